@@ -1,0 +1,37 @@
+//! Mounts Tenant Auth in an actix-web application: one catch-all below the path of the public URL, everything else stays the
+//! host's.
+//!
+//! ```no_run
+//! # async fn example(auth: tenant_auth_core::TenantAuth) -> std::io::Result<()> {
+//! use actix_web::{App, HttpServer, web};
+//!
+//! HttpServer::new(move || {
+//!     App::new()
+//!         .route("/hello", web::get().to(|| async { "the host's own" }))
+//!         .service(tenant_auth_actix::routes(&auth))
+//! })
+//! .bind("127.0.0.1:8080")?
+//! .run()
+//! .await
+//! # }
+//! ```
+
+mod convert;
+
+use actix_web::{HttpRequest, HttpResponse, Scope, web};
+use tenant_auth_core::{TenantAuth, http::Service};
+
+/// Every operation of the service, to be added to the host's app at its root. Only paths below [`Service::base_path`] are taken.
+pub fn routes(auth: &TenantAuth) -> Scope {
+    let service = Service::new(auth);
+    web::scope(service.base_path()).app_data(web::Data::new(service.clone())).default_service(web::to(carry))
+}
+
+/// Translates one request and its answer.
+async fn carry(service: web::Data<Service>, request: HttpRequest, payload: web::Payload) -> HttpResponse {
+    let peer = request.peer_addr().map(|peer| peer.ip());
+    match convert::request(&request, convert::body(payload).await) {
+        Some(request) => convert::response(service.call(request, peer).await),
+        None => HttpResponse::BadRequest().finish(),
+    }
+}

@@ -1,0 +1,64 @@
+//! Mounts Tenant Auth in an axum application: one catch-all below the path of the public URL, everything else stays the host's.
+//!
+//! ```no_run
+//! # async fn example(auth: tenant_auth_core::TenantAuth) -> std::io::Result<()> {
+//! use std::net::SocketAddr;
+//!
+//! let app = axum::Router::new()
+//!     .route("/hello", axum::routing::get(|| async { "the host's own" }))
+//!     .merge(tenant_auth_axum::routes(&auth));
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
+//! // With connect info: the client's address is what failed logins are counted by.
+//! axum::serve(listener, app.into_make_service_with_connect_info::<SocketAddr>()).await
+//! # }
+//! ```
+
+use std::net::SocketAddr;
+
+use axum::{
+    Router,
+    body::{self, Body},
+    extract::{ConnectInfo, OriginalUri, Request},
+    response::Response,
+    routing,
+};
+use tenant_auth_core::{
+    TenantAuth,
+    http::{BODY_LIMIT, Body as CoreBody, Service},
+};
+
+/// Every operation of the service, to be merged into the host's router at its root. Only paths below [`Service::base_path`] are
+/// taken.
+pub fn routes<S: Clone + Send + Sync + 'static>(auth: &TenantAuth) -> Router<S> {
+    let service = Service::new(auth);
+    let base = service.base_path().to_owned();
+    let carry = move |request: Request| carry(service.clone(), request);
+    Router::new()
+        .route(&base, routing::any(carry.clone()))
+        .route(&format!("{base}/"), routing::any(carry.clone()))
+        .route(&format!("{base}/{{*rest}}"), routing::any(carry))
+}
+
+/// Translates one request and its answer.
+async fn carry(service: Service, request: Request) -> Response {
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
+    let (mut parts, body) = request.into_parts();
+    if let Some(OriginalUri(uri)) = parts.extensions.remove() {
+        parts.uri = uri;
+    }
+    let body = read(body).await;
+    service.call(axum::http::Request::from_parts(parts, body), peer).await.map(Body::from)
+}
+
+/// Reads at most the limit; what is longer is not read to its end.
+async fn read(body: Body) -> CoreBody {
+    match body::to_bytes(body, BODY_LIMIT).await {
+        Ok(bytes) => CoreBody::Complete(bytes),
+        Err(error) if is_too_long(&error) => CoreBody::TooLarge,
+        Err(_) => CoreBody::Broken,
+    }
+}
+
+fn is_too_long(error: &axum::Error) -> bool {
+    std::error::Error::source(error).is_some_and(|source| source.is::<http_body_util::LengthLimitError>())
+}

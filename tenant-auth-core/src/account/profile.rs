@@ -1,0 +1,38 @@
+//! What people say of themselves. The account is one in all organizations, so each of them hears of a change.
+
+use crate::{
+    caller::Member,
+    error::Error,
+    event::{EventKind, UserData},
+    model::{Profile, User},
+    store::Event,
+    value::DisplayName,
+};
+
+/// A new profile; it replaces the old one, and what is left out is removed.
+#[derive(Debug)]
+pub struct ProfileUpdate {
+    /// The person's name.
+    pub name: DisplayName,
+    /// The optional rest.
+    pub profile: Profile,
+}
+
+impl Member {
+    /// Replaces name and profile.
+    ///
+    /// # Errors
+    /// [`Error::SessionRequired`] or [`Error::Suspended`] when the session or the right ended meanwhile.
+    pub async fn update_profile(&self, update: ProfileUpdate) -> Result<User, Error> {
+        let mut write = self.begin_own_write().await?;
+        let previous = write.standing.user.clone();
+        let user = User { name: update.name, profile: update.profile, ..previous.clone() };
+        write.tx.users().set_profile(&user.id, &user.name, &user.profile).await?;
+        for (org_id, slug) in write.tx.users().organizations_of(&user.id).await? {
+            let data = UserData { user: &user, previous: Some(&previous) };
+            write.tx.push(Event::new(EventKind::UserUpdated, (&org_id, &slug), self.actor(), &data)?);
+        }
+        self.auth.commit(write.tx, write.now).await?;
+        Ok(user)
+    }
+}

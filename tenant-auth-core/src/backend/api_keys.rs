@@ -1,0 +1,163 @@
+//! API keys: made by an org_admin or on the operator's command line, shown once, known by their digest. Rotation gives a
+//! successor and lets the old key live on for a while, so that a backend can be redeployed in between.
+
+use std::time::Duration;
+
+use crate::{
+    builder::TenantAuth,
+    caller::OrgAdmin,
+    error::Error,
+    event::{ApiKeyData, EventKind},
+    id::{ApiKeyId, Id, OrgId, UserId},
+    model::{ApiKey, Scope},
+    page::{List, Page},
+    secret::{ApiKeyText, random_text},
+    store::{Event, Tx},
+    time::Timestamp,
+    value::DisplayName,
+};
+
+/// How every key's text begins.
+pub(crate) const PREFIX: &str = "pk_live_";
+/// How much of the text after [`PREFIX`] is shown in lists.
+const SHOWN: usize = 8;
+/// The longest overlap of a rotated key with its successor: 30 days.
+const LONGEST_OVERLAP: Duration = Duration::from_secs(30 * 24 * 3_600);
+
+/// A key to be made.
+#[derive(Debug, Clone)]
+pub struct NewApiKey {
+    /// For people to tell keys apart.
+    pub name: DisplayName,
+    /// What it may do; at least one scope.
+    pub scopes: Vec<Scope>,
+    /// When it dies by itself.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// A key that was just made. Its text exists nowhere else.
+#[derive(Debug)]
+pub struct CreatedApiKey {
+    /// What is kept of it.
+    pub api_key: ApiKey,
+    /// The whole text, shown once.
+    pub key: ApiKeyText,
+}
+
+impl NewApiKey {
+    /// What a key may do when nothing else is said.
+    pub fn default_scopes() -> Vec<Scope> {
+        vec![Scope::Verify, Scope::UsersRead, Scope::MembersRead]
+    }
+}
+
+impl OrgAdmin {
+    /// The live keys, oldest first.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub async fn api_keys(&self, page: &Page) -> Result<List<ApiKey>, Error> {
+        let auth = &self.0.auth;
+        Ok(page.cut(auth.store().read().await?.api_keys().list(self.0.org_id(), page, auth.now()).await?))
+    }
+
+    /// Makes a key.
+    ///
+    /// # Errors
+    /// [`Error::LimitReached`]; [`Error::Invalid`] without scopes or with an end that has passed.
+    pub async fn create_api_key(&self, new: NewApiKey) -> Result<CreatedApiKey, Error> {
+        let mut write = self.begin_write().await?;
+        let maker = (self.0.org_id(), Some(self.0.user_id()));
+        let created = create_key(&self.0.auth, &mut write.tx, maker, new, write.now).await?;
+        let data = ApiKeyData { api_key: &created.api_key };
+        write.tx.push(Event::new(EventKind::ApiKeyCreated, self.0.place(), self.0.actor(), &data)?);
+        self.0.auth.commit(write.tx, write.now).await?;
+        Ok(created)
+    }
+
+    /// Replaces a key by a successor of the same name, scopes and end. The old one dies after `overlap`, at once when it is
+    /// zero.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::AlreadyRotated`]; [`Error::Invalid`] for an overlap beyond 30 days.
+    pub async fn rotate_api_key(&self, id: &ApiKeyId, overlap: Duration) -> Result<CreatedApiKey, Error> {
+        if overlap > LONGEST_OVERLAP {
+            return Err(Error::invalid("overlapSeconds", "must be between 0 and 2592000"));
+        }
+        let auth = &self.0.auth;
+        let mut write = self.begin_write().await?;
+        let now = write.now;
+        let old = write.tx.api_keys().find(self.0.org_id(), id, now).await?.ok_or(Error::NotFound("API key"))?;
+        if old.replaced_by.is_some() {
+            return Err(Error::AlreadyRotated);
+        }
+        let new = NewApiKey { name: old.name.clone(), scopes: old.scopes.clone(), expires_at: old.expires_at };
+        let created = make(auth, (self.0.org_id(), Some(self.0.user_id())), new, now);
+        write.tx.api_keys().insert(&created.api_key, &created.key.digest()).await?;
+        let dies_at = now.plus(overlap);
+        let dies_at = old.expires_at.map_or(dies_at, |end| end.min(dies_at));
+        write.tx.api_keys().replace(&old, &created.api_key.id, dies_at).await?;
+        let data = ApiKeyData { api_key: &created.api_key };
+        write.tx.push(Event::new(EventKind::ApiKeyRotated, self.0.place(), self.0.actor(), &data)?);
+        auth.commit(write.tx, now).await?;
+        Ok(created)
+    }
+
+    /// Revokes a key; it is dead at once.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub async fn revoke_api_key(&self, id: &ApiKeyId) -> Result<(), Error> {
+        let mut write = self.begin_write().await?;
+        let key = write.tx.api_keys().find(self.0.org_id(), id, write.now).await?.ok_or(Error::NotFound("API key"))?;
+        write.tx.api_keys().delete(&key).await?;
+        let data = ApiKeyData { api_key: &key };
+        write.tx.push(Event::new(EventKind::ApiKeyRevoked, self.0.place(), self.0.actor(), &data)?);
+        self.0.auth.commit(write.tx, write.now).await
+    }
+}
+
+/// Makes and stores a key in a transaction that holds the organization, within the organization's limit.
+pub(crate) async fn create_key(
+    auth: &TenantAuth,
+    tx: &mut Tx,
+    maker: (&OrgId, Option<&UserId>),
+    new: NewApiKey,
+    now: Timestamp,
+) -> Result<CreatedApiKey, Error> {
+    if new.scopes.is_empty() {
+        return Err(Error::invalid("scopes", "must name at least one scope"));
+    }
+    if new.expires_at.is_some_and(|end| end <= now) {
+        return Err(Error::invalid("expiresAt", "must be in the future"));
+    }
+    let limit = auth.config().api_keys_per_org;
+    if tx.api_keys().count(maker.0, now).await? >= i64::from(limit) {
+        return Err(Error::LimitReached { what: "API keys", limit });
+    }
+    let created = make(auth, maker, new, now);
+    tx.api_keys().insert(&created.api_key, &created.key.digest()).await?;
+    Ok(created)
+}
+
+fn make(auth: &TenantAuth, (org, user): (&OrgId, Option<&UserId>), new: NewApiKey, now: Timestamp) -> CreatedApiKey {
+    let id: ApiKeyId = Id::generate(now, auth.entropy());
+    let text = format!("{PREFIX}{}{}", id.body(), random_text(auth.entropy()));
+    let mut scopes = new.scopes;
+    let mut seen = Vec::new();
+    scopes.retain(|scope| !seen.contains(scope) && { seen.push(*scope); true });
+    let api_key = ApiKey {
+        org_id: org.clone(),
+        name: new.name,
+        prefix: text.chars().take(PREFIX.len() + SHOWN).collect(),
+        last_four: text.chars().skip(text.len() - 4).collect(),
+        scopes,
+        created_by: user.cloned(),
+        created_at: now,
+        expires_at: new.expires_at,
+        last_used_at: None,
+        replaced_by: None,
+        id,
+    };
+    CreatedApiKey { api_key, key: ApiKeyText::new(text) }
+}

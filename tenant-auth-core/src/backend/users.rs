@@ -1,0 +1,42 @@
+//! Members as a customer's backend sees them; never anybody who is not a member of its organization.
+
+use crate::{
+    caller::Backend,
+    error::Error,
+    id::UserId,
+    model::{MemberEntry, Membership, Scope, User},
+    page::{List, Page},
+};
+
+impl Backend {
+    /// A member's account and membership.
+    ///
+    /// # Errors
+    /// [`Error::MissingScope`] without `users:read`, [`Error::NotFound`] unless the user is a member.
+    pub async fn user(&self, user: &UserId) -> Result<(User, Membership), Error> {
+        self.allows(Scope::UsersRead)?;
+        let mut reader = self.auth.store().read().await?;
+        let member = reader.members().find(&self.org.id, user).await?.ok_or(Error::NotFound("member"))?;
+        let account = reader.users().find(user).await?.ok_or(Error::NotFound("member"))?;
+        Ok((account.user, member.membership))
+    }
+
+    /// The organization's members, by the time they joined.
+    ///
+    /// # Errors
+    /// [`Error::MissingScope`] without `members:read`.
+    pub async fn members(&self, page: &Page) -> Result<List<MemberEntry>, Error> {
+        self.allows(Scope::MembersRead)?;
+        Ok(page.cut(self.auth.store().read().await?.members().list(&self.org.id, page).await?))
+    }
+
+    /// One entry of the member list.
+    ///
+    /// # Errors
+    /// [`Error::MissingScope`] without `members:read`, [`Error::NotFound`] unless the user is a member.
+    pub async fn member(&self, user: &UserId) -> Result<MemberEntry, Error> {
+        self.allows(Scope::MembersRead)?;
+        let member = self.auth.store().read().await?.members().find(&self.org.id, user).await?;
+        Ok(member.ok_or(Error::NotFound("member"))?.entry())
+    }
+}

@@ -1,0 +1,103 @@
+//! "Who is this, and may they?" The API key, its organization and the session behind the token are read in one statement, so
+//! that the answer is one moment's truth; then they are judged in the contract's order: key, scope, token.
+
+use crate::{
+    builder::TenantAuth,
+    caller::{Backend, Tenant},
+    error::Error,
+    id::{ApiKeyId, Id},
+    model::{Membership, Organization, Scope, Session, Status, User},
+    secret::ApiKeyText,
+    store::Standing,
+    token::AccessToken,
+};
+
+/// What is known of an access token.
+#[derive(Debug)]
+pub enum Verification {
+    /// It is live. Grant access only when `membership.status` is active: a valid token may be a suspended member's.
+    Valid(Box<Identity>),
+    /// It is not, for whatever reason.
+    Invalid,
+}
+
+/// Who stands behind a live access token.
+#[derive(Debug)]
+pub struct Identity {
+    /// The person.
+    pub user: User,
+    /// Their membership, suspended or not.
+    pub membership: Membership,
+    /// The organization.
+    pub org: Organization,
+    /// The session.
+    pub session: Session,
+}
+
+/// A backend that asks about a token. The answer is known already; [`Asking::verify`] gives it to those who may have it.
+#[derive(Debug)]
+pub struct Asking {
+    pub(crate) backend: Backend,
+    token: Option<AccessToken>,
+    standing: Option<Standing>,
+}
+
+impl TenantAuth {
+    /// A backend, known by its key, with the token it asks about.
+    ///
+    /// # Errors
+    /// [`Error::InvalidApiKey`], the same for every reason.
+    pub async fn asking(&self, slug: &str, key: &ApiKeyText, access_token: Option<&str>) -> Result<Asking, Error> {
+        let key_id = key_id_of(key).ok_or(Error::InvalidApiKey)?;
+        let token = access_token.and_then(|text| self.signer().read_access(text, self.now()));
+        let session = token.as_ref().map(|token| &token.session);
+        let record = self.store().read().await?.api_keys().asking(&key_id, session).await?.ok_or(Error::InvalidApiKey)?;
+        let genuine = record.digest.matches(&key.digest());
+        let alive = record.expires_at.is_none_or(|end| self.now() < end);
+        if !genuine || !alive || record.org.slug.as_str() != slug {
+            return Err(Error::InvalidApiKey);
+        }
+        self.note_key_use(&record.id, record.last_used_at);
+        let backend = Backend { auth: self.clone(), org: record.org, scopes: record.scopes };
+        Ok(Asking { backend, token, standing: record.standing })
+    }
+}
+
+impl Asking {
+    /// The answer.
+    ///
+    /// # Errors
+    /// [`Error::MissingScope`] without the scope `verify`. An invalid token is no error.
+    pub fn verify(self) -> Result<Verification, Error> {
+        self.backend.allows(Scope::Verify)?;
+        let (Some(token), Some(standing)) = (self.token, self.standing) else { return Ok(Verification::Invalid) };
+        Ok(judge(&self.backend.auth, &self.backend.org, &token, standing))
+    }
+}
+
+impl Tenant {
+    /// What is known of an access token, asked from within: no API key is needed.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`]. An invalid token is no error.
+    pub async fn verify(&self, access_token: &str) -> Result<Verification, Error> {
+        let Some(token) = self.auth.signer().read_access(access_token, self.auth.now()) else { return Ok(Verification::Invalid) };
+        let standing = self.auth.store().read().await?.sessions().standing(&token.session).await?;
+        Ok(standing.map_or(Verification::Invalid, |standing| judge(&self.auth, &self.org, &token, standing)))
+    }
+}
+
+fn judge(auth: &TenantAuth, org: &Organization, token: &AccessToken, standing: Standing) -> Verification {
+    let here = standing.org.id == org.id && standing.matches(token);
+    if !here || !standing.is_live(auth.now()) || standing.org.status == Status::Suspended {
+        return Verification::Invalid;
+    }
+    let Standing { session, user, membership, org } = standing;
+    Verification::Valid(Box::new(Identity { user, membership, org, session }))
+}
+
+/// `pk_live_`, the id's body, the secret.
+fn key_id_of(key: &ApiKeyText) -> Option<ApiKeyId> {
+    let body = key.expose().strip_prefix(super::api_keys::PREFIX)?.get(..26)?;
+    format!("key_{body}").parse::<Id<_>>().ok()
+}

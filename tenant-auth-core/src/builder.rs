@@ -1,0 +1,251 @@
+//! Putting a service together. [`Builder::build`] migrates the database, makes sure there are signing keys and proves that the
+//! master keys open what is sealed; a [`TenantAuth`] that exists can work.
+
+use std::sync::Arc;
+
+use tokio::{runtime::Handle, sync::Notify};
+
+use crate::{
+    backend::KeyUses,
+    config::Config,
+    error::Error,
+    ports::{Argon2Hasher, Clock, Entropy, Mailer, OsEntropy, PasswordHasher, SystemClock},
+    sealed::{MasterKeys, Place},
+    store::{SigningKeyRecord, Store, Tx},
+    time::Timestamp,
+    token::{KeyPair, Purpose, Signer},
+};
+
+/// The service. Cheap to clone; clones share everything.
+#[derive(Clone, Debug)]
+pub struct TenantAuth {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    store: Store,
+    config: Config,
+    master_keys: MasterKeys,
+    signer: Signer,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    hasher: Arc<dyn PasswordHasher>,
+    mailer: Option<Arc<dyn Mailer>>,
+    outbox_filled: Notify,
+    key_uses: KeyUses,
+    runtime: Handle,
+}
+
+/// Why a service cannot be built.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// A part without a default was not given.
+    #[error("the {0} is missing: call Builder::{0}")]
+    Missing(&'static str),
+    /// The master keys open none of the values sealed in the database.
+    #[error("the master key opens none of the values sealed in this database; use the key they were sealed with")]
+    MasterKey,
+    /// The database failed, or a setting cannot be used.
+    #[error(transparent)]
+    Failed(#[from] Error),
+}
+
+/// Collects the parts of a [`TenantAuth`]. Required: store, master keys, config.
+#[derive(Debug, Default)]
+#[must_use]
+pub struct Builder {
+    store: Option<Store>,
+    master_keys: Option<MasterKeys>,
+    config: Option<Config>,
+    clock: Option<Arc<dyn Clock>>,
+    entropy: Option<Arc<dyn Entropy>>,
+    hasher: Option<Arc<dyn PasswordHasher>>,
+    mailer: Option<Arc<dyn Mailer>>,
+}
+
+impl Builder {
+    /// Where everything is kept. Required.
+    pub fn store(mut self, store: impl Into<Store>) -> Self {
+        self.store = Some(store.into());
+        self
+    }
+
+    /// What protects sealed values: the first key seals, all open. Required.
+    pub fn master_keys(mut self, keys: MasterKeys) -> Self {
+        self.master_keys = Some(keys);
+        self
+    }
+
+    /// The settings. Required, for the public URL has no default.
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = Some(config);
+        self
+    }
+
+    /// Replaces the system's clock.
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = Some(clock);
+        self
+    }
+
+    /// Replaces the system's randomness.
+    pub fn entropy(mut self, entropy: Arc<dyn Entropy>) -> Self {
+        self.entropy = Some(entropy);
+        self
+    }
+
+    /// Replaces Argon2id as configured.
+    pub fn hasher(mut self, hasher: Arc<dyn PasswordHasher>) -> Self {
+        self.hasher = Some(hasher);
+        self
+    }
+
+    /// Who sends mail. Without one, mail waits in the outbox.
+    pub fn mailer(mut self, mailer: Arc<dyn Mailer>) -> Self {
+        self.mailer = Some(mailer);
+        self
+    }
+
+    /// Migrates the database and starts the service on the current tokio runtime.
+    ///
+    /// # Errors
+    /// [`BuildError`], naming the missing part, the setting or the fault.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime.
+    pub async fn build(self) -> Result<TenantAuth, BuildError> {
+        let store = self.store.ok_or(BuildError::Missing("store"))?;
+        let master_keys = self.master_keys.ok_or(BuildError::Missing("master_keys"))?;
+        let config = self.config.ok_or(BuildError::Missing("config"))?;
+        config.check()?;
+        let hasher = match self.hasher {
+            Some(hasher) => hasher,
+            None => Arc::new(Argon2Hasher::new(config.argon2, config.password_pepper.as_deref())?),
+        };
+        let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
+        let entropy = self.entropy.unwrap_or_else(|| Arc::new(OsEntropy));
+        store.migrate().await?;
+        let keys = signing_keys(&store, &master_keys, clock.now(), &*entropy).await?;
+        let signer = Signer::new(&config, keys)?;
+        Ok(TenantAuth {
+            inner: Arc::new(Inner {
+                store,
+                config,
+                master_keys,
+                signer,
+                clock,
+                entropy,
+                hasher,
+                mailer: self.mailer,
+                outbox_filled: Notify::new(),
+                key_uses: KeyUses::default(),
+                runtime: Handle::current(),
+            }),
+        })
+    }
+}
+
+/// The stored signing keys, after making those that are missing. Of several processes starting together one makes them.
+async fn signing_keys(
+    store: &Store,
+    master: &MasterKeys,
+    now: Timestamp,
+    entropy: &dyn Entropy,
+) -> Result<Vec<KeyPair>, BuildError> {
+    let mut stored = store.read().await?.signing_keys().list().await?;
+    let lacks = |purpose: Purpose| !stored.iter().any(|key| key.purpose == purpose.as_str() && key.status == "active");
+    let missing: Vec<Purpose> = Purpose::ALL.into_iter().filter(|purpose| lacks(*purpose)).collect();
+    if !missing.is_empty() {
+        let mut tx = store.begin().await?;
+        for purpose in missing {
+            let der = KeyPair::generate_der()?;
+            let kid = KeyPair::from_der(&der, purpose, true)?.kid;
+            let sealed = master.seal(&der, place(&kid), entropy)?;
+            tx.signing_keys().insert_active(&kid, purpose.as_str(), &sealed, now).await?;
+        }
+        tx.commit(now, entropy).await?;
+        stored = store.read().await?.signing_keys().list().await?;
+    }
+    stored.iter().map(|record| open(record, master)).collect()
+}
+
+fn open(record: &SigningKeyRecord, master: &MasterKeys) -> Result<KeyPair, BuildError> {
+    let der = master.open(&record.private_key, place(&record.kid)).ok_or(BuildError::MasterKey)?;
+    let purpose = Purpose::ALL.into_iter().find(|purpose| purpose.as_str() == record.purpose);
+    let purpose = purpose.ok_or_else(|| Error::internal("signing key of an unknown purpose"))?;
+    Ok(KeyPair::from_der(&der, purpose, record.status == "active")?)
+}
+
+fn place(kid: &str) -> Place<'_> {
+    Place { table: "tenant_auth_signing_keys", column: "private_key", row: kid, org: "" }
+}
+
+impl TenantAuth {
+    /// Starts collecting parts.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// The settings the service runs with.
+    pub fn config(&self) -> &Config {
+        &self.inner.config
+    }
+
+    /// Whether the database answers; keys and tables were proved when the service was built.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when it does not.
+    pub async fn ready(&self) -> Result<(), Error> {
+        self.store().read().await?.signing_keys().list().await.map(drop)
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.inner.store
+    }
+
+    pub(crate) fn master_keys(&self) -> &MasterKeys {
+        &self.inner.master_keys
+    }
+
+    pub(crate) fn signer(&self) -> &Signer {
+        &self.inner.signer
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.inner.clock.now()
+    }
+
+    pub(crate) fn entropy(&self) -> &dyn Entropy {
+        &*self.inner.entropy
+    }
+
+    pub(crate) fn hasher(&self) -> &dyn PasswordHasher {
+        &*self.inner.hasher
+    }
+
+    pub(crate) fn mailer(&self) -> Option<&dyn Mailer> {
+        self.inner.mailer.as_deref()
+    }
+
+    pub(crate) fn outbox_filled(&self) -> &Notify {
+        &self.inner.outbox_filled
+    }
+
+    pub(crate) fn key_uses(&self) -> &KeyUses {
+        &self.inner.key_uses
+    }
+
+    /// The runtime the connections belong to.
+    pub(crate) fn runtime(&self) -> &Handle {
+        &self.inner.runtime
+    }
+
+    /// Commits, and wakes the worker for what the transaction left in the outbox.
+    pub(crate) async fn commit(&self, tx: Tx, now: Timestamp) -> Result<(), Error> {
+        tx.commit(now, self.entropy()).await?;
+        self.inner.outbox_filled.notify_one();
+        Ok(())
+    }
+}

@@ -1,0 +1,233 @@
+//! Who asks. A [`Tenant`] is an organization by its slug; a [`Member`], an [`OrgAdmin`] and a [`Backend`] are rights: whoever
+//! holds one has been checked, and operations take them instead of ids.
+//!
+//! Rights age between the check and the commit. Every write therefore begins with [`Member::begin_write`]: it locks the
+//! organization and the session, and judges the right again inside the transaction.
+
+use crate::{
+    builder::TenantAuth,
+    error::Error,
+    id::{OrgId, UserId},
+    model::{Membership, Organization, Role, Scope, Session, Status, User},
+    secret::ApiKeyText,
+    store::{Actor, Standing, Tx},
+    time::Timestamp,
+    value::Slug,
+};
+
+/// One organization. Nothing reached through it concerns any other.
+#[derive(Clone, Debug)]
+pub struct Tenant {
+    pub(crate) auth: TenantAuth,
+    pub(crate) org: Organization,
+}
+
+/// An active member of an active organization, with a live session there.
+#[derive(Clone, Debug)]
+pub struct Member {
+    pub(crate) auth: TenantAuth,
+    pub(crate) standing: Standing,
+}
+
+/// A member with the role org_admin.
+#[derive(Clone, Debug)]
+pub struct OrgAdmin(pub(crate) Member);
+
+/// A customer's backend, known by its API key.
+#[derive(Clone, Debug)]
+pub struct Backend {
+    pub(crate) auth: TenantAuth,
+    pub(crate) org: Organization,
+    pub(crate) scopes: Vec<Scope>,
+}
+
+/// A write transaction in which the right was judged again.
+pub(crate) struct Write {
+    pub(crate) tx: Tx,
+    pub(crate) now: Timestamp,
+    /// The caller as the transaction sees them.
+    pub(crate) standing: Standing,
+}
+
+impl TenantAuth {
+    /// The organization with this slug.
+    ///
+    /// # Errors
+    /// [`Error::UnknownOrganization`] when there is none, also when the text is no slug at all.
+    pub async fn tenant(&self, slug: &str) -> Result<Tenant, Error> {
+        let slug = Slug::parse(slug).map_err(|_| Error::UnknownOrganization)?;
+        let org = self.store().read().await?.organizations().find_by_slug(&slug).await?;
+        Ok(Tenant { auth: self.clone(), org: org.ok_or(Error::UnknownOrganization)? })
+    }
+
+    /// The backend that presents this key for the organization with this slug. A wrong key, another organization's key and an
+    /// unknown slug are one and the same refusal.
+    ///
+    /// # Errors
+    /// [`Error::InvalidApiKey`].
+    pub async fn backend(&self, slug: &str, key: &ApiKeyText) -> Result<Backend, Error> {
+        Ok(self.asking(slug, key, None).await?.backend)
+    }
+}
+
+impl Tenant {
+    /// The organization.
+    pub fn organization(&self) -> &Organization {
+        &self.org
+    }
+
+    /// The member behind an access token.
+    ///
+    /// # Errors
+    /// [`Error::SessionRequired`] for a token that is no live access token, [`Error::WrongOrganization`] for a live one of another
+    /// organization, [`Error::Suspended`] when the membership or the organization is.
+    pub async fn authenticate(&self, access_token: &str) -> Result<Member, Error> {
+        let standing = self.auth.live_session(access_token).await?.ok_or(Error::SessionRequired)?;
+        if standing.org.id != self.org.id {
+            return Err(Error::WrongOrganization);
+        }
+        standing.admitted()?;
+        Ok(Member { auth: self.auth.clone(), standing })
+    }
+}
+
+impl TenantAuth {
+    /// The session of a genuine access token of its current generation, in whatever organization.
+    pub(crate) async fn live_session(&self, access_token: &str) -> Result<Option<Standing>, Error> {
+        let Some(token) = self.signer().read_access(access_token, self.now()) else { return Ok(None) };
+        let standing = self.store().read().await?.sessions().standing(&token.session).await?;
+        Ok(standing.filter(|standing| standing.is_live(self.now()) && standing.matches(&token)))
+    }
+}
+
+impl Standing {
+    /// Whether the session has not come to its end.
+    pub(crate) fn is_live(&self, now: Timestamp) -> bool {
+        now < self.session.expires_at
+    }
+
+    /// Whether the token is of the session's current generation. The user and the organization are signed, and compared
+    /// nevertheless: a session id decides nothing alone.
+    pub(crate) fn matches(&self, token: &crate::token::AccessToken) -> bool {
+        token.generation == self.session.generation && token.user == self.user.id && token.org == self.org.id
+    }
+
+    /// Suspended members, and members of suspended organizations, are not let in.
+    pub(crate) fn admitted(&self) -> Result<(), Error> {
+        match (self.membership.status, self.org.status) {
+            (Status::Active, Status::Active) => Ok(()),
+            _ => Err(Error::Suspended),
+        }
+    }
+}
+
+impl Member {
+    /// The person.
+    pub fn user(&self) -> &User {
+        &self.standing.user
+    }
+
+    /// Their membership here.
+    pub fn membership(&self) -> &Membership {
+        &self.standing.membership
+    }
+
+    /// The organization.
+    pub fn organization(&self) -> &Organization {
+        &self.standing.org
+    }
+
+    /// The session.
+    pub fn session(&self) -> &Session {
+        &self.standing.session
+    }
+
+    /// The right of an org_admin.
+    ///
+    /// # Errors
+    /// [`Error::AdminRequired`] for any other role.
+    pub fn as_admin(&self) -> Result<OrgAdmin, Error> {
+        match self.standing.membership.role {
+            Role::OrgAdmin => Ok(OrgAdmin(self.clone())),
+            Role::Member => Err(Error::AdminRequired),
+        }
+    }
+
+    pub(crate) fn org_id(&self) -> &OrgId {
+        &self.standing.org.id
+    }
+
+    pub(crate) fn user_id(&self) -> &UserId {
+        &self.standing.user.id
+    }
+
+    pub(crate) fn actor(&self) -> Actor {
+        Actor::User(self.user_id().clone())
+    }
+
+    /// What an event needs to know of the organization.
+    pub(crate) fn place(&self) -> (&OrgId, &Slug) {
+        (&self.standing.org.id, &self.standing.org.slug)
+    }
+
+    /// Begins a write in the organization. It serialises with every other one there, so that what is read after it stays true
+    /// until the commit, and with the end of the caller's own session.
+    pub(crate) async fn begin_write(&self) -> Result<Write, Error> {
+        let mut tx = self.auth.store().begin().await?;
+        tx.organizations().lock(self.org_id()).await?.ok_or(Error::SessionRequired)?;
+        self.judge_again(tx).await
+    }
+
+    /// Begins a write to the caller's own account, which every session of the account shares. The account is locked before the
+    /// session: two sessions of one person that end each other must wait for each other in one order.
+    pub(crate) async fn begin_own_write(&self) -> Result<Write, Error> {
+        let mut tx = self.auth.store().begin().await?;
+        tx.organizations().lock(self.org_id()).await?.ok_or(Error::SessionRequired)?;
+        tx.users().hold(self.user_id()).await?;
+        self.judge_again(tx).await
+    }
+
+    /// A statement of its own after the locks: PostgreSQL judges the conditions of a statement that waited for a lock by what
+    /// was there before it waited.
+    async fn judge_again(&self, mut tx: Tx) -> Result<Write, Error> {
+        let now = self.auth.now();
+        if !tx.sessions().hold(&self.standing.session.id, now).await? {
+            return Err(Error::SessionRequired);
+        }
+        let standing = tx.sessions().standing(&self.standing.session.id).await?;
+        let standing = standing.filter(|standing| standing.is_live(now)).ok_or(Error::SessionRequired)?;
+        standing.admitted()?;
+        Ok(Write { tx, now, standing })
+    }
+}
+
+impl OrgAdmin {
+    /// The admin as a member.
+    pub fn as_member(&self) -> &Member {
+        &self.0
+    }
+
+    /// Begins a write that only an org_admin may do; fails when the right was lost meanwhile.
+    pub(crate) async fn begin_write(&self) -> Result<Write, Error> {
+        let write = self.0.begin_write().await?;
+        match write.standing.membership.role {
+            Role::OrgAdmin => Ok(write),
+            Role::Member => Err(Error::AdminRequired),
+        }
+    }
+}
+
+impl Backend {
+    /// The organization whose key was presented.
+    pub fn organization(&self) -> &Organization {
+        &self.org
+    }
+
+    /// Checks that the key was given a scope.
+    ///
+    /// # Errors
+    /// [`Error::MissingScope`] when it was not.
+    pub fn allows(&self, scope: Scope) -> Result<(), Error> {
+        if self.scopes.contains(&scope) { Ok(()) } else { Err(Error::MissingScope(scope.as_str())) }
+    }
+}

@@ -1,0 +1,163 @@
+//! What an operator may decide about the service. Every field has the contract's value as its default; [`Config::check`] refuses
+//! what could not work or would not be safe.
+
+use std::{net::IpAddr, time::Duration};
+
+use ipnet::IpNet;
+use url::Url;
+
+use crate::{
+    error::Error,
+    ports::Argon2Params,
+    value::Origin,
+};
+
+/// The settings of one deployment. Start from [`Config::new`] and change what differs.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Config {
+    /// Where people and browsers reach the service, without `/api/v1`; also the issuer (`iss`) of its tokens.
+    pub public_url: Url,
+    /// Lifetime of an access token; 900 s.
+    pub access_token_ttl: Duration,
+    /// Lifetime of a refresh token; 7 days.
+    pub refresh_token_ttl: Duration,
+    /// A session ends this long after its login at the latest; 30 days.
+    pub session_ttl: Duration,
+    /// How long a superseded refresh token is honoured after its own supersession; 30 s, at most 60.
+    pub refresh_grace: Duration,
+    /// Validity of an invite; 7 days.
+    pub invite_ttl: Duration,
+    /// Sessions one person may have in one organization; the oldest ends beyond. 20.
+    pub sessions_per_user: u32,
+    /// API keys an organization may have; 20.
+    pub api_keys_per_org: u32,
+    /// The least zxcvbn score (0–4) of a new password; 1.
+    pub password_min_score: u8,
+    /// The cost of a password hash, when the hasher is not replaced.
+    pub argon2: Argon2Params,
+    /// A secret mixed into every password hash. Losing it loses every password.
+    pub password_pepper: Option<String>,
+    /// The link in an invitation mail, with `{token}` and `{slug}`; default `{public_url}/invite#org={slug}&token={token}`.
+    pub invite_url: Option<String>,
+    /// Proxies whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<IpNet>,
+    /// Browser origins allowed for every organization, beside its own.
+    pub allowed_origins: Vec<Origin>,
+    /// The `Domain` of the cookies; none makes them host-only.
+    pub cookie_domain: Option<String>,
+    /// The `SameSite` of the cookies.
+    pub cookie_same_site: SameSite,
+    /// Whether browsers get tokens in bodies too.
+    pub tokens_in_body: TokensInBody,
+}
+
+/// The `SameSite` attribute of the session cookies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SameSite {
+    /// Sent on top-level navigation and same-site requests.
+    #[default]
+    Lax,
+    /// Sent on same-site requests only.
+    Strict,
+    /// Sent always.
+    None,
+}
+
+/// When `accessToken` and `refreshToken` stand in response bodies (contract section 3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TokensInBody {
+    /// Whenever no browser asks, that is when neither `Origin` nor `Sec-Fetch-Site` is present.
+    #[default]
+    NonBrowser,
+    /// Always.
+    Always,
+}
+
+const MINUTE: u64 = 60;
+const DAY: u64 = 24 * 60 * MINUTE;
+
+impl Config {
+    /// The contract's defaults for a service reached at `public_url`.
+    pub fn new(public_url: Url) -> Self {
+        Self {
+            public_url,
+            access_token_ttl: Duration::from_secs(15 * MINUTE),
+            refresh_token_ttl: Duration::from_secs(7 * DAY),
+            session_ttl: Duration::from_secs(30 * DAY),
+            refresh_grace: Duration::from_secs(30),
+            invite_ttl: Duration::from_secs(7 * DAY),
+            sessions_per_user: 20,
+            api_keys_per_org: 20,
+            password_min_score: 1,
+            argon2: Argon2Params::default(),
+            password_pepper: None,
+            invite_url: None,
+            trusted_proxies: Vec::new(),
+            allowed_origins: Vec::new(),
+            cookie_domain: None,
+            cookie_same_site: SameSite::default(),
+            tokens_in_body: TokensInBody::default(),
+        }
+    }
+
+    /// Refuses settings that could not work, naming the first such setting.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] with the setting's name as the field.
+    pub fn check(&self) -> Result<(), Error> {
+        if self.public_url.host().is_none() || self.public_url.query().is_some() || self.public_url.fragment().is_some() {
+            return Err(Error::invalid("public_url", "must be an absolute URL without query and fragment"));
+        }
+        let lifetimes = [
+            ("access_token_ttl", self.access_token_ttl),
+            ("refresh_token_ttl", self.refresh_token_ttl),
+            ("session_ttl", self.session_ttl),
+            ("invite_ttl", self.invite_ttl),
+        ];
+        if let Some((name, _)) = lifetimes.iter().find(|(_, ttl)| ttl.as_secs() < 1) {
+            return Err(Error::invalid(*name, "must be at least 1 second"));
+        }
+        if self.refresh_grace > Duration::from_secs(60) {
+            return Err(Error::invalid("refresh_grace", "must be between 0 and 60 seconds"));
+        }
+        if self.password_min_score > 4 {
+            return Err(Error::invalid("password_min_score", "must be between 0 and 4"));
+        }
+        if self.sessions_per_user == 0 {
+            return Err(Error::invalid("sessions_per_user", "must be at least 1"));
+        }
+        if self.invite_url.as_ref().is_some_and(|template| !template.contains("{token}")) {
+            return Err(Error::invalid("invite_url", "must contain {token}"));
+        }
+        if self.cookie_same_site == SameSite::None && self.public_url.scheme() != "https" {
+            return Err(Error::invalid("cookie_same_site", "none needs an https public URL"));
+        }
+        Ok(())
+    }
+
+    /// The issuer: the public URL without a trailing slash.
+    pub(crate) fn issuer(&self) -> &str {
+        self.public_url.as_str().trim_end_matches('/')
+    }
+
+    /// The path under which every route lies, such as `/api/v1`.
+    #[cfg(feature = "http")]
+    pub(crate) fn base_path(&self) -> String {
+        format!("{}/api/v1", self.public_url.path().trim_end_matches('/'))
+    }
+
+    /// The link for an invite's mail.
+    pub(crate) fn invite_link(&self, slug: &str, token: &str) -> String {
+        match &self.invite_url {
+            Some(template) => template.replace("{slug}", slug).replace("{token}", token),
+            None => format!("{}/invite#org={slug}&token={token}", self.issuer()),
+        }
+    }
+
+    /// Whether forwarding headers from this socket address are believed.
+    pub(crate) fn trusts(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        self.trusted_proxies.iter().any(|net| net.contains(&address))
+    }
+}

@@ -1,0 +1,112 @@
+//! Everything that can be refused, named for the fact. What HTTP status a fact has is decided in `http/error_map.rs` alone.
+
+use std::time::Duration;
+
+/// Why an operation was refused or could not be done. Nothing has been changed when one of these is returned.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No organization has this slug.
+    #[error("There is no organization with this slug. Check the X-Org-Slug header.")]
+    UnknownOrganization,
+    /// The API key is missing, malformed, unknown, revoked, expired or another organization's.
+    #[error("The API key is not valid for this organization. Send a live key in X-API-Key with its organization's slug in X-Org-Slug.")]
+    InvalidApiKey,
+    /// The key is right but was not given this scope.
+    #[error("The API key lacks the scope '{0}'. Create a key that has it.")]
+    MissingScope(&'static str),
+    /// No session stands behind the request.
+    #[error("A session is required. Refresh the session or log in.")]
+    SessionRequired,
+    /// The session is alive, in another organization.
+    #[error("This session belongs to another organization. Log in to the one named in X-Org-Slug.")]
+    WrongOrganization,
+    /// The membership or the organization is suspended.
+    #[error("Access is suspended. Ask an administrator of the organization.")]
+    Suspended,
+    /// The caller is a member but not an org_admin.
+    #[error("Only an org_admin of this organization may do this.")]
+    AdminRequired,
+    /// No such thing in this organization.
+    #[error("There is no such {0} in this organization.")]
+    NotFound(&'static str),
+    /// A value is missing, of the wrong type or out of range.
+    #[error("{field}: {reason}")]
+    Invalid {
+        /// The field as the request names it.
+        field: String,
+        /// What it must be.
+        reason: String,
+    },
+    /// The new password breaks these rules.
+    #[error("The new password {}.", .0.join(", and "))]
+    WeakPassword(Vec<String>),
+    /// The password given to confirm an operation is wrong.
+    #[error("The current password is wrong.")]
+    WrongPassword,
+    /// Unknown address or wrong password; which of the two is nobody's business.
+    #[error("Invalid email or password.")]
+    InvalidCredentials,
+    /// Right password, but no membership here.
+    #[error("This account is not a member of the organization. Ask one of its administrators for an invite.")]
+    NotAMember,
+    /// The address already belongs to a member.
+    #[error("This email address already belongs to a member of the organization.")]
+    AlreadyMember,
+    /// The address already has a pending invite.
+    #[error("This email address already has a pending invite. Resend or revoke that one.")]
+    AlreadyInvited,
+    /// The invite is unknown, used, revoked, expired or another organization's.
+    #[error("The invite is invalid or has expired. Ask for a new one.")]
+    InvalidInvite,
+    /// Registration fields were sent for an address that has an account.
+    #[error("This email already belongs to an account. Accept without name and password, or log in.")]
+    AccountExists,
+    /// The organization must keep at least one active org_admin.
+    #[error("This is the last active org_admin. Make somebody else org_admin first.")]
+    LastAdmin,
+    /// An admin cannot remove or suspend themselves.
+    #[error("You cannot do this to yourself. Use 'leave', or ask another org_admin.")]
+    CannotTargetSelf,
+    /// The organization has as many of these as it may.
+    #[error("The limit of {limit} {what} is reached. Delete one first.")]
+    LimitReached {
+        /// What is limited, in the plural.
+        what: &'static str,
+        /// How many there may be.
+        limit: u32,
+    },
+    /// The key was rotated before; its successor is the one to rotate.
+    #[error("This API key was rotated already. Rotate its successor.")]
+    AlreadyRotated,
+    /// The slug belongs to another organization.
+    #[error("This slug is taken. Choose another.")]
+    SlugTaken,
+    /// An account with this address exists.
+    #[error("An account with this email address exists already.")]
+    EmailTaken,
+    /// Too many attempts.
+    #[error("Too many attempts. Try again in {} seconds.", retry_after.as_secs())]
+    RateLimited {
+        /// When to try again; whole seconds.
+        retry_after: Duration,
+    },
+    /// The database is away or the hashing queue is full; nothing was decided.
+    #[error("The service is temporarily unavailable. Try again shortly.")]
+    Unavailable,
+    /// A defect or corrupt data; details go to the log only.
+    #[error("Internal error. The request id identifies it in the server's log.")]
+    Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl Error {
+    /// A value that breaks a rule, by the name the request gives it.
+    pub fn invalid(field: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::Invalid { field: field.into(), reason: reason.into() }
+    }
+
+    /// A broken promise of our own code or data.
+    pub(crate) fn internal(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Internal(cause.into())
+    }
+}

@@ -1,0 +1,101 @@
+//! What a handler answers with: data for the success envelope and the cookies it sets, or a plain document.
+
+use ::http::{HeaderMap, HeaderValue, StatusCode, header};
+use bytes::Bytes;
+use serde::Serialize;
+
+use super::refusal::Refusal;
+use crate::error::Error;
+
+/// A response in parts, before what every answer carries is added.
+#[derive(Debug)]
+pub(crate) struct Answered {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    /// For the log only.
+    pub(crate) cause: Option<String>,
+}
+
+/// Data for the success envelope.
+#[derive(Debug)]
+pub(crate) struct Reply<T> {
+    data: T,
+    cookies: Vec<HeaderValue>,
+}
+
+/// What a handler returns.
+pub(crate) type Outcome<T> = Result<Reply<T>, Refusal>;
+
+impl<T> Reply<T> {
+    pub(crate) const fn new(data: T) -> Self {
+        Self { data, cookies: Vec::new() }
+    }
+
+    pub(crate) fn with_cookies(mut self, cookies: Vec<HeaderValue>) -> Self {
+        self.cookies = cookies;
+        self
+    }
+}
+
+impl<T> From<T> for Reply<T> {
+    fn from(data: T) -> Self {
+        Self::new(data)
+    }
+}
+
+/// `{message}`.
+#[derive(Debug, Serialize)]
+pub(crate) struct Message {
+    message: &'static str,
+}
+
+/// An answer that says only that it is done.
+pub(crate) fn done(message: &'static str) -> Reply<Message> {
+    Reply::new(Message { message })
+}
+
+/// A JSON document without the envelope, cacheable for `max_age` seconds.
+#[derive(Debug)]
+pub(crate) struct Plain<T> {
+    pub(crate) document: T,
+    pub(crate) max_age: u32,
+}
+
+/// Becomes a response with the row's status.
+pub(crate) trait IntoAnswered {
+    fn into_answered(self, status: StatusCode) -> Result<Answered, Refusal>;
+}
+
+#[derive(Serialize)]
+struct Envelope<T> {
+    status: &'static str,
+    data: T,
+}
+
+impl<T: Serialize> IntoAnswered for Reply<T> {
+    fn into_answered(self, status: StatusCode) -> Result<Answered, Refusal> {
+        let body = serde_json::to_vec(&Envelope { status: "success", data: self.data }).map_err(Error::internal)?;
+        let mut headers = json_headers();
+        for cookie in self.cookies {
+            headers.append(header::SET_COOKIE, cookie);
+        }
+        Ok(Answered { status, headers, body: body.into(), cause: None })
+    }
+}
+
+impl<T: Serialize> IntoAnswered for Plain<T> {
+    fn into_answered(self, status: StatusCode) -> Result<Answered, Refusal> {
+        let body = serde_json::to_vec(&self.document).map_err(Error::internal)?;
+        let mut headers = json_headers();
+        let caching = HeaderValue::from_str(&format!("public, max-age={}", self.max_age)).map_err(Error::internal)?;
+        headers.insert(header::CACHE_CONTROL, caching);
+        Ok(Answered { status, headers, body: body.into(), cause: None })
+    }
+}
+
+pub(crate) fn json_headers() -> HeaderMap {
+    let mut headers = HeaderMap::with_capacity(8);
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers
+}

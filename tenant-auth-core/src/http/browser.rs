@@ -1,0 +1,111 @@
+//! Which pages may call, and which may read the answers. State-changing requests from pages of other origins are refused before
+//! anything is judged (CSRF); CORS answers exactly the allowed origins. Backends send neither `Origin` nor `Sec-Fetch-Site`.
+
+use ::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use bytes::Bytes;
+
+use super::{answer::Answered, context::Context, refusal::Refusal};
+use crate::{
+    model::Organization,
+    value::{AppUrl, Origin},
+};
+
+/// What a page may send; `X-API-Key` is not among them: it must never reach a browser.
+const ALLOWED_HEADERS: &str = "authorization, content-type, x-org-slug";
+const EXPOSED_HEADERS: &str = "x-request-id, retry-after";
+
+/// Judges where a request comes from, once its organization is known.
+pub(crate) fn check_origin(context: &Context, org: &Organization) -> Result<(), Refusal> {
+    let safe = matches!(*context.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+    match context.single_header("origin") {
+        Ok(Some(origin)) if is_deployments(context, origin) || is_organizations(org, origin) => {
+            context.allow_origin();
+            Ok(())
+        }
+        Ok(Some(_)) | Err(_) if !safe => Err(Refusal::forbidden_origin()),
+        Ok(None) if !safe && is_cross_site(context) => Err(Refusal::forbidden_origin()),
+        _ => Ok(()),
+    }
+}
+
+/// The public URL's origin, and those the operator allows for every organization.
+fn is_deployments(context: &Context, origin: &str) -> bool {
+    let config = context.auth.config();
+    Origin::of(&config.public_url).as_str() == origin || config.allowed_origins.iter().any(|allowed| allowed.as_str() == origin)
+}
+
+fn is_organizations(org: &Organization, origin: &str) -> bool {
+    let of_app = org.app_url.as_ref().and_then(AppUrl::origin);
+    of_app.iter().chain(&org.allowed_origins).any(|allowed| allowed.as_str() == origin)
+}
+
+/// A browser that hides the origin still says when it is another.
+fn is_cross_site(context: &Context) -> bool {
+    let said = |value: &HeaderValue| value.as_bytes() != b"same-origin" && value.as_bytes() != b"none";
+    context.headers().get_all("sec-fetch-site").iter().any(said)
+}
+
+/// Lets an allowed page read the answer.
+pub(crate) fn cors(mut answered: Answered, context: &Context) -> Answered {
+    if let Ok(Some(origin)) = context.single_header("origin")
+        && (context.origin_allowed() || (!is_public(context) && is_deployments(context, origin)))
+    {
+        grant(&mut answered.headers, origin);
+        answered.headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED_HEADERS));
+    }
+    answered
+}
+
+fn grant(headers: &mut HeaderMap, origin: &str) {
+    if let Ok(origin) = HeaderValue::from_str(origin) {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.insert(header::ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));
+    }
+}
+
+/// Whether a browser asks beforehand (Fetch standard, CORS-preflight request).
+pub(crate) fn is_preflight(context: &Context) -> bool {
+    *context.method() == Method::OPTIONS
+        && context.headers().contains_key("origin")
+        && context.headers().contains_key("access-control-request-method")
+}
+
+/// Answers a preflight. It knows no organization, so any active one's origins pass; the request itself is judged by its own.
+pub(crate) async fn preflight(context: &Context, methods: &[Method]) -> Answered {
+    let mut answered = Answered { status: StatusCode::NO_CONTENT, headers: HeaderMap::new(), body: Bytes::new(), cause: None };
+    let Ok(Some(origin)) = context.single_header("origin") else { return answered };
+    if is_public(context) {
+        return answered;
+    }
+    let allowed = match is_deployments(context, origin) {
+        true => Ok(true),
+        false => any_organization_allows(context, origin).await,
+    };
+    match allowed {
+        Ok(true) => {
+            grant(&mut answered.headers, origin);
+            if let Ok(methods) = HeaderValue::from_str(&method_list(methods)) {
+                answered.headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
+            }
+            answered.headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(ALLOWED_HEADERS));
+            answered.headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
+            answered
+        }
+        Ok(false) => answered,
+        Err(error) => Refusal::from(error).into_answered(),
+    }
+}
+
+async fn any_organization_allows(context: &Context, origin: &str) -> Result<bool, crate::Error> {
+    context.auth.store().read().await?.organizations().any_active_allows(origin).await
+}
+
+/// Server-to-server paths are no page's business.
+fn is_public(context: &Context) -> bool {
+    context.path().split('/').any(|segment| segment == "public")
+}
+
+/// `GET, HEAD, POST`.
+pub(crate) fn method_list(methods: &[Method]) -> String {
+    methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ")
+}

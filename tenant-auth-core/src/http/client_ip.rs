@@ -1,0 +1,66 @@
+//! The client's address: the socket's, or, when the socket is a trusted proxy, the rightmost address of `X-Forwarded-For` that
+//! is not one. No other header is believed, and nothing to the left of an untrusted hop.
+
+use std::net::{IpAddr, SocketAddr};
+
+use ::http::HeaderMap;
+
+use crate::config::Config;
+
+pub(crate) fn of(config: &Config, peer: Option<IpAddr>, headers: &HeaderMap) -> Option<IpAddr> {
+    let peer = peer?.to_canonical();
+    if !config.trusts(peer) {
+        return Some(peer);
+    }
+    let mut nearest = peer;
+    for value in headers.get_all("x-forwarded-for").iter().rev() {
+        for hop in value.to_str().unwrap_or_default().rsplit(',') {
+            let Some(hop) = address(hop.trim()) else { return Some(nearest) };
+            if !config.trusts(hop) {
+                return Some(hop);
+            }
+            nearest = hop;
+        }
+    }
+    Some(nearest)
+}
+
+/// An address, with or without a port.
+fn address(text: &str) -> Option<IpAddr> {
+    let bare = text.trim_start_matches('[').trim_end_matches(']');
+    bare.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|socket| socket.ip())).map(|ip: IpAddr| ip.to_canonical())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(proxies: &[&str]) -> Config {
+        let mut config = Config::new("https://auth.example.com".parse().expect("a URL"));
+        config.trusted_proxies = proxies.iter().map(|net| net.parse().expect("a CIDR")).collect();
+        config
+    }
+
+    fn seen(proxies: &[&str], peer: &str, forwarded: &[&str]) -> String {
+        let mut headers = HeaderMap::new();
+        for value in forwarded {
+            headers.append("x-forwarded-for", value.parse().expect("a header value"));
+        }
+        of(&config(proxies), peer.parse().ok(), &headers).map(|ip| ip.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn an_untrusted_socket_is_the_client_whatever_it_says() {
+        assert_eq!(seen(&[], "203.0.113.9", &["198.51.100.1"]), "203.0.113.9");
+        assert_eq!(seen(&["10.0.0.0/8"], "203.0.113.9", &["198.51.100.1"]), "203.0.113.9");
+    }
+
+    #[test]
+    fn behind_trusted_proxies_the_rightmost_untrusted_hop_is_the_client() {
+        assert_eq!(seen(&["10.0.0.0/8"], "10.0.0.1", &["1.2.3.4, 198.51.100.1, 10.0.0.2"]), "198.51.100.1");
+        assert_eq!(seen(&["10.0.0.0/8"], "10.0.0.1", &["1.2.3.4", "198.51.100.1:4711"]), "198.51.100.1");
+        assert_eq!(seen(&["10.0.0.0/8"], "::ffff:10.0.0.1", &["[2001:db8::1]"]), "2001:db8::1");
+        assert_eq!(seen(&["10.0.0.0/8"], "10.0.0.1", &["1.2.3.4, nonsense, 10.0.0.2"]), "10.0.0.2", "nothing left of nonsense");
+        assert_eq!(seen(&["10.0.0.0/8"], "10.0.0.1", &[]), "10.0.0.1");
+    }
+}

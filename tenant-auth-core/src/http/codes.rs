@@ -1,0 +1,50 @@
+//! The stable codes of error answers, each with its status: what `error_map` answers and what rows declare.
+
+/// A status and the `code` that stands beside it in the envelope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Code {
+    /// The HTTP status.
+    pub status: u16,
+    /// The stable word.
+    pub code: &'static str,
+}
+
+macro_rules! codes {
+    ($($name:ident = $status:literal $code:literal;)*) => {
+        $(pub(crate) const $name: Code = Code { status: $status, code: $code };)*
+    };
+}
+
+codes! {
+    INVALID_SLUG = 400 "invalid_slug";
+    INVALID_REQUEST = 400 "invalid_request";
+    WEAK_PASSWORD = 400 "weak_password";
+    INVALID_INVITE = 400 "invalid_invite";
+    LAST_ADMIN = 400 "last_admin";
+    CANNOT_TARGET_SELF = 400 "cannot_target_self";
+    INVALID_API_KEY = 401 "invalid_api_key";
+    SESSION_REQUIRED = 401 "session_required";
+    WRONG_ORGANIZATION = 401 "wrong_organization";
+    WRONG_PASSWORD = 401 "wrong_password";
+    INVALID_CREDENTIALS = 401 "invalid_credentials";
+    MISSING_SCOPE = 403 "missing_scope";
+    SUSPENDED = 403 "suspended";
+    ADMIN_REQUIRED = 403 "admin_required";
+    NOT_A_MEMBER = 403 "not_a_member";
+    FORBIDDEN_ORIGIN = 403 "forbidden_origin";
+    UNKNOWN_ORGANIZATION = 404 "unknown_organization";
+    NOT_FOUND = 404 "not_found";
+    METHOD_NOT_ALLOWED = 405 "method_not_allowed";
+    ALREADY_MEMBER = 409 "already_member";
+    ALREADY_INVITED = 409 "already_invited";
+    ACCOUNT_EXISTS = 409 "account_exists";
+    LIMIT_REACHED = 409 "limit_reached";
+    ALREADY_ROTATED = 409 "already_rotated";
+    SLUG_TAKEN = 409 "slug_taken";
+    EMAIL_TAKEN = 409 "email_taken";
+    BODY_TOO_LARGE = 413 "body_too_large";
+    UNSUPPORTED_MEDIA_TYPE = 415 "unsupported_media_type";
+    RATE_LIMITED = 429 "rate_limited";
+    INTERNAL = 500 "internal";
+    UNAVAILABLE = 503 "unavailable";
+}

@@ -1,0 +1,128 @@
+//! A request while it is judged: its parts, and what has been found out about it so far.
+
+use std::{
+    net::IpAddr,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use ::http::{HeaderMap, Method, request::Parts};
+
+use super::{Body, Request, client_ip, cookies, cookies::SessionCookies, refusal::Refusal};
+use crate::{
+    account::Client,
+    builder::TenantAuth,
+    config::TokensInBody,
+    error::Error,
+    value::Slug,
+};
+
+/// One request.
+pub(crate) struct Context {
+    pub(crate) auth: TenantAuth,
+    pub(crate) body: Body,
+    parts: Parts,
+    peer: Option<IpAddr>,
+    params: Vec<String>,
+    /// Whether the page that asks, if any, may read the answer.
+    origin_allowed: AtomicBool,
+}
+
+impl Context {
+    pub(crate) fn new(auth: &TenantAuth, request: Request, peer: Option<IpAddr>) -> Self {
+        let (parts, body) = request.into_parts();
+        Self { auth: auth.clone(), body, parts, peer, params: Vec::new(), origin_allowed: AtomicBool::new(false) }
+    }
+
+    /// With the decoded parameters of its path, in order.
+    pub(crate) fn with_params(mut self, params: Vec<String>) -> Self {
+        self.params = params;
+        self
+    }
+
+    pub(crate) fn method(&self) -> &Method {
+        &self.parts.method
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        self.parts.uri.path()
+    }
+
+    pub(crate) fn query(&self) -> &str {
+        self.parts.uri.query().unwrap_or_default()
+    }
+
+    pub(crate) fn headers(&self) -> &HeaderMap {
+        &self.parts.headers
+    }
+
+    /// The path's parameter at `index`, decoded.
+    pub(crate) fn param(&self, index: usize) -> &str {
+        self.params.get(index).map_or("", String::as_str)
+    }
+
+    /// The only value of a header; `None` when it is absent, an error when it is sent twice or is no text.
+    pub(crate) fn single_header(&self, name: &str) -> Result<Option<&str>, AmbiguousHeader> {
+        let mut values = self.parts.headers.get_all(name).iter();
+        match (values.next(), values.next()) {
+            (None, _) => Ok(None),
+            (Some(value), None) => value.to_str().map(Some).map_err(|_| AmbiguousHeader),
+            (Some(_), Some(_)) => Err(AmbiguousHeader),
+        }
+    }
+
+    /// The slug as sent: once, exact, never folded or defaulted.
+    pub(crate) fn slug(&self) -> Result<Slug, Refusal> {
+        let text = self.single_header("x-org-slug").ok().flatten().ok_or_else(Refusal::invalid_slug)?;
+        Slug::parse(text).map_err(|_| Refusal::invalid_slug())
+    }
+
+    /// The access token: a Bearer's when there is one, else the cookie's.
+    pub(crate) fn access_token(&self, cookies: &SessionCookies) -> Result<Option<String>, Refusal> {
+        if self.headers().get_all("authorization").iter().count() > 1 {
+            return Err(Error::invalid("Authorization", "must be sent once").into());
+        }
+        match self.headers().get("authorization").map(|value| value.to_str().unwrap_or("Bearer ")) {
+            Some(value) => match value.split_once(' ').unwrap_or((value, "")) {
+                (scheme, token) if scheme.eq_ignore_ascii_case("bearer") => Ok(Some(token.trim().to_owned())),
+                _ => Ok(cookies.access(self)?.map(str::to_owned)),
+            },
+            None => Ok(cookies.access(self)?.map(str::to_owned)),
+        }
+    }
+
+    pub(crate) fn cookies(&self) -> SessionCookies {
+        cookies::read(self.headers())
+    }
+
+    /// Where the request comes from.
+    pub(crate) fn client(&self) -> Client {
+        Client {
+            ip: client_ip::of(self.auth.config(), self.peer, self.headers()),
+            user_agent: self.headers().get("user-agent").and_then(|value| value.to_str().ok()).map(str::to_owned),
+        }
+    }
+
+    /// Browsers say where a request comes from; nothing else does.
+    fn is_browser(&self) -> bool {
+        self.headers().contains_key("origin") || self.headers().contains_key("sec-fetch-site")
+    }
+
+    /// Whether tokens may stand in the body: never where a page's scripts could read them, unless the operator says so.
+    pub(crate) fn tokens_in_body(&self) -> bool {
+        match self.auth.config().tokens_in_body {
+            TokensInBody::Always => true,
+            TokensInBody::NonBrowser => !self.is_browser(),
+        }
+    }
+
+    pub(crate) fn allow_origin(&self) {
+        self.origin_allowed.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn origin_allowed(&self) -> bool {
+        self.origin_allowed.load(Ordering::Relaxed)
+    }
+}
+
+/// A header that must stand once and as text does not.
+pub(crate) struct AmbiguousHeader;

@@ -1,0 +1,83 @@
+//! `/org/api-keys`.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    backend::{CreatedApiKey, NewApiKey},
+    caller::OrgAdmin,
+    http::{
+        answer::{Message, Outcome, done},
+        input::{Json, OptionalJson, Path},
+    },
+    id::ApiKeyId,
+    model::{ApiKey, Scope},
+    page::Page,
+    time::Timestamp,
+    value::DisplayName,
+};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ApiKeysData {
+    api_keys: Vec<ApiKey>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+pub(crate) async fn list(admin: OrgAdmin, page: Page) -> Outcome<ApiKeysData> {
+    let list = admin.api_keys(&page).await?;
+    Ok(ApiKeysData { api_keys: list.items, next_cursor: list.next_cursor }.into())
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CreateApiKeyRequest {
+    name: DisplayName,
+    scopes: Option<Vec<Scope>>,
+    expires_at: Option<Timestamp>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CreatedApiKeyData {
+    api_key: ApiKey,
+    key: String,
+}
+
+impl From<CreatedApiKey> for CreatedApiKeyData {
+    fn from(created: CreatedApiKey) -> Self {
+        Self { key: created.key.expose().to_owned(), api_key: created.api_key }
+    }
+}
+
+pub(crate) async fn create(admin: OrgAdmin, Json(request): Json<CreateApiKeyRequest>) -> Outcome<CreatedApiKeyData> {
+    let new = NewApiKey {
+        name: request.name,
+        scopes: request.scopes.unwrap_or_else(NewApiKey::default_scopes),
+        expires_at: request.expires_at,
+    };
+    Ok(CreatedApiKeyData::from(admin.create_api_key(new).await?).into())
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RotateRequest {
+    overlap_seconds: Option<u32>,
+}
+
+/// A day, to deploy the successor in.
+const DEFAULT_OVERLAP: u32 = 86_400;
+
+type Rotating = (Path<ApiKeyId>, OptionalJson<RotateRequest>);
+
+pub(crate) async fn rotate(admin: OrgAdmin, (Path(id), OptionalJson(request)): Rotating) -> Outcome<CreatedApiKeyData> {
+    let overlap = Duration::from_secs(request.overlap_seconds.unwrap_or(DEFAULT_OVERLAP).into());
+    Ok(CreatedApiKeyData::from(admin.rotate_api_key(&id, overlap).await?).into())
+}
+
+pub(crate) async fn revoke(admin: OrgAdmin, Path(id): Path<ApiKeyId>) -> Outcome<Message> {
+    admin.revoke_api_key(&id).await?;
+    Ok(done("The API key was revoked."))
+}

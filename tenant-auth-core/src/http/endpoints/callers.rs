@@ -1,0 +1,199 @@
+//! How each kind of caller is known from a request. The order of the checks is the order of these calls: a member's session is
+//! looked at only after slug and origin.
+
+use std::marker::PhantomData;
+
+use ::http::HeaderValue;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    account::Client,
+    backend::Asking,
+    caller::{Backend, Member, OrgAdmin, Tenant},
+    error::Error,
+    http::{
+        Body,
+        browser,
+        codes::{self, Code},
+        context::Context,
+        cookies,
+        refusal::Refusal,
+        route::Caller,
+    },
+    model::Scope,
+    secret::ApiKeyText,
+    token::Tokens,
+};
+
+/// Somebody who asks an organization without a session that counts yet: to log in, to refresh, to log out, to accept.
+pub(crate) struct Guest {
+    pub(crate) tenant: Tenant,
+    pub(crate) client: Client,
+    /// The access token it brought, if any, or why that cannot be told.
+    pub(crate) access_token: Result<Option<String>, Refusal>,
+    /// The refresh token it brought, likewise.
+    pub(crate) refresh_token: Result<Option<String>, Refusal>,
+    tokens_in_body: bool,
+}
+
+/// Tokens in a body, for those who may have them there.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct BodyTokens {
+    access_token: String,
+    refresh_token: String,
+}
+
+const TENANT: &[Code] = &[codes::INVALID_SLUG, codes::UNKNOWN_ORGANIZATION, codes::FORBIDDEN_ORIGIN];
+const MEMBER: &[Code] = &[
+    codes::INVALID_SLUG,
+    codes::UNKNOWN_ORGANIZATION,
+    codes::FORBIDDEN_ORIGIN,
+    codes::INVALID_REQUEST,
+    codes::SESSION_REQUIRED,
+    codes::WRONG_ORGANIZATION,
+    codes::SUSPENDED,
+];
+const BACKEND: &[Code] = &[codes::INVALID_SLUG, codes::INVALID_API_KEY, codes::MISSING_SCOPE];
+
+impl Caller for Tenant {
+    const MAY: &'static [Code] = TENANT;
+    async fn identify(context: &Context) -> Result<Self, Refusal> {
+        let slug = context.slug()?;
+        let tenant = context.auth.tenant(slug.as_str()).await?;
+        browser::check_origin(context, tenant.organization())?;
+        Ok(tenant)
+    }
+}
+
+impl Caller for Guest {
+    const MAY: &'static [Code] = TENANT;
+    async fn identify(context: &Context) -> Result<Self, Refusal> {
+        let tenant = Tenant::identify(context).await?;
+        let cookies = context.cookies();
+        Ok(Self {
+            tenant,
+            client: context.client(),
+            access_token: context.access_token(&cookies),
+            refresh_token: cookies.refresh(context).map(|token| token.map(str::to_owned)),
+            tokens_in_body: context.tokens_in_body(),
+        })
+    }
+}
+
+impl Guest {
+    /// The tokens for the body, unless a browser asks.
+    pub(crate) fn body_tokens(&self, tokens: &Tokens) -> Option<BodyTokens> {
+        self.tokens_in_body.then(|| BodyTokens {
+            access_token: tokens.access.expose().to_owned(),
+            refresh_token: tokens.refresh.expose().to_owned(),
+        })
+    }
+
+    /// The cookies that carry the tokens.
+    pub(crate) fn cookies_with(&self, tokens: &Tokens) -> Vec<HeaderValue> {
+        cookies::carrying(self.tenant.auth.config(), tokens, self.tenant.auth.now())
+    }
+
+    /// The cookies that clear a session's.
+    pub(crate) fn cleared_cookies(&self) -> Vec<HeaderValue> {
+        cookies::cleared(self.tenant.auth.config())
+    }
+}
+
+impl Caller for Member {
+    const MAY: &'static [Code] = MEMBER;
+    async fn identify(context: &Context) -> Result<Self, Refusal> {
+        let tenant = Tenant::identify(context).await?;
+        let token = context.access_token(&context.cookies())?.ok_or(Error::SessionRequired)?;
+        Ok(tenant.authenticate(&token).await?)
+    }
+}
+
+impl Caller for OrgAdmin {
+    const MAY: &'static [Code] = &[
+        codes::INVALID_SLUG,
+        codes::UNKNOWN_ORGANIZATION,
+        codes::FORBIDDEN_ORIGIN,
+        codes::INVALID_REQUEST,
+        codes::SESSION_REQUIRED,
+        codes::WRONG_ORGANIZATION,
+        codes::SUSPENDED,
+        codes::ADMIN_REQUIRED,
+    ];
+    async fn identify(context: &Context) -> Result<Self, Refusal> {
+        Ok(Member::identify(context).await?.as_admin()?)
+    }
+}
+
+/// A backend whose key has the scope `S` stands for.
+pub(crate) struct BackendWith<S> {
+    pub(crate) backend: Backend,
+    scope: PhantomData<S>,
+}
+
+/// A scope as a type, so that a row's handler says which one it takes.
+pub(crate) trait Needed: Send {
+    const SCOPE: Scope;
+}
+
+/// `users:read`.
+pub(crate) enum UsersRead {}
+impl Needed for UsersRead {
+    const SCOPE: Scope = Scope::UsersRead;
+}
+
+/// `members:read`.
+pub(crate) enum MembersRead {}
+impl Needed for MembersRead {
+    const SCOPE: Scope = Scope::MembersRead;
+}
+
+impl<S: Needed> Caller for BackendWith<S> {
+    const MAY: &'static [Code] = BACKEND;
+    async fn identify(context: &Context) -> Result<Self, Refusal> {
+        let backend = asking(context, None).await?.backend;
+        backend.allows(S::SCOPE)?;
+        Ok(Self { backend, scope: PhantomData })
+    }
+}
+
+/// A backend that asks about a token. The token is read out of the body beforehand, so that key and session are found in one
+/// statement; the body itself is judged in its turn, and refused there if it is not what it must be.
+pub(crate) struct Asked(pub(crate) Asking);
+
+#[derive(Deserialize)]
+struct TokenOfBody {
+    token: String,
+}
+
+impl Caller for Asked {
+    const MAY: &'static [Code] = BACKEND;
+    async fn identify(context: &Context) -> Result<Self, Refusal> {
+        let asked = match &context.body {
+            Body::Complete(bytes) => serde_json::from_slice::<TokenOfBody>(bytes).ok(),
+            Body::TooLarge | Body::Broken => None,
+        };
+        let asking = asking(context, asked.as_ref().map(|body| body.token.as_str())).await?;
+        asking.backend.allows(Scope::Verify)?;
+        Ok(Self(asking))
+    }
+}
+
+async fn asking(context: &Context, token: Option<&str>) -> Result<Asking, Refusal> {
+    let slug = context.slug()?;
+    let key = context.single_header("x-api-key").ok().flatten().ok_or(Error::InvalidApiKey)?;
+    Ok(context.auth.asking(slug.as_str(), &ApiKeyText::new(key), token).await?)
+}
+
+/// The keys' public halves need no organization.
+pub(crate) struct Anyone {
+    pub(crate) auth: crate::TenantAuth,
+}
+
+impl Caller for Anyone {
+    const MAY: &'static [Code] = &[];
+    async fn identify(context: &Context) -> Result<Self, Refusal> {
+        Ok(Self { auth: context.auth.clone() })
+    }
+}

@@ -1,0 +1,99 @@
+//! `/org/members` and `/org/leave`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    caller::{Member, OrgAdmin},
+    http::{
+        answer::{Message, Outcome, done},
+        input::{Json, Path},
+    },
+    id::{MembershipId, UserId},
+    model::{MemberEntry, Membership, Role, Status},
+    page::{List, Page},
+    value::Metadata,
+};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct MembersData {
+    members: Vec<MemberEntry>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+impl From<List<MemberEntry>> for MembersData {
+    fn from(list: List<MemberEntry>) -> Self {
+        Self { members: list.items, next_cursor: list.next_cursor }
+    }
+}
+
+pub(crate) async fn list(member: Member, page: Page) -> Outcome<MembersData> {
+    Ok(MembersData::from(member.members(&page).await?).into())
+}
+
+#[derive(Serialize)]
+pub(crate) struct MembershipData {
+    membership: ManagedMembership,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ManagedMembership {
+    id: MembershipId,
+    user_id: UserId,
+    role: Role,
+    status: Status,
+    metadata: Metadata,
+}
+
+impl From<Membership> for MembershipData {
+    fn from(membership: Membership) -> Self {
+        let Membership { id, user_id, role, status, metadata, .. } = membership;
+        Self { membership: ManagedMembership { id, user_id, role, status, metadata } }
+    }
+}
+
+#[derive(Deserialize)]
+pub(crate) struct MetadataRequest {
+    metadata: Metadata,
+}
+
+type Target<T> = (Path<UserId>, Json<T>);
+
+pub(crate) async fn set_metadata(admin: OrgAdmin, (Path(user), Json(request)): Target<MetadataRequest>) -> Outcome<MembershipData> {
+    Ok(MembershipData::from(admin.set_metadata(&user, request.metadata).await?).into())
+}
+
+#[derive(Deserialize)]
+pub(crate) struct RoleRequest {
+    role: Role,
+}
+
+pub(crate) async fn set_role(admin: OrgAdmin, (Path(user), Json(request)): Target<RoleRequest>) -> Outcome<MembershipData> {
+    Ok(MembershipData::from(admin.set_role(&user, request.role).await?).into())
+}
+
+#[derive(Deserialize)]
+pub(crate) struct StatusRequest {
+    status: Status,
+}
+
+pub(crate) async fn set_status(admin: OrgAdmin, (Path(user), Json(request)): Target<StatusRequest>) -> Outcome<MembershipData> {
+    Ok(MembershipData::from(admin.set_status(&user, request.status).await?).into())
+}
+
+pub(crate) async fn remove(admin: OrgAdmin, Path(user): Path<UserId>) -> Outcome<Message> {
+    admin.remove_member(&user).await?;
+    Ok(done("The member was removed."))
+}
+
+pub(crate) async fn end_sessions(admin: OrgAdmin, Path(user): Path<UserId>) -> Outcome<Message> {
+    admin.end_member_sessions(&user).await?;
+    Ok(done("The member's sessions in this organization have ended."))
+}
+
+pub(crate) async fn leave(member: Member, (): ()) -> Outcome<Message> {
+    member.leave().await?;
+    Ok(done("You have left the organization."))
+}

@@ -1,0 +1,13 @@
+//! The endpoints: wire types and short handlers that call the flows and shape the answer.
+
+pub(crate) mod api_keys;
+pub(crate) mod auth;
+mod callers;
+pub(crate) mod invites;
+pub(crate) mod jwks;
+pub(crate) mod members;
+pub(crate) mod org;
+pub(crate) mod profile;
+pub(crate) mod public;
+
+pub(crate) use callers::{Anyone, Asked, BackendWith, BodyTokens, Guest, MembersRead, UsersRead};

@@ -1,0 +1,58 @@
+//! `/org`: the organization itself.
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::{
+    caller::{Member, OrgAdmin},
+    http::{answer::Outcome, input::Json},
+    model::{Organization, Role},
+    org::{OrganizationUpdate, Patch},
+    value::{AppUrl, DisplayName, Origin},
+};
+
+#[derive(Serialize)]
+pub(crate) struct OrgData {
+    org: OrganizationView,
+}
+
+/// The organization; its allowed origins are an admin's business.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct OrganizationView {
+    #[serde(flatten)]
+    organization: Organization,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allowed_origins: Option<Vec<Origin>>,
+}
+
+impl OrgData {
+    fn seen_by(role: Role, organization: Organization) -> Self {
+        let allowed_origins = (role == Role::OrgAdmin).then(|| organization.allowed_origins.clone());
+        Self { org: OrganizationView { organization, allowed_origins } }
+    }
+}
+
+pub(crate) async fn get(member: Member, (): ()) -> Outcome<OrgData> {
+    Ok(OrgData::seen_by(member.membership().role, member.organization().clone()).into())
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct UpdateOrgRequest {
+    name: Option<DisplayName>,
+    #[serde(default, deserialize_with = "patch")]
+    app_url: Patch<AppUrl>,
+    #[serde(default, deserialize_with = "patch")]
+    allowed_origins: Patch<Vec<Origin>>,
+}
+
+/// A field that is there: null clears, anything else sets.
+fn patch<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Patch<T>, D::Error> {
+    Ok(Option::<T>::deserialize(deserializer)?.map_or(Patch::Clear, Patch::Set))
+}
+
+pub(crate) async fn update(admin: OrgAdmin, Json(request): Json<UpdateOrgRequest>) -> Outcome<OrgData> {
+    let UpdateOrgRequest { name, app_url, allowed_origins } = request;
+    let org = admin.update_organization(OrganizationUpdate { name, app_url, allowed_origins }).await?;
+    Ok(OrgData::seen_by(Role::OrgAdmin, org).into())
+}

@@ -1,0 +1,117 @@
+//! `/public`: what a customer's backend asks with its API key.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Asked, BackendWith, MembersRead, UsersRead, members::MembersData};
+use crate::{
+    backend::{Identity, Verification},
+    http::{
+        answer::Outcome,
+        input::{LenientJson, Path},
+    },
+    id::{OrgId, SessionId, UserId},
+    model::{AuthMethod, MemberEntry, Membership, Role, Status, User},
+    page::Page,
+    time::Timestamp,
+    value::{DisplayName, Metadata, Plan, Slug},
+};
+
+#[derive(Deserialize)]
+pub(crate) struct VerifyRequest {
+    #[serde(rename = "token")]
+    _token: String,
+}
+
+#[derive(Serialize)]
+pub(crate) struct VerifyData {
+    valid: bool,
+    #[serde(flatten)]
+    identity: Option<IdentityView>,
+}
+
+#[derive(Serialize)]
+struct IdentityView {
+    user: User,
+    membership: MembershipView,
+    org: OrgView,
+    session: SessionView,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct MembershipView {
+    role: Role,
+    status: Status,
+    joined_at: Timestamp,
+    metadata: Metadata,
+}
+
+#[derive(Serialize)]
+struct OrgView {
+    id: OrgId,
+    name: DisplayName,
+    slug: Slug,
+    plan: Plan,
+    status: Status,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SessionView {
+    id: SessionId,
+    amr: Vec<AuthMethod>,
+    auth_time: Timestamp,
+    expires_at: Timestamp,
+}
+
+impl From<Membership> for MembershipView {
+    fn from(membership: Membership) -> Self {
+        let Membership { role, status, joined_at, metadata, .. } = membership;
+        Self { role, status, joined_at, metadata }
+    }
+}
+
+impl From<Identity> for IdentityView {
+    fn from(identity: Identity) -> Self {
+        let Identity { user, membership, org, session } = identity;
+        Self {
+            user,
+            membership: membership.into(),
+            org: OrgView { id: org.id, name: org.name, slug: org.slug, plan: org.plan, status: org.status },
+            session: SessionView { id: session.id, amr: session.amr, auth_time: session.auth_time, expires_at: session.expires_at },
+        }
+    }
+}
+
+/// The token was read, and looked up, together with the key.
+pub(crate) async fn verify(Asked(asking): Asked, LenientJson(_): LenientJson<VerifyRequest>) -> Outcome<VerifyData> {
+    Ok(match asking.verify()? {
+        Verification::Valid(identity) => VerifyData { valid: true, identity: Some((*identity).into()) },
+        Verification::Invalid => VerifyData { valid: false, identity: None },
+    }
+    .into())
+}
+
+#[derive(Serialize)]
+pub(crate) struct UserData {
+    user: User,
+    membership: MembershipView,
+}
+
+pub(crate) async fn user(caller: BackendWith<UsersRead>, Path(user): Path<UserId>) -> Outcome<UserData> {
+    let (user, membership) = caller.backend.user(&user).await?;
+    Ok(UserData { user, membership: membership.into() }.into())
+}
+
+pub(crate) async fn members(caller: BackendWith<MembersRead>, page: Page) -> Outcome<MembersData> {
+    Ok(MembersData::from(caller.backend.members(&page).await?).into())
+}
+
+#[derive(Serialize)]
+pub(crate) struct MemberData {
+    member: MemberEntry,
+}
+
+pub(crate) async fn member(caller: BackendWith<MembersRead>, Path(user): Path<UserId>) -> Outcome<MemberData> {
+    Ok(MemberData { member: caller.backend.member(&user).await? }.into())
+}

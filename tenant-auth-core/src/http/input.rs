@@ -1,0 +1,236 @@
+//! What a request brings: parameters of the path, of the query, and a JSON body. Everything is parsed into its final type here,
+//! after the caller is known: nothing is parsed for strangers.
+
+use std::fmt;
+
+use ::http::header;
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, MapAccess, SeqAccess, Visitor},
+};
+use url::form_urlencoded;
+
+use super::{
+    Body,
+    codes::{self, Code},
+    context::Context,
+    refusal::Refusal,
+};
+use crate::{
+    error::Error,
+    id::{Id, Kind},
+    page::Page,
+    secret::LinkToken,
+};
+
+/// A part of a request that a handler takes.
+pub(crate) trait Input: Sized + Send {
+    /// How reading it can be refused.
+    const MAY: &'static [Code];
+
+    /// Reads it.
+    fn read(context: &Context) -> Result<Self, Refusal>;
+}
+
+impl Input for () {
+    const MAY: &'static [Code] = &[];
+    fn read(_: &Context) -> Result<Self, Refusal> {
+        Ok(())
+    }
+}
+
+/// The path first, then the body.
+impl<A: PathValue, B: Input> Input for (Path<A>, B) {
+    const MAY: &'static [Code] = &[codes::NOT_FOUND, codes::INVALID_REQUEST, codes::BODY_TOO_LARGE, codes::UNSUPPORTED_MEDIA_TYPE];
+    fn read(context: &Context) -> Result<Self, Refusal> {
+        Ok((Path::read(context)?, B::read(context)?))
+    }
+}
+
+/// The parameter of the path.
+pub(crate) struct Path<T>(pub(crate) T);
+
+/// A type that a segment of a path can become.
+pub(crate) trait PathValue: Sized + Send {
+    fn from_segment(segment: &str) -> Result<Self, Error>;
+}
+
+/// What is no id cannot be anybody's.
+impl<K: Kind> PathValue for Id<K> {
+    fn from_segment(segment: &str) -> Result<Self, Error> {
+        segment.parse().map_err(|_| Error::NotFound("id"))
+    }
+}
+
+/// Any text may be a token; whether it is one is found out by its digest.
+impl PathValue for LinkToken {
+    fn from_segment(segment: &str) -> Result<Self, Error> {
+        Ok(Self::new(segment))
+    }
+}
+
+impl<T: PathValue> Input for Path<T> {
+    const MAY: &'static [Code] = &[codes::NOT_FOUND];
+    fn read(context: &Context) -> Result<Self, Refusal> {
+        Ok(Self(T::from_segment(context.param(0))?))
+    }
+}
+
+/// `?limit=` and `?cursor=`.
+impl Input for Page {
+    const MAY: &'static [Code] = &[codes::INVALID_REQUEST];
+    fn read(context: &Context) -> Result<Self, Refusal> {
+        let (mut limit, mut cursor) = (None, None);
+        for (name, value) in form_urlencoded::parse(context.query().as_bytes()) {
+            let place = match &*name {
+                "limit" => &mut limit,
+                "cursor" => &mut cursor,
+                _ => continue,
+            };
+            if place.replace(value).is_some() {
+                return Err(Error::invalid(name, "must be given once").into());
+            }
+        }
+        Ok(Self::parse(limit.as_deref(), cursor.as_deref())?)
+    }
+}
+
+/// A JSON object.
+pub(crate) struct Json<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Send> Input for Json<T> {
+    const MAY: &'static [Code] = &[codes::INVALID_REQUEST, codes::BODY_TOO_LARGE, codes::UNSUPPORTED_MEDIA_TYPE];
+    fn read(context: &Context) -> Result<Self, Refusal> {
+        let bytes = json_bytes(context)?;
+        let value = parse(bytes)?;
+        refuse_nul(bytes)?;
+        Ok(Self(value))
+    }
+}
+
+/// A JSON object that may be left out: no bytes at all mean the default.
+pub(crate) struct OptionalJson<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Default + Send> Input for OptionalJson<T> {
+    const MAY: &'static [Code] = Json::<T>::MAY;
+    fn read(context: &Context) -> Result<Self, Refusal> {
+        match &context.body {
+            Body::Complete(bytes) if bytes.is_empty() => Ok(Self(T::default())),
+            _ => Json::read(context).map(|Json(value)| Self(value)),
+        }
+    }
+}
+
+/// A JSON object whose texts may hold anything: for a token, NUL is only one more way to be wrong.
+pub(crate) struct LenientJson<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Send> Input for LenientJson<T> {
+    const MAY: &'static [Code] = Json::<T>::MAY;
+    fn read(context: &Context) -> Result<Self, Refusal> {
+        parse(json_bytes(context)?).map(Self)
+    }
+}
+
+/// The body, once size, encoding and type are what they must be.
+fn json_bytes(context: &Context) -> Result<&[u8], Refusal> {
+    let bytes = match &context.body {
+        Body::Complete(bytes) => bytes,
+        Body::TooLarge => return Err(Refusal::body_too_large()),
+        Body::Broken => return Err(Error::invalid("body", "did not arrive whole").into()),
+    };
+    let is_identity = |value: &str| value.trim().eq_ignore_ascii_case("identity");
+    let is_json = |value: &str| value.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"));
+    let encoded = context.headers().get_all(header::CONTENT_ENCODING).iter().any(|value| !value.to_str().is_ok_and(is_identity));
+    let typed = context.single_header("content-type").is_ok_and(|value| value.is_some_and(|value| is_json(value) && is_utf8(value)));
+    if encoded || !typed { Err(Refusal::unsupported_media_type()) } else { Ok(bytes) }
+}
+
+/// JSON is UTF-8 (RFC 8259, section 8.1); a `charset` that says otherwise is refused rather than ignored.
+fn is_utf8(content_type: &str) -> bool {
+    content_type.split(';').skip(1).filter_map(|parameter| parameter.split_once('=')).all(|(name, value)| {
+        !name.trim().eq_ignore_ascii_case("charset") || value.trim().trim_matches('"').eq_ignore_ascii_case("utf-8")
+    })
+}
+
+/// serde would also take an array for a struct, field by field.
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
+    if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
+        return Err(Error::invalid("body", "must be a JSON object").into());
+    }
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let path = error.path().to_string();
+        describe(&path, &error.into_inner())
+    })?;
+    reader.end().map_err(|error| describe(".", &error))?;
+    Ok(value)
+}
+
+/// Names the field: by its path where serde knows it, else as its message quotes it.
+fn describe(path: &str, error: &serde_json::Error) -> Error {
+    let text = error.to_string();
+    let reason = text.split(" at line ").next().unwrap_or(&text);
+    if !error.is_data() {
+        return Error::invalid("body", format!("must be well-formed JSON: {reason}"));
+    }
+    let quoted = reason.split('`').nth(1);
+    let absent = reason.starts_with("missing field") || reason.starts_with("duplicate field");
+    match quoted {
+        Some(field) if absent => Error::invalid(field, if reason.starts_with("missing") { "is required" } else { "must be given once" }),
+        _ => Error::invalid(if path == "." { "body" } else { path }, reason),
+    }
+}
+
+/// NUL in any text of the body is refused. It can only come escaped, so that most bodies need no second look.
+fn refuse_nul(bytes: &[u8]) -> Result<(), Refusal> {
+    if !bytes.windows(6).any(|window| window == b"\\u0000") {
+        return Ok(());
+    }
+    match serde_json::from_slice::<NulFree>(bytes) {
+        Ok(NulFree) => Ok(()),
+        Err(_) => Err(Error::invalid("body", "must not contain NUL characters").into()),
+    }
+}
+
+/// Any JSON without NUL in its texts and keys.
+struct NulFree;
+
+impl<'de> Deserialize<'de> for NulFree {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Self)
+    }
+}
+
+impl<'de> Visitor<'de> for NulFree {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON without NUL characters")
+    }
+    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
+    }
+    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
+    }
+    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
+    }
+    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
+        Ok(self)
+    }
+    fn visit_unit<E>(self) -> Result<Self, E> {
+        Ok(self)
+    }
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Self, E> {
+        if text.contains('\0') { Err(E::custom("NUL")) } else { Ok(self) }
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self, A::Error> {
+        while items.next_element::<Self>()?.is_some() {}
+        Ok(self)
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self, A::Error> {
+        while entries.next_entry::<Self, Self>()?.is_some() {}
+        Ok(self)
+    }
+}

@@ -1,0 +1,138 @@
+//! The service as HTTP, for whatever server carries it: bytes and the peer's address in, a complete response out. Routing,
+//! percent-decoding, HEAD, 404 and 405, body rules, the envelope, cookies, CORS and the catching of panics all happen here, so
+//! that adapters translate and decide nothing.
+//!
+//! Every request is judged in one order (contract section 1): route and method, `X-Org-Slug`, browser origin, caller, path,
+//! body, rule.
+
+mod answer;
+mod browser;
+mod client_ip;
+mod codes;
+mod context;
+mod cookies;
+mod endpoints;
+mod error_map;
+mod input;
+mod refusal;
+mod route;
+mod table;
+
+use std::{net::IpAddr, sync::Arc, time::Instant};
+
+use ::http::{HeaderMap, HeaderValue, Method, Response, header};
+use bytes::Bytes;
+
+pub use codes::Code;
+pub use route::Row;
+pub use table::routes;
+
+use crate::{builder::TenantAuth, secret::random_text};
+use answer::Answered;
+use context::Context;
+use refusal::Refusal;
+use table::Table;
+
+/// The largest request body that is read: 64 KiB.
+pub const BODY_LIMIT: usize = 64 * 1024;
+
+/// A request's body, as an adapter could read it.
+#[derive(Debug, Clone)]
+pub enum Body {
+    /// All of it.
+    Complete(Bytes),
+    /// More than [`BODY_LIMIT`]; the answer is decided in its turn.
+    TooLarge,
+    /// The client stopped in the middle.
+    Broken,
+}
+
+/// A request as adapters hand it over; the URI holds the full path, never one shortened by a router.
+pub type Request = ::http::Request<Body>;
+
+/// The service behind an adapter. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Service {
+    auth: TenantAuth,
+    table: Arc<Table>,
+    base: Arc<str>,
+}
+
+impl Service {
+    /// Serves what `auth` is.
+    pub fn new(auth: &TenantAuth) -> Self {
+        Self { auth: auth.clone(), table: Arc::new(Table::new()), base: auth.config().base_path().into() }
+    }
+
+    /// The path below which every route lies, such as `/api/v1`: the path of the public URL and the version.
+    pub fn base_path(&self) -> &str {
+        &self.base
+    }
+
+    /// Answers one request that came from the socket address `peer`.
+    ///
+    /// It runs as a task of its own on the runtime the service was built on: a client that disconnects cannot stop it between a
+    /// commit and what follows, and a panic becomes a 500.
+    pub async fn call(&self, request: Request, peer: Option<IpAddr>) -> Response<Bytes> {
+        let request_id = request_id(&self.auth);
+        let head = request.method() == Method::HEAD;
+        let (service, id) = (self.clone(), request_id.clone());
+        let answering = self.auth.runtime().spawn(async move { service.answer(request, peer, &id).await });
+        let answered = answering.await.unwrap_or_else(|panic| {
+            tracing::error!(request_id = %request_id, error = %panic, "a handler panicked");
+            Refusal::from(crate::Error::internal("panic")).into_answered()
+        });
+        complete(answered, &request_id, head)
+    }
+
+    async fn answer(&self, request: Request, peer: Option<IpAddr>, request_id: &str) -> Answered {
+        let started = Instant::now();
+        let method = request.method().clone();
+        let context = Context::new(&self.auth, request, peer);
+        let (answered, template) = match self.table.find(&self.base, &context) {
+            Ok((row, params)) => {
+                let context = context.with_params(params);
+                let answered = row.handle(&context).await.unwrap_or_else(Refusal::into_answered);
+                (browser::cors(answered, &context), row.path)
+            }
+            Err(refused) => match refused.preflight_of(&context) {
+                Some(methods) => (browser::preflight(&context, methods).await, "preflight"),
+                None => (browser::cors(refused.into(), &context), "none"),
+            },
+        };
+        let status = answered.status.as_u16();
+        tracing::debug!(target: "tenant_auth::requests", %request_id, %method, route = template, status, micros = started.elapsed().as_micros(), "answered");
+        if let Some(cause) = &answered.cause {
+            tracing::error!(%request_id, %method, route = template, status, error = %cause, "a request failed");
+        }
+        answered
+    }
+}
+
+fn request_id(auth: &TenantAuth) -> String {
+    let mut text = random_text(auth.entropy());
+    text.truncate(22);
+    format!("req_{text}")
+}
+
+/// Adds what every answer carries. A HEAD gets the headers of its GET and no body.
+fn complete(answered: Answered, request_id: &str, head: bool) -> Response<Bytes> {
+    let Answered { status, mut headers, body, .. } = answered;
+    set_default(&mut headers, header::CACHE_CONTROL, "no-store");
+    set_default(&mut headers, header::X_CONTENT_TYPE_OPTIONS, "nosniff");
+    if let Ok(id) = HeaderValue::from_str(request_id) {
+        headers.insert("x-request-id", id);
+    }
+    headers.append(header::VARY, HeaderValue::from_static("Origin"));
+    let mut response = Response::new(if head { Bytes::new() } else { body.clone() });
+    *response.status_mut() = status;
+    if head {
+        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body.len()));
+    }
+    *response.headers_mut() = headers;
+    response
+}
+
+fn set_default(headers: &mut HeaderMap, name: header::HeaderName, value: &'static str) {
+    headers.entry(name).or_insert(HeaderValue::from_static(value));
+}

@@ -1,0 +1,149 @@
+//! Why a request is not carried out: a fact of the core, or one that only HTTP knows. Either becomes the error envelope.
+
+use ::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use serde::Serialize;
+
+use super::{
+    answer::{Answered, json_headers},
+    browser,
+    codes::{self, Code},
+    context::Context,
+    error_map,
+};
+use crate::error::Error;
+
+/// A refusal on its way to the client, with the cookies it sets.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    reason: Reason,
+    cookies: Vec<HeaderValue>,
+}
+
+#[derive(Debug)]
+enum Reason {
+    Fact(Error),
+    InvalidSlug,
+    ForbiddenOrigin,
+    BodyTooLarge,
+    UnsupportedMediaType,
+}
+
+#[derive(Serialize)]
+struct ErrorEnvelope<'a> {
+    status: &'static str,
+    code: &'static str,
+    message: &'a str,
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self { reason: Reason::Fact(error), cookies: Vec::new() }
+    }
+}
+
+impl Refusal {
+    pub(crate) const fn invalid_slug() -> Self {
+        Self { reason: Reason::InvalidSlug, cookies: Vec::new() }
+    }
+
+    pub(crate) const fn forbidden_origin() -> Self {
+        Self { reason: Reason::ForbiddenOrigin, cookies: Vec::new() }
+    }
+
+    pub(crate) const fn body_too_large() -> Self {
+        Self { reason: Reason::BodyTooLarge, cookies: Vec::new() }
+    }
+
+    pub(crate) const fn unsupported_media_type() -> Self {
+        Self { reason: Reason::UnsupportedMediaType, cookies: Vec::new() }
+    }
+
+    /// Sets cookies beside the refusal.
+    pub(crate) fn with_cookies(mut self, cookies: Vec<HeaderValue>) -> Self {
+        self.cookies = cookies;
+        self
+    }
+
+    /// The fact, when it is one of the core's.
+    pub(crate) fn fact(&self) -> Option<&Error> {
+        match &self.reason {
+            Reason::Fact(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn into_answered(self) -> Answered {
+        let (code, message) = match &self.reason {
+            Reason::Fact(error) => (error_map::code_of(error), error.to_string()),
+            Reason::InvalidSlug => (codes::INVALID_SLUG, "Send the organization's slug once, exactly as it is, in X-Org-Slug.".to_owned()),
+            Reason::ForbiddenOrigin => (
+                codes::FORBIDDEN_ORIGIN,
+                "Pages of this origin may not call. Set the organization's appUrl or add the origin to its allowedOrigins.".to_owned(),
+            ),
+            Reason::BodyTooLarge => (codes::BODY_TOO_LARGE, "The body must not be larger than 64 KiB.".to_owned()),
+            Reason::UnsupportedMediaType => (
+                codes::UNSUPPORTED_MEDIA_TYPE,
+                "Send JSON with Content-Type: application/json and without Content-Encoding.".to_owned(),
+            ),
+        };
+        let mut answered = envelope(code, &message);
+        if let Reason::Fact(error) = self.reason {
+            if let Some(seconds) = error_map::retry_after(&error) {
+                answered.headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+            }
+            if let Error::Internal(cause) = error {
+                answered.cause = Some(cause.to_string());
+            }
+        }
+        for cookie in self.cookies {
+            answered.headers.append(header::SET_COOKIE, cookie);
+        }
+        answered
+    }
+}
+
+fn envelope(code: Code, message: &str) -> Answered {
+    let body = serde_json::to_vec(&ErrorEnvelope { status: "error", code: code.code, message });
+    Answered {
+        status: StatusCode::from_u16(code.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+        headers: json_headers(),
+        body: body.unwrap_or_default().into(),
+        cause: None,
+    }
+}
+
+/// No row answers: there is no such path, or not with this method.
+#[derive(Debug)]
+pub(crate) enum Unrouted {
+    NoSuchPath,
+    /// The methods the path has.
+    WrongMethod(Vec<Method>),
+}
+
+impl Unrouted {
+    /// The path's methods, when the request asks beforehand whether it may come (CORS preflight).
+    pub(crate) fn preflight_of<'a>(&'a self, context: &Context) -> Option<&'a [Method]> {
+        match self {
+            Self::WrongMethod(methods) if browser::is_preflight(context) => Some(methods),
+            _ => None,
+        }
+    }
+}
+
+impl From<Unrouted> for Answered {
+    fn from(unrouted: Unrouted) -> Self {
+        match unrouted {
+            Unrouted::NoSuchPath => envelope(codes::NOT_FOUND, "There is no such path. See the API's documentation."),
+            Unrouted::WrongMethod(methods) => {
+                let allow = browser::method_list(&methods);
+                let mut answered = envelope(codes::METHOD_NOT_ALLOWED, &format!("This path answers only: {allow}."));
+                let mut headers = HeaderMap::new();
+                if let Ok(allow) = HeaderValue::from_str(&allow) {
+                    headers.insert(header::ALLOW, allow);
+                }
+                answered.headers.extend(headers);
+                answered
+            }
+        }
+    }
+}

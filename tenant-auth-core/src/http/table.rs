@@ -1,0 +1,136 @@
+//! The route table: every operation there is, once.
+
+use std::sync::OnceLock;
+
+use ::http::Method;
+use matchit::Router;
+use percent_encoding::percent_decode_str;
+
+use super::{
+    codes::{
+        ACCOUNT_EXISTS, ALREADY_INVITED, ALREADY_MEMBER, ALREADY_ROTATED, CANNOT_TARGET_SELF, INVALID_CREDENTIALS, INVALID_INVITE,
+        INVALID_REQUEST, LAST_ADMIN, LIMIT_REACHED, NOT_A_MEMBER, NOT_FOUND, SESSION_REQUIRED, SUSPENDED, WEAK_PASSWORD,
+        WRONG_ORGANIZATION, WRONG_PASSWORD,
+    },
+    context::Context,
+    endpoints::{api_keys, auth, invites, jwks, members, org, profile, public},
+    refusal::Unrouted,
+    route::{Row, route},
+};
+
+const GET: Method = Method::GET;
+const POST: Method = Method::POST;
+const PUT: Method = Method::PUT;
+const PATCH: Method = Method::PATCH;
+const DELETE: Method = Method::DELETE;
+
+/// Every row, in the order of the specification.
+pub fn routes() -> &'static [Row] {
+    static ROWS: OnceLock<Vec<Row>> = OnceLock::new();
+    ROWS.get_or_init(rows)
+}
+
+#[rustfmt::skip]
+fn rows() -> Vec<Row> {
+    vec![
+        route(POST, "/auth/login", auth::login).may(&[INVALID_CREDENTIALS, NOT_A_MEMBER, SUSPENDED]),
+        route(POST, "/auth/refresh", auth::refresh).may(&[SESSION_REQUIRED, WRONG_ORGANIZATION]),
+        route(POST, "/auth/logout", auth::logout).may(&[SESSION_REQUIRED, WRONG_ORGANIZATION]),
+        route(GET, "/auth/profile", profile::get),
+        route(PUT, "/auth/profile", profile::update),
+        route(POST, "/auth/change-password", profile::change_password).may(&[WEAK_PASSWORD, WRONG_PASSWORD]),
+
+        route(GET, "/org", org::get),
+        route(PATCH, "/org", org::update),
+        route(POST, "/org/leave", members::leave).may(&[LAST_ADMIN, NOT_FOUND]),
+        route(GET, "/org/members", members::list),
+        route(PATCH, "/org/members/{userId}", members::set_metadata),
+        route(DELETE, "/org/members/{userId}", members::remove).may(&[CANNOT_TARGET_SELF, LAST_ADMIN]),
+        route(PUT, "/org/members/{userId}/role", members::set_role).may(&[LAST_ADMIN]),
+        route(PUT, "/org/members/{userId}/status", members::set_status).may(&[CANNOT_TARGET_SELF, LAST_ADMIN]),
+        route(DELETE, "/org/members/{userId}/sessions", members::end_sessions),
+
+        route(POST, "/org/members/invite", invites::create).created().may(&[ALREADY_MEMBER, ALREADY_INVITED]),
+        route(GET, "/org/invites", invites::list),
+        route(POST, "/org/invites/preview", invites::preview).may(&[INVALID_INVITE]),
+        route(POST, "/org/invites/{token}/accept", invites::accept)
+            .may(&[INVALID_INVITE, WEAK_PASSWORD, ACCOUNT_EXISTS, ALREADY_MEMBER, SUSPENDED]),
+        route(POST, "/org/invites/{invite}/resend", invites::resend),
+        route(DELETE, "/org/invites/{invite}", invites::revoke),
+
+        route(GET, "/org/api-keys", api_keys::list),
+        route(POST, "/org/api-keys", api_keys::create).created().may(&[LIMIT_REACHED]),
+        route(POST, "/org/api-keys/{id}/rotate", api_keys::rotate).created().may(&[INVALID_REQUEST, ALREADY_ROTATED]),
+        route(DELETE, "/org/api-keys/{id}", api_keys::revoke),
+
+        route(POST, "/public/verify", public::verify),
+        route(GET, "/public/users/{userId}", public::user),
+        route(GET, "/public/members", public::members),
+        route(GET, "/public/members/{userId}", public::member),
+
+        route(GET, "/.well-known/jwks.json", jwks::get),
+    ]
+}
+
+/// Finds rows by path and method.
+pub(crate) struct Table {
+    /// For each path template, its rows.
+    paths: Router<Vec<&'static Row>>,
+}
+
+impl Table {
+    pub(crate) fn new() -> Self {
+        let mut paths: Vec<(&'static str, Vec<&'static Row>)> = Vec::new();
+        for row in routes() {
+            match paths.iter_mut().find(|(path, _)| *path == row.path) {
+                Some((_, rows)) => rows.push(row),
+                None => paths.push((row.path, vec![row])),
+            }
+        }
+        let mut router = Router::new();
+        for (path, rows) in paths {
+            let inserted = router.insert(path, rows);
+            debug_assert!(inserted.is_ok(), "{path} collides with another path");
+        }
+        Self { paths: router }
+    }
+
+    /// The row of a request and the parameters of its path, decoded here and nowhere else. A HEAD is answered by the GET.
+    pub(crate) fn find(&self, base: &str, context: &Context) -> Result<(&'static Row, Vec<String>), Unrouted> {
+        let path = context.path().strip_prefix(base).ok_or(Unrouted::NoSuchPath)?;
+        let matched = self.paths.at(path).map_err(|_| Unrouted::NoSuchPath)?;
+        let method = if *context.method() == Method::HEAD { &GET } else { context.method() };
+        let row = matched.value.iter().find(|row| row.method == *method).ok_or_else(|| Unrouted::WrongMethod(methods(matched.value)))?;
+        let params = matched.params.iter().map(|(_, raw)| percent_decode_str(raw).decode_utf8_lossy().into_owned()).collect();
+        Ok((row, params))
+    }
+}
+
+fn methods(rows: &[&'static Row]) -> Vec<Method> {
+    let mut methods: Vec<Method> = rows.iter().map(|row| row.method.clone()).collect();
+    if methods.contains(&GET) {
+        methods.push(Method::HEAD);
+    }
+    methods
+}
+
+impl std::fmt::Debug for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Table({} rows)", routes().len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_path_finds_its_own_row() {
+        let table = Table::new();
+        for row in routes() {
+            let path = row.path.replace("{userId}", "usr_x").replace("{token}", "t").replace("{invite}", "inv_x").replace("{id}", "key_x");
+            let matched = table.paths.at(&path).expect(row.path);
+            assert!(matched.value.iter().any(|found| found.path == row.path && found.method == row.method), "{row:?}");
+        }
+    }
+}

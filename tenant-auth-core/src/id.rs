@@ -1,0 +1,173 @@
+//! Identifiers that say what they identify. An [`Id<K>`] is a prefix and a 26-character body: a millisecond timestamp and
+//! 80 random bits in Crockford base 32, so that ids sort by creation and a user's id can never be passed for a session's.
+
+use std::{fmt, marker::PhantomData, str::FromStr};
+
+use serde::{Serialize, Serializer};
+
+use crate::{ports::Entropy, time::Timestamp};
+
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+const BODY: usize = 26;
+
+/// What an id identifies; implemented by the marker types of this module only.
+pub trait Kind: sealed::Sealed + Send + Sync + 'static {
+    /// The prefix with its underscore, such as `usr_`.
+    const PREFIX: &'static str;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A typed identifier, `<prefix>_<26 characters>` (contract section 2).
+pub struct Id<K> {
+    text: Box<str>,
+    kind: PhantomData<fn() -> K>,
+}
+
+/// The text is not an id of this kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not a valid id of this kind")]
+pub struct MalformedId;
+
+impl<K: Kind> Id<K> {
+    /// A new id: its first ten characters are `now`, the rest is chance.
+    pub fn generate(now: Timestamp, entropy: &dyn Entropy) -> Self {
+        let mut bytes = [0u8; 16];
+        entropy.fill(&mut bytes[6..]);
+        bytes[..6].copy_from_slice(&now.millis().to_be_bytes()[2..]);
+        let number = u128::from_be_bytes(bytes);
+        let mut text = String::with_capacity(K::PREFIX.len() + BODY);
+        text.push_str(K::PREFIX);
+        for place in (0..BODY).rev() {
+            text.push(ALPHABET[(number >> (5 * place)) as usize & 31] as char);
+        }
+        Self::from_stored(text)
+    }
+
+    /// The id as text, prefix included.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The 26 characters after the prefix.
+    pub fn body(&self) -> &str {
+        &self.text[K::PREFIX.len()..]
+    }
+
+    /// Trusts a value read from our own database or from a token we signed.
+    pub(crate) fn from_stored(text: impl Into<Box<str>>) -> Self {
+        Self { text: text.into(), kind: PhantomData }
+    }
+}
+
+impl<K: Kind> FromStr for Id<K> {
+    type Err = MalformedId;
+
+    fn from_str(text: &str) -> Result<Self, MalformedId> {
+        let body = text.strip_prefix(K::PREFIX).ok_or(MalformedId)?;
+        let well_formed = body.len() == BODY && body.bytes().all(|b| ALPHABET.contains(&b));
+        if well_formed { Ok(Self::from_stored(text)) } else { Err(MalformedId) }
+    }
+}
+
+impl<K> Clone for Id<K> {
+    fn clone(&self) -> Self {
+        Self { text: self.text.clone(), kind: PhantomData }
+    }
+}
+impl<K> PartialEq for Id<K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+impl<K> Eq for Id<K> {}
+impl<K> PartialOrd for Id<K> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<K> Ord for Id<K> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.text.cmp(&other.text)
+    }
+}
+impl<K> std::hash::Hash for Id<K> {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.text.hash(state);
+    }
+}
+impl<K> fmt::Debug for Id<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+impl<K> fmt::Display for Id<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+impl<K> Serialize for Id<K> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text)
+    }
+}
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $kind:ident $prefix:literal $alias:ident;)*) => { $(
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub enum $kind {}
+        impl sealed::Sealed for $kind {}
+        impl Kind for $kind {
+            const PREFIX: &'static str = $prefix;
+        }
+        #[doc = concat!("An id that starts with `", $prefix, "`.")]
+        pub type $alias = Id<$kind>;
+    )* };
+}
+
+kinds! {
+    /// A person's account.
+    UserKind "usr_" UserId;
+    /// A person's link to one organization.
+    MembershipKind "mem_" MembershipId;
+    /// An organization (tenant).
+    OrgKind "org_" OrgId;
+    /// A pending invitation.
+    InviteKind "inv_" InviteId;
+    /// One login of one person in one organization.
+    SessionKind "ses_" SessionId;
+    /// An organization's API key.
+    ApiKeyKind "key_" ApiKeyId;
+    /// A webhook subscription.
+    WebhookKind "whk_" WebhookId;
+    /// Something that happened.
+    EventIdKind "evt_" EventId;
+    /// One delivery of an event, or of a mail.
+    DeliveryKind "dlv_" DeliveryId;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::OsEntropy;
+
+    #[test]
+    fn ids_sort_by_time_and_survive_a_round_trip() {
+        let early = UserId::generate(Timestamp::from_millis(1_700_000_000_000), &OsEntropy);
+        let late = UserId::generate(Timestamp::from_millis(1_700_000_000_001), &OsEntropy);
+        assert!(early < late);
+        assert_eq!(early.as_str().parse::<UserId>().as_ref(), Ok(&early));
+        assert_eq!(early.as_str().len(), 30);
+    }
+
+    #[test]
+    fn another_kinds_id_is_refused() {
+        let user = UserId::generate(Timestamp::from_millis(1), &OsEntropy);
+        assert!(user.as_str().parse::<SessionId>().is_err());
+        assert!("usr_".parse::<UserId>().is_err());
+        assert!("usr_0000000000000000000000000u".parse::<UserId>().is_err(), "u is not in the alphabet");
+    }
+}

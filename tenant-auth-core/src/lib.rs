@@ -1,0 +1,85 @@
+//! Multi-tenant authentication as a library: organizations with members, roles, invites and API keys; people who log in with a
+//! password; and the answer to "who is this, and may they?".
+//!
+//! A [`TenantAuth`] is built once from a store, master keys and a [`Config`]. Everything else happens inside one organization, a
+//! [`Tenant`], and needs a right, which is a value: whoever holds a [`Member`], an [`OrgAdmin`] or a [`Backend`] has been checked.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use tenant_auth_core::{Config, Credentials, Login, MasterKeys, Sqlite, TenantAuth, Verification};
+//!
+//! let auth = TenantAuth::builder()
+//!     .store(Sqlite::open("auth.db", 8).await?)
+//!     .master_keys(MasterKeys::parse(&std::env::var("MASTER_KEY")?)?)
+//!     .config(Config::new("https://auth.example.com".parse()?))
+//!     .build()
+//!     .await?;
+//!
+//! let acme = auth.tenant("acme").await?;
+//! let credentials = Credentials { email: "ada@example.com".parse()?, password: "mauve-otter-plinth".into(), client: Default::default() };
+//! if let Login::Session(opened) = acme.login(credentials).await? {
+//!     let Verification::Valid(identity) = acme.verify(opened.tokens.access.expose()).await? else { return Ok(()) };
+//!     println!("{} is {:?}", identity.user.email, identity.membership.role);
+//! }
+//! # Ok(()) }
+//! ```
+//!
+//! The feature `http` adds the route table and a framework-neutral HTTP service; the crates `tenant-auth-axum` and
+//! `tenant-auth-actix` mount it.
+
+#[cfg(not(any(feature = "sqlite", feature = "postgres")))]
+compile_error!("enable at least one of the features `sqlite` and `postgres`");
+
+mod account;
+mod backend;
+mod builder;
+mod caller;
+mod config;
+mod error;
+mod event;
+#[cfg(feature = "http")]
+pub mod http;
+mod id;
+mod mail;
+mod model;
+mod operator;
+mod org;
+mod page;
+pub mod ports;
+mod sealed;
+mod secret;
+mod store;
+mod time;
+mod token;
+mod value;
+mod worker;
+
+pub use account::{Client, Credentials, Login, NewPassword, Opened, ProfileUpdate};
+pub use backend::{Asking, CreatedApiKey, Identity, NewApiKey, Verification};
+pub use builder::{BuildError, Builder, TenantAuth};
+pub use caller::{Backend, Member, OrgAdmin, Tenant};
+pub use config::{Config, SameSite, TokensInBody};
+pub use error::Error;
+pub use event::EventKind;
+pub use id::{
+    ApiKeyId, ApiKeyKind, DeliveryId, DeliveryKind, EventId, EventIdKind, Id, InviteId, InviteKind, Kind, MalformedId,
+    MembershipId, MembershipKind, OrgId, OrgKind, SessionId, SessionKind, UserId, UserKind, WebhookId, WebhookKind,
+};
+pub use model::{
+    AccountRole, ApiKey, AuthMethod, Invite, InviteSummary, MailStatus, MemberEntry, Membership, Organization, Profile, Role, Scope,
+    Session, SessionSummary, Status, User,
+};
+pub use operator::{CreatedUser, Invited, NewOrganization, NewUser, Operator, SessionsOf};
+pub use org::{InvitePreview, OrganizationUpdate, Patch, Registration};
+pub use page::{List, Page};
+pub use sealed::{MasterKeyError, MasterKeys};
+pub use secret::{ApiKeyText, Digest, LinkToken, Password, Secret, SignedToken, StoredPassword};
+#[cfg(feature = "postgres")]
+pub use store::Postgres;
+#[cfg(feature = "sqlite")]
+pub use store::Sqlite;
+pub use store::Store;
+pub use time::Timestamp;
+pub use token::Tokens;
+pub use value::{AppUrl, Bio, DisplayName, Email, Metadata, Origin, Phone, Plan, Rejected, Slug};
+pub use worker::Worker;

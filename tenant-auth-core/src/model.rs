@@ -1,0 +1,332 @@
+//! What there is: users, organizations, memberships, sessions, invites and API keys, in the shapes the API shows them (all
+//! serialize as specified). Hashes, digests and counters that nobody may see live in the store's records, not here.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    id::{ApiKeyId, InviteId, MembershipId, OrgId, SessionId, UserId},
+    time::Timestamp,
+    value::{AppUrl, Bio, DisplayName, Email, Metadata, Origin, Phone, Plan, Slug},
+};
+
+/// An enum whose variants are texts in the database and in JSON.
+macro_rules! text_enum {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        pub enum $name { $($(#[$vdoc])* #[serde(rename = $text)] $variant,)* }
+
+        impl $name {
+            /// The text in the API and the database.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+
+            /// Reads what [`Self::as_str`] wrote.
+            pub fn parse(text: &str) -> Option<Self> {
+                match text { $($text => Some(Self::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+text_enum! {
+    /// A person's standing in the deployment.
+    AccountRole {
+        /// Everybody.
+        User = "user",
+        /// An operator of the deployment.
+        Admin = "admin",
+    }
+}
+
+text_enum! {
+    /// A person's role in one organization.
+    Role {
+        /// May see the organization and its members.
+        Member = "member",
+        /// May use every management operation.
+        OrgAdmin = "org_admin",
+    }
+}
+
+text_enum! {
+    /// Whether a membership or an organization is in use.
+    Status {
+        /// In use.
+        Active = "active",
+        /// Closed until reactivated.
+        Suspended = "suspended",
+    }
+}
+
+text_enum! {
+    /// How a person proved who they are (RFC 8176, plus `invite`).
+    AuthMethod {
+        /// By password.
+        Password = "pwd",
+        /// By a one-time code.
+        Otp = "otp",
+        /// By the link of an invitation mail.
+        Invite = "invite",
+    }
+}
+
+text_enum! {
+    /// What an API key may do.
+    Scope {
+        /// `POST /public/verify`.
+        Verify = "verify",
+        /// `GET /public/users/…`.
+        UsersRead = "users:read",
+        /// `GET /public/members…`.
+        MembersRead = "members:read",
+        /// State the person's address in `X-Client-IP` on `/auth/*`.
+        Proxy = "proxy",
+    }
+}
+
+text_enum! {
+    /// How far a mail has come.
+    MailStatus {
+        /// Waiting in the outbox.
+        Queued = "queued",
+        /// Accepted by the mail server.
+        Sent = "sent",
+        /// Refused for good, or given up.
+        Failed = "failed",
+    }
+}
+
+/// An organization (tenant).
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Organization {
+    /// `org_…`
+    pub id: OrgId,
+    /// Shown to people.
+    pub name: DisplayName,
+    /// Used in `X-Org-Slug`.
+    pub slug: Slug,
+    /// Not interpreted by the service.
+    pub plan: Plan,
+    /// A suspended organization admits nobody.
+    pub status: Status,
+    /// The customer's application; invitation mails link to it.
+    pub app_url: Option<AppUrl>,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// Browser origins allowed beside the application's; shown to org_admins.
+    #[serde(skip)]
+    pub allowed_origins: Vec<Origin>,
+}
+
+/// A person.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct User {
+    /// `usr_…`
+    pub id: UserId,
+    /// Shown to people.
+    pub name: DisplayName,
+    /// As typed; compared lower-cased.
+    pub email: Email,
+    /// Standing in the deployment.
+    pub role: AccountRole,
+    /// Whether the person proved that the address is theirs.
+    pub is_email_verified: bool,
+    /// What they say of themselves; shown by the profile operations only.
+    #[serde(skip)]
+    pub profile: Profile,
+}
+
+/// The optional part of a profile.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Profile {
+    /// In the person's own words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bio: Option<Bio>,
+    /// Telephone number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phone: Option<Phone>,
+}
+
+/// A user's link to an organization.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Membership {
+    /// `mem_…`
+    pub id: MembershipId,
+    /// The organization.
+    #[serde(skip)]
+    pub org_id: OrgId,
+    /// The person.
+    pub user_id: UserId,
+    /// Their role here.
+    pub role: Role,
+    /// Whether they are let in.
+    pub status: Status,
+    /// Since when.
+    pub joined_at: Timestamp,
+    /// The customer's own data.
+    pub metadata: Metadata,
+}
+
+impl Membership {
+    /// One of those an organization must not run out of.
+    pub fn is_active_admin(&self) -> bool {
+        self.role == Role::OrgAdmin && self.status == Status::Active
+    }
+}
+
+/// An entry of the member list: the person and the membership in one.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MemberEntry {
+    /// The person.
+    pub user_id: UserId,
+    /// Their name.
+    pub name: DisplayName,
+    /// Their address.
+    pub email: Email,
+    /// Their role here.
+    pub role: Role,
+    /// Whether they are let in.
+    pub status: Status,
+    /// Since when.
+    pub joined_at: Timestamp,
+    /// The customer's own data.
+    pub metadata: Metadata,
+}
+
+/// One login of one person in one organization. Its refresh tokens are not stored: a generation counter says which one is live.
+#[derive(Debug, Clone)]
+pub struct Session {
+    /// `ses_…`
+    pub id: SessionId,
+    /// Where it is valid; nowhere else.
+    pub org_id: OrgId,
+    /// Whose it is.
+    pub user_id: UserId,
+    /// The user's epoch it was opened in; another epoch ends it.
+    pub user_epoch: i64,
+    /// The generation of its live tokens.
+    pub generation: i64,
+    /// How the person proved who they are.
+    pub amr: Vec<AuthMethod>,
+    /// When they did.
+    pub auth_time: Timestamp,
+    /// When this generation's tokens were issued.
+    pub refreshed_at: Timestamp,
+    /// When it was last refreshed or wrote something.
+    pub last_used_at: Timestamp,
+    /// When it ends at the latest.
+    pub expires_at: Timestamp,
+    /// The client's address at login.
+    pub ip: Option<String>,
+    /// The client's `User-Agent` at login, cut to 256 characters.
+    pub user_agent: Option<String>,
+}
+
+/// What its owner sees of a session.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionSummary {
+    /// `ses_…`
+    pub id: SessionId,
+    /// When it was opened.
+    pub created_at: Timestamp,
+    /// When it was last refreshed or wrote something.
+    pub last_used_at: Timestamp,
+    /// The client's address at login.
+    pub ip: Option<String>,
+    /// The client's `User-Agent` at login.
+    pub user_agent: Option<String>,
+}
+
+impl Session {
+    /// What its owner may see.
+    pub fn summary(&self) -> SessionSummary {
+        SessionSummary {
+            id: self.id.clone(),
+            created_at: self.auth_time,
+            last_used_at: self.last_used_at,
+            ip: self.ip.clone(),
+            user_agent: self.user_agent.clone(),
+        }
+    }
+}
+
+/// A pending invitation.
+#[derive(Debug, Clone)]
+pub struct Invite {
+    /// `inv_…`
+    pub id: InviteId,
+    /// The organization that invites.
+    pub org_id: OrgId,
+    /// The invited address.
+    pub email: Email,
+    /// The role it gives.
+    pub role: Role,
+    /// The inviting admin; `None` when the operator's command line invited.
+    pub invited_by: Option<UserId>,
+    /// That admin's address.
+    pub invited_by_email: Option<Email>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// Until when it can be accepted.
+    pub expires_at: Timestamp,
+    /// How far its mail has come.
+    pub mail: MailStatus,
+}
+
+/// What an operation on an invite shows of it.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InviteSummary {
+    /// `inv_…`
+    pub id: InviteId,
+    /// The invited address.
+    pub email: Email,
+    /// The role it gives.
+    pub role: Role,
+    /// Until when it can be accepted.
+    pub expires_at: Timestamp,
+}
+
+impl Invite {
+    /// What an operation on it shows.
+    pub fn summary(&self) -> InviteSummary {
+        InviteSummary { id: self.id.clone(), email: self.email.clone(), role: self.role, expires_at: self.expires_at }
+    }
+}
+
+/// An API key, without its secret.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ApiKey {
+    /// `key_…`
+    pub id: ApiKeyId,
+    /// The organization whose key it is.
+    #[serde(skip)]
+    pub org_id: OrgId,
+    /// Given by its maker.
+    pub name: DisplayName,
+    /// How the key's text begins.
+    pub prefix: String,
+    /// How it ends.
+    pub last_four: String,
+    /// What it may do.
+    pub scopes: Vec<Scope>,
+    /// Its maker; `None` when the operator's command line made it.
+    pub created_by: Option<UserId>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it dies by itself.
+    pub expires_at: Option<Timestamp>,
+    /// When it was last used, within a minute.
+    pub last_used_at: Option<Timestamp>,
+    /// Set once it was rotated: it dies at `expires_at` and cannot be rotated again.
+    #[serde(skip)]
+    pub replaced_by: Option<ApiKeyId>,
+}

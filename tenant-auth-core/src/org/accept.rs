@@ -1,0 +1,164 @@
+//! Accepting an invite. The token in the link is the whole authority: role and address come from the invite, whatever session
+//! the caller has. Looking at an invite never consumes it; accepting does, once.
+
+use crate::{
+    account::{Client, Opened, open_session},
+    caller::Tenant,
+    error::Error,
+    event::{EventKind, InviteData, MemberData, UserData},
+    id::Id,
+    model::{AccountRole, AuthMethod, Invite, InviteSummary, Membership, Profile, Status, User},
+    secret::{LinkToken, Password, StoredPassword},
+    store::{Account, Actor, Event, InviteRecord, MemberRecord, Tx},
+    time::Timestamp,
+    value::{DisplayName, Metadata, password::{self, Owner}},
+};
+
+/// What somebody without an account sends along. Whoever has an account sends neither.
+#[derive(Debug, Default)]
+pub struct Registration {
+    /// The new account's name.
+    pub name: Option<DisplayName>,
+    /// The new account's password.
+    pub password: Option<Password>,
+}
+
+/// An invite as its holder sees it before accepting.
+#[derive(Debug, Clone)]
+pub struct InvitePreview {
+    /// The invite.
+    pub invite: InviteSummary,
+    /// Whether the address has an account, so that no name and password are needed.
+    pub account_exists: bool,
+}
+
+/// Who accepts: an account that is there, or one to be made.
+enum Guest {
+    Known(Account),
+    New(DisplayName, StoredPassword),
+}
+
+impl Tenant {
+    /// What an invite offers; nothing is consumed.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInvite`].
+    pub async fn preview_invite(&self, token: &LinkToken) -> Result<InvitePreview, Error> {
+        let mut reader = self.auth.store().read().await?;
+        let record = reader.invites().find_by_token(&self.org.id, &token.digest(), self.auth.now()).await?;
+        let invite = record.ok_or(Error::InvalidInvite)?.invite;
+        let account_exists = reader.users().find_by_email(&invite.email).await?.is_some();
+        Ok(InvitePreview { invite: invite.summary(), account_exists })
+    }
+
+    /// Makes the invited person a member, with an account if they have none, and opens a session.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInvite`]; [`Error::Invalid`] or [`Error::WeakPassword`] for a new account; [`Error::AccountExists`] when
+    /// registration fields come for an address that has one; [`Error::AlreadyMember`]; [`Error::Suspended`]. The invite stays
+    /// pending in each of these cases.
+    pub async fn accept_invite(&self, token: &LinkToken, registration: Registration, client: Client) -> Result<Opened, Error> {
+        if self.org.status == Status::Suspended {
+            return Err(Error::Suspended);
+        }
+        let guest = self.guest(token, registration).await?;
+
+        let now = self.auth.now();
+        let mut tx = self.auth.store().begin().await?;
+        let org = tx.organizations().lock(&self.org.id).await?.ok_or(Error::UnknownOrganization)?;
+        if org.status == Status::Suspended {
+            return Err(Error::Suspended);
+        }
+        let record = tx.invites().find_by_token(&org.id, &token.digest(), now).await?.ok_or(Error::InvalidInvite)?;
+        if !tx.invites().take(&org.id, &record.invite.id).await? {
+            return Err(Error::InvalidInvite);
+        }
+        tx.mails().cancel(&record.mail_id).await?;
+        let account = self.settle(&mut tx, guest, &record, now).await?;
+        let membership = self.join(&mut tx, &account, &record.invite, now).await?;
+        let standing = open_session(&mut tx, self, account, membership, (AuthMethod::Invite, client), now).await?;
+        self.auth.commit(tx, now).await?;
+
+        let tokens = self.auth.signer().issue(&standing.session)?;
+        Ok(Opened { tokens, standing })
+    }
+
+    /// Who it is; a new account's password is checked and hashed here, before the transaction.
+    async fn guest(&self, token: &LinkToken, registration: Registration) -> Result<Guest, Error> {
+        let mut reader = self.auth.store().read().await?;
+        let record = reader.invites().find_by_token(&self.org.id, &token.digest(), self.auth.now()).await?;
+        let email = record.ok_or(Error::InvalidInvite)?.invite.email;
+        let account = reader.users().find_by_email(&email).await?;
+        drop(reader);
+        match (account, registration) {
+            (Some(account), Registration { name: None, password: None }) => Ok(Guest::Known(account)),
+            (Some(_), _) => Err(Error::AccountExists),
+            (None, Registration { name: Some(name), password: Some(typed) }) => {
+                let owner = Owner { email: &email, name: &name, slug: &self.org.slug, organization: &self.org.name };
+                let checked = password::check(&typed, &owner, self.auth.config().password_min_score)?;
+                let hash = self.auth.hasher().hash(&checked).await?;
+                Ok(Guest::New(name, hash))
+            }
+            (None, Registration { name: None, .. }) => Err(Error::invalid("name", "is required for a new account")),
+            (None, Registration { password: None, .. }) => Err(Error::invalid("password", "is required for a new account")),
+        }
+    }
+
+    /// The account, whose address is verified now: the link reached it.
+    async fn settle(&self, tx: &mut Tx, guest: Guest, record: &InviteRecord, now: Timestamp) -> Result<Account, Error> {
+        let (account, newly_verified) = match guest {
+            Guest::Known(mut account) => {
+                let newly = tx.users().verify_email(&account.user.id).await?;
+                account.user.is_email_verified = true;
+                (account, newly)
+            }
+            Guest::New(name, password) => {
+                let user = User {
+                    id: Id::generate(now, self.auth.entropy()),
+                    name,
+                    email: record.invite.email.clone(),
+                    role: AccountRole::User,
+                    is_email_verified: true,
+                    profile: Profile::default(),
+                };
+                if !tx.users().insert(&user, &password, now).await? {
+                    return Err(Error::AccountExists);
+                }
+                (Account { user, password, epoch: 1 }, true)
+            }
+        };
+        if newly_verified {
+            let actor = Actor::User(account.user.id.clone());
+            let data = UserData { user: &account.user, previous: None };
+            let mut places = tx.users().organizations_of(&account.user.id).await?;
+            if !places.iter().any(|(org_id, _)| *org_id == self.org.id) {
+                places.push((self.org.id.clone(), self.org.slug.clone()));
+            }
+            for (org_id, slug) in places {
+                tx.push(Event::new(EventKind::UserEmailVerified, (&org_id, &slug), actor.clone(), &data)?);
+            }
+        }
+        Ok(account)
+    }
+
+    async fn join(&self, tx: &mut Tx, account: &Account, invite: &Invite, now: Timestamp) -> Result<Membership, Error> {
+        let membership = Membership {
+            id: Id::generate(now, self.auth.entropy()),
+            org_id: self.org.id.clone(),
+            user_id: account.user.id.clone(),
+            role: invite.role,
+            status: Status::Active,
+            joined_at: now,
+            metadata: Metadata::default(),
+        };
+        if !tx.members().insert(&membership).await? {
+            return Err(Error::AlreadyMember);
+        }
+        let place = (&self.org.id, &self.org.slug);
+        let actor = Actor::User(account.user.id.clone());
+        let member = MemberRecord { membership: membership.clone(), name: account.user.name.clone(), email: account.user.email.clone() };
+        tx.push(Event::new(EventKind::InviteAccepted, place, actor.clone(), &InviteData { invite: invite.summary() })?);
+        tx.push(Event::new(EventKind::MemberJoined, place, actor, &MemberData { member: member.entry(), previous: None })?);
+        Ok(membership)
+    }
+}

@@ -1,0 +1,70 @@
+//! The organization itself: its name, its application and the browser origins that may call.
+
+use crate::{
+    caller::OrgAdmin,
+    error::Error,
+    event::{EventKind, OrgData},
+    model::Organization,
+    store::Event,
+    value::{AppUrl, DisplayName, Origin},
+};
+
+/// A field of a partial update.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Patch<T> {
+    /// Leave it as it is.
+    #[default]
+    Keep,
+    /// Remove it.
+    Clear,
+    /// Replace it.
+    Set(T),
+}
+
+impl<T> Patch<T> {
+    fn apply(self, current: Option<T>) -> Option<T> {
+        match self {
+            Self::Keep => current,
+            Self::Clear => None,
+            Self::Set(value) => Some(value),
+        }
+    }
+}
+
+/// What an org_admin may change of the organization.
+#[derive(Debug, Default)]
+pub struct OrganizationUpdate {
+    /// Its name.
+    pub name: Option<DisplayName>,
+    /// Its application's URL.
+    pub app_url: Patch<AppUrl>,
+    /// The browser origins allowed beside the application's; clearing allows none.
+    pub allowed_origins: Patch<Vec<Origin>>,
+}
+
+/// More origins than anybody's frontends need.
+const MOST_ORIGINS: usize = 50;
+
+impl OrgAdmin {
+    /// Changes the organization's details.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for more than 50 origins; [`Error::AdminRequired`], [`Error::SessionRequired`] or [`Error::Suspended`] when
+    /// the right ended meanwhile.
+    pub async fn update_organization(&self, update: OrganizationUpdate) -> Result<Organization, Error> {
+        if matches!(&update.allowed_origins, Patch::Set(origins) if origins.len() > MOST_ORIGINS) {
+            return Err(Error::invalid("allowedOrigins", "must name at most 50 origins"));
+        }
+        let mut write = self.begin_write().await?;
+        let previous = write.standing.org.clone();
+        let mut org = previous.clone();
+        org.name = update.name.unwrap_or(org.name);
+        org.app_url = update.app_url.apply(org.app_url);
+        org.allowed_origins = update.allowed_origins.apply(Some(org.allowed_origins)).unwrap_or_default();
+        write.tx.organizations().update(&org).await?;
+        let data = OrgData { org: &org, previous: &previous };
+        write.tx.push(Event::new(EventKind::OrgUpdated, self.0.place(), self.0.actor(), &data)?);
+        self.0.auth.commit(write.tx, write.now).await?;
+        Ok(org)
+    }
+}

@@ -1,0 +1,137 @@
+//! Inviting people. The mail leaves through the outbox, in the transaction of the invite; its link holds the only copy of the
+//! token. A resent invite gets a new link, and the old one is dead.
+
+use crate::{
+    builder::TenantAuth,
+    caller::{OrgAdmin, Write},
+    error::Error,
+    event::{EventKind, InviteData},
+    id::{DeliveryId, Id, InviteId},
+    mail::{self, InviteMail},
+    model::{Invite, MailStatus, Organization, Role, User},
+    page::{List, Page},
+    secret::LinkToken,
+    store::{Actor, Event, InviteRecord, NewInvite, Tx},
+    time::Timestamp,
+    value::Email,
+};
+
+/// Whom to invite, and on whose word.
+#[derive(Debug)]
+pub(crate) struct Invitation<'a> {
+    pub(crate) org: &'a Organization,
+    pub(crate) email: &'a Email,
+    pub(crate) role: Role,
+    /// `None` when the operator's command line invites.
+    pub(crate) by: Option<&'a User>,
+}
+
+impl OrgAdmin {
+    /// Invites an address and mails it a link, good for seven days.
+    ///
+    /// # Errors
+    /// [`Error::AlreadyMember`], [`Error::AlreadyInvited`].
+    pub async fn invite(&self, email: &Email, role: Role) -> Result<Invite, Error> {
+        let mut write = self.begin_write().await?;
+        let invitation = Invitation { org: &write.standing.org, email, role, by: Some(&write.standing.user) };
+        let (invite, _) = invite(&self.0.auth, &mut write.tx, &invitation, write.now).await?;
+        self.0.auth.commit(write.tx, write.now).await?;
+        Ok(invite)
+    }
+
+    /// The pending invites, oldest first.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub async fn invites(&self, page: &Page) -> Result<List<Invite>, Error> {
+        let auth = &self.0.auth;
+        Ok(page.cut(auth.store().read().await?.invites().list(self.0.org_id(), page, auth.now()).await?))
+    }
+
+    /// Sends a pending invite again, with a new link and seven more days.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] unless the invite is pending here.
+    pub async fn resend_invite(&self, id: &InviteId) -> Result<Invite, Error> {
+        let auth = &self.0.auth;
+        let mut write = self.begin_write().await?;
+        let InviteRecord { mut invite, mail_id } = self.pending(&mut write, id).await?;
+        invite.expires_at = write.now.plus(auth.config().invite_ttl);
+        invite.mail = MailStatus::Queued;
+        write.tx.mails().cancel(&mail_id).await?;
+        let token = LinkToken::generate(auth.entropy());
+        let mail_id = post(auth, &mut write.tx, (&write.standing.org, &invite), &token, write.now).await?;
+        write.tx.invites().renew(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: mail_id.as_str() }).await?;
+        self.tell(&mut write, EventKind::InviteResent, &invite)?;
+        auth.commit(write.tx, write.now).await?;
+        Ok(invite)
+    }
+
+    /// Withdraws a pending invite; its link is dead.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] unless the invite is pending here.
+    pub async fn revoke_invite(&self, id: &InviteId) -> Result<(), Error> {
+        let mut write = self.begin_write().await?;
+        let InviteRecord { invite, mail_id } = self.pending(&mut write, id).await?;
+        write.tx.invites().take(self.0.org_id(), id).await?;
+        write.tx.mails().cancel(&mail_id).await?;
+        self.tell(&mut write, EventKind::InviteRevoked, &invite)?;
+        self.0.auth.commit(write.tx, write.now).await
+    }
+
+    async fn pending(&self, write: &mut Write, id: &InviteId) -> Result<InviteRecord, Error> {
+        write.tx.invites().find(self.0.org_id(), id, write.now).await?.ok_or(Error::NotFound("invite"))
+    }
+
+    fn tell(&self, write: &mut Write, kind: EventKind, invite: &Invite) -> Result<(), Error> {
+        let data = InviteData { invite: invite.summary() };
+        write.tx.push(Event::new(kind, self.0.place(), self.0.actor(), &data)?);
+        Ok(())
+    }
+}
+
+/// Places an invite in a transaction that holds the organization, with its mail and its event.
+pub(crate) async fn invite(
+    auth: &TenantAuth,
+    tx: &mut Tx,
+    invitation: &Invitation<'_>,
+    now: Timestamp,
+) -> Result<(Invite, LinkToken), Error> {
+    let Invitation { org, email, role, by } = invitation;
+    if tx.members().has_email(&org.id, email).await? {
+        return Err(Error::AlreadyMember);
+    }
+    let invite = Invite {
+        id: Id::generate(now, auth.entropy()),
+        org_id: org.id.clone(),
+        email: (*email).clone(),
+        role: *role,
+        invited_by: by.map(|user| user.id.clone()),
+        invited_by_email: by.map(|user| user.email.clone()),
+        created_at: now,
+        expires_at: now.plus(auth.config().invite_ttl),
+        mail: MailStatus::Queued,
+    };
+    let token = LinkToken::generate(auth.entropy());
+    let mail_id = post(auth, tx, (org, &invite), &token, now).await?;
+    if !tx.invites().place(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: mail_id.as_str() }).await? {
+        return Err(Error::AlreadyInvited);
+    }
+    let actor = by.map_or(Actor::System, |user| Actor::User(user.id.clone()));
+    let data = InviteData { invite: invite.summary() };
+    tx.push(Event::new(EventKind::InviteCreated, (&org.id, &org.slug), actor, &data)?);
+    Ok((invite, token))
+}
+
+async fn post(
+    auth: &TenantAuth,
+    tx: &mut Tx,
+    (org, invite): (&Organization, &Invite),
+    token: &LinkToken,
+    now: Timestamp,
+) -> Result<DeliveryId, Error> {
+    let link = auth.config().invite_link(org.slug.as_str(), token.expose());
+    let message = mail::invite(&InviteMail { org, invite, link: &link })?;
+    mail::post(auth, tx, mail::Posting { org: &org.id, kind: "invite", message, useless_after: invite.expires_at }, now).await
+}

@@ -1,0 +1,158 @@
+//! Members: who belongs to the organization, in which role, and how they leave it. An organization always keeps an active
+//! org_admin, and an admin who goes takes along the invites they sent: nobody joins on a former admin's word.
+
+use crate::{
+    account::{Ending, tell_ended},
+    caller::{Member, OrgAdmin, Write},
+    error::Error,
+    event::{EndReason, EventKind, InviteData, MemberData},
+    id::UserId,
+    model::{MemberEntry, Membership, Role, Status},
+    page::{List, Page},
+    store::{Event, MemberRecord},
+    value::Metadata,
+};
+
+impl Member {
+    /// The organization's members, by the time they joined.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub async fn members(&self, page: &Page) -> Result<List<MemberEntry>, Error> {
+        Ok(page.cut(self.auth.store().read().await?.members().list(self.org_id(), page).await?))
+    }
+
+    /// Leaves the organization.
+    ///
+    /// # Errors
+    /// [`Error::LastAdmin`] for its last active org_admin.
+    pub async fn leave(&self) -> Result<(), Error> {
+        let mut write = self.begin_write().await?;
+        let target = self.find(&mut write, self.user_id()).await?;
+        self.part(write, target).await
+    }
+
+    async fn find(&self, write: &mut Write, user: &UserId) -> Result<MemberRecord, Error> {
+        write.tx.members().find(self.org_id(), user).await?.ok_or(Error::NotFound("member"))
+    }
+
+    /// Ends a membership with all that hangs on it.
+    async fn part(&self, mut write: Write, target: MemberRecord) -> Result<(), Error> {
+        self.keep_an_admin(&mut write, &target.membership).await?;
+        self.withdraw_invites_of(&mut write, &target.membership).await?;
+        let Membership { org_id, user_id, .. } = &target.membership;
+        write.tx.members().hold(org_id, user_id).await?;
+        let ended = write.tx.sessions().end_of_member(org_id, user_id).await?;
+        tell_ended(&mut write.tx, &ended, &Ending { reason: EndReason::Removed, actor: self.actor() }).await?;
+        write.tx.members().remove(&target.membership).await?;
+        self.tell(&mut write, EventKind::MemberRemoved, &target, None)?;
+        self.auth.commit(write.tx, write.now).await
+    }
+
+    /// Fails when the organization would be left without an active org_admin.
+    async fn keep_an_admin(&self, write: &mut Write, losing: &Membership) -> Result<(), Error> {
+        if losing.is_active_admin() && write.tx.members().count_active_admins(self.org_id()).await? <= 1 {
+            return Err(Error::LastAdmin);
+        }
+        Ok(())
+    }
+
+    async fn withdraw_invites_of(&self, write: &mut Write, admin: &Membership) -> Result<(), Error> {
+        for record in write.tx.invites().sent_by(self.org_id(), &admin.user_id).await? {
+            write.tx.invites().take(self.org_id(), &record.invite.id).await?;
+            write.tx.mails().cancel(&record.mail_id).await?;
+            if record.invite.expires_at > write.now {
+                let data = InviteData { invite: record.invite.summary() };
+                write.tx.push(Event::new(EventKind::InviteRevoked, self.place(), self.actor(), &data)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn tell(&self, write: &mut Write, kind: EventKind, now: &MemberRecord, previous: Option<&MemberRecord>) -> Result<(), Error> {
+        let data = MemberData { member: now.entry(), previous: previous.map(MemberRecord::entry) };
+        write.tx.push(Event::new(kind, self.place(), self.actor(), &data)?);
+        Ok(())
+    }
+}
+
+impl OrgAdmin {
+    /// Replaces a member's metadata as a whole.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] unless the user is a member.
+    pub async fn set_metadata(&self, user: &UserId, metadata: Metadata) -> Result<Membership, Error> {
+        self.change(user, |membership| membership.metadata = metadata).await
+    }
+
+    /// Changes a member's role.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] unless the user is a member, [`Error::LastAdmin`] for the last active org_admin.
+    pub async fn set_role(&self, user: &UserId, role: Role) -> Result<Membership, Error> {
+        self.change(user, |membership| membership.role = role).await
+    }
+
+    /// Suspends or reactivates a member.
+    ///
+    /// # Errors
+    /// [`Error::CannotTargetSelf`], [`Error::NotFound`] unless the user is a member, [`Error::LastAdmin`] for the last active
+    /// org_admin.
+    pub async fn set_status(&self, user: &UserId, status: Status) -> Result<Membership, Error> {
+        if self.0.user_id() == user {
+            return Err(Error::CannotTargetSelf);
+        }
+        self.change(user, |membership| membership.status = status).await
+    }
+
+    /// Removes a member; their sessions here end at once.
+    ///
+    /// # Errors
+    /// [`Error::CannotTargetSelf`], [`Error::NotFound`] unless the user is a member, [`Error::LastAdmin`].
+    pub async fn remove_member(&self, user: &UserId) -> Result<(), Error> {
+        if self.0.user_id() == user {
+            return Err(Error::CannotTargetSelf);
+        }
+        let mut write = self.begin_write().await?;
+        let target = self.0.find(&mut write, user).await?;
+        self.0.part(write, target).await
+    }
+
+    /// Ends every session a member has here.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] unless the user is a member.
+    pub async fn end_member_sessions(&self, user: &UserId) -> Result<(), Error> {
+        let mut write = self.begin_write().await?;
+        self.0.find(&mut write, user).await?;
+        write.tx.members().hold(self.0.org_id(), user).await?;
+        let ended = write.tx.sessions().end_of_member(self.0.org_id(), user).await?;
+        tell_ended(&mut write.tx, &ended, &Ending { reason: EndReason::Admin, actor: self.0.actor() }).await?;
+        self.0.auth.commit(write.tx, write.now).await
+    }
+
+    /// Applies one change to a membership, with the rules and the event that go with it. A change that changes nothing is no
+    /// event.
+    async fn change(&self, user: &UserId, change: impl FnOnce(&mut Membership)) -> Result<Membership, Error> {
+        let mut write = self.begin_write().await?;
+        let previous = self.0.find(&mut write, user).await?;
+        let mut changed = previous.clone();
+        change(&mut changed.membership);
+        let (before, after) = (&previous.membership, &changed.membership);
+        let kind = match () {
+            () if before.role != after.role => EventKind::MemberRoleChanged,
+            () if before.status != after.status && after.status == Status::Suspended => EventKind::MemberSuspended,
+            () if before.status != after.status => EventKind::MemberReactivated,
+            () if before.metadata != after.metadata => EventKind::MemberUpdated,
+            () => return Ok(changed.membership),
+        };
+        if before.is_active_admin() && !after.is_active_admin() {
+            self.0.keep_an_admin(&mut write, before).await?;
+            self.0.withdraw_invites_of(&mut write, before).await?;
+        }
+        write.tx.members().update(after).await?;
+        self.0.tell(&mut write, kind, &changed, Some(&previous))?;
+        self.0.auth.commit(write.tx, write.now).await?;
+        Ok(changed.membership)
+    }
+}

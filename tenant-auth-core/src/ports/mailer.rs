@@ -1,0 +1,71 @@
+//! Mail on its way out. The worker hands a [`Message`] over and records the outcome; retries are the worker's business.
+
+use std::fmt;
+
+use async_trait::async_trait;
+
+/// One mail, ready to be sent.
+#[derive(Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Message {
+    /// The recipient's address, in its stored form.
+    pub to: String,
+    /// The subject line.
+    pub subject: String,
+    /// The plain-text body.
+    pub text: String,
+    /// The HTML body, saying the same.
+    pub html: String,
+}
+
+impl fmt::Debug for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Message([redacted])") // addresses, and links that are credentials
+    }
+}
+
+/// Why a mail was not taken.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum MailError {
+    /// The recipient's server refused for good (SMTP 5xx): do not try again.
+    #[error("refused for good: {0}")]
+    Permanent(String),
+    /// Nobody answered, or asked to come back (SMTP 4xx): try again later.
+    #[error("not now: {0}")]
+    Transient(String),
+}
+
+/// Sends mail.
+#[async_trait]
+pub trait Mailer: fmt::Debug + Send + Sync {
+    /// Hands one message over; `Ok` once the next server has accepted it.
+    ///
+    /// # Errors
+    /// [`MailError::Permanent`] for a refusal that will not change, [`MailError::Transient`] for everything else.
+    async fn send(&self, message: &Message) -> Result<(), MailError>;
+}
+
+/// Keeps what it is given, newest last, at most 1,000 messages; for tests.
+#[derive(Debug, Default)]
+#[cfg(feature = "testing")]
+pub struct RecordingMailer(std::sync::Mutex<std::collections::VecDeque<Message>>);
+
+#[cfg(feature = "testing")]
+impl RecordingMailer {
+    /// Everything sent so far, oldest first.
+    pub fn sent(&self) -> Vec<Message> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).iter().cloned().collect()
+    }
+}
+
+#[cfg(feature = "testing")]
+#[async_trait]
+impl Mailer for RecordingMailer {
+    async fn send(&self, message: &Message) -> Result<(), MailError> {
+        let mut sent = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if sent.len() == 1_000 {
+            sent.pop_front();
+        }
+        sent.push_back(message.clone());
+        Ok(())
+    }
+}

@@ -1,0 +1,23 @@
+//! Where the outside world comes in: time, chance, password hashing and mail. Each port is a trait with the implementation we
+//! ship and, behind the feature `testing`, a double that records or obeys. They are `Arc<dyn …>` inside the service, so that a
+//! host replaces one without a type parameter anywhere.
+
+mod clock;
+mod entropy;
+mod hasher;
+mod mailer;
+#[cfg(feature = "smtp")]
+mod smtp;
+
+#[cfg(feature = "testing")]
+pub use clock::MockClock;
+pub use clock::{Clock, SystemClock};
+#[cfg(feature = "testing")]
+pub use entropy::SeededEntropy;
+pub use entropy::{Entropy, OsEntropy};
+pub use hasher::{Argon2Hasher, Argon2Params, PasswordHasher, Verdict};
+#[cfg(feature = "testing")]
+pub use mailer::RecordingMailer;
+pub use mailer::{MailError, Mailer, Message};
+#[cfg(feature = "smtp")]
+pub use smtp::{SmtpMailer, SmtpSetupError};

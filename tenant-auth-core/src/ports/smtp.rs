@@ -1,0 +1,111 @@
+//! The shipped mailer: SMTP through lettre, one pooled transport, text and HTML alternatives.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use lettre::{
+    AsyncSmtpTransport, AsyncTransport, Tokio1Executor,
+    message::{Mailbox, MultiPart},
+    transport::smtp::{PoolConfig, client::{Tls, TlsParameters}, authentication::Credentials},
+};
+use percent_encoding::percent_decode_str;
+use url::{Host, Url};
+
+use super::{MailError, Mailer, Message};
+
+/// One conversation with the server may take this long.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Sends through one SMTP server.
+#[derive(Debug)]
+pub struct SmtpMailer {
+    transport: AsyncSmtpTransport<Tokio1Executor>,
+    from: Mailbox,
+}
+
+/// The SMTP settings cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SmtpSetupError {
+    /// Not `smtp://[user:password@]host[:port]` or `smtps://…`.
+    #[error("the SMTP URL must be smtp://[user:password@]host[:port] or smtps://…: {0}")]
+    Url(String),
+    /// The sender is not a mailbox such as `Acme <no-reply@example.com>`.
+    #[error("the sender must be an address such as 'Acme <no-reply@example.com>': {0}")]
+    From(String),
+}
+
+impl SmtpMailer {
+    /// From `smtp://[user:password@]host[:port]` (port 587; STARTTLS is required unless the host is loopback) or `smtps://…`
+    /// (port 465, TLS from the first byte). Connects at the first mail, not here.
+    ///
+    /// # Errors
+    /// [`SmtpSetupError`], naming the part that cannot be used.
+    pub fn from_url(url: &str, from: &str) -> Result<Self, SmtpSetupError> {
+        let url = Url::parse(url).map_err(|error| SmtpSetupError::Url(error.to_string()))?;
+        let host = url.host_str().filter(|host| !host.is_empty()).ok_or_else(|| SmtpSetupError::Url("no host".to_owned()))?;
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        let tls = || TlsParameters::new(host.to_owned()).map_err(|error| SmtpSetupError::Url(error.to_string()));
+        let (tls, default_port) = match url.scheme() {
+            "smtps" => (Tls::Wrapper(tls()?), 465),
+            "smtp" if is_loopback(&url) => (Tls::None, 587),
+            "smtp" => (Tls::Required(tls()?), 587),
+            other => return Err(SmtpSetupError::Url(format!("unknown scheme '{other}'"))),
+        };
+        let mut builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(host)
+            .port(url.port().unwrap_or(default_port))
+            .tls(tls)
+            .timeout(Some(TIMEOUT))
+            .pool_config(PoolConfig::new().max_size(4).idle_timeout(Duration::from_secs(60)));
+        if !url.username().is_empty() {
+            builder = builder.credentials(Credentials::new(decoded(url.username()), decoded(url.password().unwrap_or(""))));
+        }
+        let from = from.parse().map_err(|error| SmtpSetupError::From(format!("{error}")))?;
+        Ok(Self { transport: builder.build(), from })
+    }
+}
+
+fn decoded(part: &str) -> String {
+    percent_decode_str(part).decode_utf8_lossy().into_owned()
+}
+
+fn is_loopback(url: &Url) -> bool {
+    // `smtp` is no special scheme, so the URL parser leaves addresses as domains.
+    match url.host() {
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback()),
+        None => false,
+    }
+}
+
+#[async_trait]
+impl Mailer for SmtpMailer {
+    async fn send(&self, message: &Message) -> Result<(), MailError> {
+        let to = message.to.parse().map_err(|error| MailError::Permanent(format!("recipient: {error}")))?;
+        let mail = lettre::Message::builder()
+            .from(self.from.clone())
+            .to(Mailbox::new(None, to))
+            .subject(message.subject.clone())
+            .multipart(MultiPart::alternative_plain_html(message.text.clone(), message.html.clone()))
+            .map_err(|error| MailError::Permanent(error.to_string()))?;
+        match self.transport.send(mail).await {
+            Ok(_) => Ok(()),
+            Err(error) if error.is_permanent() => Err(MailError::Permanent(error.to_string())),
+            Err(error) => Err(MailError::Transient(error.to_string())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn urls_that_cannot_work_are_refused() {
+        for url in ["mail.example.com", "http://mail.example.com", "smtp://"] {
+            assert!(SmtpMailer::from_url(url, "a@example.com").is_err(), "{url}");
+        }
+        assert!(SmtpMailer::from_url("smtp://localhost", "not a mailbox").is_err());
+        assert!(SmtpMailer::from_url("smtps://us%40er:p%3Aw@mail.example.com:465", "Acme <a@example.com>").is_ok());
+    }
+}

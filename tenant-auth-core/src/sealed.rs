@@ -1,0 +1,180 @@
+//! Values that must be read again, sealed at rest: signing keys and waiting mails. XChaCha20-Poly1305 under a master key, bound
+//! to the table, column, row and organization they stand in, so that a sealed value moved elsewhere does not open.
+
+use std::fmt;
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use chacha20poly1305::{
+    Key, KeyInit, XChaCha20Poly1305, XNonce,
+    aead::{Aead, Payload},
+};
+use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
+
+use crate::{
+    error::Error,
+    ports::{Entropy, OsEntropy},
+};
+
+/// Layout of a sealed value: `v1.<key id>.<nonce>.<ciphertext>`, the last two in base64.
+const VERSION: &str = "v1";
+
+/// Values that stand in documentation and must never protect anything.
+const SAMPLES: [&str; 3] = [
+    "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", // 00 01 02 … 1f
+    "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=", // 0123456789abcdef twice
+    "Y2hhbmdlLW1lLWNoYW5nZS1tZS1jaGFuZ2UtbWUtMTI=", // change-me-…
+];
+
+/// The keys that protect what is sealed: the first seals, all open (contract section 7).
+#[derive(Clone)]
+pub struct MasterKeys(Vec<MasterKey>);
+
+#[derive(Clone)]
+struct MasterKey {
+    id: String,
+    bytes: Zeroizing<[u8; 32]>,
+}
+
+/// A master key is not one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum MasterKeyError {
+    /// The list is empty.
+    #[error("is missing; make one with: openssl rand -base64 32")]
+    Missing,
+    /// Not standard base64 of 32 bytes.
+    #[error("must be standard base64 of exactly 32 bytes; make one with: openssl rand -base64 32")]
+    Malformed,
+    /// All bytes equal, or a published sample.
+    #[error("is a sample or all of its bytes are equal; make a random one with: openssl rand -base64 32")]
+    Weak,
+}
+
+/// Where a sealed value stands; it opens nowhere else.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) table: &'static str,
+    pub(crate) column: &'static str,
+    pub(crate) row: &'a str,
+    /// Empty for what belongs to the deployment.
+    pub(crate) org: &'a str,
+}
+
+impl MasterKeys {
+    /// Reads a comma-separated list of base64 keys.
+    ///
+    /// # Errors
+    /// [`MasterKeyError`] for the first key that cannot be used.
+    pub fn parse(list: &str) -> Result<Self, MasterKeyError> {
+        let keys = list.split(',').map(str::trim).filter(|key| !key.is_empty()).map(MasterKey::parse).collect::<Result<Vec<_>, _>>()?;
+        if keys.is_empty() { Err(MasterKeyError::Missing) } else { Ok(Self(keys)) }
+    }
+
+    /// A new random key as text.
+    pub fn generate_text() -> String {
+        let mut bytes = Zeroizing::new([0u8; 32]);
+        OsEntropy.fill(&mut *bytes);
+        STANDARD.encode(*bytes)
+    }
+
+    /// Seals under the first key.
+    pub(crate) fn seal(&self, plain: &[u8], place: Place<'_>, entropy: &dyn Entropy) -> Result<String, Error> {
+        let key = self.0.first().ok_or_else(|| Error::internal("no master key"))?;
+        let mut nonce = [0u8; 24];
+        entropy.fill(&mut nonce);
+        let sealed = key
+            .cipher()
+            .encrypt(XNonce::from_slice(&nonce), Payload { msg: plain, aad: &place.bound(&key.id) })
+            .map_err(|_| Error::internal("sealing failed"))?;
+        Ok(format!("{VERSION}.{}.{}.{}", key.id, STANDARD.encode(nonce), STANDARD.encode(sealed)))
+    }
+
+    /// Opens what was sealed under any of the keys; `None` when none of them fits or the value was moved or changed.
+    pub(crate) fn open(&self, sealed: &str, place: Place<'_>) -> Option<Zeroizing<Vec<u8>>> {
+        let mut parts = sealed.split('.');
+        let (version, id, nonce, text) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+        let (nonce, text) = (STANDARD.decode(nonce).ok()?, STANDARD.decode(text).ok()?);
+        if version != VERSION || nonce.len() != 24 {
+            return None;
+        }
+        let key = self.0.iter().find(|key| key.id == id)?;
+        let payload = Payload { msg: &text, aad: &place.bound(id) };
+        key.cipher().decrypt(XNonce::from_slice(&nonce), payload).ok().map(Zeroizing::new)
+    }
+}
+
+impl MasterKey {
+    fn parse(text: &str) -> Result<Self, MasterKeyError> {
+        let decoded = Zeroizing::new(STANDARD.decode(text).map_err(|_| MasterKeyError::Malformed)?);
+        let bytes: [u8; 32] = decoded.as_slice().try_into().map_err(|_| MasterKeyError::Malformed)?;
+        if SAMPLES.contains(&text) || bytes.iter().all(|b| *b == bytes[0]) {
+            return Err(MasterKeyError::Weak);
+        }
+        // The id names the key in sealed values and must not help to find it.
+        let mut hash = Sha256::new();
+        hash.update(b"tenant-auth master key id");
+        hash.update(bytes);
+        let id = hash.finalize().iter().take(6).map(|b| format!("{b:02x}")).collect();
+        Ok(Self { id, bytes: Zeroizing::new(bytes) })
+    }
+
+    fn cipher(&self) -> XChaCha20Poly1305 {
+        XChaCha20Poly1305::new(Key::from_slice(&*self.bytes))
+    }
+}
+
+impl Place<'_> {
+    /// The associated data. None of its parts can hold the separator.
+    fn bound(&self, key: &str) -> Vec<u8> {
+        [VERSION, key, self.table, self.column, self.row, self.org].join("\n").into_bytes()
+    }
+}
+
+impl fmt::Debug for MasterKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MasterKeys({} redacted)", self.0.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HERE: Place<'_> = Place { table: "mails", column: "content", row: "dlv_1", org: "org_1" };
+
+    fn keys() -> MasterKeys {
+        MasterKeys::parse(&MasterKeys::generate_text()).expect("a generated key is usable")
+    }
+
+    #[test]
+    fn a_sealed_value_opens_only_where_it_stands() {
+        let keys = keys();
+        let sealed = keys.seal(b"secret", HERE, &OsEntropy).expect("seals");
+        assert_eq!(keys.open(&sealed, HERE).as_deref().map(Vec::as_slice), Some(&b"secret"[..]));
+        assert!(keys.open(&sealed, Place { row: "dlv_2", ..HERE }).is_none());
+        assert!(keys.open(&sealed, Place { org: "org_2", ..HERE }).is_none());
+        assert!(keys.open(&sealed, Place { column: "other", ..HERE }).is_none());
+        assert!(self::keys().open(&sealed, HERE).is_none(), "another master key");
+        assert!(keys.open("v1.x.y.z", HERE).is_none());
+    }
+
+    #[test]
+    fn every_key_of_the_list_opens_and_the_first_seals() {
+        let (old, new) = (MasterKeys::generate_text(), MasterKeys::generate_text());
+        let sealed = MasterKeys::parse(&old).expect("valid").seal(b"x", HERE, &OsEntropy).expect("seals");
+        let both = MasterKeys::parse(&format!("{new}, {old}")).expect("valid");
+        assert!(both.open(&sealed, HERE).is_some());
+        let resealed = both.seal(b"x", HERE, &OsEntropy).expect("seals");
+        assert!(MasterKeys::parse(&new).expect("valid").open(&resealed, HERE).is_some());
+    }
+
+    #[test]
+    fn weak_keys_are_refused() {
+        assert_eq!(MasterKeys::parse("").err(), Some(MasterKeyError::Missing));
+        assert_eq!(MasterKeys::parse("c2hvcnQ=").err(), Some(MasterKeyError::Malformed));
+        assert_eq!(MasterKeys::parse(&STANDARD.encode([7u8; 32])).err(), Some(MasterKeyError::Weak));
+        for sample in SAMPLES {
+            assert_eq!(MasterKeys::parse(sample).err(), Some(MasterKeyError::Weak), "{sample}");
+        }
+    }
+}

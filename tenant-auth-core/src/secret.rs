@@ -1,0 +1,170 @@
+//! Secrets look like secrets. A [`Secret<K>`] never prints, is wiped when dropped and compares in constant time only; what the
+//! database keeps of it is another type, a [`Digest`], so that a raw token cannot reach a query by mistake.
+
+use std::{fmt, marker::PhantomData};
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq;
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::ports::Entropy;
+
+/// A secret text of the kind `K`: shown once to its owner, then known only by its digest.
+pub struct Secret<K> {
+    text: Zeroizing<String>,
+    kind: PhantomData<fn() -> K>,
+}
+
+/// A password as somebody typed it.
+#[derive(Debug)]
+pub enum PasswordKind {}
+/// A single-use token that travels in a mailed link.
+#[derive(Debug)]
+pub enum LinkKind {}
+/// An API key, `pk_live_…`.
+#[derive(Debug)]
+pub enum ApiKeyTextKind {}
+/// A session token (JWT).
+#[derive(Debug)]
+pub enum TokenKind {}
+
+/// A password as typed.
+pub type Password = Secret<PasswordKind>;
+/// The token of an invite or of another mailed link.
+pub type LinkToken = Secret<LinkKind>;
+/// The whole text of an API key.
+pub type ApiKeyText = Secret<ApiKeyTextKind>;
+/// A signed session token.
+pub type SignedToken = Secret<TokenKind>;
+
+impl<K> Secret<K> {
+    /// Wraps a secret that came from outside.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: Zeroizing::new(text.into()), kind: PhantomData }
+    }
+
+    /// The secret itself. Named to be found by a reviewer.
+    pub fn expose(&self) -> &str {
+        &self.text
+    }
+
+    /// What the database may keep: SHA-256 of the text.
+    pub fn digest(&self) -> Digest {
+        Digest::of(self.text.as_bytes())
+    }
+}
+
+impl LinkToken {
+    /// 256 random bits, URL-safe base64.
+    pub fn generate(entropy: &dyn Entropy) -> Self {
+        Self::new(random_text(entropy))
+    }
+}
+
+/// 256 random bits as 43 URL-safe characters.
+pub(crate) fn random_text(entropy: &dyn Entropy) -> String {
+    let mut bytes = Zeroizing::new([0u8; 32]);
+    entropy.fill(&mut *bytes);
+    URL_SAFE_NO_PAD.encode(*bytes)
+}
+
+impl<K> Clone for Secret<K> {
+    fn clone(&self) -> Self {
+        Self { text: self.text.clone(), kind: PhantomData }
+    }
+}
+
+impl<K> fmt::Debug for Secret<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[redacted]")
+    }
+}
+
+impl<K> Drop for Secret<K> {
+    fn drop(&mut self) {
+        self.text.zeroize();
+    }
+}
+
+impl<K> From<String> for Secret<K> {
+    fn from(text: String) -> Self {
+        Self::new(text)
+    }
+}
+
+impl<K> From<&str> for Secret<K> {
+    fn from(text: &str) -> Self {
+        Self::new(text)
+    }
+}
+
+/// SHA-256 of a secret of at least 128 random bits, in hexadecimal (contract section 7).
+#[derive(Clone)]
+pub struct Digest(String);
+
+impl Digest {
+    fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
+            use fmt::Write;
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        }))
+    }
+
+    pub(crate) fn from_stored(hex: String) -> Self {
+        Self(hex)
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Equality in constant time.
+    pub fn matches(&self, other: &Self) -> bool {
+        self.0.as_bytes().ct_eq(other.0.as_bytes()).into()
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[digest]")
+    }
+}
+
+/// A password's PHC string, as the hasher made it.
+#[derive(Clone)]
+pub struct StoredPassword(String);
+
+impl StoredPassword {
+    /// Wraps a PHC string.
+    pub fn new(phc: impl Into<String>) -> Self {
+        Self(phc.into())
+    }
+
+    /// The PHC string, `$argon2id$…`.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for StoredPassword {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[password hash]")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::OsEntropy;
+
+    #[test]
+    fn secrets_never_print() {
+        let token = LinkToken::generate(&OsEntropy);
+        assert_eq!(token.expose().len(), 43);
+        assert_eq!(format!("{token:?} {:?}", token.digest()), "[redacted] [digest]");
+        assert!(token.digest().matches(&LinkToken::new(token.expose()).digest()));
+        assert!(!token.digest().matches(&LinkToken::generate(&OsEntropy).digest()));
+    }
+}

@@ -1,0 +1,53 @@
+//! What a failed statement means. A database that is away, overloaded or full is [`Error::Unavailable`]: nothing was decided
+//! and the caller may try again. Anything else is a defect of ours.
+
+use crate::error::Error;
+
+impl From<sqlx::Error> for Error {
+    fn from(error: sqlx::Error) -> Self {
+        if is_absence(&error) {
+            tracing::error!(%error, "the database is unavailable");
+            Self::Unavailable
+        } else {
+            Self::internal(error)
+        }
+    }
+}
+
+fn is_absence(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(_)
+        | sqlx::Error::Tls(_)
+        | sqlx::Error::PoolTimedOut
+        | sqlx::Error::PoolClosed
+        | sqlx::Error::WorkerCrashed
+        | sqlx::Error::Protocol(_) => true,
+        sqlx::Error::Database(refusal) => refusal.code().is_some_and(|code| is_absence_code(&code)),
+        _ => false,
+    }
+}
+
+/// SQLSTATE classes of PostgreSQL, or SQLite's (extended) result codes, whose low byte is the primary one.
+fn is_absence_code(code: &str) -> bool {
+    if code.len() == 5 {
+        // Connection, transaction rollback (deadlock), resources, lock timeout, operator intervention, system error.
+        return ["08", "40", "53", "55", "57", "58"].contains(&&code[..2]);
+    }
+    // PERM, BUSY, LOCKED, READONLY, INTERRUPT, IOERR, FULL, CANTOPEN, PROTOCOL
+    code.parse::<u32>().is_ok_and(|code| [3, 5, 6, 8, 9, 10, 13, 14, 15].contains(&(code & 0xff)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_absence_code;
+
+    #[test]
+    fn only_an_absent_database_is_unavailable() {
+        for code in ["57P01", "53300", "40P01", "55P03", "5", "517", "13", "10"] {
+            assert!(is_absence_code(code), "{code}");
+        }
+        for code in ["23505", "42703", "22P02", "19", "2067", "1"] {
+            assert!(!is_absence_code(code), "{code}");
+        }
+    }
+}

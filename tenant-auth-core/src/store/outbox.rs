@@ -1,0 +1,121 @@
+//! What leaves with a commit: events and mails are rows of the transaction that causes them. An acknowledged change is never
+//! without its event, and nothing is announced that was rolled back.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::{Tx, sql::events::EventRecord};
+use crate::{
+    error::Error,
+    event::EventKind,
+    id::{ApiKeyId, DeliveryId, EventId, Id, OrgId, UserId},
+    ports::Entropy,
+    time::Timestamp,
+    value::Slug,
+};
+
+/// Who caused something.
+#[derive(Debug, Clone)]
+pub(crate) enum Actor {
+    User(UserId),
+    #[expect(dead_code, reason = "no write is open to API keys yet; the payload names the type")]
+    ApiKey(ApiKeyId),
+    System,
+}
+
+/// Something that happened in one organization.
+#[derive(Debug)]
+pub(crate) struct Event {
+    kind: EventKind,
+    org_id: OrgId,
+    slug: Slug,
+    actor: Actor,
+    data: Box<RawValue>,
+}
+
+impl Event {
+    /// `data` holds REST objects by name, and never a secret.
+    pub(crate) fn new(kind: EventKind, (org_id, slug): (&OrgId, &Slug), actor: Actor, data: &impl Serialize) -> Result<Self, Error> {
+        let data = to_raw_value(data).map_err(Error::internal)?;
+        Ok(Self { kind, org_id: org_id.clone(), slug: slug.clone(), actor, data })
+    }
+}
+
+/// A mail to be stored with the transaction; its content is sealed already.
+#[derive(Debug)]
+pub(crate) struct OutgoingMail {
+    pub(crate) id: DeliveryId,
+    pub(crate) org_id: OrgId,
+    pub(crate) kind: &'static str,
+    pub(crate) sealed: String,
+    pub(crate) created_at: Timestamp,
+    /// When its link has expired it is not worth sending.
+    pub(crate) useless_after: Timestamp,
+}
+
+/// The payload as subscribers get it (contract section 6).
+#[derive(Serialize)]
+struct Payload<'a> {
+    id: &'a EventId,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    timestamp: Timestamp,
+    sequence: i64,
+    org: PayloadOrg<'a>,
+    actor: PayloadActor<'a>,
+    data: &'a RawValue,
+}
+
+#[derive(Serialize)]
+struct PayloadOrg<'a> {
+    id: &'a OrgId,
+    slug: &'a Slug,
+}
+
+#[derive(Serialize)]
+struct PayloadActor<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    id: Option<&'a str>,
+}
+
+impl Actor {
+    fn payload(&self) -> PayloadActor<'_> {
+        match self {
+            Self::User(id) => PayloadActor { kind: "user", id: Some(id.as_str()) },
+            Self::ApiKey(id) => PayloadActor { kind: "api_key", id: Some(id.as_str()) },
+            Self::System => PayloadActor { kind: "system", id: None },
+        }
+    }
+}
+
+/// Numbers and stores the events of a transaction, organization by organization in the order of their ids: two transactions
+/// that share several organizations cannot wait for each other in a circle.
+pub(super) async fn write(tx: &mut Tx, events: Vec<Event>, now: Timestamp, entropy: &dyn Entropy) -> Result<(), Error> {
+    let mut by_org: BTreeMap<OrgId, Vec<Event>> = BTreeMap::new();
+    for event in events {
+        by_org.entry(event.org_id.clone()).or_default().push(event);
+    }
+    for (org_id, events) in by_org {
+        let count = i64::try_from(events.len()).map_err(Error::internal)?;
+        let Some(last) = tx.events().advance(&org_id, count).await? else { continue };
+        for (event, sequence) in events.iter().zip(last - count + 1..) {
+            let id: EventId = Id::generate(now, entropy);
+            let payload = Payload {
+                id: &id,
+                kind: event.kind.as_str(),
+                timestamp: now,
+                sequence,
+                org: PayloadOrg { id: &event.org_id, slug: &event.slug },
+                actor: event.actor.payload(),
+                data: &event.data,
+            };
+            let payload = serde_json::to_string(&payload).map_err(Error::internal)?;
+            let record = EventRecord { id: &id, org_id: &org_id, sequence, kind: event.kind.as_str(), payload };
+            tx.events().insert(record, now).await?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,206 @@
+//! API keys, and the statement behind every server-to-server question: key, organization and session in one.
+
+use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
+
+use crate::{
+    error::Error,
+    id::{ApiKeyId, Id, OrgId, SessionId},
+    model::{ApiKey, Organization, Scope},
+    page::Page,
+    secret::Digest,
+    store::{
+        Link, Tx,
+        dialect::{execute, fetch_all, fetch_optional, row, statements},
+        sql::{members::NumberRow, sessions},
+    },
+    time::Timestamp,
+    value::DisplayName,
+};
+
+use super::sessions::Standing;
+
+pub(crate) struct ApiKeys<L>(pub(in crate::store) L);
+
+statements! {
+    ASKING = "
+        SELECT k.id AS k_id, k.digest AS k_digest, k.scopes AS k_scopes, k.expires_at AS k_expires_at,
+               k.last_used_at AS k_last_used_at,
+               s.id AS s_id, s.user_epoch AS s_user_epoch, s.generation AS s_generation, s.amr AS s_amr,
+               s.auth_time AS s_auth_time, s.refreshed_at AS s_refreshed_at, s.last_used_at AS s_last_used_at,
+               s.expires_at AS s_expires_at, s.ip AS s_ip, s.user_agent AS s_user_agent,
+               u.id AS u_id, u.name AS u_name, u.email AS u_email, u.role AS u_role,
+               u.is_email_verified AS u_is_email_verified, u.bio AS u_bio, u.phone AS u_phone,
+               m.id AS m_id, m.role AS m_role, m.status AS m_status, m.joined_at AS m_joined_at, m.metadata AS m_metadata,
+               o.id AS o_id, o.name AS o_name, o.slug AS o_slug, o.plan AS o_plan, o.status AS o_status,
+               o.app_url AS o_app_url, o.allowed_origins AS o_allowed_origins, o.created_at AS o_created_at
+          FROM tenant_auth_api_keys k
+          JOIN tenant_auth_organizations o ON o.id = k.org_id
+          LEFT JOIN tenant_auth_sessions s ON s.id = $2 AND s.org_id = k.org_id
+          LEFT JOIN tenant_auth_users u ON u.id = s.user_id AND u.epoch = s.user_epoch
+          LEFT JOIN tenant_auth_memberships m ON m.org_id = s.org_id AND m.user_id = s.user_id
+         WHERE k.id = $1";
+    LIST = "
+        SELECT id, org_id, name, prefix, last_four, scopes, created_by, created_at, expires_at, last_used_at, replaced_by
+          FROM tenant_auth_api_keys
+         WHERE org_id = $1 AND (created_at, id) > ($2, $3) AND (expires_at IS NULL OR expires_at > $5)
+         ORDER BY created_at, id
+         LIMIT $4";
+    FIND = "
+        SELECT id, org_id, name, prefix, last_four, scopes, created_by, created_at, expires_at, last_used_at, replaced_by
+          FROM tenant_auth_api_keys
+         WHERE org_id = $1 AND id = $2 AND (expires_at IS NULL OR expires_at > $3)";
+    COUNT = "
+        SELECT COUNT(*) AS number
+          FROM tenant_auth_api_keys
+         WHERE org_id = $1 AND replaced_by IS NULL AND (expires_at IS NULL OR expires_at > $2)";
+    INSERT = "
+        INSERT INTO tenant_auth_api_keys
+               (id, org_id, name, digest, prefix, last_four, scopes, created_by, created_at, expires_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    REPLACE = "
+        UPDATE tenant_auth_api_keys
+           SET replaced_by = $3, expires_at = $4
+         WHERE org_id = $1 AND id = $2";
+    DELETE = "DELETE FROM tenant_auth_api_keys WHERE org_id = $1 AND id = $2";
+    MARK_USED = "
+        UPDATE tenant_auth_api_keys
+           SET last_used_at = $2
+         WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)";
+}
+
+/// What a presented key is checked against, the organization it belongs to, and the session asked about, when it is alive.
+#[derive(Debug)]
+pub(crate) struct ApiKeyRecord {
+    pub(crate) id: ApiKeyId,
+    pub(crate) digest: Digest,
+    pub(crate) scopes: Vec<Scope>,
+    pub(crate) expires_at: Option<Timestamp>,
+    pub(crate) last_used_at: Option<Timestamp>,
+    pub(crate) org: Organization,
+    pub(crate) standing: Option<Standing>,
+}
+
+struct AskingRow(Result<ApiKeyRecord, Error>);
+
+impl<'r, R: Row> FromRow<'r, R> for AskingRow
+where
+    &'static str: ColumnIndex<R>,
+    String: Decode<'r, R::Database> + Type<R::Database>,
+    i64: Decode<'r, R::Database> + Type<R::Database>,
+    bool: Decode<'r, R::Database> + Type<R::Database>,
+{
+    fn from_row(row: &'r R) -> sqlx::Result<Self> {
+        let org = match sessions::organization(row)? {
+            Ok(org) => org,
+            Err(error) => return Ok(Self(Err(error))),
+        };
+        let alive = row.try_get::<Option<String>, _>("u_id")?.is_some();
+        let standing = if alive { Some(sessions::standing(row, org.clone())?) } else { None };
+        let time = |column: &'static str| row.try_get::<Option<i64>, _>(column).map(|millis| millis.map(Timestamp::from_millis));
+        let (expires_at, last_used_at) = (time("k_expires_at")?, time("k_last_used_at")?);
+        let (id, digest): (String, String) = (row.try_get("k_id")?, row.try_get("k_digest")?);
+        let scopes = scopes_from(&row.try_get::<String, _>("k_scopes")?);
+        Ok(Self(standing.transpose().map(|standing| ApiKeyRecord {
+            id: Id::from_stored(id),
+            digest: Digest::from_stored(digest),
+            scopes,
+            expires_at,
+            last_used_at,
+            org,
+            standing,
+        })))
+    }
+}
+
+row! {
+    ApiKeyRow {
+        id: String,
+        org_id: String,
+        name: String,
+        prefix: String,
+        last_four: String,
+        scopes: String,
+        created_by: Option<String>,
+        created_at: i64,
+        expires_at: Option<i64>,
+        last_used_at: Option<i64>,
+        replaced_by: Option<String>,
+    }
+}
+
+impl From<ApiKeyRow> for ApiKey {
+    fn from(row: ApiKeyRow) -> Self {
+        Self {
+            id: Id::from_stored(row.id),
+            org_id: Id::from_stored(row.org_id),
+            name: DisplayName::from_stored(row.name),
+            prefix: row.prefix,
+            last_four: row.last_four,
+            scopes: scopes_from(&row.scopes),
+            created_by: row.created_by.map(Id::from_stored),
+            created_at: Timestamp::from_millis(row.created_at),
+            expires_at: row.expires_at.map(Timestamp::from_millis),
+            last_used_at: row.last_used_at.map(Timestamp::from_millis),
+            replaced_by: row.replaced_by.map(Id::from_stored),
+        }
+    }
+}
+
+/// A scope this version does not know gives no right.
+fn scopes_from(text: &str) -> Vec<Scope> {
+    text.split(' ').filter_map(Scope::parse).collect()
+}
+
+impl<L: Link> ApiKeys<L> {
+    /// The key, its organization and, when `session` names a live one of that organization, who stands behind it.
+    pub(crate) async fn asking(mut self, key: &ApiKeyId, session: Option<&SessionId>) -> Result<Option<ApiKeyRecord>, Error> {
+        fetch_optional!(self.0, AskingRow, ASKING, key.as_str(), session.map_or("", Id::as_str))?.map(|row| row.0).transpose()
+    }
+
+    /// Live keys.
+    pub(crate) async fn list(mut self, org: &OrgId, page: &Page, now: Timestamp) -> Result<Vec<ApiKey>, Error> {
+        let (time, id, limit) = page.bounds();
+        let rows = fetch_all!(self.0, ApiKeyRow, LIST, org.as_str(), time, id, limit, now.millis())?;
+        Ok(rows.into_iter().map(ApiKey::from).collect())
+    }
+
+    /// A live key.
+    pub(crate) async fn find(mut self, org: &OrgId, key: &ApiKeyId, now: Timestamp) -> Result<Option<ApiKey>, Error> {
+        Ok(fetch_optional!(self.0, ApiKeyRow, FIND, org.as_str(), key.as_str(), now.millis())?.map(ApiKey::from))
+    }
+
+    /// Live keys that were not rotated away.
+    pub(crate) async fn count(mut self, org: &OrgId, now: Timestamp) -> Result<i64, Error> {
+        Ok(fetch_optional!(self.0, NumberRow, COUNT, org.as_str(), now.millis())?.map_or(0, |row| row.number))
+    }
+}
+
+impl ApiKeys<&mut Tx> {
+    pub(crate) async fn insert(mut self, key: &ApiKey, digest: &Digest) -> Result<(), Error> {
+        let scopes = key.scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(" ");
+        execute!(
+            self.0, INSERT, key.id.as_str(), key.org_id.as_str(), key.name.as_str(), digest.as_str(), key.prefix.as_str(),
+            key.last_four.as_str(), scopes.as_str(), key.created_by.as_ref().map(Id::as_str), key.created_at.millis(),
+            key.expires_at.map(Timestamp::millis)
+        )?;
+        Ok(())
+    }
+
+    /// Lets a key die at `dies_at`, in favour of its successor.
+    pub(crate) async fn replace(mut self, key: &ApiKey, successor: &ApiKeyId, dies_at: Timestamp) -> Result<(), Error> {
+        self.0.touch("api_key", key.id.as_str());
+        execute!(self.0, REPLACE, key.org_id.as_str(), key.id.as_str(), successor.as_str(), dies_at.millis())?;
+        Ok(())
+    }
+
+    pub(crate) async fn delete(mut self, key: &ApiKey) -> Result<(), Error> {
+        self.0.touch("api_key", key.id.as_str());
+        execute!(self.0, DELETE, key.org_id.as_str(), key.id.as_str())?;
+        Ok(())
+    }
+
+    pub(crate) async fn mark_used(mut self, key: &ApiKeyId, now: Timestamp) -> Result<(), Error> {
+        execute!(self.0, MARK_USED, key.as_str(), now.millis())?;
+        Ok(())
+    }
+}

@@ -1,0 +1,23 @@
+//! The notes by which other processes learn what to forget.
+
+use crate::{
+    error::Error,
+    store::{
+        Touched, Tx,
+        dialect::{execute, statements},
+    },
+    time::Timestamp,
+};
+
+pub(crate) struct Changes<L>(pub(in crate::store) L);
+
+statements! {
+    NOTE = "INSERT INTO tenant_auth_changes (kind, id, created_at) VALUES ($1, $2, $3)";
+}
+
+impl Changes<&mut Tx> {
+    pub(in crate::store) async fn note(mut self, touched: &Touched, now: Timestamp) -> Result<(), Error> {
+        execute!(self.0, NOTE, touched.kind, touched.id.as_str(), now.millis())?;
+        Ok(())
+    }
+}

@@ -1,0 +1,177 @@
+//! Pending invites. Accepting, revoking and renewing are guarded by the row itself, so that of two parallel attempts one wins.
+
+use crate::{
+    error::Error,
+    id::{Id, InviteId, OrgId, UserId},
+    model::{Invite, MailStatus, Role},
+    page::Page,
+    secret::Digest,
+    store::{
+        Link, Tx,
+        dialect::{fetch_all, fetch_optional, row, statements},
+        sql::corrupt,
+    },
+    time::Timestamp,
+    value::Email,
+};
+
+pub(crate) struct Invites<L>(pub(in crate::store) L);
+
+/// What is stored of a new or renewed invite beside the invite itself.
+#[derive(Debug)]
+pub(crate) struct NewInvite<'a> {
+    pub(crate) invite: &'a Invite,
+    pub(crate) digest: &'a Digest,
+    pub(crate) mail_id: &'a str,
+}
+
+statements! {
+    LIST = "
+        SELECT i.id AS id, i.org_id AS org_id, i.email AS email, i.role AS role, i.invited_by AS invited_by,
+               u.email AS invited_by_email, i.created_at AS created_at, i.expires_at AS expires_at, i.mail_id AS mail_id,
+               COALESCE(l.status, 'sent') AS mail
+          FROM tenant_auth_invites i
+          LEFT JOIN tenant_auth_users u ON u.id = i.invited_by
+          LEFT JOIN tenant_auth_mails l ON l.id = i.mail_id
+         WHERE i.org_id = $1 AND (i.created_at, i.id) > ($2, $3) AND i.expires_at > $5
+         ORDER BY i.created_at, i.id
+         LIMIT $4";
+    FIND = "
+        SELECT i.id AS id, i.org_id AS org_id, i.email AS email, i.role AS role, i.invited_by AS invited_by,
+               u.email AS invited_by_email, i.created_at AS created_at, i.expires_at AS expires_at, i.mail_id AS mail_id,
+               COALESCE(l.status, 'sent') AS mail
+          FROM tenant_auth_invites i
+          LEFT JOIN tenant_auth_users u ON u.id = i.invited_by
+          LEFT JOIN tenant_auth_mails l ON l.id = i.mail_id
+         WHERE i.org_id = $1 AND i.id = $2 AND i.expires_at > $3";
+    FIND_BY_TOKEN = "
+        SELECT i.id AS id, i.org_id AS org_id, i.email AS email, i.role AS role, i.invited_by AS invited_by,
+               u.email AS invited_by_email, i.created_at AS created_at, i.expires_at AS expires_at, i.mail_id AS mail_id,
+               COALESCE(l.status, 'sent') AS mail
+          FROM tenant_auth_invites i
+          LEFT JOIN tenant_auth_users u ON u.id = i.invited_by
+          LEFT JOIN tenant_auth_mails l ON l.id = i.mail_id
+         WHERE i.org_id = $1 AND i.token_digest = $2 AND i.expires_at > $3";
+    PLACE = "
+        INSERT INTO tenant_auth_invites
+               (id, org_id, email, email_key, role, token_digest, invited_by, mail_id, created_at, expires_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+        ON CONFLICT (org_id, email_key) DO UPDATE
+           SET id = excluded.id, email = excluded.email, role = excluded.role, token_digest = excluded.token_digest,
+               invited_by = excluded.invited_by, mail_id = excluded.mail_id, created_at = excluded.created_at,
+               expires_at = excluded.expires_at
+         WHERE tenant_auth_invites.expires_at <= excluded.created_at
+        RETURNING id";
+    RENEW = "
+        UPDATE tenant_auth_invites
+           SET token_digest = $3, mail_id = $4, expires_at = $5
+         WHERE org_id = $1 AND id = $2
+        RETURNING id";
+    TAKE = "
+        DELETE FROM tenant_auth_invites
+         WHERE org_id = $1 AND id = $2
+        RETURNING id";
+    SENT_BY = "
+        SELECT i.id AS id, i.org_id AS org_id, i.email AS email, i.role AS role, i.invited_by AS invited_by,
+               u.email AS invited_by_email, i.created_at AS created_at, i.expires_at AS expires_at, i.mail_id AS mail_id,
+               COALESCE(l.status, 'sent') AS mail
+          FROM tenant_auth_invites i
+          LEFT JOIN tenant_auth_users u ON u.id = i.invited_by
+          LEFT JOIN tenant_auth_mails l ON l.id = i.mail_id
+         WHERE i.org_id = $1 AND i.invited_by = $2
+         ORDER BY i.created_at, i.id";
+}
+
+row! {
+    InviteRow {
+        id: String,
+        org_id: String,
+        email: String,
+        role: String,
+        invited_by: Option<String>,
+        invited_by_email: Option<String>,
+        created_at: i64,
+        expires_at: i64,
+        mail_id: String,
+        mail: String,
+    }
+}
+
+row! { TakenRow { id: String, } }
+
+/// An invite as stored, with the id of its last mail.
+#[derive(Debug, Clone)]
+pub(crate) struct InviteRecord {
+    pub(crate) invite: Invite,
+    pub(crate) mail_id: String,
+}
+
+impl TryFrom<InviteRow> for InviteRecord {
+    type Error = Error;
+    fn try_from(row: InviteRow) -> Result<Self, Error> {
+        Ok(Self {
+            invite: Invite {
+                id: Id::from_stored(row.id),
+                org_id: Id::from_stored(row.org_id),
+                email: Email::from_stored(row.email),
+                role: Role::parse(&row.role).ok_or_else(|| corrupt("role"))?,
+                invited_by: row.invited_by.map(Id::from_stored),
+                invited_by_email: row.invited_by_email.map(Email::from_stored),
+                created_at: Timestamp::from_millis(row.created_at),
+                expires_at: Timestamp::from_millis(row.expires_at),
+                mail: MailStatus::parse(&row.mail).ok_or_else(|| corrupt("mail status"))?,
+            },
+            mail_id: row.mail_id,
+        })
+    }
+}
+
+impl<L: Link> Invites<L> {
+    /// Pending ones.
+    pub(crate) async fn list(mut self, org: &OrgId, page: &Page, now: Timestamp) -> Result<Vec<Invite>, Error> {
+        let (time, id, limit) = page.bounds();
+        let rows = fetch_all!(self.0, InviteRow, LIST, org.as_str(), time, id, limit, now.millis())?;
+        rows.into_iter().map(|row| InviteRecord::try_from(row).map(|record| record.invite)).collect()
+    }
+
+    pub(crate) async fn find(mut self, org: &OrgId, invite: &InviteId, now: Timestamp) -> Result<Option<InviteRecord>, Error> {
+        fetch_optional!(self.0, InviteRow, FIND, org.as_str(), invite.as_str(), now.millis())?.map(InviteRecord::try_from).transpose()
+    }
+
+    pub(crate) async fn find_by_token(mut self, org: &OrgId, token: &Digest, now: Timestamp) -> Result<Option<InviteRecord>, Error> {
+        fetch_optional!(self.0, InviteRow, FIND_BY_TOKEN, org.as_str(), token.as_str(), now.millis())?
+            .map(InviteRecord::try_from)
+            .transpose()
+    }
+
+    pub(crate) async fn sent_by(mut self, org: &OrgId, user: &UserId) -> Result<Vec<InviteRecord>, Error> {
+        let rows = fetch_all!(self.0, InviteRow, SENT_BY, org.as_str(), user.as_str())?;
+        rows.into_iter().map(InviteRecord::try_from).collect()
+    }
+}
+
+impl Invites<&mut Tx> {
+    /// `false` when the address has a pending invite; an expired one is replaced.
+    pub(crate) async fn place(mut self, new: &NewInvite<'_>) -> Result<bool, Error> {
+        let NewInvite { invite, digest, mail_id } = new;
+        let placed = fetch_optional!(
+            self.0, TakenRow, PLACE, invite.id.as_str(), invite.org_id.as_str(), invite.email.as_str(), invite.email.key(),
+            invite.role.as_str(), digest.as_str(), invite.invited_by.as_ref().map(Id::as_str), *mail_id,
+            invite.created_at.millis(), invite.expires_at.millis()
+        )?;
+        Ok(placed.is_some_and(|row| row.id == invite.id.as_str()))
+    }
+
+    /// Gives a pending invite a new link and a later end; the old link is dead.
+    pub(crate) async fn renew(mut self, new: &NewInvite<'_>) -> Result<(), Error> {
+        let NewInvite { invite, digest, mail_id } = new;
+        let (org, id, until) = (invite.org_id.as_str(), invite.id.as_str(), invite.expires_at.millis());
+        fetch_optional!(self.0, TakenRow, RENEW, org, id, digest.as_str(), *mail_id, until)?;
+        Ok(())
+    }
+
+    /// Uses the invite up; `false` when somebody else did first.
+    pub(crate) async fn take(mut self, org: &OrgId, invite: &InviteId) -> Result<bool, Error> {
+        Ok(fetch_optional!(self.0, TakenRow, TAKE, org.as_str(), invite.as_str())?.is_some())
+    }
+}

@@ -1,0 +1,123 @@
+//! Mail on its way out. A worker claims what is due with a lease; a claim is recognised by its attempt number, so that a worker
+//! whose lease ran out cannot overwrite the outcome of the next one.
+
+use crate::{
+    error::Error,
+    id::{DeliveryId, Id, OrgId},
+    store::{
+        Link, OutgoingMail, Tx,
+        dialect::{execute, fetch_all, fetch_optional, row, statements},
+        sql::members::NumberRow,
+    },
+    time::Timestamp,
+};
+
+pub(crate) struct Mails<L>(pub(in crate::store) L);
+
+/// A mail to be tried now.
+#[derive(Debug)]
+pub(crate) struct ClaimedMail {
+    pub(crate) id: DeliveryId,
+    pub(crate) org_id: OrgId,
+    /// Sealed.
+    pub(crate) content: String,
+    /// This attempt's number, from 1.
+    pub(crate) attempt: i64,
+    pub(crate) useless_after: Timestamp,
+    pub(crate) created_at: Timestamp,
+}
+
+statements! {
+    INSERT = "
+        INSERT INTO tenant_auth_mails (id, org_id, kind, content, status, attempts, next_attempt_at, useless_after, created_at)
+        VALUES ($1, $2, $3, $4, 'queued', 0, $5, $6, $5)";
+    CLAIM = "
+        UPDATE tenant_auth_mails
+           SET attempts = attempts + 1, next_attempt_at = $2
+         WHERE id IN (SELECT id FROM tenant_auth_mails WHERE next_attempt_at <= $1 ORDER BY next_attempt_at LIMIT $3)
+           AND next_attempt_at <= $1
+        RETURNING id, org_id, content, attempts, useless_after, created_at";
+    NEXT_DUE = "SELECT COALESCE(MIN(next_attempt_at), 0) AS number FROM tenant_auth_mails WHERE next_attempt_at IS NOT NULL";
+    SENT = "
+        UPDATE tenant_auth_mails
+           SET status = 'sent', content = NULL, next_attempt_at = NULL, last_error = NULL
+         WHERE id = $1 AND attempts = $2 AND status = 'queued'";
+    RETRY = "
+        UPDATE tenant_auth_mails
+           SET next_attempt_at = $3, last_error = $4
+         WHERE id = $1 AND attempts = $2 AND status = 'queued'";
+    FAIL = "
+        UPDATE tenant_auth_mails
+           SET status = 'failed', content = NULL, next_attempt_at = NULL, last_error = $3
+         WHERE id = $1 AND attempts = $2 AND status = 'queued'";
+    CANCEL = "
+        UPDATE tenant_auth_mails
+           SET status = 'failed', content = NULL, next_attempt_at = NULL, last_error = 'no longer wanted'
+         WHERE id = $1 AND status = 'queued'";
+}
+
+row! {
+    ClaimedRow {
+        id: String,
+        org_id: String,
+        content: Option<String>,
+        attempts: i64,
+        useless_after: i64,
+        created_at: i64,
+    }
+}
+
+impl<L: Link> Mails<L> {
+    /// When the next mail is due; `None` when none waits.
+    pub(crate) async fn next_due(mut self) -> Result<Option<Timestamp>, Error> {
+        let due = fetch_optional!(self.0, NumberRow, NEXT_DUE)?.map_or(0, |row| row.number);
+        Ok((due != 0).then(|| Timestamp::from_millis(due)))
+    }
+}
+
+impl Mails<&mut Tx> {
+    pub(crate) async fn insert(mut self, mail: &OutgoingMail) -> Result<(), Error> {
+        execute!(
+            self.0, INSERT, mail.id.as_str(), mail.org_id.as_str(), mail.kind, mail.sealed.as_str(), mail.created_at.millis(),
+            mail.useless_after.millis()
+        )?;
+        Ok(())
+    }
+
+    /// Takes up to `limit` due mails; nobody else gets them before `lease_until`.
+    pub(crate) async fn claim(mut self, now: Timestamp, lease_until: Timestamp, limit: u32) -> Result<Vec<ClaimedMail>, Error> {
+        let rows = fetch_all!(self.0, ClaimedRow, CLAIM, now.millis(), lease_until.millis(), i64::from(limit))?;
+        Ok(rows
+            .into_iter()
+            .map(|row| ClaimedMail {
+                id: Id::from_stored(row.id),
+                org_id: Id::from_stored(row.org_id),
+                content: row.content.unwrap_or_default(),
+                attempt: row.attempts,
+                useless_after: Timestamp::from_millis(row.useless_after),
+                created_at: Timestamp::from_millis(row.created_at),
+            })
+            .collect())
+    }
+
+    pub(crate) async fn sent(mut self, mail: &ClaimedMail) -> Result<(), Error> {
+        execute!(self.0, SENT, mail.id.as_str(), mail.attempt)?;
+        Ok(())
+    }
+
+    pub(crate) async fn retry(mut self, mail: &ClaimedMail, at: Timestamp, error: &str) -> Result<(), Error> {
+        execute!(self.0, RETRY, mail.id.as_str(), mail.attempt, at.millis(), error)?;
+        Ok(())
+    }
+
+    pub(crate) async fn fail(mut self, mail: &ClaimedMail, error: &str) -> Result<(), Error> {
+        execute!(self.0, FAIL, mail.id.as_str(), mail.attempt, error)?;
+        Ok(())
+    }
+
+    /// Drops a mail that still waits: what it announces is no longer true.
+    pub(crate) async fn cancel(mut self, mail_id: &str) -> Result<(), Error> {
+        execute!(self.0, CANCEL, mail_id)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,182 @@
+//! Memberships: who belongs to an organization, in which role, and with which of the customer's data.
+
+use crate::{
+    error::Error,
+    id::{Id, OrgId, UserId},
+    model::{MemberEntry, Membership, Role, Status},
+    page::Page,
+    store::{
+        Link, Tx,
+        dialect::{execute, fetch_all, fetch_optional, row, statements},
+        sql::corrupt,
+    },
+    time::Timestamp,
+    value::{DisplayName, Email, Metadata},
+};
+
+pub(crate) struct Members<L>(pub(in crate::store) L);
+
+statements! {
+    FIND = "
+        SELECT m.id AS id, m.org_id AS org_id, m.user_id AS user_id, m.role AS role, m.status AS status,
+               m.joined_at AS joined_at, m.metadata AS metadata, u.name AS name, u.email AS email
+          FROM tenant_auth_memberships m
+          JOIN tenant_auth_users u ON u.id = m.user_id
+         WHERE m.org_id = $1 AND m.user_id = $2";
+    LIST = "
+        SELECT m.id AS id, m.org_id AS org_id, m.user_id AS user_id, m.role AS role, m.status AS status,
+               m.joined_at AS joined_at, m.metadata AS metadata, u.name AS name, u.email AS email
+          FROM tenant_auth_memberships m
+          JOIN tenant_auth_users u ON u.id = m.user_id
+         WHERE m.org_id = $1 AND (m.joined_at, m.user_id) > ($2, $3)
+         ORDER BY m.joined_at, m.user_id
+         LIMIT $4";
+    COUNT_ACTIVE_ADMINS = "
+        SELECT COUNT(*) AS number
+          FROM tenant_auth_memberships
+         WHERE org_id = $1 AND role = 'org_admin' AND status = 'active'";
+    EMAIL_BELONGS = "
+        SELECT COUNT(*) AS number
+          FROM tenant_auth_memberships m
+          JOIN tenant_auth_users u ON u.id = m.user_id
+         WHERE m.org_id = $1 AND u.email_key = $2";
+    INSERT = "
+        INSERT INTO tenant_auth_memberships (org_id, user_id, id, role, status, metadata, joined_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7)
+        ON CONFLICT (org_id, user_id) DO NOTHING";
+    HOLD = "
+        UPDATE tenant_auth_memberships
+           SET status = status
+         WHERE org_id = $1 AND user_id = $2
+        RETURNING id, org_id, user_id, role, status, joined_at, metadata";
+    UPDATE = "
+        UPDATE tenant_auth_memberships
+           SET role = $3, status = $4, metadata = $5
+         WHERE org_id = $1 AND user_id = $2";
+    DELETE = "DELETE FROM tenant_auth_memberships WHERE org_id = $1 AND user_id = $2";
+}
+
+/// A membership together with the person's entry in the member list.
+#[derive(Debug, Clone)]
+pub(crate) struct MemberRecord {
+    pub(crate) membership: Membership,
+    pub(crate) name: DisplayName,
+    pub(crate) email: Email,
+}
+
+impl MemberRecord {
+    pub(crate) fn entry(&self) -> MemberEntry {
+        let Membership { user_id, role, status, joined_at, metadata, .. } = self.membership.clone();
+        MemberEntry { user_id, name: self.name.clone(), email: self.email.clone(), role, status, joined_at, metadata }
+    }
+}
+
+row! {
+    MemberRow {
+        id: String,
+        org_id: String,
+        user_id: String,
+        role: String,
+        status: String,
+        joined_at: i64,
+        metadata: String,
+        name: String,
+        email: String,
+    }
+}
+
+row! {
+    MembershipRow {
+        id: String,
+        org_id: String,
+        user_id: String,
+        role: String,
+        status: String,
+        joined_at: i64,
+        metadata: String,
+    }
+}
+
+impl TryFrom<MembershipRow> for Membership {
+    type Error = Error;
+    fn try_from(row: MembershipRow) -> Result<Self, Error> {
+        Ok(Self {
+            id: Id::from_stored(row.id),
+            org_id: Id::from_stored(row.org_id),
+            user_id: Id::from_stored(row.user_id),
+            role: Role::parse(&row.role).ok_or_else(|| corrupt("role"))?,
+            status: Status::parse(&row.status).ok_or_else(|| corrupt("membership status"))?,
+            joined_at: Timestamp::from_millis(row.joined_at),
+            metadata: Metadata::from_stored(row.metadata).map_err(|_| corrupt("metadata"))?,
+        })
+    }
+}
+
+row! { NumberRow { number: i64, } }
+
+impl TryFrom<MemberRow> for MemberRecord {
+    type Error = Error;
+    fn try_from(row: MemberRow) -> Result<Self, Error> {
+        let MemberRow { id, org_id, user_id, role, status, joined_at, metadata, name, email } = row;
+        Ok(Self {
+            membership: MembershipRow { id, org_id, user_id, role, status, joined_at, metadata }.try_into()?,
+            name: DisplayName::from_stored(name),
+            email: Email::from_stored(email),
+        })
+    }
+}
+
+impl<L: Link> Members<L> {
+    pub(crate) async fn find(mut self, org: &OrgId, user: &UserId) -> Result<Option<MemberRecord>, Error> {
+        fetch_optional!(self.0, MemberRow, FIND, org.as_str(), user.as_str())?.map(MemberRecord::try_from).transpose()
+    }
+
+    pub(crate) async fn list(mut self, org: &OrgId, page: &Page) -> Result<Vec<MemberEntry>, Error> {
+        let (time, id, limit) = page.bounds();
+        let rows = fetch_all!(self.0, MemberRow, LIST, org.as_str(), time, id, limit)?;
+        rows.into_iter().map(|row| MemberRecord::try_from(row).map(|member| member.entry())).collect()
+    }
+
+    pub(crate) async fn count_active_admins(mut self, org: &OrgId) -> Result<i64, Error> {
+        Ok(fetch_optional!(self.0, NumberRow, COUNT_ACTIVE_ADMINS, org.as_str())?.map_or(0, |row| row.number))
+    }
+
+    /// Whether the address is a member's.
+    pub(crate) async fn has_email(mut self, org: &OrgId, email: &Email) -> Result<bool, Error> {
+        Ok(fetch_optional!(self.0, NumberRow, EMAIL_BELONGS, org.as_str(), email.key())?.is_some_and(|row| row.number > 0))
+    }
+}
+
+impl Members<&mut Tx> {
+    /// `false` when the person is a member already.
+    pub(crate) async fn insert(mut self, membership: &Membership) -> Result<bool, Error> {
+        let inserted = execute!(
+            self.0, INSERT, membership.org_id.as_str(), membership.user_id.as_str(), membership.id.as_str(),
+            membership.role.as_str(), membership.status.as_str(), membership.metadata.as_json(), membership.joined_at.millis()
+        )?;
+        Ok(inserted == 1)
+    }
+
+    /// Keeps the membership as it is until this transaction ends. Whoever ends a member's sessions holds the membership first, as
+    /// a login does: neither can then wait for the other in a circle.
+    pub(crate) async fn hold(mut self, org: &OrgId, user: &UserId) -> Result<Option<Membership>, Error> {
+        fetch_optional!(self.0, MembershipRow, HOLD, org.as_str(), user.as_str())?.map(Membership::try_from).transpose()
+    }
+
+    /// Writes role, status and metadata.
+    pub(crate) async fn update(mut self, membership: &Membership) -> Result<(), Error> {
+        self.0.touch("membership", membership.id.as_str());
+        execute!(
+            self.0, UPDATE, membership.org_id.as_str(), membership.user_id.as_str(), membership.role.as_str(),
+            membership.status.as_str(), membership.metadata.as_json()
+        )?;
+        Ok(())
+    }
+
+    /// The member's sessions here go with it (foreign key); end them first to tell who they were.
+    pub(crate) async fn remove(mut self, membership: &Membership) -> Result<(), Error> {
+        self.0.touch("membership", membership.id.as_str());
+        execute!(self.0, DELETE, membership.org_id.as_str(), membership.user_id.as_str())?;
+        Ok(())
+    }
+}

@@ -1,0 +1,21 @@
+//! Every query of the service, one file for each thing it is about. `$n` parameters, TEXT ids, times in milliseconds, no
+//! `now()`, no `FOR UPDATE`: what both engines understand alike.
+
+pub(super) mod api_keys;
+pub(super) mod changes;
+pub(super) mod events;
+pub(super) mod invites;
+pub(super) mod mails;
+pub(super) mod members;
+pub(super) mod organizations;
+pub(super) mod sessions;
+pub(super) mod signing_keys;
+pub(super) mod sweep;
+pub(super) mod users;
+
+use crate::error::Error;
+
+/// A text of ours that reads as nothing we know: the row was changed by hand.
+fn corrupt(what: &'static str) -> Error {
+    Error::internal(format!("unreadable {what} in the database"))
+}

@@ -1,0 +1,143 @@
+//! Organizations, and the row lock that serialises writes in one.
+
+use crate::{
+    error::Error,
+    id::{Id, OrgId},
+    model::{Organization, Status},
+    page::Page,
+    store::{
+        Link, Tx,
+        dialect::{execute, fetch_all, fetch_optional, row, statements},
+        sql::corrupt,
+    },
+    time::Timestamp,
+    value::{AppUrl, DisplayName, Origin, Plan, Slug},
+};
+
+pub(crate) struct Organizations<L>(pub(in crate::store) L);
+
+statements! {
+    FIND_BY_SLUG = "
+        SELECT id, name, slug, plan, status, app_url, allowed_origins, created_at
+          FROM tenant_auth_organizations
+         WHERE slug = $1";
+    LIST = "
+        SELECT id, name, slug, plan, status, app_url, allowed_origins, created_at
+          FROM tenant_auth_organizations
+         WHERE (created_at, id) > ($1, $2)
+         ORDER BY created_at, id
+         LIMIT $3";
+    LOCK = "
+        UPDATE tenant_auth_organizations
+           SET revision = revision + 1
+         WHERE id = $1
+        RETURNING id, name, slug, plan, status, app_url, allowed_origins, created_at";
+    INSERT = "
+        INSERT INTO tenant_auth_organizations (id, name, slug, plan, status, app_url, allowed_origins, revision, created_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8)
+        ON CONFLICT (slug) DO NOTHING";
+    INSERT_SEQUENCE = "INSERT INTO tenant_auth_event_sequences (org_id, sequence) VALUES ($1, 0)";
+    UPDATE = "
+        UPDATE tenant_auth_organizations
+           SET name = $2, plan = $3, status = $4, app_url = $5, allowed_origins = $6
+         WHERE id = $1";
+    CLEAR_ORIGINS = "DELETE FROM tenant_auth_organization_origins WHERE org_id = $1";
+    ADD_ORIGIN = "INSERT INTO tenant_auth_organization_origins (org_id, origin) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+    ACTIVE_WITH_ORIGIN = "
+        SELECT o.id AS id
+          FROM tenant_auth_organization_origins a
+          JOIN tenant_auth_organizations o ON o.id = a.org_id
+         WHERE a.origin = $1 AND o.status = 'active'
+         LIMIT 1";
+}
+
+row! {
+    OrganizationRow {
+        id: String,
+        name: String,
+        slug: String,
+        plan: String,
+        status: String,
+        app_url: Option<String>,
+        allowed_origins: String,
+        created_at: i64,
+    }
+}
+
+row! { IdRow { id: String, } }
+
+impl TryFrom<OrganizationRow> for Organization {
+    type Error = Error;
+    fn try_from(row: OrganizationRow) -> Result<Self, Error> {
+        Ok(Self {
+            id: Id::from_stored(row.id),
+            name: DisplayName::from_stored(row.name),
+            slug: Slug::from_stored(row.slug),
+            plan: Plan::from_stored(row.plan),
+            status: Status::parse(&row.status).ok_or_else(|| corrupt("organization status"))?,
+            app_url: row.app_url.map(AppUrl::from_stored),
+            allowed_origins: row.allowed_origins.split_whitespace().map(|text| Origin::from_stored(text.to_owned())).collect(),
+            created_at: Timestamp::from_millis(row.created_at),
+        })
+    }
+}
+
+impl<L: Link> Organizations<L> {
+    pub(crate) async fn find_by_slug(mut self, slug: &Slug) -> Result<Option<Organization>, Error> {
+        fetch_optional!(self.0, OrganizationRow, FIND_BY_SLUG, slug.as_str())?.map(Organization::try_from).transpose()
+    }
+
+    pub(crate) async fn list(mut self, page: &Page) -> Result<Vec<Organization>, Error> {
+        let (time, id, limit) = page.bounds();
+        fetch_all!(self.0, OrganizationRow, LIST, time, id, limit)?.into_iter().map(Organization::try_from).collect()
+    }
+
+    /// Whether some active organization lets pages of this origin call.
+    pub(crate) async fn any_active_allows(mut self, origin: &str) -> Result<bool, Error> {
+        Ok(fetch_optional!(self.0, IdRow, ACTIVE_WITH_ORIGIN, origin)?.is_some_and(|row| !row.id.is_empty()))
+    }
+}
+
+impl Organizations<&mut Tx> {
+    /// Serialises this transaction with every other write in the organization, until it ends. What is read after it is current.
+    pub(crate) async fn lock(mut self, org: &OrgId) -> Result<Option<Organization>, Error> {
+        fetch_optional!(self.0, OrganizationRow, LOCK, org.as_str())?.map(Organization::try_from).transpose()
+    }
+
+    /// `false` when the slug is taken.
+    pub(crate) async fn insert(mut self, org: &Organization) -> Result<bool, Error> {
+        let inserted = execute!(
+            self.0, INSERT, org.id.as_str(), org.name.as_str(), org.slug.as_str(), org.plan.as_str(), org.status.as_str(),
+            org.app_url.as_ref().map(AppUrl::as_str), origins_text(org), org.created_at.millis()
+        )?;
+        if inserted == 0 {
+            return Ok(false);
+        }
+        execute!(self.0, INSERT_SEQUENCE, org.id.as_str())?;
+        self.set_origins(org).await?;
+        Ok(true)
+    }
+
+    /// Writes everything that can change.
+    pub(crate) async fn update(mut self, org: &Organization) -> Result<(), Error> {
+        self.0.touch("organization", org.id.as_str());
+        execute!(
+            self.0, UPDATE, org.id.as_str(), org.name.as_str(), org.plan.as_str(), org.status.as_str(),
+            org.app_url.as_ref().map(AppUrl::as_str), origins_text(org)
+        )?;
+        self.set_origins(org).await
+    }
+
+    async fn set_origins(&mut self, org: &Organization) -> Result<(), Error> {
+        execute!(self.0, CLEAR_ORIGINS, org.id.as_str())?;
+        for origin in org.allowed_origins.iter().cloned().chain(org.app_url.as_ref().and_then(AppUrl::origin)) {
+            execute!(self.0, ADD_ORIGIN, org.id.as_str(), origin.as_str())?;
+        }
+        Ok(())
+    }
+}
+
+/// Serialized origins hold no white space.
+fn origins_text(org: &Organization) -> String {
+    org.allowed_origins.iter().map(Origin::as_str).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,307 @@
+//! Sessions, their generations, and the one statement that answers "who is this, and may they?".
+
+use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
+
+use crate::{
+    error::Error,
+    id::{Id, OrgId, SessionId, UserId},
+    model::{AccountRole, AuthMethod, Membership, Organization, Profile, Role, Session, SessionSummary, Status, User},
+    store::{
+        Link, Tx,
+        dialect::{execute, fetch_all, fetch_optional, row, statements},
+        sql::corrupt,
+    },
+    time::Timestamp,
+    value::{AppUrl, Bio, DisplayName, Email, Metadata, Origin, Phone, Plan, Slug},
+};
+
+pub(crate) struct Sessions<L>(pub(in crate::store) L);
+
+/// A session with everything its rights rest on, read in one statement. There is none when the user's epoch moved on.
+#[derive(Debug, Clone)]
+pub(crate) struct Standing {
+    pub(crate) session: Session,
+    pub(crate) user: User,
+    pub(crate) membership: Membership,
+    pub(crate) org: Organization,
+}
+
+statements! {
+    STANDING = "
+        SELECT s.id AS s_id, s.user_epoch AS s_user_epoch, s.generation AS s_generation, s.amr AS s_amr,
+               s.auth_time AS s_auth_time, s.refreshed_at AS s_refreshed_at, s.last_used_at AS s_last_used_at,
+               s.expires_at AS s_expires_at, s.ip AS s_ip, s.user_agent AS s_user_agent,
+               u.id AS u_id, u.name AS u_name, u.email AS u_email, u.role AS u_role,
+               u.is_email_verified AS u_is_email_verified, u.bio AS u_bio, u.phone AS u_phone,
+               m.id AS m_id, m.role AS m_role, m.status AS m_status, m.joined_at AS m_joined_at, m.metadata AS m_metadata,
+               o.id AS o_id, o.name AS o_name, o.slug AS o_slug, o.plan AS o_plan, o.status AS o_status,
+               o.app_url AS o_app_url, o.allowed_origins AS o_allowed_origins, o.created_at AS o_created_at
+          FROM tenant_auth_sessions s
+          JOIN tenant_auth_users u ON u.id = s.user_id AND u.epoch = s.user_epoch
+          JOIN tenant_auth_memberships m ON m.org_id = s.org_id AND m.user_id = s.user_id
+          JOIN tenant_auth_organizations o ON o.id = s.org_id
+         WHERE s.id = $1";
+    INSERT = "
+        INSERT INTO tenant_auth_sessions
+               (id, org_id, user_id, user_epoch, generation, amr, auth_time, refreshed_at, last_used_at, idle_until,
+                expires_at, ip, user_agent)
+        VALUES ($1, $2, $3, $4, 1, $5, $6, $6, $6, $7, $8, $9, $10)";
+    ROTATE = "
+        UPDATE tenant_auth_sessions
+           SET generation = generation + 1, refreshed_at = $3, last_used_at = $3, idle_until = $4
+         WHERE id = $1 AND generation = $2";
+    SUPERSEDE = "
+        INSERT INTO tenant_auth_superseded_generations (session_id, generation, superseded_at)
+        VALUES ($1, $2, $3)";
+    SUPERSEDED_AT = "
+        SELECT superseded_at
+          FROM tenant_auth_superseded_generations
+         WHERE session_id = $1 AND generation = $2";
+    HOLD = "UPDATE tenant_auth_sessions SET last_used_at = $2 WHERE id = $1";
+    MOVE_EPOCH = "UPDATE tenant_auth_sessions SET user_epoch = $2 WHERE id = $1";
+    END = "
+        DELETE FROM tenant_auth_sessions
+         WHERE org_id = $1 AND id = $2
+        RETURNING id, org_id, user_id, auth_time, last_used_at, ip, user_agent";
+    END_OF_MEMBER = "
+        DELETE FROM tenant_auth_sessions
+         WHERE org_id = $1 AND user_id = $2
+        RETURNING id, org_id, user_id, auth_time, last_used_at, ip, user_agent";
+    END_OF_USER = "
+        DELETE FROM tenant_auth_sessions
+         WHERE user_id = $1 AND id <> $2
+        RETURNING id, org_id, user_id, auth_time, last_used_at, ip, user_agent";
+    END_OF_ORGANIZATION = "
+        DELETE FROM tenant_auth_sessions
+         WHERE org_id = $1
+        RETURNING id, org_id, user_id, auth_time, last_used_at, ip, user_agent";
+    END_BEYOND = "
+        DELETE FROM tenant_auth_sessions
+         WHERE org_id = $1 AND user_id = $2
+           AND id IN (SELECT id
+                        FROM tenant_auth_sessions
+                       WHERE org_id = $1 AND user_id = $2
+                       ORDER BY auth_time DESC, id DESC
+                       LIMIT 1000 OFFSET $3)
+        RETURNING id, org_id, user_id, auth_time, last_used_at, ip, user_agent";
+}
+
+/// A session that was just ended, and whose it was.
+#[derive(Debug, Clone)]
+pub(crate) struct Ended {
+    pub(crate) session: SessionSummary,
+    pub(crate) org_id: OrgId,
+    pub(crate) user_id: UserId,
+}
+
+row! {
+    EndedRow {
+        id: String,
+        org_id: String,
+        user_id: String,
+        auth_time: i64,
+        last_used_at: i64,
+        ip: Option<String>,
+        user_agent: Option<String>,
+    }
+}
+row! { SupersededRow { superseded_at: i64, } }
+
+impl From<EndedRow> for Ended {
+    fn from(row: EndedRow) -> Self {
+        Self {
+            session: SessionSummary {
+                id: Id::from_stored(row.id),
+                created_at: Timestamp::from_millis(row.auth_time),
+                last_used_at: Timestamp::from_millis(row.last_used_at),
+                ip: row.ip,
+                user_agent: row.user_agent,
+            },
+            org_id: Id::from_stored(row.org_id),
+            user_id: Id::from_stored(row.user_id),
+        }
+    }
+}
+
+pub(super) struct StandingRow(pub(super) Result<Standing, Error>);
+
+impl<'r, R: Row> FromRow<'r, R> for StandingRow
+where
+    &'static str: ColumnIndex<R>,
+    String: Decode<'r, R::Database> + Type<R::Database>,
+    i64: Decode<'r, R::Database> + Type<R::Database>,
+    bool: Decode<'r, R::Database> + Type<R::Database>,
+{
+    fn from_row(row: &'r R) -> sqlx::Result<Self> {
+        let org = organization(row)?;
+        Ok(Self(match org {
+            Ok(org) => standing(row, org)?,
+            Err(error) => Err(error),
+        }))
+    }
+}
+
+/// The `o_` columns.
+pub(super) fn organization<'r, R: Row>(row: &'r R) -> sqlx::Result<Result<Organization, Error>>
+where
+    &'static str: ColumnIndex<R>,
+    String: Decode<'r, R::Database> + Type<R::Database>,
+    i64: Decode<'r, R::Database> + Type<R::Database>,
+{
+    let Some(status) = Status::parse(&row.try_get::<String, _>("o_status")?) else {
+        return Ok(Err(corrupt("organization status")));
+    };
+    let origins: String = row.try_get("o_allowed_origins")?;
+    Ok(Ok(Organization {
+        id: Id::from_stored(row.try_get::<String, _>("o_id")?),
+        name: DisplayName::from_stored(row.try_get("o_name")?),
+        slug: Slug::from_stored(row.try_get("o_slug")?),
+        plan: Plan::from_stored(row.try_get("o_plan")?),
+        status,
+        app_url: row.try_get::<Option<String>, _>("o_app_url")?.map(AppUrl::from_stored),
+        allowed_origins: origins.split_whitespace().map(|text| Origin::from_stored(text.to_owned())).collect(),
+        created_at: Timestamp::from_millis(row.try_get("o_created_at")?),
+    }))
+}
+
+/// The `s_`, `u_` and `m_` columns.
+pub(super) fn standing<'r, R: Row>(row: &'r R, org: Organization) -> sqlx::Result<Result<Standing, Error>>
+where
+    &'static str: ColumnIndex<R>,
+    String: Decode<'r, R::Database> + Type<R::Database>,
+    i64: Decode<'r, R::Database> + Type<R::Database>,
+    bool: Decode<'r, R::Database> + Type<R::Database>,
+{
+    let text = |column: &'static str| row.try_get::<String, _>(column);
+    let optional = |column: &'static str| row.try_get::<Option<String>, _>(column);
+    let time = |column: &'static str| row.try_get::<i64, _>(column).map(Timestamp::from_millis);
+    let user_id: UserId = Id::from_stored(text("u_id")?);
+    let (Some(account_role), Some(role), Some(status), Ok(metadata)) = (
+        AccountRole::parse(&text("u_role")?),
+        Role::parse(&text("m_role")?),
+        Status::parse(&text("m_status")?),
+        Metadata::from_stored(text("m_metadata")?),
+    ) else {
+        return Ok(Err(corrupt("role, status or metadata")));
+    };
+    let session = Session {
+        id: Id::from_stored(text("s_id")?),
+        org_id: org.id.clone(),
+        user_id: user_id.clone(),
+        user_epoch: row.try_get("s_user_epoch")?,
+        generation: row.try_get("s_generation")?,
+        amr: text("s_amr")?.split(' ').filter_map(AuthMethod::parse).collect(),
+        auth_time: time("s_auth_time")?,
+        refreshed_at: time("s_refreshed_at")?,
+        last_used_at: time("s_last_used_at")?,
+        expires_at: time("s_expires_at")?,
+        ip: optional("s_ip")?,
+        user_agent: optional("s_user_agent")?,
+    };
+    let user = User {
+        id: user_id.clone(),
+        name: DisplayName::from_stored(text("u_name")?),
+        email: Email::from_stored(text("u_email")?),
+        role: account_role,
+        is_email_verified: row.try_get("u_is_email_verified")?,
+        profile: Profile { bio: optional("u_bio")?.map(Bio::from_stored), phone: optional("u_phone")?.map(Phone::from_stored) },
+    };
+    let membership = Membership {
+        id: Id::from_stored(text("m_id")?),
+        org_id: org.id.clone(),
+        user_id,
+        role,
+        status,
+        joined_at: time("m_joined_at")?,
+        metadata,
+    };
+    Ok(Ok(Standing { session, user, membership, org }))
+}
+
+impl<L: Link> Sessions<L> {
+    /// The session and what its rights rest on, now.
+    pub(crate) async fn standing(mut self, session: &SessionId) -> Result<Option<Standing>, Error> {
+        fetch_optional!(self.0, StandingRow, STANDING, session.as_str())?.map(|row| row.0).transpose()
+    }
+
+    /// When a former generation stopped being the current one; `None` when that is longer ago than anybody remembers.
+    pub(crate) async fn superseded_at(mut self, session: &SessionId, generation: i64) -> Result<Option<Timestamp>, Error> {
+        let row = fetch_optional!(self.0, SupersededRow, SUPERSEDED_AT, session.as_str(), generation)?;
+        Ok(row.map(|row| Timestamp::from_millis(row.superseded_at)))
+    }
+}
+
+impl Sessions<&mut Tx> {
+    pub(crate) async fn insert(mut self, session: &Session, idle_until: Timestamp) -> Result<(), Error> {
+        let amr = session.amr.iter().map(|method| method.as_str()).collect::<Vec<_>>().join(" ");
+        execute!(
+            self.0, INSERT, session.id.as_str(), session.org_id.as_str(), session.user_id.as_str(), session.user_epoch, amr.as_str(),
+            session.auth_time.millis(), idle_until.millis(), session.expires_at.millis(), session.ip.as_deref(),
+            session.user_agent.as_deref()
+        )?;
+        Ok(())
+    }
+
+    /// Moves on from `generation`; `false` when somebody else did first, or the session ended.
+    pub(crate) async fn rotate(mut self, session: &Session, now: Timestamp, idle_until: Timestamp) -> Result<bool, Error> {
+        self.0.touch("session", session.id.as_str());
+        let (id, generation) = (session.id.as_str(), session.generation);
+        if execute!(self.0, ROTATE, id, generation, now.millis(), idle_until.millis())? == 0 {
+            return Ok(false);
+        }
+        execute!(self.0, SUPERSEDE, id, generation, now.millis())?;
+        Ok(true)
+    }
+
+    /// Keeps the session from being ended until this transaction ends; `false` when it has been already.
+    pub(crate) async fn hold(mut self, session: &SessionId, now: Timestamp) -> Result<bool, Error> {
+        Ok(execute!(self.0, HOLD, session.as_str(), now.millis())? == 1)
+    }
+
+    /// Takes the session along into the user's new epoch.
+    pub(crate) async fn move_to_epoch(mut self, session: &SessionId, epoch: i64) -> Result<(), Error> {
+        self.0.touch("session", session.as_str());
+        execute!(self.0, MOVE_EPOCH, session.as_str(), epoch)?;
+        Ok(())
+    }
+
+    pub(crate) async fn end(mut self, org: &OrgId, session: &SessionId) -> Result<Option<Ended>, Error> {
+        let ended = fetch_optional!(self.0, EndedRow, END, org.as_str(), session.as_str())?.map(Ended::from);
+        self.note(ended.as_slice());
+        Ok(ended)
+    }
+
+    pub(crate) async fn end_of_member(mut self, org: &OrgId, user: &UserId) -> Result<Vec<Ended>, Error> {
+        let rows = fetch_all!(self.0, EndedRow, END_OF_MEMBER, org.as_str(), user.as_str())?;
+        Ok(self.ended(rows))
+    }
+
+    /// Every session of the user, in all organizations, but `except`.
+    pub(crate) async fn end_of_user(mut self, user: &UserId, except: Option<&SessionId>) -> Result<Vec<Ended>, Error> {
+        let rows = fetch_all!(self.0, EndedRow, END_OF_USER, user.as_str(), except.map_or("", Id::as_str))?;
+        Ok(self.ended(rows))
+    }
+
+    pub(crate) async fn end_of_organization(mut self, org: &OrgId) -> Result<Vec<Ended>, Error> {
+        let rows = fetch_all!(self.0, EndedRow, END_OF_ORGANIZATION, org.as_str())?;
+        Ok(self.ended(rows))
+    }
+
+    /// Ends the oldest sessions of a member beyond the newest `keep`.
+    pub(crate) async fn end_beyond(mut self, org: &OrgId, user: &UserId, keep: u32) -> Result<Vec<Ended>, Error> {
+        let rows = fetch_all!(self.0, EndedRow, END_BEYOND, org.as_str(), user.as_str(), i64::from(keep))?;
+        Ok(self.ended(rows))
+    }
+
+    fn ended(&mut self, rows: Vec<EndedRow>) -> Vec<Ended> {
+        let ended: Vec<Ended> = rows.into_iter().map(Ended::from).collect();
+        self.note(&ended);
+        ended
+    }
+
+    fn note(&mut self, ended: &[Ended]) {
+        for session in ended {
+            self.0.touch("session", session.session.id.as_str());
+        }
+    }
+}

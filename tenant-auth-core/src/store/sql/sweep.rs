@@ -1,0 +1,68 @@
+//! Forgetting what nobody can use any more, in batches, so that a sweep never holds the writer for long.
+
+use std::time::Duration;
+
+use crate::{
+    error::Error,
+    store::{
+        Tx,
+        dialect::{execute, statements},
+    },
+    time::Timestamp,
+};
+
+pub(crate) struct Sweep<L>(pub(in crate::store) L);
+
+/// How long things are kept after their use.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Retention {
+    /// Superseded generations: the refresh grace.
+    pub(crate) grace: Duration,
+}
+
+/// Rows of each kind that one sweep deletes at most.
+const BATCH: i64 = 1_000;
+const THIRTY_DAYS: Duration = Duration::from_secs(30 * 24 * 3_600);
+const ONE_HOUR: Duration = Duration::from_secs(3_600);
+
+statements! {
+    SESSIONS = "
+        DELETE FROM tenant_auth_sessions
+         WHERE id IN (SELECT id FROM tenant_auth_sessions WHERE idle_until <= $1 LIMIT $2)";
+    GENERATIONS = "
+        DELETE FROM tenant_auth_superseded_generations
+         WHERE (session_id, generation) IN
+               (SELECT session_id, generation FROM tenant_auth_superseded_generations WHERE superseded_at <= $1 LIMIT $2)";
+    INVITES = "
+        DELETE FROM tenant_auth_invites
+         WHERE id IN (SELECT id FROM tenant_auth_invites WHERE expires_at <= $1 LIMIT $2) AND expires_at <= $1";
+    API_KEYS = "
+        DELETE FROM tenant_auth_api_keys
+         WHERE id IN (SELECT id FROM tenant_auth_api_keys WHERE expires_at <= $1 LIMIT $2)";
+    EVENTS = "
+        DELETE FROM tenant_auth_events
+         WHERE id IN (SELECT id FROM tenant_auth_events WHERE created_at <= $1 LIMIT $2)";
+    MAILS = "
+        DELETE FROM tenant_auth_mails
+         WHERE id IN (SELECT id FROM tenant_auth_mails WHERE created_at <= $1 AND status <> 'queued' LIMIT $2)";
+    CHANGES = "
+        DELETE FROM tenant_auth_changes
+         WHERE seq IN (SELECT seq FROM tenant_auth_changes WHERE created_at <= $1 LIMIT $2)";
+}
+
+impl Sweep<&mut Tx> {
+    /// Deletes a batch of each kind; `true` when there may be more.
+    pub(crate) async fn run(mut self, now: Timestamp, retention: Retention) -> Result<bool, Error> {
+        let long_ago = now.minus(THIRTY_DAYS).millis();
+        let deleted = [
+            execute!(self.0, SESSIONS, now.millis(), BATCH)?,
+            execute!(self.0, GENERATIONS, now.minus(retention.grace).millis(), BATCH)?,
+            execute!(self.0, INVITES, now.millis(), BATCH)?,
+            execute!(self.0, API_KEYS, now.millis(), BATCH)?,
+            execute!(self.0, EVENTS, long_ago, BATCH)?,
+            execute!(self.0, MAILS, long_ago, BATCH)?,
+            execute!(self.0, CHANGES, now.minus(ONE_HOUR).millis(), BATCH)?,
+        ];
+        Ok(deleted.iter().any(|rows| *rows >= BATCH.unsigned_abs()))
+    }
+}

@@ -1,0 +1,150 @@
+//! Accounts. A user's `epoch` grows with every change of password, email or second factor; sessions of an older epoch are dead.
+
+use crate::{
+    error::Error,
+    id::{Id, OrgId, UserId},
+    model::{AccountRole, Profile, User},
+    secret::StoredPassword,
+    store::{
+        Link, Tx,
+        dialect::{execute, fetch_all, fetch_optional, row, statements},
+        sql::corrupt,
+    },
+    time::Timestamp,
+    value::{Bio, DisplayName, Email, Phone, Slug},
+};
+
+pub(crate) struct Users<L>(pub(in crate::store) L);
+
+/// A user with what only the service may see.
+#[derive(Debug, Clone)]
+pub(crate) struct Account {
+    pub(crate) user: User,
+    pub(crate) password: StoredPassword,
+    pub(crate) epoch: i64,
+}
+
+statements! {
+    FIND = "
+        SELECT id, name, email, role, is_email_verified, bio, phone, password_hash, epoch
+          FROM tenant_auth_users
+         WHERE id = $1";
+    FIND_BY_EMAIL = "
+        SELECT id, name, email, role, is_email_verified, bio, phone, password_hash, epoch
+          FROM tenant_auth_users
+         WHERE email_key = $1";
+    INSERT = "
+        INSERT INTO tenant_auth_users
+               (id, name, email, email_key, role, is_email_verified, bio, phone, password_hash, epoch, created_at)
+        VALUES ($1, $2, $3, $4, $5, $6, NULL, NULL, $7, 1, $8)
+        ON CONFLICT (email_key) DO NOTHING";
+    HOLD = "UPDATE tenant_auth_users SET epoch = epoch WHERE id = $1";
+    SET_PROFILE = "UPDATE tenant_auth_users SET name = $2, bio = $3, phone = $4 WHERE id = $1";
+    SET_PASSWORD = "
+        UPDATE tenant_auth_users
+           SET password_hash = $2, epoch = epoch + 1
+         WHERE id = $1 AND epoch = $3
+        RETURNING epoch";
+    REHASH = "UPDATE tenant_auth_users SET password_hash = $2 WHERE id = $1 AND password_hash = $3";
+    VERIFY_EMAIL = "UPDATE tenant_auth_users SET is_email_verified = TRUE WHERE id = $1 AND is_email_verified = FALSE";
+    ORGANIZATIONS_OF = "
+        SELECT o.id AS id, o.slug AS slug
+          FROM tenant_auth_memberships m
+          JOIN tenant_auth_organizations o ON o.id = m.org_id
+         WHERE m.user_id = $1
+         ORDER BY o.id";
+}
+
+row! {
+    AccountRow {
+        id: String,
+        name: String,
+        email: String,
+        role: String,
+        is_email_verified: bool,
+        bio: Option<String>,
+        phone: Option<String>,
+        password_hash: String,
+        epoch: i64,
+    }
+}
+
+row! { EpochRow { epoch: i64, } }
+
+row! { OrganizationOfUserRow { id: String, slug: String, } }
+
+impl TryFrom<AccountRow> for Account {
+    type Error = Error;
+    fn try_from(row: AccountRow) -> Result<Self, Error> {
+        Ok(Self {
+            user: User {
+                id: Id::from_stored(row.id),
+                name: DisplayName::from_stored(row.name),
+                email: Email::from_stored(row.email),
+                role: AccountRole::parse(&row.role).ok_or_else(|| corrupt("account role"))?,
+                is_email_verified: row.is_email_verified,
+                profile: Profile { bio: row.bio.map(Bio::from_stored), phone: row.phone.map(Phone::from_stored) },
+            },
+            password: StoredPassword::new(row.password_hash),
+            epoch: row.epoch,
+        })
+    }
+}
+
+impl<L: Link> Users<L> {
+    pub(crate) async fn find(mut self, user: &UserId) -> Result<Option<Account>, Error> {
+        fetch_optional!(self.0, AccountRow, FIND, user.as_str())?.map(Account::try_from).transpose()
+    }
+
+    pub(crate) async fn find_by_email(mut self, email: &Email) -> Result<Option<Account>, Error> {
+        fetch_optional!(self.0, AccountRow, FIND_BY_EMAIL, email.key())?.map(Account::try_from).transpose()
+    }
+
+    /// Every organization the user belongs to, in the order in which transactions must lock them.
+    pub(crate) async fn organizations_of(mut self, user: &UserId) -> Result<Vec<(OrgId, Slug)>, Error> {
+        let rows = fetch_all!(self.0, OrganizationOfUserRow, ORGANIZATIONS_OF, user.as_str())?;
+        Ok(rows.into_iter().map(|row| (Id::from_stored(row.id), Slug::from_stored(row.slug))).collect())
+    }
+}
+
+impl Users<&mut Tx> {
+    /// `false` when the address has an account.
+    pub(crate) async fn insert(mut self, user: &User, password: &StoredPassword, now: Timestamp) -> Result<bool, Error> {
+        let inserted = execute!(
+            self.0, INSERT, user.id.as_str(), user.name.as_str(), user.email.as_str(), user.email.key(), user.role.as_str(),
+            user.is_email_verified, password.as_str(), now.millis()
+        )?;
+        Ok(inserted == 1)
+    }
+
+    /// Keeps the account from changing until this transaction ends.
+    pub(crate) async fn hold(mut self, user: &UserId) -> Result<(), Error> {
+        execute!(self.0, HOLD, user.as_str())?;
+        Ok(())
+    }
+
+    pub(crate) async fn set_profile(mut self, user: &UserId, name: &DisplayName, profile: &Profile) -> Result<(), Error> {
+        self.0.touch("user", user.as_str());
+        let (bio, phone) = (profile.bio.as_ref().map(Bio::as_str), profile.phone.as_ref().map(Phone::as_str));
+        execute!(self.0, SET_PROFILE, user.as_str(), name.as_str(), bio, phone)?;
+        Ok(())
+    }
+
+    /// The new epoch; `None` when the account changed since `epoch` was read.
+    pub(crate) async fn set_password(mut self, user: &UserId, password: &StoredPassword, epoch: i64) -> Result<Option<i64>, Error> {
+        self.0.touch("user", user.as_str());
+        Ok(fetch_optional!(self.0, EpochRow, SET_PASSWORD, user.as_str(), password.as_str(), epoch)?.map(|row| row.epoch))
+    }
+
+    /// Replaces a hash by a stronger one of the same password; nothing happens when it was changed meanwhile.
+    pub(crate) async fn rehash(mut self, user: &UserId, from: &StoredPassword, to: &StoredPassword) -> Result<(), Error> {
+        execute!(self.0, REHASH, user.as_str(), to.as_str(), from.as_str())?;
+        Ok(())
+    }
+
+    /// `true` when it was not verified before.
+    pub(crate) async fn verify_email(mut self, user: &UserId) -> Result<bool, Error> {
+        self.0.touch("user", user.as_str());
+        Ok(execute!(self.0, VERIFY_EMAIL, user.as_str())? == 1)
+    }
+}

@@ -1,0 +1,67 @@
+//! SQLite: a single writer beside a pool of readers on one WAL file. Writers begin IMMEDIATE: a plain BEGIN that writes later
+//! fails under load with BUSY_SNAPSHOT, which no busy timeout helps.
+
+use std::time::Duration;
+
+use sqlx::{
+    SqlitePool,
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+};
+
+use super::migrations;
+use crate::error::Error;
+
+/// A SQLite database file.
+#[derive(Clone, Debug)]
+pub struct Sqlite {
+    writer: SqlitePool,
+    readers: SqlitePool,
+}
+
+impl Sqlite {
+    /// Opens a file, creating it when there is none; a leading `sqlite:` or `sqlite://` is allowed. At most `connections`
+    /// readers. An in-memory database is refused: its readers would each see another one.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a path that cannot be one, [`Error::Unavailable`] when the file cannot be opened.
+    pub async fn open(path: &str, connections: u32) -> Result<Self, Error> {
+        let path = path.strip_prefix("sqlite:").unwrap_or(path);
+        let path = path.strip_prefix("//").unwrap_or(path).split('?').next().unwrap_or_default();
+        if path.is_empty() || path == ":memory:" {
+            return Err(Error::invalid("database_url", "must name a file, such as sqlite:tenant-auth.db"));
+        }
+        let options = SqliteConnectOptions::new()
+            .filename(path)
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Normal)
+            .foreign_keys(true)
+            .busy_timeout(Duration::from_secs(5))
+            .pragma("trusted_schema", "OFF");
+        let pool = |most: u32| SqlitePoolOptions::new().max_connections(most).acquire_timeout(Duration::from_secs(10));
+        let writer = pool(1).connect_with(options.clone()).await?;
+        let readers = pool(connections.max(1)).connect_with(options).await?;
+        Ok(Self { writer, readers })
+    }
+
+    /// sqlx's own migration lock does nothing on SQLite; the write transaction around everything is the lock.
+    pub(super) async fn migrate(&self) -> Result<(), Error> {
+        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
+        migrations::migrator(migrations::SQLITE).run_direct(None, &mut *transaction, false).await.map_err(migrations::failure)?;
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    pub(super) fn writer(&self) -> &SqlitePool {
+        &self.writer
+    }
+
+    pub(super) fn readers(&self) -> &SqlitePool {
+        &self.readers
+    }
+
+    pub(super) async fn close(&self) {
+        self.readers.close().await;
+        self.writer.close().await;
+    }
+}

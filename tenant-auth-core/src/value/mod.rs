@@ -1,0 +1,59 @@
+//! Values that were checked when they came in. Each type's constructor is the only way to one, so whoever holds an [`Email`]
+//! or a [`Slug`] need not look at it again. All rules are contract section 2.
+
+mod email;
+mod metadata;
+mod names;
+mod origin;
+pub(crate) mod password;
+
+pub use email::Email;
+pub use metadata::Metadata;
+pub use names::{Bio, DisplayName, Phone, Plan, Slug};
+pub use origin::{AppUrl, Origin};
+
+/// Why a text is not a value: what it must be instead, to be read after the field's name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Rejected(pub(crate) String);
+
+impl Rejected {
+    pub(crate) fn because(reason: impl Into<String>) -> Self {
+        Self(reason.into())
+    }
+}
+
+/// `Deserialize`, `FromStr` and `Serialize` (as the text) for a checked text value.
+macro_rules! text_value {
+    ($name:ident) => {
+        impl std::str::FromStr for $name {
+            type Err = $crate::value::Rejected;
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                Self::parse(text)
+            }
+        }
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+                Self::parse(&text).map_err(serde::de::Error::custom)
+            }
+        }
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+        impl $name {
+            /// Trusts a text that this type wrote to our own database.
+            pub(crate) fn from_stored(text: String) -> Self {
+                Self(text)
+            }
+        }
+    };
+}
+pub(crate) use text_value;

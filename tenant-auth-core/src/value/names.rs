@@ -1,0 +1,160 @@
+//! Short texts people type: names, slugs, plans, and the two optional profile fields.
+
+use super::{Rejected, text_value};
+
+/// A name of 1 to 100 code points, trimmed, without control or direction-changing characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DisplayName(String);
+text_value!(DisplayName);
+
+/// An organization's address in `X-Org-Slug`: 2–63 characters of `[a-z0-9]` joined by single hyphens.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Slug(String);
+text_value!(Slug);
+
+/// The plan an organization is on: 1–32 characters of `[a-z0-9_-]`; the service does not interpret it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan(String);
+text_value!(Plan);
+
+/// A person's own words, at most 1,000 code points.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bio(String);
+text_value!(Bio);
+
+/// A telephone number as typed, at most 32 code points.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Phone(String);
+text_value!(Phone);
+
+impl DisplayName {
+    /// Checks a name.
+    ///
+    /// # Errors
+    /// [`Rejected`], saying what a name must be.
+    pub fn parse(text: &str) -> Result<Self, Rejected> {
+        let text = text.trim();
+        if !(1..=100).contains(&text.chars().count()) {
+            return Err(Rejected::because("must have 1 to 100 characters"));
+        }
+        if text.chars().any(|c| c.is_control() || is_bidi_override(c)) {
+            return Err(Rejected::because("must not contain control or text-direction characters"));
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Embeddings, overrides and isolates: they make a text read as another (Unicode TR36, section 2.5).
+fn is_bidi_override(c: char) -> bool {
+    matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{200E}' | '\u{200F}' | '\u{061C}')
+}
+
+impl Slug {
+    /// Checks a slug; it is never folded or repaired.
+    ///
+    /// # Errors
+    /// [`Rejected`], saying what a slug must be.
+    pub fn parse(text: &str) -> Result<Self, Rejected> {
+        let of_slug = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+        let well_formed = (2..=63).contains(&text.len()) && text.split('-').all(|part| !part.is_empty() && part.bytes().all(of_slug));
+        if !well_formed {
+            return Err(Rejected::because("must have 2 to 63 characters a-z, 0-9 and single hyphens between them"));
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The slug.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Plan {
+    /// Checks a plan's name.
+    ///
+    /// # Errors
+    /// [`Rejected`], saying what it must be.
+    pub fn parse(text: &str) -> Result<Self, Rejected> {
+        let of_plan = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-';
+        if !(1..=32).contains(&text.len()) || !text.bytes().all(of_plan) {
+            return Err(Rejected::because("must have 1 to 32 characters a-z, 0-9, _ and -"));
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The plan.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self("free".to_owned())
+    }
+}
+
+impl Bio {
+    /// Checks a biography.
+    ///
+    /// # Errors
+    /// [`Rejected`] when it is too long.
+    pub fn parse(text: &str) -> Result<Self, Rejected> {
+        at_most(text, 1_000).map(Self)
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Phone {
+    /// Checks a telephone number's length.
+    ///
+    /// # Errors
+    /// [`Rejected`] when it is too long.
+    pub fn parse(text: &str) -> Result<Self, Rejected> {
+        at_most(text, 32).map(Self)
+    }
+
+    /// The number as typed.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+fn at_most(text: &str, limit: usize) -> Result<String, Rejected> {
+    if text.contains('\0') {
+        return Err(Rejected::because("must not contain NUL"));
+    }
+    if text.chars().count() > limit { Err(Rejected::because(format!("must have at most {limit} characters"))) } else { Ok(text.to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slugs_are_exact() {
+        for good in ["ab", "acme", "a-b", "a1-2b-3", &"a".repeat(63)] {
+            assert!(Slug::parse(good).is_ok(), "{good}");
+        }
+        for bad in ["", "a", "-a", "a-", "a--b", "Acme", "ac me", "ac_me", "acmé", &"a".repeat(64)] {
+            assert!(Slug::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn names_are_counted_in_code_points_and_cannot_hide_their_direction() {
+        assert!(DisplayName::parse(&"é".repeat(100)).is_ok());
+        for bad in ["", "   ", &"é".repeat(101), "a\u{202E}b", "a\nb", "a\0b"] {
+            assert!(DisplayName::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+}

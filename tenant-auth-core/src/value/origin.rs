@@ -1,0 +1,105 @@
+//! URLs of the customer's application and the browser origins that may call us.
+
+use url::{Host, Url};
+
+use super::{Rejected, text_value};
+
+/// The URL of a customer's application: https, or http for loopback; at most 2,048 bytes, no user name in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AppUrl(String);
+text_value!(AppUrl);
+
+/// A browser origin in its serialized form (RFC 6454): scheme, host and, when not the scheme's default, port.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Origin(String);
+text_value!(Origin);
+
+impl AppUrl {
+    /// Checks a URL; it is kept as typed.
+    ///
+    /// # Errors
+    /// [`Rejected`], saying what it must be.
+    pub fn parse(text: &str) -> Result<Self, Rejected> {
+        checked(text)?;
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The URL.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The origin its pages have in a browser.
+    pub fn origin(&self) -> Option<Origin> {
+        Url::parse(&self.0).ok().map(|url| Origin::of(&url))
+    }
+}
+
+impl Origin {
+    /// Checks an origin such as `https://app.example.com`; a path, query or fragment is refused.
+    ///
+    /// # Errors
+    /// [`Rejected`], saying what it must be.
+    pub fn parse(text: &str) -> Result<Self, Rejected> {
+        let url = checked(text)?;
+        if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
+            return Err(Rejected::because("must be an origin such as https://app.example.com, without a path"));
+        }
+        Ok(Self::of(&url))
+    }
+
+    /// The origin of a URL.
+    pub fn of(url: &Url) -> Self {
+        Self(url.origin().ascii_serialization())
+    }
+
+    /// The serialized origin, comparable byte by byte with the `Origin` header.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+fn checked(text: &str) -> Result<Url, Rejected> {
+    let reject = || Rejected::because("must be an https URL (http only for loopback hosts)");
+    if text.len() > 2_048 || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        return Err(reject());
+    }
+    let url = Url::parse(text).map_err(|_| reject())?;
+    let secure = url.scheme() == "https" || (url.scheme() == "http" && is_loopback(&url));
+    if !secure || url.host().is_none() || !url.username().is_empty() || url.password().is_some() {
+        return Err(reject());
+    }
+    Ok(url)
+}
+
+/// Whether the URL's host is this machine itself.
+pub(crate) fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_urls_a_browser_may_trust_are_taken() {
+        for good in ["https://app.example.com/path?x=1", "http://localhost:3000", "http://127.0.0.1:3000/", "http://[::1]:1/"] {
+            assert!(AppUrl::parse(good).is_ok(), "{good}");
+        }
+        for bad in ["http://app.example.com", "javascript:alert(1)", "https://u:p@example.com", "https://", "ftp://x.com", "https://a b", "app.example.com"] {
+            assert!(AppUrl::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn origins_are_serialized_as_browsers_do() {
+        assert_eq!(Origin::parse("https://APP.example.com:443/").map(|o| o.to_string()).ok().as_deref(), Some("https://app.example.com"));
+        assert!(Origin::parse("https://app.example.com/path").is_err());
+        assert!(Origin::parse("null").is_err());
+    }
+}

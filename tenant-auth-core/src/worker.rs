@@ -1,0 +1,174 @@
+//! What happens outside requests: sending mail and forgetting what has expired. Work is claimed with a lease, done outside any
+//! transaction and recorded afterwards, so that several workers, in one process or many, share it and none of it is lost with
+//! one of them.
+
+use std::{future::Future, pin::pin, time::Duration};
+
+use tokio::task::JoinSet;
+
+use crate::{
+    builder::TenantAuth,
+    error::Error,
+    mail,
+    ports::MailError,
+    store::{ClaimedMail, Retention},
+    time::Timestamp,
+};
+
+/// Mails tried at once.
+const BATCH: u32 = 8;
+/// Nobody else tries a claimed mail for this long; more than a mail server can take.
+const LEASE: Duration = Duration::from_secs(120);
+/// Waits after each failed attempt; the last one repeats (contract section 6).
+const RETRIES: [Duration; 5] = [
+    Duration::from_secs(5),
+    Duration::from_secs(30),
+    Duration::from_secs(5 * 60),
+    Duration::from_secs(30 * 60),
+    Duration::from_secs(3_600),
+];
+/// A mail is given up this long after it was written.
+const GIVEN_UP_AFTER: Duration = Duration::from_secs(24 * 3_600);
+/// How often expired rows are swept.
+const SWEEP_EVERY: Duration = Duration::from_secs(60);
+/// How often the outbox is looked at when no commit of this process wakes the worker: another process may have filled it.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+
+/// Does the service's background work. Run at least one wherever mail is to be sent.
+#[derive(Clone, Debug)]
+pub struct Worker {
+    auth: TenantAuth,
+}
+
+impl TenantAuth {
+    /// The service's background work.
+    pub fn worker(&self) -> Worker {
+        Worker { auth: self.clone() }
+    }
+}
+
+impl Worker {
+    /// Works until `shutdown` is ready; a mail that is being sent then is finished.
+    pub async fn run_until(&self, shutdown: impl Future<Output = ()>) {
+        let mut shutdown = pin!(shutdown);
+        let mut next_sweep = self.auth.now();
+        loop {
+            let now = self.auth.now();
+            if now >= next_sweep {
+                next_sweep = now.plus(SWEEP_EVERY);
+                if let Err(error) = self.sweep().await {
+                    tracing::warn!(%error, "sweeping failed; it is tried again in a minute");
+                }
+            }
+            let worked = self.send_due_mail().await.unwrap_or_else(|error| {
+                tracing::warn!(%error, "the outbox cannot be read; it is tried again shortly");
+                false
+            });
+            let pause = if worked { Duration::ZERO } else { self.pause().await };
+            tokio::select! {
+                biased;
+                () = &mut shutdown => return,
+                () = self.auth.outbox_filled().notified(), if !worked => {}
+                () = tokio::time::sleep(pause) => {}
+            }
+        }
+    }
+
+    /// One round: sends what is due, then sweeps. For tests and for hosts with a scheduler of their own.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the database is away; a mail that could not be sent is no error.
+    pub async fn tick(&self) -> Result<(), Error> {
+        while self.send_due_mail().await? {}
+        self.sweep().await
+    }
+
+    /// How long nothing is due, as far as anybody knows.
+    async fn pause(&self) -> Duration {
+        let next = match self.auth.store().read().await {
+            Ok(mut reader) => reader.mails().next_due().await.ok().flatten(),
+            Err(_) => None,
+        };
+        match next {
+            Some(due) if self.auth.mailer().is_some() => due.since(self.auth.now()).clamp(Duration::from_millis(50), LOOK_EVERY),
+            _ => LOOK_EVERY,
+        }
+    }
+
+    async fn sweep(&self) -> Result<(), Error> {
+        let now = self.auth.now();
+        loop {
+            let mut tx = self.auth.store().begin().await?;
+            let more = tx.sweep().run(now, Retention { grace: self.auth.config().refresh_grace }).await?;
+            tx.commit(now, self.auth.entropy()).await?;
+            if !more {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Claims and sends one batch; `true` when there was something to do.
+    async fn send_due_mail(&self) -> Result<bool, Error> {
+        if self.auth.mailer().is_none() {
+            return Ok(false);
+        }
+        let now = self.auth.now();
+        let mut tx = self.auth.store().begin().await?;
+        let claimed = tx.mails().claim(now, now.plus(LEASE), BATCH).await?;
+        if claimed.is_empty() {
+            return Ok(false);
+        }
+        tx.commit(now, self.auth.entropy()).await?;
+        let mut sending = JoinSet::new();
+        for mail in claimed {
+            let worker = self.clone();
+            sending.spawn(async move {
+                if let Err(error) = worker.send(&mail).await {
+                    tracing::warn!(mail = %mail.id, %error, "the outcome of a mail was not recorded; it is tried again after its lease");
+                }
+            });
+        }
+        sending.join_all().await;
+        Ok(true)
+    }
+
+    async fn send(&self, mail: &ClaimedMail) -> Result<(), Error> {
+        let now = self.auth.now();
+        let outcome = match self.auth.mailer() {
+            _ if now >= mail.useless_after => Err(MailError::Permanent("its link expired before it could be sent".to_owned())),
+            Some(mailer) => match mail::open(&self.auth, mail) {
+                Ok(message) => mailer.send(&message).await,
+                Err(error) => Err(MailError::Permanent(error.to_string())),
+            },
+            None => return Ok(()),
+        };
+        let now = self.auth.now();
+        let mut tx = self.auth.store().begin().await?;
+        match outcome {
+            Ok(()) => tx.mails().sent(mail).await?,
+            Err(MailError::Permanent(reason)) => {
+                tracing::warn!(mail = %mail.id, %reason, "a mail was given up");
+                tx.mails().fail(mail, &reason).await?;
+            }
+            Err(MailError::Transient(reason)) => match next_attempt(mail, now) {
+                Some(at) => {
+                    tracing::info!(mail = %mail.id, %reason, next = %at.to_iso(), "a mail could not be sent yet");
+                    tx.mails().retry(mail, at, &reason).await?;
+                }
+                None => {
+                    tracing::warn!(mail = %mail.id, %reason, "a mail was given up after a day");
+                    tx.mails().fail(mail, &reason).await?;
+                }
+            },
+        }
+        tx.commit(now, self.auth.entropy()).await
+    }
+}
+
+/// When a mail is tried again; `None` when it has been tried for a day.
+fn next_attempt(mail: &ClaimedMail, now: Timestamp) -> Option<Timestamp> {
+    let tried = usize::try_from(mail.attempt).unwrap_or(1).saturating_sub(1);
+    let wait = RETRIES.get(tried).or(RETRIES.last())?;
+    let at = now.plus(*wait);
+    (at < mail.created_at.plus(GIVEN_UP_AFTER)).then_some(at)
+}
