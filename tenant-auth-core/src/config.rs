@@ -6,11 +6,7 @@ use std::{net::IpAddr, time::Duration};
 use ipnet::IpNet;
 use url::Url;
 
-use crate::{
-    error::Error,
-    ports::Argon2Params,
-    value::Origin,
-};
+use crate::{error::Error, ports::Argon2Params, value::Origin};
 
 /// The settings of one deployment. Start from [`Config::new`] and change what differs.
 #[derive(Debug, Clone)]

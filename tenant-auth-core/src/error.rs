@@ -10,7 +10,9 @@ pub enum Error {
     #[error("There is no organization with this slug. Check the X-Org-Slug header.")]
     UnknownOrganization,
     /// The API key is missing, malformed, unknown, revoked, expired or another organization's.
-    #[error("The API key is not valid for this organization. Send a live key in X-API-Key with its organization's slug in X-Org-Slug.")]
+    #[error(
+        "The API key is not valid for this organization. Send a live key in X-API-Key with its organization's slug in X-Org-Slug."
+    )]
     InvalidApiKey,
     /// The key is right but was not given this scope.
     #[error("The API key lacks the scope '{0}'. Create a key that has it.")]

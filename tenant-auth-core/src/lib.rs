@@ -66,8 +66,8 @@ pub use id::{
     MembershipId, MembershipKind, OrgId, OrgKind, SessionId, SessionKind, UserId, UserKind, WebhookId, WebhookKind,
 };
 pub use model::{
-    AccountRole, ApiKey, AuthMethod, Invite, InviteSummary, MailStatus, MemberEntry, Membership, Organization, Profile, Role, Scope,
-    Session, SessionSummary, Status, User,
+    AccountRole, ApiKey, AuthMethod, Invite, InviteSummary, MailStatus, MemberEntry, Membership, Organization, Profile, Role,
+    Scope, Session, SessionSummary, Status, User,
 };
 pub use operator::{CreatedUser, Invited, NewOrganization, NewUser, Operator, SessionsOf};
 pub use org::{InvitePreview, OrganizationUpdate, Patch, Registration};

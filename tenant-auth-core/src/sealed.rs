@@ -66,7 +66,8 @@ impl MasterKeys {
     /// # Errors
     /// [`MasterKeyError`] for the first key that cannot be used.
     pub fn parse(list: &str) -> Result<Self, MasterKeyError> {
-        let keys = list.split(',').map(str::trim).filter(|key| !key.is_empty()).map(MasterKey::parse).collect::<Result<Vec<_>, _>>()?;
+        let keys =
+            list.split(',').map(str::trim).filter(|key| !key.is_empty()).map(MasterKey::parse).collect::<Result<Vec<_>, _>>()?;
         if keys.is_empty() { Err(MasterKeyError::Missing) } else { Ok(Self(keys)) }
     }
 

@@ -84,7 +84,10 @@ mod tests {
     #[test]
     fn times_are_shown_with_exactly_three_decimals() {
         assert_eq!(Timestamp::from_millis(0).to_iso(), "1970-01-01T00:00:00.000Z");
-        assert_eq!(Timestamp::parse("2026-11-20T09:21:00.5+01:00").map(Timestamp::to_iso).as_deref(), Some("2026-11-20T08:21:00.500Z"));
+        assert_eq!(
+            Timestamp::parse("2026-11-20T09:21:00.5+01:00").map(Timestamp::to_iso).as_deref(),
+            Some("2026-11-20T08:21:00.500Z")
+        );
         assert_eq!(Timestamp::parse("tomorrow"), None);
     }
 }

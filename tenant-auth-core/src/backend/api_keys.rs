@@ -145,7 +145,12 @@ fn make(auth: &TenantAuth, (org, user): (&OrgId, Option<&UserId>), new: NewApiKe
     let text = format!("{PREFIX}{}{}", id.body(), random_text(auth.entropy()));
     let mut scopes = new.scopes;
     let mut seen = Vec::new();
-    scopes.retain(|scope| !seen.contains(scope) && { seen.push(*scope); true });
+    scopes.retain(|scope| {
+        !seen.contains(scope) && {
+            seen.push(*scope);
+            true
+        }
+    });
     let api_key = ApiKey {
         org_id: org.clone(),
         name: new.name,

@@ -5,7 +5,7 @@ mod key_uses;
 mod users;
 mod verify;
 
-pub use api_keys::{CreatedApiKey, NewApiKey};
 pub(crate) use api_keys::create_key;
+pub use api_keys::{CreatedApiKey, NewApiKey};
 pub(crate) use key_uses::KeyUses;
 pub use verify::{Asking, Identity, Verification};

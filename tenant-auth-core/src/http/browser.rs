@@ -4,7 +4,11 @@
 use ::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use bytes::Bytes;
 
-use super::{answer::Answered, context::Context, refusal::Refusal};
+use super::{
+    answer::Answered,
+    context::Context,
+    refusal::{Refusal, method_list},
+};
 use crate::{
     model::Organization,
     value::{AppUrl, Origin},
@@ -45,10 +49,10 @@ fn is_cross_site(context: &Context) -> bool {
     context.headers().get_all("sec-fetch-site").iter().any(said)
 }
 
-/// Lets an allowed page read the answer.
-pub(crate) fn cors(mut answered: Answered, context: &Context) -> Answered {
+/// Lets an allowed page read the answer; `path` is the template of the route, where there is one.
+pub(crate) fn cors(mut answered: Answered, context: &Context, path: &str) -> Answered {
     if let Ok(Some(origin)) = context.single_header("origin")
-        && (context.origin_allowed() || (!is_public(context) && is_deployments(context, origin)))
+        && (context.origin_allowed() || (!is_public(path) && is_deployments(context, origin)))
     {
         grant(&mut answered.headers, origin);
         answered.headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED_HEADERS));
@@ -71,15 +75,13 @@ pub(crate) fn is_preflight(context: &Context) -> bool {
 }
 
 /// Answers a preflight. It knows no organization, so any active one's origins pass; the request itself is judged by its own.
-pub(crate) async fn preflight(context: &Context, methods: &[Method]) -> Answered {
+pub(crate) async fn preflight(context: &Context, path: &str, methods: &[Method]) -> Answered {
     let mut answered = Answered { status: StatusCode::NO_CONTENT, headers: HeaderMap::new(), body: Bytes::new(), cause: None };
     let Ok(Some(origin)) = context.single_header("origin") else { return answered };
-    if is_public(context) {
-        return answered;
-    }
-    let allowed = match is_deployments(context, origin) {
-        true => Ok(true),
-        false => any_organization_allows(context, origin).await,
+    let allowed = match () {
+        () if is_public(path) => Ok(false),
+        () if is_deployments(context, origin) => Ok(true),
+        () => any_organization_allows(context, origin).await,
     };
     match allowed {
         Ok(true) => {
@@ -101,11 +103,6 @@ async fn any_organization_allows(context: &Context, origin: &str) -> Result<bool
 }
 
 /// Server-to-server paths are no page's business.
-fn is_public(context: &Context) -> bool {
-    context.path().split('/').any(|segment| segment == "public")
-}
-
-/// `GET, HEAD, POST`.
-pub(crate) fn method_list(methods: &[Method]) -> String {
-    methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ")
+fn is_public(path: &str) -> bool {
+    path.starts_with("/public/")
 }

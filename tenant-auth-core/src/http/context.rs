@@ -8,13 +8,7 @@ use std::{
 use ::http::{HeaderMap, Method, request::Parts};
 
 use super::{Body, Request, client_ip, cookies, cookies::SessionCookies, refusal::Refusal};
-use crate::{
-    account::Client,
-    builder::TenantAuth,
-    config::TokensInBody,
-    error::Error,
-    value::Slug,
-};
+use crate::{account::Client, builder::TenantAuth, config::TokensInBody, error::Error, value::Slug};
 
 /// One request.
 pub(crate) struct Context {

@@ -139,9 +139,11 @@ fn json_bytes(context: &Context) -> Result<&[u8], Refusal> {
         Body::Broken => return Err(Error::invalid("body", "did not arrive whole").into()),
     };
     let is_identity = |value: &str| value.trim().eq_ignore_ascii_case("identity");
-    let is_json = |value: &str| value.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"));
+    let is_json =
+        |value: &str| value.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"));
     let encoded = context.headers().get_all(header::CONTENT_ENCODING).iter().any(|value| !value.to_str().is_ok_and(is_identity));
-    let typed = context.single_header("content-type").is_ok_and(|value| value.is_some_and(|value| is_json(value) && is_utf8(value)));
+    let typed =
+        context.single_header("content-type").is_ok_and(|value| value.is_some_and(|value| is_json(value) && is_utf8(value)));
     if encoded || !typed { Err(Refusal::unsupported_media_type()) } else { Ok(bytes) }
 }
 
@@ -176,7 +178,9 @@ fn describe(path: &str, error: &serde_json::Error) -> Error {
     let quoted = reason.split('`').nth(1);
     let absent = reason.starts_with("missing field") || reason.starts_with("duplicate field");
     match quoted {
-        Some(field) if absent => Error::invalid(field, if reason.starts_with("missing") { "is required" } else { "must be given once" }),
+        Some(field) if absent => {
+            Error::invalid(field, if reason.starts_with("missing") { "is required" } else { "must be given once" })
+        }
         _ => Error::invalid(if path == "." { "body" } else { path }, reason),
     }
 }

@@ -30,7 +30,7 @@ pub use table::routes;
 use crate::{builder::TenantAuth, secret::random_text};
 use answer::Answered;
 use context::Context;
-use refusal::Refusal;
+use refusal::{Refusal, Unrouted};
 use table::Table;
 
 /// The largest request body that is read: 64 KiB.
@@ -93,12 +93,12 @@ impl Service {
             Ok((row, params)) => {
                 let context = context.with_params(params);
                 let answered = row.handle(&context).await.unwrap_or_else(Refusal::into_answered);
-                (browser::cors(answered, &context), row.path)
+                (browser::cors(answered, &context, row.path), row.path)
             }
-            Err(refused) => match refused.preflight_of(&context) {
-                Some(methods) => (browser::preflight(&context, methods).await, "preflight"),
-                None => (browser::cors(refused.into(), &context), "none"),
-            },
+            Err(Unrouted::WrongMethod { path, methods }) if browser::is_preflight(&context) => {
+                (browser::preflight(&context, path, &methods).await, path)
+            }
+            Err(unrouted) => (browser::cors(unrouted.into(), &context, ""), "none"),
         };
         let status = answered.status.as_u16();
         tracing::debug!(target: "tenant_auth::requests", %request_id, %method, route = template, status, micros = started.elapsed().as_micros(), "answered");

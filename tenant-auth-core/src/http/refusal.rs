@@ -5,9 +5,7 @@ use serde::Serialize;
 
 use super::{
     answer::{Answered, json_headers},
-    browser,
     codes::{self, Code},
-    context::Context,
     error_map,
 };
 use crate::error::Error;
@@ -75,10 +73,13 @@ impl Refusal {
     pub(crate) fn into_answered(self) -> Answered {
         let (code, message) = match &self.reason {
             Reason::Fact(error) => (error_map::code_of(error), error.to_string()),
-            Reason::InvalidSlug => (codes::INVALID_SLUG, "Send the organization's slug once, exactly as it is, in X-Org-Slug.".to_owned()),
+            Reason::InvalidSlug => {
+                (codes::INVALID_SLUG, "Send the organization's slug once, exactly as it is, in X-Org-Slug.".to_owned())
+            }
             Reason::ForbiddenOrigin => (
                 codes::FORBIDDEN_ORIGIN,
-                "Pages of this origin may not call. Set the organization's appUrl or add the origin to its allowedOrigins.".to_owned(),
+                "Pages of this origin may not call. Set the organization's appUrl or add the origin to its allowedOrigins."
+                    .to_owned(),
             ),
             Reason::BodyTooLarge => (codes::BODY_TOO_LARGE, "The body must not be larger than 64 KiB.".to_owned()),
             Reason::UnsupportedMediaType => (
@@ -116,26 +117,19 @@ fn envelope(code: Code, message: &str) -> Answered {
 #[derive(Debug)]
 pub(crate) enum Unrouted {
     NoSuchPath,
-    /// The methods the path has.
-    WrongMethod(Vec<Method>),
-}
-
-impl Unrouted {
-    /// The path's methods, when the request asks beforehand whether it may come (CORS preflight).
-    pub(crate) fn preflight_of<'a>(&'a self, context: &Context) -> Option<&'a [Method]> {
-        match self {
-            Self::WrongMethod(methods) if browser::is_preflight(context) => Some(methods),
-            _ => None,
-        }
-    }
+    /// The path is there, for these methods.
+    WrongMethod {
+        path: &'static str,
+        methods: Vec<Method>,
+    },
 }
 
 impl From<Unrouted> for Answered {
     fn from(unrouted: Unrouted) -> Self {
         match unrouted {
             Unrouted::NoSuchPath => envelope(codes::NOT_FOUND, "There is no such path. See the API's documentation."),
-            Unrouted::WrongMethod(methods) => {
-                let allow = browser::method_list(&methods);
+            Unrouted::WrongMethod { methods, .. } => {
+                let allow = method_list(&methods);
                 let mut answered = envelope(codes::METHOD_NOT_ALLOWED, &format!("This path answers only: {allow}."));
                 let mut headers = HeaderMap::new();
                 if let Ok(allow) = HeaderValue::from_str(&allow) {
@@ -146,4 +140,9 @@ impl From<Unrouted> for Answered {
             }
         }
     }
+}
+
+/// `GET, HEAD, POST`.
+pub(crate) fn method_list(methods: &[Method]) -> String {
+    methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ")
 }

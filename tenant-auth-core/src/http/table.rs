@@ -100,7 +100,10 @@ impl Table {
         let path = context.path().strip_prefix(base).ok_or(Unrouted::NoSuchPath)?;
         let matched = self.paths.at(path).map_err(|_| Unrouted::NoSuchPath)?;
         let method = if *context.method() == Method::HEAD { &GET } else { context.method() };
-        let row = matched.value.iter().find(|row| row.method == *method).ok_or_else(|| Unrouted::WrongMethod(methods(matched.value)))?;
+        let Some(row) = matched.value.iter().find(|row| row.method == *method) else {
+            let path = matched.value.first().map_or("", |row| row.path);
+            return Err(Unrouted::WrongMethod { path, methods: methods(matched.value) });
+        };
         let params = matched.params.iter().map(|(_, raw)| percent_decode_str(raw).decode_utf8_lossy().into_owned()).collect();
         Ok((row, params))
     }
@@ -128,7 +131,8 @@ mod tests {
     fn every_path_finds_its_own_row() {
         let table = Table::new();
         for row in routes() {
-            let path = row.path.replace("{userId}", "usr_x").replace("{token}", "t").replace("{invite}", "inv_x").replace("{id}", "key_x");
+            let path =
+                row.path.replace("{userId}", "usr_x").replace("{token}", "t").replace("{invite}", "inv_x").replace("{id}", "key_x");
             let matched = table.paths.at(&path).expect(row.path);
             assert!(matched.value.iter().any(|found| found.path == row.path && found.method == row.method), "{row:?}");
         }

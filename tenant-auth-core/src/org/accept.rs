@@ -11,7 +11,10 @@ use crate::{
     secret::{LinkToken, Password, StoredPassword},
     store::{Account, Actor, Event, InviteRecord, MemberRecord, Tx},
     time::Timestamp,
-    value::{DisplayName, Metadata, password::{self, Owner}},
+    value::{
+        DisplayName, Metadata,
+        password::{self, Owner},
+    },
 };
 
 /// What somebody without an account sends along. Whoever has an account sends neither.
@@ -156,7 +159,8 @@ impl Tenant {
         }
         let place = (&self.org.id, &self.org.slug);
         let actor = Actor::User(account.user.id.clone());
-        let member = MemberRecord { membership: membership.clone(), name: account.user.name.clone(), email: account.user.email.clone() };
+        let member =
+            MemberRecord { membership: membership.clone(), name: account.user.name.clone(), email: account.user.email.clone() };
         tx.push(Event::new(EventKind::InviteAccepted, place, actor.clone(), &InviteData { invite: invite.summary() })?);
         tx.push(Event::new(EventKind::MemberJoined, place, actor, &MemberData { member: member.entry(), previous: None })?);
         Ok(membership)

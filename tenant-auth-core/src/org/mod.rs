@@ -1,8 +1,8 @@
 //! An organization as its members manage it: details, members, invites.
 
+mod accept;
 mod details;
 mod invites;
-mod accept;
 mod members;
 
 pub use accept::{InvitePreview, Registration};

@@ -158,7 +158,8 @@ impl Engine {
     }
 
     fn hash(&self, password: &Password) -> Result<StoredPassword, Error> {
-        let hash = self.argon2()?.hash_password(password.expose().as_bytes()).map_err(|error| Error::internal(error.to_string()))?;
+        let hash =
+            self.argon2()?.hash_password(password.expose().as_bytes()).map_err(|error| Error::internal(error.to_string()))?;
         Ok(StoredPassword::new(hash.to_string()))
     }
 
@@ -174,9 +175,7 @@ impl Engine {
     }
 
     fn is_outdated(&self, hash: &PasswordHash) -> bool {
-        Params::try_from(hash).is_ok_and(|used| {
-            used.m_cost() < self.params.m_cost() || used.t_cost() < self.params.t_cost()
-        })
+        Params::try_from(hash).is_ok_and(|used| used.m_cost() < self.params.m_cost() || used.t_cost() < self.params.t_cost())
     }
 }
 

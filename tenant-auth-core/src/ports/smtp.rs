@@ -6,7 +6,11 @@ use async_trait::async_trait;
 use lettre::{
     AsyncSmtpTransport, AsyncTransport, Tokio1Executor,
     message::{Mailbox, MultiPart},
-    transport::smtp::{PoolConfig, client::{Tls, TlsParameters}, authentication::Credentials},
+    transport::smtp::{
+        PoolConfig,
+        authentication::Credentials,
+        client::{Tls, TlsParameters},
+    },
 };
 use percent_encoding::percent_decode_str;
 use url::{Host, Url};
@@ -73,7 +77,9 @@ fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv6(address)) => address.is_loopback(),
         Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Domain(name)) => name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback()),
+        Some(Host::Domain(name)) => {
+            name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+        }
         None => false,
     }
 }

@@ -47,7 +47,7 @@ impl Link for &mut Tx {
 macro_rules! statements {
     ($($name:ident = $sql:expr;)*) => {
         $(const $name: &str = $sql;)*
-        #[cfg(test)]
+        #[cfg(any(test, feature = "testing"))]
         pub(in crate::store) const ALL: &[(&str, &str)] = &[$((stringify!($name), $name)),*];
     };
 }

@@ -5,6 +5,8 @@
 //! What must stay true: every method on something an organization owns takes the organization first; nothing outside learns
 //! which engine runs; a transaction records what it touched and writes its events last, in `commit`.
 
+#[cfg(any(test, feature = "testing"))]
+mod check;
 mod dialect;
 mod failure;
 mod migrations;
@@ -23,8 +25,13 @@ pub use sqlite::Sqlite;
 pub(crate) use dialect::{Conn, Link};
 pub(crate) use outbox::{Actor, Event, OutgoingMail};
 pub(crate) use sql::{
-    invites::{InviteRecord, NewInvite}, mails::ClaimedMail, members::MemberRecord, sessions::{Ended, Standing}, signing_keys::SigningKeyRecord,
-    sweep::Retention, users::Account,
+    invites::{InviteRecord, NewInvite},
+    mails::ClaimedMail,
+    members::MemberRecord,
+    sessions::{Ended, Standing},
+    signing_keys::SigningKeyRecord,
+    sweep::Retention,
+    users::Account,
 };
 
 use crate::{error::Error, time::Timestamp};
@@ -67,7 +74,10 @@ impl Store {
             "sqlite" => Ok(Sqlite::open(url, connections).await?.into()),
             #[cfg(feature = "postgres")]
             "postgres" | "postgresql" => Ok(Postgres::connect(url, connections).await?.into()),
-            _ => Err(Error::invalid("database_url", "must start with sqlite: or postgres:, and this build must include that database")),
+            _ => Err(Error::invalid(
+                "database_url",
+                "must start with sqlite: or postgres:, and this build must include that database",
+            )),
         }
     }
 

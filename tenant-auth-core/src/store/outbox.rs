@@ -37,7 +37,12 @@ pub(crate) struct Event {
 
 impl Event {
     /// `data` holds REST objects by name, and never a secret.
-    pub(crate) fn new(kind: EventKind, (org_id, slug): (&OrgId, &Slug), actor: Actor, data: &impl Serialize) -> Result<Self, Error> {
+    pub(crate) fn new(
+        kind: EventKind,
+        (org_id, slug): (&OrgId, &Slug),
+        actor: Actor,
+        data: &impl Serialize,
+    ) -> Result<Self, Error> {
         let data = to_raw_value(data).map_err(Error::internal)?;
         Ok(Self { kind, org_id: org_id.clone(), slug: slug.clone(), actor, data })
     }

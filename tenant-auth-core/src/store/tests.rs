@@ -1,1 +1,53 @@
+//! The storage contract's mechanical half: every statement prepares on each engine, and the engines' schemas agree.
 
+use sqlx::{Row, SqliteConnection};
+
+use super::*;
+
+#[cfg(feature = "sqlite")]
+#[tokio::test]
+async fn every_statement_prepares_on_sqlite() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let path = directory.path().join("store.db");
+    let sqlite = Sqlite::open(path.to_str().expect("a text path"), 1).await.expect("opens");
+    Store::from(sqlite.clone()).migrate().await.expect("migrates");
+    Store::from(sqlite.clone()).migrate().await.expect("migrates again to nothing");
+    assert_eq!(Store::from(sqlite.clone()).unpreparable_statements().await.expect("a connection"), Vec::<String>::new());
+    let mut connection = sqlite.readers().acquire().await.expect("a connection");
+    let plan =
+        plan_of(&mut connection, sql::api_keys::ALL.iter().find(|(name, _)| *name == "ASKING").expect("the statement").1).await;
+    assert!(!plan.contains("SCAN"), "verification must find everything by index:\n{plan}");
+}
+
+#[cfg(feature = "sqlite")]
+async fn plan_of(connection: &mut SqliteConnection, sql: &'static str) -> String {
+    let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
+    let rows = sqlx::query(explain).bind("key_x").bind("ses_x").fetch_all(connection).await.expect("a plan");
+    rows.iter().map(|row| row.get::<String, _>("detail")).collect::<Vec<_>>().join("\n")
+}
+
+/// Table, column and nullability, out of the text of a migration.
+fn columns(sql: &str) -> Vec<String> {
+    let mut table = "";
+    let mut found = Vec::new();
+    for line in sql.lines().map(str::trim) {
+        if let Some(rest) = line.strip_prefix("CREATE TABLE ") {
+            table = rest.split(' ').next().unwrap_or_default();
+        } else if line.split(' ').next().is_some_and(|word| word.starts_with(char::is_lowercase)) {
+            found.push(format!("{table}.{}", line.split(' ').next().unwrap_or_default()));
+        } else if line.starts_with("CREATE") {
+            found.push(line.to_owned());
+        }
+    }
+    found
+}
+
+#[cfg(all(feature = "sqlite", feature = "postgres"))]
+#[test]
+fn both_engines_have_the_same_versions_tables_columns_and_indexes() {
+    assert_eq!(migrations::SQLITE.len(), migrations::POSTGRES.len());
+    for (lite, pg) in migrations::SQLITE.iter().zip(migrations::POSTGRES) {
+        assert_eq!((lite.0, lite.1), (pg.0, pg.1));
+        assert_eq!(columns(lite.2), columns(pg.2));
+    }
+}

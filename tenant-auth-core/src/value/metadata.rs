@@ -188,8 +188,14 @@ mod tests {
     fn each_rule_is_named_when_it_is_broken() {
         let big = format!("{{\"a\":\"{}\"}}", "x".repeat(MAX_BYTES));
         for (json, reason) in [
-            ("[1]", "object"), ("null", "object"), (r#"{"a":1,"a":2}"#, "twice"), (r#"{"a":{"b":1,"b":2}}"#, "twice"),
-            (r#"{"a":1e400}"#, "out of range"), (r#"{"a":"\u0000"}"#, "NUL"), (&big, "16 KiB"), (&nested(33), "32 levels"),
+            ("[1]", "object"),
+            ("null", "object"),
+            (r#"{"a":1,"a":2}"#, "twice"),
+            (r#"{"a":{"b":1,"b":2}}"#, "twice"),
+            (r#"{"a":1e400}"#, "out of range"),
+            (r#"{"a":"\u0000"}"#, "NUL"),
+            (&big, "16 KiB"),
+            (&nested(33), "32 levels"),
         ] {
             let error = Metadata::parse(json).expect_err(json).to_string();
             assert!(error.contains(reason), "{error}");

@@ -61,7 +61,8 @@ impl Slug {
     /// [`Rejected`], saying what a slug must be.
     pub fn parse(text: &str) -> Result<Self, Rejected> {
         let of_slug = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
-        let well_formed = (2..=63).contains(&text.len()) && text.split('-').all(|part| !part.is_empty() && part.bytes().all(of_slug));
+        let well_formed =
+            (2..=63).contains(&text.len()) && text.split('-').all(|part| !part.is_empty() && part.bytes().all(of_slug));
         if !well_formed {
             return Err(Rejected::because("must have 2 to 63 characters a-z, 0-9 and single hyphens between them"));
         }
@@ -133,7 +134,11 @@ fn at_most(text: &str, limit: usize) -> Result<String, Rejected> {
     if text.contains('\0') {
         return Err(Rejected::because("must not contain NUL"));
     }
-    if text.chars().count() > limit { Err(Rejected::because(format!("must have at most {limit} characters"))) } else { Ok(text.to_owned()) }
+    if text.chars().count() > limit {
+        Err(Rejected::because(format!("must have at most {limit} characters")))
+    } else {
+        Ok(text.to_owned())
+    }
 }
 
 #[cfg(test)]

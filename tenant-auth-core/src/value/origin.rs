@@ -91,14 +91,25 @@ mod tests {
         for good in ["https://app.example.com/path?x=1", "http://localhost:3000", "http://127.0.0.1:3000/", "http://[::1]:1/"] {
             assert!(AppUrl::parse(good).is_ok(), "{good}");
         }
-        for bad in ["http://app.example.com", "javascript:alert(1)", "https://u:p@example.com", "https://", "ftp://x.com", "https://a b", "app.example.com"] {
+        for bad in [
+            "http://app.example.com",
+            "javascript:alert(1)",
+            "https://u:p@example.com",
+            "https://",
+            "ftp://x.com",
+            "https://a b",
+            "app.example.com",
+        ] {
             assert!(AppUrl::parse(bad).is_err(), "{bad}");
         }
     }
 
     #[test]
     fn origins_are_serialized_as_browsers_do() {
-        assert_eq!(Origin::parse("https://APP.example.com:443/").map(|o| o.to_string()).ok().as_deref(), Some("https://app.example.com"));
+        assert_eq!(
+            Origin::parse("https://APP.example.com:443/").map(|o| o.to_string()).ok().as_deref(),
+            Some("https://app.example.com")
+        );
         assert!(Origin::parse("https://app.example.com/path").is_err());
         assert!(Origin::parse("null").is_err());
     }

@@ -54,7 +54,8 @@ fn broken_rules(text: &str, owner: &Owner<'_>, min_score: u8) -> Vec<String> {
         return broken;
     }
     let folded = text.to_lowercase();
-    let own = [owner.email.as_str(), owner.email.local_part(), owner.name.as_str(), owner.slug.as_str(), owner.organization.as_str()];
+    let own =
+        [owner.email.as_str(), owner.email.local_part(), owner.name.as_str(), owner.slug.as_str(), owner.organization.as_str()];
     if own.iter().any(|name| name.to_lowercase() == folded) {
         broken.push("must not be your email address, your name or the organization's".to_owned());
     }
@@ -80,8 +81,10 @@ mod tests {
     use super::*;
 
     fn judge(password: &str, min_score: u8) -> Vec<String> {
-        let (email, name) = (Email::parse("grace.hopper@example.com").expect("valid"), DisplayName::parse("Grace Murray Hopper").expect("valid"));
-        let (slug, organization) = (Slug::parse("compilers-inc").expect("valid"), DisplayName::parse("Compilers Incorporated").expect("valid"));
+        let (email, name) =
+            (Email::parse("grace.hopper@example.com").expect("valid"), DisplayName::parse("Grace Murray Hopper").expect("valid"));
+        let (slug, organization) =
+            (Slug::parse("compilers-inc").expect("valid"), DisplayName::parse("Compilers Incorporated").expect("valid"));
         let owner = Owner { email: &email, name: &name, slug: &slug, organization: &organization };
         match check(&Password::new(password), &owner, min_score) {
             Ok(_) => Vec::new(),
@@ -92,7 +95,18 @@ mod tests {
 
     #[test]
     fn common_passwords_are_refused_whatever_their_case() {
-        for common in ["password", "PASSWORD1", "12345678", "aaaaaaaa", "qwertyuiop", "iloveyou", "baseball", "Sunshine", "letmein1", "trustno1"] {
+        for common in [
+            "password",
+            "PASSWORD1",
+            "12345678",
+            "aaaaaaaa",
+            "qwertyuiop",
+            "iloveyou",
+            "baseball",
+            "Sunshine",
+            "letmein1",
+            "trustno1",
+        ] {
             assert!(judge(common, 0).iter().any(|rule| rule.contains("commonly")), "{common}");
         }
     }

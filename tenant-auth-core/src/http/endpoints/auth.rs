@@ -68,7 +68,9 @@ pub(crate) struct LogoutRequest {}
 pub(crate) async fn logout(mut guest: Guest, OptionalJson(LogoutRequest {}): OptionalJson<LogoutRequest>) -> Outcome<Message> {
     match end(&mut guest).await {
         Ok(()) => Ok(done("Logged out.").with_cookies(guest.cleared_cookies())),
-        Err(refusal) if matches!(refusal.fact(), Some(Error::SessionRequired)) => Err(refusal.with_cookies(guest.cleared_cookies())),
+        Err(refusal) if matches!(refusal.fact(), Some(Error::SessionRequired)) => {
+            Err(refusal.with_cookies(guest.cleared_cookies()))
+        }
         Err(refusal) => Err(refusal),
     }
 }

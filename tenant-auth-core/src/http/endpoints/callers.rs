@@ -12,8 +12,7 @@ use crate::{
     caller::{Backend, Member, OrgAdmin, Tenant},
     error::Error,
     http::{
-        Body,
-        browser,
+        Body, browser,
         codes::{self, Code},
         context::Context,
         cookies,

@@ -179,8 +179,17 @@ impl ApiKeys<&mut Tx> {
     pub(crate) async fn insert(mut self, key: &ApiKey, digest: &Digest) -> Result<(), Error> {
         let scopes = key.scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(" ");
         execute!(
-            self.0, INSERT, key.id.as_str(), key.org_id.as_str(), key.name.as_str(), digest.as_str(), key.prefix.as_str(),
-            key.last_four.as_str(), scopes.as_str(), key.created_by.as_ref().map(Id::as_str), key.created_at.millis(),
+            self.0,
+            INSERT,
+            key.id.as_str(),
+            key.org_id.as_str(),
+            key.name.as_str(),
+            digest.as_str(),
+            key.prefix.as_str(),
+            key.last_four.as_str(),
+            scopes.as_str(),
+            key.created_by.as_ref().map(Id::as_str),
+            key.created_at.millis(),
             key.expires_at.map(Timestamp::millis)
         )?;
         Ok(())

@@ -43,7 +43,14 @@ impl Events<&mut Tx> {
 
     pub(in crate::store) async fn insert(mut self, event: EventRecord<'_>, now: Timestamp) -> Result<(), Error> {
         execute!(
-            self.0, INSERT, event.id.as_str(), event.org_id.as_str(), event.sequence, event.kind, event.payload.as_str(), now.millis()
+            self.0,
+            INSERT,
+            event.id.as_str(),
+            event.org_id.as_str(),
+            event.sequence,
+            event.kind,
+            event.payload.as_str(),
+            now.millis()
         )?;
         Ok(())
     }

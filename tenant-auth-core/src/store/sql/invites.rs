@@ -135,10 +135,17 @@ impl<L: Link> Invites<L> {
     }
 
     pub(crate) async fn find(mut self, org: &OrgId, invite: &InviteId, now: Timestamp) -> Result<Option<InviteRecord>, Error> {
-        fetch_optional!(self.0, InviteRow, FIND, org.as_str(), invite.as_str(), now.millis())?.map(InviteRecord::try_from).transpose()
+        fetch_optional!(self.0, InviteRow, FIND, org.as_str(), invite.as_str(), now.millis())?
+            .map(InviteRecord::try_from)
+            .transpose()
     }
 
-    pub(crate) async fn find_by_token(mut self, org: &OrgId, token: &Digest, now: Timestamp) -> Result<Option<InviteRecord>, Error> {
+    pub(crate) async fn find_by_token(
+        mut self,
+        org: &OrgId,
+        token: &Digest,
+        now: Timestamp,
+    ) -> Result<Option<InviteRecord>, Error> {
         fetch_optional!(self.0, InviteRow, FIND_BY_TOKEN, org.as_str(), token.as_str(), now.millis())?
             .map(InviteRecord::try_from)
             .transpose()
@@ -155,9 +162,19 @@ impl Invites<&mut Tx> {
     pub(crate) async fn place(mut self, new: &NewInvite<'_>) -> Result<bool, Error> {
         let NewInvite { invite, digest, mail_id } = new;
         let placed = fetch_optional!(
-            self.0, TakenRow, PLACE, invite.id.as_str(), invite.org_id.as_str(), invite.email.as_str(), invite.email.key(),
-            invite.role.as_str(), digest.as_str(), invite.invited_by.as_ref().map(Id::as_str), *mail_id,
-            invite.created_at.millis(), invite.expires_at.millis()
+            self.0,
+            TakenRow,
+            PLACE,
+            invite.id.as_str(),
+            invite.org_id.as_str(),
+            invite.email.as_str(),
+            invite.email.key(),
+            invite.role.as_str(),
+            digest.as_str(),
+            invite.invited_by.as_ref().map(Id::as_str),
+            *mail_id,
+            invite.created_at.millis(),
+            invite.expires_at.millis()
         )?;
         Ok(placed.is_some_and(|row| row.id == invite.id.as_str()))
     }

@@ -78,7 +78,13 @@ impl<L: Link> Mails<L> {
 impl Mails<&mut Tx> {
     pub(crate) async fn insert(mut self, mail: &OutgoingMail) -> Result<(), Error> {
         execute!(
-            self.0, INSERT, mail.id.as_str(), mail.org_id.as_str(), mail.kind, mail.sealed.as_str(), mail.created_at.millis(),
+            self.0,
+            INSERT,
+            mail.id.as_str(),
+            mail.org_id.as_str(),
+            mail.kind,
+            mail.sealed.as_str(),
+            mail.created_at.millis(),
             mail.useless_after.millis()
         )?;
         Ok(())

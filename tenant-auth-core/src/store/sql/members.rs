@@ -151,8 +151,15 @@ impl Members<&mut Tx> {
     /// `false` when the person is a member already.
     pub(crate) async fn insert(mut self, membership: &Membership) -> Result<bool, Error> {
         let inserted = execute!(
-            self.0, INSERT, membership.org_id.as_str(), membership.user_id.as_str(), membership.id.as_str(),
-            membership.role.as_str(), membership.status.as_str(), membership.metadata.as_json(), membership.joined_at.millis()
+            self.0,
+            INSERT,
+            membership.org_id.as_str(),
+            membership.user_id.as_str(),
+            membership.id.as_str(),
+            membership.role.as_str(),
+            membership.status.as_str(),
+            membership.metadata.as_json(),
+            membership.joined_at.millis()
         )?;
         Ok(inserted == 1)
     }
@@ -167,8 +174,13 @@ impl Members<&mut Tx> {
     pub(crate) async fn update(mut self, membership: &Membership) -> Result<(), Error> {
         self.0.touch("membership", membership.id.as_str());
         execute!(
-            self.0, UPDATE, membership.org_id.as_str(), membership.user_id.as_str(), membership.role.as_str(),
-            membership.status.as_str(), membership.metadata.as_json()
+            self.0,
+            UPDATE,
+            membership.org_id.as_str(),
+            membership.user_id.as_str(),
+            membership.role.as_str(),
+            membership.status.as_str(),
+            membership.metadata.as_json()
         )?;
         Ok(())
     }

@@ -107,8 +107,16 @@ impl Organizations<&mut Tx> {
     /// `false` when the slug is taken.
     pub(crate) async fn insert(mut self, org: &Organization) -> Result<bool, Error> {
         let inserted = execute!(
-            self.0, INSERT, org.id.as_str(), org.name.as_str(), org.slug.as_str(), org.plan.as_str(), org.status.as_str(),
-            org.app_url.as_ref().map(AppUrl::as_str), origins_text(org), org.created_at.millis()
+            self.0,
+            INSERT,
+            org.id.as_str(),
+            org.name.as_str(),
+            org.slug.as_str(),
+            org.plan.as_str(),
+            org.status.as_str(),
+            org.app_url.as_ref().map(AppUrl::as_str),
+            origins_text(org),
+            org.created_at.millis()
         )?;
         if inserted == 0 {
             return Ok(false);
@@ -122,8 +130,14 @@ impl Organizations<&mut Tx> {
     pub(crate) async fn update(mut self, org: &Organization) -> Result<(), Error> {
         self.0.touch("organization", org.id.as_str());
         execute!(
-            self.0, UPDATE, org.id.as_str(), org.name.as_str(), org.plan.as_str(), org.status.as_str(),
-            org.app_url.as_ref().map(AppUrl::as_str), origins_text(org)
+            self.0,
+            UPDATE,
+            org.id.as_str(),
+            org.name.as_str(),
+            org.plan.as_str(),
+            org.status.as_str(),
+            org.app_url.as_ref().map(AppUrl::as_str),
+            origins_text(org)
         )?;
         self.set_origins(org).await
     }

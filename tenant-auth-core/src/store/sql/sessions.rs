@@ -235,8 +235,17 @@ impl Sessions<&mut Tx> {
     pub(crate) async fn insert(mut self, session: &Session, idle_until: Timestamp) -> Result<(), Error> {
         let amr = session.amr.iter().map(|method| method.as_str()).collect::<Vec<_>>().join(" ");
         execute!(
-            self.0, INSERT, session.id.as_str(), session.org_id.as_str(), session.user_id.as_str(), session.user_epoch, amr.as_str(),
-            session.auth_time.millis(), idle_until.millis(), session.expires_at.millis(), session.ip.as_deref(),
+            self.0,
+            INSERT,
+            session.id.as_str(),
+            session.org_id.as_str(),
+            session.user_id.as_str(),
+            session.user_epoch,
+            amr.as_str(),
+            session.auth_time.millis(),
+            idle_until.millis(),
+            session.expires_at.millis(),
+            session.ip.as_deref(),
             session.user_agent.as_deref()
         )?;
         Ok(())

@@ -111,8 +111,16 @@ impl Users<&mut Tx> {
     /// `false` when the address has an account.
     pub(crate) async fn insert(mut self, user: &User, password: &StoredPassword, now: Timestamp) -> Result<bool, Error> {
         let inserted = execute!(
-            self.0, INSERT, user.id.as_str(), user.name.as_str(), user.email.as_str(), user.email.key(), user.role.as_str(),
-            user.is_email_verified, password.as_str(), now.millis()
+            self.0,
+            INSERT,
+            user.id.as_str(),
+            user.name.as_str(),
+            user.email.as_str(),
+            user.email.key(),
+            user.role.as_str(),
+            user.is_email_verified,
+            password.as_str(),
+            now.millis()
         )?;
         Ok(inserted == 1)
     }
