@@ -27,6 +27,8 @@
 //! The feature `http` adds the route table and a framework-neutral HTTP service; the crates `tenant-auth-axum` and
 //! `tenant-auth-actix` mount it.
 
+#![cfg_attr(not(feature = "http"), expect(dead_code, reason = "some of what the HTTP layer asks for is asked by nothing else"))]
+
 #[cfg(not(any(feature = "sqlite", feature = "postgres")))]
 compile_error!("enable at least one of the features `sqlite` and `postgres`");
 
