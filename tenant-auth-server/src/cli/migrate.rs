@@ -1,0 +1,21 @@
+//! `migrate`: the tables as this version needs them. `serve` does the same by itself; this is for who wants it done first, by a
+//! job that does not hold the master key.
+
+use serde_json::json;
+use tenant_auth_core::Store;
+
+use super::report::Format;
+use crate::{
+    failure::Failure,
+    logging,
+    settings::{self, Input, LogFormat},
+};
+
+pub(super) async fn run(input: &Input, format: &Format) -> Result<(), Failure> {
+    let database = settings::for_migrate(input)?;
+    logging::start("warn", LogFormat::Text);
+    let store = Store::open(&database.url, database.connections).await.map_err(Failure::of_opening)?;
+    store.migrate().await?;
+    store.close().await;
+    format.print(&json!({ "migrated": true }), "The database is up to date.")
+}

@@ -1,0 +1,98 @@
+//! The command line (contract section 8). Each command opens the same database as the server, beside it if it runs, does one
+//! thing through the core's `Operator`, and prints the outcome for people or, with `--json`, as one JSON object.
+
+mod api_key;
+mod migrate;
+mod org;
+mod report;
+mod sessions;
+mod user;
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+use tenant_auth_core::Operator;
+
+use crate::{
+    dev,
+    failure::Failure,
+    logging, serve,
+    settings::{self, Input, LogFormat},
+};
+
+/// Multi-tenant authentication: one binary, SQLite or PostgreSQL.
+#[derive(Debug, Parser)]
+#[command(name = "tenant-auth-server", version, about, max_term_width = 100)]
+struct Cli {
+    /// A TOML file with settings; environment variables TENANT_AUTH_… override it
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Try it here and now: SQLite, a demo organization, mails at /dev/mail; no set-up
+    Dev(dev::Options),
+    /// Run the production server
+    Serve,
+    /// Create or update the database's tables
+    Migrate(report::Format),
+    /// Manage organizations
+    #[command(subcommand)]
+    Org(org::Command),
+    /// Manage API keys
+    #[command(subcommand)]
+    ApiKey(api_key::Command),
+    /// Manage people's accounts
+    #[command(subcommand)]
+    User(user::Command),
+    /// Manage sessions
+    #[command(subcommand)]
+    Sessions(sessions::Command),
+}
+
+/// Runs the command that was asked for.
+///
+/// # Errors
+/// [`Failure`], to be printed.
+pub(crate) async fn run() -> Result<(), Failure> {
+    let Cli { config, command } = Cli::parse();
+    if let Command::Dev(options) = command {
+        return match config {
+            None => dev::run(&options).await,
+            Some(_) => Err(Failure::Usage("'dev' takes no settings. Leave out --config, or use 'serve'.".to_owned())),
+        };
+    }
+    let input = Input::gather(config.as_ref())?;
+    match command {
+        Command::Dev(_) => Ok(()),
+        Command::Serve => serve::run(&input).await,
+        Command::Migrate(format) => migrate::run(&input, &format).await,
+        Command::Org(command) => command.run(&input).await,
+        Command::ApiKey(command) => command.run(&input).await,
+        Command::User(command) => command.run(&input).await,
+        Command::Sessions(command) => command.run(&input).await,
+    }
+}
+
+/// Whether a command prints a link, and so needs to know where the service is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Links {
+    Printed,
+    None,
+}
+
+/// The service as seen by whoever runs it. No mailer: what a command wants mailed waits for the server's worker.
+async fn operator(input: &Input, links: Links) -> Result<Operator, Failure> {
+    let deployment = settings::for_command(input, links == Links::Printed)?;
+    logging::start("warn", LogFormat::Text);
+    logging::warn_of(&deployment.warnings);
+    Ok(serve::open(&deployment, None).await?.auth.operator())
+}
+
+/// Reads one of the few words an enum of the API has.
+fn word<T>(text: &str, parse: impl Fn(&str) -> Option<T>, words: &[&str]) -> Result<T, String> {
+    parse(text).ok_or_else(|| format!("must be one of: {}", words.join(", ")))
+}

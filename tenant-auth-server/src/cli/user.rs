@@ -1,0 +1,80 @@
+//! `user create`: an account with a password, a member at once, its address unverified. The password comes on stdin, where
+//! neither the process list nor the shell's history sees it.
+
+use std::io::{BufRead, IsTerminal, Read, Write};
+
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use tenant_auth_core::{DisplayName, Email, Membership, NewUser, Password, Role, Slug, User};
+
+use super::{Links, operator, report::Format, word};
+use crate::{failure::Failure, settings::Input};
+
+/// Longer than any password may be; what stands beyond is not read.
+const MAX_LINE: u64 = 8 * 1024;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Create an account and its membership; the password is read from stdin
+    Create(Create),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Create {
+    /// The organization's slug
+    #[arg(long)]
+    org: Slug,
+    /// The person's address
+    #[arg(long)]
+    email: Email,
+    /// The person's name
+    #[arg(long)]
+    name: DisplayName,
+    /// member or org_admin
+    #[arg(long, default_value = "member", value_parser = role)]
+    role: Role,
+    #[command(flatten)]
+    format: Format,
+}
+
+fn role(text: &str) -> Result<Role, String> {
+    word(text, Role::parse, &["member", "org_admin"])
+}
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    user: &'a User,
+    membership: &'a Membership,
+}
+
+impl Command {
+    pub(super) async fn run(self, input: &Input) -> Result<(), Failure> {
+        let Self::Create(Create { org, email, name, role, format }) = self;
+        let operator = operator(input, Links::None).await?;
+        let password = password_from_stdin()?;
+        let created = operator.create_user(&org, NewUser { email, name, role, password }).await?;
+        let text = format!(
+            "{} ({}) is {} of organization '{org}'. The address is not verified.",
+            created.user.email,
+            created.user.name,
+            created.membership.role.as_str(),
+        );
+        format.print(&Shown { user: &created.user, membership: &created.membership }, &text)
+    }
+}
+
+/// The first line, without its end.
+fn password_from_stdin() -> Result<Password, Failure> {
+    let stdin = std::io::stdin().lock();
+    if stdin.is_terminal() {
+        // The terminal shows what is typed; a prompt that says so beats one that surprises.
+        let _ = write!(std::io::stderr(), "Password (shown while typed): ");
+    }
+    let mut line = String::new();
+    stdin.take(MAX_LINE).read_line(&mut line).map_err(Failure::system("Reading the password from stdin as UTF-8 text"))?;
+    let password = Password::new(line.trim_end_matches(['\n', '\r']));
+    if password.expose().is_empty() {
+        return Err(Failure::Usage("No password was given. Write it to stdin, such as: … user create … < password.txt".to_owned()));
+    }
+    Ok(password)
+}

@@ -1,0 +1,98 @@
+//! The demo organization: made at the first start, found again at the next. A first start that was interrupted is started over;
+//! a database whose keys are gone is left alone, because it may be somebody's work.
+
+use std::sync::Arc;
+
+use tenant_auth_core::{
+    Client, Config, DisplayName, Email, Error, LinkToken, MasterKeys, NewApiKey, NewOrganization, Password, Plan, Registration,
+    Rejected, Slug, Sqlite, Store, TenantAuth, ports::OsEntropy,
+};
+
+use super::{
+    files::{Credentials, Demo, Files},
+    mailbox::Mailbox,
+};
+use crate::{failure::Failure, serve::Opened};
+
+const CONNECTIONS: u32 = 4;
+const SLUG: &str = "acme";
+const ADMIN: &str = "admin@acme.example";
+
+/// Opens the directory's service, making it when there is none.
+pub(super) async fn open(files: &Files, config: Config, mailbox: Arc<Mailbox>) -> Result<(Opened, Demo), Failure> {
+    let kept = files.load()?;
+    let has_database = files.database().exists();
+    match kept {
+        Some(Credentials { master_key, demo: Some(demo) }) if has_database => {
+            Ok((start(files, &master_key, config, mailbox).await?, demo))
+        }
+        None if has_database => Err(Failure::Usage(format!(
+            "{} is there, but its credentials in {} are not. Put them back, or delete the database to start afresh.",
+            files.database().display(),
+            files.credentials().display(),
+        ))),
+        _ => make(files, config, mailbox).await,
+    }
+}
+
+async fn make(files: &Files, config: Config, mailbox: Arc<Mailbox>) -> Result<(Opened, Demo), Failure> {
+    let mut credentials = Credentials { master_key: MasterKeys::generate_text(), demo: None };
+    files.save(&credentials)?; // before the database: what it seals must open at the next start
+    files.renew_database()?;
+    let opened = start(files, &credentials.master_key, config, mailbox).await?;
+    let demo = furnish(&opened.auth).await?;
+    credentials.demo = Some(demo.clone());
+    files.save(&credentials)?;
+    Ok((opened, demo))
+}
+
+async fn start(files: &Files, master_key: &str, config: Config, mailbox: Arc<Mailbox>) -> Result<Opened, Failure> {
+    let damaged = |what: String| {
+        let (database, credentials) = (files.database(), files.credentials());
+        Failure::Usage(format!("{what} Delete {} and {} to start afresh.", database.display(), credentials.display()))
+    };
+    let master_keys = MasterKeys::parse(master_key).map_err(|error| damaged(format!("The kept master key {error}.")))?;
+    let store = Sqlite::open(&files.database().to_string_lossy(), CONNECTIONS).await.map_err(|_| {
+        let database = files.database();
+        Failure::Usage(format!(
+            "{} cannot be opened. Make it and its directory writable, or choose another with --dir.",
+            database.display()
+        ))
+    })?;
+    let store = Store::from(store);
+    let auth = TenantAuth::builder().store(store.clone()).master_keys(master_keys).config(config).mailer(mailbox).build().await;
+    let auth = auth.map_err(|error| damaged(format!("The database cannot be used: {error}.")))?;
+    Ok(Opened { auth, store })
+}
+
+/// `acme`, its org_admin and its API key. The admin accepts an invite as people do, so that the address counts as verified and
+/// nothing stays pending.
+async fn furnish(auth: &TenantAuth) -> Result<Demo, Failure> {
+    let (operator, slug) = (auth.operator(), valid(Slug::parse(SLUG))?);
+    let organization = NewOrganization {
+        name: valid(DisplayName::parse("Acme"))?,
+        slug: slug.clone(),
+        plan: Plan::default(),
+        app_url: None,
+        admin_email: valid(Email::parse(ADMIN))?,
+    };
+    let invited = operator.create_organization(organization).await?;
+
+    let password = generated_password();
+    let registration =
+        Registration { name: Some(valid(DisplayName::parse("Ada Admin"))?), password: Some(Password::new(password.as_str())) };
+    auth.tenant(SLUG).await?.accept_invite(&invited.token, registration, Client::default()).await?;
+
+    let key = NewApiKey { name: valid(DisplayName::parse("dev"))?, scopes: NewApiKey::default_scopes(), expires_at: None };
+    let key = operator.create_api_key(&slug, key).await?.key;
+    Ok(Demo { organization: SLUG.to_owned(), email: ADMIN.to_owned(), password, api_key: key.expose().to_owned() })
+}
+
+/// 120 random bits that need no quoting in a shell, a URL or JSON.
+pub(super) fn generated_password() -> String {
+    LinkToken::generate(&OsEntropy).expose().chars().take(20).collect()
+}
+
+fn valid<T>(value: Result<T, Rejected>) -> Result<T, Error> {
+    value.map_err(|rejected| Error::invalid("demo", rejected.to_string()))
+}

@@ -1,0 +1,226 @@
+//! Mail that goes nowhere: kept in memory, the last 200, and shown at `/dev/mail` and `/dev/mail.json`, newest first. Mails hold
+//! links that are credentials; a page elsewhere whose name was pointed at this machine (DNS rebinding) must not read them, so
+//! requests under any other name than the loopback's are refused.
+
+use std::{
+    collections::VecDeque,
+    net::IpAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use axum::{
+    Router,
+    extract::{RawQuery, Request, State},
+    http::{StatusCode, header},
+    middleware::{self, Next},
+    response::Response,
+    routing::get,
+};
+use serde::Serialize;
+use serde_json::json;
+use tenant_auth_core::{
+    Timestamp,
+    ports::{Clock, MailError, Mailer, Message, SystemClock},
+};
+use tokio::sync::watch;
+use url::form_urlencoded;
+
+use crate::answer;
+
+const KEPT: usize = 200;
+
+/// The longest `?wait=` that is honoured, in seconds.
+const MAX_WAIT: u64 = 10;
+
+/// Nothing but text and links: a mail's own markup is shown as text, and nothing is loaded from anywhere.
+const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// The mails sent so far, newest first.
+#[derive(Debug)]
+pub(super) struct Mailbox {
+    mails: Mutex<VecDeque<Mail>>,
+    arrived: watch::Sender<()>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Mail {
+    #[serde(flatten)]
+    message: Message,
+    sent_at: Timestamp,
+}
+
+/// Which mails are asked for.
+#[derive(Debug, Default)]
+struct Wanted {
+    /// Only those to this address.
+    to: Option<String>,
+    /// How long to wait for the first, because mail leaves a moment after what caused it.
+    wait: Duration,
+}
+
+impl Default for Mailbox {
+    fn default() -> Self {
+        Self { mails: Mutex::default(), arrived: watch::Sender::new(()) }
+    }
+}
+
+#[async_trait]
+impl Mailer for Mailbox {
+    async fn send(&self, message: &Message) -> Result<(), MailError> {
+        let mail = Mail { message: message.clone(), sent_at: SystemClock.now() };
+        let mut mails = self.mails();
+        mails.push_front(mail);
+        mails.truncate(KEPT);
+        drop(mails);
+        self.arrived.send_replace(());
+        Ok(())
+    }
+}
+
+impl Mailbox {
+    fn mails(&self) -> MutexGuard<'_, VecDeque<Mail>> {
+        // Nothing under the lock can panic half-way.
+        self.mails.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn matching(&self, to: Option<&str>) -> Vec<Mail> {
+        let wanted = |mail: &&Mail| to.is_none_or(|to| mail.message.to.eq_ignore_ascii_case(to));
+        self.mails().iter().filter(wanted).cloned().collect()
+    }
+
+    async fn read(&self, wanted: &Wanted) -> Vec<Mail> {
+        let mut arrived = self.arrived.subscribe(); // before looking, so that nothing arrives unnoticed in between
+        let first = async { while self.matching(wanted.to.as_deref()).is_empty() && arrived.changed().await.is_ok() {} };
+        let _ = tokio::time::timeout(wanted.wait, first).await;
+        self.matching(wanted.to.as_deref())
+    }
+}
+
+impl Wanted {
+    /// Reads `to=<address>&wait=<seconds>`.
+    fn from_query(query: &str) -> Self {
+        form_urlencoded::parse(query.as_bytes()).fold(Self::default(), |wanted, (name, value)| match &*name {
+            "to" => Self { to: Some(value.into_owned()), ..wanted },
+            "wait" => Self { wait: Duration::from_secs(value.parse().unwrap_or(0).min(MAX_WAIT)), ..wanted },
+            _ => wanted,
+        })
+    }
+}
+
+/// `/dev/mail` and `/dev/mail.json`.
+pub(super) fn routes(mailbox: Arc<Mailbox>) -> Router {
+    Router::new()
+        .route("/dev/mail", get(page))
+        .route("/dev/mail.json", get(list))
+        .route_layer(middleware::from_fn(from_this_machine))
+        .with_state(mailbox)
+}
+
+async fn list(State(mailbox): State<Arc<Mailbox>>, RawQuery(query): RawQuery) -> Response {
+    let mails = mailbox.read(&Wanted::from_query(&query.unwrap_or_default())).await;
+    answer::success(json!({ "mails": mails }))
+}
+
+async fn page(State(mailbox): State<Arc<Mailbox>>) -> Response {
+    let mails = mailbox.matching(None);
+    let shown: String = mails.iter().map(article).collect();
+    let shown = if mails.is_empty() { "<p>Nothing was sent yet. Reload this page after something was.</p>" } else { &shown };
+    let html = format!(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"color-scheme\" content=\"light dark\">\
+         <title>Mail</title></head><body><main><h1>Mail</h1>{shown}</main></body></html>"
+    );
+    answer::page(html, POLICY)
+}
+
+fn article(mail: &Mail) -> String {
+    let Message { to, subject, text, .. } = &mail.message;
+    let (to, subject, text) = (escaped(to), escaped(subject), linked(text));
+    let at = mail.sent_at.to_iso();
+    format!("<article><h2>{subject}</h2><p>To {to}, <time datetime=\"{at}\">{at}</time></p><pre>{text}</pre><hr></article>")
+}
+
+/// Text as HTML, with http(s) URLs that stand alone as links.
+fn linked(text: &str) -> String {
+    let word = |word: &str| {
+        let shown = escaped(word);
+        let is_link = word.starts_with("https://") || word.starts_with("http://");
+        if is_link { format!("<a href=\"{shown}\" rel=\"noreferrer\">{shown}</a>") } else { shown }
+    };
+    let line = |line: &str| line.split(' ').map(word).collect::<Vec<_>>().join(" ");
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace('\'', "&#39;")
+}
+
+async fn from_this_machine(request: Request, next: Next) -> Response {
+    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+    if is_loopback(host) {
+        return next.run(request).await;
+    }
+    answer::error(StatusCode::FORBIDDEN, "forbidden_host", "Open this page as http://127.0.0.1 or http://localhost with its port.")
+}
+
+fn is_loopback(host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => host,
+    };
+    let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(to: &str) -> Message {
+        Message { to: to.to_owned(), subject: "<b>".to_owned(), text: "see http://x/?a&\"b\n<i>".to_owned(), html: String::new() }
+    }
+
+    #[tokio::test]
+    async fn the_newest_mail_is_first_and_the_oldest_go() {
+        let mailbox = Mailbox::default();
+        for number in 0..=KEPT {
+            mailbox.send(&message(&format!("{number}@example.com"))).await.expect("kept");
+        }
+        let mails = mailbox.read(&Wanted::default()).await;
+        assert_eq!((mails.len(), mails[0].message.to.as_str()), (KEPT, "200@example.com"));
+        assert!(mailbox.matching(Some("0@example.com")).is_empty());
+    }
+
+    #[tokio::test]
+    async fn who_waits_gets_the_mail_when_it_comes() {
+        let mailbox = Mailbox::default();
+        let wanted = Wanted::from_query("to=a%40example.com&wait=10");
+        let (mails, ()) = tokio::join!(mailbox.read(&wanted), async {
+            mailbox.send(&message("b@example.com")).await.expect("kept");
+            mailbox.send(&message("A@example.com")).await.expect("kept");
+        });
+        assert_eq!(mails.len(), 1);
+    }
+
+    #[test]
+    fn a_mail_is_shown_as_text() {
+        let html = article(&Mail { message: message("<x>@example.com"), sent_at: Timestamp::from_millis(0) });
+        assert!(
+            html.contains("<h2>&lt;b&gt;</h2>") && html.contains("&lt;i&gt;</pre>") && html.contains("To &lt;x&gt;@"),
+            "{html}"
+        );
+        assert!(html.contains("<a href=\"http://x/?a&amp;&quot;b\""), "{html}");
+    }
+
+    #[test]
+    fn only_names_of_this_machine_are_answered() {
+        for good in ["localhost", "localhost:8080", "127.0.0.1:1", "[::1]:8080", "[::1]"] {
+            assert!(is_loopback(good), "{good}");
+        }
+        for bad in ["", "evil.example", "evil.example:8080", "127.0.0.1.evil.example", "10.0.0.1:8080"] {
+            assert!(!is_loopback(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! `dev`: the whole service in one command, to try it or to develop against. It makes everything it needs (a SQLite file, keys,
+//! a demo organization) in one directory and prints how to use it. Its credentials lie in a file and its mails on a page, so it
+//! answers this machine only.
+
+mod demo;
+mod files;
+mod mailbox;
+mod walkthrough;
+
+use std::{io::Write, net::SocketAddr, path::PathBuf, sync::Arc};
+
+use clap::Args;
+use tenant_auth_core::{Config, Origin};
+use url::Url;
+
+use crate::{drain::Signals, failure::Failure, logging, serve, settings::LogFormat};
+use files::Files;
+use mailbox::Mailbox;
+
+/// Where to try it.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Where to listen; loopback only
+    #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS:PORT")]
+    listen: SocketAddr,
+    /// The directory that keeps the database and the credentials
+    #[arg(long, default_value = ".", value_name = "DIRECTORY")]
+    dir: PathBuf,
+}
+
+/// Runs until a signal stops it.
+///
+/// # Errors
+/// [`Failure`] when it must not or cannot start.
+pub(crate) async fn run(options: &Options) -> Result<(), Failure> {
+    if !options.listen.ip().is_loopback() {
+        let refused = "'dev' keeps its secrets in the open and listens on this machine only. Give --listen a loopback address \
+                       such as 127.0.0.1:8080, or use 'serve'.";
+        return Err(Failure::Usage(refused.to_owned()));
+    }
+    logging::start("info,sqlx=warn", LogFormat::Text);
+    let signals = Signals::catch()?;
+    let listener = serve::listen(options.listen, "--listen").await?;
+    let address = listener.local_addr().map_err(Failure::system("Asking for the listener's address"))?;
+    let public_url = format!("http://{address}");
+    let mut config = Config::new(Url::parse(&public_url).map_err(|error| Failure::Service(format!("{public_url}: {error}")))?);
+    // The same server by its other name, to a browser another origin.
+    config.allowed_origins.extend(Origin::parse(&format!("http://localhost:{}", address.port())));
+
+    let mailbox = Arc::new(Mailbox::default());
+    let files = Files::within(&options.dir);
+    let (opened, demo) = demo::open(&files, config, Arc::clone(&mailbox)).await?;
+    let text = walkthrough::text(&public_url, &demo, &files);
+    std::io::stdout().write_all(text.as_bytes()).map_err(Failure::system("Printing the credentials to stdout"))?;
+    serve::until_stopped(opened, listener, mailbox::routes(mailbox), signals).await
+}

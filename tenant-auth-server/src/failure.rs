@@ -1,0 +1,63 @@
+//! What ends the program with an error. The text goes to stderr and says what to do; causes that the API hides from strangers
+//! are told here, because whoever runs the program is the operator.
+
+use std::{io, net::SocketAddr};
+
+use tenant_auth_core::Error;
+
+use crate::settings::Refused;
+
+/// Why the program stopped.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// Settings that cannot be used.
+    #[error(transparent)]
+    Settings(#[from] Refused),
+    /// The database did not answer.
+    #[error(
+        "TENANT_AUTH_DATABASE_URL names a database that does not answer. Check that it runs and is reachable, that its file or \
+         directory exists and is writable, and that host, user and password are right."
+    )]
+    DatabaseAway,
+    /// The service could not be set up, or an operation failed, for a reason that is no fault of the caller's.
+    #[error("{0}")]
+    Service(String),
+    /// An operation was refused.
+    #[error(transparent)]
+    Refused(Error),
+    /// Somebody else listens there.
+    #[error("{0} is in use by another program. Stop that one or choose another address with {1}.")]
+    AddressInUse(SocketAddr, &'static str),
+    /// The operating system refused something.
+    #[error("{doing} failed: {cause}")]
+    System {
+        /// What was being done, with the name of what it was done to.
+        doing: String,
+        /// The system's answer.
+        cause: io::Error,
+    },
+    /// The command line asks for something that cannot be had.
+    #[error("{0}")]
+    Usage(String),
+}
+
+impl Failure {
+    /// For `map_err`: the system refused what was being done.
+    pub(crate) fn system(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        move |cause| Self::System { doing: doing.into(), cause }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Unavailable => Self::DatabaseAway,
+            Error::Internal(cause) => Self::Service(format!("Internal error: {cause}")),
+            Error::UnknownOrganization => {
+                Self::Service("There is no organization with this slug. 'tenant-auth-server org list' shows them.".to_owned())
+            }
+            Error::NotFound(what) => Self::Service(format!("There is no such {what}. Check the spelling of what was asked for.")),
+            other => Self::Refused(other),
+        }
+    }
+}

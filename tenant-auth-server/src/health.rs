@@ -1,0 +1,34 @@
+//! What load balancers and supervisors ask. Live: this process answers, whatever the database does, so that nobody restarts a
+//! healthy server for a database's sake. Ready: it can serve now (database, migrations, keys) and is not about to stop.
+
+use axum::{Router, extract::State, http::StatusCode, response::Response, routing::get};
+use serde_json::json;
+use tenant_auth_core::TenantAuth;
+
+use crate::{answer, drain::Drain};
+
+#[derive(Clone)]
+struct Health {
+    auth: TenantAuth,
+    drain: Drain,
+}
+
+/// `/health/live` and `/health/ready`.
+pub(crate) fn routes(auth: TenantAuth, drain: Drain) -> Router {
+    Router::new().route("/health/live", get(live)).route("/health/ready", get(ready)).with_state(Health { auth, drain })
+}
+
+async fn live() -> Response {
+    answer::success(json!({ "live": true }))
+}
+
+async fn ready(State(health): State<Health>) -> Response {
+    let not_ready = |message| answer::error(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message);
+    if health.drain.has_begun() {
+        return not_ready("The server is shutting down. Use another one.");
+    }
+    match health.auth.ready().await {
+        Ok(()) => answer::success(json!({ "ready": true })),
+        Err(_) => not_ready("The database does not answer or is not migrated. The server's log says more."),
+    }
+}

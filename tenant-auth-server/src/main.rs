@@ -1,0 +1,30 @@
+//! Tenant Auth as a program: `dev` to try it, `serve` to run it, and the operator's commands. Everything the service decides is
+//! decided in the core; here are settings, start and stop, and what is printed.
+
+mod answer;
+mod cli;
+mod dev;
+mod drain;
+mod failure;
+mod health;
+mod logging;
+mod serve;
+mod settings;
+
+use std::{io::Write, process::ExitCode};
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    // One TLS provider for the whole process. It fails only where one is installed already, which serves as well.
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    match cli::run().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            for line in failure.to_string().lines() {
+                // Where stderr is closed, the exit code still tells.
+                let _ = writeln!(std::io::stderr(), "error: {line}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}

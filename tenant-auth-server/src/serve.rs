@@ -1,0 +1,174 @@
+//! The production server: waits for its database, creates the tables, answers requests, works off the outbox beside them, and
+//! leaves in order when told to. Listening starts last, so that an open port means a working service.
+
+use std::{
+    io::Write,
+    net::SocketAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use axum::{Router, middleware, serve::ListenerExt};
+use tenant_auth_core::{BuildError, Error, Store, TenantAuth, ports::Mailer};
+use tokio::net::TcpListener;
+
+use crate::{
+    answer,
+    drain::{self, Drain, Signals},
+    failure::Failure,
+    health, logging,
+    settings::{self, Deployment, Input, Server},
+};
+
+/// How long a database may take to come up beside us, as when a whole machine restarts.
+const DATABASE_PATIENCE: Duration = Duration::from_secs(30);
+const DATABASE_PAUSE: Duration = Duration::from_secs(1);
+
+/// Runs the server until a signal stops it.
+///
+/// # Errors
+/// [`Failure`] when it must not or cannot start.
+pub(crate) async fn run(input: &Input) -> Result<(), Failure> {
+    let settings = settings::for_server(input)?;
+    logging::start(&settings.log_filter, settings.log_format);
+    logging::warn_of(&settings.deployment.warnings);
+    let mut signals = Signals::catch()?;
+    let opened = tokio::select! {
+        opened = open_patiently(&settings) => opened?,
+        () = signals.received() => return Ok(()), // told to stop before there was anything to stop
+    };
+    let listener = listen(settings.listen, "TENANT_AUTH_LISTEN").await?;
+    until_stopped(opened, listener, Router::new(), signals).await
+}
+
+/// A database that is starting too is waited for; one that refuses us is not. A SQLite file that cannot be opened will not
+/// come up by itself.
+async fn open_patiently(settings: &Server) -> Result<Opened, Failure> {
+    let mailer = settings.mailer()?.map(|mailer| Arc::new(mailer) as Arc<dyn Mailer>);
+    let deadline = Instant::now() + DATABASE_PATIENCE;
+    loop {
+        match open(&settings.deployment, mailer.clone()).await {
+            Err(Failure::DatabaseAway) if settings.deployment.database.is_remote() && Instant::now() < deadline => {
+                tracing::warn!("the database does not answer yet; trying again");
+                tokio::time::sleep(DATABASE_PAUSE).await;
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+/// The service, and what is to be closed after it.
+pub(crate) struct Opened {
+    pub(crate) auth: TenantAuth,
+    pub(crate) store: Store,
+}
+
+/// Opens the service as the settings describe it.
+///
+/// # Errors
+/// [`Failure`], naming the setting that is in the way where one is.
+pub(crate) async fn open(deployment: &Deployment, mailer: Option<Arc<dyn Mailer>>) -> Result<Opened, Failure> {
+    let store = Store::open(&deployment.database.url, deployment.database.connections).await.map_err(Failure::of_opening)?;
+    let builder = TenantAuth::builder().store(store.clone());
+    let builder = builder.master_keys(deployment.master_keys.clone()).config(deployment.config.clone());
+    let builder = match mailer {
+        Some(mailer) => builder.mailer(mailer),
+        None => builder,
+    };
+    Ok(Opened { auth: builder.build().await?, store })
+}
+
+/// Binds the address; `setting` is how to choose another.
+///
+/// # Errors
+/// [`Failure::AddressInUse`], or what else the system says.
+pub(crate) async fn listen(address: SocketAddr, setting: &'static str) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).await.map_err(|cause| match cause.kind() {
+        std::io::ErrorKind::AddrInUse => Failure::AddressInUse(address, setting),
+        _ => Failure::System { doing: format!("Listening on {address} (choose another address with {setting})"), cause },
+    })
+}
+
+/// Answers requests on the listener and works off the outbox until a signal comes, then stops in order.
+///
+/// # Errors
+/// [`Failure`] when the server or its worker ends by itself: a supervisor should start the program again.
+pub(crate) async fn until_stopped(
+    opened: Opened,
+    listener: TcpListener,
+    extra: Router,
+    mut signals: Signals,
+) -> Result<(), Failure> {
+    let Opened { auth, store } = opened;
+    let address = listener.local_addr().map_err(Failure::system("Asking for the listener's address"))?;
+    let drain = Drain::new();
+    let app = tenant_auth_axum::routes(&auth)
+        .layer(middleware::from_fn_with_state(drain.clone(), drain::count))
+        .merge(health::routes(auth.clone(), drain.clone()))
+        .merge(extra)
+        .fallback(answer::not_found)
+        .method_not_allowed_fallback(answer::method_not_allowed)
+        .into_make_service_with_connect_info::<SocketAddr>();
+    // Answers are small and whole: waiting to fill a packet only delays them.
+    let listener = listener.tap_io(|socket| drop(socket.set_nodelay(true)));
+    let closed = drain.closed();
+    let mut server = tokio::spawn(async move { axum::serve(listener, app).with_graceful_shutdown(closed).await });
+    let (worker, begun) = (auth.worker(), drain.begun());
+    let mut worker = tokio::spawn(async move { worker.run_until(begun).await });
+
+    // Where stdout is closed, the log tells.
+    let _ = writeln!(std::io::stdout(), "tenant-auth-server {} listens on http://{address}", env!("CARGO_PKG_VERSION"));
+    tracing::info!(%address, "listening");
+
+    tokio::select! {
+        () = signals.received() => {}
+        ended = &mut server => return Err(Failure::Service(format!("The server ended by itself: {ended:?}. Start it again."))),
+        ended = &mut worker => return Err(Failure::Service(format!("The worker ended by itself: {ended:?}. Start the server again."))),
+    }
+    tracing::info!("stopping: requests in flight are finished first");
+    let stopped = async {
+        drain.begin().await;
+        let _ = tokio::join!(&mut server, &mut worker);
+        store.close().await; // SQLite then folds its write-ahead log into the file
+    };
+    tokio::select! {
+        () = stopped => tracing::info!("stopped"),
+        () = tokio::time::sleep(drain::PATIENCE) => tracing::warn!("stopped with requests or mails in flight: their 30 s are over"),
+        () = signals.received() => tracing::warn!("stopped at once by a second signal"),
+    }
+    Ok(())
+}
+
+impl Failure {
+    /// A database that could not be opened.
+    pub(crate) fn of_opening(error: Error) -> Self {
+        match error {
+            Error::Internal(cause) => {
+                settings::Refused::setting("database_url", format!("names a database that refuses us: {cause}")).into()
+            }
+            other => Self::of_start(other),
+        }
+    }
+
+    /// A service that could not be set up. What the core says of a setting is said of our setting of that name.
+    fn of_start(error: Error) -> Self {
+        match error {
+            Error::Invalid { field, reason } => settings::Refused::setting(&field, reason).into(),
+            other => other.into(),
+        }
+    }
+}
+
+impl From<BuildError> for Failure {
+    fn from(error: BuildError) -> Self {
+        match error {
+            BuildError::MasterKey => settings::Refused::setting(
+                "master_key",
+                "opens none of the sealed values in this database. Give the key it was set up with, after the new one if you changed it.",
+            )
+            .into(),
+            BuildError::Failed(error) => Self::of_start(error),
+            other => Self::Service(other.to_string()),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Where settings come from: the file named by `--config` and the environment. Only this file touches either; what follows is
+//! a function of the [`Input`], and so are its tests.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+};
+
+use super::{
+    names::PREFIX,
+    refusal::{Refusal, Refused},
+};
+
+/// What was found, unread.
+#[derive(Debug)]
+pub(crate) struct Input {
+    /// The text of the settings file, if one was named.
+    pub(super) file: Option<String>,
+    /// The environment variables that begin with our prefix.
+    pub(super) env: BTreeMap<String, String>,
+    /// Reads the file that `master_key_file` names.
+    pub(super) read_file: fn(&Path) -> io::Result<String>,
+}
+
+impl Input {
+    /// Reads the file and the environment.
+    ///
+    /// # Errors
+    /// [`Refused`] when the file cannot be read or a variable is not UTF-8.
+    pub(crate) fn gather(config: Option<&PathBuf>) -> Result<Self, Refused> {
+        let file = config.map(std::fs::read_to_string).transpose().map_err(|error| {
+            let path = config.map(|path| path.display().to_string()).unwrap_or_default();
+            Refusal::of_file(format!("names {path}, which cannot be read: {error}"))
+        })?;
+        let mut env = BTreeMap::new();
+        for (name, value) in std::env::vars_os() {
+            let Some(name) = name.to_str().filter(|name| name.starts_with(PREFIX)) else { continue };
+            let value = value.into_string().map_err(|_| Refusal::of_variable(name.to_owned(), "must be UTF-8 text"))?;
+            env.insert(name.to_owned(), value);
+        }
+        Ok(Self { file, env, read_file: |path| std::fs::read_to_string(path) })
+    }
+}

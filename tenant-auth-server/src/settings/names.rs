@@ -1,0 +1,49 @@
+//! The names of all settings (contract section 8): what a settings file may hold, and which environment variables are ours.
+//! A new setting is a row here and a line where it is read; a test finds the row that nobody reads.
+
+/// What precedes a setting's name in the environment.
+pub(super) const PREFIX: &str = "TENANT_AUTH_";
+
+/// How many values a setting has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// One value.
+    One,
+    /// Several: comma-separated, in a file also an array.
+    List,
+}
+
+/// Every setting, by its name in a file.
+pub(super) const SETTINGS: &[(&str, Shape)] = &[
+    ("database_url", Shape::One),
+    ("database_connections", Shape::One),
+    ("listen", Shape::One),
+    ("public_url", Shape::One),
+    ("master_key", Shape::List),
+    ("master_key_file", Shape::One),
+    ("smtp_url", Shape::One),
+    ("mail_from", Shape::One),
+    ("invite_url", Shape::One),
+    ("trusted_proxies", Shape::List),
+    ("allowed_origins", Shape::List),
+    ("cookie_domain", Shape::One),
+    ("cookie_same_site", Shape::One),
+    ("tokens_in_body", Shape::One),
+    ("access_token_ttl", Shape::One),
+    ("refresh_token_ttl", Shape::One),
+    ("session_ttl", Shape::One),
+    ("refresh_grace", Shape::One),
+    ("invite_ttl", Shape::One),
+    ("sessions_per_user", Shape::One),
+    ("api_keys_per_org", Shape::One),
+    ("password_min_score", Shape::One),
+    ("password_pepper", Shape::One),
+    ("argon2", Shape::List),
+    ("log", Shape::One),
+    ("log_format", Shape::One),
+];
+
+/// The name people know a setting by: that of its environment variable.
+pub(super) fn env_name(name: &str) -> String {
+    format!("{PREFIX}{}", name.to_ascii_uppercase())
+}

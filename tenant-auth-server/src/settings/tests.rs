@@ -1,0 +1,237 @@
+//! Each refusal of contract section 8, and what is not one.
+
+use std::{collections::BTreeMap, io, path::Path, time::Duration};
+
+use tenant_auth_core::{MasterKeys, SameSite, TokensInBody};
+
+use super::{
+    names::{SETTINGS, env_name},
+    *,
+};
+
+/// A complete set of settings for a server, to be changed by each test.
+struct Env(BTreeMap<String, String>);
+
+impl Env {
+    fn complete() -> Self {
+        let env = Self(BTreeMap::new());
+        env.with("DATABASE_URL", "sqlite:auth.db")
+            .with("MASTER_KEY", &MasterKeys::generate_text())
+            .with("PUBLIC_URL", "https://auth.example.com")
+            .with("TRUSTED_PROXIES", "10.0.0.0/8, 192.0.2.7")
+            .with("SMTP_URL", "smtp://mail.example.com")
+            .with("MAIL_FROM", "Acme <no-reply@example.com>")
+    }
+
+    fn with(mut self, name: &str, value: &str) -> Self {
+        self.0.insert(format!("TENANT_AUTH_{name}"), value.to_owned());
+        self
+    }
+
+    fn without(mut self, name: &str) -> Self {
+        self.0.remove(&format!("TENANT_AUTH_{name}"));
+        self
+    }
+
+    fn input(self) -> Input {
+        Input { file: None, env: self.0, read_file: |_| Err(io::Error::from(io::ErrorKind::NotFound)) }
+    }
+
+    fn server(self) -> Result<Server, Refused> {
+        for_server(&self.input())
+    }
+
+    #[track_caller]
+    fn refused_naming(self, name: &str) -> String {
+        let refused = self.server().map(drop).expect_err("should be refused").to_string();
+        assert!(refused.starts_with(&format!("TENANT_AUTH_{name} ")), "{refused}");
+        refused
+    }
+}
+
+fn with_file(text: &str) -> Input {
+    Input { file: Some(text.to_owned()), ..Env::complete().input() }
+}
+
+#[test]
+fn a_complete_set_is_taken() {
+    let server = Env::complete().server().expect("starts");
+    assert_eq!(server.listen.to_string(), "127.0.0.1:8080");
+    assert_eq!(server.deployment.config.trusted_proxies.len(), 2);
+    assert_eq!(server.deployment.config.access_token_ttl, Duration::from_secs(900));
+    assert_eq!(server.deployment.warnings, Vec::<String>::new());
+}
+
+#[test]
+fn what_is_missing_is_named_with_all_that_is_missing() {
+    for name in ["DATABASE_URL", "MASTER_KEY", "PUBLIC_URL", "TRUSTED_PROXIES"] {
+        assert!(Env::complete().without(name).refused_naming(name).contains("is missing"));
+        assert!(Env::complete().with(name, " ").refused_naming(name).contains("is missing"), "an empty value is none");
+    }
+    let refused = Env(BTreeMap::new()).server().map(drop).expect_err("nothing is set").to_string();
+    for name in ["TENANT_AUTH_DATABASE_URL", "TENANT_AUTH_MASTER_KEY", "TENANT_AUTH_PUBLIC_URL"] {
+        assert!(refused.contains(name), "{refused}");
+    }
+}
+
+#[test]
+fn weak_master_keys_are_refused() {
+    let zeros = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
+    for weak in [zeros, "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", "c2hvcnQ=", "not base64"] {
+        let refused = Env::complete().with("MASTER_KEY", weak).refused_naming("MASTER_KEY");
+        assert!(!refused.contains(weak), "a key is never shown: {refused}");
+        let second = format!("{},{weak}", MasterKeys::generate_text());
+        Env::complete().with("MASTER_KEY", &second).refused_naming("MASTER_KEY");
+    }
+}
+
+#[test]
+fn a_master_key_may_stand_in_a_file() {
+    let from = |read_file: fn(&Path) -> io::Result<String>| {
+        let env = Env::complete().without("MASTER_KEY").with("MASTER_KEY_FILE", "/run/secrets/key");
+        for_server(&Input { read_file, ..env.input() }).map(drop).map_err(|refused| refused.to_string())
+    };
+    assert_eq!(from(|_| Ok(format!("{}\n{}\n", MasterKeys::generate_text(), MasterKeys::generate_text()))), Ok(()));
+    for read_file in
+        [(|_| Ok(String::new())) as fn(&Path) -> _, |_| Ok("c2hvcnQ=\n".to_owned()), |_| Err(io::ErrorKind::NotFound.into())]
+    {
+        let refused = from(read_file).expect_err("unusable");
+        assert!(refused.starts_with("TENANT_AUTH_MASTER_KEY_FILE names /run/secrets/key, "), "{refused}");
+    }
+    Env::complete().with("MASTER_KEY_FILE", "/run/secrets/key").refused_naming("MASTER_KEY_FILE");
+}
+
+#[test]
+fn the_public_url_is_https_or_loopback() {
+    for bad in [
+        "http://auth.example.com",
+        "http://10.0.0.1",
+        "ftp://auth.example.com",
+        "auth.example.com",
+        "https://",
+        "https://u:p@auth.example.com",
+        "https://auth.example.com/?x=1",
+    ] {
+        Env::complete().with("PUBLIC_URL", bad).refused_naming("PUBLIC_URL");
+    }
+    for good in ["http://localhost:8080", "http://127.0.0.1", "http://[::1]:8080/auth", "https://auth.example.com/auth/"] {
+        assert!(Env::complete().with("PUBLIC_URL", good).server().is_ok(), "{good}");
+    }
+}
+
+#[test]
+fn none_states_that_there_is_no_proxy_and_http_needs_no_statement() {
+    assert!(Env::complete().with("TRUSTED_PROXIES", "none").server().is_ok());
+    assert!(Env::complete().with("PUBLIC_URL", "http://localhost").without("TRUSTED_PROXIES").server().is_ok());
+    for bad in ["10.0.0.0/33", "proxy.internal", "none,10.0.0.0/8"] {
+        Env::complete().with("TRUSTED_PROXIES", bad).refused_naming("TRUSTED_PROXIES");
+    }
+}
+
+#[test]
+fn lifetimes_are_whole_seconds_and_one_at_least() {
+    for name in ["ACCESS_TOKEN_TTL", "REFRESH_TOKEN_TTL", "SESSION_TTL", "INVITE_TTL"] {
+        for bad in ["0", "-1", "0.5", "15m", "99999999999999999999"] {
+            Env::complete().with(name, bad).refused_naming(name);
+        }
+        assert!(Env::complete().with(name, "1").server().is_ok());
+    }
+}
+
+#[test]
+fn the_grace_is_0_to_60_seconds() {
+    for bad in ["61", "-1", "x"] {
+        Env::complete().with("REFRESH_GRACE", bad).refused_naming("REFRESH_GRACE");
+    }
+    for good in ["0", "60"] {
+        assert!(Env::complete().with("REFRESH_GRACE", good).server().is_ok());
+    }
+}
+
+#[tokio::test]
+async fn mail_settings_are_checked_and_no_smtp_is_a_warning() {
+    let mailer =
+        |env: Env| env.server().expect("is read").mailer().map(|mailer| mailer.is_some()).map_err(|refused| refused.to_string());
+    assert_eq!(mailer(Env::complete()), Ok(true));
+    assert!(mailer(Env::complete().with("SMTP_URL", "http://mail")).is_err_and(|text| text.starts_with("TENANT_AUTH_SMTP_URL ")));
+    assert!(mailer(Env::complete().with("MAIL_FROM", "nobody")).is_err_and(|text| text.starts_with("TENANT_AUTH_MAIL_FROM ")));
+    let warnings = |env: Env| env.server().expect("starts").deployment.warnings.join("\n");
+    assert!(warnings(Env::complete().without("SMTP_URL")).contains("TENANT_AUTH_SMTP_URL is not set"));
+    assert!(warnings(Env::complete().without("MAIL_FROM")).contains("no-reply@auth.example.com"));
+    assert_eq!(mailer(Env::complete().without("MAIL_FROM").with("PUBLIC_URL", "http://127.0.0.1")), Ok(true));
+}
+
+#[test]
+fn every_setting_is_read_and_refused_by_its_name() {
+    // None of these takes any text at all, so a value that is wrong for all the others shows that each is looked at.
+    let free = ["password_pepper", "mail_from", "smtp_url", "master_key_file"];
+    for (name, _) in SETTINGS.iter().filter(|(name, _)| !free.contains(name)) {
+        let name = env_name(name).replace("TENANT_AUTH_", "");
+        Env::complete().with(&name, "=?=").refused_naming(&name);
+    }
+}
+
+#[test]
+fn values_arrive_where_they_belong() {
+    let server = Env::complete()
+        .with("LISTEN", "[::1]:0")
+        .with("ARGON2", "8,1,1")
+        .with("PASSWORD_PEPPER", " pepper ")
+        .with("ALLOWED_ORIGINS", "https://a.example.com,https://b.example.com")
+        .with("COOKIE_DOMAIN", ".Example.com")
+        .with("COOKIE_SAME_SITE", "strict")
+        .with("TOKENS_IN_BODY", "always")
+        .with("INVITE_URL", "https://app.example.com/join?org={slug}&t={token}")
+        .with("SESSIONS_PER_USER", "3")
+        .with("LOG_FORMAT", "json")
+        .server()
+        .expect("starts");
+    let config = &server.deployment.config;
+    assert_eq!(server.listen.to_string(), "[::1]:0");
+    assert_eq!((config.argon2.memory_kib, config.argon2.iterations, config.argon2.parallelism), (8, 1, 1));
+    assert_eq!(config.password_pepper.as_deref(), Some(" pepper "), "byte for byte");
+    assert_eq!(config.allowed_origins.len(), 2);
+    assert_eq!(config.cookie_domain.as_deref(), Some("example.com"));
+    assert_eq!((config.cookie_same_site, config.tokens_in_body), (SameSite::Strict, TokensInBody::Always));
+    assert_eq!(config.sessions_per_user, 3);
+    assert_eq!(server.log_format, LogFormat::Json);
+}
+
+#[test]
+fn the_environment_overrides_the_file() {
+    let file = "listen = '127.0.0.1:1'\nsession_ttl = 60\ntrusted_proxies = ['10.1.0.0/16', '10.2.0.0/16']\nargon2 = [8, 1, 1]";
+    let mut input = with_file(file);
+    input.env.remove("TENANT_AUTH_TRUSTED_PROXIES");
+    input.env.insert("TENANT_AUTH_SESSION_TTL".to_owned(), "120".to_owned());
+    let server = for_server(&input).expect("starts");
+    assert_eq!(server.listen.port(), 1);
+    assert_eq!(server.deployment.config.session_ttl, Duration::from_secs(120));
+    assert_eq!(server.deployment.config.trusted_proxies.len(), 2);
+}
+
+#[test]
+fn a_file_that_says_what_we_do_not_understand_is_refused() {
+    let refused = |text: &str| for_server(&with_file(text)).map(drop).expect_err("unusable").to_string();
+    assert!(refused("lissten = '127.0.0.1:1'").contains("'lissten'"));
+    assert!(refused("listen = true").starts_with("TENANT_AUTH_LISTEN "));
+    assert!(refused("listen = ['127.0.0.1:1']").starts_with("TENANT_AUTH_LISTEN "));
+    let broken = refused("listen = '127.0.0.1:1'\npassword_pepper = 'secret");
+    assert!(broken.starts_with("--config is not valid TOML at line 2") && !broken.contains("secret"), "{broken}");
+}
+
+#[test]
+fn an_unknown_variable_is_a_warning() {
+    let server = Env::complete().with("LISSTEN", "127.0.0.1:1").server().expect("starts");
+    assert!(server.deployment.warnings.join("").contains("TENANT_AUTH_LISSTEN"));
+}
+
+#[test]
+fn commands_need_less() {
+    let bare = || Env(BTreeMap::new()).with("DATABASE_URL", "postgres://db/auth");
+    assert!(for_migrate(&bare().input()).is_ok());
+    assert!(for_command(&bare().input(), false).is_err());
+    let keyed = || bare().with("MASTER_KEY", &MasterKeys::generate_text());
+    assert!(for_command(&keyed().input(), false).is_ok());
+    let refused = for_command(&keyed().input(), true).map(drop).expect_err("a link needs a host").to_string();
+    assert!(refused.starts_with("TENANT_AUTH_PUBLIC_URL is missing"), "{refused}");
+}

@@ -1,0 +1,87 @@
+//! The operator's commands, on one SQLite file.
+
+use crate::{Program, error, json};
+
+fn with_acme() -> Program {
+    let program = Program::new();
+    json(&program.run(&["org", "create", "--name", "Acme", "--slug", "acme", "--admin-email", "ada@example.com", "--json"]));
+    program
+}
+
+#[test]
+fn an_organization_is_created_with_an_invite_for_its_admin() {
+    let program = Program::new();
+    let create =
+        ["org", "create", "--name", "Acme", "--slug", "acme", "--admin-email", "ada@example.com", "--plan", "pro", "--json"];
+    let created = json(&program.run(&create));
+    assert_eq!((&created["org"]["slug"], &created["org"]["plan"]), (&"acme".into(), &"pro".into()));
+    assert_eq!((&created["invite"]["email"], &created["invite"]["role"]), (&"ada@example.com".into(), &"org_admin".into()));
+    let (token, url) = (created["inviteToken"].as_str().expect("a token"), created["inviteUrl"].as_str().expect("a link"));
+    assert!(url.starts_with("http://localhost:8080/") && url.contains(token), "{url}");
+
+    let listed = json(&program.run(&["org", "list", "--json"]));
+    assert_eq!(listed["organizations"][0], created["org"]);
+    assert!(error(&program.run(&create)).contains("slug"), "the slug is taken");
+}
+
+#[test]
+fn for_people_it_prints_text() {
+    let program = with_acme();
+    let said = program.run(&["org", "invite-admin", "--slug", "acme", "--email", "eve@example.com"]);
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(said.contains("eve@example.com") && said.contains("http://localhost:8080/"), "{said}");
+    let said = program.run(&["org", "list"]);
+    assert!(String::from_utf8_lossy(&said.stdout).starts_with("acme "), "{said:?}");
+}
+
+#[test]
+fn an_organization_is_suspended_and_reactivated() {
+    let program = with_acme();
+    for (command, status) in [("suspend", "suspended"), ("reactivate", "active")] {
+        let changed = json(&program.run(&["org", command, "--slug", "acme", "--json"]));
+        assert_eq!(changed["org"]["status"], status);
+    }
+    assert!(error(&program.run(&["org", "suspend", "--slug", "nobody"])).contains("org list"));
+}
+
+#[test]
+fn a_key_is_created_with_the_scopes_asked_for() {
+    let program = with_acme();
+    let created = json(&program.run(&["api-key", "create", "--org", "acme", "--name", "ci", "--json"]));
+    assert_eq!(created["apiKey"]["scopes"], serde_json::json!(["verify", "users:read", "members:read"]));
+    assert!(created["key"].as_str().is_some_and(|key| key.starts_with("pk_live_")), "{created}");
+    let create = ["api-key", "create", "--org", "acme", "--name", "ci", "--scope", "verify", "--scope", "proxy", "--json"];
+    assert_eq!(json(&program.run(&create))["apiKey"]["scopes"], serde_json::json!(["verify", "proxy"]));
+    assert!(
+        error(&program.run(&["api-key", "create", "--org", "acme", "--name", "ci", "--scope", "all"])).contains("members:read")
+    );
+}
+
+#[test]
+fn a_user_is_created_with_the_password_on_stdin() {
+    let program = with_acme();
+    let create = ["user", "create", "--org", "acme", "--email", "bob@example.com", "--name", "Bob", "--json"];
+    let created = json(&program.run_with_stdin(&create, "mauve-otter-plinth-42\n"));
+    assert_eq!(created["user"]["isEmailVerified"], false);
+    assert_eq!((&created["membership"]["role"], &created["membership"]["status"]), (&"member".into(), &"active".into()));
+    assert!(error(&program.run_with_stdin(&create, "")).contains("stdin"));
+    let weak = ["user", "create", "--org", "acme", "--email", "eve@example.com", "--name", "Eve"];
+    assert!(error(&program.run_with_stdin(&weak, "short\n")).contains("at least 8"));
+}
+
+#[test]
+fn sessions_are_revoked_for_exactly_one_scope() {
+    let program = with_acme();
+    assert_eq!(json(&program.run(&["sessions", "revoke", "--all", "--json"]))["revoked"], 0);
+    assert_eq!(json(&program.run(&["sessions", "revoke", "--org", "acme", "--json"]))["revoked"], 0);
+    error(&program.run(&["sessions", "revoke"]));
+    error(&program.run(&["sessions", "revoke", "--all", "--org", "acme"]));
+}
+
+#[test]
+fn a_migration_needs_the_database_only() {
+    let program = Program::new().without("MASTER_KEY").without("PUBLIC_URL");
+    for _ in 0..2 {
+        assert_eq!(json(&program.run(&["migrate", "--json"]))["migrated"], true);
+    }
+}

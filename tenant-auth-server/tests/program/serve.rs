@@ -1,0 +1,87 @@
+//! The running server: its health, its log, and how it stops.
+
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    Program, json,
+    running::{DEADLINE, Running, answer},
+};
+
+#[test]
+fn it_is_live_and_ready_and_ends_with_0() {
+    let program = Program::new();
+    let mut server = Running::start(&program, &["serve"]);
+    for (path, status) in [("/health/live", 200), ("/health/ready", 200), ("/", 404), ("/api/v2/org", 404)] {
+        let (found, text) = server.get(path);
+        assert_eq!(found, status, "{path}: {text}");
+        assert!(text.contains("\"status\":"), "{text}");
+        assert!(text.to_lowercase().contains("\r\nx-request-id: "), "{text}");
+    }
+    assert!(server.log().contains("TENANT_AUTH_SMTP_URL is not set"), "{}", server.log());
+    server.terminate();
+    assert!(server.ended().success(), "{}", server.log());
+}
+
+#[test]
+fn commands_work_beside_it() {
+    let program = Program::new();
+    let server = Running::start(&program, &["serve"]);
+    json(&program.run(&["org", "create", "--name", "Acme", "--slug", "acme", "--admin-email", "ada@example.com", "--json"]));
+    let key = json(&program.run(&["api-key", "create", "--org", "acme", "--name", "ci", "--json"]));
+    let mut stream = server.connect();
+    let body = "{\"token\":\"x\"}";
+    let request = format!(
+        "POST /api/v1/public/verify HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Org-Slug: acme\r\nX-API-Key: {}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        key["key"].as_str().expect("a key"),
+        body.len(),
+    );
+    stream.write_all(request.as_bytes()).expect("it reads");
+    let (status, text) = answer(stream);
+    assert!(status == 200 && text.contains("\"valid\":false"), "{text}");
+}
+
+#[test]
+fn a_request_in_flight_is_finished_while_it_says_that_it_is_not_ready() {
+    let program = Program::new();
+    let mut server = Running::start(&program, &["serve"]);
+    // The server asks for the body once it handles the request: from there on it is in flight.
+    let mut slow = server.connect();
+    let head = "POST /api/v1/auth/login HTTP/1.1\r\nHost: localhost\r\nX-Org-Slug: acme\r\nContent-Type: application/json\r\n\
+                Content-Length: 2\r\nExpect: 100-continue\r\n\r\n";
+    slow.write_all(head.as_bytes()).expect("it reads");
+    let mut asked = [0; 25];
+    slow.read_exact(&mut asked).expect("it answers");
+    assert_eq!(&asked, b"HTTP/1.1 100 Continue\r\n\r\n");
+
+    server.terminate();
+    let deadline = Instant::now() + DEADLINE;
+    let not_ready = loop {
+        let (status, text) = server.get("/health/ready");
+        if status != 200 {
+            break text;
+        }
+        assert!(Instant::now() < deadline, "{text}");
+    };
+    assert!(not_ready.contains(" 503 ") && not_ready.contains("shutting down"), "{not_ready}");
+
+    slow.write_all(b"{}").expect("it still reads");
+    let (status, text) = answer(slow);
+    assert!((400..500).contains(&status) && text.contains("\"status\":\"error\""), "{text}");
+    assert!(server.ended().success(), "{}", server.log());
+    assert!(TcpStream::connect_timeout(&server.address.parse().expect("an address"), Duration::from_secs(1)).is_err());
+}
+
+#[test]
+fn logs_are_json_when_asked_and_stay_off_stdout() {
+    let program = Program::new().with("LOG_FORMAT", "json").with("LOG", "info");
+    let server = Running::start(&program, &["serve"]);
+    server.get("/health/live");
+    let log = server.log();
+    assert!(!log.is_empty() && log.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()), "{log}");
+    assert_eq!(server.printed.lines().count(), 1);
+}

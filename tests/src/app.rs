@@ -1,0 +1,143 @@
+//! The service under test, running: one cell of the matrix with a database of its own, and the callers a scenario needs.
+
+use std::{ops::Deref, sync::Arc, time::Duration};
+
+use tenant_auth_core::{
+    Config, MasterKeys, TenantAuth,
+    ports::{Message, MockClock, RecordingMailer},
+};
+
+use crate::{Adapter, Caller, Cell, CookieRules, Org, Setup, caller::Target, database::Database, server::Server};
+
+/// A running service. Its own organization is `acme`; [`App::other_org`] is the neighbour.
+#[derive(Debug)]
+pub struct App {
+    /// Where in the matrix this is.
+    pub cell: Cell,
+    /// The service behind the server, for what has no endpoint: the operator's operations and the worker.
+    pub auth: TenantAuth,
+    /// Moves only when told to.
+    pub clock: Arc<MockClock>,
+    /// The settings it was built with.
+    pub config: Config,
+    outbox: Arc<RecordingMailer>,
+    setup: Setup,
+    server: Server,
+    database: Arc<Database>,
+}
+
+impl App {
+    /// Builds and serves `setup` over `database`.
+    pub(crate) async fn start(cell: Cell, setup: Setup, database: Arc<Database>) -> Self {
+        let keys = MasterKeys::parse(&database.template().master_key).expect("the template's key");
+        let mut builder = TenantAuth::builder()
+            .store(database.store().await)
+            .master_keys(keys)
+            .config(setup.config.clone())
+            .clock(Arc::clone(&setup.clock) as _)
+            .mailer(setup.mailer.clone().unwrap_or_else(|| Arc::clone(&setup.outbox) as _));
+        if let Some(hasher) = &setup.hasher {
+            builder = builder.hasher(Arc::clone(hasher));
+        }
+        let auth = builder.build().await.expect("the service builds");
+        Self {
+            cell,
+            clock: Arc::clone(&setup.clock),
+            config: setup.config.clone(),
+            outbox: Arc::clone(&setup.outbox),
+            server: Server::start(&auth, cell.adapter),
+            auth,
+            setup,
+            database,
+        }
+    }
+
+    /// Another server over the same database and clock, built differently: another process of the same deployment.
+    pub async fn beside(&self, change: impl FnOnce(&mut Setup)) -> Self {
+        let mut setup = self.setup.clone();
+        change(&mut setup);
+        Self::start(self.cell, setup, Arc::clone(&self.database)).await
+    }
+
+    /// The very same service, served by another adapter too.
+    pub fn served_by(&self, adapter: Adapter) -> Self {
+        Self {
+            cell: Cell { adapter, ..self.cell },
+            auth: self.auth.clone(),
+            clock: Arc::clone(&self.clock),
+            config: self.config.clone(),
+            outbox: Arc::clone(&self.outbox),
+            setup: self.setup.clone(),
+            server: Server::start(&self.auth, adapter),
+            database: Arc::clone(&self.database),
+        }
+    }
+
+    /// The organization most scenarios take place in.
+    pub fn org(&self) -> Org<'_> {
+        Org::new(self, &self.database.template().acme)
+    }
+
+    /// The neighbour, which must never be reached from [`App::org`].
+    pub fn other_org(&self) -> Org<'_> {
+        Org::new(self, &self.database.template().globex)
+    }
+
+    /// Nobody, asking for `acme`.
+    pub fn anonymous(&self) -> Caller {
+        self.org().anonymous()
+    }
+
+    /// `acme`'s org_admin on a new device: not logged in yet.
+    pub fn admin(&self) -> Caller {
+        self.org().admin()
+    }
+
+    /// `acme`'s plain member on a new device: not logged in yet.
+    pub fn member(&self) -> Caller {
+        self.org().member()
+    }
+
+    /// `acme`'s own backend, with its API key.
+    pub fn backend(&self) -> Caller {
+        self.org().backend()
+    }
+
+    /// Moves time.
+    pub fn advance(&self, seconds: u64) {
+        self.clock.advance(Duration::from_secs(seconds));
+    }
+
+    /// Lets the worker do what is due.
+    pub async fn tick(&self) {
+        self.auth.worker().tick().await.expect("the database answers");
+    }
+
+    /// What was mailed to an address, oldest first, after the worker has sent what is due.
+    pub async fn mail_to(&self, address: &str) -> Vec<Message> {
+        self.tick().await;
+        self.outbox.sent().into_iter().filter(|mail| mail.to.eq_ignore_ascii_case(address)).collect()
+    }
+
+    /// The token of the newest link mailed to an address.
+    pub async fn link_token_of(&self, address: &str) -> String {
+        let mail = self.mail_to(address).await.pop().unwrap_or_else(|| panic!("no mail to {address}"));
+        link_token(&mail.text).unwrap_or_else(|| panic!("no link in: {}", mail.text))
+    }
+
+    /// The database, for what only an outage or a look at the bytes on disk can show.
+    pub fn database(&self) -> &Database {
+        self.database.deref()
+    }
+
+    pub(crate) fn target(&self) -> Target {
+        Target { address: self.server.address(), adapter: self.cell.adapter, cookies: CookieRules::of(&self.config) }
+    }
+}
+
+/// The token in a link of the default form, `…/invite#org={slug}&token={token}`.
+pub(crate) fn link_token(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once("token=")?;
+    let token: String = rest.chars().take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).collect();
+    Some(token).filter(|token| !token.is_empty())
+}

@@ -1,0 +1,102 @@
+//! A database for one test: a copy of the run's template, removed when dropped. Templates are made once per engine: migrated, and
+//! populated with the two demo organizations.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use tenant_auth_core::{Postgres, Sqlite, Store};
+
+use crate::{Engine, postgres::Cluster, scratch, template::Template};
+
+/// Connections each app may open: a few, so that parallel requests do run in parallel.
+const CONNECTIONS: u32 = 6;
+
+static COUNTER: AtomicU32 = AtomicU32::new(0);
+
+/// One test's own database.
+#[derive(Debug)]
+pub struct Database {
+    place: Place,
+    template: &'static Template,
+}
+
+#[derive(Debug)]
+enum Place {
+    File { directory: tempfile::TempDir },
+    Named { name: String },
+}
+
+impl Database {
+    /// A fresh copy of the engine's template.
+    pub(crate) fn create(engine: Engine) -> Self {
+        let template = Template::of(engine);
+        let place = match engine {
+            Engine::Sqlite => {
+                let directory = scratch::directory("test");
+                std::fs::copy(template.source(), file(&directory)).expect("the template can be copied");
+                Place::File { directory }
+            }
+            Engine::Postgres => {
+                let name = format!("test_{}", COUNTER.fetch_add(1, Ordering::SeqCst));
+                Cluster::shared().run(format!("CREATE DATABASE {name} TEMPLATE {} STRATEGY FILE_COPY", template.source()));
+                Place::Named { name }
+            }
+        };
+        Self { place, template }
+    }
+
+    /// What lies in it from the start.
+    pub(crate) fn template(&self) -> &'static Template {
+        self.template
+    }
+
+    /// Connects a store to it.
+    pub(crate) async fn store(&self) -> Store {
+        match &self.place {
+            Place::File { directory } => Sqlite::open(&file(directory), CONNECTIONS).await.expect("SQLite opens").into(),
+            Place::Named { name } => {
+                Postgres::connect(&Cluster::shared().url(name), CONNECTIONS).await.expect("PostgreSQL answers").into()
+            }
+        }
+    }
+
+    /// The files of a SQLite database, its write-ahead log included.
+    pub fn files(&self) -> Vec<PathBuf> {
+        match &self.place {
+            Place::File { directory } => std::fs::read_dir(directory.path())
+                .expect("the directory is there")
+                .map(|entry| entry.expect("an entry").path())
+                .collect(),
+            Place::Named { .. } => Vec::new(),
+        }
+    }
+
+    /// The URL of a PostgreSQL database.
+    pub fn url(&self) -> Option<String> {
+        match &self.place {
+            Place::File { .. } => None,
+            Place::Named { name } => Some(Cluster::shared().url(name)),
+        }
+    }
+
+    /// Takes a PostgreSQL database away from everybody connected, or gives it back: an outage, made to order.
+    pub fn set_reachable(&self, reachable: bool) {
+        let Place::Named { name } = &self.place else { panic!("only a PostgreSQL database can be out of reach") };
+        Cluster::shared().run(format!("ALTER DATABASE {name} WITH ALLOW_CONNECTIONS {reachable}"));
+        if !reachable {
+            Cluster::shared().run(format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"));
+        }
+    }
+}
+
+fn file(directory: &tempfile::TempDir) -> String {
+    directory.path().join("auth.db").display().to_string()
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        if let Place::Named { name } = &self.place {
+            Cluster::shared().run(format!("DROP DATABASE {name} WITH (FORCE)"));
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The conformance harness. Every scenario of the specification and the contract is told once, as a function over an [`App`],
+//! and run on each cell of axum and actix-web × SQLite and PostgreSQL: through a real socket, with a client that can also be rude,
+//! a clock that only moves when told to, and a database of its own. The product decides nothing here and the harness trusts
+//! nothing: each response is held against the rules that all responses obey before a scenario sees it.
+
+mod app;
+mod caller;
+mod cell;
+mod cookies;
+mod database;
+mod doubles;
+pub mod jwt;
+mod org;
+mod postgres;
+mod race;
+mod request;
+mod response;
+pub mod routes;
+mod runner;
+mod scenario;
+mod scratch;
+mod server;
+mod setup;
+pub mod smtp;
+mod template;
+mod universal;
+mod verbs;
+mod wire;
+
+pub use app::App;
+pub use caller::{Caller, Person};
+pub use cell::{Adapter, Cell, Engine};
+pub use cookies::{Cookie, CookieRules};
+pub use database::Database;
+pub use doubles::{BusyHasher, GatedHasher};
+pub use org::Org;
+pub use race::{Start, rounds, together};
+pub use request::Request;
+pub use response::{Response, shape};
+pub use runner::{main, trial_count};
+pub use scenario::{Cells, Run, Scenario};
+pub use setup::Setup;
+pub use wire::{Raw, exchange};
+
+/// The path under which every route lies.
+pub const BASE: &str = "/api/v1";
+/// The public URL of the service under test: https, so that its cookies are `Secure`; the socket itself is plain.
+pub const PUBLIC_URL: &str = "https://auth.example.com";
+/// A password that every rule accepts; everybody's, unless a scenario says otherwise.
+pub const PASSWORD: &str = "mauve-otter-plinth-42";

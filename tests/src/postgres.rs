@@ -1,0 +1,158 @@
+//! A PostgreSQL cluster for one run: made by `initdb`, reached over a Unix socket only, careless about durability, and gone at the
+//! end however the run ends. A shell stands beside the server with a pipe from us as its standard input; when we exit, panic or
+//! are killed, the pipe closes and the shell stops the server and removes the directory.
+
+use std::{
+    io::Write,
+    os::unix::{fs::MetadataExt, process::CommandExt},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::{Mutex, OnceLock, mpsc},
+    time::Duration,
+};
+
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
+
+use crate::scratch;
+
+/// How long the server may take to come up.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const GUARD: &str = r#"
+trap "" INT TERM HUP
+"$1" -D "$2/data" -k "$2" -F -c listen_addresses= -c max_connections=300 -c shared_buffers=64MB -c autovacuum=off \
+    -c synchronous_commit=off -c full_page_writes=off -c wal_level=minimal -c max_wal_senders=0 \
+    -c dynamic_shared_memory_type=mmap >"$2/log" 2>&1 </dev/null &
+server=$!
+cat >/dev/null
+kill -QUIT $server
+wait $server
+rm -rf "$2"
+"#;
+
+static CLUSTER: OnceLock<Cluster> = OnceLock::new();
+
+/// A running server.
+#[derive(Debug)]
+pub(crate) struct Cluster {
+    directory: PathBuf,
+    guard: Mutex<Option<Child>>,
+    orders: Mutex<Option<mpsc::Sender<Order>>>,
+}
+
+/// A statement for the administrator's connection, and where to say that it is done.
+type Order = (String, mpsc::Sender<()>);
+
+/// Where the server's programs are: in `PATH`, or where Debian puts them.
+pub(crate) fn programs() -> Option<PathBuf> {
+    let in_path = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect::<Vec<_>>()).unwrap_or_default();
+    let mut versions: Vec<PathBuf> = std::fs::read_dir("/usr/lib/postgresql")
+        .map(|entries| entries.flatten().map(|entry| entry.path().join("bin")).collect())
+        .unwrap_or_default();
+    versions.sort();
+    in_path.into_iter().chain(versions.into_iter().rev()).find(|bin| bin.join("initdb").exists() && bin.join("postgres").exists())
+}
+
+impl Cluster {
+    /// The run's cluster, started by the first who asks.
+    pub(crate) fn shared() -> &'static Self {
+        CLUSTER.get_or_init(|| Self::start(&programs().expect("PostgreSQL's programs are installed")))
+    }
+
+    /// Stops the run's cluster, if there is one, and waits until its directory is gone.
+    pub(crate) fn stop_shared() {
+        let Some(cluster) = CLUSTER.get() else { return };
+        cluster.orders.lock().expect("not poisoned").take();
+        if let Some(mut guard) = cluster.guard.lock().expect("not poisoned").take() {
+            drop(guard.stdin.take());
+            guard.wait().expect("the cluster's guard ends");
+        }
+    }
+
+    /// The URL of a database.
+    pub(crate) fn url(&self, database: &str) -> String {
+        format!("postgres:///{database}?host={}&user=postgres", self.directory.display())
+    }
+
+    /// Runs a statement as the administrator, one after another: two copies of a template cannot be made at once.
+    pub(crate) fn run(&self, sql: impl Into<String>) {
+        let (done, wait) = mpsc::channel();
+        let orders = self.orders.lock().expect("not poisoned").clone().expect("the cluster is running");
+        orders.send((sql.into(), done)).expect("the administrator is there");
+        wait.recv().expect("the statement succeeds");
+    }
+
+    fn start(bin: &Path) -> Self {
+        let owner = postgres_user();
+        let directory = scratch::directory("pg").keep();
+        if let Some((uid, gid)) = owner {
+            std::os::unix::fs::chown(&directory, Some(uid), Some(gid)).expect("root may give a directory away");
+        }
+        let made = as_owner(Command::new(bin.join("initdb")), owner)
+            .arg("-D")
+            .arg(directory.join("data"))
+            .args(["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"])
+            .output()
+            .expect("initdb can be run");
+        assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
+        let guard = as_owner(Command::new("sh"), owner)
+            .args(["-c", GUARD, "sh"])
+            .arg(bin.join("postgres"))
+            .arg(&directory)
+            .stdin(Stdio::piped())
+            .spawn()
+            .expect("a shell can be run");
+        let orders = administrator(&directory);
+        Self { directory, guard: Mutex::new(Some(guard)), orders: Mutex::new(Some(orders)) }
+    }
+}
+
+/// PostgreSQL refuses to run as root: then it runs as the user its package made.
+fn postgres_user() -> Option<(u32, u32)> {
+    let ours = std::fs::metadata("/proc/self").map(|me| me.uid()).unwrap_or_default();
+    if ours != 0 {
+        return None;
+    }
+    let users = std::fs::read_to_string("/etc/passwd").expect("a list of users");
+    let line = users.lines().find(|line| line.starts_with("postgres:")).expect("as root, a user named postgres is needed");
+    let mut ids = line.split(':').skip(2).map(|id| id.parse().expect("a numeric id"));
+    Some((ids.next().expect("a uid"), ids.next().expect("a gid")))
+}
+
+fn as_owner(mut command: Command, owner: Option<(u32, u32)>) -> Command {
+    command.current_dir("/").env("LC_ALL", "C");
+    if let Some((uid, gid)) = owner {
+        command.uid(uid).gid(gid);
+    }
+    command
+}
+
+/// A thread with one connection to the server, which it first waits for.
+fn administrator(directory: &Path) -> mpsc::Sender<Order> {
+    let url = format!("postgres:///postgres?host={}&user=postgres", directory.display());
+    let log = directory.join("log");
+    let (orders, inbox) = mpsc::channel::<Order>();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(async {
+            let Ok(mut connection) = tokio::time::timeout(PATIENCE, connected(&url)).await else {
+                let _ = std::io::stderr().write_all(&std::fs::read(log).unwrap_or_default());
+                panic!("PostgreSQL did not come up within {PATIENCE:?}");
+            };
+            while let Ok((sql, done)) = inbox.recv() {
+                connection.execute(AssertSqlSafe(sql.clone())).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
+                let _ = done.send(());
+            }
+        });
+    });
+    orders
+}
+
+async fn connected(url: &str) -> PgConnection {
+    loop {
+        match PgConnection::connect(url).await {
+            Ok(connection) => return connection,
+            Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Races: requests that leave at the same moment, over and over. What must hold after each round is the scenario's business.
+
+use std::{future::IntoFuture, sync::Arc};
+
+use tokio::{sync::Barrier, task::JoinSet};
+
+use crate::{Request, Response};
+
+/// A barrier shared by everybody in a round.
+pub type Start = Arc<Barrier>;
+
+/// How many rounds a race is run: 50, or what `TENANT_AUTH_RACE_ROUNDS` says.
+pub fn rounds() -> usize {
+    std::env::var("TENANT_AUTH_RACE_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(50)
+}
+
+/// Sends all requests at once; the answers are in the order of the requests.
+pub async fn together(requests: Vec<Request>) -> Vec<Response> {
+    let start: Start = Arc::new(Barrier::new(requests.len()));
+    let mut racing = JoinSet::new();
+    for (place, request) in requests.into_iter().enumerate() {
+        let start = Arc::clone(&start);
+        racing.spawn(async move {
+            start.wait().await;
+            (place, request.into_future().await)
+        });
+    }
+    let mut answers = racing.join_all().await;
+    answers.sort_by_key(|(place, _)| *place);
+    answers.into_iter().map(|(_, answer)| answer).collect()
+}

@@ -1,0 +1,119 @@
+//! The product's own route table, and a record of what the scenarios saw of it. Afterwards each row must have been visited on each
+//! adapter, and each status must be one that its row declares: code, table and tests cannot drift apart.
+
+use std::{
+    collections::BTreeSet,
+    sync::{LazyLock, Mutex},
+};
+
+use crate::{Adapter, BASE};
+
+/// A row of the table.
+#[derive(Debug, Clone)]
+pub struct Route {
+    /// `GET`, `POST`, …
+    pub method: String,
+    /// The path under [`BASE`], with parameters in braces.
+    pub template: String,
+    /// Every status the row may answer.
+    pub statuses: Vec<u16>,
+}
+
+static TABLE: LazyLock<Vec<Route>> = LazyLock::new(read_table);
+static SEEN: Mutex<BTreeSet<Visit>> = Mutex::new(BTreeSet::new());
+
+type Visit = (Adapter, String, String, u16);
+
+/// The whole table.
+pub fn table() -> &'static [Route] {
+    &TABLE
+}
+
+impl Route {
+    /// A path that leads here, each parameter replaced by `value`.
+    pub fn path_with(&self, value: &str) -> String {
+        let segments = self.template.split('/').map(|segment| if segment.starts_with('{') { value } else { segment });
+        segments.collect::<Vec<_>>().join("/")
+    }
+
+    /// Whether it lies under `/public`.
+    pub fn is_public(&self) -> bool {
+        self.template.starts_with("/public/")
+    }
+
+    /// Whether it takes no `X-Org-Slug`.
+    pub fn is_exempt(&self) -> bool {
+        matches!(self.template.as_str(), "/.well-known/jwks.json" | "/openapi.json" | "/docs")
+    }
+
+    fn leads(&self, method: &str, path: &str) -> bool {
+        let method = if method == "HEAD" { "GET" } else { method };
+        let path = path.split('?').next().unwrap_or_default();
+        let (ours, theirs) = (self.template.split('/'), path.split('/'));
+        self.method == method
+            && ours.clone().count() == theirs.clone().count()
+            && ours.zip(theirs).all(|(ours, theirs)| ours == theirs || (ours.starts_with('{') && !theirs.is_empty()))
+    }
+
+    fn parameters(&self) -> usize {
+        self.template.matches('{').count()
+    }
+}
+
+/// The row a request leads to; a literal segment goes before a parameter.
+pub fn row_for(method: &str, path: &str) -> Option<&'static Route> {
+    table().iter().filter(|row| row.leads(method, path)).min_by_key(|row| row.parameters())
+}
+
+/// Notes what a row answered.
+pub(crate) fn record(adapter: Adapter, method: &str, path: &str, status: u16) {
+    if let Some(row) = path.strip_prefix(BASE).and_then(|path| row_for(method, path)) {
+        let visit = (adapter, row.method.clone(), row.template.clone(), status);
+        SEEN.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(visit);
+    }
+}
+
+/// The rows that no scenario visited on this adapter.
+pub fn unvisited(adapter: Adapter) -> Vec<String> {
+    let seen = SEEN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let visited =
+        |row: &Route| seen.iter().any(|(by, method, template, _)| (*by, method, template) == (adapter, &row.method, &row.template));
+    table().iter().filter(|row| !visited(row)).map(|row| format!("{} {}", row.method, row.template)).collect()
+}
+
+/// What was answered without having been declared.
+pub fn undeclared() -> Vec<String> {
+    let seen = SEEN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let declared = |method: &str, template: &str, status: u16| {
+        table().iter().any(|row| row.method == method && row.template == template && row.statuses.contains(&status))
+    };
+    seen.iter()
+        .filter(|(_, method, template, status)| !declared(method, template, *status))
+        .map(|(adapter, method, template, status)| format!("{adapter}: {method} {template} -> {status}"))
+        .collect()
+}
+
+/// What is declared but was never answered; no failure, but worth knowing: the specification's cause may have no scenario.
+pub fn unseen() -> Vec<String> {
+    let seen = SEEN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let answered = |row: &Route, status: u16| {
+        seen.iter().any(|(_, method, template, have)| (method, template, *have) == (&row.method, &row.template, status))
+    };
+    table()
+        .iter()
+        .flat_map(|row| row.statuses.iter().map(move |status| (row, *status)))
+        .filter(|(row, status)| !answered(row, *status))
+        .map(|(row, status)| format!("{} {} -> {status}", row.method, row.template))
+        .collect()
+}
+
+fn read_table() -> Vec<Route> {
+    tenant_auth_core::http::routes()
+        .iter()
+        .map(|row| Route {
+            method: row.method.to_string(),
+            template: row.path.to_owned(),
+            statuses: std::iter::once(row.success()).chain(row.refusals().iter().map(|code| code.status)).collect(),
+        })
+        .collect()
+}

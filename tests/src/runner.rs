@@ -1,0 +1,89 @@
+//! Runs the matrix. Each scenario gets a runtime, an app and a database of its own, and a deadline; a panic fails it and nothing
+//! else. The cluster is stopped before the process ends, however the scenarios went. After a whole run the coverage is judged.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    process::ExitCode,
+    sync::Arc,
+    time::Duration,
+};
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+use crate::{Adapter, App, Cell, Engine, Scenario, Setup, database::Database, postgres, race, routes, template::Template};
+
+/// A scenario that takes longer hangs. Races may take as long as they are told to run.
+const DEADLINE: Duration = Duration::from_secs(120);
+/// Scenarios wait for sockets and disks, so a few more than there are cores run at once.
+const THREADS_PER_CORE: usize = 2;
+
+/// Runs what the command line asks for.
+pub fn main(scenarios: &[Scenario]) -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    arguments.test_threads.get_or_insert(cores * THREADS_PER_CORE);
+    let has_postgres = postgres::programs().is_some();
+    if !has_postgres && std::env::var_os("TENANT_AUTH_REQUIRE_POSTGRES").is_some_and(|value| value == "1") {
+        eprintln!(
+            "TENANT_AUTH_REQUIRE_POSTGRES=1, but neither PATH nor /usr/lib/postgresql has initdb and postgres. Install PostgreSQL."
+        );
+        return ExitCode::FAILURE;
+    }
+    let mut failed = libtest_mimic::run(&arguments, trials(scenarios, has_postgres)).has_failed();
+    postgres::Cluster::stop_shared();
+    Template::remove_all();
+    let is_whole_run = arguments.filter.is_none() && arguments.skip.is_empty() && !arguments.list && !arguments.ignored;
+    if is_whole_run {
+        failed |= libtest_mimic::run(&arguments, coverage()).has_failed();
+    }
+    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// How many trials the scenarios make.
+pub fn trial_count(scenarios: &[Scenario]) -> usize {
+    trials(scenarios, true).len()
+}
+
+fn trials(scenarios: &[Scenario], has_postgres: bool) -> Vec<Trial> {
+    let on = |cell: Cell, scenario: Scenario| {
+        Trial::test(format!("{cell}::{}", scenario.name), move || {
+            run(cell, scenario);
+            Ok(())
+        })
+        .with_ignored_flag(cell.engine == Engine::Postgres && !has_postgres)
+    };
+    let runs = |cell: &Cell| scenarios.iter().filter(|scenario| scenario.runs_on(*cell)).copied().collect::<Vec<_>>();
+    Cell::ALL.iter().flat_map(|cell| runs(cell).into_iter().map(|scenario| on(*cell, scenario))).collect()
+}
+
+fn run(cell: Cell, scenario: Scenario) {
+    let database = Arc::new(Database::create(cell.engine));
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+    let patience = DEADLINE.max(DEADLINE * u32::try_from(race::rounds() / 50).unwrap_or(1));
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        runtime.block_on(async {
+            let app = App::start(cell, Setup::new(), Arc::clone(&database)).await;
+            tokio::time::timeout(patience, (scenario.run)(&app))
+                .await
+                .unwrap_or_else(|_| panic!("still running after {patience:?}"));
+        });
+    }));
+    runtime.shutdown_timeout(Duration::from_secs(5));
+    drop(database);
+    if let Err(panic) = outcome {
+        resume_unwind(panic);
+    }
+}
+
+/// The drift killers: judged when everything has been visited that will be.
+fn coverage() -> Vec<Trial> {
+    let mut trials = vec![Trial::test("coverage::every_status_seen_is_declared_by_its_row", || none(routes::undeclared()))];
+    for adapter in Adapter::ALL {
+        trials.push(Trial::test(format!("coverage::every_row_was_visited_on_{adapter}"), move || none(routes::unvisited(adapter))));
+    }
+    trials
+}
+
+fn none(rows: Vec<String>) -> Result<(), Failed> {
+    if rows.is_empty() { Ok(()) } else { Err(rows.join("\n").into()) }
+}

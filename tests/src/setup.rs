@@ -1,0 +1,50 @@
+//! What a scenario may change about the service under test before it starts: settings, mailer, hasher, time.
+
+use std::sync::Arc;
+
+use tenant_auth_core::{
+    Config, Timestamp,
+    ports::{Argon2Params, Mailer, MockClock, PasswordHasher, RecordingMailer},
+};
+
+use crate::template::public_url;
+
+/// The moment at which every scenario begins.
+pub(crate) const START: &str = "2026-11-20T08:21:00.000Z";
+
+/// How the service under test is built.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// The contract's defaults, except that hashing is cheap.
+    pub config: Config,
+    /// Stands at [`START`] until it is moved.
+    pub clock: Arc<MockClock>,
+    /// Keeps what is sent, unless `mailer` says otherwise.
+    pub outbox: Arc<RecordingMailer>,
+    /// Replaces the recording mailer.
+    pub mailer: Option<Arc<dyn Mailer>>,
+    /// Replaces Argon2.
+    pub hasher: Option<Arc<dyn PasswordHasher>>,
+}
+
+impl Setup {
+    /// The defaults of the matrix.
+    pub fn new() -> Self {
+        let mut config = Config::new(public_url());
+        config.argon2 = Argon2Params { memory_kib: 64, iterations: 1, parallelism: 1 };
+        let start = Timestamp::parse(START).expect("an ISO time");
+        Self {
+            config,
+            clock: Arc::new(MockClock::at(start)),
+            outbox: Arc::new(RecordingMailer::default()),
+            mailer: None,
+            hasher: None,
+        }
+    }
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,108 @@
+//! The rules that every answer obeys (contract section 1), checked on each one that comes back, so that any scenario catches a
+//! violation, whatever it was about.
+
+use serde_json::{Map, Value};
+
+use crate::{BASE, CookieRules, Request, Response, response::shape};
+
+/// Panics, showing the answer, when a rule is broken.
+pub(crate) fn check(request: &Request, response: &Response, cookies: &CookieRules) {
+    let broken = broken_rules(request, response, cookies);
+    assert!(broken.is_empty(), "{broken:#?}\n{}", response.shown());
+}
+
+fn broken_rules(request: &Request, response: &Response, cookies: &CookieRules) -> Vec<String> {
+    let mut broken = Vec::new();
+    let mut rule = |holds: bool, text: &str| {
+        if !holds {
+            broken.push(text.to_owned());
+        }
+    };
+    let header = |name| response.headers_named(name);
+    let is_jwks = request.path == format!("{BASE}/.well-known/jwks.json") && response.status == 200;
+
+    rule(response.status < 500 || request.may_fail, "no request makes the service fail");
+    rule(matches!(header("X-Request-Id")[..], [id] if !id.is_empty()), "one X-Request-Id");
+    rule(header("X-Content-Type-Options") == ["nosniff"], "X-Content-Type-Options: nosniff");
+    match header("Cache-Control")[..] {
+        [value] if is_jwks => rule(value.contains("max-age=300"), "the JWKS may be kept for 300 seconds"),
+        [value] => rule(value == "no-store", "Cache-Control: no-store"),
+        _ => rule(false, "one Cache-Control"),
+    }
+    let retry_after = header("Retry-After").iter().any(|value| value.parse::<u32>().is_ok());
+    rule(!matches!(response.status, 429 | 503) || retry_after, "an integer Retry-After");
+    rule(response.status != 405 || header("Allow").len() == 1, "Allow beside 405");
+    rule(!response.body.contains("$argon2"), "no password hash leaves the service");
+
+    if response.status == 204 || request.method == "HEAD" {
+        rule(response.body.is_empty(), "no body");
+    } else {
+        rule(
+            matches!(header("Content-Type")[..], [kind] if kind.starts_with("application/json")),
+            "Content-Type: application/json",
+        );
+        if !is_jwks {
+            rule(is_envelope(response), "the JSON envelope");
+        }
+    }
+    odd_values("", response.json(), &mut broken);
+    for cookie in response.cookies() {
+        broken.extend(cookies.complaint(&cookie));
+    }
+    broken
+}
+
+/// `{status: "success", data: {…}}`, or `{status: "error", message, code}`; nothing beside.
+fn is_envelope(response: &Response) -> bool {
+    let Some(body) = response.json().as_object() else { return false };
+    let keys = shape(response.json());
+    match body["status"].as_str() {
+        Some("success") => response.status < 400 && keys == ["data", "status"] && body["data"].is_object(),
+        Some("error") => {
+            response.status >= 400 && keys == ["code", "message", "status"] && is_sentence(body) && is_code(response.code())
+        }
+        _ => false,
+    }
+}
+
+fn is_sentence(body: &Map<String, Value>) -> bool {
+    body["message"].as_str().is_some_and(|message| !message.trim().is_empty())
+}
+
+fn is_code(code: &str) -> bool {
+    !code.is_empty() && code.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
+/// Ids and times have one form wherever they stand (contract section 2). Metadata is the customer's, and not looked at.
+fn odd_values(key: &str, value: &Value, broken: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            fields.iter().filter(|(name, _)| *name != "metadata").for_each(|(name, value)| odd_values(name, value, broken))
+        }
+        Value::Array(items) => items.iter().for_each(|item| odd_values("", item, broken)),
+        Value::String(text) if matches!(key, "id" | "userId") && !is_id(text) => broken.push(format!("{key} {text} is no id")),
+        Value::String(text) if is_time_key(key) && !is_time(text) => {
+            broken.push(format!("{key} {text} is no ISO 8601 time with milliseconds"))
+        }
+        _ => {}
+    }
+}
+
+fn is_time_key(key: &str) -> bool {
+    matches!(key, "createdAt" | "expiresAt" | "joinedAt" | "lastUsedAt" | "authTime")
+}
+
+/// A known prefix and a body of 26 characters.
+fn is_id(text: &str) -> bool {
+    let known = ["usr", "mem", "org", "inv", "ses", "key", "whk", "evt", "dlv"];
+    text.split_once('_').is_some_and(|(prefix, body)| {
+        known.contains(&prefix) && body.len() == 26 && body.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+    })
+}
+
+/// `2026-11-20T08:21:00.123Z`
+fn is_time(text: &str) -> bool {
+    let pattern = b"0000-00-00T00:00:00.000Z";
+    text.len() == pattern.len()
+        && text.bytes().zip(pattern).all(|(have, want)| if *want == b'0' { have.is_ascii_digit() } else { have == *want })
+}

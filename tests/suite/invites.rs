@@ -1,0 +1,246 @@
+//! Inviting: POST /org/members/invite, the list, the preview, resending and revoking. Accepting is a suite of its own.
+
+use serde_json::json;
+use tenant_auth_conformance::{App, scenarios, shape};
+
+scenarios![
+    an_admin_invites_an_address,
+    only_an_admin_invites,
+    a_member_cannot_be_invited,
+    a_pending_invite_cannot_be_doubled,
+    an_address_is_required_and_must_be_one,
+    the_list_shows_pending_invites,
+    only_an_admin_sees_the_list,
+    an_expired_invite_leaves_the_list_and_the_address_is_free_again,
+    an_invite_is_valid_for_seven_days,
+    a_preview_tells_what_the_invite_is,
+    a_preview_knows_whether_an_account_exists,
+    a_preview_of_a_bad_token_is_400,
+    resending_makes_a_new_link_and_kills_the_old_one,
+    revoking_kills_the_link,
+    resending_and_revoking_need_an_admin,
+    another_organizations_invite_is_404,
+    losing_an_admin_revokes_the_invites_they_sent,
+    a_get_never_consumes_a_token,
+];
+
+const WEEK: u64 = 7 * 24 * 60 * 60;
+
+async fn an_admin_invites_an_address(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let data = admin.invite("Nora@Acme.example").await.expect(201).data();
+    let invite = &data["invite"];
+    assert_eq!(shape(invite), ["email", "expiresAt", "id", "role"]);
+    assert!(invite["id"].as_str().is_some_and(|id| id.starts_with("inv_")));
+    assert_eq!((&invite["email"], &invite["role"]), (&"Nora@Acme.example".into(), &"member".into()), "shown as typed; member is the default");
+    assert_eq!(invite["expiresAt"], "2026-11-27T08:21:00.000Z");
+    let data = admin.invite_as("olga@acme.example", "org_admin").await.expect(201).data();
+    assert_eq!(data["invite"]["role"], "org_admin");
+}
+
+async fn only_an_admin_invites(app: &App) {
+    let member = app.member().logged_in().await;
+    member.invite("nora@acme.example").await.expect_error(403, "admin_required");
+    app.anonymous().invite("nora@acme.example").await.expect_no_session();
+    assert!(app.admin().logged_in().await.pending_invites().await.is_empty());
+}
+
+async fn a_member_cannot_be_invited(app: &App) {
+    let admin = app.admin().logged_in().await;
+    for email in ["max@acme.example", " MAX@acme.EXAMPLE ", "ada@acme.example"] {
+        admin.invite(email).await.expect(409);
+    }
+    admin.set_status(app.member().id(), "suspended").await.expect(200);
+    admin.invite("max@acme.example").await.expect(409);
+    admin.invite(app.other_org().member().email()).await.expect(201);
+}
+
+async fn a_pending_invite_cannot_be_doubled(app: &App) {
+    let admin = app.admin().logged_in().await;
+    admin.invite("nora@acme.example").await.expect(201);
+    admin.invite("nora@acme.example").await.expect(409);
+    admin.invite_as("NORA@ACME.example", "org_admin").await.expect(409);
+    assert_eq!(admin.pending_invites().await.len(), 1);
+    app.other_org().admin().logged_in().await.invite("nora@acme.example").await.expect(201);
+}
+
+async fn an_address_is_required_and_must_be_one(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let invite = |body| admin.post("/org/members/invite", body);
+    invite(json!({})).await.expect_invalid("email");
+    let long = format!("{}@example.com", "a".repeat(65));
+    let longer = format!("a@{}.com", "b.".repeat(130));
+    for bad in ["", "nora", "@acme.example", "nora@", "no ra@acme.example", "nora@acme..example", "nora\0@acme.example", "ñora@acme.example", "a@b@c.de", &long, &longer] {
+        invite(json!({ "email": bad })).await.expect_invalid("email");
+    }
+    for bad in [json!(null), json!(1), json!(["nora@acme.example"])] {
+        invite(json!({ "email": bad })).await.expect_invalid("email");
+    }
+    for bad in [json!("admin"), json!("Member"), json!(1)] {
+        invite(json!({ "email": "nora@acme.example", "role": bad })).await.expect_invalid("role");
+    }
+    assert!(admin.pending_invites().await.is_empty());
+    let data = invite(json!({ "email": "nora@münchen.example" })).await.expect(201).data();
+    assert_eq!(data["invite"]["email"], "nora@xn--mnchen-3ya.example");
+}
+
+async fn the_list_shows_pending_invites(app: &App) {
+    let admin = app.admin().logged_in().await;
+    assert!(admin.pending_invites().await.is_empty());
+    let created = admin.invite("nora@acme.example").await.expect(201).data()["invite"].clone();
+    app.advance(1);
+    admin.invite_as("olga@acme.example", "org_admin").await.expect(201);
+    let invites = admin.pending_invites().await;
+    assert_eq!(invites.len(), 2);
+    assert_eq!(shape(&invites[0]), ["email", "expiresAt", "id", "invitedBy", "mail", "role"]);
+    assert_eq!((&invites[0]["id"], &invites[0]["expiresAt"]), (&created["id"], &created["expiresAt"]));
+    assert_eq!((&invites[0]["email"], &invites[0]["invitedBy"]), (&"nora@acme.example".into(), &admin.email().into()));
+    assert_eq!((&invites[1]["email"], &invites[1]["role"]), (&"olga@acme.example".into(), &"org_admin".into()));
+    let token = app.link_token_of("nora@acme.example").await;
+    app.anonymous().accept(&token, "Nora").await.expect(200);
+    assert_eq!(admin.pending_invites().await.len(), 1, "an accepted one is not pending");
+}
+
+async fn only_an_admin_sees_the_list(app: &App) {
+    app.member().logged_in().await.get("/org/invites").await.expect_error(403, "admin_required");
+    app.anonymous().get("/org/invites").await.expect_no_session();
+}
+
+async fn an_expired_invite_leaves_the_list_and_the_address_is_free_again(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let old = app.invited(&admin, "nora@acme.example").await;
+    app.advance(WEEK);
+    let admin = app.admin().logged_in().await;
+    assert!(admin.pending_invites().await.is_empty());
+    let new = app.invited(&admin, "nora@acme.example").await;
+    app.anonymous().accept(&old, "Nora").await.expect(400);
+    app.anonymous().accept(&new, "Nora").await.expect(200);
+}
+
+async fn an_invite_is_valid_for_seven_days(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let (early, late) = (app.invited(&admin, "nora@acme.example").await, app.invited(&admin, "olga@acme.example").await);
+    app.clock.advance(std::time::Duration::from_millis(WEEK * 1_000 - 1));
+    app.anonymous().accept(&early, "Nora").await.expect(200);
+    app.clock.advance(std::time::Duration::from_millis(1));
+    app.anonymous().preview(&late).await.expect(400);
+    app.anonymous().accept(&late, "Olga").await.expect(400);
+}
+
+async fn a_preview_tells_what_the_invite_is(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let token = app.invited(&admin, "nora@acme.example").await;
+    let data = app.anonymous().preview(&token).await.expect_ok();
+    assert_eq!(shape(&data), ["invite", "org"]);
+    let invite = json!({ "email": "nora@acme.example", "role": "member", "expiresAt": "2026-11-27T08:21:00.000Z", "accountExists": false });
+    assert_eq!(data["invite"], invite);
+    assert_eq!(data["org"], json!({ "name": "Acme Rockets", "slug": "acme" }));
+    app.anonymous().preview(&token).await.expect(200);
+    app.anonymous().accept(&token, "Nora").await.expect(200);
+    app.anonymous().preview(&token).await.expect(400);
+}
+
+async fn a_preview_knows_whether_an_account_exists(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let token = app.invited(&admin, app.other_org().member().email()).await;
+    let data = app.anonymous().preview(&token).await.expect_ok();
+    assert_eq!(data["invite"]["accountExists"], true);
+}
+
+async fn a_preview_of_a_bad_token_is_400(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let token = app.invited(&admin, "nora@acme.example").await;
+    for bad in ["", "rubbish", "a\0b", &"x".repeat(43), &format!("{token}x"), &token[..42]] {
+        app.anonymous().preview(bad).await.expect(400);
+    }
+    app.anonymous().at_org("globex").preview(&token).await.expect(400);
+    app.anonymous().post("/org/invites/preview", json!({})).await.expect_invalid("token");
+    app.anonymous().post("/org/invites/preview", json!({ "token": 1 })).await.expect_invalid("token");
+    app.anonymous().preview(&token).await.expect(200);
+}
+
+async fn resending_makes_a_new_link_and_kills_the_old_one(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let old = app.invited(&admin, "nora@acme.example").await;
+    let pending = admin.pending_invites().await[0].clone();
+    app.advance(3 * 24 * 60 * 60);
+    let admin = app.admin().logged_in().await;
+    let path = format!("/org/invites/{}/resend", pending["id"].as_str().expect("an id"));
+    let data = admin.post_nothing(&path).await.expect_ok();
+    assert_eq!(data["invite"]["id"], pending["id"]);
+    assert_eq!(data["invite"]["expiresAt"], "2026-11-30T08:21:00.000Z", "seven days from now");
+    let new = app.link_token_of("nora@acme.example").await;
+    assert_ne!(old, new);
+    assert_eq!(app.mail_to("nora@acme.example").await.len(), 2);
+    app.anonymous().accept(&old, "Nora").await.expect(400);
+    app.anonymous().accept(&new, "Nora").await.expect(200);
+    admin.post_nothing(&path).await.expect_error(404, "not_found");
+}
+
+async fn revoking_kills_the_link(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let token = app.invited(&admin, "nora@acme.example").await;
+    let path = format!("/org/invites/{}", admin.pending_invites().await[0]["id"].as_str().expect("an id"));
+    let data = admin.delete(&path).await.expect_ok();
+    assert!(data["message"].is_string());
+    app.anonymous().accept(&token, "Nora").await.expect(400);
+    app.anonymous().preview(&token).await.expect(400);
+    assert!(admin.pending_invites().await.is_empty());
+    admin.delete(&path).await.expect_error(404, "not_found");
+    admin.invite("nora@acme.example").await.expect(201);
+}
+
+async fn resending_and_revoking_need_an_admin(app: &App) {
+    let (admin, member) = (app.admin().logged_in().await, app.member().logged_in().await);
+    admin.invite("nora@acme.example").await.expect(201);
+    let path = format!("/org/invites/{}", admin.pending_invites().await[0]["id"].as_str().expect("an id"));
+    member.delete(&path).await.expect_error(403, "admin_required");
+    member.post_nothing(&format!("{path}/resend")).await.expect_error(403, "admin_required");
+    app.anonymous().delete(&path).await.expect_no_session();
+    app.anonymous().post_nothing(&format!("{path}/resend")).await.expect_no_session();
+    assert_eq!(admin.pending_invites().await.len(), 1);
+}
+
+async fn another_organizations_invite_is_404(app: &App) {
+    let (admin, greta) = (app.admin().logged_in().await, app.other_org().admin().logged_in().await);
+    let token = app.invited(&greta, "nora@globex.example").await;
+    let id = greta.pending_invites().await[0]["id"].as_str().expect("an id").to_owned();
+    for id in [id.as_str(), "inv_00000000000000000000000000", "rubbish"] {
+        admin.delete(&format!("/org/invites/{id}")).await.expect_error(404, "not_found");
+        admin.post_nothing(&format!("/org/invites/{id}/resend")).await.expect_error(404, "not_found");
+    }
+    app.other_org().anonymous().accept(&token, "Nora").await.expect(200);
+}
+
+async fn losing_an_admin_revokes_the_invites_they_sent(app: &App) {
+    let admin = app.admin().logged_in().await;
+    app.invited(&admin, "kept@acme.example").await;
+    for fate in ["removed", "demoted", "suspended", "left"] {
+        let deputy = app.org().new_admin(&format!("Dora{fate}")).await.logged_in().await;
+        let token = app.invited(&deputy, &format!("{fate}@acme.example")).await;
+        let done = match fate {
+            "removed" => admin.remove(deputy.id()),
+            "demoted" => admin.set_role(deputy.id(), "member"),
+            "suspended" => admin.set_status(deputy.id(), "suspended"),
+            _ => deputy.post_nothing("/org/leave"),
+        };
+        done.await.expect(200);
+        app.anonymous().accept(&token, "Nora").await.expect(400);
+        let pending = admin.pending_invites().await;
+        assert_eq!(pending.len(), 1, "after being {fate}: {pending:?}");
+        assert_eq!(pending[0]["email"], "kept@acme.example");
+        admin.invite(&format!("{fate}@acme.example")).await.expect(201);
+        let again = admin.pending_invites().await.into_iter().find(|invite| invite["email"] == format!("{fate}@acme.example"));
+        admin.delete(&format!("/org/invites/{}", again.expect("pending")["id"].as_str().expect("an id"))).await.expect(200);
+    }
+}
+
+async fn a_get_never_consumes_a_token(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let token = app.invited(&admin, "nora@acme.example").await;
+    for path in [format!("/org/invites/{token}/accept"), "/org/invites/preview".to_owned()] {
+        app.anonymous().get(&path).await.expect(405);
+        app.anonymous().request("HEAD", &path).await.expect(405);
+    }
+    app.anonymous().accept(&token, "Nora").await.expect(200);
+}

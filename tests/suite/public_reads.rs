@@ -1,0 +1,75 @@
+//! GET /public/users/:userId, /public/members and /public/members/:userId: what a customer's backend may read of its members.
+
+use serde_json::json;
+use tenant_auth_conformance::{App, scenarios, shape};
+
+scenarios![
+    a_user_is_described_as_in_verify,
+    a_user_who_is_no_member_here_is_404,
+    the_members_are_those_of_the_list,
+    one_member_is_the_lists_entry,
+    somebody_who_is_no_member_here_is_404,
+    a_removed_member_is_gone_at_once,
+    a_suspended_member_is_shown_as_suspended,
+    a_session_is_no_key,
+];
+
+async fn a_user_is_described_as_in_verify(app: &App) {
+    let member = app.member().logged_in().await;
+    app.admin().logged_in().await.set_metadata(member.id(), json!({ "team": 7 })).await.expect(200);
+    let data = app.backend().get(&format!("/public/users/{}", member.id())).await.expect_ok();
+    let verified = app.backend().verify(&member.access_token()).await.expect_ok();
+    assert_eq!(shape(&data), ["membership", "user"]);
+    assert_eq!((&data["user"], &data["membership"]), (&verified["user"], &verified["membership"]));
+}
+
+async fn a_user_who_is_no_member_here_is_404(app: &App) {
+    for id in [app.other_org().member().id(), "usr_00000000000000000000000000", "rubbish", "%00", "mem_00000000000000000000000000"] {
+        app.backend().get(&format!("/public/users/{id}")).await.expect_error(404, "not_found");
+    }
+}
+
+async fn the_members_are_those_of_the_list(app: &App) {
+    let member = app.member().logged_in().await;
+    let data = app.backend().get("/public/members").await.expect_ok();
+    assert_eq!(data["members"].as_array(), Some(&member.members().await));
+}
+
+async fn one_member_is_the_lists_entry(app: &App) {
+    let member = app.member().logged_in().await;
+    let data = app.backend().get(&format!("/public/members/{}", member.id())).await.expect_ok();
+    assert_eq!(shape(&data), ["member"]);
+    assert_eq!(Some(&data["member"]), member.member_entry(member.id()).await.as_ref());
+}
+
+async fn somebody_who_is_no_member_here_is_404(app: &App) {
+    for id in [app.other_org().member().id(), "usr_00000000000000000000000000", "rubbish"] {
+        app.backend().get(&format!("/public/members/{id}")).await.expect_error(404, "not_found");
+    }
+}
+
+async fn a_removed_member_is_gone_at_once(app: &App) {
+    let (admin, id) = (app.admin().logged_in().await, app.member().id().to_owned());
+    app.backend().get(&format!("/public/members/{id}")).await.expect(200);
+    admin.remove(&id).await.expect(200);
+    app.backend().get(&format!("/public/members/{id}")).await.expect_error(404, "not_found");
+    app.backend().get(&format!("/public/users/{id}")).await.expect_error(404, "not_found");
+    assert_eq!(app.backend().get("/public/members").await.expect_ok()["members"].as_array().map(Vec::len), Some(1));
+}
+
+async fn a_suspended_member_is_shown_as_suspended(app: &App) {
+    let (admin, id) = (app.admin().logged_in().await, app.member().id().to_owned());
+    admin.set_status(&id, "suspended").await.expect(200);
+    let data = app.backend().get(&format!("/public/members/{id}")).await.expect_ok();
+    assert_eq!(data["member"]["status"], "suspended");
+    let data = app.backend().get(&format!("/public/users/{id}")).await.expect_ok();
+    assert_eq!(data["membership"]["status"], "suspended");
+}
+
+async fn a_session_is_no_key(app: &App) {
+    let admin = app.admin().logged_in().await;
+    admin.get("/public/members").await.expect_error(401, "invalid_api_key");
+    admin.verify(&admin.access_token()).await.expect_error(401, "invalid_api_key");
+    app.backend().get("/org").await.expect_no_session();
+    app.backend().get("/org/members").await.expect_no_session();
+}

@@ -1,0 +1,201 @@
+//! POST /auth/refresh: a new generation of tokens for a live session; tabs and lost replies are forgiven, a thief is not.
+
+use std::time::Duration;
+
+use tenant_auth_conformance::{App, Caller, jwt, scenarios, shape, together};
+
+scenarios![
+    a_refresh_replaces_both_tokens_and_retires_the_old_access_token,
+    a_missing_refresh_token_is_401,
+    a_token_that_is_no_refresh_token_is_401,
+    a_revoked_refresh_token_is_401,
+    a_refresh_token_expires_after_seven_days,
+    a_session_kept_alive_ends_thirty_days_after_its_login,
+    within_the_grace_a_superseded_token_gets_the_current_generation_without_rotating,
+    the_grace_counts_from_the_tokens_own_supersession,
+    a_refresh_token_replayed_after_the_grace_ends_the_session,
+    without_a_grace_a_second_use_ends_the_session_at_once,
+    parallel_refreshes_all_succeed_in_one_generation,
+    the_access_token_is_not_needed,
+    a_body_is_ignored,
+    in_another_organization_it_is_401_and_nothing_is_revoked,
+    reuse_is_judged_only_under_the_tokens_own_slug,
+    two_different_refresh_cookies_are_401_and_equal_ones_are_fine,
+];
+
+const DAY: u64 = 24 * 60 * 60;
+
+/// The generation an access token belongs to.
+fn generation(caller: &Caller) -> i64 {
+    jwt::claims(&caller.access_token())["gen"].as_i64().expect("a number")
+}
+
+async fn a_refresh_replaces_both_tokens_and_retires_the_old_access_token(app: &App) {
+    let member = app.member().logged_in().await;
+    let (access, refresh, before) = (member.access_token(), member.refresh_token(), generation(&member));
+    let data = member.refresh().await.expect_ok();
+    assert_eq!(shape(&data), ["accessToken", "refreshToken"]);
+    assert_eq!((&data["accessToken"], &data["refreshToken"]), (&member.access_token().into(), &member.refresh_token().into()));
+    assert_ne!(member.access_token(), access);
+    assert_ne!(member.refresh_token(), refresh);
+    assert_eq!(generation(&member), before + 1);
+    member.get("/org").await.expect(200);
+    member.elsewhere().with_bearer(&access).get("/org").await.expect_no_session();
+    assert!(!app.backend().finds_valid(&access).await, "the old access token is invalidated at once");
+}
+
+async fn a_missing_refresh_token_is_401(app: &App) {
+    app.anonymous().refresh().await.expect_no_session();
+    let member = app.member().logged_in().await;
+    member.jar().forget("refresh_token");
+    member.refresh().await.expect_no_session();
+    member.get("/org").await.expect(200);
+}
+
+async fn a_token_that_is_no_refresh_token_is_401(app: &App) {
+    let member = app.member().logged_in().await;
+    let forged = jwt::with_claims(&member.refresh_token(), |claims| claims["exp"] = (i64::from(i32::MAX)).into());
+    for token in [member.access_token(), forged, "rubbish".to_owned(), String::new(), "a.b.c".to_owned()] {
+        app.anonymous().refresh_with(&token).await.expect_no_session();
+    }
+    let bearer = member.elsewhere().with_bearer(&member.refresh_token());
+    bearer.get("/org").await.expect_no_session();
+    bearer.refresh().await.expect_no_session();
+    member.refresh().await.expect(200);
+}
+
+async fn a_revoked_refresh_token_is_401(app: &App) {
+    let member = app.member().logged_in().await;
+    let refresh = member.refresh_token();
+    member.logout().await.expect(200);
+    app.anonymous().refresh_with(&refresh).await.expect_no_session();
+}
+
+async fn a_refresh_token_expires_after_seven_days(app: &App) {
+    let (early, late) = (app.member().logged_in().await, app.member().logged_in().await);
+    app.advance(7 * DAY - 1);
+    early.refresh().await.expect(200);
+    app.advance(1);
+    late.refresh().await.expect_no_session();
+}
+
+async fn a_session_kept_alive_ends_thirty_days_after_its_login(app: &App) {
+    let member = app.member().logged_in().await;
+    for _ in 0..4 {
+        app.advance(6 * DAY);
+        member.refresh().await.expect(200);
+    }
+    app.advance(6 * DAY - 1);
+    member.refresh().await.expect(200);
+    member.get("/org").await.expect(200);
+    let access = member.access_token();
+    app.advance(1);
+    member.get("/org").await.expect_no_session();
+    assert!(!app.backend().finds_valid(&access).await, "no token outlives its session");
+    member.refresh().await.expect_no_session();
+}
+
+async fn within_the_grace_a_superseded_token_gets_the_current_generation_without_rotating(app: &App) {
+    let tab = app.member().logged_in().await;
+    let other_tab = tab.copied();
+    tab.refresh().await.expect(200);
+    app.clock.advance(app.config.refresh_grace - Duration::from_millis(1));
+    other_tab.refresh().await.expect(200);
+    assert_eq!(generation(&other_tab), generation(&tab), "no second rotation");
+    tab.get("/org").await.expect(200);
+    other_tab.get("/org").await.expect(200);
+    tab.refresh().await.expect(200);
+}
+
+async fn the_grace_counts_from_the_tokens_own_supersession(app: &App) {
+    let member = app.member().logged_in().await;
+    let first = member.copied();
+    member.refresh().await.expect(200);
+    let second = member.copied();
+    app.advance(20);
+    member.refresh().await.expect(200);
+    app.advance(9);
+    first.refresh().await.expect(200);
+    assert_eq!(generation(&first), generation(&member), "the first is honoured 29 s after its supersession");
+    app.advance(20);
+    second.refresh().await.expect(200);
+    assert_eq!(generation(&second), generation(&member), "the second 29 s after its own");
+    member.get("/org").await.expect(200);
+}
+
+async fn a_refresh_token_replayed_after_the_grace_ends_the_session(app: &App) {
+    let member = app.member().logged_in().await;
+    let (thief, other_device) = (member.copied(), app.member().logged_in().await);
+    member.refresh().await.expect(200);
+    let access = member.access_token();
+    app.clock.advance(app.config.refresh_grace);
+    thief.refresh().await.expect_no_session();
+    member.get("/org").await.expect_no_session();
+    member.refresh().await.expect_no_session();
+    assert!(!app.backend().finds_valid(&access).await, "the whole session is gone");
+    other_device.get("/org").await.expect(200);
+}
+
+async fn without_a_grace_a_second_use_ends_the_session_at_once(app: &App) {
+    let strict = app.beside(|setup| setup.config.refresh_grace = Duration::ZERO).await;
+    let member = strict.member().logged_in().await;
+    let thief = member.copied();
+    member.refresh().await.expect(200);
+    thief.refresh().await.expect_no_session();
+    member.refresh().await.expect_no_session();
+}
+
+async fn parallel_refreshes_all_succeed_in_one_generation(app: &App) {
+    let member = app.member().logged_in().await;
+    let tabs: Vec<Caller> = (0..8).map(|_| member.copied()).collect();
+    for answer in together(tabs.iter().map(Caller::refresh).collect()).await {
+        answer.expect(200);
+    }
+    for tab in &tabs {
+        assert_eq!(generation(tab), generation(&member) + 1);
+        tab.get("/org").await.expect(200);
+    }
+}
+
+async fn the_access_token_is_not_needed(app: &App) {
+    let member = app.member().logged_in().await;
+    app.advance(900);
+    member.get("/org").await.expect_no_session();
+    member.refresh().await.expect(200);
+    member.jar().forget("access_token");
+    member.refresh().await.expect(200);
+    member.get("/org").await.expect(200);
+}
+
+async fn a_body_is_ignored(app: &App) {
+    let member = app.member().logged_in().await;
+    member.refresh().body("text/plain", "whatever").await.expect(200);
+    member.refresh().text("{not json").await.expect(200);
+    member.refresh().text("{}").await.expect(200);
+}
+
+async fn in_another_organization_it_is_401_and_nothing_is_revoked(app: &App) {
+    let member = app.member().logged_in().await;
+    let refused = member.clone().at_org("globex").refresh().await.expect_error(401, "wrong_organization");
+    assert!(refused.cookies().is_empty(), "no cookie is cleared");
+    member.refresh().await.expect(200);
+}
+
+async fn reuse_is_judged_only_under_the_tokens_own_slug(app: &App) {
+    let member = app.member().logged_in().await;
+    let old = member.refresh_token();
+    member.refresh().await.expect(200);
+    app.clock.advance(app.config.refresh_grace);
+    let refused = app.other_org().anonymous().refresh_with(&old).await.expect(401);
+    assert!(refused.cookies().is_empty());
+    member.get("/org").await.expect(200);
+    member.refresh().await.expect(200);
+}
+
+async fn two_different_refresh_cookies_are_401_and_equal_ones_are_fine(app: &App) {
+    let member = app.member().logged_in().await;
+    let (one, another) = (member.refresh_token(), app.member().logged_in().await.refresh_token());
+    member.refresh().cookies(format!("refresh_token={one}; refresh_token={another}")).await.expect_no_session();
+    member.jar().put("refresh_token", &one);
+    member.refresh().cookies(format!("refresh_token={one}; refresh_token={one}")).await.expect(200);
+}
