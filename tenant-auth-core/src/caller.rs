@@ -5,6 +5,7 @@
 //! organization and the session, and judges the right again inside the transaction.
 
 use crate::{
+    account::Client,
     builder::TenantAuth,
     error::Error,
     id::{OrgId, UserId},
@@ -27,6 +28,8 @@ pub struct Tenant {
 pub struct Member {
     pub(crate) auth: TenantAuth,
     pub(crate) standing: Standing,
+    /// Where the request comes from: what wrong passwords are counted by.
+    pub(crate) client: Client,
 }
 
 /// A member with the role org_admin.
@@ -87,7 +90,7 @@ impl Tenant {
             return Err(Error::WrongOrganization);
         }
         standing.admitted()?;
-        Ok(Member { auth: self.auth.clone(), standing })
+        Ok(Member { auth: self.auth.clone(), standing, client: Client::default() })
     }
 }
 
@@ -140,6 +143,13 @@ impl Member {
     /// The session.
     pub fn session(&self) -> &Session {
         &self.standing.session
+    }
+
+    /// Says where the member's request comes from, so that wrong passwords and codes are counted by it.
+    #[must_use]
+    pub fn seen_from(mut self, client: Client) -> Self {
+        self.client = client;
+        self
     }
 
     /// The right of an org_admin.

@@ -18,6 +18,8 @@ pub struct Config {
     pub access_token_ttl: Duration,
     /// Lifetime of a refresh token; 7 days.
     pub refresh_token_ttl: Duration,
+    /// Time for the second step of a login; 300 s.
+    pub partial_token_ttl: Duration,
     /// A session ends this long after its login at the latest; 30 days.
     pub session_ttl: Duration,
     /// How long a superseded refresh token is honoured after its own supersession; 30 s, at most 60.
@@ -28,6 +30,14 @@ pub struct Config {
     pub sessions_per_user: u32,
     /// API keys an organization may have; 20.
     pub api_keys_per_org: u32,
+    /// Failed logins of one account from one address before it is blocked; 5.
+    pub login_max_failures: u32,
+    /// The time in which failures from one address are counted; 15 min.
+    pub login_window: Duration,
+    /// Failed logins from one address (IPv6: /64) in that time, over all accounts; 50.
+    pub login_max_failures_per_ip: u32,
+    /// Failed logins of one account in an hour, over all addresses; 100.
+    pub login_max_failures_per_account: u32,
     /// The least zxcvbn score (0–4) of a new password; 1.
     pub password_min_score: u8,
     /// The cost of a password hash, when the hasher is not replaced.
@@ -36,6 +46,12 @@ pub struct Config {
     pub password_pepper: Option<String>,
     /// The link in an invitation mail, with `{token}` and `{slug}`; default `{public_url}/invite#org={slug}&token={token}`.
     pub invite_url: Option<String>,
+    /// The link in a mail that resets a password; default `{public_url}/reset#org={slug}&token={token}`.
+    pub reset_url: Option<String>,
+    /// The link in a mail that verifies an address; default `{public_url}/verify#…`.
+    pub verify_url: Option<String>,
+    /// The link in a mail that changes an address; default `{public_url}/change-email#…`.
+    pub change_email_url: Option<String>,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpNet>,
     /// Browser origins allowed for every organization, beside its own.
@@ -70,6 +86,15 @@ pub enum TokensInBody {
     Always,
 }
 
+/// The pages that mails link to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum LinkedPage {
+    Invite,
+    Reset,
+    Verify,
+    ChangeEmail,
+}
+
 const MINUTE: u64 = 60;
 const DAY: u64 = 24 * 60 * MINUTE;
 
@@ -80,15 +105,23 @@ impl Config {
             public_url,
             access_token_ttl: Duration::from_secs(15 * MINUTE),
             refresh_token_ttl: Duration::from_secs(7 * DAY),
+            partial_token_ttl: Duration::from_secs(5 * MINUTE),
             session_ttl: Duration::from_secs(30 * DAY),
             refresh_grace: Duration::from_secs(30),
             invite_ttl: Duration::from_secs(7 * DAY),
             sessions_per_user: 20,
             api_keys_per_org: 20,
+            login_max_failures: 5,
+            login_window: Duration::from_secs(15 * MINUTE),
+            login_max_failures_per_ip: 50,
+            login_max_failures_per_account: 100,
             password_min_score: 1,
             argon2: Argon2Params::default(),
             password_pepper: None,
             invite_url: None,
+            reset_url: None,
+            verify_url: None,
+            change_email_url: None,
             trusted_proxies: Vec::new(),
             allowed_origins: Vec::new(),
             cookie_domain: None,
@@ -108,7 +141,9 @@ impl Config {
         let lifetimes = [
             ("access_token_ttl", self.access_token_ttl),
             ("refresh_token_ttl", self.refresh_token_ttl),
+            ("partial_token_ttl", self.partial_token_ttl),
             ("session_ttl", self.session_ttl),
+            ("login_window", self.login_window),
             ("invite_ttl", self.invite_ttl),
         ];
         if let Some((name, _)) = lifetimes.iter().find(|(_, ttl)| ttl.as_secs() < 1) {
@@ -123,8 +158,22 @@ impl Config {
         if self.sessions_per_user == 0 {
             return Err(Error::invalid("sessions_per_user", "must be at least 1"));
         }
-        if self.invite_url.as_ref().is_some_and(|template| !template.contains("{token}")) {
-            return Err(Error::invalid("invite_url", "must contain {token}"));
+        let limits = [
+            ("login_max_failures", self.login_max_failures),
+            ("login_max_failures_per_ip", self.login_max_failures_per_ip),
+            ("login_max_failures_per_account", self.login_max_failures_per_account),
+        ];
+        if let Some((name, _)) = limits.iter().find(|(_, most)| *most == 0) {
+            return Err(Error::invalid(*name, "must be at least 1"));
+        }
+        let templates = [
+            ("invite_url", &self.invite_url),
+            ("reset_url", &self.reset_url),
+            ("verify_url", &self.verify_url),
+            ("change_email_url", &self.change_email_url),
+        ];
+        if let Some((name, _)) = templates.iter().find(|(_, url)| url.as_ref().is_some_and(|url| !url.contains("{token}"))) {
+            return Err(Error::invalid(*name, "must contain {token}"));
         }
         if self.cookie_same_site == SameSite::None && self.public_url.scheme() != "https" {
             return Err(Error::invalid("cookie_same_site", "none needs an https public URL"));
@@ -143,11 +192,18 @@ impl Config {
         format!("{}/api/v1", self.public_url.path().trim_end_matches('/'))
     }
 
-    /// The link for an invite's mail.
-    pub(crate) fn invite_link(&self, slug: &str, token: &str) -> String {
-        match &self.invite_url {
+    /// The link for a mail. Links come from the settings alone, never from a request.
+    pub(crate) fn link(&self, page: LinkedPage, slug: &str, token: &str) -> String {
+        let (template, path) = match page {
+            LinkedPage::Invite => (&self.invite_url, "invite"),
+            LinkedPage::Reset => (&self.reset_url, "reset"),
+            LinkedPage::Verify => (&self.verify_url, "verify"),
+            LinkedPage::ChangeEmail => (&self.change_email_url, "change-email"),
+        };
+        match template {
             Some(template) => template.replace("{slug}", slug).replace("{token}", token),
-            None => format!("{}/invite#org={slug}&token={token}", self.issuer()),
+            // A fragment never reaches a server's log.
+            None => format!("{}/{path}#org={slug}&token={token}", self.issuer()),
         }
     }
 

@@ -46,6 +46,21 @@ pub enum Error {
     /// The password given to confirm an operation is wrong.
     #[error("The current password is wrong.")]
     WrongPassword,
+    /// The code given to confirm an operation is wrong, or was used before.
+    #[error("The code is wrong or was used before. Enter a fresh one.")]
+    WrongCode,
+    /// The second step of a login failed: no such login waits, or the code is wrong, used or too late.
+    #[error("The second factor was not accepted. Try a fresh code, or log in again.")]
+    SecondFactorFailed,
+    /// A second factor is in force already.
+    #[error("Two-factor authentication is enabled already. Disable it first.")]
+    SecondFactorEnabled,
+    /// There is no second factor to do this with.
+    #[error("Two-factor authentication is not set up. Call setup first.")]
+    SecondFactorMissing,
+    /// The link of a mail is unknown, used or expired.
+    #[error("The link is invalid, was used or has expired. Ask for a new one.")]
+    InvalidLink,
     /// Unknown address or wrong password; which of the two is nobody's business.
     #[error("Invalid email or password.")]
     InvalidCredentials,

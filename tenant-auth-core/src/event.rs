@@ -56,6 +56,10 @@ event_kinds! {
     UserPasswordChanged = "user.password_changed",
     /// An address was proved to be its owner's.
     UserEmailVerified = "user.email_verified",
+    /// A second factor was put in force.
+    UserTwoFactorEnabled = "user.two_factor_enabled",
+    /// A second factor was removed.
+    UserTwoFactorDisabled = "user.two_factor_disabled",
     /// An organization's details changed.
     OrgUpdated = "org.updated",
     /// An organization was suspended.
@@ -76,12 +80,18 @@ event_kinds! {
 pub(crate) enum EndReason {
     /// Its owner logged out.
     Logout,
+    /// Its owner ended it from another session.
+    Ended,
     /// An org_admin ended it.
     Admin,
     /// Its owner is no longer a member.
     Removed,
     /// The password changed.
     Password,
+    /// The address changed.
+    Email,
+    /// The second factor was put in force or removed.
+    TwoFactor,
     /// There were too many; it was the oldest.
     Limit,
     /// A superseded refresh token was used again.

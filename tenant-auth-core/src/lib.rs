@@ -42,6 +42,7 @@ mod event;
 #[cfg(feature = "http")]
 pub mod http;
 mod id;
+mod letters;
 mod mail;
 mod model;
 mod operator;
@@ -52,11 +53,14 @@ mod sealed;
 mod secret;
 mod store;
 mod time;
+mod throttle;
 mod token;
 mod value;
 mod worker;
 
-pub use account::{Client, Credentials, Login, NewPassword, Opened, ProfileUpdate};
+pub use account::{
+    Client, Credentials, Login, NewEmail, NewPassword, Opened, ProfileUpdate, RecoveryCodes, SecondFactorSetup, SecondFactorStatus,
+};
 pub use backend::{Asking, CreatedApiKey, Identity, NewApiKey, Verification};
 pub use builder::{BuildError, Builder, TenantAuth};
 pub use caller::{Backend, Member, OrgAdmin, Tenant};
@@ -82,6 +86,6 @@ pub use store::Postgres;
 pub use store::Sqlite;
 pub use store::Store;
 pub use time::Timestamp;
-pub use token::Tokens;
+pub use token::{PartialToken, Tokens};
 pub use value::{AppUrl, Bio, DisplayName, Email, Metadata, Origin, Phone, Plan, Rejected, Slug};
 pub use worker::Worker;

@@ -1,6 +1,8 @@
 //! What the service writes to people. A mail is composed when it is caused, sealed, and left in the outbox; links come from the
 //! settings alone, never from a request. Values people chose are escaped in HTML and kept to one line in the subject.
 
+use std::time::Duration;
+
 use minijinja::{Environment, context};
 use zeroize::Zeroizing;
 
@@ -8,11 +10,13 @@ use crate::{
     builder::TenantAuth,
     error::Error,
     id::{DeliveryId, Id, OrgId},
+    letters::Letter,
     model::{Invite, Organization},
     ports::Message,
     sealed::Place,
     store::{ClaimedMail, OutgoingMail, Tx},
     time::Timestamp,
+    value::Email,
 };
 
 /// What an invitation mail tells.
@@ -34,7 +38,7 @@ pub(crate) struct Posting<'a> {
 pub(crate) fn invite(mail: &InviteMail<'_>) -> Result<Message, Error> {
     let values = context! {
         organization => mail.org.name.as_str(),
-        inviter => mail.invite.invited_by_email.as_ref().map(crate::value::Email::as_str),
+        inviter => mail.invite.invited_by_email.as_ref().map(Email::as_str),
         role => mail.invite.role.as_str(),
         link => mail.link,
         app_url => mail.org.app_url.as_ref().map(crate::value::AppUrl::as_str),
@@ -49,8 +53,34 @@ pub(crate) fn invite(mail: &InviteMail<'_>) -> Result<Message, Error> {
 }
 
 /// minijinja escapes by the template's name: `.html` is escaped, `.txt` is not.
-fn render(name: &'static str, template: &'static str, values: &minijinja::Value) -> Result<String, Error> {
+pub(crate) fn render(name: &'static str, template: &'static str, values: &minijinja::Value) -> Result<String, Error> {
     Environment::new().render_named_str(name, template, values).map_err(Error::internal)
+}
+
+/// Notices have no link that could expire.
+const NOTICE_KEPT: Duration = Duration::from_secs(2 * 24 * 3_600);
+
+/// Leaves a letter in the outbox of a transaction; `useless_after` is its link's end, when it has one.
+pub(crate) async fn letter(
+    auth: &TenantAuth,
+    tx: &mut Tx,
+    org: &OrgId,
+    (recipient, letter): (&Email, &Letter<'_>),
+    now: Timestamp,
+) -> Result<DeliveryId, Error> {
+    let useless_after = match letter {
+        Letter::ResetPassword { until, .. } | Letter::VerifyEmail { until, .. } | Letter::ChangeEmail { until, .. } => *until,
+        _ => now.plus(NOTICE_KEPT),
+    };
+    post(auth, tx, Posting { org, kind: letter.kind(), message: letter.to(recipient)?, useless_after }, now).await
+}
+
+/// Tells every active org_admin of something that gives power over the organization.
+pub(crate) async fn tell_admins(auth: &TenantAuth, tx: &mut Tx, org: &OrgId, notice: &Letter<'_>, now: Timestamp) -> Result<(), Error> {
+    for admin in tx.members().active_admins(org).await? {
+        letter(auth, tx, org, (&admin, notice), now).await?;
+    }
+    Ok(())
 }
 
 /// Leaves a mail in the outbox of a transaction.

@@ -5,6 +5,7 @@ use crate::{
     account::{Ending, tell_ended},
     backend::{CreatedApiKey, NewApiKey, create_key},
     builder::TenantAuth,
+    config::LinkedPage,
     error::Error,
     event::{ApiKeyData, EndReason, EventKind, MemberData, OrgData},
     id::Id,
@@ -173,7 +174,7 @@ impl Operator {
     pub async fn create_api_key(&self, slug: &Slug, new: NewApiKey) -> Result<CreatedApiKey, Error> {
         let now = self.auth.now();
         let (mut tx, org) = self.begin_in(slug).await?;
-        let created = create_key(&self.auth, &mut tx, (&org.id, None), new, now).await?;
+        let created = create_key(&self.auth, &mut tx, (&org, None), new, now).await?;
         let data = ApiKeyData { api_key: &created.api_key };
         tx.push(Event::new(EventKind::ApiKeyCreated, (&org.id, &org.slug), Actor::System, &data)?);
         self.auth.commit(tx, now).await?;
@@ -266,7 +267,7 @@ impl Operator {
         let invitation = Invitation { org: &org, email, role: Role::OrgAdmin, by: None };
         let (invite, token) = invite(&self.auth, &mut tx, &invitation, now).await?;
         self.auth.commit(tx, now).await?;
-        let url = self.auth.config().invite_link(org.slug.as_str(), token.expose());
+        let url = self.auth.config().link(LinkedPage::Invite, org.slug.as_str(), token.expose());
         Ok(Invited { org, invite: invite.summary(), token, url })
     }
 }

@@ -101,6 +101,7 @@ listed! {
     crate::model::MemberEntry: joined_at, user_id;
     crate::model::Invite: created_at, id;
     crate::model::ApiKey: created_at, id;
+    crate::model::SessionSummary: created_at, id;
     crate::model::Organization: created_at, id;
 }
 

@@ -19,6 +19,7 @@ use crate::{
     id::{Id, OrgId, SessionId, UserId},
     model::{AuthMethod, Session},
     secret::SignedToken,
+    store::PendingLogin,
     time::Timestamp,
 };
 
@@ -85,6 +86,26 @@ struct RefreshClaims {
     exp: i64,
 }
 
+#[derive(Debug, Serialize, Deserialize)]
+struct PartialClaims {
+    iss: String,
+    aud: String,
+    sid: String,
+    jti: String,
+    iat: i64,
+    nbf: i64,
+    exp: i64,
+}
+
+/// What a person holds between the two steps of a login.
+#[derive(Debug, Clone)]
+pub struct PartialToken {
+    /// Exchanged for a session together with a code.
+    pub token: SignedToken,
+    /// When it ends.
+    pub expires_at: Timestamp,
+}
+
 /// What a genuine, unexpired access token says.
 #[derive(Debug, Clone)]
 pub(crate) struct AccessToken {
@@ -103,6 +124,7 @@ pub(crate) struct RefreshToken {
 
 const ACCESS_TYPE: &str = "at+jwt";
 const REFRESH_TYPE: &str = "rt+jwt";
+const PARTIAL_TYPE: &str = "pt+jwt";
 
 /// Signs and reads tokens.
 pub(crate) struct Signer {
@@ -211,6 +233,28 @@ impl Signer {
             access_expires_at: Timestamp::from_secs(access.exp),
             refresh_expires_at: Timestamp::from_secs(refresh.exp),
         })
+    }
+
+    /// The token of a login that waits for the second factor.
+    pub(crate) fn issue_partial(&self, login: &PendingLogin) -> Result<PartialToken, Error> {
+        let (issued, expires_at) = (login.created_at.secs(), Timestamp::from_secs(login.expires_at.secs()));
+        let claims = PartialClaims {
+            iss: self.issuer.clone(),
+            aud: self.issuer.clone(),
+            sid: login.id.as_str().to_owned(),
+            jti: format!("{}.p", login.id.body()),
+            iat: issued,
+            nbf: issued,
+            exp: expires_at.secs(),
+        };
+        Ok(PartialToken { token: self.sign(Purpose::Internal, PARTIAL_TYPE, &claims)?, expires_at })
+    }
+
+    /// Which login waits; `None` for anything but a genuine partial token that has not expired.
+    pub(crate) fn read_partial(&self, token: &str, now: Timestamp) -> Option<SessionId> {
+        let claims: PartialClaims = self.read(Purpose::Internal, PARTIAL_TYPE, token)?;
+        let valid = now < Timestamp::from_secs(claims.exp) && claims.aud == self.issuer;
+        valid.then(|| Id::from_stored(claims.sid))
     }
 
     /// `None` for anything but a genuine access token that has not expired.

@@ -7,6 +7,7 @@ use std::{future::Future, pin::pin, time::Duration};
 use tokio::task::JoinSet;
 
 use crate::{
+    account::fulfil_reset_requests,
     builder::TenantAuth,
     error::Error,
     mail,
@@ -60,7 +61,7 @@ impl Worker {
                     tracing::warn!(%error, "sweeping failed; it is tried again in a minute");
                 }
             }
-            let worked = self.send_due_mail().await.unwrap_or_else(|error| {
+            let worked = self.work().await.unwrap_or_else(|error| {
                 tracing::warn!(%error, "the outbox cannot be read; it is tried again shortly");
                 false
             });
@@ -79,8 +80,14 @@ impl Worker {
     /// # Errors
     /// [`Error::Unavailable`] when the database is away; a mail that could not be sent is no error.
     pub async fn tick(&self) -> Result<(), Error> {
-        while self.send_due_mail().await? {}
+        while self.work().await? {}
         self.sweep().await
+    }
+
+    /// One round of what waits; `true` when there was something to do.
+    async fn work(&self) -> Result<bool, Error> {
+        let asked = fulfil_reset_requests(&self.auth).await?;
+        Ok(self.send_due_mail().await? || asked)
     }
 
     /// How long nothing is due, as far as anybody knows.

@@ -3,14 +3,15 @@
 //! session records the account's epoch as it was read then, and a password change meanwhile makes it dead on arrival.
 
 use crate::{
-    account::{Client, open_session},
+    account::{Client, Opening, open_session, wait_for_second_factor},
     caller::Tenant,
     error::Error,
-    model::{AuthMethod, Membership, Status},
+    model::{AuthMethod, Membership, Organization, Session, Status, User},
     ports::Verdict,
     secret::Password,
     store::{Account, Standing},
-    token::Tokens,
+    throttle::Attempt,
+    token::{PartialToken, Tokens},
     value::{Email, password},
 };
 
@@ -31,6 +32,8 @@ pub struct Credentials {
 pub enum Login {
     /// The person is in.
     Session(Box<Opened>),
+    /// The second factor is still to come: [`Tenant::verify_second_factor`].
+    SecondFactor(PartialToken),
 }
 
 /// A session that was just opened.
@@ -43,7 +46,7 @@ pub struct Opened {
 
 impl Opened {
     /// The person.
-    pub fn user(&self) -> &crate::model::User {
+    pub fn user(&self) -> &User {
         &self.standing.user
     }
 
@@ -53,47 +56,36 @@ impl Opened {
     }
 
     /// The organization.
-    pub fn organization(&self) -> &crate::model::Organization {
+    pub fn organization(&self) -> &Organization {
         &self.standing.org
     }
 
     /// The session.
-    pub fn session(&self) -> &crate::model::Session {
+    pub fn session(&self) -> &Session {
         &self.standing.session
     }
 }
 
 impl Tenant {
-    /// Logs a person in to this organization.
+    /// Logs a person in to this organization, as far as a password goes.
     ///
     /// # Errors
     /// [`Error::InvalidCredentials`]; after a correct password [`Error::NotAMember`] or [`Error::Suspended`];
-    /// [`Error::Unavailable`] when too many logins wait.
+    /// [`Error::RateLimited`] after too many failures; [`Error::Unavailable`] when too many logins wait.
     pub async fn login(&self, credentials: Credentials) -> Result<Login, Error> {
+        let attempt = self.auth.password_attempt(&credentials.email, &credentials.client).await?;
         let account = self.auth.store().read().await?.users().find_by_email(&credentials.email).await?;
-        let (account, verdict) = self.prove(account, &credentials.password).await?;
-        if self.org.status == Status::Suspended {
-            return Err(Error::Suspended);
+        match self.prove(account, &credentials.password).await {
+            Ok(proved) => self.enter(proved, attempt, credentials).await,
+            Err(Error::InvalidCredentials) => {
+                attempt.failed().await?;
+                Err(Error::InvalidCredentials)
+            }
+            Err(unjudged) => {
+                attempt.withdrawn().await?;
+                Err(unjudged)
+            }
         }
-        let stronger = match verdict {
-            Verdict::MatchOutdated => Some(self.auth.hasher().hash(&credentials.password).await?),
-            Verdict::Match | Verdict::Mismatch => None,
-        };
-
-        let now = self.auth.now();
-        let mut tx = self.auth.store().begin().await?;
-        let membership = tx.members().hold(&self.org.id, &account.user.id).await?.ok_or(Error::NotAMember)?;
-        if membership.status == Status::Suspended {
-            return Err(Error::Suspended);
-        }
-        if let Some(stronger) = stronger {
-            tx.users().rehash(&account.user.id, &account.password, &stronger).await?;
-        }
-        let standing = open_session(&mut tx, self, account, membership, (AuthMethod::Password, credentials.client), now).await?;
-        self.auth.commit(tx, now).await?;
-
-        let tokens = self.auth.signer().issue(&standing.session)?;
-        Ok(Login::Session(Box::new(Opened { tokens, standing })))
     }
 
     /// The account, once the password is proved to be its own.
@@ -105,5 +97,57 @@ impl Tenant {
             (Some(account), Verdict::Match | Verdict::MatchOutdated) => Ok((account, verdict)),
             _ => Err(Error::InvalidCredentials),
         }
+    }
+
+    /// What follows a right password. The attempt is settled whatever comes of it: it was no guess.
+    async fn enter(&self, (account, verdict): (Account, Verdict), attempt: Attempt, credentials: Credentials) -> Result<Login, Error> {
+        match self.admit(account, verdict, &attempt, credentials).await {
+            Ok(login) => Ok(login),
+            Err(refused) => {
+                attempt.withdrawn().await?;
+                Err(refused)
+            }
+        }
+    }
+
+    async fn admit(&self, account: Account, verdict: Verdict, attempt: &Attempt, credentials: Credentials) -> Result<Login, Error> {
+        if self.org.status == Status::Suspended {
+            return Err(Error::Suspended);
+        }
+        let stronger = match verdict {
+            Verdict::MatchOutdated => password::normalized(&credentials.password),
+            Verdict::Match | Verdict::Mismatch => None,
+        };
+        let stronger = match stronger {
+            Some(password) => Some(self.auth.hasher().hash(&password).await?),
+            None => None,
+        };
+
+        let now = self.auth.now();
+        let mut tx = self.auth.store().begin().await?;
+        let has_second_factor = tx.second_factors().find(&account.user.id).await?.is_some_and(|factor| factor.enabled_at().is_some());
+        if has_second_factor {
+            attempt.released(&mut tx).await?;
+        } else {
+            attempt.completed(&mut tx, now).await?;
+        }
+        if let Some(stronger) = stronger {
+            tx.users().rehash(&account.user.id, &account.password, &stronger).await?;
+        }
+        let membership = tx.members().hold(&self.org.id, &account.user.id).await?.ok_or(Error::NotAMember)?;
+        if membership.status == Status::Suspended {
+            return Err(Error::Suspended);
+        }
+        let opening = Opening { id: None, methods: vec![AuthMethod::Password], client: credentials.client };
+        if has_second_factor {
+            let partial = wait_for_second_factor(&mut tx, self, &account, opening, now).await?;
+            self.auth.commit(tx, now).await?;
+            return Ok(Login::SecondFactor(partial));
+        }
+        let standing = open_session(&mut tx, self, account, membership, opening, now).await?;
+        self.auth.commit(tx, now).await?;
+
+        let tokens = self.auth.signer().issue(&standing.session)?;
+        Ok(Login::Session(Box::new(Opened { tokens, standing })))
     }
 }

@@ -1,18 +1,27 @@
-//! A person's account: logging in and out, keeping a session alive, profile and password.
+//! A person's account: logging in and out, keeping a session alive, the second factor, profile, password and address.
 
+mod email;
 mod login;
 mod logout;
 mod password;
 mod profile;
+mod recovery;
 mod refresh;
 mod sessions;
+mod two_factor;
+mod verify_two_factor;
 
 use std::net::IpAddr;
 
+pub use email::NewEmail;
 pub use login::{Credentials, Login, Opened};
 pub use password::NewPassword;
 pub use profile::ProfileUpdate;
-pub(crate) use sessions::{Ending, idle_until, open_session, tell_ended};
+pub(crate) use recovery::fulfil_reset_requests;
+pub(crate) use sessions::{
+    Ending, Opening, end_all_others, idle_until, open_session, tell_ended, tell_user, wait_for_second_factor,
+};
+pub use two_factor::{RecoveryCodes, SecondFactorSetup, SecondFactorStatus};
 
 /// Where a request comes from; kept with the session it opens, for its owner to recognise.
 #[derive(Debug, Clone, Default)]

@@ -1,14 +1,16 @@
-//! Changing a password. Every other session of the account ends, in all organizations, and so does a login that is in flight
-//! with the old one: the account's epoch moves on, and only the session that made the change moves with it.
+//! Changing a password, and confirming something with it. After a change every other session of the account ends, in all
+//! organizations, and so does a login that is in flight with the old one.
 
 use crate::{
-    account::{Ending, tell_ended},
+    account::{end_all_others, tell_user},
     caller::Member,
     error::Error,
     event::{EndReason, EventKind, UserData},
+    letters::Letter,
+    mail,
     ports::Verdict,
     secret::Password,
-    store::Event,
+    store::Account,
     value::password::{self, Owner},
 };
 
@@ -25,33 +27,56 @@ impl Member {
     /// Changes the account's password.
     ///
     /// # Errors
-    /// [`Error::WrongPassword`]; [`Error::WeakPassword`], naming every broken rule; [`Error::SessionRequired`] when the session or
-    /// the password changed meanwhile.
+    /// [`Error::WrongPassword`]; [`Error::WeakPassword`], naming every broken rule; [`Error::RateLimited`];
+    /// [`Error::SessionRequired`] when the session or the password changed meanwhile.
     pub async fn change_password(&self, change: NewPassword) -> Result<(), Error> {
-        let account = self.auth.store().read().await?.users().find(self.user_id()).await?.ok_or(Error::SessionRequired)?;
         let owner = Owner {
-            email: &account.user.email,
-            name: &account.user.name,
+            email: &self.standing.user.email,
+            name: &self.standing.user.name,
             slug: &self.standing.org.slug,
             organization: &self.standing.org.name,
         };
         let new = password::check(&change.new, &owner, self.auth.config().password_min_score)?;
-        let current = password::normalized(&change.current).ok_or(Error::WrongPassword)?;
-        if self.auth.hasher().verify(&current, Some(&account.password)).await? == Verdict::Mismatch {
-            return Err(Error::WrongPassword);
-        }
+        let account = self.confirm_password(&change.current).await?;
         let hash = self.auth.hasher().hash(&new).await?;
 
         let mut write = self.begin_own_write().await?;
-        let session = &write.standing.session.id;
-        let epoch = write.tx.users().set_password(self.user_id(), &hash, account.epoch).await?.ok_or(Error::SessionRequired)?;
-        write.tx.sessions().move_to_epoch(session, epoch).await?;
-        let ended = write.tx.sessions().end_of_user(self.user_id(), Some(session)).await?;
-        for (org_id, slug) in write.tx.users().organizations_of(self.user_id()).await? {
-            let data = UserData { user: &account.user, previous: None };
-            write.tx.push(Event::new(EventKind::UserPasswordChanged, (&org_id, &slug), self.actor(), &data)?);
+        if !write.tx.users().set_password(self.user_id(), &hash, account.epoch).await? {
+            return Err(Error::SessionRequired);
         }
-        tell_ended(&mut write.tx, &ended, &Ending { reason: EndReason::Password, actor: self.actor() }).await?;
+        let data = UserData { user: &write.standing.user, previous: None };
+        tell_user(&mut write.tx, EventKind::UserPasswordChanged, &self.actor(), &data).await?;
+        end_all_others(self, &mut write, EndReason::Password).await?;
+        let notice = (&account.user.email, &Letter::PasswordChanged);
+        mail::letter(&self.auth, &mut write.tx, self.org_id(), notice, write.now).await?;
         self.auth.commit(write.tx, write.now).await
+    }
+
+    /// The account, once its owner has typed the password again. A wrong one counts as a failed login does.
+    pub(crate) async fn confirm_password(&self, typed: &Password) -> Result<Account, Error> {
+        let attempt = self.auth.password_attempt(&self.standing.user.email, &self.client).await?;
+        match self.compare(typed).await {
+            Ok(account) => {
+                attempt.withdrawn().await?;
+                Ok(account)
+            }
+            Err(Error::WrongPassword) => {
+                attempt.failed().await?;
+                Err(Error::WrongPassword)
+            }
+            Err(unjudged) => {
+                attempt.withdrawn().await?;
+                Err(unjudged)
+            }
+        }
+    }
+
+    async fn compare(&self, typed: &Password) -> Result<Account, Error> {
+        let account = self.auth.store().read().await?.users().find(self.user_id()).await?.ok_or(Error::SessionRequired)?;
+        let typed = password::normalized(typed).ok_or(Error::WrongPassword)?;
+        match self.auth.hasher().verify(&typed, Some(&account.password)).await? {
+            Verdict::Match | Verdict::MatchOutdated => Ok(account),
+            Verdict::Mismatch => Err(Error::WrongPassword),
+        }
     }
 }

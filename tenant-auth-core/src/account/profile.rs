@@ -1,11 +1,11 @@
 //! What people say of themselves. The account is one in all organizations, so each of them hears of a change.
 
 use crate::{
+    account::tell_user,
     caller::Member,
     error::Error,
     event::{EventKind, UserData},
     model::{Profile, User},
-    store::Event,
     value::DisplayName,
 };
 
@@ -28,10 +28,8 @@ impl Member {
         let previous = write.standing.user.clone();
         let user = User { name: update.name, profile: update.profile, ..previous.clone() };
         write.tx.users().set_profile(&user.id, &user.name, &user.profile).await?;
-        for (org_id, slug) in write.tx.users().organizations_of(&user.id).await? {
-            let data = UserData { user: &user, previous: Some(&previous) };
-            write.tx.push(Event::new(EventKind::UserUpdated, (&org_id, &slug), self.actor(), &data)?);
-        }
+        let data = UserData { user: &user, previous: Some(&previous) };
+        tell_user(&mut write.tx, EventKind::UserUpdated, &self.actor(), &data).await?;
         self.auth.commit(write.tx, write.now).await?;
         Ok(user)
     }

@@ -1,18 +1,20 @@
-//! The beginning and the end of sessions, as other operations cause them. Both leave an event: `session.created`, and
-//! `session.revoked` with the reason.
+//! The beginning and the end of sessions, as their owners and other operations cause them. Both leave an event:
+//! `session.created`, and `session.revoked` with the reason.
 
 use std::collections::BTreeMap;
 
 use crate::{
     account::Client,
     builder::TenantAuth,
-    caller::Tenant,
+    caller::{Member, Tenant, Write},
     error::Error,
-    event::{EndReason, EventKind, SessionData},
-    id::{Id, OrgId, UserId},
-    model::{AuthMethod, Membership, Session, User},
-    store::{Account, Actor, Ended, Event, Standing, Tx},
+    event::{EndReason, EventKind, SessionData, UserData},
+    id::{Id, OrgId, SessionId, UserId},
+    model::{AuthMethod, Membership, Session, SessionSummary, User},
+    page::{List, Page},
+    store::{Account, Actor, Ended, Event, PendingLogin, Standing, Tx},
     time::Timestamp,
+    token::PartialToken,
     value::Slug,
 };
 
@@ -26,29 +28,39 @@ pub(crate) struct Ending {
     pub(crate) actor: Actor,
 }
 
+/// How a session comes about.
+#[derive(Debug)]
+pub(crate) struct Opening {
+    /// The id of the login it completes, when there was one.
+    pub(crate) id: Option<SessionId>,
+    pub(crate) methods: Vec<AuthMethod>,
+    pub(crate) client: Client,
+}
+
 /// Opens a session for a person whose membership this transaction holds. Beyond the limit the oldest sessions end.
 pub(crate) async fn open_session(
     tx: &mut Tx,
     tenant: &Tenant,
     account: Account,
     membership: Membership,
-    (method, client): (AuthMethod, Client),
+    opening: Opening,
     now: Timestamp,
 ) -> Result<Standing, Error> {
     let config = tenant.auth.config();
+    let (ip, user_agent) = traces(opening.client);
     let session = Session {
-        id: Id::generate(now, tenant.auth.entropy()),
+        id: opening.id.unwrap_or_else(|| Id::generate(now, tenant.auth.entropy())),
         org_id: tenant.org.id.clone(),
         user_id: account.user.id.clone(),
         user_epoch: account.epoch,
         generation: 1,
-        amr: vec![method],
+        amr: opening.methods,
         auth_time: now,
         refreshed_at: now,
         last_used_at: now,
         expires_at: now.plus(config.session_ttl),
-        ip: client.ip.map(|ip| ip.to_canonical().to_string()),
-        user_agent: client.user_agent.map(|text| text.chars().take(USER_AGENT_KEPT).collect()),
+        ip,
+        user_agent,
     };
     tx.sessions().insert(&session, idle_until(&tenant.auth, &session)).await?;
     let evicted = tx.sessions().end_beyond(&tenant.org.id, &account.user.id, config.sessions_per_user).await?;
@@ -58,6 +70,89 @@ pub(crate) async fn open_session(
     tx.push(Event::new(EventKind::SessionCreated, (&tenant.org.id, &tenant.org.slug), actor.clone(), &data)?);
     tell_ended(tx, &evicted, &Ending { reason: EndReason::Limit, actor }).await?;
     Ok(Standing { session, user: account.user, membership, org: tenant.org.clone() })
+}
+
+/// Leaves a login waiting for the second factor.
+pub(crate) async fn wait_for_second_factor(
+    tx: &mut Tx,
+    tenant: &Tenant,
+    account: &Account,
+    opening: Opening,
+    now: Timestamp,
+) -> Result<PartialToken, Error> {
+    let (ip, user_agent) = traces(opening.client);
+    let login = PendingLogin {
+        id: Id::generate(now, tenant.auth.entropy()),
+        org_id: tenant.org.id.clone(),
+        user_id: account.user.id.clone(),
+        user_epoch: account.epoch,
+        method: opening.methods.first().copied().unwrap_or(AuthMethod::Password),
+        ip,
+        user_agent,
+        created_at: now,
+        expires_at: now.plus(tenant.auth.config().partial_token_ttl),
+    };
+    tx.pending_logins().insert(&login).await?;
+    tenant.auth.signer().issue_partial(&login)
+}
+
+/// What is kept of where a request came from.
+fn traces(client: Client) -> (Option<String>, Option<String>) {
+    let user_agent = client.user_agent.map(|text| text.chars().take(USER_AGENT_KEPT).collect());
+    (client.ip.map(|ip| ip.to_canonical().to_string()), user_agent)
+}
+
+/// Ends every session of the caller but this one, and every login in flight, in all organizations: the account moves into a new
+/// epoch, and only this session moves with it.
+pub(crate) async fn end_all_others(member: &Member, write: &mut Write, reason: EndReason) -> Result<(), Error> {
+    let epoch = write.tx.users().bump_epoch(member.user_id()).await?;
+    let session = &write.standing.session.id;
+    write.tx.sessions().move_to_epoch(session, epoch).await?;
+    write.tx.pending_logins().end_of_user(member.user_id()).await?;
+    let ended = write.tx.sessions().end_of_user(member.user_id(), Some(session)).await?;
+    tell_ended(&mut write.tx, &ended, &Ending { reason, actor: member.actor() }).await
+}
+
+/// Tells every organization of the user.
+pub(crate) async fn tell_user(tx: &mut Tx, kind: EventKind, actor: &Actor, data: &UserData<'_>) -> Result<(), Error> {
+    for (org_id, slug) in tx.users().organizations_of(&data.user.id).await? {
+        tx.push(Event::new(kind, (&org_id, &slug), actor.clone(), data)?);
+    }
+    Ok(())
+}
+
+impl Member {
+    /// The caller's sessions in this organization, oldest first.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub async fn sessions(&self, page: &Page) -> Result<List<SessionSummary>, Error> {
+        let mut reader = self.auth.store().read().await?;
+        Ok(page.cut(reader.sessions().list(self.org_id(), self.user_id(), page, self.auth.now()).await?))
+    }
+
+    /// Ends one of the caller's sessions here.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] unless it is theirs, in this organization.
+    pub async fn end_session(&self, session: &SessionId) -> Result<(), Error> {
+        let mut write = self.begin_own_write().await?;
+        let ended = write.tx.sessions().end_of_owner(self.org_id(), self.user_id(), session).await?.ok_or(Error::NotFound("session"))?;
+        tell_ended(&mut write.tx, &[ended], &Ending { reason: EndReason::Ended, actor: self.actor() }).await?;
+        self.auth.commit(write.tx, write.now).await
+    }
+
+    /// Ends every other session of the caller in this organization.
+    ///
+    /// # Errors
+    /// [`Error::SessionRequired`] when this one ended meanwhile.
+    pub async fn end_other_sessions(&self) -> Result<(), Error> {
+        let mut write = self.begin_own_write().await?;
+        let keep = &write.standing.session.id;
+        let ended = write.tx.sessions().end_others_of_owner(self.org_id(), self.user_id(), keep).await?;
+        tell_ended(&mut write.tx, &ended, &Ending { reason: EndReason::Ended, actor: self.actor() }).await?;
+        self.auth.commit(write.tx, write.now).await
+    }
 }
 
 /// Until when the session's refresh token is good: after that nothing can revive it.

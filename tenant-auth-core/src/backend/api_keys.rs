@@ -9,7 +9,9 @@ use crate::{
     error::Error,
     event::{ApiKeyData, EventKind},
     id::{ApiKeyId, Id, OrgId, UserId},
-    model::{ApiKey, Scope},
+    letters::Letter,
+    mail,
+    model::{ApiKey, Organization, Scope},
     page::{List, Page},
     secret::{ApiKeyText, random_text},
     store::{Event, Tx},
@@ -67,7 +69,7 @@ impl OrgAdmin {
     /// [`Error::LimitReached`]; [`Error::Invalid`] without scopes or with an end that has passed.
     pub async fn create_api_key(&self, new: NewApiKey) -> Result<CreatedApiKey, Error> {
         let mut write = self.begin_write().await?;
-        let maker = (self.0.org_id(), Some(self.0.user_id()));
+        let maker = (&write.standing.org, Some(self.0.user_id()));
         let created = create_key(&self.0.auth, &mut write.tx, maker, new, write.now).await?;
         let data = ApiKeyData { api_key: &created.api_key };
         write.tx.push(Event::new(EventKind::ApiKeyCreated, self.0.place(), self.0.actor(), &data)?);
@@ -94,6 +96,8 @@ impl OrgAdmin {
         let new = NewApiKey { name: old.name.clone(), scopes: old.scopes.clone(), expires_at: old.expires_at };
         let created = make(auth, (self.0.org_id(), Some(self.0.user_id())), new, now);
         write.tx.api_keys().insert(&created.api_key, &created.key.digest()).await?;
+        let notice = Letter::NewApiKey { organization: &write.standing.org.name, name: &created.api_key.name };
+        mail::tell_admins(auth, &mut write.tx, self.0.org_id(), &notice, now).await?;
         let dies_at = now.plus(overlap);
         let dies_at = old.expires_at.map_or(dies_at, |end| end.min(dies_at));
         write.tx.api_keys().replace(&old, &created.api_key.id, dies_at).await?;
@@ -121,7 +125,7 @@ impl OrgAdmin {
 pub(crate) async fn create_key(
     auth: &TenantAuth,
     tx: &mut Tx,
-    maker: (&OrgId, Option<&UserId>),
+    (org, maker): (&Organization, Option<&UserId>),
     new: NewApiKey,
     now: Timestamp,
 ) -> Result<CreatedApiKey, Error> {
@@ -132,11 +136,13 @@ pub(crate) async fn create_key(
         return Err(Error::invalid("expiresAt", "must be in the future"));
     }
     let limit = auth.config().api_keys_per_org;
-    if tx.api_keys().count(maker.0, now).await? >= i64::from(limit) {
+    if tx.api_keys().count(&org.id, now).await? >= i64::from(limit) {
         return Err(Error::LimitReached { what: "API keys", limit });
     }
-    let created = make(auth, maker, new, now);
+    let created = make(auth, (&org.id, maker), new, now);
     tx.api_keys().insert(&created.api_key, &created.key.digest()).await?;
+    let notice = Letter::NewApiKey { organization: &org.name, name: &created.api_key.name };
+    mail::tell_admins(auth, tx, &org.id, &notice, now).await?;
     Ok(created)
 }
 

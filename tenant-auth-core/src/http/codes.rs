@@ -20,12 +20,15 @@ codes! {
     INVALID_REQUEST = 400 "invalid_request";
     WEAK_PASSWORD = 400 "weak_password";
     INVALID_INVITE = 400 "invalid_invite";
+    INVALID_LINK = 400 "invalid_link";
+    WRONG_CODE = 400 "wrong_code";
     LAST_ADMIN = 400 "last_admin";
     CANNOT_TARGET_SELF = 400 "cannot_target_self";
     INVALID_API_KEY = 401 "invalid_api_key";
     SESSION_REQUIRED = 401 "session_required";
     WRONG_ORGANIZATION = 401 "wrong_organization";
     WRONG_PASSWORD = 401 "wrong_password";
+    SECOND_FACTOR_FAILED = 401 "second_factor_failed";
     INVALID_CREDENTIALS = 401 "invalid_credentials";
     MISSING_SCOPE = 403 "missing_scope";
     SUSPENDED = 403 "suspended";
@@ -38,6 +41,8 @@ codes! {
     ALREADY_MEMBER = 409 "already_member";
     ALREADY_INVITED = 409 "already_invited";
     ACCOUNT_EXISTS = 409 "account_exists";
+    SECOND_FACTOR_ENABLED = 409 "two_factor_enabled";
+    SECOND_FACTOR_MISSING = 409 "two_factor_not_set_up";
     LIMIT_REACHED = 409 "limit_reached";
     ALREADY_ROTATED = 409 "already_rotated";
     SLUG_TAKEN = 409 "slug_taken";

@@ -9,7 +9,7 @@ use crate::{
     config::{Config, SameSite},
     error::Error,
     time::Timestamp,
-    token::Tokens,
+    token::{PartialToken, Tokens},
 };
 
 const ACCESS: &str = "access_token";
@@ -21,6 +21,7 @@ const PARTIAL: &str = "partial_token";
 pub(crate) struct SessionCookies {
     access: Presented,
     refresh: Presented,
+    partial: Presented,
 }
 
 #[derive(Debug, Default)]
@@ -40,6 +41,7 @@ pub(crate) fn read(headers: &HeaderMap) -> SessionCookies {
         match cookie.name() {
             ACCESS => found.access.add(cookie.value()),
             REFRESH => found.refresh.add(cookie.value()),
+            PARTIAL => found.partial.add(cookie.value()),
             _ => {}
         }
     }
@@ -74,6 +76,21 @@ impl SessionCookies {
     pub(crate) fn refresh(&self, context: &Context) -> Result<Option<&str>, Refusal> {
         self.refresh.single(context)
     }
+
+    /// The partial token's cookie.
+    pub(crate) fn partial(&self, context: &Context) -> Result<Option<&str>, Refusal> {
+        self.partial.single(context)
+    }
+}
+
+/// The cookie that carries a login to its second step.
+pub(crate) fn waiting(config: &Config, partial: &PartialToken, now: Timestamp) -> Vec<HeaderValue> {
+    set(config, PARTIAL, partial.token.expose(), partial.expires_at.secs() - now.secs()).collect()
+}
+
+/// Clears the partial token alone.
+pub(crate) fn without_partial(config: &Config) -> Vec<HeaderValue> {
+    set(config, PARTIAL, "", 0).collect()
 }
 
 /// The cookies that carry a session's tokens, each for as long as its token is good.

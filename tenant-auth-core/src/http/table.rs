@@ -9,11 +9,12 @@ use percent_encoding::percent_decode_str;
 use super::{
     codes::{
         ACCOUNT_EXISTS, ALREADY_INVITED, ALREADY_MEMBER, ALREADY_ROTATED, CANNOT_TARGET_SELF, INVALID_CREDENTIALS, INVALID_INVITE,
-        INVALID_REQUEST, LAST_ADMIN, LIMIT_REACHED, NOT_A_MEMBER, NOT_FOUND, SESSION_REQUIRED, SUSPENDED, WEAK_PASSWORD,
-        WRONG_ORGANIZATION, WRONG_PASSWORD,
+        INVALID_LINK, INVALID_REQUEST, LAST_ADMIN, LIMIT_REACHED, NOT_A_MEMBER, NOT_FOUND, RATE_LIMITED, SECOND_FACTOR_ENABLED,
+        SECOND_FACTOR_FAILED, SECOND_FACTOR_MISSING, SESSION_REQUIRED, SUSPENDED, WEAK_PASSWORD, WRONG_CODE, WRONG_ORGANIZATION,
+        WRONG_PASSWORD,
     },
     context::Context,
-    endpoints::{api_keys, auth, invites, jwks, members, org, profile, public},
+    endpoints::{api_keys, auth, invites, jwks, members, org, profile, public, recovery, sessions, two_factor},
     refusal::Unrouted,
     route::{Row, route},
 };
@@ -33,12 +34,34 @@ pub fn routes() -> &'static [Row] {
 #[rustfmt::skip]
 fn rows() -> Vec<Row> {
     vec![
-        route(POST, "/auth/login", auth::login).may(&[INVALID_CREDENTIALS, NOT_A_MEMBER, SUSPENDED]),
+        route(POST, "/auth/login", auth::login).may(&[INVALID_CREDENTIALS, NOT_A_MEMBER, SUSPENDED, RATE_LIMITED]),
         route(POST, "/auth/refresh", auth::refresh).may(&[SESSION_REQUIRED, WRONG_ORGANIZATION]),
         route(POST, "/auth/logout", auth::logout).may(&[SESSION_REQUIRED, WRONG_ORGANIZATION]),
         route(GET, "/auth/profile", profile::get),
         route(PUT, "/auth/profile", profile::update),
-        route(POST, "/auth/change-password", profile::change_password).may(&[WEAK_PASSWORD, WRONG_PASSWORD]),
+        route(POST, "/auth/change-password", profile::change_password).may(&[WEAK_PASSWORD, WRONG_PASSWORD, RATE_LIMITED]),
+
+        route(POST, "/auth/verify-2fa", two_factor::verify).may(&[SESSION_REQUIRED, SECOND_FACTOR_FAILED, SUSPENDED, RATE_LIMITED]),
+        route(GET, "/auth/2fa", two_factor::status),
+        route(POST, "/auth/2fa/setup", two_factor::setup).may(&[WRONG_PASSWORD, SECOND_FACTOR_ENABLED, RATE_LIMITED]),
+        route(POST, "/auth/2fa/enable", two_factor::enable)
+            .may(&[WRONG_CODE, SECOND_FACTOR_ENABLED, SECOND_FACTOR_MISSING, RATE_LIMITED]),
+        route(POST, "/auth/2fa/disable", two_factor::disable)
+            .may(&[WRONG_PASSWORD, WRONG_CODE, SECOND_FACTOR_MISSING, RATE_LIMITED]),
+        route(POST, "/auth/2fa/recovery-codes", two_factor::recovery_codes)
+            .may(&[WRONG_PASSWORD, WRONG_CODE, SECOND_FACTOR_MISSING, RATE_LIMITED]),
+
+        route(GET, "/auth/sessions", sessions::list),
+        route(DELETE, "/auth/sessions", sessions::end_others),
+        route(DELETE, "/auth/sessions/{id}", sessions::end),
+
+        route(POST, "/auth/forgot-password", recovery::forgot_password),
+        route(POST, "/auth/reset-password", recovery::reset_password).may(&[INVALID_LINK, WEAK_PASSWORD]),
+        route(POST, "/auth/verify-email", recovery::verify_email).may(&[INVALID_LINK]),
+        route(POST, "/auth/verify-email/send", recovery::send_verification).may(&[RATE_LIMITED]),
+        route(POST, "/auth/change-email", recovery::change_email)
+            .may(&[WRONG_PASSWORD, WRONG_CODE, SECOND_FACTOR_MISSING, RATE_LIMITED]),
+        route(POST, "/auth/change-email/confirm", recovery::confirm_email).may(&[INVALID_LINK]),
 
         route(GET, "/org", org::get),
         route(PATCH, "/org", org::update),

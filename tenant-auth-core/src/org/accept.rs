@@ -2,12 +2,14 @@
 //! the caller has. Looking at an invite never consumes it; accepting does, once.
 
 use crate::{
-    account::{Client, Opened, open_session},
+    account::{Client, Login, Opened, Opening, open_session, wait_for_second_factor},
     caller::Tenant,
     error::Error,
     event::{EventKind, InviteData, MemberData, UserData},
     id::Id,
-    model::{AccountRole, AuthMethod, Invite, InviteSummary, Membership, Profile, Status, User},
+    letters::Letter,
+    mail,
+    model::{AccountRole, AuthMethod, Invite, InviteSummary, Membership, Profile, Role, Status, User},
     secret::{LinkToken, Password, StoredPassword},
     store::{Account, Actor, Event, InviteRecord, MemberRecord, Tx},
     time::Timestamp,
@@ -54,13 +56,14 @@ impl Tenant {
         Ok(InvitePreview { invite: invite.summary(), account_exists })
     }
 
-    /// Makes the invited person a member, with an account if they have none, and opens a session.
+    /// Makes the invited person a member, with an account if they have none, and opens a session; or, where the account has a
+    /// second factor, asks for that first.
     ///
     /// # Errors
     /// [`Error::InvalidInvite`]; [`Error::Invalid`] or [`Error::WeakPassword`] for a new account; [`Error::AccountExists`] when
     /// registration fields come for an address that has one; [`Error::AlreadyMember`]; [`Error::Suspended`]. The invite stays
     /// pending in each of these cases.
-    pub async fn accept_invite(&self, token: &LinkToken, registration: Registration, client: Client) -> Result<Opened, Error> {
+    pub async fn accept_invite(&self, token: &LinkToken, registration: Registration, client: Client) -> Result<Login, Error> {
         if self.org.status == Status::Suspended {
             return Err(Error::Suspended);
         }
@@ -79,11 +82,17 @@ impl Tenant {
         tx.mails().cancel(&record.mail_id).await?;
         let account = self.settle(&mut tx, guest, &record, now).await?;
         let membership = self.join(&mut tx, &account, &record.invite, now).await?;
-        let standing = open_session(&mut tx, self, account, membership, (AuthMethod::Invite, client), now).await?;
+        let opening = Opening { id: None, methods: vec![AuthMethod::Invite], client };
+        if tx.second_factors().find(&account.user.id).await?.is_some_and(|factor| factor.enabled_at().is_some()) {
+            let partial = wait_for_second_factor(&mut tx, self, &account, opening, now).await?;
+            self.auth.commit(tx, now).await?;
+            return Ok(Login::SecondFactor(partial));
+        }
+        let standing = open_session(&mut tx, self, account, membership, opening, now).await?;
         self.auth.commit(tx, now).await?;
 
         let tokens = self.auth.signer().issue(&standing.session)?;
-        Ok(Opened { tokens, standing })
+        Ok(Login::Session(Box::new(Opened { tokens, standing })))
     }
 
     /// Who it is; a new account's password is checked and hashed here, before the transaction.
@@ -163,6 +172,10 @@ impl Tenant {
             MemberRecord { membership: membership.clone(), name: account.user.name.clone(), email: account.user.email.clone() };
         tx.push(Event::new(EventKind::InviteAccepted, place, actor.clone(), &InviteData { invite: invite.summary() })?);
         tx.push(Event::new(EventKind::MemberJoined, place, actor, &MemberData { member: member.entry(), previous: None })?);
+        if invite.role == Role::OrgAdmin {
+            let notice = Letter::NewAdmin { organization: &self.org.name, who: &account.user.email };
+            mail::tell_admins(&self.auth, tx, &self.org.id, &notice, now).await?;
+        }
         Ok(membership)
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::{
     builder::TenantAuth,
+    config::LinkedPage,
     caller::{OrgAdmin, Write},
     error::Error,
     event::{EventKind, InviteData},
@@ -131,7 +132,7 @@ async fn post(
     token: &LinkToken,
     now: Timestamp,
 ) -> Result<DeliveryId, Error> {
-    let link = auth.config().invite_link(org.slug.as_str(), token.expose());
+    let link = auth.config().link(LinkedPage::Invite, org.slug.as_str(), token.expose());
     let message = mail::invite(&InviteMail { org, invite, link: &link })?;
     mail::post(auth, tx, mail::Posting { org: &org.id, kind: "invite", message, useless_after: invite.expires_at }, now).await
 }

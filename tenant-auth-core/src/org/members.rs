@@ -7,6 +7,8 @@ use crate::{
     error::Error,
     event::{EndReason, EventKind, InviteData, MemberData},
     id::UserId,
+    letters::Letter,
+    mail,
     model::{MemberEntry, Membership, Role, Status},
     page::{List, Page},
     store::{Event, MemberRecord},
@@ -151,6 +153,10 @@ impl OrgAdmin {
             self.0.withdraw_invites_of(&mut write, before).await?;
         }
         write.tx.members().update(after).await?;
+        if after.role == Role::OrgAdmin && before.role != after.role {
+            let notice = Letter::NewAdmin { organization: &write.standing.org.name, who: &changed.email };
+            mail::tell_admins(&self.0.auth, &mut write.tx, self.0.org_id(), &notice, write.now).await?;
+        }
         self.0.tell(&mut write, kind, &changed, Some(&previous))?;
         self.0.auth.commit(write.tx, write.now).await?;
         Ok(changed.membership)

@@ -18,6 +18,10 @@ const STATEMENTS: &[&[(&str, &str)]] = &[
     sql::changes::ALL,
     sql::signing_keys::ALL,
     sql::sweep::ALL,
+    sql::throttles::ALL,
+    sql::second_factors::ALL,
+    sql::pending_logins::ALL,
+    sql::links::ALL,
 ];
 
 impl Store {

@@ -14,6 +14,17 @@ impl From<sqlx::Error> for Error {
     }
 }
 
+/// A unique index refused the row.
+pub(super) fn is_duplicate(error: &Error) -> bool {
+    match error {
+        Error::Internal(cause) => cause
+            .downcast_ref::<sqlx::Error>()
+            .and_then(sqlx::Error::as_database_error)
+            .is_some_and(sqlx::error::DatabaseError::is_unique_violation),
+        _ => false,
+    }
+}
+
 fn is_absence(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_)

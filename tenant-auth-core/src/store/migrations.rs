@@ -11,10 +11,16 @@ use crate::error::Error;
 pub(super) type Step = (i64, &'static str, &'static str);
 
 #[cfg(feature = "sqlite")]
-pub(super) const SQLITE: &[Step] = &[(1, "initial", include_str!("../../migrations/sqlite/0001_initial.sql"))];
+pub(super) const SQLITE: &[Step] = &[
+    (1, "initial", include_str!("../../migrations/sqlite/0001_initial.sql")),
+    (2, "account_safety", include_str!("../../migrations/sqlite/0002_account_safety.sql")),
+];
 
 #[cfg(feature = "postgres")]
-pub(super) const POSTGRES: &[Step] = &[(1, "initial", include_str!("../../migrations/postgres/0001_initial.sql"))];
+pub(super) const POSTGRES: &[Step] = &[
+    (1, "initial", include_str!("../../migrations/postgres/0001_initial.sql")),
+    (2, "account_safety", include_str!("../../migrations/postgres/0002_account_safety.sql")),
+];
 
 /// Keeps its book in a table of our prefix: the host application may use sqlx's own.
 pub(super) fn migrator(steps: &[Step]) -> Migrator {

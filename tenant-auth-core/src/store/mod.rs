@@ -26,8 +26,10 @@ pub(crate) use dialect::{Conn, Link};
 pub(crate) use outbox::{Actor, Event, OutgoingMail};
 pub(crate) use sql::{
     invites::{InviteRecord, NewInvite},
+    links::{MailedLink, Purpose, ResetRequest},
     mails::ClaimedMail,
     members::MemberRecord,
+    pending_logins::PendingLogin,
     sessions::{Ended, Standing},
     signing_keys::SigningKeyRecord,
     sweep::Retention,
@@ -215,6 +217,10 @@ repositories! {
     changes: changes::Changes,
     signing_keys: signing_keys::SigningKeys,
     sweep: sweep::Sweep,
+    throttles: throttles::Throttles,
+    second_factors: second_factors::SecondFactors,
+    pending_logins: pending_logins::PendingLogins,
+    links: links::Links,
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{BodyTokens, Guest};
 use crate::{
-    account::{Credentials, Login},
+    account::{Credentials, Login, Opened},
     error::Error,
     http::{
         answer::{Message, Outcome, Reply, done},
@@ -21,6 +21,17 @@ pub(crate) struct LoginRequest {
     password: String,
 }
 
+/// Either a session or the demand for a second factor.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum Entered<T> {
+    Session(T),
+    SecondFactor {
+        #[serde(rename = "requires2FA")]
+        requires_2fa: bool,
+    },
+}
+
 #[derive(Serialize)]
 pub(crate) struct LoginData {
     #[serde(flatten)]
@@ -29,21 +40,36 @@ pub(crate) struct LoginData {
     membership: Standing,
 }
 
+impl LoginData {
+    pub(crate) fn of(guest: &Guest, opened: &Opened) -> Self {
+        Self {
+            tokens: guest.body_tokens(&opened.tokens),
+            user: opened.user().clone(),
+            membership: Standing { role: opened.membership().role, status: opened.membership().status },
+        }
+    }
+}
+
+/// The answer to a login as far as it has come.
+pub(crate) fn entered<T>(guest: &Guest, login: Login, data: impl FnOnce(&Opened) -> T) -> Reply<Entered<T>> {
+    match login {
+        Login::Session(opened) => Reply::new(Entered::Session(data(&opened))).with_cookies(guest.cookies_with(&opened.tokens)),
+        Login::SecondFactor(partial) => {
+            Reply::new(Entered::SecondFactor { requires_2fa: true }).with_cookies(guest.cookies_waiting(&partial))
+        }
+    }
+}
+
 #[derive(Serialize)]
 struct Standing {
     role: Role,
     status: Status,
 }
 
-pub(crate) async fn login(guest: Guest, Json(request): Json<LoginRequest>) -> Outcome<LoginData> {
+pub(crate) async fn login(guest: Guest, Json(request): Json<LoginRequest>) -> Outcome<Entered<LoginData>> {
     let credentials = Credentials { email: request.email, password: request.password.into(), client: guest.client.clone() };
-    let Login::Session(opened) = guest.tenant.login(credentials).await?;
-    let data = LoginData {
-        tokens: guest.body_tokens(&opened.tokens),
-        user: opened.user().clone(),
-        membership: Standing { role: opened.membership().role, status: opened.membership().status },
-    };
-    Ok(Reply::new(data).with_cookies(guest.cookies_with(&opened.tokens)))
+    let login = guest.tenant.login(credentials).await?;
+    Ok(entered(&guest, login, |opened| LoginData::of(&guest, opened)))
 }
 
 /// Without the tokens it is an empty object: a browser has them in its cookies.

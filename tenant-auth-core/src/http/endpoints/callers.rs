@@ -21,7 +21,7 @@ use crate::{
     },
     model::Scope,
     secret::ApiKeyText,
-    token::Tokens,
+    token::{PartialToken, Tokens},
 };
 
 /// Somebody who asks an organization without a session that counts yet: to log in, to refresh, to log out, to accept.
@@ -32,6 +32,8 @@ pub(crate) struct Guest {
     pub(crate) access_token: Result<Option<String>, Refusal>,
     /// The refresh token it brought, likewise.
     pub(crate) refresh_token: Result<Option<String>, Refusal>,
+    /// The token of a login that waits for the second factor, likewise.
+    partial_token: Result<Option<String>, Refusal>,
     tokens_in_body: bool,
 }
 
@@ -75,6 +77,7 @@ impl Caller for Guest {
             client: context.client(),
             access_token: context.access_token(&cookies),
             refresh_token: cookies.refresh(context).map(|token| token.map(str::to_owned)),
+            partial_token: cookies.partial(context).map(|token| token.map(str::to_owned)),
             tokens_in_body: context.tokens_in_body(),
         })
     }
@@ -94,6 +97,23 @@ impl Guest {
         cookies::carrying(self.tenant.auth.config(), tokens, self.tenant.auth.now())
     }
 
+    /// Those, and the end of the partial token they were exchanged for.
+    pub(crate) fn cookies_completing(&self, tokens: &Tokens) -> Vec<HeaderValue> {
+        let mut cookies = self.cookies_with(tokens);
+        cookies.extend(cookies::without_partial(self.tenant.auth.config()));
+        cookies
+    }
+
+    /// The cookie that carries a login to its second step.
+    pub(crate) fn cookies_waiting(&self, partial: &PartialToken) -> Vec<HeaderValue> {
+        cookies::waiting(self.tenant.auth.config(), partial, self.tenant.auth.now())
+    }
+
+    /// The token of a login that waits; there is one to take.
+    pub(crate) fn take_partial_token(&mut self) -> Result<Option<String>, Refusal> {
+        std::mem::replace(&mut self.partial_token, Ok(None))
+    }
+
     /// The cookies that clear a session's.
     pub(crate) fn cleared_cookies(&self) -> Vec<HeaderValue> {
         cookies::cleared(self.tenant.auth.config())
@@ -105,7 +125,7 @@ impl Caller for Member {
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let tenant = Tenant::identify(context).await?;
         let token = context.access_token(&context.cookies())?.ok_or(Error::SessionRequired)?;
-        Ok(tenant.authenticate(&token).await?)
+        Ok(tenant.authenticate(&token).await?.seen_from(context.client()))
     }
 }
 

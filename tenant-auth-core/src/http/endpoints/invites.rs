@@ -2,11 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BodyTokens, Guest};
+use super::{
+    BodyTokens, Guest,
+    auth::{Entered, entered},
+};
 use crate::{
+    account::Opened,
     caller::{OrgAdmin, Tenant},
     http::{
-        answer::{Message, Outcome, Reply, done},
+        answer::{Message, Outcome, done},
         input::{Json, OptionalJson, Path},
     },
     id::{InviteId, UserId},
@@ -142,17 +146,22 @@ struct AcceptedOrg {
 
 type Accepting = (Path<LinkToken>, OptionalJson<AcceptRequest>);
 
-pub(crate) async fn accept(guest: Guest, (Path(token), OptionalJson(request)): Accepting) -> Outcome<AcceptData> {
+pub(crate) async fn accept(guest: Guest, (Path(token), OptionalJson(request)): Accepting) -> Outcome<Entered<AcceptData>> {
     let registration = Registration { name: request.name, password: request.password.map(Into::into) };
-    let opened = guest.tenant.accept_invite(&token, registration, guest.client.clone()).await?;
-    let (user, membership, org) = (opened.user().clone(), opened.membership().clone(), opened.organization().clone());
-    let data = AcceptData {
-        tokens: guest.body_tokens(&opened.tokens),
-        user: AcceptedUser { id: user.id, name: user.name, email: user.email },
-        membership: AcceptedMembership { role: membership.role, status: membership.status, metadata: membership.metadata },
-        org: AcceptedOrg { name: org.name, slug: org.slug, app_url: org.app_url },
-    };
-    Ok(Reply::new(data).with_cookies(guest.cookies_with(&opened.tokens)))
+    let login = guest.tenant.accept_invite(&token, registration, guest.client.clone()).await?;
+    Ok(entered(&guest, login, |opened| AcceptData::of(&guest, opened)))
+}
+
+impl AcceptData {
+    fn of(guest: &Guest, opened: &Opened) -> Self {
+        let (user, membership, org) = (opened.user().clone(), opened.membership().clone(), opened.organization().clone());
+        Self {
+            tokens: guest.body_tokens(&opened.tokens),
+            user: AcceptedUser { id: user.id, name: user.name, email: user.email },
+            membership: AcceptedMembership { role: membership.role, status: membership.status, metadata: membership.metadata },
+            org: AcceptedOrg { name: org.name, slug: org.slug, app_url: org.app_url },
+        }
+    }
 }
 
 pub(crate) async fn resend(admin: OrgAdmin, Path(invite): Path<InviteId>) -> Outcome<InviteData> {

@@ -9,5 +9,8 @@ pub(crate) mod members;
 pub(crate) mod org;
 pub(crate) mod profile;
 pub(crate) mod public;
+pub(crate) mod recovery;
+pub(crate) mod sessions;
+pub(crate) mod two_factor;
 
 pub(crate) use callers::{Anyone, Asked, BackendWith, BodyTokens, Guest, MembersRead, UsersRead};

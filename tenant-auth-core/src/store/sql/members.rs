@@ -35,6 +35,13 @@ statements! {
         SELECT COUNT(*) AS number
           FROM tenant_auth_memberships
          WHERE org_id = $1 AND role = 'org_admin' AND status = 'active'";
+    ACTIVE_ADMINS = "
+        SELECT u.email AS email
+          FROM tenant_auth_memberships m
+          JOIN tenant_auth_users u ON u.id = m.user_id
+         WHERE m.org_id = $1 AND m.role = 'org_admin' AND m.status = 'active'
+         ORDER BY m.joined_at, m.user_id
+         LIMIT 100";
     EMAIL_BELONGS = "
         SELECT COUNT(*) AS number
           FROM tenant_auth_memberships m
@@ -112,6 +119,8 @@ impl TryFrom<MembershipRow> for Membership {
     }
 }
 
+row! { EmailRow { email: String, } }
+
 row! { NumberRow { number: i64, } }
 
 impl TryFrom<MemberRow> for MemberRecord {
@@ -139,6 +148,12 @@ impl<L: Link> Members<L> {
 
     pub(crate) async fn count_active_admins(mut self, org: &OrgId) -> Result<i64, Error> {
         Ok(fetch_optional!(self.0, NumberRow, COUNT_ACTIVE_ADMINS, org.as_str())?.map_or(0, |row| row.number))
+    }
+
+    /// Where the active org_admins are reached; the first hundred.
+    pub(crate) async fn active_admins(mut self, org: &OrgId) -> Result<Vec<Email>, Error> {
+        let rows = fetch_all!(self.0, EmailRow, ACTIVE_ADMINS, org.as_str())?;
+        Ok(rows.into_iter().map(|row| Email::from_stored(row.email)).collect())
     }
 
     /// Whether the address is a member's.

@@ -5,12 +5,16 @@ pub(super) mod api_keys;
 pub(super) mod changes;
 pub(super) mod events;
 pub(super) mod invites;
+pub(super) mod links;
 pub(super) mod mails;
 pub(super) mod members;
 pub(super) mod organizations;
+pub(super) mod pending_logins;
+pub(super) mod second_factors;
 pub(super) mod sessions;
 pub(super) mod signing_keys;
 pub(super) mod sweep;
+pub(super) mod throttles;
 pub(super) mod users;
 
 use crate::error::Error;

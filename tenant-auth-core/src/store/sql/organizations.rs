@@ -21,6 +21,10 @@ statements! {
         SELECT id, name, slug, plan, status, app_url, allowed_origins, created_at
           FROM tenant_auth_organizations
          WHERE slug = $1";
+    FIND = "
+        SELECT id, name, slug, plan, status, app_url, allowed_origins, created_at
+          FROM tenant_auth_organizations
+         WHERE id = $1";
     LIST = "
         SELECT id, name, slug, plan, status, app_url, allowed_origins, created_at
           FROM tenant_auth_organizations
@@ -85,6 +89,10 @@ impl TryFrom<OrganizationRow> for Organization {
 impl<L: Link> Organizations<L> {
     pub(crate) async fn find_by_slug(mut self, slug: &Slug) -> Result<Option<Organization>, Error> {
         fetch_optional!(self.0, OrganizationRow, FIND_BY_SLUG, slug.as_str())?.map(Organization::try_from).transpose()
+    }
+
+    pub(crate) async fn find(mut self, org: &OrgId) -> Result<Option<Organization>, Error> {
+        fetch_optional!(self.0, OrganizationRow, FIND, org.as_str())?.map(Organization::try_from).transpose()
     }
 
     pub(crate) async fn list(mut self, page: &Page) -> Result<Vec<Organization>, Error> {

@@ -5,6 +5,7 @@ use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
 use crate::{
     error::Error,
     id::{Id, OrgId, SessionId, UserId},
+    page::Page,
     model::{AccountRole, AuthMethod, Membership, Organization, Profile, Role, Session, SessionSummary, Status, User},
     store::{
         Link, Tx,
@@ -62,6 +63,20 @@ statements! {
     END = "
         DELETE FROM tenant_auth_sessions
          WHERE org_id = $1 AND id = $2
+        RETURNING id, org_id, user_id, auth_time, last_used_at, ip, user_agent";
+    LIST = "
+        SELECT id, org_id, user_id, auth_time, last_used_at, ip, user_agent
+          FROM tenant_auth_sessions
+         WHERE org_id = $1 AND user_id = $2 AND (auth_time, id) > ($3, $4) AND idle_until > $6
+         ORDER BY auth_time, id
+         LIMIT $5";
+    END_OF_OWNER = "
+        DELETE FROM tenant_auth_sessions
+         WHERE org_id = $1 AND user_id = $2 AND id = $3
+        RETURNING id, org_id, user_id, auth_time, last_used_at, ip, user_agent";
+    END_OTHERS_OF_OWNER = "
+        DELETE FROM tenant_auth_sessions
+         WHERE org_id = $1 AND user_id = $2 AND id <> $3
         RETURNING id, org_id, user_id, auth_time, last_used_at, ip, user_agent";
     END_OF_MEMBER = "
         DELETE FROM tenant_auth_sessions
@@ -224,6 +239,13 @@ impl<L: Link> Sessions<L> {
         fetch_optional!(self.0, StandingRow, STANDING, session.as_str())?.map(|row| row.0).transpose()
     }
 
+    /// A member's sessions that can still be used.
+    pub(crate) async fn list(mut self, org: &OrgId, user: &UserId, page: &Page, now: Timestamp) -> Result<Vec<SessionSummary>, Error> {
+        let (time, id, limit) = page.bounds();
+        let rows = fetch_all!(self.0, EndedRow, LIST, org.as_str(), user.as_str(), time, id, limit, now.millis())?;
+        Ok(rows.into_iter().map(|row| Ended::from(row).session).collect())
+    }
+
     /// When a former generation stopped being the current one; `None` when that is longer ago than anybody remembers.
     pub(crate) async fn superseded_at(mut self, session: &SessionId, generation: i64) -> Result<Option<Timestamp>, Error> {
         let row = fetch_optional!(self.0, SupersededRow, SUPERSEDED_AT, session.as_str(), generation)?;
@@ -278,6 +300,20 @@ impl Sessions<&mut Tx> {
         let ended = fetch_optional!(self.0, EndedRow, END, org.as_str(), session.as_str())?.map(Ended::from);
         self.note(ended.as_slice());
         Ok(ended)
+    }
+
+    /// Ends a session that must be this member's.
+    pub(crate) async fn end_of_owner(mut self, org: &OrgId, user: &UserId, session: &SessionId) -> Result<Option<Ended>, Error> {
+        let row = fetch_optional!(self.0, EndedRow, END_OF_OWNER, org.as_str(), user.as_str(), session.as_str())?;
+        let ended = row.map(Ended::from);
+        self.note(ended.as_slice());
+        Ok(ended)
+    }
+
+    /// Ends every session of a member but one.
+    pub(crate) async fn end_others_of_owner(mut self, org: &OrgId, user: &UserId, keep: &SessionId) -> Result<Vec<Ended>, Error> {
+        let rows = fetch_all!(self.0, EndedRow, END_OTHERS_OF_OWNER, org.as_str(), user.as_str(), keep.as_str())?;
+        Ok(self.ended(rows))
     }
 
     pub(crate) async fn end_of_member(mut self, org: &OrgId, user: &UserId) -> Result<Vec<Ended>, Error> {

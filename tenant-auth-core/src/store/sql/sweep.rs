@@ -39,6 +39,20 @@ statements! {
     API_KEYS = "
         DELETE FROM tenant_auth_api_keys
          WHERE id IN (SELECT id FROM tenant_auth_api_keys WHERE expires_at <= $1 LIMIT $2)";
+    PENDING_LOGINS = "
+        DELETE FROM tenant_auth_pending_logins
+         WHERE id IN (SELECT id FROM tenant_auth_pending_logins WHERE expires_at <= $1 LIMIT $2)";
+    LINKS = "
+        DELETE FROM tenant_auth_links
+         WHERE id IN (SELECT id FROM tenant_auth_links WHERE expires_at <= $1 LIMIT $2)";
+    THROTTLES = "
+        DELETE FROM tenant_auth_throttles
+         WHERE key IN (SELECT key FROM tenant_auth_throttles WHERE forget_at <= $1 LIMIT $2) AND forget_at <= $1";
+    KNOWN_ADDRESSES = "
+        DELETE FROM tenant_auth_known_addresses
+         WHERE (account_key, ip_key) IN
+               (SELECT account_key, ip_key FROM tenant_auth_known_addresses WHERE last_login_at <= $1 LIMIT $2)
+           AND last_login_at <= $1";
     EVENTS = "
         DELETE FROM tenant_auth_events
          WHERE id IN (SELECT id FROM tenant_auth_events WHERE created_at <= $1 LIMIT $2)";
@@ -59,6 +73,11 @@ impl Sweep<&mut Tx> {
             execute!(self.0, GENERATIONS, now.minus(retention.grace).millis(), BATCH)?,
             execute!(self.0, INVITES, now.millis(), BATCH)?,
             execute!(self.0, API_KEYS, now.millis(), BATCH)?,
+            execute!(self.0, PENDING_LOGINS, now.millis(), BATCH)?,
+            // Links are counted for an hour after they were sent, and live longer than that.
+            execute!(self.0, LINKS, now.minus(ONE_HOUR).millis(), BATCH)?,
+            execute!(self.0, THROTTLES, now.millis(), BATCH)?,
+            execute!(self.0, KNOWN_ADDRESSES, long_ago, BATCH)?,
             execute!(self.0, EVENTS, long_ago, BATCH)?,
             execute!(self.0, MAILS, long_ago, BATCH)?,
             execute!(self.0, CHANGES, now.minus(ONE_HOUR).millis(), BATCH)?,

@@ -7,6 +7,7 @@ use crate::{
     secret::StoredPassword,
     store::{
         Link, Tx,
+        failure::is_duplicate,
         dialect::{execute, fetch_all, fetch_optional, row, statements},
         sql::corrupt,
     },
@@ -42,9 +43,14 @@ statements! {
     SET_PROFILE = "UPDATE tenant_auth_users SET name = $2, bio = $3, phone = $4 WHERE id = $1";
     SET_PASSWORD = "
         UPDATE tenant_auth_users
-           SET password_hash = $2, epoch = epoch + 1
-         WHERE id = $1 AND epoch = $3
-        RETURNING epoch";
+           SET password_hash = $2
+         WHERE id = $1 AND epoch = $3";
+    BUMP_EPOCH = "UPDATE tenant_auth_users SET epoch = epoch + 1 WHERE id = $1 RETURNING epoch";
+    SET_EMAIL = "
+        UPDATE tenant_auth_users
+           SET email = $2, email_key = $3, is_email_verified = TRUE
+         WHERE id = $1 AND NOT EXISTS (SELECT id FROM tenant_auth_users o WHERE o.email_key = $3 AND o.id <> $1)";
+    DELETE = "DELETE FROM tenant_auth_users WHERE id = $1";
     REHASH = "UPDATE tenant_auth_users SET password_hash = $2 WHERE id = $1 AND password_hash = $3";
     VERIFY_EMAIL = "UPDATE tenant_auth_users SET is_email_verified = TRUE WHERE id = $1 AND is_email_verified = FALSE";
     ORGANIZATIONS_OF = "
@@ -138,10 +144,34 @@ impl Users<&mut Tx> {
         Ok(())
     }
 
-    /// The new epoch; `None` when the account changed since `epoch` was read.
-    pub(crate) async fn set_password(mut self, user: &UserId, password: &StoredPassword, epoch: i64) -> Result<Option<i64>, Error> {
+    /// `false` when the account changed since `epoch` was read.
+    pub(crate) async fn set_password(mut self, user: &UserId, password: &StoredPassword, epoch: i64) -> Result<bool, Error> {
+        Ok(execute!(self.0, SET_PASSWORD, user.as_str(), password.as_str(), epoch)? == 1)
+    }
+
+    /// Moves the account on, so that every session but those moved along is dead.
+    pub(crate) async fn bump_epoch(mut self, user: &UserId) -> Result<i64, Error> {
         self.0.touch("user", user.as_str());
-        Ok(fetch_optional!(self.0, EpochRow, SET_PASSWORD, user.as_str(), password.as_str(), epoch)?.map(|row| row.epoch))
+        let row = fetch_optional!(self.0, EpochRow, BUMP_EPOCH, user.as_str())?;
+        row.map(|row| row.epoch).ok_or(Error::SessionRequired)
+    }
+
+    /// Gives the account a proved address; `false` when it is somebody else's.
+    pub(crate) async fn set_email(mut self, user: &UserId, email: &Email) -> Result<bool, Error> {
+        self.0.touch("user", user.as_str());
+        match execute!(self.0, SET_EMAIL, user.as_str(), email.as_str(), email.key()) {
+            Ok(changed) => Ok(changed == 1),
+            // Of two accounts that take an address at once the unique index lets one.
+            Err(error) if is_duplicate(&error) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Deletes the account with everything that hangs on it.
+    pub(crate) async fn delete(mut self, user: &UserId) -> Result<(), Error> {
+        self.0.touch("user", user.as_str());
+        execute!(self.0, DELETE, user.as_str())?;
+        Ok(())
     }
 
     /// Replaces a hash by a stronger one of the same password; nothing happens when it was changed meanwhile.

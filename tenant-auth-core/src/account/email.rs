@@ -1,0 +1,139 @@
+//! The account's address: proving that it is its owner's, and changing it. A change is confirmed by a link to the new address,
+//! opened in a session of the account; the old address is told when it is asked for. Whether the new address has an account is
+//! nobody's business until the link is used.
+
+use std::time::Duration;
+
+use crate::{
+    account::{end_all_others, tell_user},
+    caller::{Member, Tenant, Write},
+    config::LinkedPage,
+    error::Error,
+    event::{EndReason, EventKind, UserData},
+    id::Id,
+    letters::Letter,
+    mail,
+    model::User,
+    secret::{LinkToken, Password},
+    store::{Actor, MailedLink, Purpose},
+    value::Email,
+};
+
+/// How long such a link works.
+const LINK_TTL: Duration = Duration::from_secs(24 * 3_600);
+/// Mails with such links one recipient gets in an hour (contract section 5).
+const MOST_PER_HOUR: i64 = 3;
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// A change of address, confirmed by password and, where one is in force, second factor.
+#[derive(Debug)]
+pub struct NewEmail {
+    /// The new address.
+    pub email: Email,
+    /// The account's password.
+    pub password: Password,
+    /// A one-time password or a recovery code.
+    pub code: Option<String>,
+}
+
+impl Member {
+    /// Mails a link that proves the account's address; nothing is sent when it is proved already.
+    ///
+    /// # Errors
+    /// [`Error::RateLimited`] after three mails in an hour.
+    pub async fn send_email_verification(&self) -> Result<(), Error> {
+        let mut write = self.begin_own_write().await?;
+        if write.standing.user.is_email_verified {
+            return Ok(());
+        }
+        let email = write.standing.user.email.clone();
+        let (url, link) = self.link(&mut write, Purpose::VerifyEmail, &email).await?;
+        let letter = Letter::VerifyEmail { link: &url, until: link.expires_at };
+        mail::letter(&self.auth, &mut write.tx, self.org_id(), (&email, &letter), write.now).await?;
+        self.auth.commit(write.tx, write.now).await
+    }
+
+    /// Mails a link to a new address. It looks the same whether the address is free or taken.
+    ///
+    /// # Errors
+    /// [`Error::WrongPassword`]; [`Error::WrongCode`]; [`Error::Invalid`] when a code is needed; [`Error::RateLimited`].
+    pub async fn request_email_change(&self, change: NewEmail) -> Result<(), Error> {
+        let mut write = self.begin_guarded_write(&change.password, change.code.as_deref()).await?;
+        let (url, link) = self.link(&mut write, Purpose::ChangeEmail, &change.email).await?;
+        let taken = write.tx.users().find_by_email(&change.email).await?.is_some_and(|account| account.user.id != *self.user_id());
+        let letter = match taken {
+            true => Letter::AddressWanted,
+            false => Letter::ChangeEmail { link: &url, until: link.expires_at },
+        };
+        mail::letter(&self.auth, &mut write.tx, self.org_id(), (&change.email, &letter), write.now).await?;
+        let notice = Letter::EmailChangeRequested { to: &change.email };
+        mail::letter(&self.auth, &mut write.tx, self.org_id(), (&write.standing.user.email, &notice), write.now).await?;
+        self.auth.commit(write.tx, write.now).await
+    }
+
+    /// Gives the account the address the link was mailed to. Every other session of the account ends.
+    ///
+    /// # Errors
+    /// [`Error::InvalidLink`], also when the address was taken meanwhile.
+    pub async fn confirm_email_change(&self, token: &LinkToken) -> Result<User, Error> {
+        let mut write = self.begin_own_write().await?;
+        let link = write.tx.links().take(self.org_id(), Purpose::ChangeEmail, &token.digest(), write.now).await?;
+        let (_, email) = link.filter(|(user, _)| user == self.user_id()).ok_or(Error::InvalidLink)?;
+        if !write.tx.users().set_email(self.user_id(), &email).await? {
+            return Err(Error::InvalidLink);
+        }
+        write.tx.links().end_of_user(self.user_id(), Purpose::ChangeEmail).await?;
+        write.tx.links().end_of_user(self.user_id(), Purpose::VerifyEmail).await?;
+        write.tx.links().end_of_user(self.user_id(), Purpose::ResetPassword).await?;
+        let previous = write.standing.user.clone();
+        let user = User { email: email.clone(), is_email_verified: true, ..previous.clone() };
+        let data = UserData { user: &user, previous: Some(&previous) };
+        tell_user(&mut write.tx, EventKind::UserUpdated, &self.actor(), &data).await?;
+        end_all_others(self, &mut write, EndReason::Email).await?;
+        let notice = (&previous.email, &Letter::EmailChanged { to: &email });
+        mail::letter(&self.auth, &mut write.tx, self.org_id(), notice, write.now).await?;
+        self.auth.commit(write.tx, write.now).await?;
+        Ok(user)
+    }
+
+    async fn link(&self, write: &mut Write, purpose: Purpose, email: &Email) -> Result<(String, MailedLink), Error> {
+        let now = write.now;
+        if write.tx.links().count_to(email, purpose, now.minus(HOUR)).await? >= MOST_PER_HOUR {
+            return Err(Error::RateLimited { retry_after: HOUR });
+        }
+        let link = MailedLink {
+            org_id: self.org_id().clone(),
+            user_id: self.user_id().clone(),
+            purpose,
+            email: email.clone(),
+            created_at: now,
+            expires_at: now.plus(LINK_TTL),
+        };
+        let token = LinkToken::generate(self.auth.entropy());
+        write.tx.links().insert(&Id::generate(now, self.auth.entropy()), &link, &token.digest()).await?;
+        let page = if purpose == Purpose::VerifyEmail { LinkedPage::Verify } else { LinkedPage::ChangeEmail };
+        Ok((self.auth.config().link(page, self.standing.org.slug.as_str(), token.expose()), link))
+    }
+}
+
+impl Tenant {
+    /// Proves an address by the link that was mailed to it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidLink`], also when the account has another address by now.
+    pub async fn verify_email(&self, token: &LinkToken) -> Result<(), Error> {
+        let now = self.auth.now();
+        let mut tx = self.auth.store().begin().await?;
+        let link = tx.links().take(&self.org.id, Purpose::VerifyEmail, &token.digest(), now).await?;
+        let (user_id, email) = link.ok_or(Error::InvalidLink)?;
+        tx.users().hold(&user_id).await?;
+        let account = tx.users().find(&user_id).await?.filter(|account| account.user.email == email).ok_or(Error::InvalidLink)?;
+        if tx.users().verify_email(&user_id).await? {
+            let user = User { is_email_verified: true, ..account.user };
+            let data = UserData { user: &user, previous: None };
+            tell_user(&mut tx, EventKind::UserEmailVerified, &Actor::User(user_id.clone()), &data).await?;
+        }
+        tx.links().end_of_user(&user_id, Purpose::VerifyEmail).await?;
+        self.auth.commit(tx, now).await
+    }
+}

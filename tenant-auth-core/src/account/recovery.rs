@@ -1,0 +1,122 @@
+//! Forgotten passwords. Asking costs one row and says the same for every address; the worker finds out later whether there is a
+//! member to mail. Using the link ends every session and never opens one: the next login asks for the second factor as ever.
+
+use std::time::Duration;
+
+use crate::{
+    account::{Ending, tell_ended, tell_user},
+    builder::TenantAuth,
+    caller::Tenant,
+    config::LinkedPage,
+    error::Error,
+    event::{EndReason, EventKind, UserData},
+    id::Id,
+    letters::Letter,
+    mail,
+    model::Status,
+    secret::{LinkToken, Password},
+    store::{Actor, MailedLink, Purpose, ResetRequest, Tx},
+    time::Timestamp,
+    value::{
+        Email,
+        password::{self, Owner},
+    },
+};
+
+/// How long a reset link works (contract section 4).
+const LINK_TTL: Duration = Duration::from_secs(30 * 60);
+/// Reset mails an address gets in an hour (contract section 5).
+const MOST_PER_HOUR: i64 = 3;
+const HOUR: Duration = Duration::from_secs(3_600);
+
+impl Tenant {
+    /// Asks for a mail with a link that resets the password. Nobody learns whether the address has an account.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub async fn request_password_reset(&self, email: &Email) -> Result<(), Error> {
+        let now = self.auth.now();
+        let request = ResetRequest { id: Id::generate(now, self.auth.entropy()), org_id: self.org.id.clone(), email: email.clone() };
+        let mut tx = self.auth.store().begin().await?;
+        tx.links().request_reset(&request, now).await?;
+        self.auth.commit(tx, now).await
+    }
+
+    /// Sets a new password by a mailed link. Every session of the account ends, every other link of its owner is dead, and the
+    /// account's failed logins are forgotten.
+    ///
+    /// # Errors
+    /// [`Error::InvalidLink`]; [`Error::WeakPassword`], which leaves the link usable.
+    pub async fn reset_password(&self, token: &LinkToken, new: &Password) -> Result<(), Error> {
+        let digest = token.digest();
+        let mut reader = self.auth.store().read().await?;
+        let link = reader.links().find(&self.org.id, Purpose::ResetPassword, &digest, self.auth.now()).await?;
+        let (user_id, _) = link.ok_or(Error::InvalidLink)?;
+        let account = reader.users().find(&user_id).await?.ok_or(Error::InvalidLink)?;
+        drop(reader);
+        let user = account.user;
+        let owner = Owner { email: &user.email, name: &user.name, slug: &self.org.slug, organization: &self.org.name };
+        let checked = password::check(new, &owner, self.auth.config().password_min_score)?;
+        let hash = self.auth.hasher().hash(&checked).await?;
+
+        let now = self.auth.now();
+        let mut tx = self.auth.store().begin().await?;
+        self.auth.forgive(&mut tx, &user.email, &user.id).await?;
+        tx.users().hold(&user.id).await?;
+        tx.links().take(&self.org.id, Purpose::ResetPassword, &digest, now).await?.ok_or(Error::InvalidLink)?;
+        let epoch = tx.users().bump_epoch(&user.id).await?;
+        if !tx.users().set_password(&user.id, &hash, epoch).await? {
+            return Err(Error::InvalidLink);
+        }
+        tx.links().end_of_user(&user.id, Purpose::ResetPassword).await?;
+        tx.links().end_of_user(&user.id, Purpose::ChangeEmail).await?;
+        tx.pending_logins().end_of_user(&user.id).await?;
+        let ended = tx.sessions().end_of_user(&user.id, None).await?;
+        let actor = Actor::User(user.id.clone());
+        let data = UserData { user: &user, previous: None };
+        tell_user(&mut tx, EventKind::UserPasswordChanged, &actor, &data).await?;
+        tell_ended(&mut tx, &ended, &Ending { reason: EndReason::Password, actor }).await?;
+        mail::letter(&self.auth, &mut tx, &self.org.id, (&user.email, &Letter::PasswordChanged), now).await?;
+        self.auth.commit(tx, now).await
+    }
+}
+
+/// Fulfils a batch of wishes for reset mails; `true` when there were any.
+pub(crate) async fn fulfil_reset_requests(auth: &TenantAuth) -> Result<bool, Error> {
+    let now = auth.now();
+    let mut tx = auth.store().begin().await?;
+    let requests = tx.links().take_reset_requests(32).await?;
+    if requests.is_empty() {
+        return Ok(false);
+    }
+    for request in &requests {
+        fulfil(auth, &mut tx, request, now).await?;
+    }
+    auth.commit(tx, now).await?;
+    Ok(true)
+}
+
+/// Mails a link to the address when it is a member's, and has not had its share of links.
+async fn fulfil(auth: &TenantAuth, tx: &mut Tx, request: &ResetRequest, now: Timestamp) -> Result<(), Error> {
+    let Some(org) = tx.organizations().find(&request.org_id).await?.filter(|org| org.status == Status::Active) else { return Ok(()) };
+    let Some(account) = tx.users().find_by_email(&request.email).await? else { return Ok(()) };
+    let user = account.user;
+    let is_member = tx.members().find(&org.id, &user.id).await?.is_some();
+    // The address as stored: the one typed may differ in case, and mail goes to the stored form only.
+    if !is_member || tx.links().count_to(&user.email, Purpose::ResetPassword, now.minus(HOUR)).await? >= MOST_PER_HOUR {
+        return Ok(());
+    }
+    let link = MailedLink {
+        org_id: org.id.clone(),
+        user_id: user.id,
+        purpose: Purpose::ResetPassword,
+        email: user.email,
+        created_at: now,
+        expires_at: now.plus(LINK_TTL),
+    };
+    let token = LinkToken::generate(auth.entropy());
+    tx.links().insert(&Id::generate(now, auth.entropy()), &link, &token.digest()).await?;
+    let url = auth.config().link(LinkedPage::Reset, org.slug.as_str(), token.expose());
+    mail::letter(auth, tx, &org.id, (&link.email, &Letter::ResetPassword { link: &url, until: link.expires_at }), now).await?;
+    Ok(())
+}

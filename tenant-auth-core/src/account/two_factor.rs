@@ -1,0 +1,289 @@
+//! The second factor: a time-based one-time password (RFC 6238: SHA-1, six digits, thirty seconds, one step of drift either
+//! way) and ten recovery codes. The secret is sealed at rest; codes are kept as digests; none of them works twice. Putting it in
+//! force or removing it ends every other session of the account.
+
+use qrcodegen::{QrCode, QrCodeEcc};
+use totp_rs::{Builder, Totp};
+use zeroize::Zeroizing;
+
+use crate::{
+    account::{end_all_others, tell_user},
+    builder::TenantAuth,
+    caller::{Member, Write},
+    error::Error,
+    event::{EndReason, EventKind, UserData},
+    id::UserId,
+    letters::Letter,
+    mail,
+    ports::Entropy,
+    sealed::Place,
+    secret::{Digest, Password, Secret},
+    store::Tx,
+    time::Timestamp,
+    value::Email,
+};
+
+/// How an account is guarded.
+#[derive(Debug, Clone)]
+pub struct SecondFactorStatus {
+    /// Since when a second factor is in force; `None` when there is none.
+    pub enabled_at: Option<Timestamp>,
+    /// Recovery codes not used yet.
+    pub recovery_codes_remaining: u32,
+}
+
+/// What an authenticator needs to know; shown once. It guards nothing until [`Member::enable_second_factor`].
+#[derive(Debug)]
+pub struct SecondFactorSetup {
+    /// The secret in base 32.
+    pub secret: Secret<TotpKind>,
+    /// The `otpauth://` URL that authenticators read.
+    pub otpauth_url: Secret<TotpKind>,
+    /// The same as a QR code: an SVG document.
+    pub qr_svg: Secret<TotpKind>,
+}
+
+/// The secret of a second factor.
+#[derive(Debug)]
+pub enum TotpKind {}
+
+/// Ten single-use codes for the day the authenticator is lost; shown once.
+#[derive(Debug)]
+pub struct RecoveryCodes(pub Vec<Secret<RecoveryCodeKind>>);
+
+/// A recovery code.
+#[derive(Debug)]
+pub enum RecoveryCodeKind {}
+
+const RECOVERY_CODES: usize = 10;
+/// Four groups of seven base-32 characters: 140 random bits.
+const GROUPS: usize = 4;
+const GROUP: usize = 7;
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+
+impl Member {
+    /// How the account is guarded.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub async fn second_factor(&self) -> Result<SecondFactorStatus, Error> {
+        let mut reader = self.auth.store().read().await?;
+        let enabled_at = reader.second_factors().find(self.user_id()).await?.and_then(|factor| factor.enabled_at());
+        let remaining = reader.second_factors().count_codes(self.user_id()).await?;
+        Ok(SecondFactorStatus { enabled_at, recovery_codes_remaining: u32::try_from(remaining).unwrap_or(0) })
+    }
+
+    /// Makes a new secret, which replaces one that was never enabled.
+    ///
+    /// # Errors
+    /// [`Error::WrongPassword`]; [`Error::SecondFactorEnabled`]; [`Error::RateLimited`].
+    pub async fn set_up_second_factor(&self, password: &Password) -> Result<SecondFactorSetup, Error> {
+        self.confirm_password(password).await?;
+        let mut secret = Zeroizing::new(vec![0u8; 20]);
+        self.auth.entropy().fill(&mut secret);
+        let sealed = self.auth.master_keys().seal(&secret, place(self.user_id()), self.auth.entropy())?;
+        let mut write = self.begin_own_write().await?;
+        if !write.tx.second_factors().set_up(self.user_id(), &sealed, write.now).await? {
+            return Err(Error::SecondFactorEnabled);
+        }
+        self.auth.commit(write.tx, write.now).await?;
+        describe(&secret, &self.standing.user.email, self.standing.org.name.as_str())
+    }
+
+    /// Puts the secret in force, once a code proves that the authenticator knows it.
+    ///
+    /// # Errors
+    /// [`Error::WrongCode`]; [`Error::SecondFactorMissing`] without a setup; [`Error::SecondFactorEnabled`];
+    /// [`Error::RateLimited`].
+    pub async fn enable_second_factor(&self, code: &str) -> Result<RecoveryCodes, Error> {
+        let attempt = self.auth.code_attempt(self.user_id()).await?;
+        let outcome = self.try_to_enable(code).await;
+        attempt.settle(matches!(outcome, Err(Error::WrongCode))).await?;
+        outcome
+    }
+
+    async fn try_to_enable(&self, code: &str) -> Result<RecoveryCodes, Error> {
+        let mut write = self.begin_own_write().await?;
+        let factor = write.tx.second_factors().find(self.user_id()).await?.ok_or(Error::SecondFactorMissing)?;
+        if factor.enabled_at().is_some() {
+            return Err(Error::SecondFactorEnabled);
+        }
+        let step = matching_step(&self.auth, self.user_id(), &factor.secret, code, write.now)?.ok_or(Error::WrongCode)?;
+        if !write.tx.second_factors().enable(self.user_id(), &factor.secret, step, write.now).await? {
+            return Err(Error::SecondFactorEnabled);
+        }
+        let codes = self.issue_codes(&mut write).await?;
+        self.changed(write, EventKind::UserTwoFactorEnabled, &Letter::SecondFactorEnabled).await?;
+        Ok(codes)
+    }
+
+    /// Removes the second factor.
+    ///
+    /// # Errors
+    /// [`Error::WrongPassword`]; [`Error::WrongCode`]; [`Error::SecondFactorMissing`]; [`Error::RateLimited`].
+    pub async fn disable_second_factor(&self, password: &Password, code: &str) -> Result<(), Error> {
+        let mut write = self.begin_guarded_write(password, Some(code)).await?;
+        if !write.tx.second_factors().remove(self.user_id()).await? {
+            return Err(Error::SecondFactorMissing);
+        }
+        self.changed(write, EventKind::UserTwoFactorDisabled, &Letter::SecondFactorDisabled).await
+    }
+
+    /// Replaces every recovery code.
+    ///
+    /// # Errors
+    /// [`Error::WrongPassword`]; [`Error::WrongCode`]; [`Error::SecondFactorMissing`]; [`Error::RateLimited`].
+    pub async fn renew_recovery_codes(&self, password: &Password, code: &str) -> Result<RecoveryCodes, Error> {
+        let mut write = self.begin_guarded_write(password, Some(code)).await?;
+        let codes = self.issue_codes(&mut write).await?;
+        let notice = (&write.standing.user.email, &Letter::RecoveryCodesReplaced);
+        mail::letter(&self.auth, &mut write.tx, self.org_id(), notice, write.now).await?;
+        self.auth.commit(write.tx, write.now).await?;
+        Ok(codes)
+    }
+
+    /// Begins a write to the account that password and, where one is in force, second factor have confirmed.
+    ///
+    /// # Errors
+    /// [`Error::WrongPassword`]; [`Error::WrongCode`]; [`Error::Invalid`] when a code is needed and none was given;
+    /// [`Error::SecondFactorMissing`] when one was given and none is in force.
+    pub(crate) async fn begin_guarded_write(&self, password: &Password, code: Option<&str>) -> Result<Write, Error> {
+        self.confirm_password(password).await?;
+        let in_force = self.second_factor().await?.enabled_at.is_some();
+        let code = match (code, in_force) {
+            (None, false) => return self.begin_own_write().await,
+            (None, true) => return Err(Error::invalid("code", "is required: two-factor authentication is enabled")),
+            (Some(_), false) => return Err(Error::SecondFactorMissing),
+            (Some(code), true) => code,
+        };
+        let attempt = self.auth.code_attempt(self.user_id()).await?;
+        let outcome = self.write_with_code(code).await;
+        // SQLite has one writer: the attempt can be settled only before the write begins or after it is given up.
+        match outcome {
+            Ok(None) => {
+                attempt.settle(true).await?;
+                Err(Error::WrongCode)
+            }
+            Ok(Some(mut write)) => {
+                attempt.released(&mut write.tx).await?;
+                Ok(write)
+            }
+            Err(error) => {
+                attempt.settle(false).await?;
+                Err(error)
+            }
+        }
+    }
+
+    async fn write_with_code(&self, code: &str) -> Result<Option<Write>, Error> {
+        let mut write = self.begin_own_write().await?;
+        let right = use_code(&self.auth, &mut write.tx, self.user_id(), code, write.now).await?;
+        Ok(right.then_some(write))
+    }
+
+    async fn issue_codes(&self, write: &mut Write) -> Result<RecoveryCodes, Error> {
+        let codes: Vec<_> = (0..RECOVERY_CODES).map(|_| recovery_code(self.auth.entropy())).collect();
+        let digests: Vec<Digest> = codes.iter().map(|code| digest_of(code.expose())).collect();
+        write.tx.second_factors().replace_codes(self.user_id(), &digests).await?;
+        Ok(RecoveryCodes(codes))
+    }
+
+    async fn changed(&self, mut write: Write, kind: EventKind, notice: &Letter<'_>) -> Result<(), Error> {
+        let data = UserData { user: &write.standing.user, previous: None };
+        tell_user(&mut write.tx, kind, &self.actor(), &data).await?;
+        end_all_others(self, &mut write, EndReason::TwoFactor).await?;
+        mail::letter(&self.auth, &mut write.tx, self.org_id(), (&write.standing.user.email, notice), write.now).await?;
+        self.auth.commit(write.tx, write.now).await
+    }
+}
+
+/// Uses a one-time password or a recovery code up, in the transaction that rests on it; `false` when it is neither, or was used.
+pub(crate) async fn use_code(auth: &TenantAuth, tx: &mut Tx, user: &UserId, code: &str, now: Timestamp) -> Result<bool, Error> {
+    let Some(factor) = tx.second_factors().find(user).await?.filter(|factor| factor.enabled_at().is_some()) else {
+        return Ok(false);
+    };
+    match matching_step(auth, user, &factor.secret, code, now)? {
+        Some(step) => tx.second_factors().use_step(user, step).await,
+        None => tx.second_factors().use_code(user, &digest_of(code)).await,
+    }
+}
+
+/// The step whose password this is, within one step of now.
+fn matching_step(auth: &TenantAuth, user: &UserId, sealed: &str, code: &str, now: Timestamp) -> Result<Option<i64>, Error> {
+    let digits: String = code.chars().filter(|c| !c.is_whitespace()).collect();
+    if digits.len() != 6 || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return Ok(None);
+    }
+    let secret = auth.master_keys().open(sealed, place(user)).ok_or_else(|| Error::internal("a second factor does not open"))?;
+    let seconds = u64::try_from(now.secs()).unwrap_or(0);
+    Ok(totp(&secret, "", "")?.check(&digits, seconds).and_then(|step| i64::try_from(step).ok()))
+}
+
+fn totp(secret: &[u8], account: &str, issuer: &str) -> Result<Totp, Error> {
+    let builder = Builder::new().with_secret(secret.to_vec()).with_account_name(account).with_issuer(Some(issuer));
+    builder.build().map_err(|error| Error::internal(error.to_string()))
+}
+
+fn describe(secret: &[u8], email: &Email, organization: &str) -> Result<SecondFactorSetup, Error> {
+    // A colon separates issuer and account in the label.
+    let totp = totp(secret, email.as_str(), &organization.replace(':', " "))?;
+    let url = totp.to_url().map_err(|error| Error::internal(error.to_string()))?;
+    let qr = QrCode::encode_text(&url, QrCodeEcc::Medium).map_err(|error| Error::internal(error.to_string()))?;
+    Ok(SecondFactorSetup { secret: Secret::new(totp.secret().to_base32()), qr_svg: Secret::new(svg(&qr)), otpauth_url: Secret::new(url) })
+}
+
+/// Dark modules as one path, with the four modules of quiet zone that scanners need.
+fn svg(qr: &QrCode) -> String {
+    use std::fmt::Write;
+    let side = qr.size() + 8;
+    let mut path = String::new();
+    for (y, x) in (0..qr.size()).flat_map(|y| (0..qr.size()).map(move |x| (y, x))) {
+        if qr.get_module(x, y) {
+            let _ = write!(path, "M{},{}h1v1h-1z", x + 4, y + 4);
+        }
+    }
+    format!(
+        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {side} {side}" shape-rendering="crispEdges"><rect width="100%" height="100%" fill="#fff"/><path d="{path}" fill="#000"/></svg>"##
+    )
+}
+
+fn recovery_code(entropy: &dyn Entropy) -> Secret<RecoveryCodeKind> {
+    let mut bytes = Zeroizing::new([0u8; GROUPS * GROUP]);
+    entropy.fill(&mut *bytes);
+    let characters: Vec<char> = bytes.iter().map(|byte| char::from(ALPHABET[usize::from(byte & 31)])).collect();
+    Secret::new(characters.chunks(GROUP).map(|group| group.iter().collect::<String>()).collect::<Vec<_>>().join("-"))
+}
+
+/// Typed by hand: case, hyphens and spaces do not matter.
+fn digest_of(code: &str) -> Digest {
+    let bare: String = code.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect();
+    Secret::<RecoveryCodeKind>::new(bare).digest()
+}
+
+fn place(user: &UserId) -> Place<'_> {
+    Place { table: "tenant_auth_second_factors", column: "secret", row: user.as_str(), org: "" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::OsEntropy;
+
+    #[test]
+    fn recovery_codes_are_long_and_forgive_how_they_are_typed() {
+        let code = recovery_code(&OsEntropy);
+        assert_eq!(code.expose().len(), 31);
+        assert!(digest_of(code.expose()).matches(&digest_of(&code.expose().to_uppercase().replace('-', " "))));
+    }
+
+    #[test]
+    fn an_authenticator_reads_what_setup_shows() {
+        let secret = b"12345678901234567890";
+        let email = Email::parse("ada@example.com").expect("valid");
+        let setup = describe(secret, &email, "Acme: Rockets").expect("describes");
+        assert!(setup.otpauth_url.expose().starts_with("otpauth://totp/"));
+        assert!(setup.qr_svg.expose().contains("viewBox"));
+        // RFC 6238, appendix B, SHA-1, T = 59 s, the last six digits.
+        assert_eq!(totp(secret, "", "").expect("valid").check("287082", 59), Some(1));
+    }
+}

@@ -1,0 +1,100 @@
+//! The second step of a login. Each try is counted three times before it is judged: on the login that waits (five burn it), and
+//! on the account (ten in a quarter of an hour, fifty a day), whose owner is told when that limit is reached.
+
+use crate::{
+    account::{Opened, Opening, open_session, two_factor::use_code},
+    caller::Tenant,
+    error::Error,
+    letters::Letter,
+    mail,
+    model::{AuthMethod, Status},
+    store::PendingLogin,
+    throttle::login_completed,
+};
+
+use super::Client;
+
+/// Wrong codes one waiting login may have.
+const MOST_ATTEMPTS: i64 = 5;
+
+impl Tenant {
+    /// Exchanges a waiting login and a code, from the authenticator or a recovery code, for a session.
+    ///
+    /// # Errors
+    /// [`Error::SecondFactorFailed`] for anything wrong, used or too late; [`Error::RateLimited`]; [`Error::Suspended`].
+    pub async fn verify_second_factor(&self, partial_token: &str, code: &str) -> Result<Box<Opened>, Error> {
+        let id = self.auth.signer().read_partial(partial_token, self.auth.now()).ok_or(Error::SecondFactorFailed)?;
+        let login = self.auth.store().read().await?.pending_logins().find(&self.org.id, &id, self.auth.now()).await?;
+        let login = login.ok_or(Error::SecondFactorFailed)?;
+        let attempt = self.auth.code_attempt(&login.user_id).await?;
+        let outcome = match self.admit_attempt(&login).await {
+            Ok(true) => self.try_code(&login, code).await,
+            Ok(false) => Ok(None),
+            Err(error) => Err(error),
+        };
+        match outcome {
+            Ok(Some(opened)) => {
+                attempt.settle(false).await?;
+                Ok(Box::new(opened))
+            }
+            Ok(None) => {
+                if attempt.settle(true).await? {
+                    self.tell_owner(&login).await?;
+                }
+                Err(Error::SecondFactorFailed)
+            }
+            Err(error) => {
+                attempt.settle(false).await?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Counts the try on the login itself, in a transaction of its own: a wrong code must not take the count back with it.
+    async fn admit_attempt(&self, login: &PendingLogin) -> Result<bool, Error> {
+        let now = self.auth.now();
+        let mut tx = self.auth.store().begin().await?;
+        let admitted = tx.pending_logins().attempt(&self.org.id, &login.id, now, MOST_ATTEMPTS).await?;
+        tx.commit(now, self.auth.entropy()).await?;
+        Ok(admitted)
+    }
+
+    /// `None` when the code is wrong, or the login is gone.
+    async fn try_code(&self, login: &PendingLogin, code: &str) -> Result<Option<Opened>, Error> {
+        let now = self.auth.now();
+        let mut tx = self.auth.store().begin().await?;
+        let Some(account) = tx.users().find(&login.user_id).await?.filter(|account| account.epoch == login.user_epoch) else {
+            return Ok(None);
+        };
+        let ip = login.ip.as_deref().and_then(|ip| ip.parse().ok());
+        if login.method == AuthMethod::Password {
+            login_completed(&mut tx, &account.user.email, ip, now).await?;
+        }
+        let Some(membership) = tx.members().hold(&self.org.id, &login.user_id).await? else { return Ok(None) };
+        if membership.status == Status::Suspended || self.org.status == Status::Suspended {
+            return Err(Error::Suspended);
+        }
+        if !use_code(&self.auth, &mut tx, &login.user_id, code, now).await? || !tx.pending_logins().take(&self.org.id, &login.id).await? {
+            return Ok(None);
+        }
+        let opening = Opening {
+            id: Some(login.id.clone()),
+            methods: vec![login.method, AuthMethod::Otp],
+            client: Client { ip, user_agent: login.user_agent.clone() },
+        };
+        let standing = open_session(&mut tx, self, account, membership, opening, now).await?;
+        self.auth.commit(tx, now).await?;
+        let tokens = self.auth.signer().issue(&standing.session)?;
+        Ok(Some(Opened { tokens, standing }))
+    }
+
+    async fn tell_owner(&self, login: &PendingLogin) -> Result<(), Error> {
+        let now = self.auth.now();
+        let mut tx = self.auth.store().begin().await?;
+        if let Some(account) = tx.users().find(&login.user_id).await? {
+            mail::letter(&self.auth, &mut tx, &self.org.id, (&account.user.email, &Letter::CodesGuessed), now).await?;
+            self.auth.commit(tx, now).await?;
+        }
+        Ok(())
+    }
+}

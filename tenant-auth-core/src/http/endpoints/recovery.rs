@@ -1,0 +1,70 @@
+//! `/auth/forgot-password`, `/auth/reset-password`, `/auth/verify-email` and `/auth/change-email`.
+
+use serde::Deserialize;
+
+use crate::{
+    account::NewEmail,
+    caller::{Member, Tenant},
+    http::{
+        answer::{Message, Outcome, done},
+        input::Json,
+    },
+    secret::LinkToken,
+    value::Email,
+};
+
+#[derive(Deserialize)]
+pub(crate) struct ForgotPasswordRequest {
+    email: Email,
+}
+
+pub(crate) async fn forgot_password(tenant: Tenant, Json(request): Json<ForgotPasswordRequest>) -> Outcome<Message> {
+    tenant.request_password_reset(&request.email).await?;
+    Ok(done("If the address belongs to a member, a mail with a link is on its way."))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ResetPasswordRequest {
+    token: String,
+    new_password: String,
+}
+
+pub(crate) async fn reset_password(tenant: Tenant, Json(request): Json<ResetPasswordRequest>) -> Outcome<Message> {
+    tenant.reset_password(&LinkToken::new(request.token), &request.new_password.into()).await?;
+    Ok(done("The password was reset. Every session has ended; log in with the new password."))
+}
+
+#[derive(Deserialize)]
+pub(crate) struct LinkRequest {
+    token: String,
+}
+
+pub(crate) async fn verify_email(tenant: Tenant, Json(request): Json<LinkRequest>) -> Outcome<Message> {
+    tenant.verify_email(&LinkToken::new(request.token)).await?;
+    Ok(done("The email address is verified."))
+}
+
+pub(crate) async fn send_verification(member: Member, (): ()) -> Outcome<Message> {
+    member.send_email_verification().await?;
+    Ok(done("If the address is not verified yet, a mail with a link is on its way."))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ChangeEmailRequest {
+    new_email: Email,
+    password: String,
+    code: Option<String>,
+}
+
+pub(crate) async fn change_email(member: Member, Json(request): Json<ChangeEmailRequest>) -> Outcome<Message> {
+    let change = NewEmail { email: request.new_email, password: request.password.into(), code: request.code };
+    member.request_email_change(change).await?;
+    Ok(done("A mail with a link is on its way to the new address."))
+}
+
+pub(crate) async fn confirm_email(member: Member, Json(request): Json<LinkRequest>) -> Outcome<Message> {
+    member.confirm_email_change(&LinkToken::new(request.token)).await?;
+    Ok(done("The email address was changed. Every other session has ended."))
+}

@@ -1,0 +1,100 @@
+//! `/auth/2fa` and the second step of a login.
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use serde::{Deserialize, Serialize};
+
+use super::{Guest, auth::LoginData};
+use crate::{
+    account::RecoveryCodes,
+    caller::Member,
+    error::Error,
+    http::{
+        answer::{Message, Outcome, Reply, done},
+        input::Json,
+    },
+    time::Timestamp,
+};
+
+#[derive(Deserialize)]
+pub(crate) struct CodeRequest {
+    code: String,
+}
+
+pub(crate) async fn verify(mut guest: Guest, Json(request): Json<CodeRequest>) -> Outcome<LoginData> {
+    let partial = guest.take_partial_token()?.ok_or(Error::SecondFactorFailed)?;
+    let opened = guest.tenant.verify_second_factor(&partial, &request.code).await?;
+    let cookies = guest.cookies_completing(&opened.tokens);
+    Ok(Reply::new(LoginData::of(&guest, &opened)).with_cookies(cookies))
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StatusData {
+    enabled: bool,
+    enabled_at: Option<Timestamp>,
+    recovery_codes_remaining: u32,
+}
+
+pub(crate) async fn status(member: Member, (): ()) -> Outcome<StatusData> {
+    let status = member.second_factor().await?;
+    Ok(StatusData {
+        enabled: status.enabled_at.is_some(),
+        enabled_at: status.enabled_at,
+        recovery_codes_remaining: status.recovery_codes_remaining,
+    }
+    .into())
+}
+
+#[derive(Deserialize)]
+pub(crate) struct PasswordRequest {
+    password: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SetupData {
+    secret: String,
+    otpauth_url: String,
+    qr_code: String,
+}
+
+pub(crate) async fn setup(member: Member, Json(request): Json<PasswordRequest>) -> Outcome<SetupData> {
+    let setup = member.set_up_second_factor(&request.password.into()).await?;
+    Ok(SetupData {
+        secret: setup.secret.expose().to_owned(),
+        otpauth_url: setup.otpauth_url.expose().to_owned(),
+        qr_code: format!("data:image/svg+xml;base64,{}", STANDARD.encode(setup.qr_svg.expose())),
+    }
+    .into())
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RecoveryCodesData {
+    recovery_codes: Vec<String>,
+}
+
+impl From<RecoveryCodes> for RecoveryCodesData {
+    fn from(codes: RecoveryCodes) -> Self {
+        Self { recovery_codes: codes.0.iter().map(|code| code.expose().to_owned()).collect() }
+    }
+}
+
+pub(crate) async fn enable(member: Member, Json(request): Json<CodeRequest>) -> Outcome<RecoveryCodesData> {
+    Ok(RecoveryCodesData::from(member.enable_second_factor(&request.code).await?).into())
+}
+
+#[derive(Deserialize)]
+pub(crate) struct GuardedRequest {
+    password: String,
+    code: String,
+}
+
+pub(crate) async fn disable(member: Member, Json(request): Json<GuardedRequest>) -> Outcome<Message> {
+    member.disable_second_factor(&request.password.into(), &request.code).await?;
+    Ok(done("Two-factor authentication is off. Every other session has ended."))
+}
+
+pub(crate) async fn recovery_codes(member: Member, Json(request): Json<GuardedRequest>) -> Outcome<RecoveryCodesData> {
+    Ok(RecoveryCodesData::from(member.renew_recovery_codes(&request.password.into(), &request.code).await?).into())
+}

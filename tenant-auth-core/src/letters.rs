@@ -1,0 +1,131 @@
+//! The letters about a person's own account: links that reset, verify or change something, and notices of what was changed, so
+//! that a change they did not make does not go unseen. A notice never holds a link that does anything.
+
+use minijinja::context;
+
+use crate::{
+    error::Error,
+    mail,
+    ports::Message,
+    time::Timestamp,
+    value::{DisplayName, Email},
+};
+
+/// What a letter is about.
+#[derive(Debug)]
+pub(crate) enum Letter<'a> {
+    /// A link that sets a new password.
+    ResetPassword { link: &'a str, until: Timestamp },
+    /// A link that proves the address.
+    VerifyEmail { link: &'a str, until: Timestamp },
+    /// A link that makes this address the account's.
+    ChangeEmail { link: &'a str, until: Timestamp },
+    /// Somebody tried to make this address another account's.
+    AddressWanted,
+    /// The account is about to get another address.
+    EmailChangeRequested { to: &'a Email },
+    /// The account has another address now.
+    EmailChanged { to: &'a Email },
+    /// The password was changed or reset.
+    PasswordChanged,
+    /// A second factor guards the account now.
+    SecondFactorEnabled,
+    /// None does any more.
+    SecondFactorDisabled,
+    /// New recovery codes replaced the old ones.
+    RecoveryCodesReplaced,
+    /// Codes were guessed until the limit.
+    CodesGuessed,
+    /// Somebody became an org_admin.
+    NewAdmin { organization: &'a DisplayName, who: &'a Email },
+    /// An API key was made.
+    NewApiKey { organization: &'a DisplayName, name: &'a DisplayName },
+}
+
+const NOT_ME: &str = "If this was not you, reset your password at once and tell your administrator.";
+const IGNORE: &str = "If you did not ask for this, ignore this mail: nothing happens unless the link is used.";
+const REVIEW: &str = "If you do not recognise this, review the organization's members and keys at once.";
+
+impl Letter<'_> {
+    /// A short name for the outbox's rows.
+    pub(crate) const fn kind(&self) -> &'static str {
+        match self {
+            Self::ResetPassword { .. } => "reset",
+            Self::VerifyEmail { .. } => "verify",
+            Self::ChangeEmail { .. } => "change_email",
+            _ => "notice",
+        }
+    }
+
+    /// Written out for one recipient.
+    pub(crate) fn to(&self, recipient: &Email) -> Result<Message, Error> {
+        let mut link = None;
+        let mut action = "";
+        let mut with = |text, target: &str| {
+            action = text;
+            link = Some(target.to_owned());
+        };
+        let (heading, lines, footer) = match self {
+            Self::ResetPassword { link, until } => {
+                with("Choose a new password", link);
+                ("Reset your password", vec![good_until(*until)], IGNORE)
+            }
+            Self::VerifyEmail { link, until } => {
+                with("Verify this address", link);
+                ("Verify your email address", vec![good_until(*until)], IGNORE)
+            }
+            Self::ChangeEmail { link, until } => {
+                with("Use this address", link);
+                let line = "Open the link while you are logged in to the account that asked for it.".to_owned();
+                ("Confirm your new email address", vec![line, good_until(*until)], IGNORE)
+            }
+            Self::AddressWanted => {
+                let line = "Somebody asked to make this address another account's. It belongs to yours, so nothing was changed.";
+                ("Your email address was entered elsewhere", vec![line.to_owned()], "You need not do anything.")
+            }
+            Self::EmailChangeRequested { to } => {
+                let line = format!("Your account is to get the address {to}. It changes once the new address is confirmed.");
+                ("A change of your email address was requested", vec![line], NOT_ME)
+            }
+            Self::EmailChanged { to } => {
+                ("Your email address was changed", vec![format!("Your account's address is {to} from now on.")], NOT_ME)
+            }
+            Self::PasswordChanged => {
+                let line = "Your password was changed. Every other session of your account has ended.".to_owned();
+                ("Your password was changed", vec![line], NOT_ME)
+            }
+            Self::SecondFactorEnabled => {
+                let line = "From now on a login needs a code from your authenticator. Keep the recovery codes safe.".to_owned();
+                ("Two-factor authentication is on", vec![line], NOT_ME)
+            }
+            Self::SecondFactorDisabled => {
+                let line = "From now on your password alone opens your account.".to_owned();
+                ("Two-factor authentication is off", vec![line], NOT_ME)
+            }
+            Self::RecoveryCodesReplaced => {
+                ("You have new recovery codes", vec!["The codes you had before no longer work.".to_owned()], NOT_ME)
+            }
+            Self::CodesGuessed => {
+                let line = "Several wrong codes were entered after your correct password. Somebody may know it.".to_owned();
+                ("Wrong codes were entered for your account", vec![line], NOT_ME)
+            }
+            Self::NewAdmin { organization, who } => {
+                ("There is a new administrator", vec![format!("{who} is an administrator of {organization} now.")], REVIEW)
+            }
+            Self::NewApiKey { organization, name } => {
+                ("There is a new API key", vec![format!("The key '{name}' was made for {organization}.")], REVIEW)
+            }
+        };
+        let values = context! { heading, lines, link, action, footer };
+        Ok(Message {
+            to: recipient.as_str().to_owned(),
+            subject: heading.to_owned(),
+            text: mail::render("letter.txt", include_str!("../templates/letter.txt"), &values)?,
+            html: mail::render("letter.html", include_str!("../templates/letter.html"), &values)?,
+        })
+    }
+}
+
+fn good_until(until: Timestamp) -> String {
+    format!("The link is good until {} and works once.", until.to_iso())
+}

@@ -1,0 +1,155 @@
+//! Single-use links in mails, and the wishes for reset mails that the worker fulfils. A link is used by the statement that
+//! deletes it.
+
+use crate::{
+    error::Error,
+    id::{DeliveryId, Id, OrgId, UserId},
+    secret::Digest,
+    store::{
+        Link as Connection, Tx,
+        dialect::{execute, fetch_all, fetch_optional, row, statements},
+        sql::members::NumberRow,
+    },
+    time::Timestamp,
+    value::Email,
+};
+
+pub(crate) struct Links<L>(pub(in crate::store) L);
+
+/// What a link does when it is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    ResetPassword,
+    VerifyEmail,
+    ChangeEmail,
+}
+
+impl Purpose {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::ResetPassword => "reset",
+            Self::VerifyEmail => "verify",
+            Self::ChangeEmail => "change_email",
+        }
+    }
+}
+
+/// A link as it is stored; `email` is the address it was mailed to.
+#[derive(Debug, Clone)]
+pub(crate) struct MailedLink {
+    pub(crate) org_id: OrgId,
+    pub(crate) user_id: UserId,
+    pub(crate) purpose: Purpose,
+    pub(crate) email: Email,
+    pub(crate) created_at: Timestamp,
+    pub(crate) expires_at: Timestamp,
+}
+
+/// Somebody asked for a reset mail to this address.
+#[derive(Debug)]
+pub(crate) struct ResetRequest {
+    pub(crate) id: DeliveryId,
+    pub(crate) org_id: OrgId,
+    pub(crate) email: Email,
+}
+
+statements! {
+    INSERT = "
+        INSERT INTO tenant_auth_links (id, org_id, user_id, purpose, email, email_key, token_digest, created_at, expires_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    FIND = "
+        SELECT user_id, email
+          FROM tenant_auth_links
+         WHERE org_id = $1 AND purpose = $2 AND token_digest = $3 AND expires_at > $4";
+    TAKE = "
+        DELETE FROM tenant_auth_links
+         WHERE org_id = $1 AND purpose = $2 AND token_digest = $3 AND expires_at > $4
+        RETURNING user_id, email";
+    DELETE_OF_USER = "DELETE FROM tenant_auth_links WHERE user_id = $1 AND purpose = $2";
+    COUNT_TO = "
+        SELECT COUNT(*) AS number
+          FROM tenant_auth_links
+         WHERE email_key = $1 AND purpose = $2 AND created_at > $3";
+    REQUEST = "INSERT INTO tenant_auth_reset_requests (id, org_id, email, created_at) VALUES ($1, $2, $3, $4)";
+    TAKE_REQUESTS = "
+        DELETE FROM tenant_auth_reset_requests
+         WHERE id IN (SELECT id FROM tenant_auth_reset_requests ORDER BY created_at, id LIMIT $1)
+        RETURNING id, org_id, email";
+}
+
+row! { UsedLinkRow { user_id: String, email: String, } }
+row! { RequestRow { id: String, org_id: String, email: String, } }
+
+impl<L: Connection> Links<L> {
+    /// Whose a live link is, and the address it was mailed to.
+    pub(crate) async fn find(
+        mut self,
+        org: &OrgId,
+        purpose: Purpose,
+        token: &Digest,
+        now: Timestamp,
+    ) -> Result<Option<(UserId, Email)>, Error> {
+        let row = fetch_optional!(self.0, UsedLinkRow, FIND, org.as_str(), purpose.as_str(), token.as_str(), now.millis())?;
+        Ok(row.map(|row| (Id::from_stored(row.user_id), Email::from_stored(row.email))))
+    }
+
+    /// How many links of this kind went to the address since `since`.
+    pub(crate) async fn count_to(mut self, email: &Email, purpose: Purpose, since: Timestamp) -> Result<i64, Error> {
+        let row = fetch_optional!(self.0, NumberRow, COUNT_TO, email.key(), purpose.as_str(), since.millis())?;
+        Ok(row.map_or(0, |row| row.number))
+    }
+}
+
+impl Links<&mut Tx> {
+    pub(crate) async fn insert(mut self, id: &DeliveryId, link: &MailedLink, token: &Digest) -> Result<(), Error> {
+        execute!(
+            self.0,
+            INSERT,
+            id.as_str(),
+            link.org_id.as_str(),
+            link.user_id.as_str(),
+            link.purpose.as_str(),
+            link.email.as_str(),
+            link.email.key(),
+            token.as_str(),
+            link.created_at.millis(),
+            link.expires_at.millis()
+        )?;
+        Ok(())
+    }
+
+    /// Uses a link up: whose it was, and the address it was mailed to. `None` when it is unknown, used or expired.
+    pub(crate) async fn take(
+        mut self,
+        org: &OrgId,
+        purpose: Purpose,
+        token: &Digest,
+        now: Timestamp,
+    ) -> Result<Option<(UserId, Email)>, Error> {
+        let row = fetch_optional!(self.0, UsedLinkRow, TAKE, org.as_str(), purpose.as_str(), token.as_str(), now.millis())?;
+        Ok(row.map(|row| (Id::from_stored(row.user_id), Email::from_stored(row.email))))
+    }
+
+    pub(crate) async fn end_of_user(mut self, user: &UserId, purpose: Purpose) -> Result<(), Error> {
+        execute!(self.0, DELETE_OF_USER, user.as_str(), purpose.as_str())?;
+        Ok(())
+    }
+
+    pub(crate) async fn request_reset(mut self, request: &ResetRequest, now: Timestamp) -> Result<(), Error> {
+        execute!(self.0, REQUEST, request.id.as_str(), request.org_id.as_str(), request.email.as_str(), now.millis())?;
+        Ok(())
+    }
+
+    /// Takes up to `limit` wishes, oldest first; they are fulfilled in the same transaction or not taken at all.
+    pub(crate) async fn take_reset_requests(mut self, limit: u32) -> Result<Vec<ResetRequest>, Error> {
+        let rows = fetch_all!(self.0, RequestRow, TAKE_REQUESTS, i64::from(limit))?;
+        Ok(rows
+            .into_iter()
+            .map(|row| ResetRequest {
+                id: Id::from_stored(row.id),
+                org_id: Id::from_stored(row.org_id),
+                email: Email::from_stored(row.email),
+            })
+            .collect())
+    }
+}

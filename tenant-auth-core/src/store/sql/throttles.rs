@@ -1,0 +1,146 @@
+//! Counters of failed attempts. An attempt reserves a place before it is judged and gives it back with the verdict, so that
+//! parallel guesses cannot exceed a limit. A place that is never given back, for its process died, is forgotten with its lease.
+
+use crate::{
+    error::Error,
+    store::{
+        Link, Tx,
+        dialect::{execute, fetch_optional, row, statements},
+    },
+    throttle::Limit,
+    time::Timestamp,
+};
+
+pub(crate) struct Throttles<L>(pub(in crate::store) L);
+
+statements! {
+    RESERVE = "
+        INSERT INTO tenant_auth_throttles AS t (key, subject, failures, pending, pending_until, window_ends_at, blocked_until, forget_at)
+        VALUES ($1, $5, 0, 1, $3, 0, 0, $3)
+        ON CONFLICT (key) DO UPDATE
+           SET failures = CASE WHEN t.window_ends_at <= $2 THEN 0 ELSE t.failures END,
+               pending = CASE WHEN t.pending_until <= $2 THEN 1 ELSE t.pending + 1 END,
+               pending_until = $3,
+               forget_at = CASE WHEN t.forget_at < $3 THEN $3 ELSE t.forget_at END
+         WHERE t.blocked_until <= $2
+           AND (t.pending = 0 OR t.pending_until <= $2
+                OR (CASE WHEN t.window_ends_at <= $2 THEN 0 ELSE t.failures END) + t.pending < $4)
+        RETURNING failures, window_ends_at, blocked_until";
+    STATE = "
+        SELECT failures, window_ends_at, blocked_until
+          FROM tenant_auth_throttles
+         WHERE key = $1";
+    FAIL = "
+        UPDATE tenant_auth_throttles
+           SET failures = failures + 1,
+               pending = CASE WHEN pending > 0 THEN pending - 1 ELSE 0 END,
+               window_ends_at = CASE WHEN failures = 0 OR window_ends_at <= $2 OR $4 THEN $3 ELSE window_ends_at END
+         WHERE key = $1
+        RETURNING failures, window_ends_at, blocked_until";
+    BLOCK = "
+        UPDATE tenant_auth_throttles
+           SET blocked_until = $2, forget_at = CASE WHEN forget_at < $3 THEN $3 ELSE forget_at END
+         WHERE key = $1";
+    RELEASE = "
+        UPDATE tenant_auth_throttles
+           SET pending = CASE WHEN pending > 0 THEN pending - 1 ELSE 0 END
+         WHERE key = $1";
+    CLEAR = "
+        UPDATE tenant_auth_throttles
+           SET pending = CASE WHEN pending > 0 THEN pending - 1 ELSE 0 END, failures = 0, blocked_until = 0
+         WHERE key = $1";
+    FORGET = "DELETE FROM tenant_auth_throttles WHERE key = $1";
+    FORGIVE = "DELETE FROM tenant_auth_throttles WHERE subject = $1";
+    IS_KNOWN = "
+        SELECT last_login_at
+          FROM tenant_auth_known_addresses
+         WHERE account_key = $1 AND ip_key = $2 AND last_login_at > $3";
+    KNOW = "
+        INSERT INTO tenant_auth_known_addresses (account_key, ip_key, last_login_at)
+        VALUES ($1, $2, $3)
+        ON CONFLICT (account_key, ip_key) DO UPDATE SET last_login_at = excluded.last_login_at";
+}
+
+row! {
+    /// How a counter stands.
+    #[derive(Debug, Clone, Copy)]
+    ThrottleState {
+        failures: i64,
+        window_ends_at: i64,
+        blocked_until: i64,
+    }
+}
+
+row! { KnownRow { last_login_at: i64, } }
+
+impl ThrottleState {
+    pub(crate) fn blocked_until(&self) -> Timestamp {
+        Timestamp::from_millis(self.blocked_until)
+    }
+}
+
+impl<L: Link> Throttles<L> {
+    pub(crate) async fn state(mut self, key: &str) -> Result<Option<ThrottleState>, Error> {
+        fetch_optional!(self.0, ThrottleState, STATE, key)
+    }
+
+    /// Whether the account completed a password login from this address since `since`.
+    pub(crate) async fn knows(mut self, account_key: &str, ip_key: &str, since: Timestamp) -> Result<bool, Error> {
+        Ok(fetch_optional!(self.0, KnownRow, IS_KNOWN, account_key, ip_key, since.millis())?.is_some_and(|row| row.last_login_at > 0))
+    }
+}
+
+impl Throttles<&mut Tx> {
+    /// Takes a place under the limit until `lease_until`; `false` when there is none, or the key is blocked.
+    pub(crate) async fn reserve(mut self, limit: &Limit, now: Timestamp, lease_until: Timestamp) -> Result<bool, Error> {
+        let (key, subject, most) = (limit.key.as_str(), limit.subject.as_deref(), i64::from(limit.most));
+        let taken = fetch_optional!(self.0, ThrottleState, RESERVE, key, now.millis(), lease_until.millis(), most, subject)?;
+        Ok(taken.is_some())
+    }
+
+    /// Counts a failure; the window ends at `window_ends` when it is the first, or always when it slides.
+    pub(crate) async fn fail(
+        mut self,
+        key: &str,
+        now: Timestamp,
+        window_ends: Timestamp,
+        slides: bool,
+    ) -> Result<Option<ThrottleState>, Error> {
+        fetch_optional!(self.0, ThrottleState, FAIL, key, now.millis(), window_ends.millis(), slides)
+    }
+
+    /// Refuses every attempt until `until`; the counter is kept until `forget_at`.
+    pub(crate) async fn block(mut self, key: &str, until: Timestamp, forget_at: Timestamp) -> Result<(), Error> {
+        execute!(self.0, BLOCK, key, until.millis(), forget_at.millis())?;
+        Ok(())
+    }
+
+    /// Gives a place back without a verdict that counts.
+    pub(crate) async fn release(mut self, key: &str) -> Result<(), Error> {
+        execute!(self.0, RELEASE, key)?;
+        Ok(())
+    }
+
+    /// Gives a place back and forgets the failures.
+    pub(crate) async fn clear(mut self, key: &str) -> Result<(), Error> {
+        execute!(self.0, CLEAR, key)?;
+        Ok(())
+    }
+
+    /// Forgets one counter.
+    pub(crate) async fn forget(mut self, key: &str) -> Result<(), Error> {
+        execute!(self.0, FORGET, key)?;
+        Ok(())
+    }
+
+    /// Forgets every counter of a subject.
+    pub(crate) async fn forgive(mut self, subject: &str) -> Result<(), Error> {
+        execute!(self.0, FORGIVE, subject)?;
+        Ok(())
+    }
+
+    pub(crate) async fn know(mut self, account_key: &str, ip_key: &str, now: Timestamp) -> Result<(), Error> {
+        execute!(self.0, KNOW, account_key, ip_key, now.millis())?;
+        Ok(())
+    }
+}

@@ -1,0 +1,233 @@
+//! Failed attempts, counted in the database before anything is hashed: shared by every process, surviving a restart (contract
+//! section 5). An attempt reserves a place under each limit that applies; whoever finds every place taken by undecided attempts
+//! waits for their verdicts, so that parallel correct logins all succeed and parallel guesses never exceed the limit.
+//!
+//! No stranger can lock a person out: the wide limits exempt the addresses from which the account has logged in lately.
+
+use std::{net::IpAddr, time::Duration};
+
+use crate::{
+    account::Client,
+    builder::TenantAuth,
+    config::Config,
+    error::Error,
+    id::UserId,
+    secret::Secret,
+    store::Tx,
+    time::Timestamp,
+    value::Email,
+};
+
+/// A reserved place is forgotten after this long: more than any verdict takes.
+const LEASE: Duration = Duration::from_secs(60);
+/// How long an attempt waits for others' verdicts, and how often it looks.
+const PATIENCE: Duration = Duration::from_secs(20);
+const LOOK_EVERY: Duration = Duration::from_millis(25);
+/// An address that logged in within this time is known.
+const KNOWN_FOR: Duration = Duration::from_secs(30 * 24 * 3_600);
+const HOUR: Duration = Duration::from_secs(3_600);
+const DAY: Duration = Duration::from_secs(24 * 3_600);
+/// The first block of an account at an address; it doubles up to the longest.
+const FIRST_BLOCK: Duration = Duration::from_secs(60);
+const LONGEST_BLOCK: Duration = Duration::from_secs(900);
+
+/// One limit an attempt is under.
+#[derive(Debug, Clone)]
+pub(crate) struct Limit {
+    pub(crate) key: String,
+    /// The account it protects, where it is one's.
+    pub(crate) subject: Option<String>,
+    pub(crate) most: u32,
+    window: Duration,
+    /// Blocks that grow with each failure beyond, instead of one that lasts until the window ends.
+    doubling: bool,
+}
+
+/// An attempt that has its places and is about to be judged.
+#[derive(Debug)]
+#[must_use = "an attempt that is never settled holds its places for a minute"]
+pub(crate) struct Attempt {
+    auth: TenantAuth,
+    limits: Vec<Limit>,
+    /// Account and address, for an attempt with a password.
+    origin: Option<(String, String)>,
+}
+
+impl TenantAuth {
+    /// Reserves places for a password attempt on the account of this address, whether there is one or not.
+    ///
+    /// # Errors
+    /// [`Error::RateLimited`] when a limit is reached; the right password makes no difference then.
+    pub(crate) async fn password_attempt(&self, email: &Email, client: &Client) -> Result<Attempt, Error> {
+        let (account, ip) = (account_key(email), ip_key(client.ip));
+        let config = self.config();
+        let mut limits = vec![Limit {
+            key: format!("pair:{account}:{ip}"),
+            subject: Some(account.clone()),
+            most: config.login_max_failures,
+            window: config.login_window,
+            doubling: true,
+        }];
+        let since = self.now().minus(KNOWN_FOR);
+        if !self.store().read().await?.throttles().knows(&account, &ip, since).await? {
+            limits.extend(wide_limits(config, &account, client.ip.is_some().then_some(&ip)));
+        }
+        self.reserve(limits, Some((account, ip))).await
+    }
+
+    /// Reserves places for an attempt at an account's second factor.
+    ///
+    /// # Errors
+    /// [`Error::RateLimited`] when a limit is reached.
+    pub(crate) async fn code_attempt(&self, user: &UserId) -> Result<Attempt, Error> {
+        let limit = |name: &str, most, window| Limit {
+            key: format!("{name}:{user}"),
+            subject: Some(user.to_string()),
+            most,
+            window,
+            doubling: false,
+        };
+        self.reserve(vec![limit("code", 10, Duration::from_secs(900)), limit("code-day", 50, DAY)], None).await
+    }
+
+    async fn reserve(&self, mut limits: Vec<Limit>, origin: Option<(String, String)>) -> Result<Attempt, Error> {
+        // Transactions that lock several counters lock them in one order.
+        limits.sort_by(|a, b| a.key.cmp(&b.key));
+        let mut waited = Duration::ZERO;
+        loop {
+            let now = self.now();
+            let mut tx = self.store().begin().await?;
+            let mut full = None;
+            for limit in &limits {
+                if !tx.throttles().reserve(limit, now, now.plus(LEASE)).await? {
+                    full = Some(limit);
+                    break;
+                }
+            }
+            let Some(full) = full else {
+                tx.commit(now, self.entropy()).await?;
+                return Ok(Attempt { auth: self.clone(), limits, origin });
+            };
+            let blocked = tx.throttles().state(&full.key).await?.map(|state| state.blocked_until()).filter(|until| *until > now);
+            drop(tx);
+            if let Some(until) = blocked {
+                return Err(Error::RateLimited { retry_after: whole_seconds(until.since(now)) });
+            }
+            if waited >= PATIENCE {
+                return Err(Error::Unavailable);
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+            waited += LOOK_EVERY;
+        }
+    }
+
+    /// Forgets every failed attempt on an account.
+    pub(crate) async fn forgive(&self, tx: &mut Tx, email: &Email, user: &UserId) -> Result<(), Error> {
+        tx.throttles().forgive(&account_key(email)).await?;
+        tx.throttles().forgive(user.as_str()).await
+    }
+}
+
+impl Attempt {
+    /// It was wrong: it counts. `true` when it brought a limit about.
+    pub(crate) async fn failed(self) -> Result<bool, Error> {
+        let now = self.auth.now();
+        let mut reached = false;
+        let mut tx = self.auth.store().begin().await?;
+        for limit in &self.limits {
+            let window_ends = now.plus(limit.window);
+            let Some(state) = tx.throttles().fail(&limit.key, now, window_ends, limit.doubling).await? else { continue };
+            let beyond = u32::try_from(state.failures).unwrap_or(u32::MAX).checked_sub(limit.most);
+            let blocked_until = match beyond {
+                None => Timestamp::from_millis(0),
+                Some(beyond) if limit.doubling => now.plus(FIRST_BLOCK.saturating_mul(1 << beyond.min(10)).min(LONGEST_BLOCK)),
+                Some(_) => Timestamp::from_millis(state.window_ends_at),
+            };
+            reached |= beyond == Some(0);
+            tx.throttles().block(&limit.key, blocked_until, window_ends.max(blocked_until)).await?;
+        }
+        tx.commit(now, self.auth.entropy()).await?;
+        Ok(reached)
+    }
+
+    /// Settles it by whether it counts as a failure; `true` when it brought a limit about.
+    pub(crate) async fn settle(self, counts: bool) -> Result<bool, Error> {
+        if counts { self.failed().await } else { self.withdrawn().await.map(|()| false) }
+    }
+
+    /// It was right, or never judged: it does not count.
+    pub(crate) async fn withdrawn(self) -> Result<(), Error> {
+        let mut tx = self.auth.store().begin().await?;
+        self.released(&mut tx).await?;
+        tx.commit(self.auth.now(), self.auth.entropy()).await
+    }
+
+    /// It was right, as the transaction that rests on it says.
+    pub(crate) async fn released(&self, tx: &mut Tx) -> Result<(), Error> {
+        for limit in &self.limits {
+            tx.throttles().release(&limit.key).await?;
+        }
+        Ok(())
+    }
+
+    /// It completed a login: the account's failures at this address are forgotten, and the address is known.
+    pub(crate) async fn completed(&self, tx: &mut Tx, now: Timestamp) -> Result<(), Error> {
+        for limit in &self.limits {
+            if limit.doubling {
+                tx.throttles().clear(&limit.key).await?;
+            } else {
+                tx.throttles().release(&limit.key).await?;
+            }
+        }
+        if let Some((account, ip)) = &self.origin {
+            tx.throttles().know(account, ip, now).await?;
+        }
+        Ok(())
+    }
+}
+
+/// A login that was completed by its second factor: what [`Attempt::completed`] does, after the attempt itself is settled.
+pub(crate) async fn login_completed(tx: &mut Tx, email: &Email, ip: Option<IpAddr>, now: Timestamp) -> Result<(), Error> {
+    let (account, ip) = (account_key(email), ip_key(ip));
+    tx.throttles().forget(&format!("pair:{account}:{ip}")).await?;
+    tx.throttles().know(&account, &ip, now).await
+}
+
+fn wide_limits(config: &Config, account: &str, ip: Option<&String>) -> Vec<Limit> {
+    let by_account = Limit {
+        key: format!("account:{account}"),
+        subject: Some(account.to_owned()),
+        most: config.login_max_failures_per_account,
+        window: HOUR,
+        doubling: false,
+    };
+    let by_ip = ip.map(|ip| Limit {
+        key: format!("ip:{ip}"),
+        subject: None,
+        most: config.login_max_failures_per_ip,
+        window: config.login_window,
+        doubling: false,
+    });
+    by_ip.into_iter().chain([by_account]).collect()
+}
+
+/// The address typed, lower-cased, as a digest: the table holds no list of whom somebody tried to log in as.
+fn account_key(email: &Email) -> String {
+    Secret::<()>::new(email.key()).digest().as_str().chars().take(32).collect()
+}
+
+/// An IPv6 customer has a /64 to choose addresses from.
+fn ip_key(ip: Option<IpAddr>) -> String {
+    match ip.map(|ip| ip.to_canonical()) {
+        Some(IpAddr::V4(v4)) => v4.to_string(),
+        Some(IpAddr::V6(v6)) => {
+            let [a, b, c, d, ..] = v6.segments();
+            format!("{a:x}:{b:x}:{c:x}:{d:x}::")
+        }
+        None => "-".to_owned(),
+    }
+}
+
+fn whole_seconds(duration: Duration) -> Duration {
+    Duration::from_secs(duration.as_millis().div_ceil(1_000).try_into().unwrap_or(u64::MAX))
+}
