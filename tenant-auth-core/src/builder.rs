@@ -9,11 +9,12 @@ use crate::{
     backend::KeyUses,
     config::Config,
     error::Error,
+    keys::{self, Keyring},
     ports::{Argon2Hasher, Clock, Entropy, Mailer, OsEntropy, PasswordHasher, SystemClock},
-    sealed::{MasterKeys, Place},
-    store::{SigningKeyRecord, Store, Tx},
+    sealed::MasterKeys,
+    store::{Store, Tx},
     time::Timestamp,
-    token::{KeyPair, Purpose, Signer},
+    token::Signer,
 };
 
 /// The service. Cheap to clone; clones share everything.
@@ -23,11 +24,11 @@ pub struct TenantAuth {
 }
 
 #[derive(Debug)]
-struct Inner {
-    store: Store,
-    config: Config,
-    master_keys: MasterKeys,
-    signer: Signer,
+pub(crate) struct Inner {
+    pub(crate) store: Store,
+    pub(crate) config: Config,
+    pub(crate) master_keys: MasterKeys,
+    pub(crate) keyring: Keyring,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     hasher: Arc<dyn PasswordHasher>,
@@ -127,59 +128,23 @@ impl Builder {
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
         let entropy = self.entropy.unwrap_or_else(|| Arc::new(OsEntropy));
         store.migrate().await?;
-        let keys = signing_keys(&store, &master_keys, clock.now(), &*entropy).await?;
-        let signer = Signer::new(&config, keys)?;
-        Ok(TenantAuth {
-            inner: Arc::new(Inner {
-                store,
-                config,
-                master_keys,
-                signer,
-                clock,
-                entropy,
-                hasher,
-                mailer: self.mailer,
-                outbox_filled: Notify::new(),
-                key_uses: KeyUses::default(),
-                runtime: Handle::current(),
-            }),
-        })
+        let keyring = Keyring::open(&store, &config, &master_keys, clock.now(), &*entropy).await?;
+        let inner = Arc::new(Inner {
+            store,
+            config,
+            master_keys,
+            keyring,
+            clock,
+            entropy,
+            hasher,
+            mailer: self.mailer,
+            outbox_filled: Notify::new(),
+            key_uses: KeyUses::default(),
+            runtime: Handle::current(),
+        });
+        inner.runtime.spawn(keys::watch(Arc::downgrade(&inner)));
+        Ok(TenantAuth { inner })
     }
-}
-
-/// The stored signing keys, after making those that are missing. Of several processes starting together one makes them.
-async fn signing_keys(
-    store: &Store,
-    master: &MasterKeys,
-    now: Timestamp,
-    entropy: &dyn Entropy,
-) -> Result<Vec<KeyPair>, BuildError> {
-    let mut stored = store.read().await?.signing_keys().list().await?;
-    let lacks = |purpose: Purpose| !stored.iter().any(|key| key.purpose == purpose.as_str() && key.status == "active");
-    let missing: Vec<Purpose> = Purpose::ALL.into_iter().filter(|purpose| lacks(*purpose)).collect();
-    if !missing.is_empty() {
-        let mut tx = store.begin().await?;
-        for purpose in missing {
-            let der = KeyPair::generate_der()?;
-            let kid = KeyPair::from_der(&der, purpose, true)?.kid;
-            let sealed = master.seal(&der, place(&kid), entropy)?;
-            tx.signing_keys().insert_active(&kid, purpose.as_str(), &sealed, now).await?;
-        }
-        tx.commit(now, entropy).await?;
-        stored = store.read().await?.signing_keys().list().await?;
-    }
-    stored.iter().map(|record| open(record, master)).collect()
-}
-
-fn open(record: &SigningKeyRecord, master: &MasterKeys) -> Result<KeyPair, BuildError> {
-    let der = master.open(&record.private_key, place(&record.kid)).ok_or(BuildError::MasterKey)?;
-    let purpose = Purpose::ALL.into_iter().find(|purpose| purpose.as_str() == record.purpose);
-    let purpose = purpose.ok_or_else(|| Error::internal("signing key of an unknown purpose"))?;
-    Ok(KeyPair::from_der(&der, purpose, record.status == "active")?)
-}
-
-fn place(kid: &str) -> Place<'_> {
-    Place { table: "tenant_auth_signing_keys", column: "private_key", row: kid, org: "" }
 }
 
 impl TenantAuth {
@@ -209,8 +174,13 @@ impl TenantAuth {
         &self.inner.master_keys
     }
 
-    pub(crate) fn signer(&self) -> &Signer {
-        &self.inner.signer
+    pub(crate) fn signer(&self) -> Arc<Signer> {
+        self.inner.keyring.signer()
+    }
+
+    /// Reads the signing keys again, without waiting for the next look.
+    pub(crate) async fn reload_keys(&self) -> Result<(), Error> {
+        self.inner.keyring.reload(&self.inner.store, &self.inner.config, &self.inner.master_keys).await
     }
 
     pub(crate) fn now(&self) -> Timestamp {

@@ -42,6 +42,7 @@ mod event;
 #[cfg(feature = "http")]
 pub mod http;
 mod id;
+mod keys;
 mod letters;
 mod mail;
 mod model;
@@ -52,8 +53,8 @@ pub mod ports;
 mod sealed;
 mod secret;
 mod store;
-mod time;
 mod throttle;
+mod time;
 mod token;
 mod value;
 mod worker;

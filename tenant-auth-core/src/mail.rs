@@ -76,7 +76,13 @@ pub(crate) async fn letter(
 }
 
 /// Tells every active org_admin of something that gives power over the organization.
-pub(crate) async fn tell_admins(auth: &TenantAuth, tx: &mut Tx, org: &OrgId, notice: &Letter<'_>, now: Timestamp) -> Result<(), Error> {
+pub(crate) async fn tell_admins(
+    auth: &TenantAuth,
+    tx: &mut Tx,
+    org: &OrgId,
+    notice: &Letter<'_>,
+    now: Timestamp,
+) -> Result<(), Error> {
     for admin in tx.members().active_admins(org).await? {
         letter(auth, tx, org, (&admin, notice), now).await?;
     }

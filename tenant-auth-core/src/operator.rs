@@ -2,13 +2,16 @@
 //! nothing to check. The server's command line is its user; embedders call it to set organizations up.
 
 use crate::{
-    account::{Ending, tell_ended},
+    account::{Ending, tell_ended, tell_user},
     backend::{CreatedApiKey, NewApiKey, create_key},
     builder::TenantAuth,
     config::LinkedPage,
     error::Error,
-    event::{ApiKeyData, EndReason, EventKind, MemberData, OrgData},
+    event::{ApiKeyData, EndReason, EventKind, InviteData, MemberData, OrgData, UserData},
     id::Id,
+    keys,
+    letters::Letter,
+    mail,
     model::{AccountRole, InviteSummary, Membership, Organization, Profile, Role, Status, User},
     org::{Invitation, invite},
     page::Page,
@@ -242,6 +245,84 @@ impl Operator {
                 self.told(tx, &ended).await
             }
         }
+    }
+
+    /// Removes a person's second factor, for whoever lost the device and the recovery codes. Every session of the account ends.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for an address without an account, [`Error::SecondFactorMissing`].
+    pub async fn reset_second_factor(&self, email: &Email) -> Result<User, Error> {
+        let now = self.auth.now();
+        let mut tx = self.auth.store().begin().await?;
+        let user = tx.users().find_by_email(email).await?.ok_or(Error::NotFound("account"))?.user;
+        tx.users().hold(&user.id).await?;
+        if !tx.second_factors().remove(&user.id).await? {
+            return Err(Error::SecondFactorMissing);
+        }
+        tx.users().bump_epoch(&user.id).await?;
+        tx.pending_logins().end_of_user(&user.id).await?;
+        let ended = tx.sessions().end_of_user(&user.id, None).await?;
+        let data = UserData { user: &user, previous: None };
+        tell_user(&mut tx, EventKind::UserTwoFactorDisabled, &Actor::System, &data).await?;
+        tell_ended(&mut tx, &ended, &Ending { reason: EndReason::TwoFactor, actor: Actor::System }).await?;
+        if let Some((org_id, _)) = tx.users().organizations_of(&user.id).await?.first() {
+            mail::letter(&self.auth, &mut tx, org_id, (&user.email, &Letter::SecondFactorDisabled), now).await?;
+        }
+        self.auth.commit(tx, now).await?;
+        Ok(user)
+    }
+
+    /// Deletes a person's account everywhere, with memberships, sessions and the invites they sent. It may leave an organization
+    /// without an org_admin: invite one with [`Self::invite_admin`].
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for an address without an account.
+    pub async fn delete_user(&self, email: &Email) -> Result<User, Error> {
+        let now = self.auth.now();
+        let mut tx = self.auth.store().begin().await?;
+        let user = tx.users().find_by_email(email).await?.ok_or(Error::NotFound("account"))?.user;
+        let places = tx.users().organizations_of(&user.id).await?;
+        for (org_id, _) in &places {
+            tx.organizations().lock(org_id).await?;
+        }
+        tx.users().hold(&user.id).await?;
+        let mut ended = Vec::new();
+        for (org_id, slug) in &places {
+            let Some(member) = tx.members().find(org_id, &user.id).await? else { continue };
+            for record in tx.invites().sent_by(org_id, &user.id).await? {
+                tx.invites().take(org_id, &record.invite.id).await?;
+                tx.mails().cancel(&record.mail_id).await?;
+                let data = InviteData { invite: record.invite.summary() };
+                tx.push(Event::new(EventKind::InviteRevoked, (org_id, slug), Actor::System, &data)?);
+            }
+            tx.members().hold(org_id, &user.id).await?;
+            ended.extend(tx.sessions().end_of_member(org_id, &user.id).await?);
+            let data = MemberData { member: member.entry(), previous: None };
+            tx.push(Event::new(EventKind::MemberRemoved, (org_id, slug), Actor::System, &data)?);
+        }
+        tell_ended(&mut tx, &ended, &Ending { reason: EndReason::Removed, actor: Actor::System }).await?;
+        tx.users().delete(&user.id).await?;
+        self.auth.commit(tx, now).await?;
+        Ok(user)
+    }
+
+    /// Rotates the signing keys and seals everything again under the first master key; returns how many values that were. When
+    /// the signing keys are compromised, the old ones are dead at once, and every session with them.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`]; it can be started again at any point.
+    pub async fn rotate_keys(&self, compromised: bool) -> Result<u64, Error> {
+        let now = self.auth.now();
+        let (master, entropy) = (self.auth.master_keys(), self.auth.entropy());
+        let mut tx = self.auth.store().begin().await?;
+        keys::rotate(&mut tx, master, compromised, now, entropy).await?;
+        tx.commit(now, entropy).await?;
+        self.auth.reload_keys().await?;
+        if compromised {
+            // Another process may know the old keys for a few seconds yet; without sessions they open nothing.
+            self.revoke_sessions(SessionsOf::All).await?;
+        }
+        keys::reseal(self.auth.store(), master, now, entropy).await
     }
 
     async fn revoke_in(&self, slug: &Slug) -> Result<u64, Error> {

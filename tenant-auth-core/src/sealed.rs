@@ -90,6 +90,12 @@ impl MasterKeys {
         Ok(format!("{VERSION}.{}.{}.{}", key.id, STANDARD.encode(nonce), STANDARD.encode(sealed)))
     }
 
+    /// Whether the key that seals today sealed this.
+    pub(crate) fn is_sealed_by_first(&self, sealed: &str) -> bool {
+        let key = sealed.split('.').nth(1);
+        key.is_some() && key == self.0.first().map(|key| key.id.as_str())
+    }
+
     /// Opens what was sealed under any of the keys; `None` when none of them fits or the value was moved or changed.
     pub(crate) fn open(&self, sealed: &str, place: Place<'_>) -> Option<Zeroizing<Vec<u8>>> {
         let mut parts = sealed.split('.');

@@ -7,14 +7,7 @@
 use std::{net::IpAddr, time::Duration};
 
 use crate::{
-    account::Client,
-    builder::TenantAuth,
-    config::Config,
-    error::Error,
-    id::UserId,
-    secret::Secret,
-    store::Tx,
-    time::Timestamp,
+    account::Client, builder::TenantAuth, config::Config, error::Error, id::UserId, secret::Secret, store::Tx, time::Timestamp,
     value::Email,
 };
 

@@ -106,7 +106,9 @@ impl Worker {
         let now = self.auth.now();
         loop {
             let mut tx = self.auth.store().begin().await?;
-            let more = tx.sweep().run(now, Retention { grace: self.auth.config().refresh_grace }).await?;
+            let config = self.auth.config();
+            let longest_token = config.refresh_token_ttl.max(config.access_token_ttl).max(config.partial_token_ttl);
+            let more = tx.sweep().run(now, Retention { grace: config.refresh_grace, longest_token }).await?;
             tx.commit(now, self.auth.entropy()).await?;
             if !more {
                 return Ok(());

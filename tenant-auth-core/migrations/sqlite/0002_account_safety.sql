@@ -80,3 +80,7 @@ CREATE TABLE tenant_auth_reset_requests (
 );
 CREATE INDEX tenant_auth_reset_requests_by_age ON tenant_auth_reset_requests (created_at);
 CREATE INDEX tenant_auth_reset_requests_by_org ON tenant_auth_reset_requests (org_id);
+
+-- When a signing key was replaced; its tokens are honoured until the last of them has expired.
+ALTER TABLE tenant_auth_signing_keys ADD COLUMN retired_at BIGINT;
+CREATE UNIQUE INDEX tenant_auth_signing_keys_next ON tenant_auth_signing_keys (purpose) WHERE status = 'next';

@@ -100,7 +100,12 @@ impl Tenant {
     }
 
     /// What follows a right password. The attempt is settled whatever comes of it: it was no guess.
-    async fn enter(&self, (account, verdict): (Account, Verdict), attempt: Attempt, credentials: Credentials) -> Result<Login, Error> {
+    async fn enter(
+        &self,
+        (account, verdict): (Account, Verdict),
+        attempt: Attempt,
+        credentials: Credentials,
+    ) -> Result<Login, Error> {
         match self.admit(account, verdict, &attempt, credentials).await {
             Ok(login) => Ok(login),
             Err(refused) => {
@@ -125,7 +130,8 @@ impl Tenant {
 
         let now = self.auth.now();
         let mut tx = self.auth.store().begin().await?;
-        let has_second_factor = tx.second_factors().find(&account.user.id).await?.is_some_and(|factor| factor.enabled_at().is_some());
+        let has_second_factor =
+            tx.second_factors().find(&account.user.id).await?.is_some_and(|factor| factor.enabled_at().is_some());
         if has_second_factor {
             attempt.released(&mut tx).await?;
         } else {

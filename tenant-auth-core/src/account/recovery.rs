@@ -36,7 +36,8 @@ impl Tenant {
     /// [`Error::Unavailable`].
     pub async fn request_password_reset(&self, email: &Email) -> Result<(), Error> {
         let now = self.auth.now();
-        let request = ResetRequest { id: Id::generate(now, self.auth.entropy()), org_id: self.org.id.clone(), email: email.clone() };
+        let request =
+            ResetRequest { id: Id::generate(now, self.auth.entropy()), org_id: self.org.id.clone(), email: email.clone() };
         let mut tx = self.auth.store().begin().await?;
         tx.links().request_reset(&request, now).await?;
         self.auth.commit(tx, now).await
@@ -98,7 +99,9 @@ pub(crate) async fn fulfil_reset_requests(auth: &TenantAuth) -> Result<bool, Err
 
 /// Mails a link to the address when it is a member's, and has not had its share of links.
 async fn fulfil(auth: &TenantAuth, tx: &mut Tx, request: &ResetRequest, now: Timestamp) -> Result<(), Error> {
-    let Some(org) = tx.organizations().find(&request.org_id).await?.filter(|org| org.status == Status::Active) else { return Ok(()) };
+    let Some(org) = tx.organizations().find(&request.org_id).await?.filter(|org| org.status == Status::Active) else {
+        return Ok(());
+    };
     let Some(account) = tx.users().find_by_email(&request.email).await? else { return Ok(()) };
     let user = account.user;
     let is_member = tx.members().find(&org.id, &user.id).await?.is_some();

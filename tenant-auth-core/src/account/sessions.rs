@@ -137,7 +137,8 @@ impl Member {
     /// [`Error::NotFound`] unless it is theirs, in this organization.
     pub async fn end_session(&self, session: &SessionId) -> Result<(), Error> {
         let mut write = self.begin_own_write().await?;
-        let ended = write.tx.sessions().end_of_owner(self.org_id(), self.user_id(), session).await?.ok_or(Error::NotFound("session"))?;
+        let ended =
+            write.tx.sessions().end_of_owner(self.org_id(), self.user_id(), session).await?.ok_or(Error::NotFound("session"))?;
         tell_ended(&mut write.tx, &[ended], &Ending { reason: EndReason::Ended, actor: self.actor() }).await?;
         self.auth.commit(write.tx, write.now).await
     }

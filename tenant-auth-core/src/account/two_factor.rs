@@ -229,7 +229,11 @@ fn describe(secret: &[u8], email: &Email, organization: &str) -> Result<SecondFa
     let totp = totp(secret, email.as_str(), &organization.replace(':', " "))?;
     let url = totp.to_url().map_err(|error| Error::internal(error.to_string()))?;
     let qr = QrCode::encode_text(&url, QrCodeEcc::Medium).map_err(|error| Error::internal(error.to_string()))?;
-    Ok(SecondFactorSetup { secret: Secret::new(totp.secret().to_base32()), qr_svg: Secret::new(svg(&qr)), otpauth_url: Secret::new(url) })
+    Ok(SecondFactorSetup {
+        secret: Secret::new(totp.secret().to_base32()),
+        qr_svg: Secret::new(svg(&qr)),
+        otpauth_url: Secret::new(url),
+    })
 }
 
 /// Dark modules as one path, with the four modules of quiet zone that scanners need.

@@ -74,7 +74,9 @@ impl Tenant {
         if membership.status == Status::Suspended || self.org.status == Status::Suspended {
             return Err(Error::Suspended);
         }
-        if !use_code(&self.auth, &mut tx, &login.user_id, code, now).await? || !tx.pending_logins().take(&self.org.id, &login.id).await? {
+        if !use_code(&self.auth, &mut tx, &login.user_id, code, now).await?
+            || !tx.pending_logins().take(&self.org.id, &login.id).await?
+        {
             return Ok(None);
         }
         let opening = Opening {

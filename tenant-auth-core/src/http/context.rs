@@ -8,7 +8,9 @@ use std::{
 use ::http::{HeaderMap, Method, request::Parts};
 
 use super::{Body, Request, client_ip, cookies, cookies::SessionCookies, refusal::Refusal};
-use crate::{account::Client, builder::TenantAuth, config::TokensInBody, error::Error, value::Slug};
+use crate::{
+    account::Client, builder::TenantAuth, config::TokensInBody, error::Error, model::Scope, secret::ApiKeyText, value::Slug,
+};
 
 /// One request.
 pub(crate) struct Context {
@@ -88,12 +90,33 @@ impl Context {
         cookies::read(self.headers())
     }
 
-    /// Where the request comes from.
-    pub(crate) fn client(&self) -> Client {
-        Client {
-            ip: client_ip::of(self.auth.config(), self.peer, self.headers()),
-            user_agent: self.headers().get("user-agent").and_then(|value| value.to_str().ok()).map(str::to_owned),
+    /// Where the request comes from. A backend-for-frontend that forwards `/auth/*` states the person's address in `X-Client-IP`;
+    /// it is believed beside a live key of the organization with the scope `proxy`, and ignored otherwise.
+    pub(crate) async fn client(&self, slug: &Slug) -> Result<Client, Error> {
+        let stated = match (self.single_header("x-client-ip"), self.single_header("x-api-key")) {
+            (Ok(Some(ip)), Ok(Some(key))) if self.is_auth() => match (ip.parse().ok(), self.is_proxy(slug, key).await?) {
+                (Some(ip), true) => Some(ip),
+                _ => None,
+            },
+            _ => None,
+        };
+        Ok(self.client_at(stated.or_else(|| client_ip::of(self.auth.config(), self.peer, self.headers()))))
+    }
+
+    async fn is_proxy(&self, slug: &Slug, key: &str) -> Result<bool, Error> {
+        match self.auth.backend(slug.as_str(), &ApiKeyText::new(key)).await {
+            Ok(backend) => Ok(backend.allows(Scope::Proxy).is_ok()),
+            Err(Error::InvalidApiKey) => Ok(false),
+            Err(error) => Err(error),
         }
+    }
+
+    fn is_auth(&self) -> bool {
+        self.path().strip_prefix(&self.auth.config().base_path()).is_some_and(|path| path.starts_with("/auth/"))
+    }
+
+    fn client_at(&self, ip: Option<IpAddr>) -> Client {
+        Client { ip, user_agent: self.headers().get("user-agent").and_then(|value| value.to_str().ok()).map(str::to_owned) }
     }
 
     /// Browsers say where a request comes from; nothing else does.

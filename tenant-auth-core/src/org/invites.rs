@@ -3,8 +3,8 @@
 
 use crate::{
     builder::TenantAuth,
-    config::LinkedPage,
     caller::{OrgAdmin, Write},
+    config::LinkedPage,
     error::Error,
     event::{EventKind, InviteData},
     id::{DeliveryId, Id, InviteId},

@@ -22,6 +22,7 @@ const STATEMENTS: &[&[(&str, &str)]] = &[
     sql::second_factors::ALL,
     sql::pending_logins::ALL,
     sql::links::ALL,
+    sql::sealed::ALL,
 ];
 
 impl Store {

@@ -30,6 +30,7 @@ pub(crate) use sql::{
     mails::ClaimedMail,
     members::MemberRecord,
     pending_logins::PendingLogin,
+    sealed::SealedColumn,
     sessions::{Ended, Standing},
     signing_keys::SigningKeyRecord,
     sweep::Retention,
@@ -221,6 +222,7 @@ repositories! {
     second_factors: second_factors::SecondFactors,
     pending_logins: pending_logins::PendingLogins,
     links: links::Links,
+    sealed: sealed::Sealed,
 }
 
 #[cfg(test)]

@@ -71,10 +71,11 @@ impl Caller for Guest {
     const MAY: &'static [Code] = TENANT;
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let tenant = Tenant::identify(context).await?;
+        let client = context.client(&tenant.organization().slug).await?;
         let cookies = context.cookies();
         Ok(Self {
             tenant,
-            client: context.client(),
+            client,
             access_token: context.access_token(&cookies),
             refresh_token: cookies.refresh(context).map(|token| token.map(str::to_owned)),
             partial_token: cookies.partial(context).map(|token| token.map(str::to_owned)),
@@ -125,7 +126,8 @@ impl Caller for Member {
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let tenant = Tenant::identify(context).await?;
         let token = context.access_token(&context.cookies())?.ok_or(Error::SessionRequired)?;
-        Ok(tenant.authenticate(&token).await?.seen_from(context.client()))
+        let member = tenant.authenticate(&token).await?;
+        Ok(member.seen_from(context.client(&tenant.organization().slug).await?))
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct SecondFactors<L>(pub(in crate::store) L);
 
 statements! {
     FIND = "
-        SELECT secret, enabled_at, last_step
+        SELECT secret, enabled_at
           FROM tenant_auth_second_factors
          WHERE user_id = $1";
     SET_UP = "
@@ -47,7 +47,6 @@ row! {
     SecondFactorRecord {
         secret: String,
         enabled_at: Option<i64>,
-        last_step: i64,
     }
 }
 

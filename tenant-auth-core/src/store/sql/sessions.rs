@@ -5,8 +5,8 @@ use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
 use crate::{
     error::Error,
     id::{Id, OrgId, SessionId, UserId},
-    page::Page,
     model::{AccountRole, AuthMethod, Membership, Organization, Profile, Role, Session, SessionSummary, Status, User},
+    page::Page,
     store::{
         Link, Tx,
         dialect::{execute, fetch_all, fetch_optional, row, statements},
@@ -240,7 +240,13 @@ impl<L: Link> Sessions<L> {
     }
 
     /// A member's sessions that can still be used.
-    pub(crate) async fn list(mut self, org: &OrgId, user: &UserId, page: &Page, now: Timestamp) -> Result<Vec<SessionSummary>, Error> {
+    pub(crate) async fn list(
+        mut self,
+        org: &OrgId,
+        user: &UserId,
+        page: &Page,
+        now: Timestamp,
+    ) -> Result<Vec<SessionSummary>, Error> {
         let (time, id, limit) = page.bounds();
         let rows = fetch_all!(self.0, EndedRow, LIST, org.as_str(), user.as_str(), time, id, limit, now.millis())?;
         Ok(rows.into_iter().map(|row| Ended::from(row).session).collect())

@@ -16,10 +16,13 @@ statements! {
         SELECT kid, purpose, status, private_key
           FROM tenant_auth_signing_keys
          ORDER BY created_at, kid";
-    INSERT_ACTIVE = "
+    INSERT = "
         INSERT INTO tenant_auth_signing_keys (kid, purpose, status, private_key, created_at)
-        VALUES ($1, $2, 'active', $3, $4)
+        VALUES ($1, $2, $3, $4, $5)
         ON CONFLICT DO NOTHING";
+    RETIRE_ACTIVE = "UPDATE tenant_auth_signing_keys SET status = 'retired', retired_at = $1 WHERE status = 'active'";
+    PROMOTE_NEXT = "UPDATE tenant_auth_signing_keys SET status = 'active' WHERE status = 'next'";
+    DELETE_ALL = "DELETE FROM tenant_auth_signing_keys";
 }
 
 row! {
@@ -40,9 +43,32 @@ impl<L: Link> SigningKeys<L> {
 }
 
 impl SigningKeys<&mut Tx> {
-    /// Puts a key in charge of a purpose that has none; when it has one, nothing happens.
-    pub(crate) async fn insert_active(mut self, kid: &str, purpose: &str, sealed: &str, now: Timestamp) -> Result<(), Error> {
-        execute!(self.0, INSERT_ACTIVE, kid, purpose, sealed, now.millis())?;
+    /// Stores a key; when its place, the active or the next of its purpose, is taken, nothing happens.
+    pub(crate) async fn insert(mut self, key: &SigningKeyRecord, now: Timestamp) -> Result<(), Error> {
+        execute!(
+            self.0,
+            INSERT,
+            key.kid.as_str(),
+            key.purpose.as_str(),
+            key.status.as_str(),
+            key.private_key.as_str(),
+            now.millis()
+        )?;
+        Ok(())
+    }
+
+    pub(crate) async fn retire_active(mut self, now: Timestamp) -> Result<(), Error> {
+        execute!(self.0, RETIRE_ACTIVE, now.millis())?;
+        Ok(())
+    }
+
+    pub(crate) async fn promote_next(mut self) -> Result<(), Error> {
+        execute!(self.0, PROMOTE_NEXT)?;
+        Ok(())
+    }
+
+    pub(crate) async fn delete_all(mut self) -> Result<(), Error> {
+        execute!(self.0, DELETE_ALL)?;
         Ok(())
     }
 }

@@ -18,6 +18,8 @@ pub(crate) struct Sweep<L>(pub(in crate::store) L);
 pub(crate) struct Retention {
     /// Superseded generations: the refresh grace.
     pub(crate) grace: Duration,
+    /// Retired signing keys: the lifetime of the longest-lived token.
+    pub(crate) longest_token: Duration,
 }
 
 /// Rows of each kind that one sweep deletes at most.
@@ -53,6 +55,7 @@ statements! {
          WHERE (account_key, ip_key) IN
                (SELECT account_key, ip_key FROM tenant_auth_known_addresses WHERE last_login_at <= $1 LIMIT $2)
            AND last_login_at <= $1";
+    SIGNING_KEYS = "DELETE FROM tenant_auth_signing_keys WHERE status = 'retired' AND retired_at <= $1";
     EVENTS = "
         DELETE FROM tenant_auth_events
          WHERE id IN (SELECT id FROM tenant_auth_events WHERE created_at <= $1 LIMIT $2)";
@@ -78,6 +81,7 @@ impl Sweep<&mut Tx> {
             execute!(self.0, LINKS, now.minus(ONE_HOUR).millis(), BATCH)?,
             execute!(self.0, THROTTLES, now.millis(), BATCH)?,
             execute!(self.0, KNOWN_ADDRESSES, long_ago, BATCH)?,
+            execute!(self.0, SIGNING_KEYS, now.minus(retention.longest_token).millis())?,
             execute!(self.0, EVENTS, long_ago, BATCH)?,
             execute!(self.0, MAILS, long_ago, BATCH)?,
             execute!(self.0, CHANGES, now.minus(ONE_HOUR).millis(), BATCH)?,

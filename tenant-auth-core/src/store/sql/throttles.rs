@@ -86,7 +86,8 @@ impl<L: Link> Throttles<L> {
 
     /// Whether the account completed a password login from this address since `since`.
     pub(crate) async fn knows(mut self, account_key: &str, ip_key: &str, since: Timestamp) -> Result<bool, Error> {
-        Ok(fetch_optional!(self.0, KnownRow, IS_KNOWN, account_key, ip_key, since.millis())?.is_some_and(|row| row.last_login_at > 0))
+        Ok(fetch_optional!(self.0, KnownRow, IS_KNOWN, account_key, ip_key, since.millis())?
+            .is_some_and(|row| row.last_login_at > 0))
     }
 }
 

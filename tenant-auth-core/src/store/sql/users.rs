@@ -7,8 +7,8 @@ use crate::{
     secret::StoredPassword,
     store::{
         Link, Tx,
-        failure::is_duplicate,
         dialect::{execute, fetch_all, fetch_optional, row, statements},
+        failure::is_duplicate,
         sql::corrupt,
     },
     time::Timestamp,

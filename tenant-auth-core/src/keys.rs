@@ -1,0 +1,157 @@
+//! Signing keys over their lives: `next` (published ahead, signs nothing yet), `active`, `retired` (its tokens are honoured until
+//! the last has expired). They live in the database, sealed; every process reads them again every few seconds, so that a
+//! rotation reaches all of them. Rotation also seals everything again under the first master key.
+
+use std::{
+    sync::{Arc, PoisonError, RwLock, Weak},
+    time::Duration,
+};
+
+use crate::{
+    builder::{BuildError, Inner},
+    config::Config,
+    error::Error,
+    ports::Entropy,
+    sealed::{MasterKeys, Place},
+    store::{SealedColumn, SigningKeyRecord, Store, Tx},
+    time::Timestamp,
+    token::{KeyPair, Purpose, Signer},
+};
+
+/// How often a process looks for keys that another one rotated.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// Sealed values that one transaction seals again.
+const BATCH: u32 = 100;
+
+/// The signer in use; replaced as a whole when the keys change.
+#[derive(Debug)]
+pub(crate) struct Keyring(RwLock<Arc<Signer>>);
+
+impl Keyring {
+    /// Reads the keys, after making those that are missing. Of several processes starting together one makes them.
+    pub(crate) async fn open(
+        store: &Store,
+        config: &Config,
+        master: &MasterKeys,
+        now: Timestamp,
+        entropy: &dyn Entropy,
+    ) -> Result<Self, BuildError> {
+        let stored = store.read().await?.signing_keys().list().await?;
+        if !stored.is_empty() {
+            read(&stored, config, master)?;
+        }
+        let mut tx = store.begin().await?;
+        complete(&mut tx, master, now, entropy).await?;
+        tx.commit(now, entropy).await?;
+        let stored = store.read().await?.signing_keys().list().await?;
+        Ok(Self(RwLock::new(Arc::new(read(&stored, config, master)?))))
+    }
+
+    /// The signer of this moment.
+    pub(crate) fn signer(&self) -> Arc<Signer> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) async fn reload(&self, store: &Store, config: &Config, master: &MasterKeys) -> Result<(), Error> {
+        let stored = store.read().await?.signing_keys().list().await?;
+        let fresh = read(&stored, config, master).map_err(|error| Error::internal(error.to_string()))?;
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(fresh);
+        Ok(())
+    }
+}
+
+/// Looks for rotated keys for as long as the service is there.
+pub(crate) async fn watch(service: Weak<Inner>) {
+    loop {
+        tokio::time::sleep(LOOK_EVERY).await;
+        let Some(inner) = service.upgrade() else { return };
+        if let Err(error) = inner.keyring.reload(&inner.store, &inner.config, &inner.master_keys).await {
+            tracing::warn!(%error, "the signing keys cannot be read again; those in memory stay in use");
+        }
+    }
+}
+
+/// Makes sure that each purpose has an active key and the next one.
+async fn complete(tx: &mut Tx, master: &MasterKeys, now: Timestamp, entropy: &dyn Entropy) -> Result<(), Error> {
+    let stored = tx.signing_keys().list().await?;
+    for purpose in Purpose::ALL {
+        for status in ["active", "next"] {
+            if !stored.iter().any(|key| key.purpose == purpose.as_str() && key.status == status) {
+                insert(tx, master, (purpose, status), now, entropy).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn insert(
+    tx: &mut Tx,
+    master: &MasterKeys,
+    (purpose, status): (Purpose, &'static str),
+    now: Timestamp,
+    entropy: &dyn Entropy,
+) -> Result<(), Error> {
+    let der = KeyPair::generate_der()?;
+    let kid = KeyPair::from_der(&der, purpose, false)?.kid;
+    let sealed = master.seal(&der, place(&kid), entropy)?;
+    let key = SigningKeyRecord { kid, purpose: purpose.as_str().to_owned(), status: status.to_owned(), private_key: sealed };
+    tx.signing_keys().insert(&key, now).await
+}
+
+/// Replaces the active keys by the next ones; when they are compromised, by new ones that nobody has seen, and without mercy for
+/// the old.
+pub(crate) async fn rotate(
+    tx: &mut Tx,
+    master: &MasterKeys,
+    compromised: bool,
+    now: Timestamp,
+    entropy: &dyn Entropy,
+) -> Result<(), Error> {
+    if compromised {
+        tx.signing_keys().delete_all().await?;
+    } else {
+        tx.signing_keys().retire_active(now).await?;
+        tx.signing_keys().promote_next().await?;
+    }
+    complete(tx, master, now, entropy).await
+}
+
+/// Seals everything again under the first master key, a batch at a time; returns how many values it sealed. It can be stopped
+/// and started again at any point, and values that change meanwhile are left to whoever changed them.
+pub(crate) async fn reseal(store: &Store, master: &MasterKeys, now: Timestamp, entropy: &dyn Entropy) -> Result<u64, Error> {
+    let mut resealed = 0;
+    for column in SealedColumn::ALL {
+        let mut after = String::new();
+        loop {
+            let rows = store.read().await?.sealed().list(column, &after, BATCH).await?;
+            let Some(last) = rows.last() else { break };
+            after = last.row.clone();
+            let mut tx = store.begin().await?;
+            for row in rows.iter().filter(|row| !master.is_sealed_by_first(&row.value)) {
+                let place = Place { table: column.table(), column: column.column(), row: &row.row, org: &row.org };
+                let plain =
+                    master.open(&row.value, place).ok_or_else(|| Error::internal("a sealed value opens under no master key"))?;
+                let sealed = master.seal(&plain, place, entropy)?;
+                resealed += u64::from(tx.sealed().replace(column, row, &sealed).await?);
+            }
+            tx.commit(now, entropy).await?;
+        }
+    }
+    Ok(resealed)
+}
+
+fn read(stored: &[SigningKeyRecord], config: &Config, master: &MasterKeys) -> Result<Signer, BuildError> {
+    let keys = stored.iter().map(|record| open(record, master)).collect::<Result<Vec<_>, _>>()?;
+    Ok(Signer::new(config, keys)?)
+}
+
+fn open(record: &SigningKeyRecord, master: &MasterKeys) -> Result<KeyPair, BuildError> {
+    let der = master.open(&record.private_key, place(&record.kid)).ok_or(BuildError::MasterKey)?;
+    let purpose = Purpose::ALL.into_iter().find(|purpose| purpose.as_str() == record.purpose);
+    let purpose = purpose.ok_or_else(|| Error::internal("signing key of an unknown purpose"))?;
+    Ok(KeyPair::from_der(&der, purpose, record.status == "active")?)
+}
+
+fn place(kid: &str) -> Place<'_> {
+    Place { table: "tenant_auth_signing_keys", column: "private_key", row: kid, org: "" }
+}
