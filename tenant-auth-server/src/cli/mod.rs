@@ -2,6 +2,7 @@
 //! thing through the core's `Operator`, and prints the outcome for people or, with `--json`, as one JSON object.
 
 mod api_key;
+mod keys;
 mod migrate;
 mod org;
 mod report;
@@ -51,6 +52,9 @@ enum Command {
     /// Manage sessions
     #[command(subcommand)]
     Sessions(sessions::Command),
+    /// Manage signing keys and what is sealed
+    #[command(subcommand)]
+    Keys(keys::Command),
 }
 
 /// Runs the command that was asked for.
@@ -74,6 +78,7 @@ pub(crate) async fn run() -> Result<(), Failure> {
         Command::ApiKey(command) => command.run(&input).await,
         Command::User(command) => command.run(&input).await,
         Command::Sessions(command) => command.run(&input).await,
+        Command::Keys(command) => command.run(&input).await,
     }
 }
 

@@ -1,10 +1,11 @@
-//! `user create`: an account with a password, a member at once, its address unverified. The password comes on stdin, where
+//! `user reset-2fa` and `user delete`, for a device and an account that are gone, and `user create`: an account with a password, a member at once, its address unverified. The password comes on stdin, where
 //! neither the process list nor the shell's history sees it.
 
 use std::io::{BufRead, IsTerminal, Read, Write};
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
+use serde_json::json;
 use tenant_auth_core::{DisplayName, Email, Membership, NewUser, Password, Role, Slug, User};
 
 use super::{Links, operator, report::Format, word};
@@ -17,6 +18,20 @@ const MAX_LINE: u64 = 8 * 1024;
 pub(super) enum Command {
     /// Create an account and its membership; the password is read from stdin
     Create(Create),
+    /// Remove a lost second factor; every session of the account ends
+    #[command(name = "reset-2fa")]
+    ResetSecondFactor(Whom),
+    /// Delete an account with all its memberships
+    Delete(Whom),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Whom {
+    /// The account's address
+    #[arg(long)]
+    email: Email,
+    #[command(flatten)]
+    format: Format,
 }
 
 #[derive(Debug, Args)]
@@ -49,7 +64,24 @@ struct Shown<'a> {
 
 impl Command {
     pub(super) async fn run(self, input: &Input) -> Result<(), Failure> {
-        let Self::Create(Create { org, email, name, role, format }) = self;
+        match self {
+            Self::Create(create) => create.run(input).await,
+            Self::ResetSecondFactor(Whom { email, format }) => {
+                let user = operator(input, Links::None).await?.reset_second_factor(&email).await?;
+                let text = format!("{} logs in with the password alone now. Every session of the account has ended.", user.email);
+                format.print(&json!({ "user": user }), &text)
+            }
+            Self::Delete(Whom { email, format }) => {
+                let user = operator(input, Links::None).await?.delete_user(&email).await?;
+                format.print(&json!({ "user": user }), &format!("The account {} and all its memberships are deleted.", user.email))
+            }
+        }
+    }
+}
+
+impl Create {
+    async fn run(self, input: &Input) -> Result<(), Failure> {
+        let Self { org, email, name, role, format } = self;
         let operator = operator(input, Links::None).await?;
         let password = password_from_stdin()?;
         let created = operator.create_user(&org, NewUser { email, name, role, password }).await?;

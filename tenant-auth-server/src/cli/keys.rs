@@ -1,0 +1,33 @@
+//! `keys rotate`: the next signing keys take over, the old ones stay valid for the tokens they signed, and everything sealed is
+//! sealed again under the first master key. Running it again is safe; a server that runs notices within seconds.
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use super::{Links, operator, report::Format};
+use crate::{failure::Failure, settings::Input};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Rotate the signing keys and seal everything again under the first master key
+    Rotate(Rotate),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Rotate {
+    /// The old signing keys are known to somebody: they are dead at once, and every session with them
+    #[arg(long)]
+    compromised: bool,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Command {
+    pub(super) async fn run(self, input: &Input) -> Result<(), Failure> {
+        let Self::Rotate(Rotate { compromised, format }) = self;
+        let resealed = operator(input, Links::None).await?.rotate_keys(compromised).await?;
+        let sessions = if compromised { " Every session has ended." } else { "" };
+        let text = format!("The signing keys were rotated, and {resealed} sealed values are under the first master key now.{sessions}");
+        format.print(&json!({ "rotated": true, "resealed": resealed, "compromised": compromised }), &text)
+    }
+}
