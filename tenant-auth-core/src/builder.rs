@@ -7,6 +7,7 @@ use tokio::{runtime::Handle, sync::Notify};
 
 use crate::{
     backend::KeyUses,
+    bounded::BoundedWork,
     config::Config,
     error::Error,
     keys::{self, Keyring},
@@ -35,6 +36,7 @@ pub(crate) struct Inner {
     mailer: Option<Arc<dyn Mailer>>,
     outbox_filled: Notify,
     key_uses: KeyUses,
+    estimates: BoundedWork,
     runtime: Handle,
 }
 
@@ -140,6 +142,7 @@ impl Builder {
             mailer: self.mailer,
             outbox_filled: Notify::new(),
             key_uses: KeyUses::default(),
+            estimates: BoundedWork::default(),
             runtime: Handle::current(),
         });
         inner.runtime.spawn(keys::watch(Arc::downgrade(&inner)));
@@ -207,6 +210,11 @@ impl TenantAuth {
         &self.inner.key_uses
     }
 
+    /// Where passwords are judged.
+    pub(crate) fn estimates(&self) -> &BoundedWork {
+        &self.inner.estimates
+    }
+
     /// The runtime the connections belong to.
     pub(crate) fn runtime(&self) -> &Handle {
         &self.inner.runtime
@@ -214,8 +222,11 @@ impl TenantAuth {
 
     /// Commits, and wakes the worker for what the transaction left in the outbox.
     pub(crate) async fn commit(&self, tx: Tx, now: Timestamp) -> Result<(), Error> {
+        let fills_outbox = tx.fills_outbox();
         tx.commit(now, self.entropy()).await?;
-        self.inner.outbox_filled.notify_one();
+        if fills_outbox {
+            self.inner.outbox_filled.notify_one();
+        }
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Who asks. A [`Tenant`] is an organization by its slug; a [`Member`], an [`OrgAdmin`] and a [`Backend`] are rights: whoever
 //! holds one has been checked, and operations take them instead of ids.
 //!
-//! Rights age between the check and the commit. Every write therefore begins with [`Member::begin_write`]: it locks the
+//! Rights age between the check and the commit. Every write of somebody with a session therefore begins with [`Member::begin_write`]: it locks the
 //! organization and the session, and judges the right again inside the transaction.
 
 use crate::{
@@ -185,15 +185,15 @@ impl Member {
     pub(crate) async fn begin_write(&self) -> Result<Write, Error> {
         let mut tx = self.auth.store().begin().await?;
         tx.organizations().lock(self.org_id()).await?.ok_or(Error::SessionRequired)?;
+        tx.members().hold(self.org_id(), self.user_id()).await?.ok_or(Error::SessionRequired)?;
         self.judge_again(tx).await
     }
 
-    /// Begins a write to the caller's own account, which every session of the account shares. The account is locked before the
-    /// session: two sessions of one person that end each other must wait for each other in one order.
+    /// Begins a write to the caller's own account, which sessions in every organization share.
     pub(crate) async fn begin_own_write(&self) -> Result<Write, Error> {
         let mut tx = self.auth.store().begin().await?;
         tx.organizations().lock(self.org_id()).await?.ok_or(Error::SessionRequired)?;
-        tx.users().hold(self.user_id()).await?;
+        hold_account(&mut tx, self.user_id()).await?;
         self.judge_again(tx).await
     }
 
@@ -209,6 +209,15 @@ impl Member {
         standing.admitted()?;
         Ok(Write { tx, now, standing })
     }
+}
+
+/// Keeps an account and all its memberships as they are, in the one order of locks: organizations, memberships by organization,
+/// account, sessions, event sequences.
+pub(crate) async fn hold_account(tx: &mut Tx, user: &UserId) -> Result<(), Error> {
+    for (org_id, _) in tx.users().organizations_of(user).await? {
+        tx.members().hold(&org_id, user).await?;
+    }
+    tx.users().hold(user).await
 }
 
 impl OrgAdmin {

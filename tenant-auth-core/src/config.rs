@@ -138,6 +138,12 @@ impl Config {
         if self.public_url.host().is_none() || self.public_url.query().is_some() || self.public_url.fragment().is_some() {
             return Err(Error::invalid("public_url", "must be an absolute URL without query and fragment"));
         }
+        if !matches!(self.public_url.scheme(), "https" | "http") {
+            return Err(Error::invalid("public_url", "must be an https URL (http for loopback)"));
+        }
+        if self.access_token_ttl > self.refresh_token_ttl {
+            return Err(Error::invalid("access_token_ttl", "must not be longer than refresh_token_ttl"));
+        }
         let lifetimes = [
             ("access_token_ttl", self.access_token_ttl),
             ("refresh_token_ttl", self.refresh_token_ttl),

@@ -34,6 +34,7 @@ compile_error!("enable at least one of the features `sqlite` and `postgres`");
 
 mod account;
 mod backend;
+mod bounded;
 mod builder;
 mod caller;
 mod config;
@@ -60,7 +61,8 @@ mod value;
 mod worker;
 
 pub use account::{
-    Client, Credentials, Login, NewEmail, NewPassword, Opened, ProfileUpdate, RecoveryCodes, SecondFactorSetup, SecondFactorStatus,
+    Client, Credentials, Leaving, Login, NewEmail, NewPassword, Opened, ProfileUpdate, RecoveryCodes, SecondFactorSetup,
+    SecondFactorStatus,
 };
 pub use backend::{Asking, CreatedApiKey, Identity, NewApiKey, Verification};
 pub use builder::{BuildError, Builder, TenantAuth};

@@ -1,7 +1,9 @@
 //! What there is: users, organizations, memberships, sessions, invites and API keys, in the shapes the API shows them (all
 //! serialize as specified). Hashes, digests and counters that nobody may see live in the store's records, not here.
 
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use crate::{
     id::{ApiKeyId, InviteId, MembershipId, OrgId, SessionId, UserId},
@@ -13,8 +15,23 @@ use crate::{
 macro_rules! text_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)* }) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-        pub enum $name { $($(#[$vdoc])* #[serde(rename = $text)] $variant,)* }
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $name { $($(#[$vdoc])* $variant,)* }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        // serde's derive would also take `{"word": null}`, and report a number as broken JSON.
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <Cow<'de, str>>::deserialize(deserializer)?;
+                let words = [$($text),*].join(", ");
+                Self::parse(&text).ok_or_else(|| D::Error::custom(format!("must be one of: {words}")))
+            }
+        }
 
         impl $name {
             /// The text in the API and the database.

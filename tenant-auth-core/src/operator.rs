@@ -5,6 +5,7 @@ use crate::{
     account::{Ending, tell_ended, tell_user},
     backend::{CreatedApiKey, NewApiKey, create_key},
     builder::TenantAuth,
+    caller::hold_account,
     config::LinkedPage,
     error::Error,
     event::{ApiKeyData, EndReason, EventKind, InviteData, MemberData, OrgData, UserData},
@@ -191,7 +192,7 @@ impl Operator {
     pub async fn create_user(&self, slug: &Slug, new: NewUser) -> Result<CreatedUser, Error> {
         let org = self.auth.tenant(slug.as_str()).await?.org;
         let owner = Owner { email: &new.email, name: &new.name, slug: &org.slug, organization: &org.name };
-        let checked = password::check(&new.password, &owner, self.auth.config().password_min_score)?;
+        let checked = password::check(&self.auth, &new.password, owner).await?;
         let hash = self.auth.hasher().hash(&checked).await?;
 
         let now = self.auth.now();
@@ -241,6 +242,7 @@ impl Operator {
             SessionsOf::User(email) => {
                 let mut tx = self.auth.store().begin().await?;
                 let account = tx.users().find_by_email(&email).await?.ok_or(Error::NotFound("account"))?;
+                hold_account(&mut tx, &account.user.id).await?;
                 let ended = tx.sessions().end_of_user(&account.user.id, None).await?;
                 self.told(tx, &ended).await
             }
@@ -255,7 +257,7 @@ impl Operator {
         let now = self.auth.now();
         let mut tx = self.auth.store().begin().await?;
         let user = tx.users().find_by_email(email).await?.ok_or(Error::NotFound("account"))?.user;
-        tx.users().hold(&user.id).await?;
+        hold_account(&mut tx, &user.id).await?;
         if !tx.second_factors().remove(&user.id).await? {
             return Err(Error::SecondFactorMissing);
         }
@@ -285,7 +287,7 @@ impl Operator {
         for (org_id, _) in &places {
             tx.organizations().lock(org_id).await?;
         }
-        tx.users().hold(&user.id).await?;
+        hold_account(&mut tx, &user.id).await?;
         let mut ended = Vec::new();
         for (org_id, slug) in &places {
             let Some(member) = tx.members().find(org_id, &user.id).await? else { continue };
@@ -295,7 +297,6 @@ impl Operator {
                 let data = InviteData { invite: record.invite.summary() };
                 tx.push(Event::new(EventKind::InviteRevoked, (org_id, slug), Actor::System, &data)?);
             }
-            tx.members().hold(org_id, &user.id).await?;
             ended.extend(tx.sessions().end_of_member(org_id, &user.id).await?);
             let data = MemberData { member: member.entry(), previous: None };
             tx.push(Event::new(EventKind::MemberRemoved, (org_id, slug), Actor::System, &data)?);

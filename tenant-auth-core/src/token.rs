@@ -268,6 +268,12 @@ impl Signer {
         })
     }
 
+    /// Whether this is an access token of ours, be it expired.
+    #[cfg(feature = "http")]
+    pub(crate) fn signed_access(&self, token: &str) -> bool {
+        self.read::<AccessClaims>(Purpose::Access, ACCESS_TYPE, token).is_some()
+    }
+
     /// `None` for anything but a genuine refresh token that has not expired.
     pub(crate) fn read_refresh(&self, token: &str, now: Timestamp) -> Option<RefreshToken> {
         let claims: RefreshClaims = self.read(Purpose::Internal, REFRESH_TYPE, token)?;

@@ -12,7 +12,7 @@ use crate::{
     error::Error,
     mail,
     ports::MailError,
-    store::{ClaimedMail, Retention},
+    store::{ClaimedMail, Retention, Swept},
     time::Timestamp,
 };
 
@@ -103,17 +103,21 @@ impl Worker {
     }
 
     async fn sweep(&self) -> Result<(), Error> {
+        let config = self.auth.config();
+        let longest_token = config.refresh_token_ttl.max(config.access_token_ttl).max(config.partial_token_ttl);
+        let retention = Retention { grace: config.refresh_grace, longest_token };
         let now = self.auth.now();
-        loop {
-            let mut tx = self.auth.store().begin().await?;
-            let config = self.auth.config();
-            let longest_token = config.refresh_token_ttl.max(config.access_token_ttl).max(config.partial_token_ttl);
-            let more = tx.sweep().run(now, Retention { grace: config.refresh_grace, longest_token }).await?;
-            tx.commit(now, self.auth.entropy()).await?;
-            if !more {
-                return Ok(());
+        for kind in Swept::ALL {
+            loop {
+                let mut tx = self.auth.store().begin().await?;
+                let more = tx.sweep().run(kind, now, retention).await?;
+                tx.commit(now, self.auth.entropy()).await?;
+                if !more {
+                    break;
+                }
             }
         }
+        Ok(())
     }
 
     /// Claims and sends one batch; `true` when there was something to do.
@@ -122,14 +126,12 @@ impl Worker {
             return Ok(false);
         }
         let now = self.auth.now();
-        let mut tx = self.auth.store().begin().await?;
-        let claimed = tx.mails().claim(now, now.plus(LEASE), BATCH).await?;
-        if claimed.is_empty() {
-            return Ok(false);
-        }
-        tx.commit(now, self.auth.entropy()).await?;
+        let due = self.auth.store().read().await?.mails().due(now, BATCH).await?;
         let mut sending = JoinSet::new();
-        for mail in claimed {
+        for id in &due {
+            let mut tx = self.auth.store().begin().await?;
+            let Some(mail) = tx.mails().claim(id, now, now.plus(LEASE)).await? else { continue };
+            tx.commit(now, self.auth.entropy()).await?;
             let worker = self.clone();
             sending.spawn(async move {
                 if let Err(error) = worker.send(&mail).await {
@@ -137,8 +139,12 @@ impl Worker {
                 }
             });
         }
-        sending.join_all().await;
-        Ok(true)
+        while let Some(sent) = sending.join_next().await {
+            if let Err(panic) = sent {
+                tracing::error!(error = %panic, "the mailer panicked; the mail is tried again after its lease");
+            }
+        }
+        Ok(!due.is_empty())
     }
 
     async fn send(&self, mail: &ClaimedMail) -> Result<(), Error> {

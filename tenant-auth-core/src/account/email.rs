@@ -124,9 +124,11 @@ impl Tenant {
     pub async fn verify_email(&self, token: &LinkToken) -> Result<(), Error> {
         let now = self.auth.now();
         let mut tx = self.auth.store().begin().await?;
-        let link = tx.links().take(&self.org.id, Purpose::VerifyEmail, &token.digest(), now).await?;
+        let digest = token.digest();
+        let link = tx.links().find(&self.org.id, Purpose::VerifyEmail, &digest, now).await?;
         let (user_id, email) = link.ok_or(Error::InvalidLink)?;
         tx.users().hold(&user_id).await?;
+        tx.links().take(&self.org.id, Purpose::VerifyEmail, &digest, now).await?.ok_or(Error::InvalidLink)?;
         let account = tx.users().find(&user_id).await?.filter(|account| account.user.email == email).ok_or(Error::InvalidLink)?;
         if tx.users().verify_email(&user_id).await? {
             let user = User { is_email_verified: true, ..account.user };

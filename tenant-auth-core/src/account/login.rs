@@ -1,6 +1,6 @@
 //! Logging in. Unknown address and wrong password cost the same time and say the same; membership is judged only after a
-//! correct password, so that nobody learns who belongs where. The password is compared before the transaction begins: the
-//! session records the account's epoch as it was read then, and a password change meanwhile makes it dead on arrival.
+//! correct password, so that nobody learns who belongs where. The password is compared before the transaction begins; the
+//! transaction holds the account at the epoch that was read then, so that a login in flight with an old password comes to nothing.
 
 use crate::{
     account::{Client, Opening, open_session, wait_for_second_factor},
@@ -137,12 +137,17 @@ impl Tenant {
         } else {
             attempt.completed(&mut tx, now).await?;
         }
+        let membership = tx.members().hold(&self.org.id, &account.user.id).await?.ok_or(Error::NotAMember)?;
+        let org = tx.organizations().find(&self.org.id).await?.ok_or(Error::UnknownOrganization)?;
+        if membership.status == Status::Suspended || org.status == Status::Suspended {
+            return Err(Error::Suspended);
+        }
+        // The password that was compared is not the account's any more.
+        if !tx.users().hold_at(&account.user.id, account.epoch).await? {
+            return Err(Error::InvalidCredentials);
+        }
         if let Some(stronger) = stronger {
             tx.users().rehash(&account.user.id, &account.password, &stronger).await?;
-        }
-        let membership = tx.members().hold(&self.org.id, &account.user.id).await?.ok_or(Error::NotAMember)?;
-        if membership.status == Status::Suspended {
-            return Err(Error::Suspended);
         }
         let opening = Opening { id: None, methods: vec![AuthMethod::Password], client: credentials.client };
         if has_second_factor {

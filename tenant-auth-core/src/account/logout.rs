@@ -1,5 +1,5 @@
-//! Logging out. An access token that has expired or been superseded is no reason to stay logged in: a live refresh token
-//! beside it counts as well. A suspended member may log out too.
+//! Logging out. An access token that has expired, was superseded or is missing is no reason to stay logged in: a live refresh
+//! token beside it counts as well. A suspended member may log out too.
 
 use crate::{
     account::{Ending, tell_ended},
@@ -9,44 +9,62 @@ use crate::{
     store::{Actor, Standing},
 };
 
+/// A live session of this organization that is about to be ended by its owner.
+#[derive(Debug)]
+pub struct Leaving {
+    tenant: Tenant,
+    standing: Standing,
+}
+
 impl Tenant {
-    /// Ends the session behind the access token or, failing that, behind the refresh token.
+    /// The session behind an access token, when that is live.
     ///
     /// # Errors
-    /// [`Error::SessionRequired`] when neither is live, [`Error::WrongOrganization`] when the session is another organization's.
-    pub async fn logout(&self, access_token: Option<&str>, refresh_token: Option<&str>) -> Result<(), Error> {
-        let standing = match access_token {
-            Some(token) => self.auth.live_session(token).await?,
-            None => None,
-        };
-        let standing = match (standing, refresh_token) {
-            (Some(standing), _) => standing,
-            (None, Some(token)) => self.refreshable_session(token).await?.ok_or(Error::SessionRequired)?,
-            (None, None) => return Err(Error::SessionRequired),
-        };
-        if standing.org.id != self.org.id {
-            return Err(Error::WrongOrganization);
-        }
-        let now = self.auth.now();
-        let mut tx = self.auth.store().begin().await?;
-        let ended = tx.sessions().end(&self.org.id, &standing.session.id).await?.ok_or(Error::SessionRequired)?;
-        let ending = Ending { reason: EndReason::Logout, actor: Actor::User(standing.user.id) };
-        tell_ended(&mut tx, &[ended], &ending).await?;
-        self.auth.commit(tx, now).await
+    /// [`Error::WrongOrganization`] when it is another organization's.
+    pub async fn leaving_by_access(&self, access_token: &str) -> Result<Option<Leaving>, Error> {
+        let standing = self.auth.live_session(access_token).await?;
+        standing.map(|standing| self.leaving(standing)).transpose()
     }
 
-    /// The session of a refresh token that is current or superseded within the grace.
-    async fn refreshable_session(&self, refresh_token: &str) -> Result<Option<Standing>, Error> {
+    /// The session behind a refresh token, when that is current or superseded within the grace.
+    ///
+    /// # Errors
+    /// [`Error::WrongOrganization`] when it is another organization's.
+    pub async fn leaving_by_refresh(&self, refresh_token: &str) -> Result<Option<Leaving>, Error> {
         let now = self.auth.now();
         let Some(token) = self.auth.signer().read_refresh(refresh_token, now) else { return Ok(None) };
         let mut reader = self.auth.store().read().await?;
-        let Some(standing) = reader.sessions().standing(&token.session).await? else { return Ok(None) };
-        let current = token.generation == standing.session.generation
-            || reader
-                .sessions()
-                .superseded_at(&token.session, token.generation)
-                .await?
-                .is_some_and(|since| now < since.plus(self.auth.config().refresh_grace));
-        Ok((current && standing.is_live(now)).then_some(standing))
+        let standing = reader.sessions().standing(&token.session).await?.filter(|standing| standing.is_live(now));
+        let Some(standing) = standing else { return Ok(None) };
+        if token.generation != standing.session.generation {
+            let since = reader.sessions().superseded_at(&token.session, token.generation).await?;
+            if !since.is_some_and(|since| now < since.plus(self.auth.config().refresh_grace)) {
+                return Ok(None);
+            }
+        }
+        self.leaving(standing).map(Some)
+    }
+
+    fn leaving(&self, standing: Standing) -> Result<Leaving, Error> {
+        if standing.org.id != self.org.id {
+            return Err(Error::WrongOrganization);
+        }
+        Ok(Leaving { tenant: self.clone(), standing })
+    }
+}
+
+impl Leaving {
+    /// Ends the session.
+    ///
+    /// # Errors
+    /// [`Error::SessionRequired`] when it ended meanwhile.
+    pub async fn logout(self) -> Result<(), Error> {
+        let auth = &self.tenant.auth;
+        let now = auth.now();
+        let mut tx = auth.store().begin().await?;
+        let ended = tx.sessions().end(&self.tenant.org.id, &self.standing.session.id).await?.ok_or(Error::SessionRequired)?;
+        let ending = Ending { reason: EndReason::Logout, actor: Actor::User(self.standing.user.id) };
+        tell_ended(&mut tx, &[ended], &ending).await?;
+        auth.commit(tx, now).await
     }
 }

@@ -15,12 +15,11 @@ use std::net::IpAddr;
 
 pub use email::NewEmail;
 pub use login::{Credentials, Login, Opened};
+pub use logout::Leaving;
 pub use password::NewPassword;
 pub use profile::ProfileUpdate;
 pub(crate) use recovery::fulfil_reset_requests;
-pub(crate) use sessions::{
-    Ending, Opening, end_all_others, idle_until, open_session, tell_ended, tell_user, wait_for_second_factor,
-};
+pub(crate) use sessions::{Ending, Opening, end_all_others, open_session, tell_ended, tell_user, wait_for_second_factor};
 pub use two_factor::{RecoveryCodes, SecondFactorSetup, SecondFactorStatus};
 
 /// Where a request comes from; kept with the session it opens, for its owner to recognise.

@@ -27,8 +27,8 @@ impl Member {
     /// Changes the account's password.
     ///
     /// # Errors
-    /// [`Error::WrongPassword`]; [`Error::WeakPassword`], naming every broken rule; [`Error::RateLimited`];
-    /// [`Error::SessionRequired`] when the session or the password changed meanwhile.
+    /// [`Error::WrongPassword`], also when the password changed meanwhile; [`Error::WeakPassword`], naming every broken rule;
+    /// [`Error::RateLimited`].
     pub async fn change_password(&self, change: NewPassword) -> Result<(), Error> {
         let owner = Owner {
             email: &self.standing.user.email,
@@ -36,13 +36,14 @@ impl Member {
             slug: &self.standing.org.slug,
             organization: &self.standing.org.name,
         };
-        let new = password::check(&change.new, &owner, self.auth.config().password_min_score)?;
+        let new = password::check(&self.auth, &change.new, owner).await?;
         let account = self.confirm_password(&change.current).await?;
         let hash = self.auth.hasher().hash(&new).await?;
 
         let mut write = self.begin_own_write().await?;
+        // The password that confirmed it is not the account's any more; this session is.
         if !write.tx.users().set_password(self.user_id(), &hash, account.epoch).await? {
-            return Err(Error::SessionRequired);
+            return Err(Error::WrongPassword);
         }
         let data = UserData { user: &write.standing.user, previous: None };
         tell_user(&mut write.tx, EventKind::UserPasswordChanged, &self.actor(), &data).await?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::{
     account::{Ending, tell_ended, tell_user},
     builder::TenantAuth,
-    caller::Tenant,
+    caller::{Tenant, hold_account},
     config::LinkedPage,
     error::Error,
     event::{EndReason, EventKind, UserData},
@@ -57,13 +57,13 @@ impl Tenant {
         drop(reader);
         let user = account.user;
         let owner = Owner { email: &user.email, name: &user.name, slug: &self.org.slug, organization: &self.org.name };
-        let checked = password::check(new, &owner, self.auth.config().password_min_score)?;
+        let checked = password::check(&self.auth, new, owner).await?;
         let hash = self.auth.hasher().hash(&checked).await?;
 
         let now = self.auth.now();
         let mut tx = self.auth.store().begin().await?;
         self.auth.forgive(&mut tx, &user.email, &user.id).await?;
-        tx.users().hold(&user.id).await?;
+        hold_account(&mut tx, &user.id).await?;
         tx.links().take(&self.org.id, Purpose::ResetPassword, &digest, now).await?.ok_or(Error::InvalidLink)?;
         let epoch = tx.users().bump_epoch(&user.id).await?;
         if !tx.users().set_password(&user.id, &hash, epoch).await? {
@@ -84,6 +84,9 @@ impl Tenant {
 
 /// Fulfils a batch of wishes for reset mails; `true` when there were any.
 pub(crate) async fn fulfil_reset_requests(auth: &TenantAuth) -> Result<bool, Error> {
+    if !auth.store().read().await?.links().any_reset_request().await? {
+        return Ok(false);
+    }
     let now = auth.now();
     let mut tx = auth.store().begin().await?;
     let requests = tx.links().take_reset_requests(32).await?;

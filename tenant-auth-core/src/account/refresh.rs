@@ -3,11 +3,10 @@
 //! whole session ends.
 
 use crate::{
-    account::{Ending, idle_until, tell_ended},
+    account::{Ending, tell_ended},
     caller::Tenant,
     error::Error,
     event::{EndReason, EventKind, SessionData},
-    model::Session,
     store::{Actor, Event, Standing},
     time::Timestamp,
     token::{RefreshToken, Tokens},
@@ -22,26 +21,28 @@ impl Tenant {
     pub async fn refresh(&self, refresh_token: &str) -> Result<Tokens, Error> {
         let now = self.auth.now();
         let token = self.auth.signer().read_refresh(refresh_token, now).ok_or(Error::SessionRequired)?;
-        // A rotation that loses the race finds itself superseded at the second look, within the grace or past it.
-        for _ in 0..2 {
-            let standing = self.refreshable(&token, now).await?;
-            if token.generation < standing.session.generation {
-                return self.superseded(&token, standing, now).await;
-            }
-            if let Some(session) = self.rotate(standing.session, now).await? {
-                return self.auth.signer().issue(&session);
-            }
+        match self.rotate(&token, now).await? {
+            Some(tokens) => Ok(tokens),
+            None => self.superseded(&token, now).await,
         }
-        Err(Error::SessionRequired)
+    }
+
+    /// Moves the session on by one generation, if the token is of the current one. Whether it may is read after that, in the same
+    /// transaction: what is not allowed at the commit is rolled back.
+    async fn rotate(&self, token: &RefreshToken, now: Timestamp) -> Result<Option<Tokens>, Error> {
+        let mut tx = self.auth.store().begin().await?;
+        let idle_until = now.plus(self.auth.config().refresh_token_ttl);
+        if !tx.sessions().rotate(token, now, idle_until).await? {
+            return Ok(None);
+        }
+        let standing = self.refreshable(tx.sessions().standing(&token.session).await?, now)?;
+        self.auth.commit(tx, now).await?;
+        self.auth.signer().issue(&standing.session).map(Some)
     }
 
     /// The session, if it can be refreshed here.
-    async fn refreshable(&self, token: &RefreshToken, now: Timestamp) -> Result<Standing, Error> {
-        let standing = self.auth.store().read().await?.sessions().standing(&token.session).await?;
+    fn refreshable(&self, standing: Option<Standing>, now: Timestamp) -> Result<Standing, Error> {
         let standing = standing.filter(|standing| standing.is_live(now)).ok_or(Error::SessionRequired)?;
-        if token.generation > standing.session.generation {
-            return Err(Error::SessionRequired);
-        }
         if standing.org.id != self.org.id {
             return Err(Error::WrongOrganization);
         }
@@ -49,25 +50,16 @@ impl Tenant {
         Ok(standing)
     }
 
-    /// Moves the session on by one generation; `None` when somebody else just did.
-    async fn rotate(&self, mut session: Session, now: Timestamp) -> Result<Option<Session>, Error> {
-        let mut tx = self.auth.store().begin().await?;
-        let from = session.clone();
-        session.generation += 1;
-        session.refreshed_at = now;
-        session.last_used_at = now;
-        if !tx.sessions().rotate(&from, now, idle_until(&self.auth, &session)).await? {
-            return Ok(None);
-        }
-        self.auth.commit(tx, now).await?;
-        Ok(Some(session))
-    }
-
     /// A token of a former generation: the current tokens within the grace, the end of the session after it.
-    async fn superseded(&self, token: &RefreshToken, standing: Standing, now: Timestamp) -> Result<Tokens, Error> {
-        let grace = self.auth.config().refresh_grace;
-        let since = self.auth.store().read().await?.sessions().superseded_at(&token.session, token.generation).await?;
-        if since.is_some_and(|since| now < since.plus(grace)) {
+    async fn superseded(&self, token: &RefreshToken, now: Timestamp) -> Result<Tokens, Error> {
+        let mut reader = self.auth.store().read().await?;
+        let standing = self.refreshable(reader.sessions().standing(&token.session).await?, now)?;
+        if token.generation >= standing.session.generation {
+            return Err(Error::SessionRequired);
+        }
+        let since = reader.sessions().superseded_at(&token.session, token.generation).await?;
+        drop(reader);
+        if since.is_some_and(|since| now < since.plus(self.auth.config().refresh_grace)) {
             return self.auth.signer().issue(&standing.session);
         }
         let mut tx = self.auth.store().begin().await?;

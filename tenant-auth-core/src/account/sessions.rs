@@ -63,7 +63,7 @@ pub(crate) async fn open_session(
         user_agent,
     };
     tx.sessions().insert(&session, idle_until(&tenant.auth, &session)).await?;
-    let evicted = tx.sessions().end_beyond(&tenant.org.id, &account.user.id, config.sessions_per_user).await?;
+    let evicted = tx.sessions().end_beyond(&session, config.sessions_per_user).await?;
 
     let actor = Actor::User(account.user.id.clone());
     let data = SessionData { session: session.summary(), user: &account.user, reason: None };

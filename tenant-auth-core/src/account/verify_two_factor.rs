@@ -71,6 +71,9 @@ impl Tenant {
             login_completed(&mut tx, &account.user.email, ip, now).await?;
         }
         let Some(membership) = tx.members().hold(&self.org.id, &login.user_id).await? else { return Ok(None) };
+        if !tx.users().hold_at(&login.user_id, login.user_epoch).await? {
+            return Ok(None);
+        }
         if membership.status == Status::Suspended || self.org.status == Status::Suspended {
             return Err(Error::Suspended);
         }

@@ -78,7 +78,7 @@ impl OrgAdmin {
     }
 
     /// Replaces a key by a successor of the same name, scopes and end. The old one dies after `overlap`, at once when it is
-    /// zero.
+    /// zero; the one before it dies now.
     ///
     /// # Errors
     /// [`Error::NotFound`]; [`Error::AlreadyRotated`]; [`Error::Invalid`] for an overlap beyond 30 days.
@@ -93,6 +93,7 @@ impl OrgAdmin {
         if old.replaced_by.is_some() {
             return Err(Error::AlreadyRotated);
         }
+        write.tx.api_keys().delete_predecessors(&old).await?;
         let new = NewApiKey { name: old.name.clone(), scopes: old.scopes.clone(), expires_at: old.expires_at };
         let created = make(auth, (self.0.org_id(), Some(self.0.user_id())), new, now);
         write.tx.api_keys().insert(&created.api_key, &created.key.digest()).await?;

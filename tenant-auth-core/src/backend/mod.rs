@@ -8,4 +8,6 @@ mod verify;
 pub(crate) use api_keys::create_key;
 pub use api_keys::{CreatedApiKey, NewApiKey};
 pub(crate) use key_uses::KeyUses;
+#[cfg(feature = "http")]
+pub(crate) use verify::key_id_of;
 pub use verify::{Asking, Identity, Verification};

@@ -97,7 +97,7 @@ fn judge(auth: &TenantAuth, org: &Organization, token: &AccessToken, standing: S
 }
 
 /// `pk_live_`, the id's body, the secret.
-fn key_id_of(key: &ApiKeyText) -> Option<ApiKeyId> {
+pub(crate) fn key_id_of(key: &ApiKeyText) -> Option<ApiKeyId> {
     let body = key.expose().strip_prefix(super::api_keys::PREFIX)?.get(..26)?;
     format!("key_{body}").parse::<Id<_>>().ok()
 }

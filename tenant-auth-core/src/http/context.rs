@@ -72,16 +72,25 @@ impl Context {
         Slug::parse(text).map_err(|_| Refusal::invalid_slug())
     }
 
+    /// Two `Authorization` headers are two opinions of who asks.
+    pub(crate) fn single_authorization(&self) -> Result<(), Refusal> {
+        match self.headers().get_all("authorization").iter().count() {
+            0 | 1 => Ok(()),
+            _ => Err(Error::invalid("Authorization", "must be sent once").into()),
+        }
+    }
+
+    /// The token of a Bearer, when there is one. What is no text is no token either.
+    pub(crate) fn bearer(&self) -> Option<&str> {
+        let value = self.headers().get("authorization")?.to_str().unwrap_or("Bearer ");
+        let (scheme, token) = value.split_once(' ').unwrap_or((value, ""));
+        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+    }
+
     /// The access token: a Bearer's when there is one, else the cookie's.
     pub(crate) fn access_token(&self, cookies: &SessionCookies) -> Result<Option<String>, Refusal> {
-        if self.headers().get_all("authorization").iter().count() > 1 {
-            return Err(Error::invalid("Authorization", "must be sent once").into());
-        }
-        match self.headers().get("authorization").map(|value| value.to_str().unwrap_or("Bearer ")) {
-            Some(value) => match value.split_once(' ').unwrap_or((value, "")) {
-                (scheme, token) if scheme.eq_ignore_ascii_case("bearer") => Ok(Some(token.trim().to_owned())),
-                _ => Ok(cookies.access(self)?.map(str::to_owned)),
-            },
+        match self.bearer() {
+            Some(token) => Ok(Some(token.to_owned())),
             None => Ok(cookies.access(self)?.map(str::to_owned)),
         }
     }

@@ -36,16 +36,25 @@ enum Presented {
 /// Reads every `Cookie` header.
 pub(crate) fn read(headers: &HeaderMap) -> SessionCookies {
     let mut found = SessionCookies::default();
-    let texts = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    for cookie in texts.flat_map(Cookie::split_parse).flatten() {
-        match cookie.name() {
-            ACCESS => found.access.add(cookie.value()),
-            REFRESH => found.refresh.add(cookie.value()),
-            PARTIAL => found.partial.add(cookie.value()),
-            _ => {}
-        }
+    for value in headers.get_all(header::COOKIE) {
+        // The host's own cookies may hold any byte; they must not hide ours.
+        let text = String::from_utf8_lossy(value.as_bytes());
+        found.take(&text);
     }
     found
+}
+
+impl SessionCookies {
+    fn take(&mut self, header: &str) {
+        for cookie in Cookie::split_parse(header).flatten() {
+            match cookie.name() {
+                ACCESS => self.access.add(cookie.value()),
+                REFRESH => self.refresh.add(cookie.value()),
+                PARTIAL => self.partial.add(cookie.value()),
+                _ => {}
+            }
+        }
+    }
 }
 
 impl Presented {

@@ -1,13 +1,14 @@
 //! What a request brings: parameters of the path, of the query, and a JSON body. Everything is parsed into its final type here,
 //! after the caller is known: nothing is parsed for strangers.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use ::http::header;
 use serde::{
     Deserialize, Deserializer,
     de::{DeserializeOwned, MapAccess, SeqAccess, Visitor},
 };
+use serde_json::value::RawValue;
 use url::form_urlencoded;
 
 use super::{
@@ -101,9 +102,9 @@ pub(crate) struct Json<T>(pub(crate) T);
 impl<T: DeserializeOwned + Send> Input for Json<T> {
     const MAY: &'static [Code] = &[codes::INVALID_REQUEST, codes::BODY_TOO_LARGE, codes::UNSUPPORTED_MEDIA_TYPE];
     fn read(context: &Context) -> Result<Self, Refusal> {
-        let bytes = json_bytes(context)?;
-        let value = parse(bytes)?;
-        refuse_nul(bytes)?;
+        let text = json_text(context)?;
+        let value = parse(text)?;
+        refuse_nul(text, None)?;
         Ok(Self(value))
     }
 }
@@ -121,18 +122,21 @@ impl<T: DeserializeOwned + Default + Send> Input for OptionalJson<T> {
     }
 }
 
-/// A JSON object whose texts may hold anything: for a token, NUL is only one more way to be wrong.
-pub(crate) struct LenientJson<T>(pub(crate) T);
+/// A JSON object with a `token`, which may hold anything: NUL is only one more way to be no token.
+pub(crate) struct TokenJson<T>(pub(crate) T);
 
-impl<T: DeserializeOwned + Send> Input for LenientJson<T> {
+impl<T: DeserializeOwned + Send> Input for TokenJson<T> {
     const MAY: &'static [Code] = Json::<T>::MAY;
     fn read(context: &Context) -> Result<Self, Refusal> {
-        parse(json_bytes(context)?).map(Self)
+        let text = json_text(context)?;
+        let value = parse(text)?;
+        refuse_nul(text, Some("token"))?;
+        Ok(Self(value))
     }
 }
 
 /// The body, once size, encoding and type are what they must be.
-fn json_bytes(context: &Context) -> Result<&[u8], Refusal> {
+fn json_text(context: &Context) -> Result<&str, Refusal> {
     let bytes = match &context.body {
         Body::Complete(bytes) => bytes,
         Body::TooLarge => return Err(Refusal::body_too_large()),
@@ -144,7 +148,11 @@ fn json_bytes(context: &Context) -> Result<&[u8], Refusal> {
     let encoded = context.headers().get_all(header::CONTENT_ENCODING).iter().any(|value| !value.to_str().is_ok_and(is_identity));
     let typed =
         context.single_header("content-type").is_ok_and(|value| value.is_some_and(|value| is_json(value) && is_utf8(value)));
-    if encoded || !typed { Err(Refusal::unsupported_media_type()) } else { Ok(bytes) }
+    if encoded || !typed {
+        return Err(Refusal::unsupported_media_type());
+    }
+    // serde_json does not look into what it ignores.
+    str::from_utf8(bytes).map_err(|_| Error::invalid("body", "must be UTF-8").into())
 }
 
 /// JSON is UTF-8 (RFC 8259, section 8.1); a `charset` that says otherwise is refused rather than ignored.
@@ -155,11 +163,11 @@ fn is_utf8(content_type: &str) -> bool {
 }
 
 /// serde would also take an array for a struct, field by field.
-fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
-    if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
+fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Refusal> {
+    if !text.trim_ascii_start().starts_with('{') {
         return Err(Error::invalid("body", "must be a JSON object").into());
     }
-    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let mut reader = serde_json::Deserializer::from_str(text);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let path = error.path().to_string();
         describe(&path, &error.into_inner())
@@ -185,15 +193,21 @@ fn describe(path: &str, error: &serde_json::Error) -> Error {
     }
 }
 
-/// NUL in any text of the body is refused. It can only come escaped, so that most bodies need no second look.
-fn refuse_nul(bytes: &[u8]) -> Result<(), Refusal> {
-    if !bytes.windows(6).any(|window| window == b"\\u0000") {
+/// NUL in any text of the body is refused, but in the field `exempt`. It can only come escaped, so that most bodies need no
+/// second look.
+fn refuse_nul(text: &str, exempt: Option<&str>) -> Result<(), Refusal> {
+    if !text.contains("\\u0000") {
         return Ok(());
     }
-    match serde_json::from_slice::<NulFree>(bytes) {
-        Ok(NulFree) => Ok(()),
-        Err(_) => Err(Error::invalid("body", "must not contain NUL characters").into()),
+    let fields: BTreeMap<String, &RawValue> = serde_json::from_str(text).map_err(|error| describe(".", &error))?;
+    for (name, value) in &fields {
+        let holds_nul =
+            name.contains('\0') || (Some(name.as_str()) != exempt && serde_json::from_str::<NulFree>(value.get()).is_err());
+        if holds_nul {
+            return Err(Error::invalid(name.replace('\0', ""), "must not contain NUL characters").into());
+        }
     }
+    Ok(())
 }
 
 /// Any JSON without NUL in its texts and keys.

@@ -20,7 +20,7 @@ mod table;
 
 use std::{net::IpAddr, sync::Arc, time::Instant};
 
-use ::http::{HeaderMap, HeaderValue, Method, Response, header};
+use ::http::{HeaderMap, HeaderValue, Response, header};
 use bytes::Bytes;
 
 pub use codes::Code;
@@ -75,14 +75,13 @@ impl Service {
     /// commit and what follows, and a panic becomes a 500.
     pub async fn call(&self, request: Request, peer: Option<IpAddr>) -> Response<Bytes> {
         let request_id = request_id(&self.auth);
-        let head = request.method() == Method::HEAD;
         let (service, id) = (self.clone(), request_id.clone());
         let answering = self.auth.runtime().spawn(async move { service.answer(request, peer, &id).await });
         let answered = answering.await.unwrap_or_else(|panic| {
             tracing::error!(request_id = %request_id, error = %panic, "a handler panicked");
             Refusal::from(crate::Error::internal("panic")).into_answered()
         });
-        complete(answered, &request_id, head)
+        complete(answered, &request_id)
     }
 
     async fn answer(&self, request: Request, peer: Option<IpAddr>, request_id: &str) -> Answered {
@@ -115,8 +114,8 @@ fn request_id(auth: &TenantAuth) -> String {
     format!("req_{text}")
 }
 
-/// Adds what every answer carries. A HEAD gets the headers of its GET and no body.
-fn complete(answered: Answered, request_id: &str, head: bool) -> Response<Bytes> {
+/// Adds what every answer carries. A HEAD is given the body of its GET: every HTTP server keeps it to itself and sends its length.
+fn complete(answered: Answered, request_id: &str) -> Response<Bytes> {
     let Answered { status, mut headers, body, .. } = answered;
     set_default(&mut headers, header::CACHE_CONTROL, "no-store");
     set_default(&mut headers, header::X_CONTENT_TYPE_OPTIONS, "nosniff");
@@ -124,11 +123,8 @@ fn complete(answered: Answered, request_id: &str, head: bool) -> Response<Bytes>
         headers.insert("x-request-id", id);
     }
     headers.append(header::VARY, HeaderValue::from_static("Origin"));
-    let mut response = Response::new(if head { Bytes::new() } else { body.clone() });
+    let mut response = Response::new(body);
     *response.status_mut() = status;
-    if head {
-        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body.len()));
-    }
     *response.headers_mut() = headers;
     response
 }

@@ -107,7 +107,7 @@ impl Tenant {
             (Some(_), _) => Err(Error::AccountExists),
             (None, Registration { name: Some(name), password: Some(typed) }) => {
                 let owner = Owner { email: &email, name: &name, slug: &self.org.slug, organization: &self.org.name };
-                let checked = password::check(&typed, &owner, self.auth.config().password_min_score)?;
+                let checked = password::check(&self.auth, &typed, owner).await?;
                 let hash = self.auth.hasher().hash(&checked).await?;
                 Ok(Guest::New(name, hash))
             }
@@ -119,7 +119,10 @@ impl Tenant {
     /// The account, whose address is verified now: the link reached it.
     async fn settle(&self, tx: &mut Tx, guest: Guest, record: &InviteRecord, now: Timestamp) -> Result<Account, Error> {
         let (account, newly_verified) = match guest {
-            Guest::Known(mut account) => {
+            Guest::Known(known) => {
+                // Read again under lock: the session must not be opened in an epoch that has passed.
+                tx.users().hold(&known.user.id).await?;
+                let mut account = tx.users().find(&known.user.id).await?.ok_or(Error::InvalidInvite)?;
                 let newly = tx.users().verify_email(&account.user.id).await?;
                 account.user.is_email_verified = true;
                 (account, newly)

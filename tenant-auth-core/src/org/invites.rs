@@ -75,7 +75,9 @@ impl OrgAdmin {
     pub async fn revoke_invite(&self, id: &InviteId) -> Result<(), Error> {
         let mut write = self.begin_write().await?;
         let InviteRecord { invite, mail_id } = self.pending(&mut write, id).await?;
-        write.tx.invites().take(self.0.org_id(), id).await?;
+        if !write.tx.invites().take(self.0.org_id(), id).await? {
+            return Err(Error::NotFound("invite"));
+        }
         write.tx.mails().cancel(&mail_id).await?;
         self.tell(&mut write, EventKind::InviteRevoked, &invite)?;
         self.0.auth.commit(write.tx, write.now).await

@@ -1,23 +1,17 @@
 //! Password hashing: Argon2id on a bounded number of threads behind a bounded queue. A hash costs some 20 MiB and 15 ms of a
 //! core, so both are resources an attacker would like to spend; beyond the queue the answer is [`Error::Unavailable`] at once.
 
-use std::{
-    fmt,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
+use std::{fmt, sync::Arc};
 
 use argon2::{
     Algorithm, Argon2, Params, PasswordVerifier, Version,
     password_hash::{PasswordHasher as _, phc::PasswordHash},
 };
 use async_trait::async_trait;
-use tokio::sync::Semaphore;
 use zeroize::Zeroizing;
 
 use crate::{
+    bounded::BoundedWork,
     error::Error,
     secret::{Password, StoredPassword},
 };
@@ -71,9 +65,7 @@ impl Default for Argon2Params {
 /// Argon2id (RFC 9106) with an optional pepper.
 pub struct Argon2Hasher {
     engine: Arc<Engine>,
-    permits: Arc<Semaphore>,
-    waiting: Arc<AtomicUsize>,
-    queue: usize,
+    threads: BoundedWork,
 }
 
 struct Engine {
@@ -93,45 +85,12 @@ impl Argon2Hasher {
         let pepper = pepper.map(|text| Zeroizing::new(text.as_bytes().to_vec()));
         let mut engine = Engine { params, pepper, decoy: StoredPassword::new("") };
         engine.decoy = engine.hash(&Password::new("a password that nobody has"))?;
-        let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().saturating_sub(1).max(1));
-        Ok(Self {
-            engine: Arc::new(engine),
-            permits: Arc::new(Semaphore::new(threads)),
-            waiting: Arc::new(AtomicUsize::new(0)),
-            queue: threads * 256,
-        })
+        Ok(Self { engine: Arc::new(engine), threads: BoundedWork::default() })
     }
 
-    /// Runs `work` on a blocking thread. The permit moves into the closure: a caller that disconnects gives up its answer, not
-    /// the thread it occupies.
     async fn run<T: Send + 'static>(&self, work: impl FnOnce(&Engine) -> Result<T, Error> + Send + 'static) -> Result<T, Error> {
-        let place = Place::take(&self.waiting, self.queue)?;
-        let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(Error::internal)?;
-        drop(place);
         let engine = Arc::clone(&self.engine);
-        tokio::task::spawn_blocking(move || {
-            let result = work(&engine);
-            drop(permit);
-            result
-        })
-        .await
-        .map_err(Error::internal)?
-    }
-}
-
-/// A place in the queue, given back even when the waiting future is dropped.
-struct Place<'q>(&'q AtomicUsize);
-
-impl<'q> Place<'q> {
-    fn take(waiting: &'q AtomicUsize, limit: usize) -> Result<Self, Error> {
-        let place = Self(waiting);
-        if waiting.fetch_add(1, Ordering::SeqCst) >= limit { Err(Error::Unavailable) } else { Ok(place) }
-    }
-}
-
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
+        self.threads.run(move || work(&engine)).await
     }
 }
 
@@ -181,7 +140,7 @@ impl Engine {
 
 impl fmt::Debug for Argon2Hasher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Argon2Hasher").field("params", &self.engine.params).field("queue", &self.queue).finish_non_exhaustive()
+        f.debug_struct("Argon2Hasher").field("params", &self.engine.params).finish_non_exhaustive()
     }
 }
 
@@ -208,13 +167,5 @@ mod tests {
         let password = Password::new("correct horse");
         assert_eq!(cheap(128, None).verify(&password, Some(&stored)).await.expect("verifies"), Verdict::MatchOutdated);
         assert_eq!(cheap(64, Some("pepper")).verify(&password, Some(&stored)).await.expect("verifies"), Verdict::Mismatch);
-    }
-
-    #[tokio::test]
-    async fn beyond_the_queue_the_answer_is_unavailable_at_once() {
-        let hasher = cheap(64, None);
-        hasher.waiting.store(hasher.queue, Ordering::SeqCst);
-        assert!(matches!(hasher.hash(&Password::new("one too many")).await, Err(Error::Unavailable)));
-        assert_eq!(hasher.waiting.load(Ordering::SeqCst), hasher.queue, "the refused one gave its place back");
     }
 }

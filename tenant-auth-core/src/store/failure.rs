@@ -42,7 +42,8 @@ fn is_absence(error: &sqlx::Error) -> bool {
 fn is_absence_code(code: &str) -> bool {
     if code.len() == 5 {
         // Connection, transaction rollback (deadlock), resources, lock timeout, operator intervention, system error.
-        return ["08", "40", "53", "55", "57", "58"].contains(&&code[..2]);
+        // 25006: a standby after a failover; 25P03: ended for having waited too long.
+        return ["08", "40", "53", "55", "57", "58"].contains(&&code[..2]) || ["25006", "25P03"].contains(&code);
     }
     // PERM, BUSY, LOCKED, READONLY, INTERRUPT, IOERR, FULL, CANTOPEN, PROTOCOL
     code.parse::<u32>().is_ok_and(|code| [3, 5, 6, 8, 9, 10, 13, 14, 15].contains(&(code & 0xff)))
@@ -54,7 +55,7 @@ mod tests {
 
     #[test]
     fn only_an_absent_database_is_unavailable() {
-        for code in ["57P01", "53300", "40P01", "55P03", "5", "517", "13", "10"] {
+        for code in ["25006", "57P01", "53300", "40P01", "55P03", "5", "517", "13", "10"] {
             assert!(is_absence_code(code), "{code}");
         }
         for code in ["23505", "42703", "22P02", "19", "2067", "1"] {

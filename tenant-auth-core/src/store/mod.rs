@@ -33,7 +33,7 @@ pub(crate) use sql::{
     sealed::SealedColumn,
     sessions::{Ended, Standing},
     signing_keys::SigningKeyRecord,
-    sweep::Retention,
+    sweep::{Retention, Swept},
     users::Account,
 };
 
@@ -97,7 +97,7 @@ impl Store {
         }
     }
 
-    /// A connection for reading. Reads never queue behind a writer.
+    /// A connection for reading. On SQLite reads never queue behind a writer; on PostgreSQL both share one pool.
     pub(crate) async fn read(&self) -> Result<Reader, Error> {
         match &self.0 {
             #[cfg(feature = "sqlite")]
@@ -115,7 +115,7 @@ impl Store {
             #[cfg(feature = "postgres")]
             Engine::Postgres(postgres) => Transaction::Postgres(postgres.pool().begin().await?),
         };
-        Ok(Tx { transaction, touched: Vec::new(), events: Vec::new() })
+        Ok(Tx { transaction, touched: Vec::new(), events: Vec::new(), fills_outbox: false })
     }
 
     /// Closes every connection, after those in use come back.
@@ -142,6 +142,7 @@ pub(crate) struct Tx {
     transaction: Transaction,
     touched: Vec<Touched>,
     events: Vec<Event>,
+    fills_outbox: bool,
 }
 
 enum Transaction {
@@ -162,6 +163,16 @@ impl Tx {
     /// Says that an event happened in this transaction; it is written at the commit.
     pub(crate) fn push(&mut self, event: Event) {
         self.events.push(event);
+    }
+
+    /// Whether the worker has something to do once this is committed.
+    pub(crate) fn fills_outbox(&self) -> bool {
+        self.fills_outbox
+    }
+
+    /// Records that there is something for the worker. Called by the repositories, never by flows.
+    fn fill_outbox(&mut self) {
+        self.fills_outbox = true;
     }
 
     /// Records that what is known of this thing is no longer true. Called by the repositories, never by flows.

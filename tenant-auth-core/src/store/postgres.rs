@@ -1,4 +1,5 @@
-//! PostgreSQL: one pool. Statements and locks are bounded in time, so that one stuck peer costs errors, not the whole service.
+//! PostgreSQL: one pool. Statements, locks and idle transactions are bounded in time, and a lock is waited for less long than a
+//! connection: one stuck peer costs the writers of its organization errors, and nobody else a connection.
 
 use std::{str::FromStr, time::Duration};
 
@@ -25,7 +26,7 @@ impl Postgres {
         let options = PgConnectOptions::from_str(url)
             .map_err(|_| Error::invalid("database_url", "must be postgres://user:password@host:port/database"))?
             .application_name("tenant-auth")
-            .options([("statement_timeout", "15s"), ("lock_timeout", "10s"), ("idle_in_transaction_session_timeout", "30s")]);
+            .options([("statement_timeout", "15s"), ("lock_timeout", "4s"), ("idle_in_transaction_session_timeout", "10s")]);
         let pool = PgPoolOptions::new()
             .max_connections(connections.max(1))
             .acquire_timeout(Duration::from_secs(5))

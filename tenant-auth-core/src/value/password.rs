@@ -3,14 +3,14 @@
 use unicode_normalization::UnicodeNormalization;
 
 use super::{DisplayName, Email, Slug};
-use crate::{error::Error, secret::Password};
+use crate::{builder::TenantAuth, error::Error, secret::Password};
 
 const MIN_CHARACTERS: usize = 8;
 const MAX_CHARACTERS: usize = 256;
 const MAX_BYTES: usize = 1_024;
 
 /// Whose password it will be: their own names make poor passwords.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Owner<'a> {
     /// The account's address.
     pub(crate) email: &'a Email,
@@ -22,6 +22,15 @@ pub(crate) struct Owner<'a> {
     pub(crate) organization: &'a DisplayName,
 }
 
+impl Owner<'_> {
+    /// The names in the form of a normalised password.
+    fn names(&self) -> Vec<String> {
+        let names =
+            [self.email.as_str(), self.email.local_part(), self.name.as_str(), self.slug.as_str(), self.organization.as_str()];
+        names.iter().map(|name| name.nfc().collect()).collect()
+    }
+}
+
 /// The form in which a password is hashed and compared: NFC (RFC 8265, section 4.2), never truncated. Nothing longer than 1,024
 /// bytes is hashed at all; it cannot be anybody's password.
 pub(crate) fn normalized(password: &Password) -> Option<Password> {
@@ -31,19 +40,25 @@ pub(crate) fn normalized(password: &Password) -> Option<Password> {
     Some(Password::new(password.expose().nfc().collect::<String>()))
 }
 
-/// Checks a new password against every rule; `min_score` is zxcvbn's, 0 to 4.
+/// Checks a new password against every rule, and returns it in the form that is hashed.
 ///
 /// # Errors
-/// [`Error::WeakPassword`], naming each broken rule.
-pub(crate) fn check(password: &Password, owner: &Owner<'_>, min_score: u8) -> Result<Password, Error> {
+/// [`Error::WeakPassword`], naming each broken rule; [`Error::Unavailable`] when too many wait to be checked.
+pub(crate) async fn check(auth: &TenantAuth, password: &Password, owner: Owner<'_>) -> Result<Password, Error> {
+    let (password, names) = (password.clone(), owner.names());
+    let min_score = auth.config().password_min_score;
+    auth.estimates().run(move || judge(&password, &names, min_score)).await
+}
+
+fn judge(password: &Password, own: &[String], min_score: u8) -> Result<Password, Error> {
     let Some(password) = normalized(password) else {
         return Err(Error::WeakPassword(vec!["must have at most 256 characters and 1,024 bytes".to_owned()]));
     };
-    let broken = broken_rules(password.expose(), owner, min_score);
+    let broken = broken_rules(password.expose(), own, min_score);
     if broken.is_empty() { Ok(password) } else { Err(Error::WeakPassword(broken)) }
 }
 
-fn broken_rules(text: &str, owner: &Owner<'_>, min_score: u8) -> Vec<String> {
+fn broken_rules(text: &str, own: &[String], min_score: u8) -> Vec<String> {
     let mut broken = Vec::new();
     let characters = text.chars().count();
     if characters < MIN_CHARACTERS {
@@ -54,18 +69,27 @@ fn broken_rules(text: &str, owner: &Owner<'_>, min_score: u8) -> Vec<String> {
         return broken;
     }
     let folded = text.to_lowercase();
-    let own =
-        [owner.email.as_str(), owner.email.local_part(), owner.name.as_str(), owner.slug.as_str(), owner.organization.as_str()];
     if own.iter().any(|name| name.to_lowercase() == folded) {
         broken.push("must not be your email address, your name or the organization's".to_owned());
     }
-    let estimate = zxcvbn::zxcvbn(text, &own);
-    if is_common(&folded) {
+    let own: Vec<&str> = own.iter().map(String::as_str).collect();
+    let estimate = zxcvbn::zxcvbn(&beginning(text), &own);
+    if characters <= ESTIMATED && estimate.guesses_log10() < COMMON_AT_MOST && is_common(&folded) {
         broken.push("must not be a commonly used password".to_owned());
     } else if u8::from(estimate.score()) < min_score {
         broken.push("must be harder to guess: use several unrelated words".to_owned());
     }
     broken
+}
+
+/// How much of a password is estimated: what stands beyond only makes it better, and the estimate's cost grows with the cube.
+const ESTIMATED: usize = 32;
+
+/// Upper case multiplies the guesses of a listed password, by less than this (decimal logarithm).
+const COMMON_AT_MOST: f64 = 12.0;
+
+fn beginning(text: &str) -> String {
+    text.chars().take(ESTIMATED).collect()
 }
 
 /// zxcvbn's list of leaked passwords is 30,000 long, and its estimate for a listed one is at most its rank plus one.
@@ -80,13 +104,13 @@ fn is_common(folded: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn judge(password: &str, min_score: u8) -> Vec<String> {
+    fn rules(password: &str, min_score: u8) -> Vec<String> {
         let (email, name) =
             (Email::parse("grace.hopper@example.com").expect("valid"), DisplayName::parse("Grace Murray Hopper").expect("valid"));
         let (slug, organization) =
             (Slug::parse("compilers-inc").expect("valid"), DisplayName::parse("Compilers Incorporated").expect("valid"));
         let owner = Owner { email: &email, name: &name, slug: &slug, organization: &organization };
-        match check(&Password::new(password), &owner, min_score) {
+        match judge(&Password::new(password), &owner.names(), min_score) {
             Ok(_) => Vec::new(),
             Err(Error::WeakPassword(rules)) => rules,
             Err(other) => panic!("{other}"),
@@ -107,23 +131,23 @@ mod tests {
             "letmein1",
             "trustno1",
         ] {
-            assert!(judge(common, 0).iter().any(|rule| rule.contains("commonly")), "{common}");
+            assert!(rules(common, 0).iter().any(|rule| rule.contains("commonly")), "{common}");
         }
     }
 
     #[test]
     fn own_names_are_refused() {
         for own in ["grace.hopper@example.com", "Grace.Hopper", "grace murray hopper", "compilers-inc", "COMPILERS INCORPORATED"] {
-            assert!(judge(own, 0).iter().any(|rule| rule.contains("your name")), "{own}");
+            assert!(rules(own, 0).iter().any(|rule| rule.contains("your name")), "{own}");
         }
     }
 
     #[test]
     fn length_is_counted_in_code_points_and_bytes() {
-        assert!(judge("x7$kQ2!", 1).iter().any(|rule| rule.contains("at least 8")));
-        assert!(judge("ąęółźćżń", 1).is_empty(), "8 code points");
-        assert!(judge(&"correct horse battery ".repeat(12), 1).iter().any(|rule| rule.contains("at most 256")));
-        assert!(judge(&"💜".repeat(257), 1).iter().any(|rule| rule.contains("1,024 bytes")));
-        assert!(judge("mauve-otter-plinth-42", 1).is_empty());
+        assert!(rules("x7$kQ2!", 1).iter().any(|rule| rule.contains("at least 8")));
+        assert!(rules("ąęółźćżń", 1).is_empty(), "8 code points");
+        assert!(rules(&"correct horse battery ".repeat(12), 1).iter().any(|rule| rule.contains("at most 256")));
+        assert!(rules(&"💜".repeat(257), 1).iter().any(|rule| rule.contains("1,024 bytes")));
+        assert!(rules("mauve-otter-plinth-42", 1).is_empty());
     }
 }

@@ -27,7 +27,8 @@ impl Command {
         let Self::Rotate(Rotate { compromised, format }) = self;
         let resealed = operator(input, Links::None).await?.rotate_keys(compromised).await?;
         let sessions = if compromised { " Every session has ended." } else { "" };
-        let text = format!("The signing keys were rotated, and {resealed} sealed values are under the first master key now.{sessions}");
+        let text =
+            format!("The signing keys were rotated, and {resealed} sealed values are under the first master key now.{sessions}");
         format.print(&json!({ "rotated": true, "resealed": resealed, "compromised": compromised }), &text)
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BodyTokens, Guest};
+use super::{BodyTokens, Guest, Leaver};
 use crate::{
     account::{Credentials, Login, Opened},
     error::Error,
@@ -90,19 +90,10 @@ pub(crate) async fn refresh(mut guest: Guest, (): ()) -> Outcome<RefreshData> {
 #[derive(Default, Deserialize)]
 pub(crate) struct LogoutRequest {}
 
-/// Without a session there is nothing to end, but the cookies go all the same: except where they are another organization's.
-pub(crate) async fn logout(mut guest: Guest, OptionalJson(LogoutRequest {}): OptionalJson<LogoutRequest>) -> Outcome<Message> {
-    match end(&mut guest).await {
-        Ok(()) => Ok(done("Logged out.").with_cookies(guest.cleared_cookies())),
-        Err(refusal) if matches!(refusal.fact(), Some(Error::SessionRequired)) => {
-            Err(refusal.with_cookies(guest.cleared_cookies()))
-        }
-        Err(refusal) => Err(refusal),
+pub(crate) async fn logout(leaver: Leaver, OptionalJson(LogoutRequest {}): OptionalJson<LogoutRequest>) -> Outcome<Message> {
+    match leaver.session.logout().await {
+        Ok(()) => Ok(done("Logged out.").with_cookies(leaver.cleared_cookies)),
+        Err(Error::SessionRequired) => Err(Refusal::from(Error::SessionRequired).with_cookies(leaver.cleared_cookies)),
+        Err(error) => Err(error.into()),
     }
-}
-
-async fn end(guest: &mut Guest) -> Result<(), Refusal> {
-    let access = std::mem::replace(&mut guest.access_token, Ok(None))?;
-    let refresh = std::mem::replace(&mut guest.refresh_token, Ok(None))?;
-    Ok(guest.tenant.logout(access.as_deref(), refresh.as_deref()).await?)
 }

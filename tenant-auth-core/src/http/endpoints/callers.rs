@@ -7,8 +7,8 @@ use ::http::HeaderValue;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    account::Client,
-    backend::Asking,
+    account::{Client, Leaving},
+    backend::{Asking, key_id_of},
     caller::{Backend, Member, OrgAdmin, Tenant},
     error::Error,
     http::{
@@ -28,9 +28,7 @@ use crate::{
 pub(crate) struct Guest {
     pub(crate) tenant: Tenant,
     pub(crate) client: Client,
-    /// The access token it brought, if any, or why that cannot be told.
-    pub(crate) access_token: Result<Option<String>, Refusal>,
-    /// The refresh token it brought, likewise.
+    /// The refresh token it brought, if any, or why that cannot be told.
     pub(crate) refresh_token: Result<Option<String>, Refusal>,
     /// The token of a login that waits for the second factor, likewise.
     partial_token: Result<Option<String>, Refusal>,
@@ -45,7 +43,7 @@ pub(crate) struct BodyTokens {
     refresh_token: String,
 }
 
-const TENANT: &[Code] = &[codes::INVALID_SLUG, codes::UNKNOWN_ORGANIZATION, codes::FORBIDDEN_ORIGIN];
+const TENANT: &[Code] = &[codes::INVALID_SLUG, codes::UNKNOWN_ORGANIZATION, codes::FORBIDDEN_ORIGIN, codes::INVALID_REQUEST];
 const MEMBER: &[Code] = &[
     codes::INVALID_SLUG,
     codes::UNKNOWN_ORGANIZATION,
@@ -55,7 +53,7 @@ const MEMBER: &[Code] = &[
     codes::WRONG_ORGANIZATION,
     codes::SUSPENDED,
 ];
-const BACKEND: &[Code] = &[codes::INVALID_SLUG, codes::INVALID_API_KEY, codes::MISSING_SCOPE];
+const BACKEND: &[Code] = &[codes::INVALID_SLUG, codes::INVALID_REQUEST, codes::INVALID_API_KEY, codes::MISSING_SCOPE];
 
 impl Caller for Tenant {
     const MAY: &'static [Code] = TENANT;
@@ -63,6 +61,7 @@ impl Caller for Tenant {
         let slug = context.slug()?;
         let tenant = context.auth.tenant(slug.as_str()).await?;
         browser::check_origin(context, tenant.organization())?;
+        context.single_authorization()?;
         Ok(tenant)
     }
 }
@@ -76,7 +75,6 @@ impl Caller for Guest {
         Ok(Self {
             tenant,
             client,
-            access_token: context.access_token(&cookies),
             refresh_token: cookies.refresh(context).map(|token| token.map(str::to_owned)),
             partial_token: cookies.partial(context).map(|token| token.map(str::to_owned)),
             tokens_in_body: context.tokens_in_body(),
@@ -114,10 +112,51 @@ impl Guest {
     pub(crate) fn take_partial_token(&mut self) -> Result<Option<String>, Refusal> {
         std::mem::replace(&mut self.partial_token, Ok(None))
     }
+}
 
-    /// The cookies that clear a session's.
-    pub(crate) fn cleared_cookies(&self) -> Vec<HeaderValue> {
-        cookies::cleared(self.tenant.auth.config())
+/// Somebody with a session that is about to end. Without one the cookies go all the same, but where they are another
+/// organization's.
+pub(crate) struct Leaver {
+    pub(crate) session: Leaving,
+    pub(crate) cleared_cookies: Vec<HeaderValue>,
+}
+
+impl Caller for Leaver {
+    const MAY: &'static [Code] = &[
+        codes::INVALID_SLUG,
+        codes::UNKNOWN_ORGANIZATION,
+        codes::FORBIDDEN_ORIGIN,
+        codes::INVALID_REQUEST,
+        codes::SESSION_REQUIRED,
+        codes::WRONG_ORGANIZATION,
+    ];
+    async fn identify(context: &Context) -> Result<Self, Refusal> {
+        let tenant = Tenant::identify(context).await?;
+        let cleared_cookies = cookies::cleared(context.auth.config());
+        match leaving(context, &tenant).await {
+            Ok(Some(session)) => Ok(Self { session, cleared_cookies }),
+            Ok(None) => Err(Refusal::from(Error::SessionRequired).with_cookies(cleared_cookies)),
+            Err(refusal) if matches!(refusal.fact(), Some(Error::SessionRequired)) => Err(refusal.with_cookies(cleared_cookies)),
+            Err(refusal) => Err(refusal),
+        }
+    }
+}
+
+/// The session to end: the access token's; failing that, where it is missing, expired or superseded, the refresh token's. A
+/// Bearer that is no token of ours is refused, and so is nothing else for its sake.
+async fn leaving(context: &Context, tenant: &Tenant) -> Result<Option<Leaving>, Refusal> {
+    let cookies = context.cookies();
+    if let Some(token) = context.access_token(&cookies)? {
+        if let Some(session) = tenant.leaving_by_access(&token).await? {
+            return Ok(Some(session));
+        }
+        if context.bearer().is_some() && !context.auth.signer().signed_access(&token) {
+            return Ok(None);
+        }
+    }
+    match cookies.refresh(context)? {
+        Some(token) => Ok(tenant.leaving_by_refresh(token).await?),
+        None => Ok(None),
     }
 }
 
@@ -192,8 +231,8 @@ impl Caller for Asked {
     const MAY: &'static [Code] = BACKEND;
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let asked = match &context.body {
-            Body::Complete(bytes) => serde_json::from_slice::<TokenOfBody>(bytes).ok(),
-            Body::TooLarge | Body::Broken => None,
+            Body::Complete(bytes) if looks_like_a_key(context) => serde_json::from_slice::<TokenOfBody>(bytes).ok(),
+            Body::Complete(_) | Body::TooLarge | Body::Broken => None,
         };
         let asking = asking(context, asked.as_ref().map(|body| body.token.as_str())).await?;
         asking.backend.allows(Scope::Verify)?;
@@ -201,8 +240,14 @@ impl Caller for Asked {
     }
 }
 
+/// Nothing is parsed for those who bring nothing that could be a key.
+fn looks_like_a_key(context: &Context) -> bool {
+    context.single_header("x-api-key").ok().flatten().is_some_and(|key| key_id_of(&ApiKeyText::new(key)).is_some())
+}
+
 async fn asking(context: &Context, token: Option<&str>) -> Result<Asking, Refusal> {
     let slug = context.slug()?;
+    context.single_authorization()?;
     let key = context.single_header("x-api-key").ok().flatten().ok_or(Error::InvalidApiKey)?;
     Ok(context.auth.asking(slug.as_str(), &ApiKeyText::new(key), token).await?)
 }

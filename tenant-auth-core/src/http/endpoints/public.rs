@@ -7,7 +7,7 @@ use crate::{
     backend::{Identity, Verification},
     http::{
         answer::Outcome,
-        input::{LenientJson, Path},
+        input::{Path, TokenJson},
     },
     id::{OrgId, SessionId, UserId},
     model::{AuthMethod, MemberEntry, Membership, Role, Status, User},
@@ -84,7 +84,7 @@ impl From<Identity> for IdentityView {
 }
 
 /// The token was read, and looked up, together with the key.
-pub(crate) async fn verify(Asked(asking): Asked, LenientJson(_): LenientJson<VerifyRequest>) -> Outcome<VerifyData> {
+pub(crate) async fn verify(Asked(asking): Asked, TokenJson(_): TokenJson<VerifyRequest>) -> Outcome<VerifyData> {
     Ok(match asking.verify()? {
         Verification::Valid(identity) => VerifyData { valid: true, identity: Some((*identity).into()) },
         Verification::Invalid => VerifyData { valid: false, identity: None },

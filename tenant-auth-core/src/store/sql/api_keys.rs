@@ -11,7 +11,7 @@ use crate::{
     store::{
         Link, Tx,
         dialect::{execute, fetch_all, fetch_optional, row, statements},
-        sql::{members::NumberRow, sessions},
+        sql::{members::NumberRow, organizations::IdRow, sessions},
     },
     time::Timestamp,
     value::DisplayName,
@@ -52,7 +52,7 @@ statements! {
     COUNT = "
         SELECT COUNT(*) AS number
           FROM tenant_auth_api_keys
-         WHERE org_id = $1 AND replaced_by IS NULL AND (expires_at IS NULL OR expires_at > $2)";
+         WHERE org_id = $1 AND (expires_at IS NULL OR expires_at > $2)";
     INSERT = "
         INSERT INTO tenant_auth_api_keys
                (id, org_id, name, digest, prefix, last_four, scopes, created_by, created_at, expires_at)
@@ -62,6 +62,7 @@ statements! {
            SET replaced_by = $3, expires_at = $4
          WHERE org_id = $1 AND id = $2";
     DELETE = "DELETE FROM tenant_auth_api_keys WHERE org_id = $1 AND id = $2";
+    DELETE_PREDECESSORS = "DELETE FROM tenant_auth_api_keys WHERE org_id = $1 AND replaced_by = $2 RETURNING id";
     MARK_USED = "
         UPDATE tenant_auth_api_keys
            SET last_used_at = $2
@@ -169,7 +170,7 @@ impl<L: Link> ApiKeys<L> {
         Ok(fetch_optional!(self.0, ApiKeyRow, FIND, org.as_str(), key.as_str(), now.millis())?.map(ApiKey::from))
     }
 
-    /// Live keys that were not rotated away.
+    /// Live keys, those that were rotated away but still live among them.
     pub(crate) async fn count(mut self, org: &OrgId, now: Timestamp) -> Result<i64, Error> {
         Ok(fetch_optional!(self.0, NumberRow, COUNT, org.as_str(), now.millis())?.map_or(0, |row| row.number))
     }
@@ -199,6 +200,14 @@ impl ApiKeys<&mut Tx> {
     pub(crate) async fn replace(mut self, key: &ApiKey, successor: &ApiKeyId, dies_at: Timestamp) -> Result<(), Error> {
         self.0.touch("api_key", key.id.as_str());
         execute!(self.0, REPLACE, key.org_id.as_str(), key.id.as_str(), successor.as_str(), dies_at.millis())?;
+        Ok(())
+    }
+
+    /// Ends the keys whose successor this is: a key has one living predecessor at most, or rotation would make ever more keys.
+    pub(crate) async fn delete_predecessors(mut self, key: &ApiKey) -> Result<(), Error> {
+        for row in fetch_all!(self.0, IdRow, DELETE_PREDECESSORS, key.org_id.as_str(), key.id.as_str())? {
+            self.0.touch("api_key", &row.id);
+        }
         Ok(())
     }
 

@@ -71,6 +71,7 @@ statements! {
           FROM tenant_auth_links
          WHERE email_key = $1 AND purpose = $2 AND created_at > $3";
     REQUEST = "INSERT INTO tenant_auth_reset_requests (id, org_id, email, created_at) VALUES ($1, $2, $3, $4)";
+    ANY_REQUEST = "SELECT COUNT(*) AS number FROM (SELECT id FROM tenant_auth_reset_requests LIMIT 1) r";
     TAKE_REQUESTS = "
         DELETE FROM tenant_auth_reset_requests
          WHERE id IN (SELECT id FROM tenant_auth_reset_requests ORDER BY created_at, id LIMIT $1)
@@ -91,6 +92,11 @@ impl<L: Connection> Links<L> {
     ) -> Result<Option<(UserId, Email)>, Error> {
         let row = fetch_optional!(self.0, UsedLinkRow, FIND, org.as_str(), purpose.as_str(), token.as_str(), now.millis())?;
         Ok(row.map(|row| (Id::from_stored(row.user_id), Email::from_stored(row.email))))
+    }
+
+    /// Whether a wish for a reset mail waits.
+    pub(crate) async fn any_reset_request(mut self) -> Result<bool, Error> {
+        Ok(fetch_optional!(self.0, NumberRow, ANY_REQUEST)?.is_some_and(|row| row.number > 0))
     }
 
     /// How many links of this kind went to the address since `since`.
@@ -136,6 +142,7 @@ impl Links<&mut Tx> {
     }
 
     pub(crate) async fn request_reset(mut self, request: &ResetRequest, now: Timestamp) -> Result<(), Error> {
+        self.0.fill_outbox();
         execute!(self.0, REQUEST, request.id.as_str(), request.org_id.as_str(), request.email.as_str(), now.millis())?;
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Mail on its way out. A worker claims what is due with a lease; a claim is recognised by its attempt number, so that a worker
+//! Mail on its way out. A worker claims what is due, one mail at a time, with a lease; a claim is recognised by its attempt number, so that a worker
 //! whose lease ran out cannot overwrite the outcome of the next one.
 
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     store::{
         Link, OutgoingMail, Tx,
         dialect::{execute, fetch_all, fetch_optional, row, statements},
-        sql::members::NumberRow,
+        sql::{members::NumberRow, organizations::IdRow},
     },
     time::Timestamp,
 };
@@ -31,11 +31,16 @@ statements! {
     INSERT = "
         INSERT INTO tenant_auth_mails (id, org_id, kind, content, status, attempts, next_attempt_at, useless_after, created_at)
         VALUES ($1, $2, $3, $4, 'queued', 0, $5, $6, $5)";
+    DUE = "
+        SELECT id
+          FROM tenant_auth_mails
+         WHERE next_attempt_at <= $1
+         ORDER BY next_attempt_at
+         LIMIT $2";
     CLAIM = "
         UPDATE tenant_auth_mails
-           SET attempts = attempts + 1, next_attempt_at = $2
-         WHERE id IN (SELECT id FROM tenant_auth_mails WHERE next_attempt_at <= $1 ORDER BY next_attempt_at LIMIT $3)
-           AND next_attempt_at <= $1
+           SET attempts = attempts + 1, next_attempt_at = $3
+         WHERE id = $1 AND next_attempt_at <= $2
         RETURNING id, org_id, content, attempts, useless_after, created_at";
     NEXT_DUE = "SELECT COALESCE(MIN(next_attempt_at), 0) AS number FROM tenant_auth_mails WHERE next_attempt_at IS NOT NULL";
     SENT = "
@@ -68,6 +73,12 @@ row! {
 }
 
 impl<L: Link> Mails<L> {
+    /// Up to `limit` due mails, the longest due first.
+    pub(crate) async fn due(mut self, now: Timestamp, limit: u32) -> Result<Vec<DeliveryId>, Error> {
+        let rows = fetch_all!(self.0, IdRow, DUE, now.millis(), i64::from(limit))?;
+        Ok(rows.into_iter().map(|row| Id::from_stored(row.id)).collect())
+    }
+
     /// When the next mail is due; `None` when none waits.
     pub(crate) async fn next_due(mut self) -> Result<Option<Timestamp>, Error> {
         let due = fetch_optional!(self.0, NumberRow, NEXT_DUE)?.map_or(0, |row| row.number);
@@ -77,6 +88,7 @@ impl<L: Link> Mails<L> {
 
 impl Mails<&mut Tx> {
     pub(crate) async fn insert(mut self, mail: &OutgoingMail) -> Result<(), Error> {
+        self.0.fill_outbox();
         execute!(
             self.0,
             INSERT,
@@ -90,20 +102,22 @@ impl Mails<&mut Tx> {
         Ok(())
     }
 
-    /// Takes up to `limit` due mails; nobody else gets them before `lease_until`.
-    pub(crate) async fn claim(mut self, now: Timestamp, lease_until: Timestamp, limit: u32) -> Result<Vec<ClaimedMail>, Error> {
-        let rows = fetch_all!(self.0, ClaimedRow, CLAIM, now.millis(), lease_until.millis(), i64::from(limit))?;
-        Ok(rows
-            .into_iter()
-            .map(|row| ClaimedMail {
-                id: Id::from_stored(row.id),
-                org_id: Id::from_stored(row.org_id),
-                content: row.content.unwrap_or_default(),
-                attempt: row.attempts,
-                useless_after: Timestamp::from_millis(row.useless_after),
-                created_at: Timestamp::from_millis(row.created_at),
-            })
-            .collect())
+    /// Takes a due mail; nobody else gets it before `lease_until`. `None` when somebody else took it first.
+    pub(crate) async fn claim(
+        mut self,
+        mail: &DeliveryId,
+        now: Timestamp,
+        lease_until: Timestamp,
+    ) -> Result<Option<ClaimedMail>, Error> {
+        let row = fetch_optional!(self.0, ClaimedRow, CLAIM, mail.as_str(), now.millis(), lease_until.millis())?;
+        Ok(row.map(|row| ClaimedMail {
+            id: Id::from_stored(row.id),
+            org_id: Id::from_stored(row.org_id),
+            content: row.content.unwrap_or_default(),
+            attempt: row.attempts,
+            useless_after: Timestamp::from_millis(row.useless_after),
+            created_at: Timestamp::from_millis(row.created_at),
+        }))
     }
 
     pub(crate) async fn sent(mut self, mail: &ClaimedMail) -> Result<(), Error> {

@@ -179,8 +179,8 @@ impl Members<&mut Tx> {
         Ok(inserted == 1)
     }
 
-    /// Keeps the membership as it is until this transaction ends. Whoever ends a member's sessions holds the membership first, as
-    /// a login does: neither can then wait for the other in a circle.
+    /// Keeps the membership as it is until this transaction ends. Memberships, in the order of their organizations, are held
+    /// before the account and before any session: whoever keeps to it cannot wait for another in a circle.
     pub(crate) async fn hold(mut self, org: &OrgId, user: &UserId) -> Result<Option<Membership>, Error> {
         fetch_optional!(self.0, MembershipRow, HOLD, org.as_str(), user.as_str())?.map(Membership::try_from).transpose()
     }

@@ -13,6 +13,7 @@ use crate::{
         sql::corrupt,
     },
     time::Timestamp,
+    token::RefreshToken,
     value::{AppUrl, Bio, DisplayName, Email, Metadata, Origin, Phone, Plan, Slug},
 };
 
@@ -49,7 +50,8 @@ statements! {
         VALUES ($1, $2, $3, $4, 1, $5, $6, $6, $6, $7, $8, $9, $10)";
     ROTATE = "
         UPDATE tenant_auth_sessions
-           SET generation = generation + 1, refreshed_at = $3, last_used_at = $3, idle_until = $4
+           SET generation = generation + 1, refreshed_at = $3, last_used_at = $3,
+               idle_until = CASE WHEN expires_at < $4 THEN expires_at ELSE $4 END
          WHERE id = $1 AND generation = $2";
     SUPERSEDE = "
         INSERT INTO tenant_auth_superseded_generations (session_id, generation, superseded_at)
@@ -95,7 +97,7 @@ statements! {
          WHERE org_id = $1 AND user_id = $2
            AND id IN (SELECT id
                         FROM tenant_auth_sessions
-                       WHERE org_id = $1 AND user_id = $2
+                       WHERE org_id = $1 AND user_id = $2 AND id <> $4
                        ORDER BY auth_time DESC, id DESC
                        LIMIT 1000 OFFSET $3)
         RETURNING id, org_id, user_id, auth_time, last_used_at, ip, user_agent";
@@ -280,9 +282,9 @@ impl Sessions<&mut Tx> {
     }
 
     /// Moves on from `generation`; `false` when somebody else did first, or the session ended.
-    pub(crate) async fn rotate(mut self, session: &Session, now: Timestamp, idle_until: Timestamp) -> Result<bool, Error> {
-        self.0.touch("session", session.id.as_str());
-        let (id, generation) = (session.id.as_str(), session.generation);
+    pub(crate) async fn rotate(mut self, token: &RefreshToken, now: Timestamp, idle_until: Timestamp) -> Result<bool, Error> {
+        self.0.touch("session", token.session.as_str());
+        let (id, generation) = (token.session.as_str(), token.generation);
         if execute!(self.0, ROTATE, id, generation, now.millis(), idle_until.millis())? == 0 {
             return Ok(false);
         }
@@ -338,9 +340,10 @@ impl Sessions<&mut Tx> {
         Ok(self.ended(rows))
     }
 
-    /// Ends the oldest sessions of a member beyond the newest `keep`.
-    pub(crate) async fn end_beyond(mut self, org: &OrgId, user: &UserId, keep: u32) -> Result<Vec<Ended>, Error> {
-        let rows = fetch_all!(self.0, EndedRow, END_BEYOND, org.as_str(), user.as_str(), i64::from(keep))?;
+    /// Ends the oldest sessions of a new one's owner beyond the newest `keep`, itself among those kept.
+    pub(crate) async fn end_beyond(mut self, new: &Session, keep: u32) -> Result<Vec<Ended>, Error> {
+        let (org, user, others) = (new.org_id.as_str(), new.user_id.as_str(), i64::from(keep) - 1);
+        let rows = fetch_all!(self.0, EndedRow, END_BEYOND, org, user, others, new.id.as_str())?;
         Ok(self.ended(rows))
     }
 

@@ -25,12 +25,14 @@ pub(crate) struct Retention {
 /// Rows of each kind that one sweep deletes at most.
 const BATCH: i64 = 1_000;
 const THIRTY_DAYS: Duration = Duration::from_secs(30 * 24 * 3_600);
+const TEN_MINUTES: Duration = Duration::from_secs(600);
 const ONE_HOUR: Duration = Duration::from_secs(3_600);
 
 statements! {
     SESSIONS = "
         DELETE FROM tenant_auth_sessions
-         WHERE id IN (SELECT id FROM tenant_auth_sessions WHERE idle_until <= $1 LIMIT $2)";
+         WHERE id IN (SELECT id FROM tenant_auth_sessions WHERE idle_until <= $1 LIMIT $2)
+           AND idle_until <= $1";
     GENERATIONS = "
         DELETE FROM tenant_auth_superseded_generations
          WHERE (session_id, generation) IN
@@ -40,7 +42,8 @@ statements! {
          WHERE id IN (SELECT id FROM tenant_auth_invites WHERE expires_at <= $1 LIMIT $2) AND expires_at <= $1";
     API_KEYS = "
         DELETE FROM tenant_auth_api_keys
-         WHERE id IN (SELECT id FROM tenant_auth_api_keys WHERE expires_at <= $1 LIMIT $2)";
+         WHERE id IN (SELECT id FROM tenant_auth_api_keys WHERE expires_at <= $1 LIMIT $2)
+           AND expires_at <= $1";
     PENDING_LOGINS = "
         DELETE FROM tenant_auth_pending_logins
          WHERE id IN (SELECT id FROM tenant_auth_pending_logins WHERE expires_at <= $1 LIMIT $2)";
@@ -67,25 +70,62 @@ statements! {
          WHERE seq IN (SELECT seq FROM tenant_auth_changes WHERE created_at <= $1 LIMIT $2)";
 }
 
+/// What is swept. Each kind has a transaction of its own: one that deletes of several kinds would wait for others in a circle.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Swept {
+    Sessions,
+    Generations,
+    Invites,
+    ApiKeys,
+    PendingLogins,
+    Links,
+    Throttles,
+    KnownAddresses,
+    SigningKeys,
+    Events,
+    Mails,
+    Changes,
+}
+
+impl Swept {
+    pub(crate) const ALL: [Self; 12] = [
+        Self::Sessions,
+        Self::Generations,
+        Self::Invites,
+        Self::ApiKeys,
+        Self::PendingLogins,
+        Self::Links,
+        Self::Throttles,
+        Self::KnownAddresses,
+        Self::SigningKeys,
+        Self::Events,
+        Self::Mails,
+        Self::Changes,
+    ];
+}
+
 impl Sweep<&mut Tx> {
-    /// Deletes a batch of each kind; `true` when there may be more.
-    pub(crate) async fn run(mut self, now: Timestamp, retention: Retention) -> Result<bool, Error> {
+    /// Deletes a batch; `true` when there may be more. Everything is swept some minutes late: the clocks of several servers differ,
+    /// and what one of them has forgotten another may still judge.
+    pub(crate) async fn run(mut self, kind: Swept, now: Timestamp, retention: Retention) -> Result<bool, Error> {
+        let now = now.minus(TEN_MINUTES);
         let long_ago = now.minus(THIRTY_DAYS).millis();
-        let deleted = [
-            execute!(self.0, SESSIONS, now.millis(), BATCH)?,
-            execute!(self.0, GENERATIONS, now.minus(retention.grace).millis(), BATCH)?,
-            execute!(self.0, INVITES, now.millis(), BATCH)?,
-            execute!(self.0, API_KEYS, now.millis(), BATCH)?,
-            execute!(self.0, PENDING_LOGINS, now.millis(), BATCH)?,
-            // Links are counted for an hour after they were sent, and live longer than that.
-            execute!(self.0, LINKS, now.minus(ONE_HOUR).millis(), BATCH)?,
-            execute!(self.0, THROTTLES, now.millis(), BATCH)?,
-            execute!(self.0, KNOWN_ADDRESSES, long_ago, BATCH)?,
-            execute!(self.0, SIGNING_KEYS, now.minus(retention.longest_token).millis())?,
-            execute!(self.0, EVENTS, long_ago, BATCH)?,
-            execute!(self.0, MAILS, long_ago, BATCH)?,
-            execute!(self.0, CHANGES, now.minus(ONE_HOUR).millis(), BATCH)?,
-        ];
-        Ok(deleted.iter().any(|rows| *rows >= BATCH.unsigned_abs()))
+        // Links are counted for an hour after they were sent, and live longer than that.
+        let an_hour_ago = now.minus(ONE_HOUR).millis();
+        let deleted = match kind {
+            Swept::Sessions => execute!(self.0, SESSIONS, now.millis(), BATCH)?,
+            Swept::Generations => execute!(self.0, GENERATIONS, now.minus(retention.grace).millis(), BATCH)?,
+            Swept::Invites => execute!(self.0, INVITES, now.millis(), BATCH)?,
+            Swept::ApiKeys => execute!(self.0, API_KEYS, now.millis(), BATCH)?,
+            Swept::PendingLogins => execute!(self.0, PENDING_LOGINS, now.millis(), BATCH)?,
+            Swept::Links => execute!(self.0, LINKS, an_hour_ago, BATCH)?,
+            Swept::Throttles => execute!(self.0, THROTTLES, now.millis(), BATCH)?,
+            Swept::KnownAddresses => execute!(self.0, KNOWN_ADDRESSES, long_ago, BATCH)?,
+            Swept::SigningKeys => execute!(self.0, SIGNING_KEYS, now.minus(retention.longest_token).millis())?,
+            Swept::Events => execute!(self.0, EVENTS, long_ago, BATCH)?,
+            Swept::Mails => execute!(self.0, MAILS, long_ago, BATCH)?,
+            Swept::Changes => execute!(self.0, CHANGES, an_hour_ago, BATCH)?,
+        };
+        Ok(deleted >= BATCH.unsigned_abs())
     }
 }

@@ -40,6 +40,7 @@ statements! {
         VALUES ($1, $2, $3, $4, $5, $6, NULL, NULL, $7, 1, $8)
         ON CONFLICT (email_key) DO NOTHING";
     HOLD = "UPDATE tenant_auth_users SET epoch = epoch WHERE id = $1";
+    HOLD_AT = "UPDATE tenant_auth_users SET epoch = epoch WHERE id = $1 AND epoch = $2";
     SET_PROFILE = "UPDATE tenant_auth_users SET name = $2, bio = $3, phone = $4 WHERE id = $1";
     SET_PASSWORD = "
         UPDATE tenant_auth_users
@@ -135,6 +136,11 @@ impl Users<&mut Tx> {
     pub(crate) async fn hold(mut self, user: &UserId) -> Result<(), Error> {
         execute!(self.0, HOLD, user.as_str())?;
         Ok(())
+    }
+
+    /// Keeps the account from changing until this transaction ends; `false` when it did since `epoch` was read.
+    pub(crate) async fn hold_at(mut self, user: &UserId, epoch: i64) -> Result<bool, Error> {
+        Ok(execute!(self.0, HOLD_AT, user.as_str(), epoch)? == 1)
     }
 
     pub(crate) async fn set_profile(mut self, user: &UserId, name: &DisplayName, profile: &Profile) -> Result<(), Error> {
