@@ -1,6 +1,6 @@
 //! The service under test, running: one cell of the matrix with a database of its own, and the callers a scenario needs.
 
-use std::{ops::Deref, sync::Arc, time::Duration};
+use std::{net::SocketAddr, ops::Deref, sync::Arc, time::Duration};
 
 use tenant_auth_core::{
     Config, MasterKeys, TenantAuth,
@@ -128,6 +128,11 @@ impl App {
     /// The database, for what only an outage or a look at the bytes on disk can show.
     pub fn database(&self) -> &Database {
         self.database.deref()
+    }
+
+    /// The socket it listens on, for requests that no client would send.
+    pub fn address(&self) -> SocketAddr {
+        self.server.address()
     }
 
     pub(crate) fn target(&self) -> Target {

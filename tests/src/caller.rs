@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::{Adapter, BASE, CookieRules, Request, cookies::Jar};
+use crate::{Adapter, App, BASE, CookieRules, Request, cookies::Jar};
 
 /// Where requests go, and what the cookies of that server must look like.
 #[derive(Debug, Clone)]
@@ -82,6 +82,11 @@ impl Caller {
     /// A new device of the same person.
     pub fn elsewhere(&self) -> Self {
         Self { jar: Arc::default(), headers: Vec::new(), ..self.clone() }
+    }
+
+    /// The same browser, served by another server of the deployment from now on.
+    pub fn via(&self, app: &App) -> Self {
+        Self { target: app.target(), ..self.clone() }
     }
 
     /// A device that holds a copy of the cookies as they are now.

@@ -1,8 +1,11 @@
-//! Password hashers that obey a scenario: one that holds a login in the middle of its work, one that has no time at all.
+//! Password hashers that obey a scenario: one that holds a request in the middle of its work, one that has no time, one that fails.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicUsize, Ordering},
+use std::{
+    future::IntoFuture,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
 };
 
 use async_trait::async_trait;
@@ -12,7 +15,9 @@ use tenant_auth_core::{
 };
 use tokio::sync::Notify;
 
-/// Argon2 with a gate behind it: while the gate is shut, a verdict is found but not told.
+use crate::{Request, Response};
+
+/// Argon2 with a gate behind it: while the gate is shut, the work is done but nobody is told.
 #[derive(Debug)]
 pub struct GatedHasher {
     inner: Argon2Hasher,
@@ -35,40 +40,42 @@ impl GatedHasher {
         })
     }
 
-    /// The next verdict waits.
-    pub fn shut(&self) {
+    /// Sends a request, stops it at the gate, does something else meanwhile, and lets it go on.
+    pub async fn meanwhile(&self, request: Request, something: impl Future<Output = ()>) -> Response {
         self.shut.store(true, Ordering::SeqCst);
-    }
-
-    /// Waits until a verdict waits at the gate, which is open again for everybody after it.
-    pub async fn someone_waits(&self) {
+        let held = tokio::spawn(request.into_future());
         self.arrived.notified().await;
-    }
-
-    /// Lets the one who waits go on.
-    pub fn open(&self) {
+        something.await;
         self.opened.notify_one();
+        held.await.expect("the request was answered")
     }
 
     /// How many passwords were compared, decoys included.
     pub fn verified(&self) -> usize {
         self.verified.load(Ordering::SeqCst)
     }
+
+    /// The first who comes to a shut gate waits there; it is open for everybody after.
+    async fn pass(&self) {
+        if self.shut.swap(false, Ordering::SeqCst) {
+            self.arrived.notify_one();
+            self.opened.notified().await;
+        }
+    }
 }
 
 #[async_trait]
 impl PasswordHasher for GatedHasher {
     async fn hash(&self, password: &Password) -> Result<StoredPassword, Error> {
-        self.inner.hash(password).await
+        let hash = self.inner.hash(password).await;
+        self.pass().await;
+        hash
     }
 
     async fn verify(&self, password: &Password, stored: Option<&StoredPassword>) -> Result<Verdict, Error> {
         self.verified.fetch_add(1, Ordering::SeqCst);
         let verdict = self.inner.verify(password, stored).await;
-        if self.shut.swap(false, Ordering::SeqCst) {
-            self.arrived.notify_one();
-            self.opened.notified().await;
-        }
+        self.pass().await;
         verdict
     }
 }
@@ -85,5 +92,20 @@ impl PasswordHasher for BusyHasher {
 
     async fn verify(&self, _: &Password, _: Option<&StoredPassword>) -> Result<Verdict, Error> {
         Err(Error::Unavailable)
+    }
+}
+
+/// A defect.
+#[derive(Debug, Default)]
+pub struct PanickingHasher;
+
+#[async_trait]
+impl PasswordHasher for PanickingHasher {
+    async fn hash(&self, _: &Password) -> Result<StoredPassword, Error> {
+        panic!("a defect, made to order")
+    }
+
+    async fn verify(&self, _: &Password, _: Option<&StoredPassword>) -> Result<Verdict, Error> {
+        panic!("a defect, made to order")
     }
 }

@@ -1,9 +1,12 @@
 //! Session tokens as an outsider reads them: the parts decoded, the signature judged by the published keys and an independent
 //! implementation of Ed25519, and forgeries made by hand.
 
-use aws_lc_rs::signature::{ED25519, UnparsedPublicKey};
+use aws_lc_rs::{
+    hmac,
+    signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey},
+};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The header of a token.
 #[track_caller]
@@ -47,6 +50,27 @@ pub fn with_header(token: &str, change: impl FnOnce(&mut Value)) -> String {
     let mut changed = header(token);
     change(&mut changed);
     replace_part(token, 0, &changed)
+}
+
+/// The token signed anew by a key of the forger's own: under the `kid` of the real one, and with the forger's key enclosed.
+#[track_caller]
+pub fn signed_by_a_stranger(token: &str) -> [String; 2] {
+    let key = Ed25519KeyPair::from_seed_unchecked(&[7; 32]).expect("a key");
+    let public = URL_SAFE_NO_PAD.encode(key.public_key());
+    let enclosed = with_header(token, |header| header["jwk"] = json!({ "kty": "OKP", "crv": "Ed25519", "x": public }));
+    [token.to_owned(), enclosed].map(|token| with_signature(&token, key.sign(signed_part(&token).as_bytes()).as_ref()))
+}
+
+/// The token as HS256, with the public key for a shared secret: the classic confusion of algorithms.
+#[track_caller]
+pub fn signed_by_the_public_key(token: &str, jwk: &Value) -> String {
+    let confused = with_header(token, |header| header["alg"] = "HS256".into());
+    let secret = hmac::Key::new(hmac::HMAC_SHA256, &decode(jwk["x"].as_str().expect("an x coordinate")));
+    with_signature(&confused, hmac::sign(&secret, signed_part(&confused).as_bytes()).as_ref())
+}
+
+fn signed_part(token: &str) -> &str {
+    token.rsplit_once('.').map_or(token, |(signed, _)| signed)
 }
 
 /// The same header and claims under another signature.

@@ -114,3 +114,9 @@ pub fn shape(value: &Value) -> Vec<&str> {
     names.sort_unstable();
     names
 }
+
+/// The `id` of an object.
+#[track_caller]
+pub fn id_of(value: &Value) -> &str {
+    value["id"].as_str().unwrap_or_else(|| panic!("no id: {value}"))
+}

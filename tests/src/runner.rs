@@ -10,7 +10,7 @@ use std::{
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
-use crate::{Adapter, App, Cell, Engine, Scenario, Setup, database::Database, postgres, race, routes, template::Template};
+use crate::{Adapter, App, Cell, Engine, Scenario, Setup, database::Database, logs, postgres, race, routes, template::Template};
 
 /// A scenario that takes longer hangs. Races may take as long as they are told to run.
 const DEADLINE: Duration = Duration::from_secs(120);
@@ -29,6 +29,7 @@ pub fn main(scenarios: &[Scenario]) -> ExitCode {
         );
         return ExitCode::FAILURE;
     }
+    logs::keep();
     let mut failed = libtest_mimic::run(&arguments, trials(scenarios, has_postgres)).has_failed();
     postgres::Cluster::stop_shared();
     Template::remove_all();
@@ -37,11 +38,6 @@ pub fn main(scenarios: &[Scenario]) -> ExitCode {
         failed |= libtest_mimic::run(&arguments, coverage()).has_failed();
     }
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
-}
-
-/// How many trials the scenarios make.
-pub fn trial_count(scenarios: &[Scenario]) -> usize {
-    trials(scenarios, true).len()
 }
 
 fn trials(scenarios: &[Scenario], has_postgres: bool) -> Vec<Trial> {

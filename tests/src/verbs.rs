@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{App, Caller, PASSWORD, Request, Response};
+use crate::{App, Caller, PASSWORD, Request, Response, shape};
 
 impl Caller {
     /// Logs in with what is known of the person; the session is in the jar.
@@ -120,6 +120,18 @@ impl Caller {
         self.post("/org/api-keys", json!({ "name": name }))
     }
 
+    /// Creates an API key: what is shown of it, and the key itself.
+    pub async fn created_key(&self, body: Value) -> (Value, String) {
+        let data = self.post("/org/api-keys", body).await.expect(201).data();
+        assert_eq!(shape(&data), ["apiKey", "key"]);
+        (data["apiKey"].clone(), data["key"].as_str().expect("a key").to_owned())
+    }
+
+    /// The API keys.
+    pub async fn api_keys(&self) -> Vec<Value> {
+        list(&self.get("/org/api-keys").await.expect_ok(), "apiKeys")
+    }
+
     /// A backend that uses this key, for the organization this caller names.
     pub fn backend_with(&self, key: &str) -> Self {
         self.elsewhere().with("X-API-Key", key)
@@ -127,6 +139,16 @@ impl Caller {
 }
 
 impl App {
+    /// Whether a key opens /public/verify of `acme`; if not, it is refused like any bad one.
+    pub async fn key_works(&self, key: &str) -> bool {
+        let answer = self.anonymous().backend_with(key).verify("x").await;
+        let works = answer.status == 200;
+        if !works {
+            answer.expect_error(401, "invalid_api_key");
+        }
+        works
+    }
+
     /// Invites an address to `acme` and returns the token from the mail.
     pub async fn invited(&self, admin: &Caller, email: &str) -> String {
         admin.invite(email).await.expect(201);

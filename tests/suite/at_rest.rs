@@ -1,12 +1,12 @@
-//! What lies in the database (contract section 7): nothing that opens a door. Every credential a busy day produces is looked for in
-//! everything that is stored.
+//! What lies in the database and in the log (contract section 7): nothing that opens a door. Every credential a busy day produces is
+//! looked for in everything that is stored and said.
 
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, Row};
-use tenant_auth_conformance::{App, PASSWORD, scenarios};
+use tenant_auth_conformance::{App, PASSWORD, logs, scenarios};
 
 scenarios![on each database:
-    a_dump_contains_no_usable_credential,
+    neither_a_dump_nor_the_log_contains_a_usable_credential,
     a_sent_mails_content_is_wiped,
 ];
 
@@ -17,11 +17,15 @@ async fn dump(app: &App) -> Vec<u8> {
         return files.iter().flat_map(|file| std::fs::read(file).expect("readable")).collect();
     };
     let mut connection = PgConnection::connect(&url).await.expect("it answers");
-    let tables = sqlx::query("SELECT tablename::text FROM pg_tables WHERE schemaname = 'public'").fetch_all(&mut connection).await.expect("tables");
+    let tables = sqlx::query("SELECT tablename::text FROM pg_tables WHERE schemaname = 'public'")
+        .fetch_all(&mut connection)
+        .await
+        .expect("tables");
     let mut dump = Vec::new();
     for table in tables {
         let table: String = table.get(0);
-        let rows = sqlx::query(AssertSqlSafe(format!("SELECT t::text FROM {table} t"))).fetch_all(&mut connection).await.expect("rows");
+        let rows =
+            sqlx::query(AssertSqlSafe(format!("SELECT t::text FROM {table} t"))).fetch_all(&mut connection).await.expect("rows");
         rows.iter().for_each(|row| dump.extend_from_slice(row.get::<String, _>(0).as_bytes()));
     }
     dump
@@ -31,7 +35,7 @@ fn contains(haystack: &[u8], needle: &str) -> bool {
     haystack.windows(needle.len()).any(|window| window == needle.as_bytes())
 }
 
-async fn a_dump_contains_no_usable_credential(app: &App) {
+async fn neither_a_dump_nor_the_log_contains_a_usable_credential(app: &App) {
     let (admin, member) = (app.admin().logged_in().await, app.member().logged_in().await);
     let mut secrets = vec![admin.access_token(), admin.refresh_token(), app.org().api_key().to_owned(), PASSWORD.to_owned()];
     admin.refresh().await.expect(200);
@@ -44,12 +48,16 @@ async fn a_dump_contains_no_usable_credential(app: &App) {
     secrets.push("velvet-anchor-93-comet".to_owned());
     let dump = dump(app).await;
     assert!(contains(&dump, "acme.example"), "the dump shows what is stored");
+    assert!(contains(&dump, "$argon2id$"), "passwords as Argon2id");
     for secret in secrets {
         let (signature, whole) = (secret.rsplit('.').next().unwrap_or_default(), secret.as_str());
         assert!(!contains(&dump, whole), "{whole}");
         assert!(!contains(&dump, signature), "{signature}");
+        assert!(!logs::mention(whole) && !logs::mention(signature), "logged: {signature}");
     }
     assert!(!contains(&dump, "#org=acme"), "the links of waiting mails are sealed");
+    assert!(logs::mention("/org/members/invite"), "the log names routes");
+    assert!(!logs::mention("waiting@acme.example"), "and no body");
 }
 
 async fn a_sent_mails_content_is_wiped(app: &App) {

@@ -52,8 +52,11 @@ fn expect_varies(response: &Response) {
 
 async fn a_foreign_page_cannot_write(app: &App) {
     let admin = app.admin().logged_in().await;
-    for origin in [EVIL, "null", "https://app.acme.example.evil.example", "http://app.acme.example", "https://app.acme.example:8443", "", "*"] {
-        let refused = admin.patch("/org", json!({ "name": "Pwned" })).from_origin(origin).await.expect_error(403, "forbidden_origin");
+    for origin in
+        [EVIL, "null", "https://app.acme.example.evil.example", "http://app.acme.example", "https://app.acme.example:8443", "", "*"]
+    {
+        let refused =
+            admin.patch("/org", json!({ "name": "Pwned" })).from_origin(origin).await.expect_error(403, "forbidden_origin");
         expect_unreadable(&refused);
     }
     app.member().login().from_origin(EVIL).await.expect_error(403, "forbidden_origin");
@@ -153,8 +156,13 @@ async fn another_organizations_origin_is_foreign(app: &App) {
 }
 
 async fn a_preflight_names_what_is_allowed(app: &App) {
-    for (method, path) in [("POST", "/auth/login"), ("PATCH", "/org"), ("DELETE", "/org/members/x"), ("PUT", "/auth/profile"), ("GET", "/org")] {
-        let answer = preflight(&app.anonymous(), OWN, method, path).header("Access-Control-Request-Headers", "content-type, x-org-slug").await.expect(204);
+    for (method, path) in
+        [("POST", "/auth/login"), ("PATCH", "/org"), ("DELETE", "/org/members/x"), ("PUT", "/auth/profile"), ("GET", "/org")]
+    {
+        let answer = preflight(&app.anonymous(), OWN, method, path)
+            .header("Access-Control-Request-Headers", "content-type, x-org-slug")
+            .await
+            .expect(204);
         expect_readable(&answer, OWN);
         let methods = answer.header("Access-Control-Allow-Methods").expect("methods").to_owned();
         assert!(methods.split(',').any(|allowed| allowed.trim() == method), "{methods}");
@@ -177,14 +185,18 @@ async fn a_preflight_needs_no_slug_and_knows_every_active_organization(app: &App
     expect_readable(&preflight(&app.anonymous(), elsewhere, "POST", "/auth/login").await.expect(204), elsewhere);
     let admin = app.other_org().admin().logged_in().await;
     admin.patch("/org", json!({ "allowedOrigins": ["https://extra.globex.example"] })).await.expect(200);
-    expect_readable(&preflight(&app.anonymous(), "https://extra.globex.example", "POST", "/auth/login").await.expect(204), "https://extra.globex.example");
+    expect_readable(
+        &preflight(&app.anonymous(), "https://extra.globex.example", "POST", "/auth/login").await.expect(204),
+        "https://extra.globex.example",
+    );
     app.other_org().suspend().await;
     expect_unreadable(&preflight(&app.anonymous(), elsewhere, "POST", "/auth/login").await.expect(204));
     expect_unreadable(&preflight(&app.anonymous(), "https://extra.globex.example", "POST", "/auth/login").await.expect(204));
 }
 
 async fn an_api_key_is_never_allowed_in_a_preflight(app: &App) {
-    let asked = preflight(&app.anonymous(), OWN, "POST", "/public/verify").header("Access-Control-Request-Headers", "x-api-key, x-org-slug");
+    let asked = preflight(&app.anonymous(), OWN, "POST", "/public/verify")
+        .header("Access-Control-Request-Headers", "x-api-key, x-org-slug");
     let answer = asked.await.expect(204);
     let headers = answer.headers_named("Access-Control-Allow-Headers").join(",").to_lowercase();
     assert!(!headers.contains("x-api-key") && !headers.contains('*'), "{headers}");

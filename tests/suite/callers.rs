@@ -11,6 +11,7 @@ scenarios![
     an_invalid_bearer_beside_a_good_cookie_is_401,
     two_different_access_cookies_are_401,
     equal_cookies_and_foreign_cookies_do_no_harm,
+    a_foreign_cookie_in_any_script_does_no_harm,
     two_authorization_headers_are_400,
     a_token_in_another_organization_is_401_and_nothing_happens,
     an_expired_token_of_another_organization_is_no_session,
@@ -131,12 +132,29 @@ async fn equal_cookies_and_foreign_cookies_do_no_harm(app: &App) {
     }
 }
 
+/// Any script of a page may set `document.cookie = "name=José"`; that must not lock anybody out.
+async fn a_foreign_cookie_in_any_script_does_no_harm(app: &App) {
+    let member = app.member().logged_in().await;
+    let token = member.access_token();
+    member.get("/org").cookies(format!("name=José; access_token={token}; crab=🦀")).await.expect(200);
+}
+
 async fn two_authorization_headers_are_400(app: &App) {
     let member = app.member().logged_in().await;
     let bearer = format!("Bearer {}", member.access_token());
-    let refused = member.get("/org").header("Authorization", &bearer).header("Authorization", &bearer).await.expect_error(400, "invalid_request");
+    let refused = member
+        .get("/org")
+        .header("Authorization", &bearer)
+        .header("Authorization", &bearer)
+        .await
+        .expect_error(400, "invalid_request");
     assert!(refused.message().to_lowercase().contains("authorization"), "{}", refused.shown());
-    member.get("/org").header("Authorization", "Basic eDp5").header("authorization", &bearer).await.expect_error(400, "invalid_request");
+    member
+        .get("/org")
+        .header("Authorization", "Basic eDp5")
+        .header("authorization", &bearer)
+        .await
+        .expect_error(400, "invalid_request");
 }
 
 async fn a_token_in_another_organization_is_401_and_nothing_happens(app: &App) {

@@ -20,7 +20,8 @@ scenarios![
 const DAY: u64 = 24 * 60 * 60;
 
 fn set_names(response: &Response) -> Vec<String> {
-    let mut names: Vec<String> = response.cookies().into_iter().filter(|cookie| !cookie.is_cleared()).map(|cookie| cookie.name).collect();
+    let mut names: Vec<String> =
+        response.cookies().into_iter().filter(|cookie| !cookie.is_cleared()).map(|cookie| cookie.name).collect();
     names.sort();
     names
 }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::json;
 use tenant_auth_conformance::{
-    App, Caller, PUBLIC_URL, scenarios,
+    App, Caller, PUBLIC_URL, id_of, scenarios,
     smtp::{Mood, SmtpSink},
 };
 use tenant_auth_core::ports::SmtpMailer;
@@ -143,7 +143,7 @@ async fn a_mail_server_that_refuses_for_good_fails_the_mail(app: &App) {
     app.advance(3_600);
     app.tick().await;
     assert!(sink.taken().is_empty(), "refused for good is for good");
-    let id = admin_again(&app).await.pending_invites().await[0]["id"].as_str().expect("an id").to_owned();
+    let id = id_of(&admin_again(&app).await.pending_invites().await[0]).to_owned();
     admin_again(&app).await.post_nothing(&format!("/org/invites/{id}/resend")).await.expect(200);
     app.tick().await;
     assert_eq!(mail_status(&admin_again(&app).await).await, "sent");
@@ -220,7 +220,7 @@ async fn resending_sends_a_mail_again(app: &App) {
     let admin = app.admin().logged_in().await;
     admin.invite("nora@acme.example").await.expect(201);
     app.tick().await;
-    let id = admin.pending_invites().await[0]["id"].as_str().expect("an id").to_owned();
+    let id = id_of(&admin.pending_invites().await[0]).to_owned();
     admin.post_nothing(&format!("/org/invites/{id}/resend")).await.expect(200);
     assert_eq!(mail_status(&admin).await, "queued");
     app.tick().await;
@@ -228,9 +228,17 @@ async fn resending_sends_a_mail_again(app: &App) {
 }
 
 async fn the_link_follows_the_setting(app: &App) {
-    let own = app.beside(|setup| setup.config.invite_url = Some("https://app.acme.example/join?o={slug}&t={token}".to_owned())).await;
+    let own =
+        app.beside(|setup| setup.config.invite_url = Some("https://app.acme.example/join?o={slug}&t={token}".to_owned())).await;
     own.admin().logged_in().await.invite("nora@acme.example").await.expect(201);
     let mail = own.mail_to("nora@acme.example").await.pop().expect("a mail");
-    let token: String = mail.text.split("https://app.acme.example/join?o=acme&t=").nth(1).expect("the link").chars().take_while(|c| !c.is_whitespace()).collect();
+    let token: String = mail
+        .text
+        .split("https://app.acme.example/join?o=acme&t=")
+        .nth(1)
+        .expect("the link")
+        .chars()
+        .take_while(|c| !c.is_whitespace())
+        .collect();
     app.anonymous().accept(&token, "Nora").await.expect(200);
 }

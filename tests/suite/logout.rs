@@ -19,7 +19,8 @@ scenarios![
 /// Every cookie of ours, cleared, and nothing else.
 #[track_caller]
 fn expect_all_cleared(response: &Response) {
-    let mut cleared: Vec<String> = response.cookies().into_iter().filter(|cookie| cookie.is_cleared()).map(|cookie| cookie.name).collect();
+    let mut cleared: Vec<String> =
+        response.cookies().into_iter().filter(|cookie| cookie.is_cleared()).map(|cookie| cookie.name).collect();
     cleared.sort();
     assert_eq!(cleared, ["access_token", "partial_token", "refresh_token"], "{}", response.shown());
     assert_eq!(response.cookies().len(), 3);

@@ -29,7 +29,10 @@ async fn metadata_is_replaced_as_a_whole(app: &App) {
     let membership = &data["membership"];
     assert_eq!(shape(membership), ["id", "metadata", "role", "status", "userId"]);
     assert!(membership["id"].as_str().is_some_and(|id| id.starts_with("mem_")));
-    assert_eq!((&membership["userId"], &membership["role"], &membership["status"]), (&id.as_str().into(), &"member".into(), &"active".into()));
+    assert_eq!(
+        (&membership["userId"], &membership["role"], &membership["status"]),
+        (&id.as_str().into(), &"member".into(), &"active".into())
+    );
     assert_eq!(membership["metadata"], json!({ "a": 1, "b": { "c": [true, null] } }));
     admin.set_metadata(&id, json!({ "b": 2 })).await.expect(200);
     assert_eq!(admin.member_entry(&id).await.expect("a member")["metadata"], json!({ "b": 2 }), "a is gone");

@@ -82,7 +82,16 @@ async fn an_app_url_is_https_except_on_loopback(app: &App) {
         let after = admin.patch("/org", json!({ "appUrl": good })).await.expect_ok()["org"].clone();
         assert_eq!(after["appUrl"], good, "kept as typed");
     }
-    let odd = ["http://app.acme.example", "javascript:alert(1)", "ftp://app.acme.example", "app.acme.example", "", "https://", "https://u:p@acme.example", "https://a\0b.example"];
+    let odd = [
+        "http://app.acme.example",
+        "javascript:alert(1)",
+        "ftp://app.acme.example",
+        "app.acme.example",
+        "",
+        "https://",
+        "https://u:p@acme.example",
+        "https://a\0b.example",
+    ];
     for bad in odd {
         admin.patch("/org", json!({ "appUrl": bad })).await.expect_invalid("appUrl");
     }
@@ -92,7 +101,14 @@ async fn an_app_url_is_https_except_on_loopback(app: &App) {
 async fn an_origin_is_an_origin(app: &App) {
     let admin = app.admin().logged_in().await;
     admin.patch("/org", json!({ "allowedOrigins": ["http://localhost:5173", "https://x.example"] })).await.expect(200);
-    let bad = [json!(["https://x.example/path"]), json!(["http://x.example"]), json!(["null"]), json!(["*"]), json!("https://x.example"), json!([5])];
+    let bad = [
+        json!(["https://x.example/path"]),
+        json!(["http://x.example"]),
+        json!(["null"]),
+        json!(["*"]),
+        json!("https://x.example"),
+        json!([5]),
+    ];
     for origins in bad {
         admin.patch("/org", json!({ "allowedOrigins": origins })).await.expect_invalid("allowedOrigins");
     }

@@ -3,9 +3,7 @@
 
 use tenant_auth_conformance::{App, scenarios};
 
-scenarios![
-    without_its_database_the_service_is_503_and_comes_back,
-];
+scenarios![without_its_database_the_service_is_503_and_comes_back,];
 
 async fn without_its_database_the_service_is_503_and_comes_back(app: &App) {
     if app.database().url().is_none() {
@@ -13,7 +11,9 @@ async fn without_its_database_the_service_is_503_and_comes_back(app: &App) {
     }
     let member = app.member().logged_in().await;
     app.database().set_reachable(false);
-    for request in [member.get("/org"), member.refresh(), member.login(), member.logout(), app.backend().verify(&member.access_token())] {
+    for request in
+        [member.get("/org"), member.refresh(), member.login(), member.logout(), app.backend().verify(&member.access_token())]
+    {
         let refused = request.may_fail().await.expect_error(503, "unavailable");
         assert!(refused.cookies().is_empty(), "no cookie is cleared: {}", refused.shown());
     }

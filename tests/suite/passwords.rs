@@ -97,7 +97,18 @@ async fn a_long_password_is_400(app: &App) {
 
 async fn a_common_password_is_400_whatever_its_case(app: &App) {
     let member = app.member().logged_in().await;
-    for common in ["password", "PASSWORD", "12345678", "qwertyuiop", "iloveyou", "Football", "sunshine1", "letmein123", "Password1", "trustno1"] {
+    for common in [
+        "password",
+        "PASSWORD",
+        "12345678",
+        "qwertyuiop",
+        "iloveyou",
+        "Football",
+        "sunshine1",
+        "letmein123",
+        "Password1",
+        "trustno1",
+    ] {
         refused(&member, common).await;
     }
 }
@@ -108,7 +119,9 @@ async fn ones_own_names_are_no_passwords(app: &App) {
     let long = json!({ "name": "Maximilian Quux-Zyzzyva" });
     member.put("/auth/profile", long).await.expect(200);
     admin.patch("/org", json!({ "name": "Zephyr Quarry Unlimited" })).await.expect(200);
-    for own in ["max@acme.example", "MAX@acme.EXAMPLE", "Maximilian Quux-Zyzzyva", "maximilian quux-zyzzyva", "zephyr quarry unlimited"] {
+    for own in
+        ["max@acme.example", "MAX@acme.EXAMPLE", "Maximilian Quux-Zyzzyva", "maximilian quux-zyzzyva", "zephyr quarry unlimited"]
+    {
         refused(&member, own).await;
     }
     let olivia = app.org().new_member("Olivia-Xanthippe-9j Local").await.logged_in().await;

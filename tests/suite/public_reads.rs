@@ -24,7 +24,8 @@ async fn a_user_is_described_as_in_verify(app: &App) {
 }
 
 async fn a_user_who_is_no_member_here_is_404(app: &App) {
-    for id in [app.other_org().member().id(), "usr_00000000000000000000000000", "rubbish", "%00", "mem_00000000000000000000000000"] {
+    for id in [app.other_org().member().id(), "usr_00000000000000000000000000", "rubbish", "%00", "mem_00000000000000000000000000"]
+    {
         app.backend().get(&format!("/public/users/{id}")).await.expect_error(404, "not_found");
     }
 }

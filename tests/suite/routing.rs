@@ -15,8 +15,22 @@ scenarios![
 ];
 
 const ODD: [&str; 16] = [
-    "/", "", "/nowhere", "/org/", "//org", "/org//members", "/ORG", "/org/members/", "/auth", "/auth/login/", "/public", "/org/./members",
-    "/org/../org", "/%6frg", "/org%2Fmembers", "/.well-known/",
+    "/",
+    "",
+    "/nowhere",
+    "/org/",
+    "//org",
+    "/org//members",
+    "/ORG",
+    "/org/members/",
+    "/auth",
+    "/auth/login/",
+    "/public",
+    "/org/./members",
+    "/org/../org",
+    "/%6frg",
+    "/org%2Fmembers",
+    "/.well-known/",
 ];
 
 async fn an_unknown_path_is_404(app: &App) {
@@ -30,7 +44,8 @@ async fn an_unknown_path_is_404(app: &App) {
 async fn a_wrong_method_is_405_with_the_right_ones(app: &App) {
     for row in routes::table() {
         let path = row.path_with("x");
-        let right: Vec<&str> = routes::table().iter().filter(|other| other.path_with("x") == path).map(|other| other.method.as_str()).collect();
+        let right: Vec<&str> =
+            routes::table().iter().filter(|other| other.path_with("x") == path).map(|other| other.method.as_str()).collect();
         for method in ["GET", "POST", "PUT", "PATCH", "DELETE"] {
             if routes::row_for(method, &path).is_some() {
                 continue;
@@ -96,7 +111,14 @@ async fn a_parameter_is_decoded_once(app: &App) {
     app.backend().get(&format!("/public/members/{encoded}")).await.expect(200);
     app.backend().get(&format!("/public/members/{twice}")).await.expect_error(404, "not_found");
     admin.set_metadata(&encoded, serde_json::json!({ "a": 1 })).await.expect(200);
-    for path in ["/org/members/%2F", "/org/members/a%2Frole", "/org/members/%00", "/org/members/%FF%FE", "/org/members/%", "/org/members/%zz"] {
+    for path in [
+        "/org/members/%2F",
+        "/org/members/a%2Frole",
+        "/org/members/%00",
+        "/org/members/%FF%FE",
+        "/org/members/%",
+        "/org/members/%zz",
+    ] {
         admin.delete(path).await.expect_error(404, "not_found");
     }
 }

@@ -2,6 +2,8 @@
 
 use serde_json::json;
 use tenant_auth_conformance::{App, Caller, PASSWORD, scenarios};
+use tenant_auth_core::SessionsOf;
+use tokio::{io::AsyncWriteExt, net::TcpStream};
 
 scenarios![
     an_access_token_lasts_exactly_fifteen_minutes,
@@ -10,6 +12,8 @@ scenarios![
     an_expired_session_makes_room,
     an_admin_ends_a_members_sessions_here_only,
     ending_the_sessions_of_a_stranger_is_404,
+    the_operator_ends_sessions,
+    a_lost_reply_is_no_loss,
 ];
 
 async fn an_access_token_lasts_exactly_fifteen_minutes(app: &App) {
@@ -91,4 +95,41 @@ async fn ending_the_sessions_of_a_stranger_is_404(app: &App) {
     let admin = app.admin().logged_in().await;
     admin.delete(&format!("/org/members/{}/sessions", gus.id())).await.expect_error(404, "not_found");
     gus.get("/org").await.expect(200);
+}
+
+async fn the_operator_ends_sessions(app: &App) {
+    let (here, there) = in_both(app).await;
+    let admin = app.admin().logged_in().await;
+    let end = async |whose: SessionsOf| app.auth.operator().revoke_sessions(whose).await.expect("they can be ended");
+    end(SessionsOf::User(here.email().parse().expect("an address"))).await;
+    here.get("/org").await.expect_no_session();
+    there.get("/org").await.expect_no_session();
+    admin.get("/org").await.expect(200);
+    let (gus, member) = (app.other_org().member().logged_in().await, app.member().logged_in().await);
+    end(SessionsOf::Organization("acme".parse().expect("a slug"))).await;
+    for ended in [&admin, &member] {
+        ended.get("/org").await.expect_no_session();
+        ended.refresh().await.expect_no_session();
+    }
+    gus.get("/org").await.expect(200);
+    end(SessionsOf::All).await;
+    gus.refresh().await.expect_no_session();
+    app.member().login().await.expect(200);
+}
+
+/// A tab that is closed, or a connection that breaks, between question and answer.
+async fn a_lost_reply_is_no_loss(app: &App) {
+    let member = app.member().logged_in().await;
+    for _ in 0..10 {
+        let head = format!(
+            "POST /api/v1/auth/refresh HTTP/1.1\r\nHost: x\r\nX-Org-Slug: acme\r\nContent-Length: 0\r\nCookie: refresh_token={}\r\n\r\n",
+            member.refresh_token()
+        );
+        let mut stream = TcpStream::connect(app.address()).await.expect("it listens");
+        stream.write_all(head.as_bytes()).await.expect("it reads");
+        drop(stream);
+        member.refresh().await.expect(200);
+        member.get("/org").await.expect(200);
+        app.advance(1);
+    }
 }

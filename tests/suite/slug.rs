@@ -54,7 +54,11 @@ async fn a_slug_is_never_folded(app: &App) {
     for slug in ["Acme", "ACME", "acme ", "ａｃｍｅ"] {
         let answer = member.get("/org").replacing("X-Org-Slug", slug).await;
         // White space around a header's value is not part of it (RFC 9110, section 5.5).
-        if slug.trim() == "acme" { answer.expect(200) } else { answer.expect_error(400, "invalid_slug") };
+        if slug.trim() == "acme" {
+            answer.expect(200)
+        } else {
+            answer.expect_error(400, "invalid_slug")
+        };
     }
 }
 
@@ -77,6 +81,11 @@ async fn an_unknown_organization_is_a_bad_key_inside_public(app: &App) {
 async fn the_slug_is_judged_before_the_caller(app: &App) {
     let stranger = app.anonymous().without_slug();
     stranger.get("/org").await.expect_error(400, "invalid_slug");
-    stranger.post_nothing("/org/members/invite").text("{").from_origin("https://evil.example").await.expect_error(400, "invalid_slug");
+    stranger
+        .post_nothing("/org/members/invite")
+        .text("{")
+        .from_origin("https://evil.example")
+        .await
+        .expect_error(400, "invalid_slug");
     stranger.post_nothing("/public/verify").text("{").await.expect_error(400, "invalid_slug");
 }

@@ -26,13 +26,17 @@ async fn a_valid_token_is_described_in_full(app: &App) {
     let data = app.backend().verify(&member.access_token()).await.expect_ok();
     assert_eq!(shape(&data), ["membership", "org", "session", "user", "valid"]);
     assert_eq!(data["valid"], true);
-    let user = json!({ "id": member.id(), "name": "Max Member", "email": member.email(), "role": "user", "isEmailVerified": false });
+    let user =
+        json!({ "id": member.id(), "name": "Max Member", "email": member.email(), "role": "user", "isEmailVerified": false });
     assert_eq!(data["user"], user);
     assert_eq!(shape(&data["membership"]), ["joinedAt", "metadata", "role", "status"]);
     assert_eq!(data["membership"]["joinedAt"], "2026-11-20T08:21:00.000Z");
     assert_eq!(data["membership"]["metadata"], json!({}), "the default is an empty object");
     assert_eq!(shape(&data["org"]), ["id", "name", "plan", "slug", "status"]);
-    assert_eq!((&data["org"]["slug"], &data["org"]["plan"], &data["org"]["status"]), (&"acme".into(), &"pro".into(), &"active".into()));
+    assert_eq!(
+        (&data["org"]["slug"], &data["org"]["plan"], &data["org"]["status"]),
+        (&"acme".into(), &"pro".into(), &"active".into())
+    );
     let claims = jwt::claims(&member.access_token());
     assert_eq!(shape(&data["session"]), ["amr", "authTime", "expiresAt", "id"]);
     assert_eq!(data["session"]["id"], claims["sid"]);
@@ -50,6 +54,7 @@ async fn an_invalid_token_is_200_and_false(app: &App) {
 async fn a_forged_token_is_invalid(app: &App) {
     let token = app.member().logged_in().await.access_token();
     let admin = app.admin().id().to_owned();
+    let jwks = app.anonymous().get("/.well-known/jwks.json").await.expect(200).json().clone();
     let forgeries = [
         jwt::with_claims(&token, |claims| claims["sub"] = admin.into()),
         jwt::with_claims(&token, |claims| claims["exp"] = i64::from(i32::MAX).into()),
@@ -59,9 +64,10 @@ async fn a_forged_token_is_invalid(app: &App) {
         jwt::with_header(&token, |header| header["typ"] = "rt+jwt".into()),
         jwt::with_signature(&token, &[0; 64]),
         jwt::with_signature(&token, &[]),
+        jwt::signed_by_the_public_key(&token, &jwks["keys"][0]),
         format!("{token}="),
     ];
-    for forged in forgeries {
+    for forged in forgeries.into_iter().chain(jwt::signed_by_a_stranger(&token)) {
         assert!(!app.backend().finds_valid(&forged).await, "{forged}");
         app.anonymous().with_bearer(&forged).get("/org").await.expect(401);
     }
@@ -136,7 +142,10 @@ async fn what_is_told_is_current(app: &App) {
     admin.patch("/org", json!({ "name": "Acme Liners" })).await.expect(200);
     let data = app.backend().verify(&token).await.expect_ok();
     assert_eq!(data["membership"]["metadata"], json!({ "department": "steering" }));
-    assert_eq!((&data["membership"]["role"], &data["user"]["name"], &data["org"]["name"]), (&"org_admin".into(), &"Max the Second".into(), &"Acme Liners".into()));
+    assert_eq!(
+        (&data["membership"]["role"], &data["user"]["name"], &data["org"]["name"]),
+        (&"org_admin".into(), &"Max the Second".into(), &"Acme Liners".into())
+    );
 }
 
 async fn the_token_field_is_required(app: &App) {

@@ -1,0 +1,9 @@
+//! The figures, a file for each.
+
+pub(crate) mod growth;
+pub(crate) mod guessing;
+pub(crate) mod login;
+pub(crate) mod plans;
+pub(crate) mod races;
+pub(crate) mod refresh;
+pub(crate) mod verify;

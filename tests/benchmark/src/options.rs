@@ -1,0 +1,72 @@
+//! What to measure and how long. The defaults finish within five minutes.
+
+use std::time::Duration;
+
+use clap::{Parser, ValueEnum};
+
+use crate::roles::Role;
+
+/// Measures Tenant Auth on SQLite and PostgreSQL and prints the figures beside their goals.
+#[derive(Debug, Clone, Parser)]
+pub(crate) struct Options {
+    /// What to measure.
+    #[arg(value_enum, default_value_t = What::All)]
+    pub(crate) what: What,
+
+    /// Interleaved rounds; figures are their medians.
+    #[arg(long, default_value_t = 3)]
+    pub(crate) rounds: usize,
+
+    /// How long one round lasts, about, in seconds. Logins take twice that: they are few, and their goals narrow.
+    #[arg(long, default_value_t = 2.0)]
+    pub(crate) seconds: f64,
+
+    /// Keep-alive connections of the load.
+    #[arg(long, default_value_t = 32)]
+    pub(crate) connections: usize,
+
+    /// Database connections of each service.
+    #[arg(long, default_value_t = 10)]
+    pub(crate) pool: u32,
+
+    /// How many users the databases grow to, from 1,000.
+    #[arg(long, default_value_t = 100_000)]
+    pub(crate) users: u32,
+
+    /// Rounds of two admins removing each other, on each database.
+    #[arg(long, default_value_t = 200)]
+    pub(crate) races: u32,
+
+    /// Leave the background worker out, which a deployment runs beside the requests.
+    #[arg(long)]
+    pub(crate) without_worker: bool,
+
+    /// Which process of the benchmark this is; used by the program itself.
+    #[arg(long, hide = true)]
+    pub(crate) role: Option<Role>,
+}
+
+/// A group of figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum What {
+    /// Everything.
+    All,
+    /// POST /public/verify with nothing in memory, against a bare endpoint.
+    Verify,
+    /// Login against a bare hash; unknown addresses against wrong passwords.
+    Login,
+    /// Refresh against verify.
+    Refresh,
+    /// Verify with few users and with many.
+    Growth,
+    /// Two admins removing each other.
+    Races,
+    /// How the databases look up what verify asks.
+    Plans,
+}
+
+impl Options {
+    pub(crate) fn round(&self) -> Duration {
+        Duration::from_secs_f64(self.seconds)
+    }
+}

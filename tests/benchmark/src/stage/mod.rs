@@ -1,0 +1,129 @@
+//! Everything the figures need and do not measure: databases with people in them, and the servers in front of them. All of it is
+//! made for one run and gone after it.
+
+mod cluster;
+mod database;
+mod filler;
+mod people;
+pub(crate) mod requests;
+pub(crate) mod service;
+
+use std::{collections::HashMap, rc::Rc};
+
+use tempfile::TempDir;
+use tenant_auth_core::MasterKeys;
+
+use crate::{Failure, child::Child, cpu::Watched, load::Target, options::Options, report::Report, roles::Role};
+use cluster::Cluster;
+pub(crate) use database::{Database, Engine};
+pub(crate) use people::{PASSWORD, People};
+
+/// How many people there are where their number does not matter.
+const FEW: u32 = 1_000;
+
+/// The run's own places.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    pub(crate) options: Options,
+    /// Seals what is in the databases.
+    pub(crate) master_key: String,
+    people: HashMap<(Engine, u32), Rc<People>>,
+    /// Before the directory its databases are in.
+    cluster: Option<Cluster>,
+    directory: TempDir,
+}
+
+/// A server under test.
+#[derive(Debug)]
+pub(crate) struct Served {
+    pub(crate) target: Target,
+    _child: Child,
+}
+
+impl Stage {
+    /// Makes the places; PostgreSQL only where it is installed.
+    pub(crate) async fn set_up(options: &Options, report: &mut Report) -> Result<Self, Failure> {
+        let cluster = Cluster::start().await?;
+        match &cluster {
+            Some(cluster) => report.note(&format!("{}, its default settings (fsync on), Unix socket", cluster.version)),
+            None => report.note("PostgreSQL is not installed: its figures are missing"),
+        }
+        Ok(Self {
+            options: options.clone(),
+            master_key: MasterKeys::generate_text(),
+            people: HashMap::new(),
+            cluster,
+            directory: tempfile::Builder::new().prefix("tenant-auth-benchmark-").tempdir()?,
+        })
+    }
+
+    /// The databases there are.
+    pub(crate) fn engines(&self) -> Vec<Engine> {
+        if self.cluster.is_some() { vec![Engine::Sqlite, Engine::Postgres] } else { vec![Engine::Sqlite] }
+    }
+
+    /// A database with a thousand people.
+    pub(crate) async fn few(&mut self, engine: Engine) -> Result<Rc<People>, Failure> {
+        self.people(engine, FEW).await
+    }
+
+    /// A database with as many people as the run is to grow to.
+    pub(crate) async fn many(&mut self, engine: Engine) -> Result<Rc<People>, Failure> {
+        self.people(engine, self.options.users).await
+    }
+
+    /// Made by the first who asks.
+    async fn people(&mut self, engine: Engine, users: u32) -> Result<Rc<People>, Failure> {
+        if let Some(people) = self.people.get(&(engine, users)) {
+            return Ok(Rc::clone(people));
+        }
+        let database = self.database(engine, &format!("people_{users}")).await?;
+        let people = Rc::new(People::settle(database, &self.master_key, users).await?);
+        self.people.insert((engine, users), Rc::clone(&people));
+        Ok(people)
+    }
+
+    /// An empty database.
+    pub(crate) async fn database(&self, engine: Engine, name: &str) -> Result<Database, Failure> {
+        let url = match (engine, &self.cluster) {
+            (Engine::Sqlite, _) => format!("sqlite:{}", self.directory.path().join(name).with_extension("db").display()),
+            (Engine::Postgres, Some(cluster)) => cluster.create(name).await?,
+            (Engine::Postgres, None) => return Err("PostgreSQL is not installed".into()),
+        };
+        Ok(Database { engine, url })
+    }
+
+    /// The service on a database.
+    pub(crate) fn serve(&self, database: &Database) -> Result<Served, Failure> {
+        self.serve_with(database, true)
+    }
+
+    /// The service, to which every password is right at once.
+    pub(crate) fn serve_without_hash(&self, database: &Database) -> Result<Served, Failure> {
+        self.serve_with(database, false)
+    }
+
+    fn serve_with(&self, database: &Database, with_hash: bool) -> Result<Served, Failure> {
+        let postmaster = match database.engine {
+            Engine::Sqlite => None,
+            Engine::Postgres => self.cluster.as_ref().map(|cluster| cluster.postmaster),
+        };
+        let told = service::Told {
+            database: database.url.clone(),
+            master_key: self.master_key.clone(),
+            connections: self.options.pool,
+            with_worker: !self.options.without_worker,
+            with_hash,
+        };
+        Served::start(Role::Service, &told, postmaster)
+    }
+}
+
+impl Served {
+    /// Starts a role that answers HTTP and says where.
+    pub(crate) fn start(role: Role, told: &impl serde::Serialize, postmaster: Option<u32>) -> Result<Self, Failure> {
+        let mut child = Child::start(role, told)?;
+        let target = Target { address: child.hear()?, watched: Watched { server: child.id(), postmaster } };
+        Ok(Self { target, _child: child })
+    }
+}

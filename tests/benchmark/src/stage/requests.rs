@@ -1,0 +1,34 @@
+//! The requests, as bytes.
+
+/// Everything comes from here.
+const BASE: &str = "/api/v1";
+
+/// `POST /public/verify`.
+pub(crate) fn verify(slug: &str, key: &str, token: &str) -> Vec<u8> {
+    post("/public/verify", slug, &format!("x-api-key: {key}\r\n"), &format!(r#"{{"token":"{token}"}}"#))
+}
+
+/// `POST /auth/login`, on behalf of a client.
+pub(crate) fn login(slug: &str, client: &str, email: &str, password: &str) -> Vec<u8> {
+    let body = format!(r#"{{"email":"{email}","password":"{password}"}}"#);
+    post("/auth/login", slug, &format!("x-forwarded-for: {client}\r\n"), &body)
+}
+
+/// `POST /auth/refresh`.
+pub(crate) fn refresh(slug: &str, token: &str) -> Vec<u8> {
+    post("/auth/refresh", slug, &format!("cookie: refresh_token={token}\r\n"), "")
+}
+
+/// The client's address number `index`, out of a network for benchmarks (RFC 2544).
+pub(crate) fn client(index: usize) -> String {
+    format!("198.18.{}.{}", index / 256 % 256, index % 256)
+}
+
+fn post(path: &str, slug: &str, headers: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    format!(
+        "POST {BASE}{path} HTTP/1.1\r\nhost: auth.example.com\r\nx-org-slug: {slug}\r\n{headers}content-type: application/json\r\n\
+         content-length: {length}\r\n\r\n{body}"
+    )
+    .into_bytes()
+}

@@ -1,0 +1,120 @@
+//! How long an API key works: until it expires, is revoked, or was replaced and its overlap is over; its maker may be gone long before.
+
+use serde_json::json;
+use tenant_auth_conformance::{App, id_of, scenarios};
+
+scenarios![
+    a_key_may_expire,
+    a_revoked_key_is_dead_at_once,
+    rotating_keeps_the_old_key_for_a_day,
+    rotating_with_a_chosen_overlap,
+    rotating_without_an_overlap_kills_the_old_key_now,
+    a_rotated_key_cannot_be_rotated_again,
+    the_overlap_is_a_sensible_number,
+    the_last_use_is_known_within_a_minute,
+    a_key_outlives_its_maker,
+];
+
+async fn a_key_may_expire(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let (api_key, key) = admin.created_key(json!({ "name": "Short", "expiresAt": "2026-11-20T08:22:00.000Z" })).await;
+    assert_eq!(api_key["expiresAt"], "2026-11-20T08:22:00.000Z");
+    app.clock.advance(std::time::Duration::from_millis(59_999));
+    assert!(app.key_works(&key).await);
+    app.clock.advance(std::time::Duration::from_millis(1));
+    assert!(!app.key_works(&key).await);
+}
+
+async fn a_revoked_key_is_dead_at_once(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let (api_key, key) = admin.created_key(json!({ "name": "Back end" })).await;
+    assert!(app.key_works(&key).await);
+    let path = format!("/org/api-keys/{}", id_of(&api_key));
+    let data = admin.delete(&path).await.expect_ok();
+    assert!(data["message"].is_string());
+    assert!(!app.key_works(&key).await);
+    assert_eq!(admin.api_keys().await.len(), 1);
+    admin.delete(&path).await.expect_error(404, "not_found");
+}
+
+async fn rotating_keeps_the_old_key_for_a_day(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let (old, old_key) = admin.created_key(json!({ "name": "Back end", "scopes": ["verify"] })).await;
+    let data = admin.post_nothing(&format!("/org/api-keys/{}/rotate", id_of(&old))).await.expect(201).data();
+    let (new, new_key) = (&data["apiKey"], data["key"].as_str().expect("a key"));
+    assert_ne!((id_of(new), new_key), (id_of(&old), old_key.as_str()));
+    assert_eq!((&new["name"], &new["scopes"], &new["createdBy"]), (&old["name"], &old["scopes"], &admin.id().into()));
+    assert!(app.key_works(&old_key).await && app.key_works(new_key).await);
+    app.clock.advance(std::time::Duration::from_millis(86_399_999));
+    assert!(app.key_works(&old_key).await);
+    app.clock.advance(std::time::Duration::from_millis(1));
+    assert!(!app.key_works(&old_key).await);
+    assert!(app.key_works(new_key).await);
+}
+
+async fn rotating_with_a_chosen_overlap(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let (old, old_key) = admin.created_key(json!({ "name": "Back end" })).await;
+    admin.post(&format!("/org/api-keys/{}/rotate", id_of(&old)), json!({ "overlapSeconds": 60 })).await.expect(201);
+    app.advance(59);
+    assert!(app.key_works(&old_key).await);
+    app.advance(1);
+    assert!(!app.key_works(&old_key).await);
+}
+
+async fn rotating_without_an_overlap_kills_the_old_key_now(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let (old, old_key) = admin.created_key(json!({ "name": "Back end" })).await;
+    let data =
+        admin.post(&format!("/org/api-keys/{}/rotate", id_of(&old)), json!({ "overlapSeconds": 0 })).await.expect(201).data();
+    assert!(!app.key_works(&old_key).await);
+    assert!(app.key_works(data["key"].as_str().expect("a key")).await);
+}
+
+async fn a_rotated_key_cannot_be_rotated_again(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let (old, _) = admin.created_key(json!({ "name": "Back end" })).await;
+    let path = format!("/org/api-keys/{}/rotate", id_of(&old));
+    admin.post_nothing(&path).await.expect(201);
+    admin.post_nothing(&path).await.expect(409);
+}
+
+async fn the_overlap_is_a_sensible_number(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let path = format!("/org/api-keys/{}/rotate", app.org().api_key_id());
+    for bad in [json!(-1), json!("60"), json!(1.5), json!(1e300), json!([])] {
+        admin.post(&path, json!({ "overlapSeconds": bad })).await.expect_invalid("overlapSeconds");
+    }
+    admin.post_nothing(&path).text("rubbish").await.expect_error(400, "invalid_request");
+    admin.post_nothing(&path).body("text/plain", "60").await.expect_error(415, "unsupported_media_type");
+    admin.post(&path, json!({})).await.expect(201);
+}
+
+async fn the_last_use_is_known_within_a_minute(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let (api_key, key) = admin.created_key(json!({ "name": "Back end" })).await;
+    app.advance(120);
+    assert!(app.key_works(&key).await);
+    // It is written beside the request, not in it.
+    let entry = tokio::time::timeout(std::time::Duration::from_secs(20), async {
+        loop {
+            let entry = admin.api_keys().await.into_iter().find(|entry| entry["id"] == api_key["id"]).expect("listed");
+            if !entry["lastUsedAt"].is_null() {
+                return entry;
+            }
+        }
+    });
+    let entry = entry.await.expect("the use is written soon");
+    let last = entry["lastUsedAt"].as_str().expect("a time").to_owned();
+    assert!(("2026-11-20T08:22:00.000Z".."2026-11-20T08:23:00.001Z").contains(&last.as_str()), "used at 08:23:00, known as {last}");
+    assert_eq!(entry["createdAt"], "2026-11-20T08:21:00.000Z");
+}
+
+async fn a_key_outlives_its_maker(app: &App) {
+    let (admin, deputy) = (app.admin().logged_in().await, app.org().new_admin("Dora").await.logged_in().await);
+    let (api_key, key) = deputy.created_key(json!({ "name": "Dora's" })).await;
+    admin.remove(deputy.id()).await.expect(200);
+    assert!(app.key_works(&key).await);
+    let kept = admin.api_keys().await.into_iter().find(|entry| entry["id"] == api_key["id"]).expect("still listed");
+    assert_eq!(kept["createdBy"], deputy.id());
+}

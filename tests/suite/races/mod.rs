@@ -1,0 +1,26 @@
+//! Races, on each database, between two servers of one deployment: requests leave at the same moment, over and over, and what must
+//! hold afterwards holds every time. Rounds are set by `TENANT_AUTH_RACE_ROUNDS`.
+
+mod admins;
+mod invites;
+mod sessions;
+
+use tenant_auth_conformance::{App, Response, Scenario};
+
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    [admins::scenarios(), invites::scenarios(), sessions::scenarios()].concat()
+}
+
+/// Another server over the same database, with pools of its own, as in another process.
+async fn second_server(app: &App) -> App {
+    app.beside(|_| {}).await
+}
+
+/// The place of the only answer that is a success.
+#[track_caller]
+fn expect_one_success(answers: &[Response]) -> usize {
+    let won: Vec<usize> = (0..answers.len()).filter(|n| answers[*n].status < 300).collect();
+    let shown: Vec<String> = answers.iter().map(Response::shown).collect();
+    assert_eq!(won.len(), 1, "{shown:#?}");
+    won[0]
+}
