@@ -93,7 +93,7 @@ pub fn undeclared() -> Vec<String> {
         .collect()
 }
 
-/// What is declared but was never answered; no failure, but worth knowing: the specification's cause may have no scenario.
+/// Which refusals are declared but were never answered; no failure, but worth knowing: a cause may have no scenario.
 pub fn unseen() -> Vec<String> {
     let seen = SEEN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let answered = |row: &Route, status: u16| {
@@ -102,6 +102,7 @@ pub fn unseen() -> Vec<String> {
     table()
         .iter()
         .flat_map(|row| row.statuses.iter().map(move |status| (row, *status)))
+        .filter(|(_, status)| *status < 500)
         .filter(|(row, status)| !answered(row, *status))
         .map(|(row, status)| format!("{} {} -> {status}", row.method, row.template))
         .collect()

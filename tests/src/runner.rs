@@ -36,6 +36,7 @@ pub fn main(scenarios: &[Scenario]) -> ExitCode {
     let is_whole_run = arguments.filter.is_none() && arguments.skip.is_empty() && !arguments.list && !arguments.ignored;
     if is_whole_run {
         failed |= libtest_mimic::run(&arguments, coverage()).has_failed();
+        eprintln!("declared, but answered to no scenario: {:#?}", routes::unseen());
     }
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }

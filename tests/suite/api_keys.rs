@@ -55,7 +55,7 @@ async fn scopes_are_chosen_among_four(app: &App) {
     let mut scopes: Vec<&str> = api_key["scopes"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
     scopes.sort_unstable();
     assert_eq!(scopes, ["proxy", "verify"]);
-    for bad in [json!(["admin"]), json!(["VERIFY"]), json!("verify"), json!([1]), json!([null])] {
+    for bad in [json!(["admin"]), json!(["VERIFY"]), json!("verify"), json!([])] {
         admin.post("/org/api-keys", json!({ "name": "Odd", "scopes": bad })).await.expect_invalid("scopes");
     }
 }

@@ -15,7 +15,10 @@ scenarios![
     malformed_json_is_400,
     a_field_given_twice_is_400,
     a_body_must_be_an_object,
+    a_wrong_type_is_400_naming_the_field,
     a_nul_anywhere_is_400,
+    a_nul_names_the_field_whatever_its_type,
+    a_nul_beside_the_token_of_verify_is_400,
     invalid_utf8_is_400,
     routes_without_a_body_ignore_one,
     a_bare_get_needs_no_content_type,
@@ -136,17 +139,47 @@ async fn a_body_must_be_an_object(app: &App) {
     app.anonymous().post_nothing("/auth/login").text(fields_in_order).await.expect_error(400, "invalid_request");
 }
 
-async fn a_nul_anywhere_is_400(app: &App) {
+async fn a_wrong_type_is_400_naming_the_field(app: &App) {
     let (admin, member) = (app.admin().logged_in().await, app.member());
-    app.anonymous().login_with(&format!("{}\0", member.email()), "x").await.expect_invalid("email");
-    app.anonymous().login_with(member.email(), "a\0b").await.expect_invalid("password");
+    for odd in [json!(1), json!(null), json!(true), json!({}), json!([1])] {
+        admin.put(&format!("/org/members/{}/role", member.id()), json!({ "role": odd })).await.expect_invalid("role");
+        admin.put(&format!("/org/members/{}/status", member.id()), json!({ "status": odd })).await.expect_invalid("status");
+        admin.create_key("Odd").json(&json!({ "name": "Odd", "scopes": [odd] })).await.expect_invalid("scopes");
+        admin.create_key("Odd").json(&json!({ "name": odd })).await.expect_invalid("name");
+        app.backend().post("/public/verify", json!({ "token": odd })).await.expect_invalid("token");
+    }
+    for odd in [json!(1), json!(true), json!({}), json!([1])] {
+        admin.post("/org/members/invite", json!({ "email": "nora@acme.example", "role": odd })).await.expect_invalid("role");
+    }
+}
+
+async fn a_nul_anywhere_is_400(app: &App) {
+    let admin = app.admin().logged_in().await;
     admin.patch("/org", json!({ "name": "a\0" })).await.expect_invalid("name");
+    admin.patch("/org", json!({ "an unknown field": "\0" })).await.expect_error(400, "invalid_request");
+    admin.patch("/org", json!({ "\0": 1 })).await.expect_error(400, "invalid_request");
     admin.create_key("a\0").await.expect_invalid("name");
     admin.invite("a\0@acme.example").await.expect_invalid("email");
-    admin.change_password("mauve-otter-plinth-42", "velvet\0anchor-93-comet").await.expect_invalid("newPassword");
-    admin.patch("/org", json!({ "note": "an unknown field\0" })).await.expect_error(400, "invalid_request");
-    app.backend().post("/public/verify", json!({ "token": "x", "note": "\0" })).await.expect_error(400, "invalid_request");
     admin.put("/auth/profile", json!({ "name": "Ada", "bio": "\0" })).await.expect_invalid("bio");
+    app.anonymous().login_with("max\0@acme.example", "x").await.expect_invalid("email");
+    app.anonymous().login_with("max@acme.example", "a\0b").await.expect_error(400, "invalid_request");
+    admin.change_password("mauve-otter-plinth-42", "velvet\0anchor-93-comet").await.expect_error(400, "invalid_request");
+}
+
+async fn a_nul_names_the_field_whatever_its_type(app: &App) {
+    app.anonymous().login_with("max@acme.example", "a\0b").await.expect_invalid("password");
+    let admin = app.admin().logged_in().await;
+    admin.change_password("mauve-otter-plinth-42", "velvet\0anchor-93-comet").await.expect_invalid("newPassword");
+    admin.change_password("mauve\0otter", "velvet-anchor-93-comet").await.expect_invalid("currentPassword");
+    let token = app.invited(&admin, "nora@acme.example").await;
+    let body = json!({ "name": "Nora", "password": "velvet\0anchor-93-comet" });
+    app.anonymous().post(&format!("/org/invites/{token}/accept"), body).await.expect_invalid("password");
+}
+
+/// The exception is the token that is asked about, not the body around it.
+async fn a_nul_beside_the_token_of_verify_is_400(app: &App) {
+    app.backend().post("/public/verify", json!({ "token": "x", "note": "\0" })).await.expect_error(400, "invalid_request");
+    app.backend().post("/public/verify", json!({ "token": "\0" })).await.expect(200);
 }
 
 async fn invalid_utf8_is_400(app: &App) {

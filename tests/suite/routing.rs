@@ -7,6 +7,7 @@ scenarios![
     a_wrong_method_is_405_with_the_right_ones,
     route_and_method_come_before_everything_else,
     head_answers_like_get_without_a_body,
+    head_states_the_length_that_get_would_have,
     head_is_405_where_there_is_no_get,
     an_odd_method_is_405,
     a_query_string_does_not_matter_where_none_is_read,
@@ -75,11 +76,21 @@ async fn head_answers_like_get_without_a_body(app: &App) {
         let path = row.path_with(admin.id());
         let (get, head) = (admin.get(&path).await, admin.request("HEAD", &path).await);
         assert_eq!(head.status, get.status, "{path}");
-        for name in ["Content-Type", "Cache-Control", "Content-Length", "Vary"] {
+        for name in ["Content-Type", "Cache-Control", "Vary"] {
             assert_eq!(head.headers_named(name), get.headers_named(name), "{name} of {path}");
         }
         let (get, head) = (app.anonymous().get(&path).await, app.anonymous().request("HEAD", &path).await);
         assert_eq!(head.status, get.status, "{path} for a stranger");
+    }
+}
+
+/// Or states none (RFC 9110, section 8.6); nothing else is true.
+async fn head_states_the_length_that_get_would_have(app: &App) {
+    let member = app.member().logged_in().await;
+    for path in ["/org", "/auth/profile", "/org/invites", "/.well-known/jwks.json"] {
+        let (get, head) = (member.get(path).await, member.request("HEAD", path).await);
+        let stated = head.header("Content-Length").map(str::to_owned);
+        assert!(stated.is_none_or(|length| length == get.body.len().to_string()), "{}", head.shown());
     }
 }
 

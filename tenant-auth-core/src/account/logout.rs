@@ -3,7 +3,7 @@
 
 use crate::{
     account::{Ending, tell_ended},
-    caller::Tenant,
+    caller::{Member, Tenant},
     error::Error,
     event::EndReason,
     store::{Actor, Standing},
@@ -50,6 +50,17 @@ impl Tenant {
             return Err(Error::WrongOrganization);
         }
         Ok(Leaving { tenant: self.clone(), standing })
+    }
+}
+
+impl Member {
+    /// Logs out: ends this session.
+    ///
+    /// # Errors
+    /// [`Error::SessionRequired`] when it ended meanwhile.
+    pub async fn logout(self) -> Result<(), Error> {
+        let tenant = Tenant { auth: self.auth, org: self.standing.org.clone() };
+        Leaving { tenant, standing: self.standing }.logout().await
     }
 }
 
