@@ -84,3 +84,6 @@ CREATE INDEX tenant_auth_reset_requests_by_org ON tenant_auth_reset_requests (or
 -- When a signing key was replaced; its tokens are honoured until the last of them has expired.
 ALTER TABLE tenant_auth_signing_keys ADD COLUMN retired_at BIGINT;
 CREATE UNIQUE INDEX tenant_auth_signing_keys_next ON tenant_auth_signing_keys (purpose) WHERE status = 'next';
+
+-- How many invitations an organization has sent lately.
+CREATE INDEX tenant_auth_mails_by_org ON tenant_auth_mails (org_id, kind, created_at);

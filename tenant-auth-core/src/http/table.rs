@@ -73,12 +73,12 @@ fn rows() -> Vec<Row> {
         route(PUT, "/org/members/{userId}/status", members::set_status).may(&[CANNOT_TARGET_SELF, LAST_ADMIN]),
         route(DELETE, "/org/members/{userId}/sessions", members::end_sessions),
 
-        route(POST, "/org/members/invite", invites::create).created().may(&[ALREADY_MEMBER, ALREADY_INVITED]),
+        route(POST, "/org/members/invite", invites::create).created().may(&[ALREADY_MEMBER, ALREADY_INVITED, RATE_LIMITED]),
         route(GET, "/org/invites", invites::list),
         route(POST, "/org/invites/preview", invites::preview).may(&[INVALID_INVITE]),
         route(POST, "/org/invites/{token}/accept", invites::accept)
             .may(&[INVALID_INVITE, WEAK_PASSWORD, ACCOUNT_EXISTS, ALREADY_MEMBER, SUSPENDED]),
-        route(POST, "/org/invites/{invite}/resend", invites::resend),
+        route(POST, "/org/invites/{invite}/resend", invites::resend).may(&[RATE_LIMITED]),
         route(DELETE, "/org/invites/{invite}", invites::revoke),
 
         route(GET, "/org/api-keys", api_keys::list),

@@ -1,6 +1,8 @@
 //! Inviting people. The mail leaves through the outbox, in the transaction of the invite; its link holds the only copy of the
 //! token. A resent invite gets a new link, and the old one is dead.
 
+use std::time::Duration;
+
 use crate::{
     builder::TenantAuth,
     caller::{OrgAdmin, Write},
@@ -27,11 +29,18 @@ pub(crate) struct Invitation<'a> {
     pub(crate) by: Option<&'a User>,
 }
 
+/// Invitation mails an organization's admins may cause in a day, resent ones included (contract section 5).
+const MOST_PER_DAY: u32 = 200;
+const DAY: Duration = Duration::from_secs(24 * 3_600);
+/// Kinds of mail: those of admins are counted, those of the operator's command line are not.
+const BY_ADMIN: &str = "invite";
+const BY_OPERATOR: &str = "operator_invite";
+
 impl OrgAdmin {
     /// Invites an address and mails it a link, good for seven days.
     ///
     /// # Errors
-    /// [`Error::AlreadyMember`], [`Error::AlreadyInvited`].
+    /// [`Error::AlreadyMember`], [`Error::AlreadyInvited`]; [`Error::RateLimited`] after 200 invitation mails in a day.
     pub async fn invite(&self, email: &Email, role: Role) -> Result<Invite, Error> {
         let mut write = self.begin_write().await?;
         let invitation = Invitation { org: &write.standing.org, email, role, by: Some(&write.standing.user) };
@@ -52,7 +61,7 @@ impl OrgAdmin {
     /// Sends a pending invite again, with a new link and seven more days.
     ///
     /// # Errors
-    /// [`Error::NotFound`] unless the invite is pending here.
+    /// [`Error::NotFound`] unless the invite is pending here; [`Error::RateLimited`] after 200 invitation mails in a day.
     pub async fn resend_invite(&self, id: &InviteId) -> Result<Invite, Error> {
         let auth = &self.0.auth;
         let mut write = self.begin_write().await?;
@@ -61,7 +70,7 @@ impl OrgAdmin {
         invite.mail = MailStatus::Queued;
         write.tx.mails().cancel(&mail_id).await?;
         let token = LinkToken::generate(auth.entropy());
-        let mail_id = post(auth, &mut write.tx, (&write.standing.org, &invite), &token, write.now).await?;
+        let mail_id = post(auth, &mut write.tx, (&write.standing.org, &invite), (&token, BY_ADMIN), write.now).await?;
         write.tx.invites().renew(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: mail_id.as_str() }).await?;
         self.tell(&mut write, EventKind::InviteResent, &invite)?;
         auth.commit(write.tx, write.now).await?;
@@ -117,7 +126,8 @@ pub(crate) async fn invite(
         mail: MailStatus::Queued,
     };
     let token = LinkToken::generate(auth.entropy());
-    let mail_id = post(auth, tx, (org, &invite), &token, now).await?;
+    let kind = if by.is_some() { BY_ADMIN } else { BY_OPERATOR };
+    let mail_id = post(auth, tx, (org, &invite), (&token, kind), now).await?;
     if !tx.invites().place(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: mail_id.as_str() }).await? {
         return Err(Error::AlreadyInvited);
     }
@@ -131,10 +141,16 @@ async fn post(
     auth: &TenantAuth,
     tx: &mut Tx,
     (org, invite): (&Organization, &Invite),
-    token: &LinkToken,
+    (token, kind): (&LinkToken, &'static str),
     now: Timestamp,
 ) -> Result<DeliveryId, Error> {
+    // The organization is locked: nobody else counts at the same time.
+    if kind == BY_ADMIN
+        && let Some(oldest) = tx.mails().nth_latest(&org.id, kind, now.minus(DAY), MOST_PER_DAY).await?
+    {
+        return Err(Error::RateLimited { retry_after: oldest.plus(DAY).since(now) });
+    }
     let link = auth.config().link(LinkedPage::Invite, org.slug.as_str(), token.expose());
     let message = mail::invite(&InviteMail { org, invite, link: &link })?;
-    mail::post(auth, tx, mail::Posting { org: &org.id, kind: "invite", message, useless_after: invite.expires_at }, now).await
+    mail::post(auth, tx, mail::Posting { org: &org.id, kind, message, useless_after: invite.expires_at }, now).await
 }

@@ -4,7 +4,7 @@
 use std::{str::FromStr, time::Duration};
 
 use sqlx::{
-    PgPool,
+    AssertSqlSafe, Connection, PgConnection, PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
@@ -18,7 +18,8 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// Connects to `postgres://user:password@host:port/database` with at most `connections` connections.
+    /// Connects to `postgres://user:password@host:port/database` with at most `connections` connections. A database that is not
+    /// there is created, where the user may create one.
     ///
     /// # Errors
     /// [`Error::Invalid`] for a URL that is none, [`Error::Unavailable`] when the server does not answer.
@@ -27,11 +28,14 @@ impl Postgres {
             .map_err(|_| Error::invalid("database_url", "must be postgres://user:password@host:port/database"))?
             .application_name("tenant-auth")
             .options([("statement_timeout", "15s"), ("lock_timeout", "4s"), ("idle_in_transaction_session_timeout", "10s")]);
-        let pool = PgPoolOptions::new()
-            .max_connections(connections.max(1))
-            .acquire_timeout(Duration::from_secs(5))
-            .connect_with(options)
-            .await?;
+        let pool = PgPoolOptions::new().max_connections(connections.max(1)).acquire_timeout(Duration::from_secs(5));
+        let pool = match pool.clone().connect_with(options.clone()).await {
+            Err(error) if is_missing_database(&error) => {
+                create_database(&options).await?;
+                pool.connect_with(options).await?
+            }
+            connected => connected?,
+        };
         Ok(Self { pool })
     }
 
@@ -44,4 +48,29 @@ impl Postgres {
     pub(super) fn pool(&self) -> &PgPool {
         &self.pool
     }
+}
+
+/// SQLSTATE `invalid_catalog_name`.
+fn is_missing_database(error: &sqlx::Error) -> bool {
+    error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code == "3D000")
+}
+
+/// Creates the database from the maintenance database that every server has. Of several processes starting together one does.
+async fn create_database(options: &PgConnectOptions) -> Result<(), Error> {
+    let name = options.get_database().unwrap_or_else(|| options.get_username()).to_owned();
+    let mut connection = PgConnection::connect_with(&options.clone().database("postgres")).await?;
+    // A name cannot be a parameter of a statement; it comes from the operator's own setting, and is quoted.
+    let statement = AssertSqlSafe(format!("CREATE DATABASE \"{}\"", name.replace('"', "\"\"")));
+    match sqlx::raw_sql(statement).execute(&mut connection).await {
+        Err(error) if !is_taken_name(&error) => {
+            tracing::error!(%error, database = name, "the database does not exist and could not be created; create it");
+            Err(error.into())
+        }
+        _ => Ok(connection.close().await?),
+    }
+}
+
+/// Somebody else created it meanwhile: `duplicate_database`, or the unique index that decided the race.
+fn is_taken_name(error: &sqlx::Error) -> bool {
+    error.as_database_error().and_then(|error| error.code()).is_some_and(|code| ["42P04", "23505"].contains(&&*code))
 }

@@ -43,6 +43,12 @@ statements! {
          WHERE id = $1 AND next_attempt_at <= $2
         RETURNING id, org_id, content, attempts, useless_after, created_at";
     NEXT_DUE = "SELECT COALESCE(MIN(next_attempt_at), 0) AS number FROM tenant_auth_mails WHERE next_attempt_at IS NOT NULL";
+    NTH_LATEST = "
+        SELECT created_at AS number
+          FROM tenant_auth_mails
+         WHERE org_id = $1 AND kind = $2 AND created_at > $3
+         ORDER BY created_at DESC
+         LIMIT 1 OFFSET $4";
     SENT = "
         UPDATE tenant_auth_mails
            SET status = 'sent', content = NULL, next_attempt_at = NULL, last_error = NULL
@@ -77,6 +83,18 @@ impl<L: Link> Mails<L> {
     pub(crate) async fn due(mut self, now: Timestamp, limit: u32) -> Result<Vec<DeliveryId>, Error> {
         let rows = fetch_all!(self.0, IdRow, DUE, now.millis(), i64::from(limit))?;
         Ok(rows.into_iter().map(|row| Id::from_stored(row.id)).collect())
+    }
+
+    /// When the `nth` latest mail of a kind was written, of those since `since`; `None` when there are fewer.
+    pub(crate) async fn nth_latest(
+        mut self,
+        org: &OrgId,
+        kind: &str,
+        since: Timestamp,
+        nth: u32,
+    ) -> Result<Option<Timestamp>, Error> {
+        let row = fetch_optional!(self.0, NumberRow, NTH_LATEST, org.as_str(), kind, since.millis(), i64::from(nth) - 1)?;
+        Ok(row.map(|row| Timestamp::from_millis(row.number)))
     }
 
     /// When the next mail is due; `None` when none waits.
