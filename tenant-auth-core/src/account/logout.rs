@@ -38,7 +38,7 @@ impl Tenant {
         let Some(standing) = standing else { return Ok(None) };
         if token.generation != standing.session.generation {
             let since = reader.sessions().superseded_at(&token.session, token.generation).await?;
-            if !since.is_some_and(|since| now < since.plus(self.auth.config().refresh_grace)) {
+            if self.past_grace(since, now) {
                 return Ok(None);
             }
         }

@@ -50,6 +50,11 @@ impl Tenant {
         Ok(standing)
     }
 
+    /// Whether a generation was superseded so long ago that nobody honest still holds its token; nobody remembering it is longer.
+    pub(crate) fn past_grace(&self, superseded_at: Option<Timestamp>, now: Timestamp) -> bool {
+        superseded_at.is_none_or(|since| now >= since.plus(self.auth.config().refresh_grace))
+    }
+
     /// A token of a former generation: the current tokens within the grace, the end of the session after it.
     async fn superseded(&self, token: &RefreshToken, now: Timestamp) -> Result<Tokens, Error> {
         let mut reader = self.auth.store().read().await?;
@@ -59,7 +64,7 @@ impl Tenant {
         }
         let since = reader.sessions().superseded_at(&token.session, token.generation).await?;
         drop(reader);
-        if since.is_some_and(|since| now < since.plus(self.auth.config().refresh_grace)) {
+        if !self.past_grace(since, now) {
             return self.auth.signer().issue(&standing.session);
         }
         let mut tx = self.auth.store().begin().await?;
