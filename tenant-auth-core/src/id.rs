@@ -141,8 +141,6 @@ kinds! {
     SessionKind "ses_" SessionId;
     /// An organization's API key.
     ApiKeyKind "key_" ApiKeyId;
-    /// A webhook subscription.
-    WebhookKind "whk_" WebhookId;
     /// Something that happened.
     EventIdKind "evt_" EventId;
     /// One delivery of an event, or of a mail.

@@ -72,7 +72,7 @@ pub use error::Error;
 pub use event::EventKind;
 pub use id::{
     ApiKeyId, ApiKeyKind, DeliveryId, DeliveryKind, EventId, EventIdKind, Id, InviteId, InviteKind, Kind, MalformedId,
-    MembershipId, MembershipKind, OrgId, OrgKind, SessionId, SessionKind, UserId, UserKind, WebhookId, WebhookKind,
+    MembershipId, MembershipKind, OrgId, OrgKind, SessionId, SessionKind, UserId, UserKind,
 };
 pub use model::{
     AccountRole, ApiKey, AuthMethod, Invite, InviteSummary, MailStatus, MemberEntry, Membership, Organization, Profile, Role,

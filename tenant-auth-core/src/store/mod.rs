@@ -31,8 +31,9 @@ pub(crate) use sql::{
     members::MemberRecord,
     pending_logins::PendingLogin,
     sealed::SealedColumn,
-    sessions::{Ended, Standing},
+    sessions::Ended,
     signing_keys::SigningKeyRecord,
+    standing::Standing,
     sweep::{Retention, Swept},
     users::Account,
 };

@@ -11,13 +11,13 @@ use crate::{
     store::{
         Link, Tx,
         dialect::{execute, fetch_all, fetch_optional, row, statements},
-        sql::{members::NumberRow, organizations::IdRow, sessions},
+        sql::{members::NumberRow, organizations::IdRow},
     },
     time::Timestamp,
     value::DisplayName,
 };
 
-use super::sessions::Standing;
+use super::standing::{self, Standing};
 
 pub(crate) struct ApiKeys<L>(pub(in crate::store) L);
 
@@ -91,12 +91,12 @@ where
     bool: Decode<'r, R::Database> + Type<R::Database>,
 {
     fn from_row(row: &'r R) -> sqlx::Result<Self> {
-        let org = match sessions::organization(row)? {
+        let org = match standing::organization(row)? {
             Ok(org) => org,
             Err(error) => return Ok(Self(Err(error))),
         };
         let alive = row.try_get::<Option<String>, _>("u_id")?.is_some();
-        let standing = if alive { Some(sessions::standing(row, org.clone())?) } else { None };
+        let standing = if alive { Some(standing::standing(row, org.clone())?) } else { None };
         let time = |column: &'static str| row.try_get::<Option<i64>, _>(column).map(|millis| millis.map(Timestamp::from_millis));
         let (expires_at, last_used_at) = (time("k_expires_at")?, time("k_last_used_at")?);
         let (id, digest): (String, String) = (row.try_get("k_id")?, row.try_get("k_digest")?);

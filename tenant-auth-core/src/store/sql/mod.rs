@@ -14,6 +14,7 @@ pub(super) mod sealed;
 pub(super) mod second_factors;
 pub(super) mod sessions;
 pub(super) mod signing_keys;
+pub(super) mod standing;
 pub(super) mod sweep;
 pub(super) mod throttles;
 pub(super) mod users;

@@ -1,0 +1,109 @@
+//! The words of the model: roles, statuses, methods, scopes. Each is a text in the database and in JSON, and nothing else is.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+
+/// An enum whose variants are texts in the database and in JSON.
+macro_rules! text_enum {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $name { $($(#[$vdoc])* $variant,)* }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        // serde's derive would also take `{"word": null}`, and report a number as broken JSON.
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <Cow<'de, str>>::deserialize(deserializer)?;
+                let words = [$($text),*].join(", ");
+                Self::parse(&text).ok_or_else(|| D::Error::custom(format!("must be one of: {words}")))
+            }
+        }
+
+        impl $name {
+            /// The text in the API and the database.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+
+            /// Reads what [`Self::as_str`] wrote.
+            pub fn parse(text: &str) -> Option<Self> {
+                match text { $($text => Some(Self::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+text_enum! {
+    /// A person's standing in the deployment.
+    AccountRole {
+        /// Everybody.
+        User = "user",
+        /// An operator of the deployment.
+        Admin = "admin",
+    }
+}
+
+text_enum! {
+    /// A person's role in one organization.
+    Role {
+        /// May see the organization and its members.
+        Member = "member",
+        /// May use every management operation.
+        OrgAdmin = "org_admin",
+    }
+}
+
+text_enum! {
+    /// Whether a membership or an organization is in use.
+    Status {
+        /// In use.
+        Active = "active",
+        /// Closed until reactivated.
+        Suspended = "suspended",
+    }
+}
+
+text_enum! {
+    /// How a person proved who they are (RFC 8176, plus `invite`).
+    AuthMethod {
+        /// By password.
+        Password = "pwd",
+        /// By a one-time code.
+        Otp = "otp",
+        /// By the link of an invitation mail.
+        Invite = "invite",
+    }
+}
+
+text_enum! {
+    /// What an API key may do.
+    Scope {
+        /// `POST /public/verify`.
+        Verify = "verify",
+        /// `GET /public/users/…`.
+        UsersRead = "users:read",
+        /// `GET /public/members…`.
+        MembersRead = "members:read",
+        /// State the person's address in `X-Client-IP` on `/auth/*`.
+        Proxy = "proxy",
+    }
+}
+
+text_enum! {
+    /// How far a mail has come.
+    MailStatus {
+        /// Waiting in the outbox.
+        Queued = "queued",
+        /// Accepted by the mail server.
+        Sent = "sent",
+        /// Refused for good, or given up.
+        Failed = "failed",
+    }
+}

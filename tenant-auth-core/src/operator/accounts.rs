@@ -1,0 +1,189 @@
+//! What the operator does to people's accounts: making one without an invite, removing a lost second factor, deleting one, and
+//! ending sessions.
+
+use super::Operator;
+use crate::{
+    account::{Ending, tell_ended, tell_user},
+    caller::hold_account,
+    error::Error,
+    event::{EndReason, EventKind, InviteData, MemberData, UserData},
+    id::Id,
+    letters::Letter,
+    mail,
+    model::{AccountRole, Membership, Profile, Role, Status, User},
+    secret::Password,
+    store::{Actor, Ended, Event, MemberRecord, Tx},
+    value::{
+        DisplayName, Email, Metadata, Slug,
+        password::{self, Owner},
+    },
+};
+
+/// An account with a membership, made without an invite.
+#[derive(Debug)]
+pub struct NewUser {
+    /// The address; nobody has proved it.
+    pub email: Email,
+    /// The person's name.
+    pub name: DisplayName,
+    /// Their role in the organization.
+    pub role: Role,
+    /// Their password.
+    pub password: Password,
+}
+
+/// What [`Operator::create_user`] made.
+#[derive(Debug)]
+pub struct CreatedUser {
+    /// The account.
+    pub user: User,
+    /// Its membership.
+    pub membership: Membership,
+}
+
+/// Whose sessions.
+#[derive(Debug, Clone)]
+pub enum SessionsOf {
+    /// Everybody's.
+    All,
+    /// Everybody's in one organization.
+    Organization(Slug),
+    /// One person's, in all organizations.
+    User(Email),
+}
+
+impl Operator {
+    /// Makes an account and its membership, without an invite; the address stays unverified.
+    ///
+    /// # Errors
+    /// [`Error::UnknownOrganization`], [`Error::EmailTaken`], [`Error::WeakPassword`].
+    pub async fn create_user(&self, slug: &Slug, new: NewUser) -> Result<CreatedUser, Error> {
+        let org = self.auth.tenant(slug.as_str()).await?.org;
+        let owner = Owner { email: &new.email, name: &new.name, slug: &org.slug, organization: &org.name };
+        let checked = password::check(&self.auth, &new.password, owner).await?;
+        let hash = self.auth.hasher().hash(&checked).await?;
+
+        let now = self.auth.now();
+        let (mut tx, org) = self.begin_in(slug).await?;
+        let user = User {
+            id: Id::generate(now, self.auth.entropy()),
+            name: new.name,
+            email: new.email,
+            role: AccountRole::User,
+            is_email_verified: false,
+            profile: Profile::default(),
+        };
+        if !tx.users().insert(&user, &hash, now).await? {
+            return Err(Error::EmailTaken);
+        }
+        let membership = Membership {
+            id: Id::generate(now, self.auth.entropy()),
+            org_id: org.id.clone(),
+            user_id: user.id.clone(),
+            role: new.role,
+            status: Status::Active,
+            joined_at: now,
+            metadata: Metadata::default(),
+        };
+        tx.members().insert(&membership).await?;
+        let member = MemberRecord { membership: membership.clone(), name: user.name.clone(), email: user.email.clone() };
+        let data = MemberData { member: member.entry(), previous: None };
+        tx.push(Event::new(EventKind::MemberJoined, (&org.id, &org.slug), Actor::System, &data)?);
+        self.auth.commit(tx, now).await?;
+        Ok(CreatedUser { user, membership })
+    }
+
+    /// Removes a person's second factor, for whoever lost the device and the recovery codes. Every session of the account ends.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for an address without an account, [`Error::SecondFactorMissing`].
+    pub async fn reset_second_factor(&self, email: &Email) -> Result<User, Error> {
+        let now = self.auth.now();
+        let mut tx = self.auth.store().begin().await?;
+        let user = tx.users().find_by_email(email).await?.ok_or(Error::NotFound("account"))?.user;
+        hold_account(&mut tx, &user.id).await?;
+        if !tx.second_factors().remove(&user.id).await? {
+            return Err(Error::SecondFactorMissing);
+        }
+        tx.users().bump_epoch(&user.id).await?;
+        tx.pending_logins().end_of_user(&user.id).await?;
+        let ended = tx.sessions().end_of_user(&user.id, None).await?;
+        let data = UserData { user: &user, previous: None };
+        tell_user(&mut tx, EventKind::UserTwoFactorDisabled, &Actor::System, &data).await?;
+        tell_ended(&mut tx, &ended, &Ending { reason: EndReason::TwoFactor, actor: Actor::System }).await?;
+        if let Some((org_id, _)) = tx.users().organizations_of(&user.id).await?.first() {
+            mail::letter(&self.auth, &mut tx, org_id, (&user.email, &Letter::SecondFactorDisabled), now).await?;
+        }
+        self.auth.commit(tx, now).await?;
+        Ok(user)
+    }
+
+    /// Deletes a person's account everywhere, with memberships, sessions and the invites they sent. It may leave an organization
+    /// without an org_admin: invite one with [`Self::invite_admin`].
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for an address without an account.
+    pub async fn delete_user(&self, email: &Email) -> Result<User, Error> {
+        let now = self.auth.now();
+        let mut tx = self.auth.store().begin().await?;
+        let user = tx.users().find_by_email(email).await?.ok_or(Error::NotFound("account"))?.user;
+        let places = tx.users().organizations_of(&user.id).await?;
+        for (org_id, _) in &places {
+            tx.organizations().lock(org_id).await?;
+        }
+        hold_account(&mut tx, &user.id).await?;
+        let mut ended = Vec::new();
+        for (org_id, slug) in &places {
+            let Some(member) = tx.members().find(org_id, &user.id).await? else { continue };
+            for record in tx.invites().sent_by(org_id, &user.id).await? {
+                tx.invites().take(org_id, &record.invite.id).await?;
+                tx.mails().cancel(&record.mail_id).await?;
+                let data = InviteData { invite: record.invite.summary() };
+                tx.push(Event::new(EventKind::InviteRevoked, (org_id, slug), Actor::System, &data)?);
+            }
+            ended.extend(tx.sessions().end_of_member(org_id, &user.id).await?);
+            let data = MemberData { member: member.entry(), previous: None };
+            tx.push(Event::new(EventKind::MemberRemoved, (org_id, slug), Actor::System, &data)?);
+        }
+        tell_ended(&mut tx, &ended, &Ending { reason: EndReason::Removed, actor: Actor::System }).await?;
+        tx.users().delete(&user.id).await?;
+        self.auth.commit(tx, now).await?;
+        Ok(user)
+    }
+
+    /// Ends sessions and returns how many; their tokens are dead at once.
+    ///
+    /// # Errors
+    /// [`Error::UnknownOrganization`], or [`Error::NotFound`] for an address without an account.
+    pub async fn revoke_sessions(&self, whose: SessionsOf) -> Result<u64, Error> {
+        match whose {
+            SessionsOf::All => {
+                let mut ended = 0;
+                for org in self.organizations().await? {
+                    ended += self.revoke_in(&org.slug).await?;
+                }
+                Ok(ended)
+            }
+            SessionsOf::Organization(slug) => self.revoke_in(&slug).await,
+            SessionsOf::User(email) => {
+                let mut tx = self.auth.store().begin().await?;
+                let account = tx.users().find_by_email(&email).await?.ok_or(Error::NotFound("account"))?;
+                hold_account(&mut tx, &account.user.id).await?;
+                let ended = tx.sessions().end_of_user(&account.user.id, None).await?;
+                self.told(tx, &ended).await
+            }
+        }
+    }
+
+    async fn revoke_in(&self, slug: &Slug) -> Result<u64, Error> {
+        let (mut tx, org) = self.begin_in(slug).await?;
+        let ended = tx.sessions().end_of_organization(&org.id).await?;
+        self.told(tx, &ended).await
+    }
+
+    async fn told(&self, mut tx: Tx, ended: &[Ended]) -> Result<u64, Error> {
+        tell_ended(&mut tx, ended, &Ending { reason: EndReason::Operator, actor: Actor::System }).await?;
+        self.auth.commit(tx, self.auth.now()).await?;
+        u64::try_from(ended.len()).map_err(Error::internal)
+    }
+}

@@ -1,0 +1,117 @@
+//! A session with everything its rights rest on, decoded from the columns `s_`, `u_`, `m_` and `o_` of a joined row. Two statements
+//! select them: the one for a session alone, and the one for an API key that asks about a session.
+
+use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
+
+use crate::{
+    error::Error,
+    id::{Id, UserId},
+    model::{AccountRole, AuthMethod, Membership, Organization, Profile, Role, Session, Status, User},
+    store::sql::corrupt,
+    time::Timestamp,
+    value::{AppUrl, Bio, DisplayName, Email, Metadata, Origin, Phone, Plan, Slug},
+};
+
+/// A session with everything its rights rest on, read in one statement. There is none when the user's epoch moved on.
+#[derive(Debug, Clone)]
+pub(crate) struct Standing {
+    pub(crate) session: Session,
+    pub(crate) user: User,
+    pub(crate) membership: Membership,
+    pub(crate) org: Organization,
+}
+
+pub(super) struct StandingRow(pub(super) Result<Standing, Error>);
+
+impl<'r, R: Row> FromRow<'r, R> for StandingRow
+where
+    &'static str: ColumnIndex<R>,
+    String: Decode<'r, R::Database> + Type<R::Database>,
+    i64: Decode<'r, R::Database> + Type<R::Database>,
+    bool: Decode<'r, R::Database> + Type<R::Database>,
+{
+    fn from_row(row: &'r R) -> sqlx::Result<Self> {
+        let org = organization(row)?;
+        Ok(Self(match org {
+            Ok(org) => standing(row, org)?,
+            Err(error) => Err(error),
+        }))
+    }
+}
+
+/// The `o_` columns.
+pub(super) fn organization<'r, R: Row>(row: &'r R) -> sqlx::Result<Result<Organization, Error>>
+where
+    &'static str: ColumnIndex<R>,
+    String: Decode<'r, R::Database> + Type<R::Database>,
+    i64: Decode<'r, R::Database> + Type<R::Database>,
+{
+    let Some(status) = Status::parse(&row.try_get::<String, _>("o_status")?) else {
+        return Ok(Err(corrupt("organization status")));
+    };
+    let origins: String = row.try_get("o_allowed_origins")?;
+    Ok(Ok(Organization {
+        id: Id::from_stored(row.try_get::<String, _>("o_id")?),
+        name: DisplayName::from_stored(row.try_get("o_name")?),
+        slug: Slug::from_stored(row.try_get("o_slug")?),
+        plan: Plan::from_stored(row.try_get("o_plan")?),
+        status,
+        app_url: row.try_get::<Option<String>, _>("o_app_url")?.map(AppUrl::from_stored),
+        allowed_origins: origins.split_whitespace().map(|text| Origin::from_stored(text.to_owned())).collect(),
+        created_at: Timestamp::from_millis(row.try_get("o_created_at")?),
+    }))
+}
+
+/// The `s_`, `u_` and `m_` columns.
+pub(super) fn standing<'r, R: Row>(row: &'r R, org: Organization) -> sqlx::Result<Result<Standing, Error>>
+where
+    &'static str: ColumnIndex<R>,
+    String: Decode<'r, R::Database> + Type<R::Database>,
+    i64: Decode<'r, R::Database> + Type<R::Database>,
+    bool: Decode<'r, R::Database> + Type<R::Database>,
+{
+    let text = |column: &'static str| row.try_get::<String, _>(column);
+    let optional = |column: &'static str| row.try_get::<Option<String>, _>(column);
+    let time = |column: &'static str| row.try_get::<i64, _>(column).map(Timestamp::from_millis);
+    let user_id: UserId = Id::from_stored(text("u_id")?);
+    let (Some(account_role), Some(role), Some(status), Ok(metadata)) = (
+        AccountRole::parse(&text("u_role")?),
+        Role::parse(&text("m_role")?),
+        Status::parse(&text("m_status")?),
+        Metadata::from_stored(text("m_metadata")?),
+    ) else {
+        return Ok(Err(corrupt("role, status or metadata")));
+    };
+    let session = Session {
+        id: Id::from_stored(text("s_id")?),
+        org_id: org.id.clone(),
+        user_id: user_id.clone(),
+        user_epoch: row.try_get("s_user_epoch")?,
+        generation: row.try_get("s_generation")?,
+        amr: text("s_amr")?.split(' ').filter_map(AuthMethod::parse).collect(),
+        auth_time: time("s_auth_time")?,
+        refreshed_at: time("s_refreshed_at")?,
+        last_used_at: time("s_last_used_at")?,
+        expires_at: time("s_expires_at")?,
+        ip: optional("s_ip")?,
+        user_agent: optional("s_user_agent")?,
+    };
+    let user = User {
+        id: user_id.clone(),
+        name: DisplayName::from_stored(text("u_name")?),
+        email: Email::from_stored(text("u_email")?),
+        role: account_role,
+        is_email_verified: row.try_get("u_is_email_verified")?,
+        profile: Profile { bio: optional("u_bio")?.map(Bio::from_stored), phone: optional("u_phone")?.map(Phone::from_stored) },
+    };
+    let membership = Membership {
+        id: Id::from_stored(text("m_id")?),
+        org_id: org.id.clone(),
+        user_id,
+        role,
+        status,
+        joined_at: time("m_joined_at")?,
+        metadata,
+    };
+    Ok(Ok(Standing { session, user, membership, org }))
+}
