@@ -29,7 +29,8 @@ pub struct App {
 impl App {
     /// Builds and serves `setup` over `database`.
     pub(crate) async fn start(cell: Cell, setup: Setup, database: Arc<Database>) -> Self {
-        let keys = MasterKeys::parse(&database.template().master_key).expect("the template's key");
+        let keys = setup.master_keys.as_ref().unwrap_or(&database.template().master_key);
+        let keys = MasterKeys::parse(keys).expect("well-formed master keys");
         let mut builder = TenantAuth::builder()
             .store(database.store().await)
             .master_keys(keys)
@@ -128,6 +129,11 @@ impl App {
     /// The database, for what only an outage or a look at the bytes on disk can show.
     pub fn database(&self) -> &Database {
         self.database.deref()
+    }
+
+    /// The master key that sealed what the template's database held from the start.
+    pub fn master_key(&self) -> &str {
+        &self.database.template().master_key
     }
 
     /// The socket it listens on, for requests that no client would send.

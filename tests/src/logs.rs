@@ -25,6 +25,11 @@ pub fn mention(text: &str) -> bool {
     kept().windows(text.len()).any(|window| window == text.as_bytes())
 }
 
+/// Everything logged so far.
+pub fn all() -> Vec<u8> {
+    kept().clone()
+}
+
 struct Keeper;
 
 impl Write for Keeper {

@@ -36,7 +36,9 @@ pub fn main(scenarios: &[Scenario]) -> ExitCode {
     let is_whole_run = arguments.filter.is_none() && arguments.skip.is_empty() && !arguments.list && !arguments.ignored;
     if is_whole_run {
         failed |= libtest_mimic::run(&arguments, coverage()).has_failed();
-        eprintln!("declared, but answered to no scenario: {:#?}", routes::unseen());
+        for refusal in routes::unseen() {
+            eprintln!("declared, but answered to no scenario: {refusal}");
+        }
     }
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }

@@ -17,7 +17,7 @@ pub(crate) const START: &str = "2026-11-20T08:21:00.000Z";
 pub struct Setup {
     /// The contract's defaults, except that hashing is cheap.
     pub config: Config,
-    /// Stands at [`START`] until it is moved.
+    /// Stands still until it is moved.
     pub clock: Arc<MockClock>,
     /// Keeps what is sent, unless `mailer` says otherwise.
     pub outbox: Arc<RecordingMailer>,
@@ -25,6 +25,8 @@ pub struct Setup {
     pub mailer: Option<Arc<dyn Mailer>>,
     /// Replaces Argon2.
     pub hasher: Option<Arc<dyn PasswordHasher>>,
+    /// Replaces the master key that the template was sealed with; a comma-separated list.
+    pub master_keys: Option<String>,
 }
 
 impl Setup {
@@ -39,6 +41,7 @@ impl Setup {
             outbox: Arc::new(RecordingMailer::default()),
             mailer: None,
             hasher: None,
+            master_keys: None,
         }
     }
 }

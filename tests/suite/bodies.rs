@@ -2,7 +2,7 @@
 //! type, type before JSON, and all of them after the caller.
 
 use serde_json::json;
-use tenant_auth_conformance::{App, Caller, Request, id_of, scenarios};
+use tenant_auth_conformance::{App, Caller, Request, id_of, routes, scenarios};
 
 scenarios![
     sixty_four_kibibytes_are_the_limit,
@@ -11,6 +11,7 @@ scenarios![
     the_size_comes_before_encoding_and_type,
     an_encoded_body_is_415,
     a_body_that_is_not_json_is_415,
+    every_route_with_a_body_judges_its_size_and_type,
     json_with_parameters_is_json,
     malformed_json_is_400,
     a_field_given_twice_is_400,
@@ -85,6 +86,20 @@ async fn a_body_that_is_not_json_is_415(app: &App) {
         .body("text/plain", r#"{"token":"x"}"#)
         .await
         .expect_error(415, "unsupported_media_type");
+}
+
+/// By the table: whatever declares 413 answers it, to a caller who has every right.
+async fn every_route_with_a_body_judges_its_size_and_type(app: &App) {
+    let admin = app.admin().logged_in().await.with("X-API-Key", app.org().api_key());
+    // Its caller holds the cookie of a login that waits for the second factor, which nobody here does.
+    let rows = routes::table().iter().filter(|row| row.statuses.contains(&413) && row.template != "/auth/verify-2fa");
+    for row in rows {
+        let ask = || admin.request(&row.method, &row.plausible_path(app.member().id()));
+        ask().text(vec![b' '; LIMIT + 1]).await.expect_error(413, "body_too_large");
+        ask().text("{}").header("Content-Encoding", "gzip").await.expect_error(415, "unsupported_media_type");
+        ask().body("text/plain", "{}").await.expect_error(415, "unsupported_media_type");
+        ask().text("{").await.expect_error(400, "invalid_request");
+    }
 }
 
 async fn json_with_parameters_is_json(app: &App) {

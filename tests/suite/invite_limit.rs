@@ -1,0 +1,28 @@
+//! How many invitation mails an organization may cause in a day: 200, resends included, the operator's own not (contract section 5).
+
+use tenant_auth_conformance::{App, id_of, scenarios};
+
+scenarios![on each database:
+    two_hundred_invites_and_resends_a_day_are_the_limit,
+];
+
+async fn two_hundred_invites_and_resends_a_day_are_the_limit(app: &App) {
+    let admin = app.admin().logged_in().await;
+    for n in 0..150 {
+        admin.invite(&format!("pat{n}@acme.example")).await.expect(201);
+    }
+    let resend = format!("/org/invites/{}/resend", id_of(&admin.pending_invites().await[0]));
+    for _ in 0..50 {
+        admin.post_nothing(&resend).await.expect(200);
+    }
+    admin.invite("one-too-many@acme.example").await.expect_error(429, "rate_limited");
+    admin.post_nothing(&resend).await.expect_error(429, "rate_limited");
+    assert_eq!(admin.pending_invites().await.len(), 150, "what was refused came to nothing");
+
+    let (slug, chief) = ("acme".parse().expect("a slug"), "chief@acme.example".parse().expect("an address"));
+    app.auth.operator().invite_admin(&slug, &chief).await.expect("the operator is not limited");
+    app.other_org().admin().logged_in().await.invite("pat@globex.example").await.expect(201);
+
+    app.advance(24 * 60 * 60);
+    app.admin().logged_in().await.invite("one-too-many@acme.example").await.expect(201);
+}
