@@ -62,7 +62,7 @@ mod worker;
 
 pub use account::{
     Client, Credentials, Leaving, Login, NewEmail, NewPassword, Opened, ProfileUpdate, RecoveryCodes, SecondFactorSetup,
-    SecondFactorStatus,
+    SecondFactorStatus, WaitingLogin,
 };
 pub use backend::{Asking, CreatedApiKey, Identity, NewApiKey, Verification};
 pub use builder::{BuildError, Builder, TenantAuth};

@@ -32,7 +32,7 @@ pub struct Credentials {
 pub enum Login {
     /// The person is in.
     Session(Box<Opened>),
-    /// The second factor is still to come: [`Tenant::verify_second_factor`].
+    /// The second factor is still to come: [`Tenant::waiting_login`].
     SecondFactor(PartialToken),
 }
 

@@ -21,6 +21,7 @@ pub use profile::ProfileUpdate;
 pub(crate) use recovery::fulfil_reset_requests;
 pub(crate) use sessions::{Ending, Opening, end_all_others, open_session, tell_ended, tell_user, wait_for_second_factor};
 pub use two_factor::{RecoveryCodes, SecondFactorSetup, SecondFactorStatus};
+pub use verify_two_factor::WaitingLogin;
 
 /// Where a request comes from; kept with the session it opens, for its owner to recognise.
 #[derive(Debug, Clone, Default)]

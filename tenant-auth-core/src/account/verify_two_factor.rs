@@ -17,15 +17,39 @@ use super::Client;
 /// Wrong codes one waiting login may have.
 const MOST_ATTEMPTS: i64 = 5;
 
+/// A login of this organization that waits for its second factor.
+#[derive(Debug)]
+pub struct WaitingLogin {
+    tenant: Tenant,
+    login: PendingLogin,
+}
+
 impl Tenant {
-    /// Exchanges a waiting login and a code, from the authenticator or a recovery code, for a session.
+    /// The login a partial token belongs to.
+    ///
+    /// # Errors
+    /// [`Error::SecondFactorFailed`] for a token that is none, or whose login was used, burnt or has expired.
+    pub async fn waiting_login(&self, partial_token: &str) -> Result<WaitingLogin, Error> {
+        let now = self.auth.now();
+        let id = self.auth.signer().read_partial(partial_token, now).ok_or(Error::SecondFactorFailed)?;
+        let login = self.auth.store().read().await?.pending_logins().find(&self.org.id, &id, now).await?;
+        Ok(WaitingLogin { tenant: self.clone(), login: login.ok_or(Error::SecondFactorFailed)? })
+    }
+}
+
+impl WaitingLogin {
+    /// Exchanges the waiting login and a code, from the authenticator or a recovery code, for a session.
     ///
     /// # Errors
     /// [`Error::SecondFactorFailed`] for anything wrong, used or too late; [`Error::RateLimited`]; [`Error::Suspended`].
-    pub async fn verify_second_factor(&self, partial_token: &str, code: &str) -> Result<Box<Opened>, Error> {
-        let id = self.auth.signer().read_partial(partial_token, self.auth.now()).ok_or(Error::SecondFactorFailed)?;
-        let login = self.auth.store().read().await?.pending_logins().find(&self.org.id, &id, self.auth.now()).await?;
-        let login = login.ok_or(Error::SecondFactorFailed)?;
+    pub async fn verify(self, code: &str) -> Result<Box<Opened>, Error> {
+        let Self { tenant, login } = self;
+        tenant.verify_second_factor(login, code).await
+    }
+}
+
+impl Tenant {
+    async fn verify_second_factor(&self, login: PendingLogin, code: &str) -> Result<Box<Opened>, Error> {
         let attempt = self.auth.code_attempt(&login.user_id).await?;
         let outcome = match self.admit_attempt(&login).await {
             Ok(true) => self.try_code(&login, code).await,

@@ -10,8 +10,7 @@ use super::{
     codes::{
         ACCOUNT_EXISTS, ALREADY_INVITED, ALREADY_MEMBER, ALREADY_ROTATED, CANNOT_TARGET_SELF, INVALID_CREDENTIALS, INVALID_INVITE,
         INVALID_LINK, INVALID_REQUEST, LAST_ADMIN, LIMIT_REACHED, NOT_A_MEMBER, NOT_FOUND, RATE_LIMITED, SECOND_FACTOR_ENABLED,
-        SECOND_FACTOR_FAILED, SECOND_FACTOR_MISSING, SESSION_REQUIRED, SUSPENDED, WEAK_PASSWORD, WRONG_CODE, WRONG_ORGANIZATION,
-        WRONG_PASSWORD,
+        SECOND_FACTOR_MISSING, SESSION_REQUIRED, SUSPENDED, WEAK_PASSWORD, WRONG_CODE, WRONG_ORGANIZATION, WRONG_PASSWORD,
     },
     context::Context,
     endpoints::{api_keys, auth, invites, jwks, members, org, profile, public, recovery, sessions, two_factor},
@@ -41,7 +40,7 @@ fn rows() -> Vec<Row> {
         route(PUT, "/auth/profile", profile::update),
         route(POST, "/auth/change-password", profile::change_password).may(&[WEAK_PASSWORD, WRONG_PASSWORD, RATE_LIMITED]),
 
-        route(POST, "/auth/verify-2fa", two_factor::verify).may(&[SESSION_REQUIRED, SECOND_FACTOR_FAILED, SUSPENDED, RATE_LIMITED]),
+        route(POST, "/auth/verify-2fa", two_factor::verify).may(&[SUSPENDED, RATE_LIMITED]),
         route(GET, "/auth/2fa", two_factor::status),
         route(POST, "/auth/2fa/setup", two_factor::setup).may(&[WRONG_PASSWORD, SECOND_FACTOR_ENABLED, RATE_LIMITED]),
         route(POST, "/auth/2fa/enable", two_factor::enable)

@@ -7,7 +7,7 @@ use ::http::HeaderValue;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    account::{Client, Leaving},
+    account::{Client, Leaving, WaitingLogin},
     backend::{Asking, key_id_of},
     caller::{Backend, Member, OrgAdmin, Tenant},
     error::Error,
@@ -30,8 +30,6 @@ pub(crate) struct Guest {
     pub(crate) client: Client,
     /// The refresh token it brought, if any, or why that cannot be told.
     pub(crate) refresh_token: Result<Option<String>, Refusal>,
-    /// The token of a login that waits for the second factor, likewise.
-    partial_token: Result<Option<String>, Refusal>,
     tokens_in_body: bool,
 }
 
@@ -76,7 +74,6 @@ impl Caller for Guest {
             tenant,
             client,
             refresh_token: cookies.refresh(context).map(|token| token.map(str::to_owned)),
-            partial_token: cookies.partial(context).map(|token| token.map(str::to_owned)),
             tokens_in_body: context.tokens_in_body(),
         })
     }
@@ -107,10 +104,29 @@ impl Guest {
     pub(crate) fn cookies_waiting(&self, partial: &PartialToken) -> Vec<HeaderValue> {
         cookies::waiting(self.tenant.auth.config(), partial, self.tenant.auth.now())
     }
+}
 
-    /// The token of a login that waits; there is one to take.
-    pub(crate) fn take_partial_token(&mut self) -> Result<Option<String>, Refusal> {
-        std::mem::replace(&mut self.partial_token, Ok(None))
+/// Somebody between the two steps of a login.
+pub(crate) struct Waiting {
+    pub(crate) guest: Guest,
+    pub(crate) login: WaitingLogin,
+}
+
+impl Caller for Waiting {
+    const MAY: &'static [Code] = &[
+        codes::INVALID_SLUG,
+        codes::UNKNOWN_ORGANIZATION,
+        codes::FORBIDDEN_ORIGIN,
+        codes::INVALID_REQUEST,
+        codes::SESSION_REQUIRED,
+        codes::SECOND_FACTOR_FAILED,
+    ];
+    async fn identify(context: &Context) -> Result<Self, Refusal> {
+        let guest = Guest::identify(context).await?;
+        let cookies = context.cookies();
+        let token = cookies.partial(context)?.ok_or(Error::SecondFactorFailed)?;
+        let login = guest.tenant.waiting_login(token).await?;
+        Ok(Self { guest, login })
     }
 }
 

@@ -13,4 +13,4 @@ pub(crate) mod recovery;
 pub(crate) mod sessions;
 pub(crate) mod two_factor;
 
-pub(crate) use callers::{Anyone, Asked, BackendWith, BodyTokens, Guest, Leaver, MembersRead, UsersRead};
+pub(crate) use callers::{Anyone, Asked, BackendWith, BodyTokens, Guest, Leaver, MembersRead, UsersRead, Waiting};

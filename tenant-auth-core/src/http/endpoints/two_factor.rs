@@ -3,11 +3,10 @@
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize};
 
-use super::{Guest, auth::LoginData};
+use super::{Waiting, auth::LoginData};
 use crate::{
     account::RecoveryCodes,
     caller::Member,
-    error::Error,
     http::{
         answer::{Message, Outcome, Reply, done},
         input::Json,
@@ -20,11 +19,10 @@ pub(crate) struct CodeRequest {
     code: String,
 }
 
-pub(crate) async fn verify(mut guest: Guest, Json(request): Json<CodeRequest>) -> Outcome<LoginData> {
-    let partial = guest.take_partial_token()?.ok_or(Error::SecondFactorFailed)?;
-    let opened = guest.tenant.verify_second_factor(&partial, &request.code).await?;
-    let cookies = guest.cookies_completing(&opened.tokens);
-    Ok(Reply::new(LoginData::of(&guest, &opened)).with_cookies(cookies))
+pub(crate) async fn verify(waiting: Waiting, Json(request): Json<CodeRequest>) -> Outcome<LoginData> {
+    let Waiting { guest, login } = waiting;
+    let opened = login.verify(&request.code).await?;
+    Ok(Reply::new(LoginData::of(&guest, &opened)).with_cookies(guest.cookies_completing(&opened.tokens)))
 }
 
 #[derive(Serialize)]
