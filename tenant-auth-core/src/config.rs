@@ -141,9 +141,6 @@ impl Config {
         if !matches!(self.public_url.scheme(), "https" | "http") {
             return Err(Error::invalid("public_url", "must be an https URL (http for loopback)"));
         }
-        if self.access_token_ttl > self.refresh_token_ttl {
-            return Err(Error::invalid("access_token_ttl", "must not be longer than refresh_token_ttl"));
-        }
         let lifetimes = [
             ("access_token_ttl", self.access_token_ttl),
             ("refresh_token_ttl", self.refresh_token_ttl),
@@ -196,6 +193,11 @@ impl Config {
     #[cfg(feature = "http")]
     pub(crate) fn base_path(&self) -> String {
         format!("{}/api/v1", self.public_url.path().trim_end_matches('/'))
+    }
+
+    /// How long a generation's tokens are good for something: the longer-lived of the two.
+    pub(crate) fn generation_ttl(&self) -> Duration {
+        self.refresh_token_ttl.max(self.access_token_ttl)
     }
 
     /// The link for a mail. Links come from the settings alone, never from a request.

@@ -104,7 +104,7 @@ impl Worker {
 
     async fn sweep(&self) -> Result<(), Error> {
         let config = self.auth.config();
-        let longest_token = config.refresh_token_ttl.max(config.access_token_ttl).max(config.partial_token_ttl);
+        let longest_token = config.generation_ttl().max(config.partial_token_ttl);
         let retention = Retention { grace: config.refresh_grace, longest_token };
         let now = self.auth.now();
         for kind in Swept::ALL {

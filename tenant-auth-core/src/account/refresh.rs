@@ -31,7 +31,7 @@ impl Tenant {
     /// transaction: what is not allowed at the commit is rolled back.
     async fn rotate(&self, token: &RefreshToken, now: Timestamp) -> Result<Option<Tokens>, Error> {
         let mut tx = self.auth.store().begin().await?;
-        let idle_until = now.plus(self.auth.config().refresh_token_ttl);
+        let idle_until = now.plus(self.auth.config().generation_ttl());
         if !tx.sessions().rotate(token, now, idle_until).await? {
             return Ok(None);
         }

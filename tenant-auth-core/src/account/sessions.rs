@@ -156,9 +156,9 @@ impl Member {
     }
 }
 
-/// Until when the session's refresh token is good: after that nothing can revive it.
-pub(crate) fn idle_until(auth: &TenantAuth, session: &Session) -> Timestamp {
-    session.refreshed_at.plus(auth.config().refresh_token_ttl).min(session.expires_at)
+/// Until when the session's tokens are good: after that nothing can revive it.
+fn idle_until(auth: &TenantAuth, session: &Session) -> Timestamp {
+    session.refreshed_at.plus(auth.config().generation_ttl()).min(session.expires_at)
 }
 
 /// Tells of every ended session, each in its own organization.
