@@ -14,6 +14,7 @@ use crate::{
     ports::{Argon2Hasher, Clock, Entropy, Mailer, OsEntropy, PasswordHasher, SystemClock},
     sealed::MasterKeys,
     store::{Store, Tx},
+    throttle::Gates,
     time::Timestamp,
     token::Signer,
 };
@@ -37,6 +38,7 @@ pub(crate) struct Inner {
     outbox_filled: Notify,
     key_uses: KeyUses,
     estimates: BoundedWork,
+    gates: Gates,
     runtime: Handle,
 }
 
@@ -143,6 +145,7 @@ impl Builder {
             outbox_filled: Notify::new(),
             key_uses: KeyUses::default(),
             estimates: BoundedWork::default(),
+            gates: Gates::default(),
             runtime: Handle::current(),
         });
         inner.runtime.spawn(keys::watch(Arc::downgrade(&inner)));
@@ -208,6 +211,11 @@ impl TenantAuth {
 
     pub(crate) fn key_uses(&self) -> &KeyUses {
         &self.inner.key_uses
+    }
+
+    /// Where attempts wait for each other.
+    pub(crate) fn gates(&self) -> &Gates {
+        &self.inner.gates
     }
 
     /// Where passwords are judged.

@@ -109,6 +109,8 @@ pub(crate) async fn rotate(
 ) -> Result<(), Error> {
     if compromised {
         tx.signing_keys().delete_all().await?;
+        // A process that has not looked yet would take their tokens for genuine.
+        tx.pending_logins().end_all().await?;
     } else {
         tx.signing_keys().retire_active(now).await?;
         tx.signing_keys().promote_next().await?;

@@ -7,7 +7,7 @@ use std::{future::Future, pin::pin, time::Duration};
 use tokio::task::JoinSet;
 
 use crate::{
-    account::fulfil_reset_requests,
+    account::fulfil_reset_request,
     builder::TenantAuth,
     error::Error,
     mail,
@@ -86,7 +86,7 @@ impl Worker {
 
     /// One round of what waits; `true` when there was something to do.
     async fn work(&self) -> Result<bool, Error> {
-        let asked = fulfil_reset_requests(&self.auth).await?;
+        let asked = fulfil_reset_request(&self.auth).await?;
         Ok(self.send_due_mail().await? || asked)
     }
 

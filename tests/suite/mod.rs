@@ -2,17 +2,26 @@
 //! contents. Forgetting either line is dead code, and the compiler says so.
 
 mod accepting;
+mod account;
+mod accounts_by_operator;
 mod api_key_lives;
 mod api_keys;
 mod at_rest;
+mod at_rest_accounts;
+mod authenticator;
 mod bodies;
 mod browsers;
 mod callers;
 mod cookies;
+mod email_address;
+mod email_change;
 mod in_flight;
+mod invite_limit;
 mod invite_links;
 mod invite_mail;
 mod invites;
+mod isolation;
+mod key_rotation;
 mod login;
 mod logout;
 mod long_lists;
@@ -20,20 +29,36 @@ mod members;
 mod metadata;
 mod organization;
 mod outage;
+mod own_sessions;
 mod pagination;
 mod parity;
 mod passwords;
 mod profile;
 mod public_reads;
 mod races;
+mod recovery;
+mod recovery_races;
 mod refresh;
 mod robustness;
 mod roles;
 mod routing;
+mod second_factor;
+mod second_factor_limits;
+mod second_factor_login;
+mod second_factor_paths;
+mod second_factor_races;
+mod second_factor_recovery;
+mod second_factor_tokens;
+mod security_mails;
 mod sessions;
 mod settings;
 mod slug;
 mod suspension;
+mod throttling;
+mod throttling_addresses;
+mod throttling_edges;
+mod throttling_races;
+mod throttling_wide;
 mod tokens;
 mod verify;
 
@@ -42,17 +67,24 @@ use tenant_auth_conformance::Scenario;
 pub(crate) fn scenarios() -> Vec<Scenario> {
     [
         accepting::scenarios(),
+        accounts_by_operator::scenarios(),
         api_key_lives::scenarios(),
         api_keys::scenarios(),
         at_rest::scenarios(),
+        at_rest_accounts::scenarios(),
         bodies::scenarios(),
         browsers::scenarios(),
         callers::scenarios(),
         cookies::scenarios(),
+        email_address::scenarios(),
+        email_change::scenarios(),
         in_flight::scenarios(),
+        invite_limit::scenarios(),
         invite_links::scenarios(),
         invite_mail::scenarios(),
         invites::scenarios(),
+        isolation::scenarios(),
+        key_rotation::scenarios(),
         login::scenarios(),
         logout::scenarios(),
         long_lists::scenarios(),
@@ -60,20 +92,36 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         metadata::scenarios(),
         organization::scenarios(),
         outage::scenarios(),
+        own_sessions::scenarios(),
         pagination::scenarios(),
         parity::scenarios(),
         passwords::scenarios(),
         profile::scenarios(),
         public_reads::scenarios(),
         races::scenarios(),
+        recovery::scenarios(),
+        recovery_races::scenarios(),
         refresh::scenarios(),
         robustness::scenarios(),
         roles::scenarios(),
         routing::scenarios(),
+        second_factor::scenarios(),
+        second_factor_limits::scenarios(),
+        second_factor_login::scenarios(),
+        second_factor_paths::scenarios(),
+        second_factor_races::scenarios(),
+        second_factor_recovery::scenarios(),
+        second_factor_tokens::scenarios(),
+        security_mails::scenarios(),
         sessions::scenarios(),
         settings::scenarios(),
         slug::scenarios(),
         suspension::scenarios(),
+        throttling::scenarios(),
+        throttling_addresses::scenarios(),
+        throttling_edges::scenarios(),
+        throttling_races::scenarios(),
+        throttling_wide::scenarios(),
         tokens::scenarios(),
         verify::scenarios(),
     ]

@@ -61,13 +61,11 @@ CREATE TABLE tenant_auth_links (
     user_id      TEXT   NOT NULL REFERENCES tenant_auth_users (id) ON DELETE CASCADE,
     purpose      TEXT   NOT NULL,
     email        TEXT   NOT NULL,
-    email_key    TEXT   NOT NULL,
     token_digest TEXT   NOT NULL UNIQUE,
     created_at   BIGINT NOT NULL,
     expires_at   BIGINT NOT NULL
 );
 CREATE INDEX tenant_auth_links_by_user ON tenant_auth_links (user_id, purpose);
-CREATE INDEX tenant_auth_links_by_address ON tenant_auth_links (email_key, purpose, created_at);
 CREATE INDEX tenant_auth_links_by_org ON tenant_auth_links (org_id);
 CREATE INDEX tenant_auth_links_by_end ON tenant_auth_links (expires_at);
 

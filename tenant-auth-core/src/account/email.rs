@@ -16,14 +16,12 @@ use crate::{
     model::User,
     secret::{LinkToken, Password},
     store::{Actor, MailedLink, Purpose},
+    throttle::count_mail,
     value::Email,
 };
 
 /// How long such a link works.
 const LINK_TTL: Duration = Duration::from_secs(24 * 3_600);
-/// Mails with such links one recipient gets in an hour (contract section 5).
-const MOST_PER_HOUR: i64 = 3;
-const HOUR: Duration = Duration::from_secs(3_600);
 
 /// A change of address, confirmed by password and, where one is in force, second factor.
 #[derive(Debug)]
@@ -58,7 +56,9 @@ impl Member {
     /// # Errors
     /// [`Error::WrongPassword`]; [`Error::WrongCode`]; [`Error::Invalid`] when a code is needed; [`Error::RateLimited`].
     pub async fn request_email_change(&self, change: NewEmail) -> Result<(), Error> {
-        let mut write = self.begin_guarded_write(&change.password, change.code.as_deref()).await?;
+        // Without a second factor a code is a field like any other that means nothing.
+        let code = if self.second_factor().await?.enabled_at.is_some() { change.code } else { None };
+        let mut write = self.begin_guarded_write(&change.password, code.as_deref()).await?;
         let (url, link) = self.link(&mut write, Purpose::ChangeEmail, &change.email).await?;
         let taken = write.tx.users().find_by_email(&change.email).await?.is_some_and(|account| account.user.id != *self.user_id());
         let letter = match taken {
@@ -98,9 +98,7 @@ impl Member {
 
     async fn link(&self, write: &mut Write, purpose: Purpose, email: &Email) -> Result<(String, MailedLink), Error> {
         let now = write.now;
-        if write.tx.links().count_to(email, purpose, now.minus(HOUR)).await? >= MOST_PER_HOUR {
-            return Err(Error::RateLimited { retry_after: HOUR });
-        }
+        count_mail(&mut write.tx, purpose, email, now).await?;
         let link = MailedLink {
             org_id: self.org_id().clone(),
             user_id: self.user_id().clone(),

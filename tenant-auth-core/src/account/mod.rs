@@ -18,7 +18,7 @@ pub use login::{Credentials, Login, Opened};
 pub use logout::Leaving;
 pub use password::NewPassword;
 pub use profile::ProfileUpdate;
-pub(crate) use recovery::fulfil_reset_requests;
+pub(crate) use recovery::fulfil_reset_request;
 pub(crate) use sessions::{Ending, Opening, end_all_others, open_session, tell_ended, tell_user, wait_for_second_factor};
 pub use two_factor::{RecoveryCodes, SecondFactorSetup, SecondFactorStatus};
 pub use verify_two_factor::WaitingLogin;

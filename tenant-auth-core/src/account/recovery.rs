@@ -16,6 +16,7 @@ use crate::{
     model::Status,
     secret::{LinkToken, Password},
     store::{Actor, MailedLink, Purpose, ResetRequest, Tx},
+    throttle::count_mail,
     time::Timestamp,
     value::{
         Email,
@@ -25,9 +26,6 @@ use crate::{
 
 /// How long a reset link works (contract section 4).
 const LINK_TTL: Duration = Duration::from_secs(30 * 60);
-/// Reset mails an address gets in an hour (contract section 5).
-const MOST_PER_HOUR: i64 = 3;
-const HOUR: Duration = Duration::from_secs(3_600);
 
 impl Tenant {
     /// Asks for a mail with a link that resets the password. Nobody learns whether the address has an account.
@@ -82,20 +80,15 @@ impl Tenant {
     }
 }
 
-/// Fulfils a batch of wishes for reset mails; `true` when there were any.
-pub(crate) async fn fulfil_reset_requests(auth: &TenantAuth) -> Result<bool, Error> {
+/// Fulfils the oldest wish for a reset mail; `true` when there was one.
+pub(crate) async fn fulfil_reset_request(auth: &TenantAuth) -> Result<bool, Error> {
     if !auth.store().read().await?.links().any_reset_request().await? {
         return Ok(false);
     }
     let now = auth.now();
     let mut tx = auth.store().begin().await?;
-    let requests = tx.links().take_reset_requests(32).await?;
-    if requests.is_empty() {
-        return Ok(false);
-    }
-    for request in &requests {
-        fulfil(auth, &mut tx, request, now).await?;
-    }
+    let Some(request) = tx.links().take_reset_request().await? else { return Ok(false) };
+    fulfil(auth, &mut tx, &request, now).await?;
     auth.commit(tx, now).await?;
     Ok(true)
 }
@@ -107,10 +100,13 @@ async fn fulfil(auth: &TenantAuth, tx: &mut Tx, request: &ResetRequest, now: Tim
     };
     let Some(account) = tx.users().find_by_email(&request.email).await? else { return Ok(()) };
     let user = account.user;
-    let is_member = tx.members().find(&org.id, &user.id).await?.is_some();
-    // The address as stored: the one typed may differ in case, and mail goes to the stored form only.
-    if !is_member || tx.links().count_to(&user.email, Purpose::ResetPassword, now.minus(HOUR)).await? >= MOST_PER_HOUR {
+    if tx.members().find(&org.id, &user.id).await?.is_none() {
         return Ok(());
+    }
+    // The address as stored: the one typed may differ in case, and mail goes to the stored form only.
+    match count_mail(tx, Purpose::ResetPassword, &user.email, now).await {
+        Err(Error::RateLimited { .. }) => return Ok(()),
+        counted => counted?,
     }
     let link = MailedLink {
         org_id: org.id.clone(),

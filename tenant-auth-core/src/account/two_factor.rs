@@ -98,7 +98,10 @@ impl Member {
     pub async fn enable_second_factor(&self, code: &str) -> Result<RecoveryCodes, Error> {
         let attempt = self.auth.code_attempt(self.user_id()).await?;
         let outcome = self.try_to_enable(code).await;
-        attempt.settle(matches!(outcome, Err(Error::WrongCode))).await?;
+        match outcome {
+            Err(Error::WrongCode) => self.auth.count_wrong_code(attempt, self.org_id(), self.user_id()).await?,
+            _ => attempt.withdrawn().await?,
+        }
         outcome
     }
 
@@ -161,7 +164,7 @@ impl Member {
         // SQLite has one writer: the attempt can be settled only before the write begins or after it is given up.
         match outcome {
             Ok(None) => {
-                attempt.settle(true).await?;
+                self.auth.count_wrong_code(attempt, self.org_id(), self.user_id()).await?;
                 Err(Error::WrongCode)
             }
             Ok(Some(mut write)) => {
@@ -169,7 +172,7 @@ impl Member {
                 Ok(write)
             }
             Err(error) => {
-                attempt.settle(false).await?;
+                attempt.withdrawn().await?;
                 Err(error)
             }
         }

@@ -3,13 +3,15 @@
 
 use crate::{
     account::{Opened, Opening, open_session, two_factor::use_code},
+    builder::TenantAuth,
     caller::Tenant,
     error::Error,
+    id::{OrgId, UserId},
     letters::Letter,
     mail,
     model::{AuthMethod, Status},
     store::PendingLogin,
-    throttle::login_completed,
+    throttle::{Attempt, login_completed},
 };
 
 use super::Client;
@@ -51,24 +53,23 @@ impl WaitingLogin {
 impl Tenant {
     async fn verify_second_factor(&self, login: PendingLogin, code: &str) -> Result<Box<Opened>, Error> {
         let attempt = self.auth.code_attempt(&login.user_id).await?;
+        // A burnt login is not judged, so trying it again is no guess.
         let outcome = match self.admit_attempt(&login).await {
             Ok(true) => self.try_code(&login, code).await,
-            Ok(false) => Ok(None),
+            Ok(false) => Err(Error::SecondFactorFailed),
             Err(error) => Err(error),
         };
         match outcome {
             Ok(Some(opened)) => {
-                attempt.settle(false).await?;
+                attempt.withdrawn().await?;
                 Ok(Box::new(opened))
             }
             Ok(None) => {
-                if attempt.settle(true).await? {
-                    self.tell_owner(&login).await?;
-                }
+                self.auth.count_wrong_code(attempt, &self.org.id, &login.user_id).await?;
                 Err(Error::SecondFactorFailed)
             }
             Err(error) => {
-                attempt.settle(false).await?;
+                attempt.withdrawn().await?;
                 Err(error)
             }
         }
@@ -116,13 +117,20 @@ impl Tenant {
         let tokens = self.auth.signer().issue(&standing.session)?;
         Ok(Some(Opened { tokens, standing }))
     }
+}
 
-    async fn tell_owner(&self, login: &PendingLogin) -> Result<(), Error> {
-        let now = self.auth.now();
-        let mut tx = self.auth.store().begin().await?;
-        if let Some(account) = tx.users().find(&login.user_id).await? {
-            mail::letter(&self.auth, &mut tx, &self.org.id, (&account.user.email, &Letter::CodesGuessed), now).await?;
-            self.auth.commit(tx, now).await?;
+impl TenantAuth {
+    /// Counts a wrong code, wherever it was entered, and tells the account's owner when it reached the limit: whoever enters codes
+    /// knows the password.
+    pub(crate) async fn count_wrong_code(&self, attempt: Attempt, org: &OrgId, user: &UserId) -> Result<(), Error> {
+        if !attempt.failed().await? {
+            return Ok(());
+        }
+        let now = self.now();
+        let mut tx = self.store().begin().await?;
+        if let Some(account) = tx.users().find(user).await? {
+            mail::letter(self, &mut tx, org, (&account.user.email, &Letter::CodesGuessed), now).await?;
+            self.commit(tx, now).await?;
         }
         Ok(())
     }

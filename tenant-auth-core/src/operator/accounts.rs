@@ -89,6 +89,10 @@ impl Operator {
         let member = MemberRecord { membership: membership.clone(), name: user.name.clone(), email: user.email.clone() };
         let data = MemberData { member: member.entry(), previous: None };
         tx.push(Event::new(EventKind::MemberJoined, (&org.id, &org.slug), Actor::System, &data)?);
+        if new.role == Role::OrgAdmin {
+            let notice = Letter::NewAdmin { organization: &org.name, who: &user.email };
+            mail::tell_admins(&self.auth, &mut tx, &org.id, &notice, now).await?;
+        }
         self.auth.commit(tx, now).await?;
         Ok(CreatedUser { user, membership })
     }
@@ -169,6 +173,7 @@ impl Operator {
                 let mut tx = self.auth.store().begin().await?;
                 let account = tx.users().find_by_email(&email).await?.ok_or(Error::NotFound("account"))?;
                 hold_account(&mut tx, &account.user.id).await?;
+                tx.pending_logins().end_of_user(&account.user.id).await?;
                 let ended = tx.sessions().end_of_user(&account.user.id, None).await?;
                 self.told(tx, &ended).await
             }
@@ -177,6 +182,7 @@ impl Operator {
 
     async fn revoke_in(&self, slug: &Slug) -> Result<u64, Error> {
         let (mut tx, org) = self.begin_in(slug).await?;
+        tx.pending_logins().end_of_organization(&org.id).await?;
         let ended = tx.sessions().end_of_organization(&org.id).await?;
         self.told(tx, &ended).await
     }

@@ -1,12 +1,10 @@
-//! The CPU time that a server and its database have used, as the kernel accounts it in `/proc/<pid>/stat`: user and system time,
-//! in hundredths of a second. Rounds last long enough for that to be fine.
+//! The CPU time that a server and its database have used. The kernel keeps it for each thread in nanoseconds and shows it in
+//! `/proc/<pid>/task/<tid>/schedstat`; summed up it is what `/proc/<pid>/stat` shows in hundredths of a second, which is too coarse
+//! for short rounds.
 
-use std::{fs, time::Duration};
+use std::{collections::HashMap, fs, path::Path};
 
 use crate::Failure;
-
-/// Linux shows times to user space in this unit, whatever the kernel's own is.
-const TICK: Duration = Duration::from_millis(10);
 
 /// Whose time is counted.
 #[derive(Debug, Clone, Copy)]
@@ -17,47 +15,56 @@ pub(crate) struct Watched {
     pub(crate) postmaster: Option<u32>,
 }
 
+/// What every thread has used so far, in nanoseconds.
+#[derive(Debug)]
+pub(crate) struct Used {
+    server: HashMap<u32, u64>,
+    database: HashMap<u32, u64>,
+}
+
 impl Watched {
-    /// What they have used so far: the server, and its database.
-    pub(crate) fn used(&self) -> Result<[Duration; 2], Failure> {
-        let server = Stat::of(self.server)?.own;
-        let database = match self.postmaster {
-            Some(postmaster) => {
-                let children = all().filter(|stat| stat.parent == postmaster);
-                Stat::of(postmaster)?.with_ended_children() + children.map(|child| child.with_ended_children()).sum::<u32>()
+    /// Now.
+    pub(crate) fn used(&self) -> Result<Used, Failure> {
+        let mut used = Used { server: HashMap::new(), database: HashMap::new() };
+        add(&mut used.server, self.server)?;
+        if let Some(postmaster) = self.postmaster {
+            add(&mut used.database, postmaster)?;
+            for child in numbers(Path::new("/proc")).filter(|process| parent(*process) == Some(postmaster)) {
+                let _ = add(&mut used.database, child); // it may have ended by now
             }
-            None => 0,
-        };
-        Ok([TICK * server, TICK * database])
+        }
+        Ok(used)
     }
 }
 
-struct Stat {
-    parent: u32,
-    own: u32,
-    of_ended_children: u32,
-}
-
-impl Stat {
-    fn of(process: u32) -> Result<Self, Failure> {
-        let text = fs::read_to_string(format!("/proc/{process}/stat"))?;
-        // The second field is the program's name, in parentheses, and may hold anything.
-        let (_, fields) = text.rsplit_once(") ").ok_or("an unreadable /proc/<pid>/stat")?;
-        let fields: Vec<&str> = fields.split(' ').collect();
-        let number = |index: usize| fields.get(index).and_then(|field| field.parse::<u32>().ok()).unwrap_or_default();
-        // proc(5) counts from 1, and state, the third, is our first: ppid 4, utime 14, stime 15, cutime 16, cstime 17.
-        Ok(Self { parent: number(1), own: number(11) + number(12), of_ended_children: number(13) + number(14) })
-    }
-
-    /// Children that ended are in their parent's account.
-    fn with_ended_children(&self) -> u32 {
-        self.own + self.of_ended_children
+impl Used {
+    /// What the server and its database have used since, in microseconds. A thread that ended meanwhile was idle: it counts for
+    /// nothing.
+    pub(crate) fn since(&self, before: &Self) -> [f64; 2] {
+        [(&self.server, &before.server), (&self.database, &before.database)].map(|(now, then)| {
+            let of_thread = |(thread, used): (&u32, &u64)| used.saturating_sub(then.get(thread).copied().unwrap_or_default());
+            now.iter().map(of_thread).sum::<u64>() as f64 / 1e3
+        })
     }
 }
 
-/// Every process there is; those that end while we look are left out.
-fn all() -> impl Iterator<Item = Stat> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    ids.filter_map(|id| Stat::of(id).ok())
+fn add(threads: &mut HashMap<u32, u64>, process: u32) -> Result<(), Failure> {
+    let tasks = format!("/proc/{process}/task");
+    for thread in numbers(Path::new(&tasks)) {
+        let Ok(text) = fs::read_to_string(format!("{tasks}/{thread}/schedstat")) else { continue };
+        threads.insert(thread, text.split(' ').next().unwrap_or_default().parse()?);
+    }
+    if threads.is_empty() { Err(format!("process {process} has ended").into()) } else { Ok(()) }
+}
+
+/// The entries of a directory that are numbers.
+fn numbers(directory: &Path) -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// The parent's process id, the second field after the program's name, which stands in parentheses and may hold anything.
+fn parent(process: u32) -> Option<u32> {
+    let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    text.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()
 }

@@ -48,13 +48,17 @@ impl Report {
         println!("  {text}");
     }
 
-    /// CPU time for each request: the median, what of it was the database's, and every round.
+    /// CPU time for each request: the median, its range over the rounds, what of it was the database's, and how much of the core
+    /// the servers had. Where that is far below all of it, others used the core too and left the caches cold.
     pub(crate) fn micros(&mut self, name: &str, rounds: &[Round]) {
-        let each: Vec<String> = rounds.iter().map(|round| format!("{:.1}", round.micros)).collect();
+        let mut each: Vec<f64> = rounds.iter().map(|round| round.micros).collect();
+        each.sort_by(f64::total_cmp);
+        let (least, most) = (each.first().copied().unwrap_or_default(), each.last().copied().unwrap_or_default());
         let of_database = median(rounds.iter().map(|round| round.of_database));
         let of_database = if of_database > 0.0 { format!(", PostgreSQL's part {of_database:.1}") } else { String::new() };
+        let share = 100.0 * median(rounds.iter().map(|round| round.micros * round.rate / 1e6));
         let value = format!("{:.1} µs", median(rounds.iter().map(|round| round.micros)));
-        println!("  {name:<44} {value:>14}   [{}]{of_database}", each.join(" "));
+        println!("  {name:<44} {value:>14}   [{least:.1} to {most:.1}], {share:.0} % of the core{of_database}");
     }
 
     /// A ratio beside its goal.

@@ -7,7 +7,7 @@ use crate::{
     secret::Digest,
     store::{
         Link as Connection, Tx,
-        dialect::{execute, fetch_all, fetch_optional, row, statements},
+        dialect::{execute, fetch_optional, row, statements},
         sql::members::NumberRow,
     },
     time::Timestamp,
@@ -55,8 +55,8 @@ pub(crate) struct ResetRequest {
 
 statements! {
     INSERT = "
-        INSERT INTO tenant_auth_links (id, org_id, user_id, purpose, email, email_key, token_digest, created_at, expires_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+        INSERT INTO tenant_auth_links (id, org_id, user_id, purpose, email, token_digest, created_at, expires_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     FIND = "
         SELECT user_id, email
           FROM tenant_auth_links
@@ -66,15 +66,11 @@ statements! {
          WHERE org_id = $1 AND purpose = $2 AND token_digest = $3 AND expires_at > $4
         RETURNING user_id, email";
     DELETE_OF_USER = "DELETE FROM tenant_auth_links WHERE user_id = $1 AND purpose = $2";
-    COUNT_TO = "
-        SELECT COUNT(*) AS number
-          FROM tenant_auth_links
-         WHERE email_key = $1 AND purpose = $2 AND created_at > $3";
     REQUEST = "INSERT INTO tenant_auth_reset_requests (id, org_id, email, created_at) VALUES ($1, $2, $3, $4)";
     ANY_REQUEST = "SELECT COUNT(*) AS number FROM (SELECT id FROM tenant_auth_reset_requests LIMIT 1) r";
-    TAKE_REQUESTS = "
+    TAKE_REQUEST = "
         DELETE FROM tenant_auth_reset_requests
-         WHERE id IN (SELECT id FROM tenant_auth_reset_requests ORDER BY created_at, id LIMIT $1)
+         WHERE id IN (SELECT id FROM tenant_auth_reset_requests ORDER BY created_at, id LIMIT 1)
         RETURNING id, org_id, email";
 }
 
@@ -98,12 +94,6 @@ impl<L: Connection> Links<L> {
     pub(crate) async fn any_reset_request(mut self) -> Result<bool, Error> {
         Ok(fetch_optional!(self.0, NumberRow, ANY_REQUEST)?.is_some_and(|row| row.number > 0))
     }
-
-    /// How many links of this kind went to the address since `since`.
-    pub(crate) async fn count_to(mut self, email: &Email, purpose: Purpose, since: Timestamp) -> Result<i64, Error> {
-        let row = fetch_optional!(self.0, NumberRow, COUNT_TO, email.key(), purpose.as_str(), since.millis())?;
-        Ok(row.map_or(0, |row| row.number))
-    }
 }
 
 impl Links<&mut Tx> {
@@ -116,7 +106,6 @@ impl Links<&mut Tx> {
             link.user_id.as_str(),
             link.purpose.as_str(),
             link.email.as_str(),
-            link.email.key(),
             token.as_str(),
             link.created_at.millis(),
             link.expires_at.millis()
@@ -147,16 +136,13 @@ impl Links<&mut Tx> {
         Ok(())
     }
 
-    /// Takes up to `limit` wishes, oldest first; they are fulfilled in the same transaction or not taken at all.
-    pub(crate) async fn take_reset_requests(mut self, limit: u32) -> Result<Vec<ResetRequest>, Error> {
-        let rows = fetch_all!(self.0, RequestRow, TAKE_REQUESTS, i64::from(limit))?;
-        Ok(rows
-            .into_iter()
-            .map(|row| ResetRequest {
-                id: Id::from_stored(row.id),
-                org_id: Id::from_stored(row.org_id),
-                email: Email::from_stored(row.email),
-            })
-            .collect())
+    /// Takes the oldest wish; it is fulfilled in the same transaction or not taken at all. `None` when another worker has it.
+    pub(crate) async fn take_reset_request(mut self) -> Result<Option<ResetRequest>, Error> {
+        let row = fetch_optional!(self.0, RequestRow, TAKE_REQUEST)?;
+        Ok(row.map(|row| ResetRequest {
+            id: Id::from_stored(row.id),
+            org_id: Id::from_stored(row.org_id),
+            email: Email::from_stored(row.email),
+        }))
     }
 }

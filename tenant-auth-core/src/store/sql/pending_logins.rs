@@ -44,6 +44,8 @@ statements! {
           FROM tenant_auth_pending_logins
          WHERE org_id = $1 AND id = $2 AND expires_at > $3";
     TAKE = "DELETE FROM tenant_auth_pending_logins WHERE org_id = $1 AND id = $2";
+    DELETE_OF_ORGANIZATION = "DELETE FROM tenant_auth_pending_logins WHERE org_id = $1";
+    DELETE_ALL = "DELETE FROM tenant_auth_pending_logins";
     DELETE_OF_USER = "DELETE FROM tenant_auth_pending_logins WHERE user_id = $1";
 }
 
@@ -112,6 +114,16 @@ impl PendingLogins<&mut Tx> {
     /// Uses it up; `false` when somebody else did first.
     pub(crate) async fn take(mut self, org: &OrgId, id: &SessionId) -> Result<bool, Error> {
         Ok(execute!(self.0, TAKE, org.as_str(), id.as_str())? == 1)
+    }
+
+    pub(crate) async fn end_of_organization(mut self, org: &OrgId) -> Result<(), Error> {
+        execute!(self.0, DELETE_OF_ORGANIZATION, org.as_str())?;
+        Ok(())
+    }
+
+    pub(crate) async fn end_all(mut self) -> Result<(), Error> {
+        execute!(self.0, DELETE_ALL)?;
+        Ok(())
     }
 
     pub(crate) async fn end_of_user(mut self, user: &UserId) -> Result<(), Error> {

@@ -34,13 +34,22 @@ statements! {
         UPDATE tenant_auth_throttles
            SET failures = failures + 1,
                pending = CASE WHEN pending > 0 THEN pending - 1 ELSE 0 END,
-               window_ends_at = CASE WHEN failures = 0 OR window_ends_at <= $2 OR $4 THEN $3 ELSE window_ends_at END
+               window_ends_at = CASE WHEN failures = 0 OR window_ends_at <= $2 OR failures + 1 >= $4 THEN $3 ELSE window_ends_at END
          WHERE key = $1
         RETURNING failures, window_ends_at, blocked_until";
     BLOCK = "
         UPDATE tenant_auth_throttles
            SET blocked_until = $2, forget_at = CASE WHEN forget_at < $3 THEN $3 ELSE forget_at END
          WHERE key = $1";
+    SPEND = "
+        INSERT INTO tenant_auth_throttles AS t (key, failures, pending, pending_until, window_ends_at, blocked_until, forget_at)
+        VALUES ($1, 1, 0, 0, $3, 0, $3)
+        ON CONFLICT (key) DO UPDATE
+           SET failures = CASE WHEN t.window_ends_at <= $2 THEN 1 ELSE t.failures + 1 END,
+               window_ends_at = CASE WHEN t.window_ends_at <= $2 THEN $3 ELSE t.window_ends_at END,
+               forget_at = CASE WHEN t.window_ends_at <= $2 THEN $3 ELSE t.forget_at END
+         WHERE t.window_ends_at <= $2 OR t.failures < $4
+        RETURNING failures, window_ends_at, blocked_until";
     RELEASE = "
         UPDATE tenant_auth_throttles
            SET pending = CASE WHEN pending > 0 THEN pending - 1 ELSE 0 END
@@ -74,6 +83,10 @@ row! {
 row! { KnownRow { last_login_at: i64, } }
 
 impl ThrottleState {
+    pub(crate) fn window_ends_at(&self) -> Timestamp {
+        Timestamp::from_millis(self.window_ends_at)
+    }
+
     pub(crate) fn blocked_until(&self) -> Timestamp {
         Timestamp::from_millis(self.blocked_until)
     }
@@ -99,21 +112,27 @@ impl Throttles<&mut Tx> {
         Ok(taken.is_some())
     }
 
-    /// Counts a failure; the window ends at `window_ends` when it is the first, or always when it slides.
+    /// Counts a failure. The window begins with the first and, where blocks double, again with each one that blocks.
     pub(crate) async fn fail(
         mut self,
-        key: &str,
+        limit: &Limit,
         now: Timestamp,
         window_ends: Timestamp,
-        slides: bool,
     ) -> Result<Option<ThrottleState>, Error> {
-        fetch_optional!(self.0, ThrottleState, FAIL, key, now.millis(), window_ends.millis(), slides)
+        let extends_from = if limit.doubling { i64::from(limit.most) } else { i64::MAX };
+        fetch_optional!(self.0, ThrottleState, FAIL, limit.key.as_str(), now.millis(), window_ends.millis(), extends_from)
     }
 
     /// Refuses every attempt until `until`; the counter is kept until `forget_at`.
     pub(crate) async fn block(mut self, key: &str, until: Timestamp, forget_at: Timestamp) -> Result<(), Error> {
         execute!(self.0, BLOCK, key, until.millis(), forget_at.millis())?;
         Ok(())
+    }
+
+    /// Uses up one of `most` that there are until the window, which begins with the first, ends; `false` when there is none left.
+    pub(crate) async fn spend(mut self, key: &str, now: Timestamp, window_ends: Timestamp, most: u32) -> Result<bool, Error> {
+        let spent = fetch_optional!(self.0, ThrottleState, SPEND, key, now.millis(), window_ends.millis(), i64::from(most))?;
+        Ok(spent.is_some())
     }
 
     /// Gives a place back without a verdict that counts.

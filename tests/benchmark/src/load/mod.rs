@@ -74,7 +74,7 @@ impl<S: Script> Load<S> {
         self.run().await?;
         let (elapsed, after) = (started.elapsed(), self.target.watched.used()?);
         let requests = self.requests as f64;
-        let [server, of_database] = [0, 1].map(|which| (after[which] - before[which]).as_secs_f64() * 1e6 / requests);
+        let [server, of_database] = after.since(&before).map(|micros| micros / requests);
         Ok(Round { micros: server + of_database, of_database, rate: requests / elapsed.as_secs_f64() })
     }
 

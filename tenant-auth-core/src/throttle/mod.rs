@@ -4,18 +4,31 @@
 //!
 //! No stranger can lock a person out: the wide limits exempt the addresses from which the account has logged in lately.
 
+mod gates;
+
 use std::{net::IpAddr, time::Duration};
 
+pub(crate) use gates::Gates;
+use tokio::sync::OwnedSemaphorePermit;
+
 use crate::{
-    account::Client, builder::TenantAuth, config::Config, error::Error, id::UserId, secret::Secret, store::Tx, time::Timestamp,
+    account::Client,
+    builder::TenantAuth,
+    config::Config,
+    error::Error,
+    id::UserId,
+    secret::Secret,
+    store::{Purpose, Tx},
+    time::Timestamp,
     value::Email,
 };
 
 /// A reserved place is forgotten after this long: more than any verdict takes.
 const LEASE: Duration = Duration::from_secs(60);
-/// How long an attempt waits for others' verdicts, and how often it looks.
+/// How long an attempt waits for others' verdicts, and how often it looks for those of other processes.
 const PATIENCE: Duration = Duration::from_secs(20);
-const LOOK_EVERY: Duration = Duration::from_millis(25);
+const FIRST_LOOK: Duration = Duration::from_millis(25);
+const LAST_LOOK: Duration = Duration::from_millis(400);
 /// An address that logged in within this time is known.
 const KNOWN_FOR: Duration = Duration::from_secs(30 * 24 * 3_600);
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -33,7 +46,7 @@ pub(crate) struct Limit {
     pub(crate) most: u32,
     window: Duration,
     /// Blocks that grow with each failure beyond, instead of one that lasts until the window ends.
-    doubling: bool,
+    pub(crate) doubling: bool,
 }
 
 /// An attempt that has its places and is about to be judged.
@@ -44,6 +57,8 @@ pub(crate) struct Attempt {
     limits: Vec<Limit>,
     /// Account and address, for an attempt with a password.
     origin: Option<(String, String)>,
+    /// Given back to this process's other attempts when this one is settled.
+    _places: Vec<OwnedSemaphorePermit>,
 }
 
 impl TenantAuth {
@@ -86,7 +101,9 @@ impl TenantAuth {
     async fn reserve(&self, mut limits: Vec<Limit>, origin: Option<(String, String)>) -> Result<Attempt, Error> {
         // Transactions that lock several counters lock them in one order.
         limits.sort_by(|a, b| a.key.cmp(&b.key));
+        let places = self.gates().pass(&limits).await?;
         let mut waited = Duration::ZERO;
+        let mut pause = FIRST_LOOK;
         loop {
             let now = self.now();
             let mut tx = self.store().begin().await?;
@@ -99,7 +116,7 @@ impl TenantAuth {
             }
             let Some(full) = full else {
                 tx.commit(now, self.entropy()).await?;
-                return Ok(Attempt { auth: self.clone(), limits, origin });
+                return Ok(Attempt { auth: self.clone(), limits, origin, _places: places });
             };
             let blocked = tx.throttles().state(&full.key).await?.map(|state| state.blocked_until()).filter(|until| *until > now);
             drop(tx);
@@ -109,8 +126,10 @@ impl TenantAuth {
             if waited >= PATIENCE {
                 return Err(Error::Unavailable);
             }
-            tokio::time::sleep(LOOK_EVERY).await;
-            waited += LOOK_EVERY;
+            // Every place is another process's: its verdicts can only be looked for.
+            tokio::time::sleep(pause).await;
+            waited += pause;
+            pause = (pause * 2).min(LAST_LOOK);
         }
     }
 
@@ -121,6 +140,22 @@ impl TenantAuth {
     }
 }
 
+/// Mails with a link of one purpose that a recipient gets in an hour, whoever asks (contract section 5).
+const MAILS_PER_HOUR: u32 = 3;
+
+/// Counts a mail with a link, in the transaction that writes it. Recipients stand as digests here, too.
+///
+/// # Errors
+/// [`Error::RateLimited`] when the recipient has had their share.
+pub(crate) async fn count_mail(tx: &mut Tx, purpose: Purpose, recipient: &Email, now: Timestamp) -> Result<(), Error> {
+    let key = format!("mail:{}:{}", purpose.as_str(), account_key(recipient));
+    if tx.throttles().spend(&key, now, now.plus(HOUR), MAILS_PER_HOUR).await? {
+        return Ok(());
+    }
+    let until = tx.throttles().state(&key).await?.map_or(now, |state| state.window_ends_at());
+    Err(Error::RateLimited { retry_after: whole_seconds(until.since(now)) })
+}
+
 impl Attempt {
     /// It was wrong: it counts. `true` when it brought a limit about.
     pub(crate) async fn failed(self) -> Result<bool, Error> {
@@ -129,23 +164,18 @@ impl Attempt {
         let mut tx = self.auth.store().begin().await?;
         for limit in &self.limits {
             let window_ends = now.plus(limit.window);
-            let Some(state) = tx.throttles().fail(&limit.key, now, window_ends, limit.doubling).await? else { continue };
+            let Some(state) = tx.throttles().fail(limit, now, window_ends).await? else { continue };
             let beyond = u32::try_from(state.failures).unwrap_or(u32::MAX).checked_sub(limit.most);
             let blocked_until = match beyond {
                 None => Timestamp::from_millis(0),
                 Some(beyond) if limit.doubling => now.plus(FIRST_BLOCK.saturating_mul(1 << beyond.min(10)).min(LONGEST_BLOCK)),
-                Some(_) => Timestamp::from_millis(state.window_ends_at),
+                Some(_) => state.window_ends_at(),
             };
             reached |= beyond == Some(0);
             tx.throttles().block(&limit.key, blocked_until, window_ends.max(blocked_until)).await?;
         }
         tx.commit(now, self.auth.entropy()).await?;
         Ok(reached)
-    }
-
-    /// Settles it by whether it counts as a failure; `true` when it brought a limit about.
-    pub(crate) async fn settle(self, counts: bool) -> Result<bool, Error> {
-        if counts { self.failed().await } else { self.withdrawn().await.map(|()| false) }
     }
 
     /// It was right, or never judged: it does not count.
