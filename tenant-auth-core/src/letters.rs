@@ -57,6 +57,11 @@ impl Letter<'_> {
         }
     }
 
+    /// Whether it would tell somebody what they have just become.
+    pub(crate) fn is_about(&self, recipient: &Email) -> bool {
+        matches!(self, Self::NewAdmin { who, .. } if *who == recipient)
+    }
+
     /// Written out for one recipient.
     pub(crate) fn to(&self, recipient: &Email) -> Result<Message, Error> {
         let mut link = None;

@@ -75,7 +75,7 @@ pub(crate) async fn letter(
     post(auth, tx, Posting { org, kind: letter.kind(), message: letter.to(recipient)?, useless_after }, now).await
 }
 
-/// Tells every active org_admin of something that gives power over the organization.
+/// Tells every active org_admin of something that gives power over the organization, but not of themselves.
 pub(crate) async fn tell_admins(
     auth: &TenantAuth,
     tx: &mut Tx,
@@ -83,8 +83,9 @@ pub(crate) async fn tell_admins(
     notice: &Letter<'_>,
     now: Timestamp,
 ) -> Result<(), Error> {
-    for admin in tx.members().active_admins(org).await? {
-        letter(auth, tx, org, (&admin, notice), now).await?;
+    let admins = tx.members().active_admins(org).await?;
+    for admin in admins.iter().filter(|admin| !notice.is_about(admin)) {
+        letter(auth, tx, org, (admin, notice), now).await?;
     }
     Ok(())
 }
