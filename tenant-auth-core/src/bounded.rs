@@ -1,36 +1,46 @@
-//! Work that keeps a core busy for milliseconds: hashing passwords and estimating their strength. It runs on a bounded number of
-//! threads behind a bounded queue; beyond that the answer is [`Error::Unavailable`] at once, and everything else stays quick.
+//! Work that keeps a core busy for milliseconds: hashing passwords and estimating their strength. It runs on a few threads of its
+//! own behind a bounded queue; beyond that the answer is [`Error::Unavailable`] at once, and everything else stays quick. The
+//! threads live as long as the service: a hash needs some 20 MiB, and an allocator keeps as much for every thread that ever
+//! needed it.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Mutex, PoisonError},
+    thread,
 };
 
-use tokio::sync::Semaphore;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::error::Error;
 
 /// How many may wait for each thread.
 const QUEUE_PER_THREAD: usize = 256;
 
-/// Threads for such work: all cores but one.
-#[derive(Debug)]
-pub(crate) struct BoundedWork {
-    permits: Arc<Semaphore>,
-    waiting: AtomicUsize,
-    queue: usize,
-}
+type Job = Box<dyn FnOnce() + Send>;
 
-impl Default for BoundedWork {
-    fn default() -> Self {
-        let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get().saturating_sub(1).max(1));
-        Self { permits: Arc::new(Semaphore::new(threads)), waiting: AtomicUsize::new(0), queue: threads * QUEUE_PER_THREAD }
-    }
+/// Threads for such work: as many as there are cores but one. They end with it.
+pub(crate) struct BoundedWork {
+    queue: mpsc::Sender<Job>,
 }
 
 impl BoundedWork {
-    /// Runs `work` on a thread of its own. The permit moves into the closure: a caller that disconnects gives up its answer, not
-    /// the thread it occupies.
+    /// Starts the threads.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when the system gives none.
+    pub(crate) fn start(name: &str) -> Result<Self, Error> {
+        let threads = thread::available_parallelism().map_or(1, |cores| cores.get().saturating_sub(1).max(1));
+        let (queue, jobs) = mpsc::channel(threads * QUEUE_PER_THREAD);
+        let jobs = Arc::new(Mutex::new(jobs));
+        for _ in 0..threads {
+            let jobs = Arc::clone(&jobs);
+            thread::Builder::new().name(name.to_owned()).spawn(move || work(&jobs)).map_err(Error::internal)?;
+        }
+        Ok(Self { queue })
+    }
+
+    /// Runs `work` on one of the threads. What nobody waits for any more when its turn comes is left undone.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when too many wait.
@@ -38,44 +48,67 @@ impl BoundedWork {
         &self,
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        let place = Place::take(&self.waiting, self.queue)?;
-        let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(Error::internal)?;
-        drop(place);
-        tokio::task::spawn_blocking(move || {
-            let result = work();
-            drop(permit);
-            result
-        })
-        .await
-        .map_err(Error::internal)?
+        let (answer, result) = oneshot::channel();
+        let job = move || {
+            if !answer.is_closed() {
+                // Whoever waited may have gone in the meantime.
+                let _ = answer.send(work());
+            }
+        };
+        self.queue.try_send(Box::new(job)).map_err(|_| Error::Unavailable)?;
+        result.await.map_err(Error::internal)?
     }
 }
 
-/// A place in the queue, given back even when the waiting future is dropped.
-struct Place<'q>(&'q AtomicUsize);
-
-impl<'q> Place<'q> {
-    fn take(waiting: &'q AtomicUsize, limit: usize) -> Result<Self, Error> {
-        let place = Self(waiting);
-        if waiting.fetch_add(1, Ordering::SeqCst) >= limit { Err(Error::Unavailable) } else { Ok(place) }
+/// Does one job after the other until the queue is closed. A job that panics loses its own answer only.
+fn work(jobs: &Mutex<mpsc::Receiver<Job>>) {
+    loop {
+        let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv();
+        let Some(job) = job else { return };
+        if catch_unwind(AssertUnwindSafe(job)).is_err() {
+            tracing::error!("work on a password panicked");
+        }
     }
 }
 
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
+impl fmt::Debug for BoundedWork {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BoundedWork({} places free)", self.queue.capacity())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc as blocking;
+
     use super::*;
 
     #[tokio::test]
     async fn beyond_the_queue_the_answer_is_unavailable_at_once() {
-        let work = BoundedWork::default();
-        work.waiting.store(work.queue, Ordering::SeqCst);
+        let work = Arc::new(BoundedWork::start("test").expect("threads"));
+        let (release, held) = blocking::channel::<()>();
+        let held = Arc::new(Mutex::new(held));
+        let mut waiting = Vec::new();
+        while work.queue.capacity() > 0 {
+            let (work, held) = (Arc::clone(&work), Arc::clone(&held));
+            waiting.push(tokio::spawn(async move {
+                let hold = move || Ok(held.lock().unwrap_or_else(PoisonError::into_inner).recv().is_ok());
+                work.run(hold).await
+            }));
+            tokio::task::yield_now().await;
+        }
         assert!(matches!(work.run(|| Ok(())).await, Err(Error::Unavailable)));
-        assert_eq!(work.waiting.load(Ordering::SeqCst), work.queue, "the refused one gave its place back");
+        drop(release);
+        for answer in waiting {
+            answer.await.expect("not cancelled").expect("answered");
+        }
+        work.run(|| Ok(())).await.expect("there is room again");
+    }
+
+    #[tokio::test]
+    async fn a_panic_costs_its_own_answer_only() {
+        let work = BoundedWork::start("test").expect("threads");
+        assert!(work.run::<()>(|| panic!("made to order")).await.is_err());
+        work.run(|| Ok(())).await.expect("the thread is still there");
     }
 }

@@ -144,7 +144,7 @@ impl Builder {
             mailer: self.mailer,
             outbox_filled: Notify::new(),
             key_uses: KeyUses::default(),
-            estimates: BoundedWork::default(),
+            estimates: BoundedWork::start("tenant-auth-estimate")?,
             gates: Gates::default(),
             runtime: Handle::current(),
         });

@@ -85,7 +85,7 @@ impl Argon2Hasher {
         let pepper = pepper.map(|text| Zeroizing::new(text.as_bytes().to_vec()));
         let mut engine = Engine { params, pepper, decoy: StoredPassword::new("") };
         engine.decoy = engine.hash(&Password::new("a password that nobody has"))?;
-        Ok(Self { engine: Arc::new(engine), threads: BoundedWork::default() })
+        Ok(Self { engine: Arc::new(engine), threads: BoundedWork::start("tenant-auth-hash")? })
     }
 
     async fn run<T: Send + 'static>(&self, work: impl FnOnce(&Engine) -> Result<T, Error> + Send + 'static) -> Result<T, Error> {
