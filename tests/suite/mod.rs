@@ -60,6 +60,7 @@ mod throttling_edges;
 mod throttling_races;
 mod throttling_wide;
 mod tokens;
+mod topologies;
 mod verify;
 
 use tenant_auth_conformance::Scenario;
@@ -123,6 +124,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         throttling_races::scenarios(),
         throttling_wide::scenarios(),
         tokens::scenarios(),
+        topologies::scenarios(),
         verify::scenarios(),
     ]
     .concat()
