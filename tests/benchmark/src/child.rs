@@ -9,7 +9,7 @@ use std::{
 use clap::ValueEnum;
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{Failure, core, roles::Role};
+use crate::{Failure, cores, roles::Role};
 
 /// A process of this benchmark.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ impl Child {
     /// Starts a role with what it is told: the races on both cores, everything else on the servers'.
     pub(crate) fn start(role: Role, told: &impl Serialize) -> Result<Self, Failure> {
         let program = std::env::current_exe()?;
-        let mut command = if role == Role::Races { core::on_both(program) } else { core::on_servers(program) };
+        let mut command = if role == Role::Races { cores::on_both(program) } else { cores::on_servers(program) };
         let name = role.to_possible_value().ok_or("a role without a name")?;
         let mut process = command.args(["--role", name.get_name()]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (orders, answers) = (process.stdin.take(), process.stdout.take().ok_or("a child without an output")?);

@@ -5,7 +5,7 @@
 //! The servers under test, PostgreSQL among them, are processes of their own on one core; this one, with the load, runs on the other.
 
 mod child;
-mod core;
+mod cores;
 mod cpu;
 mod figures;
 mod load;
@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     let done = match options.role {
         Some(role) => roles::play(role),
         None => {
-            core::move_to_load_core();
+            cores::move_to_load_core();
             tokio::runtime::Builder::new_current_thread()
                 .enable_all()
                 .build()

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::{core, load::Round, options::Options, statistics::median};
+use crate::{cores, load::Round, options::Options, statistics::median};
 
 /// Prints as it goes.
 #[derive(Debug)]
@@ -26,8 +26,8 @@ impl Report {
         let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
         println!("Tenant Auth benchmark on {}", model.trim_start_matches([' ', '\t', ':']));
         println!("load before the run: {}", load.split(' ').take(3).collect::<Vec<_>>().join(" "));
-        match core::is_moved() {
-            true => println!("servers and PostgreSQL on core {}, the load on the other", core::SERVERS),
+        match cores::is_moved() {
+            true => println!("servers and PostgreSQL on core {}, the load on the other", cores::SERVERS),
             false => println!("NOT PINNED: taskset or a second core is missing, and the figures mean less"),
         }
         if cfg!(debug_assertions) {

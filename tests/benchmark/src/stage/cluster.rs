@@ -15,7 +15,7 @@ use std::{
 
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 
-use crate::{Failure, core};
+use crate::{Failure, cores};
 
 /// How long the server may take to come up.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -56,7 +56,7 @@ impl Cluster {
         if !made.status.success() {
             return Err(format!("initdb: {}", String::from_utf8_lossy(&made.stderr)).into());
         }
-        let mut shell = core::on_servers("sh");
+        let mut shell = cores::on_servers("sh");
         shell.args(["-c", GUARD, "sh"]).arg(programs.join("postgres")).arg(&directory).stdin(Stdio::piped());
         let guard = owned(&mut shell, owner).spawn()?;
         let mut cluster = Self { postmaster: 0, version: String::new(), directory, guard };

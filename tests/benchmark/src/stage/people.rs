@@ -18,7 +18,7 @@ use crate::Failure;
 pub(crate) const PASSWORD: &str = "mauve-otter-plinth-42";
 
 /// How many people are logged in, at most.
-const LOGGED_IN: u32 = 20_000;
+const LOGGED_IN: u32 = 10_000;
 /// Longer than any filler is old, so that tokens issued in the past are still good.
 const LONG: Duration = Duration::from_secs(30 * 24 * 3_600);
 
