@@ -51,7 +51,7 @@ impl Database {
     }
 
     /// Connects a store to it.
-    pub(crate) async fn store(&self) -> Store {
+    pub async fn store(&self) -> Store {
         match &self.place {
             Place::File { directory } => Sqlite::open(&file(directory), CONNECTIONS).await.expect("SQLite opens").into(),
             Place::Named { name } => {

@@ -53,6 +53,7 @@ mod security_mails;
 mod sessions;
 mod settings;
 mod slug;
+mod store_contract;
 mod suspension;
 mod throttling;
 mod throttling_addresses;
@@ -117,6 +118,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         sessions::scenarios(),
         settings::scenarios(),
         slug::scenarios(),
+        store_contract::scenarios(),
         suspension::scenarios(),
         throttling::scenarios(),
         throttling_addresses::scenarios(),
