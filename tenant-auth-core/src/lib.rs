@@ -58,6 +58,8 @@ mod throttle;
 mod time;
 mod token;
 mod value;
+#[cfg_attr(not(test), expect(dead_code, reason = "subscriptions and deliveries are its callers"))]
+mod webhooks;
 mod worker;
 
 pub use account::{
@@ -91,4 +93,5 @@ pub use store::Store;
 pub use time::Timestamp;
 pub use token::{PartialToken, Tokens};
 pub use value::{AppUrl, Bio, DisplayName, Email, Metadata, Origin, Phone, Plan, Rejected, Slug};
+pub use webhooks::WebhookUrl;
 pub use worker::Worker;
