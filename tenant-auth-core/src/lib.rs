@@ -58,7 +58,6 @@ mod throttle;
 mod time;
 mod token;
 mod value;
-#[cfg_attr(not(test), expect(dead_code, reason = "subscriptions and deliveries are its callers"))]
 mod webhooks;
 mod worker;
 
@@ -92,6 +91,9 @@ pub use store::Sqlite;
 pub use store::Store;
 pub use time::Timestamp;
 pub use token::{PartialToken, Tokens};
-pub use value::{AppUrl, Bio, DisplayName, Email, Metadata, Origin, Phone, Plan, Rejected, Slug};
-pub use webhooks::WebhookUrl;
+pub use value::{AppUrl, Bio, Description, DisplayName, Email, Metadata, Origin, Phone, Plan, Rejected, Slug};
+pub use webhooks::{
+    CreatedWebhook, EventSelection, NewWebhook, SignatureError, SignedHeaders, SigningSecret, WebhookUpdate, WebhookUrl,
+    verify_webhook,
+};
 pub use worker::Worker;

@@ -45,16 +45,19 @@ impl From<Blocked> for SendError {
 }
 
 impl Targets {
-    /// Reads and judges the URL of a new subscription, its host's addresses included.
+    /// Reads and judges the URL of a new subscription, its host's addresses included. A name without addresses is taken: it may
+    /// get some, and they are vetted before each attempt.
     ///
     /// # Errors
     /// [`Error::Invalid`], with the same words for every reason: whoever may create subscriptions must not learn from them
-    /// whether an internal name exists or where it leads.
+    /// which rule refused.
     pub(crate) async fn admit(&self, text: &str, resolver: &dyn Resolver) -> Result<WebhookUrl, Error> {
         let refusal = || Error::invalid("url", self.rule());
         let url = WebhookUrl::parse(text).map_err(|_| refusal())?;
-        self.vet(&url, resolver).await.map_err(|_| refusal())?;
-        Ok(url)
+        match self.vet(&url, resolver).await {
+            Err(SendError::Blocked) => Err(refusal()),
+            _ => Ok(url),
+        }
     }
 
     /// Judges what can be judged without asking anybody: scheme, port, and a host that says itself where it leads.

@@ -48,7 +48,7 @@ impl WebhookUrl {
     }
 
     /// The host: an address in whatever spelling it was typed, or a name.
-    pub(super) fn host(&self) -> Host<&str> {
+    pub(crate) fn host(&self) -> Host<&str> {
         self.0.host().unwrap_or(Host::Domain("")) // `parse` let none without a host in
     }
 
