@@ -11,6 +11,7 @@ use crate::{
     config::Config,
     error::Error,
     keys::{self, Keyring},
+    metrics::{Metrics, WorkMeter},
     ports::{Argon2Hasher, Clock, Entropy, Mailer, OsEntropy, PasswordHasher, SystemClock},
     sealed::MasterKeys,
     store::{Store, Tx},
@@ -39,6 +40,7 @@ pub(crate) struct Inner {
     key_uses: KeyUses,
     estimates: BoundedWork,
     gates: Gates,
+    metrics: Metrics,
     runtime: Handle,
 }
 
@@ -125,11 +127,15 @@ impl Builder {
         let master_keys = self.master_keys.ok_or(BuildError::Missing("master_keys"))?;
         let config = self.config.ok_or(BuildError::Missing("config"))?;
         config.check()?;
+        let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
+        let metrics = Metrics::new(clock.now());
         let hasher = match self.hasher {
             Some(hasher) => hasher,
-            None => Arc::new(Argon2Hasher::new(config.argon2, config.password_pepper.as_deref())?),
+            None => {
+                let meter = metrics.hashing().clone();
+                Arc::new(Argon2Hasher::metered(config.argon2, config.password_pepper.as_deref(), meter)?)
+            }
         };
-        let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
         let entropy = self.entropy.unwrap_or_else(|| Arc::new(OsEntropy));
         store.migrate().await?;
         let keyring = Keyring::open(&store, &config, &master_keys, clock.now(), &*entropy).await?;
@@ -144,8 +150,9 @@ impl Builder {
             mailer: self.mailer,
             outbox_filled: Notify::new(),
             key_uses: KeyUses::default(),
-            estimates: BoundedWork::start("tenant-auth-estimate")?,
+            estimates: BoundedWork::start("tenant-auth-estimate", WorkMeter::unread())?,
             gates: Gates::default(),
+            metrics,
             runtime: Handle::current(),
         });
         inner.runtime.spawn(keys::watch(Arc::downgrade(&inner)));
@@ -228,10 +235,18 @@ impl TenantAuth {
         &self.inner.runtime
     }
 
-    /// Commits, and wakes the worker for what the transaction left in the outbox.
+    /// What the service counts.
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.inner.metrics
+    }
+
+    /// Commits, counts what happened, and wakes the worker for what the transaction left in the outbox.
     pub(crate) async fn commit(&self, tx: Tx, now: Timestamp) -> Result<(), Error> {
-        let fills_outbox = tx.fills_outbox();
+        let (fills_outbox, happened) = (tx.fills_outbox(), tx.event_kinds());
         tx.commit(now, self.entropy()).await?;
+        for kind in happened {
+            self.metrics().event(kind);
+        }
         if fills_outbox {
             self.inner.outbox_filled.notify_one();
         }

@@ -46,6 +46,7 @@ mod id;
 mod keys;
 mod letters;
 mod mail;
+mod metrics;
 mod model;
 mod operator;
 mod org;

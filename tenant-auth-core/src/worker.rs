@@ -11,8 +11,9 @@ use crate::{
     builder::TenantAuth,
     error::Error,
     mail,
+    metrics::MailOutcome,
     ports::MailError,
-    store::{ClaimedMail, Retention, Swept},
+    store::{ClaimedMail, Retention, SWEEP_BATCH, Swept},
     time::Timestamp,
 };
 
@@ -87,7 +88,9 @@ impl Worker {
     /// One round of what waits; `true` when there was something to do.
     async fn work(&self) -> Result<bool, Error> {
         let asked = fulfil_reset_request(&self.auth).await?;
-        Ok(self.send_due_mail().await? || asked)
+        let sent = self.send_due_mail().await?;
+        self.auth.metrics().worked(self.auth.now());
+        Ok(sent || asked)
     }
 
     /// How long nothing is due, as far as anybody knows.
@@ -110,9 +113,10 @@ impl Worker {
         for kind in Swept::ALL {
             loop {
                 let mut tx = self.auth.store().begin().await?;
-                let more = tx.sweep().run(kind, now, retention).await?;
+                let deleted = tx.sweep().run(kind, now, retention).await?;
                 tx.commit(now, self.auth.entropy()).await?;
-                if !more {
+                self.auth.metrics().swept(kind, deleted);
+                if deleted < SWEEP_BATCH {
                     break;
                 }
             }
@@ -159,24 +163,32 @@ impl Worker {
         };
         let now = self.auth.now();
         let mut tx = self.auth.store().begin().await?;
-        match outcome {
-            Ok(()) => tx.mails().sent(mail).await?,
+        let came_of_it = match outcome {
+            Ok(()) => {
+                tx.mails().sent(mail).await?;
+                MailOutcome::Sent
+            }
             Err(MailError::Permanent(reason)) => {
                 tracing::warn!(mail = %mail.id, %reason, "a mail was given up");
                 tx.mails().fail(mail, &reason).await?;
+                MailOutcome::Failed
             }
             Err(MailError::Transient(reason)) => match next_attempt(mail, now) {
                 Some(at) => {
                     tracing::info!(mail = %mail.id, %reason, next = %at.to_iso(), "a mail could not be sent yet");
                     tx.mails().retry(mail, at, &reason).await?;
+                    MailOutcome::Retried
                 }
                 None => {
                     tracing::warn!(mail = %mail.id, %reason, "a mail was given up after a day");
                     tx.mails().fail(mail, &reason).await?;
+                    MailOutcome::Failed
                 }
             },
-        }
-        tx.commit(now, self.auth.entropy()).await
+        };
+        tx.commit(now, self.auth.entropy()).await?;
+        self.auth.metrics().mail(came_of_it);
+        Ok(())
     }
 }
 

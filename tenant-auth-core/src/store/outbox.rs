@@ -46,6 +46,10 @@ impl Event {
         let data = to_raw_value(data).map_err(Error::internal)?;
         Ok(Self { kind, org_id: org_id.clone(), slug: slug.clone(), actor, data })
     }
+
+    pub(super) fn kind(&self) -> EventKind {
+        self.kind
+    }
 }
 
 /// A mail to be stored with the transaction; its content is sealed already.

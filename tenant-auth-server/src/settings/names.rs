@@ -18,6 +18,7 @@ pub(super) const SETTINGS: &[(&str, Shape)] = &[
     ("database_url", Shape::One),
     ("database_connections", Shape::One),
     ("listen", Shape::One),
+    ("metrics_listen", Shape::One),
     ("public_url", Shape::One),
     ("master_key", Shape::List),
     ("master_key_file", Shape::One),

@@ -15,6 +15,7 @@ use url::{Host, Url};
 use super::{Database, Deployment, LogFormat, reading::Reading};
 
 const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8080);
+const DEFAULT_METRICS_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9464);
 const DEFAULT_CONNECTIONS: u32 = 10;
 const DEFAULT_LOG: &str = "info,sqlx=warn";
 
@@ -194,6 +195,16 @@ fn warn_of_a_foreign_cookie_domain(reading: &mut Reading, config: &Config) {
 pub(super) fn listen(reading: &mut Reading) -> SocketAddr {
     let must = "must be an address and a port such as 127.0.0.1:8080 or [::]:8080";
     reading.parsed("listen", |text| text.parse().map_err(|_| must.to_owned())).unwrap_or(DEFAULT_LISTEN)
+}
+
+/// The socket for Prometheus, when there is to be one.
+pub(super) fn metrics_listen(reading: &mut Reading) -> Option<SocketAddr> {
+    let must = "must be an address and a port such as 127.0.0.1:9464, or none";
+    let parse = |text: &str| match text {
+        "none" => Ok(None),
+        address => address.parse().map(Some).map_err(|_| must.to_owned()),
+    };
+    reading.parsed("metrics_listen", parse).unwrap_or(Some(DEFAULT_METRICS_LISTEN))
 }
 
 /// Filter and format of the log.
