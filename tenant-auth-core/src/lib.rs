@@ -79,7 +79,7 @@ pub use model::{
     AccountRole, ApiKey, AuthMethod, Invite, InviteSummary, MailStatus, MemberEntry, Membership, Organization, Profile, Role,
     Scope, Session, SessionSummary, Status, User,
 };
-pub use operator::{CreatedUser, Invited, NewOrganization, NewUser, Operator, SessionsOf};
+pub use operator::{CreatedUser, DeploymentAdmin, Invited, NewOrganization, NewUser, Operator, OrganizationChange, SessionsOf};
 pub use org::{InvitePreview, OrganizationUpdate, Patch, Registration};
 pub use page::{List, Page};
 pub use sealed::{MasterKeyError, MasterKeys};

@@ -28,6 +28,8 @@ mod long_lists;
 mod members;
 mod metadata;
 mod metrics;
+mod operator_organizations;
+mod operators;
 mod organization;
 mod outage;
 mod own_sessions;
@@ -55,6 +57,7 @@ mod sessions;
 mod settings;
 mod slug;
 mod store_contract;
+mod stored;
 mod suspension;
 mod throttling;
 mod throttling_addresses;
@@ -94,6 +97,8 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         members::scenarios(),
         metadata::scenarios(),
         metrics::scenarios(),
+        operator_organizations::scenarios(),
+        operators::scenarios(),
         organization::scenarios(),
         outage::scenarios(),
         own_sessions::scenarios(),

@@ -20,8 +20,10 @@ use super::{
 use crate::{
     error::Error,
     id::{Id, Kind},
+    org::Patch,
     page::Page,
     secret::LinkToken,
+    value::Slug,
 };
 
 /// A part of a request that a handler takes.
@@ -60,6 +62,13 @@ pub(crate) trait PathValue: Sized + Send {
 impl<K: Kind> PathValue for Id<K> {
     fn from_segment(segment: &str) -> Result<Self, Error> {
         segment.parse().map_err(|_| Error::NotFound("id"))
+    }
+}
+
+/// What is no slug cannot be an organization's.
+impl PathValue for Slug {
+    fn from_segment(segment: &str) -> Result<Self, Error> {
+        segment.parse().map_err(|_| Error::NoSuchOrganization)
     }
 }
 
@@ -133,6 +142,11 @@ impl<T: DeserializeOwned + Send> Input for TokenJson<T> {
         refuse_nul(text, Some("token"))?;
         Ok(Self(value))
     }
+}
+
+/// A field of a partial update that is there: null clears, anything else sets. Use it with `#[serde(default)]`.
+pub(super) fn patch<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Patch<T>, D::Error> {
+    Ok(Option::<T>::deserialize(deserializer)?.map_or(Patch::Clear, Patch::Set))
 }
 
 /// The body, once size, encoding and type are what they must be.

@@ -4,6 +4,7 @@
 mod api_key;
 mod keys;
 mod migrate;
+mod operators;
 mod org;
 mod report;
 mod sessions;
@@ -49,6 +50,9 @@ enum Command {
     /// Manage people's accounts
     #[command(subcommand)]
     User(user::Command),
+    /// Appoint operators of the deployment
+    #[command(subcommand)]
+    Operator(operators::Command),
     /// Manage sessions
     #[command(subcommand)]
     Sessions(sessions::Command),
@@ -77,6 +81,7 @@ pub(crate) async fn run() -> Result<(), Failure> {
         Command::Org(command) => command.run(&input).await,
         Command::ApiKey(command) => command.run(&input).await,
         Command::User(command) => command.run(&input).await,
+        Command::Operator(command) => command.run(&input).await,
         Command::Sessions(command) => command.run(&input).await,
         Command::Keys(command) => command.run(&input).await,
     }

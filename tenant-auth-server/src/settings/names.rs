@@ -30,6 +30,7 @@ pub(super) const SETTINGS: &[(&str, Shape)] = &[
     ("change_email_url", Shape::One),
     ("trusted_proxies", Shape::List),
     ("allowed_origins", Shape::List),
+    ("operator_org", Shape::One),
     ("cookie_domain", Shape::One),
     ("cookie_same_site", Shape::One),
     ("tokens_in_body", Shape::One),

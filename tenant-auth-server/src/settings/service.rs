@@ -8,7 +8,7 @@ use std::{
 };
 
 use ipnet::IpNet;
-use tenant_auth_core::{Config, Error, MasterKeys, Origin, SameSite, TokensInBody, ports::Argon2Params};
+use tenant_auth_core::{Config, Error, MasterKeys, Origin, SameSite, Slug, TokensInBody, ports::Argon2Params};
 use tracing_subscriber::EnvFilter;
 use url::{Host, Url};
 
@@ -83,6 +83,7 @@ fn config(reading: &mut Reading) -> Option<Config> {
     set(&mut config.trusted_proxies, reading.parsed("trusted_proxies", proxies));
     let origins = reading.list("allowed_origins", |item| Origin::parse(item).map_err(|rejected| rejected.to_string()));
     set(&mut config.allowed_origins, origins);
+    config.operator_org = reading.parsed("operator_org", |text| Slug::parse(text).map_err(|rejected| rejected.to_string()));
     config.cookie_domain = reading.parsed("cookie_domain", cookie_domain);
     let same_site = [("lax", SameSite::Lax), ("strict", SameSite::Strict), ("none", SameSite::None)];
     set(&mut config.cookie_same_site, reading.choice("cookie_same_site", &same_site));

@@ -180,6 +180,7 @@ fn values_arrive_where_they_belong() {
         .with("ARGON2", "8,1,1")
         .with("PASSWORD_PEPPER", " pepper ")
         .with("ALLOWED_ORIGINS", "https://a.example.com,https://b.example.com")
+        .with("OPERATOR_ORG", "operators")
         .with("COOKIE_DOMAIN", ".Example.com")
         .with("COOKIE_SAME_SITE", "strict")
         .with("TOKENS_IN_BODY", "always")
@@ -194,6 +195,7 @@ fn values_arrive_where_they_belong() {
     assert_eq!((config.argon2.memory_kib, config.argon2.iterations, config.argon2.parallelism), (8, 1, 1));
     assert_eq!(config.password_pepper.as_deref(), Some(" pepper "), "byte for byte");
     assert_eq!(config.allowed_origins.len(), 2);
+    assert_eq!(config.operator_org.as_ref().map(|slug| slug.as_str()), Some("operators"));
     assert_eq!(config.cookie_domain.as_deref(), Some("example.com"));
     assert_eq!((config.cookie_same_site, config.tokens_in_body), (SameSite::Strict, TokensInBody::Always));
     assert_eq!(config.sessions_per_user, 3);
