@@ -52,6 +52,7 @@ impl Route {
         let segments = self.template.split('/').map(|segment| match segment {
             "{userId}" => user_id.to_owned(),
             "{invite}" => of_kind("inv"),
+            "{slug}" => "acme".to_owned(),
             "{id}" if self.template.contains("/api-keys/") => of_kind("key"),
             "{id}" if self.template.contains("/webhooks/") => of_kind("whk"),
             "{id}" => of_kind("ses"),

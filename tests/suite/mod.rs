@@ -27,6 +27,9 @@ mod logout;
 mod long_lists;
 mod members;
 mod metadata;
+mod metrics;
+mod operator_organizations;
+mod operators;
 mod organization;
 mod outage;
 mod own_sessions;
@@ -54,6 +57,7 @@ mod sessions;
 mod settings;
 mod slug;
 mod store_contract;
+mod stored;
 mod suspension;
 mod throttling;
 mod throttling_addresses;
@@ -92,6 +96,9 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         long_lists::scenarios(),
         members::scenarios(),
         metadata::scenarios(),
+        metrics::scenarios(),
+        operator_organizations::scenarios(),
+        operators::scenarios(),
         organization::scenarios(),
         outage::scenarios(),
         own_sessions::scenarios(),

@@ -192,7 +192,7 @@ pub struct Invite {
     pub email: Email,
     /// The role it gives.
     pub role: Role,
-    /// The inviting admin; `None` when the operator's command line invited.
+    /// The inviting admin; `None` when an operator of the deployment invited.
     pub invited_by: Option<UserId>,
     /// That admin's address.
     pub invited_by_email: Option<Email>,

@@ -35,6 +35,12 @@ pub(crate) struct InviteData {
     invite: InviteSummary,
 }
 
+impl From<InviteSummary> for InviteData {
+    fn from(invite: InviteSummary) -> Self {
+        Self { invite }
+    }
+}
+
 pub(crate) async fn create(admin: OrgAdmin, Json(request): Json<InviteRequest>) -> Outcome<InviteData> {
     let invite = admin.invite(&request.email, request.role.unwrap_or(Role::Member)).await?;
     Ok(InviteData { invite: invite.summary() }.into())
