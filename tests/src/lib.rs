@@ -13,6 +13,7 @@ pub mod jwt;
 pub mod logs;
 mod org;
 mod postgres;
+pub mod promises;
 mod race;
 mod request;
 mod response;

@@ -27,6 +27,7 @@ mod logout;
 mod long_lists;
 mod members;
 mod metadata;
+mod openapi;
 mod organization;
 mod outage;
 mod own_sessions;
@@ -92,6 +93,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         long_lists::scenarios(),
         members::scenarios(),
         metadata::scenarios(),
+        openapi::scenarios(),
         organization::scenarios(),
         outage::scenarios(),
         own_sessions::scenarios(),
