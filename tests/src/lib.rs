@@ -39,7 +39,7 @@ pub use org::Org;
 pub use race::{Start, rounds, together};
 pub use request::Request;
 pub use response::{Response, id_of, shape};
-pub use runner::main;
+pub use runner::{main, stop};
 pub use scenario::{Cells, Run, Scenario};
 pub use setup::Setup;
 pub use wire::{Raw, exchange};
