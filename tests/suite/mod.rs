@@ -27,9 +27,13 @@ mod logout;
 mod long_lists;
 mod members;
 mod metadata;
+<<<<<<< HEAD
 mod metrics;
 mod operator_organizations;
 mod operators;
+=======
+mod openapi;
+>>>>>>> openapi
 mod organization;
 mod outage;
 mod own_sessions;
@@ -96,9 +100,13 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         long_lists::scenarios(),
         members::scenarios(),
         metadata::scenarios(),
+<<<<<<< HEAD
         metrics::scenarios(),
         operator_organizations::scenarios(),
         operators::scenarios(),
+=======
+        openapi::scenarios(),
+>>>>>>> openapi
         organization::scenarios(),
         outage::scenarios(),
         own_sessions::scenarios(),

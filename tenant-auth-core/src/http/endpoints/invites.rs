@@ -126,6 +126,7 @@ pub(crate) async fn preview(tenant: Tenant, Json(request): Json<PreviewRequest>)
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct AcceptRequest {
     name: Option<DisplayName>,
+    #[cfg_attr(feature = "openapi", schema(min_length = 8, max_length = 256))]
     password: Option<String>,
 }
 
