@@ -103,6 +103,7 @@ pub(crate) async fn until_stopped(
     let address = listener.local_addr().map_err(Failure::system("Asking for the listener's address"))?;
     let drain = Drain::new();
     let app = tenant_auth_axum::routes(&auth)
+        .merge(tenant_auth_axum::panel(&auth))
         .layer(middleware::from_fn_with_state(drain.clone(), drain::count))
         .merge(health::routes(auth.clone(), drain.clone()))
         .merge(extra)
