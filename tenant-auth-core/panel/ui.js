@@ -74,7 +74,7 @@ export function toast(text) {
 	const place = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document.body;
 	if (region.parentNode !== place) place.append(region);
 	const element = h('div.toast', icon('check'), text);
-	region.append(element);
+	region.replaceChildren(element);
 	setTimeout(() => element.remove(), 5000);
 }
 

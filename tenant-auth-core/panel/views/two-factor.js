@@ -44,7 +44,7 @@ function showCodes(codes) {
 		h('p.notice.wait', 'This is the only time they are shown.'),
 		h('div.actions', button('Copy', () => copy(text), { mark: 'copy' }), button('Download', download), button('Print', () => print()),
 			button('I have stored them', () => self.close(), { kind: 'primary' })),
-	]);
+	], { wide: true });
 	dialog.classList.add('printable');
 	dialog.addEventListener('cancel', (event) => event.preventDefault());
 }
