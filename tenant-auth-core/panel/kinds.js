@@ -7,4 +7,5 @@ export const KINDS = {
 	user: 'updated password_changed email_verified two_factor_enabled two_factor_disabled',
 	org: 'updated suspended reactivated',
 	api_key: 'created rotated revoked',
+	webhook: 'test disabled',
 };

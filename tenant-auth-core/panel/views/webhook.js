@@ -65,7 +65,7 @@ async function watch(path, id) {
 	const [times, pause] = LOOKS;
 	for (let look = 0; look < times; look += 1) {
 		const seen = (await all(`${path}/deliveries`, 'deliveries')).find((one) => one.id === id);
-		if (seen && (seen.status !== 'pending' || seen.attempts > 0)) return seen;
+		if (seen && (seen.status !== 'pending' || seen.lastError)) return seen;
 		await new Promise((resolve) => setTimeout(resolve, pause));
 	}
 	return { status: 'pending', attempts: 0 };
@@ -75,7 +75,7 @@ const outcome = (one) => [
 	badge(...STATUS[one.status]),
 	one.lastStatusCode && h('code', String(one.lastStatusCode)),
 	one.lastError && h('span', ERRORS[one.lastError] ?? one.lastError),
-	one.status === 'pending' && one.attempts > 0 && h('span.faint', 'again ', ago(one.nextAttemptAt)),
+	one.lastError && one.nextAttemptAt && h('span.faint', 'again ', ago(one.nextAttemptAt)),
 ];
 
 function deliveries(path, isActive) {
