@@ -219,7 +219,13 @@ impl Config {
     /// The path under which every route lies, such as `/api/v1`.
     #[cfg(feature = "http")]
     pub(crate) fn base_path(&self) -> String {
-        format!("{}/api/v1", self.public_url.path().trim_end_matches('/'))
+        format!("{}/api/v1", self.public_path())
+    }
+
+    /// The path of the public URL without a trailing slash; empty for most.
+    #[cfg(feature = "http")]
+    pub(crate) fn public_path(&self) -> &str {
+        self.public_url.path().trim_end_matches('/')
     }
 
     /// How long a generation's tokens are good for something: the longer-lived of the two.
