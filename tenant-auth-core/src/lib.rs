@@ -51,6 +51,7 @@ mod operator;
 mod org;
 mod page;
 pub mod ports;
+mod principal;
 mod sealed;
 mod secret;
 mod store;
@@ -70,6 +71,8 @@ pub use caller::{Backend, Member, OrgAdmin, Tenant};
 pub use config::{Config, SameSite, TokensInBody};
 pub use error::Error;
 pub use event::EventKind;
+#[cfg(feature = "remote")]
+pub use http::RemoteVerifier;
 pub use id::{
     ApiKeyId, ApiKeyKind, DeliveryId, DeliveryKind, EventId, EventIdKind, Id, InviteId, InviteKind, Kind, MalformedId,
     MembershipId, MembershipKind, OrgId, OrgKind, SessionId, SessionKind, UserId, UserKind,
@@ -81,6 +84,7 @@ pub use model::{
 pub use operator::{CreatedUser, Invited, NewOrganization, NewUser, Operator, SessionsOf};
 pub use org::{InvitePreview, OrganizationUpdate, Patch, Registration};
 pub use page::{List, Page};
+pub use principal::{Principal, PrincipalMembership, PrincipalOrg, PrincipalSession};
 pub use sealed::{MasterKeyError, MasterKeys};
 pub use secret::{ApiKeyText, Digest, LinkToken, Password, Secret, SignedToken, StoredPassword};
 #[cfg(feature = "postgres")]

@@ -34,6 +34,7 @@ codes! {
     SUSPENDED = 403 "suspended";
     ADMIN_REQUIRED = 403 "admin_required";
     NOT_A_MEMBER = 403 "not_a_member";
+    NOT_ADMITTED = 403 "not_admitted";
     FORBIDDEN_ORIGIN = 403 "forbidden_origin";
     UNKNOWN_ORGANIZATION = 404 "unknown_organization";
     NOT_FOUND = 404 "not_found";

@@ -13,7 +13,9 @@ mod context;
 mod cookies;
 mod endpoints;
 mod error_map;
+mod gate;
 mod input;
+mod presented;
 mod refusal;
 mod route;
 mod table;
@@ -24,6 +26,12 @@ use ::http::{HeaderMap, HeaderValue, Response, header};
 use bytes::Bytes;
 
 pub use codes::Code;
+pub use cookies::CookieStyle;
+#[cfg(feature = "testing")]
+pub use gate::TestVerifier;
+pub use gate::{Admission, Gate, OrganizationFrom, Refused, Renewed, Verifier, Visitor};
+#[cfg(feature = "remote")]
+pub use gate::{RemoteSetupError, RemoteVerifier};
 pub use route::Row;
 pub use table::routes;
 

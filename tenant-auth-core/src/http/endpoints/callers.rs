@@ -73,7 +73,7 @@ impl Caller for Guest {
         Ok(Self {
             tenant,
             client,
-            refresh_token: cookies.refresh(context).map(|token| token.map(str::to_owned)),
+            refresh_token: cookies.refresh(&context.cookie_style()).map(|token| token.map(str::to_owned)),
             tokens_in_body: context.tokens_in_body(),
         })
     }
@@ -124,7 +124,7 @@ impl Caller for Waiting {
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let guest = Guest::identify(context).await?;
         let cookies = context.cookies();
-        let token = cookies.partial(context)?.ok_or(Error::SecondFactorFailed)?;
+        let token = cookies.partial(&context.cookie_style())?.ok_or(Error::SecondFactorFailed)?;
         let login = guest.tenant.waiting_login(token).await?;
         Ok(Self { guest, login })
     }
@@ -170,7 +170,7 @@ async fn leaving(context: &Context, tenant: &Tenant) -> Result<Option<Leaving>, 
             return Ok(None);
         }
     }
-    match cookies.refresh(context)? {
+    match cookies.refresh(&context.cookie_style())? {
         Some(token) => Ok(tenant.leaving_by_refresh(token).await?),
         None => Ok(None),
     }
