@@ -55,6 +55,8 @@ mod principal;
 mod sealed;
 mod secret;
 mod store;
+#[cfg(all(feature = "testing", feature = "sqlite"))]
+pub mod testing;
 mod throttle;
 mod time;
 mod token;

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::{Adapter, App, BASE, CookieRules, Request, cookies::Jar};
+use crate::{Adapter, App, BASE, CookieRules, Host, Request, cookies::Jar};
 
 /// Where requests go, and what the cookies of that server must look like.
 #[derive(Debug, Clone)]
@@ -19,6 +19,8 @@ pub(crate) struct Target {
     pub adapter: Adapter,
     /// How its cookies must be made.
     pub cookies: CookieRules,
+    /// Whether a host's own routes answer there: what they say is theirs, and the service's rules are not theirs to keep.
+    pub is_host: bool,
 }
 
 /// What identifies somebody to the service.
@@ -87,6 +89,17 @@ impl Caller {
     /// The same browser, served by another server of the deployment from now on.
     pub fn via(&self, app: &App) -> Self {
         Self { target: app.target(), ..self.clone() }
+    }
+
+    /// The same browser, at a host's own routes; their paths are whole, as for [`Caller::request_at`].
+    pub fn at_host(&self, host: &Host) -> Self {
+        let target = Target { address: host.address, is_host: true, ..self.target.clone() };
+        Self { target, ..self.clone() }
+    }
+
+    /// `GET` of a host's route.
+    pub fn visit(&self, path: &str) -> Request {
+        self.request_at("GET", path)
     }
 
     /// A device that holds a copy of the cookies as they are now.
