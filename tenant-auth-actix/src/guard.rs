@@ -21,7 +21,7 @@ use crate::convert;
 /// `App::wrap` or `Scope::wrap`. It refuses nobody by itself: routes without `Auth` stay open.
 pub fn guard<S, B>(
     gate: &Gate,
-) -> impl Transform<S, ServiceRequest, Response = ServiceResponse<B>, Error = ActixError, InitError = ()> + 'static
+) -> impl Transform<S, ServiceRequest, Response = ServiceResponse<B>, Error = ActixError, InitError = ()> + use<S, B>
 where
     S: Service<ServiceRequest, Response = ServiceResponse<B>, Error = ActixError> + 'static,
     B: MessageBody + 'static,

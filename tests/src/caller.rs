@@ -7,8 +7,9 @@ use std::{
 };
 
 use serde_json::Value;
+use tenant_auth_core::Config;
 
-use crate::{Adapter, App, BASE, CookieRules, Host, Request, cookies::Jar};
+use crate::{Adapter, App, BASE, CookieRules, Host, Request, cookies::Jar, template::public_url};
 
 /// Where requests go, and what the cookies of that server must look like.
 #[derive(Debug, Clone)]
@@ -49,6 +50,12 @@ pub struct Caller {
 impl Caller {
     pub(crate) fn new(target: Target, slug: &str) -> Self {
         Self { target, slug: Some(slug.to_owned()), headers: Vec::new(), jar: Arc::default(), person: None }
+    }
+
+    /// Somebody at a server that is no scenario's, such as a process of its own.
+    pub fn at(address: SocketAddr, slug: &str) -> Self {
+        let cookies = CookieRules::of(&Config::new(public_url()));
+        Self::new(Target { address, adapter: Adapter::Axum, cookies, is_host: true }, slug)
     }
 
     /// This caller as that person.
@@ -93,7 +100,12 @@ impl Caller {
 
     /// The same browser, at a host's own routes; their paths are whole, as for [`Caller::request_at`].
     pub fn at_host(&self, host: &Host) -> Self {
-        let target = Target { address: host.address, is_host: true, ..self.target.clone() };
+        self.at_address(host.address())
+    }
+
+    /// The same browser, at whatever listens there.
+    pub fn at_address(&self, address: SocketAddr) -> Self {
+        let target = Target { address, is_host: true, ..self.target.clone() };
         Self { target, ..self.clone() }
     }
 

@@ -245,7 +245,8 @@ async fn the_host_may_answer_refusals_itself(app: &App) {
 
 async fn the_organization_may_stand_in_the_path_or_be_fixed(app: &App) {
     let named = |from| Host::start(app.cell.adapter, Gate::new(app.auth.clone()).organization(from), None);
-    let (by_path, fixed) = (named(OrganizationFrom::PathSegment(1)), named(OrganizationFrom::Fixed("acme".parse().expect("a slug"))));
+    let (by_path, fixed) =
+        (named(OrganizationFrom::PathSegment(1)), named(OrganizationFrom::Fixed("acme".parse().expect("a slug"))));
     let member = app.member().logged_in().await.without_slug();
     expect_text(member.at_host(&by_path).visit("/t/acme/app/member").await, "max@acme.example member acme");
     member.at_host(&by_path).visit("/t/globex/app/member").await.expect_refused(401, "wrong_organization");

@@ -83,7 +83,8 @@ async fn a_session_that_is_over_clears_its_cookies(app: &App) {
         let tab = member.copied().at_host(&host);
         member.logout().await.expect(200);
         let refused = tab.visit("/app/who").await.expect_refused(401, "session_required");
-        let cleared: Vec<String> = refused.cookies().into_iter().filter(|cookie| cookie.is_cleared()).map(|cookie| cookie.name).collect();
+        let cleared: Vec<String> =
+            refused.cookies().into_iter().filter(|cookie| cookie.is_cleared()).map(|cookie| cookie.name).collect();
         assert_eq!(cleared, ["access_token", "refresh_token"]);
         assert!(tab.jar().value("refresh_token").is_none());
         expect_cookies_kept(&tab.visit("/app/who").await.expect_refused(401, "session_required"));

@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use serde_json::json;
 use tenant_auth_conformance::{App, Caller, Host, ScriptedServer, scenarios};
-use tenant_auth_core::{RemoteVerifier, SignedToken, http::{Gate, Verifier}};
+use tenant_auth_core::{
+    RemoteVerifier, SignedToken,
+    http::{Gate, Verifier},
+};
 
 use super::{
     embedding::{Refuses, expect_cookies_kept, expect_text},
@@ -106,7 +109,8 @@ async fn a_refused_key_is_the_hosts_fault_and_nobodys_session(app: &App) {
 }
 
 async fn the_persons_address_is_told_where_the_key_is_a_proxys(app: &App) {
-    let server = ScriptedServer::start(|_| Some(http("401 Unauthorized", "", r#"{"status":"error","code":"session_required"}"#))).await;
+    let server =
+        ScriptedServer::start(|_| Some(http("401 Unauthorized", "", r#"{"status":"error","code":"session_required"}"#))).await;
     let remote = RemoteVerifier::new(&server.url()).expect("loopback").states_client_ip();
     let gate = Gate::new(remote.key("acme", app.org().api_key()).expect("a key"));
     let gate = gate.trust_proxies(["127.0.0.1/32".parse().expect("a network")]);
@@ -192,7 +196,8 @@ async fn a_fresh_token_that_is_not_valid_is_403(app: &App) {
 async fn a_foreign_cookie_is_not_passed_on(app: &App) {
     let server = ScriptedServer::start(|asked| {
         let verified = asked.starts_with("POST /api/v1/public/verify ");
-        let cookies = "Set-Cookie: access_token=next; Path=/\r\nSet-Cookie: balancer=7\r\nSet-Cookie: refresh_token=after; Path=/\r\n";
+        let cookies =
+            "Set-Cookie: access_token=next; Path=/\r\nSet-Cookie: balancer=7\r\nSet-Cookie: refresh_token=after; Path=/\r\n";
         Some(if verified { http("200 OK", "", INVALID) } else { http("200 OK", cookies, "{}") })
     })
     .await;

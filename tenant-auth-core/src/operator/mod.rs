@@ -43,6 +43,13 @@ pub struct NewOrganization {
     pub admin_email: Email,
 }
 
+impl NewOrganization {
+    /// An organization on the default plan, without an application of its own.
+    pub fn new(name: DisplayName, slug: Slug, admin_email: Email) -> Self {
+        Self { name, slug, plan: Plan::default(), app_url: None, admin_email }
+    }
+}
+
 /// An org_admin invite made by the operator; the token is shown here once and mailed.
 #[derive(Debug)]
 pub struct Invited {

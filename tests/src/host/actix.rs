@@ -38,9 +38,12 @@ fn routes(prefix: &str) -> Scope {
     web::scope(prefix)
         .route("/who", web::to(async |Auth(who): Auth<Principal>| super::principal(&who)))
         .route("/member", web::to(async |Auth(member): Auth<Member>| super::member(&member)))
-        .route("/twice", web::to(async |Auth(who): Auth<Principal>, Auth(member): Auth<Member>| {
-            format!("{} {}", who.user.email, super::member(&member))
-        }))
+        .route(
+            "/twice",
+            web::to(async |Auth(who): Auth<Principal>, Auth(member): Auth<Member>| {
+                format!("{} {}", who.user.email, super::member(&member))
+            }),
+        )
         .route("/keys", web::get().to(async |Auth(admin): Auth<OrgAdmin>| super::keys(admin).await.map_err(Rejection::from)))
         .route("/backend", web::get().to(async |Auth(backend): Auth<Backend>| super::backend(&backend).map_err(Rejection::from)))
         .route("/tenant", web::get().to(async |Auth(tenant): Auth<Tenant>| super::tenant(&tenant)))

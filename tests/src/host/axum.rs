@@ -15,15 +15,16 @@ use tenant_auth_core::{Backend, Member, OrgAdmin, Principal, Tenant, TenantAuth,
 use crate::server::Running;
 
 pub(super) fn serve(gate: Gate, mounted: Option<TenantAuth>, listener: TcpListener) -> Running {
-    let covered = Router::new()
-        .route("/page", any(|| async { "covered" }))
-        .route_layer(from_extractor::<Auth<Member>>());
+    let covered = Router::new().route("/page", any(|| async { "covered" })).route_layer(from_extractor::<Auth<Member>>());
     let routes = Router::new()
         .route("/who", any(|Auth(who): Auth<Principal>| async move { super::principal(&who) }))
         .route("/member", any(|Auth(member): Auth<Member>| async move { super::member(&member) }))
-        .route("/twice", any(|Auth(who): Auth<Principal>, Auth(member): Auth<Member>| async move {
-            format!("{} {}", who.user.email, super::member(&member))
-        }))
+        .route(
+            "/twice",
+            any(|Auth(who): Auth<Principal>, Auth(member): Auth<Member>| async move {
+                format!("{} {}", who.user.email, super::member(&member))
+            }),
+        )
         .route("/keys", get(|Auth(admin): Auth<OrgAdmin>| async move { super::keys(admin).await.map_err(Rejection::from) }))
         .route("/backend", get(|Auth(backend): Auth<Backend>| async move { super::backend(&backend).map_err(Rejection::from) }))
         .route("/tenant", get(|Auth(tenant): Auth<Tenant>| async move { super::tenant(&tenant) }))

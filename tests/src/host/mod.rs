@@ -8,14 +8,14 @@ mod scripted;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 
 pub use scripted::ScriptedServer;
-use tenant_auth_core::{Backend, Member, OrgAdmin, Principal, Scope, TenantAuth, Tenant, http::Gate};
+use tenant_auth_core::{Backend, Member, OrgAdmin, Principal, Scope, Tenant, TenantAuth, http::Gate};
 
 use crate::{Adapter, App, server::Running};
 
 /// A host on a port of its own, stopped when dropped.
 #[derive(Debug)]
 pub struct Host {
-    pub(crate) address: SocketAddr,
+    address: SocketAddr,
     _running: Running,
 }
 
