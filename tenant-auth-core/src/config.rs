@@ -78,6 +78,7 @@ pub enum SameSite {
 
 /// When `accessToken` and `refreshToken` stand in response bodies (contract section 3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum TokensInBody {
     /// Whenever no browser asks, that is when neither `Origin` nor `Sec-Fetch-Site` is present.
     #[default]

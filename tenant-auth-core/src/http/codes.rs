@@ -2,6 +2,7 @@
 
 /// A status and the `code` that stands beside it in the envelope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Code {
     /// The HTTP status.
     pub status: u16,

@@ -46,6 +46,7 @@ pub const BODY_LIMIT: usize = 64 * 1024;
 
 /// A request's body, as an adapter could read it.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Body {
     /// All of it.
     Complete(Bytes),

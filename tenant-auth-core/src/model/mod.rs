@@ -15,6 +15,7 @@ use crate::{
 /// An organization (tenant).
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Organization {
     /// `org_…`
     pub id: OrgId,
@@ -38,6 +39,7 @@ pub struct Organization {
 /// A person.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct User {
     /// `usr_…`
     pub id: UserId,
@@ -68,6 +70,7 @@ pub struct Profile {
 /// A user's link to an organization.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Membership {
     /// `mem_…`
     pub id: MembershipId,
@@ -96,6 +99,7 @@ impl Membership {
 /// An entry of the member list: the person and the membership in one.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct MemberEntry {
     /// The person.
     pub user_id: UserId,
@@ -115,6 +119,7 @@ pub struct MemberEntry {
 
 /// One login of one person in one organization. Its refresh tokens are not stored: a generation counter says which one is live.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Session {
     /// `ses_…`
     pub id: SessionId,
@@ -145,6 +150,7 @@ pub struct Session {
 /// What its owner sees of a session.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct SessionSummary {
     /// `ses_…`
     pub id: SessionId,
@@ -173,6 +179,7 @@ impl Session {
 
 /// A pending invitation.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Invite {
     /// `inv_…`
     pub id: InviteId,
@@ -197,6 +204,7 @@ pub struct Invite {
 /// What an operation on an invite shows of it.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct InviteSummary {
     /// `inv_…`
     pub id: InviteId,
@@ -218,6 +226,7 @@ impl Invite {
 /// An API key, without its secret.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ApiKey {
     /// `key_…`
     pub id: ApiKeyId,

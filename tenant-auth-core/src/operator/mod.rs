@@ -52,6 +52,7 @@ impl NewOrganization {
 
 /// An org_admin invite made by the operator; the token is shown here once and mailed.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Invited {
     /// The organization.
     pub org: Organization,
