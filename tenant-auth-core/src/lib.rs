@@ -52,9 +52,12 @@ mod operator;
 mod org;
 mod page;
 pub mod ports;
+mod principal;
 mod sealed;
 mod secret;
 mod store;
+#[cfg(all(feature = "testing", feature = "sqlite"))]
+pub mod testing;
 mod throttle;
 mod time;
 mod token;
@@ -72,6 +75,8 @@ pub use caller::{Backend, Member, OrgAdmin, Tenant};
 pub use config::{Config, SameSite, TokensInBody};
 pub use error::Error;
 pub use event::EventKind;
+#[cfg(feature = "remote")]
+pub use http::RemoteVerifier;
 pub use id::{
     ApiKeyId, ApiKeyKind, DeliveryId, DeliveryKind, EventId, EventIdKind, Id, InviteId, InviteKind, Kind, MalformedId,
     MembershipId, MembershipKind, OrgId, OrgKind, SessionId, SessionKind, UserId, UserKind, WebhookId, WebhookKind,
@@ -83,6 +88,7 @@ pub use model::{
 pub use operator::{CreatedUser, DeploymentAdmin, Invited, NewOrganization, NewUser, Operator, OrganizationChange, SessionsOf};
 pub use org::{InvitePreview, OrganizationUpdate, Patch, Registration};
 pub use page::{List, Page};
+pub use principal::{Principal, PrincipalMembership, PrincipalOrg, PrincipalSession};
 pub use sealed::{MasterKeyError, MasterKeys};
 pub use secret::{ApiKeyText, Digest, LinkToken, Password, Secret, SignedToken, StoredPassword};
 #[cfg(feature = "postgres")]

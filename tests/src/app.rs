@@ -152,7 +152,12 @@ impl App {
     }
 
     pub(crate) fn target(&self) -> Target {
-        Target { address: self.server.address(), adapter: self.cell.adapter, cookies: CookieRules::of(&self.config) }
+        Target {
+            address: self.server.address(),
+            adapter: self.cell.adapter,
+            cookies: CookieRules::of(&self.config),
+            is_host: false,
+        }
     }
 }
 

@@ -15,6 +15,9 @@ mod callers;
 mod cookies;
 mod email_address;
 mod email_change;
+mod embedding;
+mod embedding_refresh;
+mod embedding_remote;
 mod in_flight;
 mod invite_limit;
 mod invite_links;
@@ -85,6 +88,9 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         cookies::scenarios(),
         email_address::scenarios(),
         email_change::scenarios(),
+        embedding::scenarios(),
+        embedding_refresh::scenarios(),
+        embedding_remote::scenarios(),
         in_flight::scenarios(),
         invite_limit::scenarios(),
         invite_links::scenarios(),

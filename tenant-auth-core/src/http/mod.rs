@@ -13,11 +13,13 @@ mod context;
 mod cookies;
 mod endpoints;
 mod error_map;
+mod gate;
 mod input;
 #[cfg(feature = "openapi")]
 pub mod openapi;
 #[cfg(feature = "panel")]
 mod pages;
+mod presented;
 mod refusal;
 mod route;
 mod table;
@@ -28,6 +30,12 @@ use ::http::{HeaderMap, HeaderValue, Response, header};
 use bytes::Bytes;
 
 pub use codes::Code;
+pub use cookies::CookieStyle;
+#[cfg(feature = "testing")]
+pub use gate::TestVerifier;
+pub use gate::{Admission, Gate, OrganizationFrom, Refused, Renewed, Verifier, Visitor};
+#[cfg(feature = "remote")]
+pub use gate::{RemoteSetupError, RemoteVerifier};
 #[cfg(feature = "panel")]
 pub use pages::Pages;
 pub use route::Row;
@@ -44,6 +52,7 @@ pub const BODY_LIMIT: usize = 64 * 1024;
 
 /// A request's body, as an adapter could read it.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Body {
     /// All of it.
     Complete(Bytes),
