@@ -7,7 +7,10 @@ mod scrape;
 mod tally;
 mod work;
 
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicI64, Ordering},
+};
 
 use prometheus_client::{
     metrics::{counter::Counter, info::Info},
@@ -42,7 +45,7 @@ pub(crate) struct Metrics {
     swept: Tally<Swept>,
     sessions_opened: Counter,
     sessions_revoked: Counter,
-    webhook_queue: std::sync::Mutex<Option<Queue>>,
+    webhook_queue: Mutex<Option<Queue>>,
 }
 
 impl Metrics {
@@ -75,7 +78,7 @@ impl Metrics {
             swept,
             sessions_opened,
             sessions_revoked,
-            webhook_queue: std::sync::Mutex::default(),
+            webhook_queue: Mutex::default(),
         }
     }
 
@@ -135,7 +138,7 @@ impl Metrics {
     /// How many deliveries wait, and since when the oldest does.
     pub(crate) fn webhook_queue(&self, waiting: u64, oldest: Option<Timestamp>) {
         let queue = Queue { waiting, oldest };
-        *self.webhook_queue.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(queue);
+        *self.webhook_queue.lock().unwrap_or_else(PoisonError::into_inner) = Some(queue);
     }
 }
 
