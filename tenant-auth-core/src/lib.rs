@@ -59,6 +59,7 @@ mod throttle;
 mod time;
 mod token;
 mod value;
+mod webhooks;
 mod worker;
 
 pub use account::{
@@ -73,11 +74,11 @@ pub use error::Error;
 pub use event::EventKind;
 pub use id::{
     ApiKeyId, ApiKeyKind, DeliveryId, DeliveryKind, EventId, EventIdKind, Id, InviteId, InviteKind, Kind, MalformedId,
-    MembershipId, MembershipKind, OrgId, OrgKind, SessionId, SessionKind, UserId, UserKind,
+    MembershipId, MembershipKind, OrgId, OrgKind, SessionId, SessionKind, UserId, UserKind, WebhookId, WebhookKind,
 };
 pub use model::{
-    AccountRole, ApiKey, AuthMethod, Invite, InviteSummary, MailStatus, MemberEntry, Membership, Organization, Profile, Role,
-    Scope, Session, SessionSummary, Status, User,
+    AccountRole, ApiKey, AuthMethod, Delivery, DeliveryError, DeliveryStatus, Invite, InviteSummary, MailStatus, MemberEntry,
+    Membership, Organization, Profile, Role, Scope, Session, SessionSummary, Status, User, Webhook, WebhookStatus,
 };
 pub use operator::{CreatedUser, DeploymentAdmin, Invited, NewOrganization, NewUser, Operator, OrganizationChange, SessionsOf};
 pub use org::{InvitePreview, OrganizationUpdate, Patch, Registration};
@@ -91,5 +92,9 @@ pub use store::Sqlite;
 pub use store::Store;
 pub use time::Timestamp;
 pub use token::{PartialToken, Tokens};
-pub use value::{AppUrl, Bio, DisplayName, Email, Metadata, Origin, Phone, Plan, Rejected, Slug};
+pub use value::{AppUrl, Bio, Description, DisplayName, Email, Metadata, Origin, Phone, Plan, Rejected, Slug};
+pub use webhooks::{
+    CreatedWebhook, EventSelection, NewWebhook, SignatureError, SignedHeaders, SigningSecret, WebhookUpdate, WebhookUrl,
+    verify_webhook,
+};
 pub use worker::Worker;

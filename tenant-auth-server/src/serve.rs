@@ -116,6 +116,7 @@ pub(crate) async fn until_stopped(
     let address = address_of(&listener)?;
     let drain = Drain::new();
     let app = tenant_auth_axum::routes(&auth)
+        .merge(tenant_auth_axum::panel(&auth))
         .layer(middleware::from_fn_with_state(drain.clone(), drain::count))
         .merge(health::routes(auth.clone(), drain.clone()))
         .merge(extra)

@@ -13,6 +13,7 @@ pub mod jwt;
 pub mod logs;
 mod org;
 mod postgres;
+pub mod promises;
 mod race;
 mod request;
 mod response;
@@ -38,9 +39,9 @@ pub use org::Org;
 pub use race::{Start, rounds, together};
 pub use request::Request;
 pub use response::{Response, id_of, shape};
-pub use runner::main;
+pub use runner::{main, stop};
 pub use scenario::{Cells, Run, Scenario};
-pub use setup::Setup;
+pub use setup::{HOOKS, Setup};
 pub use wire::{Raw, exchange};
 
 /// The path under which every route lies.

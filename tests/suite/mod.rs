@@ -28,6 +28,7 @@ mod long_lists;
 mod members;
 mod metadata;
 mod metrics;
+mod openapi;
 mod operator_organizations;
 mod operators;
 mod organization;
@@ -99,6 +100,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         metrics::scenarios(),
         operator_organizations::scenarios(),
         operators::scenarios(),
+        openapi::scenarios(),
         organization::scenarios(),
         outage::scenarios(),
         own_sessions::scenarios(),

@@ -14,6 +14,10 @@ mod cookies;
 mod endpoints;
 mod error_map;
 mod input;
+#[cfg(feature = "openapi")]
+pub mod openapi;
+#[cfg(feature = "panel")]
+mod pages;
 mod refusal;
 mod route;
 mod table;
@@ -24,6 +28,8 @@ use ::http::{HeaderMap, HeaderValue, Response, header};
 use bytes::Bytes;
 
 pub use codes::Code;
+#[cfg(feature = "panel")]
+pub use pages::Pages;
 pub use route::Row;
 pub use table::routes;
 

@@ -7,10 +7,7 @@ mod scrape;
 mod tally;
 mod work;
 
-use std::sync::{
-    Mutex, PoisonError,
-    atomic::{AtomicI64, Ordering},
-};
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use prometheus_client::{
     metrics::{counter::Counter, info::Info},
@@ -23,7 +20,6 @@ pub(crate) use work::WorkMeter;
 
 use crate::{event::EventKind, store::Swept, time::Timestamp};
 use requests::Requests;
-use scrape::Queue;
 
 /// What precedes every name.
 const PREFIX: &str = "tenant_auth";
@@ -45,7 +41,6 @@ pub(crate) struct Metrics {
     swept: Tally<Swept>,
     sessions_opened: Counter,
     sessions_revoked: Counter,
-    webhook_queue: Mutex<Option<Queue>>,
 }
 
 impl Metrics {
@@ -78,7 +73,6 @@ impl Metrics {
             swept,
             sessions_opened,
             sessions_revoked,
-            webhook_queue: Mutex::default(),
         }
     }
 
@@ -107,6 +101,11 @@ impl Metrics {
         self.mails.add(outcome, 1);
     }
 
+    /// A delivery was tried, or is not to be tried any more.
+    pub(crate) fn delivery(&self, outcome: DeliveryOutcome) {
+        self.deliveries.add(outcome, 1);
+    }
+
     /// Rows of a kind were deleted because nobody can use them any more.
     pub(crate) fn swept(&self, kind: Swept, rows: u64) {
         self.swept.add(kind, rows);
@@ -128,24 +127,8 @@ impl Metrics {
     }
 }
 
-#[cfg_attr(not(test), expect(dead_code, reason = "the delivery worker's"))]
-impl Metrics {
-    /// A delivery was tried, or is not to be tried any more.
-    pub(crate) fn delivery(&self, outcome: DeliveryOutcome) {
-        self.deliveries.add(outcome, 1);
-    }
-
-    /// How many deliveries wait, and since when the oldest does.
-    pub(crate) fn webhook_queue(&self, waiting: u64, oldest: Option<Timestamp>) {
-        let queue = Queue { waiting, oldest };
-        *self.webhook_queue.lock().unwrap_or_else(PoisonError::into_inner) = Some(queue);
-    }
-}
-
 #[cfg(all(test, feature = "sqlite"))]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::{Config, MasterKeys, Sqlite, TenantAuth};
 
@@ -160,15 +143,14 @@ mod tests {
             .build()
             .await
             .expect("builds");
-        assert!(!auth.metrics_text().await.expect("is written").contains("webhook_deliveries_waiting"), "nobody has looked yet");
         auth.metrics().delivery(DeliveryOutcome::Blocked);
-        auth.metrics().webhook_queue(3, Some(auth.now().minus(Duration::from_secs(60))));
         let text = auth.metrics_text().await.expect("is written");
         for line in [
             "tenant_auth_webhook_deliveries_total{outcome=\"blocked\"} 1",
             "tenant_auth_webhook_deliveries_total{outcome=\"succeeded\"} 0",
-            "tenant_auth_webhook_deliveries_waiting 3",
-            "tenant_auth_webhook_deliveries_oldest_waiting_seconds 60.",
+            "tenant_auth_webhook_deliveries_waiting 0",
+            "tenant_auth_webhook_deliveries_oldest_waiting_seconds 0.",
+            "tenant_auth_events_waiting 0",
         ] {
             assert!(text.contains(&format!("\n{line}")), "{line} is missing in:\n{text}");
         }

@@ -2,10 +2,7 @@
 //! it does not answer, the text says so and leaves out what only the database knows, rather than be late itself.
 
 use std::{
-    sync::{
-        PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
@@ -45,7 +42,7 @@ impl TenantAuth {
     /// # Errors
     /// [`Error::Internal`] when the text cannot be written, which is a defect.
     pub async fn metrics_text(&self) -> Result<String, Error> {
-        let mails = match tokio::time::timeout(PATIENCE, self.waiting_mails()).await {
+        let queues = match tokio::time::timeout(PATIENCE, self.queues()).await {
             Ok(read) => read.ok(),
             Err(_) => None,
         };
@@ -53,14 +50,11 @@ impl TenantAuth {
         let now = self.now();
         let mut seen = Registry::with_prefix(PREFIX);
         let up: Gauge = Gauge::default();
-        up.set(i64::from(mails.is_some()));
+        up.set(i64::from(queues.is_some()));
         seen.register("database_up", "Whether the database answers", up);
         pools(&mut seen, &self.store().pools());
-        if let Some(mails) = mails {
-            queue(&mut seen, "mails", mails, now);
-            if let Some(deliveries) = *metrics.webhook_queue.lock().unwrap_or_else(PoisonError::into_inner) {
-                queue(&mut seen, "webhook_deliveries", deliveries, now);
-            }
+        for (name, waiting) in queues.into_iter().flatten() {
+            queue(&mut seen, name, waiting, now);
         }
         times(&mut seen, metrics, now);
         let mut written = String::new();
@@ -70,9 +64,15 @@ impl TenantAuth {
         Ok(written)
     }
 
-    async fn waiting_mails(&self) -> Result<Queue, Error> {
-        let (waiting, oldest) = self.store().read().await?.mails().waiting().await?;
-        Ok(Queue { waiting, oldest })
+    /// Mails, events that are not deliveries yet, and deliveries. A delivery waits from the moment it is due.
+    async fn queues(&self) -> Result<[(&'static str, Queue); 3], Error> {
+        let mut reader = self.store().read().await?;
+        let queue = |(waiting, oldest)| Queue { waiting, oldest };
+        Ok([
+            ("mails", queue(reader.mails().waiting().await?)),
+            ("events", queue(reader.events().waiting().await?)),
+            ("webhook_deliveries", queue(reader.deliveries().waiting().await?)),
+        ])
     }
 }
 

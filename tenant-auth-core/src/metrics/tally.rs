@@ -183,6 +183,8 @@ impl Label for Swept {
             Self::Throttles => "throttles",
             Self::KnownAddresses => "known_addresses",
             Self::SigningKeys => "signing_keys",
+            Self::WebhookSecrets => "webhook_secrets",
+            Self::Deliveries => "deliveries",
             Self::Events => "events",
             Self::Mails => "mails",
             Self::Changes => "changes",

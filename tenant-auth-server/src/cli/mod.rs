@@ -4,6 +4,8 @@
 mod api_key;
 mod keys;
 mod migrate;
+#[cfg(feature = "openapi")]
+mod openapi;
 mod operators;
 mod org;
 mod report;
@@ -59,6 +61,9 @@ enum Command {
     /// Manage signing keys and what is sealed
     #[command(subcommand)]
     Keys(keys::Command),
+    /// Print the OpenAPI document; with settings, for their public URL
+    #[cfg(feature = "openapi")]
+    Openapi(report::Format),
 }
 
 /// Runs the command that was asked for.
@@ -84,6 +89,8 @@ pub(crate) async fn run() -> Result<(), Failure> {
         Command::Operator(command) => command.run(&input).await,
         Command::Sessions(command) => command.run(&input).await,
         Command::Keys(command) => command.run(&input).await,
+        #[cfg(feature = "openapi")]
+        Command::Openapi(format) => openapi::run(&input, &format),
     }
 }
 

@@ -37,10 +37,12 @@ impl Caller for DeploymentAdmin {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OrganizationsData {
     organizations: Vec<Organization>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     next_cursor: Option<String>,
 }
 
@@ -50,6 +52,7 @@ pub(crate) async fn list(operator: DeploymentAdmin, page: Page) -> Outcome<Organ
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CreateOrganizationRequest {
     name: DisplayName,
@@ -60,6 +63,7 @@ pub(crate) struct CreateOrganizationRequest {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct CreatedOrganizationData {
     org: Organization,
     invite: InviteSummary,
@@ -76,16 +80,19 @@ pub(crate) async fn create(
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ChangeOrganizationRequest {
     name: Option<DisplayName>,
     plan: Option<Plan>,
     #[serde(default, deserialize_with = "patch")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<AppUrl>))]
     app_url: Patch<AppUrl>,
     status: Option<Status>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct ChangedOrganizationData {
     org: Organization,
 }
@@ -100,6 +107,7 @@ pub(crate) async fn update(
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct InviteAdminRequest {
     email: Email,
 }
