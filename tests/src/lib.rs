@@ -35,6 +35,7 @@ pub use cookies::{Cookie, CookieRules};
 pub use database::Database;
 pub use doubles::{BusyHasher, GatedHasher, PanickingHasher};
 pub use org::Org;
+pub use postgres::empty_postgres;
 pub use race::{Start, rounds, together};
 pub use request::Request;
 pub use response::{Response, id_of, shape};
