@@ -25,7 +25,7 @@ pub use sqlite::Sqlite;
 pub(crate) use dialect::{Conn, Link};
 pub(crate) use outbox::{Actor, Event, OutgoingMail};
 pub(crate) use sql::{
-    deliveries::{Attempted, ClaimedDelivery, NewDelivery},
+    deliveries::{Attempted, ClaimedDelivery, DueEndpoint, NewDelivery},
     events::UndeliveredEvent,
     invites::{InviteRecord, NewInvite},
     links::{MailedLink, Purpose, ResetRequest},
@@ -38,7 +38,7 @@ pub(crate) use sql::{
     standing::Standing,
     sweep::{Retention, Swept},
     users::Account,
-    webhooks::SealedSecret,
+    webhooks::{SealedSecret, Subscriber},
 };
 
 use crate::{error::Error, time::Timestamp};

@@ -22,8 +22,19 @@ pub(crate) struct Admin {
 impl Admin {
     /// Makes the organization and its admin with the program's own commands, and logs in at a server.
     pub(crate) fn of_new_organization(program: &Program, address: &str) -> Self {
-        crate::json(&program.run(&["org", "create", "--name", "Acme", "--slug", "acme", "--admin-email", "eve@example.com", "--json"]));
-        let create = ["user", "create", "--org", "acme", "--email", "ada@example.com", "--name", "Ada", "--role", "org_admin", "--json"];
+        crate::json(&program.run(&[
+            "org",
+            "create",
+            "--name",
+            "Acme",
+            "--slug",
+            "acme",
+            "--admin-email",
+            "eve@example.com",
+            "--json",
+        ]));
+        let create =
+            ["user", "create", "--org", "acme", "--email", "ada@example.com", "--name", "Ada", "--role", "org_admin", "--json"];
         crate::json(&program.run_with_stdin(&create, &format!("{PASSWORD}\n")));
         let mut admin = Self { user_id: String::new(), token: String::new() };
         let session = admin.data(address, "POST /auth/login", &json!({ "email": "ada@example.com", "password": PASSWORD }));

@@ -31,12 +31,10 @@ statements! {
          ORDER BY created_at, id
          LIMIT $1";
     TAKE = "UPDATE tenant_auth_events SET undelivered = FALSE WHERE id = $1 AND undelivered";
-    PAYLOAD = "SELECT payload FROM tenant_auth_events WHERE id = $1";
 }
 
 row! { SequenceRow { sequence: i64, } }
 row! { UndeliveredRow { undelivered: bool, } }
-row! { PayloadRow { payload: String, } }
 row! {
     EventRow {
         id: String,
@@ -72,11 +70,6 @@ impl<L: Link> Events<L> {
         let event =
             |row: EventRow| UndeliveredEvent { id: Id::from_stored(row.id), org_id: Id::from_stored(row.org_id), kind: row.kind };
         Ok(rows.into_iter().map(event).collect())
-    }
-
-    /// What subscribers are sent, byte for byte.
-    pub(crate) async fn payload(mut self, event: &EventId) -> Result<Option<String>, Error> {
-        Ok(fetch_optional!(self.0, PayloadRow, PAYLOAD, event.as_str())?.map(|row| row.payload))
     }
 }
 

@@ -25,7 +25,9 @@ const IDLE: Duration = Duration::from_secs(20);
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) async fn measure(stage: &mut Stage, report: &mut Report) -> Result<(), Failure> {
-    report.heading(&format!("webhooks over plain http; {EVENTS} events to {WELL} endpoints beside one that hangs and one that fails"));
+    report.heading(&format!(
+        "webhooks over plain http; {EVENTS} events to {WELL} endpoints beside one that hangs and one that fails"
+    ));
     for engine in stage.engines() {
         of(stage, engine, report).await?;
     }
@@ -150,7 +152,9 @@ async fn storm(
     let each = (server + database - changes) / deliveries;
     report.ratio(&format!("CPU for each delivery, {engine}"), each, " µs", Goal::AtMost(30.0));
     let of_database = database / deliveries;
-    report.note(&format!("{engine}: PostgreSQL's part, changes included {of_database:.1} µs; memory {memory:.1} MiB, then {now:.1} MiB"));
+    report.note(&format!(
+        "{engine}: PostgreSQL's part, changes included {of_database:.1} µs; memory {memory:.1} MiB, then {now:.1} MiB"
+    ));
     Ok(())
 }
 

@@ -73,7 +73,8 @@ impl Arrivals {
 
     fn note(&self, delivery: &[u8]) {
         let text = String::from_utf8_lossy(delivery);
-        let digits = text.split(r#""counter":"#).nth(1).map(|rest| rest.chars().take_while(char::is_ascii_digit).collect::<String>());
+        let digits =
+            text.split(r#""counter":"#).nth(1).map(|rest| rest.chars().take_while(char::is_ascii_digit).collect::<String>());
         let counter = digits.and_then(|digits| digits.parse().ok()).unwrap_or(usize::MAX);
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push((counter, Instant::now()));
     }
