@@ -11,8 +11,9 @@ use crate::{
     id::WebhookId,
     letters::Letter,
     mail,
-    model::{Webhook, WebhookStatus},
-    store::{Actor, Event},
+    metrics::DeliveryOutcome,
+    model::{DeliveryError, DeliveryStatus, Webhook, WebhookStatus},
+    store::{Actor, Attempted, Event},
     time::Timestamp,
 };
 
@@ -47,7 +48,7 @@ pub(super) async fn record(auth: &TenantAuth, outcomes: &[Outcome]) -> Result<()
         tx.deliveries().record(&outcome.claim, outcome.attempted).await?;
     }
     tx.commit(now, auth.entropy()).await?;
-    outcomes.iter().for_each(tell);
+    outcomes.iter().for_each(|outcome| tell(auth, outcome));
     for health in endpoints.into_values() {
         if let Some(reason) = health.hopeless(now) {
             let called = &health.called.webhook;
@@ -59,13 +60,24 @@ pub(super) async fn record(auth: &TenantAuth, outcomes: &[Outcome]) -> Result<()
     Ok(())
 }
 
-fn tell(outcome: &Outcome) {
+fn tell(auth: &TenantAuth, outcome: &Outcome) {
     let Outcome { endpoint, claim, attempted, .. } = outcome;
+    auth.metrics().delivery(counted(attempted));
     tracing::debug!(
         webhook = %endpoint.webhook.id, delivery = %claim.id, attempt = claim.attempt,
         status = attempted.status.as_str(), code = attempted.status_code, error = attempted.error.map(|error| error.as_str()),
         "a delivery was attempted"
     );
+}
+
+fn counted(attempted: &Attempted) -> DeliveryOutcome {
+    match (attempted.status, attempted.error) {
+        (DeliveryStatus::Succeeded, _) => DeliveryOutcome::Succeeded,
+        (_, Some(DeliveryError::Blocked)) => DeliveryOutcome::Blocked,
+        (DeliveryStatus::Pending, _) => DeliveryOutcome::Retried,
+        (DeliveryStatus::Failed, _) => DeliveryOutcome::Failed,
+        (DeliveryStatus::Cancelled, _) => DeliveryOutcome::Cancelled,
+    }
 }
 
 impl Health {
