@@ -2,7 +2,7 @@
 //! have a quarter of what there is: a hanging endpoint delays nobody. Claims are made and outcomes recorded by one task, in
 //! transactions that take whatever has come together meanwhile; attempts run beside it.
 
-use std::{collections::HashMap, future::Future, pin::pin, time::Duration};
+use std::{collections::HashMap, future::Future, pin::pin, sync::Arc, time::Duration};
 
 use tokio::{
     sync::watch,
@@ -43,8 +43,10 @@ pub(crate) struct Dispatcher {
     attempts: JoinSet<Result<Outcome, Error>>,
     /// Whose attempts are running.
     running: HashMap<TaskId, Serving>,
-    /// The endpoint the last round ended with.
+    /// The endpoint the last round ended with, when there were more.
     after: String,
+    /// Whether anything was claimed since the rounds began with the first endpoint.
+    worked: bool,
 }
 
 /// Whom a place is taken by.
@@ -58,7 +60,7 @@ type Done = Result<(TaskId, Result<Outcome, Error>), JoinError>;
 impl Dispatcher {
     pub(crate) fn new(auth: &TenantAuth) -> Self {
         let (attempts, running) = (JoinSet::new(), HashMap::new());
-        Self { auth: auth.clone(), filled: auth.outbox_filled(), attempts, running, after: String::new() }
+        Self { auth: auth.clone(), filled: auth.outbox_filled(), attempts, running, after: String::new(), worked: false }
     }
 
     /// Delivers until `shutdown` is ready; attempts that are running then are finished and recorded.
@@ -123,61 +125,66 @@ impl Dispatcher {
         Ok(self.claim().await? || turned)
     }
 
-    /// Claims what is due at endpoints that have places left, and starts the attempts.
+    /// Claims what is due at endpoints that have places left, and starts the attempts; `true` when there may be more to claim now.
     async fn claim(&mut self) -> Result<bool, Error> {
-        if self.auth.sender().is_none() {
+        if self.auth.sender().is_none() || self.running.len() >= PLACES {
             return Ok(false);
         }
         let now = self.auth.now();
         let due = self.auth.store().read().await?.deliveries().due_endpoints(now, &self.after, ENDPOINTS).await?;
-        self.after = match due.last() {
-            Some(last) if due.len() == ENDPOINTS as usize => last.as_str().to_owned(),
-            _ => String::new(),
-        };
-        let open: Vec<&WebhookId> = due.iter().filter(|id| self.taken_by(id) < PLACES_OF_ONE).collect();
-        if open.is_empty() || self.running.len() >= PLACES {
-            return Ok(false);
-        }
-        let mut tx = self.auth.store().begin().await?;
-        let mut claimed = Vec::new();
-        let mut promised = Promised::default();
-        for id in open {
-            let Some(webhook) = tx.webhooks().endpoint(id).await? else { continue };
-            let claims = self.claim_of(&mut tx, &webhook, &mut promised, now).await?;
-            if !claims.is_empty() {
-                claimed.push((webhook, claims));
+        let (mut claimed, mut looked_at) = (Vec::new(), due.len());
+        if due.iter().any(|id| self.taken_by(id) < PLACES_OF_ONE) {
+            let mut tx = self.auth.store().begin().await?;
+            let mut promised = Promised::default();
+            for (place, id) in due.iter().enumerate() {
+                if self.running.len() + promised.all >= PLACES {
+                    looked_at = place;
+                    break;
+                }
+                claimed.extend(self.claim_of(&mut tx, id, &mut promised, now).await?);
             }
+            tx.commit(now, self.auth.entropy()).await?;
         }
-        tx.commit(now, self.auth.entropy()).await?;
-        let worked = !claimed.is_empty();
+        let is_cut = looked_at < due.len() || due.len() == ENDPOINTS as usize;
+        let go_on = self.move_on(due[..looked_at].last().filter(|_| is_cut), !claimed.is_empty());
         for (webhook, claims) in claimed {
-            self.start(webhook, claims, now).await?;
+            self.start(webhook, claims, now).await;
         }
-        Ok(worked)
+        Ok(go_on)
     }
 
+    /// Notes where the next round goes on: after an endpoint, or from the beginning. It may find something at once in the middle
+    /// of the endpoints, and also from the beginning unless nothing was claimed since it last began there.
+    fn move_on(&mut self, after: Option<&WebhookId>, worked: bool) -> bool {
+        self.worked |= worked;
+        self.after = after.map(|id| id.as_str().to_owned()).unwrap_or_default();
+        !self.after.is_empty() || std::mem::take(&mut self.worked)
+    }
+
+    /// Claims what is due at one endpoint, as far as it has places left.
     async fn claim_of(
         &self,
         tx: &mut Tx,
-        webhook: &Webhook,
+        id: &WebhookId,
         promised: &mut Promised,
         now: Timestamp,
-    ) -> Result<Vec<ClaimedDelivery>, Error> {
+    ) -> Result<Option<(Webhook, Vec<ClaimedDelivery>)>, Error> {
+        let Some(seen) = tx.webhooks().endpoint(id).await? else { return Ok(None) };
+        if self.places_for(&seen, promised) == 0 {
+            return Ok(None);
+        }
+        let Some(webhook) = tx.webhooks().hold(id).await? else { return Ok(None) };
         if webhook.status == WebhookStatus::Disabled {
             // It was disabled while an event was being turned into this.
-            tx.deliveries().cancel_pending(&webhook.id).await?;
-            return Ok(Vec::new());
-        }
-        let places = self.places_for(webhook, promised);
-        if places == 0 {
-            return Ok(Vec::new());
+            tx.deliveries().cancel_pending(id).await?;
+            return Ok(None);
         }
         let lease = now.plus(self.auth.config().webhook_timeout + LEASE_MARGIN);
-        let limit = u32::try_from(places).unwrap_or(u32::MAX);
-        let claims = tx.deliveries().claim(&webhook.id, now, lease, limit).await?;
+        let limit = u32::try_from(self.places_for(&webhook, promised)).unwrap_or(u32::MAX);
+        let claims = tx.deliveries().claim(id, now, lease, limit).await?;
         promised.all += claims.len();
         promised.failing += if webhook.failing_since.is_some() { claims.len() } else { 0 };
-        Ok(claims)
+        Ok(Some((webhook, claims)).filter(|(_, claims)| !claims.is_empty()))
     }
 
     /// How many more attempts may run at this endpoint now.
@@ -195,17 +202,24 @@ impl Dispatcher {
         self.running.values().filter(|serving| serving.webhook.id == *webhook).count()
     }
 
-    async fn start(&mut self, webhook: Webhook, claims: Vec<ClaimedDelivery>, now: Timestamp) -> Result<(), Error> {
-        let endpoint = std::sync::Arc::new(Endpoint::read(&self.auth, webhook.clone(), now).await?);
+    /// Starts the attempts at one endpoint. When it cannot be read, its claims run out and nobody else's suffer.
+    async fn start(&mut self, webhook: Webhook, claims: Vec<ClaimedDelivery>, now: Timestamp) {
+        let endpoint = match Endpoint::read(&self.auth, webhook.clone(), now).await {
+            Ok(endpoint) if endpoint.secrets.is_empty() => return, // it was deleted meanwhile, with its secrets and deliveries
+            Ok(endpoint) => Arc::new(endpoint),
+            Err(error) => {
+                tracing::error!(webhook = %webhook.id, %error, "a webhook's deliveries cannot be signed; they are tried again after their lease");
+                return;
+            }
+        };
         for claim in claims {
-            let (auth, endpoint) = (self.auth.clone(), endpoint.clone());
+            let (auth, endpoint) = (self.auth.clone(), Arc::clone(&endpoint));
             let task = self.attempts.spawn(async move {
                 let sender = auth.sender().ok_or_else(|| Error::internal("no sender"))?;
                 attempt(&auth, sender, &endpoint, claim).await
             });
             self.running.insert(task.id(), Serving { webhook: webhook.clone() });
         }
-        Ok(())
     }
 
     /// Frees the places of what has finished, and records it.

@@ -1,5 +1,6 @@
 //! Webhooks and what their deliveries are signed with. Changes to a webhook happen under the lock of its organization; only its
-//! health is written by the worker.
+//! health is written by the worker. Whoever changes deliveries of a webhook holds its row first, and rows of several webhooks in
+//! the order of their ids: deliveries themselves are locked in no order.
 
 use crate::{
     error::Error,
@@ -55,11 +56,14 @@ statements! {
            SET url = $3, events = $4, description = $5, status = $6, failing_since = $7
          WHERE org_id = $1 AND id = $2";
     DELETE = "DELETE FROM tenant_auth_webhooks WHERE org_id = $1 AND id = $2";
-    MARK_FAILING = "
+    HOLD = "
         UPDATE tenant_auth_webhooks
-           SET failing_since = $2
-         WHERE id = $1 AND failing_since IS NULL";
-    MARK_WELL = "UPDATE tenant_auth_webhooks SET failing_since = NULL WHERE id = $1 AND failing_since IS NOT NULL";
+           SET status = status
+         WHERE id = $1
+        RETURNING id, org_id, url, events, description, status, failing_since, created_by, created_at";
+    // Both write always: whoever writes deliveries of a webhook holds its row.
+    MARK_FAILING = "UPDATE tenant_auth_webhooks SET failing_since = COALESCE(failing_since, $2) WHERE id = $1";
+    MARK_WELL = "UPDATE tenant_auth_webhooks SET failing_since = NULL WHERE id = $1";
     SECRETS = "
         SELECT id, secret
           FROM tenant_auth_webhook_secrets
@@ -188,12 +192,18 @@ impl Webhooks<&mut Tx> {
         Ok(())
     }
 
-    /// Notes the first failure of a row of failures.
+    /// Locks a webhook's row until the commit, and with it its deliveries.
+    pub(crate) async fn hold(mut self, webhook: &WebhookId) -> Result<Option<Webhook>, Error> {
+        fetch_optional!(self.0, WebhookRow, HOLD, webhook.as_str())?.map(Webhook::try_from).transpose()
+    }
+
+    /// Notes the first failure of a row of failures, and holds the webhook.
     pub(crate) async fn mark_failing(mut self, webhook: &WebhookId, since: Timestamp) -> Result<(), Error> {
         execute!(self.0, MARK_FAILING, webhook.as_str(), since.millis())?;
         Ok(())
     }
 
+    /// Notes a success, and holds the webhook.
     pub(crate) async fn mark_well(mut self, webhook: &WebhookId) -> Result<(), Error> {
         execute!(self.0, MARK_WELL, webhook.as_str())?;
         Ok(())
