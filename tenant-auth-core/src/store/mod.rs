@@ -23,6 +23,7 @@ pub use postgres::Postgres;
 pub use sqlite::Sqlite;
 
 pub(crate) use dialect::{Conn, Link};
+pub(crate) use failure::is_orphan;
 pub(crate) use outbox::{Actor, Event, OutgoingMail};
 pub(crate) use sql::{
     deliveries::{Attempted, ClaimedDelivery, DueEndpoint, NewDelivery},

@@ -1,5 +1,6 @@
 //! Webhooks and what their deliveries are signed with. Changes to a webhook happen under the lock of its organization; only its
-//! health is written by the worker.
+//! health is written by the worker. Whoever changes deliveries of a webhook holds its row first, and rows of several webhooks in
+//! the order of their ids: deliveries themselves are locked in no order.
 
 use crate::{
     error::Error,
@@ -43,7 +44,7 @@ statements! {
         SELECT id, org_id, url, events, description, status, failing_since, created_by, created_at
           FROM tenant_auth_webhooks
          WHERE org_id = $1 AND id = $2";
-    // Changes nothing and locks the row: whoever touches deliveries of a webhook does this, or changes the webhook, before.
+    // Changes nothing and locks the row.
     HOLD_ENDPOINT = "
         UPDATE tenant_auth_webhooks
            SET failing_since = failing_since
