@@ -23,9 +23,10 @@ pub use postgres::Postgres;
 pub use sqlite::Sqlite;
 
 pub(crate) use dialect::{Conn, Link};
+pub(crate) use failure::is_orphan;
 pub(crate) use outbox::{Actor, Event, OutgoingMail};
 pub(crate) use sql::{
-    deliveries::{Attempted, ClaimedDelivery, NewDelivery},
+    deliveries::{Attempted, ClaimedDelivery, DueEndpoint, NewDelivery},
     events::UndeliveredEvent,
     invites::{InviteRecord, NewInvite},
     links::{MailedLink, Purpose, ResetRequest},
@@ -38,7 +39,7 @@ pub(crate) use sql::{
     standing::Standing,
     sweep::{Retention, SWEEP_BATCH, Swept},
     users::Account,
-    webhooks::SealedSecret,
+    webhooks::{SealedSecret, Subscriber},
 };
 
 use crate::{error::Error, event::EventKind, time::Timestamp};
