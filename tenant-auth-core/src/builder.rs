@@ -43,6 +43,8 @@ pub(crate) struct Inner {
     key_uses: KeyUses,
     estimates: BoundedWork,
     gates: Gates,
+    #[cfg(feature = "openapi")]
+    documents: std::sync::OnceLock<crate::http::openapi::Made>,
     runtime: Handle,
 }
 
@@ -173,6 +175,8 @@ impl Builder {
             key_uses: KeyUses::default(),
             estimates: BoundedWork::start("tenant-auth-estimate")?,
             gates: Gates::default(),
+            #[cfg(feature = "openapi")]
+            documents: std::sync::OnceLock::new(),
             runtime: Handle::current(),
         });
         inner.runtime.spawn(keys::watch(Arc::downgrade(&inner)));
@@ -268,6 +272,12 @@ impl TenantAuth {
     /// Where attempts wait for each other.
     pub(crate) fn gates(&self) -> &Gates {
         &self.inner.gates
+    }
+
+    /// Where the OpenAPI document and its page lie once they were asked for.
+    #[cfg(feature = "openapi")]
+    pub(crate) fn documents(&self) -> &std::sync::OnceLock<crate::http::openapi::Made> {
+        &self.inner.documents
     }
 
     /// Where passwords are judged.

@@ -14,6 +14,8 @@ mod cookies;
 mod endpoints;
 mod error_map;
 mod input;
+#[cfg(feature = "openapi")]
+pub mod openapi;
 mod refusal;
 mod route;
 mod table;

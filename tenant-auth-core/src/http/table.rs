@@ -6,6 +6,8 @@ use ::http::Method;
 use matchit::Router;
 use percent_encoding::percent_decode_str;
 
+#[cfg(feature = "openapi")]
+use super::endpoints::openapi;
 use super::{
     codes::{
         ACCOUNT_EXISTS, ALREADY_INVITED, ALREADY_MEMBER, ALREADY_ROTATED, CANNOT_TARGET_SELF, INVALID_CREDENTIALS, INVALID_INVITE,
@@ -31,8 +33,21 @@ pub fn routes() -> &'static [Row] {
     ROWS.get_or_init(rows)
 }
 
-#[rustfmt::skip]
 fn rows() -> Vec<Row> {
+    let rows = operations();
+    #[cfg(feature = "openapi")]
+    let rows = rows.into_iter().chain(documents()).collect();
+    rows
+}
+
+/// The document of all the others, and its page.
+#[cfg(feature = "openapi")]
+fn documents() -> [Row; 3] {
+    [route(GET, "/openapi.json", openapi::document), route(GET, "/docs", openapi::page), route(GET, "/docs.css", openapi::style)]
+}
+
+#[rustfmt::skip]
+fn operations() -> Vec<Row> {
     vec![
         route(POST, "/auth/login", auth::login).may(&[INVALID_CREDENTIALS, NOT_A_MEMBER, SUSPENDED, RATE_LIMITED]),
         route(POST, "/auth/refresh", auth::refresh).may(&[SESSION_REQUIRED, WRONG_ORGANIZATION]),

@@ -4,6 +4,8 @@
 
 mod failure;
 mod pinned;
+#[cfg(test)]
+mod tests;
 
 use std::{
     sync::{

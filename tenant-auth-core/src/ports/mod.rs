@@ -26,7 +26,7 @@ pub use http_sender::{HttpSender, SenderSetupError};
 #[cfg(feature = "testing")]
 pub use mailer::RecordingMailer;
 pub use mailer::{MailError, Mailer, Message};
-#[cfg(feature = "testing")]
+#[cfg(any(test, feature = "testing"))]
 pub use resolver::ScriptedResolver;
 pub use resolver::{Resolver, SystemResolver};
 pub use retry_after::RetryAfter;

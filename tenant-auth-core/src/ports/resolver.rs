@@ -27,11 +27,11 @@ impl Resolver for SystemResolver {
 }
 
 /// Answers as a test told it: each answer of a name once, the last one for ever. Other names do not exist.
-#[cfg(feature = "testing")]
+#[cfg(any(test, feature = "testing"))]
 #[derive(Debug, Default)]
 pub struct ScriptedResolver(std::sync::Mutex<std::collections::HashMap<String, std::collections::VecDeque<Vec<IpAddr>>>>);
 
-#[cfg(feature = "testing")]
+#[cfg(any(test, feature = "testing"))]
 impl ScriptedResolver {
     /// Appends an answer for `host`.
     pub fn answer(&self, host: &str, addresses: impl IntoIterator<Item = IpAddr>) {
@@ -40,7 +40,7 @@ impl ScriptedResolver {
     }
 }
 
-#[cfg(feature = "testing")]
+#[cfg(any(test, feature = "testing"))]
 #[async_trait]
 impl Resolver for ScriptedResolver {
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {

@@ -3,6 +3,8 @@
 //! each attempt, because names move. The sender connects to the addresses vetted here and to nothing else.
 
 mod ranges;
+#[cfg(test)]
+mod tests;
 mod url;
 
 use std::{

@@ -4,6 +4,8 @@
 mod api_key;
 mod keys;
 mod migrate;
+#[cfg(feature = "openapi")]
+mod openapi;
 mod org;
 mod report;
 mod sessions;
@@ -55,6 +57,9 @@ enum Command {
     /// Manage signing keys and what is sealed
     #[command(subcommand)]
     Keys(keys::Command),
+    /// Print the OpenAPI document; with settings, for their public URL
+    #[cfg(feature = "openapi")]
+    Openapi(report::Format),
 }
 
 /// Runs the command that was asked for.
@@ -79,6 +84,8 @@ pub(crate) async fn run() -> Result<(), Failure> {
         Command::User(command) => command.run(&input).await,
         Command::Sessions(command) => command.run(&input).await,
         Command::Keys(command) => command.run(&input).await,
+        #[cfg(feature = "openapi")]
+        Command::Openapi(format) => openapi::run(&input, &format),
     }
 }
 

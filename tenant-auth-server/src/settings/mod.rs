@@ -84,6 +84,20 @@ pub(crate) fn for_migrate(input: &Input) -> Result<Database, Refused> {
     reading.finish(database)
 }
 
+/// The public URL's settings alone, for who has stated one.
+///
+/// # Errors
+/// [`Refused`], when what was stated cannot be used.
+#[cfg(feature = "openapi")]
+pub(crate) fn for_document(input: &Input) -> Result<Option<Config>, Refused> {
+    let mut reading = Reading::of(input);
+    if reading.text("public_url").is_none() {
+        return Ok(None);
+    }
+    let config = service::config(&mut reading);
+    reading.finish(config).map(Some)
+}
+
 /// For a command. One that prints no link does without the public URL.
 ///
 /// # Errors

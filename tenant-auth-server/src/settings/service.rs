@@ -61,7 +61,8 @@ fn master_keys(reading: &mut Reading, read_file: fn(&Path) -> io::Result<String>
     reading.parsed("master_key_file", |_| keys)
 }
 
-fn config(reading: &mut Reading) -> Option<Config> {
+/// How the service behaves.
+pub(super) fn config(reading: &mut Reading) -> Option<Config> {
     let mut config = Config::new(public_url(reading)?);
     set(&mut config.access_token_ttl, reading.lifetime("access_token_ttl"));
     set(&mut config.refresh_token_ttl, reading.lifetime("refresh_token_ttl"));

@@ -6,6 +6,8 @@ mod callers;
 pub(crate) mod invites;
 pub(crate) mod jwks;
 pub(crate) mod members;
+#[cfg(feature = "openapi")]
+pub(crate) mod openapi;
 pub(crate) mod org;
 pub(crate) mod profile;
 pub(crate) mod public;
@@ -14,4 +16,6 @@ pub(crate) mod sessions;
 pub(crate) mod two_factor;
 pub(crate) mod webhooks;
 
-pub(crate) use callers::{Anyone, Asked, BackendWith, BodyTokens, Guest, Leaver, MembersRead, UsersRead, Waiting};
+#[cfg(feature = "openapi")]
+pub(crate) use callers::Needed;
+pub(crate) use callers::{Anyone, Asked, BackendWith, BodyTokens, Guest, Leaver, MembersRead, Refresher, UsersRead, Waiting};

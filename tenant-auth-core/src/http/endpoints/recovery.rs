@@ -14,6 +14,7 @@ use crate::{
 };
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct ForgotPasswordRequest {
     email: Email,
 }
@@ -24,6 +25,7 @@ pub(crate) async fn forgot_password(tenant: Tenant, Json(request): Json<ForgotPa
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ResetPasswordRequest {
     token: String,
@@ -36,6 +38,7 @@ pub(crate) async fn reset_password(tenant: Tenant, Json(request): Json<ResetPass
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct LinkRequest {
     token: String,
 }
@@ -51,6 +54,7 @@ pub(crate) async fn send_verification(member: Member, (): ()) -> Outcome<Message
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ChangeEmailRequest {
     new_email: Email,
