@@ -112,7 +112,9 @@ impl Store {
     pub(crate) async fn begin(&self) -> Result<Tx, Error> {
         let transaction = match &self.0 {
             #[cfg(feature = "sqlite")]
-            Engine::Sqlite(sqlite) => Transaction::Sqlite(sqlite.writer().begin_with("BEGIN IMMEDIATE").await.map_err(failure::of)?),
+            Engine::Sqlite(sqlite) => {
+                Transaction::Sqlite(sqlite.writer().begin_with("BEGIN IMMEDIATE").await.map_err(failure::of)?)
+            }
             #[cfg(feature = "postgres")]
             Engine::Postgres(postgres) => Transaction::Postgres(postgres.pool().begin().await.map_err(failure::of)?),
         };
