@@ -72,6 +72,6 @@ async fn carry(service: web::Data<Service>, request: HttpRequest, payload: web::
     let peer = request.peer_addr().map(|peer| peer.ip());
     match convert::request(&request, convert::body(payload).await) {
         Some(request) => convert::response(service.call(request, peer).await),
-        None => HttpResponse::BadRequest().finish(),
+        None => convert::response(Service::unreadable()),
     }
 }

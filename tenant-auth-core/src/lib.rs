@@ -24,8 +24,9 @@
 //! # Ok(()) }
 //! ```
 //!
-//! The feature `http` adds the route table and a framework-neutral HTTP service; the crates `tenant-auth-axum` and
-//! `tenant-auth-actix` mount it.
+//! The feature `http` adds the route table, a framework-neutral HTTP service and the [`Gate`](http::Gate) before a host's own routes;
+//! the crates `tenant-auth-axum` and `tenant-auth-actix` mount them. The feature `remote` adds a gate that asks a deployed server, and
+//! `testing` a service for a host's own tests. The guides, from nothing to a protected page, lie in `guides/`: deploy, embed, call.
 
 #![cfg_attr(not(feature = "http"), expect(dead_code, reason = "some of what the HTTP layer asks for is asked by nothing else"))]
 
@@ -64,6 +65,17 @@ mod token;
 mod value;
 mod webhooks;
 mod worker;
+
+/// The three ways to use it, each from nothing to a protected page.
+#[cfg(all(doc, not(doctest)))]
+pub mod guides {
+    #[doc = include_str!("../guides/call.md")]
+    pub mod call {}
+    #[doc = include_str!("../guides/deploy.md")]
+    pub mod deploy {}
+    #[doc = include_str!("../guides/embed.md")]
+    pub mod embed {}
+}
 
 pub use account::{
     Client, Credentials, Leaving, Login, NewEmail, NewPassword, Opened, ProfileUpdate, RecoveryCodes, SecondFactorSetup,

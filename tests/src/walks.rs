@@ -5,7 +5,7 @@ use std::{path::Path, process::Command};
 
 use tenant_auth_core::{Config, MasterKeys, Role, Scope, Sqlite, TenantAuth, testing::TestAuth};
 
-use crate::{Adapter, Caller, Process, Response, caller::Person, server::Server, template};
+use crate::{Adapter, Caller, PASSWORD, Process, Response, caller::Person, server::Server, template};
 
 /// A database that a program and its test both open.
 #[derive(Debug)]
@@ -63,19 +63,44 @@ pub async fn embedded(process: &Process, file: &SharedFile, invite: &str, page: 
     expect(tab.visit("/nowhere").await, 404);
 }
 
-/// A program that asks a deployed service; `start` is given that service's URL and a key.
+/// A service on a socket, for programs that ask a deployed one.
+#[derive(Debug)]
+pub struct Deployed {
+    test: TestAuth,
+    server: Server,
+    /// A key with the scope `verify`.
+    pub api_key: String,
+}
+
+impl Deployed {
+    /// A new one.
+    pub async fn start() -> Self {
+        let test = TestAuth::new().await;
+        let api_key = test.api_key(&[Scope::Verify]).await.expose().to_owned();
+        Self { server: Server::start(&test.auth, Adapter::Axum), test, api_key }
+    }
+
+    /// `http://127.0.0.1:<port>`
+    pub fn url(&self) -> String {
+        format!("http://{}", self.server.address())
+    }
+
+    /// The address of its administrator, whose password is [`PASSWORD`](crate::PASSWORD).
+    pub fn admin_email(&self) -> &str {
+        self.test.admin.email.as_str()
+    }
+}
+
+/// A program that asks this service.
 ///
 /// # Panics
 /// Where it answers otherwise than it should.
-pub async fn remote(start: impl FnOnce(&str, &str) -> Process, page: &str) {
-    let test = TestAuth::new().await;
-    let server = Server::start(&test.auth, Adapter::Axum);
-    let key = test.api_key(&[Scope::Verify]).await;
-    let process = start(&format!("http://{}", server.address()), key.expose());
+pub async fn remote(deployed: &Deployed, process: &Process, page: &str) {
+    let Deployed { test, server, .. } = deployed;
     let service = Caller::at(server.address(), "acme");
     let log_in = async |email: &str| {
         let browser = service.elsewhere();
-        expect(browser.login_with(email, tenant_auth_core::testing::PASSWORD).await, 200);
+        expect(browser.login_with(email, PASSWORD).await, 200);
         browser
     };
     let (admin, member) = (log_in(test.admin.email.as_str()).await, log_in(test.member.email.as_str()).await);
@@ -126,6 +151,18 @@ pub fn blocks(guide: &Path, language: &str) -> Vec<String> {
     let text = std::fs::read_to_string(guide).unwrap_or_else(|error| panic!("{}: {error}", guide.display()));
     let fence = format!("```{language}\n");
     text.split(&fence).skip(1).filter_map(|rest| rest.split_once("```").map(|(block, _)| block.to_owned())).collect()
+}
+
+/// The statuses that `curl -i` showed when a block of a guide was pasted into a shell, with what a reader puts in replaced.
+///
+/// # Panics
+/// When a command fails.
+pub fn pasted(block: &str, replaced: &[(&str, &str)], environment: &[(&str, &str)]) -> Vec<u16> {
+    let script = replaced.iter().fold(block.to_owned(), |script, (from, to)| script.replace(from, to));
+    let mut command = Command::new("bash");
+    command.args(["-euo", "pipefail", "-c", &script]).envs(environment.iter().copied());
+    let text = printed(&mut command);
+    text.split("HTTP/1.1 ").skip(1).filter_map(|rest| rest.get(..3)?.parse().ok()).collect()
 }
 
 #[track_caller]

@@ -1,7 +1,7 @@
 //! The host's own routes behind the gate, with the service in the same process: who is let in, who is not, and how.
 
 use serde_json::json;
-use tenant_auth_conformance::{App, Caller, Host, Response, scenarios};
+use tenant_auth_conformance::{App, Caller, Host, PASSWORD, PUBLIC_URL, Response, scenarios};
 use tenant_auth_core::http::{Gate, OrganizationFrom};
 
 scenarios![
@@ -23,6 +23,8 @@ scenarios![
     a_handler_may_meet_a_refusal_itself,
     the_host_may_answer_refusals_itself,
     the_organization_may_stand_in_the_path_or_be_fixed,
+    a_public_url_with_a_path_moves_the_service_and_nothing_else,
+    a_gate_of_one_organization_knows_no_other,
 ];
 
 /// The refusal of a host's route: the envelope, and nothing that a cache would keep.
@@ -60,10 +62,9 @@ async fn a_member_is_let_in_by_cookie_and_by_bearer(app: &App) {
         expect_text(member.visit(path).await, "max@acme.example member acme");
         expect_text(member.elsewhere().with_bearer(&member.access_token()).visit(path).await, "max@acme.example member acme");
         member.elsewhere().visit(path).await.expect_refused(401, "session_required");
-        let rude = member.elsewhere().with_bearer("rubbish").visit(path);
         // An invalid Bearer beside good cookies: nobody knows who asks, and nothing is refreshed for it.
-        let refused = rude.cookies(member.jar().header()).await.expect_refused(401, "session_required");
-        expect_cookies_kept(&refused);
+        let rude = member.visit(path).header("Authorization", "Bearer rubbish");
+        expect_cookies_kept(&rude.await.expect_refused(401, "session_required"));
     }
     expect_text(member.visit("/app/twice").await, "max@acme.example max@acme.example member acme");
 }
@@ -253,4 +254,27 @@ async fn the_organization_may_stand_in_the_path_or_be_fixed(app: &App) {
     member.at_host(&by_path).visit("/t/nobody/app/member").await.expect_refused(404, "unknown_organization");
     member.at_host(&by_path).visit("/app/member").await.expect_refused(404, "unknown_organization");
     expect_text(member.clone().at_org("globex").at_host(&fixed).visit("/app/member").await, "max@acme.example member acme");
+}
+
+async fn a_public_url_with_a_path_moves_the_service_and_nothing_else(app: &App) {
+    let moved = app.beside(|setup| setup.config.public_url = format!("{PUBLIC_URL}/auth").parse().expect("a URL")).await;
+    let host = Host::embedding(&moved);
+    let member = moved.member().at_host(&host);
+    let credentials = json!({ "email": member.email(), "password": PASSWORD });
+    member.request_at("POST", "/auth/api/v1/auth/login").json(&credentials).await.expect(200);
+    member.visit("/auth/api/v1/org").await.expect(200);
+    expect_text(member.visit("/app/member").await, "max@acme.example member acme");
+    assert_eq!(member.visit("/api/v1/org").await.expect(404).body, "the host's own 404");
+}
+
+async fn a_gate_of_one_organization_knows_no_other(app: &App) {
+    let acme = app.auth.tenant("acme").await.expect("acme exists");
+    let host = Host::start(app.cell.adapter, Gate::new(acme), None);
+    let member = app.member().logged_in().await.at_host(&host);
+    expect_text(member.visit("/app/who").await, "max@acme.example member acme");
+    app.advance(15 * 60);
+    expect_text(member.visit("/app/who").await, "max@acme.example member acme");
+    let stranger = app.other_org().member().logged_in().await.at_host(&host);
+    expect_cookies_kept(&stranger.visit("/app/who").await.expect_refused(404, "unknown_organization"));
+    member.visit("/app/member").await.expect_refused(500, "internal");
 }

@@ -6,8 +6,8 @@ use std::{
 };
 
 use tenant_auth_conformance::{
-    Process,
-    walks::{self, SharedFile, between, blocks, printed},
+    PASSWORD, Process,
+    walks::{self, Deployed, SharedFile, between, blocks, pasted, printed},
 };
 
 /// The most lines of code a stranger should have to write.
@@ -36,13 +36,20 @@ fn embedding(program: &str, file: &SharedFile) -> Process {
     Process::start(&mut command, "http://")
 }
 
-fn asking(program: &'static str) -> impl FnOnce(&str, &str) -> Process {
-    move |auth_url, api_key| {
-        let mut command = Command::new(program);
-        command.env("LISTEN", "127.0.0.1:0").env("AUTH_URL", auth_url).env("API_KEY", api_key);
-        Process::start(&mut command, "http://")
-    }
+fn asking(program: &str, deployed: &Deployed) -> Process {
+    let mut command = Command::new(program);
+    command.env("LISTEN", "127.0.0.1:0").env("AUTH_URL", deployed.url()).env("API_KEY", &deployed.api_key);
+    Process::start(&mut command, "http://")
 }
+
+/// The commands that a guide has its reader paste once the program runs.
+fn commands(guide: &str) -> String {
+    let blocks = blocks(&of_the_repository("tenant-auth-core/guides").join(guide), "sh");
+    blocks.into_iter().find(|block| block.contains("curl -i")).expect("a block of commands")
+}
+
+/// Where the guides have the program listen.
+const LISTENS: &str = "127.0.0.1:3000";
 
 #[test]
 fn the_guides_print_these_programs() {
@@ -67,12 +74,16 @@ async fn embed_it_on_actix() {
 
 #[tokio::test]
 async fn deploy_it_and_ask_from_axum() {
-    walks::remote(asking(env!("CARGO_BIN_EXE_deploy-axum")), "/reports").await;
+    let deployed = Deployed::start().await;
+    let process = asking(env!("CARGO_BIN_EXE_deploy-axum"), &deployed);
+    walks::remote(&deployed, &process, "/reports").await;
 }
 
 #[tokio::test]
 async fn deploy_it_and_ask_from_actix() {
-    walks::remote(asking(env!("CARGO_BIN_EXE_deploy-actix")), "/reports").await;
+    let deployed = Deployed::start().await;
+    let process = asking(env!("CARGO_BIN_EXE_deploy-actix"), &deployed);
+    walks::remote(&deployed, &process, "/reports").await;
 }
 
 #[test]
@@ -86,4 +97,24 @@ fn call_it() {
         if ok == r#"(200, "Reports for Ada")"# && suspended.starts_with("(403,") && over.starts_with("(401,")),
         "{text}"
     );
+}
+
+#[test]
+fn the_commands_of_embed_can_be_pasted() {
+    let file = SharedFile::new();
+    let process = embedding(env!("CARGO_BIN_EXE_embed-axum"), &file);
+    let (address, invite) = (process.address.to_string(), format!("'{}'", between(&process.printed, "invite: ", "\n")));
+    let statuses = pasted(&commands("embed.md"), &[(LISTENS, &address), ("'…'", &invite)], &[]);
+    assert_eq!(statuses, [200, 401]);
+}
+
+// The service answers on this runtime while the shell is waited for.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_commands_of_deploy_can_be_pasted() {
+    let deployed = Deployed::start().await;
+    let process = asking(env!("CARGO_BIN_EXE_deploy-axum"), &deployed);
+    let address = process.address.to_string();
+    let replaced = [(LISTENS, address.as_str()), ("admin@acme.example", deployed.admin_email()), ("…", PASSWORD)];
+    let statuses = pasted(&commands("deploy.md"), &replaced, &[("AUTH_URL", &deployed.url())]);
+    assert_eq!(statuses, [200, 401]);
 }

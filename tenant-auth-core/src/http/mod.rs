@@ -99,6 +99,12 @@ impl Service {
         complete(answered, &request_id)
     }
 
+    /// The answer to what a framework took for a request and HTTP's own types do not.
+    pub fn unreadable() -> Response<Bytes> {
+        let refusal = Refusal::from(crate::Error::invalid("request", "is no HTTP request"));
+        complete(refusal.into_answered(), "unreadable")
+    }
+
     async fn answer(&self, request: Request, peer: Option<IpAddr>, request_id: &str) -> Answered {
         let method = request.method().clone();
         let mut watched = self.auth.metrics().requests().watch(&method);

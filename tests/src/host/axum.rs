@@ -33,8 +33,8 @@ pub(super) fn serve(gate: Gate, mounted: Option<TenantAuth>, listener: TcpListen
         .nest("/covered", covered);
     let mut app = Router::new()
         .nest("/app", routes.clone())
-        .nest("/t/{slug}/app", routes)
         .layer(guard(&gate))
+        .nest("/t/{slug}/app", routes.layer(guard(&gate)))
         .route("/open", get(|| async { "open" }))
         .route("/unguarded", get(|Auth(_): Auth<Principal>| async { "never" }))
         .fallback(|| async { (axum::http::StatusCode::NOT_FOUND, "the host's own 404") });

@@ -61,7 +61,7 @@ pub enum RemoteSetupError {
     Key(String),
     /// The system's TLS set-up failed.
     #[error("the HTTP client cannot be made: {0}")]
-    Client(String),
+    HttpClient(String),
 }
 
 impl RemoteVerifier {
@@ -92,7 +92,7 @@ impl RemoteVerifier {
             .no_proxy()
             .user_agent(concat!("tenant-auth/", env!("CARGO_PKG_VERSION")))
             .build()
-            .map_err(|error| RemoteSetupError::Client(error.to_string()))?;
+            .map_err(|error| RemoteSetupError::HttpClient(error.to_string()))?;
         Ok(Self {
             client,
             base: format!("{}/api/v1", url.as_str().trim_end_matches('/')),
