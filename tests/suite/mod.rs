@@ -27,13 +27,10 @@ mod logout;
 mod long_lists;
 mod members;
 mod metadata;
-<<<<<<< HEAD
 mod metrics;
+mod openapi;
 mod operator_organizations;
 mod operators;
-=======
-mod openapi;
->>>>>>> openapi
 mod organization;
 mod outage;
 mod own_sessions;
@@ -100,13 +97,10 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         long_lists::scenarios(),
         members::scenarios(),
         metadata::scenarios(),
-<<<<<<< HEAD
         metrics::scenarios(),
+        openapi::scenarios(),
         operator_organizations::scenarios(),
         operators::scenarios(),
-=======
-        openapi::scenarios(),
->>>>>>> openapi
         organization::scenarios(),
         outage::scenarios(),
         own_sessions::scenarios(),

@@ -23,10 +23,13 @@ async fn it_describes_every_row_and_nothing_else(app: &App) {
     let paths = document["paths"].as_object().expect("paths");
     let mut described: Vec<String> = paths
         .iter()
-        .flat_map(|(path, item)| item.as_object().into_iter().flatten().map(move |(method, _)| format!("{} {path}", method.to_uppercase())))
+        .flat_map(|(path, item)| {
+            item.as_object().into_iter().flatten().map(move |(method, _)| format!("{} {path}", method.to_uppercase()))
+        })
         .collect();
     let mut rows: Vec<String> = routes::table().iter().map(|row| format!("{} {}", row.method, row.template)).collect();
-    (described.sort(), rows.sort());
+    described.sort();
+    rows.sort();
     assert_eq!(described, rows);
 }
 
