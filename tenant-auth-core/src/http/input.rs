@@ -179,7 +179,7 @@ pub(super) fn patch<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer
 pub(super) fn whole_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
     let Some(number) = Option::<f64>::deserialize(deserializer)? else { return Ok(None) };
     let is_whole = number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number);
-    is_whole.then_some(Some(number as u32)).ok_or_else(|| serde::de::Error::custom("must be a whole number"))
+    if is_whole { Ok(Some(number as u32)) } else { Err(serde::de::Error::custom("must be a whole number")) }
 }
 
 /// The body, once size, encoding and type are what they must be.
