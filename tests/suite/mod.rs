@@ -125,6 +125,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         members::scenarios(),
         metadata::scenarios(),
         metrics::scenarios(),
+        openapi::scenarios(),
         operator_organizations::scenarios(),
         operators::scenarios(),
         openapi::scenarios(),

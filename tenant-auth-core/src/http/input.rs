@@ -175,6 +175,13 @@ pub(super) fn patch<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer
     Ok(Option::<T>::deserialize(deserializer)?.map_or(Patch::Clear, Patch::Set))
 }
 
+/// A whole number, `1.0` too (it is an integer to JSON Schema, and to some writers of JSON); absent or null.
+pub(super) fn whole_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    let Some(number) = Option::<f64>::deserialize(deserializer)? else { return Ok(None) };
+    let is_whole = number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number);
+    if is_whole { Ok(Some(number as u32)) } else { Err(serde::de::Error::custom("must be a whole number")) }
+}
+
 /// The body, once size, encoding and type are what they must be.
 fn json_text(context: &Context) -> Result<&str, Refusal> {
     let bytes = match &context.body {
