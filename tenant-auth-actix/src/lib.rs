@@ -36,14 +36,35 @@
 mod convert;
 mod guard;
 
+#[cfg(feature = "panel")]
+use actix_web::Resource;
 use actix_web::{HttpRequest, HttpResponse, Scope, web};
 pub use guard::{Auth, Rejection, guard, require};
+#[cfg(feature = "panel")]
+use tenant_auth_core::http::{Body, Pages};
 use tenant_auth_core::{TenantAuth, http::Service};
 
 /// Every operation of the service, to be added to the host's app at its root. Only paths below [`Service::base_path`] are taken.
 pub fn routes(auth: &TenantAuth) -> Scope {
     let service = Service::new(auth);
     web::scope(service.base_path()).app_data(web::Data::new(service.clone())).default_service(web::to(carry))
+}
+
+/// The admin panel and the hosted pages that mails link to, to be added to the host's app at its root beside [`routes`]. Only the
+/// exact paths of [`Pages::paths`] are taken.
+#[cfg(feature = "panel")]
+pub fn panel(auth: &TenantAuth) -> Resource {
+    let pages = Pages::new(auth);
+    web::resource(pages.paths()).app_data(web::Data::new(pages)).to(show)
+}
+
+/// Translates a request for a page.
+#[cfg(feature = "panel")]
+async fn show(pages: web::Data<Pages>, request: HttpRequest) -> HttpResponse {
+    match convert::request(&request, Body::Complete(web::Bytes::new())) {
+        Some(request) => convert::response(pages.answer(&request)),
+        None => HttpResponse::BadRequest().finish(),
+    }
 }
 
 /// Translates one request and its answer.

@@ -6,7 +6,11 @@ use std::time::Duration;
 use ipnet::IpNet;
 use url::Url;
 
-use crate::{error::Error, ports::Argon2Params, value::Origin};
+use crate::{
+    error::Error,
+    ports::Argon2Params,
+    value::{Origin, Slug},
+};
 
 /// The settings of one deployment. Start from [`Config::new`] and change what differs.
 #[derive(Debug, Clone)]
@@ -30,6 +34,17 @@ pub struct Config {
     pub sessions_per_user: u32,
     /// API keys an organization may have; 20.
     pub api_keys_per_org: u32,
+    /// Webhooks an organization may have; 10.
+    pub webhooks_per_org: u32,
+    /// Whether deliveries may go to private and loopback networks, over http and to any port; `false`. For development and for
+    /// deployments whose customers are on the same network.
+    pub webhook_allow_private_networks: bool,
+    /// The ports deliveries may go to; 443 and 8443.
+    pub webhook_ports: Vec<u16>,
+    /// Waits between the attempts of a delivery, each varied by 15 %; the first attempt is made at once. 5 s to 24 h, nine waits.
+    pub webhook_retry_schedule: Vec<Duration>,
+    /// The time one attempt may take in all; 15 s.
+    pub webhook_timeout: Duration,
     /// Failed logins of one account from one address before it is blocked; 5.
     pub login_max_failures: u32,
     /// The time in which failures from one address are counted; 15 min.
@@ -54,6 +69,8 @@ pub struct Config {
     pub change_email_url: Option<String>,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpNet>,
+    /// The organization whose members may be operators of the deployment; none means that nobody is, but on the command line.
+    pub operator_org: Option<Slug>,
     /// Browser origins allowed for every organization, beside its own.
     pub allowed_origins: Vec<Origin>,
     /// The `Domain` of the cookies; none makes them host-only.
@@ -97,7 +114,8 @@ pub(crate) enum LinkedPage {
 }
 
 const MINUTE: u64 = 60;
-const DAY: u64 = 24 * 60 * MINUTE;
+const HOUR: u64 = 60 * MINUTE;
+const DAY: u64 = 24 * HOUR;
 
 impl Config {
     /// The contract's defaults for a service reached at `public_url`.
@@ -112,6 +130,13 @@ impl Config {
             invite_ttl: Duration::from_secs(7 * DAY),
             sessions_per_user: 20,
             api_keys_per_org: 20,
+            webhooks_per_org: 10,
+            webhook_allow_private_networks: false,
+            webhook_ports: vec![443, 8443],
+            webhook_retry_schedule: [5, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR]
+                .map(Duration::from_secs)
+                .to_vec(),
+            webhook_timeout: Duration::from_secs(15),
             login_max_failures: 5,
             login_window: Duration::from_secs(15 * MINUTE),
             login_max_failures_per_ip: 50,
@@ -124,6 +149,7 @@ impl Config {
             verify_url: None,
             change_email_url: None,
             trusted_proxies: Vec::new(),
+            operator_org: None,
             allowed_origins: Vec::new(),
             cookie_domain: None,
             cookie_same_site: SameSite::default(),
@@ -149,6 +175,7 @@ impl Config {
             ("session_ttl", self.session_ttl),
             ("login_window", self.login_window),
             ("invite_ttl", self.invite_ttl),
+            ("webhook_timeout", self.webhook_timeout),
         ];
         if let Some((name, _)) = lifetimes.iter().find(|(_, ttl)| ttl.as_secs() < 1) {
             return Err(Error::invalid(*name, "must be at least 1 second"));
@@ -193,7 +220,13 @@ impl Config {
     /// The path under which every route lies, such as `/api/v1`.
     #[cfg(feature = "http")]
     pub(crate) fn base_path(&self) -> String {
-        format!("{}/api/v1", self.public_url.path().trim_end_matches('/'))
+        format!("{}/api/v1", self.public_path())
+    }
+
+    /// The path of the public URL without a trailing slash; empty for most.
+    #[cfg(feature = "http")]
+    pub(crate) fn public_path(&self) -> &str {
+        self.public_url.path().trim_end_matches('/')
     }
 
     /// How long a generation's tokens are good for something: the longer-lived of the two.

@@ -25,6 +25,7 @@ codes! {
     WRONG_CODE = 400 "wrong_code";
     LAST_ADMIN = 400 "last_admin";
     CANNOT_TARGET_SELF = 400 "cannot_target_self";
+    OPERATOR_ORGANIZATION = 400 "operator_organization";
     INVALID_API_KEY = 401 "invalid_api_key";
     SESSION_REQUIRED = 401 "session_required";
     WRONG_ORGANIZATION = 401 "wrong_organization";
@@ -34,6 +35,7 @@ codes! {
     MISSING_SCOPE = 403 "missing_scope";
     SUSPENDED = 403 "suspended";
     ADMIN_REQUIRED = 403 "admin_required";
+    OPERATOR_REQUIRED = 403 "operator_required";
     NOT_A_MEMBER = 403 "not_a_member";
     NOT_ADMITTED = 403 "not_admitted";
     FORBIDDEN_ORIGIN = 403 "forbidden_origin";
@@ -47,6 +49,7 @@ codes! {
     SECOND_FACTOR_MISSING = 409 "two_factor_not_set_up";
     LIMIT_REACHED = 409 "limit_reached";
     ALREADY_ROTATED = 409 "already_rotated";
+    WEBHOOK_DISABLED = 409 "webhook_disabled";
     SLUG_TAKEN = 409 "slug_taken";
     EMAIL_TAKEN = 409 "email_taken";
     BODY_TOO_LARGE = 413 "body_too_large";

@@ -1,10 +1,12 @@
 //! What there is: users, organizations, memberships, sessions, invites and API keys, in the shapes the API shows them (all
 //! serialize as specified). Hashes, digests and counters that nobody may see live in the store's records, not here.
 
+mod webhook;
 mod words;
 
 use serde::Serialize;
-pub use words::{AccountRole, AuthMethod, MailStatus, Role, Scope, Status};
+pub use webhook::{Delivery, Webhook};
+pub use words::{AccountRole, AuthMethod, DeliveryError, DeliveryStatus, MailStatus, Role, Scope, Status, WebhookStatus};
 
 use crate::{
     id::{ApiKeyId, InviteId, MembershipId, OrgId, SessionId, UserId},
@@ -14,6 +16,7 @@ use crate::{
 
 /// An organization (tenant).
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Organization {
@@ -38,6 +41,7 @@ pub struct Organization {
 
 /// A person.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct User {
@@ -58,17 +62,21 @@ pub struct User {
 
 /// The optional part of a profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Profile {
     /// In the person's own words.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub bio: Option<Bio>,
     /// Telephone number.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub phone: Option<Phone>,
 }
 
 /// A user's link to an organization.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Membership {
@@ -98,6 +106,7 @@ impl Membership {
 
 /// An entry of the member list: the person and the membership in one.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct MemberEntry {
@@ -149,6 +158,7 @@ pub struct Session {
 
 /// What its owner sees of a session.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SessionSummary {
@@ -189,7 +199,7 @@ pub struct Invite {
     pub email: Email,
     /// The role it gives.
     pub role: Role,
-    /// The inviting admin; `None` when the operator's command line invited.
+    /// The inviting admin; `None` when an operator of the deployment invited.
     pub invited_by: Option<UserId>,
     /// That admin's address.
     pub invited_by_email: Option<Email>,
@@ -203,6 +213,7 @@ pub struct Invite {
 
 /// What an operation on an invite shows of it.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct InviteSummary {
@@ -225,6 +236,7 @@ impl Invite {
 
 /// An API key, without its secret.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ApiKey {
@@ -241,7 +253,7 @@ pub struct ApiKey {
     pub last_four: String,
     /// What it may do.
     pub scopes: Vec<Scope>,
-    /// Its maker; `None` when the operator's command line made it.
+    /// Its maker; nobody, when the operator's command line made it.
     pub created_by: Option<UserId>,
     /// When it was made.
     pub created_at: Timestamp,

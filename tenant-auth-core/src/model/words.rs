@@ -21,12 +21,14 @@ macro_rules! text_enum {
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let text = <Cow<'de, str>>::deserialize(deserializer)?;
-                let words = [$($text),*].join(", ");
-                Self::parse(&text).ok_or_else(|| D::Error::custom(format!("must be one of: {words}")))
+                Self::parse(&text).ok_or_else(|| D::Error::custom(format!("must be one of: {}", Self::WORDS.join(", "))))
             }
         }
 
         impl $name {
+            /// Every text there is.
+            pub(crate) const WORDS: &[&str] = &[$($text),*];
+
             /// The text in the API and the database.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }
@@ -108,5 +110,45 @@ text_enum! {
         Sent = "sent",
         /// Refused for good, or given up.
         Failed = "failed",
+    }
+}
+
+text_enum! {
+    /// Whether a webhook gets deliveries.
+    WebhookStatus {
+        /// It does.
+        Active = "active",
+        /// It does not, until somebody enables it again.
+        Disabled = "disabled",
+    }
+}
+
+text_enum! {
+    /// How far a delivery has come.
+    DeliveryStatus {
+        /// Waiting for its next attempt.
+        Pending = "pending",
+        /// Answered with 2xx.
+        Succeeded = "succeeded",
+        /// Given up after the last attempt.
+        Failed = "failed",
+        /// The webhook was disabled first.
+        Cancelled = "cancelled",
+    }
+}
+
+text_enum! {
+    /// Why an attempt failed.
+    DeliveryError {
+        /// The URL leads where deliveries may not go.
+        Blocked = "blocked",
+        /// No connection, or it broke off.
+        Unreachable = "unreachable",
+        /// No answer in time.
+        Timeout = "timeout",
+        /// TLS could not be agreed, or the certificate is not good.
+        Tls = "tls",
+        /// An answer other than 2xx.
+        Status = "status",
     }
 }

@@ -24,6 +24,17 @@ pub(super) fn is_duplicate(error: &Error) -> bool {
     }
 }
 
+/// What the row belongs to is gone. The transaction can only be rolled back.
+pub(crate) fn is_orphan(error: &Error) -> bool {
+    match error {
+        Error::Internal(cause) => cause
+            .downcast_ref::<sqlx::Error>()
+            .and_then(sqlx::Error::as_database_error)
+            .is_some_and(sqlx::error::DatabaseError::is_foreign_key_violation),
+        _ => false,
+    }
+}
+
 fn is_absence(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_)

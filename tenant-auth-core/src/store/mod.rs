@@ -23,8 +23,11 @@ pub use postgres::Postgres;
 pub use sqlite::Sqlite;
 
 pub(crate) use dialect::{Conn, Link};
+pub(crate) use failure::is_orphan;
 pub(crate) use outbox::{Actor, Event, OutgoingMail};
 pub(crate) use sql::{
+    deliveries::{Attempted, ClaimedDelivery, DueEndpoint, NewDelivery},
+    events::UndeliveredEvent,
     invites::{InviteRecord, NewInvite},
     links::{MailedLink, Purpose, ResetRequest},
     mails::ClaimedMail,
@@ -34,11 +37,12 @@ pub(crate) use sql::{
     sessions::Ended,
     signing_keys::SigningKeyRecord,
     standing::Standing,
-    sweep::{Retention, Swept},
+    sweep::{Retention, SWEEP_BATCH, Swept},
     users::Account,
+    webhooks::{SealedSecret, Subscriber},
 };
 
-use crate::{error::Error, time::Timestamp};
+use crate::{error::Error, event::EventKind, time::Timestamp};
 
 /// A database, opened and ready. Made by [`Sqlite::open`], [`Postgres::connect`] or [`Store::open`].
 #[derive(Clone, Debug)]
@@ -121,6 +125,18 @@ impl Store {
         Ok(Tx { transaction, touched: Vec::new(), events: Vec::new(), fills_outbox: false })
     }
 
+    /// The pools as they are now.
+    pub(crate) fn pools(&self) -> Vec<Pool> {
+        match &self.0 {
+            #[cfg(feature = "sqlite")]
+            Engine::Sqlite(sqlite) => {
+                vec![Pool::of("sqlite", "writer", sqlite.writer()), Pool::of("sqlite", "readers", sqlite.readers())]
+            }
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(postgres) => vec![Pool::of("postgres", "shared", postgres.pool())],
+        }
+    }
+
     /// Closes every connection, after those in use come back.
     pub async fn close(&self) {
         match &self.0 {
@@ -129,6 +145,24 @@ impl Store {
             #[cfg(feature = "postgres")]
             Engine::Postgres(postgres) => postgres.pool().close().await,
         }
+    }
+}
+
+/// How many connections a pool has.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pool {
+    pub(crate) engine: &'static str,
+    pub(crate) name: &'static str,
+    /// The most it opens.
+    pub(crate) most: u32,
+    pub(crate) open: u32,
+    pub(crate) idle: u32,
+}
+
+impl Pool {
+    fn of<DB: sqlx::Database>(engine: &'static str, name: &'static str, pool: &sqlx::Pool<DB>) -> Self {
+        let idle = u32::try_from(pool.num_idle()).unwrap_or(u32::MAX);
+        Self { engine, name, most: pool.options().get_max_connections(), open: pool.size(), idle }
     }
 }
 
@@ -168,9 +202,9 @@ impl Tx {
         self.events.push(event);
     }
 
-    /// Whether the worker has something to do once this is committed.
-    pub(crate) fn fills_outbox(&self) -> bool {
-        self.fills_outbox
+    /// What happened in this transaction so far.
+    pub(crate) fn event_kinds(&self) -> Vec<EventKind> {
+        self.events.iter().map(Event::kind).collect()
     }
 
     /// Records that there is something for the worker. Called by the repositories, never by flows.
@@ -185,7 +219,12 @@ impl Tx {
 
     /// Writes the change notes and the events, then commits. The event sequences come last: they are the rows that
     /// transactions of several organizations share.
-    pub(crate) async fn commit(mut self, now: Timestamp, ids: &dyn crate::ports::Entropy) -> Result<(), Error> {
+    pub(crate) async fn commit(self, now: Timestamp, ids: &dyn crate::ports::Entropy) -> Result<(), Error> {
+        self.finish(now, ids).await.map(drop)
+    }
+
+    /// Commits; `true` when there is something for the worker now.
+    pub(crate) async fn finish(mut self, now: Timestamp, ids: &dyn crate::ports::Entropy) -> Result<bool, Error> {
         self.touched.sort();
         self.touched.dedup();
         for touched in std::mem::take(&mut self.touched) {
@@ -193,13 +232,14 @@ impl Tx {
         }
         let events = std::mem::take(&mut self.events);
         outbox::write(&mut self, events, now, ids).await?;
+        let fills_outbox = self.fills_outbox;
         match self.transaction {
             #[cfg(feature = "sqlite")]
             Transaction::Sqlite(transaction) => transaction.commit().await.map_err(failure::of)?,
             #[cfg(feature = "postgres")]
             Transaction::Postgres(transaction) => transaction.commit().await.map_err(failure::of)?,
         }
-        Ok(())
+        Ok(fills_outbox)
     }
 }
 
@@ -229,6 +269,8 @@ repositories! {
     api_keys: api_keys::ApiKeys,
     mails: mails::Mails,
     events: events::Events,
+    webhooks: webhooks::Webhooks,
+    deliveries: deliveries::Deliveries,
     changes: changes::Changes,
     signing_keys: signing_keys::SigningKeys,
     sweep: sweep::Sweep,

@@ -27,20 +27,46 @@ text_value!(Bio);
 pub struct Phone(String);
 text_value!(Phone);
 
+/// What something is for, at most 200 code points; may be empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Description(String);
+text_value!(Description);
+
+impl Description {
+    /// Checks a description.
+    ///
+    /// # Errors
+    /// [`Rejected`], saying what it must be.
+    pub fn parse(text: &str) -> Result<Self, Rejected> {
+        let text = text.trim();
+        if text.chars().count() > 200 {
+            return Err(Rejected::because("must have at most 200 characters"));
+        }
+        if text.chars().any(|c| c.is_control() || is_bidi_override(c)) {
+            return Err(Rejected::because("must not contain control or text-direction characters"));
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The description.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 impl DisplayName {
     /// Checks a name.
     ///
     /// # Errors
     /// [`Rejected`], saying what a name must be.
     pub fn parse(text: &str) -> Result<Self, Rejected> {
-        let text = text.trim();
-        if !(1..=100).contains(&text.chars().count()) {
+        if text.trim().is_empty() || text.chars().count() > 100 {
             return Err(Rejected::because("must have 1 to 100 characters"));
         }
         if text.chars().any(|c| c.is_control() || is_bidi_override(c)) {
             return Err(Rejected::because("must not contain control or text-direction characters"));
         }
-        Ok(Self(text.to_owned()))
+        Ok(Self(text.trim().to_owned()))
     }
 
     /// The name.

@@ -5,17 +5,21 @@ use std::{
     io,
     net::{IpAddr, SocketAddr},
     path::Path,
+    time::Duration,
 };
 
 use ipnet::IpNet;
-use tenant_auth_core::{Config, Error, MasterKeys, Origin, SameSite, TokensInBody, ports::Argon2Params};
+use tenant_auth_core::{Config, Error, MasterKeys, Origin, SameSite, Slug, TokensInBody, ports::Argon2Params};
 use tracing_subscriber::EnvFilter;
 use url::{Host, Url};
 
 use super::{Database, Deployment, LogFormat, reading::Reading};
 
 const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8080);
+const DEFAULT_METRICS_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9464);
 const DEFAULT_CONNECTIONS: u32 = 10;
+/// Seconds between two attempts of a delivery: a week.
+const LONGEST_WAIT: u64 = 7 * 24 * 3_600;
 const DEFAULT_LOG: &str = "info,sqlx=warn";
 
 /// The database's URL and the size of its pool.
@@ -58,20 +62,27 @@ fn master_keys(reading: &mut Reading, read_file: fn(&Path) -> io::Result<String>
     reading.parsed("master_key_file", |_| keys)
 }
 
-fn config(reading: &mut Reading) -> Option<Config> {
+/// How the service behaves.
+pub(super) fn config(reading: &mut Reading) -> Option<Config> {
     let mut config = Config::new(public_url(reading)?);
     set(&mut config.access_token_ttl, reading.lifetime("access_token_ttl"));
     set(&mut config.refresh_token_ttl, reading.lifetime("refresh_token_ttl"));
     set(&mut config.partial_token_ttl, reading.lifetime("partial_token_ttl"));
     set(&mut config.session_ttl, reading.lifetime("session_ttl"));
     set(&mut config.invite_ttl, reading.lifetime("invite_ttl"));
-    set(&mut config.refresh_grace, reading.number("refresh_grace", 0, 60).map(std::time::Duration::from_secs));
+    set(&mut config.refresh_grace, reading.number("refresh_grace", 0, 60).map(Duration::from_secs));
     set(&mut config.sessions_per_user, reading.count("sessions_per_user"));
     set(&mut config.login_max_failures, reading.count("login_max_failures"));
     set(&mut config.login_window, reading.lifetime("login_window"));
     set(&mut config.login_max_failures_per_ip, reading.count("login_max_failures_per_ip"));
     set(&mut config.login_max_failures_per_account, reading.count("login_max_failures_per_account"));
     set(&mut config.api_keys_per_org, reading.count("api_keys_per_org"));
+    set(&mut config.webhooks_per_org, reading.count("webhooks_per_org"));
+    let private = reading.choice("webhook_allow_private_networks", &[("true", true), ("false", false)]);
+    set(&mut config.webhook_allow_private_networks, private);
+    set(&mut config.webhook_ports, reading.list("webhook_ports", port));
+    set(&mut config.webhook_retry_schedule, reading.list("webhook_retry_schedule", wait));
+    set(&mut config.webhook_timeout, reading.lifetime("webhook_timeout"));
     set(&mut config.password_min_score, reading.number("password_min_score", 0, 4).and_then(|score| u8::try_from(score).ok()));
     set(&mut config.argon2, reading.parsed("argon2", argon2));
     config.password_pepper = reading.text("password_pepper");
@@ -82,6 +93,7 @@ fn config(reading: &mut Reading) -> Option<Config> {
     set(&mut config.trusted_proxies, reading.parsed("trusted_proxies", proxies));
     let origins = reading.list("allowed_origins", |item| Origin::parse(item).map_err(|rejected| rejected.to_string()));
     set(&mut config.allowed_origins, origins);
+    config.operator_org = reading.parsed("operator_org", |text| Slug::parse(text).map_err(|rejected| rejected.to_string()));
     config.cookie_domain = reading.parsed("cookie_domain", cookie_domain);
     let same_site = [("lax", SameSite::Lax), ("strict", SameSite::Strict), ("none", SameSite::None)];
     set(&mut config.cookie_same_site, reading.choice("cookie_same_site", &same_site));
@@ -149,6 +161,20 @@ fn proxies(text: &str) -> Result<Vec<IpNet>, String> {
     items.iter().map(|item| parse(item).ok_or_else(|| must(item))).collect()
 }
 
+fn port(text: &str) -> Result<u16, String> {
+    text.parse()
+        .ok()
+        .filter(|port| *port != 0)
+        .ok_or_else(|| format!("must be a list of ports from 1 to 65535; '{text}' is not one"))
+}
+
+fn wait(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds| *seconds <= LONGEST_WAIT);
+    seconds
+        .map(Duration::from_secs)
+        .ok_or_else(|| format!("must be a list of whole seconds up to {LONGEST_WAIT}; '{text}' is none"))
+}
+
 fn argon2(text: &str) -> Result<Argon2Params, String> {
     let must = "must be memory in KiB, passes and lanes, such as 19456,2,1 (at least 8 KiB a lane, at most 4194304 KiB)";
     let numbers: Option<Vec<u32>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
@@ -194,6 +220,16 @@ fn warn_of_a_foreign_cookie_domain(reading: &mut Reading, config: &Config) {
 pub(super) fn listen(reading: &mut Reading) -> SocketAddr {
     let must = "must be an address and a port such as 127.0.0.1:8080 or [::]:8080";
     reading.parsed("listen", |text| text.parse().map_err(|_| must.to_owned())).unwrap_or(DEFAULT_LISTEN)
+}
+
+/// The socket for Prometheus, when there is to be one.
+pub(super) fn metrics_listen(reading: &mut Reading) -> Option<SocketAddr> {
+    let must = "must be an address and a port such as 127.0.0.1:9464, or none";
+    let parse = |text: &str| match text {
+        "none" => Ok(None),
+        address => address.parse().map(Some).map_err(|_| must.to_owned()),
+    };
+    reading.parsed("metrics_listen", parse).unwrap_or(Some(DEFAULT_METRICS_LISTEN))
 }
 
 /// Filter and format of the log.

@@ -1,27 +1,33 @@
 //! `/org`: the organization itself.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     caller::{Member, OrgAdmin},
-    http::{answer::Outcome, input::Json},
+    http::{
+        answer::Outcome,
+        input::{Json, patch},
+    },
     model::{Organization, Role},
     org::{OrganizationUpdate, Patch},
     value::{AppUrl, DisplayName, Origin},
 };
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct OrgData {
     org: OrganizationView,
 }
 
 /// The organization; its allowed origins are an admin's business.
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 struct OrganizationView {
     #[serde(flatten)]
     organization: Organization,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     allowed_origins: Option<Vec<Origin>>,
 }
 
@@ -37,18 +43,16 @@ pub(crate) async fn get(member: Member, (): ()) -> Outcome<OrgData> {
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct UpdateOrgRequest {
     name: Option<DisplayName>,
     #[serde(default, deserialize_with = "patch")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<AppUrl>))]
     app_url: Patch<AppUrl>,
     #[serde(default, deserialize_with = "patch")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Vec<Origin>>, max_items = 50))]
     allowed_origins: Patch<Vec<Origin>>,
-}
-
-/// A field that is there: null clears, anything else sets.
-fn patch<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Patch<T>, D::Error> {
-    Ok(Option::<T>::deserialize(deserializer)?.map_or(Patch::Clear, Patch::Set))
 }
 
 pub(crate) async fn update(admin: OrgAdmin, Json(request): Json<UpdateOrgRequest>) -> Outcome<OrgData> {

@@ -23,7 +23,8 @@ pub(crate) struct Retention {
 }
 
 /// Rows of each kind that one sweep deletes at most.
-const BATCH: i64 = 1_000;
+pub(crate) const SWEEP_BATCH: u64 = 1_000;
+const BATCH: i64 = SWEEP_BATCH.cast_signed();
 const THIRTY_DAYS: Duration = Duration::from_secs(30 * 24 * 3_600);
 const TEN_MINUTES: Duration = Duration::from_secs(600);
 const ONE_HOUR: Duration = Duration::from_secs(3_600);
@@ -61,7 +62,17 @@ statements! {
     SIGNING_KEYS = "DELETE FROM tenant_auth_signing_keys WHERE status = 'retired' AND retired_at <= $1";
     EVENTS = "
         DELETE FROM tenant_auth_events
-         WHERE id IN (SELECT id FROM tenant_auth_events WHERE created_at <= $1 LIMIT $2)";
+         WHERE id IN (SELECT id
+                        FROM tenant_auth_events
+                       WHERE created_at <= $1
+                         AND NOT EXISTS (SELECT 1 FROM tenant_auth_deliveries WHERE event_id = tenant_auth_events.id)
+                       LIMIT $2)";
+    DELIVERIES = "
+        DELETE FROM tenant_auth_deliveries
+         WHERE id IN (SELECT id FROM tenant_auth_deliveries WHERE created_at <= $1 LIMIT $2)";
+    WEBHOOK_SECRETS = "
+        DELETE FROM tenant_auth_webhook_secrets
+         WHERE id IN (SELECT id FROM tenant_auth_webhook_secrets WHERE expires_at <= $1 LIMIT $2) AND expires_at <= $1";
     MAILS = "
         DELETE FROM tenant_auth_mails
          WHERE id IN (SELECT id FROM tenant_auth_mails WHERE created_at <= $1 AND status <> 'queued' LIMIT $2)";
@@ -82,13 +93,15 @@ pub(crate) enum Swept {
     Throttles,
     KnownAddresses,
     SigningKeys,
+    WebhookSecrets,
+    Deliveries,
     Events,
     Mails,
     Changes,
 }
 
 impl Swept {
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::Sessions,
         Self::Generations,
         Self::Invites,
@@ -98,6 +111,8 @@ impl Swept {
         Self::Throttles,
         Self::KnownAddresses,
         Self::SigningKeys,
+        Self::WebhookSecrets,
+        Self::Deliveries,
         Self::Events,
         Self::Mails,
         Self::Changes,
@@ -105,27 +120,28 @@ impl Swept {
 }
 
 impl Sweep<&mut Tx> {
-    /// Deletes a batch; `true` when there may be more. Everything is swept some minutes late: the clocks of several servers differ,
-    /// and what one of them has forgotten another may still judge.
-    pub(crate) async fn run(mut self, kind: Swept, now: Timestamp, retention: Retention) -> Result<bool, Error> {
+    /// Deletes a batch and returns how many rows that were; after a full one there may be more. Everything is swept some minutes
+    /// late: the clocks of several servers differ, and what one of them has forgotten another may still judge.
+    pub(crate) async fn run(mut self, kind: Swept, now: Timestamp, retention: Retention) -> Result<u64, Error> {
         let now = now.minus(TEN_MINUTES);
         let long_ago = now.minus(THIRTY_DAYS).millis();
         // Links are counted for an hour after they were sent, and live longer than that.
         let an_hour_ago = now.minus(ONE_HOUR).millis();
-        let deleted = match kind {
-            Swept::Sessions => execute!(self.0, SESSIONS, now.millis(), BATCH)?,
-            Swept::Generations => execute!(self.0, GENERATIONS, now.minus(retention.grace).millis(), BATCH)?,
-            Swept::Invites => execute!(self.0, INVITES, now.millis(), BATCH)?,
-            Swept::ApiKeys => execute!(self.0, API_KEYS, now.millis(), BATCH)?,
-            Swept::PendingLogins => execute!(self.0, PENDING_LOGINS, now.millis(), BATCH)?,
-            Swept::Links => execute!(self.0, LINKS, an_hour_ago, BATCH)?,
-            Swept::Throttles => execute!(self.0, THROTTLES, now.millis(), BATCH)?,
-            Swept::KnownAddresses => execute!(self.0, KNOWN_ADDRESSES, long_ago, BATCH)?,
-            Swept::SigningKeys => execute!(self.0, SIGNING_KEYS, now.minus(retention.longest_token).millis())?,
-            Swept::Events => execute!(self.0, EVENTS, long_ago, BATCH)?,
-            Swept::Mails => execute!(self.0, MAILS, long_ago, BATCH)?,
-            Swept::Changes => execute!(self.0, CHANGES, an_hour_ago, BATCH)?,
-        };
-        Ok(deleted >= BATCH.unsigned_abs())
+        match kind {
+            Swept::Sessions => execute!(self.0, SESSIONS, now.millis(), BATCH),
+            Swept::Generations => execute!(self.0, GENERATIONS, now.minus(retention.grace).millis(), BATCH),
+            Swept::Invites => execute!(self.0, INVITES, now.millis(), BATCH),
+            Swept::ApiKeys => execute!(self.0, API_KEYS, now.millis(), BATCH),
+            Swept::PendingLogins => execute!(self.0, PENDING_LOGINS, now.millis(), BATCH),
+            Swept::Links => execute!(self.0, LINKS, an_hour_ago, BATCH),
+            Swept::Throttles => execute!(self.0, THROTTLES, now.millis(), BATCH),
+            Swept::KnownAddresses => execute!(self.0, KNOWN_ADDRESSES, long_ago, BATCH),
+            Swept::SigningKeys => execute!(self.0, SIGNING_KEYS, now.minus(retention.longest_token).millis()),
+            Swept::WebhookSecrets => execute!(self.0, WEBHOOK_SECRETS, now.millis(), BATCH),
+            Swept::Deliveries => execute!(self.0, DELIVERIES, long_ago, BATCH),
+            Swept::Events => execute!(self.0, EVENTS, long_ago, BATCH),
+            Swept::Mails => execute!(self.0, MAILS, long_ago, BATCH),
+            Swept::Changes => execute!(self.0, CHANGES, an_hour_ago, BATCH),
+        }
     }
 }

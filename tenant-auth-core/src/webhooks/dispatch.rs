@@ -1,0 +1,193 @@
+//! The loop of deliveries. One task claims and records, in transactions that take whatever has come together meanwhile; attempts run
+//! beside it, each in a task of its own. What it does not get to record is attempted again, by whoever looks after the claim's
+//! lease: at least once, and never twice at the same time.
+
+use std::{future::Future, pin::pin, sync::Arc, time::Duration};
+
+use tokio::{
+    sync::watch,
+    task::{Id as TaskId, JoinError, JoinSet},
+};
+
+use super::{
+    attempt::{Outcome, attempt},
+    claim::{Claimed, claim},
+    fan_out::fan_out,
+    outcome::record,
+    places::Places,
+};
+use crate::{builder::TenantAuth, error::Error};
+
+/// Endpoints looked at in one transaction.
+const ENDPOINTS: u32 = 200;
+/// How often is looked for what another process left, when nothing else wakes this one.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// Delivers. One per worker.
+pub(crate) struct Dispatcher {
+    auth: TenantAuth,
+    filled: watch::Receiver<()>,
+    attempts: JoinSet<Result<Outcome, Error>>,
+    places: Places,
+    /// What is not recorded yet.
+    outcomes: Vec<Outcome>,
+    /// The endpoint that got the last place when there were not enough: the next round begins after it.
+    after: String,
+}
+
+type Done = Result<(TaskId, Result<Outcome, Error>), JoinError>;
+
+impl Dispatcher {
+    pub(crate) fn new(auth: &TenantAuth) -> Self {
+        let (filled, attempts) = (auth.outbox_filled(), JoinSet::new());
+        Self { auth: auth.clone(), filled, attempts, places: Places::default(), outcomes: Vec::new(), after: String::new() }
+    }
+
+    /// Delivers until `shutdown` is ready; attempts that are running then are finished and recorded.
+    pub(crate) async fn run_until(mut self, shutdown: impl Future<Output = ()>) {
+        let mut shutdown = pin!(shutdown);
+        loop {
+            self.filled.borrow_and_update();
+            let pause = match self.round().await {
+                Ok(true) => Duration::ZERO,
+                Ok(false) => self.pause().await,
+                Err(error) => {
+                    tracing::warn!(%error, "deliveries cannot be claimed or recorded; they are tried again shortly");
+                    LOOK_EVERY
+                }
+            };
+            tokio::select! {
+                biased;
+                () = &mut shutdown => break,
+                Some(done) = self.attempts.join_next_with_id() => self.finish(done),
+                _ = self.filled.changed(), if !pause.is_zero() => {}
+                () = tokio::time::sleep(pause) => {}
+            }
+            while let Some(done) = self.attempts.try_join_next_with_id() {
+                self.finish(done);
+            }
+        }
+        self.wait().await;
+        if let Err(error) = self.record().await {
+            tracing::warn!(%error, "the outcome of the last deliveries was not recorded; they are made again");
+        }
+    }
+
+    /// Delivers what is due, and what that makes due, and waits for it.
+    pub(crate) async fn drain(mut self) -> Result<(), Error> {
+        while self.step().await? || !self.places.are_all_free() {
+            self.wait().await;
+            self.record().await?;
+        }
+        Ok(())
+    }
+
+    /// Records what has finished and takes on what is due; `true` when there was something to take on.
+    async fn round(&mut self) -> Result<bool, Error> {
+        let recorded = self.record().await;
+        let worked = self.step().await?;
+        recorded.map(|()| worked)
+    }
+
+    async fn step(&mut self) -> Result<bool, Error> {
+        let turned = fan_out(&self.auth).await?;
+        Ok(self.serve().await? || turned)
+    }
+
+    /// Goes round all endpoints with something due, from where the places ran out the last time, while there are any.
+    async fn serve(&mut self) -> Result<bool, Error> {
+        if self.auth.sender().is_none() {
+            return Ok(false);
+        }
+        let mut after = std::mem::take(&mut self.after);
+        let mut is_last_lap = after.is_empty();
+        let mut worked = false;
+        loop {
+            let now = self.auth.now();
+            let mut left = self.places.left();
+            if left.are_none() {
+                self.after = after;
+                return Ok(worked);
+            }
+            let due = self.auth.store().read().await?.deliveries().due_endpoints(now, &after, ENDPOINTS).await?;
+            let claimed = claim(&self.auth, &due, &mut left, now).await?;
+            let ran_out = left.are_none();
+            worked |= !claimed.is_empty();
+            let last_served = claimed.last().map(|claimed| claimed.endpoint.webhook.id.as_str().to_owned());
+            self.start(claimed);
+            if let Some(last) = last_served.filter(|_| ran_out) {
+                self.after = last;
+                return Ok(worked);
+            }
+            match due.last() {
+                Some(last) if due.len() == ENDPOINTS as usize => last.id.as_str().clone_into(&mut after),
+                _ if is_last_lap => return Ok(worked),
+                _ => {
+                    after.clear();
+                    is_last_lap = true;
+                }
+            }
+        }
+    }
+
+    fn start(&mut self, claimed: Vec<Claimed>) {
+        for Claimed { endpoint, claims } in claimed {
+            let endpoint = Arc::new(endpoint);
+            for claim in claims {
+                let (auth, called) = (self.auth.clone(), Arc::clone(&endpoint));
+                let task = self.attempts.spawn(async move { attempt(&auth, called, claim).await });
+                self.places.take(task.id(), &endpoint.webhook);
+            }
+        }
+    }
+
+    /// Frees the place of an attempt that has ended, and keeps what it came to.
+    fn finish(&mut self, done: Done) {
+        let (task, outcome) = match done {
+            Ok((task, outcome)) => (task, outcome),
+            Err(panic) => (panic.id(), Err(Error::internal(panic))),
+        };
+        let webhook = self.places.free(task);
+        match outcome {
+            Ok(outcome) => {
+                self.places.learn(&outcome.endpoint.webhook.id, outcome.succeeded(), outcome.took);
+                self.outcomes.push(outcome);
+            }
+            Err(error) => {
+                let webhook = webhook.as_ref().map(|webhook| webhook.as_str());
+                tracing::warn!(webhook, %error, "an attempt could not be made; it is made again after its lease");
+            }
+        }
+    }
+
+    /// Waits for the attempts that are running.
+    async fn wait(&mut self) {
+        while let Some(done) = self.attempts.join_next_with_id().await {
+            self.finish(done);
+        }
+    }
+
+    /// Records what has finished. What a database that is away does not take is kept for the next time, while its lease lasts.
+    async fn record(&mut self) -> Result<(), Error> {
+        if self.outcomes.is_empty() {
+            return Ok(());
+        }
+        let recorded = record(&self.auth, &self.outcomes).await;
+        let now = self.auth.now();
+        match recorded {
+            Err(Error::Unavailable) => self.outcomes.retain(|outcome| now < outcome.claim.lease_until),
+            _ => self.outcomes.clear(),
+        }
+        recorded
+    }
+
+    /// How long nothing becomes due, as far as anybody knows.
+    async fn pause(&self) -> Duration {
+        let now = self.auth.now();
+        let next = match self.auth.store().read().await {
+            Ok(mut reader) => reader.deliveries().next_due(now).await.ok().flatten(),
+            Err(_) => None,
+        };
+        next.map_or(LOOK_EVERY, |due| due.since(now).clamp(Duration::from_millis(20), LOOK_EVERY))
+    }
+}
