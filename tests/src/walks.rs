@@ -85,7 +85,7 @@ impl Deployed {
         format!("http://{}", self.server.address())
     }
 
-    /// The address of its administrator, whose password is [`PASSWORD`](crate::PASSWORD).
+    /// The address of its administrator, whose password is [`PASSWORD`].
     pub fn admin_email(&self) -> &str {
         self.test.admin.email.as_str()
     }
