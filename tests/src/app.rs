@@ -32,7 +32,7 @@ pub struct App {
 
 impl App {
     /// Builds and serves `setup` over `database`.
-    pub(crate) async fn start(cell: Cell, setup: Setup, database: Arc<Database>) -> Self {
+    pub async fn start(cell: Cell, setup: Setup, database: Arc<Database>) -> Self {
         let keys = setup.master_keys.as_ref().unwrap_or(&database.template().master_key);
         let keys = MasterKeys::parse(keys).expect("well-formed master keys");
         let mut builder = TenantAuth::builder()
@@ -41,7 +41,7 @@ impl App {
             .config(setup.config.clone())
             .clock(Arc::clone(&setup.clock) as _)
             .sender(setup.sender.clone().unwrap_or_else(|| Arc::clone(&setup.webhooks) as _))
-            .resolver(Arc::clone(&setup.resolver) as _)
+            .resolver(setup.names.clone().unwrap_or_else(|| Arc::clone(&setup.resolver) as _))
             .mailer(setup.mailer.clone().unwrap_or_else(|| Arc::clone(&setup.outbox) as _));
         if let Some(hasher) = &setup.hasher {
             builder = builder.hasher(Arc::clone(hasher));
@@ -152,7 +152,12 @@ impl App {
     }
 
     pub(crate) fn target(&self) -> Target {
-        Target { address: self.server.address(), adapter: self.cell.adapter, cookies: CookieRules::of(&self.config) }
+        Target {
+            address: self.server.address(),
+            adapter: self.cell.adapter,
+            cookies: CookieRules::of(&self.config),
+            is_host: false,
+        }
     }
 }
 
