@@ -48,6 +48,7 @@ pub use request::Request;
 pub use response::{Response, id_of, shape};
 pub use runner::{main, stop};
 pub use scenario::{Cells, Run, Scenario};
+pub use server::{HOST_404, HOST_ASSET, HOST_PAGE, HOST_TEXT};
 pub use setup::{HOOKS, Setup};
 pub use wire::{Raw, exchange};
 

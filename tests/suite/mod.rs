@@ -46,6 +46,7 @@ mod organization;
 mod outage;
 mod own_sessions;
 mod pagination;
+mod panel;
 mod parity;
 mod passwords;
 mod profile;
@@ -133,6 +134,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         outage::scenarios(),
         own_sessions::scenarios(),
         pagination::scenarios(),
+        panel::scenarios(),
         parity::scenarios(),
         passwords::scenarios(),
         profile::scenarios(),
