@@ -11,6 +11,7 @@ mod at_rest_accounts;
 mod authenticator;
 mod bodies;
 mod browsers;
+mod busy_day;
 mod callers;
 mod cookies;
 mod deliveries;
@@ -22,6 +23,10 @@ mod delivery_retries;
 mod delivery_workers;
 mod email_address;
 mod email_change;
+mod events;
+mod events_catalogue;
+mod events_sessions;
+mod events_users;
 mod hooks;
 mod in_flight;
 mod invite_limit;
@@ -30,6 +35,7 @@ mod invite_mail;
 mod invites;
 mod isolation;
 mod key_rotation;
+mod listener;
 mod login;
 mod logout;
 mod long_lists;
@@ -101,6 +107,10 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         delivery_workers::scenarios(),
         email_address::scenarios(),
         email_change::scenarios(),
+        events::scenarios(),
+        events_catalogue::scenarios(),
+        events_sessions::scenarios(),
+        events_users::scenarios(),
         in_flight::scenarios(),
         invite_limit::scenarios(),
         invite_links::scenarios(),
