@@ -53,10 +53,10 @@ impl<'a> BusyDay<'a> {
         assert!(answer.status < 300, "{row}: {}", answer.shown());
         self.hear(row, expected).await;
         let is_new = self.used.insert(row.to_owned());
-        match expected {
-            [] if is_new => drop(self.told_nothing.insert(row.to_owned())),
-            [] => {}
-            _ => drop(self.told_nothing.remove(row)),
+        if !expected.is_empty() {
+            self.told_nothing.remove(row);
+        } else if is_new {
+            self.told_nothing.insert(row.to_owned());
         }
         answer.data()
     }

@@ -16,6 +16,7 @@ mod callers;
 mod cookies;
 mod deliveries;
 mod delivery_again;
+mod delivery_background;
 mod delivery_changes;
 mod delivery_health;
 mod delivery_http;
@@ -100,6 +101,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         cookies::scenarios(),
         deliveries::scenarios(),
         delivery_again::scenarios(),
+        delivery_background::scenarios(),
         delivery_changes::scenarios(),
         delivery_health::scenarios(),
         delivery_http::scenarios(),
