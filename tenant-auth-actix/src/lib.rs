@@ -15,10 +15,33 @@
 //! .await
 //! # }
 //! ```
+//!
+//! The host's own routes are protected by [`guard`] and [`Auth`]; with a [`Gate`](tenant_auth_core::http::Gate) that asks a
+//! deployed server this crate needs nothing mounted.
+//!
+//! ```
+//! use actix_web::{App, HttpResponse, web};
+//! use tenant_auth_actix::{Auth, guard};
+//! use tenant_auth_core::{Principal, http::Gate};
+//!
+//! async fn hello(Auth(principal): Auth<Principal>) -> HttpResponse {
+//!     HttpResponse::Ok().body(format!("Hello {}", principal.user.name))
+//! }
+//!
+//! # fn example(gate: Gate) {
+//! App::new().service(web::scope("/app").route("/hello", web::get().to(hello)).wrap(guard(&gate)));
+//! # }
+//! ```
 
 mod convert;
+mod guard;
 
+#[cfg(feature = "panel")]
+use actix_web::Resource;
 use actix_web::{HttpRequest, HttpResponse, Scope, web};
+pub use guard::{Auth, Rejection, guard, require};
+#[cfg(feature = "panel")]
+use tenant_auth_core::http::{Body, Pages};
 use tenant_auth_core::{TenantAuth, http::Service};
 
 /// Every operation of the service, to be added to the host's app at its root. Only paths below [`Service::base_path`] are taken.
@@ -27,11 +50,28 @@ pub fn routes(auth: &TenantAuth) -> Scope {
     web::scope(service.base_path()).app_data(web::Data::new(service.clone())).default_service(web::to(carry))
 }
 
+/// The admin panel and the hosted pages that mails link to, to be added to the host's app at its root beside [`routes`]. Only the
+/// exact paths of [`Pages::paths`] are taken.
+#[cfg(feature = "panel")]
+pub fn panel(auth: &TenantAuth) -> Resource {
+    let pages = Pages::new(auth);
+    web::resource(pages.paths()).app_data(web::Data::new(pages)).to(show)
+}
+
+/// Translates a request for a page.
+#[cfg(feature = "panel")]
+async fn show(pages: web::Data<Pages>, request: HttpRequest) -> HttpResponse {
+    match convert::request(&request, Body::Complete(web::Bytes::new())) {
+        Some(request) => convert::response(pages.answer(&request)),
+        None => HttpResponse::BadRequest().finish(),
+    }
+}
+
 /// Translates one request and its answer.
 async fn carry(service: web::Data<Service>, request: HttpRequest, payload: web::Payload) -> HttpResponse {
     let peer = request.peer_addr().map(|peer| peer.ip());
     match convert::request(&request, convert::body(payload).await) {
         Some(request) => convert::response(service.call(request, peer).await),
-        None => HttpResponse::BadRequest().finish(),
+        None => convert::response(Service::unreadable()),
     }
 }

@@ -12,6 +12,25 @@
 //! axum::serve(listener, app.into_make_service_with_connect_info::<SocketAddr>()).await
 //! # }
 //! ```
+//!
+//! The host's own routes are protected by [`guard`] and [`Auth`]; with a [`Gate`](tenant_auth_core::http::Gate) that asks a
+//! deployed server this crate needs nothing mounted.
+//!
+//! ```
+//! use axum::{Router, routing::get};
+//! use tenant_auth_axum::{Auth, guard};
+//! use tenant_auth_core::{Principal, http::Gate};
+//!
+//! async fn hello(Auth(principal): Auth<Principal>) -> String {
+//!     format!("Hello {}", principal.user.name)
+//! }
+//!
+//! # fn example(gate: Gate) -> Router {
+//! Router::new().route("/app/hello", get(hello)).layer(guard(&gate))
+//! # }
+//! ```
+
+mod guard;
 
 use std::net::SocketAddr;
 
@@ -22,6 +41,7 @@ use axum::{
     response::Response,
     routing,
 };
+pub use guard::{Auth, Guard, Rejection, guard};
 use tenant_auth_core::{
     TenantAuth,
     http::{BODY_LIMIT, Body as CoreBody, Service},
@@ -39,15 +59,31 @@ pub fn routes<S: Clone + Send + Sync + 'static>(auth: &TenantAuth) -> Router<S> 
         .route(&format!("{base}/{{*rest}}"), routing::any(carry))
 }
 
+/// The admin panel and the hosted pages that mails link to, to be merged into the host's router at its root beside [`routes`].
+/// Only the exact paths of [`Pages::paths`](tenant_auth_core::http::Pages::paths) are taken.
+#[cfg(feature = "panel")]
+pub fn panel<S: Clone + Send + Sync + 'static>(auth: &TenantAuth) -> Router<S> {
+    let pages = tenant_auth_core::http::Pages::new(auth);
+    pages.paths().iter().fold(Router::new(), |router, path| {
+        let pages = pages.clone();
+        router.route(path, routing::any(async move |request: Request| pages.answer(&with_full_path(request)).map(Body::from)))
+    })
+}
+
 /// Translates one request and its answer.
 async fn carry(service: Service, request: Request) -> Response {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
-    let (mut parts, body) = request.into_parts();
-    if let Some(OriginalUri(uri)) = parts.extensions.remove() {
-        parts.uri = uri;
-    }
+    let (parts, body) = with_full_path(request).into_parts();
     let body = read(body).await;
     service.call(axum::http::Request::from_parts(parts, body), peer).await.map(Body::from)
+}
+
+/// A router that nests ours may have shortened the path.
+fn with_full_path(mut request: Request) -> Request {
+    if let Some(OriginalUri(uri)) = request.extensions_mut().remove() {
+        *request.uri_mut() = uri;
+    }
+    request
 }
 
 /// Reads at most the limit; what is longer is not read to its end.

@@ -1,12 +1,16 @@
 //! What an operator may decide about the service. Every field has the contract's value as its default; [`Config::check`] refuses
 //! what could not work or would not be safe.
 
-use std::{net::IpAddr, time::Duration};
+use std::time::Duration;
 
 use ipnet::IpNet;
 use url::Url;
 
-use crate::{error::Error, ports::Argon2Params, value::Origin};
+use crate::{
+    error::Error,
+    ports::Argon2Params,
+    value::{Origin, Slug},
+};
 
 /// The settings of one deployment. Start from [`Config::new`] and change what differs.
 #[derive(Debug, Clone)]
@@ -65,6 +69,8 @@ pub struct Config {
     pub change_email_url: Option<String>,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpNet>,
+    /// The organization whose members may be operators of the deployment; none means that nobody is, but on the command line.
+    pub operator_org: Option<Slug>,
     /// Browser origins allowed for every organization, beside its own.
     pub allowed_origins: Vec<Origin>,
     /// The `Domain` of the cookies; none makes them host-only.
@@ -89,6 +95,7 @@ pub enum SameSite {
 
 /// When `accessToken` and `refreshToken` stand in response bodies (contract section 3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum TokensInBody {
     /// Whenever no browser asks, that is when neither `Origin` nor `Sec-Fetch-Site` is present.
     #[default]
@@ -142,6 +149,7 @@ impl Config {
             verify_url: None,
             change_email_url: None,
             trusted_proxies: Vec::new(),
+            operator_org: None,
             allowed_origins: Vec::new(),
             cookie_domain: None,
             cookie_same_site: SameSite::default(),
@@ -212,7 +220,13 @@ impl Config {
     /// The path under which every route lies, such as `/api/v1`.
     #[cfg(feature = "http")]
     pub(crate) fn base_path(&self) -> String {
-        format!("{}/api/v1", self.public_url.path().trim_end_matches('/'))
+        format!("{}/api/v1", self.public_path())
+    }
+
+    /// The path of the public URL without a trailing slash; empty for most.
+    #[cfg(feature = "http")]
+    pub(crate) fn public_path(&self) -> &str {
+        self.public_url.path().trim_end_matches('/')
     }
 
     /// How long a generation's tokens are good for something: the longer-lived of the two.
@@ -233,11 +247,5 @@ impl Config {
             // A fragment never reaches a server's log.
             None => format!("{}/{path}#org={slug}&token={token}", self.issuer()),
         }
-    }
-
-    /// Whether forwarding headers from this socket address are believed.
-    pub(crate) fn trusts(&self, address: IpAddr) -> bool {
-        let address = address.to_canonical();
-        self.trusted_proxies.iter().any(|net| net.contains(&address))
     }
 }

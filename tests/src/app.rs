@@ -32,7 +32,7 @@ pub struct App {
 
 impl App {
     /// Builds and serves `setup` over `database`.
-    pub(crate) async fn start(cell: Cell, setup: Setup, database: Arc<Database>) -> Self {
+    pub async fn start(cell: Cell, setup: Setup, database: Arc<Database>) -> Self {
         let keys = setup.master_keys.as_ref().unwrap_or(&database.template().master_key);
         let keys = MasterKeys::parse(keys).expect("well-formed master keys");
         let mut builder = TenantAuth::builder()
@@ -152,7 +152,12 @@ impl App {
     }
 
     pub(crate) fn target(&self) -> Target {
-        Target { address: self.server.address(), adapter: self.cell.adapter, cookies: CookieRules::of(&self.config) }
+        Target {
+            address: self.server.address(),
+            adapter: self.cell.adapter,
+            cookies: CookieRules::of(&self.config),
+            is_host: false,
+        }
     }
 }
 

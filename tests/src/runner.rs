@@ -23,16 +23,13 @@ pub fn main(scenarios: &[Scenario]) -> ExitCode {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     arguments.test_threads.get_or_insert(cores * THREADS_PER_CORE);
     let has_postgres = postgres::programs().is_some();
-    if !has_postgres && std::env::var_os("TENANT_AUTH_REQUIRE_POSTGRES").is_some_and(|value| value == "1") {
-        eprintln!(
-            "TENANT_AUTH_REQUIRE_POSTGRES=1, but neither PATH nor /usr/lib/postgresql has initdb and postgres. Install PostgreSQL."
-        );
+    if !has_postgres && postgres::is_required() {
+        eprintln!("{}", postgres::NOT_INSTALLED);
         return ExitCode::FAILURE;
     }
     logs::keep();
     let mut failed = libtest_mimic::run(&arguments, trials(scenarios, has_postgres)).has_failed();
-    postgres::Cluster::stop_shared();
-    Template::remove_all();
+    stop();
     let is_whole_run = arguments.filter.is_none() && arguments.skip.is_empty() && !arguments.list && !arguments.ignored;
     if is_whole_run {
         failed |= libtest_mimic::run(&arguments, coverage()).has_failed();
@@ -41,6 +38,12 @@ pub fn main(scenarios: &[Scenario]) -> ExitCode {
         }
     }
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// Stops and removes what the run shared.
+pub fn stop() {
+    postgres::Cluster::stop_shared();
+    Template::remove_all();
 }
 
 fn trials(scenarios: &[Scenario], has_postgres: bool) -> Vec<Trial> {

@@ -10,11 +10,12 @@ use crate::Adapter;
 #[derive(Debug)]
 pub(crate) struct Server {
     address: SocketAddr,
-    running: Running,
+    _running: Running,
 }
 
+/// A framework at work; dropping it stops it.
 #[derive(Debug)]
-enum Running {
+pub(crate) enum Running {
     Axum(tokio::task::JoinHandle<()>),
     Actix { handle: actix_web::dev::ServerHandle, thread: Option<std::thread::JoinHandle<()>> },
 }
@@ -28,7 +29,7 @@ impl Server {
             Adapter::Axum => axum(auth, listener),
             Adapter::Actix => actix(auth.clone(), listener),
         };
-        Self { address, running }
+        Self { address, _running: running }
     }
 
     /// Where it listens.
@@ -59,11 +60,11 @@ fn actix(auth: TenantAuth, listener: TcpListener) -> Running {
     Running::Actix { handle: handle.recv().expect("the server starts"), thread: Some(thread) }
 }
 
-impl Drop for Server {
+impl Drop for Running {
     fn drop(&mut self) {
-        match &mut self.running {
-            Running::Axum(task) => task.abort(),
-            Running::Actix { handle, thread } => {
+        match self {
+            Self::Axum(task) => task.abort(),
+            Self::Actix { handle, thread } => {
                 // The order is given at the call; the returned future only waits for it to be carried out, and so does join.
                 drop(handle.stop(false));
                 if let Some(thread) = thread.take() {

@@ -4,7 +4,9 @@ use std::{net::IpAddr, sync::Arc};
 
 use tenant_auth_core::{
     Config, Timestamp,
-    ports::{Argon2Params, Mailer, MockClock, PasswordHasher, RecordingMailer, RecordingSender, Resolver, ScriptedResolver, Sender},
+    ports::{
+        Argon2Params, Mailer, MockClock, PasswordHasher, RecordingMailer, RecordingSender, Resolver, ScriptedResolver, Sender,
+    },
 };
 
 use crate::template::public_url;

@@ -26,8 +26,7 @@ async fn the_log_tells_how_a_delivery_went(app: &App) {
     assert!(hook.log(&admin).await.is_empty());
     let id = hook.test(&admin).await;
     let mut delivery = hook.delivery(&admin).await;
-    let fields =
-        ["attempts", "createdAt", "event", "eventId", "id", "lastError", "lastStatusCode", "nextAttemptAt", "status"];
+    let fields = ["attempts", "createdAt", "event", "eventId", "id", "lastError", "lastStatusCode", "nextAttemptAt", "status"];
     assert_eq!(shape(&delivery), fields);
     assert!(id.starts_with("dlv_") && delivery["eventId"].as_str().is_some_and(|id| id.starts_with("evt_")));
     let mut expected = json!({
@@ -78,16 +77,29 @@ async fn every_failure_has_its_word(app: &App) {
         app.advance(6);
         app.tick().await;
         let delivery = hook.delivery(&admin).await;
-        assert_eq!((&delivery["status"], &delivery["lastError"], &delivery["lastStatusCode"]), (&"succeeded".into(), &Value::Null, &200.into()));
+        assert_eq!(
+            (&delivery["status"], &delivery["lastError"], &delivery["lastStatusCode"]),
+            (&"succeeded".into(), &Value::Null, &200.into())
+        );
     }
 }
 
 async fn any_2xx_is_success_and_nothing_else(app: &App) {
     let admin = app.admin().logged_in().await;
     let mut hook = Hook::new(&admin, RECEIVER, &["org.updated"]).await;
-    for (status, succeeds) in
-        [(200, true), (201, true), (202, true), (204, true), (299, true), (300, false), (301, false), (304, false), (400, false), (429, false), (500, false)]
-    {
+    for (status, succeeds) in [
+        (200, true),
+        (201, true),
+        (202, true),
+        (204, true),
+        (299, true),
+        (300, false),
+        (301, false),
+        (304, false),
+        (400, false),
+        (429, false),
+        (500, false),
+    ] {
         admin.delete(&hook.path()).await.expect(200);
         hook = Hook::new(&admin, &format!("https://hooks.example.com/{status}"), &["org.updated"]).await;
         hook.answers(app, &[status]);
@@ -101,7 +113,8 @@ async fn any_2xx_is_success_and_nothing_else(app: &App) {
 
 async fn a_test_goes_to_its_webhook_only_whatever_it_selected(app: &App) {
     let admin = app.admin().logged_in().await;
-    let (hook, all) = (Hook::new(&admin, RECEIVER, &["invite.resent"]).await, Hook::new(&admin, ANOTHER, &["*", "webhook.test"]).await);
+    let (hook, all) =
+        (Hook::new(&admin, RECEIVER, &["invite.resent"]).await, Hook::new(&admin, ANOTHER, &["*", "webhook.test"]).await);
     let data = hook.testing(&admin).await.expect(202).data();
     assert_eq!((shape(&data), shape(&data["delivery"])), (vec!["delivery"], vec!["id"]));
     app.tick().await;

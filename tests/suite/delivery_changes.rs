@@ -105,7 +105,8 @@ async fn only_what_is_selected_is_told(app: &App) {
         vec![],
         vec!["invite.created", "member.updated", "org.updated"],
     ]) {
-        let mut kinds: Vec<String> = hook.sent(app).iter().map(|sent| event_in(sent)["type"].as_str().expect("a kind").to_owned()).collect();
+        let mut kinds: Vec<String> =
+            hook.sent(app).iter().map(|sent| event_in(sent)["type"].as_str().expect("a kind").to_owned()).collect();
         kinds.sort_unstable();
         assert_eq!(kinds, expected);
     }
@@ -122,7 +123,8 @@ async fn a_changed_selection_holds_from_then_on(app: &App) {
     admin.set_metadata(app.member().id(), json!({ "team": "rockets" })).await.expect(200);
     app.advance(6);
     app.tick().await;
-    let kinds: Vec<String> = hook.log(&admin).await.iter().map(|delivery| delivery["event"].as_str().expect("a kind").to_owned()).collect();
+    let kinds: Vec<String> =
+        hook.log(&admin).await.iter().map(|delivery| delivery["event"].as_str().expect("a kind").to_owned()).collect();
     assert_eq!(kinds, ["org.updated", "member.updated"], "what was selected when it happened is still delivered");
     assert_eq!(hook.sent(app).len(), 3);
 }
@@ -157,7 +159,8 @@ async fn a_suspended_organization_is_still_told_what_happens_to_it(app: &App) {
     app.tick().await;
     app.org().reactivate().await;
     app.tick().await;
-    let kinds: Vec<String> = hook.sent(app).iter().map(|sent| event_in(sent)["type"].as_str().expect("a kind").to_owned()).collect();
+    let kinds: Vec<String> =
+        hook.sent(app).iter().map(|sent| event_in(sent)["type"].as_str().expect("a kind").to_owned()).collect();
     assert_eq!(kinds, ["org.suspended", "org.reactivated"]);
 }
 

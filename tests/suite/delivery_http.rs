@@ -4,8 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{
-    App, scenarios,
+    App,
     receiver::{Received, Receiver},
+    scenarios,
 };
 use tenant_auth_core::ports::{Clock, HttpSender, MockClock, SystemClock};
 use tokio::{net::TcpListener, sync::oneshot};
@@ -125,7 +126,9 @@ async fn a_redirect_is_not_followed(app: &App) {
 async fn the_header_retry_after_is_read(app: &App) {
     let (app, receiver) = (&sending(app).await, Receiver::start().await);
     let admin = app.admin().logged_in().await;
-    for (wish, least, most) in [("3600", 3_600_000, 3_600_000), ("Fri, 31 Dec 2100 23:59:59 GMT", 86_400_000, 86_400_000), ("soon", 4_250, 5_750)] {
+    for (wish, least, most) in
+        [("3600", 3_600_000, 3_600_000), ("Fri, 31 Dec 2100 23:59:59 GMT", 86_400_000, 86_400_000), ("soon", 4_250, 5_750)]
+    {
         receiver.answer(&format!("503 Service Unavailable\r\nRetry-After: {wish}\r\n"));
         let hook = Hook::new(&admin, &receiver.url(), &["org.updated"]).await;
         hook.test(&admin).await;

@@ -51,10 +51,15 @@ async fn every_kind_there_is_occurs(app: &App) {
 async fn every_route_that_writes_tells_what_it_did_or_is_known_to_tell_nothing(app: &App) {
     let day = BusyDay::lived(app).await;
     let writing = |row: &&routes::Route| row.method != "GET";
-    let rows: BTreeSet<String> = routes::table().iter().filter(writing).map(|row| format!("{} {}", row.method, row.template)).collect();
+    let rows: BTreeSet<String> =
+        routes::table().iter().filter(writing).map(|row| format!("{} {}", row.method, row.template)).collect();
     let forgotten: Vec<&String> = rows.difference(&day.used).collect();
     assert!(forgotten.is_empty(), "what do they tell? {forgotten:?}");
-    assert!(day.told_nothing.iter().all(|row| SILENT.iter().any(|(silent, _)| silent == row)), "silent without a reason: {:?}", day.told_nothing);
+    assert!(
+        day.told_nothing.iter().all(|row| SILENT.iter().any(|(silent, _)| silent == row)),
+        "silent without a reason: {:?}",
+        day.told_nothing
+    );
     let talkative: Vec<_> = SILENT.iter().filter(|(row, _)| !day.told_nothing.contains(*row)).collect();
     assert!(talkative.is_empty(), "not silent: {talkative:?}");
 }
@@ -89,7 +94,9 @@ async fn nothing_secret_is_told_mailed_or_logged(app: &App) {
 fn without_link(text: &str) -> String {
     let mut parts = text.replace("&#x3d;", "=").replace("&amp;", "&");
     while let Some(at) = parts.find("token=") {
-        let end = parts[at + 6..].find(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_')).map_or(parts.len(), |end| at + 6 + end);
+        let end = parts[at + 6..]
+            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_'))
+            .map_or(parts.len(), |end| at + 6 + end);
         parts.replace_range(at..end, "");
     }
     parts

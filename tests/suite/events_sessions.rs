@@ -85,7 +85,12 @@ async fn a_logout_tells_of_it(app: &App) {
 
 async fn ending_sessions_tells_of_each(app: &App) {
     let admin = app.admin().logged_in().await;
-    let max = [app.member().logged_in().await, app.member().logged_in().await, app.member().logged_in().await, app.member().logged_in().await];
+    let max = [
+        app.member().logged_in().await,
+        app.member().logged_in().await,
+        app.member().logged_in().await,
+        app.member().logged_in().await,
+    ];
     let mut listener = Listener::new(app, &admin).await;
     max[0].delete(&format!("/auth/sessions/{}", session_of(&max[1]))).await.expect(200);
     expect_ended(&listener.heard().await, "ended", &user(&max[0]), &[session_of(&max[1])]);

@@ -65,8 +65,7 @@ async fn what_happens_to_a_person_is_told_wherever_they_belong(app: &App) {
     let (mut acme, mut globex) = (Listener::new(app, &admin).await, Listener::at(app, &greta, "globex").await);
     busy(app, &here).await;
     let (one, two) = (acme.heard().await, globex.heard().await);
-    let expected =
-        ["user.updated", "user.password_changed", "user.updated", "user.two_factor_enabled", "user.two_factor_disabled"];
+    let expected = ["user.updated", "user.password_changed", "user.updated", "user.two_factor_enabled", "user.two_factor_disabled"];
     assert_eq!((kinds(&one), kinds(&two)), (expected.to_vec(), expected.to_vec()));
     for (here, there) in one.iter().zip(&two) {
         assert_eq!((&here["data"], &here["actor"], &here["timestamp"]), (&there["data"], &there["actor"], &there["timestamp"]));

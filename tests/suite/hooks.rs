@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
 use tenant_auth_conformance::{App, Caller, Request, id_of, shape};
 use tenant_auth_core::{
     Error,
     ports::{RetryAfter, SendError, WebhookRequest, WebhookResponse},
 };
-use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
 use tokio::task::JoinHandle;
 
 /// A receiver with a public address.

@@ -64,7 +64,16 @@ impl Acme {
     /// Everything that can be seen of it, and through living sessions only.
     async fn seen(&self) -> Vec<Value> {
         let mut seen = Vec::new();
-        for path in ["/org", "/org/members", "/org/invites", "/org/api-keys", "/org/webhooks", "/auth/profile", "/auth/sessions", "/auth/2fa"] {
+        for path in [
+            "/org",
+            "/org/members",
+            "/org/invites",
+            "/org/api-keys",
+            "/org/webhooks",
+            "/auth/profile",
+            "/auth/sessions",
+            "/auth/2fa",
+        ] {
             seen.push(self.admin.get(path).await.expect_ok());
         }
         seen.push(self.admin.get(&format!("/org/webhooks/{}/deliveries", self.webhook)).await.expect_ok());
@@ -81,7 +90,11 @@ impl Acme {
             _ if template.starts_with("/org/webhooks/") => self.webhook.as_str(),
             _ => app.org().api_key_id(),
         };
-        let path = template.replace("{userId}", self.member.id()).replace("{invite}", &self.invite).replace("{token}", "x");
+        let path = template
+            .replace("{userId}", self.member.id())
+            .replace("{invite}", &self.invite)
+            .replace("{token}", "x")
+            .replace("{slug}", "acme");
         let path = path.replace("{id}", id).replace("{deliveryId}", &self.delivery);
         assert!(!path.contains('{'), "what is the parameter of {template}?");
         path
@@ -178,7 +191,11 @@ fn body_for(row: &http::Row, app: &App) -> Value {
         "/auth/profile" => json!({ "name": "Mallory" }),
         "/auth/change-email" => json!({ "newEmail": "mallory@globex.example", "password": PASSWORD }),
         "/org" => json!({ "name": "Mallory's" }),
-        "/org/members/invite" => json!({ "email": "mallory@globex.example", "role": "org_admin" }),
+        "/admin/organizations" => json!({ "name": "Mallory's", "slug": "mallory", "adminEmail": "mallory@globex.example" }),
+        "/admin/organizations/{slug}" => json!({ "name": "Mallory's", "status": "suspended" }),
+        "/org/members/invite" | "/admin/organizations/{slug}/invites" => {
+            json!({ "email": "mallory@globex.example", "role": "org_admin" })
+        }
         "/org/api-keys" => json!({ "name": "Mallory's" }),
         "/org/members/{userId}/role" => json!({ "role": "org_admin" }),
         "/org/members/{userId}/status" => json!({ "status": "suspended" }),
@@ -203,6 +220,7 @@ async fn no_route_reaches_what_belongs_to_another_organization(app: &App) {
         match (row.path, is_public(row)) {
             (_, true) => request(&app.other_org().backend()).await.expect_error(404, "not_found"),
             ("/org/invites/{token}/accept", _) => request(&greta).await.expect_error(400, "invalid_invite"),
+            (path, _) if path.starts_with("/admin/") => request(&greta).await.expect_error(403, "operator_required"),
             _ => request(&greta).await.expect_error(404, "not_found"),
         };
     }

@@ -24,6 +24,9 @@ mod delivery_retries;
 mod delivery_workers;
 mod email_address;
 mod email_change;
+mod embedding;
+mod embedding_refresh;
+mod embedding_remote;
 mod events;
 mod events_catalogue;
 mod events_sessions;
@@ -42,6 +45,10 @@ mod logout;
 mod long_lists;
 mod members;
 mod metadata;
+mod metrics;
+mod openapi;
+mod operator_organizations;
+mod operators;
 mod organization;
 mod outage;
 mod own_sessions;
@@ -69,6 +76,7 @@ mod sessions;
 mod settings;
 mod slug;
 mod store_contract;
+mod stored;
 mod suspension;
 mod throttling;
 mod throttling_addresses;
@@ -113,6 +121,9 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         events_catalogue::scenarios(),
         events_sessions::scenarios(),
         events_users::scenarios(),
+        embedding::scenarios(),
+        embedding_refresh::scenarios(),
+        embedding_remote::scenarios(),
         in_flight::scenarios(),
         invite_limit::scenarios(),
         invite_links::scenarios(),
@@ -125,6 +136,10 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         long_lists::scenarios(),
         members::scenarios(),
         metadata::scenarios(),
+        metrics::scenarios(),
+        operator_organizations::scenarios(),
+        operators::scenarios(),
+        openapi::scenarios(),
         organization::scenarios(),
         outage::scenarios(),
         own_sessions::scenarios(),

@@ -60,9 +60,14 @@ fn odd_requests(token: &str, key: &str) -> Vec<Odd> {
     .into_iter()
     .map(get)
     .collect();
-    for path in
-        ["/api/v1/org", "/api/v1/org/members", "/api/v1/org/members?limit=1001", "/api/v1/org/invites", "/api/v1/org/webhooks", "/api/v1/auth/profile"]
-    {
+    for path in [
+        "/api/v1/org",
+        "/api/v1/org/members",
+        "/api/v1/org/members?limit=1001",
+        "/api/v1/org/invites",
+        "/api/v1/org/webhooks",
+        "/api/v1/auth/profile",
+    ] {
         requests.push(odd(&format!("GET {path} HTTP/1.1\nX-Org-Slug: acme\n{bearer}"), b""));
         requests.push(odd(&format!("HEAD {path} HTTP/1.1\nX-Org-Slug: acme\n{bearer}"), b""));
         requests.push(odd(&format!("GET {path} HTTP/1.0\nX-Org-Slug: acme\n{bearer}"), b""));

@@ -27,10 +27,9 @@ async fn an_unknown_kind_is_refused_with_the_known_ones(app: &App) {
     let admin = app.admin().logged_in().await;
     let hook = Hook::new(&admin, RECEIVER, &["org.updated"]).await;
     for bad in ["member.left", "member", "members.*", "member.", "*.joined", "Member.joined", "", " ", "**", "member.joined "] {
-        for refused in [
-            hooking(&admin, RECEIVER, &["org.updated", bad]).await,
-            admin.patch(&hook.path(), json!({ "events": [bad] })).await,
-        ] {
+        for refused in
+            [hooking(&admin, RECEIVER, &["org.updated", bad]).await, admin.patch(&hook.path(), json!({ "events": [bad] })).await]
+        {
             let refused = refused.expect_invalid("events");
             for kind in EventKind::ALL {
                 assert!(refused.message().contains(kind.as_str()), "{}", refused.message());

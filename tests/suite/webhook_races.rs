@@ -33,10 +33,9 @@ async fn what_an_admin_asks_for_while_losing_the_right_comes_to_nothing(app: &Ap
         (|_, deputy| deputy.copied().logout(), 401, "session_required"),
     ];
     for (n, (lose, status, code)) in losses.into_iter().enumerate() {
-        for (m, request) in [
-            (|deputy, _| hooking(deputy, ANOTHER, &["*"])) as fn(&Caller, &Hook) -> Request,
-            |deputy, hook| deputy.patch(&hook.path(), json!({ "url": ANOTHER })),
-        ]
+        for (m, request) in [(|deputy, _| hooking(deputy, ANOTHER, &["*"])) as fn(&Caller, &Hook) -> Request, |deputy, hook| {
+            deputy.patch(&hook.path(), json!({ "url": ANOTHER }))
+        }]
         .into_iter()
         .enumerate()
         {

@@ -6,6 +6,7 @@ use crate::{
     caller::{Backend, Tenant},
     error::Error,
     id::{ApiKeyId, Id},
+    metrics::VerifyOutcome,
     model::{Membership, Organization, Scope, Session, Status, User},
     secret::ApiKeyText,
     store::Standing,
@@ -14,6 +15,7 @@ use crate::{
 
 /// What is known of an access token.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Verification {
     /// It is live. Grant access only when `membership.status` is active: a valid token may be a suspended member's.
     Valid(Box<Identity>),
@@ -23,6 +25,7 @@ pub enum Verification {
 
 /// Who stands behind a live access token.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Identity {
     /// The person.
     pub user: User,
@@ -70,8 +73,7 @@ impl Asking {
     /// [`Error::MissingScope`] without the scope `verify`. An invalid token is no error.
     pub fn verify(self) -> Result<Verification, Error> {
         self.backend.allows(Scope::Verify)?;
-        let (Some(token), Some(standing)) = (self.token, self.standing) else { return Ok(Verification::Invalid) };
-        Ok(judge(&self.backend.auth, &self.backend.org, &token, standing))
+        Ok(answer(&self.backend.auth, &self.backend.org, self.token, self.standing))
     }
 }
 
@@ -81,10 +83,22 @@ impl Tenant {
     /// # Errors
     /// [`Error::Unavailable`]. An invalid token is no error.
     pub async fn verify(&self, access_token: &str) -> Result<Verification, Error> {
-        let Some(token) = self.auth.signer().read_access(access_token, self.auth.now()) else { return Ok(Verification::Invalid) };
-        let standing = self.auth.store().read().await?.sessions().standing(&token.session).await?;
-        Ok(standing.map_or(Verification::Invalid, |standing| judge(&self.auth, &self.org, &token, standing)))
+        let token = self.auth.signer().read_access(access_token, self.auth.now());
+        let standing = match &token {
+            Some(token) => self.auth.store().read().await?.sessions().standing(&token.session).await?,
+            None => None,
+        };
+        Ok(answer(&self.auth, &self.org, token, standing))
     }
+}
+
+fn answer(auth: &TenantAuth, org: &Organization, token: Option<AccessToken>, standing: Option<Standing>) -> Verification {
+    let answer = match (token, standing) {
+        (Some(token), Some(standing)) => judge(auth, org, &token, standing),
+        _ => Verification::Invalid,
+    };
+    auth.metrics().verification(VerifyOutcome::of(&answer));
+    answer
 }
 
 fn judge(auth: &TenantAuth, org: &Organization, token: &AccessToken, standing: Standing) -> Verification {

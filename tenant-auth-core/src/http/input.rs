@@ -23,6 +23,7 @@ use crate::{
     org::Patch,
     page::Page,
     secret::LinkToken,
+    value::Slug,
 };
 
 /// A part of a request that a handler takes.
@@ -77,6 +78,13 @@ pub(crate) trait PathValue: Sized + Send {
 impl<K: Kind> PathValue for Id<K> {
     fn from_segment(segment: &str) -> Result<Self, Error> {
         segment.parse().map_err(|_| Error::NotFound("id"))
+    }
+}
+
+/// What is no slug cannot be an organization's.
+impl PathValue for Slug {
+    fn from_segment(segment: &str) -> Result<Self, Error> {
+        segment.parse().map_err(|_| Error::NoSuchOrganization)
     }
 }
 

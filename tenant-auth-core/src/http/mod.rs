@@ -13,19 +13,31 @@ mod context;
 mod cookies;
 mod endpoints;
 mod error_map;
+mod gate;
 mod input;
 #[cfg(feature = "openapi")]
 pub mod openapi;
+#[cfg(feature = "panel")]
+mod pages;
+mod presented;
 mod refusal;
 mod route;
 mod table;
 
-use std::{net::IpAddr, sync::Arc, time::Instant};
+use std::{net::IpAddr, sync::Arc};
 
 use ::http::{HeaderMap, HeaderValue, Response, header};
 use bytes::Bytes;
 
 pub use codes::Code;
+pub use cookies::CookieStyle;
+#[cfg(feature = "testing")]
+pub use gate::TestVerifier;
+pub use gate::{Admission, Gate, OrganizationFrom, Refused, Renewed, Verifier, Visitor};
+#[cfg(feature = "remote")]
+pub use gate::{RemoteSetupError, RemoteVerifier};
+#[cfg(feature = "panel")]
+pub use pages::Pages;
 pub use route::Row;
 pub use table::routes;
 
@@ -40,6 +52,7 @@ pub const BODY_LIMIT: usize = 64 * 1024;
 
 /// A request's body, as an adapter could read it.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Body {
     /// All of it.
     Complete(Bytes),
@@ -86,23 +99,33 @@ impl Service {
         complete(answered, &request_id)
     }
 
+    /// The answer to what a framework took for a request and HTTP's own types do not.
+    pub fn unreadable() -> Response<Bytes> {
+        let refusal = Refusal::from(crate::Error::invalid("request", "is no HTTP request"));
+        complete(refusal.into_answered(), "unreadable")
+    }
+
     async fn answer(&self, request: Request, peer: Option<IpAddr>, request_id: &str) -> Answered {
-        let started = Instant::now();
         let method = request.method().clone();
+        let mut watched = self.auth.metrics().requests().watch(&method);
         let context = Context::new(&self.auth, request, peer);
-        let (answered, template) = match self.table.find(&self.base, &context) {
+        let answered = match self.table.find(&self.base, &context) {
             Ok((row, params)) => {
+                watched.matched(row.path);
                 let context = context.with_params(params);
                 let answered = row.handle(&context).await.unwrap_or_else(Refusal::into_answered);
-                (browser::cors(answered, &context, row.path), row.path)
+                browser::cors(answered, &context, row.path)
             }
             Err(Unrouted::WrongMethod { path, methods }) if browser::is_preflight(&context) => {
-                (browser::preflight(&context, path, &methods).await, path)
+                watched.matched(path);
+                browser::preflight(&context, path, &methods).await
             }
-            Err(unrouted) => (browser::cors(unrouted.into(), &context, ""), "none"),
+            Err(unrouted) => browser::cors(unrouted.into(), &context, ""),
         };
         let status = answered.status.as_u16();
-        tracing::debug!(target: "tenant_auth::requests", %request_id, %method, route = template, status, micros = started.elapsed().as_micros(), "answered");
+        watched.answered(status);
+        let (template, micros) = (watched.route(), watched.elapsed().as_micros());
+        tracing::debug!(target: "tenant_auth::requests", %request_id, %method, route = template, status, micros, "answered");
         if let Some(cause) = &answered.cause {
             tracing::error!(%request_id, %method, route = template, status, error = %cause, "a request failed");
         }

@@ -3,14 +3,13 @@
 
 use crate::error::Error;
 
-impl From<sqlx::Error> for Error {
-    fn from(error: sqlx::Error) -> Self {
-        if is_absence(&error) {
-            tracing::error!(%error, "the database is unavailable");
-            Self::Unavailable
-        } else {
-            Self::internal(error)
-        }
+/// What a failed statement means. No `From`: it would show the database's library to everybody who uses ours.
+pub(in crate::store) fn of(error: sqlx::Error) -> Error {
+    if is_absence(&error) {
+        tracing::error!(%error, "the database is unavailable");
+        Error::Unavailable
+    } else {
+        Error::internal(error)
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) use dialect::{Conn, Link};
 pub(crate) use failure::is_orphan;
 pub(crate) use outbox::{Actor, Event, OutgoingMail};
 pub(crate) use sql::{
-    deliveries::{Attempted, ClaimedDelivery, NewDelivery},
+    deliveries::{Attempted, ClaimedDelivery, DueEndpoint, NewDelivery},
     events::UndeliveredEvent,
     invites::{InviteRecord, NewInvite},
     links::{MailedLink, Purpose, ResetRequest},
@@ -37,12 +37,12 @@ pub(crate) use sql::{
     sessions::Ended,
     signing_keys::SigningKeyRecord,
     standing::Standing,
-    sweep::{Retention, Swept},
+    sweep::{Retention, SWEEP_BATCH, Swept},
     users::Account,
-    webhooks::SealedSecret,
+    webhooks::{SealedSecret, Subscriber},
 };
 
-use crate::{error::Error, time::Timestamp};
+use crate::{error::Error, event::EventKind, time::Timestamp};
 
 /// A database, opened and ready. Made by [`Sqlite::open`], [`Postgres::connect`] or [`Store::open`].
 #[derive(Clone, Debug)]
@@ -106,9 +106,9 @@ impl Store {
     pub(crate) async fn read(&self) -> Result<Reader, Error> {
         match &self.0 {
             #[cfg(feature = "sqlite")]
-            Engine::Sqlite(sqlite) => Ok(Reader::Sqlite(sqlite.readers().acquire().await?)),
+            Engine::Sqlite(sqlite) => Ok(Reader::Sqlite(sqlite.readers().acquire().await.map_err(failure::of)?)),
             #[cfg(feature = "postgres")]
-            Engine::Postgres(postgres) => Ok(Reader::Postgres(postgres.pool().acquire().await?)),
+            Engine::Postgres(postgres) => Ok(Reader::Postgres(postgres.pool().acquire().await.map_err(failure::of)?)),
         }
     }
 
@@ -116,11 +116,25 @@ impl Store {
     pub(crate) async fn begin(&self) -> Result<Tx, Error> {
         let transaction = match &self.0 {
             #[cfg(feature = "sqlite")]
-            Engine::Sqlite(sqlite) => Transaction::Sqlite(sqlite.writer().begin_with("BEGIN IMMEDIATE").await?),
+            Engine::Sqlite(sqlite) => {
+                Transaction::Sqlite(sqlite.writer().begin_with("BEGIN IMMEDIATE").await.map_err(failure::of)?)
+            }
             #[cfg(feature = "postgres")]
-            Engine::Postgres(postgres) => Transaction::Postgres(postgres.pool().begin().await?),
+            Engine::Postgres(postgres) => Transaction::Postgres(postgres.pool().begin().await.map_err(failure::of)?),
         };
         Ok(Tx { transaction, touched: Vec::new(), events: Vec::new(), fills_outbox: false })
+    }
+
+    /// The pools as they are now.
+    pub(crate) fn pools(&self) -> Vec<Pool> {
+        match &self.0 {
+            #[cfg(feature = "sqlite")]
+            Engine::Sqlite(sqlite) => {
+                vec![Pool::of("sqlite", "writer", sqlite.writer()), Pool::of("sqlite", "readers", sqlite.readers())]
+            }
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(postgres) => vec![Pool::of("postgres", "shared", postgres.pool())],
+        }
     }
 
     /// Closes every connection, after those in use come back.
@@ -131,6 +145,24 @@ impl Store {
             #[cfg(feature = "postgres")]
             Engine::Postgres(postgres) => postgres.pool().close().await,
         }
+    }
+}
+
+/// How many connections a pool has.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pool {
+    pub(crate) engine: &'static str,
+    pub(crate) name: &'static str,
+    /// The most it opens.
+    pub(crate) most: u32,
+    pub(crate) open: u32,
+    pub(crate) idle: u32,
+}
+
+impl Pool {
+    fn of<DB: sqlx::Database>(engine: &'static str, name: &'static str, pool: &sqlx::Pool<DB>) -> Self {
+        let idle = u32::try_from(pool.num_idle()).unwrap_or(u32::MAX);
+        Self { engine, name, most: pool.options().get_max_connections(), open: pool.size(), idle }
     }
 }
 
@@ -170,6 +202,11 @@ impl Tx {
         self.events.push(event);
     }
 
+    /// What happened in this transaction so far.
+    pub(crate) fn event_kinds(&self) -> Vec<EventKind> {
+        self.events.iter().map(Event::kind).collect()
+    }
+
     /// Records that there is something for the worker. Called by the repositories, never by flows.
     fn fill_outbox(&mut self) {
         self.fills_outbox = true;
@@ -198,9 +235,9 @@ impl Tx {
         let fills_outbox = self.fills_outbox;
         match self.transaction {
             #[cfg(feature = "sqlite")]
-            Transaction::Sqlite(transaction) => transaction.commit().await?,
+            Transaction::Sqlite(transaction) => transaction.commit().await.map_err(failure::of)?,
             #[cfg(feature = "postgres")]
-            Transaction::Postgres(transaction) => transaction.commit().await?,
+            Transaction::Postgres(transaction) => transaction.commit().await.map_err(failure::of)?,
         }
         Ok(fills_outbox)
     }

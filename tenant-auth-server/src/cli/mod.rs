@@ -6,6 +6,7 @@ mod keys;
 mod migrate;
 #[cfg(feature = "openapi")]
 mod openapi;
+mod operators;
 mod org;
 mod report;
 mod sessions;
@@ -51,6 +52,9 @@ enum Command {
     /// Manage people's accounts
     #[command(subcommand)]
     User(user::Command),
+    /// Appoint operators of the deployment
+    #[command(subcommand)]
+    Operator(operators::Command),
     /// Manage sessions
     #[command(subcommand)]
     Sessions(sessions::Command),
@@ -82,6 +86,7 @@ pub(crate) async fn run() -> Result<(), Failure> {
         Command::Org(command) => command.run(&input).await,
         Command::ApiKey(command) => command.run(&input).await,
         Command::User(command) => command.run(&input).await,
+        Command::Operator(command) => command.run(&input).await,
         Command::Sessions(command) => command.run(&input).await,
         Command::Keys(command) => command.run(&input).await,
         #[cfg(feature = "openapi")]

@@ -15,6 +15,7 @@ pub(super) fn text(public_url: &str, demo: &Demo, files: &Files) -> String {
     let mut text = format!(
         "Tenant Auth for trying out. Production is 'tenant-auth-server serve'.
 
+  Panel         {public_url}/sign-in#org={organization}&email={email}
   API           {public_url}/api/v1
   Mails         {public_url}/dev/mail
   Organization  {organization}

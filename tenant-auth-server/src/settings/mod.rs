@@ -52,6 +52,8 @@ pub(crate) struct Server {
     pub(crate) deployment: Deployment,
     /// Where it listens.
     pub(crate) listen: SocketAddr,
+    /// Where it tells its metrics, if anywhere.
+    pub(crate) metrics_listen: Option<SocketAddr>,
     /// Which log lines are written.
     pub(crate) log_filter: String,
     /// How.
@@ -120,12 +122,13 @@ pub(crate) fn for_server(input: &Input) -> Result<Server, Refused> {
     let deployment = service::deployment(&mut reading, input.read_file);
     service::require_stated_proxies(&mut reading);
     let listen = service::listen(&mut reading);
+    let metrics_listen = service::metrics_listen(&mut reading);
     let (log_filter, log_format) = service::log(&mut reading);
     let mail = mail(&mut reading);
     let warnings = reading.take_warnings();
     let server = deployment.map(|mut deployment| {
         deployment.warnings.extend(warnings);
-        Server { deployment, listen, log_filter, log_format, mail }
+        Server { deployment, listen, metrics_listen, log_filter, log_format, mail }
     });
     reading.finish(server)
 }

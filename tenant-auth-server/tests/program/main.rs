@@ -1,8 +1,12 @@
 //! The program from outside: its exit codes, what it prints, and what it answers. Each test has its own directory, listens on a
 //! port the system chose, and stops only what it started.
 
+mod admin;
 mod commands;
+mod crash;
 mod dev;
+mod hook_receiver;
+mod metrics;
 mod refusals;
 mod running;
 mod serve;
@@ -37,6 +41,7 @@ impl Program {
             .with("MASTER_KEY", MASTER_KEY)
             .with("PUBLIC_URL", "http://localhost:8080")
             .with("LISTEN", "127.0.0.1:0")
+            .with("METRICS_LISTEN", "none")
     }
 
     /// The same with another value; the directory stays.

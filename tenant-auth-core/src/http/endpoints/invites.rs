@@ -35,6 +35,12 @@ pub(crate) struct InviteData {
     invite: InviteSummary,
 }
 
+impl From<InviteSummary> for InviteData {
+    fn from(invite: InviteSummary) -> Self {
+        Self { invite }
+    }
+}
+
 pub(crate) async fn create(admin: OrgAdmin, Json(request): Json<InviteRequest>) -> Outcome<InviteData> {
     let invite = admin.invite(&request.email, request.role.unwrap_or(Role::Member)).await?;
     Ok(InviteData { invite: invite.summary() }.into())
@@ -120,6 +126,7 @@ pub(crate) async fn preview(tenant: Tenant, Json(request): Json<PreviewRequest>)
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct AcceptRequest {
     name: Option<DisplayName>,
+    #[cfg_attr(feature = "openapi", schema(min_length = 8, max_length = 256))]
     password: Option<String>,
 }
 

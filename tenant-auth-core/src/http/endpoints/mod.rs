@@ -1,5 +1,6 @@
 //! The endpoints: wire types and short handlers that call the flows and shape the answer.
 
+pub(crate) mod admin;
 pub(crate) mod api_keys;
 pub(crate) mod auth;
 mod callers;

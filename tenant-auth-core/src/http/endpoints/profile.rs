@@ -77,6 +77,7 @@ pub(crate) async fn update(member: Member, Json(request): Json<UpdateProfileRequ
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ChangePasswordRequest {
     current_password: String,
+    #[cfg_attr(feature = "openapi", schema(min_length = 8, max_length = 256))]
     new_password: String,
 }
 

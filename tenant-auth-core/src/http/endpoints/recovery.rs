@@ -29,6 +29,7 @@ pub(crate) async fn forgot_password(tenant: Tenant, Json(request): Json<ForgotPa
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ResetPasswordRequest {
     token: String,
+    #[cfg_attr(feature = "openapi", schema(min_length = 8, max_length = 256))]
     new_password: String,
 }
 

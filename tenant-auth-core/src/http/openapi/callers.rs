@@ -5,6 +5,7 @@ use crate::{
     caller::{Member, OrgAdmin, Tenant},
     http::endpoints::{Anyone, Asked, BackendWith, Guest, Leaver, Needed, Refresher, Waiting},
     model::Scope,
+    operator::DeploymentAdmin,
 };
 
 /// What tells who calls.
@@ -102,6 +103,10 @@ impl DescribedCaller for Leaver {
 
 impl DescribedCaller for Member {
     const FACTS: CallerFacts = MEMBER;
+}
+
+impl DescribedCaller for DeploymentAdmin {
+    const FACTS: CallerFacts = CallerFacts { who: "an operator of the deployment", seen_from: false, ..MEMBER };
 }
 
 impl DescribedCaller for OrgAdmin {

@@ -103,6 +103,12 @@ operations! {
         GET "/org/webhooks/{id}/deliveries" listDeliveries: "List a webhook's deliveries", "Those of the last 30 days.";
         POST "/org/webhooks/{id}/deliveries/{deliveryId}/redeliver" redeliver: "Send a delivery again", "A new delivery with the same `webhook-id`.";
     }
+    "Operator" "The deployment's organizations. Asks for an account with the role `admin`, in the operator's organization, logged in with a second factor within 12 hours." {
+        GET "/admin/organizations" listOrganizations: "List the organizations", "All of the deployment's.";
+        POST "/admin/organizations" createOrganization: "Create an organization", "Its first org_admin is invited by mail.";
+        PATCH "/admin/organizations/{slug}" changeOrganization: "Change an organization", "Its name, plan, application or status; a suspended one admits nobody.";
+        POST "/admin/organizations/{slug}/invites" inviteAdmin: "Invite an org_admin", "For an organization that nobody administers any more.";
+    }
     "Server to server" "What a backend asks with its API key. Never from a browser." {
         POST "/public/verify" verifyToken: "Ask who an access token belongs to",
             "Grant access when `valid` is true and `membership.status` is `active`. An invalid token is 200 with `valid` false.";

@@ -1,0 +1,49 @@
+// Accepting an invite. Looking at it uses nothing up; what is then asked for depends on whether the address has an account.
+
+import { fill, form, guest, h, is, linkButton, loading, moment, nameField, newPasswordField, put, roleName, tell } from '../kit.js';
+import { signedIn } from '../store.js';
+import { secondStep } from './sign-in.js';
+
+const DEAD = ['invalid_invite', 'unknown_organization', 'invalid_slug', 'invalid_request'];
+
+export function invite(body, said, go) {
+	const look = () => guest('POST', '/org/invites/preview', said.org, { token: said.token }).catch((error) => {
+		if (is(error, ...DEAD)) return null;
+		throw error;
+	});
+	fill(body, loading(look, (found) => {
+		if (found) offer(body, said.token, found, go);
+		else go('This invitation is no longer valid', 'It was used or revoked, or its time is over. Ask an administrator of the organization for a new one.', linkButton('Sign in', 'sign-in'));
+	}));
+}
+
+function offer(body, token, { invite: invited, org }, go) {
+	const name = nameField({ label: 'Your name', autocomplete: 'name' });
+	const password = newPasswordField({ label: 'Choose a password', name: 'password' });
+	// Password managers file the password under this address.
+	const owner = h('input', { type: 'email', autocomplete: 'username', value: invited.email, hidden: true, readOnly: true });
+	const done = (data) => {
+		signedIn(org.slug, org.name);
+		tell('signed-in', org.slug);
+		const app = data.org?.appUrl;
+		go(`Welcome to ${org.name}`, 'You are a member now, and signed in.', app && linkButton(`Open ${org.name}`, app, 'primary'), linkButton('Go to your account', './', app ? '' : 'primary'));
+	};
+	const accept = async (registration) => {
+		try {
+			const data = await guest('POST', `/org/invites/${encodeURIComponent(token)}/accept`, org.slug, registration);
+			if (data.requires2FA) secondStep(body, org.slug, done, () => offer(body, token, { invite: invited, org }, go));
+			else done(data);
+		} catch (error) {
+			if (!is(error, 'account_exists')) throw error;
+			offer(body, token, { invite: { ...invited, accountExists: true }, org }, go); // made while this page was open
+		}
+	};
+	const element = invited.accountExists
+		? form({ fields: [], submit: `Join ${org.name}`, onsubmit: () => accept() })
+		: form({ fields: [name, owner, password], submit: 'Create account and join', onsubmit: () => accept({ name: name.value, password: password.value }) });
+	go(`Join ${org.name}`, [
+		'You are invited as ', h('strong', roleName(invited.role).toLowerCase()), ' with the address ', h('strong', invited.email), ', until ', moment(invited.expiresAt), '.',
+		invited.accountExists && ' You have an account already: name and password stay as they are.',
+	]);
+	put(body, element);
+}

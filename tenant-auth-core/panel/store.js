@@ -1,0 +1,61 @@
+// What this browser remembers: which organizations somebody signed in to, and which one a tab is about. Never a token. Where
+// storage is switched off, everything works but the memory.
+
+// The API's path, by where this file came from: a public URL may have a path of its own.
+export const API = new URL('../api/v1', import.meta.url).pathname;
+
+const key = (name) => `tenant-auth${API}:${name}`;
+
+function read(storage, name) {
+	try {
+		return JSON.parse(globalThis[storage].getItem(key(name)));
+	} catch {
+		return null;
+	}
+}
+
+function write(storage, name, value) {
+	try {
+		globalThis[storage].setItem(key(name), JSON.stringify(value));
+	} catch {
+		// Full or forbidden; the memory is a convenience.
+	}
+}
+
+// Signed in to last, in whatever tab: the cookies are this organization's.
+export const lastSlug = () => read('localStorage', 'last');
+
+// The organization this tab is about: its own choice, else the browser's last one.
+export const currentSlug = () => read('sessionStorage', 'org') ?? lastSlug();
+
+export const chooseSlug = (slug) => write('sessionStorage', 'org', slug);
+
+export function signedIn(slug, name) {
+	chooseSlug(slug);
+	write('localStorage', 'last', slug);
+	remember(slug, name);
+}
+
+// Organizations signed in to before on this browser, the latest first: `[{slug, name}]`.
+export const knownOrganizations = () => read('localStorage', 'known') ?? [];
+
+const others = (slug) => knownOrganizations().filter((org) => org.slug !== slug);
+
+export function remember(slug, name = knownOrganizations().find((org) => org.slug === slug)?.name ?? slug) {
+	write('localStorage', 'known', [{ slug, name }, ...others(slug)].slice(0, 12));
+}
+
+export function forget(slug) {
+	write('localStorage', 'known', others(slug));
+	if (lastSlug() === slug) write('localStorage', 'last', null);
+	if (currentSlug() === slug) chooseSlug(null);
+}
+
+// Where somebody was when the session ended, to come back to.
+export const keepPlace = (hash) => write('sessionStorage', 'place', hash);
+
+export function takePlace() {
+	const place = read('sessionStorage', 'place');
+	keepPlace('');
+	return place ?? '';
+}

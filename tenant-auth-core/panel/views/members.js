@@ -1,0 +1,24 @@
+// Who belongs to the organization. Everybody may see it; admins can open a member to manage it.
+
+import { addButton, badge, day, h, heading, listing, roleName, rowButton, statusBadge } from '../kit.js';
+import { parseKeepingMetadata } from '../json.js';
+import { inviteSomebody } from './invites.js';
+import { openMember } from './member.js';
+
+export function members(context) {
+	const { org, user, isAdmin } = context;
+	const list = listing({
+		path: '/org/members', key: 'members', noun: 'members', columns: ['Member', 'Role', 'Status', 'Joined', ''], parse: parseKeepingMetadata,
+		search: (one) => `${one.name}\n${one.email}`,
+		line: (one) => [
+			h('div.who', h('strong', one.name, one.userId === user.id && h('span.you', ' you')), h('small', one.email)),
+			roleBadge(one),
+			statusBadge(one),
+			day(one.joinedAt),
+			rowButton(isAdmin ? 'Manage' : 'Details', one.name, () => openMember(context, one, list.reload)),
+		],
+	});
+	return [heading('Members', `Everybody who belongs to ${org.name}.`, isAdmin && addButton('Invite', () => inviteSomebody())), list];
+}
+
+export const roleBadge = ({ role }) => badge(roleName(role), role === 'org_admin' ? 'tint' : '');

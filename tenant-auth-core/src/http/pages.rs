@@ -1,0 +1,194 @@
+//! The admin panel and the hosted pages: files, held in the program as they lie in `panel/`, at a fixed list of paths below the
+//! public URL's. Nothing here knows a session: the pages are a client of the JSON API like any other, and everything they show
+//! they ask for. What must stay true: no file runs code that is not served from here, and no page can be framed.
+
+use std::sync::{Arc, OnceLock};
+
+use ::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use bytes::Bytes;
+use sha2::{Digest, Sha256};
+
+use crate::builder::TenantAuth;
+
+/// What every answer carries. A page loads from its own origin only, and tells nobody where a link was followed.
+const HEADERS: [(HeaderName, &str); 8] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; object-src 'none'",
+    ),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    (HeaderName::from_static("permissions-policy"), "camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    // Kept, but asked about each time: pages and scripts of two versions never meet.
+    (header::CACHE_CONTROL, "no-cache"),
+];
+
+/// The pages behind an adapter. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Pages {
+    /// The path of the public URL, without a trailing slash.
+    prefix: Arc<str>,
+}
+
+impl Pages {
+    /// The pages of `auth`'s public URL.
+    pub fn new(auth: &TenantAuth) -> Self {
+        Self { prefix: auth.config().public_path().into() }
+    }
+
+    /// Every path that is answered, in full and exact; there is no other. A public URL with a path of its own, such as `/auth`,
+    /// leads from there to the panel at `/auth/`.
+    pub fn paths(&self) -> Vec<String> {
+        let bare = (!self.prefix.is_empty()).then(|| self.prefix.to_string());
+        bare.into_iter().chain(files().iter().map(|file| format!("{}{}", self.prefix, file.path))).collect()
+    }
+
+    /// Answers a request for one of [`Pages::paths`].
+    pub fn answer<B>(&self, request: &Request<B>) -> Response<Bytes> {
+        let mut response = match request.uri().path().strip_prefix(&*self.prefix) {
+            _ if !matches!(*request.method(), Method::GET | Method::HEAD) => wrong_method(),
+            Some("") => self.to_panel(),
+            Some(path) => match files().iter().find(|file| file.path == path) {
+                Some(file) => file.answer(request.headers()),
+                None => plain(StatusCode::NOT_FOUND, "There is no such page.\n"),
+            },
+            None => plain(StatusCode::NOT_FOUND, "There is no such page.\n"),
+        };
+        for (name, value) in HEADERS {
+            response.headers_mut().insert(name, HeaderValue::from_static(value));
+        }
+        response
+    }
+
+    fn to_panel(&self) -> Response<Bytes> {
+        let mut response = plain(StatusCode::PERMANENT_REDIRECT, "The panel is one slash further.\n");
+        if let Ok(location) = HeaderValue::from_str(&format!("{}/", self.prefix)) {
+            response.headers_mut().insert(header::LOCATION, location);
+        }
+        response
+    }
+}
+
+/// A file and the validator of its bytes.
+#[derive(Debug)]
+struct File {
+    path: &'static str,
+    kind: &'static str,
+    bytes: &'static [u8],
+    etag: HeaderValue,
+}
+
+impl File {
+    fn new(path: &'static str, name: &str, bytes: &'static [u8]) -> Self {
+        let kind = match name.rsplit('.').next() {
+            Some("html") => "text/html; charset=utf-8",
+            Some("js") => "text/javascript; charset=utf-8",
+            Some("css") => "text/css; charset=utf-8",
+            Some("svg") => "image/svg+xml",
+            _ => "application/octet-stream",
+        };
+        let digest = URL_SAFE_NO_PAD.encode(Sha256::digest(bytes));
+        let etag = HeaderValue::from_str(&format!("\"{digest:.22}\"")).unwrap_or(HeaderValue::from_static("\"\""));
+        Self { path, kind, bytes, etag }
+    }
+
+    /// The file, unless the client says that it has it. A HEAD is given the body of its GET: every HTTP server keeps it to
+    /// itself and sends its length.
+    fn answer(&self, headers: &HeaderMap) -> Response<Bytes> {
+        let mut response = if self.is_known(headers) {
+            let mut unchanged = Response::new(Bytes::new());
+            *unchanged.status_mut() = StatusCode::NOT_MODIFIED;
+            unchanged
+        } else {
+            let mut whole = Response::new(Bytes::from_static(self.bytes));
+            whole.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(self.kind));
+            whole
+        };
+        response.headers_mut().insert(header::ETAG, self.etag.clone());
+        response
+    }
+
+    /// `If-None-Match` (RFC 9110, section 13.1.2), where weak and strong compare alike.
+    fn is_known(&self, headers: &HeaderMap) -> bool {
+        let tags = headers.get_all(header::IF_NONE_MATCH).iter().flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
+        let mut tags = tags.map(<[u8]>::trim_ascii);
+        tags.any(|tag| tag == b"*" || tag.strip_prefix(b"W/").unwrap_or(tag) == self.etag.as_bytes())
+    }
+}
+
+fn wrong_method() -> Response<Bytes> {
+    let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "This page answers only: GET, HEAD.\n");
+    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+    response
+}
+
+fn plain(status: StatusCode, text: &'static str) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::from_static(text.as_bytes()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response
+}
+
+macro_rules! files {
+    (pages: $($path:literal = $page:literal,)* assets: $($asset:literal,)*) => {
+        fn files() -> &'static [File] {
+            static FILES: OnceLock<Vec<File>> = OnceLock::new();
+            FILES.get_or_init(|| vec![
+                $(File::new($path, $page, include_bytes!(concat!("../../panel/", $page))),)*
+                $(File::new(concat!("/assets/", $asset), $asset, include_bytes!(concat!("../../panel/", $asset))),)*
+            ])
+        }
+    };
+}
+
+files! {
+    pages:
+    "/" = "page.html",
+    "/sign-in" = "page.html",
+    "/invite" = "page.html",
+    "/forgot" = "page.html",
+    "/reset" = "page.html",
+    "/verify" = "page.html",
+    "/change-email" = "page.html",
+    assets:
+    "api.js",
+    "app.js",
+    "base.css",
+    "dialogs.js",
+    "dom.js",
+    "fields.js",
+    "form.js",
+    "format.js",
+    "hosted.js",
+    "hosted/change-email.js",
+    "hosted/invite.js",
+    "hosted/password.js",
+    "hosted/sign-in.js",
+    "hosted/verify.js",
+    "json.js",
+    "kinds.js",
+    "kit.js",
+    "layout.css",
+    "listing.js",
+    "logo.svg",
+    "main.js",
+    "shell.js",
+    "store.js",
+    "ui.js",
+    "views/invites.js",
+    "views/keys.js",
+    "views/member.js",
+    "views/members.js",
+    "views/operator.js",
+    "views/profile.js",
+    "views/security.js",
+    "views/sessions.js",
+    "views/settings.js",
+    "views/two-factor.js",
+    "views/webhook.js",
+    "views/webhooks.js",
+}
