@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use tokio::{runtime::Handle, sync::Notify};
+use tokio::{runtime::Handle, sync::watch};
 
 use crate::{
     backend::KeyUses,
@@ -11,12 +11,13 @@ use crate::{
     config::Config,
     error::Error,
     keys::{self, Keyring},
-    ports::{Argon2Hasher, Clock, Entropy, Mailer, OsEntropy, PasswordHasher, SystemClock},
+    ports::{Argon2Hasher, Clock, Entropy, Mailer, OsEntropy, PasswordHasher, Resolver, Sender, SystemClock, SystemResolver},
     sealed::MasterKeys,
     store::{Store, Tx},
     throttle::Gates,
     time::Timestamp,
     token::Signer,
+    webhooks::Targets,
 };
 
 /// The service. Cheap to clone; clones share everything.
@@ -35,7 +36,10 @@ pub(crate) struct Inner {
     entropy: Arc<dyn Entropy>,
     hasher: Arc<dyn PasswordHasher>,
     mailer: Option<Arc<dyn Mailer>>,
-    outbox_filled: Notify,
+    sender: Option<Arc<dyn Sender>>,
+    resolver: Arc<dyn Resolver>,
+    targets: Targets,
+    outbox_filled: watch::Sender<()>,
     key_uses: KeyUses,
     estimates: BoundedWork,
     gates: Gates,
@@ -68,6 +72,8 @@ pub struct Builder {
     entropy: Option<Arc<dyn Entropy>>,
     hasher: Option<Arc<dyn PasswordHasher>>,
     mailer: Option<Arc<dyn Mailer>>,
+    sender: Option<Arc<dyn Sender>>,
+    resolver: Option<Arc<dyn Resolver>>,
 }
 
 impl Builder {
@@ -113,6 +119,18 @@ impl Builder {
         self
     }
 
+    /// Replaces the sender of webhooks. Without one, and without the feature `webhooks`, deliveries wait.
+    pub fn sender(mut self, sender: Arc<dyn Sender>) -> Self {
+        self.sender = Some(sender);
+        self
+    }
+
+    /// Replaces the system's name resolution, for the hosts of webhooks.
+    pub fn resolver(mut self, resolver: Arc<dyn Resolver>) -> Self {
+        self.resolver = Some(resolver);
+        self
+    }
+
     /// Migrates the database and starts the service on the current tokio runtime.
     ///
     /// # Errors
@@ -131,6 +149,12 @@ impl Builder {
         };
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
         let entropy = self.entropy.unwrap_or_else(|| Arc::new(OsEntropy));
+        let targets =
+            Targets { allow_private_networks: config.webhook_allow_private_networks, ports: config.webhook_ports.clone() };
+        let sender = match self.sender {
+            Some(sender) => Some(sender),
+            None => default_sender()?,
+        };
         store.migrate().await?;
         let keyring = Keyring::open(&store, &config, &master_keys, clock.now(), &*entropy).await?;
         let inner = Arc::new(Inner {
@@ -142,7 +166,10 @@ impl Builder {
             entropy,
             hasher,
             mailer: self.mailer,
-            outbox_filled: Notify::new(),
+            sender,
+            resolver: self.resolver.unwrap_or_else(|| Arc::new(SystemResolver)),
+            targets,
+            outbox_filled: watch::Sender::new(()),
             key_uses: KeyUses::default(),
             estimates: BoundedWork::start("tenant-auth-estimate")?,
             gates: Gates::default(),
@@ -151,6 +178,17 @@ impl Builder {
         inner.runtime.spawn(keys::watch(Arc::downgrade(&inner)));
         Ok(TenantAuth { inner })
     }
+}
+
+#[cfg(feature = "webhooks")]
+fn default_sender() -> Result<Option<Arc<dyn Sender>>, Error> {
+    let sender = crate::ports::HttpSender::new().map_err(Error::internal)?;
+    Ok(Some(Arc::new(sender)))
+}
+
+#[cfg(not(feature = "webhooks"))]
+fn default_sender() -> Result<Option<Arc<dyn Sender>>, Error> {
+    Ok(None)
 }
 
 impl TenantAuth {
@@ -205,8 +243,22 @@ impl TenantAuth {
         self.inner.mailer.as_deref()
     }
 
-    pub(crate) fn outbox_filled(&self) -> &Notify {
-        &self.inner.outbox_filled
+    pub(crate) fn sender(&self) -> Option<&dyn Sender> {
+        self.inner.sender.as_deref()
+    }
+
+    pub(crate) fn resolver(&self) -> &dyn Resolver {
+        &*self.inner.resolver
+    }
+
+    /// Where webhooks may go.
+    pub(crate) fn targets(&self) -> &Targets {
+        &self.inner.targets
+    }
+
+    /// Changes whenever a commit of this process left something for the worker.
+    pub(crate) fn outbox_filled(&self) -> watch::Receiver<()> {
+        self.inner.outbox_filled.subscribe()
     }
 
     pub(crate) fn key_uses(&self) -> &KeyUses {
@@ -230,10 +282,8 @@ impl TenantAuth {
 
     /// Commits, and wakes the worker for what the transaction left in the outbox.
     pub(crate) async fn commit(&self, tx: Tx, now: Timestamp) -> Result<(), Error> {
-        let fills_outbox = tx.fills_outbox();
-        tx.commit(now, self.entropy()).await?;
-        if fills_outbox {
-            self.inner.outbox_filled.notify_one();
+        if tx.finish(now, self.entropy()).await? {
+            self.inner.outbox_filled.send_replace(());
         }
         Ok(())
     }

@@ -30,6 +30,17 @@ pub struct Config {
     pub sessions_per_user: u32,
     /// API keys an organization may have; 20.
     pub api_keys_per_org: u32,
+    /// Webhooks an organization may have; 10.
+    pub webhooks_per_org: u32,
+    /// Whether deliveries may go to private and loopback networks, over http and to any port; `false`. For development and for
+    /// deployments whose customers are on the same network.
+    pub webhook_allow_private_networks: bool,
+    /// The ports deliveries may go to; 443 and 8443.
+    pub webhook_ports: Vec<u16>,
+    /// Waits between the attempts of a delivery, each varied by 15 %; the first attempt is made at once. 5 s to 24 h, nine waits.
+    pub webhook_retry_schedule: Vec<Duration>,
+    /// The time one attempt may take in all; 15 s.
+    pub webhook_timeout: Duration,
     /// Failed logins of one account from one address before it is blocked; 5.
     pub login_max_failures: u32,
     /// The time in which failures from one address are counted; 15 min.
@@ -96,7 +107,8 @@ pub(crate) enum LinkedPage {
 }
 
 const MINUTE: u64 = 60;
-const DAY: u64 = 24 * 60 * MINUTE;
+const HOUR: u64 = 60 * MINUTE;
+const DAY: u64 = 24 * HOUR;
 
 impl Config {
     /// The contract's defaults for a service reached at `public_url`.
@@ -111,6 +123,13 @@ impl Config {
             invite_ttl: Duration::from_secs(7 * DAY),
             sessions_per_user: 20,
             api_keys_per_org: 20,
+            webhooks_per_org: 10,
+            webhook_allow_private_networks: false,
+            webhook_ports: vec![443, 8443],
+            webhook_retry_schedule: [5, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR]
+                .map(Duration::from_secs)
+                .to_vec(),
+            webhook_timeout: Duration::from_secs(15),
             login_max_failures: 5,
             login_window: Duration::from_secs(15 * MINUTE),
             login_max_failures_per_ip: 50,
@@ -148,6 +167,7 @@ impl Config {
             ("session_ttl", self.session_ttl),
             ("login_window", self.login_window),
             ("invite_ttl", self.invite_ttl),
+            ("webhook_timeout", self.webhook_timeout),
         ];
         if let Some((name, _)) = lifetimes.iter().find(|(_, ttl)| ttl.as_secs() < 1) {
             return Err(Error::invalid(*name, "must be at least 1 second"));

@@ -96,6 +96,9 @@ pub enum Error {
     /// The key was rotated before; its successor is the one to rotate.
     #[error("This API key was rotated already. Rotate its successor.")]
     AlreadyRotated,
+    /// The webhook is disabled: nothing is sent to it.
+    #[error("This webhook is disabled. Enable it first.")]
+    WebhookDisabled,
     /// The slug belongs to another organization.
     #[error("This slug is taken. Choose another.")]
     SlugTaken,

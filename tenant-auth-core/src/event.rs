@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::model::{ApiKey, InviteSummary, MemberEntry, Organization, SessionSummary, User};
+use crate::model::{ApiKey, InviteSummary, MemberEntry, Organization, SessionSummary, User, Webhook};
 
 macro_rules! event_kinds {
     ($($(#[$doc:meta])* $variant:ident = $text:literal,)*) => {
@@ -18,6 +18,11 @@ macro_rules! event_kinds {
             /// The kind's name.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }
+            }
+
+            /// Reads what [`Self::as_str`] wrote.
+            pub fn parse(text: &str) -> Option<Self> {
+                match text { $($text => Some(Self::$variant),)* _ => None }
             }
         }
     };
@@ -72,6 +77,10 @@ event_kinds! {
     ApiKeyRotated = "api_key.rotated",
     /// An API key was revoked.
     ApiKeyRevoked = "api_key.revoked",
+    /// Somebody asked for a test delivery.
+    WebhookTest = "webhook.test",
+    /// A webhook was disabled because its endpoint failed for too long, or is gone.
+    WebhookDisabled = "webhook.disabled",
 }
 
 /// Why a session was ended before its time.
@@ -137,4 +146,21 @@ pub(crate) struct OrgData<'a> {
 pub(crate) struct ApiKeyData<'a> {
     #[serde(rename = "apiKey")]
     pub(crate) api_key: &'a ApiKey,
+}
+
+/// Why a webhook was disabled by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum DisableReason {
+    /// Every attempt of the last five days failed.
+    Failing,
+    /// The endpoint answered 410 Gone.
+    Gone,
+}
+
+#[derive(Serialize)]
+pub(crate) struct WebhookData<'a> {
+    pub(crate) webhook: &'a Webhook,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<DisableReason>,
 }

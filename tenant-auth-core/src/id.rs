@@ -141,6 +141,8 @@ kinds! {
     SessionKind "ses_" SessionId;
     /// An organization's API key.
     ApiKeyKind "key_" ApiKeyId;
+    /// An organization's subscription to events.
+    WebhookKind "whk_" WebhookId;
     /// Something that happened.
     EventIdKind "evt_" EventId;
     /// One delivery of an event, or of a mail.

@@ -5,6 +5,7 @@ use minijinja::context;
 
 use crate::{
     error::Error,
+    event::DisableReason,
     mail,
     ports::Message,
     time::Timestamp,
@@ -40,6 +41,10 @@ pub(crate) enum Letter<'a> {
     NewAdmin { organization: &'a DisplayName, who: &'a Email },
     /// An API key was made.
     NewApiKey { organization: &'a DisplayName, name: &'a DisplayName },
+    /// A webhook was made.
+    NewWebhook { organization: &'a DisplayName, host: &'a str },
+    /// A webhook was disabled by itself.
+    WebhookDisabled { organization: &'a DisplayName, host: &'a str, reason: DisableReason },
 }
 
 const NOT_ME: &str = "If this was not you, reset your password at once and tell your administrator.";
@@ -119,6 +124,23 @@ impl Letter<'_> {
             }
             Self::NewApiKey { organization, name } => {
                 ("There is a new API key", vec![format!("The key '{name}' was made for {organization}.")], REVIEW)
+            }
+            Self::NewWebhook { organization, host } => {
+                ("There is a new webhook", vec![format!("Events of {organization} are sent to {host} from now on.")], REVIEW)
+            }
+            Self::WebhookDisabled { organization, host, reason } => {
+                let cause = match reason {
+                    DisableReason::Gone => {
+                        format!("{host} answered that it is gone, so events of {organization} are no longer sent to it.")
+                    }
+                    DisableReason::Failing => {
+                        format!(
+                            "Every delivery to {host} has failed for five days, so events of {organization} are no longer sent to it."
+                        )
+                    }
+                };
+                let remedy = "Once the receiver works again, enable the webhook and send again what it missed.".to_owned();
+                ("A webhook was disabled", vec![cause, remedy], "You need not do anything if the receiver was taken down.")
             }
         };
         let values = context! { heading, lines, link, action, footer };

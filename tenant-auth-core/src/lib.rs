@@ -58,6 +58,7 @@ mod throttle;
 mod time;
 mod token;
 mod value;
+mod webhooks;
 mod worker;
 
 pub use account::{
@@ -72,11 +73,11 @@ pub use error::Error;
 pub use event::EventKind;
 pub use id::{
     ApiKeyId, ApiKeyKind, DeliveryId, DeliveryKind, EventId, EventIdKind, Id, InviteId, InviteKind, Kind, MalformedId,
-    MembershipId, MembershipKind, OrgId, OrgKind, SessionId, SessionKind, UserId, UserKind,
+    MembershipId, MembershipKind, OrgId, OrgKind, SessionId, SessionKind, UserId, UserKind, WebhookId, WebhookKind,
 };
 pub use model::{
-    AccountRole, ApiKey, AuthMethod, Invite, InviteSummary, MailStatus, MemberEntry, Membership, Organization, Profile, Role,
-    Scope, Session, SessionSummary, Status, User,
+    AccountRole, ApiKey, AuthMethod, Delivery, DeliveryError, DeliveryStatus, Invite, InviteSummary, MailStatus, MemberEntry,
+    Membership, Organization, Profile, Role, Scope, Session, SessionSummary, Status, User, Webhook, WebhookStatus,
 };
 pub use operator::{CreatedUser, Invited, NewOrganization, NewUser, Operator, SessionsOf};
 pub use org::{InvitePreview, OrganizationUpdate, Patch, Registration};
@@ -90,5 +91,9 @@ pub use store::Sqlite;
 pub use store::Store;
 pub use time::Timestamp;
 pub use token::{PartialToken, Tokens};
-pub use value::{AppUrl, Bio, DisplayName, Email, Metadata, Origin, Phone, Plan, Rejected, Slug};
+pub use value::{AppUrl, Bio, Description, DisplayName, Email, Metadata, Origin, Phone, Plan, Rejected, Slug};
+pub use webhooks::{
+    CreatedWebhook, EventSelection, NewWebhook, SignatureError, SignedHeaders, SigningSecret, WebhookUpdate, WebhookUrl,
+    verify_webhook,
+};
 pub use worker::Worker;

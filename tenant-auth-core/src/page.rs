@@ -103,6 +103,8 @@ listed! {
     crate::model::ApiKey: created_at, id;
     crate::model::SessionSummary: created_at, id;
     crate::model::Organization: created_at, id;
+    crate::model::Webhook: created_at, id;
+    crate::model::Delivery: created_at, id;
 }
 
 #[cfg(test)]

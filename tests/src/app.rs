@@ -4,7 +4,7 @@ use std::{net::SocketAddr, ops::Deref, sync::Arc, time::Duration};
 
 use tenant_auth_core::{
     Config, MasterKeys, TenantAuth,
-    ports::{Message, MockClock, RecordingMailer},
+    ports::{Message, MockClock, RecordingMailer, RecordingSender, ScriptedResolver},
 };
 
 use crate::{Adapter, Caller, Cell, CookieRules, Org, Setup, caller::Target, database::Database, server::Server};
@@ -21,6 +21,10 @@ pub struct App {
     /// The settings it was built with.
     pub config: Config,
     outbox: Arc<RecordingMailer>,
+    /// What was sent to webhooks, and how they answer.
+    pub webhooks: Arc<RecordingSender>,
+    /// Where names lead.
+    pub resolver: Arc<ScriptedResolver>,
     setup: Setup,
     server: Server,
     database: Arc<Database>,
@@ -36,6 +40,8 @@ impl App {
             .master_keys(keys)
             .config(setup.config.clone())
             .clock(Arc::clone(&setup.clock) as _)
+            .sender(setup.sender.clone().unwrap_or_else(|| Arc::clone(&setup.webhooks) as _))
+            .resolver(Arc::clone(&setup.resolver) as _)
             .mailer(setup.mailer.clone().unwrap_or_else(|| Arc::clone(&setup.outbox) as _));
         if let Some(hasher) = &setup.hasher {
             builder = builder.hasher(Arc::clone(hasher));
@@ -46,6 +52,8 @@ impl App {
             clock: Arc::clone(&setup.clock),
             config: setup.config.clone(),
             outbox: Arc::clone(&setup.outbox),
+            webhooks: Arc::clone(&setup.webhooks),
+            resolver: Arc::clone(&setup.resolver),
             server: Server::start(&auth, cell.adapter),
             auth,
             setup,
@@ -68,6 +76,8 @@ impl App {
             clock: Arc::clone(&self.clock),
             config: self.config.clone(),
             outbox: Arc::clone(&self.outbox),
+            webhooks: Arc::clone(&self.webhooks),
+            resolver: Arc::clone(&self.resolver),
             setup: self.setup.clone(),
             server: Server::start(&self.auth, adapter),
             database: Arc::clone(&self.database),

@@ -40,7 +40,7 @@ pub use request::Request;
 pub use response::{Response, id_of, shape};
 pub use runner::main;
 pub use scenario::{Cells, Run, Scenario};
-pub use setup::Setup;
+pub use setup::{HOOKS, Setup};
 pub use wire::{Raw, exchange};
 
 /// The path under which every route lies.

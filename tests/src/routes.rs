@@ -53,7 +53,9 @@ impl Route {
             "{userId}" => user_id.to_owned(),
             "{invite}" => of_kind("inv"),
             "{id}" if self.template.contains("/api-keys/") => of_kind("key"),
+            "{id}" if self.template.contains("/webhooks/") => of_kind("whk"),
             "{id}" => of_kind("ses"),
+            "{deliveryId}" => of_kind("dlv"),
             other => other.to_owned(),
         });
         segments.collect::<Vec<_>>().join("/")

@@ -1,16 +1,19 @@
 //! What a scenario may change about the service under test before it starts: settings, mailer, hasher, time.
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 use tenant_auth_core::{
     Config, Timestamp,
-    ports::{Argon2Params, Mailer, MockClock, PasswordHasher, RecordingMailer},
+    ports::{Argon2Params, Mailer, MockClock, PasswordHasher, RecordingMailer, RecordingSender, ScriptedResolver, Sender},
 };
 
 use crate::template::public_url;
 
 /// The moment at which every scenario begins.
 pub(crate) const START: &str = "2026-11-20T08:21:00.000Z";
+
+/// A host with a public address, for webhooks.
+pub const HOOKS: &str = "hooks.example.com";
 
 /// How the service under test is built.
 #[derive(Debug, Clone)]
@@ -23,6 +26,12 @@ pub struct Setup {
     pub outbox: Arc<RecordingMailer>,
     /// Replaces the recording mailer.
     pub mailer: Option<Arc<dyn Mailer>>,
+    /// Keeps what is sent to webhooks and answers as told, unless `sender` says otherwise.
+    pub webhooks: Arc<RecordingSender>,
+    /// Replaces the recording sender.
+    pub sender: Option<Arc<dyn Sender>>,
+    /// Knows [`HOOKS`] and what a scenario tells it.
+    pub resolver: Arc<ScriptedResolver>,
     /// Replaces Argon2.
     pub hasher: Option<Arc<dyn PasswordHasher>>,
     /// Replaces the master key that the template was sealed with; a comma-separated list.
@@ -34,12 +43,17 @@ impl Setup {
     pub fn new() -> Self {
         let mut config = Config::new(public_url());
         config.argon2 = Argon2Params { memory_kib: 64, iterations: 1, parallelism: 1 };
+        let resolver = ScriptedResolver::default();
+        resolver.answer(HOOKS, [IpAddr::from([93, 184, 215, 14])]);
         let start = Timestamp::parse(START).expect("an ISO time");
         Self {
             config,
             clock: Arc::new(MockClock::at(start)),
             outbox: Arc::new(RecordingMailer::default()),
             mailer: None,
+            webhooks: Arc::new(RecordingSender::default()),
+            sender: None,
+            resolver: Arc::new(resolver),
             hasher: None,
             master_keys: None,
         }

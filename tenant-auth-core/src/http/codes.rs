@@ -45,6 +45,7 @@ codes! {
     SECOND_FACTOR_MISSING = 409 "two_factor_not_set_up";
     LIMIT_REACHED = 409 "limit_reached";
     ALREADY_ROTATED = 409 "already_rotated";
+    WEBHOOK_DISABLED = 409 "webhook_disabled";
     SLUG_TAKEN = 409 "slug_taken";
     EMAIL_TAKEN = 409 "email_taken";
     BODY_TOO_LARGE = 413 "body_too_large";

@@ -32,6 +32,7 @@ pub(crate) fn code_of(error: &Error) -> Code {
         Error::CannotTargetSelf => codes::CANNOT_TARGET_SELF,
         Error::LimitReached { .. } => codes::LIMIT_REACHED,
         Error::AlreadyRotated => codes::ALREADY_ROTATED,
+        Error::WebhookDisabled => codes::WEBHOOK_DISABLED,
         Error::SlugTaken => codes::SLUG_TAKEN,
         Error::EmailTaken => codes::EMAIL_TAKEN,
         Error::RateLimited { .. } => codes::RATE_LIMITED,

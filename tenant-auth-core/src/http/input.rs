@@ -20,6 +20,7 @@ use super::{
 use crate::{
     error::Error,
     id::{Id, Kind},
+    org::Patch,
     page::Page,
     secret::LinkToken,
 };
@@ -50,6 +51,16 @@ impl<A: PathValue, B: Input> Input for (Path<A>, B) {
 
 /// The parameter of the path.
 pub(crate) struct Path<T>(pub(crate) T);
+
+/// Both parameters of a path that has two.
+pub(crate) struct Paths<A, B>(pub(crate) A, pub(crate) B);
+
+impl<A: PathValue, B: PathValue> Input for Paths<A, B> {
+    const MAY: &'static [Code] = &[codes::NOT_FOUND];
+    fn read(context: &Context) -> Result<Self, Refusal> {
+        Ok(Self(A::from_segment(context.param(0))?, B::from_segment(context.param(1))?))
+    }
+}
 
 /// A type that a segment of a path can become.
 pub(crate) trait PathValue: Sized + Send {
@@ -133,6 +144,11 @@ impl<T: DeserializeOwned + Send> Input for TokenJson<T> {
         refuse_nul(text, Some("token"))?;
         Ok(Self(value))
     }
+}
+
+/// A field of a partial update that is there: null clears, anything else sets. Use it with `#[serde(default)]`.
+pub(super) fn patch<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Patch<T>, D::Error> {
+    Ok(Option::<T>::deserialize(deserializer)?.map_or(Patch::Clear, Patch::Set))
 }
 
 /// The body, once size, encoding and type are what they must be.

@@ -72,6 +72,12 @@ impl Row {
         self
     }
 
+    /// Answers 202: what was asked for is on its way.
+    pub(crate) fn accepted(mut self) -> Self {
+        self.status = StatusCode::ACCEPTED;
+        self
+    }
+
     /// Declares how the rule itself can refuse.
     pub(crate) fn may(mut self, codes: &[Code]) -> Self {
         self.may.extend_from_slice(codes);

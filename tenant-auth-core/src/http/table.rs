@@ -10,10 +10,11 @@ use super::{
     codes::{
         ACCOUNT_EXISTS, ALREADY_INVITED, ALREADY_MEMBER, ALREADY_ROTATED, CANNOT_TARGET_SELF, INVALID_CREDENTIALS, INVALID_INVITE,
         INVALID_LINK, INVALID_REQUEST, LAST_ADMIN, LIMIT_REACHED, NOT_A_MEMBER, NOT_FOUND, RATE_LIMITED, SECOND_FACTOR_ENABLED,
-        SECOND_FACTOR_MISSING, SESSION_REQUIRED, SUSPENDED, WEAK_PASSWORD, WRONG_CODE, WRONG_ORGANIZATION, WRONG_PASSWORD,
+        SECOND_FACTOR_MISSING, SESSION_REQUIRED, SUSPENDED, WEAK_PASSWORD, WEBHOOK_DISABLED, WRONG_CODE, WRONG_ORGANIZATION,
+        WRONG_PASSWORD,
     },
     context::Context,
-    endpoints::{api_keys, auth, invites, jwks, members, org, profile, public, recovery, sessions, two_factor},
+    endpoints::{api_keys, auth, invites, jwks, members, org, profile, public, recovery, sessions, two_factor, webhooks},
     refusal::Unrouted,
     route::{Row, route},
 };
@@ -84,6 +85,16 @@ fn rows() -> Vec<Row> {
         route(POST, "/org/api-keys", api_keys::create).created().may(&[LIMIT_REACHED]),
         route(POST, "/org/api-keys/{id}/rotate", api_keys::rotate).created().may(&[INVALID_REQUEST, ALREADY_ROTATED]),
         route(DELETE, "/org/api-keys/{id}", api_keys::revoke),
+
+        route(GET, "/org/webhooks", webhooks::list),
+        route(POST, "/org/webhooks", webhooks::create).created().may(&[LIMIT_REACHED]),
+        route(GET, "/org/webhooks/{id}", webhooks::get),
+        route(PATCH, "/org/webhooks/{id}", webhooks::update),
+        route(DELETE, "/org/webhooks/{id}", webhooks::delete),
+        route(POST, "/org/webhooks/{id}/test", webhooks::test).accepted().may(&[WEBHOOK_DISABLED, RATE_LIMITED]),
+        route(POST, "/org/webhooks/{id}/rotate-secret", webhooks::rotate_secret).may(&[INVALID_REQUEST]),
+        route(GET, "/org/webhooks/{id}/deliveries", webhooks::deliveries),
+        route(POST, "/org/webhooks/{id}/deliveries/{deliveryId}/redeliver", webhooks::redeliver).accepted().may(&[WEBHOOK_DISABLED]),
 
         route(POST, "/public/verify", public::verify),
         route(GET, "/public/users/{userId}", public::user),

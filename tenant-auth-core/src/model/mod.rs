@@ -1,10 +1,12 @@
 //! What there is: users, organizations, memberships, sessions, invites and API keys, in the shapes the API shows them (all
 //! serialize as specified). Hashes, digests and counters that nobody may see live in the store's records, not here.
 
+mod webhook;
 mod words;
 
 use serde::Serialize;
-pub use words::{AccountRole, AuthMethod, MailStatus, Role, Scope, Status};
+pub use webhook::{Delivery, Webhook};
+pub use words::{AccountRole, AuthMethod, DeliveryError, DeliveryStatus, MailStatus, Role, Scope, Status, WebhookStatus};
 
 use crate::{
     id::{ApiKeyId, InviteId, MembershipId, OrgId, SessionId, UserId},

@@ -107,3 +107,43 @@ text_enum! {
         Failed = "failed",
     }
 }
+
+text_enum! {
+    /// Whether a webhook gets deliveries.
+    WebhookStatus {
+        /// It does.
+        Active = "active",
+        /// It does not, until somebody enables it again.
+        Disabled = "disabled",
+    }
+}
+
+text_enum! {
+    /// How far a delivery has come.
+    DeliveryStatus {
+        /// Waiting for its next attempt.
+        Pending = "pending",
+        /// Answered with 2xx.
+        Succeeded = "succeeded",
+        /// Given up after the last attempt.
+        Failed = "failed",
+        /// The webhook was disabled first.
+        Cancelled = "cancelled",
+    }
+}
+
+text_enum! {
+    /// Why an attempt failed.
+    DeliveryError {
+        /// The URL leads where deliveries may not go.
+        Blocked = "blocked",
+        /// No connection, or it broke off.
+        Unreachable = "unreachable",
+        /// No answer in time.
+        Timeout = "timeout",
+        /// TLS could not be agreed, or the certificate is not good.
+        Tls = "tls",
+        /// An answer other than 2xx.
+        Status = "status",
+    }
+}

@@ -1,11 +1,16 @@
-//! Where the outside world comes in: time, chance, password hashing and mail. Each port is a trait with the implementation we
-//! ship and, behind the feature `testing`, a double that records or obeys. They are `Arc<dyn …>` inside the service, so that a
+//! Where the outside world comes in: time, chance, password hashing, mail and webhooks. Each port is a trait with the
+//! implementation we ship and, behind the feature `testing`, a double that records or obeys. They are `Arc<dyn …>` inside the service, so that a
 //! host replaces one without a type parameter anywhere.
 
 mod clock;
 mod entropy;
 mod hasher;
+#[cfg(feature = "webhooks")]
+mod http_sender;
 mod mailer;
+mod resolver;
+mod retry_after;
+mod sender;
 #[cfg(feature = "smtp")]
 mod smtp;
 
@@ -16,8 +21,17 @@ pub use clock::{Clock, SystemClock};
 pub use entropy::SeededEntropy;
 pub use entropy::{Entropy, OsEntropy};
 pub use hasher::{Argon2Hasher, Argon2Params, PasswordHasher, Verdict};
+#[cfg(feature = "webhooks")]
+pub use http_sender::{HttpSender, SenderSetupError};
 #[cfg(feature = "testing")]
 pub use mailer::RecordingMailer;
 pub use mailer::{MailError, Mailer, Message};
+#[cfg(any(test, feature = "testing"))]
+pub use resolver::ScriptedResolver;
+pub use resolver::{Resolver, SystemResolver};
+pub use retry_after::RetryAfter;
+#[cfg(feature = "testing")]
+pub use sender::RecordingSender;
+pub use sender::{SendError, Sender, WebhookRequest, WebhookResponse};
 #[cfg(feature = "smtp")]
 pub use smtp::{SmtpMailer, SmtpSetupError};

@@ -15,6 +15,8 @@ const STATEMENTS: &[&[(&str, &str)]] = &[
     sql::api_keys::ALL,
     sql::mails::ALL,
     sql::events::ALL,
+    sql::webhooks::ALL,
+    sql::deliveries::ALL,
     sql::changes::ALL,
     sql::signing_keys::ALL,
     sql::sweep::ALL,

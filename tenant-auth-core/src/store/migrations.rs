@@ -14,12 +14,14 @@ pub(super) type Step = (i64, &'static str, &'static str);
 pub(super) const SQLITE: &[Step] = &[
     (1, "initial", include_str!("../../migrations/sqlite/0001_initial.sql")),
     (2, "account_safety", include_str!("../../migrations/sqlite/0002_account_safety.sql")),
+    (3, "webhooks", include_str!("../../migrations/sqlite/0003_webhooks.sql")),
 ];
 
 #[cfg(feature = "postgres")]
 pub(super) const POSTGRES: &[Step] = &[
     (1, "initial", include_str!("../../migrations/postgres/0001_initial.sql")),
     (2, "account_safety", include_str!("../../migrations/postgres/0002_account_safety.sql")),
+    (3, "webhooks", include_str!("../../migrations/postgres/0003_webhooks.sql")),
 ];
 
 /// Keeps its book in a table of our prefix: the host application may use sqlx's own.

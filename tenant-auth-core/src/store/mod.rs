@@ -25,6 +25,8 @@ pub use sqlite::Sqlite;
 pub(crate) use dialect::{Conn, Link};
 pub(crate) use outbox::{Actor, Event, OutgoingMail};
 pub(crate) use sql::{
+    deliveries::{Attempted, ClaimedDelivery, NewDelivery},
+    events::UndeliveredEvent,
     invites::{InviteRecord, NewInvite},
     links::{MailedLink, Purpose, ResetRequest},
     mails::ClaimedMail,
@@ -36,6 +38,7 @@ pub(crate) use sql::{
     standing::Standing,
     sweep::{Retention, Swept},
     users::Account,
+    webhooks::SealedSecret,
 };
 
 use crate::{error::Error, time::Timestamp};
@@ -166,11 +169,6 @@ impl Tx {
         self.events.push(event);
     }
 
-    /// Whether the worker has something to do once this is committed.
-    pub(crate) fn fills_outbox(&self) -> bool {
-        self.fills_outbox
-    }
-
     /// Records that there is something for the worker. Called by the repositories, never by flows.
     fn fill_outbox(&mut self) {
         self.fills_outbox = true;
@@ -183,7 +181,12 @@ impl Tx {
 
     /// Writes the change notes and the events, then commits. The event sequences come last: they are the rows that
     /// transactions of several organizations share.
-    pub(crate) async fn commit(mut self, now: Timestamp, ids: &dyn crate::ports::Entropy) -> Result<(), Error> {
+    pub(crate) async fn commit(self, now: Timestamp, ids: &dyn crate::ports::Entropy) -> Result<(), Error> {
+        self.finish(now, ids).await.map(drop)
+    }
+
+    /// Commits; `true` when there is something for the worker now.
+    pub(crate) async fn finish(mut self, now: Timestamp, ids: &dyn crate::ports::Entropy) -> Result<bool, Error> {
         self.touched.sort();
         self.touched.dedup();
         for touched in std::mem::take(&mut self.touched) {
@@ -191,13 +194,14 @@ impl Tx {
         }
         let events = std::mem::take(&mut self.events);
         outbox::write(&mut self, events, now, ids).await?;
+        let fills_outbox = self.fills_outbox;
         match self.transaction {
             #[cfg(feature = "sqlite")]
             Transaction::Sqlite(transaction) => transaction.commit().await?,
             #[cfg(feature = "postgres")]
             Transaction::Postgres(transaction) => transaction.commit().await?,
         }
-        Ok(())
+        Ok(fills_outbox)
     }
 }
 
@@ -227,6 +231,8 @@ repositories! {
     api_keys: api_keys::ApiKeys,
     mails: mails::Mails,
     events: events::Events,
+    webhooks: webhooks::Webhooks,
+    deliveries: deliveries::Deliveries,
     changes: changes::Changes,
     signing_keys: signing_keys::SigningKeys,
     sweep: sweep::Sweep,

@@ -6,11 +6,14 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::{Tx, sql::events::EventRecord};
+use super::{
+    Tx,
+    sql::{deliveries::NewDelivery, events::EventRecord},
+};
 use crate::{
     error::Error,
     event::EventKind,
-    id::{ApiKeyId, DeliveryId, EventId, Id, OrgId, UserId},
+    id::{ApiKeyId, DeliveryId, EventId, Id, OrgId, UserId, WebhookId},
     ports::Entropy,
     time::Timestamp,
     value::Slug,
@@ -33,6 +36,16 @@ pub(crate) struct Event {
     slug: Slug,
     actor: Actor,
     data: Box<RawValue>,
+    audience: Audience,
+}
+
+/// Who an event is sent to.
+#[derive(Debug)]
+enum Audience {
+    /// Every webhook that selected its kind.
+    Subscribers,
+    /// One webhook, whatever it selected.
+    Only(WebhookId, DeliveryId),
 }
 
 impl Event {
@@ -44,7 +57,13 @@ impl Event {
         data: &impl Serialize,
     ) -> Result<Self, Error> {
         let data = to_raw_value(data).map_err(Error::internal)?;
-        Ok(Self { kind, org_id: org_id.clone(), slug: slug.clone(), actor, data })
+        Ok(Self { kind, org_id: org_id.clone(), slug: slug.clone(), actor, data, audience: Audience::Subscribers })
+    }
+
+    /// Sends it to one webhook only, as this delivery.
+    pub(crate) fn only_to(mut self, webhook: &WebhookId, delivery: &DeliveryId) -> Self {
+        self.audience = Audience::Only(webhook.clone(), delivery.clone());
+        self
     }
 }
 
@@ -118,8 +137,13 @@ pub(super) async fn write(tx: &mut Tx, events: Vec<Event>, now: Timestamp, entro
                 data: &event.data,
             };
             let payload = serde_json::to_string(&payload).map_err(Error::internal)?;
-            let record = EventRecord { id: &id, org_id: &org_id, sequence, kind: event.kind.as_str(), payload };
-            tx.events().insert(record, now).await?;
+            let kind = event.kind.as_str();
+            let published = matches!(event.audience, Audience::Subscribers);
+            tx.events().insert(EventRecord { id: &id, org_id: &org_id, sequence, kind, payload, published }, now).await?;
+            if let Audience::Only(webhook_id, delivery) = &event.audience {
+                let delivery = NewDelivery { id: delivery, org_id: &org_id, webhook_id, event_id: &id, event_kind: kind };
+                tx.deliveries().insert(&delivery, now).await?;
+            }
         }
     }
     Ok(())

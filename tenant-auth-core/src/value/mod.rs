@@ -9,7 +9,7 @@ pub(crate) mod password;
 
 pub use email::Email;
 pub use metadata::Metadata;
-pub use names::{Bio, DisplayName, Phone, Plan, Slug};
+pub use names::{Bio, Description, DisplayName, Phone, Plan, Slug};
 pub use origin::{AppUrl, Origin};
 
 /// Why a text is not a value: what it must be instead, to be read after the field's name.

@@ -27,6 +27,33 @@ text_value!(Bio);
 pub struct Phone(String);
 text_value!(Phone);
 
+/// What something is for, at most 200 code points; may be empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Description(String);
+text_value!(Description);
+
+impl Description {
+    /// Checks a description.
+    ///
+    /// # Errors
+    /// [`Rejected`], saying what it must be.
+    pub fn parse(text: &str) -> Result<Self, Rejected> {
+        let text = text.trim();
+        if text.chars().count() > 200 {
+            return Err(Rejected::because("must have at most 200 characters"));
+        }
+        if text.chars().any(|c| c.is_control() || is_bidi_override(c)) {
+            return Err(Rejected::because("must not contain control or text-direction characters"));
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The description.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 impl DisplayName {
     /// Checks a name.
     ///

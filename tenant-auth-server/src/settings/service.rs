@@ -5,6 +5,7 @@ use std::{
     io,
     net::{IpAddr, SocketAddr},
     path::Path,
+    time::Duration,
 };
 
 use ipnet::IpNet;
@@ -16,6 +17,8 @@ use super::{Database, Deployment, LogFormat, reading::Reading};
 
 const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8080);
 const DEFAULT_CONNECTIONS: u32 = 10;
+/// Seconds between two attempts of a delivery: a week.
+const LONGEST_WAIT: u64 = 7 * 24 * 3_600;
 const DEFAULT_LOG: &str = "info,sqlx=warn";
 
 /// The database's URL and the size of its pool.
@@ -65,13 +68,19 @@ fn config(reading: &mut Reading) -> Option<Config> {
     set(&mut config.partial_token_ttl, reading.lifetime("partial_token_ttl"));
     set(&mut config.session_ttl, reading.lifetime("session_ttl"));
     set(&mut config.invite_ttl, reading.lifetime("invite_ttl"));
-    set(&mut config.refresh_grace, reading.number("refresh_grace", 0, 60).map(std::time::Duration::from_secs));
+    set(&mut config.refresh_grace, reading.number("refresh_grace", 0, 60).map(Duration::from_secs));
     set(&mut config.sessions_per_user, reading.count("sessions_per_user"));
     set(&mut config.login_max_failures, reading.count("login_max_failures"));
     set(&mut config.login_window, reading.lifetime("login_window"));
     set(&mut config.login_max_failures_per_ip, reading.count("login_max_failures_per_ip"));
     set(&mut config.login_max_failures_per_account, reading.count("login_max_failures_per_account"));
     set(&mut config.api_keys_per_org, reading.count("api_keys_per_org"));
+    set(&mut config.webhooks_per_org, reading.count("webhooks_per_org"));
+    let private = reading.choice("webhook_allow_private_networks", &[("true", true), ("false", false)]);
+    set(&mut config.webhook_allow_private_networks, private);
+    set(&mut config.webhook_ports, reading.list("webhook_ports", port));
+    set(&mut config.webhook_retry_schedule, reading.list("webhook_retry_schedule", wait));
+    set(&mut config.webhook_timeout, reading.lifetime("webhook_timeout"));
     set(&mut config.password_min_score, reading.number("password_min_score", 0, 4).and_then(|score| u8::try_from(score).ok()));
     set(&mut config.argon2, reading.parsed("argon2", argon2));
     config.password_pepper = reading.text("password_pepper");
@@ -147,6 +156,20 @@ fn proxies(text: &str) -> Result<Vec<IpNet>, String> {
     let parse = |item: &&str| item.parse::<IpNet>().ok().or_else(|| item.parse::<IpAddr>().ok().map(IpNet::from));
     let must = |item: &&str| format!("must be a list of addresses and networks such as 10.0.0.0/8, or none alone; '{item}' is not");
     items.iter().map(|item| parse(item).ok_or_else(|| must(item))).collect()
+}
+
+fn port(text: &str) -> Result<u16, String> {
+    text.parse()
+        .ok()
+        .filter(|port| *port != 0)
+        .ok_or_else(|| format!("must be a list of ports from 1 to 65535; '{text}' is not one"))
+}
+
+fn wait(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds| *seconds <= LONGEST_WAIT);
+    seconds
+        .map(Duration::from_secs)
+        .ok_or_else(|| format!("must be a list of whole seconds up to {LONGEST_WAIT}; '{text}' is none"))
 }
 
 fn argon2(text: &str) -> Result<Argon2Params, String> {

@@ -12,5 +12,6 @@ pub(crate) mod public;
 pub(crate) mod recovery;
 pub(crate) mod sessions;
 pub(crate) mod two_factor;
+pub(crate) mod webhooks;
 
 pub(crate) use callers::{Anyone, Asked, BackendWith, BodyTokens, Guest, Leaver, MembersRead, UsersRead, Waiting};

@@ -1,10 +1,13 @@
 //! `/org`: the organization itself.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     caller::{Member, OrgAdmin},
-    http::{answer::Outcome, input::Json},
+    http::{
+        answer::Outcome,
+        input::{Json, patch},
+    },
     model::{Organization, Role},
     org::{OrganizationUpdate, Patch},
     value::{AppUrl, DisplayName, Origin},
@@ -44,11 +47,6 @@ pub(crate) struct UpdateOrgRequest {
     app_url: Patch<AppUrl>,
     #[serde(default, deserialize_with = "patch")]
     allowed_origins: Patch<Vec<Origin>>,
-}
-
-/// A field that is there: null clears, anything else sets.
-fn patch<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Patch<T>, D::Error> {
-    Ok(Option::<T>::deserialize(deserializer)?.map_or(Patch::Clear, Patch::Set))
 }
 
 pub(crate) async fn update(admin: OrgAdmin, Json(request): Json<UpdateOrgRequest>) -> Outcome<OrgData> {

@@ -1,11 +1,12 @@
-//! Events, each written in the transaction of its change, numbered within its organization.
+//! Events, each written in the transaction of its change, numbered within its organization. An event waits to be turned into
+//! deliveries only when its organization has an active webhook at that moment.
 
 use crate::{
     error::Error,
-    id::{EventId, OrgId},
+    id::{EventId, Id, OrgId},
     store::{
-        Tx,
-        dialect::{execute, fetch_optional, row, statements},
+        Link, Tx,
+        dialect::{execute, fetch_all, fetch_optional, row, statements},
     },
     time::Timestamp,
 };
@@ -19,11 +20,30 @@ statements! {
          WHERE org_id = $1
         RETURNING sequence";
     INSERT = "
-        INSERT INTO tenant_auth_events (id, org_id, sequence, kind, payload, created_at)
-        VALUES ($1, $2, $3, $4, $5, $6)";
+        INSERT INTO tenant_auth_events (id, org_id, sequence, kind, payload, created_at, undelivered)
+        VALUES ($1, $2, $3, $4, $5, $6,
+                $7 AND EXISTS (SELECT 1 FROM tenant_auth_webhooks WHERE org_id = $2 AND status = 'active'))
+        RETURNING undelivered";
+    UNDELIVERED = "
+        SELECT id, org_id, kind
+          FROM tenant_auth_events
+         WHERE undelivered
+         ORDER BY created_at, id
+         LIMIT $1";
+    TAKE = "UPDATE tenant_auth_events SET undelivered = FALSE WHERE id = $1 AND undelivered";
+    PAYLOAD = "SELECT payload FROM tenant_auth_events WHERE id = $1";
 }
 
 row! { SequenceRow { sequence: i64, } }
+row! { UndeliveredRow { undelivered: bool, } }
+row! { PayloadRow { payload: String, } }
+row! {
+    EventRow {
+        id: String,
+        org_id: String,
+        kind: String,
+    }
+}
 
 /// An event as it is stored.
 #[derive(Debug)]
@@ -33,6 +53,31 @@ pub(in crate::store) struct EventRecord<'a> {
     pub(in crate::store) sequence: i64,
     pub(in crate::store) kind: &'static str,
     pub(in crate::store) payload: String,
+    /// Whether it goes to whoever subscribed to its kind.
+    pub(in crate::store) published: bool,
+}
+
+/// An event that waits to be turned into deliveries.
+#[derive(Debug)]
+pub(crate) struct UndeliveredEvent {
+    pub(crate) id: EventId,
+    pub(crate) org_id: OrgId,
+    pub(crate) kind: String,
+}
+
+impl<L: Link> Events<L> {
+    /// Up to `limit` events that wait to be turned into deliveries, the oldest first.
+    pub(crate) async fn undelivered(mut self, limit: u32) -> Result<Vec<UndeliveredEvent>, Error> {
+        let rows = fetch_all!(self.0, EventRow, UNDELIVERED, i64::from(limit))?;
+        let event =
+            |row: EventRow| UndeliveredEvent { id: Id::from_stored(row.id), org_id: Id::from_stored(row.org_id), kind: row.kind };
+        Ok(rows.into_iter().map(event).collect())
+    }
+
+    /// What subscribers are sent, byte for byte.
+    pub(crate) async fn payload(mut self, event: &EventId) -> Result<Option<String>, Error> {
+        Ok(fetch_optional!(self.0, PayloadRow, PAYLOAD, event.as_str())?.map(|row| row.payload))
+    }
 }
 
 impl Events<&mut Tx> {
@@ -42,16 +87,26 @@ impl Events<&mut Tx> {
     }
 
     pub(in crate::store) async fn insert(mut self, event: EventRecord<'_>, now: Timestamp) -> Result<(), Error> {
-        execute!(
+        let stored = fetch_optional!(
             self.0,
+            UndeliveredRow,
             INSERT,
             event.id.as_str(),
             event.org_id.as_str(),
             event.sequence,
             event.kind,
             event.payload.as_str(),
-            now.millis()
+            now.millis(),
+            event.published
         )?;
+        if stored.is_some_and(|row| row.undelivered) {
+            self.0.fill_outbox();
+        }
         Ok(())
+    }
+
+    /// Takes an event on; `false` when somebody else has.
+    pub(crate) async fn take(mut self, event: &EventId) -> Result<bool, Error> {
+        Ok(execute!(self.0, TAKE, event.as_str())? == 1)
     }
 }

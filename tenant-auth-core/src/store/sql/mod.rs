@@ -3,6 +3,7 @@
 
 pub(super) mod api_keys;
 pub(super) mod changes;
+pub(super) mod deliveries;
 pub(super) mod events;
 pub(super) mod invites;
 pub(super) mod links;
@@ -18,6 +19,7 @@ pub(super) mod standing;
 pub(super) mod sweep;
 pub(super) mod throttles;
 pub(super) mod users;
+pub(super) mod webhooks;
 
 use crate::error::Error;
 

@@ -17,16 +17,18 @@ pub(crate) enum SealedColumn {
     SigningKeys,
     Mails,
     SecondFactors,
+    WebhookSecrets,
 }
 
 impl SealedColumn {
-    pub(crate) const ALL: [Self; 3] = [Self::SigningKeys, Self::Mails, Self::SecondFactors];
+    pub(crate) const ALL: [Self; 4] = [Self::SigningKeys, Self::Mails, Self::SecondFactors, Self::WebhookSecrets];
 
     pub(crate) const fn table(self) -> &'static str {
         match self {
             Self::SigningKeys => "tenant_auth_signing_keys",
             Self::Mails => "tenant_auth_mails",
             Self::SecondFactors => "tenant_auth_second_factors",
+            Self::WebhookSecrets => "tenant_auth_webhook_secrets",
         }
     }
 
@@ -34,7 +36,7 @@ impl SealedColumn {
         match self {
             Self::SigningKeys => "private_key",
             Self::Mails => "content",
-            Self::SecondFactors => "secret",
+            Self::SecondFactors | Self::WebhookSecrets => "secret",
         }
     }
 }
@@ -58,9 +60,16 @@ statements! {
          WHERE user_id > $1
          ORDER BY user_id
          LIMIT $2";
+    LIST_WEBHOOK_SECRETS = "
+        SELECT id AS row, org_id AS org, secret AS value
+          FROM tenant_auth_webhook_secrets
+         WHERE id > $1
+         ORDER BY id
+         LIMIT $2";
     REPLACE_SIGNING_KEY = "UPDATE tenant_auth_signing_keys SET private_key = $3 WHERE kid = $1 AND private_key = $2";
     REPLACE_MAIL = "UPDATE tenant_auth_mails SET content = $3 WHERE id = $1 AND content = $2";
     REPLACE_SECOND_FACTOR = "UPDATE tenant_auth_second_factors SET secret = $3 WHERE user_id = $1 AND secret = $2";
+    REPLACE_WEBHOOK_SECRET = "UPDATE tenant_auth_webhook_secrets SET secret = $3 WHERE id = $1 AND secret = $2";
 }
 
 row! {
@@ -79,6 +88,7 @@ impl<L: Link> Sealed<L> {
             SealedColumn::SigningKeys => fetch_all!(self.0, SealedRow, LIST_SIGNING_KEYS, after, limit),
             SealedColumn::Mails => fetch_all!(self.0, SealedRow, LIST_MAILS, after, limit),
             SealedColumn::SecondFactors => fetch_all!(self.0, SealedRow, LIST_SECOND_FACTORS, after, limit),
+            SealedColumn::WebhookSecrets => fetch_all!(self.0, SealedRow, LIST_WEBHOOK_SECRETS, after, limit),
         }
     }
 }
@@ -91,6 +101,7 @@ impl Sealed<&mut Tx> {
             SealedColumn::SigningKeys => execute!(self.0, REPLACE_SIGNING_KEY, id, old, sealed)?,
             SealedColumn::Mails => execute!(self.0, REPLACE_MAIL, id, old, sealed)?,
             SealedColumn::SecondFactors => execute!(self.0, REPLACE_SECOND_FACTOR, id, old, sealed)?,
+            SealedColumn::WebhookSecrets => execute!(self.0, REPLACE_WEBHOOK_SECRET, id, old, sealed)?,
         };
         Ok(replaced == 1)
     }

@@ -61,7 +61,17 @@ statements! {
     SIGNING_KEYS = "DELETE FROM tenant_auth_signing_keys WHERE status = 'retired' AND retired_at <= $1";
     EVENTS = "
         DELETE FROM tenant_auth_events
-         WHERE id IN (SELECT id FROM tenant_auth_events WHERE created_at <= $1 LIMIT $2)";
+         WHERE id IN (SELECT id
+                        FROM tenant_auth_events
+                       WHERE created_at <= $1
+                         AND NOT EXISTS (SELECT 1 FROM tenant_auth_deliveries WHERE event_id = tenant_auth_events.id)
+                       LIMIT $2)";
+    DELIVERIES = "
+        DELETE FROM tenant_auth_deliveries
+         WHERE id IN (SELECT id FROM tenant_auth_deliveries WHERE created_at <= $1 LIMIT $2)";
+    WEBHOOK_SECRETS = "
+        DELETE FROM tenant_auth_webhook_secrets
+         WHERE id IN (SELECT id FROM tenant_auth_webhook_secrets WHERE expires_at <= $1 LIMIT $2) AND expires_at <= $1";
     MAILS = "
         DELETE FROM tenant_auth_mails
          WHERE id IN (SELECT id FROM tenant_auth_mails WHERE created_at <= $1 AND status <> 'queued' LIMIT $2)";
@@ -82,13 +92,15 @@ pub(crate) enum Swept {
     Throttles,
     KnownAddresses,
     SigningKeys,
+    WebhookSecrets,
+    Deliveries,
     Events,
     Mails,
     Changes,
 }
 
 impl Swept {
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::Sessions,
         Self::Generations,
         Self::Invites,
@@ -98,6 +110,8 @@ impl Swept {
         Self::Throttles,
         Self::KnownAddresses,
         Self::SigningKeys,
+        Self::WebhookSecrets,
+        Self::Deliveries,
         Self::Events,
         Self::Mails,
         Self::Changes,
@@ -122,6 +136,8 @@ impl Sweep<&mut Tx> {
             Swept::Throttles => execute!(self.0, THROTTLES, now.millis(), BATCH)?,
             Swept::KnownAddresses => execute!(self.0, KNOWN_ADDRESSES, long_ago, BATCH)?,
             Swept::SigningKeys => execute!(self.0, SIGNING_KEYS, now.minus(retention.longest_token).millis())?,
+            Swept::WebhookSecrets => execute!(self.0, WEBHOOK_SECRETS, now.millis(), BATCH)?,
+            Swept::Deliveries => execute!(self.0, DELIVERIES, long_ago, BATCH)?,
             Swept::Events => execute!(self.0, EVENTS, long_ago, BATCH)?,
             Swept::Mails => execute!(self.0, MAILS, long_ago, BATCH)?,
             Swept::Changes => execute!(self.0, CHANGES, an_hour_ago, BATCH)?,

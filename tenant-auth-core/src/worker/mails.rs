@@ -1,20 +1,12 @@
-//! What happens outside requests: sending mail and forgetting what has expired. Work is claimed with a lease, done outside any
-//! transaction and recorded afterwards, so that several workers, in one process or many, share it and none of it is lost with
-//! one of them.
+//! Sending what waits in the outbox of mails. A mail is claimed with a lease, sent outside any transaction and recorded
+//! afterwards; what the recipient's server refuses for good is recorded and not tried again.
 
-use std::{future::Future, pin::pin, time::Duration};
+use std::time::Duration;
 
 use tokio::task::JoinSet;
 
-use crate::{
-    account::fulfil_reset_request,
-    builder::TenantAuth,
-    error::Error,
-    mail,
-    ports::MailError,
-    store::{ClaimedMail, Retention, Swept},
-    time::Timestamp,
-};
+use super::Worker;
+use crate::{account::fulfil_reset_request, error::Error, mail, ports::MailError, store::ClaimedMail, time::Timestamp};
 
 /// Mails tried at once.
 const BATCH: u32 = 8;
@@ -30,68 +22,18 @@ const RETRIES: [Duration; 5] = [
 ];
 /// A mail is given up this long after it was written.
 const GIVEN_UP_AFTER: Duration = Duration::from_secs(24 * 3_600);
-/// How often expired rows are swept.
-const SWEEP_EVERY: Duration = Duration::from_secs(60);
 /// How often the outbox is looked at when no commit of this process wakes the worker: another process may have filled it.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
-/// Does the service's background work. Run at least one wherever mail is to be sent.
-#[derive(Clone, Debug)]
-pub struct Worker {
-    auth: TenantAuth,
-}
-
-impl TenantAuth {
-    /// The service's background work.
-    pub fn worker(&self) -> Worker {
-        Worker { auth: self.clone() }
-    }
-}
-
 impl Worker {
-    /// Works until `shutdown` is ready; a mail that is being sent then is finished.
-    pub async fn run_until(&self, shutdown: impl Future<Output = ()>) {
-        let mut shutdown = pin!(shutdown);
-        let mut next_sweep = self.auth.now();
-        loop {
-            let now = self.auth.now();
-            if now >= next_sweep {
-                next_sweep = now.plus(SWEEP_EVERY);
-                if let Err(error) = self.sweep().await {
-                    tracing::warn!(%error, "sweeping failed; it is tried again in a minute");
-                }
-            }
-            let worked = self.work().await.unwrap_or_else(|error| {
-                tracing::warn!(%error, "the outbox cannot be read; it is tried again shortly");
-                false
-            });
-            let pause = if worked { Duration::ZERO } else { self.pause().await };
-            tokio::select! {
-                biased;
-                () = &mut shutdown => return,
-                () = self.auth.outbox_filled().notified(), if !worked => {}
-                () = tokio::time::sleep(pause) => {}
-            }
-        }
-    }
-
-    /// One round: sends what is due, then sweeps. For tests and for hosts with a scheduler of their own.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] when the database is away; a mail that could not be sent is no error.
-    pub async fn tick(&self) -> Result<(), Error> {
-        while self.work().await? {}
-        self.sweep().await
-    }
-
     /// One round of what waits; `true` when there was something to do.
-    async fn work(&self) -> Result<bool, Error> {
+    pub(super) async fn send_mails(&self) -> Result<bool, Error> {
         let asked = fulfil_reset_request(&self.auth).await?;
         Ok(self.send_due_mail().await? || asked)
     }
 
-    /// How long nothing is due, as far as anybody knows.
-    async fn pause(&self) -> Duration {
+    /// How long no mail is due, as far as anybody knows.
+    pub(super) async fn until_next_mail(&self) -> Duration {
         let next = match self.auth.store().read().await {
             Ok(mut reader) => reader.mails().next_due().await.ok().flatten(),
             Err(_) => None,
@@ -100,24 +42,6 @@ impl Worker {
             Some(due) if self.auth.mailer().is_some() => due.since(self.auth.now()).clamp(Duration::from_millis(50), LOOK_EVERY),
             _ => LOOK_EVERY,
         }
-    }
-
-    async fn sweep(&self) -> Result<(), Error> {
-        let config = self.auth.config();
-        let longest_token = config.generation_ttl().max(config.partial_token_ttl);
-        let retention = Retention { grace: config.refresh_grace, longest_token };
-        let now = self.auth.now();
-        for kind in Swept::ALL {
-            loop {
-                let mut tx = self.auth.store().begin().await?;
-                let more = tx.sweep().run(kind, now, retention).await?;
-                tx.commit(now, self.auth.entropy()).await?;
-                if !more {
-                    break;
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Claims and sends one batch; `true` when there was something to do.

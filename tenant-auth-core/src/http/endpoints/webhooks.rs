@@ -1,0 +1,147 @@
+//! `/org/webhooks`.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    caller::OrgAdmin,
+    http::{
+        answer::{Message, Outcome, done},
+        input::{Json, OptionalJson, Path, Paths, patch},
+    },
+    id::{DeliveryId, WebhookId},
+    model::{Delivery, Webhook, WebhookStatus},
+    org::Patch,
+    page::Page,
+    value::Description,
+    webhooks::{EventSelection, NewWebhook, WebhookUpdate},
+};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WebhooksData {
+    webhooks: Vec<Webhook>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+pub(crate) async fn list(admin: OrgAdmin, page: Page) -> Outcome<WebhooksData> {
+    let list = admin.webhooks(&page).await?;
+    Ok(WebhooksData { webhooks: list.items, next_cursor: list.next_cursor }.into())
+}
+
+#[derive(Serialize)]
+pub(crate) struct WebhookData {
+    webhook: Webhook,
+}
+
+pub(crate) async fn get(admin: OrgAdmin, Path(id): Path<WebhookId>) -> Outcome<WebhookData> {
+    Ok(WebhookData { webhook: admin.webhook(&id).await? }.into())
+}
+
+#[derive(Deserialize)]
+pub(crate) struct CreateWebhookRequest {
+    url: String,
+    events: EventSelection,
+    description: Option<Description>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct CreatedWebhookData {
+    webhook: Webhook,
+    secret: String,
+}
+
+pub(crate) async fn create(admin: OrgAdmin, Json(request): Json<CreateWebhookRequest>) -> Outcome<CreatedWebhookData> {
+    let CreateWebhookRequest { url, events, description } = request;
+    let created = admin.create_webhook(NewWebhook { url, events, description: description.unwrap_or_default() }).await?;
+    let secret = created.secret.expose().to_string();
+    Ok(CreatedWebhookData { webhook: created.webhook, secret }.into())
+}
+
+#[derive(Deserialize)]
+pub(crate) struct UpdateWebhookRequest {
+    url: Option<String>,
+    events: Option<EventSelection>,
+    #[serde(default, deserialize_with = "patch")]
+    description: Patch<Description>,
+    status: Option<WebhookStatus>,
+}
+
+type Updating = (Path<WebhookId>, Json<UpdateWebhookRequest>);
+
+pub(crate) async fn update(admin: OrgAdmin, (Path(id), Json(request)): Updating) -> Outcome<WebhookData> {
+    let description = match request.description {
+        Patch::Keep => None,
+        Patch::Clear => Some(Description::default()),
+        Patch::Set(description) => Some(description),
+    };
+    let update = WebhookUpdate { url: request.url, events: request.events, description, status: request.status };
+    Ok(WebhookData { webhook: admin.update_webhook(&id, update).await? }.into())
+}
+
+pub(crate) async fn delete(admin: OrgAdmin, Path(id): Path<WebhookId>) -> Outcome<Message> {
+    admin.delete_webhook(&id).await?;
+    Ok(done("The webhook was deleted."))
+}
+
+#[derive(Serialize)]
+pub(crate) struct AcceptedData {
+    delivery: AcceptedDelivery,
+}
+
+/// A delivery that is on its way; the log tells the rest.
+#[derive(Serialize)]
+struct AcceptedDelivery {
+    id: DeliveryId,
+}
+
+impl From<DeliveryId> for AcceptedData {
+    fn from(id: DeliveryId) -> Self {
+        Self { delivery: AcceptedDelivery { id } }
+    }
+}
+
+pub(crate) async fn test(admin: OrgAdmin, Path(id): Path<WebhookId>) -> Outcome<AcceptedData> {
+    Ok(AcceptedData::from(admin.test_webhook(&id).await?).into())
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RotateSecretRequest {
+    overlap_seconds: Option<u32>,
+}
+
+/// A day, to give every receiver the new secret in.
+const DEFAULT_OVERLAP: u32 = 86_400;
+
+#[derive(Serialize)]
+pub(crate) struct SecretData {
+    secret: String,
+}
+
+type RotatingSecret = (Path<WebhookId>, OptionalJson<RotateSecretRequest>);
+
+pub(crate) async fn rotate_secret(admin: OrgAdmin, (Path(id), OptionalJson(request)): RotatingSecret) -> Outcome<SecretData> {
+    let overlap = Duration::from_secs(request.overlap_seconds.unwrap_or(DEFAULT_OVERLAP).into());
+    let secret = admin.rotate_webhook_secret(&id, overlap).await?;
+    Ok(SecretData { secret: secret.expose().to_string() }.into())
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DeliveriesData {
+    deliveries: Vec<Delivery>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+pub(crate) async fn deliveries(admin: OrgAdmin, (Path(id), page): (Path<WebhookId>, Page)) -> Outcome<DeliveriesData> {
+    let list = admin.deliveries(&id, &page).await?;
+    Ok(DeliveriesData { deliveries: list.items, next_cursor: list.next_cursor }.into())
+}
+
+pub(crate) async fn redeliver(admin: OrgAdmin, Paths(id, delivery): Paths<WebhookId, DeliveryId>) -> Outcome<AcceptedData> {
+    Ok(AcceptedData::from(admin.redeliver(&id, &delivery).await?).into())
+}

@@ -1,0 +1,61 @@
+//! Webhooks and their deliveries, in the shapes the API shows them. Signing secrets live in the store, sealed, not here.
+
+use serde::Serialize;
+
+use super::{DeliveryError, DeliveryStatus, WebhookStatus};
+use crate::{
+    id::{DeliveryId, EventId, OrgId, UserId, WebhookId},
+    time::Timestamp,
+    value::Description,
+    webhooks::{EventSelection, WebhookUrl},
+};
+
+/// An organization's subscription to its events.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Webhook {
+    /// `whk_…`
+    pub id: WebhookId,
+    /// The organization whose events it gets.
+    #[serde(skip)]
+    pub org_id: OrgId,
+    /// Where deliveries are sent.
+    pub url: WebhookUrl,
+    /// Which kinds of events it gets.
+    pub events: EventSelection,
+    /// For people to tell webhooks apart; may be empty.
+    pub description: Description,
+    /// A disabled webhook gets nothing.
+    pub status: WebhookStatus,
+    /// Its maker; `None` when that account was deleted.
+    pub created_by: Option<UserId>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// Since when every attempt failed.
+    #[serde(skip)]
+    pub failing_since: Option<Timestamp>,
+}
+
+/// One event on its way to one webhook.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Delivery {
+    /// `dlv_…`
+    pub id: DeliveryId,
+    /// The event; also the `webhook-id` of every attempt.
+    pub event_id: EventId,
+    /// The event's kind.
+    pub event: String,
+    /// How far it has come.
+    pub status: DeliveryStatus,
+    /// Attempts begun so far.
+    pub attempts: i64,
+    /// The HTTP status of the last answer.
+    pub last_status_code: Option<i64>,
+    /// Why the last attempt failed; `None` after success.
+    pub last_error: Option<DeliveryError>,
+    /// When it is tried next; `None` when it is not.
+    pub next_attempt_at: Option<Timestamp>,
+    /// When it was caused.
+    pub created_at: Timestamp,
+}

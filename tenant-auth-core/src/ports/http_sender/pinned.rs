@@ -1,0 +1,87 @@
+//! Keeps an attempt to its vetted addresses. reqwest asks its resolver while the attempt's own task polls it, so the addresses
+//! travel beside the attempt and never through a table that another attempt could change; asked outside any attempt, the
+//! resolver knows nothing. A host that is an address never reaches a resolver and is compared here before anything happens.
+
+use std::{
+    future::Future,
+    net::{IpAddr, SocketAddr},
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use url::{Host, Url};
+
+use crate::ports::{SendError, WebhookRequest};
+
+tokio::task_local! {
+    static PINNED: Pinned;
+}
+
+/// Where one attempt may connect to.
+#[derive(Debug, Clone)]
+pub(super) struct Pinned {
+    host: String,
+    addresses: Vec<SocketAddr>,
+    opened: Arc<AtomicU32>,
+}
+
+impl Pinned {
+    /// The addresses of `request`; connections opened to them are counted in `opened`.
+    ///
+    /// # Errors
+    /// [`SendError::Blocked`] when there is none, one has another port than the URL, or the URL's host is another address.
+    pub(super) fn to(request: &WebhookRequest, opened: &Arc<AtomicU32>) -> Result<Self, SendError> {
+        let port = request.url.port_or_known_default();
+        let host = request.url.host_str().unwrap_or_default().to_owned();
+        let is_vetted =
+            |address: &SocketAddr| Some(address.port()) == port && literal(&request.url).is_none_or(|ip| ip == address.ip());
+        if host.is_empty() || request.addresses.is_empty() || !request.addresses.iter().all(is_vetted) {
+            return Err(SendError::Blocked);
+        }
+        if literal(&request.url).is_some() {
+            opened.fetch_add(1, Ordering::Relaxed); // perhaps: nobody tells when the resolver is not asked
+        }
+        Ok(Self { host, addresses: request.addresses.clone(), opened: Arc::clone(opened) })
+    }
+
+    /// Runs the attempt.
+    pub(super) async fn during<T>(self, attempt: impl Future<Output = T>) -> T {
+        PINNED.scope(self, attempt).await
+    }
+}
+
+fn literal(url: &Url) -> Option<IpAddr> {
+    match url.host()? {
+        Host::Ipv4(address) => Some(address.into()),
+        Host::Ipv6(address) => Some(address.into()),
+        Host::Domain(_) => None,
+    }
+}
+
+/// Was asked for an address that no attempt has vetted.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("the address was not vetted")]
+pub(super) struct NotVetted;
+
+/// The resolver of every client: hands out what the attempt that asks was given, and asks nobody itself.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Addresses;
+
+impl Resolve for Addresses {
+    fn resolve(&self, name: Name) -> Resolving {
+        // Read here and not in the future: this call is made by the attempt's task, whoever polls what it returns.
+        let addresses = PINNED.try_with(|pinned| {
+            (pinned.host == name.as_str()).then(|| {
+                pinned.opened.fetch_add(1, Ordering::Relaxed);
+                pinned.addresses.clone()
+            })
+        });
+        Box::pin(async move {
+            let addresses: Addrs = Box::new(addresses.ok().flatten().ok_or(NotVetted)?.into_iter());
+            Ok(addresses)
+        })
+    }
+}

@@ -1,0 +1,156 @@
+//! Webhooks on their way out. The worker vets the target, hands a [`WebhookRequest`] over and records the outcome; retries,
+//! signatures and the choice of addresses are its business. What comes back is a status and a wish, never a body: nobody may
+//! use a webhook to read what an internal service says.
+
+use std::{fmt, net::SocketAddr, time::Duration};
+
+use async_trait::async_trait;
+use url::Url;
+
+use super::RetryAfter;
+
+/// One attempt at one delivery: a POST of JSON.
+#[derive(Clone, PartialEq, Eq)]
+pub struct WebhookRequest {
+    /// Where to; http or https.
+    pub url: Url,
+    /// Headers beside `Host`, `Content-Length` and `User-Agent`.
+    pub headers: Vec<(&'static str, String)>,
+    /// The payload, byte for byte as it was signed.
+    pub body: String,
+    /// Bounds the whole attempt: connecting, TLS, writing and the answer.
+    pub timeout: Duration,
+    /// The addresses of the URL's host that were vetted for this attempt, with its port. Connect to nothing else.
+    pub addresses: Vec<SocketAddr>,
+}
+
+impl fmt::Debug for WebhookRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WebhookRequest([redacted])") // personal data, and URLs that hold a credential in their path
+    }
+}
+
+/// What a receiver answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WebhookResponse {
+    /// The HTTP status; what counts as success is the caller's business.
+    pub status: u16,
+    /// When it wants to be tried again, if it said so in a way that can be read.
+    pub retry_after: Option<RetryAfter>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SendError {
+    /// The target is one that webhooks must not reach; nothing was sent.
+    #[error("blocked")]
+    Blocked,
+    /// The name has no address, nobody listens, or the connection ended without an answer that is HTTP.
+    #[error("unreachable")]
+    Unreachable,
+    /// The answer did not come in time.
+    #[error("timeout")]
+    Timeout,
+    /// The certificate is not trusted, or the two sides cannot agree on TLS.
+    #[error("tls")]
+    Tls,
+}
+
+impl SendError {
+    /// The word of `lastError` (contract section 4).
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Blocked => "blocked",
+            Self::Unreachable => "unreachable",
+            Self::Timeout => "timeout",
+            Self::Tls => "tls",
+        }
+    }
+}
+
+/// Sends webhooks.
+#[async_trait]
+pub trait Sender: fmt::Debug + Send + Sync {
+    /// Makes one attempt and follows no redirect. Any status is an answer.
+    ///
+    /// # Errors
+    /// [`SendError`] when there was no answer.
+    async fn send(&self, request: WebhookRequest) -> Result<WebhookResponse, SendError>;
+}
+
+/// Keeps what it is given, newest last, at most 1,000 requests, and answers as a test told it; for tests.
+#[cfg(feature = "testing")]
+#[derive(Debug, Default)]
+pub struct RecordingSender {
+    script: std::sync::Mutex<Script>,
+    released: tokio::sync::Notify,
+}
+
+#[cfg(feature = "testing")]
+#[derive(Debug, Default)]
+struct Script {
+    sent: std::collections::VecDeque<WebhookRequest>,
+    answers: std::collections::HashMap<String, std::collections::VecDeque<Result<WebhookResponse, SendError>>>,
+    held: std::collections::HashSet<String>,
+}
+
+#[cfg(feature = "testing")]
+impl RecordingSender {
+    /// Everything sent so far, oldest first; attempts that are held included.
+    pub fn sent(&self) -> Vec<WebhookRequest> {
+        self.script().sent.iter().cloned().collect()
+    }
+
+    /// Appends an answer of `url`: each is given once, the last one for ever. Without any, the answer is 200.
+    pub fn answer(&self, url: &str, answer: Result<WebhookResponse, SendError>) {
+        self.script().answers.entry(url.to_owned()).or_default().push_back(answer);
+    }
+
+    /// Lets `url` hang: attempts at it do not end, whatever their timeout, until [`RecordingSender::release`].
+    pub fn hold(&self, url: &str) {
+        self.script().held.insert(url.to_owned());
+    }
+
+    /// Lets the attempts at `url` that hang, and all later ones, be answered.
+    pub fn release(&self, url: &str) {
+        self.script().held.remove(url);
+        self.released.notify_waiters();
+    }
+
+    fn script(&self) -> std::sync::MutexGuard<'_, Script> {
+        self.script.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    async fn until_released(&self, url: &str) {
+        loop {
+            let mut released = std::pin::pin!(self.released.notified());
+            released.as_mut().enable(); // before the look, or a release between the two would be missed
+            if !self.script().held.contains(url) {
+                return;
+            }
+            released.await;
+        }
+    }
+}
+
+#[cfg(feature = "testing")]
+#[async_trait]
+impl Sender for RecordingSender {
+    async fn send(&self, request: WebhookRequest) -> Result<WebhookResponse, SendError> {
+        let url = request.url.to_string();
+        {
+            let mut script = self.script();
+            if script.sent.len() == 1_000 {
+                script.sent.pop_front();
+            }
+            script.sent.push_back(request);
+        }
+        self.until_released(&url).await;
+        let mut script = self.script();
+        let next = script.answers.get_mut(&url).and_then(|answers| match answers.len() {
+            0 | 1 => answers.front().copied(),
+            _ => answers.pop_front(),
+        });
+        next.unwrap_or(Ok(WebhookResponse { status: 200, retry_after: None }))
+    }
+}

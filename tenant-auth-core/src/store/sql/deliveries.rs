@@ -1,0 +1,245 @@
+//! Deliveries on their way. A due delivery is claimed by moving its next attempt to the end of a lease; a claim is recognised by
+//! its attempt number, so that a worker whose lease ran out cannot overwrite the outcome of the next one. What is due is found
+//! endpoint by endpoint: the backlog of one hides nobody else's.
+
+use crate::{
+    error::Error,
+    id::{DeliveryId, EventId, Id, OrgId, WebhookId},
+    model::{Delivery, DeliveryError, DeliveryStatus},
+    page::Page,
+    store::{
+        Link, Tx,
+        dialect::{execute, fetch_all, fetch_optional, row, statements},
+        sql::members::NumberRow,
+    },
+    time::Timestamp,
+};
+
+pub(crate) struct Deliveries<L>(pub(in crate::store) L);
+
+/// A delivery to be made.
+#[derive(Debug)]
+pub(crate) struct NewDelivery<'a> {
+    pub(crate) id: &'a DeliveryId,
+    pub(crate) org_id: &'a OrgId,
+    pub(crate) webhook_id: &'a WebhookId,
+    pub(crate) event_id: &'a EventId,
+    pub(crate) event_kind: &'a str,
+}
+
+/// A delivery to be attempted now.
+#[derive(Debug, Clone)]
+pub(crate) struct ClaimedDelivery {
+    pub(crate) id: DeliveryId,
+    pub(crate) event_id: EventId,
+    /// This attempt's number, from 1.
+    pub(crate) attempt: i64,
+}
+
+/// What an attempt came to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Attempted {
+    pub(crate) status: DeliveryStatus,
+    pub(crate) status_code: Option<u16>,
+    pub(crate) error: Option<DeliveryError>,
+    pub(crate) next_attempt_at: Option<Timestamp>,
+}
+
+statements! {
+    LIST = "
+        SELECT id, event_id, event_kind, status, attempts, last_status_code, last_error, next_attempt_at, created_at
+          FROM tenant_auth_deliveries
+         WHERE org_id = $1 AND webhook_id = $2 AND (created_at, id) > ($3, $4)
+         ORDER BY created_at, id
+         LIMIT $5";
+    FIND = "
+        SELECT id, event_id, event_kind, status, attempts, last_status_code, last_error, next_attempt_at, created_at
+          FROM tenant_auth_deliveries
+         WHERE org_id = $1 AND webhook_id = $2 AND id = $3";
+    INSERT = "
+        INSERT INTO tenant_auth_deliveries
+               (id, org_id, webhook_id, event_id, event_kind, status, attempts, next_attempt_at, created_at)
+        VALUES ($1, $2, $3, $4, $5, 'pending', 0, $6, $6)";
+    NTH_LATEST = "
+        SELECT created_at AS number
+          FROM tenant_auth_deliveries
+         WHERE org_id = $1 AND webhook_id = $2 AND created_at > $3 AND event_kind = 'webhook.test'
+         ORDER BY created_at DESC
+         LIMIT 1 OFFSET $4";
+    // One step of the index per endpoint with something pending, however much that is.
+    DUE_ENDPOINTS = "
+        WITH RECURSIVE endpoints (id) AS (
+            SELECT MIN(webhook_id) FROM tenant_auth_deliveries WHERE next_attempt_at IS NOT NULL AND webhook_id > $2
+             UNION ALL
+            SELECT (SELECT MIN(webhook_id) FROM tenant_auth_deliveries
+                     WHERE next_attempt_at IS NOT NULL AND webhook_id > endpoints.id)
+              FROM endpoints
+             WHERE endpoints.id IS NOT NULL
+        )
+        SELECT id
+          FROM endpoints
+         WHERE id IS NOT NULL
+           AND (SELECT MIN(next_attempt_at) FROM tenant_auth_deliveries WHERE webhook_id = endpoints.id AND next_attempt_at IS NOT NULL) <= $1
+         LIMIT $3";
+    NEXT_DUE = "SELECT COALESCE(MIN(next_attempt_at), 0) AS number FROM tenant_auth_deliveries WHERE next_attempt_at > $1";
+    CLAIM = "
+        UPDATE tenant_auth_deliveries
+           SET attempts = attempts + 1, next_attempt_at = $3
+         WHERE id IN (SELECT id
+                        FROM tenant_auth_deliveries
+                       WHERE webhook_id = $1 AND next_attempt_at <= $2
+                       ORDER BY next_attempt_at
+                       LIMIT $4)
+           AND next_attempt_at <= $2
+        RETURNING id, event_id, attempts";
+    RECORD = "
+        UPDATE tenant_auth_deliveries
+           SET status = $3, last_status_code = $4, last_error = $5, next_attempt_at = $6
+         WHERE id = $1 AND attempts = $2 AND status = 'pending'";
+    CANCEL_PENDING = "
+        UPDATE tenant_auth_deliveries
+           SET status = 'cancelled', next_attempt_at = NULL
+         WHERE webhook_id = $1 AND next_attempt_at IS NOT NULL";
+    OLDEST_DUE = "SELECT COALESCE(MIN(next_attempt_at), 0) AS number FROM tenant_auth_deliveries WHERE next_attempt_at IS NOT NULL";
+    PENDING = "SELECT COUNT(*) AS number FROM tenant_auth_deliveries WHERE next_attempt_at IS NOT NULL";
+}
+
+row! {
+    DeliveryRow {
+        id: String,
+        event_id: String,
+        event_kind: String,
+        status: String,
+        attempts: i64,
+        last_status_code: Option<i64>,
+        last_error: Option<String>,
+        next_attempt_at: Option<i64>,
+        created_at: i64,
+    }
+}
+
+row! { EndpointRow { id: String, } }
+
+row! {
+    ClaimedRow {
+        id: String,
+        event_id: String,
+        attempts: i64,
+    }
+}
+
+impl From<DeliveryRow> for Delivery {
+    fn from(row: DeliveryRow) -> Self {
+        Self {
+            id: Id::from_stored(row.id),
+            event_id: Id::from_stored(row.event_id),
+            event: row.event_kind,
+            status: DeliveryStatus::parse(&row.status).unwrap_or(DeliveryStatus::Cancelled),
+            attempts: row.attempts,
+            last_status_code: row.last_status_code,
+            last_error: row.last_error.as_deref().and_then(DeliveryError::parse),
+            next_attempt_at: row.next_attempt_at.map(Timestamp::from_millis),
+            created_at: Timestamp::from_millis(row.created_at),
+        }
+    }
+}
+
+impl<L: Link> Deliveries<L> {
+    pub(crate) async fn list(mut self, org: &OrgId, webhook: &WebhookId, page: &Page) -> Result<Vec<Delivery>, Error> {
+        let (time, id, limit) = page.bounds();
+        let rows = fetch_all!(self.0, DeliveryRow, LIST, org.as_str(), webhook.as_str(), time, id, limit)?;
+        Ok(rows.into_iter().map(Delivery::from).collect())
+    }
+
+    pub(crate) async fn find(mut self, org: &OrgId, webhook: &WebhookId, delivery: &DeliveryId) -> Result<Option<Delivery>, Error> {
+        Ok(fetch_optional!(self.0, DeliveryRow, FIND, org.as_str(), webhook.as_str(), delivery.as_str())?.map(Delivery::from))
+    }
+
+    /// When the `nth` latest test delivery was asked for, of those since `since`; `None` when there are fewer.
+    pub(crate) async fn nth_latest_test(
+        mut self,
+        org: &OrgId,
+        webhook: &WebhookId,
+        since: Timestamp,
+        nth: u32,
+    ) -> Result<Option<Timestamp>, Error> {
+        let offset = i64::from(nth) - 1;
+        let row = fetch_optional!(self.0, NumberRow, NTH_LATEST, org.as_str(), webhook.as_str(), since.millis(), offset)?;
+        Ok(row.map(|row| Timestamp::from_millis(row.number)))
+    }
+
+    /// Up to `limit` endpoints after an id that have something due, in the order of their ids.
+    pub(crate) async fn due_endpoints(mut self, now: Timestamp, after: &str, limit: u32) -> Result<Vec<WebhookId>, Error> {
+        let rows = fetch_all!(self.0, EndpointRow, DUE_ENDPOINTS, now.millis(), after, i64::from(limit))?;
+        Ok(rows.into_iter().map(|row| Id::from_stored(row.id)).collect())
+    }
+
+    /// When the next delivery becomes due that is not due yet.
+    pub(crate) async fn next_due(mut self, now: Timestamp) -> Result<Option<Timestamp>, Error> {
+        let due = fetch_optional!(self.0, NumberRow, NEXT_DUE, now.millis())?.map_or(0, |row| row.number);
+        Ok((due != 0).then(|| Timestamp::from_millis(due)))
+    }
+
+    /// How many deliveries are pending, and when the first of them is or was due.
+    pub(crate) async fn backlog(mut self) -> Result<(i64, Option<Timestamp>), Error> {
+        let pending = fetch_optional!(self.0, NumberRow, PENDING)?.map_or(0, |row| row.number);
+        let oldest = fetch_optional!(self.0, NumberRow, OLDEST_DUE)?.map_or(0, |row| row.number);
+        Ok((pending, (oldest != 0).then(|| Timestamp::from_millis(oldest))))
+    }
+}
+
+impl Deliveries<&mut Tx> {
+    /// Stores a delivery that is due at once.
+    pub(crate) async fn insert(mut self, delivery: &NewDelivery<'_>, now: Timestamp) -> Result<(), Error> {
+        self.0.fill_outbox();
+        execute!(
+            self.0,
+            INSERT,
+            delivery.id.as_str(),
+            delivery.org_id.as_str(),
+            delivery.webhook_id.as_str(),
+            delivery.event_id.as_str(),
+            delivery.event_kind,
+            now.millis()
+        )?;
+        Ok(())
+    }
+
+    /// Takes up to `limit` due deliveries of an endpoint; nobody else gets them before `lease_until`.
+    pub(crate) async fn claim(
+        mut self,
+        endpoint: &WebhookId,
+        now: Timestamp,
+        lease_until: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<ClaimedDelivery>, Error> {
+        let limit = i64::from(limit);
+        let rows = fetch_all!(self.0, ClaimedRow, CLAIM, endpoint.as_str(), now.millis(), lease_until.millis(), limit)?;
+        let claimed = |row: ClaimedRow| ClaimedDelivery {
+            id: Id::from_stored(row.id),
+            event_id: Id::from_stored(row.event_id),
+            attempt: row.attempts,
+        };
+        Ok(rows.into_iter().map(claimed).collect())
+    }
+
+    /// Records what an attempt came to, unless the delivery was cancelled or claimed again meanwhile.
+    pub(crate) async fn record(mut self, claim: &ClaimedDelivery, attempted: Attempted) -> Result<(), Error> {
+        execute!(
+            self.0,
+            RECORD,
+            claim.id.as_str(),
+            claim.attempt,
+            attempted.status.as_str(),
+            attempted.status_code.map(i64::from),
+            attempted.error.map(DeliveryError::as_str),
+            attempted.next_attempt_at.map(Timestamp::millis)
+        )?;
+        Ok(())
+    }
+
+    /// Cancels whatever an endpoint still waits for.
+    pub(crate) async fn cancel_pending(mut self, endpoint: &WebhookId) -> Result<u64, Error> {
+        execute!(self.0, CANCEL_PENDING, endpoint.as_str())
+    }
+}

@@ -1,0 +1,216 @@
+//! Webhooks and what their deliveries are signed with. Changes to a webhook happen under the lock of its organization; only its
+//! health is written by the worker.
+
+use crate::{
+    error::Error,
+    id::{Id, OrgId, WebhookId},
+    model::{Webhook, WebhookStatus},
+    page::Page,
+    store::{
+        Link, Tx,
+        dialect::{execute, fetch_all, fetch_optional, row, statements},
+        sql::{corrupt, members::NumberRow},
+    },
+    time::Timestamp,
+    value::Description,
+    webhooks::{EventSelection, WebhookUrl},
+};
+
+pub(crate) struct Webhooks<L>(pub(in crate::store) L);
+
+/// A sealed signing secret.
+#[derive(Debug)]
+pub(crate) struct SealedSecret {
+    pub(crate) id: String,
+    pub(crate) sealed: String,
+}
+
+statements! {
+    LIST = "
+        SELECT id, org_id, url, events, description, status, failing_since, created_by, created_at
+          FROM tenant_auth_webhooks
+         WHERE org_id = $1 AND (created_at, id) > ($2, $3)
+         ORDER BY created_at, id
+         LIMIT $4";
+    FIND = "
+        SELECT id, org_id, url, events, description, status, failing_since, created_by, created_at
+          FROM tenant_auth_webhooks
+         WHERE org_id = $1 AND id = $2";
+    ENDPOINT = "
+        SELECT id, org_id, url, events, description, status, failing_since, created_by, created_at
+          FROM tenant_auth_webhooks
+         WHERE id = $1";
+    ACTIVE_AFTER = "
+        SELECT id, org_id, url, events, description, status, failing_since, created_by, created_at
+          FROM tenant_auth_webhooks
+         WHERE org_id = $1 AND id > $2 AND status = 'active'
+         ORDER BY id
+         LIMIT $3";
+    COUNT = "SELECT COUNT(*) AS number FROM tenant_auth_webhooks WHERE org_id = $1";
+    INSERT = "
+        INSERT INTO tenant_auth_webhooks (id, org_id, url, events, description, status, created_by, created_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    UPDATE = "
+        UPDATE tenant_auth_webhooks
+           SET url = $3, events = $4, description = $5, status = $6, failing_since = $7
+         WHERE org_id = $1 AND id = $2";
+    DELETE = "DELETE FROM tenant_auth_webhooks WHERE org_id = $1 AND id = $2";
+    MARK_FAILING = "
+        UPDATE tenant_auth_webhooks
+           SET failing_since = $2
+         WHERE id = $1 AND failing_since IS NULL";
+    MARK_WELL = "UPDATE tenant_auth_webhooks SET failing_since = NULL WHERE id = $1 AND failing_since IS NOT NULL";
+    SECRETS = "
+        SELECT id, secret
+          FROM tenant_auth_webhook_secrets
+         WHERE org_id = $1 AND webhook_id = $2 AND (expires_at IS NULL OR expires_at > $3)
+         ORDER BY created_at DESC";
+    INSERT_SECRET = "
+        INSERT INTO tenant_auth_webhook_secrets (id, org_id, webhook_id, secret, created_at)
+        VALUES ($1, $2, $3, $4, $5)";
+    DELETE_FORMER_SECRETS = "
+        DELETE FROM tenant_auth_webhook_secrets
+         WHERE org_id = $1 AND webhook_id = $2 AND expires_at IS NOT NULL";
+    EXPIRE_SECRET = "
+        UPDATE tenant_auth_webhook_secrets
+           SET expires_at = $3
+         WHERE org_id = $1 AND webhook_id = $2";
+}
+
+row! {
+    WebhookRow {
+        id: String,
+        org_id: String,
+        url: String,
+        events: String,
+        description: String,
+        status: String,
+        failing_since: Option<i64>,
+        created_by: Option<String>,
+        created_at: i64,
+    }
+}
+
+row! {
+    SecretRow {
+        id: String,
+        secret: String,
+    }
+}
+
+impl TryFrom<WebhookRow> for Webhook {
+    type Error = Error;
+
+    fn try_from(row: WebhookRow) -> Result<Self, Error> {
+        Ok(Self {
+            id: Id::from_stored(row.id),
+            org_id: Id::from_stored(row.org_id),
+            url: WebhookUrl::parse(&row.url).map_err(|_| corrupt("webhook URL"))?,
+            events: EventSelection::from_stored(&row.events),
+            description: Description::from_stored(row.description),
+            // What this version does not know gets nothing.
+            status: WebhookStatus::parse(&row.status).unwrap_or(WebhookStatus::Disabled),
+            created_by: row.created_by.map(Id::from_stored),
+            created_at: Timestamp::from_millis(row.created_at),
+            failing_since: row.failing_since.map(Timestamp::from_millis),
+        })
+    }
+}
+
+impl<L: Link> Webhooks<L> {
+    pub(crate) async fn list(mut self, org: &OrgId, page: &Page) -> Result<Vec<Webhook>, Error> {
+        let (time, id, limit) = page.bounds();
+        let rows = fetch_all!(self.0, WebhookRow, LIST, org.as_str(), time, id, limit)?;
+        rows.into_iter().map(Webhook::try_from).collect()
+    }
+
+    pub(crate) async fn find(mut self, org: &OrgId, webhook: &WebhookId) -> Result<Option<Webhook>, Error> {
+        fetch_optional!(self.0, WebhookRow, FIND, org.as_str(), webhook.as_str())?.map(Webhook::try_from).transpose()
+    }
+
+    /// For the worker, which serves every organization.
+    pub(crate) async fn endpoint(mut self, webhook: &WebhookId) -> Result<Option<Webhook>, Error> {
+        fetch_optional!(self.0, WebhookRow, ENDPOINT, webhook.as_str())?.map(Webhook::try_from).transpose()
+    }
+
+    /// Up to `limit` active webhooks of an organization after an id.
+    pub(crate) async fn active_after(mut self, org: &OrgId, after: &str, limit: u32) -> Result<Vec<Webhook>, Error> {
+        let rows = fetch_all!(self.0, WebhookRow, ACTIVE_AFTER, org.as_str(), after, i64::from(limit))?;
+        rows.into_iter().map(Webhook::try_from).collect()
+    }
+
+    pub(crate) async fn count(mut self, org: &OrgId) -> Result<i64, Error> {
+        Ok(fetch_optional!(self.0, NumberRow, COUNT, org.as_str())?.map_or(0, |row| row.number))
+    }
+
+    /// The secrets that sign now, the newest first.
+    pub(crate) async fn secrets(mut self, org: &OrgId, webhook: &WebhookId, now: Timestamp) -> Result<Vec<SealedSecret>, Error> {
+        let rows = fetch_all!(self.0, SecretRow, SECRETS, org.as_str(), webhook.as_str(), now.millis())?;
+        Ok(rows.into_iter().map(|row| SealedSecret { id: row.id, sealed: row.secret }).collect())
+    }
+}
+
+impl Webhooks<&mut Tx> {
+    pub(crate) async fn insert(mut self, webhook: &Webhook) -> Result<(), Error> {
+        execute!(
+            self.0,
+            INSERT,
+            webhook.id.as_str(),
+            webhook.org_id.as_str(),
+            webhook.url.as_str(),
+            webhook.events.to_stored().as_str(),
+            webhook.description.as_str(),
+            webhook.status.as_str(),
+            webhook.created_by.as_ref().map(Id::as_str),
+            webhook.created_at.millis()
+        )?;
+        Ok(())
+    }
+
+    pub(crate) async fn update(mut self, webhook: &Webhook) -> Result<(), Error> {
+        execute!(
+            self.0,
+            UPDATE,
+            webhook.org_id.as_str(),
+            webhook.id.as_str(),
+            webhook.url.as_str(),
+            webhook.events.to_stored().as_str(),
+            webhook.description.as_str(),
+            webhook.status.as_str(),
+            webhook.failing_since.map(Timestamp::millis)
+        )?;
+        Ok(())
+    }
+
+    /// Deletes it with its secrets and deliveries.
+    pub(crate) async fn delete(mut self, webhook: &Webhook) -> Result<(), Error> {
+        execute!(self.0, DELETE, webhook.org_id.as_str(), webhook.id.as_str())?;
+        Ok(())
+    }
+
+    /// Notes the first failure of a row of failures.
+    pub(crate) async fn mark_failing(mut self, webhook: &WebhookId, since: Timestamp) -> Result<(), Error> {
+        execute!(self.0, MARK_FAILING, webhook.as_str(), since.millis())?;
+        Ok(())
+    }
+
+    pub(crate) async fn mark_well(mut self, webhook: &WebhookId) -> Result<(), Error> {
+        execute!(self.0, MARK_WELL, webhook.as_str())?;
+        Ok(())
+    }
+
+    /// Adds the secret that signs from now on. The one before it signs beside it until `former_until`; older ones are gone.
+    pub(crate) async fn add_secret(
+        mut self,
+        webhook: &Webhook,
+        secret: &SealedSecret,
+        former_until: Timestamp,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let (org, id) = (webhook.org_id.as_str(), webhook.id.as_str());
+        execute!(self.0, DELETE_FORMER_SECRETS, org, id)?;
+        execute!(self.0, EXPIRE_SECRET, org, id, former_until.millis())?;
+        execute!(self.0, INSERT_SECRET, secret.id.as_str(), org, id, secret.sealed.as_str(), now.millis())?;
+        Ok(())
+    }
+}

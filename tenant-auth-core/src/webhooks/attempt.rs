@@ -1,0 +1,109 @@
+//! One attempt: the target is vetted again, the payload signed with every live secret, sent, and what came of it judged. The
+//! schedule, `Retry-After` and when an endpoint is given up are contract section 6.
+
+use std::time::Duration;
+
+use super::{SigningSecret, secrets};
+use crate::{
+    builder::TenantAuth,
+    error::Error,
+    model::{DeliveryError, DeliveryStatus, Webhook},
+    ports::{RetryAfter, SendError, Sender, WebhookRequest, WebhookResponse},
+    store::{Attempted, ClaimedDelivery},
+    time::Timestamp,
+};
+
+/// A receiver may ask for this much patience at most.
+const MOST_PATIENCE: Duration = Duration::from_secs(24 * 3_600);
+/// Every wait is varied by this much either way, so that what failed together does not come back together.
+const JITTER_PERCENT: u64 = 15;
+/// HTTP 410: the endpoint will not be back.
+const GONE: u16 = 410;
+
+/// An endpoint with what its deliveries are signed with.
+#[derive(Debug)]
+pub(super) struct Endpoint {
+    pub(super) webhook: Webhook,
+    pub(super) secrets: Vec<SigningSecret>,
+}
+
+/// What one attempt came to.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    pub(super) claim: ClaimedDelivery,
+    pub(super) attempted: Attempted,
+    /// The endpoint answered that it is gone.
+    pub(super) gone: bool,
+}
+
+impl Endpoint {
+    /// Opens the secrets that sign now.
+    pub(super) async fn read(auth: &TenantAuth, webhook: Webhook, now: Timestamp) -> Result<Self, Error> {
+        let stored = auth.store().read().await?.webhooks().secrets(&webhook.org_id, &webhook.id, now).await?;
+        let secrets = stored.iter().map(|stored| secrets::open(auth, &webhook.org_id, stored)).collect::<Result<_, _>>()?;
+        Ok(Self { webhook, secrets })
+    }
+}
+
+/// Makes one attempt. An error means that nothing was sent and nothing is known: the claim runs out, and somebody tries again.
+pub(super) async fn attempt(
+    auth: &TenantAuth,
+    sender: &dyn Sender,
+    endpoint: &Endpoint,
+    claim: ClaimedDelivery,
+) -> Result<Outcome, Error> {
+    let payload = auth.store().read().await?.events().payload(&claim.event_id).await?;
+    let payload = payload.ok_or_else(|| Error::internal("a delivery's event is gone"))?;
+    let answer = match auth.targets().vet(&endpoint.webhook.url, auth.resolver()).await {
+        Ok(addresses) => {
+            let headers = headers(endpoint, &claim, &payload, auth.now());
+            let url = endpoint.webhook.url.to_url();
+            sender.send(WebhookRequest { url, headers, body: payload, timeout: auth.config().webhook_timeout, addresses }).await
+        }
+        Err(refused) => Err(refused),
+    };
+    let gone = matches!(&answer, Ok(response) if response.status == GONE);
+    let attempted = judge(auth, claim.attempt, answer, auth.now());
+    Ok(Outcome { claim, attempted, gone })
+}
+
+fn headers(endpoint: &Endpoint, claim: &ClaimedDelivery, payload: &str, now: Timestamp) -> Vec<(&'static str, String)> {
+    let timestamp = now.secs().to_string();
+    let id = claim.event_id.as_str();
+    let signatures: Vec<String> = endpoint.secrets.iter().map(|secret| secret.sign(id, &timestamp, payload.as_bytes())).collect();
+    vec![
+        ("content-type", "application/json".to_owned()),
+        ("webhook-id", id.to_owned()),
+        ("webhook-signature", signatures.join(" ")),
+        ("webhook-timestamp", timestamp),
+    ]
+}
+
+fn judge(auth: &TenantAuth, attempt: i64, answer: Result<WebhookResponse, SendError>, now: Timestamp) -> Attempted {
+    let (status_code, error, patience) = match answer {
+        Ok(response) if (200..300).contains(&response.status) => {
+            let (status_code, status) = (Some(response.status), DeliveryStatus::Succeeded);
+            return Attempted { status, status_code, error: None, next_attempt_at: None };
+        }
+        Ok(response) => (Some(response.status), DeliveryError::Status, response.retry_after),
+        Err(SendError::Blocked) => (None, DeliveryError::Blocked, None),
+        Err(SendError::Unreachable) => (None, DeliveryError::Unreachable, None),
+        Err(SendError::Timeout) => (None, DeliveryError::Timeout, None),
+        Err(SendError::Tls) => (None, DeliveryError::Tls, None),
+    };
+    let next_attempt_at = next_attempt(auth, attempt, patience, now);
+    let status = if next_attempt_at.is_some() { DeliveryStatus::Pending } else { DeliveryStatus::Failed };
+    Attempted { status, status_code, error: Some(error), next_attempt_at }
+}
+
+/// When attempt number `attempt` is followed by the next; `None` after the last.
+fn next_attempt(auth: &TenantAuth, attempt: i64, patience: Option<RetryAfter>, now: Timestamp) -> Option<Timestamp> {
+    let made = usize::try_from(attempt).unwrap_or(usize::MAX);
+    let wait = auth.config().webhook_retry_schedule.get(made.saturating_sub(1))?;
+    let mut dice = [0u8; 8];
+    auth.entropy().fill(&mut dice);
+    let percent = 100 - JITTER_PERCENT + u64::from_le_bytes(dice) % (2 * JITTER_PERCENT + 1);
+    let scheduled = wait.saturating_mul(u32::try_from(percent).unwrap_or(100)) / 100;
+    let asked = patience.map_or(Duration::ZERO, |patience| patience.wait(now)).min(MOST_PATIENCE);
+    Some(now.plus(scheduled.max(asked)))
+}

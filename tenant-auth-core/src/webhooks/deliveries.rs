@@ -1,0 +1,77 @@
+//! Deliveries as an org_admin sees them: the log, a test, and sending something again.
+
+use std::time::Duration;
+
+use crate::{
+    caller::OrgAdmin,
+    error::Error,
+    event::{EventKind, WebhookData},
+    id::{DeliveryId, Id, WebhookId},
+    model::{Delivery, Webhook, WebhookStatus},
+    page::{List, Page},
+    store::{Event, NewDelivery, Tx},
+};
+
+/// Test deliveries a webhook gets in an hour at most.
+const TESTS_PER_HOUR: u32 = 60;
+const HOUR: Duration = Duration::from_secs(3_600);
+
+impl OrgAdmin {
+    /// A webhook's deliveries of the last 30 days, oldest first.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub async fn deliveries(&self, id: &WebhookId, page: &Page) -> Result<List<Delivery>, Error> {
+        let mut reader = self.0.auth.store().read().await?;
+        reader.webhooks().find(self.0.org_id(), id).await?.ok_or(Error::NotFound("webhook"))?;
+        Ok(page.cut(reader.deliveries().list(self.0.org_id(), id, page).await?))
+    }
+
+    /// Sends a `webhook.test` event to one webhook, whatever it selected.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::WebhookDisabled`]; [`Error::RateLimited`] beyond 60 in an hour.
+    pub async fn test_webhook(&self, id: &WebhookId) -> Result<DeliveryId, Error> {
+        let auth = &self.0.auth;
+        let mut write = self.begin_write().await?;
+        let webhook = enabled(&mut write.tx, self, id).await?;
+        // The organization is locked: nobody else counts at the same time.
+        let since = write.now.minus(HOUR);
+        if let Some(oldest) = write.tx.deliveries().nth_latest_test(self.0.org_id(), id, since, TESTS_PER_HOUR).await? {
+            return Err(Error::RateLimited { retry_after: oldest.plus(HOUR).since(write.now) });
+        }
+        let delivery: DeliveryId = Id::generate(write.now, auth.entropy());
+        let data = WebhookData { webhook: &webhook, reason: None };
+        let event = Event::new(EventKind::WebhookTest, self.0.place(), self.0.actor(), &data)?;
+        write.tx.push(event.only_to(&webhook.id, &delivery));
+        auth.commit(write.tx, write.now).await?;
+        Ok(delivery)
+    }
+
+    /// Sends the event of a delivery again: a new delivery with the same `webhook-id`, whatever became of the first.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::WebhookDisabled`].
+    pub async fn redeliver(&self, id: &WebhookId, delivery: &DeliveryId) -> Result<DeliveryId, Error> {
+        let auth = &self.0.auth;
+        let mut write = self.begin_write().await?;
+        let webhook = enabled(&mut write.tx, self, id).await?;
+        let former = write.tx.deliveries().find(self.0.org_id(), id, delivery).await?.ok_or(Error::NotFound("delivery"))?;
+        let again: DeliveryId = Id::generate(write.now, auth.entropy());
+        let new = NewDelivery {
+            id: &again,
+            org_id: self.0.org_id(),
+            webhook_id: &webhook.id,
+            event_id: &former.event_id,
+            event_kind: &former.event,
+        };
+        write.tx.deliveries().insert(&new, write.now).await?;
+        auth.commit(write.tx, write.now).await?;
+        Ok(again)
+    }
+}
+
+async fn enabled(tx: &mut Tx, admin: &OrgAdmin, id: &WebhookId) -> Result<Webhook, Error> {
+    let webhook = tx.webhooks().find(admin.0.org_id(), id).await?.ok_or(Error::NotFound("webhook"))?;
+    if webhook.status == WebhookStatus::Active { Ok(webhook) } else { Err(Error::WebhookDisabled) }
+}

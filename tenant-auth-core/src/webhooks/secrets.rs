@@ -1,0 +1,25 @@
+//! Signing secrets at rest: sealed, bound to the webhook's organization and to their own row.
+
+use super::SigningSecret;
+use crate::{
+    builder::TenantAuth, error::Error, id::OrgId, model::Webhook, sealed::Place, secret::random_text, store::SealedSecret,
+};
+
+/// A new secret, in clear for its owner and sealed for the database.
+pub(super) fn make(auth: &TenantAuth, webhook: &Webhook) -> Result<(SigningSecret, SealedSecret), Error> {
+    let secret = SigningSecret::generate(auth.entropy());
+    let id = random_text(auth.entropy());
+    let sealed = auth.master_keys().seal(secret.expose().as_bytes(), place(&id, &webhook.org_id), auth.entropy())?;
+    Ok((secret, SealedSecret { id, sealed }))
+}
+
+/// A stored secret, opened.
+pub(super) fn open(auth: &TenantAuth, org: &OrgId, stored: &SealedSecret) -> Result<SigningSecret, Error> {
+    let plain = auth.master_keys().open(&stored.sealed, place(&stored.id, org));
+    let plain = plain.ok_or_else(|| Error::internal("a webhook's secret does not open"))?;
+    SigningSecret::parse(str::from_utf8(&plain).map_err(Error::internal)?).map_err(Error::internal)
+}
+
+fn place<'a>(id: &'a str, org: &'a OrgId) -> Place<'a> {
+    Place { table: "tenant_auth_webhook_secrets", column: "secret", row: id, org: org.as_str() }
+}

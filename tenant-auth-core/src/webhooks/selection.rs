@@ -1,0 +1,99 @@
+//! Which kinds of events a webhook wants: kinds by name, all kinds of a group (`member.*`), or all (`*`).
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+
+use crate::{event::EventKind, value::Rejected};
+
+/// A selection of event kinds, at least one pattern and none of them unknown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventSelection(Vec<String>);
+
+impl EventSelection {
+    /// Checks patterns: a kind such as `member.joined`, a group such as `member.*`, or `*`. Repetitions are dropped.
+    ///
+    /// # Errors
+    /// [`Rejected`] without a pattern, and for one that selects nothing, with the list of known kinds.
+    pub fn parse<T: AsRef<str>>(patterns: &[T]) -> Result<Self, Rejected> {
+        let mut selected: Vec<String> = Vec::new();
+        for pattern in patterns.iter().map(AsRef::as_ref) {
+            if !EventKind::ALL.iter().any(|kind| selects(pattern, kind.as_str())) {
+                return Err(unknown(pattern));
+            }
+            if !selected.iter().any(|known| known == pattern) {
+                selected.push(pattern.to_owned());
+            }
+        }
+        if selected.is_empty() { Err(Rejected::because("must name at least one kind of event, or *")) } else { Ok(Self(selected)) }
+    }
+
+    /// Whether events of this kind are selected. The kind is a text, for a newer version may have stored it.
+    pub fn includes(&self, kind: &str) -> bool {
+        self.0.iter().any(|pattern| selects(pattern, kind))
+    }
+
+    /// The patterns, as they were given.
+    pub fn patterns(&self) -> &[String] {
+        &self.0
+    }
+
+    pub(crate) fn from_stored(text: &str) -> Self {
+        Self(text.split(' ').map(str::to_owned).collect())
+    }
+
+    pub(crate) fn to_stored(&self) -> String {
+        self.0.join(" ")
+    }
+}
+
+fn selects(pattern: &str, kind: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some("") => true,
+        Some(group) => group.ends_with('.') && kind.split_inclusive('.').next() == Some(group),
+        None => pattern == kind,
+    }
+}
+
+fn unknown(pattern: &str) -> Rejected {
+    let known: Vec<&str> = EventKind::ALL.iter().map(|kind| kind.as_str()).collect();
+    let shown: String = pattern.chars().filter(|c| c.is_ascii_graphic()).take(40).collect();
+    Rejected::because(format!("no event is called '{shown}'; known are {}, a group such as member.*, and *", known.join(", ")))
+}
+
+impl<'de> Deserialize<'de> for EventSelection {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let patterns = Vec::<String>::deserialize(deserializer)?;
+        Self::parse(&patterns).map_err(D::Error::custom)
+    }
+}
+
+impl Serialize for EventSelection {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_selects_its_kinds_and_no_others() {
+        let selection = EventSelection::parse(&["member.*", "user.updated", "member.*"]).expect("known");
+        assert_eq!(selection.patterns(), ["member.*", "user.updated"]);
+        assert!(selection.includes("member.joined") && selection.includes("user.updated"));
+        assert!(!selection.includes("user.email_verified") && !selection.includes("session.created"));
+        let everything = EventSelection::parse(&["*"]).expect("known");
+        assert!(EventKind::ALL.iter().all(|kind| everything.includes(kind.as_str())));
+    }
+
+    #[test]
+    fn patterns_that_select_nothing_are_refused_with_the_known_kinds() {
+        for pattern in
+            ["member", "member.", "member.left", "mem*", "membe.*", "*.joined", "**", "", " *", "Member.joined", "member.joined.*"]
+        {
+            let refusal = EventSelection::parse(&[pattern]).expect_err(pattern).to_string();
+            assert!(refusal.contains("member.joined") && refusal.contains("webhook.test"), "{refusal}");
+        }
+        assert!(EventSelection::parse::<&str>(&[]).is_err());
+    }
+}

@@ -1,0 +1,170 @@
+//! Webhooks as an org_admin manages them. URLs are vetted before anything is stored; every change happens under the lock of the
+//! organization, so that a webhook is never deleted or disabled halfway.
+
+use std::time::Duration;
+
+use super::{EventSelection, SigningSecret, secrets};
+use crate::{
+    caller::{OrgAdmin, Write},
+    error::Error,
+    id::{Id, WebhookId},
+    letters::Letter,
+    mail,
+    model::{Webhook, WebhookStatus},
+    page::{List, Page},
+    time::Timestamp,
+    value::Description,
+};
+
+/// The longest time a rotated secret signs beside its successor: 30 days.
+const LONGEST_OVERLAP: Duration = Duration::from_secs(30 * 24 * 3_600);
+
+/// A webhook to be made.
+#[derive(Debug, Clone)]
+pub struct NewWebhook {
+    /// Where deliveries are sent; vetted when the webhook is made, and again before each attempt.
+    pub url: String,
+    /// Which events it gets.
+    pub events: EventSelection,
+    /// For people to tell webhooks apart.
+    pub description: Description,
+}
+
+/// A webhook that was just made. Its secret is shown nowhere else.
+#[derive(Debug)]
+pub struct CreatedWebhook {
+    /// What is kept of it.
+    pub webhook: Webhook,
+    /// What its deliveries are signed with.
+    pub secret: SigningSecret,
+}
+
+/// What may be changed of a webhook.
+#[derive(Debug, Clone, Default)]
+pub struct WebhookUpdate {
+    /// Where deliveries are sent; those that still wait go there too.
+    pub url: Option<String>,
+    /// Which events it gets from now on.
+    pub events: Option<EventSelection>,
+    /// For people to tell webhooks apart.
+    pub description: Option<Description>,
+    /// Disabling cancels whatever still waits.
+    pub status: Option<WebhookStatus>,
+}
+
+impl OrgAdmin {
+    /// The webhooks, oldest first.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub async fn webhooks(&self, page: &Page) -> Result<List<Webhook>, Error> {
+        Ok(page.cut(self.0.auth.store().read().await?.webhooks().list(self.0.org_id(), page).await?))
+    }
+
+    /// One webhook.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub async fn webhook(&self, id: &WebhookId) -> Result<Webhook, Error> {
+        let webhook = self.0.auth.store().read().await?.webhooks().find(self.0.org_id(), id).await?;
+        webhook.ok_or(Error::NotFound("webhook"))
+    }
+
+    /// Makes a webhook; the other org_admins are told by mail.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a URL deliveries may not go to; [`Error::LimitReached`].
+    pub async fn create_webhook(&self, new: NewWebhook) -> Result<CreatedWebhook, Error> {
+        let auth = &self.0.auth;
+        let url = auth.targets().admit(&new.url, auth.resolver()).await?;
+        let mut write = self.begin_write().await?;
+        let limit = auth.config().webhooks_per_org;
+        if write.tx.webhooks().count(self.0.org_id()).await? >= i64::from(limit) {
+            return Err(Error::LimitReached { what: "webhooks", limit });
+        }
+        let webhook = Webhook {
+            id: Id::generate(write.now, auth.entropy()),
+            org_id: self.0.org_id().clone(),
+            url,
+            events: new.events,
+            description: new.description,
+            status: WebhookStatus::Active,
+            created_by: Some(self.0.user_id().clone()),
+            created_at: write.now,
+            failing_since: None,
+        };
+        write.tx.webhooks().insert(&webhook).await?;
+        let (secret, sealed) = secrets::make(auth, &webhook)?;
+        write.tx.webhooks().add_secret(&webhook, &sealed, write.now, write.now).await?;
+        self.tell_of(&webhook, &mut write).await?;
+        auth.commit(write.tx, write.now).await?;
+        Ok(CreatedWebhook { webhook, secret })
+    }
+
+    /// Changes a webhook. Enabling it forgets that it failed; disabling it cancels what is pending.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::Invalid`] for a URL deliveries may not go to.
+    pub async fn update_webhook(&self, id: &WebhookId, update: WebhookUpdate) -> Result<Webhook, Error> {
+        let auth = &self.0.auth;
+        let url = match &update.url {
+            Some(text) => Some(auth.targets().admit(text, auth.resolver()).await?),
+            None => None,
+        };
+        let mut write = self.begin_write().await?;
+        let mut webhook = write.tx.webhooks().find(self.0.org_id(), id).await?.ok_or(Error::NotFound("webhook"))?;
+        let moved = url.as_ref().is_some_and(|url| *url != webhook.url);
+        webhook.url = url.unwrap_or(webhook.url);
+        webhook.events = update.events.unwrap_or(webhook.events);
+        webhook.description = update.description.unwrap_or(webhook.description);
+        let status = update.status.unwrap_or(webhook.status);
+        if moved || status != webhook.status {
+            webhook.failing_since = None;
+        }
+        webhook.status = status;
+        write.tx.webhooks().update(&webhook).await?;
+        if webhook.status == WebhookStatus::Disabled {
+            write.tx.deliveries().cancel_pending(&webhook.id).await?;
+        }
+        if moved {
+            self.tell_of(&webhook, &mut write).await?;
+        }
+        auth.commit(write.tx, write.now).await?;
+        Ok(webhook)
+    }
+
+    /// Deletes a webhook with its deliveries.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub async fn delete_webhook(&self, id: &WebhookId) -> Result<(), Error> {
+        let mut write = self.begin_write().await?;
+        let webhook = write.tx.webhooks().find(self.0.org_id(), id).await?.ok_or(Error::NotFound("webhook"))?;
+        write.tx.webhooks().delete(&webhook).await?;
+        self.0.auth.commit(write.tx, write.now).await
+    }
+
+    /// Gives a webhook a new secret. The current one signs beside it for `overlap`; one that was rotated away before stops now.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::Invalid`] for an overlap beyond 30 days.
+    pub async fn rotate_webhook_secret(&self, id: &WebhookId, overlap: Duration) -> Result<SigningSecret, Error> {
+        if overlap > LONGEST_OVERLAP {
+            return Err(Error::invalid("overlapSeconds", "must be between 0 and 2592000"));
+        }
+        let mut write = self.begin_write().await?;
+        let webhook = write.tx.webhooks().find(self.0.org_id(), id).await?.ok_or(Error::NotFound("webhook"))?;
+        let (secret, sealed) = secrets::make(&self.0.auth, &webhook)?;
+        let former_until: Timestamp = write.now.plus(overlap);
+        write.tx.webhooks().add_secret(&webhook, &sealed, former_until, write.now).await?;
+        self.0.auth.commit(write.tx, write.now).await?;
+        Ok(secret)
+    }
+
+    /// Tells the org_admins that events go to another place from now on.
+    async fn tell_of(&self, webhook: &Webhook, write: &mut Write) -> Result<(), Error> {
+        let host = webhook.url.host().to_string();
+        let notice = Letter::NewWebhook { organization: &write.standing.org.name, host: &host };
+        mail::tell_admins(&self.0.auth, &mut write.tx, self.0.org_id(), &notice, write.now).await
+    }
+}

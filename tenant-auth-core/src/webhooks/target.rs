@@ -1,0 +1,126 @@
+//! Where a webhook may go. An administrator of one organization chooses the URL and our server, inside the operator's network,
+//! calls it: so the shape of the URL, its port and every address of its host are judged, when it is stored and again before
+//! each attempt, because names move. The sender connects to the addresses vetted here and to nothing else.
+
+mod ranges;
+#[cfg(test)]
+mod tests;
+mod url;
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    time::Duration,
+};
+
+use ::url::Host;
+
+use crate::{
+    error::Error,
+    ports::{Resolver, SendError},
+};
+use ranges::Reach;
+
+pub use self::url::WebhookUrl;
+
+/// A name that takes longer to resolve is unreachable.
+const RESOLVE_WITHIN: Duration = Duration::from_secs(5);
+
+/// The operator's rules about targets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Targets {
+    /// Loopback and private addresses, plain http and any port are allowed too: for development and closed networks.
+    pub(crate) allow_private_networks: bool,
+    /// The ports that may be called; any where private networks are allowed.
+    pub(crate) ports: Vec<u16>,
+}
+
+/// The target is one that webhooks must not reach. Which rule says so is nobody's business.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Blocked;
+
+impl From<Blocked> for SendError {
+    fn from(_: Blocked) -> Self {
+        Self::Blocked
+    }
+}
+
+impl Targets {
+    /// Reads and judges the URL of a new subscription, its host's addresses included. A name without addresses is taken: it may
+    /// get some, and they are vetted before each attempt.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`], with the same words for every reason: whoever may create subscriptions must not learn from them
+    /// which rule refused.
+    pub(crate) async fn admit(&self, text: &str, resolver: &dyn Resolver) -> Result<WebhookUrl, Error> {
+        let refusal = || Error::invalid("url", self.rule());
+        let url = WebhookUrl::parse(text).map_err(|_| refusal())?;
+        match self.vet(&url, resolver).await {
+            Err(SendError::Blocked) => Err(refusal()),
+            _ => Ok(url),
+        }
+    }
+
+    /// Judges what can be judged without asking anybody: scheme, port, and a host that says itself where it leads.
+    pub(crate) fn check(&self, url: &WebhookUrl) -> Result<(), Blocked> {
+        let calls_here = match url.host() {
+            Host::Ipv4(address) => self.allows(address.into()),
+            Host::Ipv6(address) => self.allows(address.into()),
+            Host::Domain(name) => self.allow_private_networks || !is_localhost(name),
+        };
+        let speaks_so = self.allow_private_networks || (url.is_https() && self.ports.contains(&url.port()));
+        if calls_here && speaks_so { Ok(()) } else { Err(Blocked) }
+    }
+
+    /// The addresses an attempt may connect to, with the URL's port.
+    ///
+    /// # Errors
+    /// [`SendError::Blocked`] when the URL or any address of its host is not allowed, were the others ever so public;
+    /// [`SendError::Unreachable`] when the host has no addresses or they cannot be had in time.
+    pub(crate) async fn vet(&self, url: &WebhookUrl, resolver: &dyn Resolver) -> Result<Vec<SocketAddr>, SendError> {
+        self.vet_within(RESOLVE_WITHIN, url, resolver).await
+    }
+
+    async fn vet_within(&self, limit: Duration, url: &WebhookUrl, resolver: &dyn Resolver) -> Result<Vec<SocketAddr>, SendError> {
+        self.check(url)?;
+        let addresses = match url.host() {
+            Host::Ipv4(address) => vec![address.into()],
+            Host::Ipv6(address) => vec![address.into()],
+            Host::Domain(name) => tokio::time::timeout(limit, resolver.resolve(name))
+                .await
+                .map_err(|_| SendError::Unreachable)?
+                .map_err(|_| SendError::Unreachable)?,
+        };
+        if addresses.is_empty() {
+            return Err(SendError::Unreachable);
+        }
+        if !addresses.iter().all(|address| self.allows(*address)) {
+            return Err(SendError::Blocked);
+        }
+        Ok(addresses.into_iter().map(|address| SocketAddr::new(address, url.port())).collect())
+    }
+
+    fn allows(&self, address: IpAddr) -> bool {
+        match ranges::reach(address) {
+            Reach::Public => true,
+            Reach::Private => self.allow_private_networks,
+            Reach::Never => false,
+        }
+    }
+
+    /// What a URL must be, to be read after the field's name.
+    fn rule(&self) -> String {
+        const NOTHING_ELSE: &str = "without user name, password or fragment, at most 2048 bytes long";
+        if self.allow_private_networks {
+            return format!("must be an http or https URL of a host that can be reached from here, {NOTHING_ELSE}");
+        }
+        let ports: Vec<String> = self.ports.iter().map(u16::to_string).collect();
+        let ports = ports.join(" or ");
+        format!("must be an https URL on port {ports} of a host that is reachable from the public internet, {NOTHING_ELSE}")
+    }
+}
+
+/// The names that mean this machine on every machine (RFC 6761, section 6.3).
+fn is_localhost(name: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name);
+    name == "localhost" || name.ends_with(".localhost")
+}

@@ -1,0 +1,95 @@
+//! The URL of a webhook: what can be said about it without knowing the operator's rules. It is kept as the URL standard
+//! writes it, so that what is judged, what is shown and what is called are the same text.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use url::{Host, Url};
+
+use crate::value::Rejected;
+
+/// Bytes, before and after normalisation.
+const LONGEST: usize = 2_048;
+
+/// An absolute http or https URL with a host and neither user name, password nor fragment. Whether it may be called is another
+/// question: see the module `target`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct WebhookUrl(Url);
+
+impl WebhookUrl {
+    /// Reads a URL and normalises it.
+    ///
+    /// # Errors
+    /// [`Rejected`], saying what it must be.
+    pub fn parse(text: &str) -> Result<Self, Rejected> {
+        let reject =
+            || Rejected::because("must be an http or https URL without user name, password or fragment, at most 2048 bytes long");
+        // The standard would silently drop tabs and line ends, and a fragment is never sent: what was meant is unclear.
+        if text.len() > LONGEST || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
+            return Err(reject());
+        }
+        let url = Url::parse(text).map_err(|_| reject())?;
+        let has_credentials = !url.username().is_empty() || url.password().is_some();
+        let is_callable = matches!(url.scheme(), "http" | "https") && url.has_host() && url.port() != Some(0);
+        if !is_callable || has_credentials || url.fragment().is_some() || url.as_str().len() > LONGEST {
+            return Err(reject());
+        }
+        Ok(Self(url))
+    }
+
+    /// The normalised URL.
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// The URL as the sender takes it.
+    pub(crate) fn to_url(&self) -> Url {
+        self.0.clone()
+    }
+
+    /// The host: an address in whatever spelling it was typed, or a name.
+    pub(crate) fn host(&self) -> Host<&str> {
+        self.0.host().unwrap_or(Host::Domain("")) // `parse` let none without a host in
+    }
+
+    /// The port, the scheme's when the URL names none.
+    pub(super) fn port(&self) -> u16 {
+        self.0.port_or_known_default().unwrap_or(0) // both schemes have one
+    }
+
+    pub(super) fn is_https(&self) -> bool {
+        self.0.scheme() == "https"
+    }
+}
+
+impl fmt::Debug for WebhookUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WebhookUrl([redacted])") // many services put the credential into the path
+    }
+}
+
+impl fmt::Display for WebhookUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for WebhookUrl {
+    type Err = Rejected;
+
+    fn from_str(text: &str) -> Result<Self, Rejected> {
+        Self::parse(text)
+    }
+}
+
+impl Serialize for WebhookUrl {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for WebhookUrl {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::parse(&std::borrow::Cow::<'de, str>::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}

@@ -1,0 +1,111 @@
+//! What happens outside requests: delivering events, sending mail and forgetting what has expired, each in a loop of its own, so
+//! that a slow mail server delays no webhook. Work is claimed with a lease, done outside any transaction and recorded
+//! afterwards: several workers, in one process or many, share it and none of it is lost with one of them.
+
+mod mails;
+
+use std::{future::Future, pin::pin, time::Duration};
+
+use tokio::sync::watch;
+
+use crate::{
+    builder::TenantAuth,
+    error::Error,
+    store::{Retention, Swept},
+    webhooks::Dispatcher,
+};
+
+/// How often expired rows are swept.
+const SWEEP_EVERY: Duration = Duration::from_secs(60);
+
+/// Does the service's background work. Run at least one wherever mail is to be sent or events are to be delivered.
+#[derive(Clone, Debug)]
+pub struct Worker {
+    auth: TenantAuth,
+}
+
+impl TenantAuth {
+    /// The service's background work.
+    pub fn worker(&self) -> Worker {
+        Worker { auth: self.clone() }
+    }
+}
+
+impl Worker {
+    /// Works until `shutdown` is ready; what is being sent then is finished.
+    pub async fn run_until(&self, shutdown: impl Future<Output = ()>) {
+        let (stop, stopped) = watch::channel(false);
+        let announce = async {
+            shutdown.await;
+            stop.send_replace(true);
+        };
+        let deliveries = Dispatcher::new(&self.auth).run_until(told(stopped.clone()));
+        tokio::join!(announce, deliveries, self.mail_until(told(stopped.clone())), self.sweep_until(told(stopped)));
+    }
+
+    /// One round: delivers and sends what is due, then sweeps. For tests and for hosts with a scheduler of their own.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the database is away; what could not be delivered or sent is no error.
+    pub async fn tick(&self) -> Result<(), Error> {
+        Dispatcher::new(&self.auth).drain().await?;
+        while self.send_mails().await? {}
+        self.sweep().await
+    }
+
+    async fn mail_until(&self, shutdown: impl Future<Output = ()>) {
+        let mut shutdown = pin!(shutdown);
+        let mut filled = self.auth.outbox_filled();
+        loop {
+            filled.borrow_and_update();
+            let worked = self.send_mails().await.unwrap_or_else(|error| {
+                tracing::warn!(%error, "the outbox cannot be read; it is tried again shortly");
+                false
+            });
+            let pause = if worked { Duration::ZERO } else { self.until_next_mail().await };
+            tokio::select! {
+                biased;
+                () = &mut shutdown => return,
+                _ = filled.changed(), if !worked => {}
+                () = tokio::time::sleep(pause) => {}
+            }
+        }
+    }
+
+    async fn sweep_until(&self, shutdown: impl Future<Output = ()>) {
+        let mut shutdown = pin!(shutdown);
+        loop {
+            if let Err(error) = self.sweep().await {
+                tracing::warn!(%error, "sweeping failed; it is tried again in a minute");
+            }
+            tokio::select! {
+                biased;
+                () = &mut shutdown => return,
+                () = tokio::time::sleep(SWEEP_EVERY) => {}
+            }
+        }
+    }
+
+    async fn sweep(&self) -> Result<(), Error> {
+        let config = self.auth.config();
+        let longest_token = config.generation_ttl().max(config.partial_token_ttl);
+        let retention = Retention { grace: config.refresh_grace, longest_token };
+        let now = self.auth.now();
+        for kind in Swept::ALL {
+            loop {
+                let mut tx = self.auth.store().begin().await?;
+                let more = tx.sweep().run(kind, now, retention).await?;
+                tx.commit(now, self.auth.entropy()).await?;
+                if !more {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Ready once the flag is up, or nobody is left to put it up.
+async fn told(mut flag: watch::Receiver<bool>) {
+    let _ = flag.wait_for(|up| *up).await;
+}
