@@ -4,6 +4,7 @@
 //! nothing: each response is held against the rules that all responses obey before a scenario sees it.
 
 mod app;
+pub mod browser;
 mod caller;
 mod cell;
 mod cookies;

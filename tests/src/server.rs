@@ -19,10 +19,14 @@ enum Running {
     Actix { handle: actix_web::dev::ServerHandle, thread: Option<std::thread::JoinHandle<()>> },
 }
 
+/// A free port on loopback, ours from now on.
+pub(crate) fn listener() -> TcpListener {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port")
+}
+
 impl Server {
-    /// Serves `auth` by `adapter`.
-    pub(crate) fn start(auth: &TenantAuth, adapter: Adapter) -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+    /// Serves `auth` by `adapter`: the operations and the pages.
+    pub(crate) fn start(auth: &TenantAuth, adapter: Adapter, listener: TcpListener) -> Self {
         let address = listener.local_addr().expect("a bound socket");
         let running = match adapter {
             Adapter::Axum => axum(auth, listener),
@@ -40,7 +44,7 @@ impl Server {
 fn axum(auth: &TenantAuth, listener: TcpListener) -> Running {
     listener.set_nonblocking(true).expect("a socket");
     let listener = tokio::net::TcpListener::from_std(listener).expect("inside a runtime");
-    let router: axum::Router = tenant_auth_axum::routes(auth);
+    let router: axum::Router = tenant_auth_axum::routes(auth).merge(tenant_auth_axum::panel(auth));
     let service = router.into_make_service_with_connect_info::<SocketAddr>();
     Running::Axum(tokio::spawn(async move { axum::serve(listener, service).await.expect("the server runs") }))
 }
@@ -50,7 +54,7 @@ fn actix(auth: TenantAuth, listener: TcpListener) -> Running {
     let (started, handle) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || {
         actix_web::rt::System::new().block_on(async move {
-            let app = move || actix_web::App::new().service(tenant_auth_actix::routes(&auth));
+            let app = move || actix_web::App::new().service(tenant_auth_actix::routes(&auth)).service(tenant_auth_actix::panel(&auth));
             let server = actix_web::HttpServer::new(app).workers(1).disable_signals().listen(listener).expect("a socket").run();
             started.send(server.handle()).expect("somebody waits");
             server.await.expect("the server runs");
