@@ -10,32 +10,28 @@ const STEPS = [['second', 60], ['minute', 60], ['hour', 24], ['day', 30], ['mont
 
 const time = (iso, text) => h('time', { datetime: iso, title: EXACT.format(new Date(iso)) }, text);
 
-/** `20 Nov 2026` */
+// `20 Nov 2026`
 export const day = (iso) => time(iso, DAY.format(new Date(iso)));
 
-/** `20 Nov 2026, 08:21` */
+// `20 Nov 2026, 08:21`
 export const moment = (iso) => time(iso, MINUTE.format(new Date(iso)));
 
-/** `3 minutes ago`, `in 6 days` */
+// `3 minutes ago`, `in 6 days`
 export function ago(iso) {
-  let amount = (new Date(iso) - Date.now()) / 1000;
-  if (Math.abs(amount) < 45) return time(iso, amount > 0 ? 'in a moment' : 'just now');
-  const [unit] = STEPS.find(([, size]) => Math.abs(amount) < size * 0.95 || ((amount /= size), false));
-  return time(iso, RELATIVE.format(Math.round(amount), unit));
+	let amount = (new Date(iso) - Date.now()) / 1000;
+	if (Math.abs(amount) < 45) return time(iso, amount > 0 ? 'in a moment' : 'just now');
+	const [unit] = STEPS.find(([, size]) => Math.abs(amount) < size * 0.95 || ((amount /= size), false));
+	return time(iso, RELATIVE.format(Math.round(amount), unit));
 }
 
-const BROWSERS = [[/Edg\//, 'Edge'], [/OPR\//, 'Opera'], [/Firefox\//, 'Firefox'], [/Chrome\/|CriOS/, 'Chrome'], [/Safari\//, 'Safari'], [/^curl/, 'curl']];
-const SYSTEMS = [[/iPhone|iPad/, 'iOS'], [/Android/, 'Android'], [/Windows/, 'Windows'], [/Mac OS/, 'macOS'], [/CrOS/, 'ChromeOS'], [/Linux/, 'Linux']];
+const BROWSERS = [[/Edg\//, 'Edge'], [/Firefox\//, 'Firefox'], [/Chrome\/|CriOS/, 'Chrome'], [/Safari\//, 'Safari'], [/^curl/, 'curl']];
+const SYSTEMS = [[/iPhone|iPad/, 'iOS'], [/Android/, 'Android'], [/Windows/, 'Windows'], [/Mac OS/, 'macOS'], [/Linux/, 'Linux']];
 
-/** `Firefox on Linux`, as far as a User-Agent tells. */
+// `Firefox on Linux`, as far as a User-Agent tells.
 export function device(userAgent) {
-  const named = (list) => list.find(([pattern]) => pattern.test(userAgent ?? ''))?.[1];
-  const [browser, system] = [named(BROWSERS), named(SYSTEMS)];
-  return [browser ?? (userAgent ? userAgent.split(/[\s/]/)[0].slice(0, 40) : 'Unknown device'), system].filter(Boolean).join(' on ');
+	const named = (list) => list.find(([pattern]) => pattern.test(userAgent ?? ''))?.[1];
+	const [browser, system] = [named(BROWSERS), named(SYSTEMS)];
+	return [browser ?? (userAgent ? userAgent.split(/[\s/]/)[0].slice(0, 40) : 'Unknown device'), system].filter(Boolean).join(' on ');
 }
 
-/** `1 member`, `2 members` */
-export const count = (number, one, many = `${one}s`) => `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
-
-/** How the API's words for roles are said. */
 export const roleName = (role) => (role === 'org_admin' ? 'Admin' : 'Member');

@@ -1,5 +1,5 @@
-// The pages that people without a session see: signing in, and where mailed links lead. A link's token comes in the fragment, is
-// taken off the address at once, and is sent only when its page's button is pressed: whoever merely opens a link uses nothing up.
+// Signing in, and where mailed links lead. A link's token comes in the fragment, is taken off the address at once, and is used only
+// when a button is pressed: whoever merely opens a link, such as a mail scanner, uses nothing up.
 
 import { fill, h } from './dom.js';
 import { changeEmail } from './hosted/change-email.js';
@@ -8,33 +8,38 @@ import { forgot, reset } from './hosted/password.js';
 import { signIn } from './hosted/sign-in.js';
 import { verify } from './hosted/verify.js';
 
-const PAGES = {
-  'sign-in': ['Sign in', signIn],
-  invite: ['Accept your invitation', invite],
-  forgot: ['Forgot your password?', forgot],
-  reset: ['Choose a new password', reset],
-  verify: ['Verify your email address', verify],
-  'change-email': ['Confirm your new email address', changeEmail],
+// Each page's title, what it does, and whether it needs a mailed link.
+export const PAGES = {
+	'sign-in': ['Sign in', signIn],
+	invite: ['Accept your invitation', invite, true],
+	forgot: ['Forgot your password?', forgot],
+	reset: ['Choose a new password', reset, true],
+	verify: ['Verify your email address', verify, true],
+	'change-email': ['Confirm your new email address', changeEmail, true],
 };
 
-function show() {
-  const [title, page] = PAGES[location.pathname.split('/').at(-1)] ?? PAGES['sign-in'];
-  const said = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
-  if (location.hash) history.replaceState(null, '', location.pathname);
-  document.title = `${title} · Tenant Auth`;
-  const body = h('div', { class: 'sheet-body' });
-  const heading = h('h1', { tabindex: '-1' }, title);
-  fill(document.getElementById('page'),
-    h('div', { class: 'sheet' },
-      h('a', { class: 'brand', href: './' }, h('img', { src: 'assets/logo.svg', alt: '', width: 32, height: 32 }), 'Tenant Auth'),
-      heading, body));
-  const retitle = (text) => {
-    heading.textContent = text;
-    document.title = `${text} · Tenant Auth`;
-  };
-  page(body, said, retitle);
+export const brand = (href) => h('a.brand', { href }, h('img', { src: 'assets/logo.svg', alt: '', width: 28, height: 28 }), 'Tenant Auth');
+
+export function sheet(root, title, ...content) {
+	document.title = `${title} · Tenant Auth`;
+	fill(root, h('main.sheet', brand('./'), h('h1', { tabindex: '-1' }, title), content));
 }
 
-// Another link may be opened in the same tab; that changes nothing but the fragment.
-addEventListener('hashchange', () => location.hash && show());
-show();
+// Shows a hosted page, which gets a place, what the fragment said, and `go`, which shows how it ended.
+export function hosted(root, title, page, needsLink) {
+	const body = h('div.sheet-body');
+	const go = (next, text, ...actions) => {
+		sheet(root, next, fill(body, h('p.lead', text), actions.length > 0 && h('div.actions', actions)));
+		root.querySelector('h1').focus();
+	};
+	const show = () => {
+		const said = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+		if (location.hash) history.replaceState(null, '', location.pathname);
+		sheet(root, title, body);
+		if (needsLink && !(said.org && said.token)) go('This link is not complete', 'Open the link in the mail again, or ask for a new one.');
+		else page(body, said, go);
+	};
+	// Another link may be opened in the same tab; that changes nothing but the fragment.
+	addEventListener('hashchange', () => location.hash && show());
+	show();
+}

@@ -12,7 +12,7 @@ use std::{
 
 use tokio::sync::{mpsc, oneshot};
 
-use crate::error::Error;
+use crate::{error::Error, metrics::WorkMeter};
 
 /// How many may wait for each thread.
 const QUEUE_PER_THREAD: usize = 256;
@@ -22,14 +22,15 @@ type Job = Box<dyn FnOnce() + Send>;
 /// Threads for such work: as many as there are cores but one. They end with it.
 pub(crate) struct BoundedWork {
     queue: mpsc::Sender<Job>,
+    meter: WorkMeter,
 }
 
 impl BoundedWork {
-    /// Starts the threads.
+    /// Starts the threads; `meter` counts what they do.
     ///
     /// # Errors
     /// [`Error::Internal`] when the system gives none.
-    pub(crate) fn start(name: &str) -> Result<Self, Error> {
+    pub(crate) fn start(name: &str, meter: WorkMeter) -> Result<Self, Error> {
         let threads = thread::available_parallelism().map_or(1, |cores| cores.get().saturating_sub(1).max(1));
         let (queue, jobs) = mpsc::channel(threads * QUEUE_PER_THREAD);
         let jobs = Arc::new(Mutex::new(jobs));
@@ -37,7 +38,7 @@ impl BoundedWork {
             let jobs = Arc::clone(&jobs);
             thread::Builder::new().name(name.to_owned()).spawn(move || work(&jobs)).map_err(Error::internal)?;
         }
-        Ok(Self { queue })
+        Ok(Self { queue, meter })
     }
 
     /// Runs `work` on one of the threads. What nobody waits for any more when its turn comes is left undone.
@@ -49,13 +50,20 @@ impl BoundedWork {
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let (answer, result) = oneshot::channel();
+        let waiting = self.meter.wait();
         let job = move || {
             if !answer.is_closed() {
+                let running = waiting.run();
+                let done = work();
+                drop(running);
                 // Whoever waited may have gone in the meantime.
-                let _ = answer.send(work());
+                let _ = answer.send(done);
             }
         };
-        self.queue.try_send(Box::new(job)).map_err(|_| Error::Unavailable)?;
+        if self.queue.try_send(Box::new(job)).is_err() {
+            self.meter.refused();
+            return Err(Error::Unavailable);
+        }
         result.await.map_err(Error::internal)?
     }
 }
@@ -85,7 +93,7 @@ mod tests {
 
     #[tokio::test]
     async fn beyond_the_queue_the_answer_is_unavailable_at_once() {
-        let work = Arc::new(BoundedWork::start("test").expect("threads"));
+        let work = Arc::new(BoundedWork::start("test", WorkMeter::unread()).expect("threads"));
         let (release, held) = blocking::channel::<()>();
         let held = Arc::new(Mutex::new(held));
         let mut waiting = Vec::new();
@@ -107,7 +115,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_costs_its_own_answer_only() {
-        let work = BoundedWork::start("test").expect("threads");
+        let work = BoundedWork::start("test", WorkMeter::unread()).expect("threads");
         assert!(work.run::<()>(|| panic!("made to order")).await.is_err());
         work.run(|| Ok(())).await.expect("the thread is still there");
     }

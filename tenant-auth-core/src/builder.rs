@@ -11,6 +11,7 @@ use crate::{
     config::Config,
     error::Error,
     keys::{self, Keyring},
+    metrics::{Metrics, WorkMeter},
     ports::{Argon2Hasher, Clock, Entropy, Mailer, OsEntropy, PasswordHasher, Resolver, Sender, SystemClock, SystemResolver},
     sealed::MasterKeys,
     store::{Store, Tx},
@@ -43,6 +44,9 @@ pub(crate) struct Inner {
     key_uses: KeyUses,
     estimates: BoundedWork,
     gates: Gates,
+    #[cfg(feature = "openapi")]
+    documents: std::sync::OnceLock<crate::http::openapi::Made>,
+    metrics: Metrics,
     runtime: Handle,
 }
 
@@ -143,11 +147,15 @@ impl Builder {
         let master_keys = self.master_keys.ok_or(BuildError::Missing("master_keys"))?;
         let config = self.config.ok_or(BuildError::Missing("config"))?;
         config.check()?;
+        let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
+        let metrics = Metrics::new(clock.now());
         let hasher = match self.hasher {
             Some(hasher) => hasher,
-            None => Arc::new(Argon2Hasher::new(config.argon2, config.password_pepper.as_deref())?),
+            None => {
+                let meter = metrics.hashing().clone();
+                Arc::new(Argon2Hasher::metered(config.argon2, config.password_pepper.as_deref(), meter)?)
+            }
         };
-        let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
         let entropy = self.entropy.unwrap_or_else(|| Arc::new(OsEntropy));
         let targets =
             Targets { allow_private_networks: config.webhook_allow_private_networks, ports: config.webhook_ports.clone() };
@@ -171,8 +179,11 @@ impl Builder {
             targets,
             outbox_filled: watch::Sender::new(()),
             key_uses: KeyUses::default(),
-            estimates: BoundedWork::start("tenant-auth-estimate")?,
+            estimates: BoundedWork::start("tenant-auth-estimate", WorkMeter::unread())?,
             gates: Gates::default(),
+            #[cfg(feature = "openapi")]
+            documents: std::sync::OnceLock::new(),
+            metrics,
             runtime: Handle::current(),
         });
         inner.runtime.spawn(keys::watch(Arc::downgrade(&inner)));
@@ -270,6 +281,12 @@ impl TenantAuth {
         &self.inner.gates
     }
 
+    /// Where the OpenAPI document and its page lie once they were asked for.
+    #[cfg(feature = "openapi")]
+    pub(crate) fn documents(&self) -> &std::sync::OnceLock<crate::http::openapi::Made> {
+        &self.inner.documents
+    }
+
     /// Where passwords are judged.
     pub(crate) fn estimates(&self) -> &BoundedWork {
         &self.inner.estimates
@@ -280,10 +297,19 @@ impl TenantAuth {
         &self.inner.runtime
     }
 
-    /// Commits, and wakes the worker for what the transaction left in the outbox.
+    /// What the service counts.
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.inner.metrics
+    }
+
+    /// Commits, counts what happened, and wakes the worker for what the transaction left in the outbox.
     pub(crate) async fn commit(&self, tx: Tx, now: Timestamp) -> Result<(), Error> {
+        let happened = tx.event_kinds();
         if tx.finish(now, self.entropy()).await? {
             self.inner.outbox_filled.send_replace(());
+        }
+        for kind in happened {
+            self.metrics().event(kind);
         }
         Ok(())
     }

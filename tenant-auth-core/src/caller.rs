@@ -199,7 +199,7 @@ impl Member {
 
     /// A statement of its own after the locks: PostgreSQL judges the conditions of a statement that waited for a lock by what
     /// was there before it waited.
-    async fn judge_again(&self, mut tx: Tx) -> Result<Write, Error> {
+    pub(crate) async fn judge_again(&self, mut tx: Tx) -> Result<Write, Error> {
         let now = self.auth.now();
         if !tx.sessions().hold(&self.standing.session.id, now).await? {
             return Err(Error::SessionRequired);

@@ -6,7 +6,11 @@ use std::{net::IpAddr, time::Duration};
 use ipnet::IpNet;
 use url::Url;
 
-use crate::{error::Error, ports::Argon2Params, value::Origin};
+use crate::{
+    error::Error,
+    ports::Argon2Params,
+    value::{Origin, Slug},
+};
 
 /// The settings of one deployment. Start from [`Config::new`] and change what differs.
 #[derive(Debug, Clone)]
@@ -65,6 +69,8 @@ pub struct Config {
     pub change_email_url: Option<String>,
     /// Proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<IpNet>,
+    /// The organization whose members may be operators of the deployment; none means that nobody is, but on the command line.
+    pub operator_org: Option<Slug>,
     /// Browser origins allowed for every organization, beside its own.
     pub allowed_origins: Vec<Origin>,
     /// The `Domain` of the cookies; none makes them host-only.
@@ -142,6 +148,7 @@ impl Config {
             verify_url: None,
             change_email_url: None,
             trusted_proxies: Vec::new(),
+            operator_org: None,
             allowed_origins: Vec::new(),
             cookie_domain: None,
             cookie_same_site: SameSite::default(),

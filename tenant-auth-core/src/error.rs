@@ -29,6 +29,20 @@ pub enum Error {
     /// The caller is a member but not an org_admin.
     #[error("Only an org_admin of this organization may do this.")]
     AdminRequired,
+    /// The caller is no operator of the deployment, or not by this session.
+    #[error(
+        "Only an operator of the deployment may do this, in the operators' organization, with two-factor authentication, within 12 \
+         hours of the login."
+    )]
+    OperatorRequired,
+    /// Nobody could reactivate the operators' own organization.
+    #[error(
+        "The operators' own organization cannot be suspended: every operator would be locked out. Name another one in operator_org first."
+    )]
+    OperatorOrganization,
+    /// No organization has the slug that an operator named.
+    #[error("There is no organization with this slug. List the organizations to see their slugs.")]
+    NoSuchOrganization,
     /// No such thing in this organization.
     #[error("There is no such {0} in this organization.")]
     NotFound(&'static str),

@@ -46,6 +46,7 @@ mod id;
 mod keys;
 mod letters;
 mod mail;
+mod metrics;
 mod model;
 mod operator;
 mod org;
@@ -79,7 +80,7 @@ pub use model::{
     AccountRole, ApiKey, AuthMethod, Delivery, DeliveryError, DeliveryStatus, Invite, InviteSummary, MailStatus, MemberEntry,
     Membership, Organization, Profile, Role, Scope, Session, SessionSummary, Status, User, Webhook, WebhookStatus,
 };
-pub use operator::{CreatedUser, Invited, NewOrganization, NewUser, Operator, SessionsOf};
+pub use operator::{CreatedUser, DeploymentAdmin, Invited, NewOrganization, NewUser, Operator, OrganizationChange, SessionsOf};
 pub use org::{InvitePreview, OrganizationUpdate, Patch, Registration};
 pub use page::{List, Page};
 pub use sealed::{MasterKeyError, MasterKeys};

@@ -6,7 +6,7 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use crate::{error::Error, time::Timestamp};
 
 /// The most entries of one page, and how many there are without a limit.
-const MOST: u32 = 1_000;
+pub(crate) const MOST: u32 = 1_000;
 
 /// Which part of a list is wanted.
 #[derive(Debug, Clone)]

@@ -8,6 +8,7 @@ mod drain;
 mod failure;
 mod health;
 mod logging;
+mod metrics;
 mod serve;
 mod settings;
 

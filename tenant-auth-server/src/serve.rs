@@ -16,7 +16,7 @@ use crate::{
     answer,
     drain::{self, Drain, Signals},
     failure::Failure,
-    health, logging,
+    health, logging, metrics,
     settings::{self, Deployment, Input, Server},
 };
 
@@ -37,8 +37,12 @@ pub(crate) async fn run(input: &Input) -> Result<(), Failure> {
         opened = open_patiently(&settings) => opened?,
         () = signals.received() => return Ok(()), // told to stop before there was anything to stop
     };
-    let listener = listen(settings.listen, "TENANT_AUTH_LISTEN").await?;
-    until_stopped(opened, listener, Router::new(), signals).await
+    let metrics = match settings.metrics_listen {
+        Some(address) => Some(listen(address, "TENANT_AUTH_METRICS_LISTEN").await?),
+        None => None,
+    };
+    let public = listen(settings.listen, "TENANT_AUTH_LISTEN").await?;
+    until_stopped(opened, Listeners { public, metrics }, Router::new(), signals).await
 }
 
 /// A database that is starting too is waited for; one that refuses us is not. A SQLite file that cannot be opened will not
@@ -89,18 +93,27 @@ pub(crate) async fn listen(address: SocketAddr, setting: &'static str) -> Result
     })
 }
 
-/// Answers requests on the listener and works off the outbox until a signal comes, then stops in order.
+/// Where the server is reached.
+pub(crate) struct Listeners {
+    /// By everybody.
+    pub(crate) public: TcpListener,
+    /// By Prometheus.
+    pub(crate) metrics: Option<TcpListener>,
+}
+
+/// Answers requests on the listeners and works off the outbox until a signal comes, then stops in order.
 ///
 /// # Errors
 /// [`Failure`] when the server or its worker ends by itself: a supervisor should start the program again.
 pub(crate) async fn until_stopped(
     opened: Opened,
-    listener: TcpListener,
+    listeners: Listeners,
     extra: Router,
     mut signals: Signals,
 ) -> Result<(), Failure> {
     let Opened { auth, store } = opened;
-    let address = listener.local_addr().map_err(Failure::system("Asking for the listener's address"))?;
+    let Listeners { public: listener, metrics: metrics_listener } = listeners;
+    let address = address_of(&listener)?;
     let drain = Drain::new();
     let app = tenant_auth_axum::routes(&auth)
         .merge(tenant_auth_axum::panel(&auth))
@@ -114,6 +127,13 @@ pub(crate) async fn until_stopped(
     let listener = listener.tap_io(|socket| drop(socket.set_nodelay(true)));
     let closed = drain.closed();
     let mut server = tokio::spawn(async move { axum::serve(listener, app).with_graceful_shutdown(closed).await });
+    let mut metrics_server = None;
+    if let Some(listener) = metrics_listener {
+        let (address, app, closed) = (address_of(&listener)?, metrics::routes(auth.clone()), drain.closed());
+        metrics_server = Some(tokio::spawn(async move { axum::serve(listener, app).with_graceful_shutdown(closed).await }));
+        let _ = writeln!(std::io::stdout(), "metrics are at http://{address}/metrics");
+        tracing::info!(%address, "listening for Prometheus");
+    }
     let (worker, begun) = (auth.worker(), drain.begun());
     let mut worker = tokio::spawn(async move { worker.run_until(begun).await });
 
@@ -130,6 +150,9 @@ pub(crate) async fn until_stopped(
     let stopped = async {
         drain.begin().await;
         let _ = tokio::join!(&mut server, &mut worker);
+        if let Some(metrics_server) = metrics_server {
+            let _ = metrics_server.await;
+        }
         store.close().await; // SQLite then folds its write-ahead log into the file
     };
     tokio::select! {
@@ -138,6 +161,10 @@ pub(crate) async fn until_stopped(
         () = signals.received() => tracing::warn!("stopped at once by a second signal"),
     }
     Ok(())
+}
+
+fn address_of(listener: &TcpListener) -> Result<SocketAddr, Failure> {
+    listener.local_addr().map_err(Failure::system("Asking for the listener's address"))
 }
 
 impl Failure {

@@ -37,7 +37,7 @@ pub struct App {
 
 impl App {
     /// Builds and serves `setup` over `database`.
-    pub(crate) async fn start(cell: Cell, setup: Setup, database: Arc<Database>) -> Self {
+    pub async fn start(cell: Cell, setup: Setup, database: Arc<Database>) -> Self {
         Self::start_on(server::listener(), cell, setup, database).await
     }
 

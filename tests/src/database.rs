@@ -28,7 +28,7 @@ enum Place {
 
 impl Database {
     /// A fresh copy of the engine's template.
-    pub(crate) fn create(engine: Engine) -> Self {
+    pub fn create(engine: Engine) -> Self {
         let template = Template::of(engine);
         let place = match engine {
             Engine::Sqlite => {

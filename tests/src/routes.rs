@@ -43,7 +43,7 @@ impl Route {
 
     /// Whether it takes no `X-Org-Slug`.
     pub fn is_exempt(&self) -> bool {
-        matches!(self.template.as_str(), "/.well-known/jwks.json" | "/openapi.json" | "/docs")
+        matches!(self.template.as_str(), "/.well-known/jwks.json" | "/openapi.json" | "/docs" | "/docs.css")
     }
 
     /// A path that leads past the look at it: each parameter is an id of the kind it stands for, or a token.
@@ -52,6 +52,7 @@ impl Route {
         let segments = self.template.split('/').map(|segment| match segment {
             "{userId}" => user_id.to_owned(),
             "{invite}" => of_kind("inv"),
+            "{slug}" => "acme".to_owned(),
             "{id}" if self.template.contains("/api-keys/") => of_kind("key"),
             "{id}" if self.template.contains("/webhooks/") => of_kind("whk"),
             "{id}" => of_kind("ses"),

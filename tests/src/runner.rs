@@ -31,8 +31,7 @@ pub fn main(scenarios: &[Scenario]) -> ExitCode {
     }
     logs::keep();
     let mut failed = libtest_mimic::run(&arguments, trials(scenarios, has_postgres)).has_failed();
-    postgres::Cluster::stop_shared();
-    Template::remove_all();
+    stop();
     let is_whole_run = arguments.filter.is_none() && arguments.skip.is_empty() && !arguments.list && !arguments.ignored;
     if is_whole_run {
         failed |= libtest_mimic::run(&arguments, coverage()).has_failed();
@@ -41,6 +40,12 @@ pub fn main(scenarios: &[Scenario]) -> ExitCode {
         }
     }
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// Stops and removes what the run shared.
+pub fn stop() {
+    postgres::Cluster::stop_shared();
+    Template::remove_all();
 }
 
 fn trials(scenarios: &[Scenario], has_postgres: bool) -> Vec<Trial> {

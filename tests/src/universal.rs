@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::{BASE, CookieRules, Request, Response, response::shape};
+use crate::{BASE, CookieRules, Request, Response, promises, response::shape};
 
 /// Panics, showing the answer, when a rule is broken.
 pub(crate) fn check(request: &Request, response: &Response, cookies: &CookieRules) {
@@ -20,7 +20,9 @@ fn broken_rules(request: &Request, response: &Response, cookies: &CookieRules) -
     };
     let header = |name| response.headers_named(name);
     let path = request.path.split('?').next().unwrap_or_default();
-    let is_jwks = path == format!("{BASE}/.well-known/jwks.json") && response.status == 200;
+    let is_document = |name: &str| path.strip_prefix(BASE) == Some(name) && response.status == 200;
+    let is_jwks = is_document("/.well-known/jwks.json");
+    let is_page = is_document("/docs") || is_document("/docs.css");
 
     rule(response.status < 500 || request.may_fail, "no request makes the service fail");
     rule(matches!(header("X-Request-Id")[..], [id] if !id.is_empty()), "one X-Request-Id");
@@ -39,14 +41,17 @@ fn broken_rules(request: &Request, response: &Response, cookies: &CookieRules) -
         rule(response.body.is_empty(), "no body");
     } else {
         rule(
-            matches!(header("Content-Type")[..], [kind] if kind.starts_with("application/json")),
+            is_page || matches!(header("Content-Type")[..], [kind] if kind.starts_with("application/json")),
             "Content-Type: application/json",
         );
-        if !is_jwks {
+        if !is_jwks && !is_page && !is_document("/openapi.json") {
             rule(is_envelope(response), "the JSON envelope");
         }
     }
-    odd_values("", response.json(), &mut broken);
+    if !is_document("/openapi.json") {
+        odd_values("", response.json(), &mut broken);
+    }
+    broken.extend(promises::broken(request, response));
     for cookie in response.cookies() {
         broken.extend(cookies.complaint(&cookie));
     }

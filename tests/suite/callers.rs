@@ -20,7 +20,7 @@ scenarios![
     a_superseded_token_is_401,
 ];
 
-/// The routes for members and for admins, as the contract's tables list them.
+/// The routes for members, for admins and for operators, as the contract's tables list them.
 const MEMBER: [(&str, &str); 7] = [
     ("GET", "/auth/profile"),
     ("PUT", "/auth/profile"),
@@ -48,8 +48,15 @@ const ADMIN: [(&str, &str); 15] = [
     ("PATCH", "/org/members/%00"),
 ];
 
+const OPERATOR: [(&str, &str); 4] = [
+    ("GET", "/admin/organizations"),
+    ("POST", "/admin/organizations"),
+    ("PATCH", "/admin/organizations/acme"),
+    ("POST", "/admin/organizations/acme/invites"),
+];
+
 fn user_routes() -> impl Iterator<Item = (&'static str, &'static str)> {
-    MEMBER.into_iter().chain(ADMIN)
+    MEMBER.into_iter().chain(ADMIN).chain(OPERATOR)
 }
 
 async fn a_stranger_is_401_on_every_user_route(app: &App) {

@@ -70,7 +70,11 @@ impl Acme {
     /// A row's path, its parameters filled in with ids of this organization.
     fn path(&self, app: &App, template: &str) -> String {
         let id = if template.starts_with("/auth/sessions/") { self.session.as_str() } else { app.org().api_key_id() };
-        let path = template.replace("{userId}", self.member.id()).replace("{invite}", &self.invite).replace("{token}", "x");
+        let path = template
+            .replace("{userId}", self.member.id())
+            .replace("{invite}", &self.invite)
+            .replace("{token}", "x")
+            .replace("{slug}", "acme");
         let path = path.replace("{id}", id);
         assert!(!path.contains('{'), "what is the parameter of {template}?");
         path
@@ -167,7 +171,11 @@ fn body_for(row: &http::Row, app: &App) -> Value {
         "/auth/profile" => json!({ "name": "Mallory" }),
         "/auth/change-email" => json!({ "newEmail": "mallory@globex.example", "password": PASSWORD }),
         "/org" => json!({ "name": "Mallory's" }),
-        "/org/members/invite" => json!({ "email": "mallory@globex.example", "role": "org_admin" }),
+        "/admin/organizations" => json!({ "name": "Mallory's", "slug": "mallory", "adminEmail": "mallory@globex.example" }),
+        "/admin/organizations/{slug}" => json!({ "name": "Mallory's", "status": "suspended" }),
+        "/org/members/invite" | "/admin/organizations/{slug}/invites" => {
+            json!({ "email": "mallory@globex.example", "role": "org_admin" })
+        }
         "/org/api-keys" => json!({ "name": "Mallory's" }),
         "/org/members/{userId}/role" => json!({ "role": "org_admin" }),
         "/org/members/{userId}/status" => json!({ "status": "suspended" }),
@@ -191,6 +199,7 @@ async fn no_route_reaches_what_belongs_to_another_organization(app: &App) {
         match (row.path, is_public(row)) {
             (_, true) => request(&app.other_org().backend()).await.expect_error(404, "not_found"),
             ("/org/invites/{token}/accept", _) => request(&greta).await.expect_error(400, "invalid_invite"),
+            (path, _) if path.starts_with("/admin/") => request(&greta).await.expect_error(403, "operator_required"),
             _ => request(&greta).await.expect_error(404, "not_found"),
         };
     }

@@ -27,6 +27,10 @@ mod logout;
 mod long_lists;
 mod members;
 mod metadata;
+mod metrics;
+mod openapi;
+mod operator_organizations;
+mod operators;
 mod organization;
 mod outage;
 mod own_sessions;
@@ -54,6 +58,7 @@ mod sessions;
 mod settings;
 mod slug;
 mod store_contract;
+mod stored;
 mod suspension;
 mod throttling;
 mod throttling_addresses;
@@ -92,6 +97,10 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         long_lists::scenarios(),
         members::scenarios(),
         metadata::scenarios(),
+        metrics::scenarios(),
+        operator_organizations::scenarios(),
+        operators::scenarios(),
+        openapi::scenarios(),
         organization::scenarios(),
         outage::scenarios(),
         own_sessions::scenarios(),

@@ -36,7 +36,7 @@ async fn walked(caller: &Caller, path: &str, name: &str, limit: usize) -> Vec<Va
 }
 
 /// Walks with every limit and finds what one request shows.
-async fn expect_walkable(caller: &Caller, path: &str, name: &str, count: usize) {
+pub(crate) async fn expect_walkable(caller: &Caller, path: &str, name: &str, count: usize) {
     let whole = caller.get(path).await.expect_ok()[name].as_array().expect("a list").clone();
     assert_eq!(whole.len(), count);
     for limit in [1, 2, 3, count, count + 1, 1_000] {

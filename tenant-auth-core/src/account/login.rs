@@ -6,6 +6,7 @@ use crate::{
     account::{Client, Opening, open_session, wait_for_second_factor},
     caller::Tenant,
     error::Error,
+    metrics::LoginOutcome,
     model::{AuthMethod, Membership, Organization, Session, Status, User},
     ports::Verdict,
     secret::Password,
@@ -73,6 +74,12 @@ impl Tenant {
     /// [`Error::InvalidCredentials`]; after a correct password [`Error::NotAMember`] or [`Error::Suspended`];
     /// [`Error::RateLimited`] after too many failures; [`Error::Unavailable`] when too many logins wait.
     pub async fn login(&self, credentials: Credentials) -> Result<Login, Error> {
+        let login = self.attempt_login(credentials).await;
+        self.auth.metrics().login(LoginOutcome::of_password(&login));
+        login
+    }
+
+    async fn attempt_login(&self, credentials: Credentials) -> Result<Login, Error> {
         let attempt = self.auth.password_attempt(&credentials.email, &credentials.client).await?;
         let account = self.auth.store().read().await?.users().find_by_email(&credentials.email).await?;
         match self.prove(account, &credentials.password).await {

@@ -9,6 +9,7 @@ use crate::{
     id::{OrgId, UserId},
     letters::Letter,
     mail,
+    metrics::LoginOutcome,
     model::{AuthMethod, Status},
     store::PendingLogin,
     throttle::{Attempt, login_completed},
@@ -46,7 +47,9 @@ impl WaitingLogin {
     /// [`Error::SecondFactorFailed`] for anything wrong, used or too late; [`Error::RateLimited`]; [`Error::Suspended`].
     pub async fn verify(self, code: &str) -> Result<Box<Opened>, Error> {
         let Self { tenant, login } = self;
-        tenant.verify_second_factor(login, code).await
+        let opened = tenant.verify_second_factor(login, code).await;
+        tenant.auth.metrics().login(LoginOutcome::of_code(&opened));
+        opened
     }
 }
 

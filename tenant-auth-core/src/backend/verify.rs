@@ -6,6 +6,7 @@ use crate::{
     caller::{Backend, Tenant},
     error::Error,
     id::{ApiKeyId, Id},
+    metrics::VerifyOutcome,
     model::{Membership, Organization, Scope, Session, Status, User},
     secret::ApiKeyText,
     store::Standing,
@@ -70,8 +71,7 @@ impl Asking {
     /// [`Error::MissingScope`] without the scope `verify`. An invalid token is no error.
     pub fn verify(self) -> Result<Verification, Error> {
         self.backend.allows(Scope::Verify)?;
-        let (Some(token), Some(standing)) = (self.token, self.standing) else { return Ok(Verification::Invalid) };
-        Ok(judge(&self.backend.auth, &self.backend.org, &token, standing))
+        Ok(answer(&self.backend.auth, &self.backend.org, self.token, self.standing))
     }
 }
 
@@ -81,10 +81,22 @@ impl Tenant {
     /// # Errors
     /// [`Error::Unavailable`]. An invalid token is no error.
     pub async fn verify(&self, access_token: &str) -> Result<Verification, Error> {
-        let Some(token) = self.auth.signer().read_access(access_token, self.auth.now()) else { return Ok(Verification::Invalid) };
-        let standing = self.auth.store().read().await?.sessions().standing(&token.session).await?;
-        Ok(standing.map_or(Verification::Invalid, |standing| judge(&self.auth, &self.org, &token, standing)))
+        let token = self.auth.signer().read_access(access_token, self.auth.now());
+        let standing = match &token {
+            Some(token) => self.auth.store().read().await?.sessions().standing(&token.session).await?,
+            None => None,
+        };
+        Ok(answer(&self.auth, &self.org, token, standing))
     }
+}
+
+fn answer(auth: &TenantAuth, org: &Organization, token: Option<AccessToken>, standing: Option<Standing>) -> Verification {
+    let answer = match (token, standing) {
+        (Some(token), Some(standing)) => judge(auth, org, &token, standing),
+        _ => Verification::Invalid,
+    };
+    auth.metrics().verification(VerifyOutcome::of(&answer));
+    answer
 }
 
 fn judge(auth: &TenantAuth, org: &Organization, token: &AccessToken, standing: Standing) -> Verification {

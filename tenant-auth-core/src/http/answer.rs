@@ -46,6 +46,7 @@ impl<T> From<T> for Reply<T> {
 
 /// `{message}`.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct Message {
     message: &'static str,
 }

@@ -24,6 +24,7 @@ codes! {
     WRONG_CODE = 400 "wrong_code";
     LAST_ADMIN = 400 "last_admin";
     CANNOT_TARGET_SELF = 400 "cannot_target_self";
+    OPERATOR_ORGANIZATION = 400 "operator_organization";
     INVALID_API_KEY = 401 "invalid_api_key";
     SESSION_REQUIRED = 401 "session_required";
     WRONG_ORGANIZATION = 401 "wrong_organization";
@@ -33,6 +34,7 @@ codes! {
     MISSING_SCOPE = 403 "missing_scope";
     SUSPENDED = 403 "suspended";
     ADMIN_REQUIRED = 403 "admin_required";
+    OPERATOR_REQUIRED = 403 "operator_required";
     NOT_A_MEMBER = 403 "not_a_member";
     FORBIDDEN_ORIGIN = 403 "forbidden_origin";
     UNKNOWN_ORGANIZATION = 404 "unknown_organization";

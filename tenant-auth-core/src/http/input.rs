@@ -23,19 +23,22 @@ use crate::{
     org::Patch,
     page::Page,
     secret::LinkToken,
+    value::Slug,
 };
 
 /// A part of a request that a handler takes.
 pub(crate) trait Input: Sized + Send {
     /// How reading it can be refused.
-    const MAY: &'static [Code];
+    fn may() -> Vec<Code>;
 
     /// Reads it.
     fn read(context: &Context) -> Result<Self, Refusal>;
 }
 
 impl Input for () {
-    const MAY: &'static [Code] = &[];
+    fn may() -> Vec<Code> {
+        Vec::new()
+    }
     fn read(_: &Context) -> Result<Self, Refusal> {
         Ok(())
     }
@@ -43,7 +46,9 @@ impl Input for () {
 
 /// The path first, then the body.
 impl<A: PathValue, B: Input> Input for (Path<A>, B) {
-    const MAY: &'static [Code] = &[codes::NOT_FOUND, codes::INVALID_REQUEST, codes::BODY_TOO_LARGE, codes::UNSUPPORTED_MEDIA_TYPE];
+    fn may() -> Vec<Code> {
+        [Path::<A>::may(), B::may()].concat()
+    }
     fn read(context: &Context) -> Result<Self, Refusal> {
         Ok((Path::read(context)?, B::read(context)?))
     }
@@ -56,7 +61,9 @@ pub(crate) struct Path<T>(pub(crate) T);
 pub(crate) struct Paths<A, B>(pub(crate) A, pub(crate) B);
 
 impl<A: PathValue, B: PathValue> Input for Paths<A, B> {
-    const MAY: &'static [Code] = &[codes::NOT_FOUND];
+    fn may() -> Vec<Code> {
+        vec![codes::NOT_FOUND]
+    }
     fn read(context: &Context) -> Result<Self, Refusal> {
         Ok(Self(A::from_segment(context.param(0))?, B::from_segment(context.param(1))?))
     }
@@ -74,6 +81,13 @@ impl<K: Kind> PathValue for Id<K> {
     }
 }
 
+/// What is no slug cannot be an organization's.
+impl PathValue for Slug {
+    fn from_segment(segment: &str) -> Result<Self, Error> {
+        segment.parse().map_err(|_| Error::NoSuchOrganization)
+    }
+}
+
 /// Any text may be a token; whether it is one is found out by its digest.
 impl PathValue for LinkToken {
     fn from_segment(segment: &str) -> Result<Self, Error> {
@@ -82,7 +96,9 @@ impl PathValue for LinkToken {
 }
 
 impl<T: PathValue> Input for Path<T> {
-    const MAY: &'static [Code] = &[codes::NOT_FOUND];
+    fn may() -> Vec<Code> {
+        vec![codes::NOT_FOUND]
+    }
     fn read(context: &Context) -> Result<Self, Refusal> {
         Ok(Self(T::from_segment(context.param(0))?))
     }
@@ -90,7 +106,9 @@ impl<T: PathValue> Input for Path<T> {
 
 /// `?limit=` and `?cursor=`.
 impl Input for Page {
-    const MAY: &'static [Code] = &[codes::INVALID_REQUEST];
+    fn may() -> Vec<Code> {
+        vec![codes::INVALID_REQUEST]
+    }
     fn read(context: &Context) -> Result<Self, Refusal> {
         let (mut limit, mut cursor) = (None, None);
         for (name, value) in form_urlencoded::parse(context.query().as_bytes()) {
@@ -111,7 +129,9 @@ impl Input for Page {
 pub(crate) struct Json<T>(pub(crate) T);
 
 impl<T: DeserializeOwned + Send> Input for Json<T> {
-    const MAY: &'static [Code] = &[codes::INVALID_REQUEST, codes::BODY_TOO_LARGE, codes::UNSUPPORTED_MEDIA_TYPE];
+    fn may() -> Vec<Code> {
+        vec![codes::INVALID_REQUEST, codes::BODY_TOO_LARGE, codes::UNSUPPORTED_MEDIA_TYPE]
+    }
     fn read(context: &Context) -> Result<Self, Refusal> {
         let text = json_text(context)?;
         let value = parse(text)?;
@@ -124,7 +144,9 @@ impl<T: DeserializeOwned + Send> Input for Json<T> {
 pub(crate) struct OptionalJson<T>(pub(crate) T);
 
 impl<T: DeserializeOwned + Default + Send> Input for OptionalJson<T> {
-    const MAY: &'static [Code] = Json::<T>::MAY;
+    fn may() -> Vec<Code> {
+        Json::<T>::may()
+    }
     fn read(context: &Context) -> Result<Self, Refusal> {
         match &context.body {
             Body::Complete(bytes) if bytes.is_empty() => Ok(Self(T::default())),
@@ -137,7 +159,9 @@ impl<T: DeserializeOwned + Default + Send> Input for OptionalJson<T> {
 pub(crate) struct TokenJson<T>(pub(crate) T);
 
 impl<T: DeserializeOwned + Send> Input for TokenJson<T> {
-    const MAY: &'static [Code] = Json::<T>::MAY;
+    fn may() -> Vec<Code> {
+        Json::<T>::may()
+    }
     fn read(context: &Context) -> Result<Self, Refusal> {
         let text = json_text(context)?;
         let value = parse(text)?;

@@ -14,13 +14,15 @@ mod cookies;
 mod endpoints;
 mod error_map;
 mod input;
+#[cfg(feature = "openapi")]
+pub mod openapi;
 #[cfg(feature = "panel")]
 mod pages;
 mod refusal;
 mod route;
 mod table;
 
-use std::{net::IpAddr, sync::Arc, time::Instant};
+use std::{net::IpAddr, sync::Arc};
 
 use ::http::{HeaderMap, HeaderValue, Response, header};
 use bytes::Bytes;
@@ -89,22 +91,26 @@ impl Service {
     }
 
     async fn answer(&self, request: Request, peer: Option<IpAddr>, request_id: &str) -> Answered {
-        let started = Instant::now();
         let method = request.method().clone();
+        let mut watched = self.auth.metrics().requests().watch(&method);
         let context = Context::new(&self.auth, request, peer);
-        let (answered, template) = match self.table.find(&self.base, &context) {
+        let answered = match self.table.find(&self.base, &context) {
             Ok((row, params)) => {
+                watched.matched(row.path);
                 let context = context.with_params(params);
                 let answered = row.handle(&context).await.unwrap_or_else(Refusal::into_answered);
-                (browser::cors(answered, &context, row.path), row.path)
+                browser::cors(answered, &context, row.path)
             }
             Err(Unrouted::WrongMethod { path, methods }) if browser::is_preflight(&context) => {
-                (browser::preflight(&context, path, &methods).await, path)
+                watched.matched(path);
+                browser::preflight(&context, path, &methods).await
             }
-            Err(unrouted) => (browser::cors(unrouted.into(), &context, ""), "none"),
+            Err(unrouted) => browser::cors(unrouted.into(), &context, ""),
         };
         let status = answered.status.as_u16();
-        tracing::debug!(target: "tenant_auth::requests", %request_id, %method, route = template, status, micros = started.elapsed().as_micros(), "answered");
+        watched.answered(status);
+        let (template, micros) = (watched.route(), watched.elapsed().as_micros());
+        tracing::debug!(target: "tenant_auth::requests", %request_id, %method, route = template, status, micros, "answered");
         if let Some(cause) = &answered.cause {
             tracing::error!(%request_id, %method, route = template, status, error = %cause, "a request failed");
         }

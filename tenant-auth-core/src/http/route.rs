@@ -5,6 +5,8 @@ use std::{future::Future, pin::Pin};
 
 use ::http::{Method, StatusCode};
 
+#[cfg(feature = "openapi")]
+use super::openapi::{Described, DescribedAnswer, DescribedCaller, DescribedInput};
 use super::{
     answer::{Answered, IntoAnswered},
     codes::{self, Code},
@@ -24,6 +26,19 @@ pub(crate) trait Caller: Sized + Send {
 
 type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answered, Refusal>> + Send + 'a>>;
 
+/// Nothing needs a description where there is no document.
+#[cfg(not(feature = "openapi"))]
+mod undescribed {
+    pub(crate) trait DescribedCaller {}
+    impl<T> DescribedCaller for T {}
+    pub(crate) trait DescribedInput {}
+    impl<T> DescribedInput for T {}
+    pub(crate) trait DescribedAnswer {}
+    impl<T> DescribedAnswer for T {}
+}
+#[cfg(not(feature = "openapi"))]
+use undescribed::{DescribedAnswer, DescribedCaller, DescribedInput};
+
 type Handler = Box<dyn for<'a> Fn(&'a Context, StatusCode) -> Answering<'a> + Send + Sync>;
 
 /// One operation: a method, a path, and what answers it.
@@ -35,20 +50,30 @@ pub struct Row {
     status: StatusCode,
     may: Vec<Code>,
     handler: Handler,
+    #[cfg(feature = "openapi")]
+    describe: fn() -> Described,
 }
 
 /// Makes a row that answers 200.
 pub(crate) fn route<C, I, A, F, Fut>(method: Method, path: &'static str, handler: F) -> Row
 where
-    C: Caller + 'static,
-    I: Input + 'static,
-    A: IntoAnswered + 'static,
+    C: Caller + DescribedCaller + 'static,
+    I: Input + DescribedInput + 'static,
+    A: IntoAnswered + DescribedAnswer + 'static,
     F: Fn(C, I) -> Fut + Copy + Send + Sync + 'static,
     Fut: Future<Output = Result<A, Refusal>> + Send + 'static,
 {
-    let may = [C::MAY, I::MAY, &[codes::INTERNAL, codes::UNAVAILABLE]].concat();
+    let may = [C::MAY, &I::may(), &[codes::INTERNAL, codes::UNAVAILABLE]].concat();
     let handler: Handler = Box::new(move |context, status| Box::pin(run(context, status, handler)));
-    Row { method, path, status: StatusCode::OK, may, handler }
+    Row {
+        method,
+        path,
+        status: StatusCode::OK,
+        may,
+        handler,
+        #[cfg(feature = "openapi")]
+        describe: Described::of::<C, I, A>,
+    }
 }
 
 /// The order of the checks: caller, then path and body, then the rule.
@@ -92,6 +117,12 @@ impl Row {
     /// Every refusal this operation can answer with.
     pub fn refusals(&self) -> &[Code] {
         &self.may
+    }
+
+    /// What its types say of it.
+    #[cfg(feature = "openapi")]
+    pub(crate) fn described(&self) -> Described {
+        (self.describe)()
     }
 
     pub(crate) async fn handle(&self, context: &Context) -> Result<Answered, Refusal> {

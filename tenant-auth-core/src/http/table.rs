@@ -6,15 +6,17 @@ use ::http::Method;
 use matchit::Router;
 use percent_encoding::percent_decode_str;
 
+#[cfg(feature = "openapi")]
+use super::endpoints::openapi;
 use super::{
     codes::{
         ACCOUNT_EXISTS, ALREADY_INVITED, ALREADY_MEMBER, ALREADY_ROTATED, CANNOT_TARGET_SELF, INVALID_CREDENTIALS, INVALID_INVITE,
-        INVALID_LINK, INVALID_REQUEST, LAST_ADMIN, LIMIT_REACHED, NOT_A_MEMBER, NOT_FOUND, RATE_LIMITED, SECOND_FACTOR_ENABLED,
-        SECOND_FACTOR_MISSING, SESSION_REQUIRED, SUSPENDED, WEAK_PASSWORD, WEBHOOK_DISABLED, WRONG_CODE, WRONG_ORGANIZATION,
-        WRONG_PASSWORD,
+        INVALID_LINK, INVALID_REQUEST, LAST_ADMIN, LIMIT_REACHED, NOT_A_MEMBER, NOT_FOUND, OPERATOR_ORGANIZATION, RATE_LIMITED,
+        SECOND_FACTOR_ENABLED, SECOND_FACTOR_MISSING, SESSION_REQUIRED, SLUG_TAKEN, SUSPENDED, WEAK_PASSWORD, WEBHOOK_DISABLED,
+        WRONG_CODE, WRONG_ORGANIZATION, WRONG_PASSWORD,
     },
     context::Context,
-    endpoints::{api_keys, auth, invites, jwks, members, org, profile, public, recovery, sessions, two_factor, webhooks},
+    endpoints::{admin, api_keys, auth, invites, jwks, members, org, profile, public, recovery, sessions, two_factor, webhooks},
     refusal::Unrouted,
     route::{Row, route},
 };
@@ -31,8 +33,21 @@ pub fn routes() -> &'static [Row] {
     ROWS.get_or_init(rows)
 }
 
-#[rustfmt::skip]
 fn rows() -> Vec<Row> {
+    let rows = operations();
+    #[cfg(feature = "openapi")]
+    let rows = rows.into_iter().chain(documents()).collect();
+    rows
+}
+
+/// The document of all the others, and its page.
+#[cfg(feature = "openapi")]
+fn documents() -> [Row; 3] {
+    [route(GET, "/openapi.json", openapi::document), route(GET, "/docs", openapi::page), route(GET, "/docs.css", openapi::style)]
+}
+
+#[rustfmt::skip]
+fn operations() -> Vec<Row> {
     vec![
         route(POST, "/auth/login", auth::login).may(&[INVALID_CREDENTIALS, NOT_A_MEMBER, SUSPENDED, RATE_LIMITED]),
         route(POST, "/auth/refresh", auth::refresh).may(&[SESSION_REQUIRED, WRONG_ORGANIZATION]),
@@ -100,6 +115,11 @@ fn rows() -> Vec<Row> {
         route(GET, "/public/users/{userId}", public::user),
         route(GET, "/public/members", public::members),
         route(GET, "/public/members/{userId}", public::member),
+
+        route(GET, "/admin/organizations", admin::list),
+        route(POST, "/admin/organizations", admin::create).created().may(&[SLUG_TAKEN]),
+        route(PATCH, "/admin/organizations/{slug}", admin::update).may(&[OPERATOR_ORGANIZATION]),
+        route(POST, "/admin/organizations/{slug}/invites", admin::invite).created().may(&[ALREADY_MEMBER, ALREADY_INVITED]),
 
         route(GET, "/.well-known/jwks.json", jwks::get),
     ]

@@ -16,6 +16,7 @@ use crate::{
 
 /// An organization (tenant).
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Organization {
     /// `org_…`
@@ -39,6 +40,7 @@ pub struct Organization {
 
 /// A person.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct User {
     /// `usr_…`
@@ -58,17 +60,21 @@ pub struct User {
 
 /// The optional part of a profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Profile {
     /// In the person's own words.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub bio: Option<Bio>,
     /// Telephone number.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub phone: Option<Phone>,
 }
 
 /// A user's link to an organization.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Membership {
     /// `mem_…`
@@ -97,6 +103,7 @@ impl Membership {
 
 /// An entry of the member list: the person and the membership in one.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MemberEntry {
     /// The person.
@@ -146,6 +153,7 @@ pub struct Session {
 
 /// What its owner sees of a session.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SessionSummary {
     /// `ses_…`
@@ -184,7 +192,7 @@ pub struct Invite {
     pub email: Email,
     /// The role it gives.
     pub role: Role,
-    /// The inviting admin; `None` when the operator's command line invited.
+    /// The inviting admin; `None` when an operator of the deployment invited.
     pub invited_by: Option<UserId>,
     /// That admin's address.
     pub invited_by_email: Option<Email>,
@@ -198,6 +206,7 @@ pub struct Invite {
 
 /// What an operation on an invite shows of it.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct InviteSummary {
     /// `inv_…`
@@ -219,6 +228,7 @@ impl Invite {
 
 /// An API key, without its secret.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ApiKey {
     /// `key_…`
@@ -234,7 +244,7 @@ pub struct ApiKey {
     pub last_four: String,
     /// What it may do.
     pub scopes: Vec<Scope>,
-    /// Its maker; `None` when the operator's command line made it.
+    /// Its maker; nobody, when the operator's command line made it.
     pub created_by: Option<UserId>,
     /// When it was made.
     pub created_at: Timestamp,

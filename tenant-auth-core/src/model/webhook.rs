@@ -12,6 +12,7 @@ use crate::{
 
 /// An organization's subscription to its events.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Webhook {
     /// `whk_…`
@@ -27,7 +28,7 @@ pub struct Webhook {
     pub description: Description,
     /// A disabled webhook gets nothing.
     pub status: WebhookStatus,
-    /// Its maker; `None` when that account was deleted.
+    /// Its maker; none when that account was deleted.
     pub created_by: Option<UserId>,
     /// When it was made.
     pub created_at: Timestamp,
@@ -38,6 +39,7 @@ pub struct Webhook {
 
 /// One event on its way to one webhook.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Delivery {
     /// `dlv_…`
@@ -52,9 +54,9 @@ pub struct Delivery {
     pub attempts: i64,
     /// The HTTP status of the last answer.
     pub last_status_code: Option<i64>,
-    /// Why the last attempt failed; `None` after success.
+    /// Why the last attempt failed; none after success.
     pub last_error: Option<DeliveryError>,
-    /// When it is tried next; `None` when it is not.
+    /// When it is tried next, if it is.
     pub next_attempt_at: Option<Timestamp>,
     /// When it was caused.
     pub created_at: Timestamp,

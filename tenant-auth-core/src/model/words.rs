@@ -21,12 +21,14 @@ macro_rules! text_enum {
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let text = <Cow<'de, str>>::deserialize(deserializer)?;
-                let words = [$($text),*].join(", ");
-                Self::parse(&text).ok_or_else(|| D::Error::custom(format!("must be one of: {words}")))
+                Self::parse(&text).ok_or_else(|| D::Error::custom(format!("must be one of: {}", Self::WORDS.join(", "))))
             }
         }
 
         impl $name {
+            /// Every text there is.
+            pub(crate) const WORDS: &[&str] = &[$($text),*];
+
             /// The text in the API and the database.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }

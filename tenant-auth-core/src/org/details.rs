@@ -22,7 +22,7 @@ pub enum Patch<T> {
 }
 
 impl<T> Patch<T> {
-    fn apply(self, current: Option<T>) -> Option<T> {
+    pub(crate) fn apply(self, current: Option<T>) -> Option<T> {
         match self {
             Self::Keep => current,
             Self::Clear => None,

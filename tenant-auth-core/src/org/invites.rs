@@ -25,14 +25,22 @@ pub(crate) struct Invitation<'a> {
     pub(crate) org: &'a Organization,
     pub(crate) email: &'a Email,
     pub(crate) role: Role,
-    /// `None` when the operator's command line invites.
-    pub(crate) by: Option<&'a User>,
+    pub(crate) by: Inviter<'a>,
+}
+
+/// On whose word.
+#[derive(Debug)]
+pub(crate) enum Inviter<'a> {
+    /// An org_admin's, whom the organization knows, and whose invites go with them.
+    Admin(&'a User),
+    /// The deployment's, through whichever of its operators.
+    Operator(&'a Actor),
 }
 
 /// Invitation mails an organization's admins may cause in a day, resent ones included (contract section 5).
 const MOST_PER_DAY: u32 = 200;
 const DAY: Duration = Duration::from_secs(24 * 3_600);
-/// Kinds of mail: those of admins are counted, those of the operator's command line are not.
+/// Kinds of mail: those of admins are counted, those of the deployment's operators are not.
 const BY_ADMIN: &str = "invite";
 const BY_OPERATOR: &str = "operator_invite";
 
@@ -43,7 +51,7 @@ impl OrgAdmin {
     /// [`Error::AlreadyMember`], [`Error::AlreadyInvited`]; [`Error::RateLimited`] after 200 invitation mails in a day.
     pub async fn invite(&self, email: &Email, role: Role) -> Result<Invite, Error> {
         let mut write = self.begin_write().await?;
-        let invitation = Invitation { org: &write.standing.org, email, role, by: Some(&write.standing.user) };
+        let invitation = Invitation { org: &write.standing.org, email, role, by: Inviter::Admin(&write.standing.user) };
         let (invite, _) = invite(&self.0.auth, &mut write.tx, &invitation, write.now).await?;
         self.0.auth.commit(write.tx, write.now).await?;
         Ok(invite)
@@ -111,6 +119,10 @@ pub(crate) async fn invite(
     now: Timestamp,
 ) -> Result<(Invite, LinkToken), Error> {
     let Invitation { org, email, role, by } = invitation;
+    let (sender, actor, kind) = match by {
+        Inviter::Admin(user) => (Some(*user), Actor::User(user.id.clone()), BY_ADMIN),
+        Inviter::Operator(actor) => (None, (*actor).clone(), BY_OPERATOR),
+    };
     if tx.members().has_email(&org.id, email).await? {
         return Err(Error::AlreadyMember);
     }
@@ -119,19 +131,17 @@ pub(crate) async fn invite(
         org_id: org.id.clone(),
         email: (*email).clone(),
         role: *role,
-        invited_by: by.map(|user| user.id.clone()),
-        invited_by_email: by.map(|user| user.email.clone()),
+        invited_by: sender.map(|user| user.id.clone()),
+        invited_by_email: sender.map(|user| user.email.clone()),
         created_at: now,
         expires_at: now.plus(auth.config().invite_ttl),
         mail: MailStatus::Queued,
     };
     let token = LinkToken::generate(auth.entropy());
-    let kind = if by.is_some() { BY_ADMIN } else { BY_OPERATOR };
     let mail_id = post(auth, tx, (org, &invite), (&token, kind), now).await?;
     if !tx.invites().place(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: mail_id.as_str() }).await? {
         return Err(Error::AlreadyInvited);
     }
-    let actor = by.map_or(Actor::System, |user| Actor::User(user.id.clone()));
     let data = InviteData { invite: invite.summary() };
     tx.push(Event::new(EventKind::InviteCreated, (&org.id, &org.slug), actor, &data)?);
     Ok((invite, token))

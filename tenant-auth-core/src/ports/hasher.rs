@@ -13,6 +13,7 @@ use zeroize::Zeroizing;
 use crate::{
     bounded::BoundedWork,
     error::Error,
+    metrics::WorkMeter,
     secret::{Password, StoredPassword},
 };
 
@@ -80,12 +81,17 @@ impl Argon2Hasher {
     /// # Errors
     /// [`Error::Invalid`] when Argon2 does not accept the parameters.
     pub fn new(cost: Argon2Params, pepper: Option<&str>) -> Result<Self, Error> {
+        Self::metered(cost, pepper, WorkMeter::unread())
+    }
+
+    /// The same, counted by `meter`.
+    pub(crate) fn metered(cost: Argon2Params, pepper: Option<&str>, meter: WorkMeter) -> Result<Self, Error> {
         let params = Params::new(cost.memory_kib, cost.iterations, cost.parallelism, None)
             .map_err(|error| Error::invalid("argon2", error.to_string()))?;
         let pepper = pepper.map(|text| Zeroizing::new(text.as_bytes().to_vec()));
         let mut engine = Engine { params, pepper, decoy: StoredPassword::new("") };
         engine.decoy = engine.hash(&Password::new("a password that nobody has"))?;
-        Ok(Self { engine: Arc::new(engine), threads: BoundedWork::start("tenant-auth-hash")? })
+        Ok(Self { engine: Arc::new(engine), threads: BoundedWork::start("tenant-auth-hash", meter)? })
     }
 
     async fn run<T: Send + 'static>(&self, work: impl FnOnce(&Engine) -> Result<T, Error> + Send + 'static) -> Result<T, Error> {

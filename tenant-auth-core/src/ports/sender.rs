@@ -154,3 +154,31 @@ impl Sender for RecordingSender {
         next.unwrap_or(Ok(WebhookResponse { status: 200, retry_after: None }))
     }
 }
+
+#[cfg(all(test, feature = "testing"))]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_double_answers_in_order_and_hangs_when_told() {
+        let sender = RecordingSender::default();
+        let url = "https://example.com/";
+        let request = WebhookRequest {
+            url: url.parse().expect("a URL"),
+            headers: Vec::new(),
+            body: String::new(),
+            timeout: Duration::from_secs(1),
+            addresses: Vec::new(),
+        };
+        assert_eq!(sender.send(request.clone()).await.map(|answer| answer.status), Ok(200));
+        sender.answer(url, Err(SendError::Tls));
+        sender.answer(url, Ok(WebhookResponse { status: 410, retry_after: None }));
+        assert_eq!(sender.send(request.clone()).await, Err(SendError::Tls));
+        sender.hold(url);
+        let (answer, ()) = tokio::join!(sender.send(request), async {
+            assert_eq!(sender.sent().len(), 3, "an attempt that hangs is seen");
+            sender.release(url);
+        });
+        assert_eq!(answer.map(|answer| answer.status), Ok(410));
+    }
+}

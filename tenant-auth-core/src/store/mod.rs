@@ -36,12 +36,12 @@ pub(crate) use sql::{
     sessions::Ended,
     signing_keys::SigningKeyRecord,
     standing::Standing,
-    sweep::{Retention, Swept},
+    sweep::{Retention, SWEEP_BATCH, Swept},
     users::Account,
     webhooks::SealedSecret,
 };
 
-use crate::{error::Error, time::Timestamp};
+use crate::{error::Error, event::EventKind, time::Timestamp};
 
 /// A database, opened and ready. Made by [`Sqlite::open`], [`Postgres::connect`] or [`Store::open`].
 #[derive(Clone, Debug)]
@@ -122,6 +122,18 @@ impl Store {
         Ok(Tx { transaction, touched: Vec::new(), events: Vec::new(), fills_outbox: false })
     }
 
+    /// The pools as they are now.
+    pub(crate) fn pools(&self) -> Vec<Pool> {
+        match &self.0 {
+            #[cfg(feature = "sqlite")]
+            Engine::Sqlite(sqlite) => {
+                vec![Pool::of("sqlite", "writer", sqlite.writer()), Pool::of("sqlite", "readers", sqlite.readers())]
+            }
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(postgres) => vec![Pool::of("postgres", "shared", postgres.pool())],
+        }
+    }
+
     /// Closes every connection, after those in use come back.
     pub async fn close(&self) {
         match &self.0 {
@@ -130,6 +142,24 @@ impl Store {
             #[cfg(feature = "postgres")]
             Engine::Postgres(postgres) => postgres.pool().close().await,
         }
+    }
+}
+
+/// How many connections a pool has.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pool {
+    pub(crate) engine: &'static str,
+    pub(crate) name: &'static str,
+    /// The most it opens.
+    pub(crate) most: u32,
+    pub(crate) open: u32,
+    pub(crate) idle: u32,
+}
+
+impl Pool {
+    fn of<DB: sqlx::Database>(engine: &'static str, name: &'static str, pool: &sqlx::Pool<DB>) -> Self {
+        let idle = u32::try_from(pool.num_idle()).unwrap_or(u32::MAX);
+        Self { engine, name, most: pool.options().get_max_connections(), open: pool.size(), idle }
     }
 }
 
@@ -167,6 +197,11 @@ impl Tx {
     /// Says that an event happened in this transaction; it is written at the commit.
     pub(crate) fn push(&mut self, event: Event) {
         self.events.push(event);
+    }
+
+    /// What happened in this transaction so far.
+    pub(crate) fn event_kinds(&self) -> Vec<EventKind> {
+        self.events.iter().map(Event::kind).collect()
     }
 
     /// Records that there is something for the worker. Called by the repositories, never by flows.

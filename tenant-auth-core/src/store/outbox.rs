@@ -65,6 +65,10 @@ impl Event {
         self.audience = Audience::Only(webhook.clone(), delivery.clone());
         self
     }
+
+    pub(super) fn kind(&self) -> EventKind {
+        self.kind
+    }
 }
 
 /// A mail to be stored with the transaction; its content is sealed already.

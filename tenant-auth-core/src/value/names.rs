@@ -60,14 +60,13 @@ impl DisplayName {
     /// # Errors
     /// [`Rejected`], saying what a name must be.
     pub fn parse(text: &str) -> Result<Self, Rejected> {
-        let text = text.trim();
-        if !(1..=100).contains(&text.chars().count()) {
+        if text.trim().is_empty() || text.chars().count() > 100 {
             return Err(Rejected::because("must have 1 to 100 characters"));
         }
         if text.chars().any(|c| c.is_control() || is_bidi_override(c)) {
             return Err(Rejected::because("must not contain control or text-direction characters"));
         }
-        Ok(Self(text.to_owned()))
+        Ok(Self(text.trim().to_owned()))
     }
 
     /// The name.

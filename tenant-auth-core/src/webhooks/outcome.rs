@@ -11,8 +11,9 @@ use crate::{
     id::WebhookId,
     letters::Letter,
     mail,
-    model::{DeliveryStatus, Webhook, WebhookStatus},
-    store::{Actor, Event},
+    metrics::DeliveryOutcome,
+    model::{DeliveryError, DeliveryStatus, Webhook, WebhookStatus},
+    store::{Actor, Attempted, Event},
     time::Timestamp,
 };
 
@@ -54,12 +55,25 @@ pub(super) async fn record(auth: &TenantAuth, mut outcomes: Vec<(Webhook, Outcom
         tx.deliveries().record(&outcome.claim, *attempted).await?;
     }
     tx.commit(now, auth.entropy()).await?;
+    for (_, outcome) in &outcomes {
+        auth.metrics().delivery(counted(&outcome.attempted));
+    }
     for health in endpoints.into_values() {
         if let Some(reason) = health.hopeless(now) {
             disable(auth, &health.webhook, reason).await?;
         }
     }
     Ok(())
+}
+
+fn counted(attempted: &Attempted) -> DeliveryOutcome {
+    match (attempted.status, attempted.error) {
+        (DeliveryStatus::Succeeded, _) => DeliveryOutcome::Succeeded,
+        (_, Some(DeliveryError::Blocked)) => DeliveryOutcome::Blocked,
+        (DeliveryStatus::Pending, _) => DeliveryOutcome::Retried,
+        (DeliveryStatus::Failed, _) => DeliveryOutcome::Failed,
+        (DeliveryStatus::Cancelled, _) => DeliveryOutcome::Cancelled,
+    }
 }
 
 impl Health {

@@ -6,7 +6,9 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 use super::Worker;
-use crate::{account::fulfil_reset_request, error::Error, mail, ports::MailError, store::ClaimedMail, time::Timestamp};
+use crate::{
+    account::fulfil_reset_request, error::Error, mail, metrics::MailOutcome, ports::MailError, store::ClaimedMail, time::Timestamp,
+};
 
 /// Mails tried at once.
 const BATCH: u32 = 8;
@@ -29,7 +31,9 @@ impl Worker {
     /// One round of what waits; `true` when there was something to do.
     pub(super) async fn send_mails(&self) -> Result<bool, Error> {
         let asked = fulfil_reset_request(&self.auth).await?;
-        Ok(self.send_due_mail().await? || asked)
+        let sent = self.send_due_mail().await?;
+        self.auth.metrics().worked(self.auth.now());
+        Ok(sent || asked)
     }
 
     /// How long no mail is due, as far as anybody knows.
@@ -83,24 +87,32 @@ impl Worker {
         };
         let now = self.auth.now();
         let mut tx = self.auth.store().begin().await?;
-        match outcome {
-            Ok(()) => tx.mails().sent(mail).await?,
+        let came_of_it = match outcome {
+            Ok(()) => {
+                tx.mails().sent(mail).await?;
+                MailOutcome::Sent
+            }
             Err(MailError::Permanent(reason)) => {
                 tracing::warn!(mail = %mail.id, %reason, "a mail was given up");
                 tx.mails().fail(mail, &reason).await?;
+                MailOutcome::Failed
             }
             Err(MailError::Transient(reason)) => match next_attempt(mail, now) {
                 Some(at) => {
                     tracing::info!(mail = %mail.id, %reason, next = %at.to_iso(), "a mail could not be sent yet");
                     tx.mails().retry(mail, at, &reason).await?;
+                    MailOutcome::Retried
                 }
                 None => {
                     tracing::warn!(mail = %mail.id, %reason, "a mail was given up after a day");
                     tx.mails().fail(mail, &reason).await?;
+                    MailOutcome::Failed
                 }
             },
-        }
-        tx.commit(now, self.auth.entropy()).await
+        };
+        tx.commit(now, self.auth.entropy()).await?;
+        self.auth.metrics().mail(came_of_it);
+        Ok(())
     }
 }
 

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use crate::{
     builder::TenantAuth,
     error::Error,
-    store::{Retention, Swept},
+    store::{Retention, SWEEP_BATCH, Swept},
     webhooks::Dispatcher,
 };
 
@@ -94,9 +94,10 @@ impl Worker {
         for kind in Swept::ALL {
             loop {
                 let mut tx = self.auth.store().begin().await?;
-                let more = tx.sweep().run(kind, now, retention).await?;
+                let deleted = tx.sweep().run(kind, now, retention).await?;
                 tx.commit(now, self.auth.entropy()).await?;
-                if !more {
+                self.auth.metrics().swept(kind, deleted);
+                if deleted < SWEEP_BATCH {
                     break;
                 }
             }

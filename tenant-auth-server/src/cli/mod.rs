@@ -4,6 +4,9 @@
 mod api_key;
 mod keys;
 mod migrate;
+#[cfg(feature = "openapi")]
+mod openapi;
+mod operators;
 mod org;
 mod report;
 mod sessions;
@@ -49,12 +52,18 @@ enum Command {
     /// Manage people's accounts
     #[command(subcommand)]
     User(user::Command),
+    /// Appoint operators of the deployment
+    #[command(subcommand)]
+    Operator(operators::Command),
     /// Manage sessions
     #[command(subcommand)]
     Sessions(sessions::Command),
     /// Manage signing keys and what is sealed
     #[command(subcommand)]
     Keys(keys::Command),
+    /// Print the OpenAPI document; with settings, for their public URL
+    #[cfg(feature = "openapi")]
+    Openapi(report::Format),
 }
 
 /// Runs the command that was asked for.
@@ -77,8 +86,11 @@ pub(crate) async fn run() -> Result<(), Failure> {
         Command::Org(command) => command.run(&input).await,
         Command::ApiKey(command) => command.run(&input).await,
         Command::User(command) => command.run(&input).await,
+        Command::Operator(command) => command.run(&input).await,
         Command::Sessions(command) => command.run(&input).await,
         Command::Keys(command) => command.run(&input).await,
+        #[cfg(feature = "openapi")]
+        Command::Openapi(format) => openapi::run(&input, &format),
     }
 }
 

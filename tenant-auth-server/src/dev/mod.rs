@@ -13,7 +13,13 @@ use clap::Args;
 use tenant_auth_core::{Config, Origin};
 use url::Url;
 
-use crate::{drain::Signals, failure::Failure, logging, serve, settings::LogFormat};
+use crate::{
+    drain::Signals,
+    failure::Failure,
+    logging,
+    serve::{self, Listeners},
+    settings::LogFormat,
+};
 use files::Files;
 use mailbox::Mailbox;
 
@@ -52,5 +58,7 @@ pub(crate) async fn run(options: &Options) -> Result<(), Failure> {
     let (opened, demo) = demo::open(&files, config, Arc::clone(&mailbox)).await?;
     let text = walkthrough::text(&public_url, &demo, &files);
     std::io::stdout().write_all(text.as_bytes()).map_err(Failure::system("Printing the credentials to stdout"))?;
-    serve::until_stopped(opened, listener, mailbox::routes(mailbox), signals).await
+    // No metrics: their one port would keep a second `dev` from starting.
+    let listeners = Listeners { public: listener, metrics: None };
+    serve::until_stopped(opened, listeners, mailbox::routes(mailbox), signals).await
 }

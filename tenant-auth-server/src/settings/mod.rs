@@ -52,6 +52,8 @@ pub(crate) struct Server {
     pub(crate) deployment: Deployment,
     /// Where it listens.
     pub(crate) listen: SocketAddr,
+    /// Where it tells its metrics, if anywhere.
+    pub(crate) metrics_listen: Option<SocketAddr>,
     /// Which log lines are written.
     pub(crate) log_filter: String,
     /// How.
@@ -84,6 +86,20 @@ pub(crate) fn for_migrate(input: &Input) -> Result<Database, Refused> {
     reading.finish(database)
 }
 
+/// The public URL's settings alone, for who has stated one.
+///
+/// # Errors
+/// [`Refused`], when what was stated cannot be used.
+#[cfg(feature = "openapi")]
+pub(crate) fn for_document(input: &Input) -> Result<Option<Config>, Refused> {
+    let mut reading = Reading::of(input);
+    if reading.text("public_url").is_none() {
+        return Ok(None);
+    }
+    let config = service::config(&mut reading);
+    reading.finish(config).map(Some)
+}
+
 /// For a command. One that prints no link does without the public URL.
 ///
 /// # Errors
@@ -106,12 +122,13 @@ pub(crate) fn for_server(input: &Input) -> Result<Server, Refused> {
     let deployment = service::deployment(&mut reading, input.read_file);
     service::require_stated_proxies(&mut reading);
     let listen = service::listen(&mut reading);
+    let metrics_listen = service::metrics_listen(&mut reading);
     let (log_filter, log_format) = service::log(&mut reading);
     let mail = mail(&mut reading);
     let warnings = reading.take_warnings();
     let server = deployment.map(|mut deployment| {
         deployment.warnings.extend(warnings);
-        Server { deployment, listen, log_filter, log_format, mail }
+        Server { deployment, listen, metrics_listen, log_filter, log_format, mail }
     });
     reading.finish(server)
 }

@@ -9,13 +9,14 @@ use std::{
 };
 
 use ipnet::IpNet;
-use tenant_auth_core::{Config, Error, MasterKeys, Origin, SameSite, TokensInBody, ports::Argon2Params};
+use tenant_auth_core::{Config, Error, MasterKeys, Origin, SameSite, Slug, TokensInBody, ports::Argon2Params};
 use tracing_subscriber::EnvFilter;
 use url::{Host, Url};
 
 use super::{Database, Deployment, LogFormat, reading::Reading};
 
 const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8080);
+const DEFAULT_METRICS_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9464);
 const DEFAULT_CONNECTIONS: u32 = 10;
 /// Seconds between two attempts of a delivery: a week.
 const LONGEST_WAIT: u64 = 7 * 24 * 3_600;
@@ -61,7 +62,8 @@ fn master_keys(reading: &mut Reading, read_file: fn(&Path) -> io::Result<String>
     reading.parsed("master_key_file", |_| keys)
 }
 
-fn config(reading: &mut Reading) -> Option<Config> {
+/// How the service behaves.
+pub(super) fn config(reading: &mut Reading) -> Option<Config> {
     let mut config = Config::new(public_url(reading)?);
     set(&mut config.access_token_ttl, reading.lifetime("access_token_ttl"));
     set(&mut config.refresh_token_ttl, reading.lifetime("refresh_token_ttl"));
@@ -91,6 +93,7 @@ fn config(reading: &mut Reading) -> Option<Config> {
     set(&mut config.trusted_proxies, reading.parsed("trusted_proxies", proxies));
     let origins = reading.list("allowed_origins", |item| Origin::parse(item).map_err(|rejected| rejected.to_string()));
     set(&mut config.allowed_origins, origins);
+    config.operator_org = reading.parsed("operator_org", |text| Slug::parse(text).map_err(|rejected| rejected.to_string()));
     config.cookie_domain = reading.parsed("cookie_domain", cookie_domain);
     let same_site = [("lax", SameSite::Lax), ("strict", SameSite::Strict), ("none", SameSite::None)];
     set(&mut config.cookie_same_site, reading.choice("cookie_same_site", &same_site));
@@ -217,6 +220,16 @@ fn warn_of_a_foreign_cookie_domain(reading: &mut Reading, config: &Config) {
 pub(super) fn listen(reading: &mut Reading) -> SocketAddr {
     let must = "must be an address and a port such as 127.0.0.1:8080 or [::]:8080";
     reading.parsed("listen", |text| text.parse().map_err(|_| must.to_owned())).unwrap_or(DEFAULT_LISTEN)
+}
+
+/// The socket for Prometheus, when there is to be one.
+pub(super) fn metrics_listen(reading: &mut Reading) -> Option<SocketAddr> {
+    let must = "must be an address and a port such as 127.0.0.1:9464, or none";
+    let parse = |text: &str| match text {
+        "none" => Ok(None),
+        address => address.parse().map(Some).map_err(|_| must.to_owned()),
+    };
+    reading.parsed("metrics_listen", parse).unwrap_or(Some(DEFAULT_METRICS_LISTEN))
 }
 
 /// Filter and format of the log.

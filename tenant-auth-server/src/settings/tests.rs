@@ -57,6 +57,7 @@ fn with_file(text: &str) -> Input {
 fn a_complete_set_is_taken() {
     let server = Env::complete().server().expect("starts");
     assert_eq!(server.listen.to_string(), "127.0.0.1:8080");
+    assert_eq!(server.metrics_listen.map(|address| address.to_string()).as_deref(), Some("127.0.0.1:9464"));
     assert_eq!(server.deployment.config.trusted_proxies.len(), 2);
     assert_eq!(server.deployment.config.access_token_ttl, Duration::from_secs(900));
     assert_eq!(server.deployment.warnings, Vec::<String>::new());
@@ -175,9 +176,11 @@ fn every_setting_is_read_and_refused_by_its_name() {
 fn values_arrive_where_they_belong() {
     let server = Env::complete()
         .with("LISTEN", "[::1]:0")
+        .with("METRICS_LISTEN", "none")
         .with("ARGON2", "8,1,1")
         .with("PASSWORD_PEPPER", " pepper ")
         .with("ALLOWED_ORIGINS", "https://a.example.com,https://b.example.com")
+        .with("OPERATOR_ORG", "operators")
         .with("COOKIE_DOMAIN", ".Example.com")
         .with("COOKIE_SAME_SITE", "strict")
         .with("TOKENS_IN_BODY", "always")
@@ -188,9 +191,11 @@ fn values_arrive_where_they_belong() {
         .expect("starts");
     let config = &server.deployment.config;
     assert_eq!(server.listen.to_string(), "[::1]:0");
+    assert_eq!(server.metrics_listen, None);
     assert_eq!((config.argon2.memory_kib, config.argon2.iterations, config.argon2.parallelism), (8, 1, 1));
     assert_eq!(config.password_pepper.as_deref(), Some(" pepper "), "byte for byte");
     assert_eq!(config.allowed_origins.len(), 2);
+    assert_eq!(config.operator_org.as_ref().map(|slug| slug.as_str()), Some("operators"));
     assert_eq!(config.cookie_domain.as_deref(), Some("example.com"));
     assert_eq!((config.cookie_same_site, config.tokens_in_body), (SameSite::Strict, TokensInBody::Always));
     assert_eq!(config.sessions_per_user, 3);

@@ -85,3 +85,27 @@ fn a_migration_needs_the_database_only() {
         assert_eq!(json(&program.run(&["migrate", "--json"]))["migrated"], true);
     }
 }
+
+#[test]
+fn an_operator_is_appointed_and_dismissed() {
+    let program = with_acme();
+    let create = ["user", "create", "--org", "acme", "--email", "bob@example.com", "--name", "Bob", "--json"];
+    json(&program.run_with_stdin(&create, "mauve-otter-plinth-42\n"));
+    let (grant, revoke) = (
+        ["operator", "grant", "--email", "bob@example.com", "--json"],
+        ["operator", "revoke", "--email", "bob@example.com", "--json"],
+    );
+    assert!(error(&program.run(&grant)).contains("TENANT_AUTH_OPERATOR_ORG must name"));
+    let program = program.with("OPERATOR_ORG", "nowhere");
+    assert!(error(&program.run(&grant)).contains("TENANT_AUTH_OPERATOR_ORG names"));
+    let program = program.with("OPERATOR_ORG", "acme");
+    for _ in 0..2 {
+        assert_eq!(json(&program.run(&grant))["user"]["role"], "admin");
+    }
+    json(&program.run(&["org", "create", "--name", "Ops", "--slug", "ops", "--admin-email", "ops@example.com", "--json"]));
+    let program = program.with("OPERATOR_ORG", "ops");
+    assert_eq!(json(&program.run(&revoke))["user"]["role"], "user", "whoever left the operators' organization, too");
+    assert!(error(&program.run(&grant)).contains("not a member"));
+    assert!(error(&program.run(&["operator", "grant", "--email", "nobody@example.com"])).contains("account"));
+    assert!(error(&program.run(&["org", "suspend", "--slug", "ops"])).contains("locked out"));
+}

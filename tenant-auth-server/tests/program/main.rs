@@ -3,6 +3,7 @@
 
 mod commands;
 mod dev;
+mod metrics;
 mod refusals;
 mod running;
 mod serve;
@@ -37,6 +38,7 @@ impl Program {
             .with("MASTER_KEY", MASTER_KEY)
             .with("PUBLIC_URL", "http://localhost:8080")
             .with("LISTEN", "127.0.0.1:0")
+            .with("METRICS_LISTEN", "none")
     }
 
     /// The same with another value; the directory stays.

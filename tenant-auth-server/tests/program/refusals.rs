@@ -26,6 +26,7 @@ fn unusable_settings() {
         ("REFRESH_GRACE", "61"),
         ("TRUSTED_PROXIES", "10.0.0.0/99"),
         ("LISTEN", "8080"),
+        ("METRICS_LISTEN", "9464"),
         ("DATABASE_URL", "mysql://localhost/auth"),
         ("DATABASE_CONNECTIONS", "many"),
         ("LOG", "=?="),

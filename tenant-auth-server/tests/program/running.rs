@@ -58,9 +58,7 @@ impl Running {
 
     /// Status and whole text of the answer to a GET.
     pub(crate) fn get(&self, path: &str) -> (u16, String) {
-        let mut stream = self.connect();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.address).expect("it reads");
-        answer(stream)
+        get(&self.address, path)
     }
 
     /// Sends SIGTERM. The child was not waited for yet, so the id is still its own.
@@ -87,6 +85,14 @@ impl Drop for Running {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Status and whole text of what an address answers to a GET.
+pub(crate) fn get(address: &str, path: &str) -> (u16, String) {
+    let mut stream = TcpStream::connect(address).expect("it accepts");
+    stream.set_read_timeout(Some(DEADLINE)).expect("a timeout can be set");
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").expect("it reads");
+    answer(stream)
 }
 
 /// Reads the rest of a connection as one answer.

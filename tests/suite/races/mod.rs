@@ -3,12 +3,13 @@
 
 mod admins;
 mod invites;
+mod operators;
 mod sessions;
 
 use tenant_auth_conformance::{App, Response, Scenario};
 
 pub(crate) fn scenarios() -> Vec<Scenario> {
-    [admins::scenarios(), invites::scenarios(), sessions::scenarios()].concat()
+    [admins::scenarios(), invites::scenarios(), operators::scenarios(), sessions::scenarios()].concat()
 }
 
 /// Another server over the same database, with pools of its own, as in another process.

@@ -19,10 +19,12 @@ use crate::{
 };
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ApiKeysData {
     api_keys: Vec<ApiKey>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     next_cursor: Option<String>,
 }
 
@@ -32,17 +34,22 @@ pub(crate) async fn list(admin: OrgAdmin, page: Page) -> Outcome<ApiKeysData> {
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CreateApiKeyRequest {
     name: DisplayName,
+    #[cfg_attr(feature = "openapi", schema(min_items = 1))]
     scopes: Option<Vec<Scope>>,
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, format = DateTime))]
     expires_at: Option<Timestamp>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CreatedApiKeyData {
     api_key: ApiKey,
+    #[cfg_attr(feature = "openapi", schema(pattern = "^pk_live_[A-Za-z0-9_-]+$"))]
     key: String,
 }
 
@@ -62,8 +69,10 @@ pub(crate) async fn create(admin: OrgAdmin, Json(request): Json<CreateApiKeyRequ
 }
 
 #[derive(Default, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RotateRequest {
+    #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 2_592_000))]
     overlap_seconds: Option<u32>,
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BodyTokens, Guest, Leaver};
+use super::{BodyTokens, Guest, Leaver, Refresher};
 use crate::{
     account::{Credentials, Login, Opened},
     error::Error,
@@ -16,6 +16,7 @@ use crate::{
 };
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct LoginRequest {
     email: Email,
     password: String,
@@ -33,8 +34,10 @@ pub(crate) enum Entered<T> {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct LoginData {
     #[serde(flatten)]
+    #[cfg_attr(feature = "openapi", schema(value_type = BodyTokens))]
     tokens: Option<BodyTokens>,
     user: User,
     membership: Standing,
@@ -61,6 +64,7 @@ pub(crate) fn entered<T>(guest: &Guest, login: Login, data: impl FnOnce(&Opened)
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 struct Standing {
     role: Role,
     status: Status,
@@ -74,13 +78,14 @@ pub(crate) async fn login(guest: Guest, Json(request): Json<LoginRequest>) -> Ou
 
 /// Without the tokens it is an empty object: a browser has them in its cookies.
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct RefreshData {
     #[serde(flatten)]
+    #[cfg_attr(feature = "openapi", schema(value_type = BodyTokens))]
     tokens: Option<BodyTokens>,
 }
 
-pub(crate) async fn refresh(mut guest: Guest, (): ()) -> Outcome<RefreshData> {
-    let token = std::mem::replace(&mut guest.refresh_token, Ok(None))?.ok_or(Error::SessionRequired)?;
+pub(crate) async fn refresh(Refresher { guest, token }: Refresher, (): ()) -> Outcome<RefreshData> {
     let tokens = guest.tenant.refresh(&token).await?;
     let data = RefreshData { tokens: guest.body_tokens(&tokens) };
     Ok(Reply::new(data).with_cookies(guest.cookies_with(&tokens)))
@@ -88,6 +93,7 @@ pub(crate) async fn refresh(mut guest: Guest, (): ()) -> Outcome<RefreshData> {
 
 /// Logging out takes nothing; whatever JSON object is sent is ignored.
 #[derive(Default, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct LogoutRequest {}
 
 pub(crate) async fn logout(leaver: Leaver, OptionalJson(LogoutRequest {}): OptionalJson<LogoutRequest>) -> Outcome<Message> {

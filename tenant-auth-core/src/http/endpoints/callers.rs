@@ -24,20 +24,21 @@ use crate::{
     token::{PartialToken, Tokens},
 };
 
-/// Somebody who asks an organization without a session that counts yet: to log in, to refresh, to log out, to accept.
+/// Somebody who asks an organization without a session that counts yet: to log in, to refresh, to accept.
 pub(crate) struct Guest {
     pub(crate) tenant: Tenant,
     pub(crate) client: Client,
-    /// The refresh token it brought, if any, or why that cannot be told.
-    pub(crate) refresh_token: Result<Option<String>, Refusal>,
     tokens_in_body: bool,
 }
 
 /// Tokens in a body, for those who may have them there.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct BodyTokens {
+    #[cfg_attr(feature = "openapi", schema(required = false))]
     access_token: String,
+    #[cfg_attr(feature = "openapi", schema(required = false))]
     refresh_token: String,
 }
 
@@ -69,13 +70,7 @@ impl Caller for Guest {
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let tenant = Tenant::identify(context).await?;
         let client = context.client(&tenant.organization().slug).await?;
-        let cookies = context.cookies();
-        Ok(Self {
-            tenant,
-            client,
-            refresh_token: cookies.refresh(context).map(|token| token.map(str::to_owned)),
-            tokens_in_body: context.tokens_in_body(),
-        })
+        Ok(Self { tenant, client, tokens_in_body: context.tokens_in_body() })
     }
 }
 
@@ -103,6 +98,27 @@ impl Guest {
     /// The cookie that carries a login to its second step.
     pub(crate) fn cookies_waiting(&self, partial: &PartialToken) -> Vec<HeaderValue> {
         cookies::waiting(self.tenant.auth.config(), partial, self.tenant.auth.now())
+    }
+}
+
+/// Somebody with a refresh token; whether it is good for anything is for the rule to say.
+pub(crate) struct Refresher {
+    pub(crate) guest: Guest,
+    pub(crate) token: String,
+}
+
+impl Caller for Refresher {
+    const MAY: &'static [Code] = &[
+        codes::INVALID_SLUG,
+        codes::UNKNOWN_ORGANIZATION,
+        codes::FORBIDDEN_ORIGIN,
+        codes::INVALID_REQUEST,
+        codes::SESSION_REQUIRED,
+    ];
+    async fn identify(context: &Context) -> Result<Self, Refusal> {
+        let guest = Guest::identify(context).await?;
+        let token = context.cookies().refresh(context)?.ok_or(Error::SessionRequired)?.to_owned();
+        Ok(Self { guest, token })
     }
 }
 

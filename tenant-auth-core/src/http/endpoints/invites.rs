@@ -23,14 +23,22 @@ use crate::{
 };
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct InviteRequest {
     email: Email,
     role: Option<Role>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct InviteData {
     invite: InviteSummary,
+}
+
+impl From<InviteSummary> for InviteData {
+    fn from(invite: InviteSummary) -> Self {
+        Self { invite }
+    }
 }
 
 pub(crate) async fn create(admin: OrgAdmin, Json(request): Json<InviteRequest>) -> Outcome<InviteData> {
@@ -39,14 +47,17 @@ pub(crate) async fn create(admin: OrgAdmin, Json(request): Json<InviteRequest>) 
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct InvitesData {
     invites: Vec<PendingInvite>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     next_cursor: Option<String>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 struct PendingInvite {
     id: InviteId,
@@ -71,17 +82,20 @@ pub(crate) async fn list(admin: OrgAdmin, page: Page) -> Outcome<InvitesData> {
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct PreviewRequest {
     token: String,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct PreviewData {
     invite: PreviewedInvite,
     org: PreviewedOrg,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 struct PreviewedInvite {
     email: Email,
@@ -91,6 +105,7 @@ struct PreviewedInvite {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 struct PreviewedOrg {
     name: DisplayName,
     slug: Slug,
@@ -108,14 +123,18 @@ pub(crate) async fn preview(tenant: Tenant, Json(request): Json<PreviewRequest>)
 }
 
 #[derive(Default, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct AcceptRequest {
     name: Option<DisplayName>,
+    #[cfg_attr(feature = "openapi", schema(min_length = 8, max_length = 256))]
     password: Option<String>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct AcceptData {
     #[serde(flatten)]
+    #[cfg_attr(feature = "openapi", schema(value_type = BodyTokens))]
     tokens: Option<BodyTokens>,
     user: AcceptedUser,
     membership: AcceptedMembership,
@@ -123,6 +142,7 @@ pub(crate) struct AcceptData {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 struct AcceptedUser {
     id: UserId,
     name: DisplayName,
@@ -130,6 +150,7 @@ struct AcceptedUser {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 struct AcceptedMembership {
     role: Role,
     status: Status,
@@ -137,6 +158,7 @@ struct AcceptedMembership {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 struct AcceptedOrg {
     name: DisplayName,

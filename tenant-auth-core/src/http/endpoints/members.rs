@@ -15,10 +15,12 @@ use crate::{
 };
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MembersData {
     members: Vec<MemberEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     next_cursor: Option<String>,
 }
 
@@ -33,11 +35,13 @@ pub(crate) async fn list(member: Member, page: Page) -> Outcome<MembersData> {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct MembershipData {
     membership: ManagedMembership,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 struct ManagedMembership {
     id: MembershipId,
@@ -55,6 +59,7 @@ impl From<Membership> for MembershipData {
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct MetadataRequest {
     metadata: Metadata,
 }
@@ -66,6 +71,7 @@ pub(crate) async fn set_metadata(admin: OrgAdmin, (Path(user), Json(request)): T
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct RoleRequest {
     role: Role,
 }
@@ -75,6 +81,7 @@ pub(crate) async fn set_role(admin: OrgAdmin, (Path(user), Json(request)): Targe
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct StatusRequest {
     status: Status,
 }

@@ -1,11 +1,14 @@
 //! The endpoints: wire types and short handlers that call the flows and shape the answer.
 
+pub(crate) mod admin;
 pub(crate) mod api_keys;
 pub(crate) mod auth;
 mod callers;
 pub(crate) mod invites;
 pub(crate) mod jwks;
 pub(crate) mod members;
+#[cfg(feature = "openapi")]
+pub(crate) mod openapi;
 pub(crate) mod org;
 pub(crate) mod profile;
 pub(crate) mod public;
@@ -14,4 +17,6 @@ pub(crate) mod sessions;
 pub(crate) mod two_factor;
 pub(crate) mod webhooks;
 
-pub(crate) use callers::{Anyone, Asked, BackendWith, BodyTokens, Guest, Leaver, MembersRead, UsersRead, Waiting};
+#[cfg(feature = "openapi")]
+pub(crate) use callers::Needed;
+pub(crate) use callers::{Anyone, Asked, BackendWith, BodyTokens, Guest, Leaver, MembersRead, Refresher, UsersRead, Waiting};

@@ -14,17 +14,20 @@ use crate::{
 };
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct OrgData {
     org: OrganizationView,
 }
 
 /// The organization; its allowed origins are an admin's business.
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 struct OrganizationView {
     #[serde(flatten)]
     organization: Organization,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     allowed_origins: Option<Vec<Origin>>,
 }
 
@@ -40,12 +43,15 @@ pub(crate) async fn get(member: Member, (): ()) -> Outcome<OrgData> {
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct UpdateOrgRequest {
     name: Option<DisplayName>,
     #[serde(default, deserialize_with = "patch")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<AppUrl>))]
     app_url: Patch<AppUrl>,
     #[serde(default, deserialize_with = "patch")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Vec<Origin>>, max_items = 50))]
     allowed_origins: Patch<Vec<Origin>>,
 }
 

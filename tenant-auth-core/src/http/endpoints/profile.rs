@@ -15,11 +15,13 @@ use crate::{
 };
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct ProfileData {
     user: UserWithProfile,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 struct UserWithProfile {
     id: UserId,
@@ -42,6 +44,7 @@ pub(crate) async fn get(member: Member, (): ()) -> Outcome<ProfileData> {
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct UpdateProfileRequest {
     name: DisplayName,
     bio: Option<Bio>,
@@ -49,11 +52,13 @@ pub(crate) struct UpdateProfileRequest {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct UpdatedProfileData {
     user: UpdatedUser,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 struct UpdatedUser {
     id: UserId,
     name: DisplayName,
@@ -68,9 +73,11 @@ pub(crate) async fn update(member: Member, Json(request): Json<UpdateProfileRequ
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ChangePasswordRequest {
     current_password: String,
+    #[cfg_attr(feature = "openapi", schema(min_length = 8, max_length = 256))]
     new_password: String,
 }
 

@@ -17,6 +17,7 @@ use crate::{
 };
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct VerifyRequest {
     #[serde(rename = "token")]
     _token: String,
@@ -30,7 +31,8 @@ pub(crate) struct VerifyData {
 }
 
 #[derive(Serialize)]
-struct IdentityView {
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub(crate) struct IdentityView {
     user: User,
     membership: MembershipView,
     org: OrgView,
@@ -38,6 +40,7 @@ struct IdentityView {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MembershipView {
     role: Role,
@@ -47,6 +50,7 @@ pub(crate) struct MembershipView {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 struct OrgView {
     id: OrgId,
     name: DisplayName,
@@ -56,6 +60,7 @@ struct OrgView {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 struct SessionView {
     id: SessionId,
@@ -93,6 +98,7 @@ pub(crate) async fn verify(Asked(asking): Asked, TokenJson(_): TokenJson<VerifyR
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct UserData {
     user: User,
     membership: MembershipView,
@@ -108,6 +114,7 @@ pub(crate) async fn members(caller: BackendWith<MembersRead>, page: Page) -> Out
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct MemberData {
     member: MemberEntry,
 }

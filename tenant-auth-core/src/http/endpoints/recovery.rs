@@ -14,6 +14,7 @@ use crate::{
 };
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct ForgotPasswordRequest {
     email: Email,
 }
@@ -24,9 +25,11 @@ pub(crate) async fn forgot_password(tenant: Tenant, Json(request): Json<ForgotPa
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ResetPasswordRequest {
     token: String,
+    #[cfg_attr(feature = "openapi", schema(min_length = 8, max_length = 256))]
     new_password: String,
 }
 
@@ -36,6 +39,7 @@ pub(crate) async fn reset_password(tenant: Tenant, Json(request): Json<ResetPass
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct LinkRequest {
     token: String,
 }
@@ -51,6 +55,7 @@ pub(crate) async fn send_verification(member: Member, (): ()) -> Outcome<Message
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ChangeEmailRequest {
     new_email: Email,

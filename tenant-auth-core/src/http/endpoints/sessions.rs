@@ -14,14 +14,17 @@ use crate::{
 };
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SessionsData {
     sessions: Vec<SessionEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     next_cursor: Option<String>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 struct SessionEntry {
     #[serde(flatten)]
     session: SessionSummary,

@@ -15,6 +15,7 @@ use crate::{
 };
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct CodeRequest {
     code: String,
 }
@@ -26,6 +27,7 @@ pub(crate) async fn verify(waiting: Waiting, Json(request): Json<CodeRequest>) -
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StatusData {
     enabled: bool,
@@ -44,11 +46,13 @@ pub(crate) async fn status(member: Member, (): ()) -> Outcome<StatusData> {
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct PasswordRequest {
     password: String,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SetupData {
     secret: String,
@@ -67,6 +71,7 @@ pub(crate) async fn setup(member: Member, Json(request): Json<PasswordRequest>) 
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RecoveryCodesData {
     recovery_codes: Vec<String>,
@@ -83,6 +88,7 @@ pub(crate) async fn enable(member: Member, Json(request): Json<CodeRequest>) -> 
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct GuardedRequest {
     password: String,
     code: String,

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "openapi")]
+use crate::webhooks::WebhookUrl;
 use crate::{
     caller::OrgAdmin,
     http::{
@@ -19,10 +21,12 @@ use crate::{
 };
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WebhooksData {
     webhooks: Vec<Webhook>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     next_cursor: Option<String>,
 }
 
@@ -32,6 +36,7 @@ pub(crate) async fn list(admin: OrgAdmin, page: Page) -> Outcome<WebhooksData> {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct WebhookData {
     webhook: Webhook,
 }
@@ -41,15 +46,19 @@ pub(crate) async fn get(admin: OrgAdmin, Path(id): Path<WebhookId>) -> Outcome<W
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct CreateWebhookRequest {
+    #[cfg_attr(feature = "openapi", schema(value_type = WebhookUrl))]
     url: String,
     events: EventSelection,
     description: Option<Description>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct CreatedWebhookData {
     webhook: Webhook,
+    #[cfg_attr(feature = "openapi", schema(pattern = "^whs_[A-Za-z0-9+/]{43}=$"))]
     secret: String,
 }
 
@@ -61,10 +70,13 @@ pub(crate) async fn create(admin: OrgAdmin, Json(request): Json<CreateWebhookReq
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct UpdateWebhookRequest {
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<WebhookUrl>))]
     url: Option<String>,
     events: Option<EventSelection>,
     #[serde(default, deserialize_with = "patch")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Description>))]
     description: Patch<Description>,
     status: Option<WebhookStatus>,
 }
@@ -87,12 +99,14 @@ pub(crate) async fn delete(admin: OrgAdmin, Path(id): Path<WebhookId>) -> Outcom
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct AcceptedData {
     delivery: AcceptedDelivery,
 }
 
 /// A delivery that is on its way; the log tells the rest.
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 struct AcceptedDelivery {
     id: DeliveryId,
 }
@@ -108,8 +122,10 @@ pub(crate) async fn test(admin: OrgAdmin, Path(id): Path<WebhookId>) -> Outcome<
 }
 
 #[derive(Default, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RotateSecretRequest {
+    #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 2_592_000))]
     overlap_seconds: Option<u32>,
 }
 
@@ -117,7 +133,9 @@ pub(crate) struct RotateSecretRequest {
 const DEFAULT_OVERLAP: u32 = 86_400;
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub(crate) struct SecretData {
+    #[cfg_attr(feature = "openapi", schema(pattern = "^whs_[A-Za-z0-9+/]{43}=$"))]
     secret: String,
 }
 
@@ -130,10 +148,12 @@ pub(crate) async fn rotate_secret(admin: OrgAdmin, (Path(id), OptionalJson(reque
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DeliveriesData {
     deliveries: Vec<Delivery>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     next_cursor: Option<String>,
 }
 

@@ -10,7 +10,7 @@ use crate::{
     store::{
         Link, Tx,
         dialect::{execute, fetch_all, fetch_optional, row, statements},
-        sql::members::NumberRow,
+        sql::{mails::WaitingRow, members::NumberRow},
     },
     time::Timestamp,
 };
@@ -100,8 +100,14 @@ statements! {
         UPDATE tenant_auth_deliveries
            SET status = 'cancelled', next_attempt_at = NULL
          WHERE webhook_id = $1 AND next_attempt_at IS NOT NULL";
-    OLDEST_DUE = "SELECT COALESCE(MIN(next_attempt_at), 0) AS number FROM tenant_auth_deliveries WHERE next_attempt_at IS NOT NULL";
-    PENDING = "SELECT COUNT(*) AS number FROM tenant_auth_deliveries WHERE next_attempt_at IS NOT NULL";
+    // No more are counted than anybody needs to know of.
+    WAITING = "
+        SELECT COUNT(*) AS waiting, COALESCE(MIN(d.next_attempt_at), 0) AS oldest
+          FROM (SELECT next_attempt_at
+                  FROM tenant_auth_deliveries
+                 WHERE next_attempt_at IS NOT NULL
+                 ORDER BY next_attempt_at
+                 LIMIT 10000) d";
 }
 
 row! {
@@ -180,11 +186,10 @@ impl<L: Link> Deliveries<L> {
         Ok((due != 0).then(|| Timestamp::from_millis(due)))
     }
 
-    /// How many deliveries are pending, and when the first of them is or was due.
-    pub(crate) async fn backlog(mut self) -> Result<(i64, Option<Timestamp>), Error> {
-        let pending = fetch_optional!(self.0, NumberRow, PENDING)?.map_or(0, |row| row.number);
-        let oldest = fetch_optional!(self.0, NumberRow, OLDEST_DUE)?.map_or(0, |row| row.number);
-        Ok((pending, (oldest != 0).then(|| Timestamp::from_millis(oldest))))
+    /// How many deliveries wait, counted up to ten thousand, and when the first of them is or was due.
+    pub(crate) async fn waiting(mut self) -> Result<(u64, Option<Timestamp>), Error> {
+        let row = fetch_optional!(self.0, WaitingRow, WAITING)?.unwrap_or(WaitingRow { waiting: 0, oldest: 0 });
+        Ok((row.waiting.unsigned_abs(), (row.waiting > 0).then(|| Timestamp::from_millis(row.oldest))))
     }
 }
 

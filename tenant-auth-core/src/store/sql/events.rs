@@ -7,6 +7,7 @@ use crate::{
     store::{
         Link, Tx,
         dialect::{execute, fetch_all, fetch_optional, row, statements},
+        sql::mails::WaitingRow,
     },
     time::Timestamp,
 };
@@ -30,6 +31,13 @@ statements! {
          WHERE undelivered
          ORDER BY created_at, id
          LIMIT $1";
+    WAITING = "
+        SELECT COUNT(*) AS waiting, COALESCE(MIN(e.created_at), 0) AS oldest
+          FROM (SELECT created_at
+                  FROM tenant_auth_events
+                 WHERE undelivered
+                 ORDER BY created_at, id
+                 LIMIT 10000) e";
     TAKE = "UPDATE tenant_auth_events SET undelivered = FALSE WHERE id = $1 AND undelivered";
     PAYLOAD = "SELECT payload FROM tenant_auth_events WHERE id = $1";
 }
@@ -72,6 +80,12 @@ impl<L: Link> Events<L> {
         let event =
             |row: EventRow| UndeliveredEvent { id: Id::from_stored(row.id), org_id: Id::from_stored(row.org_id), kind: row.kind };
         Ok(rows.into_iter().map(event).collect())
+    }
+
+    /// How many events wait to be turned into deliveries, counted up to ten thousand, and since when the oldest does.
+    pub(crate) async fn waiting(mut self) -> Result<(u64, Option<Timestamp>), Error> {
+        let row = fetch_optional!(self.0, WaitingRow, WAITING)?.unwrap_or(WaitingRow { waiting: 0, oldest: 0 });
+        Ok((row.waiting.unsigned_abs(), (row.waiting > 0).then(|| Timestamp::from_millis(row.oldest))))
     }
 
     /// What subscribers are sent, byte for byte.

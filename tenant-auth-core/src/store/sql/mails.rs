@@ -43,6 +43,14 @@ statements! {
          WHERE id = $1 AND next_attempt_at <= $2
         RETURNING id, org_id, content, attempts, useless_after, created_at";
     NEXT_DUE = "SELECT COALESCE(MIN(next_attempt_at), 0) AS number FROM tenant_auth_mails WHERE next_attempt_at IS NOT NULL";
+    // The longest due are looked at first, and no more than anybody needs to know of.
+    WAITING = "
+        SELECT COUNT(*) AS waiting, COALESCE(MIN(w.created_at), 0) AS oldest
+          FROM (SELECT created_at
+                  FROM tenant_auth_mails
+                 WHERE next_attempt_at IS NOT NULL
+                 ORDER BY next_attempt_at
+                 LIMIT 10000) w";
     NTH_LATEST = "
         SELECT created_at AS number
           FROM tenant_auth_mails
@@ -66,6 +74,8 @@ statements! {
            SET status = 'failed', content = NULL, next_attempt_at = NULL, last_error = 'no longer wanted'
          WHERE id = $1 AND status = 'queued'";
 }
+
+row! { WaitingRow { waiting: i64, oldest: i64, } }
 
 row! {
     ClaimedRow {
@@ -95,6 +105,12 @@ impl<L: Link> Mails<L> {
     ) -> Result<Option<Timestamp>, Error> {
         let row = fetch_optional!(self.0, NumberRow, NTH_LATEST, org.as_str(), kind, since.millis(), i64::from(nth) - 1)?;
         Ok(row.map(|row| Timestamp::from_millis(row.number)))
+    }
+
+    /// How many mails wait, counted up to ten thousand, and since when the oldest of them does.
+    pub(crate) async fn waiting(mut self) -> Result<(u64, Option<Timestamp>), Error> {
+        let row = fetch_optional!(self.0, WaitingRow, WAITING)?.unwrap_or(WaitingRow { waiting: 0, oldest: 0 });
+        Ok((row.waiting.unsigned_abs(), (row.waiting > 0).then(|| Timestamp::from_millis(row.oldest))))
     }
 
     /// When the next mail is due; `None` when none waits.

@@ -23,7 +23,8 @@ pub(crate) struct Retention {
 }
 
 /// Rows of each kind that one sweep deletes at most.
-const BATCH: i64 = 1_000;
+pub(crate) const SWEEP_BATCH: u64 = 1_000;
+const BATCH: i64 = SWEEP_BATCH.cast_signed();
 const THIRTY_DAYS: Duration = Duration::from_secs(30 * 24 * 3_600);
 const TEN_MINUTES: Duration = Duration::from_secs(600);
 const ONE_HOUR: Duration = Duration::from_secs(3_600);
@@ -119,29 +120,28 @@ impl Swept {
 }
 
 impl Sweep<&mut Tx> {
-    /// Deletes a batch; `true` when there may be more. Everything is swept some minutes late: the clocks of several servers differ,
-    /// and what one of them has forgotten another may still judge.
-    pub(crate) async fn run(mut self, kind: Swept, now: Timestamp, retention: Retention) -> Result<bool, Error> {
+    /// Deletes a batch and returns how many rows that were; after a full one there may be more. Everything is swept some minutes
+    /// late: the clocks of several servers differ, and what one of them has forgotten another may still judge.
+    pub(crate) async fn run(mut self, kind: Swept, now: Timestamp, retention: Retention) -> Result<u64, Error> {
         let now = now.minus(TEN_MINUTES);
         let long_ago = now.minus(THIRTY_DAYS).millis();
         // Links are counted for an hour after they were sent, and live longer than that.
         let an_hour_ago = now.minus(ONE_HOUR).millis();
-        let deleted = match kind {
-            Swept::Sessions => execute!(self.0, SESSIONS, now.millis(), BATCH)?,
-            Swept::Generations => execute!(self.0, GENERATIONS, now.minus(retention.grace).millis(), BATCH)?,
-            Swept::Invites => execute!(self.0, INVITES, now.millis(), BATCH)?,
-            Swept::ApiKeys => execute!(self.0, API_KEYS, now.millis(), BATCH)?,
-            Swept::PendingLogins => execute!(self.0, PENDING_LOGINS, now.millis(), BATCH)?,
-            Swept::Links => execute!(self.0, LINKS, an_hour_ago, BATCH)?,
-            Swept::Throttles => execute!(self.0, THROTTLES, now.millis(), BATCH)?,
-            Swept::KnownAddresses => execute!(self.0, KNOWN_ADDRESSES, long_ago, BATCH)?,
-            Swept::SigningKeys => execute!(self.0, SIGNING_KEYS, now.minus(retention.longest_token).millis())?,
-            Swept::WebhookSecrets => execute!(self.0, WEBHOOK_SECRETS, now.millis(), BATCH)?,
-            Swept::Deliveries => execute!(self.0, DELIVERIES, long_ago, BATCH)?,
-            Swept::Events => execute!(self.0, EVENTS, long_ago, BATCH)?,
-            Swept::Mails => execute!(self.0, MAILS, long_ago, BATCH)?,
-            Swept::Changes => execute!(self.0, CHANGES, an_hour_ago, BATCH)?,
-        };
-        Ok(deleted >= BATCH.unsigned_abs())
+        match kind {
+            Swept::Sessions => execute!(self.0, SESSIONS, now.millis(), BATCH),
+            Swept::Generations => execute!(self.0, GENERATIONS, now.minus(retention.grace).millis(), BATCH),
+            Swept::Invites => execute!(self.0, INVITES, now.millis(), BATCH),
+            Swept::ApiKeys => execute!(self.0, API_KEYS, now.millis(), BATCH),
+            Swept::PendingLogins => execute!(self.0, PENDING_LOGINS, now.millis(), BATCH),
+            Swept::Links => execute!(self.0, LINKS, an_hour_ago, BATCH),
+            Swept::Throttles => execute!(self.0, THROTTLES, now.millis(), BATCH),
+            Swept::KnownAddresses => execute!(self.0, KNOWN_ADDRESSES, long_ago, BATCH),
+            Swept::SigningKeys => execute!(self.0, SIGNING_KEYS, now.minus(retention.longest_token).millis()),
+            Swept::WebhookSecrets => execute!(self.0, WEBHOOK_SECRETS, now.millis(), BATCH),
+            Swept::Deliveries => execute!(self.0, DELIVERIES, long_ago, BATCH),
+            Swept::Events => execute!(self.0, EVENTS, long_ago, BATCH),
+            Swept::Mails => execute!(self.0, MAILS, long_ago, BATCH),
+            Swept::Changes => execute!(self.0, CHANGES, an_hour_ago, BATCH),
+        }
     }
 }

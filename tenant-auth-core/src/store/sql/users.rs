@@ -46,6 +46,7 @@ statements! {
         UPDATE tenant_auth_users
            SET password_hash = $2
          WHERE id = $1 AND epoch = $3";
+    SET_ROLE = "UPDATE tenant_auth_users SET role = $2 WHERE id = $1";
     BUMP_EPOCH = "UPDATE tenant_auth_users SET epoch = epoch + 1 WHERE id = $1 RETURNING epoch";
     SET_EMAIL = "
         UPDATE tenant_auth_users
@@ -153,6 +154,13 @@ impl Users<&mut Tx> {
     /// `false` when the account changed since `epoch` was read.
     pub(crate) async fn set_password(mut self, user: &UserId, password: &StoredPassword, epoch: i64) -> Result<bool, Error> {
         Ok(execute!(self.0, SET_PASSWORD, user.as_str(), password.as_str(), epoch)? == 1)
+    }
+
+    /// Makes the account an operator's, or everybody's.
+    pub(crate) async fn set_role(mut self, user: &UserId, role: AccountRole) -> Result<(), Error> {
+        self.0.touch("user", user.as_str());
+        execute!(self.0, SET_ROLE, user.as_str(), role.as_str())?;
+        Ok(())
     }
 
     /// Moves the account on, so that every session but those moved along is dead.

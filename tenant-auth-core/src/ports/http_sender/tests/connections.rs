@@ -57,14 +57,16 @@ async fn what_was_not_vetted_is_not_called() {
 }
 
 #[tokio::test]
-async fn a_client_outside_an_attempt_resolves_nothing() {
+async fn a_client_resolves_nothing_but_the_host_of_its_attempt() {
     let (address, accepted) = willing().await;
-    let sender = HttpSender::new().expect("set up");
-    let client = sender.client().expect("a client").client;
+    let pool = HttpSender::new().expect("set up").client().expect("a client");
+    let get = |host: &str| pool.client.get(format!("http://{host}:{}/", address.port())).send();
     for host in ["receiver.invalid", "localhost"] {
-        let error = client.get(format!("http://{host}:{}/", address.port())).send().await.expect_err("unpinned");
-        assert_eq!(failure::of(error), SendError::Blocked);
+        assert_eq!(failure::of(get(host).await.expect_err("no attempt")), SendError::Blocked);
     }
+    let attempt = Pinned::to(&named(&[address]), &pool.opened).expect("vetted");
+    let error = attempt.during(get("other.invalid")).await.expect_err("another host");
+    assert_eq!(failure::of(error), SendError::Blocked);
     assert_eq!(accepted.load(Ordering::SeqCst), 0);
 }
 

@@ -1,0 +1,65 @@
+// Labelled inputs, each with a line below for its hint or its error, so that nothing moves; and those that many forms share.
+
+import { h, uid } from './dom.js';
+
+/**
+ * `type` is an input's, or `textarea`, or `select` with `options` ([[value, text]]). Read and written through `value`; `fail`
+ * shows an error until something is typed.
+ */
+export function field({ label, name, type = 'text', hint = '', options, value = '', optional = false, ...rest }) {
+	const note = h('p.hint', { id: uid() }, hint);
+	const given = { id: uid(), name, 'aria-describedby': note.id, required: !optional, ...rest };
+	const choices = options?.map(([key, text]) => h('option', { value: key, selected: key === value }, text));
+	const input = choices ? h('select', given, choices) : type === 'textarea' ? h('textarea', { spellcheck: 'false', ...given, value }) : h('input', { type, ...given, value });
+	const control = type === 'password' ? h('div.reveal', input, reveal(input)) : input;
+	const element = h('div.field', h('label', { for: given.id }, label, optional && h('span.optional', ' optional')), control, note);
+	const fail = (message) => {
+		element.classList.toggle('wrong', Boolean(message));
+		note.textContent = message || hint;
+		input.setAttribute('aria-invalid', String(Boolean(message)));
+	};
+	input.addEventListener('input', () => fail(''));
+	Object.defineProperty(element, 'value', { get: () => input.value, set: (text) => (input.value = text) });
+	return Object.assign(element, {
+		input, fail,
+		complains() {
+			if (input.validity.valid) return false;
+			fail(input.validity.valueMissing ? 'This is required.' : input.validationMessage);
+			return true;
+		},
+	});
+}
+
+function reveal(input) {
+	const toggle = h('button.eye', { 'aria-pressed': 'false', 'aria-label': 'Show password' }, 'Show');
+	toggle.addEventListener('click', () => {
+		const shown = input.type === 'password';
+		input.type = shown ? 'text' : 'password';
+		toggle.setAttribute('aria-pressed', String(shown));
+		toggle.textContent = shown ? 'Hide' : 'Show';
+	});
+	return toggle;
+}
+
+export function checkbox(name, value, label, checked, hint) {
+	const input = h('input', { type: 'checkbox', name, value, checked });
+	return Object.assign(h('label.check', input, h('span', label, hint && h('small', hint))), { input });
+}
+
+export const slugField = (rest) => field({
+	label: 'Organization', name: 'org', pattern: '[a-z0-9]+(-[a-z0-9]+)*', minlength: 2, maxlength: 63, title: 'lower-case letters, digits and hyphens',
+	autocapitalize: 'none', spellcheck: 'false', ...rest,
+});
+export const emailField = (rest) => field({ label: 'Email address', name: 'email', type: 'email', maxlength: 254, ...rest });
+export const nameField = (rest) => field({ label: 'Name', name: 'name', maxlength: 100, autocomplete: 'off', ...rest });
+export const passwordField = (rest) => field({ label: 'Your password', name: 'password', type: 'password', autocomplete: 'current-password', ...rest });
+export const newPasswordField = (rest) =>
+	field({ label: 'New password', name: 'newPassword', type: 'password', autocomplete: 'new-password', hint: 'At least 8 characters, and none that is easily guessed.', ...rest });
+export const codeField = (hint = 'From your authenticator, or a recovery code.') =>
+	field({ label: 'Code', name: 'code', autocomplete: 'one-time-code', autocapitalize: 'none', spellcheck: 'false', maxlength: 40, hint });
+export const roleField = (value = 'member') =>
+	field({ label: 'Role', name: 'role', value, options: [['member', 'Member'], ['org_admin', 'Admin']], hint: 'Admins manage members, keys, webhooks and settings.' });
+export const appField = (value) =>
+	field({ label: 'Application URL', name: 'appUrl', type: 'url', value: value ?? '', optional: true, placeholder: 'https://app.example.com', hint: 'Invitation mails link to it, and its pages may call the API.' });
+export const overlapField = (label, hint) =>
+	field({ label, name: 'overlapSeconds', value: 86400, options: [[0, 'Not at all'], [3600, 'For an hour'], [86400, 'For a day'], [604800, 'For a week']], hint });

@@ -1,0 +1,42 @@
+// Forms. A refusal is shown at the field it names, else above the button, and takes nothing away that somebody typed.
+
+import { ApiError } from './api.js';
+import { h } from './dom.js';
+import { busy, notice } from './ui.js';
+
+// Which field an error is about, by its code.
+const PLACES = {
+	weak_password: ['newPassword', 'password'], wrong_password: ['currentPassword', 'password'], wrong_code: ['code'],
+	unknown_organization: ['org'], invalid_slug: ['org'], slug_taken: ['slug'], already_member: ['email'], already_invited: ['email'],
+};
+
+// `check` may refuse before anything is sent, by answering a field's name and a message.
+export function form({ fields, submit, kind = 'primary', extra = [], check, onsubmit }) {
+	const say = notice();
+	const send = h('button.button', { type: 'submit' }, h('span', submit));
+	if (kind) send.classList.add(kind);
+	const named = (...names) => fields.find((one) => names.includes(one.input?.name));
+	const place = (target, message) => {
+		target.fail(message);
+		target.input.focus();
+	};
+	const fail = (error) => {
+		const text = error instanceof ApiError ? error.message : '';
+		const [, name, rest] = /^(\w+)[\w.[\]]*: (.+)/.exec(text) ?? [];
+		if (error.code === 'invalid_request' && named(name)) return place(named(name), rest[0].toUpperCase() + rest.slice(1));
+		const target = named(...(PLACES[error.code] ?? []));
+		if (target) place(target, text);
+		else say.fail(error);
+	};
+	const element = h('form.form', { novalidate: true, method: 'post' }, fields, say, h('div.actions', send, extra));
+	element.addEventListener('submit', (event) => {
+		event.preventDefault();
+		say.clear();
+		const [wrong] = fields.filter((one) => one.complains?.());
+		if (wrong) return wrong.input.focus();
+		const refused = check?.();
+		if (refused) return place(named(refused[0]), refused[1]);
+		busy(send, () => onsubmit().catch(fail));
+	});
+	return Object.assign(element, { say, send });
+}

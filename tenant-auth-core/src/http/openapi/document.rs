@@ -1,0 +1,146 @@
+//! The whole document: the operations of all rows, and what they share.
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    operation::{self, Shared},
+    operations::{OPERATIONS, TAGS, Words},
+    schemas::Schemas,
+};
+use crate::http::Row;
+
+const ABOUT: &str = "Authentication for applications that serve several organizations.\n\n\
+Every request names its organization in `X-Org-Slug`. Every answer is `{\"status\": \"success\", \"data\": …}` or \
+`{\"status\": \"error\", \"code\": …, \"message\": …}`: `code` is stable, `message` is for people. Clients must tolerate new fields.\n\n\
+People hold sessions: an access token (cookie `access_token`, or `Authorization: Bearer`) and a refresh token (cookie \
+`refresh_token`). Backends hold API keys (`X-API-Key`).\n\n\
+A browser's request that changes something is refused with 403 `forbidden_origin` unless its page is of the public URL, the \
+organization's `appUrl` or one of its `allowedOrigins`. `GET` is also `HEAD`.";
+
+/// The document of these rows, served below `server`.
+pub(super) fn of(rows: &[Row], server: &str) -> Value {
+    let Operations { paths, schemas, refusals } = operations(rows);
+    let (components, _) = schemas.finish();
+    let mut components: Map<String, Value> = components.into_iter().collect();
+    components.insert("Error".to_owned(), error());
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Tenant Auth",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": ABOUT,
+            "license": { "name": env!("CARGO_PKG_LICENSE"), "identifier": env!("CARGO_PKG_LICENSE") },
+        },
+        "servers": [{ "url": server }],
+        "tags": TAGS.iter().map(|(name, about)| json!({ "name": name, "description": about })).collect::<Value>(),
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "responses": refusals,
+            "parameters": shared_parameters(),
+            "headers": shared_headers(),
+            "securitySchemes": security_schemes(),
+        },
+    })
+}
+
+/// The operations by path, and the components they refer to.
+pub(super) struct Operations {
+    paths: Map<String, Value>,
+    pub(super) schemas: Schemas,
+    refusals: Shared,
+}
+
+pub(super) fn operations(rows: &[Row]) -> Operations {
+    let (mut paths, mut schemas, mut refusals) = (Map::new(), Schemas::default(), Shared::default());
+    for row in rows {
+        let Some(words) = words_for(row) else { continue }; // a test sees to it that there are some
+        let described = row.described();
+        let path = paths.entry(row.path).or_insert_with(|| json!({}));
+        path[row.method.as_str().to_lowercase()] = operation::of(row, words, &described, &mut refusals);
+        schemas.merge(described.schemas);
+    }
+    Operations { paths, schemas, refusals }
+}
+
+pub(super) fn words_for(row: &Row) -> Option<&'static Words> {
+    OPERATIONS.iter().find(|words| words.method == row.method.as_str() && words.path == row.path)
+}
+
+fn error() -> Value {
+    json!({
+        "type": "object",
+        "description": "Why a request was refused.",
+        "required": ["status", "code", "message"],
+        "properties": {
+            "status": { "type": "string", "const": "error" },
+            "code": { "type": "string", "description": "Stable.", "pattern": "^[a-z0-9_]+$" },
+            "message": { "type": "string", "description": "For people; what to do next.", "minLength": 1 },
+        },
+    })
+}
+
+fn shared_parameters() -> Value {
+    json!({
+        "OrgSlug": {
+            "name": "X-Org-Slug", "in": "header", "required": true,
+            "description": "The organization, once and exactly as it is.",
+            "schema": { "$ref": "#/components/schemas/Slug" },
+        },
+        "ClientIp": {
+            "name": "X-Client-IP", "in": "header", "required": false,
+            "description": "The person's address, stated by a backend that forwards the request. Believed beside an `X-API-Key` \
+                with the scope `proxy`, ignored otherwise.",
+            "schema": { "type": "string", "examples": ["203.0.113.9"] },
+        },
+        "ProxyKey": {
+            "name": "X-API-Key", "in": "header", "required": false,
+            "description": "The key of a backend that forwards the request; ignored without the scope `proxy`.",
+            "schema": { "type": "string" },
+        },
+        "Limit": {
+            "name": "limit", "in": "query", "required": false,
+            "description": "The most entries to answer with.",
+            "schema": { "type": "integer", "minimum": 1, "maximum": crate::page::MOST, "default": crate::page::MOST },
+        },
+        "Cursor": {
+            "name": "cursor", "in": "query", "required": false,
+            "description": "The `nextCursor` of the page before.",
+            "schema": { "type": "string", "pattern": "^[A-Za-z0-9_-]+$" },
+        },
+    })
+}
+
+fn shared_headers() -> Value {
+    json!({
+        "RequestId": {
+            "description": "Identifies the request in the server's log.", "required": true,
+            "schema": { "type": "string", "minLength": 1 },
+        },
+        "RetryAfter": {
+            "description": "Seconds to wait.", "required": true,
+            "schema": { "type": "integer", "minimum": 1 },
+        },
+        "Allow": {
+            "description": "The methods this path answers.", "required": true,
+            "schema": { "type": "string" },
+        },
+    })
+}
+
+fn security_schemes() -> Value {
+    let cookie = |name: &str, about: &str| json!({ "type": "apiKey", "in": "cookie", "name": name, "description": about });
+    json!({
+        "accessCookie": cookie("access_token", "The access token, as a login sets it."),
+        "refreshCookie": cookie("refresh_token", "The refresh token, as a login sets it."),
+        "partialCookie": cookie("partial_token", "Between the two steps of a login."),
+        "bearer": {
+            "type": "http", "scheme": "bearer", "bearerFormat": "JWT",
+            "description": "The access token, for callers that are no browsers. It goes before the cookie.",
+        },
+        "apiKey": {
+            "type": "apiKey", "in": "header", "name": "X-API-Key",
+            "description": "An organization's API key. It must never reach a browser. The scope an operation needs stands beside it.",
+        },
+    })
+}

@@ -1,0 +1,204 @@
+//! The document as a page for people, rendered here and complete: no script, nothing of anybody else's. It is made from the
+//! document alone, so that it cannot say anything else.
+
+use minijinja::{Environment, value::Serde};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::page_fields::{Field, Resolver};
+use crate::error::Error;
+
+/// The page's style; `/docs.css`.
+pub(super) const STYLE: &str = include_str!("page.css");
+
+const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
+
+/// All of it.
+#[derive(Serialize)]
+struct Whole<'a> {
+    title: &'a str,
+    version: &'a str,
+    /// In paragraphs.
+    about: Vec<&'a str>,
+    groups: Vec<Group<'a>>,
+}
+
+/// The operations of one tag.
+#[derive(Serialize)]
+struct Group<'a> {
+    name: &'a str,
+    about: &'a str,
+    operations: Vec<Shown<'a>>,
+}
+
+/// One operation.
+#[derive(Serialize)]
+struct Shown<'a> {
+    id: &'a str,
+    method: String,
+    path: &'a str,
+    summary: &'a str,
+    description: &'a str,
+    /// What a request brings to say who asks; any one of them.
+    credentials: Vec<String>,
+    parts: Vec<Part>,
+    refusals: Vec<Refused<'a>>,
+    curl: String,
+}
+
+/// Parameters, a body, or what success answers with.
+#[derive(Serialize)]
+struct Part {
+    title: String,
+    about: String,
+    fields: Vec<Field>,
+}
+
+#[derive(Serialize)]
+struct Refused<'a> {
+    status: &'a str,
+    codes: Vec<&'a str>,
+    retry_after: bool,
+}
+
+/// The page as HTML.
+pub(super) fn render(document: &Value) -> Result<String, Error> {
+    let reader = Reader { document, types: Resolver { document } };
+    let info = &document["info"];
+    let whole = Whole {
+        title: text(&info["title"]),
+        version: text(&info["version"]),
+        about: text(&info["description"]).split("\n\n").collect(),
+        groups: items(&document["tags"]).map(|tag| reader.group(tag)).collect(),
+    };
+    let values: minijinja::Value = Serde(whole).into();
+    Environment::new().render_named_str("page.html", include_str!("page.html"), &values).map_err(Error::internal)
+}
+
+struct Reader<'a> {
+    document: &'a Value,
+    types: Resolver<'a>,
+}
+
+impl<'a> Reader<'a> {
+    fn group(&self, tag: &'a Value) -> Group<'a> {
+        let name = text(&tag["name"]);
+        let paths = self.document["paths"].as_object().into_iter().flatten();
+        let all = paths.flat_map(|(path, item)| METHODS.iter().map(move |method| (*method, path.as_str(), &item[*method])));
+        let ours = all.filter(|(_, _, operation)| operation["tags"][0] == name);
+        let operations = ours.map(|(method, path, operation)| self.shown(method, path, operation)).collect();
+        Group { name, about: text(&tag["description"]), operations }
+    }
+
+    fn shown(&self, method: &str, path: &'a str, operation: &'a Value) -> Shown<'a> {
+        let parameters: Vec<&Value> = items(&operation["parameters"]).map(|it| self.types.resolve(it)).collect();
+        let responses = || operation["responses"].as_object().into_iter().flatten();
+        let (succeed, refuse): (Vec<_>, Vec<_>) = responses().partition(|(status, _)| status.starts_with('2'));
+        Shown {
+            id: text(&operation["operationId"]),
+            method: method.to_uppercase(),
+            path,
+            summary: text(&operation["summary"]),
+            description: text(&operation["description"]),
+            credentials: items(&operation["security"]).filter_map(|either| self.credential(either)).collect(),
+            curl: self.curl(method, path, operation, &parameters),
+            parts: self
+                .parameters(&parameters)
+                .into_iter()
+                .chain(operation.get("requestBody").map(|body| self.body(body)))
+                .chain(succeed.into_iter().map(|(status, response)| self.answer(status, response)))
+                .collect(),
+            refusals: refuse.into_iter().map(|(status, response)| self.refused(status, response)).collect(),
+        }
+    }
+
+    fn parameters(&self, parameters: &[&'a Value]) -> Option<Part> {
+        let fields: Vec<Field> = parameters.iter().map(|parameter| self.types.parameter(parameter)).collect();
+        (!fields.is_empty()).then(|| Part { title: "Parameters".to_owned(), about: String::new(), fields })
+    }
+
+    fn body(&self, body: &'a Value) -> Part {
+        let fields = self.types.fields(&body["content"]["application/json"]["schema"]);
+        Part { title: "Body".to_owned(), about: text(&body["description"]).to_owned(), fields }
+    }
+
+    fn answer(&self, status: &str, response: &'a Value) -> Part {
+        let content = response["content"].as_object().into_iter().flatten().next();
+        let (content_type, schema) = content.map_or(("", &Value::Null), |(kind, content)| (kind, &content["schema"]));
+        let data = &schema["properties"]["data"];
+        let fields = self.types.fields(if data.is_null() { schema } else { data });
+        let cookies = response["headers"]["Set-Cookie"]["description"].as_str();
+        let about = [Some(content_type), cookies].into_iter().flatten().collect::<Vec<_>>().join(". Cookies: ");
+        Part { title: format!("Answer {status}"), about, fields }
+    }
+
+    fn refused(&self, status: &'a str, response: &'a Value) -> Refused<'a> {
+        let response = self.types.resolve(response);
+        let codes = &response["content"]["application/json"]["schema"]["allOf"][1]["properties"]["code"]["enum"];
+        let retry_after = response["headers"].get("Retry-After").is_some();
+        Refused { status, codes: items(codes).filter_map(Value::as_str).collect(), retry_after }
+    }
+
+    fn scheme(&self, either: &'a Value) -> Option<(&'a Value, &'a Value)> {
+        let (name, scopes) = either.as_object()?.iter().next()?;
+        Some((&self.document["components"]["securitySchemes"][name], scopes))
+    }
+
+    fn credential(&self, either: &'a Value) -> Option<String> {
+        let (scheme, scopes) = self.scheme(either)?;
+        let name = text(&scheme["name"]);
+        Some(match text(&scheme["in"]) {
+            "cookie" => format!("cookie {name}"),
+            "header" => format!("{name} with the scope {}", items(scopes).map(text).collect::<Vec<_>>().join(", ")),
+            _ => "Authorization: Bearer".to_owned(),
+        })
+    }
+
+    /// A command that works once its variables are set.
+    fn curl(&self, method: &str, path: &str, operation: &'a Value, parameters: &[&Value]) -> String {
+        let server = text(&self.document["servers"][0]["url"]);
+        let path: String = path
+            .chars()
+            .map(|c| {
+                if c == '{' {
+                    '<'
+                } else if c == '}' {
+                    '>'
+                } else {
+                    c
+                }
+            })
+            .collect();
+        let mut lines = vec![match method {
+            "get" => format!("curl '{server}{path}'"),
+            _ => format!("curl -X {} '{server}{path}'", method.to_uppercase()),
+        }];
+        if parameters.iter().any(|parameter| parameter["name"] == "X-Org-Slug") {
+            lines.push("-H 'X-Org-Slug: acme'".to_owned());
+        }
+        // A program has the token as a Bearer; where only a cookie will do, it is sent as one.
+        let schemes = || items(&operation["security"]).filter_map(|either| self.scheme(either)).map(|(scheme, _)| scheme);
+        let scheme = schemes().find(|scheme| scheme["type"] == "http").or_else(|| schemes().next());
+        lines.extend(scheme.map(|scheme| match (text(&scheme["in"]), text(&scheme["name"])) {
+            ("cookie", name) => format!("-b \"{name}=${}\"", name.to_uppercase()),
+            ("header", name) => format!("-H \"{name}: $API_KEY\""),
+            _ => "-H \"Authorization: Bearer $ACCESS_TOKEN\"".to_owned(),
+        }));
+        if let Some(body) = operation.get("requestBody") {
+            let sample = self.types.sample(&body["content"]["application/json"]["schema"]);
+            if sample != json!({}) {
+                lines.push("-H 'Content-Type: application/json'".to_owned());
+                lines.push(format!("-d '{}'", sample.to_string().replace('\'', "'\\''")));
+            }
+        }
+        lines.join(" \\\n  ")
+    }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+fn items(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}

@@ -1,0 +1,121 @@
+//! The document against the table, and against itself.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{document, operations, page};
+use crate::http::routes;
+
+/// Where the document is kept for readers and for generators of clients.
+const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json");
+
+fn whole() -> Value {
+    document::of(routes(), "/api/v1")
+}
+
+#[test]
+fn every_row_has_words_and_every_word_has_a_row() {
+    let rows: Vec<String> = routes().iter().map(|row| format!("{row:?}")).collect();
+    let words: Vec<String> = operations::OPERATIONS.iter().map(|words| format!("{} {}", words.method, words.path)).collect();
+    for row in &rows {
+        let said = words.iter().filter(|words| *words == row).count();
+        assert_eq!(said, 1, "{row} needs one line in http/openapi/operations.rs; the module's documentation says what else");
+    }
+    for word in &words {
+        assert!(rows.contains(word), "http/openapi/operations.rs describes {word}, which is no row of the table");
+    }
+    let ids: BTreeSet<&str> = operations::OPERATIONS.iter().map(|words| words.id).collect();
+    assert_eq!(ids.len(), words.len(), "an operationId stands for two operations");
+}
+
+#[test]
+fn no_two_types_share_a_name() {
+    let (_, conflicts) = document::operations(routes()).schemas.finish();
+    assert!(conflicts.is_empty(), "rename one of each pair of types, or do not use one for requests and answers: {conflicts:?}");
+}
+
+#[test]
+fn every_reference_leads_somewhere_and_nothing_is_kept_for_nobody() {
+    let document = whole();
+    let mut references = BTreeSet::new();
+    visit(&document, &mut |value| {
+        references.extend(value["$ref"].as_str().map(str::to_owned));
+    });
+    for reference in &references {
+        let pointer = reference.trim_start_matches('#');
+        assert!(document.pointer(pointer).is_some(), "{reference} leads nowhere: derive ToSchema for what it names");
+    }
+    for kind in ["schemas", "responses", "parameters", "headers"] {
+        for name in document["components"][kind].as_object().into_iter().flatten().map(|(name, _)| name) {
+            let reference = format!("#/components/{kind}/{name}");
+            assert!(references.contains(&reference), "nothing refers to {reference}");
+        }
+    }
+}
+
+#[test]
+fn every_parameter_of_a_path_is_described() {
+    let document = whole();
+    for row in routes() {
+        let operation = &document["paths"][row.path][row.method.as_str().to_lowercase()];
+        let described = operation["parameters"].as_array().into_iter().flatten().filter(|parameter| parameter["in"] == "path");
+        assert_eq!(
+            described.count(),
+            row.path.matches('{').count(),
+            "{row:?}: the types of the path are not those of its template"
+        );
+    }
+}
+
+#[test]
+fn only_the_documents_name_no_organization() {
+    let document = whole();
+    for row in routes() {
+        let operation = &document["paths"][row.path][row.method.as_str().to_lowercase()];
+        let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
+        let named = parameters.iter().any(|parameter| parameter["$ref"] == "#/components/parameters/OrgSlug");
+        let exempt = ["/.well-known/jwks.json", "/openapi.json", "/docs", "/docs.css"].contains(&row.path);
+        assert_eq!(named, !exempt, "{row:?}");
+    }
+}
+
+#[test]
+fn descriptions_are_for_callers_and_not_for_readers_of_rust() {
+    visit(&whole(), &mut |value| {
+        if let Some(text) = value["description"].as_str() {
+            let rust = ["[`", "`None`", "`Some", "`Self", "::"];
+            assert!(!rust.iter().any(|word| text.contains(word)), "this stands in the document: {text}");
+        }
+    });
+}
+
+#[test]
+fn the_page_shows_every_operation() {
+    let html = page::render(&whole()).expect("it renders");
+    for words in operations::OPERATIONS {
+        assert!(html.contains(&format!("<article id=\"{}\">", words.id)), "{words:?}");
+    }
+    for forbidden in ["<script", "<style", " style=", "javascript:", "http-equiv"] {
+        assert!(!html.contains(forbidden), "{forbidden}");
+    }
+}
+
+#[test]
+fn the_kept_document_is_the_current_one() {
+    let kept = std::fs::read_to_string(KEPT).unwrap_or_default();
+    let current = format!("{:#}\n", whole());
+    assert!(
+        kept == current,
+        "tenant-auth-core/openapi.json is stale. Refresh it:\n  cargo run -p tenant-auth-server -- openapi > tenant-auth-core/openapi.json"
+    );
+}
+
+fn visit(value: &Value, look: &mut impl FnMut(&Value)) {
+    look(value);
+    match value {
+        Value::Object(fields) => fields.values().for_each(|inner| visit(inner, look)),
+        Value::Array(items) => items.iter().for_each(|inner| visit(inner, look)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}

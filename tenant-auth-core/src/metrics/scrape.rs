@@ -1,0 +1,113 @@
+//! What is looked up when somebody asks: the database, its connections, and what waits in it. The database has two seconds; where
+//! it does not answer, the text says so and leaves out what only the database knows, rather than be late itself.
+
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
+
+use prometheus_client::{
+    encoding::{EncodeLabelSet, text},
+    metrics::{family::Family, gauge::Gauge},
+    registry::{Registry, Unit},
+};
+
+use super::{Metrics, PREFIX};
+use crate::{builder::TenantAuth, error::Error, store::Pool, time::Timestamp};
+
+/// How long the database may take.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What waits in the outbox.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Queue {
+    pub(crate) waiting: u64,
+    pub(crate) oldest: Option<Timestamp>,
+}
+
+type Fraction = Gauge<f64, AtomicU64>;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Connections {
+    engine: &'static str,
+    pool: &'static str,
+    state: &'static str,
+}
+
+impl TenantAuth {
+    /// What this process has counted and sees now, as OpenMetrics text (media type
+    /// `application/openmetrics-text; version=1.0.0; charset=utf-8`). It answers within about two seconds, also while the database
+    /// does not. Names and label values are listed in the README; none of them ever holds anything that came with a request.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when the text cannot be written, which is a defect.
+    pub async fn metrics_text(&self) -> Result<String, Error> {
+        let queues = match tokio::time::timeout(PATIENCE, self.queues()).await {
+            Ok(read) => read.ok(),
+            Err(_) => None,
+        };
+        let metrics = self.metrics();
+        let now = self.now();
+        let mut seen = Registry::with_prefix(PREFIX);
+        let up: Gauge = Gauge::default();
+        up.set(i64::from(queues.is_some()));
+        seen.register("database_up", "Whether the database answers", up);
+        pools(&mut seen, &self.store().pools());
+        for (name, waiting) in queues.into_iter().flatten() {
+            queue(&mut seen, name, waiting, now);
+        }
+        times(&mut seen, metrics, now);
+        let mut written = String::new();
+        text::encode_registry(&mut written, &metrics.registry).map_err(Error::internal)?;
+        text::encode_registry(&mut written, &seen).map_err(Error::internal)?;
+        text::encode_eof(&mut written).map_err(Error::internal)?;
+        Ok(written)
+    }
+
+    /// Mails, events that are not deliveries yet, and deliveries. A delivery waits from the moment it is due.
+    async fn queues(&self) -> Result<[(&'static str, Queue); 3], Error> {
+        let mut reader = self.store().read().await?;
+        let queue = |(waiting, oldest)| Queue { waiting, oldest };
+        Ok([
+            ("mails", queue(reader.mails().waiting().await?)),
+            ("events", queue(reader.events().waiting().await?)),
+            ("webhook_deliveries", queue(reader.deliveries().waiting().await?)),
+        ])
+    }
+}
+
+fn pools(seen: &mut Registry, pools: &[Pool]) {
+    let connections = Family::<Connections, Gauge>::default();
+    let most = Family::<[(&str, &str); 2], Gauge>::default();
+    for Pool { engine, name, most: limit, open, idle } in pools {
+        let gauge = |state| connections.get_or_create_owned(&Connections { engine, pool: name, state });
+        gauge("idle").set(i64::from(*idle));
+        gauge("in_use").set(i64::from(open.saturating_sub(*idle)));
+        most.get_or_create(&[("engine", *engine), ("pool", *name)]).set(i64::from(*limit));
+    }
+    seen.register("database_connections", "Open connections", connections);
+    seen.register("database_connections_max", "The most connections a pool opens", most);
+}
+
+fn queue(seen: &mut Registry, name: &str, queue: Queue, now: Timestamp) {
+    let waiting: Gauge = Gauge::default();
+    waiting.set(i64::try_from(queue.waiting).unwrap_or(i64::MAX));
+    seen.register(format!("{name}_waiting"), "How many wait, counted up to 10000", waiting);
+    let age = queue.oldest.map_or(Duration::ZERO, |oldest| now.since(oldest));
+    let oldest = Fraction::default();
+    oldest.set(age.as_secs_f64());
+    seen.register_with_unit(format!("{name}_oldest_waiting"), "How long the oldest has waited", Unit::Seconds, oldest);
+}
+
+fn times(seen: &mut Registry, metrics: &Metrics, now: Timestamp) {
+    let started = Fraction::default();
+    started.set(Duration::from_millis(metrics.started_at.millis().unsigned_abs()).as_secs_f64());
+    seen.register_with_unit("process_start_time", "When the service started, since the Unix epoch", Unit::Seconds, started);
+    let worked_at = metrics.worked_at.load(Ordering::Relaxed);
+    if worked_at != 0 {
+        let age = Fraction::default();
+        age.set(now.since(Timestamp::from_millis(worked_at)).as_secs_f64());
+        let help = "How long ago the worker of this process last did what was due";
+        seen.register_with_unit("worker_last_round_age", help, Unit::Seconds, age);
+    }
+}

@@ -1,0 +1,91 @@
+//! Work that waits in line for a thread: how much of it there is, how long it waits, and how long it takes.
+
+use std::time::Instant;
+
+use prometheus_client::{
+    metrics::{counter::Counter, gauge::Gauge, histogram::Histogram},
+    registry::{Registry, Unit},
+};
+
+/// Upper bounds in seconds: a hash takes some 25 ms, and a full queue of them seconds.
+const BOUNDS: [f64; 10] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
+
+/// The meter of one queue. Clones count together.
+#[derive(Debug, Clone)]
+pub(crate) struct WorkMeter {
+    waiting: Gauge,
+    running: Gauge,
+    refused: Counter,
+    waited: Histogram,
+    worked: Histogram,
+}
+
+/// A job in the queue.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    meter: WorkMeter,
+    since: Instant,
+}
+
+/// A job at work.
+#[derive(Debug)]
+pub(crate) struct Running {
+    meter: WorkMeter,
+    since: Instant,
+}
+
+impl WorkMeter {
+    /// One that nobody reads.
+    pub(crate) fn unread() -> Self {
+        Self {
+            waiting: Gauge::default(),
+            running: Gauge::default(),
+            refused: Counter::default(),
+            waited: Histogram::new(BOUNDS),
+            worked: Histogram::new(BOUNDS),
+        }
+    }
+
+    pub(super) fn registered(registry: &mut Registry, name: &str) -> Self {
+        let meter = Self::unread();
+        registry.register(format!("{name}_waiting"), "Jobs in the queue", meter.waiting.clone());
+        registry.register(format!("{name}_running"), "Jobs at work", meter.running.clone());
+        registry.register(format!("{name}_refused"), "Jobs refused because the queue was full", meter.refused.clone());
+        registry.register_with_unit(format!("{name}_wait"), "Time in the queue", Unit::Seconds, meter.waited.clone());
+        registry.register_with_unit(name, "Time at work", Unit::Seconds, meter.worked.clone());
+        meter
+    }
+
+    /// A job gets in line. Dropped, it has left the line.
+    pub(crate) fn wait(&self) -> Waiting {
+        self.waiting.inc();
+        Waiting { meter: self.clone(), since: Instant::now() }
+    }
+
+    /// There was no room for a job.
+    pub(crate) fn refused(&self) {
+        self.refused.inc();
+    }
+}
+
+impl Waiting {
+    /// Its turn has come.
+    pub(crate) fn run(self) -> Running {
+        self.meter.waited.observe(self.since.elapsed().as_secs_f64());
+        self.meter.running.inc();
+        Running { meter: self.meter.clone(), since: Instant::now() }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.meter.waiting.dec();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.meter.running.dec();
+        self.meter.worked.observe(self.since.elapsed().as_secs_f64());
+    }
+}

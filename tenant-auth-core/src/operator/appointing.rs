@@ -1,0 +1,60 @@
+//! Who is an operator of the deployment: members of the operators' organization whom the command line appointed. There is no other
+//! way to become one, and it ends with the next request.
+
+use super::Operator;
+use crate::{
+    account::tell_user,
+    caller::hold_account,
+    error::Error,
+    event::{EventKind, UserData},
+    model::{AccountRole, User},
+    store::{Account, Actor, Tx},
+    value::Email,
+};
+
+impl Operator {
+    /// Appoints a member of the operators' organization.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] naming `operator_org` when that is not set; [`Error::NotFound`] for an address without an account;
+    /// [`Error::NotAMember`] for an account of elsewhere.
+    pub async fn appoint(&self, email: &Email) -> Result<User, Error> {
+        let Some(slug) = &self.auth.config().operator_org else {
+            return Err(Error::invalid("operator_org", "must name the organization whose members may be operators"));
+        };
+        let org = self.auth.tenant(slug.as_str()).await?.org;
+        let (mut tx, account) = self.begin_with(email).await?;
+        tx.members().find(&org.id, &account.user.id).await?.ok_or(Error::NotAMember)?;
+        self.set_role(tx, account.user, AccountRole::Admin).await
+    }
+
+    /// Takes an appointment back; what the person does as an operator from now on is refused.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for an address without an account.
+    pub async fn dismiss(&self, email: &Email) -> Result<User, Error> {
+        let (tx, account) = self.begin_with(email).await?;
+        self.set_role(tx, account.user, AccountRole::User).await
+    }
+
+    /// A transaction that holds the account and its memberships.
+    async fn begin_with(&self, email: &Email) -> Result<(Tx, Account), Error> {
+        let mut tx = self.auth.store().begin().await?;
+        let known = tx.users().find_by_email(email).await?.ok_or(Error::NotFound("account"))?;
+        hold_account(&mut tx, &known.user.id).await?;
+        let account = tx.users().find(&known.user.id).await?.ok_or(Error::NotFound("account"))?;
+        Ok((tx, account))
+    }
+
+    async fn set_role(&self, mut tx: Tx, previous: User, role: AccountRole) -> Result<User, Error> {
+        if previous.role == role {
+            return Ok(previous);
+        }
+        let user = User { role, ..previous.clone() };
+        tx.users().set_role(&user.id, role).await?;
+        let data = UserData { user: &user, previous: Some(&previous) };
+        tell_user(&mut tx, EventKind::UserUpdated, &Actor::System, &data).await?;
+        self.auth.commit(tx, self.auth.now()).await?;
+        Ok(user)
+    }
+}

@@ -1,0 +1,196 @@
+//! Organizations as the deployment sees them: made with an invite to their first admin, changed, closed and reopened, and helped
+//! when nobody administers them any more. Each is a [`Deed`], whoever does it: the command line, or an operator with a session.
+
+use super::Operator;
+use crate::{
+    builder::TenantAuth,
+    config::LinkedPage,
+    error::Error,
+    event::{EventKind, OrgData},
+    id::Id,
+    model::{InviteSummary, Organization, Role, Status},
+    org::{Invitation, Inviter, Patch, invite},
+    page::Page,
+    secret::LinkToken,
+    store::{Actor, Event, Tx},
+    time::Timestamp,
+    value::{AppUrl, DisplayName, Email, Plan, Slug},
+};
+
+/// An organization to be made, with its first admin's address.
+#[derive(Debug, Clone)]
+pub struct NewOrganization {
+    /// Its name.
+    pub name: DisplayName,
+    /// Its slug, free so far.
+    pub slug: Slug,
+    /// Its plan.
+    pub plan: Plan,
+    /// Its application.
+    pub app_url: Option<AppUrl>,
+    /// Who is invited as its first org_admin.
+    pub admin_email: Email,
+}
+
+/// What an operator may change of an organization; what is left out stays.
+#[derive(Debug, Clone, Default)]
+pub struct OrganizationChange {
+    /// Its name.
+    pub name: Option<DisplayName>,
+    /// Its plan.
+    pub plan: Option<Plan>,
+    /// Its application's URL.
+    pub app_url: Patch<AppUrl>,
+    /// Whether it is in use.
+    pub status: Option<Status>,
+}
+
+/// An org_admin invite made by the operator; the token is shown here once and mailed.
+#[derive(Debug)]
+pub struct Invited {
+    /// The organization.
+    pub org: Organization,
+    /// The invite.
+    pub invite: InviteSummary,
+    /// The token of its link.
+    pub token: LinkToken,
+    /// The link.
+    pub url: String,
+}
+
+/// Something an operator does: a write transaction that holds what it is about, and whose word it is.
+pub(super) struct Deed {
+    pub(super) tx: Tx,
+    pub(super) now: Timestamp,
+    pub(super) actor: Actor,
+}
+
+impl Deed {
+    pub(super) async fn create(mut self, auth: &TenantAuth, new: NewOrganization) -> Result<Invited, Error> {
+        let org = Organization {
+            id: Id::generate(self.now, auth.entropy()),
+            name: new.name,
+            slug: new.slug,
+            plan: new.plan,
+            status: Status::Active,
+            app_url: new.app_url,
+            created_at: self.now,
+            allowed_origins: Vec::new(),
+        };
+        // Of several who take a slug at once the unique index lets one.
+        if !self.tx.organizations().insert(&org).await? {
+            return Err(Error::SlugTaken);
+        }
+        self.invite_admin(auth, org, &new.admin_email).await
+    }
+
+    /// Details and status are two facts: a change of both is two events. A change that changes nothing is none.
+    pub(super) async fn change(
+        mut self,
+        auth: &TenantAuth,
+        org: Organization,
+        change: OrganizationChange,
+    ) -> Result<Organization, Error> {
+        let OrganizationChange { name, plan, app_url, status } = change;
+        if status == Some(Status::Suspended) && auth.config().operator_org.as_ref() == Some(&org.slug) {
+            return Err(Error::OperatorOrganization);
+        }
+        let renamed = Organization {
+            name: name.unwrap_or_else(|| org.name.clone()),
+            plan: plan.unwrap_or_else(|| org.plan.clone()),
+            app_url: app_url.apply(org.app_url.clone()),
+            ..org.clone()
+        };
+        let changed = Organization { status: status.unwrap_or(org.status), ..renamed.clone() };
+        let is_renamed = (&org.name, &org.plan, &org.app_url) != (&renamed.name, &renamed.plan, &renamed.app_url);
+        let is_moved = org.status != changed.status;
+        if is_renamed {
+            self.tell(EventKind::OrgUpdated, &renamed, &org)?;
+        }
+        if is_moved {
+            let kind = match changed.status {
+                Status::Suspended => EventKind::OrgSuspended,
+                Status::Active => EventKind::OrgReactivated,
+            };
+            self.tell(kind, &changed, &renamed)?;
+        }
+        if !is_renamed && !is_moved {
+            return Ok(org);
+        }
+        self.tx.organizations().update(&changed).await?;
+        auth.commit(self.tx, self.now).await?;
+        Ok(changed)
+    }
+
+    pub(super) async fn invite_admin(mut self, auth: &TenantAuth, org: Organization, email: &Email) -> Result<Invited, Error> {
+        let invitation = Invitation { org: &org, email, role: Role::OrgAdmin, by: Inviter::Operator(&self.actor) };
+        let (invite, token) = invite(auth, &mut self.tx, &invitation, self.now).await?;
+        auth.commit(self.tx, self.now).await?;
+        let url = auth.config().link(LinkedPage::Invite, org.slug.as_str(), token.expose());
+        Ok(Invited { org, invite: invite.summary(), token, url })
+    }
+
+    fn tell(&mut self, kind: EventKind, org: &Organization, previous: &Organization) -> Result<(), Error> {
+        self.tx.push(Event::new(kind, (&org.id, &org.slug), self.actor.clone(), &OrgData { org, previous })?);
+        Ok(())
+    }
+}
+
+impl Operator {
+    /// Makes an organization and invites its first org_admin.
+    ///
+    /// # Errors
+    /// [`Error::SlugTaken`].
+    pub async fn create_organization(&self, new: NewOrganization) -> Result<Invited, Error> {
+        let tx = self.auth.store().begin().await?;
+        self.deed(tx).create(&self.auth, new).await
+    }
+
+    /// Every organization, oldest first.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub async fn organizations(&self) -> Result<Vec<Organization>, Error> {
+        let mut all = Vec::new();
+        let mut cursor = None;
+        loop {
+            let page = Page::parse(None, cursor.as_deref())?;
+            let list = page.cut(self.auth.store().read().await?.organizations().list(&page).await?);
+            all.extend(list.items);
+            cursor = list.next_cursor;
+            if cursor.is_none() {
+                return Ok(all);
+            }
+        }
+    }
+
+    /// Suspends or reactivates an organization; it takes effect with the next request.
+    ///
+    /// # Errors
+    /// [`Error::UnknownOrganization`]; [`Error::OperatorOrganization`] for the operators' own.
+    pub async fn set_organization_status(&self, slug: &Slug, status: Status) -> Result<Organization, Error> {
+        let (tx, org) = self.begin_in(slug).await?;
+        let change = OrganizationChange { status: Some(status), ..OrganizationChange::default() };
+        self.deed(tx).change(&self.auth, org, change).await
+    }
+
+    /// Invites an org_admin, for an organization that nobody administers any more.
+    ///
+    /// # Errors
+    /// [`Error::UnknownOrganization`], [`Error::AlreadyMember`], [`Error::AlreadyInvited`].
+    pub async fn invite_admin(&self, slug: &Slug, email: &Email) -> Result<Invited, Error> {
+        let (tx, org) = self.begin_in(slug).await?;
+        self.deed(tx).invite_admin(&self.auth, org, email).await
+    }
+
+    fn deed(&self, tx: Tx) -> Deed {
+        Deed { tx, now: self.auth.now(), actor: Actor::System }
+    }
+
+    pub(super) async fn begin_in(&self, slug: &Slug) -> Result<(Tx, Organization), Error> {
+        let known = self.auth.tenant(slug.as_str()).await?.org;
+        let mut tx = self.auth.store().begin().await?;
+        let org = tx.organizations().lock(&known.id).await?.ok_or(Error::UnknownOrganization)?;
+        Ok((tx, org))
+    }
+}

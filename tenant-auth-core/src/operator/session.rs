@@ -1,0 +1,125 @@
+//! An operator of the deployment, known by a session: somebody with the account role `admin`, logged in to the operators'
+//! organization with both factors, not long ago. They make organizations, change them and invite their admins; what belongs to an
+//! organization's people stays out of their reach.
+//!
+//! Whether they are one is judged with every request, and again inside the transaction of every write.
+
+use std::time::Duration;
+
+use super::organizations::{Deed, NewOrganization, OrganizationChange};
+use crate::{
+    builder::TenantAuth,
+    caller::{Member, Write},
+    error::Error,
+    id::OrgId,
+    model::{AccountRole, AuthMethod, InviteSummary, Organization},
+    page::{List, Page},
+    store::Standing,
+    value::{Email, Slug},
+};
+
+/// A session is an operator's for this long after its login.
+const FRESH: Duration = Duration::from_secs(12 * 3_600);
+
+/// An operator of the deployment, by their session in the operators' organization.
+#[derive(Clone, Debug)]
+pub struct DeploymentAdmin(Member);
+
+impl Member {
+    /// The right of an operator of the deployment.
+    ///
+    /// # Errors
+    /// [`Error::OperatorRequired`] unless this is the operators' organization, the account was appointed, its second factor is in
+    /// force, and the session began with it within the last 12 hours.
+    pub async fn as_deployment_admin(&self) -> Result<DeploymentAdmin, Error> {
+        let factor = self.auth.store().read().await?.second_factors().find(self.user_id()).await?;
+        judge(&self.auth, &self.standing, factor.is_some_and(|factor| factor.enabled_at().is_some()))?;
+        Ok(DeploymentAdmin(self.clone()))
+    }
+}
+
+/// One refusal for every reason: what is missing is nobody's business but an operator's, who knows the list.
+fn judge(auth: &TenantAuth, standing: &Standing, is_guarded: bool) -> Result<(), Error> {
+    let Standing { session, user, org, .. } = standing;
+    let is_here = auth.config().operator_org.as_ref() == Some(&org.slug);
+    let is_appointed = user.role == AccountRole::Admin;
+    // The session's methods are those of its login; the factor itself may have been removed since.
+    let by_both_factors = is_guarded && session.amr.contains(&AuthMethod::Otp);
+    let is_fresh = auth.now() < session.auth_time.plus(FRESH);
+    if is_here && is_appointed && by_both_factors && is_fresh { Ok(()) } else { Err(Error::OperatorRequired) }
+}
+
+impl DeploymentAdmin {
+    /// The operator as a member of the operators' organization.
+    pub fn as_member(&self) -> &Member {
+        &self.0
+    }
+
+    /// The organizations, oldest first.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub async fn organizations(&self, page: &Page) -> Result<List<Organization>, Error> {
+        Ok(page.cut(self.0.auth.store().read().await?.organizations().list(page).await?))
+    }
+
+    /// Makes an organization and invites its first org_admin. The link is mailed, and shown to nobody else.
+    ///
+    /// # Errors
+    /// [`Error::SlugTaken`]; [`Error::OperatorRequired`] or [`Error::SessionRequired`] when the right ended meanwhile.
+    pub async fn create_organization(&self, new: NewOrganization) -> Result<(Organization, InviteSummary), Error> {
+        let (deed, _) = self.begin(None).await?;
+        let invited = deed.create(&self.0.auth, new).await?;
+        Ok((invited.org, invited.invite))
+    }
+
+    /// Changes an organization's details, suspends or reactivates it.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchOrganization`]; [`Error::OperatorOrganization`] for suspending the operators' own;
+    /// [`Error::OperatorRequired`] or [`Error::SessionRequired`] when the right ended meanwhile.
+    pub async fn change_organization(&self, slug: &Slug, change: OrganizationChange) -> Result<Organization, Error> {
+        let (deed, org) = self.begin_in(slug).await?;
+        deed.change(&self.0.auth, org, change).await
+    }
+
+    /// Invites an org_admin, for an organization that nobody administers any more. The link is mailed, and shown to nobody else.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchOrganization`], [`Error::AlreadyMember`], [`Error::AlreadyInvited`]; [`Error::OperatorRequired`] or
+    /// [`Error::SessionRequired`] when the right ended meanwhile.
+    pub async fn invite_admin(&self, slug: &Slug, email: &Email) -> Result<InviteSummary, Error> {
+        let (deed, org) = self.begin_in(slug).await?;
+        Ok(deed.invite_admin(&self.0.auth, org, email).await?.invite)
+    }
+
+    async fn begin_in(&self, slug: &Slug) -> Result<(Deed, Organization), Error> {
+        let known = self.0.auth.store().read().await?.organizations().find_by_slug(slug).await?;
+        let known = known.ok_or(Error::NoSuchOrganization)?;
+        let (deed, org) = self.begin(Some(&known.id)).await?;
+        Ok((deed, org.ok_or(Error::NoSuchOrganization)?))
+    }
+
+    /// Begins a write, in an organization if one is named, and judges the right again. Both organizations are locked in the order
+    /// of their ids; then what the right rests on is held: membership, account (its role and its second factor), session.
+    async fn begin(&self, target: Option<&OrgId>) -> Result<(Deed, Option<Organization>), Error> {
+        let member = &self.0;
+        let mut tx = member.auth.store().begin().await?;
+        let mut locked = Vec::from_iter(target.into_iter().chain([member.org_id()]));
+        locked.sort();
+        locked.dedup();
+        let mut found = None;
+        for id in locked {
+            let org = tx.organizations().lock(id).await?;
+            if Some(id) == target {
+                found = org;
+            }
+        }
+        tx.members().hold(member.org_id(), member.user_id()).await?.ok_or(Error::SessionRequired)?;
+        tx.users().hold(member.user_id()).await?;
+        let Write { mut tx, now, standing } = member.judge_again(tx).await?;
+        let factor = tx.second_factors().find(member.user_id()).await?;
+        judge(&member.auth, &standing, factor.is_some_and(|factor| factor.enabled_at().is_some()))?;
+        Ok((Deed { tx, now, actor: member.actor() }, found))
+    }
+}

@@ -1,0 +1,60 @@
+//! `operator grant` and `operator revoke`: who may make and change organizations over HTTP. Only this command line decides that, and
+//! a revoked operator is refused with the next request.
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+use tenant_auth_core::{Email, Error};
+
+use super::{Links, operator, report::Format};
+use crate::{
+    failure::Failure,
+    settings::{Input, Refused},
+};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Make a member of the operators' organization an operator of the deployment
+    Grant(Whom),
+    /// Take that back, at once
+    Revoke(Whom),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Whom {
+    /// The account's address
+    #[arg(long)]
+    email: Email,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Command {
+    pub(super) async fn run(self, input: &Input) -> Result<(), Failure> {
+        match self {
+            Self::Grant(Whom { email, format }) => {
+                let user = operator(input, Links::None).await?.appoint(&email).await.map_err(|error| refusal(error, &email))?;
+                let text = format!(
+                    "{} is an operator of the deployment, in sessions with two-factor authentication, for 12 hours each.",
+                    user.email
+                );
+                format.print(&json!({ "user": user }), &text)
+            }
+            Self::Revoke(Whom { email, format }) => {
+                let user = operator(input, Links::None).await?.dismiss(&email).await?;
+                format.print(&json!({ "user": user }), &format!("{} is no operator of the deployment.", user.email))
+            }
+        }
+    }
+}
+
+/// What stands in the way of an appointment, and what to do about it.
+fn refusal(error: Error, email: &Email) -> Failure {
+    match error {
+        Error::Invalid { field, reason } => Refused::setting(&field, reason).into(),
+        Error::UnknownOrganization => Refused::setting("operator_org", "names an organization that there is not").into(),
+        Error::NotAMember => Failure::Service(format!(
+            "{email} is not a member of the organization that TENANT_AUTH_OPERATOR_ORG names. Invite them there first."
+        )),
+        other => other.into(),
+    }
+}

@@ -1,0 +1,42 @@
+//! What no request shows, read from the database itself: events as they wait for their subscribers, and who is an operator.
+
+use serde_json::Value;
+use sqlx::{Connection, PgConnection, Row, SqliteConnection};
+use tenant_auth_conformance::App;
+
+const EVENTS: &str = "
+    SELECT e.payload
+      FROM tenant_auth_events e
+      JOIN tenant_auth_organizations o ON o.id = e.org_id
+     WHERE o.slug = $1
+     ORDER BY e.sequence";
+const WITH_ANOTHER_ROLE: &str = "SELECT email FROM tenant_auth_users WHERE role <> $1 ORDER BY email";
+
+/// The payload of each event of an organization, in order.
+pub(crate) async fn events_of(app: &App, slug: &str) -> Vec<Value> {
+    let payloads = texts(app, EVENTS, slug).await;
+    payloads.iter().map(|payload| serde_json::from_str(payload).expect("JSON")).collect()
+}
+
+/// The address of everybody whose account has any other role than everybody's.
+pub(crate) async fn operators(app: &App) -> Vec<String> {
+    texts(app, WITH_ANOTHER_ROLE, "user").await
+}
+
+/// The first column of each row.
+async fn texts(app: &App, sql: &'static str, parameter: &str) -> Vec<String> {
+    match app.database().url() {
+        Some(url) => {
+            let mut connection = PgConnection::connect(&url).await.expect("it answers");
+            let rows = sqlx::query(sql).bind(parameter).fetch_all(&mut connection).await.expect("rows");
+            rows.iter().map(|row| row.get(0)).collect()
+        }
+        None => {
+            let file = app.database().files().into_iter().find(|file| file.extension().is_some_and(|extension| extension == "db"));
+            let url = format!("sqlite://{}", file.expect("a database").display());
+            let mut connection = SqliteConnection::connect(&url).await.expect("it opens");
+            let rows = sqlx::query(sql).bind(parameter).fetch_all(&mut connection).await.expect("rows");
+            rows.iter().map(|row| row.get(0)).collect()
+        }
+    }
+}
