@@ -2,9 +2,27 @@
 //! `axum::sign_in::the_keyboard_is_enough`, and any part of one is a filter.
 
 mod browser {
+    pub(crate) mod account;
+    pub(crate) mod links;
+    pub(crate) mod operator;
+    pub(crate) mod organization;
+    pub(crate) mod phone;
     pub(crate) mod sign_in;
+    pub(crate) mod tabs;
+    pub(crate) mod webhooks;
 }
 
+use browser::{account, links, operator, organization, sign_in, tabs, webhooks};
+
 fn main() -> std::process::ExitCode {
-    tenant_auth_conformance::browser::main(&browser::sign_in::scenarios())
+    let scenarios = [
+        sign_in::scenarios(),
+        links::scenarios(),
+        account::scenarios(),
+        organization::scenarios(),
+        webhooks::scenarios(),
+        operator::scenarios(),
+        tabs::scenarios(),
+    ];
+    tenant_auth_conformance::browser::main(&scenarios.concat())
 }

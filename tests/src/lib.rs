@@ -26,6 +26,7 @@ mod server;
 mod setup;
 pub mod smtp;
 mod template;
+pub mod totp;
 mod universal;
 mod verbs;
 mod wire;

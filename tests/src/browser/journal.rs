@@ -50,6 +50,13 @@ impl Journal {
         before - self.refusals.len()
     }
 
+    /// Takes out the refusals of one status, whatever was asked; how many there were.
+    pub(super) fn account_for_any(&mut self, status: u16) -> usize {
+        let before = self.refusals.len();
+        self.refusals.retain(|(have, _)| *have != status);
+        before - self.refusals.len()
+    }
+
     /// What must not be there.
     pub(super) fn complaints(&self) -> &[String] {
         &self.complaints

@@ -7,7 +7,7 @@ mod audit;
 mod commands;
 mod driver;
 mod journal;
-mod keys;
+pub mod keys;
 mod page;
 mod place;
 mod qr;

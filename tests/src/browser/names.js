@@ -17,7 +17,7 @@ const KINDS = {
 	link: 'a[href]',
 	field: 'input:not([type=checkbox], [type=radio], [type=hidden]), textarea, select',
 	box: 'input[type=checkbox], input[type=radio]',
-	any: '*',
+	image: 'img',
 };
 
 const dialog = () => [...document.querySelectorAll('dialog[open]')].at(-1) ?? null;

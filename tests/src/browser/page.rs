@@ -11,9 +11,10 @@ use fantoccini::{
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{Place, session::Session};
+use super::{Place, qr, session::Session};
 
 const NAMES: &str = include_str!("names.js");
+const SCAN: &str = include_str!("scan.js");
 const REACH: &str = include_str!("reach.js");
 /// How long somebody waits for a page.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -37,6 +38,13 @@ impl Page {
     /// Another tab of the same browser.
     pub async fn another_tab(&self) -> Self {
         Self::new(Arc::clone(&self.session), self.session.new_tab().await)
+    }
+
+    /// Closes this tab; the first one stays.
+    pub async fn close(self) {
+        self.is_calm().await;
+        self.session.client.close_window().await.expect("the tab closes");
+        self.session.turn_to_first().await;
     }
 
     /// The row or list entry with a text.
@@ -110,6 +118,13 @@ impl Page {
         found.prop("value").await.expect("it has a value").unwrap_or_default()
     }
 
+    /// What a camera reads from a QR code that is called so.
+    pub async fn scan(&self, picture: &str) -> String {
+        let rows = self.eventually(&format!("the picture {picture:?}"), SCAN, vec![json!(picture), self.place.to_json()]).await;
+        let rows = rows.as_array().expect("rows").iter().map(|row| text(row).chars().map(|module| module == '1').collect());
+        qr::read(&rows.collect::<Vec<_>>())
+    }
+
     /// What the clipboard holds.
     pub async fn clipboard(&self) -> String {
         text(&self.run("return navigator.clipboard.readText()", vec![]).await)
@@ -158,6 +173,28 @@ impl Page {
         self.session.read_logs().await;
         let times = self.session.with_journal(|journal| journal.account_for(status, path));
         assert!(times > 0, "{path} never answered {status}: {:?}", self.session.with_journal(|journal| journal.refusals().to_vec()));
+    }
+
+    /// Like [`Page::was_refused`], when nothing on the page says that the answer is there.
+    pub async fn was_eventually_refused(&self, status: u16, path: &str) {
+        self.eventually("an answer", "return resting() && document.querySelector('[aria-invalid=true], [role=alert]:not([hidden])')", vec![]).await;
+        self.was_refused(status, path).await;
+    }
+
+    /// The access token had run out, and the page got itself another one: whatever it asked meanwhile was refused at first.
+    pub async fn was_refreshed(&self) {
+        self.session.read_logs().await;
+        let times = self.session.with_journal(|journal| journal.account_for_any(401));
+        assert!(times > 0, "nothing was asked with the old token");
+    }
+
+    /// Presses the same in two tabs at the same moment.
+    pub async fn press_together(&self, other: &Self, name: &str) {
+        let at = self.run("return Date.now() + 1500", vec![]).await;
+        for page in [self, other] {
+            let script = "const it = usable('press', arguments[1]); setTimeout(() => it.click(), arguments[0] - Date.now())";
+            page.run(script, vec![at.clone(), json!(name)]).await;
+        }
     }
 
     /// Nothing happened that must not: see [`super`].

@@ -48,6 +48,13 @@ impl Session {
         }
     }
 
+    /// Speaks to the first tab, when the one it spoke to is gone.
+    pub(super) async fn turn_to_first(&self) {
+        let first = self.client.windows().await.expect("a list of tabs").into_iter().next().expect("a tab");
+        self.client.switch_to_window(first.clone()).await.expect("the tab is open");
+        *self.current.lock().await = first;
+    }
+
     /// A method of the DevTools protocol, in the current tab.
     pub(super) async fn devtools(&self, method: &str, parameters: Value) -> Value {
         let answer = self.client.issue_cmd(Command::devtools(method, parameters)).await;

@@ -38,6 +38,7 @@ impl Stage {
         let origin = format!("http://localhost:{}", listener.local_addr().expect("a bound socket").port());
         let mut setup = Setup::new();
         setup.config.public_url = origin.parse().expect("a URL");
+        setup.config.operator_org = Some("acme".parse().expect("a slug"));
         setup.config.webhook_allow_private_networks = true;
         setup.sender = Some(Arc::new(HttpSender::new().expect("a sender")));
         // Pages tell times against the browser's clock, so the service starts there.
@@ -83,6 +84,12 @@ impl Stage {
         let (index, link) = to_them.find_map(|(index, mail)| Some((index, link_in(&mail.text, start)?)))?;
         *read = index + 1;
         Some(link)
+    }
+
+    /// Ends the session at the browser.
+    pub async fn signs_out(&self) {
+        self.page.press("Sign out").await;
+        self.page.arrives_at("Sign in").await;
     }
 
     /// Somebody who is signed in already; what they did to get there is another scenario's business.
