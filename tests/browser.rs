@@ -3,16 +3,18 @@
 
 mod browser {
     pub(crate) mod account;
+    pub(crate) mod judge;
     pub(crate) mod links;
     pub(crate) mod operator;
     pub(crate) mod organization;
     pub(crate) mod phone;
+    pub(crate) mod pictures;
     pub(crate) mod sign_in;
     pub(crate) mod tabs;
     pub(crate) mod webhooks;
 }
 
-use browser::{account, links, operator, organization, sign_in, tabs, webhooks};
+use browser::{account, judge, links, operator, organization, pictures, sign_in, tabs, webhooks};
 
 fn main() -> std::process::ExitCode {
     let scenarios = [
@@ -23,6 +25,8 @@ fn main() -> std::process::ExitCode {
         webhooks::scenarios(),
         operator::scenarios(),
         tabs::scenarios(),
+        pictures::scenarios(),
+        judge::scenarios(),
     ];
     tenant_auth_conformance::browser::main(&scenarios.concat())
 }

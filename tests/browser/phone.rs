@@ -29,7 +29,7 @@ impl Phone {
             assert_eq!(said(name).as_deref().unwrap_or(usual), usual, "authenticators know nothing else: {url}");
         }
         let secret = totp::from_base32(&said("secret").expect("a secret"));
-        Self { secret, label: url.path().to_owned(), recovery_codes: Vec::new() }
+        Self { secret, label: url.path().replace("%40", "@").replace("%20", " "), recovery_codes: Vec::new() }
     }
 
     /// What it shows now.

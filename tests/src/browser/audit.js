@@ -148,4 +148,4 @@ const checks = { ordered, named, readable, focusShows, fits };
 for (const name of arguments[0]) checks[name]();
 document.adoptedStyleSheets.pop();
 before?.focus();
-return [...new Set(wrong)].slice(0, 12);
+return [...new Set(wrong)].slice(0, 40);

@@ -17,6 +17,13 @@ const WIDE: (u32, u32) = (1280, 800);
 impl Page {
     /// Panics, naming what is wrong with the page as it is now.
     pub async fn is_accessible(&self) {
+        let faults = self.faults().await;
+        assert!(faults.is_empty(), "{faults:#?}");
+        self.is_calm().await;
+    }
+
+    /// What is wrong with the page as it is now.
+    pub async fn faults(&self) -> Vec<String> {
         self.eventually("a page at rest", "return resting()", vec![]).await;
         // Browsers show the focus to those who use a keyboard.
         self.type_keys(keys::TAB).await;
@@ -28,8 +35,7 @@ impl Page {
         self.session.size(NARROW.0, NARROW.1).await;
         wrong.extend(self.judged(&["fits", "named"]).await.into_iter().map(|problem| format!("narrow: {problem}")));
         self.session.size(WIDE.0, WIDE.1).await;
-        assert!(wrong.is_empty(), "{wrong:#?}");
-        self.is_calm().await;
+        wrong
     }
 
     async fn judged(&self, checks: &[&str]) -> Vec<String> {

@@ -1,5 +1,5 @@
-//! What the browser logged: the console, and each request that left it. Nothing may stand on the console, except that Chromium
-//! notes every answer of 400 and above there; a scenario that provokes one says so.
+//! What the browser logged: the console, and each request that left it. Nothing may stand on the console, except Chromium's own
+//! advice to authors, and its note of every answer of 400 and above; a scenario that provokes one of those says so.
 
 use serde_json::Value;
 
@@ -17,6 +17,7 @@ impl Journal {
             let message = entry["message"].as_str().unwrap_or_default();
             match refusal(message, origin).filter(|_| entry["source"] == "network") {
                 Some(refusal) => self.refusals.push(refusal),
+                None if entry["source"] == "recommendation" => {}
                 None => self.complaints.push(format!("console, {}: {message}", entry["source"])),
             }
         }
@@ -57,9 +58,9 @@ impl Journal {
         before - self.refusals.len()
     }
 
-    /// What must not be there.
-    pub(super) fn complaints(&self) -> &[String] {
-        &self.complaints
+    /// Takes out what must not be there.
+    pub(super) fn take_complaints(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.complaints)
     }
 
     /// What nobody announced.

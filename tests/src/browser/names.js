@@ -3,10 +3,21 @@
 const squeezed = (text) => (text ?? '').replace(/\s+/g, ' ').trim();
 const there = (element) => element.checkVisibility({ visibilityProperty: true }) && element.getClientRects().length > 0;
 
+/** What is read aloud of an element's content. */
+function spoken(element) {
+	const walker = document.createTreeWalker(element, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, (node) => {
+		if (node.ariaHidden === 'true') return NodeFilter.FILTER_REJECT;
+		return node.nodeType === Node.TEXT_NODE || node.alt ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_SKIP;
+	});
+	const parts = [];
+	while (walker.nextNode()) parts.push(walker.currentNode.data ?? walker.currentNode.alt);
+	return parts.join(' ');
+}
+
 function nameOf(element) {
 	const named = (element.getAttribute('aria-labelledby') ?? '').split(' ').map((id) => document.getElementById(id)?.textContent).join(' ');
 	const labels = [...(element.labels ?? [])].map((label) => label.textContent).join(' ');
-	const content = element.matches('input, select, textarea') ? '' : element.textContent;
+	const content = element.matches('input, select, textarea') ? '' : spoken(element);
 	const found = [named, element.getAttribute('aria-label'), labels, element.alt, content, element.title, element.placeholder].map(squeezed);
 	return found.find((text) => text) ?? '';
 }

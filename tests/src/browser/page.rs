@@ -11,7 +11,7 @@ use fantoccini::{
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{Place, qr, session::Session};
+use super::{Place, journal::Journal, qr, session::Session};
 
 const NAMES: &str = include_str!("names.js");
 const SCAN: &str = include_str!("scan.js");
@@ -199,11 +199,8 @@ impl Page {
 
     /// Nothing happened that must not: see [`super`].
     pub async fn is_calm(&self) {
-        self.session.read_logs().await;
-        let complaints = self.session.with_journal(|journal| journal.complaints().to_vec());
-        assert!(complaints.is_empty(), "{complaints:#?}");
-        let reach = self.run(REACH, vec![]).await;
-        assert_eq!(reach, json!([]), "within reach of scripts");
+        let offences = self.offences().await;
+        assert!(offences.is_empty(), "{offences:#?}");
     }
 
     /// The end of a scenario: calm, and nothing refused that was not meant to be.
@@ -211,6 +208,21 @@ impl Page {
         self.is_calm().await;
         let refusals = self.session.with_journal(|journal| journal.refusals().to_vec());
         assert!(refusals.is_empty(), "refused, but not announced: {refusals:?}");
+    }
+
+    /// The page as it is seen, written to `$TENANT_AUTH_SCREENSHOTS/{name}.png` if somebody asked for pictures.
+    pub async fn is_pictured_as(&self, name: &str) {
+        let Some(directory) = std::env::var_os("TENANT_AUTH_SCREENSHOTS") else { return };
+        self.here().await;
+        let picture = self.session.client.screenshot().await.expect("a picture");
+        std::fs::create_dir_all(&directory).expect("a directory");
+        std::fs::write(std::path::Path::new(&directory).join(format!("{name}.png")), picture).expect("it can be written");
+    }
+
+    /// Shows the page to somebody who likes it dark.
+    pub async fn is_dark(&self, is_dark: bool) {
+        self.here().await;
+        self.session.dark(is_dark).await;
     }
 
     /// What is on the page and was on the console, for whoever reads of a failure.
@@ -222,8 +234,16 @@ impl Page {
         format!("on the page:\n{page}\n{logged}")
     }
 
+    /// What happened that must not, and what is within reach of scripts that must not be; asked for, it is forgiven.
+    pub async fn offences(&self) -> Vec<String> {
+        self.session.read_logs().await;
+        let mut offences = self.session.with_journal(Journal::take_complaints);
+        offences.extend(self.run(REACH, vec![]).await.as_array().into_iter().flatten().map(text));
+        offences
+    }
+
     /// Runs a script that knows `names.js`.
-    pub(super) async fn run(&self, script: &str, arguments: Vec<Value>) -> Value {
+    pub async fn run(&self, script: &str, arguments: Vec<Value>) -> Value {
         self.here().await;
         let script = format!("{NAMES}{script}");
         self.session.client.execute(&script, arguments).await.unwrap_or_else(|error| panic!("{error}"))
