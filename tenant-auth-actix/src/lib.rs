@@ -15,12 +15,31 @@
 //! .await
 //! # }
 //! ```
+//!
+//! The host's own routes are protected by [`guard`] and [`Auth`]; with a [`Gate`](tenant_auth_core::http::Gate) that asks a
+//! deployed server this crate needs nothing mounted.
+//!
+//! ```
+//! use actix_web::{App, HttpResponse, web};
+//! use tenant_auth_actix::{Auth, guard};
+//! use tenant_auth_core::{Principal, http::Gate};
+//!
+//! async fn hello(Auth(principal): Auth<Principal>) -> HttpResponse {
+//!     HttpResponse::Ok().body(format!("Hello {}", principal.user.name))
+//! }
+//!
+//! # fn example(gate: Gate) {
+//! App::new().service(web::scope("/app").route("/hello", web::get().to(hello)).wrap(guard(&gate)));
+//! # }
+//! ```
 
 mod convert;
+mod guard;
 
 #[cfg(feature = "panel")]
 use actix_web::Resource;
 use actix_web::{HttpRequest, HttpResponse, Scope, web};
+pub use guard::{Auth, Rejection, guard, require};
 #[cfg(feature = "panel")]
 use tenant_auth_core::http::{Body, Pages};
 use tenant_auth_core::{TenantAuth, http::Service};
@@ -53,6 +72,6 @@ async fn carry(service: web::Data<Service>, request: HttpRequest, payload: web::
     let peer = request.peer_addr().map(|peer| peer.ip());
     match convert::request(&request, convert::body(payload).await) {
         Some(request) => convert::response(service.call(request, peer).await),
-        None => HttpResponse::BadRequest().finish(),
+        None => convert::response(Service::unreadable()),
     }
 }

@@ -12,6 +12,25 @@
 //! axum::serve(listener, app.into_make_service_with_connect_info::<SocketAddr>()).await
 //! # }
 //! ```
+//!
+//! The host's own routes are protected by [`guard`] and [`Auth`]; with a [`Gate`](tenant_auth_core::http::Gate) that asks a
+//! deployed server this crate needs nothing mounted.
+//!
+//! ```
+//! use axum::{Router, routing::get};
+//! use tenant_auth_axum::{Auth, guard};
+//! use tenant_auth_core::{Principal, http::Gate};
+//!
+//! async fn hello(Auth(principal): Auth<Principal>) -> String {
+//!     format!("Hello {}", principal.user.name)
+//! }
+//!
+//! # fn example(gate: Gate) -> Router {
+//! Router::new().route("/app/hello", get(hello)).layer(guard(&gate))
+//! # }
+//! ```
+
+mod guard;
 
 use std::net::SocketAddr;
 
@@ -22,6 +41,7 @@ use axum::{
     response::Response,
     routing,
 };
+pub use guard::{Auth, Guard, Rejection, guard};
 use tenant_auth_core::{
     TenantAuth,
     http::{BODY_LIMIT, Body as CoreBody, Service},

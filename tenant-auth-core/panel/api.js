@@ -54,7 +54,7 @@ let queue = Promise.resolve();
 // One at a time: in this browser, or where it has no locks, in this tab.
 const inTurn = (work) => (navigator.locks ? navigator.locks.request(`tenant-auth${API}`, work) : (queue = queue.then(work, work)));
 
-// One request without a session: signing in, and what mailed links do.
+// One request without a session.
 export const guest = (method, path, slug, body) => send(method, path, slug, body);
 
 async function send(method, path, slug, body, { text = body && JSON.stringify(body), parse = JSON.parse } = {}) {

@@ -1,9 +1,8 @@
 // The panel: who is signed in and where, the way from view to view, and what happens when the session is lost. What somebody may
 // not do is not shown, and would be refused anyway.
 
-import { hear, whenSessionIsLost } from './api.js';
 import { sheet } from './hosted.js';
-import { api, busy, button, fill, guest, h, is, linkButton, notice, open, tell } from './kit.js';
+import { api, busy, button, fill, guest, h, hear, is, linkButton, notice, open, tell, whenSessionIsLost } from './kit.js';
 import { shell } from './shell.js';
 import { chooseSlug, currentSlug, forget, keepPlace, lastSlug, remember } from './store.js';
 import { invites } from './views/invites.js';
@@ -17,21 +16,21 @@ import { settings } from './views/settings.js';
 import { webhook } from './views/webhook.js';
 import { webhooks } from './views/webhooks.js';
 
-const member = () => true;
-const admin = (context) => context.isAdmin;
-const operates = (context) => context.user.role === 'admin';
+const everybody = () => true;
+const admins = (context) => context.isAdmin;
+const operators = (context) => context.user.role === 'admin';
 
 // Path, title, group, who sees it, its view, and the view of what the path's second part names.
 const VIEWS = [
-	['members', 'Members', 'Organization', member, members],
-	['invites', 'Invites', 'Organization', admin, invites],
-	['api-keys', 'API keys', 'Organization', admin, keys],
-	['webhooks', 'Webhooks', 'Organization', admin, webhooks, webhook],
-	['settings', 'Settings', 'Organization', member, settings],
-	['profile', 'Profile', 'Your account', member, profile],
-	['security', 'Security', 'Your account', member, security],
-	['sessions', 'Sessions', 'Your account', member, sessions],
-	['operator', 'Organizations', 'Operator', operates, operator],
+	['members', 'Members', 'Organization', everybody, members],
+	['invites', 'Invites', 'Organization', admins, invites],
+	['api-keys', 'API keys', 'Organization', admins, keys],
+	['webhooks', 'Webhooks', 'Organization', admins, webhooks, webhook],
+	['settings', 'Settings', 'Organization', everybody, settings],
+	['profile', 'Profile', 'Your account', everybody, profile],
+	['security', 'Security', 'Your account', everybody, security],
+	['sessions', 'Sessions', 'Your account', everybody, sessions],
+	['operator', 'Organizations', 'Operator', operators, operator],
 ].map(([path, title, group, may, view, detail = view]) => ({ path, title, group, may, view, detail }));
 
 let root;

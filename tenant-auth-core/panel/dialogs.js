@@ -1,7 +1,9 @@
 // Questions, small forms, and secrets that are shown once, in the browser's own modal dialogs: the keyboard stays inside, Escape
 // leaves, the focus returns. A closed dialog is gone from the page with everything it showed.
 
+import { api } from './api.js';
 import { h, icon, uid } from './dom.js';
+import { field } from './fields.js';
 import { form } from './form.js';
 import { busy, button, copy, notice, toast } from './ui.js';
 
@@ -12,8 +14,6 @@ export function open(title, content, { wide, onclose } = {}) {
 	dialog.append(h('header', h('h2', { id }, title), close), h('div.dialog-body', content(dialog)));
 	dialog.addEventListener('close', () => {
 		document.body.append(document.getElementById('toasts'));
-		dialog.querySelectorAll('input, textarea').forEach((input) => (input.value = ''));
-		dialog.replaceChildren();
 		dialog.remove();
 		if (document.activeElement === document.body) (back?.isConnected ? back : document.querySelector('h1'))?.focus();
 		onclose?.();
@@ -53,6 +53,12 @@ export function ask({ title, text, onsubmit, done, wide, ...rest }) {
 	}, { wide });
 }
 
+// Replaces a secret by a new one, and asks how long the old one still counts.
+export function askOverlap(path, options) {
+	const overlap = field({ label: 'How long does the old one still work?', name: 'overlapSeconds', value: 86400, options: [[0, 'Not at all'], [3600, 'For an hour'], [86400, 'For a day'], [604800, 'For a week']] });
+	ask({ ...options, fields: [overlap], onsubmit: () => api('POST', path, { overlapSeconds: Number(overlap.value) }) });
+}
+
 // Shows a secret, once: nobody can ask for it again. Escape waits until it was copied.
 export function showOnce({ title, text, label, secret, onclose }) {
 	let copied = false;
@@ -62,7 +68,7 @@ export function showOnce({ title, text, label, secret, onclose }) {
 			self.close();
 		};
 		const id = uid();
-		const input = h('input.secret', { id, value: secret, readOnly: true, spellcheck: 'false', autocomplete: 'off', onfocus: () => input.select() });
+		const input = h('input.secret', { id, value: secret, readOnly: true, autocomplete: 'off', onfocus: () => input.select() });
 		const take = button('Copy', async () => (copied = (await copy(secret)) || copied), { kind: 'primary', mark: 'copy' });
 		return [
 			h('p.dialog-text', text),

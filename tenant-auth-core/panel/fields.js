@@ -3,8 +3,8 @@
 import { h, uid } from './dom.js';
 
 /**
- * `type` is an input's, or `textarea`, or `select` with `options` ([[value, text]]). Read and written through `value`; `fail`
- * shows an error until something is typed.
+ * `type` is an input's or `textarea`; `options` ([[value, text]]) make a select. `value` reads and writes; `fail` shows an error
+ * until something is typed.
  */
 export function field({ label, name, type = 'text', hint = '', options, value = '', optional = false, ...rest }) {
 	const note = h('p.hint', { id: uid() }, hint);
@@ -46,9 +46,11 @@ export function checkbox(name, value, label, checked, hint) {
 	return Object.assign(h('label.check', input, h('span', label, hint && h('small', hint))), { input });
 }
 
+const VERBATIM = { autocapitalize: 'none', spellcheck: 'false' };
+
 export const slugField = (rest) => field({
 	label: 'Organization', name: 'org', pattern: '[a-z0-9]+(-[a-z0-9]+)*', minlength: 2, maxlength: 63, title: 'lower-case letters, digits and hyphens',
-	autocapitalize: 'none', spellcheck: 'false', ...rest,
+	...VERBATIM, ...rest,
 });
 export const emailField = (rest) => field({ label: 'Email address', name: 'email', type: 'email', maxlength: 254, ...rest });
 export const nameField = (rest) => field({ label: 'Name', name: 'name', maxlength: 100, autocomplete: 'off', ...rest });
@@ -56,10 +58,8 @@ export const passwordField = (rest) => field({ label: 'Your password', name: 'pa
 export const newPasswordField = (rest) =>
 	field({ label: 'New password', name: 'newPassword', type: 'password', autocomplete: 'new-password', hint: 'At least 8 characters, and none that is easily guessed.', ...rest });
 export const codeField = (hint = 'From your authenticator, or a recovery code.') =>
-	field({ label: 'Code', name: 'code', autocomplete: 'one-time-code', autocapitalize: 'none', spellcheck: 'false', maxlength: 40, hint });
+	field({ label: 'Code', name: 'code', autocomplete: 'one-time-code', ...VERBATIM, maxlength: 40, hint });
 export const roleField = (value = 'member') =>
 	field({ label: 'Role', name: 'role', value, options: [['member', 'Member'], ['org_admin', 'Admin']], hint: 'Admins manage members, keys, webhooks and settings.' });
 export const appField = (value) =>
 	field({ label: 'Application URL', name: 'appUrl', type: 'url', value: value ?? '', optional: true, placeholder: 'https://app.example.com', hint: 'Invitation mails link to it, and its pages may call the API.' });
-export const overlapField = (label, hint) =>
-	field({ label, name: 'overlapSeconds', value: 86400, options: [[0, 'Not at all'], [3600, 'For an hour'], [86400, 'For a day'], [604800, 'For a week']], hint });

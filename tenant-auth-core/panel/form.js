@@ -4,7 +4,7 @@ import { ApiError } from './api.js';
 import { h } from './dom.js';
 import { busy, notice } from './ui.js';
 
-// Which field an error is about, by its code.
+// The field an error is about, by its code.
 const PLACES = {
 	weak_password: ['newPassword', 'password'], wrong_password: ['currentPassword', 'password'], wrong_code: ['code'],
 	unknown_organization: ['org'], invalid_slug: ['org'], slug_taken: ['slug'], already_member: ['email'], already_invited: ['email'],

@@ -2,11 +2,10 @@
 // when a button is pressed: whoever merely opens a link, such as a mail scanner, uses nothing up.
 
 import { fill, h } from './dom.js';
-import { changeEmail } from './hosted/change-email.js';
 import { invite } from './hosted/invite.js';
+import { changeEmail, verify } from './hosted/links.js';
 import { forgot, reset } from './hosted/password.js';
 import { signIn } from './hosted/sign-in.js';
-import { verify } from './hosted/verify.js';
 
 // Each page's title, what it does, and whether it needs a mailed link.
 export const PAGES = {
@@ -39,7 +38,7 @@ export function hosted(root, title, page, needsLink) {
 		if (needsLink && !(said.org && said.token)) go('This link is not complete', 'Open the link in the mail again, or ask for a new one.');
 		else page(body, said, go);
 	};
-	// Another link may be opened in the same tab; that changes nothing but the fragment.
+	// Another link in the same tab changes the fragment alone.
 	addEventListener('hashchange', () => location.hash && show());
 	show();
 }

@@ -84,7 +84,7 @@ export const parseKeepingMetadata = (text) => new Walk(text, { raw: 'metadata' }
 // Why the API would refuse this as metadata; null when it would take it.
 export function metadataProblem(text) {
 	if (!/^[ \t\r\n]*\{/.test(text)) return 'Metadata must be a JSON object: { … }';
-	const bytes = new TextEncoder().encode(tokens(text).join('')).length;
+	const bytes = new TextEncoder().encode(compact(text)).length;
 	if (bytes > MOST_BYTES) return `Metadata must be at most 16 KiB of JSON; this is ${(bytes / 1024).toFixed(1)} KiB.`;
 	try {
 		new Walk(text, { strict: true }).whole();
@@ -98,7 +98,10 @@ export function metadataProblem(text) {
 // The text in its parts, without the white space between them.
 const tokens = (text) => text.match(/"(?:[^"\\]|\\[^])*"?|[{}[\],:]|[^\s"{}[\],:]+/g) ?? [];
 
-// The same JSON on many lines, every value as it was typed.
+// The same JSON on one line, every value as it was typed.
+export const compact = (text) => tokens(text).join('');
+
+// And on many.
 export function pretty(text) {
 	let depth = 0;
 	let before = '';

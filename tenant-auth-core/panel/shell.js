@@ -1,10 +1,8 @@
 // The frame around every view. On narrow screens its navigation folds away behind a button.
 
-import { fill, h, icon } from './dom.js';
 import { brand } from './hosted.js';
-import { busy, toast } from './ui.js';
+import { busy, fill, h, icon, toast } from './kit.js';
 
-// The frame; `show(view, content, moveFocus)` puts a view into it.
 export function shell({ org, user, signOut }, views) {
 	const main = h('main', { tabindex: '-1' });
 	const links = new Map(views.map((view) => [view, h('a', { href: `#/${view.path}` }, icon(view.path), view.title)]));
@@ -14,14 +12,10 @@ export function shell({ org, user, signOut }, views) {
 	const toggle = h('button.menu', { 'aria-expanded': 'false', 'aria-label': 'Menu', onclick: () => unfold(!frame.classList.contains('unfolded')) }, icon('menu'));
 	const side = h('div.side',
 		h('div.org', h('span.avatar', { 'aria-hidden': 'true' }, org.name.slice(0, 1)), h('div', h('strong', org.name), h('small', org.slug)),
-			h('a.round', { href: 'sign-in', title: 'Switch organization', 'aria-label': 'Switch organization' }, icon('switch'))),
+			h('a.round', { href: 'sign-in', title: 'Switch organization' }, icon('switch'))),
 		nav,
 		h('div.side-end', h('div.person', h('strong', user.name), h('small', user.email)), leave));
-	const skip = (event) => {
-		event.preventDefault();
-		main.focus();
-	};
-	const frame = h('div.frame', h('a.skip', { href: '#', onclick: skip }, 'Skip to content'), h('div.rail', h('header.top', brand('#/members'), toggle), side), main);
+	const frame = h('div.frame', h('button.skip', { onclick: () => main.focus() }, 'Skip to content'), h('div.rail', h('header.top', brand('#/members'), toggle), side), main);
 	const unfold = (isOpen) => {
 		frame.classList.toggle('unfolded', isOpen);
 		toggle.setAttribute('aria-expanded', String(isOpen));
@@ -38,7 +32,7 @@ export function shell({ org, user, signOut }, views) {
 			unfold(false);
 			fill(main, content);
 			scrollTo(0, 0);
-			if (moveFocus) main.querySelector('h1').focus();
+			if (moveFocus) main.querySelector('h1')?.focus();
 		},
 	});
 }

@@ -42,7 +42,7 @@ export const knownOrganizations = () => read('localStorage', 'known') ?? [];
 const others = (slug) => knownOrganizations().filter((org) => org.slug !== slug);
 
 export function remember(slug, name = knownOrganizations().find((org) => org.slug === slug)?.name ?? slug) {
-	write('localStorage', 'known', [{ slug, name }, ...others(slug)].slice(0, 12));
+	write('localStorage', 'known', [{ slug, name }, ...others(slug)]);
 }
 
 export function forget(slug) {
@@ -51,7 +51,7 @@ export function forget(slug) {
 	if (currentSlug() === slug) chooseSlug(null);
 }
 
-// Where somebody was when the session ended, to come back to.
+// Where to come back to after signing in.
 export const keepPlace = (hash) => write('sessionStorage', 'place', hash);
 
 export function takePlace() {

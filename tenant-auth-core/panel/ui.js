@@ -1,9 +1,9 @@
-// The small parts of every view: buttons, messages, placeholders while something loads, tables, titles.
+// The small parts of every view.
 
 import { ApiError } from './api.js';
 import { fill, h, icon } from './dom.js';
 
-// A button; `kind`: primary, danger, danger-quiet, small or none; `mark`: an icon's name.
+// `kind`: primary, danger, danger-quiet, small or none; `mark`: an icon's name.
 export const button = (text, onclick, { kind = '', mark, ...rest } = {}) =>
 	h('button', { class: `button ${kind}`, onclick, ...rest }, mark && icon(mark), h('span', text));
 
@@ -14,7 +14,7 @@ export const rowButton = (text, about, onclick, kind = '', rest = {}) => button(
 
 export const linkButton = (text, href, kind = '') => h('a', { class: `button ${kind}`, href }, text);
 
-// A small coloured word; `tone`: good, bad, wait, tint or none.
+// `tone`: good, bad, wait, tint or none.
 export const badge = (text, tone = '') => h('span', { class: `badge ${tone}` }, text);
 
 const STATES = { active: ['Active', 'good'], suspended: ['Suspended', 'bad'], disabled: ['Disabled', 'bad'] };
@@ -89,7 +89,7 @@ export async function copy(text) {
 	}
 }
 
-// Loads and shows something; a failure can be tried again. `reload()` keeps the old until the new is there.
+// Loads and shows something; `reload()` keeps the old until the new is there.
 export function loading(load, render) {
 	const box = h('div.loading');
 	const reload = async () => {
@@ -108,7 +108,7 @@ export function loading(load, render) {
 
 export const empty = (mark, title, text, action) => h('div.empty', icon(mark), h('h2', title), h('p', text), action);
 
-// A table that turns into cards where it is narrow. Roles are stated: browsers forget them with another layout.
+// A table that turns into cards where it is narrow; some browsers then forget its roles.
 export function table(caption, columns, rows) {
 	const head = columns.map((column) => h('th', { role: 'columnheader', scope: 'col' }, column || h('span.unseen', 'Actions')));
 	const cell = (content, index) => h('td', { role: 'cell', 'data-label': columns[index], class: columns[index] ? null : 'row-actions' }, content);

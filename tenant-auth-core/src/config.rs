@@ -1,7 +1,7 @@
 //! What an operator may decide about the service. Every field has the contract's value as its default; [`Config::check`] refuses
 //! what could not work or would not be safe.
 
-use std::{net::IpAddr, time::Duration};
+use std::time::Duration;
 
 use ipnet::IpNet;
 use url::Url;
@@ -95,6 +95,7 @@ pub enum SameSite {
 
 /// When `accessToken` and `refreshToken` stand in response bodies (contract section 3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum TokensInBody {
     /// Whenever no browser asks, that is when neither `Origin` nor `Sec-Fetch-Site` is present.
     #[default]
@@ -246,11 +247,5 @@ impl Config {
             // A fragment never reaches a server's log.
             None => format!("{}/{path}#org={slug}&token={token}", self.issuer()),
         }
-    }
-
-    /// Whether forwarding headers from this socket address are believed.
-    pub(crate) fn trusts(&self, address: IpAddr) -> bool {
-        let address = address.to_canonical();
-        self.trusted_proxies.iter().any(|net| net.contains(&address))
     }
 }

@@ -24,8 +24,9 @@
 //! # Ok(()) }
 //! ```
 //!
-//! The feature `http` adds the route table and a framework-neutral HTTP service; the crates `tenant-auth-axum` and
-//! `tenant-auth-actix` mount it.
+//! The feature `http` adds the route table, a framework-neutral HTTP service and the [`Gate`](http::Gate) before a host's own routes;
+//! the crates `tenant-auth-axum` and `tenant-auth-actix` mount them. The feature `remote` adds a gate that asks a deployed server, and
+//! `testing` a service for a host's own tests. The guides, from nothing to a protected page, lie in `guides/`: deploy, embed, call.
 
 #![cfg_attr(not(feature = "http"), expect(dead_code, reason = "some of what the HTTP layer asks for is asked by nothing else"))]
 
@@ -52,15 +53,29 @@ mod operator;
 mod org;
 mod page;
 pub mod ports;
+mod principal;
 mod sealed;
 mod secret;
 mod store;
+#[cfg(all(feature = "testing", feature = "sqlite"))]
+pub mod testing;
 mod throttle;
 mod time;
 mod token;
 mod value;
 mod webhooks;
 mod worker;
+
+/// The three ways to use it, each from nothing to a protected page.
+#[cfg(all(doc, not(doctest)))]
+pub mod guides {
+    #[doc = include_str!("../guides/call.md")]
+    pub mod call {}
+    #[doc = include_str!("../guides/deploy.md")]
+    pub mod deploy {}
+    #[doc = include_str!("../guides/embed.md")]
+    pub mod embed {}
+}
 
 pub use account::{
     Client, Credentials, Leaving, Login, NewEmail, NewPassword, Opened, ProfileUpdate, RecoveryCodes, SecondFactorSetup,
@@ -72,6 +87,8 @@ pub use caller::{Backend, Member, OrgAdmin, Tenant};
 pub use config::{Config, SameSite, TokensInBody};
 pub use error::Error;
 pub use event::EventKind;
+#[cfg(feature = "remote")]
+pub use http::RemoteVerifier;
 pub use id::{
     ApiKeyId, ApiKeyKind, DeliveryId, DeliveryKind, EventId, EventIdKind, Id, InviteId, InviteKind, Kind, MalformedId,
     MembershipId, MembershipKind, OrgId, OrgKind, SessionId, SessionKind, UserId, UserKind, WebhookId, WebhookKind,
@@ -83,6 +100,7 @@ pub use model::{
 pub use operator::{CreatedUser, DeploymentAdmin, Invited, NewOrganization, NewUser, Operator, OrganizationChange, SessionsOf};
 pub use org::{InvitePreview, OrganizationUpdate, Patch, Registration};
 pub use page::{List, Page};
+pub use principal::{Principal, PrincipalMembership, PrincipalOrg, PrincipalSession};
 pub use sealed::{MasterKeyError, MasterKeys};
 pub use secret::{ApiKeyText, Digest, LinkToken, Password, Secret, SignedToken, StoredPassword};
 #[cfg(feature = "postgres")]

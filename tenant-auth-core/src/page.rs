@@ -17,6 +17,7 @@ pub struct Page {
 
 /// A part of a list.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct List<T> {
     /// The entries, by (time, id).
     pub items: Vec<T>,

@@ -37,6 +37,7 @@ struct MasterKey {
 
 /// A master key is not one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum MasterKeyError {
     /// The list is empty.
     #[error("is missing; make one with: openssl rand -base64 32")]

@@ -45,6 +45,7 @@ impl Purpose {
 
 /// The pair a session lives by.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Tokens {
     /// Short-lived; sent with every request.
     pub access: SignedToken,
@@ -99,6 +100,7 @@ struct PartialClaims {
 
 /// What a person holds between the two steps of a login.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct PartialToken {
     /// Exchanged for a session together with a code.
     pub token: SignedToken,

@@ -51,7 +51,7 @@ impl App {
             .config(setup.config.clone())
             .clock(Arc::clone(&setup.clock) as _)
             .sender(setup.sender.clone().unwrap_or_else(|| Arc::clone(&setup.webhooks) as _))
-            .resolver(Arc::clone(&setup.resolver) as _)
+            .resolver(setup.names.clone().unwrap_or_else(|| Arc::clone(&setup.resolver) as _))
             .mailer(setup.mailer.clone().unwrap_or_else(|| Arc::clone(&setup.outbox) as _));
         if let Some(hasher) = &setup.hasher {
             builder = builder.hasher(Arc::clone(hasher));
@@ -162,7 +162,12 @@ impl App {
     }
 
     pub(crate) fn target(&self) -> Target {
-        Target { address: self.server.address(), adapter: self.cell.adapter, cookies: CookieRules::of(&self.config) }
+        Target {
+            address: self.server.address(),
+            adapter: self.cell.adapter,
+            cookies: CookieRules::of(&self.config),
+            is_host: false,
+        }
     }
 }
 

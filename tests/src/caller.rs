@@ -7,8 +7,9 @@ use std::{
 };
 
 use serde_json::Value;
+use tenant_auth_core::Config;
 
-use crate::{Adapter, App, BASE, CookieRules, Request, cookies::Jar};
+use crate::{Adapter, App, BASE, CookieRules, Host, Request, cookies::Jar, template::public_url};
 
 /// Where requests go, and what the cookies of that server must look like.
 #[derive(Debug, Clone)]
@@ -19,6 +20,8 @@ pub(crate) struct Target {
     pub adapter: Adapter,
     /// How its cookies must be made.
     pub cookies: CookieRules,
+    /// Whether a host's own routes answer there: what they say is theirs, and the service's rules are not theirs to keep.
+    pub is_host: bool,
 }
 
 /// What identifies somebody to the service.
@@ -47,6 +50,12 @@ pub struct Caller {
 impl Caller {
     pub(crate) fn new(target: Target, slug: &str) -> Self {
         Self { target, slug: Some(slug.to_owned()), headers: Vec::new(), jar: Arc::default(), person: None }
+    }
+
+    /// Somebody at a server that is no scenario's, such as a process of its own.
+    pub fn at(address: SocketAddr, slug: &str) -> Self {
+        let cookies = CookieRules::of(&Config::new(public_url()));
+        Self::new(Target { address, adapter: Adapter::Axum, cookies, is_host: true }, slug)
     }
 
     /// This caller as that person.
@@ -87,6 +96,22 @@ impl Caller {
     /// The same browser, served by another server of the deployment from now on.
     pub fn via(&self, app: &App) -> Self {
         Self { target: app.target(), ..self.clone() }
+    }
+
+    /// The same browser, at a host's own routes; their paths are whole, as for [`Caller::request_at`].
+    pub fn at_host(&self, host: &Host) -> Self {
+        self.at_address(host.address())
+    }
+
+    /// The same browser, at whatever listens there.
+    pub fn at_address(&self, address: SocketAddr) -> Self {
+        let target = Target { address, is_host: true, ..self.target.clone() };
+        Self { target, ..self.clone() }
+    }
+
+    /// `GET` of a host's route.
+    pub fn visit(&self, path: &str) -> Request {
+        self.request_at("GET", path)
     }
 
     /// A device that holds a copy of the cookies as they are now.

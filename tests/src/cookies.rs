@@ -56,7 +56,7 @@ impl Cookie {
 
     /// Whether it tells the browser to forget.
     pub fn is_cleared(&self) -> bool {
-        self.max_age() <= 0
+        self.attributes.iter().any(|attribute| attribute == "Max-Age=0")
     }
 }
 

@@ -1,7 +1,10 @@
-//! Password hashers that obey a scenario: one that holds a request in the middle of its work, one that has no time, one that fails.
+//! Doubles that obey a scenario: a password hasher and a resolver that hold a request in the middle of its work, a hasher that has no
+//! time, one that fails.
 
 use std::{
     future::IntoFuture,
+    io,
+    net::IpAddr,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -11,7 +14,7 @@ use std::{
 use async_trait::async_trait;
 use tenant_auth_core::{
     Error, Password, StoredPassword,
-    ports::{Argon2Hasher, Argon2Params, PasswordHasher, Verdict},
+    ports::{Argon2Hasher, Argon2Params, PasswordHasher, Resolver, Verdict},
 };
 use tokio::sync::Notify;
 
@@ -107,5 +110,32 @@ impl PasswordHasher for PanickingHasher {
 
     async fn verify(&self, _: &Password, _: Option<&StoredPassword>) -> Result<Verdict, Error> {
         panic!("a defect, made to order")
+    }
+}
+
+/// Every name has a public address, but whoever asks waits until they are told to go on.
+#[derive(Debug, Default)]
+pub struct GatedResolver {
+    asked: Notify,
+    opened: Notify,
+}
+
+impl GatedResolver {
+    /// Sends a request, stops it when it asks for a name, does something else meanwhile, and lets it go on.
+    pub async fn meanwhile(&self, request: Request, something: impl Future<Output = ()>) -> Response {
+        let held = tokio::spawn(request.into_future());
+        self.asked.notified().await;
+        something.await;
+        self.opened.notify_one();
+        held.await.expect("the request was answered")
+    }
+}
+
+#[async_trait]
+impl Resolver for GatedResolver {
+    async fn resolve(&self, _: &str) -> io::Result<Vec<IpAddr>> {
+        self.asked.notify_one();
+        self.opened.notified().await;
+        Ok(vec![IpAddr::from([93, 184, 215, 14])])
     }
 }

@@ -7,7 +7,11 @@ use std::{
     os::unix::{fs::MetadataExt, process::CommandExt},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::{Mutex, OnceLock, mpsc},
+    sync::{
+        Mutex, OnceLock,
+        atomic::{AtomicU32, Ordering},
+        mpsc,
+    },
     time::Duration,
 };
 
@@ -17,6 +21,10 @@ use crate::scratch;
 
 /// How long the server may take to come up.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Why there is none.
+pub(crate) const NOT_INSTALLED: &str =
+    "neither PATH nor /usr/lib/postgresql has initdb and postgres: install PostgreSQL, or do without TENANT_AUTH_REQUIRE_POSTGRES";
 
 const GUARD: &str = r#"
 trap "" INT TERM HUP
@@ -31,6 +39,7 @@ rm -rf "$2"
 "#;
 
 static CLUSTER: OnceLock<Cluster> = OnceLock::new();
+static EMPTY: AtomicU32 = AtomicU32::new(0);
 
 /// A running server.
 #[derive(Debug)]
@@ -51,6 +60,27 @@ pub(crate) fn programs() -> Option<PathBuf> {
         .unwrap_or_default();
     versions.sort();
     in_path.into_iter().chain(versions.into_iter().rev()).find(|bin| bin.join("initdb").exists() && bin.join("postgres").exists())
+}
+
+/// Whether the run must not go without PostgreSQL.
+pub(crate) fn is_required() -> bool {
+    std::env::var_os("TENANT_AUTH_REQUIRE_POSTGRES").is_some_and(|value| value == "1")
+}
+
+/// The URL of an empty database in the run's cluster, for tests of other packages; it lasts as long as the process that asks.
+/// `None`, and a word on stderr, where PostgreSQL is not installed.
+///
+/// # Panics
+/// Where it is not installed but `TENANT_AUTH_REQUIRE_POSTGRES=1`.
+pub fn empty_postgres() -> Option<String> {
+    if programs().is_none() {
+        assert!(!is_required(), "{NOT_INSTALLED}");
+        eprintln!("SKIPPED: {NOT_INSTALLED}");
+        return None;
+    }
+    let name = format!("empty_{}", EMPTY.fetch_add(1, Ordering::SeqCst));
+    Cluster::shared().run(format!("CREATE DATABASE {name}"));
+    Some(Cluster::shared().url(&name))
 }
 
 impl Cluster {

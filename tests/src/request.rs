@@ -104,8 +104,10 @@ impl Request {
             .await
             .unwrap_or_else(|problem| panic!("{what}: {problem}"));
         let response = Response::new(what, raw);
-        routes::record(self.caller.target.adapter, &self.method, &self.path, response.status);
-        universal::check(&self, &response, &self.caller.target.cookies);
+        if !self.caller.target.is_host {
+            routes::record(self.caller.target.adapter, &self.method, &self.path, response.status);
+            universal::check(&self, &response, &self.caller.target.cookies);
+        }
         self.caller.jar().keep(response.cookies());
         response
     }

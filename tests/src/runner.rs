@@ -23,10 +23,8 @@ pub fn main(scenarios: &[Scenario]) -> ExitCode {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     arguments.test_threads.get_or_insert(cores * THREADS_PER_CORE);
     let has_postgres = postgres::programs().is_some();
-    if !has_postgres && std::env::var_os("TENANT_AUTH_REQUIRE_POSTGRES").is_some_and(|value| value == "1") {
-        eprintln!(
-            "TENANT_AUTH_REQUIRE_POSTGRES=1, but neither PATH nor /usr/lib/postgresql has initdb and postgres. Install PostgreSQL."
-        );
+    if !has_postgres && postgres::is_required() {
+        eprintln!("{}", postgres::NOT_INSTALLED);
         return ExitCode::FAILURE;
     }
     logs::keep();

@@ -1,20 +1,32 @@
-//! The two adapters on real sockets. Both get the same service; neither gets a second chance to decide anything.
+//! The two adapters on real sockets, each inside a host application with pages of its own. Both get the same service; neither gets
+//! a second chance to decide anything.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 
+use actix_web::{App, HttpResponse, web};
 use tenant_auth_core::TenantAuth;
 
 use crate::Adapter;
+
+/// A page of the host application.
+pub const HOST_PAGE: &str = "/host";
+/// A file of the host's, among ours.
+pub const HOST_ASSET: &str = "/assets/host.css";
+/// What both say.
+pub const HOST_TEXT: &str = "the host's own";
+/// What the host says where nothing is.
+pub const HOST_404: &str = "the host knows nothing of this";
 
 /// A server on a port of its own, stopped when dropped.
 #[derive(Debug)]
 pub(crate) struct Server {
     address: SocketAddr,
-    running: Running,
+    _running: Running,
 }
 
+/// A framework at work; dropping it stops it.
 #[derive(Debug)]
-enum Running {
+pub(crate) enum Running {
     Axum(tokio::task::JoinHandle<()>),
     Actix { handle: actix_web::dev::ServerHandle, thread: Option<std::thread::JoinHandle<()>> },
 }
@@ -32,7 +44,7 @@ impl Server {
             Adapter::Axum => axum(auth, listener),
             Adapter::Actix => actix(auth.clone(), listener),
         };
-        Self { address, running }
+        Self { address, _running: running }
     }
 
     /// Where it listens.
@@ -44,7 +56,12 @@ impl Server {
 fn axum(auth: &TenantAuth, listener: TcpListener) -> Running {
     listener.set_nonblocking(true).expect("a socket");
     let listener = tokio::net::TcpListener::from_std(listener).expect("inside a runtime");
-    let router: axum::Router = tenant_auth_axum::routes(auth).merge(tenant_auth_axum::panel(auth));
+    let router = axum::Router::new()
+        .merge(tenant_auth_axum::routes(auth))
+        .merge(tenant_auth_axum::panel(auth))
+        .route(HOST_PAGE, axum::routing::get(|| async { HOST_TEXT }))
+        .route(HOST_ASSET, axum::routing::get(|| async { HOST_TEXT }))
+        .fallback(|| async { (axum::http::StatusCode::NOT_FOUND, HOST_404) });
     let service = router.into_make_service_with_connect_info::<SocketAddr>();
     Running::Axum(tokio::spawn(async move { axum::serve(listener, service).await.expect("the server runs") }))
 }
@@ -54,7 +71,14 @@ fn actix(auth: TenantAuth, listener: TcpListener) -> Running {
     let (started, handle) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || {
         actix_web::rt::System::new().block_on(async move {
-            let app = move || actix_web::App::new().service(tenant_auth_actix::routes(&auth)).service(tenant_auth_actix::panel(&auth));
+            let app = move || {
+                App::new()
+                    .service(tenant_auth_actix::routes(&auth))
+                    .service(tenant_auth_actix::panel(&auth))
+                    .route(HOST_PAGE, web::get().to(|| async { HOST_TEXT }))
+                    .route(HOST_ASSET, web::get().to(|| async { HOST_TEXT }))
+                    .default_service(web::to(|| async { HttpResponse::NotFound().body(HOST_404) }))
+            };
             let server = actix_web::HttpServer::new(app).workers(1).disable_signals().listen(listener).expect("a socket").run();
             started.send(server.handle()).expect("somebody waits");
             server.await.expect("the server runs");
@@ -63,11 +87,11 @@ fn actix(auth: TenantAuth, listener: TcpListener) -> Running {
     Running::Actix { handle: handle.recv().expect("the server starts"), thread: Some(thread) }
 }
 
-impl Drop for Server {
+impl Drop for Running {
     fn drop(&mut self) {
-        match &mut self.running {
-            Running::Axum(task) => task.abort(),
-            Running::Actix { handle, thread } => {
+        match self {
+            Self::Axum(task) => task.abort(),
+            Self::Actix { handle, thread } => {
                 // The order is given at the call; the returned future only waits for it to be carried out, and so does join.
                 drop(handle.stop(false));
                 if let Some(thread) = thread.take() {

@@ -4,7 +4,9 @@ use std::{net::IpAddr, sync::Arc};
 
 use tenant_auth_core::{
     Config, Timestamp,
-    ports::{Argon2Params, Mailer, MockClock, PasswordHasher, RecordingMailer, RecordingSender, ScriptedResolver, Sender},
+    ports::{
+        Argon2Params, Mailer, MockClock, PasswordHasher, RecordingMailer, RecordingSender, Resolver, ScriptedResolver, Sender,
+    },
 };
 
 use crate::template::public_url;
@@ -32,6 +34,8 @@ pub struct Setup {
     pub sender: Option<Arc<dyn Sender>>,
     /// Knows [`HOOKS`] and what a scenario tells it.
     pub resolver: Arc<ScriptedResolver>,
+    /// Replaces the scripted resolver.
+    pub names: Option<Arc<dyn Resolver>>,
     /// Replaces Argon2.
     pub hasher: Option<Arc<dyn PasswordHasher>>,
     /// Replaces the master key that the template was sealed with; a comma-separated list.
@@ -54,6 +58,7 @@ impl Setup {
             webhooks: Arc::new(RecordingSender::default()),
             sender: None,
             resolver: Arc::new(resolver),
+            names: None,
             hasher: None,
             master_keys: None,
         }

@@ -11,7 +11,7 @@ scenarios![on each database:
 ];
 
 /// Everything stored, as bytes: the files of SQLite, or every row of every table of PostgreSQL as text.
-async fn dump(app: &App) -> Vec<u8> {
+pub(crate) async fn dump(app: &App) -> Vec<u8> {
     let Some(url) = app.database().url() else {
         let files = app.database().files();
         return files.iter().flat_map(|file| std::fs::read(file).expect("readable")).collect();
@@ -31,7 +31,7 @@ async fn dump(app: &App) -> Vec<u8> {
     dump
 }
 
-fn contains(haystack: &[u8], needle: &str) -> bool {
+pub(crate) fn contains(haystack: &[u8], needle: &str) -> bool {
     haystack.windows(needle.len()).any(|window| window == needle.as_bytes())
 }
 

@@ -13,8 +13,19 @@ mod bodies;
 mod browsers;
 mod callers;
 mod cookies;
+mod deliveries;
+mod delivery_again;
+mod delivery_changes;
+mod delivery_health;
+mod delivery_http;
+mod delivery_retries;
+mod delivery_workers;
 mod email_address;
 mod email_change;
+mod embedding;
+mod embedding_refresh;
+mod embedding_remote;
+mod hooks;
 mod in_flight;
 mod invite_limit;
 mod invite_links;
@@ -35,6 +46,7 @@ mod organization;
 mod outage;
 mod own_sessions;
 mod pagination;
+mod panel;
 mod parity;
 mod passwords;
 mod profile;
@@ -68,6 +80,12 @@ mod throttling_wide;
 mod tokens;
 mod topologies;
 mod verify;
+mod webhook_fields;
+mod webhook_races;
+mod webhook_rights;
+mod webhook_secrets;
+mod webhook_targets;
+mod webhooks;
 
 use tenant_auth_conformance::Scenario;
 
@@ -83,8 +101,18 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         browsers::scenarios(),
         callers::scenarios(),
         cookies::scenarios(),
+        deliveries::scenarios(),
+        delivery_again::scenarios(),
+        delivery_changes::scenarios(),
+        delivery_health::scenarios(),
+        delivery_http::scenarios(),
+        delivery_retries::scenarios(),
+        delivery_workers::scenarios(),
         email_address::scenarios(),
         email_change::scenarios(),
+        embedding::scenarios(),
+        embedding_refresh::scenarios(),
+        embedding_remote::scenarios(),
         in_flight::scenarios(),
         invite_limit::scenarios(),
         invite_links::scenarios(),
@@ -105,6 +133,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         outage::scenarios(),
         own_sessions::scenarios(),
         pagination::scenarios(),
+        panel::scenarios(),
         parity::scenarios(),
         passwords::scenarios(),
         profile::scenarios(),
@@ -137,6 +166,12 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         tokens::scenarios(),
         topologies::scenarios(),
         verify::scenarios(),
+        webhook_fields::scenarios(),
+        webhook_races::scenarios(),
+        webhook_rights::scenarios(),
+        webhook_secrets::scenarios(),
+        webhook_targets::scenarios(),
+        webhooks::scenarios(),
     ]
     .concat()
 }

@@ -3,10 +3,14 @@
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, Caller, scenarios};
 
+use super::hooks::{Hook, RECEIVER};
+
 scenarios![
     members_are_walked_page_by_page,
     invites_are_walked_page_by_page,
     api_keys_are_walked_page_by_page,
+    webhooks_are_walked_page_by_page,
+    deliveries_are_walked_page_by_page,
     public_members_are_walked_page_by_page,
     a_list_that_was_not_cut_has_no_next_cursor,
     equal_times_are_ordered_by_id,
@@ -73,6 +77,28 @@ async fn api_keys_are_walked_page_by_page(app: &App) {
         admin.create_key(&format!("Key {n}")).await.expect(201);
     }
     expect_walkable(&admin, "/org/api-keys", "apiKeys", 7).await;
+}
+
+async fn webhooks_are_walked_page_by_page(app: &App) {
+    let admin = app.admin().logged_in().await;
+    for n in 0..7 {
+        app.advance(u64::from(n % 3 == 0));
+        Hook::new(&admin, RECEIVER, &["*"]).await;
+    }
+    expect_walkable(&admin, "/org/webhooks", "webhooks", 7).await;
+}
+
+async fn deliveries_are_walked_page_by_page(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let hooks = [Hook::new(&admin, RECEIVER, &["*"]).await, Hook::new(&admin, RECEIVER, &["*"]).await];
+    for n in 0..7 {
+        app.advance(u64::from(n % 3 == 0));
+        hooks[0].test(&admin).await;
+        hooks[1].test(&admin).await;
+    }
+    expect_walkable(&admin, &format!("{}/deliveries", hooks[0].path()), "deliveries", 7).await;
+    admin.get(&format!("{}/deliveries?limit=0", hooks[0].path())).await.expect_invalid("limit");
+    admin.get(&format!("{}/deliveries?cursor=x", hooks[0].path())).await.expect_invalid("cursor");
 }
 
 async fn public_members_are_walked_page_by_page(app: &App) {

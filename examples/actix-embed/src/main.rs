@@ -1,5 +1,7 @@
-//! A host application on actix-web: its own page at `/`, Tenant Auth below `/api/v1`, one process and one SQLite file. The
-//! first start makes a demo organization and prints how its admin comes in.
+//! A host application on actix-web: its own pages at `/` and below `/app`, the latter for members only, and Tenant Auth below
+//! `/api/v1`; one process and one SQLite file. The first start makes a demo organization and prints how its admin comes in.
+
+mod demo;
 
 use std::{
     net::{SocketAddr, TcpListener},
@@ -8,7 +10,8 @@ use std::{
 
 use actix_web::{App, HttpServer, web};
 use clap::Parser;
-use tenant_auth_core::{Config, Error, MasterKeys, NewOrganization, Plan, Sqlite, TenantAuth};
+use tenant_auth_actix::{Auth, Rejection, guard};
+use tenant_auth_core::{Config, MasterKeys, Member, OrgAdmin, Page, Sqlite, TenantAuth, http::Gate};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
@@ -41,36 +44,28 @@ async fn main() -> Outcome<()> {
         .config(Config::new(url.parse()?))
         .build()
         .await?;
-    invite_first_admin(&auth, &url).await?;
+    demo::invite_first_admin(&auth, &url).await?;
 
     let worker = auth.worker(); // sweeps what has expired; with a mailer it also sends the mail
     tokio::spawn(async move { worker.run_until(std::future::pending()).await });
+    let gate = Gate::new(auth.clone());
     let app = move || {
+        let members = web::scope("/app").route("/me", web::get().to(me)).route("/team", web::get().to(team));
         App::new()
+            .service(members.wrap(guard(&gate)))
             .route("/", web::get().to(|| async { "The host application's own page.\n" }))
             .service(tenant_auth_actix::routes(&auth))
     };
     Ok(HttpServer::new(app).listen(listener)?.run().await?)
 }
 
-/// Makes the demo organization, unless a former start did. Its admin comes in by the invite that every organization begins with.
-async fn invite_first_admin(auth: &TenantAuth, url: &str) -> Outcome<()> {
-    let organization = NewOrganization {
-        name: "Acme Rockets".parse()?,
-        slug: "acme".parse()?,
-        plan: Plan::default(),
-        app_url: Some(url.parse()?),
-        admin_email: "ada@acme.example".parse()?,
-    };
-    println!("{url}/ is the host's page; stop with Ctrl-C");
-    let registration = r#"{"name": "Ada Admin", "password": "mauve-otter-plinth"}"#;
-    match auth.operator().create_organization(organization).await {
-        Ok(invited) => println!(
-            "Become acme's admin:\n\ncurl -i {url}/api/v1/org/invites/{}/accept -H 'X-Org-Slug: acme' --json '{registration}'\n",
-            invited.token.expose()
-        ),
-        Err(Error::SlugTaken) => println!("The organization acme is there already."),
-        Err(error) => return Err(error.into()),
-    }
-    Ok(())
+/// For every active member.
+async fn me(Auth(member): Auth<Member>) -> String {
+    format!("{} of {}\n", member.user().name, member.organization().name)
+}
+
+/// For administrators; what the core refuses becomes the answer.
+async fn team(Auth(admin): Auth<OrgAdmin>) -> Result<String, Rejection> {
+    let members = admin.as_member().members(&Page::default()).await?.items;
+    Ok(members.iter().map(|member| format!("{} {}\n", member.email, member.role.as_str())).collect())
 }

@@ -13,7 +13,7 @@ export function invite(body, said, go) {
 	});
 	fill(body, loading(look, (found) => {
 		if (found) offer(body, said.token, found, go);
-		else go('This invitation is no longer valid', 'It was used or revoked, or its time is over. Ask an administrator of the organization for a new one.', linkButton('Sign in', 'sign-in'));
+		else go('This invitation is no longer valid', 'It was used or revoked, or its time is over. Ask an administrator for a new one.', linkButton('Sign in', 'sign-in'));
 	}));
 }
 
@@ -35,7 +35,7 @@ function offer(body, token, { invite: invited, org }, go) {
 			else done(data);
 		} catch (error) {
 			if (!is(error, 'account_exists')) throw error;
-			offer(body, token, { invite: { ...invited, accountExists: true }, org }, go); // made while this page was open
+			offer(body, token, { invite: { ...invited, accountExists: true }, org }, go); // made meanwhile
 		}
 	};
 	const element = invited.accountExists

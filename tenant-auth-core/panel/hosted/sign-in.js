@@ -1,12 +1,11 @@
 // Signing in. Organizations that were signed in to before on this browser are offered.
 
-import { button, codeField, emailField, fill, form, guest, h, icon, is, passwordField, slugField, tell } from '../kit.js';
+import { button, codeField, emailField, fill, form, guest, h, icon, passwordField, slugField, tell } from '../kit.js';
 import { currentSlug, forget, knownOrganizations, signedIn, takePlace } from '../store.js';
 
-// The page. `said` may name the organization and the address.
+// `said` may name the organization and the address.
 export const signIn = (body, said) => signInForm(body, { ...said, onsignedin: () => location.assign(`./${takePlace()}`) });
 
-// The form alone, for other pages that need a session first.
 export function signInForm(body, { org, email, fixed = false, onsignedin }) {
 	const slug = slugField({ value: org ?? currentSlug() ?? '', autocomplete: 'organization', readOnly: fixed, hint: 'The short name in your invitation, such as “acme”.' });
 	const address = emailField({ value: email ?? '', autocomplete: 'username' });
@@ -59,11 +58,8 @@ export function secondStep(body, slug, done, again) {
 	const element = form({
 		fields: [code], submit: 'Continue', extra: button('Start again', again),
 		onsubmit: async () => {
-			const data = await guest('POST', '/auth/verify-2fa', slug, { code: code.value.trim() }).catch((error) => {
-				if (is(error, 'second_factor_failed')) code.input.select();
-				throw error;
-			});
-			done(data);
+			code.input.select();
+			done(await guest('POST', '/auth/verify-2fa', slug, { code: code.value.trim() }));
 		},
 	});
 	fill(body, h('p.lead', 'Your account is protected by a second factor.'), element);

@@ -1,6 +1,6 @@
 // API keys for the organization's backends. A key is shown once, when it is made; afterwards only how it begins and ends.
 
-import { addButton, ago, api, ask, badge, button, checkbox, confirm, day, empty, field, h, heading, listing, nameField, overlapField, rowButton, showOnce } from '../kit.js';
+import { addButton, ago, api, ask, askOverlap, badge, button, checkbox, confirm, day, empty, field, h, heading, listing, nameField, rowButton, showOnce } from '../kit.js';
 
 const SCOPES = [
 	['verify', 'Verify access tokens', true],
@@ -14,7 +14,7 @@ export function keys({ org }) {
 	const add = () => create((made) => show(made, list.reload()));
 	const revoke = (key) => confirm({
 		title: `Revoke “${key.name}”?`, action: 'Revoke', run: () => api('DELETE', `/org/api-keys/${key.id}`), done: list.reload,
-		text: 'Every request with this key is refused from this moment. This cannot be undone.',
+		text: 'Every request with this key is refused at once. This cannot be undone.',
 	});
 	const never = () => h('span.faint', 'Never');
 	const list = listing({
@@ -45,13 +45,9 @@ function create(done) {
 	});
 }
 
-function rotate(key, done) {
-	const overlap = overlapField('How long does the old key still work?', 'Time to put the new one in place.');
-	ask({
-		title: `Rotate “${key.name}”`, text: 'A new key takes its place, with the same name and scopes.', fields: [overlap], submit: 'Rotate key', done,
-		onsubmit: () => api('POST', `/org/api-keys/${key.id}/rotate`, { overlapSeconds: Number(overlap.value) }),
-	});
-}
+const rotate = (key, done) => askOverlap(`/org/api-keys/${key.id}/rotate`, {
+	title: `Rotate “${key.name}”`, text: 'A new key takes its place, with the same name and scopes.', submit: 'Rotate key', done,
+});
 
 const show = ({ apiKey, key }) => showOnce({
 	title: 'Your new API key', label: `API key “${apiKey.name}”`, secret: key,

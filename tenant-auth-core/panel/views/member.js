@@ -1,8 +1,7 @@
-// One member, in a dialog. The metadata editor judges by the API's rules before anything is sent, and sends what was typed, digit
-// for digit.
+// One member, in a dialog. Metadata is judged by the API's rules before it is sent, and sent as it was typed, digit for digit.
 
 import { api, button, confirm, facts, field, form, h, moment, open, roleField, statusBadge, toast } from '../kit.js';
-import { metadataProblem, pretty } from '../json.js';
+import { compact, metadataProblem, pretty } from '../json.js';
 import { roleBadge } from './members.js';
 
 // Opens the dialog; `changed` reloads the list behind it.
@@ -52,7 +51,7 @@ function metadata(member, path, done) {
 			return problem && ['metadata', problem];
 		},
 		onsubmit: async () => {
-			await api('PATCH', path, undefined, { text: `{"metadata":${text.value}}` });
+			await api('PATCH', path, undefined, { text: `{"metadata":${compact(text.value)}}` });
 			done('The metadata was saved.');
 		},
 	}));
@@ -62,7 +61,7 @@ function access(org, { name, status }, path, done) {
 	const change = (to, said) => () => api('PUT', `${path}/status`, { status: to }).then(() => said);
 	const suspend = () => confirm({
 		title: `Suspend ${name}?`, action: 'Suspend', done, run: change('suspended', `${name} is suspended.`),
-		text: `${name} is refused everywhere in ${org} from this moment, until somebody reactivates them. Nothing is deleted.`,
+		text: `${name} is refused everywhere in ${org} at once, until somebody reactivates them. Nothing is deleted.`,
 	});
 	const reactivate = () => confirm({
 		title: `Reactivate ${name}?`, action: 'Reactivate', kind: 'primary', done, run: change('active', `${name} is active again.`),
@@ -74,7 +73,7 @@ function access(org, { name, status }, path, done) {
 	});
 	const remove = () => confirm({
 		title: `Remove ${name}?`, action: 'Remove', run: () => api('DELETE', path), done,
-		text: `${name} loses access to ${org} at once; the metadata kept here is deleted, and invites they sent are revoked. The account itself stays.`,
+		text: `${name} loses access to ${org} at once, and the metadata kept here is deleted. The account itself stays.`,
 	});
 	return [
 		button('End sessions', end),

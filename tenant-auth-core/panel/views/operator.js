@@ -18,7 +18,7 @@ export function operator() {
 		nothing: () => empty('operator', 'No organizations', 'The first one is created here.'),
 	});
 	return [
-		heading('Organizations', 'Every organization of this deployment. For a session of the last 12 hours with a second factor.', addButton('Create organization', () => create(list.reload))),
+		heading('Organizations', 'Every organization of this deployment. It takes a sign-in of the last 12 hours with a second factor.', addButton('Create organization', () => create(list.reload))),
 		list,
 	];
 }
@@ -47,7 +47,7 @@ function edit(org, done) {
 
 function turn(org, done) {
 	const [action, status, kind, said, text] = org.status === 'active'
-		? ['Suspend', 'suspended', 'danger', 'is suspended', 'Nobody can sign in to it, and its backends are told that no session is valid, until it is reactivated.']
+		? ['Suspend', 'suspended', 'danger', 'is suspended', 'Nobody can sign in to it, and none of its sessions is valid, until it is reactivated.']
 		: ['Reactivate', 'active', 'primary', 'is active again', 'Its members can sign in again, and sessions that have not run out work again.'];
 	const run = () => api('PATCH', at(org), { status }).then(() => `${org.name} ${said}.`);
 	return rowButton(action, org.name, () => confirm({ title: `${action} ${org.name}?`, action, kind, text, run, done }), kind === 'danger' ? 'danger-quiet' : '');

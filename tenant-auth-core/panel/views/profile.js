@@ -24,9 +24,10 @@ function about(context, user) {
 function address(user) {
 	const say = notice();
 	const send = button('Send verification mail', () => busy(send, () => api('POST', '/auth/verify-email/send').then(({ message }) => say.say('good', message), say.fail)));
+	const change = button('Change address', () => busy(change, changeAddress));
 	return card('Email address', 'You sign in with it, and notices about your account go there.',
 		facts(['Address', [h('span.break', user.email, ' '), user.isEmailVerified ? badge('Verified', 'good') : badge('Not verified', 'wait')]]), say,
-		h('div.actions', button('Change address', () => busy(document.body, changeAddress)), !user.isEmailVerified && send));
+		h('div.actions', change, !user.isEmailVerified && send));
 }
 
 async function changeAddress() {

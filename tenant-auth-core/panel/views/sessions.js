@@ -4,7 +4,7 @@ import { ago, api, badge, button, confirm, device, h, heading, listing, moment, 
 
 export function sessions({ org }) {
 	const end = (path, title, action, text) => confirm({ title, action, text, run: () => api('DELETE', path), done: () => list.reload() });
-	const others = () => end('/auth/sessions', 'End all other sessions?', 'End all others', `You stay signed in here. Every other device is signed out of ${org.name} at once.`);
+	const others = () => end('/auth/sessions', 'End all other sessions?', 'End all others', `Every other device is signed out of ${org.name} at once.`);
 	const line = (one) => {
 		const what = device(one.userAgent);
 		const endIt = () => end(`/auth/sessions/${one.id}`, 'End this session?', 'End session', `${what}, signed in from ${one.ip ?? 'an unknown address'}, is signed out at once.`);

@@ -7,7 +7,7 @@ export function settings(context) {
 	const { org, isAdmin } = context;
 	const leave = () => confirm({
 		title: `Leave ${org.name}?`, action: 'Leave',
-		text: 'You lose access at once, and your metadata here is deleted. To come back you need a new invite.',
+		text: 'You lose access at once. To come back you need a new invite.',
 		run: () => api('POST', '/org/leave'),
 		done() {
 			forget(org.slug);
@@ -17,7 +17,7 @@ export function settings(context) {
 	return [
 		heading('Settings', isAdmin ? `How ${org.name} presents itself, and which pages may call the API.` : `The facts about ${org.name}.`),
 		isAdmin && details(context),
-		card('Facts', null, facts(
+		card('Details', null, facts(
 			['Name', org.name],
 			['Slug', h('code', org.slug)],
 			['Id', h('code', org.id)],

@@ -23,7 +23,7 @@ export function enrol(done) {
 				h('li', h('p', 'Enter the code that it shows.'), enable)));
 			code.input.focus();
 		};
-		return put(box, h('p.dialog-text', 'You need an authenticator app, such as the one your password manager has.'), form({
+		return put(box, h('p.dialog-text', 'You need an authenticator app; many password managers are one.'), form({
 			fields: [password], submit: 'Continue', extra: cancel(),
 			onsubmit: async () => scan(await api('POST', '/auth/2fa/setup', { password: password.value })),
 		}));

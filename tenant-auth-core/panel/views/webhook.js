@@ -1,9 +1,9 @@
 // One webhook: its settings, a test whose result is watched as it happens, what was delivered and what was not.
 
-import { ago, all, api, ask, badge, busy, button, card, confirm, empty, facts, fill, h, heading, icon, loading, moment, notice, overlapField, rowButton, statusBadge, table, toast } from '../kit.js';
+import { ago, all, api, ask, askOverlap, badge, busy, button, card, confirm, empty, facts, fill, h, heading, loading, moment, notice, rowButton, statusBadge, table, toast } from '../kit.js';
 import { showSecret, webhookFields } from './webhooks.js';
 
-const STATUS = { pending: ['Pending', 'wait'], succeeded: ['Delivered', 'good'], failed: ['Failed', 'bad'], cancelled: ['Cancelled'] };
+const STATUS = { pending: ['Pending', 'wait'], retrying: ['Retrying', 'wait'], succeeded: ['Delivered', 'good'], failed: ['Failed', 'bad'], cancelled: ['Cancelled'] };
 const ERRORS = { blocked: 'address not allowed', unreachable: 'not reachable', timeout: 'no answer in time', tls: 'TLS failed', status: 'refused' };
 const SHOWN = 50;
 // A test is watched by so many looks, so many milliseconds apart.
@@ -12,30 +12,31 @@ const LOOKS = [40, 500];
 export function webhook({ detail }) {
 	const path = `/org/webhooks/${encodeURIComponent(detail)}`;
 	const box = loading(() => api('GET', path), ({ webhook: one }) => whole(path, one, box.reload));
-	return [h('p.way-back', h('a', { href: '#/webhooks' }, icon('back'), 'Webhooks')), box];
+	return [h('p', h('a', { href: '#/webhooks' }, '← All webhooks')), heading('Webhook'), box];
 }
 
 function whole(path, one, reload) {
 	const isActive = one.status === 'active';
 	const list = deliveries(path, isActive);
 	const patch = (body, said) => api('PATCH', path, body).then(() => said);
-	const turn = () => confirm(isActive
-		? { title: 'Disable this webhook?', action: 'Disable', text: 'Nothing more is sent to it, and what is pending is cancelled.', run: () => patch({ status: 'disabled' }, 'The webhook is disabled.'), done: reload }
-		: { title: 'Enable this webhook?', action: 'Enable', kind: 'primary', text: 'What happens from now on is sent to it.', run: () => patch({ status: 'active' }, 'The webhook is active.'), done: reload });
+	const [action, status, kind, text] = isActive ? ['Disable', 'disabled', 'danger', 'Nothing more is sent to it, and what is pending is cancelled.'] : ['Enable', 'active', 'primary', 'What happens from now on is sent to it again.'];
+	const turn = () => confirm({ title: `${action} this webhook?`, action, kind, text, run: () => patch({ status }, `The webhook is ${status}.`), done: reload });
 	const remove = () => confirm({
 		title: 'Delete this webhook?', action: 'Delete', text: 'Its deliveries and its secret are deleted. This cannot be undone.', run: () => api('DELETE', path),
 		done: () => (location.hash = '#/webhooks'),
+	});
+	const rotate = () => askOverlap(`${path}/rotate-secret`, {
+		title: 'Rotate the signing secret', text: 'For a while each notification can carry both signatures.', submit: 'Rotate secret', done: ({ secret }) => showSecret(secret),
 	});
 	const edit = () => {
 		const { fields, check, read } = webhookFields(one);
 		ask({ title: 'Edit webhook', wide: true, fields, check, submit: 'Save webhook', onsubmit: () => patch(read(), 'The webhook was saved.'), done: reload });
 	};
 	return [
-		heading(one.url, one.description),
-		card('Subscription', null,
+		card(one.url, one.description,
 			facts(['Status', statusBadge(one)], ['Events', h('div.badges', one.events.map((kind) => badge(kind)))], ['Created', moment(one.createdAt)], ['Id', h('code', one.id)]),
-			h('div.actions', button('Edit', edit), button('Rotate secret', () => rotate(path)),
-				button(isActive ? 'Disable' : 'Enable', turn, { kind: isActive ? 'danger-quiet' : '' }), button('Delete', remove, { kind: 'danger-quiet' }))),
+			h('div.actions', button('Edit', edit), button('Rotate secret', rotate),
+				button(action, turn, { kind: isActive ? 'danger-quiet' : '' }), button('Delete', remove, { kind: 'danger-quiet' }))),
 		test(path, isActive, list.reload),
 		card('Deliveries', 'The latest first. What fails is tried again for some days.', list),
 	];
@@ -43,7 +44,7 @@ function whole(path, one, reload) {
 
 function test(path, isActive, done) {
 	const say = notice();
-	const result = h('div.live', { role: 'status' }, h('span.faint', 'The result appears here.'));
+	const result = h('div.actions', { role: 'status' }, h('span.faint', 'The result appears here.'));
 	const run = async () => {
 		say.clear();
 		fill(result, badge('Sending', 'wait'), 'Waiting for your endpoint…');
@@ -72,7 +73,7 @@ async function watch(path, id) {
 }
 
 const outcome = (one) => [
-	badge(...STATUS[one.status]),
+	badge(...STATUS[one.status === 'pending' && one.lastError ? 'retrying' : one.status]),
 	one.lastStatusCode && h('code', String(one.lastStatusCode)),
 	one.lastError && h('span', ERRORS[one.lastError] ?? one.lastError),
 	one.lastError && one.nextAttemptAt && h('span.faint', 'again ', ago(one.nextAttemptAt)),
@@ -92,17 +93,8 @@ function deliveries(path, isActive) {
 		const shown = list.reverse().slice(0, SHOWN);
 		return [
 			h('div.toolbar', refresh, list.length > SHOWN && h('span.count-line', `The latest ${SHOWN} of ${list.length}`)),
-			shown.length ? table('Deliveries', ['Event', 'Result', 'Attempts', 'Created', ''], shown.map(line)) : empty('webhooks', 'Nothing yet', 'What is sent to this endpoint appears here for 30 days.'),
+			shown.length ? table('Deliveries', ['Event', 'Result', 'Attempts', 'Created', ''], shown.map(line)) : empty('webhooks', 'Nothing yet', 'What is sent appears here for 30 days.'),
 		];
 	});
 	return box;
-}
-
-function rotate(path) {
-	const overlap = overlapField('How long does the old secret still sign?', 'Meanwhile each notification carries both signatures.');
-	ask({
-		title: 'Rotate the signing secret', fields: [overlap], submit: 'Rotate secret',
-		onsubmit: () => api('POST', `${path}/rotate-secret`, { overlapSeconds: Number(overlap.value) }),
-		done: ({ secret }) => showSecret(secret),
-	});
 }

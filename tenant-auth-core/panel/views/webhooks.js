@@ -71,6 +71,6 @@ function create(done) {
 }
 
 export const showSecret = (secret, onclose) => showOnce({
-	title: 'The signing secret', label: 'Signing secret', secret, onclose,
+	title: 'The secret of this webhook', label: 'Signing secret', secret, onclose,
 	text: 'Your endpoint checks with it that a notification is ours, by any library for Standard Webhooks.',
 });

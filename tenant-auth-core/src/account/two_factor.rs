@@ -25,6 +25,7 @@ use crate::{
 
 /// How an account is guarded.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct SecondFactorStatus {
     /// Since when a second factor is in force; `None` when there is none.
     pub enabled_at: Option<Timestamp>,
@@ -34,6 +35,7 @@ pub struct SecondFactorStatus {
 
 /// What an authenticator needs to know; shown once. It guards nothing until [`Member::enable_second_factor`].
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct SecondFactorSetup {
     /// The secret in base 32.
     pub secret: Secret<TotpKind>,

@@ -39,6 +39,7 @@ pub struct NewApiKey {
 
 /// A key that was just made. Its text exists nowhere else.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct CreatedApiKey {
     /// What is kept of it.
     pub api_key: ApiKey,

@@ -15,6 +15,7 @@ use crate::{
 
 /// What is known of an access token.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Verification {
     /// It is live. Grant access only when `membership.status` is active: a valid token may be a suspended member's.
     Valid(Box<Identity>),
@@ -24,6 +25,7 @@ pub enum Verification {
 
 /// Who stands behind a live access token.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Identity {
     /// The person.
     pub user: User,

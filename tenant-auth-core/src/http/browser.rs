@@ -10,6 +10,7 @@ use super::{
     refusal::{Refusal, method_list},
 };
 use crate::{
+    config::Config,
     model::Organization,
     value::{AppUrl, Origin},
 };
@@ -22,37 +23,37 @@ const EXPOSED_HEADERS: &str = "x-request-id, retry-after";
 pub(crate) fn check_origin(context: &Context, org: &Organization) -> Result<(), Refusal> {
     let safe = matches!(*context.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     match context.single_header("origin") {
-        Ok(Some(origin)) if is_deployments(context, origin) || is_organizations(org, origin) => {
+        Ok(Some(origin)) if is_deployments(context.auth.config(), origin) || is_organizations(org, origin) => {
             context.allow_origin();
             Ok(())
         }
         Ok(Some(_)) | Err(_) if !safe => Err(Refusal::forbidden_origin()),
-        Ok(None) if !safe && is_cross_site(context) => Err(Refusal::forbidden_origin()),
+        Ok(None) if !safe && is_cross_site(context.headers()) => Err(Refusal::forbidden_origin()),
         _ => Ok(()),
     }
 }
 
 /// The public URL's origin, and those the operator allows for every organization.
-fn is_deployments(context: &Context, origin: &str) -> bool {
-    let config = context.auth.config();
+pub(super) fn is_deployments(config: &Config, origin: &str) -> bool {
     Origin::of(&config.public_url).as_str() == origin || config.allowed_origins.iter().any(|allowed| allowed.as_str() == origin)
 }
 
-fn is_organizations(org: &Organization, origin: &str) -> bool {
+/// The origin of its application, and those it allows beside.
+pub(super) fn is_organizations(org: &Organization, origin: &str) -> bool {
     let of_app = org.app_url.as_ref().and_then(AppUrl::origin);
     of_app.iter().chain(&org.allowed_origins).any(|allowed| allowed.as_str() == origin)
 }
 
 /// A browser that hides the origin still says when it is another.
-fn is_cross_site(context: &Context) -> bool {
+pub(super) fn is_cross_site(headers: &HeaderMap) -> bool {
     let said = |value: &HeaderValue| value.as_bytes() != b"same-origin" && value.as_bytes() != b"none";
-    context.headers().get_all("sec-fetch-site").iter().any(said)
+    headers.get_all("sec-fetch-site").iter().any(said)
 }
 
 /// Lets an allowed page read the answer; `path` is the template of the route, where there is one.
 pub(crate) fn cors(mut answered: Answered, context: &Context, path: &str) -> Answered {
     if let Ok(Some(origin)) = context.single_header("origin")
-        && (context.origin_allowed() || (!is_public(path) && is_deployments(context, origin)))
+        && (context.origin_allowed() || (!is_public(path) && is_deployments(context.auth.config(), origin)))
     {
         grant(&mut answered.headers, origin);
         answered.headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED_HEADERS));
@@ -80,7 +81,7 @@ pub(crate) async fn preflight(context: &Context, path: &str, methods: &[Method])
     let Ok(Some(origin)) = context.single_header("origin") else { return answered };
     let allowed = match () {
         () if is_public(path) => Ok(false),
-        () if is_deployments(context, origin) => Ok(true),
+        () if is_deployments(context.auth.config(), origin) => Ok(true),
         () => any_organization_allows(context, origin).await,
     };
     match allowed {

@@ -4,19 +4,19 @@
 use std::net::{IpAddr, SocketAddr};
 
 use ::http::HeaderMap;
+use ipnet::IpNet;
 
-use crate::config::Config;
-
-pub(crate) fn of(config: &Config, peer: Option<IpAddr>, headers: &HeaderMap) -> Option<IpAddr> {
+pub(crate) fn of(trusted_proxies: &[IpNet], peer: Option<IpAddr>, headers: &HeaderMap) -> Option<IpAddr> {
+    let trusts = |hop: IpAddr| trusted_proxies.iter().any(|net| net.contains(&hop));
     let peer = peer?.to_canonical();
-    if !config.trusts(peer) {
+    if !trusts(peer) {
         return Some(peer);
     }
     let mut nearest = peer;
     for value in headers.get_all("x-forwarded-for").iter().rev() {
         for hop in value.to_str().unwrap_or_default().rsplit(',') {
             let Some(hop) = address(hop.trim()) else { return Some(nearest) };
-            if !config.trusts(hop) {
+            if !trusts(hop) {
                 return Some(hop);
             }
             nearest = hop;
@@ -35,18 +35,13 @@ fn address(text: &str) -> Option<IpAddr> {
 mod tests {
     use super::*;
 
-    fn config(proxies: &[&str]) -> Config {
-        let mut config = Config::new("https://auth.example.com".parse().expect("a URL"));
-        config.trusted_proxies = proxies.iter().map(|net| net.parse().expect("a CIDR")).collect();
-        config
-    }
-
     fn seen(proxies: &[&str], peer: &str, forwarded: &[&str]) -> String {
         let mut headers = HeaderMap::new();
         for value in forwarded {
             headers.append("x-forwarded-for", value.parse().expect("a header value"));
         }
-        of(&config(proxies), peer.parse().ok(), &headers).map(|ip| ip.to_string()).unwrap_or_default()
+        let proxies: Vec<IpNet> = proxies.iter().map(|net| net.parse().expect("a CIDR")).collect();
+        of(&proxies, peer.parse().ok(), &headers).map(|ip| ip.to_string()).unwrap_or_default()
     }
 
     #[test]

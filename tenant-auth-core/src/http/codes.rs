@@ -2,6 +2,7 @@
 
 /// A status and the `code` that stands beside it in the envelope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Code {
     /// The HTTP status.
     pub status: u16,
@@ -36,6 +37,7 @@ codes! {
     ADMIN_REQUIRED = 403 "admin_required";
     OPERATOR_REQUIRED = 403 "operator_required";
     NOT_A_MEMBER = 403 "not_a_member";
+    NOT_ADMITTED = 403 "not_admitted";
     FORBIDDEN_ORIGIN = 403 "forbidden_origin";
     UNKNOWN_ORGANIZATION = 404 "unknown_organization";
     NOT_FOUND = 404 "not_found";

@@ -7,7 +7,12 @@ use std::{
 
 use ::http::{HeaderMap, Method, request::Parts};
 
-use super::{Body, Request, client_ip, cookies, cookies::SessionCookies, refusal::Refusal};
+use super::{
+    Body, Request, client_ip, cookies,
+    cookies::{CookieStyle, SessionCookies},
+    presented::{self, AmbiguousHeader},
+    refusal::Refusal,
+};
 use crate::{
     account::Client, builder::TenantAuth, config::TokensInBody, error::Error, model::Scope, secret::ApiKeyText, value::Slug,
 };
@@ -58,12 +63,7 @@ impl Context {
 
     /// The only value of a header; `None` when it is absent, an error when it is sent twice or is no text.
     pub(crate) fn single_header(&self, name: &str) -> Result<Option<&str>, AmbiguousHeader> {
-        let mut values = self.parts.headers.get_all(name).iter();
-        match (values.next(), values.next()) {
-            (None, _) => Ok(None),
-            (Some(value), None) => value.to_str().map(Some).map_err(|_| AmbiguousHeader),
-            (Some(_), Some(_)) => Err(AmbiguousHeader),
-        }
+        presented::single(self.headers(), name)
     }
 
     /// The slug as sent: once, exact, never folded or defaulted.
@@ -74,25 +74,25 @@ impl Context {
 
     /// Two `Authorization` headers are two opinions of who asks.
     pub(crate) fn single_authorization(&self) -> Result<(), Refusal> {
-        match self.headers().get_all("authorization").iter().count() {
-            0 | 1 => Ok(()),
-            _ => Err(Error::invalid("Authorization", "must be sent once").into()),
-        }
+        presented::single_authorization(self.headers())
     }
 
     /// The token of a Bearer, when there is one. What is no text is no token either.
     pub(crate) fn bearer(&self) -> Option<&str> {
-        let value = self.headers().get("authorization")?.to_str().unwrap_or("Bearer ");
-        let (scheme, token) = value.split_once(' ').unwrap_or((value, ""));
-        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+        presented::bearer(self.headers())
     }
 
     /// The access token: a Bearer's when there is one, else the cookie's.
     pub(crate) fn access_token(&self, cookies: &SessionCookies) -> Result<Option<String>, Refusal> {
         match self.bearer() {
             Some(token) => Ok(Some(token.to_owned())),
-            None => Ok(cookies.access(self)?.map(str::to_owned)),
+            None => Ok(cookies.access(&self.cookie_style())?.map(str::to_owned)),
         }
+    }
+
+    /// How cookies are made here.
+    pub(crate) fn cookie_style(&self) -> CookieStyle {
+        CookieStyle::of(self.auth.config())
     }
 
     pub(crate) fn cookies(&self) -> SessionCookies {
@@ -109,7 +109,7 @@ impl Context {
             },
             _ => None,
         };
-        Ok(self.client_at(stated.or_else(|| client_ip::of(self.auth.config(), self.peer, self.headers()))))
+        Ok(self.client_at(stated.or_else(|| client_ip::of(&self.auth.config().trusted_proxies, self.peer, self.headers()))))
     }
 
     async fn is_proxy(&self, slug: &Slug, key: &str) -> Result<bool, Error> {
@@ -149,6 +149,3 @@ impl Context {
         self.origin_allowed.load(Ordering::Relaxed)
     }
 }
-
-/// A header that must stand once and as text does not.
-pub(crate) struct AmbiguousHeader;

@@ -4,7 +4,7 @@
 use ::http::{HeaderMap, HeaderValue, header};
 use cookie::{Cookie, SameSite as CookieSameSite, time::Duration};
 
-use super::{context::Context, refusal::Refusal};
+use super::refusal::Refusal;
 use crate::{
     config::{Config, SameSite},
     error::Error,
@@ -66,69 +66,126 @@ impl Presented {
         };
     }
 
-    fn single(&self, context: &Context) -> Result<Option<&str>, Refusal> {
+    /// Two different values are no session; where cookies have a Domain the host-only variant of each is expired.
+    fn single(&self, style: &CookieStyle) -> Result<Option<&str>, Refusal> {
         match self {
             Self::Absent => Ok(None),
             Self::Once(value) => Ok(Some(value)),
-            Self::Ambiguous => Err(Refusal::from(Error::SessionRequired).with_cookies(expired_host_only(context.auth.config()))),
+            Self::Ambiguous => Err(Refusal::from(Error::SessionRequired).with_cookies(expired_host_only(style))),
         }
     }
 }
 
 impl SessionCookies {
     /// The access token's cookie.
-    pub(crate) fn access(&self, context: &Context) -> Result<Option<&str>, Refusal> {
-        self.access.single(context)
+    pub(crate) fn access(&self, style: &CookieStyle) -> Result<Option<&str>, Refusal> {
+        self.access.single(style)
     }
 
     /// The refresh token's cookie.
-    pub(crate) fn refresh(&self, context: &Context) -> Result<Option<&str>, Refusal> {
-        self.refresh.single(context)
+    pub(crate) fn refresh(&self, style: &CookieStyle) -> Result<Option<&str>, Refusal> {
+        self.refresh.single(style)
     }
 
     /// The partial token's cookie.
-    pub(crate) fn partial(&self, context: &Context) -> Result<Option<&str>, Refusal> {
-        self.partial.single(context)
+    pub(crate) fn partial(&self, style: &CookieStyle) -> Result<Option<&str>, Refusal> {
+        self.partial.single(style)
+    }
+
+    /// Whether the browser holds a session, live or not.
+    pub(crate) fn hold_session(&self) -> bool {
+        !matches!((&self.access, &self.refresh), (Presented::Absent, Presented::Absent))
+    }
+}
+
+/// How the session cookies of a deployment are made, beside what is the same everywhere.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CookieStyle {
+    /// Their `Domain`; none makes them host-only.
+    pub domain: Option<String>,
+    /// Their `SameSite`.
+    pub same_site: SameSite,
+}
+
+impl CookieStyle {
+    /// As these settings say.
+    pub(crate) fn of(config: &Config) -> Self {
+        Self { domain: config.cookie_domain.clone(), same_site: config.cookie_same_site }
     }
 }
 
 /// The cookie that carries a login to its second step.
 pub(crate) fn waiting(config: &Config, partial: &PartialToken, now: Timestamp) -> Vec<HeaderValue> {
-    set(config, PARTIAL, partial.token.expose(), partial.expires_at.secs() - now.secs()).collect()
+    set(&CookieStyle::of(config), PARTIAL, partial.token.expose(), partial.expires_at.secs() - now.secs())
 }
 
 /// Clears the partial token alone.
 pub(crate) fn without_partial(config: &Config) -> Vec<HeaderValue> {
-    set(config, PARTIAL, "", 0).collect()
+    set(&CookieStyle::of(config), PARTIAL, "", 0)
 }
 
 /// The cookies that carry a session's tokens, each for as long as its token is good.
 pub(crate) fn carrying(config: &Config, tokens: &Tokens, now: Timestamp) -> Vec<HeaderValue> {
+    let style = CookieStyle::of(config);
     let lasting = |end: Timestamp| end.secs() - now.secs();
-    set(config, ACCESS, tokens.access.expose(), lasting(tokens.access_expires_at))
-        .chain(set(config, REFRESH, tokens.refresh.expose(), lasting(tokens.refresh_expires_at)))
-        .collect()
+    let mut cookies = set(&style, ACCESS, tokens.access.expose(), lasting(tokens.access_expires_at));
+    cookies.extend(set(&style, REFRESH, tokens.refresh.expose(), lasting(tokens.refresh_expires_at)));
+    cookies
 }
 
 /// Clears all three.
 pub(crate) fn cleared(config: &Config) -> Vec<HeaderValue> {
-    [ACCESS, REFRESH, PARTIAL].into_iter().flat_map(|name| set(config, name, "", 0)).collect()
+    let style = CookieStyle::of(config);
+    [ACCESS, REFRESH, PARTIAL].into_iter().flat_map(|name| set(&style, name, "", 0)).collect()
+}
+
+/// Clears a session that is over. A login that waits for its second step is not, and keeps its cookie.
+pub(crate) fn forgotten(style: &CookieStyle) -> Vec<HeaderValue> {
+    [ACCESS, REFRESH].into_iter().flat_map(|name| set(style, name, "", 0)).collect()
+}
+
+/// The access token and the cookies among another server's `Set-Cookie` headers that belong to a session, and nothing else of
+/// what it may want to set.
+#[cfg(feature = "remote")]
+pub(crate) fn of_session<'a>(headers: impl Iterator<Item = &'a HeaderValue>) -> (Option<String>, Vec<HeaderValue>) {
+    let (mut access, mut cookies) = (None, Vec::new());
+    for header in headers {
+        let Some(cookie) = header.to_str().ok().and_then(|text| Cookie::parse(text).ok()) else { continue };
+        if !matches!(cookie.name(), ACCESS | REFRESH) {
+            continue;
+        }
+        if cookie.name() == ACCESS && !cookie.value().is_empty() {
+            access = Some(cookie.value().to_owned());
+        }
+        let mut header = header.clone();
+        header.set_sensitive(true);
+        cookies.push(header);
+    }
+    (access, cookies)
+}
+
+/// The `Cookie` header with which a refresh token is presented.
+#[cfg(feature = "remote")]
+pub(crate) fn presenting(refresh_token: &str) -> Option<HeaderValue> {
+    let mut header = HeaderValue::from_str(&Cookie::new(REFRESH, refresh_token).stripped().to_string()).ok()?;
+    header.set_sensitive(true);
+    Some(header)
 }
 
 /// Where cookies have a Domain, an older host-only cookie of the same name would be sent beside them for ever.
-fn expired_host_only(config: &Config) -> Vec<HeaderValue> {
-    let names = if config.cookie_domain.is_some() { &[ACCESS, REFRESH, PARTIAL][..] } else { &[] };
-    names.iter().filter_map(|name| header_value(config, name, "", 0, None)).collect()
+fn expired_host_only(style: &CookieStyle) -> Vec<HeaderValue> {
+    let names = if style.domain.is_some() { &[ACCESS, REFRESH, PARTIAL][..] } else { &[] };
+    names.iter().filter_map(|name| header_value(style, name, "", 0, None)).collect()
 }
 
-fn set<'a>(config: &'a Config, name: &'static str, value: &'a str, max_age: i64) -> impl Iterator<Item = HeaderValue> + use<'a> {
-    let domain = config.cookie_domain.as_deref();
-    let host_only = domain.and_then(|_| header_value(config, name, "", 0, None));
-    host_only.into_iter().chain(header_value(config, name, value, max_age, domain))
+fn set(style: &CookieStyle, name: &'static str, value: &str, max_age: i64) -> Vec<HeaderValue> {
+    let domain = style.domain.as_deref();
+    let host_only = domain.and_then(|_| header_value(style, name, "", 0, None));
+    host_only.into_iter().chain(header_value(style, name, value, max_age, domain)).collect()
 }
 
-fn header_value(config: &Config, name: &str, value: &str, max_age: i64, domain: Option<&str>) -> Option<HeaderValue> {
-    let same_site = match config.cookie_same_site {
+fn header_value(style: &CookieStyle, name: &str, value: &str, max_age: i64, domain: Option<&str>) -> Option<HeaderValue> {
+    let same_site = match style.same_site {
         SameSite::Lax => CookieSameSite::Lax,
         SameSite::Strict => CookieSameSite::Strict,
         SameSite::None => CookieSameSite::None,

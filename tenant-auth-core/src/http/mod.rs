@@ -13,11 +13,13 @@ mod context;
 mod cookies;
 mod endpoints;
 mod error_map;
+mod gate;
 mod input;
 #[cfg(feature = "openapi")]
 pub mod openapi;
 #[cfg(feature = "panel")]
 mod pages;
+mod presented;
 mod refusal;
 mod route;
 mod table;
@@ -28,6 +30,12 @@ use ::http::{HeaderMap, HeaderValue, Response, header};
 use bytes::Bytes;
 
 pub use codes::Code;
+pub use cookies::CookieStyle;
+#[cfg(feature = "testing")]
+pub use gate::TestVerifier;
+pub use gate::{Admission, Gate, OrganizationFrom, Refused, Renewed, Verifier, Visitor};
+#[cfg(feature = "remote")]
+pub use gate::{RemoteSetupError, RemoteVerifier};
 #[cfg(feature = "panel")]
 pub use pages::Pages;
 pub use route::Row;
@@ -44,6 +52,7 @@ pub const BODY_LIMIT: usize = 64 * 1024;
 
 /// A request's body, as an adapter could read it.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Body {
     /// All of it.
     Complete(Bytes),
@@ -88,6 +97,12 @@ impl Service {
             Refusal::from(crate::Error::internal("panic")).into_answered()
         });
         complete(answered, &request_id)
+    }
+
+    /// The answer to what a framework took for a request and HTTP's own types do not.
+    pub fn unreadable() -> Response<Bytes> {
+        let refusal = Refusal::from(crate::Error::invalid("request", "is no HTTP request"));
+        complete(refusal.into_answered(), "unreadable")
     }
 
     async fn answer(&self, request: Request, peer: Option<IpAddr>, request_id: &str) -> Answered {

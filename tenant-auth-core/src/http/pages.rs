@@ -164,11 +164,10 @@ files! {
     "form.js",
     "format.js",
     "hosted.js",
-    "hosted/change-email.js",
     "hosted/invite.js",
+    "hosted/links.js",
     "hosted/password.js",
     "hosted/sign-in.js",
-    "hosted/verify.js",
     "json.js",
     "kinds.js",
     "kit.js",
@@ -192,3 +191,6 @@ files! {
     "views/webhook.js",
     "views/webhooks.js",
 }
+
+#[cfg(test)]
+mod tests;

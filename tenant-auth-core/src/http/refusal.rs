@@ -24,6 +24,8 @@ enum Reason {
     ForbiddenOrigin,
     BodyTooLarge,
     UnsupportedMediaType,
+    NotAdmitted,
+    NotSetUp,
 }
 
 #[derive(Serialize)]
@@ -56,6 +58,16 @@ impl Refusal {
         Self { reason: Reason::UnsupportedMediaType, cookies: Vec::new() }
     }
 
+    /// A session that was just refreshed is not live all the same.
+    pub(crate) const fn not_admitted() -> Self {
+        Self { reason: Reason::NotAdmitted, cookies: Vec::new() }
+    }
+
+    /// A host's route lacks what it needs; what that is stands in the log.
+    pub(crate) const fn not_set_up() -> Self {
+        Self { reason: Reason::NotSetUp, cookies: Vec::new() }
+    }
+
     /// Sets cookies beside the refusal.
     pub(crate) fn with_cookies(mut self, cookies: Vec<HeaderValue>) -> Self {
         self.cookies = cookies;
@@ -70,8 +82,14 @@ impl Refusal {
         }
     }
 
-    pub(crate) fn into_answered(self) -> Answered {
-        let (code, message) = match &self.reason {
+    /// The cookies it sets.
+    pub(crate) fn take_cookies(&mut self) -> Vec<HeaderValue> {
+        std::mem::take(&mut self.cookies)
+    }
+
+    /// Its status, its stable word, and a sentence.
+    pub(crate) fn told(&self) -> (Code, String) {
+        match &self.reason {
             Reason::Fact(error) => (error_map::code_of(error), error.to_string()),
             Reason::InvalidSlug => {
                 (codes::INVALID_SLUG, "Send the organization's slug once, exactly as it is, in X-Org-Slug.".to_owned())
@@ -86,18 +104,29 @@ impl Refusal {
                 codes::UNSUPPORTED_MEDIA_TYPE,
                 "Send JSON with Content-Type: application/json and without Content-Encoding.".to_owned(),
             ),
-        };
+            Reason::NotAdmitted => (codes::NOT_ADMITTED, "This session gives no access here. Log in again.".to_owned()),
+            Reason::NotSetUp => (codes::INTERNAL, "This route is not set up. The server's log says what is missing.".to_owned()),
+        }
+    }
+
+    pub(crate) fn into_answered(self) -> Answered {
+        self.answered()
+    }
+
+    /// The answer.
+    pub(crate) fn answered(&self) -> Answered {
+        let (code, message) = self.told();
         let mut answered = envelope(code, &message);
-        if let Reason::Fact(error) = self.reason {
-            if let Some(seconds) = error_map::retry_after(&error) {
+        if let Reason::Fact(error) = &self.reason {
+            if let Some(seconds) = error_map::retry_after(error) {
                 answered.headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
             }
             if let Error::Internal(cause) = error {
                 answered.cause = Some(cause.to_string());
             }
         }
-        for cookie in self.cookies {
-            answered.headers.append(header::SET_COOKIE, cookie);
+        for cookie in &self.cookies {
+            answered.headers.append(header::SET_COOKIE, cookie.clone());
         }
         answered
     }

@@ -18,6 +18,7 @@ use crate::{
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Organization {
     /// `org_…`
     pub id: OrgId,
@@ -42,6 +43,7 @@ pub struct Organization {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct User {
     /// `usr_…`
     pub id: UserId,
@@ -76,6 +78,7 @@ pub struct Profile {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct Membership {
     /// `mem_…`
     pub id: MembershipId,
@@ -105,6 +108,7 @@ impl Membership {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct MemberEntry {
     /// The person.
     pub user_id: UserId,
@@ -124,6 +128,7 @@ pub struct MemberEntry {
 
 /// One login of one person in one organization. Its refresh tokens are not stored: a generation counter says which one is live.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Session {
     /// `ses_…`
     pub id: SessionId,
@@ -155,6 +160,7 @@ pub struct Session {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct SessionSummary {
     /// `ses_…`
     pub id: SessionId,
@@ -183,6 +189,7 @@ impl Session {
 
 /// A pending invitation.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Invite {
     /// `inv_…`
     pub id: InviteId,
@@ -208,6 +215,7 @@ pub struct Invite {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct InviteSummary {
     /// `inv_…`
     pub id: InviteId,
@@ -230,6 +238,7 @@ impl Invite {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct ApiKey {
     /// `key_…`
     pub id: ApiKeyId,

@@ -74,6 +74,7 @@ text_enum! {
 
 text_enum! {
     /// How a person proved who they are (RFC 8176, plus `invite`).
+    #[non_exhaustive]
     AuthMethod {
         /// By password.
         Password = "pwd",
@@ -86,6 +87,7 @@ text_enum! {
 
 text_enum! {
     /// What an API key may do.
+    #[non_exhaustive]
     Scope {
         /// `POST /public/verify`.
         Verify = "verify",
@@ -100,6 +102,7 @@ text_enum! {
 
 text_enum! {
     /// How far a mail has come.
+    #[non_exhaustive]
     MailStatus {
         /// Waiting in the outbox.
         Queued = "queued",

@@ -34,6 +34,7 @@ pub struct NewUser {
 
 /// What [`Operator::create_user`] made.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct CreatedUser {
     /// The account.
     pub user: User,
@@ -43,6 +44,7 @@ pub struct CreatedUser {
 
 /// Whose sessions.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum SessionsOf {
     /// Everybody's.
     All,

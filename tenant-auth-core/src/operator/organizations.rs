@@ -32,6 +32,13 @@ pub struct NewOrganization {
     pub admin_email: Email,
 }
 
+impl NewOrganization {
+    /// An organization on the default plan, without an application of its own.
+    pub fn new(name: DisplayName, slug: Slug, admin_email: Email) -> Self {
+        Self { name, slug, plan: Plan::default(), app_url: None, admin_email }
+    }
+}
+
 /// What an operator may change of an organization; what is left out stays.
 #[derive(Debug, Clone, Default)]
 pub struct OrganizationChange {

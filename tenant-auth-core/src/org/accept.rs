@@ -30,6 +30,7 @@ pub struct Registration {
 
 /// An invite as its holder sees it before accepting.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct InvitePreview {
     /// The invite.
     pub invite: InviteSummary,

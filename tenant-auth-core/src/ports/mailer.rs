@@ -25,6 +25,7 @@ impl fmt::Debug for Message {
 
 /// Why a mail was not taken.
 #[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
 pub enum MailError {
     /// The recipient's server refused for good (SMTP 5xx): do not try again.
     #[error("refused for good: {0}")]

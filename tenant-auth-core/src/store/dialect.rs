@@ -56,9 +56,9 @@ macro_rules! on_either {
     ($link:expr, $conn:ident => $query:expr) => {
         match $crate::store::Link::conn(&mut $link) {
             #[cfg(feature = "sqlite")]
-            $crate::store::Conn::Sqlite($conn) => $query.map_err($crate::error::Error::from),
+            $crate::store::Conn::Sqlite($conn) => $query.map_err($crate::store::failure::of),
             #[cfg(feature = "postgres")]
-            $crate::store::Conn::Postgres($conn) => $query.map_err($crate::error::Error::from),
+            $crate::store::Conn::Postgres($conn) => $query.map_err($crate::store::failure::of),
         }
     };
 }

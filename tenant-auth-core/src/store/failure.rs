@@ -3,14 +3,13 @@
 
 use crate::error::Error;
 
-impl From<sqlx::Error> for Error {
-    fn from(error: sqlx::Error) -> Self {
-        if is_absence(&error) {
-            tracing::error!(%error, "the database is unavailable");
-            Self::Unavailable
-        } else {
-            Self::internal(error)
-        }
+/// What a failed statement means. No `From`: it would show the database's library to everybody who uses ours.
+pub(in crate::store) fn of(error: sqlx::Error) -> Error {
+    if is_absence(&error) {
+        tracing::error!(%error, "the database is unavailable");
+        Error::Unavailable
+    } else {
+        Error::internal(error)
     }
 }
 
@@ -21,6 +20,17 @@ pub(super) fn is_duplicate(error: &Error) -> bool {
             .downcast_ref::<sqlx::Error>()
             .and_then(sqlx::Error::as_database_error)
             .is_some_and(sqlx::error::DatabaseError::is_unique_violation),
+        _ => false,
+    }
+}
+
+/// What the row belongs to is gone. The transaction can only be rolled back.
+pub(crate) fn is_orphan(error: &Error) -> bool {
+    match error {
+        Error::Internal(cause) => cause
+            .downcast_ref::<sqlx::Error>()
+            .and_then(sqlx::Error::as_database_error)
+            .is_some_and(sqlx::error::DatabaseError::is_foreign_key_violation),
         _ => false,
     }
 }

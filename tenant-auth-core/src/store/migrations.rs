@@ -37,7 +37,7 @@ pub(super) fn migrator(steps: &[Step]) -> Migrator {
 
 pub(super) fn failure(error: MigrateError) -> Error {
     match error {
-        MigrateError::Execute(error) => error.into(),
+        MigrateError::Execute(error) => super::failure::of(error),
         other => Error::internal(other),
     }
 }

@@ -23,9 +23,10 @@ pub use postgres::Postgres;
 pub use sqlite::Sqlite;
 
 pub(crate) use dialect::{Conn, Link};
+pub(crate) use failure::is_orphan;
 pub(crate) use outbox::{Actor, Event, OutgoingMail};
 pub(crate) use sql::{
-    deliveries::{Attempted, ClaimedDelivery, NewDelivery},
+    deliveries::{Attempted, ClaimedDelivery, DueEndpoint, NewDelivery},
     events::UndeliveredEvent,
     invites::{InviteRecord, NewInvite},
     links::{MailedLink, Purpose, ResetRequest},
@@ -38,7 +39,7 @@ pub(crate) use sql::{
     standing::Standing,
     sweep::{Retention, SWEEP_BATCH, Swept},
     users::Account,
-    webhooks::SealedSecret,
+    webhooks::{SealedSecret, Subscriber},
 };
 
 use crate::{error::Error, event::EventKind, time::Timestamp};
@@ -105,9 +106,9 @@ impl Store {
     pub(crate) async fn read(&self) -> Result<Reader, Error> {
         match &self.0 {
             #[cfg(feature = "sqlite")]
-            Engine::Sqlite(sqlite) => Ok(Reader::Sqlite(sqlite.readers().acquire().await?)),
+            Engine::Sqlite(sqlite) => Ok(Reader::Sqlite(sqlite.readers().acquire().await.map_err(failure::of)?)),
             #[cfg(feature = "postgres")]
-            Engine::Postgres(postgres) => Ok(Reader::Postgres(postgres.pool().acquire().await?)),
+            Engine::Postgres(postgres) => Ok(Reader::Postgres(postgres.pool().acquire().await.map_err(failure::of)?)),
         }
     }
 
@@ -115,9 +116,11 @@ impl Store {
     pub(crate) async fn begin(&self) -> Result<Tx, Error> {
         let transaction = match &self.0 {
             #[cfg(feature = "sqlite")]
-            Engine::Sqlite(sqlite) => Transaction::Sqlite(sqlite.writer().begin_with("BEGIN IMMEDIATE").await?),
+            Engine::Sqlite(sqlite) => {
+                Transaction::Sqlite(sqlite.writer().begin_with("BEGIN IMMEDIATE").await.map_err(failure::of)?)
+            }
             #[cfg(feature = "postgres")]
-            Engine::Postgres(postgres) => Transaction::Postgres(postgres.pool().begin().await?),
+            Engine::Postgres(postgres) => Transaction::Postgres(postgres.pool().begin().await.map_err(failure::of)?),
         };
         Ok(Tx { transaction, touched: Vec::new(), events: Vec::new(), fills_outbox: false })
     }
@@ -232,9 +235,9 @@ impl Tx {
         let fills_outbox = self.fills_outbox;
         match self.transaction {
             #[cfg(feature = "sqlite")]
-            Transaction::Sqlite(transaction) => transaction.commit().await?,
+            Transaction::Sqlite(transaction) => transaction.commit().await.map_err(failure::of)?,
             #[cfg(feature = "postgres")]
-            Transaction::Postgres(transaction) => transaction.commit().await?,
+            Transaction::Postgres(transaction) => transaction.commit().await.map_err(failure::of)?,
         }
         Ok(fills_outbox)
     }

@@ -8,7 +8,7 @@ use sqlx::{
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
-use super::migrations;
+use super::{failure, migrations};
 use crate::error::Error;
 
 /// A PostgreSQL database.
@@ -32,16 +32,16 @@ impl Postgres {
         let pool = match pool.clone().connect_with(options.clone()).await {
             Err(error) if is_missing_database(&error) => {
                 create_database(&options).await?;
-                pool.connect_with(options).await?
+                pool.connect_with(options).await.map_err(failure::of)?
             }
-            connected => connected?,
+            connected => connected.map_err(failure::of)?,
         };
         Ok(Self { pool })
     }
 
     /// Under sqlx's advisory lock: of several servers starting together one migrates.
     pub(super) async fn migrate(&self) -> Result<(), Error> {
-        let mut connection = self.pool.acquire().await?;
+        let mut connection = self.pool.acquire().await.map_err(failure::of)?;
         migrations::migrator(migrations::POSTGRES).run_direct(None, &mut *connection, false).await.map_err(migrations::failure)
     }
 
@@ -58,15 +58,15 @@ fn is_missing_database(error: &sqlx::Error) -> bool {
 /// Creates the database from the maintenance database that every server has. Of several processes starting together one does.
 async fn create_database(options: &PgConnectOptions) -> Result<(), Error> {
     let name = options.get_database().unwrap_or_else(|| options.get_username()).to_owned();
-    let mut connection = PgConnection::connect_with(&options.clone().database("postgres")).await?;
+    let mut connection = PgConnection::connect_with(&options.clone().database("postgres")).await.map_err(failure::of)?;
     // A name cannot be a parameter of a statement; it comes from the operator's own setting, and is quoted.
     let statement = AssertSqlSafe(format!("CREATE DATABASE \"{}\"", name.replace('"', "\"\"")));
     match sqlx::raw_sql(statement).execute(&mut connection).await {
         Err(error) if !is_taken_name(&error) => {
             tracing::error!(%error, database = name, "the database does not exist and could not be created; create it");
-            Err(error.into())
+            Err(failure::of(error))
         }
-        _ => Ok(connection.close().await?),
+        _ => connection.close().await.map_err(failure::of),
     }
 }
 

@@ -8,7 +8,7 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
-use super::migrations;
+use super::{failure, migrations};
 use crate::error::Error;
 
 /// A SQLite database file.
@@ -39,16 +39,16 @@ impl Sqlite {
             .busy_timeout(Duration::from_secs(5))
             .pragma("trusted_schema", "OFF");
         let pool = |most: u32| SqlitePoolOptions::new().max_connections(most).acquire_timeout(Duration::from_secs(10));
-        let writer = pool(1).connect_with(options.clone()).await?;
-        let readers = pool(connections.max(1)).connect_with(options).await?;
+        let writer = pool(1).connect_with(options.clone()).await.map_err(failure::of)?;
+        let readers = pool(connections.max(1)).connect_with(options).await.map_err(failure::of)?;
         Ok(Self { writer, readers })
     }
 
     /// sqlx's own migration lock does nothing on SQLite; the write transaction around everything is the lock.
     pub(super) async fn migrate(&self) -> Result<(), Error> {
-        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await?;
+        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await.map_err(failure::of)?;
         migrations::migrator(migrations::SQLITE).run_direct(None, &mut *transaction, false).await.map_err(migrations::failure)?;
-        transaction.commit().await?;
+        transaction.commit().await.map_err(failure::of)?;
         Ok(())
     }
 

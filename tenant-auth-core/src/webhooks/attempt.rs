@@ -1,15 +1,15 @@
 //! One attempt: the target is vetted again, the payload signed with every live secret, sent, and what came of it judged. The
 //! schedule, `Retry-After` and when an endpoint is given up are contract section 6.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use super::{SigningSecret, secrets};
 use crate::{
     builder::TenantAuth,
     error::Error,
     model::{DeliveryError, DeliveryStatus, Webhook},
-    ports::{RetryAfter, SendError, Sender, WebhookRequest, WebhookResponse},
-    store::{Attempted, ClaimedDelivery},
+    ports::{RetryAfter, SendError, WebhookRequest, WebhookResponse},
+    store::{Attempted, ClaimedDelivery, SealedSecret},
     time::Timestamp,
 };
 
@@ -17,6 +17,8 @@ use crate::{
 const MOST_PATIENCE: Duration = Duration::from_secs(24 * 3_600);
 /// Every wait is varied by this much either way, so that what failed together does not come back together.
 const JITTER_PERCENT: u64 = 15;
+/// A sender that has not kept to the timeout this much later is not waited for.
+const SENDER_GRACE: Duration = Duration::from_secs(1);
 /// HTTP 410: the endpoint will not be back.
 const GONE: u16 = 410;
 
@@ -30,41 +32,54 @@ pub(super) struct Endpoint {
 /// What one attempt came to.
 #[derive(Debug)]
 pub(super) struct Outcome {
+    pub(super) endpoint: Arc<Endpoint>,
     pub(super) claim: ClaimedDelivery,
     pub(super) attempted: Attempted,
     /// The endpoint answered that it is gone.
     pub(super) gone: bool,
+    /// How long it took.
+    pub(super) took: Duration,
+}
+
+impl Outcome {
+    pub(super) fn succeeded(&self) -> bool {
+        self.attempted.status == DeliveryStatus::Succeeded
+    }
 }
 
 impl Endpoint {
     /// Opens the secrets that sign now.
-    pub(super) async fn read(auth: &TenantAuth, webhook: Webhook, now: Timestamp) -> Result<Self, Error> {
-        let stored = auth.store().read().await?.webhooks().secrets(&webhook.org_id, &webhook.id, now).await?;
+    pub(super) fn open(auth: &TenantAuth, webhook: Webhook, stored: &[SealedSecret]) -> Result<Self, Error> {
         let secrets = stored.iter().map(|stored| secrets::open(auth, &webhook.org_id, stored)).collect::<Result<_, _>>()?;
         Ok(Self { webhook, secrets })
     }
 }
 
 /// Makes one attempt. An error means that nothing was sent and nothing is known: the claim runs out, and somebody tries again.
-pub(super) async fn attempt(
-    auth: &TenantAuth,
-    sender: &dyn Sender,
-    endpoint: &Endpoint,
-    claim: ClaimedDelivery,
-) -> Result<Outcome, Error> {
-    let payload = auth.store().read().await?.events().payload(&claim.event_id).await?;
-    let payload = payload.ok_or_else(|| Error::internal("a delivery's event is gone"))?;
+pub(super) async fn attempt(auth: &TenantAuth, endpoint: Arc<Endpoint>, mut claim: ClaimedDelivery) -> Result<Outcome, Error> {
+    let began = auth.now();
+    let payload = claim.payload.take().ok_or_else(|| Error::internal("a delivery's event is gone"))?;
     let answer = match auth.targets().vet(&endpoint.webhook.url, auth.resolver()).await {
         Ok(addresses) => {
-            let headers = headers(endpoint, &claim, &payload, auth.now());
-            let url = endpoint.webhook.url.to_url();
-            sender.send(WebhookRequest { url, headers, body: payload, timeout: auth.config().webhook_timeout, addresses }).await
+            let headers = headers(&endpoint, &claim, &payload, auth.now());
+            let (url, timeout) = (endpoint.webhook.url.to_url(), auth.config().webhook_timeout);
+            if claim.lease_until.since(auth.now()) < timeout {
+                return Err(Error::internal("it came so late that somebody else might begin before its end"));
+            }
+            send(auth, WebhookRequest { url, headers, body: payload, timeout, addresses }).await?
         }
         Err(refused) => Err(refused),
     };
     let gone = matches!(&answer, Ok(response) if response.status == GONE);
-    let attempted = judge(auth, claim.attempt, answer, auth.now());
-    Ok(Outcome { claim, attempted, gone })
+    let now = auth.now();
+    let attempted = judge(auth, claim.attempt, answer, now);
+    Ok(Outcome { endpoint, claim, attempted, gone, took: now.since(began) })
+}
+
+async fn send(auth: &TenantAuth, request: WebhookRequest) -> Result<Result<WebhookResponse, SendError>, Error> {
+    let sender = auth.sender().ok_or_else(|| Error::internal("no sender"))?;
+    let limit = request.timeout + SENDER_GRACE;
+    Ok(tokio::time::timeout(limit, sender.send(request)).await.unwrap_or(Err(SendError::Timeout)))
 }
 
 fn headers(endpoint: &Endpoint, claim: &ClaimedDelivery, payload: &str, now: Timestamp) -> Vec<(&'static str, String)> {

@@ -2,54 +2,62 @@
 //! so that a mutation pays for one row however many webhooks there are; an event is taken and its deliveries are written in one
 //! transaction, so that every event is turned exactly once.
 
+use std::collections::{HashMap, hash_map::Entry};
+
 use crate::{
     builder::TenantAuth,
     error::Error,
-    id::{DeliveryId, Id},
-    store::{NewDelivery, Tx, UndeliveredEvent},
+    id::{DeliveryId, Id, OrgId, WebhookId},
+    store::{Subscriber, Tx, UndeliveredEvent, is_orphan},
     time::Timestamp,
 };
 
 /// Events turned in one transaction.
-const EVENTS: u32 = 20;
-/// Webhooks read at a time: an organization may have more than fit in memory comfortably.
-const WEBHOOKS: u32 = 100;
+const EVENTS: u32 = 50;
+/// After so many deliveries the rest of the events waits for the next transaction: SQLite has one writer at a time.
+const DELIVERIES: usize = 500;
 
 /// Turns one batch of events; `true` when there was any.
-pub(crate) async fn fan_out(auth: &TenantAuth) -> Result<bool, Error> {
+pub(super) async fn fan_out(auth: &TenantAuth) -> Result<bool, Error> {
     let events = auth.store().read().await?.events().undelivered(EVENTS).await?;
     if events.is_empty() {
         return Ok(false);
     }
     let now = auth.now();
     let mut tx = auth.store().begin().await?;
+    let mut subscribers = HashMap::new();
+    let mut made = 0;
     for event in &events {
-        if tx.events().take(&event.id).await? {
-            turn(auth, &mut tx, event, now).await?;
+        if made < DELIVERIES && tx.events().take(&event.id).await? {
+            let those = of(&mut subscribers, &mut tx, &event.org_id).await?;
+            made += match turn(auth, &mut tx, (event, those), now).await {
+                // A webhook was deleted after it was read. The next look at the batch does not see it.
+                Err(error) if is_orphan(&error) => return Ok(true),
+                turned => turned?,
+            };
         }
     }
     tx.commit(now, auth.entropy()).await?;
     Ok(true)
 }
 
-async fn turn(auth: &TenantAuth, tx: &mut Tx, event: &UndeliveredEvent, now: Timestamp) -> Result<(), Error> {
-    let mut after = String::new();
-    loop {
-        let webhooks = tx.webhooks().active_after(&event.org_id, &after, WEBHOOKS).await?;
-        for webhook in webhooks.iter().filter(|webhook| webhook.events.includes(&event.kind)) {
-            let id: DeliveryId = Id::generate(now, auth.entropy());
-            let delivery = NewDelivery {
-                id: &id,
-                org_id: &event.org_id,
-                webhook_id: &webhook.id,
-                event_id: &event.id,
-                event_kind: &event.kind,
-            };
-            tx.deliveries().insert(&delivery, now).await?;
-        }
-        match webhooks.last() {
-            Some(last) => after = last.id.as_str().to_owned(),
-            None => return Ok(()),
-        }
-    }
+/// An organization's subscribers, read once for a batch.
+async fn of<'a>(known: &'a mut HashMap<OrgId, Vec<Subscriber>>, tx: &mut Tx, org: &OrgId) -> Result<&'a [Subscriber], Error> {
+    Ok(match known.entry(org.clone()) {
+        Entry::Occupied(found) => found.into_mut(),
+        Entry::Vacant(missing) => missing.insert(tx.webhooks().subscribers(org).await?),
+    })
+}
+
+async fn turn(
+    auth: &TenantAuth,
+    tx: &mut Tx,
+    (event, subscribers): (&UndeliveredEvent, &[Subscriber]),
+    now: Timestamp,
+) -> Result<usize, Error> {
+    let selecting = subscribers.iter().filter(|subscriber| subscriber.events.includes(&event.kind));
+    let deliveries: Vec<(DeliveryId, &WebhookId)> =
+        selecting.map(|subscriber| (Id::generate(now, auth.entropy()), &subscriber.id)).collect();
+    tx.deliveries().insert_many(event, &deliveries, now).await?;
+    Ok(deliveries.len())
 }

@@ -3,10 +3,12 @@
 //! organization's administrators choose where to, which makes every URL here a stranger's.
 
 mod attempt;
+mod claim;
 mod deliveries;
 mod dispatch;
 mod fan_out;
 mod outcome;
+mod places;
 mod secrets;
 mod selection;
 mod signature;

@@ -1,9 +1,9 @@
 //! What attempts leave behind: the delivery's state and its endpoint's health. An endpoint that is gone, or at which nothing has
 //! succeeded for five days, is disabled; its organization's admins and its other webhooks are told.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use super::attempt::Outcome;
+use super::attempt::{Endpoint, Outcome};
 use crate::{
     builder::TenantAuth,
     error::Error,
@@ -22,48 +22,52 @@ const GIVEN_UP_AFTER: Duration = Duration::from_secs(120 * 3_600);
 
 /// What a round brought for one endpoint.
 struct Health {
-    webhook: Webhook,
+    called: Arc<Endpoint>,
     succeeded: bool,
     gone: bool,
 }
 
-/// Records outcomes in one transaction, webhooks before deliveries and both by id: the order every writer of them keeps.
-pub(super) async fn record(auth: &TenantAuth, mut outcomes: Vec<(Webhook, Outcome)>) -> Result<(), Error> {
+/// Records outcomes in one transaction, each webhook before its deliveries and webhooks by id: the order every writer of them keeps.
+pub(super) async fn record(auth: &TenantAuth, outcomes: &[Outcome]) -> Result<(), Error> {
     let now = auth.now();
     let mut endpoints: BTreeMap<WebhookId, Health> = BTreeMap::new();
-    for (webhook, outcome) in &outcomes {
-        let fresh = || Health { webhook: webhook.clone(), succeeded: false, gone: false };
-        let health = endpoints.entry(webhook.id.clone()).or_insert_with(fresh);
-        health.succeeded |= outcome.attempted.status == DeliveryStatus::Succeeded;
+    for outcome in outcomes {
+        let fresh = || Health { called: Arc::clone(&outcome.endpoint), succeeded: false, gone: false };
+        let health = endpoints.entry(outcome.endpoint.webhook.id.clone()).or_insert_with(fresh);
+        health.succeeded |= outcome.succeeded();
         health.gone |= outcome.gone;
     }
-    outcomes.sort_by(|(_, a), (_, b)| a.claim.id.cmp(&b.claim.id));
     let mut tx = auth.store().begin().await?;
     for (id, health) in &endpoints {
-        match health.succeeded {
-            true => tx.webhooks().mark_well(id).await?,
-            false => tx.webhooks().mark_failing(id, now).await?,
-        }
+        tx.webhooks().mark(id, !health.succeeded, now).await?;
     }
-    for (webhook, outcome) in &outcomes {
-        let attempted = &outcome.attempted;
-        tracing::debug!(
-            webhook = %webhook.id, delivery = %outcome.claim.id, attempt = outcome.claim.attempt,
-            status = attempted.status.as_str(), code = attempted.status_code, error = attempted.error.map(|error| error.as_str()),
-            "a delivery was attempted"
-        );
-        tx.deliveries().record(&outcome.claim, *attempted).await?;
+    let succeeded = outcomes.iter().filter(|outcome| outcome.succeeded());
+    let succeeded: Vec<_> = succeeded.map(|outcome| (&outcome.claim, outcome.attempted.status_code)).collect();
+    tx.deliveries().record_successes(&succeeded).await?;
+    for outcome in outcomes.iter().filter(|outcome| !outcome.succeeded()) {
+        tx.deliveries().record(&outcome.claim, outcome.attempted).await?;
     }
     tx.commit(now, auth.entropy()).await?;
-    for (_, outcome) in &outcomes {
-        auth.metrics().delivery(counted(&outcome.attempted));
-    }
+    outcomes.iter().for_each(|outcome| tell(auth, outcome));
     for health in endpoints.into_values() {
         if let Some(reason) = health.hopeless(now) {
-            disable(auth, &health.webhook, reason).await?;
+            let called = &health.called.webhook;
+            if let Err(error) = disable(auth, called, reason).await {
+                tracing::warn!(webhook = %called.id, %error, "a webhook could not be disabled; it is when its next attempt fails");
+            }
         }
     }
     Ok(())
+}
+
+fn tell(auth: &TenantAuth, outcome: &Outcome) {
+    let Outcome { endpoint, claim, attempted, .. } = outcome;
+    auth.metrics().delivery(counted(attempted));
+    tracing::debug!(
+        webhook = %endpoint.webhook.id, delivery = %claim.id, attempt = claim.attempt,
+        status = attempted.status.as_str(), code = attempted.status_code, error = attempted.error.map(|error| error.as_str()),
+        "a delivery was attempted"
+    );
 }
 
 fn counted(attempted: &Attempted) -> DeliveryOutcome {
@@ -78,7 +82,7 @@ fn counted(attempted: &Attempted) -> DeliveryOutcome {
 
 impl Health {
     fn hopeless(&self, now: Timestamp) -> Option<DisableReason> {
-        let failed_for = self.webhook.failing_since.map_or(Duration::ZERO, |since| now.since(since));
+        let failed_for = self.called.webhook.failing_since.map_or(Duration::ZERO, |since| now.since(since));
         match self {
             Self { gone: true, .. } => Some(DisableReason::Gone),
             Self { succeeded: false, .. } if failed_for >= GIVEN_UP_AFTER => Some(DisableReason::Failing),
@@ -93,7 +97,7 @@ async fn disable(auth: &TenantAuth, called: &Webhook, reason: DisableReason) -> 
     let mut tx = auth.store().begin().await?;
     let Some(org) = tx.organizations().lock(&called.org_id).await? else { return Ok(()) };
     let Some(mut webhook) = tx.webhooks().find(&called.org_id, &called.id).await? else { return Ok(()) };
-    let healed = reason == DisableReason::Failing && webhook.failing_since.is_none();
+    let healed = reason == DisableReason::Failing && webhook.failing_since != called.failing_since;
     if webhook.status == WebhookStatus::Disabled || webhook.url != called.url || healed {
         return Ok(());
     }

@@ -98,7 +98,7 @@ struct Shown<'a> {
 }
 
 fn print_invited(format: &Format, invited: &Invited, before: &str) -> Result<(), Failure> {
-    let Invited { org, invite, token, url } = invited;
+    let Invited { org, invite, token, url, .. } = invited;
     let text = format!(
         "{before}{} is invited as {} until {}:\n  {url}\nThis link is shown once; it is mailed too when the server has an SMTP server.",
         invite.email,

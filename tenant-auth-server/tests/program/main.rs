@@ -1,8 +1,11 @@
 //! The program from outside: its exit codes, what it prints, and what it answers. Each test has its own directory, listens on a
 //! port the system chose, and stops only what it started.
 
+mod admin;
 mod commands;
+mod crash;
 mod dev;
+mod hook_receiver;
 mod metrics;
 mod refusals;
 mod running;

@@ -1,4 +1,4 @@
-//! The CPU time that a server and its database have used. The kernel keeps it for each thread in nanoseconds and shows it in
+//! The CPU time that a server and its database have used, and the server's memory. The kernel keeps it for each thread in nanoseconds and shows it in
 //! `/proc/<pid>/task/<tid>/schedstat`; summed up it is what `/proc/<pid>/stat` shows in hundredths of a second, which is too coarse
 //! for short rounds.
 
@@ -35,6 +35,13 @@ impl Watched {
         }
         Ok(used)
     }
+}
+
+/// The memory of a process that is in use now, in MiB.
+pub(crate) fn resident(process: u32) -> Result<f64, Failure> {
+    let status = fs::read_to_string(format!("/proc/{process}/status"))?;
+    let kib = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
+    Ok(kib.ok_or("a process without memory")?.parse::<f64>()? / 1024.0)
 }
 
 impl Used {

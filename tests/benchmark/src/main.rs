@@ -64,6 +64,9 @@ async fn measure(options: &Options) -> Result<(), Failure> {
     if wanted(What::Growth) {
         figures::growth::measure(&mut stage, &mut report).await?;
     }
+    if wanted(What::Deliveries) {
+        figures::deliveries::measure(&mut stage, &mut report).await?;
+    }
     if wanted(What::Plans) {
         figures::plans::show(&mut stage, &mut report).await?;
     }

@@ -59,6 +59,8 @@ pub(crate) enum What {
     Refresh,
     /// Verify with few users and with many.
     Growth,
+    /// Webhooks: how soon and at what cost events arrive, beside endpoints that hang and fail.
+    Deliveries,
     /// Two admins removing each other.
     Races,
     /// How the databases look up what verify asks.

@@ -16,6 +16,7 @@ scenarios![on each database:
     of_two_organizations_with_one_slug_one_is_made,
     a_dismissed_operators_write_came_before_or_not_at_all,
     a_write_while_the_second_factor_is_removed_came_before_or_not_at_all,
+    a_write_while_logging_out_came_before_or_not_at_all,
 ];
 
 async fn of_two_organizations_with_one_slug_one_is_made(app: &App) {
@@ -65,6 +66,27 @@ async fn a_dismissed_operators_write_came_before_or_not_at_all(app: &App) {
             _ => panic!("{}", answer.shown()),
         }
         appoint(&app, &ada).await;
+    }
+}
+
+async fn a_write_while_logging_out_came_before_or_not_at_all(app: &App) {
+    let (app, mut ada, authenticator) = operator(app).await;
+    let other = second_server(&app).await;
+    for round in 0..rounds().min(20) {
+        let name = format!("Round {round}");
+        let write = ada.copied().via(&other).patch("/admin/organizations/acme", json!({ "name": name }));
+        let answers = together(vec![write, ada.logout()]).await;
+        answers[1].clone().expect(200);
+        let logged_out = newest(&app, "session.revoked").await;
+        match answers[0].status {
+            200 => {
+                assert_eq!(named(&app).await, name);
+                assert!(newest(&app, "org.updated").await < logged_out);
+            }
+            401 => assert_ne!(named(&app).await, name),
+            _ => panic!("{}", answers[0].shown()),
+        }
+        ada = app.admin().through(&app, &authenticator).await;
     }
 }
 

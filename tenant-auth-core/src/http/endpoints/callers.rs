@@ -117,7 +117,7 @@ impl Caller for Refresher {
     ];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let guest = Guest::identify(context).await?;
-        let token = context.cookies().refresh(context)?.ok_or(Error::SessionRequired)?.to_owned();
+        let token = context.cookies().refresh(&context.cookie_style())?.ok_or(Error::SessionRequired)?.to_owned();
         Ok(Self { guest, token })
     }
 }
@@ -140,7 +140,7 @@ impl Caller for Waiting {
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let guest = Guest::identify(context).await?;
         let cookies = context.cookies();
-        let token = cookies.partial(context)?.ok_or(Error::SecondFactorFailed)?;
+        let token = cookies.partial(&context.cookie_style())?.ok_or(Error::SecondFactorFailed)?;
         let login = guest.tenant.waiting_login(token).await?;
         Ok(Self { guest, login })
     }
@@ -186,7 +186,7 @@ async fn leaving(context: &Context, tenant: &Tenant) -> Result<Option<Leaving>, 
             return Ok(None);
         }
     }
-    match cookies.refresh(context)? {
+    match cookies.refresh(&context.cookie_style())? {
         Some(token) => Ok(tenant.leaving_by_refresh(token).await?),
         None => Ok(None),
     }

@@ -1,6 +1,6 @@
 //! Deliveries on their way. A due delivery is claimed by moving its next attempt to the end of a lease; a claim is recognised by
 //! its attempt number, so that a worker whose lease ran out cannot overwrite the outcome of the next one. What is due is found
-//! endpoint by endpoint: the backlog of one hides nobody else's.
+//! endpoint by endpoint: the backlog of one hides nobody else's. Deliveries change under the lock of their webhook.
 
 use crate::{
     error::Error,
@@ -9,8 +9,8 @@ use crate::{
     page::Page,
     store::{
         Link, Tx,
-        dialect::{execute, fetch_all, fetch_optional, row, statements},
-        sql::{mails::WaitingRow, members::NumberRow},
+        dialect::{execute, fetch_all, fetch_optional, on_either, row, statements},
+        sql::{events::UndeliveredEvent, mails::WaitingRow, members::NumberRow},
     },
     time::Timestamp,
 };
@@ -27,6 +27,13 @@ pub(crate) struct NewDelivery<'a> {
     pub(crate) event_kind: &'a str,
 }
 
+/// An endpoint with something due.
+#[derive(Debug)]
+pub(crate) struct DueEndpoint {
+    pub(crate) id: WebhookId,
+    pub(crate) is_failing: bool,
+}
+
 /// A delivery to be attempted now.
 #[derive(Debug, Clone)]
 pub(crate) struct ClaimedDelivery {
@@ -34,6 +41,10 @@ pub(crate) struct ClaimedDelivery {
     pub(crate) event_id: EventId,
     /// This attempt's number, from 1.
     pub(crate) attempt: i64,
+    /// What the subscriber is sent, byte for byte; `None` when the event is gone.
+    pub(crate) payload: Option<String>,
+    /// From then on somebody else may make the next attempt.
+    pub(crate) lease_until: Timestamp,
 }
 
 /// What an attempt came to.
@@ -44,6 +55,9 @@ pub(crate) struct Attempted {
     pub(crate) error: Option<DeliveryError>,
     pub(crate) next_attempt_at: Option<Timestamp>,
 }
+
+/// Rows of the statements that write several: every row is there, those not needed are NULL.
+const AT_ONCE: usize = 8;
 
 statements! {
     LIST = "
@@ -60,6 +74,14 @@ statements! {
         INSERT INTO tenant_auth_deliveries
                (id, org_id, webhook_id, event_id, event_kind, status, attempts, next_attempt_at, created_at)
         VALUES ($1, $2, $3, $4, $5, 'pending', 0, $6, $6)";
+    INSERT_SOME = "
+        INSERT INTO tenant_auth_deliveries
+               (id, org_id, webhook_id, event_id, event_kind, status, attempts, next_attempt_at, created_at)
+        SELECT made.column1, CAST($1 AS TEXT), made.column2, CAST($2 AS TEXT), CAST($3 AS TEXT), 'pending', 0,
+               CAST($4 AS BIGINT), CAST($4 AS BIGINT)
+          FROM (VALUES (CAST($5 AS TEXT), CAST($6 AS TEXT)), ($7, $8), ($9, $10), ($11, $12), ($13, $14), ($15, $16), ($17, $18),
+                       ($19, $20)) AS made
+         WHERE made.column1 IS NOT NULL";
     NTH_LATEST = "
         SELECT created_at AS number
           FROM tenant_auth_deliveries
@@ -76,7 +98,7 @@ statements! {
               FROM endpoints
              WHERE endpoints.id IS NOT NULL
         )
-        SELECT id
+        SELECT id, (SELECT failing_since FROM tenant_auth_webhooks WHERE id = endpoints.id) AS failing_since
           FROM endpoints
          WHERE id IS NOT NULL
            AND (SELECT MIN(next_attempt_at) FROM tenant_auth_deliveries WHERE webhook_id = endpoints.id AND next_attempt_at IS NOT NULL) <= $1
@@ -91,11 +113,22 @@ statements! {
                        ORDER BY next_attempt_at
                        LIMIT $4)
            AND next_attempt_at <= $2
-        RETURNING id, event_id, attempts";
+        RETURNING id, event_id, attempts,
+                  (SELECT payload FROM tenant_auth_events WHERE id = tenant_auth_deliveries.event_id) AS payload";
+    POSTPONE = "
+        UPDATE tenant_auth_deliveries
+           SET next_attempt_at = $3
+         WHERE webhook_id = $1 AND next_attempt_at <= $2";
     RECORD = "
         UPDATE tenant_auth_deliveries
            SET status = $3, last_status_code = $4, last_error = $5, next_attempt_at = $6
          WHERE id = $1 AND attempts = $2 AND status = 'pending'";
+    RECORD_SUCCESSES = "
+        UPDATE tenant_auth_deliveries
+           SET status = 'succeeded', last_status_code = done.column3, last_error = NULL, next_attempt_at = NULL
+          FROM (VALUES (CAST($1 AS TEXT), CAST($2 AS BIGINT), CAST($3 AS BIGINT)), ($4, $5, $6), ($7, $8, $9), ($10, $11, $12),
+                       ($13, $14, $15), ($16, $17, $18), ($19, $20, $21), ($22, $23, $24)) AS done
+         WHERE id = done.column1 AND attempts = done.column2 AND status = 'pending'";
     CANCEL_PENDING = "
         UPDATE tenant_auth_deliveries
            SET status = 'cancelled', next_attempt_at = NULL
@@ -124,13 +157,19 @@ row! {
     }
 }
 
-row! { EndpointRow { id: String, } }
+row! {
+    EndpointRow {
+        id: String,
+        failing_since: Option<i64>,
+    }
+}
 
 row! {
     ClaimedRow {
         id: String,
         event_id: String,
         attempts: i64,
+        payload: Option<String>,
     }
 }
 
@@ -175,9 +214,10 @@ impl<L: Link> Deliveries<L> {
     }
 
     /// Up to `limit` endpoints after an id that have something due, in the order of their ids.
-    pub(crate) async fn due_endpoints(mut self, now: Timestamp, after: &str, limit: u32) -> Result<Vec<WebhookId>, Error> {
+    pub(crate) async fn due_endpoints(mut self, now: Timestamp, after: &str, limit: u32) -> Result<Vec<DueEndpoint>, Error> {
         let rows = fetch_all!(self.0, EndpointRow, DUE_ENDPOINTS, now.millis(), after, i64::from(limit))?;
-        Ok(rows.into_iter().map(|row| Id::from_stored(row.id)).collect())
+        let due = |row: EndpointRow| DueEndpoint { id: Id::from_stored(row.id), is_failing: row.failing_since.is_some() };
+        Ok(rows.into_iter().map(due).collect())
     }
 
     /// When the next delivery becomes due that is not due yet.
@@ -210,6 +250,28 @@ impl Deliveries<&mut Tx> {
         Ok(())
     }
 
+    /// Stores an event's deliveries to these webhooks, due at once.
+    pub(crate) async fn insert_many(
+        mut self,
+        event: &UndeliveredEvent,
+        deliveries: &[(DeliveryId, &WebhookId)],
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        self.0.fill_outbox();
+        for some in deliveries.chunks(AT_ONCE) {
+            on_either!(self.0, connection => {
+                let mut insert = sqlx::query(INSERT_SOME).bind(event.org_id.as_str()).bind(event.id.as_str());
+                insert = insert.bind(event.kind.as_str()).bind(now.millis());
+                for row in 0..AT_ONCE {
+                    let delivery = some.get(row);
+                    insert = insert.bind(delivery.map(|(id, _)| id.as_str())).bind(delivery.map(|(_, webhook)| webhook.as_str()));
+                }
+                insert.execute(connection).await.map(drop)
+            })?;
+        }
+        Ok(())
+    }
+
     /// Takes up to `limit` due deliveries of an endpoint; nobody else gets them before `lease_until`.
     pub(crate) async fn claim(
         mut self,
@@ -224,8 +286,32 @@ impl Deliveries<&mut Tx> {
             id: Id::from_stored(row.id),
             event_id: Id::from_stored(row.event_id),
             attempt: row.attempts,
+            payload: row.payload,
+            lease_until,
         };
         Ok(rows.into_iter().map(claimed).collect())
+    }
+
+    /// Leaves whatever is due at an endpoint for later.
+    pub(crate) async fn postpone(mut self, endpoint: &WebhookId, now: Timestamp, until: Timestamp) -> Result<(), Error> {
+        execute!(self.0, POSTPONE, endpoint.as_str(), now.millis(), until.millis())?;
+        Ok(())
+    }
+
+    /// Records attempts that succeeded, each with its status code, unless they were cancelled or claimed again meanwhile.
+    pub(crate) async fn record_successes(mut self, attempts: &[(&ClaimedDelivery, Option<u16>)]) -> Result<(), Error> {
+        for some in attempts.chunks(AT_ONCE) {
+            on_either!(self.0, connection => {
+                let mut record = sqlx::query(RECORD_SUCCESSES);
+                for row in 0..AT_ONCE {
+                    let (claim, code) = some.get(row).map_or((None, None), |(claim, code)| (Some(*claim), *code));
+                    record = record.bind(claim.map(|claim| claim.id.as_str())).bind(claim.map(|claim| claim.attempt));
+                    record = record.bind(code.map(i64::from));
+                }
+                record.execute(connection).await.map(drop)
+            })?;
+        }
+        Ok(())
     }
 
     /// Records what an attempt came to, unless the delivery was cancelled or claimed again meanwhile.

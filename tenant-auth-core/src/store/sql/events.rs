@@ -39,12 +39,10 @@ statements! {
                  ORDER BY created_at, id
                  LIMIT 10000) e";
     TAKE = "UPDATE tenant_auth_events SET undelivered = FALSE WHERE id = $1 AND undelivered";
-    PAYLOAD = "SELECT payload FROM tenant_auth_events WHERE id = $1";
 }
 
 row! { SequenceRow { sequence: i64, } }
 row! { UndeliveredRow { undelivered: bool, } }
-row! { PayloadRow { payload: String, } }
 row! {
     EventRow {
         id: String,
@@ -86,11 +84,6 @@ impl<L: Link> Events<L> {
     pub(crate) async fn waiting(mut self) -> Result<(u64, Option<Timestamp>), Error> {
         let row = fetch_optional!(self.0, WaitingRow, WAITING)?.unwrap_or(WaitingRow { waiting: 0, oldest: 0 });
         Ok((row.waiting.unsigned_abs(), (row.waiting > 0).then(|| Timestamp::from_millis(row.oldest))))
-    }
-
-    /// What subscribers are sent, byte for byte.
-    pub(crate) async fn payload(mut self, event: &EventId) -> Result<Option<String>, Error> {
-        Ok(fetch_optional!(self.0, PayloadRow, PAYLOAD, event.as_str())?.map(|row| row.payload))
     }
 }
 

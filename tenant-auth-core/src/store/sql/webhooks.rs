@@ -1,5 +1,6 @@
 //! Webhooks and what their deliveries are signed with. Changes to a webhook happen under the lock of its organization; only its
-//! health is written by the worker.
+//! health is written by the worker. Whoever changes deliveries of a webhook holds its row first, and rows of several webhooks in
+//! the order of their ids: deliveries themselves are locked in no order.
 
 use crate::{
     error::Error,
@@ -25,6 +26,13 @@ pub(crate) struct SealedSecret {
     pub(crate) sealed: String,
 }
 
+/// A webhook, as far as turning events into deliveries goes.
+#[derive(Debug)]
+pub(crate) struct Subscriber {
+    pub(crate) id: WebhookId,
+    pub(crate) events: EventSelection,
+}
+
 statements! {
     LIST = "
         SELECT id, org_id, url, events, description, status, failing_since, created_by, created_at
@@ -36,16 +44,17 @@ statements! {
         SELECT id, org_id, url, events, description, status, failing_since, created_by, created_at
           FROM tenant_auth_webhooks
          WHERE org_id = $1 AND id = $2";
-    ENDPOINT = "
-        SELECT id, org_id, url, events, description, status, failing_since, created_by, created_at
+    // Changes nothing and locks the row.
+    HOLD_ENDPOINT = "
+        UPDATE tenant_auth_webhooks
+           SET failing_since = failing_since
+         WHERE id = $1
+        RETURNING id, org_id, url, events, description, status, failing_since, created_by, created_at";
+    SUBSCRIBERS = "
+        SELECT id, events
           FROM tenant_auth_webhooks
-         WHERE id = $1";
-    ACTIVE_AFTER = "
-        SELECT id, org_id, url, events, description, status, failing_since, created_by, created_at
-          FROM tenant_auth_webhooks
-         WHERE org_id = $1 AND id > $2 AND status = 'active'
-         ORDER BY id
-         LIMIT $3";
+         WHERE org_id = $1 AND status = 'active'
+         ORDER BY id";
     COUNT = "SELECT COUNT(*) AS number FROM tenant_auth_webhooks WHERE org_id = $1";
     INSERT = "
         INSERT INTO tenant_auth_webhooks (id, org_id, url, events, description, status, created_by, created_at)
@@ -55,11 +64,10 @@ statements! {
            SET url = $3, events = $4, description = $5, status = $6, failing_since = $7
          WHERE org_id = $1 AND id = $2";
     DELETE = "DELETE FROM tenant_auth_webhooks WHERE org_id = $1 AND id = $2";
-    MARK_FAILING = "
+    MARK = "
         UPDATE tenant_auth_webhooks
-           SET failing_since = $2
-         WHERE id = $1 AND failing_since IS NULL";
-    MARK_WELL = "UPDATE tenant_auth_webhooks SET failing_since = NULL WHERE id = $1 AND failing_since IS NOT NULL";
+           SET failing_since = CASE WHEN $2 THEN COALESCE(failing_since, $3) END
+         WHERE id = $1";
     SECRETS = "
         SELECT id, secret
           FROM tenant_auth_webhook_secrets
@@ -88,6 +96,13 @@ row! {
         failing_since: Option<i64>,
         created_by: Option<String>,
         created_at: i64,
+    }
+}
+
+row! {
+    SubscriberRow {
+        id: String,
+        events: String,
     }
 }
 
@@ -128,15 +143,12 @@ impl<L: Link> Webhooks<L> {
         fetch_optional!(self.0, WebhookRow, FIND, org.as_str(), webhook.as_str())?.map(Webhook::try_from).transpose()
     }
 
-    /// For the worker, which serves every organization.
-    pub(crate) async fn endpoint(mut self, webhook: &WebhookId) -> Result<Option<Webhook>, Error> {
-        fetch_optional!(self.0, WebhookRow, ENDPOINT, webhook.as_str())?.map(Webhook::try_from).transpose()
-    }
-
-    /// Up to `limit` active webhooks of an organization after an id.
-    pub(crate) async fn active_after(mut self, org: &OrgId, after: &str, limit: u32) -> Result<Vec<Webhook>, Error> {
-        let rows = fetch_all!(self.0, WebhookRow, ACTIVE_AFTER, org.as_str(), after, i64::from(limit))?;
-        rows.into_iter().map(Webhook::try_from).collect()
+    /// The active webhooks of an organization and what they selected.
+    pub(crate) async fn subscribers(mut self, org: &OrgId) -> Result<Vec<Subscriber>, Error> {
+        let rows = fetch_all!(self.0, SubscriberRow, SUBSCRIBERS, org.as_str())?;
+        let subscriber =
+            |row: SubscriberRow| Subscriber { id: Id::from_stored(row.id), events: EventSelection::from_stored(&row.events) };
+        Ok(rows.into_iter().map(subscriber).collect())
     }
 
     pub(crate) async fn count(mut self, org: &OrgId) -> Result<i64, Error> {
@@ -188,14 +200,15 @@ impl Webhooks<&mut Tx> {
         Ok(())
     }
 
-    /// Notes the first failure of a row of failures.
-    pub(crate) async fn mark_failing(mut self, webhook: &WebhookId, since: Timestamp) -> Result<(), Error> {
-        execute!(self.0, MARK_FAILING, webhook.as_str(), since.millis())?;
-        Ok(())
+    /// Locks an endpoint, before its deliveries are touched, for the worker, which serves every organization. The outer error is
+    /// the database's; the inner one means that this version cannot read the webhook.
+    pub(crate) async fn hold_endpoint(mut self, webhook: &WebhookId) -> Result<Option<Result<Webhook, Error>>, Error> {
+        Ok(fetch_optional!(self.0, WebhookRow, HOLD_ENDPOINT, webhook.as_str())?.map(Webhook::try_from))
     }
 
-    pub(crate) async fn mark_well(mut self, webhook: &WebhookId) -> Result<(), Error> {
-        execute!(self.0, MARK_WELL, webhook.as_str())?;
+    /// Locks an endpoint and notes how it is: well, or failing since the first failure of a row of failures.
+    pub(crate) async fn mark(mut self, webhook: &WebhookId, is_failing: bool, now: Timestamp) -> Result<(), Error> {
+        execute!(self.0, MARK, webhook.as_str(), is_failing, now.millis())?;
         Ok(())
     }
 

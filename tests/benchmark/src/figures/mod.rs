@@ -1,5 +1,6 @@
 //! The figures, a file for each.
 
+pub(crate) mod deliveries;
 pub(crate) mod growth;
 pub(crate) mod guessing;
 pub(crate) mod login;

@@ -47,8 +47,8 @@ impl Connection {
     }
 }
 
-/// Where the body begins and ends, once all of it is there. The servers under test name headers in lower case and never chunk.
-fn extent(bytes: &[u8]) -> Option<(usize, usize)> {
+/// Where the body begins and ends, once all of it is there. Both sides name headers in lower case and never chunk.
+pub(super) fn extent(bytes: &[u8]) -> Option<(usize, usize)> {
     const LENGTH: &[u8] = b"\r\ncontent-length: ";
     let head = position(bytes, b"\r\n\r\n")? + 4;
     let digits = &bytes[position(&bytes[..head], LENGTH)? + LENGTH.len()..head];

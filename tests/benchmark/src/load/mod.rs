@@ -2,6 +2,7 @@
 //! and ends with nothing in flight, so that the CPU time spent meanwhile is exactly that of its requests.
 
 mod connection;
+mod receiver;
 mod script;
 mod steady;
 
@@ -18,6 +19,7 @@ use tokio::task::JoinSet;
 
 use crate::{Failure, cpu::Watched};
 pub(crate) use connection::{Answer, Connection};
+pub(crate) use receiver::{Arrivals, Mood, Receiver};
 pub(crate) use script::{Logins, Refreshes, Script, Verifications};
 
 /// Where the load goes, and whose CPU time it costs.

@@ -7,6 +7,7 @@ mod filler;
 mod people;
 pub(crate) mod requests;
 pub(crate) mod service;
+mod subscribers;
 
 use std::{collections::HashMap, rc::Rc};
 
@@ -17,6 +18,7 @@ use crate::{Failure, child::Child, cpu::Watched, load::Target, options::Options,
 use cluster::Cluster;
 pub(crate) use database::{Database, Engine};
 pub(crate) use people::{PASSWORD, People};
+pub(crate) use subscribers::Subscribers;
 
 /// How many people there are where their number does not matter.
 const FEW: u32 = 1_000;

@@ -19,15 +19,25 @@ pub(crate) fn refresh(slug: &str, token: &str) -> Vec<u8> {
     post("/auth/refresh", slug, &format!("cookie: refresh_token={token}\r\n"), "")
 }
 
+/// `PATCH /org/members/{userId}`: a change that costs one event.
+pub(crate) fn count(slug: &str, token: &str, user: &str, counter: usize) -> Vec<u8> {
+    let headers = format!("authorization: Bearer {token}\r\n");
+    request("PATCH", &format!("/org/members/{user}"), slug, &headers, &format!(r#"{{"metadata":{{"counter":{counter}}}}}"#))
+}
+
 /// The client's address number `index`, out of a network for benchmarks (RFC 2544).
 pub(crate) fn client(index: usize) -> String {
     format!("198.18.{}.{}", index / 256 % 256, index % 256)
 }
 
 fn post(path: &str, slug: &str, headers: &str, body: &str) -> Vec<u8> {
+    request("POST", path, slug, headers, body)
+}
+
+fn request(method: &str, path: &str, slug: &str, headers: &str, body: &str) -> Vec<u8> {
     let length = body.len();
     format!(
-        "POST {BASE}{path} HTTP/1.1\r\nhost: auth.example.com\r\nx-org-slug: {slug}\r\n{headers}content-type: application/json\r\n\
+        "{method} {BASE}{path} HTTP/1.1\r\nhost: auth.example.com\r\nx-org-slug: {slug}\r\n{headers}content-type: application/json\r\n\
          content-length: {length}\r\n\r\n{body}"
     )
     .into_bytes()

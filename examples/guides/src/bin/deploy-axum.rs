@@ -1,0 +1,18 @@
+use std::{env::var, error::Error};
+
+use axum::{Router, routing::get};
+use tenant_auth_axum::{Auth, guard};
+use tenant_auth_core::{Principal, RemoteVerifier, http::Gate};
+
+async fn reports(Auth(principal): Auth<Principal>) -> String {
+    format!("Reports for {}\n", principal.user.name)
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let remote = RemoteVerifier::new(&var("AUTH_URL")?)?.key("acme", var("API_KEY")?)?;
+    let app = Router::new().route("/reports", get(reports)).layer(guard(&Gate::new(remote)));
+    let listener = tokio::net::TcpListener::bind(var("LISTEN")?).await?;
+    println!("http://{}", listener.local_addr()?);
+    Ok(axum::serve(listener, app).await?)
+}

@@ -1,0 +1,120 @@
+//! A stranger's path through each guide: the programs printed there are these, are short, and do what the guide says.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use tenant_auth_conformance::{
+    PASSWORD, Process,
+    walks::{self, Deployed, SharedFile, between, blocks, pasted, printed},
+};
+
+/// The most lines of code a stranger should have to write.
+const LINES: usize = 30;
+
+fn of_the_repository(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+#[track_caller]
+fn assert_printed(guide: &str, programs: &[&str]) {
+    let printed = blocks(&of_the_repository("tenant-auth-core/guides").join(guide), "rust");
+    for name in programs {
+        let path = of_the_repository("examples/guides/src/bin").join(name);
+        let program = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        assert!(printed.contains(&program), "{guide} does not print {name} as it is");
+        let code = program.lines().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with("//")).count();
+        assert!(code < LINES, "{name} has {code} lines");
+    }
+}
+
+fn embedding(program: &str, file: &SharedFile) -> Process {
+    let mut command = Command::new(program);
+    command.env("LISTEN", "127.0.0.1:0").env("PUBLIC_URL", "http://127.0.0.1:3000");
+    command.env("DATABASE", file.path()).env("MASTER_KEY", &file.master_key);
+    Process::start(&mut command, "http://")
+}
+
+fn asking(program: &str, deployed: &Deployed) -> Process {
+    let mut command = Command::new(program);
+    command.env("LISTEN", "127.0.0.1:0").env("AUTH_URL", deployed.url()).env("API_KEY", &deployed.api_key);
+    Process::start(&mut command, "http://")
+}
+
+/// The commands that a guide has its reader paste once the program runs.
+fn commands(guide: &str) -> String {
+    let blocks = blocks(&of_the_repository("tenant-auth-core/guides").join(guide), "sh");
+    blocks.into_iter().find(|block| block.contains("curl -i")).expect("a block of commands")
+}
+
+/// Where the guides have the program listen.
+const LISTENS: &str = "127.0.0.1:3000";
+
+#[test]
+fn the_guides_print_these_programs() {
+    assert_printed("embed.md", &["embed-axum.rs", "embed-actix.rs"]);
+    assert_printed("deploy.md", &["deploy-axum.rs", "deploy-actix.rs"]);
+    assert_printed("call.md", &["call.rs"]);
+}
+
+#[tokio::test]
+async fn embed_it_on_axum() {
+    let file = SharedFile::new();
+    let process = embedding(env!("CARGO_BIN_EXE_embed-axum"), &file);
+    walks::embedded(&process, &file, between(&process.printed, "invite: ", "\n"), "/reports").await;
+}
+
+#[tokio::test]
+async fn embed_it_on_actix() {
+    let file = SharedFile::new();
+    let process = embedding(env!("CARGO_BIN_EXE_embed-actix"), &file);
+    walks::embedded(&process, &file, between(&process.printed, "invite: ", "\n"), "/reports").await;
+}
+
+#[tokio::test]
+async fn deploy_it_and_ask_from_axum() {
+    let deployed = Deployed::start().await;
+    let process = asking(env!("CARGO_BIN_EXE_deploy-axum"), &deployed);
+    walks::remote(&deployed, &process, "/reports").await;
+}
+
+#[tokio::test]
+async fn deploy_it_and_ask_from_actix() {
+    let deployed = Deployed::start().await;
+    let process = asking(env!("CARGO_BIN_EXE_deploy-actix"), &deployed);
+    walks::remote(&deployed, &process, "/reports").await;
+}
+
+#[test]
+fn call_it() {
+    let file = SharedFile::new();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_call"));
+    let text = printed(command.env("DATABASE", file.path()).env("MASTER_KEY", &file.master_key));
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(
+        matches!(lines[..], [ok, suspended, over]
+        if ok == r#"(200, "Reports for Ada")"# && suspended.starts_with("(403,") && over.starts_with("(401,")),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_commands_of_embed_can_be_pasted() {
+    let file = SharedFile::new();
+    let process = embedding(env!("CARGO_BIN_EXE_embed-axum"), &file);
+    let (address, invite) = (process.address.to_string(), format!("'{}'", between(&process.printed, "invite: ", "\n")));
+    let statuses = pasted(&commands("embed.md"), &[(LISTENS, &address), ("'…'", &invite)], &[]);
+    assert_eq!(statuses, [200, 401]);
+}
+
+// The service answers on this runtime while the shell is waited for.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_commands_of_deploy_can_be_pasted() {
+    let deployed = Deployed::start().await;
+    let process = asking(env!("CARGO_BIN_EXE_deploy-axum"), &deployed);
+    let address = process.address.to_string();
+    let replaced = [(LISTENS, address.as_str()), ("admin@acme.example", deployed.admin_email()), ("…", PASSWORD)];
+    let statuses = pasted(&commands("deploy.md"), &replaced, &[("AUTH_URL", &deployed.url())]);
+    assert_eq!(statuses, [200, 401]);
+}

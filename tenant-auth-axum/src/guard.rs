@@ -1,0 +1,81 @@
+//! Tenant Auth before the host's own routes: a layer that puts a visitor beside each request, and the extractor that asks it.
+
+use std::{future::Future, net::SocketAddr, pin::Pin};
+
+use axum::{
+    body::Body,
+    extract::{ConnectInfo, FromRequestParts, OriginalUri, Request, State},
+    http::request::Parts,
+    middleware::{self, FromFnLayer, Next},
+    response::{IntoResponse, Response},
+};
+use tenant_auth_core::{
+    Error,
+    http::{Admission, Gate, Refused, Visitor},
+};
+
+type Kept = Pin<Box<dyn Future<Output = Response> + Send>>;
+
+/// What [`guard`] returns: a layer for `Router::layer`.
+pub type Guard = FromFnLayer<fn(State<Gate>, Request, Next) -> Kept, Gate, (State<Gate>, Request)>;
+
+/// Lets the routes under it use [`Auth`], and hands the browser the cookies of a session that was refreshed on the way. It refuses
+/// nobody by itself: routes without `Auth` stay open.
+pub fn guard(gate: &Gate) -> Guard {
+    middleware::from_fn_with_state(gate.clone(), |State(gate), request, next| Box::pin(keep(gate, request, next)))
+}
+
+async fn keep(gate: Gate, request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
+    let mut shown = axum::http::Request::new(());
+    *shown.method_mut() = parts.method.clone();
+    *shown.uri_mut() = parts.extensions.get::<OriginalUri>().map_or_else(|| parts.uri.clone(), |OriginalUri(full)| full.clone());
+    *shown.headers_mut() = parts.headers.clone();
+    let visitor = gate.visitor(shown, peer);
+    let mut request = Request::from_parts(parts, body);
+    request.extensions_mut().insert(visitor.clone());
+    let mut response = next.run(request).await;
+    visitor.settle(response.headers_mut());
+    response
+}
+
+/// Whoever calls the route, admitted as a `C`; without one the route is not reached.
+///
+/// To cover a whole router: `.route_layer(axum::middleware::from_extractor::<Auth<Member>>())`, below [`guard`]. To answer
+/// differently in one handler take `Result<Auth<C>, Rejection>`; for all of them see [`Gate::on_refusal`].
+#[derive(Debug, Clone, Copy)]
+pub struct Auth<C>(pub C);
+
+impl<C: Admission, S: Send + Sync> FromRequestParts<S> for Auth<C> {
+    type Rejection = Rejection;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Rejection> {
+        match parts.extensions.get::<Visitor>() {
+            Some(visitor) => Ok(Self(visitor.admit().await?)),
+            None => Err(Refused::not_set_up("add .layer(tenant_auth_axum::guard(&gate)) to the router, after its routes").into()),
+        }
+    }
+}
+
+/// A refusal as axum answers it. Every [`Error`] of the core becomes one, so that handlers may use `?`.
+#[derive(Debug)]
+pub struct Rejection(pub Refused);
+
+impl From<Refused> for Rejection {
+    fn from(refused: Refused) -> Self {
+        Self(refused)
+    }
+}
+
+impl From<Error> for Rejection {
+    fn from(error: Error) -> Self {
+        Self(error.into())
+    }
+}
+
+impl IntoResponse for Rejection {
+    fn into_response(self) -> Response {
+        self.0.response().map(Body::from)
+    }
+}

@@ -1,0 +1,103 @@
+//! As whom somebody comes in. A host asks for the least that it needs: a [`Principal`] says who it is, on any verifier; a
+//! [`Member`] or an [`OrgAdmin`] may also change things, and a [`Backend`] shows an API key: these the service gives only where
+//! it runs in the host's own process.
+
+use std::future::Future;
+
+use super::{Refused, Visitor, session::Shown};
+use crate::{
+    caller::{Backend, Member, OrgAdmin, Tenant},
+    error::Error,
+    http::{presented, refusal::Refusal},
+    principal::Principal,
+    secret::ApiKeyText,
+};
+
+/// What a visitor can be admitted as. A host can add its own rights on top of these:
+///
+/// ```
+/// use tenant_auth_core::{Error, Principal, http::{Admission, Refused, Visitor}};
+///
+/// /// Somebody whose membership says `"billing": true`.
+/// struct Accountant(Principal);
+///
+/// impl Admission for Accountant {
+///     async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
+///         let principal = Principal::admit(visitor).await?;
+///         if principal.membership.metadata.as_json().contains(r#""billing":true"#) { Ok(Self(principal)) } else { Err(Error::Suspended.into()) }
+///     }
+/// }
+/// ```
+pub trait Admission: Sized + Send + 'static {
+    /// Lets the visitor in, or refuses.
+    fn admit(visitor: &Visitor) -> impl Future<Output = Result<Self, Refused>> + Send;
+}
+
+/// An active member, told by whatever verifier the gate has.
+impl Admission for Principal {
+    async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
+        if let Some(principal) = visitor.known() {
+            return Ok(principal);
+        }
+        let mut shown = Shown::read(visitor).await?;
+        let principal = loop {
+            if let Some(token) = shown.token()
+                && let Some(principal) = visitor.gate().parts.verifier.verify(&shown.org, token).await?
+            {
+                break principal;
+            }
+            shown.renew().await?;
+        };
+        if !principal.is_active() {
+            return Err(Error::Suspended.into());
+        }
+        visitor.remember(&principal);
+        Ok(principal)
+    }
+}
+
+/// The organization alone, whoever asks.
+impl Admission for Tenant {
+    async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
+        let slug = visitor.gate().parts.organization.slug_of(visitor.request())?;
+        Ok(visitor.service("Auth<Tenant>")?.tenant(slug.as_str()).await?)
+    }
+}
+
+/// An active member, with the right to act as one.
+impl Admission for Member {
+    async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
+        let service = visitor.service("Auth<Member>")?;
+        let mut shown = Shown::read(visitor).await?;
+        let tenant = service.tenant(shown.org.as_str()).await?;
+        loop {
+            match shown.token() {
+                Some(token) => match tenant.authenticate(token.expose()).await {
+                    Ok(member) => return Ok(member.seen_from(visitor.client())),
+                    Err(Error::SessionRequired) => shown.renew().await?,
+                    Err(error) => return Err(error.into()),
+                },
+                None => shown.renew().await?,
+            }
+        }
+    }
+}
+
+/// An org_admin, with the right to act as one.
+impl Admission for OrgAdmin {
+    async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
+        Ok(Member::admit(visitor).await?.as_admin()?)
+    }
+}
+
+/// A backend with a live API key; what it may do says [`Backend::allows`].
+impl Admission for Backend {
+    async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
+        let service = visitor.service("Auth<Backend>")?;
+        let headers = visitor.request().headers();
+        let slug = visitor.gate().parts.organization.slug_of(visitor.request())?;
+        presented::single_authorization(headers)?;
+        let key = presented::single(headers, "x-api-key").ok().flatten().ok_or(Refusal::from(Error::InvalidApiKey))?;
+        Ok(service.backend(slug.as_str(), &ApiKeyText::new(key)).await?)
+    }
+}

@@ -1,0 +1,131 @@
+//! The gate before a host's own routes. It reads who comes from the same headers and cookies as the service's endpoints do, asks
+//! a [`Verifier`], and lets in or refuses; when an access token has ended it refreshes the session once, and the new cookies
+//! leave with the host's answer (the specification's transparent-refresh pattern, `POST /public/verify`, rule 4). Adapters put a
+//! [`Visitor`] beside each request and ask it; they decide nothing.
+
+mod admission;
+mod organization;
+mod origin;
+mod refused;
+#[cfg(feature = "remote")]
+mod remote;
+mod session;
+#[cfg(feature = "testing")]
+mod test_verifier;
+mod verifier;
+mod visitor;
+
+use std::{fmt, net::IpAddr, sync::Arc};
+
+use ::http::Response;
+use bytes::Bytes;
+use ipnet::IpNet;
+use tokio::runtime::Handle;
+
+pub use admission::Admission;
+pub use organization::OrganizationFrom;
+pub use refused::Refused;
+#[cfg(feature = "remote")]
+pub use remote::{RemoteSetupError, RemoteVerifier};
+#[cfg(feature = "testing")]
+pub use test_verifier::TestVerifier;
+pub use verifier::{Renewed, Verifier};
+pub use visitor::Visitor;
+
+use crate::value::Origin;
+
+/// What stands before a host's own routes. Cheap to clone; the methods that change it are called before it is used.
+///
+/// ```no_run
+/// # fn example(auth: tenant_auth_core::TenantAuth) -> Result<(), Box<dyn std::error::Error>> {
+/// use tenant_auth_core::http::{Gate, OrganizationFrom};
+///
+/// let gate = Gate::new(auth)                                             // or a `RemoteVerifier`
+///     .organization(OrganizationFrom::SubdomainOf("example.com".into())) // instead of the header `X-Org-Slug`
+///     .allow_origin("https://app.example.com".parse()?);                 // beside the host's own pages
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Gate {
+    parts: Arc<Parts>,
+}
+
+/// Answers a refusal in the host's own way; `None` leaves it to the envelope.
+type Mapper = Arc<dyn Fn(&Refused) -> Option<Response<Bytes>> + Send + Sync>;
+
+#[derive(Clone)]
+struct Parts {
+    verifier: Arc<dyn Verifier>,
+    organization: OrganizationFrom,
+    origins: Vec<Origin>,
+    trusted_proxies: Vec<IpNet>,
+    refreshes: bool,
+    mapper: Option<Mapper>,
+    /// Where the verifier's connections belong: a host may run each worker on a runtime of its own.
+    runtime: Option<Handle>,
+}
+
+impl Gate {
+    /// A gate that asks this verifier: a [`TenantAuth`](crate::TenantAuth), a [`RemoteVerifier`](crate::RemoteVerifier), or your
+    /// own. Make it on the runtime that lives as long as the host does.
+    pub fn new(verifier: impl Verifier + 'static) -> Self {
+        let service = verifier.service();
+        let runtime = service.map(|auth| auth.runtime().clone()).or_else(|| Handle::try_current().ok());
+        let trusted_proxies = service.map(|auth| auth.config().trusted_proxies.clone()).unwrap_or_default();
+        Self {
+            parts: Arc::new(Parts {
+                verifier: Arc::new(verifier),
+                organization: OrganizationFrom::default(),
+                origins: Vec::new(),
+                trusted_proxies,
+                refreshes: true,
+                mapper: None,
+                runtime,
+            }),
+        }
+    }
+
+    /// Says where a request names its organization; the header `X-Org-Slug` unless this is called.
+    pub fn organization(self, from: OrganizationFrom) -> Self {
+        self.changed(|parts| parts.organization = from)
+    }
+
+    /// Lets pages of another origin send requests that change something with the session's cookies. Pages of the host itself may;
+    /// with the service in this process so may those that the settings and the organization allow.
+    pub fn allow_origin(self, origin: Origin) -> Self {
+        self.changed(|parts| parts.origins.push(origin))
+    }
+
+    /// Proxies whose `X-Forwarded-For` tells the person's address. The service's own setting where it runs in this process.
+    pub fn trust_proxies(self, proxies: impl IntoIterator<Item = IpNet>) -> Self {
+        self.changed(|parts| parts.trusted_proxies = proxies.into_iter().collect())
+    }
+
+    /// Never refreshes a session by itself: an access token that has ended is 401, and the frontend calls `POST /auth/refresh`.
+    pub fn without_refresh(self) -> Self {
+        self.changed(|parts| parts.refreshes = false)
+    }
+
+    /// Answers refusals in the host's own way, such as a redirect to its login page; where `answer` gives `None` the JSON envelope
+    /// stands.
+    pub fn on_refusal(self, answer: impl Fn(&Refused) -> Option<Response<Bytes>> + Send + Sync + 'static) -> Self {
+        self.changed(|parts| parts.mapper = Some(Arc::new(answer)))
+    }
+
+    /// A request that comes in from the socket address `peer`. Its URI holds the full path, not one shortened by a router.
+    pub fn visitor(&self, request: ::http::Request<()>, peer: Option<IpAddr>) -> Visitor {
+        Visitor::new(self.clone(), request, peer)
+    }
+
+    fn changed(mut self, change: impl FnOnce(&mut Parts)) -> Self {
+        change(Arc::make_mut(&mut self.parts));
+        self
+    }
+}
+
+impl fmt::Debug for Parts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Parts").field("verifier", &self.verifier).field("organization", &self.organization).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,43 @@
+//! Cross-site request forgery, before a host's routes. A browser attaches cookies to whatever a page makes it send; so a request
+//! that changes something with nothing but cookies to show must come from a page that may send it. A Bearer token or an API key
+//! was put there on purpose, and is not judged.
+
+use ::http::{Method, Request, header};
+
+use super::{Gate, organization::host_of};
+use crate::{
+    http::{browser, presented, refusal::Refusal},
+    value::Slug,
+};
+
+/// Judges where a request that shows cookies comes from.
+pub(super) async fn judge(gate: &Gate, request: &Request<()>, org: &Slug) -> Result<(), Refusal> {
+    if !changes_something(request) {
+        return Ok(());
+    }
+    match presented::single(request.headers(), "origin") {
+        Ok(Some(origin)) if is_hosts_own(request, origin) || gate.parts.origins.iter().any(|own| own.as_str() == origin) => Ok(()),
+        Ok(Some(origin)) if gate.parts.verifier.allows_origin(org, origin).await? => Ok(()),
+        Ok(None) if !browser::is_cross_site(request.headers()) => Ok(()),
+        Ok(_) | Err(_) => Err(Refusal::forbidden_origin()),
+    }
+}
+
+/// A GET that becomes a WebSocket carries cookies, and no CORS rule keeps other pages from opening one.
+fn changes_something(request: &Request<()>) -> bool {
+    let safe = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+    !safe || request.headers().contains_key(header::UPGRADE)
+}
+
+/// Whether the page is the host's. A browser says so itself in a header that no script can set; an older one only tells the
+/// origin, which is then compared with the host that was asked.
+fn is_hosts_own(request: &Request<()>, origin: &str) -> bool {
+    match presented::single(request.headers(), "sec-fetch-site") {
+        Ok(Some(site)) => site == "same-origin",
+        Ok(None) => {
+            let authority = origin.split_once("://").map(|(_, authority)| authority);
+            authority.zip(host_of(request)).is_some_and(|(theirs, ours)| theirs.eq_ignore_ascii_case(ours))
+        }
+        Err(_) => false,
+    }
+}

@@ -1,0 +1,95 @@
+//! A refusal at the gate, as the host meets it: a fact with a status, answered in the JSON envelope unless the host knows better.
+
+use std::fmt;
+
+use ::http::{HeaderValue, Response, StatusCode, header};
+use bytes::Bytes;
+
+use super::Mapper;
+use crate::{
+    error::Error,
+    http::{answer::Answered, refusal::Refusal},
+};
+
+/// Why somebody was not let in. Every [`Error`] of the core becomes one, so that a handler may use `?` on what it calls.
+pub struct Refused {
+    refusal: Refusal,
+    mapper: Option<Mapper>,
+}
+
+impl Refused {
+    pub(super) fn new(refusal: Refusal) -> Self {
+        Self { refusal, mapper: None }
+    }
+
+    /// The host's fault: something was not set up. `fix` says what to add, and goes to the log and not to the client.
+    pub fn not_set_up(fix: &str) -> Self {
+        tracing::error!(fix, "a route cannot tell who comes, and lets nobody in");
+        Self::new(Refusal::not_set_up())
+    }
+
+    /// The HTTP status.
+    pub fn status(&self) -> StatusCode {
+        StatusCode::from_u16(self.refusal.told().0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
+    /// The stable word of the envelope, such as `session_required`.
+    pub fn code(&self) -> &'static str {
+        self.refusal.told().0.code
+    }
+
+    /// The sentence of the envelope.
+    pub fn message(&self) -> String {
+        self.refusal.told().1
+    }
+
+    /// The fact, when it is one of the core's.
+    pub fn error(&self) -> Option<&Error> {
+        self.refusal.fact()
+    }
+
+    /// The answer: the host's own where it has one, the JSON envelope otherwise.
+    pub fn response(&self) -> Response<Bytes> {
+        if let Some(response) = self.mapper.as_ref().and_then(|mapper| mapper(self)) {
+            return response;
+        }
+        let Answered { status, headers, body, cause } = self.refusal.answered();
+        if let Some(cause) = cause {
+            tracing::error!(status = status.as_u16(), error = %cause, "a request failed at the gate");
+        }
+        let mut response = Response::new(body);
+        *response.status_mut() = status;
+        *response.headers_mut() = headers;
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        response
+    }
+
+    pub(super) fn take_cookies(&mut self) -> Vec<HeaderValue> {
+        self.refusal.take_cookies()
+    }
+
+    pub(super) fn answered_by(self, mapper: Option<Mapper>) -> Self {
+        Self { mapper, ..self }
+    }
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Self::new(error.into())
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message())
+    }
+}
+
+impl fmt::Debug for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Refused").field(&self.refusal).finish()
+    }
+}
+
+impl std::error::Error for Refused {}

@@ -1,0 +1,98 @@
+//! Questions on their way to the server, and answers on their way back: one bounded wait, one bounded body. A question that has no
+//! answer is `Unavailable`, and the log says why.
+
+use std::net::IpAddr;
+
+use bytes::Bytes;
+use reqwest::{
+    RequestBuilder, Response,
+    header::{self, HeaderMap, HeaderValue},
+};
+use serde::Serialize;
+
+use super::RemoteVerifier;
+use crate::{
+    error::Error,
+    secret::{ApiKeyText, SignedToken},
+    value::Slug,
+};
+
+/// The longest answer that is read. The longest there is holds 16 KiB of metadata and a few names.
+const LONGEST: usize = 256 * 1024;
+
+/// A whole answer.
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+}
+
+#[derive(Serialize)]
+struct Question<'a> {
+    token: &'a str,
+}
+
+impl RemoteVerifier {
+    /// `POST /public/verify`
+    pub(super) async fn ask_about(&self, org: &Slug, key: &ApiKeyText, token: &SignedToken) -> Result<Answer, Error> {
+        let body = serde_json::to_vec(&Question { token: token.expose() }).map_err(Error::internal)?;
+        let question = self.client.post(format!("{}/public/verify", self.base)).header(header::CONTENT_TYPE, "application/json");
+        self.send(question.header("x-org-slug", org.as_str()).header("x-api-key", secret_header(key)?).body(body)).await
+    }
+
+    /// `POST /auth/refresh`
+    pub(super) async fn ask_for_next(
+        &self,
+        org: &Slug,
+        presented: HeaderValue,
+        stated: Option<(&ApiKeyText, IpAddr)>,
+    ) -> Result<Answer, Error> {
+        let question = self.client.post(format!("{}/auth/refresh", self.base)).header(header::CONTENT_LENGTH, 0);
+        let mut question = question.header("x-org-slug", org.as_str()).header(header::COOKIE, presented);
+        if let Some((key, client)) = stated {
+            question = question.header("x-api-key", secret_header(key)?).header("x-client-ip", client.to_string());
+        }
+        self.send(question).await
+    }
+
+    async fn send(&self, question: RequestBuilder) -> Result<Answer, Error> {
+        let asking = async {
+            let response = question.send().await.map_err(|error| unavailable(&reason(&error)))?;
+            let (status, headers) = (response.status().as_u16(), response.headers().clone());
+            Ok(Answer { status, headers, body: read(response).await? })
+        };
+        tokio::time::timeout(self.patience, asking).await.unwrap_or_else(|_| Err(unavailable("no answer in time")))
+    }
+}
+
+async fn read(mut response: Response) -> Result<Bytes, Error> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| unavailable(&reason(&error)))? {
+        if body.len() + chunk.len() > LONGEST {
+            return Err(unavailable("the answer is too long"));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body.into())
+}
+
+/// Why there is no clear answer goes to the log; the host's client is told to come back.
+pub(super) fn unavailable(why: &str) -> Error {
+    tracing::warn!(why, "the Tenant Auth server gave no clear answer");
+    Error::Unavailable
+}
+
+fn secret_header(key: &ApiKeyText) -> Result<HeaderValue, Error> {
+    let mut value = HeaderValue::from_str(key.expose()).map_err(Error::internal)?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// What lies at the bottom; reqwest's own words only repeat the URL.
+fn reason(error: &reqwest::Error) -> String {
+    let mut deepest: &dyn std::error::Error = error;
+    while let Some(source) = deepest.source() {
+        deepest = source;
+    }
+    deepest.to_string()
+}

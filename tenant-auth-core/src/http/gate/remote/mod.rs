@@ -1,0 +1,217 @@
+//! The service on another machine, asked by a customer's backend with its API keys: `POST /public/verify` for a token and
+//! `POST /auth/refresh` for the next ones. One pool of connections, an end to every wait, a bound on every answer; and whatever is
+//! no clear answer is `Unavailable`, which refuses for the moment and ends nobody's session.
+
+mod answers;
+mod exchange;
+
+use std::{collections::HashMap, fmt, net::IpAddr, time::Duration};
+
+use async_trait::async_trait;
+use reqwest::{Client, redirect::Policy};
+use url::{Host, Url};
+
+use super::{Renewed, Verifier};
+use crate::{
+    config::SameSite,
+    error::Error,
+    http::cookies::{self, CookieStyle},
+    principal::Principal,
+    secret::{ApiKeyText, SignedToken},
+    value::Slug,
+};
+
+/// How long one question may take, from the connection to the last byte, unless the host says otherwise.
+const PATIENCE: Duration = Duration::from_secs(5);
+const CONNECTING: Duration = Duration::from_secs(2);
+
+/// Asks a deployed server. Made by [`RemoteVerifier::new`]; an organization is served once its key is known.
+///
+/// ```no_run
+/// # fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// use tenant_auth_core::{RemoteVerifier, http::Gate};
+///
+/// let remote = RemoteVerifier::new("https://auth.example.com")?.key("acme", &std::env::var("API_KEY")?)?;
+/// let gate = Gate::new(remote);
+/// # Ok(()) }
+/// ```
+pub struct RemoteVerifier {
+    client: Client,
+    base: String,
+    keys: HashMap<Slug, ApiKeyText>,
+    patience: Duration,
+    states_client: bool,
+    style: CookieStyle,
+}
+
+/// Why a remote verifier cannot be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RemoteSetupError {
+    /// The address is no URL, or not one that keys may travel to.
+    #[error(
+        "{0:?} must be the public URL of a Tenant Auth server: https, or http for loopback; see also RemoteVerifier::over_plain_http"
+    )]
+    Url(String),
+    /// The organization's slug is malformed.
+    #[error("{0:?} is no organization's slug")]
+    Slug(String),
+    /// The key is not one that the server makes.
+    #[error("the API key of {0} is malformed; it starts with pk_live_")]
+    Key(String),
+    /// The system's TLS set-up failed.
+    #[error("the HTTP client cannot be made: {0}")]
+    HttpClient(String),
+}
+
+impl RemoteVerifier {
+    /// A server by its public URL, without `/api/v1`.
+    ///
+    /// # Errors
+    /// [`RemoteSetupError::Url`] also for http beyond loopback: API keys and tokens must not be read on the way.
+    pub fn new(public_url: &str) -> Result<Self, RemoteSetupError> {
+        let url = parsed(public_url)?;
+        if url.scheme() != "https" && !is_loopback(&url) {
+            return Err(RemoteSetupError::Url(public_url.to_owned()));
+        }
+        Self::at(&url)
+    }
+
+    /// A server reached over plain http, inside a network that nobody else reads.
+    ///
+    /// # Errors
+    /// As [`RemoteVerifier::new`], for what is no http URL.
+    pub fn over_plain_http(public_url: &str) -> Result<Self, RemoteSetupError> {
+        Self::at(&parsed(public_url)?)
+    }
+
+    fn at(url: &Url) -> Result<Self, RemoteSetupError> {
+        let client = Client::builder()
+            .connect_timeout(CONNECTING)
+            .redirect(Policy::none())
+            .no_proxy()
+            .user_agent(concat!("tenant-auth/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| RemoteSetupError::HttpClient(error.to_string()))?;
+        Ok(Self {
+            client,
+            base: format!("{}/api/v1", url.as_str().trim_end_matches('/')),
+            keys: HashMap::new(),
+            patience: PATIENCE,
+            states_client: false,
+            style: CookieStyle::default(),
+        })
+    }
+
+    /// Serves an organization, whose API key has the scope `verify`.
+    ///
+    /// # Errors
+    /// [`RemoteSetupError::Slug`] and [`RemoteSetupError::Key`].
+    pub fn key(mut self, slug: &str, api_key: impl Into<ApiKeyText>) -> Result<Self, RemoteSetupError> {
+        let org = Slug::parse(slug).map_err(|_| RemoteSetupError::Slug(slug.to_owned()))?;
+        let key = api_key.into();
+        if crate::backend::key_id_of(&key).is_none() || key.expose().bytes().any(|byte| !byte.is_ascii_graphic()) {
+            return Err(RemoteSetupError::Key(slug.to_owned()));
+        }
+        self.keys.insert(org, key);
+        Ok(self)
+    }
+
+    /// How long one question may take; 5 s.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// Tells the server the address of the person's device. The keys must have the scope `proxy`.
+    #[must_use]
+    pub fn states_client_ip(mut self) -> Self {
+        self.states_client = true;
+        self
+    }
+
+    /// The server's `_COOKIE_DOMAIN`, where it has one: cookies are cleared only with the attributes they were set with.
+    #[must_use]
+    pub fn cookie_domain(mut self, domain: &str) -> Self {
+        self.style.domain = Some(domain.to_owned());
+        self
+    }
+
+    /// The server's `_COOKIE_SAME_SITE`.
+    #[must_use]
+    pub fn cookie_same_site(mut self, same_site: SameSite) -> Self {
+        self.style.same_site = same_site;
+        self
+    }
+
+    fn key_of(&self, org: &Slug) -> Result<&ApiKeyText, Error> {
+        self.keys.get(org).ok_or(Error::UnknownOrganization)
+    }
+}
+
+#[async_trait]
+impl Verifier for RemoteVerifier {
+    async fn verify(&self, org: &Slug, access_token: &SignedToken) -> Result<Option<Principal>, Error> {
+        let answer = self.ask_about(org, self.key_of(org)?, access_token).await?;
+        answers::verification(org, &answer)
+    }
+
+    async fn refresh(&self, org: &Slug, refresh_token: &SignedToken, client: Option<IpAddr>) -> Result<Renewed, Error> {
+        let key = self.key_of(org)?;
+        let stated = client.filter(|_| self.states_client).map(|ip| (key, ip));
+        // What no cookie can carry is no token of the server's.
+        let presented = cookies::presenting(refresh_token.expose()).ok_or(Error::SessionRequired)?;
+        let answer = self.ask_for_next(org, presented, stated).await?;
+        answers::renewal(&answer)
+    }
+
+    fn cookie_style(&self) -> CookieStyle {
+        self.style.clone()
+    }
+}
+
+fn parsed(public_url: &str) -> Result<Url, RemoteSetupError> {
+    let reject = || RemoteSetupError::Url(public_url.to_owned());
+    let url = Url::parse(public_url).map_err(|_| reject())?;
+    let plain = url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none();
+    if matches!(url.scheme(), "https" | "http") && url.host().is_some() && plain { Ok(url) } else { Err(reject()) }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(ip)) => ip.is_loopback(),
+        Some(Host::Ipv6(ip)) => ip.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost",
+        None => false,
+    }
+}
+
+impl fmt::Debug for RemoteVerifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let orgs: Vec<_> = self.keys.keys().map(Slug::as_str).collect();
+        f.debug_struct("RemoteVerifier").field("base", &self.base).field("organizations", &orgs).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "pk_live_01k9f3s8v6q2w4x7y9z0a1b2c3secretsecretsecret";
+
+    #[test]
+    fn keys_travel_encrypted_and_are_never_printed() {
+        for refused in ["http://auth.example.com", "ftp://127.0.0.1", "auth.example.com", "https://u:p@auth.example.com"] {
+            assert!(RemoteVerifier::new(refused).is_err(), "{refused}");
+        }
+        assert!(RemoteVerifier::over_plain_http("http://auth.internal:8080").is_ok());
+        let remote = RemoteVerifier::new("https://auth.example.com/base/").expect("https");
+        assert_eq!(remote.base, "https://auth.example.com/base/api/v1");
+        for malformed in ["", "secret", "pk_live_short", "pk_live_01k9f3s8v6q2w4x7y9z0a1b2c3\n"] {
+            assert!(RemoteVerifier::new("https://auth.example.com").expect("https").key("acme", malformed).is_err(), "{malformed}");
+        }
+        let remote = remote.key("acme", KEY).expect("a well-formed key");
+        assert!(!format!("{remote:?}").contains("secret"), "{remote:?}");
+    }
+}

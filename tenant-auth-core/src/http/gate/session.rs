@@ -1,0 +1,87 @@
+//! The session a request shows, while it is looked at. Its access token is tried; when it is dead the session is refreshed, once
+//! and never twice, and tried again (`POST /public/verify`, rule 4). Only a session that is over clears cookies: whoever was not
+//! answered, or came with another organization's session, keeps theirs.
+
+use ::http::HeaderValue;
+
+use super::{origin, visitor::Visitor};
+use crate::{
+    error::Error,
+    http::{
+        cookies::{self, SessionCookies},
+        presented,
+        refusal::Refusal,
+    },
+    secret::SignedToken,
+    value::Slug,
+};
+
+/// The session in hand.
+pub(super) struct Shown<'a> {
+    visitor: &'a Visitor,
+    pub(super) org: Slug,
+    token: Option<SignedToken>,
+    /// Where there is a Bearer, cookies count for nothing.
+    cookies: Option<SessionCookies>,
+    refreshed: bool,
+}
+
+impl<'a> Shown<'a> {
+    /// Reads what the request shows, in the order of the contract: slug, credentials, origin.
+    pub(super) async fn read(visitor: &'a Visitor) -> Result<Self, Refusal> {
+        let request = visitor.request();
+        let gate = visitor.gate();
+        let org = gate.parts.organization.slug_of(request)?;
+        presented::single_authorization(request.headers())?;
+        if let Some(bearer) = presented::bearer(request.headers()) {
+            return Ok(Self { visitor, org, token: Some(SignedToken::new(bearer)), cookies: None, refreshed: false });
+        }
+        origin::judge(gate, request, &org).await?;
+        let cookies = cookies::read(request.headers());
+        let renewed = visitor.renewed_token();
+        let refreshed = renewed.is_some();
+        let token = match renewed {
+            Some(token) => Some(token),
+            None => cookies.access(&gate.parts.verifier.cookie_style())?.map(SignedToken::new),
+        };
+        Ok(Self { visitor, org, token, cookies: Some(cookies), refreshed })
+    }
+
+    /// The access token to try.
+    pub(super) fn token(&self) -> Option<&SignedToken> {
+        self.token.as_ref()
+    }
+
+    /// Refreshes the session, whose access token is missing or dead.
+    pub(super) async fn renew(&mut self) -> Result<(), Refusal> {
+        if self.refreshed {
+            return Err(Refusal::not_admitted());
+        }
+        let parts = &self.visitor.gate().parts;
+        let Some(cookies) = self.cookies.as_ref().filter(|_| parts.refreshes) else { return Err(Error::SessionRequired.into()) };
+        let Some(token) = cookies.refresh(&parts.verifier.cookie_style())? else { return Err(self.over()) };
+        match parts.verifier.refresh(&self.org, &SignedToken::new(token), self.visitor.client_ip()).await {
+            Ok(renewed) => {
+                self.visitor.leave(renewed.cookies, Some(renewed.access_token.clone()));
+                self.token = Some(renewed.access_token);
+                self.refreshed = true;
+                Ok(())
+            }
+            Err(Error::SessionRequired) => Err(self.over()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn over(&self) -> Refusal {
+        let refusal = Refusal::from(Error::SessionRequired);
+        if self.cookies.as_ref().is_some_and(SessionCookies::hold_session) {
+            refusal.with_cookies(forgotten(self.visitor))
+        } else {
+            refusal
+        }
+    }
+}
+
+fn forgotten(visitor: &Visitor) -> Vec<HeaderValue> {
+    cookies::forgotten(&visitor.gate().parts.verifier.cookie_style())
+}

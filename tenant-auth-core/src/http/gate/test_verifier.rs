@@ -1,0 +1,106 @@
+//! A verifier that believes what a test tells it, so that a host tests its own routes without a service, a database or a network.
+
+use std::{
+    collections::HashMap,
+    net::IpAddr,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use async_trait::async_trait;
+
+use super::{Renewed, Verifier};
+use crate::{
+    error::Error,
+    id::Id,
+    model::{AccountRole, AuthMethod, Profile, Role, Status, User},
+    ports::{Entropy, SeededEntropy},
+    principal::{Principal, PrincipalMembership, PrincipalOrg, PrincipalSession},
+    secret::SignedToken,
+    time::Timestamp,
+    value::{DisplayName, Email, Metadata, Plan, Slug},
+};
+
+/// Knows whom it is told. Nothing is refreshed, and whoever is not known has no session.
+///
+/// ```
+/// use tenant_auth_core::{Principal, Role, http::{Gate, TestVerifier}};
+///
+/// let verifier = TestVerifier::default();
+/// verifier.knows("ada-token", Principal::sample("acme", Role::OrgAdmin)); // Authorization: Bearer ada-token
+/// let gate = Gate::new(verifier);
+/// ```
+#[derive(Debug, Default)]
+pub struct TestVerifier {
+    known: Mutex<HashMap<String, Principal>>,
+}
+
+impl TestVerifier {
+    /// Takes this access token for that person's.
+    pub fn knows(&self, access_token: &str, principal: Principal) {
+        self.known().insert(access_token.to_owned(), principal);
+    }
+
+    /// Ends the session behind a token.
+    pub fn forgets(&self, access_token: &str) {
+        self.known().remove(access_token);
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<String, Principal>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Verifier for TestVerifier {
+    async fn verify(&self, org: &Slug, access_token: &SignedToken) -> Result<Option<Principal>, Error> {
+        let known = self.known().get(access_token.expose()).cloned();
+        match known {
+            Some(principal) if principal.org.slug != *org => Err(Error::WrongOrganization),
+            known => Ok(known),
+        }
+    }
+
+    async fn refresh(&self, _org: &Slug, _refresh_token: &SignedToken, _client: Option<IpAddr>) -> Result<Renewed, Error> {
+        Err(Error::SessionRequired)
+    }
+}
+
+impl Principal {
+    /// Somebody to test with: an active member of an organization with this slug, in this role. Change what should differ.
+    ///
+    /// # Panics
+    /// When the slug is none.
+    pub fn sample(slug: &str, role: Role) -> Self {
+        let slug = Slug::parse(slug).unwrap_or_else(|why| panic!("{slug:?} is no slug: it {why}"));
+        let chance = SeededEntropy::new(slug.as_str().bytes().map(u64::from).sum());
+        Self::sampled(slug, role, &chance)
+    }
+
+    fn sampled(slug: Slug, role: Role, chance: &dyn Entropy) -> Self {
+        let now = Timestamp::from_secs(1_800_000_000);
+        Self {
+            user: User {
+                id: Id::generate(now, chance),
+                name: DisplayName::from_stored("Sam Sample".to_owned()),
+                email: Email::from_stored(format!("sam@{slug}.example")),
+                role: AccountRole::User,
+                is_email_verified: true,
+                profile: Profile::default(),
+            },
+            membership: PrincipalMembership { role, status: Status::Active, joined_at: now, metadata: Metadata::default() },
+            org: PrincipalOrg {
+                id: Id::generate(now, chance),
+                name: DisplayName::from_stored(slug.to_string()),
+                slug,
+                plan: Plan::default(),
+                status: Status::Active,
+            },
+            session: PrincipalSession {
+                id: Id::generate(now, chance),
+                amr: vec![AuthMethod::Password],
+                auth_time: now,
+                expires_at: Timestamp::from_secs(1_900_000_000),
+            },
+        }
+    }
+}

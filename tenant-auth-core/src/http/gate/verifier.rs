@@ -1,0 +1,158 @@
+//! Who answers for tokens. The gate asks a [`Verifier`] two questions, whose token this is and what the next tokens are; the
+//! service in this process, a deployed one ([`RemoteVerifier`](crate::RemoteVerifier)) and a test's double answer alike.
+
+use std::{fmt, net::IpAddr, sync::Arc};
+
+use ::http::HeaderValue;
+use async_trait::async_trait;
+
+use crate::{
+    backend::Identity,
+    builder::TenantAuth,
+    caller::Tenant,
+    error::Error,
+    http::{
+        browser,
+        cookies::{self, CookieStyle},
+    },
+    principal::Principal,
+    secret::SignedToken,
+    store::Standing,
+    value::Slug,
+};
+
+/// Answers for the tokens of organizations. Dyn-safe, so that a host can put its own in place of ours.
+#[async_trait]
+pub trait Verifier: fmt::Debug + Send + Sync {
+    /// Who stands behind an access token, suspended or not; `None` when it is not live in this organization.
+    ///
+    /// # Errors
+    /// [`Error::UnknownOrganization`]; [`Error::WrongOrganization`] where it is known that the token is another organization's;
+    /// [`Error::RateLimited`] and [`Error::Unavailable`] when nothing was decided.
+    async fn verify(&self, org: &Slug, access_token: &SignedToken) -> Result<Option<Principal>, Error>;
+
+    /// The next tokens of a session; `client` is the address of the person's device, where it is known.
+    ///
+    /// # Errors
+    /// [`Error::SessionRequired`] when the session is over, which clears the browser's cookies; every other error leaves them.
+    async fn refresh(&self, org: &Slug, refresh_token: &SignedToken, client: Option<IpAddr>) -> Result<Renewed, Error>;
+
+    /// How the session's cookies are made, so that they can be cleared.
+    fn cookie_style(&self) -> CookieStyle {
+        CookieStyle::default()
+    }
+
+    /// Whether pages of this origin may send the session's cookies with requests that change something; pages of the host
+    /// itself always may.
+    ///
+    /// # Errors
+    /// As [`Verifier::verify`].
+    async fn allows_origin(&self, _org: &Slug, _origin: &str) -> Result<bool, Error> {
+        Ok(false)
+    }
+
+    /// The service itself, where it runs in this process: only it gives rights that can change something.
+    fn service(&self) -> Option<&TenantAuth> {
+        None
+    }
+}
+
+/// A session's next access token, and the cookies that carry the whole pair to the browser.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Renewed {
+    /// The next access token.
+    pub access_token: SignedToken,
+    /// `Set-Cookie` values, to be passed on as they are.
+    pub cookies: Vec<HeaderValue>,
+}
+
+impl Renewed {
+    /// Of a token and the cookies that carry it on.
+    pub fn new(access_token: SignedToken, cookies: Vec<HeaderValue>) -> Self {
+        Self { access_token, cookies }
+    }
+}
+
+#[async_trait]
+impl Verifier for TenantAuth {
+    async fn verify(&self, org: &Slug, access_token: &SignedToken) -> Result<Option<Principal>, Error> {
+        let Some(standing) = self.live_session(access_token.expose()).await? else {
+            return self.tenant(org.as_str()).await.map(|_| None);
+        };
+        if standing.org.slug != *org {
+            return Err(self.tenant(org.as_str()).await.err().unwrap_or(Error::WrongOrganization));
+        }
+        let Standing { session, user, membership, org } = standing;
+        Ok(Some(Identity { user, membership, org, session }.into()))
+    }
+
+    async fn refresh(&self, org: &Slug, refresh_token: &SignedToken, _client: Option<IpAddr>) -> Result<Renewed, Error> {
+        let tokens = self.tenant(org.as_str()).await?.refresh(refresh_token.expose()).await?;
+        let cookies = cookies::carrying(self.config(), &tokens, self.now());
+        Ok(Renewed { access_token: tokens.access, cookies })
+    }
+
+    fn cookie_style(&self) -> CookieStyle {
+        CookieStyle::of(self.config())
+    }
+
+    async fn allows_origin(&self, org: &Slug, origin: &str) -> Result<bool, Error> {
+        let tenant = self.tenant(org.as_str()).await?;
+        Ok(browser::is_deployments(self.config(), origin) || browser::is_organizations(tenant.organization(), origin))
+    }
+
+    fn service(&self) -> Option<&TenantAuth> {
+        Some(self)
+    }
+}
+
+/// The service, for one of its organizations only.
+#[async_trait]
+impl Verifier for Tenant {
+    async fn verify(&self, org: &Slug, access_token: &SignedToken) -> Result<Option<Principal>, Error> {
+        Verifier::verify(self.answering_for(org)?, org, access_token).await
+    }
+
+    async fn refresh(&self, org: &Slug, refresh_token: &SignedToken, client: Option<IpAddr>) -> Result<Renewed, Error> {
+        Verifier::refresh(self.answering_for(org)?, org, refresh_token, client).await
+    }
+
+    fn cookie_style(&self) -> CookieStyle {
+        self.auth.cookie_style()
+    }
+
+    async fn allows_origin(&self, org: &Slug, origin: &str) -> Result<bool, Error> {
+        self.answering_for(org)?.allows_origin(org, origin).await
+    }
+}
+
+/// One verifier for several gates, or for a gate and the test that tells it more.
+#[async_trait]
+impl<V: Verifier + ?Sized> Verifier for Arc<V> {
+    async fn verify(&self, org: &Slug, access_token: &SignedToken) -> Result<Option<Principal>, Error> {
+        (**self).verify(org, access_token).await
+    }
+
+    async fn refresh(&self, org: &Slug, refresh_token: &SignedToken, client: Option<IpAddr>) -> Result<Renewed, Error> {
+        (**self).refresh(org, refresh_token, client).await
+    }
+
+    fn cookie_style(&self) -> CookieStyle {
+        (**self).cookie_style()
+    }
+
+    async fn allows_origin(&self, org: &Slug, origin: &str) -> Result<bool, Error> {
+        (**self).allows_origin(org, origin).await
+    }
+
+    fn service(&self) -> Option<&TenantAuth> {
+        (**self).service()
+    }
+}
+
+impl Tenant {
+    fn answering_for(&self, org: &Slug) -> Result<&TenantAuth, Error> {
+        if self.org.slug == *org { Ok(&self.auth) } else { Err(Error::UnknownOrganization) }
+    }
+}

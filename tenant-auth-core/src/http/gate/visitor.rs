@@ -1,0 +1,141 @@
+//! One request to a host's route: what it shows, and what is to leave with its answer. An adapter puts a [`Visitor`] beside the
+//! request on its way in and settles it on the way out; whatever stands between the two may ask it who comes, and finds out once.
+
+use std::{
+    net::IpAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use ::http::{HeaderMap, HeaderValue, Request, header};
+
+use super::{Admission, Gate, Refused};
+use crate::{
+    account::Client,
+    builder::TenantAuth,
+    http::{client_ip, refusal::Refusal},
+    principal::Principal,
+    secret::SignedToken,
+};
+
+/// Somebody at the gate. Cheap to clone; clones share what was found out.
+#[derive(Clone, Debug)]
+pub struct Visitor {
+    gate: Gate,
+    request: Arc<Request<()>>,
+    peer: Option<IpAddr>,
+    found: Arc<Mutex<Found>>,
+}
+
+#[derive(Debug, Default)]
+struct Found {
+    principal: Option<Principal>,
+    renewed: Option<SignedToken>,
+    cookies: Vec<HeaderValue>,
+}
+
+impl Visitor {
+    pub(super) fn new(gate: Gate, request: Request<()>, peer: Option<IpAddr>) -> Self {
+        Self { gate, request: Arc::new(request), peer, found: Arc::default() }
+    }
+
+    /// Lets the visitor in as a `C`, or says why not.
+    ///
+    /// It runs as a task of its own on the runtime the gate was made on: a client that disconnects cannot stop a refresh half-way.
+    ///
+    /// # Errors
+    /// [`Refused`], which is an answer.
+    pub async fn admit<C: Admission>(&self) -> Result<C, Refused> {
+        let visitor = self.clone();
+        let admitting = async move { C::admit(&visitor).await };
+        let admitted = match &self.gate.parts.runtime {
+            Some(runtime) => runtime.spawn(admitting).await.unwrap_or_else(|panic| Err(crate::Error::internal(panic).into())),
+            None => admitting.await,
+        };
+        admitted.map_err(|mut refused| {
+            let cookies = refused.take_cookies();
+            if !cookies.is_empty() {
+                self.leave(cookies, None);
+            }
+            refused.answered_by(self.gate.parts.mapper.clone())
+        })
+    }
+
+    /// The request: method, full URI and headers.
+    pub fn request(&self) -> &Request<()> {
+        &self.request
+    }
+
+    /// The address of the person's device: the socket's, or what a trusted proxy says.
+    pub fn client_ip(&self) -> Option<IpAddr> {
+        client_ip::of(&self.gate.parts.trusted_proxies, self.peer, self.request.headers())
+    }
+
+    /// Adds what is to leave with the answer. Cookies that the host's own code sets come after ours, and win.
+    pub fn settle(&self, headers: &mut HeaderMap) {
+        let cookies = std::mem::take(&mut self.found().cookies);
+        if cookies.is_empty() {
+            return;
+        }
+        let own: Vec<HeaderValue> = headers.get_all(header::SET_COOKIE).iter().cloned().collect();
+        headers.remove(header::SET_COOKIE);
+        for cookie in cookies.into_iter().chain(own) {
+            headers.append(header::SET_COOKIE, cookie);
+        }
+        // A cache that kept this answer would hand one person's session to the next.
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+
+    /// Whether [`Visitor::settle`] has something to add.
+    pub fn leaves_something(&self) -> bool {
+        !self.found().cookies.is_empty()
+    }
+
+    pub(super) fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    /// The service, without which there is no right to give.
+    pub(super) fn service(&self, wanted: &str) -> Result<&TenantAuth, Refused> {
+        self.gate.parts.verifier.service().ok_or_else(|| {
+            Refused::not_set_up(&format!(
+                "{wanted} needs the service in this process: make the gate with Gate::new(tenant_auth), or take a Principal instead"
+            ))
+        })
+    }
+
+    /// Where the request comes from, as sessions and throttles keep it.
+    pub(super) fn client(&self) -> Client {
+        let user_agent = self.request.headers().get(header::USER_AGENT).and_then(|value| value.to_str().ok());
+        Client { ip: self.client_ip(), user_agent: user_agent.map(str::to_owned) }
+    }
+
+    /// The last thing found out about the cookies decides what leaves.
+    pub(super) fn leave(&self, cookies: Vec<HeaderValue>, renewed: Option<SignedToken>) {
+        let mut found = self.found();
+        found.cookies = cookies;
+        found.renewed = renewed;
+    }
+
+    /// The access token that an earlier question about this request got.
+    pub(super) fn renewed_token(&self) -> Option<SignedToken> {
+        self.found().renewed.clone()
+    }
+
+    pub(super) fn known(&self) -> Option<Principal> {
+        self.found().principal.clone()
+    }
+
+    pub(super) fn remember(&self, principal: &Principal) {
+        self.found().principal = Some(principal.clone());
+    }
+
+    fn found(&self) -> MutexGuard<'_, Found> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl From<Refusal> for Refused {
+    fn from(refusal: Refusal) -> Self {
+        Self::new(refusal)
+    }
+}

@@ -1,0 +1,35 @@
+//! What a request's headers present: things that must stand once and as text, or not at all.
+
+use ::http::HeaderMap;
+
+use super::refusal::Refusal;
+use crate::error::Error;
+
+/// A header that must stand once and as text does not.
+#[derive(Debug)]
+pub(crate) struct AmbiguousHeader;
+
+/// The only value of a header; `None` when it is absent, an error when it is sent twice or is no text.
+pub(crate) fn single<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, AmbiguousHeader> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (None, _) => Ok(None),
+        (Some(value), None) => value.to_str().map(Some).map_err(|_| AmbiguousHeader),
+        (Some(_), Some(_)) => Err(AmbiguousHeader),
+    }
+}
+
+/// Two `Authorization` headers are two opinions of who asks.
+pub(crate) fn single_authorization(headers: &HeaderMap) -> Result<(), Refusal> {
+    match headers.get_all("authorization").iter().count() {
+        0 | 1 => Ok(()),
+        _ => Err(Error::invalid("Authorization", "must be sent once").into()),
+    }
+}
+
+/// The token of a Bearer, when there is one. What is no text is no token either.
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get("authorization")?.to_str().unwrap_or("Bearer ");
+    let (scheme, token) = value.split_once(' ').unwrap_or((value, ""));
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}

@@ -1,0 +1,169 @@
+//! A whole service for a host's own tests: a temporary SQLite file, a clock that stands still, a mailer that keeps what it is
+//! given, cheap hashing, and an organization with an admin and a member who can log in at once. It panics where a service would
+//! return an error: a test that cannot be set up has failed.
+//!
+//! ```
+//! use tenant_auth_core::{Verification, testing::TestAuth};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! let test = TestAuth::new().await;
+//! let tokens = test.login(&test.member).await;
+//! let Verification::Valid(identity) = test.org.verify(tokens.access.expose()).await.unwrap() else { panic!("a live token") };
+//! assert_eq!(identity.user.email, test.member.email);
+//! test.clock.advance(test.auth.config().access_token_ttl);
+//! assert!(matches!(test.org.verify(tokens.access.expose()).await.unwrap(), Verification::Invalid));
+//! # }
+//! ```
+
+use std::sync::Arc;
+
+use tempfile::TempDir;
+
+use crate::{
+    account::{Client, Credentials, Login},
+    backend::NewApiKey,
+    builder::TenantAuth,
+    caller::Tenant,
+    config::Config,
+    id::UserId,
+    model::{Role, Scope, Status},
+    operator::{NewOrganization, NewUser},
+    ports::{Argon2Params, MockClock, RecordingMailer},
+    sealed::MasterKeys,
+    secret::{ApiKeyText, Password},
+    store::Sqlite,
+    time::Timestamp,
+    token::Tokens,
+    value::{Email, Plan, Slug},
+};
+
+/// The slug of [`TestAuth::org`].
+pub const SLUG: &str = "acme";
+/// Everybody's password.
+pub const PASSWORD: &str = "mauve-otter-plinth-42";
+
+/// A service with an organization, its admin and its member. The file goes with it.
+#[derive(Debug)]
+pub struct TestAuth {
+    /// The service.
+    pub auth: TenantAuth,
+    /// Moves only when told to; begins at 2026-11-20T08:21:00Z.
+    pub clock: Arc<MockClock>,
+    /// What was sent; `auth.worker().tick()` sends what waits.
+    pub mails: Arc<RecordingMailer>,
+    /// The organization `acme`.
+    pub org: Tenant,
+    /// `ada@acme.example`, an org_admin.
+    pub admin: TestPerson,
+    /// `max@acme.example`, a plain member.
+    pub member: TestPerson,
+    _file: TempDir,
+}
+
+/// Somebody who can log in.
+#[derive(Debug, Clone)]
+pub struct TestPerson {
+    /// `usr_…`
+    pub id: UserId,
+    /// The address.
+    pub email: Email,
+    /// The password as typed.
+    pub password: Password,
+}
+
+impl TestAuth {
+    /// A service at `http://localhost` with default settings.
+    ///
+    /// # Panics
+    /// When it cannot be set up, such as outside a tokio runtime.
+    pub async fn new() -> Self {
+        Self::with(|_| ()).await
+    }
+
+    /// The same with other settings.
+    ///
+    /// # Panics
+    /// As [`TestAuth::new`].
+    pub async fn with(change: impl FnOnce(&mut Config)) -> Self {
+        let file = tempfile::tempdir().expect("a temporary directory");
+        let clock = Arc::new(MockClock::at(Timestamp::parse("2026-11-20T08:21:00Z").expect("a time")));
+        let mails = Arc::new(RecordingMailer::default());
+        let mut config = Config::new("http://localhost".parse().expect("a URL"));
+        config.argon2 = Argon2Params { memory_kib: 64, iterations: 1, parallelism: 1 };
+        change(&mut config);
+        let path = file.path().join("auth.db");
+        let auth = TenantAuth::builder()
+            .store(Sqlite::open(&path.to_string_lossy(), 4).await.expect("SQLite opens"))
+            .master_keys(MasterKeys::parse(&MasterKeys::generate_text()).expect("a generated key"))
+            .config(config)
+            .clock(Arc::clone(&clock) as _)
+            .mailer(Arc::clone(&mails) as _)
+            .build()
+            .await
+            .expect("the service can be built");
+        let new = NewOrganization {
+            name: "Acme Rockets".parse().expect("a name"),
+            slug: SLUG.parse().expect("a slug"),
+            plan: Plan::default(),
+            app_url: None,
+            admin_email: "first@acme.example".parse().expect("an address"),
+        };
+        auth.operator().create_organization(new).await.expect("the organization is new");
+        let admin = person(&auth, "Ada Admin", Role::OrgAdmin).await;
+        let member = person(&auth, "Max Member", Role::Member).await;
+        let org = auth.tenant(SLUG).await.expect("the organization exists");
+        Self { auth, clock, mails, org, admin, member, _file: file }
+    }
+
+    /// Somebody more; their address is their first name's, `grace@acme.example` for `Grace Hopper`.
+    ///
+    /// # Panics
+    /// When the name is none, or taken.
+    pub async fn person(&self, name: &str, role: Role) -> TestPerson {
+        person(&self.auth, name, role).await
+    }
+
+    /// A new session of somebody.
+    ///
+    /// # Panics
+    /// When they are not let in.
+    pub async fn login(&self, person: &TestPerson) -> Tokens {
+        let (email, password) = (person.email.clone(), person.password.clone());
+        match self.org.login(Credentials { email, password, client: Client::default() }).await {
+            Ok(Login::Session(opened)) => opened.tokens,
+            other => panic!("{} cannot log in: {other:?}", person.email),
+        }
+    }
+
+    /// Suspends somebody, or reactivates them, as an org_admin does.
+    ///
+    /// # Panics
+    /// When the admin may not.
+    pub async fn set_status(&self, person: &TestPerson, status: Status) {
+        let tokens = self.login(&self.admin).await;
+        let admin = self.org.authenticate(tokens.access.expose()).await.and_then(|member| member.as_admin());
+        admin.expect("an org_admin").set_status(&person.id, status).await.expect("the admin may");
+    }
+
+    /// An API key of the organization.
+    ///
+    /// # Panics
+    /// Beyond the limit of keys.
+    pub async fn api_key(&self, scopes: &[Scope]) -> ApiKeyText {
+        let new = NewApiKey { name: "test".parse().expect("a name"), scopes: scopes.to_vec(), expires_at: None };
+        self.auth.operator().create_api_key(&slug(), new).await.expect("a key can be made").key
+    }
+}
+
+async fn person(auth: &TenantAuth, name: &str, role: Role) -> TestPerson {
+    let first = name.split_whitespace().next().unwrap_or(name).to_lowercase();
+    let email: Email = format!("{first}@{SLUG}.example").parse().expect("an address");
+    let new = NewUser { email: email.clone(), name: name.parse().expect("a name"), role, password: PASSWORD.into() };
+    let created = auth.operator().create_user(&slug(), new).await.expect("the person is new");
+    TestPerson { id: created.user.id, email, password: PASSWORD.into() }
+}
+
+fn slug() -> Slug {
+    SLUG.parse().expect("a slug")
+}

@@ -1,0 +1,93 @@
+//! Taking on deliveries: each endpoint is locked, then as many of its due deliveries as it has places are moved to the end of a lease,
+//! in one transaction for all of them.
+
+use std::time::Duration;
+
+use super::{attempt::Endpoint, places::Left};
+use crate::{
+    builder::TenantAuth,
+    error::Error,
+    model::{Webhook, WebhookStatus},
+    store::{ClaimedDelivery, DueEndpoint, Tx},
+    time::Timestamp,
+};
+
+/// Beyond an attempt's own timeout, nobody else tries a claimed delivery for this long: resolving takes up to 5 s of it, the rest is
+/// for recording and for servers whose clocks differ.
+pub(super) const LEASE_MARGIN: Duration = Duration::from_secs(15);
+
+/// An endpoint and what it is to be sent now.
+#[derive(Debug)]
+pub(super) struct Claimed {
+    pub(super) endpoint: Endpoint,
+    pub(super) claims: Vec<ClaimedDelivery>,
+}
+
+/// Claims what there are places for, in the order of the endpoints' ids.
+pub(super) async fn claim(
+    auth: &TenantAuth,
+    due: &[DueEndpoint],
+    left: &mut Left<'_>,
+    now: Timestamp,
+) -> Result<Vec<Claimed>, Error> {
+    if !due.iter().any(|endpoint| left.of(endpoint) > 0) {
+        return Ok(Vec::new());
+    }
+    let mut tx = auth.store().begin().await?;
+    let mut claimed = Vec::new();
+    for endpoint in due {
+        let places = left.of(endpoint);
+        if places == 0 {
+            continue;
+        }
+        if let Some(one) = claim_at(auth, &mut tx, (endpoint, places), now).await? {
+            left.promise(endpoint, one.claims.len());
+            claimed.push(one);
+        }
+    }
+    tx.commit(now, auth.entropy()).await?;
+    Ok(claimed)
+}
+
+async fn claim_at(
+    auth: &TenantAuth,
+    tx: &mut Tx,
+    (due, places): (&DueEndpoint, usize),
+    now: Timestamp,
+) -> Result<Option<Claimed>, Error> {
+    let lease_until = now.plus(auth.config().webhook_timeout + LEASE_MARGIN);
+    let Some(held) = tx.webhooks().hold_endpoint(&due.id).await? else { return Ok(None) };
+    match open(auth, tx, held, now).await? {
+        Ok(endpoint) if endpoint.webhook.status == WebhookStatus::Disabled => {
+            // It was disabled while an event was being turned into this.
+            tx.deliveries().cancel_pending(&due.id).await?;
+            Ok(None)
+        }
+        Ok(endpoint) => {
+            let limit = u32::try_from(places).unwrap_or(u32::MAX);
+            let claims = tx.deliveries().claim(&due.id, now, lease_until, limit).await?;
+            Ok((!claims.is_empty()).then_some(Claimed { endpoint, claims }))
+        }
+        Err(error) => {
+            // A defect of this one endpoint, which must not keep the others waiting.
+            tracing::error!(webhook = %due.id, %error, "a webhook cannot be read; its deliveries wait");
+            tx.deliveries().postpone(&due.id, now, lease_until).await?;
+            Ok(None)
+        }
+    }
+}
+
+/// Opens the secrets that sign now. The outer error is the database's, the inner one the endpoint's.
+async fn open(
+    auth: &TenantAuth,
+    tx: &mut Tx,
+    held: Result<Webhook, Error>,
+    now: Timestamp,
+) -> Result<Result<Endpoint, Error>, Error> {
+    let webhook = match held {
+        Ok(webhook) => webhook,
+        Err(error) => return Ok(Err(error)),
+    };
+    let stored = tx.webhooks().secrets(&webhook.org_id, &webhook.id, now).await?;
+    Ok(Endpoint::open(auth, webhook, &stored))
+}

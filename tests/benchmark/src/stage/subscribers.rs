@@ -1,0 +1,62 @@
+//! An organization with webhooks, in a database of its own: made through the library, by an admin whose token then changes things
+//! through the service under test.
+
+use std::sync::Arc;
+
+use tenant_auth_core::{
+    Client, Credentials, EventSelection, Login, MasterKeys, NewOrganization, NewUser, NewWebhook, Plan, Role, Store,
+    StoredPassword, TenantAuth, UserId,
+};
+
+use super::{
+    Database, PASSWORD, requests,
+    service::{self, Believing, Nowhere},
+};
+use crate::Failure;
+
+/// An organization whose events go somewhere.
+#[derive(Debug)]
+pub(crate) struct Subscribers {
+    slug: String,
+    token: String,
+    admin: UserId,
+}
+
+impl Subscribers {
+    /// Makes an organization with a webhook for each of these URLs, all of which get every event.
+    pub(crate) async fn settle(database: &Database, master_key: &str, slug: &str, urls: &[String]) -> Result<Self, Failure> {
+        let store = Store::open(&database.url, 2).await?;
+        let builder = TenantAuth::builder().store(store.clone()).master_keys(MasterKeys::parse(master_key)?);
+        let builder = builder.hasher(Arc::new(Believing(StoredPassword::new("")))).mailer(Arc::new(Nowhere));
+        let auth = builder.config(service::config()?).build().await?;
+        let (email, slug) = (format!("admin@{slug}.example.com"), slug.to_owned());
+        let organization = NewOrganization {
+            name: "Subscribers".parse()?,
+            slug: slug.parse()?,
+            plan: Plan::default(),
+            app_url: None,
+            admin_email: format!("first@{slug}.example.com").parse()?,
+        };
+        auth.operator().create_organization(organization).await?;
+        let user = NewUser { email: email.parse()?, name: "Admin".parse()?, role: Role::OrgAdmin, password: PASSWORD.into() };
+        auth.operator().create_user(&slug.parse()?, user).await?;
+        let tenant = auth.tenant(&slug).await?;
+        let credentials = Credentials { email: email.parse()?, password: PASSWORD.into(), client: Client::default() };
+        let Login::Session(opened) = tenant.login(credentials).await? else { return Err("a login took another step".into()) };
+        let token = opened.tokens.access.expose().to_owned();
+        let member = tenant.authenticate(&token).await?;
+        let admin = member.as_admin()?;
+        for url in urls {
+            let (url, events) = (url.clone(), EventSelection::parse(&["*"])?);
+            admin.create_webhook(NewWebhook { url, events, description: "".parse()? }).await?;
+        }
+        auth.worker().tick().await?;
+        store.close().await;
+        Ok(Self { slug, token, admin: member.user().id.clone() })
+    }
+
+    /// A change with this number in its event.
+    pub(crate) fn change(&self, counter: usize) -> Vec<u8> {
+        requests::count(&self.slug, &self.token, self.admin.as_str(), counter)
+    }
+}

@@ -1,0 +1,38 @@
+//! Who compiles what, as cargo itself resolves it.
+
+use std::process::Command;
+
+use super::repository;
+
+/// The crates that a dependency on this package brings, with its default features and these.
+fn tree(package: &str, features: &str) -> Vec<String> {
+    let mut command = Command::new(env!("CARGO"));
+    command.args(["tree", "--offline", "--edges", "normal,build", "--prefix", "none", "--package", package]);
+    command.args(["--features", features]).current_dir(repository("."));
+    let output = command.output().expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
+}
+
+#[track_caller]
+fn assert_without(package: &str, features: &str, unwanted: &[&str]) {
+    let tree = tree(package, features);
+    assert!(tree.iter().any(|name| name == "tenant-auth-core"), "{package} stands on the core: {tree:?}");
+    let found: Vec<_> = tree.iter().filter(|name| unwanted.iter().any(|unwanted| name.starts_with(unwanted))).collect();
+    assert!(found.is_empty(), "{package} with {features:?} brings {found:?}");
+}
+
+#[test]
+fn a_user_of_one_framework_never_compiles_the_other() {
+    assert_without("tenant-auth-axum", "", &["actix", "lettre", "reqwest"]);
+    assert_without("tenant-auth-actix", "", &["axum", "tower", "hyper", "lettre", "reqwest"]);
+}
+
+#[test]
+fn the_library_alone_brings_neither_a_framework_nor_a_client() {
+    let unwanted = ["axum", "actix", "hyper", "reqwest", "lettre", "tempfile"];
+    assert_without("tenant-auth-core", "", &unwanted);
+    assert_without("tenant-auth-core", "postgres,http", &unwanted);
+    assert_without("tenant-auth-core", "remote", &["axum", "actix", "lettre", "openssl-sys", "native-tls", "h2", "ring"]);
+}

@@ -1,0 +1,68 @@
+//! The host's routes on actix-web.
+
+use std::net::TcpListener;
+
+use actix_web::{App, HttpResponse, HttpServer, Scope, http::header, middleware::from_fn, web};
+use tenant_auth_actix::{Auth, Rejection, guard, require};
+use tenant_auth_core::{Backend, Member, OrgAdmin, Principal, Tenant, TenantAuth, http::Gate};
+
+use crate::server::Running;
+
+/// Actix brings its own single-threaded runtime, on a thread of its own: not the one the gate was made on.
+pub(super) fn serve(gate: Gate, mounted: Option<TenantAuth>, listener: TcpListener) -> Running {
+    let (started, handle) = std::sync::mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        actix_web::rt::System::new().block_on(async move {
+            let app = move || {
+                App::new()
+                    .configure(|config| {
+                        if let Some(auth) = &mounted {
+                            config.service(tenant_auth_actix::routes(auth));
+                        }
+                    })
+                    .service(routes("/app").wrap(guard(&gate)))
+                    .service(routes("/t/{slug}/app").wrap(guard(&gate)))
+                    .route("/open", web::get().to(|| async { "open" }))
+                    .route("/unguarded", web::get().to(async |_: Auth<Principal>| "never"))
+                    .default_service(web::to(|| async { HttpResponse::NotFound().body("the host's own 404") }))
+            };
+            let server = HttpServer::new(app).workers(1).disable_signals().listen(listener).expect("a socket").run();
+            started.send(server.handle()).expect("somebody waits");
+            server.await.expect("the server runs");
+        });
+    });
+    Running::Actix { handle: handle.recv().expect("the server starts"), thread: Some(thread) }
+}
+
+fn routes(prefix: &str) -> Scope {
+    web::scope(prefix)
+        .route("/who", web::to(async |Auth(who): Auth<Principal>| super::principal(&who)))
+        .route("/member", web::to(async |Auth(member): Auth<Member>| super::member(&member)))
+        .route(
+            "/twice",
+            web::to(async |Auth(who): Auth<Principal>, Auth(member): Auth<Member>| {
+                format!("{} {}", who.user.email, super::member(&member))
+            }),
+        )
+        .route("/keys", web::get().to(async |Auth(admin): Auth<OrgAdmin>| super::keys(admin).await.map_err(Rejection::from)))
+        .route("/backend", web::get().to(async |Auth(backend): Auth<Backend>| super::backend(&backend).map_err(Rejection::from)))
+        .route("/tenant", web::get().to(async |Auth(tenant): Auth<Tenant>| super::tenant(&tenant)))
+        .route("/choice", web::get().to(choice))
+        .route("/cached", web::get().to(cached))
+        .service(web::scope("/covered").route("/page", web::to(async || "covered")).wrap(from_fn(require::<Member, _>)))
+}
+
+/// A page for everybody, with something more for those who are known.
+async fn choice(who: Result<Auth<Principal>, Rejection>) -> String {
+    match who {
+        Ok(Auth(who)) => super::principal(&who),
+        Err(Rejection(refused)) => format!("nobody: {} {}", refused.status().as_u16(), refused.code()),
+    }
+}
+
+/// A page that a cache would keep.
+async fn cached(Auth(_): Auth<Principal>) -> HttpResponse {
+    let mut response = HttpResponse::Ok();
+    response.insert_header((header::CACHE_CONTROL, "public, max-age=60")).append_header((header::SET_COOKIE, "theme=dark"));
+    response.body("cached")
+}

@@ -1,0 +1,171 @@
+//! Programs walked from outside, over HTTP: a stranger's path through an example or a guide, from nothing to a protected page that
+//! answers 200 to a member, 403 to a suspended one and 401 after the logout.
+
+use std::{path::Path, process::Command};
+
+use tenant_auth_core::{Config, MasterKeys, Role, Scope, Sqlite, TenantAuth, testing::TestAuth};
+
+use crate::{Adapter, Caller, PASSWORD, Process, Response, caller::Person, server::Server, template};
+
+/// A database that a program and its test both open.
+#[derive(Debug)]
+pub struct SharedFile {
+    directory: tempfile::TempDir,
+    /// For the program, too.
+    pub master_key: String,
+}
+
+impl SharedFile {
+    /// A new one.
+    #[expect(clippy::new_without_default, reason = "it makes a directory")]
+    pub fn new() -> Self {
+        Self { directory: crate::scratch::directory("shared"), master_key: MasterKeys::generate_text() }
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> std::path::PathBuf {
+        self.directory.path().join("auth.db")
+    }
+
+    /// A member whom the program's operator creates while it runs.
+    async fn member(&self) -> Person {
+        let store = Sqlite::open(&self.path().display().to_string(), 1).await.expect("the program's file");
+        let config = Config::new(template::public_url());
+        let keys = MasterKeys::parse(&self.master_key).expect("a generated key");
+        let auth = TenantAuth::builder().store(store).master_keys(keys).config(config).build().await.expect("it opens");
+        template::person(&auth, "acme", "Max Member", Role::Member).await
+    }
+}
+
+/// A program that carries the service, made ready with this file; it printed the invite of acme's first admin.
+///
+/// # Panics
+/// Where it answers otherwise than it should.
+pub async fn embedded(process: &Process, file: &SharedFile, invite: &str, page: &str) {
+    let admin = Caller::at(process.address, "acme");
+    expect(admin.accept(invite, "Ada Admin").await, 200);
+    expect(admin.visit(page).await, 200);
+    let person = file.member().await;
+    let member = Caller::at(process.address, "acme").named(person).logged_in().await;
+    expect(member.elsewhere().visit(page).await, 401);
+    expect(member.visit(page).await, 200);
+
+    member.jar().forget("access_token");
+    let renewed = expect(member.visit(page).await, 200);
+    assert!(!renewed.cookie("access_token").is_cleared() && member.jar().value("access_token").is_some());
+
+    expect(admin.set_status(member.id(), "suspended").await, 200);
+    assert_eq!(expect(member.visit(page).await, 403).code(), "suspended");
+    expect(admin.set_status(member.id(), "active").await, 200);
+    let tab = member.copied();
+    expect(member.logout().await, 200);
+    assert_eq!(expect(tab.visit(page).await, 401).code(), "session_required");
+    expect(tab.visit("/nowhere").await, 404);
+}
+
+/// A service on a socket, for programs that ask a deployed one.
+#[derive(Debug)]
+pub struct Deployed {
+    test: TestAuth,
+    server: Server,
+    /// A key with the scope `verify`.
+    pub api_key: String,
+}
+
+impl Deployed {
+    /// A new one.
+    pub async fn start() -> Self {
+        let test = TestAuth::new().await;
+        let api_key = test.api_key(&[Scope::Verify]).await.expose().to_owned();
+        Self { server: Server::start(&test.auth, Adapter::Axum), test, api_key }
+    }
+
+    /// `http://127.0.0.1:<port>`
+    pub fn url(&self) -> String {
+        format!("http://{}", self.server.address())
+    }
+
+    /// The address of its administrator, whose password is [`PASSWORD`](crate::PASSWORD).
+    pub fn admin_email(&self) -> &str {
+        self.test.admin.email.as_str()
+    }
+}
+
+/// A program that asks this service.
+///
+/// # Panics
+/// Where it answers otherwise than it should.
+pub async fn remote(deployed: &Deployed, process: &Process, page: &str) {
+    let Deployed { test, server, .. } = deployed;
+    let service = Caller::at(server.address(), "acme");
+    let log_in = async |email: &str| {
+        let browser = service.elsewhere();
+        expect(browser.login_with(email, PASSWORD).await, 200);
+        browser
+    };
+    let (admin, member) = (log_in(test.admin.email.as_str()).await, log_in(test.member.email.as_str()).await);
+    let visit = |browser: &Caller| browser.at_address(process.address).visit(page);
+    expect(visit(&service.elsewhere()).await, 401);
+    expect(visit(&member).await, 200);
+
+    test.clock.advance(test.auth.config().access_token_ttl);
+    let before = member.access_token();
+    expect(visit(&member).await, 200);
+    assert_ne!(member.access_token(), before, "the browser has the next one");
+
+    expect(admin.refresh().await, 200);
+    expect(admin.set_status(test.member.id.as_str(), "suspended").await, 200);
+    assert_eq!(expect(visit(&member).await, 403).code(), "suspended");
+    expect(admin.set_status(test.member.id.as_str(), "active").await, 200);
+    let tab = member.copied();
+    expect(member.logout().await, 200);
+    let refused = expect(visit(&tab).await, 401);
+    assert!(refused.cookie("refresh_token").is_cleared());
+}
+
+/// What a program prints to whoever runs it to its end.
+///
+/// # Panics
+/// When it fails.
+pub fn printed(command: &mut Command) -> String {
+    let output = command.output().expect("the program runs");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    text
+}
+
+/// The text between two others, such as a token in what was printed.
+///
+/// # Panics
+/// When it is not there.
+pub fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
+    let (_, rest) = text.split_once(before).unwrap_or_else(|| panic!("no {before:?} in {text}"));
+    rest.split_once(after).map_or(rest, |(found, _)| found)
+}
+
+/// The fenced blocks of this language in a guide.
+///
+/// # Panics
+/// When the guide cannot be read.
+pub fn blocks(guide: &Path, language: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(guide).unwrap_or_else(|error| panic!("{}: {error}", guide.display()));
+    let fence = format!("```{language}\n");
+    text.split(&fence).skip(1).filter_map(|rest| rest.split_once("```").map(|(block, _)| block.to_owned())).collect()
+}
+
+/// The statuses that `curl -i` showed when a block of a guide was pasted into a shell, with what a reader puts in replaced.
+///
+/// # Panics
+/// When a command fails.
+pub fn pasted(block: &str, replaced: &[(&str, &str)], environment: &[(&str, &str)]) -> Vec<u16> {
+    let script = replaced.iter().fold(block.to_owned(), |script, (from, to)| script.replace(from, to));
+    let mut command = Command::new("bash");
+    command.args(["-euo", "pipefail", "-c", &script]).envs(environment.iter().copied());
+    let text = printed(&mut command);
+    text.split("HTTP/1.1 ").skip(1).filter_map(|rest| rest.get(..3)?.parse().ok()).collect()
+}
+
+#[track_caller]
+fn expect(response: Response, status: u16) -> Response {
+    response.expect(status)
+}

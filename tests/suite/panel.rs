@@ -1,0 +1,175 @@
+//! The admin panel and the hosted pages, as an adapter serves them: which paths there are, what every answer carries, what a
+//! browser need not be sent twice, and that the host's own pages stay the host's.
+
+use tenant_auth_conformance::{App, HOST_404, HOST_ASSET, HOST_PAGE, HOST_TEXT, Raw, exchange, scenarios};
+use tenant_auth_core::http::Pages;
+
+scenarios![
+    every_page_says_what_a_browser_may_do_with_it,
+    a_page_that_has_not_changed_is_not_sent_again,
+    head_answers_like_get_without_a_body,
+    another_method_is_405,
+    what_is_not_listed_is_the_hosts,
+    a_page_names_only_files_that_are_there,
+    pages_ask_for_no_organization_and_set_no_cookie,
+    a_public_url_with_a_path_moves_every_page,
+];
+
+const PAGES: [&str; 7] = ["/", "/sign-in", "/invite", "/forgot", "/reset", "/verify", "/change-email"];
+
+async fn ask(app: &App, method: &str, path: &str, headers: &str) -> Raw {
+    let head = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{headers}\r\n", app.address());
+    exchange(app.address(), head.as_bytes(), b"", method == "HEAD")
+        .await
+        .unwrap_or_else(|problem| panic!("{method} {path}: {problem}"))
+}
+
+async fn get(app: &App, path: &str) -> Raw {
+    ask(app, "GET", path, "").await
+}
+
+/// A header's only value.
+#[track_caller]
+fn header<'a>(raw: &'a Raw, name: &str) -> &'a str {
+    let values: Vec<_> = raw.headers.iter().filter(|(have, _)| have.eq_ignore_ascii_case(name)).collect();
+    assert_eq!(values.len(), 1, "{name} in {:?}", raw.headers);
+    &values[0].1
+}
+
+fn text(raw: &Raw) -> &str {
+    std::str::from_utf8(&raw.body).expect("text")
+}
+
+/// Every path there is.
+fn paths(app: &App) -> Vec<String> {
+    Pages::new(&app.auth).paths()
+}
+
+async fn every_page_says_what_a_browser_may_do_with_it(app: &App) {
+    assert!(PAGES.iter().all(|page| paths(app).iter().any(|path| path == page)));
+    for path in paths(app) {
+        let page = get(app, &path).await;
+        assert_eq!(page.status, 200, "{path}");
+        let policy = header(&page, "Content-Security-Policy");
+        for directive in
+            ["default-src 'self'", "img-src 'self' data:", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"]
+        {
+            assert!(policy.split("; ").any(|have| have == directive), "{path}: {policy}");
+        }
+        assert!(!policy.contains("unsafe") && !policy.contains('*') && !policy.contains("http"), "{path}: {policy}");
+        for (name, value) in [
+            ("X-Content-Type-Options", "nosniff"),
+            ("Referrer-Policy", "no-referrer"),
+            ("X-Frame-Options", "DENY"),
+            ("Cross-Origin-Opener-Policy", "same-origin"),
+            ("Cache-Control", "no-cache"),
+        ] {
+            assert_eq!(header(&page, name), value, "{path}");
+        }
+        assert!(header(&page, "Permissions-Policy").contains("camera=()"));
+        let kind = match path.rsplit_once('.') {
+            Some((_, "js")) => "text/javascript; charset=utf-8",
+            Some((_, "css")) => "text/css; charset=utf-8",
+            Some((_, "svg")) => "image/svg+xml",
+            _ => "text/html; charset=utf-8",
+        };
+        assert_eq!(header(&page, "Content-Type"), kind, "{path}");
+    }
+}
+
+async fn a_page_that_has_not_changed_is_not_sent_again(app: &App) {
+    for path in paths(app) {
+        let page = get(app, &path).await;
+        let tag = header(&page, "ETag").to_owned();
+        assert!(tag.starts_with('"') && tag.ends_with('"') && tag.len() > 20, "a strong validator: {tag}");
+        for known in [tag.clone(), format!("W/{tag}"), format!("\"other\", {tag}"), "*".to_owned()] {
+            let unchanged = ask(app, "GET", &path, &format!("If-None-Match: {known}\r\n")).await;
+            assert_eq!((unchanged.status, unchanged.body.len()), (304, 0), "{path}: {known}");
+            assert_eq!(header(&unchanged, "ETag"), tag);
+            assert!(header(&unchanged, "Content-Security-Policy").contains("'self'"));
+        }
+        let changed = ask(app, "GET", &path, "If-None-Match: \"other\", W/\"another\"\r\n").await;
+        assert_eq!(changed.body, page.body, "{path}");
+    }
+}
+
+async fn head_answers_like_get_without_a_body(app: &App) {
+    for path in paths(app) {
+        let (page, head) = (get(app, &path).await, ask(app, "HEAD", &path, "").await);
+        assert_eq!((head.status, head.body.len()), (200, 0), "{path}");
+        for name in ["Content-Type", "ETag", "Cache-Control", "Content-Security-Policy"] {
+            assert_eq!(header(&head, name), header(&page, name), "{name} of {path}");
+        }
+    }
+}
+
+async fn another_method_is_405(app: &App) {
+    for path in paths(app) {
+        for method in ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"] {
+            let refused = ask(app, method, &path, "Content-Length: 0\r\n").await;
+            assert_eq!(refused.status, 405, "{method} {path}");
+            assert_eq!(header(&refused, "Allow"), "GET, HEAD");
+            assert!(header(&refused, "Content-Type").starts_with("text/plain"));
+            assert!(header(&refused, "Content-Security-Policy").contains("'self'"));
+        }
+    }
+}
+
+async fn what_is_not_listed_is_the_hosts(app: &App) {
+    for own in [HOST_PAGE, HOST_ASSET] {
+        let page = get(app, own).await;
+        assert_eq!((page.status, text(&page)), (200, HOST_TEXT), "{own}");
+        assert!(!page.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-security-policy")), "{own}");
+    }
+    for nothing in [
+        "/sign-in/",
+        "/sign-in/x",
+        "/members",
+        "/assets",
+        "/assets/",
+        "/assets/nothing.js",
+        "/panel",
+        "/favicon.ico",
+        "/api",
+        "/API/v1",
+    ] {
+        let missing = get(app, nothing).await;
+        assert_eq!((missing.status, text(&missing)), (404, HOST_404), "{nothing}");
+    }
+}
+
+/// What the pages load is found from each page's address, wherever that is.
+async fn a_page_names_only_files_that_are_there(app: &App) {
+    for page in PAGES {
+        let html = get(app, page).await;
+        let named: Vec<&str> = text(&html).split(['"', '\'']).filter(|word| word.starts_with("assets/")).collect();
+        assert!(named.len() >= 3, "{page}: a script, styles and an icon");
+        for file in named {
+            assert_eq!(get(app, &format!("/{file}")).await.status, 200, "{page} names {file}");
+        }
+    }
+}
+
+async fn pages_ask_for_no_organization_and_set_no_cookie(app: &App) {
+    for path in paths(app) {
+        let foreign =
+            ask(app, "GET", &path, "Origin: https://evil.example\r\nSec-Fetch-Site: cross-site\r\nCookie: access_token=x\r\n")
+                .await;
+        assert_eq!(foreign.status, 200, "a link from anywhere leads here: {path}");
+        for name in ["set-cookie", "access-control-allow-origin"] {
+            assert!(!foreign.headers.iter().any(|(have, _)| have.eq_ignore_ascii_case(name)), "{name} of {path}");
+        }
+    }
+}
+
+async fn a_public_url_with_a_path_moves_every_page(app: &App) {
+    let moved = app.beside(|setup| setup.config.public_url = "https://example.com/company/auth/".parse().expect("a URL")).await;
+    for page in PAGES {
+        assert_eq!(get(&moved, &format!("/company/auth{page}")).await.body, get(app, page).await.body, "{page}");
+        assert_eq!(text(&get(&moved, page).await), HOST_404, "{page} is the host's");
+    }
+    assert_eq!(get(&moved, "/company/auth/assets/main.js").await.status, 200);
+    let bare = get(&moved, "/company/auth").await;
+    assert_eq!((bare.status, header(&bare, "Location")), (308, "/company/auth/"));
+    assert_eq!(text(&get(&moved, "/company").await), HOST_404);
+}
