@@ -12,7 +12,12 @@ use tenant_auth_core::{
     ports::{Message, MockClock, RecordingMailer, RecordingSender, ScriptedResolver},
 };
 
-use crate::{Adapter, Caller, Cell, CookieRules, Org, Setup, caller::Target, database::Database, server::{self, Server}};
+use crate::{
+    Adapter, Caller, Cell, CookieRules, Org, Setup,
+    caller::Target,
+    database::Database,
+    server::{self, Server},
+};
 
 /// A running service. Its own organization is `acme`; [`App::other_org`] is the neighbour.
 #[derive(Debug)]
