@@ -16,6 +16,7 @@ mod cookies;
 mod deliveries;
 mod delivery_again;
 mod delivery_changes;
+mod delivery_defects;
 mod delivery_health;
 mod delivery_http;
 mod delivery_retries;
@@ -100,6 +101,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         deliveries::scenarios(),
         delivery_again::scenarios(),
         delivery_changes::scenarios(),
+        delivery_defects::scenarios(),
         delivery_health::scenarios(),
         delivery_http::scenarios(),
         delivery_retries::scenarios(),
