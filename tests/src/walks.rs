@@ -5,12 +5,7 @@ use std::{path::Path, process::Command};
 
 use tenant_auth_core::{Config, MasterKeys, Role, Scope, Sqlite, TenantAuth, testing::TestAuth};
 
-use crate::{
-    Adapter, Caller, PASSWORD, Process, Response,
-    caller::Person,
-    server::{self, Server},
-    template,
-};
+use crate::{Adapter, Caller, PASSWORD, Process, Response, caller::Person, server, server::Server, template};
 
 /// A database that a program and its test both open.
 #[derive(Debug)]
