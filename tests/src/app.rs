@@ -1,13 +1,23 @@
 //! The service under test, running: one cell of the matrix with a database of its own, and the callers a scenario needs.
 
-use std::{net::SocketAddr, ops::Deref, sync::Arc, time::Duration};
+use std::{
+    net::{SocketAddr, TcpListener},
+    ops::Deref,
+    sync::Arc,
+    time::Duration,
+};
 
 use tenant_auth_core::{
     Config, MasterKeys, TenantAuth,
     ports::{Message, MockClock, RecordingMailer, RecordingSender, ScriptedResolver},
 };
 
-use crate::{Adapter, Caller, Cell, CookieRules, Org, Setup, caller::Target, database::Database, server::Server};
+use crate::{
+    Adapter, Caller, Cell, CookieRules, Org, Setup,
+    caller::Target,
+    database::Database,
+    server::{self, Server},
+};
 
 /// A running service. Its own organization is `acme`; [`App::other_org`] is the neighbour.
 #[derive(Debug)]
@@ -33,6 +43,11 @@ pub struct App {
 impl App {
     /// Builds and serves `setup` over `database`.
     pub async fn start(cell: Cell, setup: Setup, database: Arc<Database>) -> Self {
+        Self::start_on(server::listener(), cell, setup, database).await
+    }
+
+    /// Builds and serves `setup` over `database`, on a port that was chosen before: its public URL may have to name it.
+    pub(crate) async fn start_on(listener: TcpListener, cell: Cell, setup: Setup, database: Arc<Database>) -> Self {
         let keys = setup.master_keys.as_ref().unwrap_or(&database.template().master_key);
         let keys = MasterKeys::parse(keys).expect("well-formed master keys");
         let mut builder = TenantAuth::builder()
@@ -54,7 +69,7 @@ impl App {
             outbox: Arc::clone(&setup.outbox),
             webhooks: Arc::clone(&setup.webhooks),
             resolver: Arc::clone(&setup.resolver),
-            server: Server::start(&auth, cell.adapter),
+            server: Server::start(&auth, cell.adapter, listener),
             auth,
             setup,
             database,
@@ -79,7 +94,7 @@ impl App {
             webhooks: Arc::clone(&self.webhooks),
             resolver: Arc::clone(&self.resolver),
             setup: self.setup.clone(),
-            server: Server::start(&self.auth, adapter),
+            server: Server::start(&self.auth, adapter, server::listener()),
             database: Arc::clone(&self.database),
         }
     }

@@ -4,6 +4,7 @@
 //! nothing: each response is held against the rules that all responses obey before a scenario sees it.
 
 mod app;
+pub mod browser;
 mod caller;
 mod cell;
 mod cookies;
@@ -28,6 +29,7 @@ mod server;
 mod setup;
 pub mod smtp;
 mod template;
+pub mod totp;
 mod universal;
 mod verbs;
 pub mod walks;

@@ -31,10 +31,14 @@ pub(crate) enum Running {
     Actix { handle: actix_web::dev::ServerHandle, thread: Option<std::thread::JoinHandle<()>> },
 }
 
+/// A free port on loopback, ours from now on.
+pub(crate) fn listener() -> TcpListener {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port")
+}
+
 impl Server {
-    /// Serves `auth` by `adapter`.
-    pub(crate) fn start(auth: &TenantAuth, adapter: Adapter) -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+    /// Serves `auth` by `adapter`: the operations and the pages.
+    pub(crate) fn start(auth: &TenantAuth, adapter: Adapter, listener: TcpListener) -> Self {
         let address = listener.local_addr().expect("a bound socket");
         let running = match adapter {
             Adapter::Axum => axum(auth, listener),

@@ -1,13 +1,12 @@
-//! A second factor as its owner has it: an authenticator made by hand from RFC 4226 and RFC 6238, which shares no line with the
-//! product's, and what people do with one.
+//! A second factor as its owner has it: an authenticator, and what people do with one.
 
-use aws_lc_rs::hmac;
 use serde_json::{Value, json};
-use tenant_auth_conformance::{App, Caller, PASSWORD, Request, shape};
+pub(crate) use tenant_auth_conformance::totp::STEP;
+use tenant_auth_conformance::{
+    App, Caller, PASSWORD, Request, shape,
+    totp::{code, from_base32},
+};
 use tenant_auth_core::{Timestamp, ports::Clock};
-
-/// Seconds a code lasts.
-pub(crate) const STEP: u64 = 30;
 
 /// An authenticator app, and the sheet of paper with the recovery codes.
 #[derive(Debug, Clone)]
@@ -33,7 +32,7 @@ impl Authenticator {
     pub(crate) fn code_in(&self, app: &App, steps: i64) -> String {
         let epoch = Timestamp::parse("1970-01-01T00:00:00.000Z").expect("an ISO time");
         let now = app.clock.now().since(epoch).as_secs() / STEP;
-        hotp(&self.secret, now.checked_add_signed(steps).expect("after 1970"))
+        code(&self.secret, now.checked_add_signed(steps).expect("after 1970"))
     }
 
     /// Six digits that it shows neither now nor around now.
@@ -41,33 +40,6 @@ impl Authenticator {
         let near: Vec<String> = (-4..=4).map(|steps| self.code_in(app, steps)).collect();
         (0..).map(|n| format!("{n:06}")).find(|code| !near.contains(code)).expect("most codes are wrong")
     }
-}
-
-/// RFC 4226 with HMAC-SHA-1 and six digits.
-fn hotp(secret: &[u8], counter: u64) -> String {
-    let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, secret);
-    let tag = hmac::sign(&key, &counter.to_be_bytes());
-    let offset = usize::from(tag.as_ref()[19] & 15);
-    let word: [u8; 4] = tag.as_ref()[offset..offset + 4].try_into().expect("four bytes");
-    format!("{:06}", (u32::from_be_bytes(word) & 0x7fff_ffff) % 1_000_000)
-}
-
-/// RFC 4648 without padding.
-fn from_base32(text: &str) -> Vec<u8> {
-    let (mut bytes, mut held, mut bits) = (Vec::new(), 0u32, 0);
-    for character in text.bytes() {
-        let value = match character {
-            b'A'..=b'Z' => character - b'A',
-            b'2'..=b'7' => character - b'2' + 26,
-            _ => panic!("not base 32: {text}"),
-        };
-        (held, bits) = ((held << 5 | u32::from(value)) & 0xffff, bits + 5);
-        if bits >= 8 {
-            bits -= 8;
-            bytes.push(u8::try_from(held >> bits & 0xff).expect("eight bits"));
-        }
-    }
-    bytes
 }
 
 /// Verbs of the second factor.

@@ -1,0 +1,32 @@
+//! The pages in a headless Chromium: `cargo test -p tenant-auth-conformance --test browser`. Names read
+//! `axum::sign_in::the_keyboard_is_enough`, and any part of one is a filter.
+
+mod browser {
+    pub(crate) mod account;
+    pub(crate) mod judge;
+    pub(crate) mod links;
+    pub(crate) mod operator;
+    pub(crate) mod organization;
+    pub(crate) mod phone;
+    pub(crate) mod pictures;
+    pub(crate) mod sign_in;
+    pub(crate) mod tabs;
+    pub(crate) mod webhooks;
+}
+
+use browser::{account, judge, links, operator, organization, pictures, sign_in, tabs, webhooks};
+
+fn main() -> std::process::ExitCode {
+    let scenarios = [
+        sign_in::scenarios(),
+        links::scenarios(),
+        account::scenarios(),
+        organization::scenarios(),
+        webhooks::scenarios(),
+        operator::scenarios(),
+        tabs::scenarios(),
+        pictures::scenarios(),
+        judge::scenarios(),
+    ];
+    tenant_auth_conformance::browser::main(&scenarios.concat())
+}

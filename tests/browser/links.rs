@@ -1,0 +1,219 @@
+//! Where mailed links lead. Mail scanners open every link, some in a real browser: each link here is opened by such a one before
+//! its owner comes, and must still be good.
+
+use serde_json::json;
+use tenant_auth_conformance::{PASSWORD, browser::Stage, exchange, walks};
+
+use crate::browser::phone::Phone;
+
+walks! {
+    an_invite_makes_an_account,
+    an_invite_gives_an_account_another_organization,
+    an_invite_asks_for_the_second_factor,
+    an_invite_that_is_good_no_longer_says_so,
+    a_forgotten_password_is_replaced,
+    an_address_is_verified,
+    a_new_address_is_confirmed,
+    a_link_that_was_cut_off_says_so,
+}
+
+const NEW: &str = "nora@acme.example";
+
+/// A scanner: asks for the address as plain HTTP, and opens it in a browser that runs scripts; it presses nothing.
+async fn is_scanned(stage: &Stage, link: &str, title: &str) {
+    let path = link.strip_prefix(stage.origin()).and_then(|rest| rest.split('#').next()).expect("a link to a page");
+    for method in ["GET", "HEAD"] {
+        let head =
+            format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nUser-Agent: MailScanner/1.0\r\nConnection: close\r\n\r\n");
+        let answer = exchange(stage.address(), head.as_bytes(), b"", method == "HEAD").await.expect("an answer");
+        assert_eq!(answer.status, 200, "{method} {path}");
+    }
+    let scanner = stage.page.another_tab().await;
+    scanner.open(link).await;
+    scanner.arrives_at(title).await;
+    scanner.close().await;
+}
+
+fn token_in(link: &str) -> &str {
+    link.split_once("token=").expect("a token").1
+}
+
+async fn an_invite_makes_an_account(stage: &Stage) {
+    let (page, admin) = (&stage.page, stage.admin().logged_in().await);
+    admin.invite_as(NEW, "org_admin").await.expect(201);
+    let link = stage.link(NEW, "/invite").await;
+    is_scanned(stage, &link, "Join Acme Rockets").await;
+    page.open(&link).await;
+    page.arrives_at("Join Acme Rockets").await;
+    page.reads(NEW).await;
+    page.reads("admin").await;
+    page.is_accessible().await;
+    page.fill("Your name", "Nora New").await;
+    page.fill("Choose a password", "password1").await;
+    page.press("Create account and join").await;
+    page.reads("The new password").await;
+    page.was_refused(400, &format!("/org/invites/{}/accept", token_in(&link))).await;
+    assert_eq!(page.value("Your name").await, "Nora New");
+    page.fill("Choose a password", PASSWORD).await;
+    page.press("Create account and join").await;
+    page.arrives_at("Welcome to Acme Rockets").await;
+    page.offers("Open Acme Rockets").await;
+    page.is_accessible().await;
+    page.press("Go to your account").await;
+    page.arrives_at("Members").await;
+    page.row(NEW).reads("Admin").await;
+    page.open(&link).await;
+    page.arrives_at("This invitation is no longer valid").await;
+    page.was_refused(400, "/org/invites/preview").await;
+}
+
+async fn an_invite_gives_an_account_another_organization(stage: &Stage) {
+    let (page, admin) = (&stage.page, stage.admin().logged_in().await);
+    admin.invite("gus@globex.example").await.expect(201);
+    let link = stage.link("gus@globex.example", "/invite").await;
+    page.open(&link).await;
+    page.arrives_at("Join Acme Rockets").await;
+    page.reads("You have an account already").await;
+    page.is_accessible().await;
+    page.press("Join Acme Rockets").await;
+    page.arrives_at("Welcome to Acme Rockets").await;
+    page.press("Go to your account").await;
+    page.arrives_at("Members").await;
+    page.row("gus@globex.example").reads("Member").await;
+}
+
+async fn an_invite_asks_for_the_second_factor(stage: &Stage) {
+    let (page, admin) = (&stage.page, stage.admin().logged_in().await);
+    let phone = Phone::guarding(&stage.other_org().member().logged_in().await, stage).await;
+    admin.invite("gus@globex.example").await.expect(201);
+    page.open(&stage.link("gus@globex.example", "/invite").await).await;
+    page.press("Join Acme Rockets").await;
+    page.reads("protected by a second factor").await;
+    page.fill("Code", &phone.next_code(stage)).await;
+    page.press("Continue").await;
+    page.arrives_at("Welcome to Acme Rockets").await;
+}
+
+async fn an_invite_that_is_good_no_longer_says_so(stage: &Stage) {
+    let (page, admin) = (&stage.page, stage.admin().logged_in().await);
+    admin.invite(NEW).await.expect(201);
+    let link = stage.link(NEW, "/invite").await;
+    stage.advance(stage.config.invite_ttl.as_secs());
+    page.open(&link).await;
+    page.arrives_at("This invitation is no longer valid").await;
+    page.was_refused(400, "/org/invites/preview").await;
+    page.is_accessible().await;
+    page.press("Sign in").await;
+    page.arrives_at("Sign in").await;
+}
+
+async fn a_forgotten_password_is_replaced(stage: &Stage) {
+    let page = &stage.page;
+    page.open("/sign-in#org=acme").await;
+    page.fill("Email address", "max@acme.example").await;
+    page.press("Forgot your password?").await;
+    page.arrives_at("Forgot your password?").await;
+    assert_eq!((&*page.value("Organization").await, &*page.value("Email address").await), ("acme", "max@acme.example"));
+    page.is_accessible().await;
+    page.press("Send me a link").await;
+    page.arrives_at("Look into your mail").await;
+    page.reads("If the address belongs to a member").await;
+    page.is_accessible().await;
+    let link = stage.link("max@acme.example", "/reset").await;
+    is_scanned(stage, &link, "Choose a new password").await;
+    page.open(&link).await;
+    page.arrives_at("Choose a new password").await;
+    page.is_accessible().await;
+    page.fill("New password", "max@acme.example").await;
+    page.press("Set the new password").await;
+    page.reads("The new password").await;
+    page.was_refused(400, "/auth/reset-password").await;
+    page.fill("New password", "teal-badger-awning-77").await;
+    page.press("Set the new password").await;
+    page.arrives_at("Your password was changed").await;
+    page.is_accessible().await;
+    page.press("Sign in").await;
+    page.arrives_at("Sign in").await;
+    page.fill("Email address", "max@acme.example").await;
+    page.fill("Password", "teal-badger-awning-77").await;
+    page.press("Sign in").await;
+    page.arrives_at("Members").await;
+    page.open(&link).await;
+    page.fill("New password", "olive-heron-trellis-31").await;
+    page.press("Set the new password").await;
+    page.reads("The link is invalid, was used or has expired.").await;
+    page.was_refused(400, "/auth/reset-password").await;
+    page.press("Ask for a new link").await;
+    page.arrives_at("Forgot your password?").await;
+}
+
+async fn an_address_is_verified(stage: &Stage) {
+    let page = &stage.page;
+    stage.signs_in("max@acme.example", PASSWORD).await;
+    page.arrives_at("Members").await;
+    page.press("Profile").await;
+    page.arrives_at("Profile").await;
+    page.part("Email address").reads("Not verified").await;
+    page.press("Send verification mail").await;
+    page.reads("a mail with a link is on its way").await;
+    let link = stage.link("max@acme.example", "/verify").await;
+    is_scanned(stage, &link, "Verify your email address").await;
+    page.open(&link).await;
+    page.arrives_at("Verify your email address").await;
+    page.is_accessible().await;
+    page.press("Verify this address").await;
+    page.arrives_at("Thank you").await;
+    page.press("Go to your account").await;
+    page.arrives_at("Profile").await;
+    page.part("Email address").reads_no("Not verified").await;
+    page.part("Email address").offers_no("Send verification mail").await;
+}
+
+async fn a_new_address_is_confirmed(stage: &Stage) {
+    let page = &stage.page;
+    stage.signs_in("max@acme.example", PASSWORD).await;
+    page.arrives_at("Members").await;
+    page.press("Profile").await;
+    page.arrives_at("Profile").await;
+    page.press("Change address").await;
+    page.asks("Change your email address").await;
+    page.is_accessible().await;
+    page.fill("New email address", "maximilian@acme.example").await;
+    page.fill("Your password", "not-his-at-all").await;
+    page.press("Send link").await;
+    page.reads("The current password is wrong.").await;
+    page.was_refused(401, "/auth/change-email").await;
+    page.fill("Your password", PASSWORD).await;
+    page.press("Send link").await;
+    page.asks_nothing().await;
+    let link = stage.link("maximilian@acme.example", "/change-email").await;
+    is_scanned(stage, &link, "Confirm your new email address").await;
+    stage.signs_out().await;
+    page.open(&link).await;
+    page.arrives_at("Confirm your new email address").await;
+    page.is_accessible().await;
+    page.press("Use this address").await;
+    page.reads("Sign in to “acme” first").await;
+    page.is_accessible().await;
+    page.was_refused(401, "/auth/change-email/confirm").await;
+    page.was_refused(401, "/auth/refresh").await;
+    page.fill("Email address", "max@acme.example").await;
+    page.fill("Password", PASSWORD).await;
+    page.press("Sign in").await;
+    page.press("Use this address").await;
+    page.arrives_at("Your address was changed").await;
+    page.press("Go to your account").await;
+    page.arrives_at("Profile").await;
+    page.part("Email address").reads("maximilian@acme.example").await;
+    stage.anonymous().login_with("maximilian@acme.example", PASSWORD).await.expect(200);
+}
+
+async fn a_link_that_was_cut_off_says_so(stage: &Stage) {
+    for path in ["/invite", "/reset#org=acme", "/verify#token=x", "/change-email"] {
+        stage.page.open(path).await;
+        stage.page.arrives_at("This link is not complete").await;
+    }
+    stage.page.is_accessible().await;
+    let answer = stage.anonymous().post("/auth/reset-password", json!({ "token": "x", "newPassword": PASSWORD })).await;
+    answer.expect_error(400, "invalid_link");
+}

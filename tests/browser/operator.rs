@@ -1,0 +1,85 @@
+//! The operator of the deployment, at the browser.
+
+use tenant_auth_conformance::{
+    PASSWORD,
+    browser::{Page, Stage},
+    walks,
+};
+
+use crate::browser::phone::Phone;
+
+walks! {
+    organizations_are_created_changed_and_suspended,
+    without_a_second_factor_an_operator_is_refused,
+}
+
+const ADA: &str = "ada@acme.example";
+
+async fn organizations_are_created_changed_and_suspended(stage: &Stage) {
+    let page = &stage.page;
+    let phone = Phone::guarding(&stage.admin().logged_in().await, stage).await;
+    stage.auth.operator().appoint(&ADA.parse().expect("an address")).await.expect("a member of the operators' organization");
+    stage.signs_in(ADA, PASSWORD).await;
+    page.fill("Code", &phone.next_code(stage)).await;
+    page.press("Continue").await;
+    page.arrives_at("Members").await;
+    page.press("Organizations").await;
+    page.arrives_at("Organizations").await;
+    page.is_accessible().await;
+    creates(page, "globex").await;
+    page.reads("This slug is taken.").await;
+    page.was_refused(409, "/admin/organizations").await;
+    page.is_accessible().await;
+    page.fill("Slug", "initech").await;
+    page.press("Create organization").await;
+    page.reads("Initech was created").await;
+    stage.link("bill@initech.example", "/invite").await;
+    page.row("initech").reads("free").await;
+
+    page.row("initech").press("Edit").await;
+    page.asks("Edit Initech").await;
+    page.is_accessible().await;
+    page.fill("Plan", "enterprise").await;
+    page.press("Save changes").await;
+    page.row("initech").reads("enterprise").await;
+
+    page.row("initech").press("Suspend").await;
+    page.asks("Suspend Initech?").await;
+    page.press("Suspend").await;
+    page.row("initech").reads("Suspended").await;
+    page.row("initech").press("Reactivate").await;
+    page.asks("Reactivate Initech?").await;
+    page.press("Reactivate").await;
+    page.row("initech").reads("Active").await;
+
+    page.row("initech").press("Invite admin").await;
+    page.asks("Invite an admin of Initech").await;
+    page.is_accessible().await;
+    page.fill("Email address", "peter@initech.example").await;
+    page.press("Send invite").await;
+    page.reads("peter@initech.example is invited.").await;
+    page.open(&stage.link("peter@initech.example", "/invite").await).await;
+    page.arrives_at("Join Initech").await;
+    page.reads("admin").await;
+}
+
+async fn creates(page: &Page, slug: &str) {
+    page.press("Create organization").await;
+    page.asks("Create an organization").await;
+    page.is_accessible().await;
+    page.fill("Name", "Initech").await;
+    page.fill("Slug", slug).await;
+    page.fill("Email address of the first admin", "bill@initech.example").await;
+    page.press("Create organization").await;
+}
+
+async fn without_a_second_factor_an_operator_is_refused(stage: &Stage) {
+    let page = &stage.page;
+    stage.auth.operator().appoint(&ADA.parse().expect("an address")).await.expect("a member of the operators' organization");
+    stage.signs_in(ADA, PASSWORD).await;
+    page.arrives_at("Members").await;
+    page.press("Organizations").await;
+    page.reads("with two-factor authentication").await;
+    page.was_refused(403, "/admin/organizations").await;
+    page.is_accessible().await;
+}

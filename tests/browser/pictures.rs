@@ -1,0 +1,80 @@
+//! The main pages with something on them, as README shows them: `TENANT_AUTH_SCREENSHOTS=tests/screenshots cargo test -p
+//! tenant-auth-conformance --test browser -- axum::pictures` takes them again.
+
+use serde_json::json;
+use tenant_auth_conformance::{
+    Adapter, PASSWORD,
+    browser::{Receiver, Stage},
+    walks,
+};
+
+use crate::browser::phone::Phone;
+
+walks! { the_main_pages_are_shown }
+
+const PEOPLE: [&str; 7] =
+    ["Grace Okafor", "Henrik Lund", "Ines Carvalho", "Jonas Weber", "Keiko Tanaka", "Leila Haddad", "Priya Raman"];
+
+async fn the_main_pages_are_shown(stage: &Stage) {
+    let page = &stage.page;
+    for name in PEOPLE {
+        stage.advance(60);
+        stage.org().new_member(name).await;
+    }
+    let admin = stage.admin().logged_in().await;
+    admin
+        .set_role(&admin.members().await.last().expect("members")["userId"].as_str().expect("an id").to_owned(), "org_admin")
+        .await
+        .expect(200);
+    page.open("/sign-in#org=acme&email=ada@acme.example").await;
+    page.arrives_at("Sign in").await;
+    is_pictured(stage, "sign-in").await;
+
+    stage.signs_in("ada@acme.example", PASSWORD).await;
+    page.arrives_at("Members").await;
+    page.reads("Priya Raman").await;
+    is_pictured(stage, "members").await;
+
+    let receiver = Receiver::start().await;
+    let created = admin.post(
+        "/org/webhooks",
+        json!({ "url": receiver.url(), "events": ["member.*", "invite.accepted"], "description": "Directory sync" }),
+    );
+    created.await.expect(201);
+    for team in ["avionics", "propulsion"] {
+        admin.set_metadata(stage.member().id(), json!({ "team": team })).await.expect(200);
+    }
+    page.press("Webhooks").await;
+    page.arrives_at("Webhooks").await;
+    page.row(&receiver.url()).press("Open").await;
+    page.arrives_at("Webhook").await;
+    page.press("Send a test").await;
+    page.part("Test").reads("Delivered").await;
+    page.row("webhook.test").reads("Delivered").await;
+    is_pictured(stage, "webhook").await;
+
+    page.is_dark(true).await;
+    page.press("Members").await;
+    page.arrives_at("Members").await;
+    page.reads("Priya Raman").await;
+    is_pictured(stage, "members-dark").await;
+    page.is_dark(false).await;
+    stage.signs_out().await;
+
+    let phone = Phone::guarding(&stage.member().logged_in().await, stage).await;
+    stage.signs_in("max@acme.example", PASSWORD).await;
+    page.fill("Code", &phone.next_code(stage)).await;
+    page.press("Continue").await;
+    page.arrives_at("Members").await;
+    page.press("Security").await;
+    page.arrives_at("Security").await;
+    page.reads("Recovery codes left").await;
+    is_pictured(stage, "security").await;
+}
+
+/// Both adapters show the same; one of them is enough for a picture.
+async fn is_pictured(stage: &Stage, name: &str) {
+    if stage.cell.adapter == Adapter::Axum {
+        stage.page.is_pictured_as(name).await;
+    }
+}

@@ -1,0 +1,83 @@
+//! Several tabs of one browser, which share one session.
+
+use tenant_auth_conformance::{PASSWORD, browser::Stage, walks};
+use tenant_auth_core::ports::Clock;
+
+walks! {
+    two_tabs_outlive_their_access_token,
+    signing_out_in_one_tab_leaves_the_other_too,
+    another_organization_in_another_tab_is_noticed,
+    who_lost_the_session_comes_back_to_where_they_were,
+}
+
+const MAX: &str = "max@acme.example";
+
+async fn two_tabs_outlive_their_access_token(stage: &Stage) {
+    let first = &stage.page;
+    stage.signs_in(MAX, PASSWORD).await;
+    first.arrives_at("Members").await;
+    let second = first.another_tab().await;
+    second.open("/").await;
+    second.arrives_at("Members").await;
+    let began = stage.clock.now();
+    for view in ["Profile", "Sessions", "Profile"] {
+        stage.advance(stage.config.access_token_ttl.as_secs());
+        first.press_together(&second, view).await;
+        first.arrives_at(view).await;
+        second.arrives_at(view).await;
+        first.was_refreshed().await;
+    }
+    // Had a tab used a refresh token that another one had superseded, the session would have ended here at the latest.
+    stage.advance(stage.config.refresh_grace.as_secs() + 1);
+    for page in [first, &second] {
+        page.press("Members").await;
+        page.arrives_at("Members").await;
+    }
+    assert!(stage.clock.now() > began.plus(stage.config.access_token_ttl * 3));
+}
+
+async fn signing_out_in_one_tab_leaves_the_other_too(stage: &Stage) {
+    stage.signs_in(MAX, PASSWORD).await;
+    stage.page.arrives_at("Members").await;
+    let second = stage.page.another_tab().await;
+    second.open("/").await;
+    second.arrives_at("Members").await;
+    stage.signs_out().await;
+    second.arrives_at("Sign in").await;
+}
+
+async fn another_organization_in_another_tab_is_noticed(stage: &Stage) {
+    let first = &stage.page;
+    stage.signs_in(MAX, PASSWORD).await;
+    first.arrives_at("Members").await;
+    let second = first.another_tab().await;
+    second.open("/sign-in#org=globex").await;
+    second.fill("Email address", "gus@globex.example").await;
+    second.fill("Password", PASSWORD).await;
+    second.press("Sign in").await;
+    second.arrives_at("Members").await;
+    first.asks("Signed in to another organization").await;
+    first.is_accessible().await;
+    first.press("Switch to globex").await;
+    first.arrives_at("Members").await;
+    first.reads("Globex Corporation").await;
+}
+
+async fn who_lost_the_session_comes_back_to_where_they_were(stage: &Stage) {
+    let page = &stage.page;
+    stage.signs_in(MAX, PASSWORD).await;
+    page.arrives_at("Members").await;
+    page.press("Security").await;
+    page.arrives_at("Security").await;
+    let admin = stage.admin().logged_in().await;
+    admin.delete(&format!("/org/members/{}/sessions", stage.member().id())).await.expect(200);
+    page.press("Sessions").await;
+    page.arrives_at("Sign in").await;
+    page.was_refused(401, "/auth/sessions").await;
+    page.was_refused(401, "/auth/refresh").await;
+    assert_eq!(page.value("Organization").await, "acme");
+    page.fill("Email address", MAX).await;
+    page.fill("Password", PASSWORD).await;
+    page.press("Sign in").await;
+    page.arrives_at("Sessions").await;
+}

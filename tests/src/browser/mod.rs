@@ -1,0 +1,25 @@
+//! The browser harness: the pages, used as people use them, in a headless Chromium. A scenario gets a service on `localhost` with a
+//! real worker, and a browser that nobody used before; it finds things by the names that people and screen readers know them by,
+//! never by a class. Whatever a scenario is about, the harness holds every page to the same rules: nothing on the console but
+//! what was announced, no violation of the content security policy, no request to another host, no token within a script's reach.
+
+mod audit;
+mod commands;
+mod driver;
+mod journal;
+pub mod keys;
+mod page;
+mod place;
+mod qr;
+mod receiver;
+mod runner;
+mod scenario;
+mod session;
+mod stage;
+
+pub use page::Page;
+pub use place::Place;
+pub use receiver::{Received, Receiver};
+pub use runner::main;
+pub use scenario::{Run, Scenario};
+pub use stage::Stage;

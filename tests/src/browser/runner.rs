@@ -1,0 +1,74 @@
+//! Runs the browser suite: each scenario on each adapter, over SQLite, with a service and a browser of its own, two at a time. A
+//! panic fails its scenario and nothing else, and shows what was on the page. Without Chromium nothing runs, and that is said.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    process::ExitCode,
+    sync::Arc,
+    time::Duration,
+};
+
+use libtest_mimic::{Arguments, Trial};
+
+use super::{Scenario, Stage, driver::Driver};
+use crate::{Adapter, logs, template::Template};
+
+/// A scenario that takes longer hangs.
+const DEADLINE: Duration = Duration::from_secs(120);
+/// Browsers at a time: each keeps about a core busy.
+const THREADS: usize = 2;
+
+/// Runs what the command line asks for.
+pub fn main(scenarios: &[Scenario]) -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads.get_or_insert(THREADS);
+    logs::keep();
+    let driver = (!arguments.list).then(Driver::start).flatten().map(Arc::new);
+    if driver.is_none() && !arguments.list {
+        eprintln!(
+            "\nChromium or chromedriver is not installed: NO page is tested. Install both (apt-get install chromium chromium-driver).\n"
+        );
+        if std::env::var_os("TENANT_AUTH_REQUIRE_BROWSER").is_some_and(|value| value == "1") {
+            eprintln!("TENANT_AUTH_REQUIRE_BROWSER=1: that is a failure.");
+            return ExitCode::FAILURE;
+        }
+    }
+    let conclusion = libtest_mimic::run(&arguments, trials(scenarios, driver.as_ref()));
+    drop(driver);
+    Template::remove_all();
+    conclusion.exit_code()
+}
+
+fn trials(scenarios: &[Scenario], driver: Option<&Arc<Driver>>) -> Vec<Trial> {
+    let on = |adapter: Adapter, scenario: Scenario| {
+        let driver = driver.cloned();
+        Trial::test(format!("{adapter}::{}", scenario.name), move || {
+            run(adapter, scenario, &driver.expect("an ignored scenario was asked for, but there is no browser"));
+            Ok(())
+        })
+    };
+    let all = Adapter::ALL.iter().flat_map(|adapter| scenarios.iter().map(|scenario| on(*adapter, *scenario)));
+    all.map(|trial| trial.with_ignored_flag(driver.is_none())).collect()
+}
+
+fn run(adapter: Adapter, scenario: Scenario, driver: &Driver) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+    let stage = runtime.block_on(Stage::set(adapter, driver));
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        runtime.block_on(async {
+            let walk = async {
+                (scenario.run)(&stage).await;
+                stage.page.finish().await;
+            };
+            tokio::time::timeout(DEADLINE, walk).await.unwrap_or_else(|_| panic!("still running after {DEADLINE:?}"));
+        });
+    }));
+    if outcome.is_err() {
+        eprintln!("{adapter}::{}: {}", scenario.name, runtime.block_on(stage.page.shown()));
+    }
+    runtime.block_on(stage.strike());
+    runtime.shutdown_timeout(Duration::from_secs(5));
+    if let Err(panic) = outcome {
+        resume_unwind(panic);
+    }
+}
