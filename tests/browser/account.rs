@@ -3,12 +3,12 @@
 use tenant_auth_conformance::{
     PASSWORD,
     browser::{Stage, keys},
-    walks,
+    visits,
 };
 
 use crate::browser::phone::Phone;
 
-walks! {
+visits! {
     a_profile_is_edited,
     a_password_is_changed,
     a_second_factor_is_enrolled_from_its_qr_code,
@@ -17,7 +17,8 @@ walks! {
 
 const MAX: &str = "max@acme.example";
 const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0";
-const SAFARI: &str = "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.0 Safari/604.1";
+const SAFARI: &str =
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.0 Safari/604.1";
 
 async fn opens(stage: &Stage, view: &str) {
     stage.signs_in(MAX, PASSWORD).await;

@@ -1,8 +1,8 @@
 //! Who judges the judge: pages that are spoilt on purpose, and what must be said of them.
 
-use tenant_auth_conformance::{browser::Stage, walks};
+use tenant_auth_conformance::{browser::Stage, visits};
 
-walks! {
+visits! {
     faults_of_a_page_are_found,
     what_a_page_must_not_do_is_noticed,
 }
@@ -17,7 +17,10 @@ const FAULTS: [(&str, &str); 14] = [
     ("<h5>Deep</h5>", "h5 after"),
     ("<button tabindex='3'>x</button>", "a positive tabindex"),
     ("<p data-style='color: #999; background: #aaa'>faint</p>", "contrast"),
-    ("<p data-style='color: light-dark(#222, #333); background: light-dark(#fff, #222)'>faint at night</p>", "dark: text: contrast"),
+    (
+        "<p data-style='color: light-dark(#222, #333); background: light-dark(#fff, #222)'>faint at night</p>",
+        "dark: text: contrast",
+    ),
     ("<button data-style='outline: none; box-shadow: none; border-color: red'>x</button>", "nobody sees that it has the focus"),
     ("<div data-style='width: 500px; height: 1px'></div>", "narrow: at 360 px the page is"),
     ("<nav></nav>", "a navigation without a name"),

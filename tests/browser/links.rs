@@ -2,11 +2,11 @@
 //! its owner comes, and must still be good.
 
 use serde_json::json;
-use tenant_auth_conformance::{PASSWORD, browser::Stage, exchange, walks};
+use tenant_auth_conformance::{PASSWORD, browser::Stage, exchange, visits};
 
 use crate::browser::phone::Phone;
 
-walks! {
+visits! {
     an_invite_makes_an_account,
     an_invite_gives_an_account_another_organization,
     an_invite_asks_for_the_second_factor,
@@ -23,7 +23,8 @@ const NEW: &str = "nora@acme.example";
 async fn is_scanned(stage: &Stage, link: &str, title: &str) {
     let path = link.strip_prefix(stage.origin()).and_then(|rest| rest.split('#').next()).expect("a link to a page");
     for method in ["GET", "HEAD"] {
-        let head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nUser-Agent: MailScanner/1.0\r\nConnection: close\r\n\r\n");
+        let head =
+            format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nUser-Agent: MailScanner/1.0\r\nConnection: close\r\n\r\n");
         let answer = exchange(stage.address(), head.as_bytes(), b"", method == "HEAD").await.expect("an answer");
         assert_eq!(answer.status, 200, "{method} {path}");
     }

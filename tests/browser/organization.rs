@@ -4,10 +4,10 @@ use serde_json::json;
 use tenant_auth_conformance::{
     PASSWORD,
     browser::{Page, Stage, keys},
-    walks,
+    visits,
 };
 
-walks! {
+visits! {
     settings_are_changed,
     members_are_found_and_managed,
     metadata_is_edited_digit_for_digit,

@@ -5,12 +5,12 @@ use serde_json::json;
 use tenant_auth_conformance::{
     Adapter, PASSWORD,
     browser::{Receiver, Stage},
-    walks,
+    visits,
 };
 
 use crate::browser::phone::Phone;
 
-walks! { the_main_pages_are_shown }
+visits! { the_main_pages_are_shown }
 
 const PEOPLE: [&str; 7] =
     ["Grace Okafor", "Henrik Lund", "Ines Carvalho", "Jonas Weber", "Keiko Tanaka", "Leila Haddad", "Priya Raman"];
@@ -22,7 +22,10 @@ async fn the_main_pages_are_shown(stage: &Stage) {
         stage.org().new_member(name).await;
     }
     let admin = stage.admin().logged_in().await;
-    admin.set_role(&admin.members().await.last().expect("members")["userId"].as_str().expect("an id").to_owned(), "org_admin").await.expect(200);
+    admin
+        .set_role(&admin.members().await.last().expect("members")["userId"].as_str().expect("an id").to_owned(), "org_admin")
+        .await
+        .expect(200);
     page.open("/sign-in#org=acme&email=ada@acme.example").await;
     page.arrives_at("Sign in").await;
     is_pictured(stage, "sign-in").await;
@@ -33,7 +36,10 @@ async fn the_main_pages_are_shown(stage: &Stage) {
     is_pictured(stage, "members").await;
 
     let receiver = Receiver::start().await;
-    let created = admin.post("/org/webhooks", json!({ "url": receiver.url(), "events": ["member.*", "invite.accepted"], "description": "Directory sync" }));
+    let created = admin.post(
+        "/org/webhooks",
+        json!({ "url": receiver.url(), "events": ["member.*", "invite.accepted"], "description": "Directory sync" }),
+    );
     created.await.expect(201);
     for team in ["avionics", "propulsion"] {
         admin.set_metadata(stage.member().id(), json!({ "team": team })).await.expect(200);

@@ -8,7 +8,19 @@ use super::{Page, keys};
 const AUDIT: &str = include_str!("audit.js");
 /// What people operate or look at: each needs a name.
 const OPERABLE: [&str; 13] = [
-    "button", "link", "textbox", "searchbox", "combobox", "checkbox", "radio", "switch", "tab", "menuitem", "image", "dialog", "navigation",
+    "button",
+    "link",
+    "textbox",
+    "searchbox",
+    "combobox",
+    "checkbox",
+    "radio",
+    "switch",
+    "tab",
+    "menuitem",
+    "image",
+    "dialog",
+    "navigation",
 ];
 /// A small telephone.
 const NARROW: (u32, u32) = (360, 740);
@@ -50,6 +62,10 @@ impl Page {
         assert!(nodes.len() > 3, "an accessibility tree: {tree}");
         let is_operable = |node: &Value| node["ignored"] == false && OPERABLE.iter().any(|role| node["role"]["value"] == *role);
         let has_name = |node: &Value| node["name"]["value"].as_str().is_some_and(|name| !name.trim().is_empty());
-        nodes.iter().filter(|node| is_operable(node) && !has_name(node)).map(|node| format!("announced without a name: {node}")).collect()
+        nodes
+            .iter()
+            .filter(|node| is_operable(node) && !has_name(node))
+            .map(|node| format!("announced without a name: {node}"))
+            .collect()
     }
 }

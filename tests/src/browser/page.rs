@@ -90,7 +90,11 @@ impl Page {
     pub async fn choose(&self, field: &str, option: &str) {
         let what = format!("the choice {option:?} of {field:?}");
         let place = self.place.to_json();
-        self.element(&what, "return option(...arguments)", vec![json!(field), json!(option), place]).await.click().await.expect("it can be chosen");
+        self.element(&what, "return option(...arguments)", vec![json!(field), json!(option), place])
+            .await
+            .click()
+            .await
+            .expect("it can be chosen");
     }
 
     /// Ticks a box, or takes the tick away.
@@ -114,7 +118,13 @@ impl Page {
 
     /// What stands in a field.
     pub async fn value(&self, field: &str) -> String {
-        let found = self.element(&format!("the field {field:?}"), "return find('field', ...arguments)", vec![json!(field), self.place.to_json()]).await;
+        let found = self
+            .element(
+                &format!("the field {field:?}"),
+                "return find('field', ...arguments)",
+                vec![json!(field), self.place.to_json()],
+            )
+            .await;
         found.prop("value").await.expect("it has a value").unwrap_or_default()
     }
 
@@ -143,7 +153,12 @@ impl Page {
 
     /// Waits until there is something of that name to press.
     pub async fn offers(&self, name: &str) {
-        self.eventually(&format!("something called {name:?}"), "return usable('press', ...arguments)", vec![json!(name), self.place.to_json()]).await;
+        self.eventually(
+            &format!("something called {name:?}"),
+            "return usable('press', ...arguments)",
+            vec![json!(name), self.place.to_json()],
+        )
+        .await;
     }
 
     /// Waits until there is nothing of that name to press.
@@ -160,7 +175,8 @@ impl Page {
 
     /// Waits until a dialog of this name is open.
     pub async fn asks(&self, name: &str) {
-        self.eventually(&format!("the dialog {name:?}"), "return dialog() && nameOf(dialog()) === arguments[0]", vec![json!(name)]).await;
+        self.eventually(&format!("the dialog {name:?}"), "return dialog() && nameOf(dialog()) === arguments[0]", vec![json!(name)])
+            .await;
     }
 
     /// Waits until no dialog is open.
@@ -172,12 +188,21 @@ impl Page {
     pub async fn was_refused(&self, status: u16, path: &str) {
         self.session.read_logs().await;
         let times = self.session.with_journal(|journal| journal.account_for(status, path));
-        assert!(times > 0, "{path} never answered {status}: {:?}", self.session.with_journal(|journal| journal.refusals().to_vec()));
+        assert!(
+            times > 0,
+            "{path} never answered {status}: {:?}",
+            self.session.with_journal(|journal| journal.refusals().to_vec())
+        );
     }
 
     /// Like [`Page::was_refused`], when nothing on the page says that the answer is there.
     pub async fn was_eventually_refused(&self, status: u16, path: &str) {
-        self.eventually("an answer", "return resting() && document.querySelector('[aria-invalid=true], [role=alert]:not([hidden])')", vec![]).await;
+        self.eventually(
+            "an answer",
+            "return resting() && document.querySelector('[aria-invalid=true], [role=alert]:not([hidden])')",
+            vec![],
+        )
+        .await;
         self.was_refused(status, path).await;
     }
 

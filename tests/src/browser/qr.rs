@@ -125,7 +125,8 @@ mod tests {
         for length in [10, 40, 90, 130, 170, 210] {
             let text: String = "otpauth://totp/Acme%20Rockets:ada@acme.example?secret=".chars().cycle().take(length).collect();
             let code = qrcodegen::QrCode::encode_text(&text, qrcodegen::QrCodeEcc::Medium).expect("it fits");
-            let modules: Vec<Vec<bool>> = (0..code.size()).map(|y| (0..code.size()).map(|x| code.get_module(x, y)).collect()).collect();
+            let modules: Vec<Vec<bool>> =
+                (0..code.size()).map(|y| (0..code.size()).map(|x| code.get_module(x, y)).collect()).collect();
             assert_eq!(read(&modules), text);
         }
     }

@@ -25,7 +25,9 @@ pub fn main(scenarios: &[Scenario]) -> ExitCode {
     logs::keep();
     let driver = (!arguments.list).then(Driver::start).flatten().map(Arc::new);
     if driver.is_none() && !arguments.list {
-        eprintln!("\nChromium or chromedriver is not installed: NO page is tested. Install both (apt-get install chromium chromium-driver).\n");
+        eprintln!(
+            "\nChromium or chromedriver is not installed: NO page is tested. Install both (apt-get install chromium chromium-driver).\n"
+        );
         if std::env::var_os("TENANT_AUTH_REQUIRE_BROWSER").is_some_and(|value| value == "1") {
             eprintln!("TENANT_AUTH_REQUIRE_BROWSER=1: that is a failure.");
             return ExitCode::FAILURE;

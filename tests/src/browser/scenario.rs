@@ -26,7 +26,7 @@ impl Scenario {
 
 /// The table of contents of a topic: each line is the name of an `async fn(&Stage)` of the module, and one scenario.
 #[macro_export]
-macro_rules! walks {
+macro_rules! visits {
     ($($name:ident),* $(,)?) => {
         pub(crate) fn scenarios() -> Vec<$crate::browser::Scenario> {
             vec![$($crate::browser::Scenario::new(concat!(module_path!(), "::", stringify!($name)), |stage| Box::pin($name(stage)))),*]
