@@ -17,7 +17,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Made by [`walks!`](crate::walks); `path` is the function's full path, of which the topic and the name remain.
+    /// Made by [`visits!`](crate::visits); `path` is the function's full path, of which the topic and the name remain.
     pub fn new(path: &'static str, run: Run) -> Self {
         let name = path.rsplit_once("browser::browser::").map_or(path, |(_, name)| name);
         Self { name, run }
