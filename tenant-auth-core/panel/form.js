@@ -25,7 +25,7 @@ export function form({ fields, submit, kind = 'primary', extra = [], check, onsu
 		const [, name, rest] = /^(\w+)[\w.[\]]*: (.+)/.exec(text) ?? [];
 		if (error.code === 'invalid_request' && named(name)) return place(named(name), rest[0].toUpperCase() + rest.slice(1));
 		const target = named(...(PLACES[error.code] ?? []));
-		if (target) place(target, text);
+		if (target) place(target, target.input.name === 'org' ? 'There is no organization with this short name.' : text);
 		else say.fail(error);
 	};
 	const element = h('form.form', { novalidate: true, method: 'post' }, fields, say, h('div.actions', send, extra));

@@ -15,7 +15,7 @@ export function shell({ org, user, signOut }, views) {
 			h('a.round', { href: 'sign-in', title: 'Switch organization' }, icon('switch'))),
 		nav,
 		h('div.side-end', h('div.person', h('strong', user.name), h('small', user.email)), leave));
-	const frame = h('div.frame', h('button.skip', { onclick: () => main.focus() }, 'Skip to content'), h('div.rail', h('header.top', brand('#/members'), toggle), side), main);
+	const frame = h('div.frame', h('button.skip', { onclick: () => main.focus() }, 'Skip to content'), h('header.rail', h('div.top', brand('#/members'), toggle), side), main);
 	const unfold = (isOpen) => {
 		frame.classList.toggle('unfolded', isOpen);
 		toggle.setAttribute('aria-expanded', String(isOpen));
