@@ -239,9 +239,17 @@ impl Page {
     pub async fn is_pictured_as(&self, name: &str) {
         let Some(directory) = std::env::var_os("TENANT_AUTH_SCREENSHOTS") else { return };
         self.here().await;
+        self.session.devtools("Emulation.setScrollbarsHidden", json!({ "hidden": true })).await;
         let picture = self.session.client.screenshot().await.expect("a picture");
+        self.session.devtools("Emulation.setScrollbarsHidden", json!({ "hidden": false })).await;
         std::fs::create_dir_all(&directory).expect("a directory");
         std::fs::write(std::path::Path::new(&directory).join(format!("{name}.png")), picture).expect("it can be written");
+    }
+
+    /// Moves a part of the page to where it is seen whole.
+    pub async fn scrolls_there(&self) {
+        let script = "scope(...arguments).scrollIntoView({ block: 'end', behavior: 'instant' }); return true";
+        self.eventually("the part", script, vec![self.place.to_json()]).await;
     }
 
     /// Shows the page to somebody who likes it dark.
