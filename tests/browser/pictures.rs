@@ -22,7 +22,7 @@ async fn the_main_pages_are_shown(stage: &Stage) {
     }
     let admin = stage.admin().logged_in().await;
     admin
-        .set_role(&admin.members().await.last().expect("members")["userId"].as_str().expect("an id").to_owned(), "org_admin")
+        .set_role(&admin.members().await.last().expect("members")["userId"].as_str().expect("an id"), "org_admin")
         .await
         .expect(200);
     page.open("/sign-in#org=acme&email=ada@acme.example").await;
