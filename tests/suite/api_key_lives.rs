@@ -87,7 +87,10 @@ async fn the_overlap_is_a_sensible_number(app: &App) {
     }
     admin.post_nothing(&path).text("rubbish").await.expect_error(400, "invalid_request");
     admin.post_nothing(&path).body("text/plain", "60").await.expect_error(415, "unsupported_media_type");
-    admin.post(&path, json!({})).await.expect(201);
+    // An integer to JSON Schema, and so to the document.
+    admin.post(&path, json!({ "overlapSeconds": 60.0 })).await.expect(201);
+    let (other, _) = admin.created_key(json!({ "name": "Other" })).await;
+    admin.post(&format!("/org/api-keys/{}/rotate", id_of(&other)), json!({})).await.expect(201);
 }
 
 async fn the_last_use_is_known_within_a_minute(app: &App) {

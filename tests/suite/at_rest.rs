@@ -5,13 +5,15 @@ use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, Row};
 use tenant_auth_conformance::{App, PASSWORD, logs, scenarios};
 
+use super::hooks::{Hook, RECEIVER};
+
 scenarios![on each database:
     neither_a_dump_nor_the_log_contains_a_usable_credential,
     a_sent_mails_content_is_wiped,
 ];
 
 /// Everything stored, as bytes: the files of SQLite, or every row of every table of PostgreSQL as text.
-pub(crate) async fn dump(app: &App) -> Vec<u8> {
+async fn dump(app: &App) -> Vec<u8> {
     let Some(url) = app.database().url() else {
         let files = app.database().files();
         return files.iter().flat_map(|file| std::fs::read(file).expect("readable")).collect();
@@ -31,7 +33,7 @@ pub(crate) async fn dump(app: &App) -> Vec<u8> {
     dump
 }
 
-pub(crate) fn contains(haystack: &[u8], needle: &str) -> bool {
+fn contains(haystack: &[u8], needle: &str) -> bool {
     haystack.windows(needle.len()).any(|window| window == needle.as_bytes())
 }
 
@@ -41,6 +43,13 @@ async fn neither_a_dump_nor_the_log_contains_a_usable_credential(app: &App) {
     admin.refresh().await.expect(200);
     secrets.extend([admin.access_token(), admin.refresh_token()]);
     secrets.push(app.invited(&admin, "nora@acme.example").await);
+    let hook = Hook::new(&admin, RECEIVER, &["*"]).await;
+    for secret in [hook.secret.clone(), hook.rotated(&admin, 3_600).await] {
+        secrets.extend([secret["whs_".len()..].to_owned(), secret]);
+    }
+    hook.test(&admin).await;
+    app.tick().await;
+    assert_eq!(hook.sent(app).len(), 1, "signed with both, and logged");
     admin.invite("waiting@acme.example").await.expect(201);
     let key = admin.create_key("Back end").await.expect(201).data()["key"].as_str().expect("a key").to_owned();
     secrets.push(key["pk_live_".len() + 8..].to_owned());

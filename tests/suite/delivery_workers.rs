@@ -1,12 +1,11 @@
-//! Several workers over one database: each attempt is made once, what a dead worker held is made again after its lease, and an
-//! endpoint that hangs delays nobody else.
+//! Several workers over one database: each attempt is made once, what a dead worker held is made again after its lease, and
+//! nobody is forgotten.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde_json::json;
 use tenant_auth_conformance::{App, Caller, scenarios};
 use tenant_auth_core::{EventSelection, NewWebhook, ports::RecordingSender};
-use tokio::{sync::oneshot, task::JoinHandle};
 
 use super::hooks::{Hook, RECEIVER, answer, event_in, header, is_signed_with, run_sql, ticking, until_sent};
 
@@ -14,10 +13,7 @@ scenarios![on each database:
     two_workers_make_each_attempt_once,
     what_a_dead_worker_held_is_sent_again_after_its_lease,
     a_late_outcome_changes_nothing,
-    a_hanging_endpoint_delays_nobody_else,
-    a_failing_endpoint_takes_one_place,
     one_event_reaches_a_thousand_webhooks_once,
-    a_worker_that_is_told_to_stop_finishes_what_it_sends,
     a_webhook_whose_secret_does_not_open_hinders_no_other,
     a_worker_works_through_more_endpoints_than_it_looks_at_in_a_round,
 ];
@@ -26,7 +22,7 @@ scenarios![on each database:
 const LEASE_MARGIN: Duration = Duration::from_secs(30);
 
 /// How often what was sent: by URL and `webhook-id`.
-fn counts(app: &App) -> BTreeMap<(String, String), usize> {
+pub(crate) fn counts(app: &App) -> BTreeMap<(String, String), usize> {
     let mut counts = BTreeMap::new();
     for sent in app.webhooks.sent() {
         *counts.entry((sent.url.to_string(), header(&sent, "webhook-id").to_owned())).or_default() += 1;
@@ -34,25 +30,11 @@ fn counts(app: &App) -> BTreeMap<(String, String), usize> {
     counts
 }
 
-async fn rename(admin: &Caller, times: usize) {
+/// Causes so many `org.updated`.
+pub(crate) async fn rename(admin: &Caller, times: usize) {
     for n in 0..times {
         admin.patch("/org", json!({ "name": format!("Acme {n}") })).await.expect(200);
     }
-}
-
-/// A worker in the background, until it is told to stop.
-fn working(app: &App) -> (oneshot::Sender<()>, JoinHandle<()>) {
-    let (stop, stopped) = oneshot::channel();
-    let worker = app.auth.worker();
-    let running = tokio::spawn(async move {
-        worker.run_until(async { drop(stopped.await) }).await;
-    });
-    (stop, running)
-}
-
-async fn stopped((stop, running): (oneshot::Sender<()>, JoinHandle<()>)) {
-    stop.send(()).expect("it works");
-    running.await.expect("it stops");
 }
 
 async fn two_workers_make_each_attempt_once(app: &App) {
@@ -135,50 +117,6 @@ async fn a_late_outcome_changes_nothing(app: &App) {
     }
 }
 
-async fn a_hanging_endpoint_delays_nobody_else(app: &App) {
-    let admin = app.admin().logged_in().await;
-    let (mut hanging, mut healthy) = (Vec::new(), Vec::new());
-    for n in 0..4 {
-        hanging.push(Hook::new(&admin, &format!("https://hooks.example.com/hanging/{n}"), &["org.updated"]).await);
-        healthy.push(Hook::new(&admin, &format!("https://hooks.example.com/healthy/{n}"), &["org.updated"]).await);
-    }
-    hanging.iter().for_each(|hook| app.webhooks.hold(&hook.url));
-    let worker = working(app);
-    rename(&admin, 30).await;
-    for hook in &healthy {
-        until_sent(app, &hook.url, 30).await;
-    }
-    for hook in &hanging {
-        assert!((1..=8).contains(&hook.sent(app).len()), "a few places each: {}", hook.sent(app).len());
-    }
-    hanging.iter().for_each(|hook| app.webhooks.release(&hook.url));
-    for hook in &hanging {
-        until_sent(app, &hook.url, 30).await;
-    }
-    stopped(worker).await;
-    let counts = counts(app);
-    assert!(counts.len() == 240 && counts.values().all(|count| *count == 1), "{counts:?}");
-}
-
-async fn a_failing_endpoint_takes_one_place(app: &App) {
-    let admin = app.admin().logged_in().await;
-    let failing = Hook::new(&admin, RECEIVER, &["org.updated"]).await;
-    failing.answers(app, &[500]);
-    rename(&admin, 1).await;
-    app.tick().await;
-    app.webhooks.hold(RECEIVER);
-    let healthy = Hook::new(&admin, "https://hooks.example.com/healthy", &["org.updated"]).await;
-    let worker = working(app);
-    rename(&admin, 20).await;
-    until_sent(app, &healthy.url, 20).await;
-    until_sent(app, RECEIVER, 2).await;
-    assert_eq!(failing.sent(app).len(), 2, "one at a time");
-    failing.answers(app, &[200, 200]);
-    app.webhooks.release(RECEIVER);
-    until_sent(app, RECEIVER, 21).await;
-    stopped(worker).await;
-}
-
 async fn one_event_reaches_a_thousand_webhooks_once(app: &App) {
     let app = &app.beside(|setup| setup.config.webhooks_per_org = 1_000).await;
     let admin = app.admin().logged_in().await;
@@ -203,20 +141,6 @@ async fn make(app: &App, admin: &Caller, count: usize) {
         let events = EventSelection::parse(&["org.updated"]).expect("a kind");
         right.create_webhook(NewWebhook { url, events, description: Default::default() }).await.expect("room for it");
     }
-}
-
-async fn a_worker_that_is_told_to_stop_finishes_what_it_sends(app: &App) {
-    let admin = app.admin().logged_in().await;
-    let hook = Hook::new(&admin, RECEIVER, &["org.updated"]).await;
-    app.webhooks.hold(RECEIVER);
-    let (stop, running) = working(app);
-    rename(&admin, 1).await;
-    until_sent(app, RECEIVER, 1).await;
-    stop.send(()).expect("it works");
-    assert!(!running.is_finished());
-    app.webhooks.release(RECEIVER);
-    running.await.expect("it stops");
-    assert_eq!(hook.delivery(&admin).await["status"], "succeeded");
 }
 
 async fn a_worker_works_through_more_endpoints_than_it_looks_at_in_a_round(app: &App) {

@@ -8,6 +8,7 @@ use tenant_auth_core::http;
 use super::{
     account::{guard, in_both},
     authenticator::SecondFactor,
+    hooks::{Hook, RECEIVER},
 };
 
 scenarios![
@@ -44,6 +45,8 @@ struct Acme {
     member: Caller,
     invite: String,
     session: String,
+    webhook: String,
+    delivery: String,
 }
 
 impl Acme {
@@ -52,15 +55,28 @@ impl Acme {
         admin.set_metadata(member.id(), json!({ "team": "rockets" })).await.expect(200);
         let invite = id_of(&admin.invite("waiting@acme.example").await.expect(201).data()["invite"]).to_owned();
         let session = jwt::claims(&member.access_token())["sid"].as_str().expect("a session").to_owned();
-        Self { admin, member, invite, session }
+        let hook = Hook::new(&admin, RECEIVER, &["webhook.test"]).await;
+        let delivery = hook.test(&admin).await;
+        app.tick().await;
+        Self { admin, member, invite, session, webhook: hook.id, delivery }
     }
 
     /// Everything that can be seen of it, and through living sessions only.
     async fn seen(&self) -> Vec<Value> {
         let mut seen = Vec::new();
-        for path in ["/org", "/org/members", "/org/invites", "/org/api-keys", "/auth/profile", "/auth/sessions", "/auth/2fa"] {
+        for path in [
+            "/org",
+            "/org/members",
+            "/org/invites",
+            "/org/api-keys",
+            "/org/webhooks",
+            "/auth/profile",
+            "/auth/sessions",
+            "/auth/2fa",
+        ] {
             seen.push(self.admin.get(path).await.expect_ok());
         }
+        seen.push(self.admin.get(&format!("/org/webhooks/{}/deliveries", self.webhook)).await.expect_ok());
         for path in ["/auth/profile", "/auth/sessions", "/auth/2fa"] {
             seen.push(self.member.get(path).await.expect_ok());
         }
@@ -69,13 +85,17 @@ impl Acme {
 
     /// A row's path, its parameters filled in with ids of this organization.
     fn path(&self, app: &App, template: &str) -> String {
-        let id = if template.starts_with("/auth/sessions/") { self.session.as_str() } else { app.org().api_key_id() };
+        let id = match template {
+            _ if template.starts_with("/auth/sessions/") => self.session.as_str(),
+            _ if template.starts_with("/org/webhooks/") => self.webhook.as_str(),
+            _ => app.org().api_key_id(),
+        };
         let path = template
             .replace("{userId}", self.member.id())
             .replace("{invite}", &self.invite)
             .replace("{token}", "x")
             .replace("{slug}", "acme");
-        let path = path.replace("{id}", id);
+        let path = path.replace("{id}", id).replace("{deliveryId}", &self.delivery);
         assert!(!path.contains('{'), "what is the parameter of {template}?");
         path
     }
@@ -180,7 +200,8 @@ fn body_for(row: &http::Row, app: &App) -> Value {
         "/org/members/{userId}/role" => json!({ "role": "org_admin" }),
         "/org/members/{userId}/status" => json!({ "status": "suspended" }),
         "/org/members/{userId}" => json!({ "metadata": { "team": "mallory" } }),
-        "/org/api-keys/{id}/rotate" => json!({ "overlapSeconds": 0 }),
+        "/org/api-keys/{id}/rotate" | "/org/webhooks/{id}/rotate-secret" => json!({ "overlapSeconds": 0 }),
+        "/org/webhooks" | "/org/webhooks/{id}" => json!({ "url": "https://hooks.example.com/mallory", "events": ["*"] }),
         _ => json!({ "password": PASSWORD, "code": "000000", "token": "x", "email": app.member().email() }),
     }
 }

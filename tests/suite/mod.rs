@@ -11,10 +11,12 @@ mod at_rest_accounts;
 mod authenticator;
 mod bodies;
 mod browsers;
+mod busy_day;
 mod callers;
 mod cookies;
 mod deliveries;
 mod delivery_again;
+mod delivery_background;
 mod delivery_changes;
 mod delivery_health;
 mod delivery_http;
@@ -25,6 +27,10 @@ mod email_change;
 mod embedding;
 mod embedding_refresh;
 mod embedding_remote;
+mod events;
+mod events_catalogue;
+mod events_sessions;
+mod events_users;
 mod hooks;
 mod in_flight;
 mod invite_limit;
@@ -33,6 +39,7 @@ mod invite_mail;
 mod invites;
 mod isolation;
 mod key_rotation;
+mod listener;
 mod login;
 mod logout;
 mod long_lists;
@@ -103,6 +110,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         cookies::scenarios(),
         deliveries::scenarios(),
         delivery_again::scenarios(),
+        delivery_background::scenarios(),
         delivery_changes::scenarios(),
         delivery_health::scenarios(),
         delivery_http::scenarios(),
@@ -110,6 +118,10 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         delivery_workers::scenarios(),
         email_address::scenarios(),
         email_change::scenarios(),
+        events::scenarios(),
+        events_catalogue::scenarios(),
+        events_sessions::scenarios(),
+        events_users::scenarios(),
         embedding::scenarios(),
         embedding_refresh::scenarios(),
         embedding_remote::scenarios(),
@@ -126,6 +138,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         members::scenarios(),
         metadata::scenarios(),
         metrics::scenarios(),
+        openapi::scenarios(),
         operator_organizations::scenarios(),
         operators::scenarios(),
         openapi::scenarios(),

@@ -53,14 +53,21 @@ fn odd_requests(token: &str, key: &str) -> Vec<Odd> {
         "/api/v1/.well-known/jwks.json",
         "/api/v1/org/invites/a/b/c",
         "/api/v1/org/members/a+b%20c",
+        "/api/v1/org/webhooks/%00/deliveries/%2F/redeliver",
+        "/api/v1/org/webhooks/a/deliveries/b/c",
         "/api/v1/public/verify",
     ]
     .into_iter()
     .map(get)
     .collect();
-    for path in
-        ["/api/v1/org", "/api/v1/org/members", "/api/v1/org/members?limit=1001", "/api/v1/org/invites", "/api/v1/auth/profile"]
-    {
+    for path in [
+        "/api/v1/org",
+        "/api/v1/org/members",
+        "/api/v1/org/members?limit=1001",
+        "/api/v1/org/invites",
+        "/api/v1/org/webhooks",
+        "/api/v1/auth/profile",
+    ] {
         requests.push(odd(&format!("GET {path} HTTP/1.1\nX-Org-Slug: acme\n{bearer}"), b""));
         requests.push(odd(&format!("HEAD {path} HTTP/1.1\nX-Org-Slug: acme\n{bearer}"), b""));
         requests.push(odd(&format!("GET {path} HTTP/1.0\nX-Org-Slug: acme\n{bearer}"), b""));

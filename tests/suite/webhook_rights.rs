@@ -1,7 +1,7 @@
 //! Who may manage webhooks, how many there may be, and who is told of them.
 
 use serde_json::json;
-use tenant_auth_conformance::{App, id_of, scenarios};
+use tenant_auth_conformance::{App, scenarios};
 
 use super::{
     account::expect_no_link,
@@ -51,7 +51,7 @@ async fn another_organizations_webhook_is_404(app: &App) {
     let delivery = hook.test(&greta).await;
     let before = hook.shown(&greta).await;
     expect_unknown(&admin, &hook, &delivery).await;
-    for id in ["whk_00000000000000000000000000", "rubbish", id_of(&json!({ "id": app.other_org().api_key_id() }))] {
+    for id in ["whk_00000000000000000000000000", "rubbish", app.other_org().api_key_id()] {
         expect_unknown(&admin, &Hook { id: id.to_owned(), ..hook.clone() }, &delivery).await;
     }
     assert_eq!((hook.shown(&greta).await, hook.log(&greta).await.len()), (before, 1));

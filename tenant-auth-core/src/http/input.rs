@@ -1,20 +1,15 @@
 //! What a request brings: parameters of the path, of the query, and a JSON body. Everything is parsed into its final type here,
 //! after the caller is known: nothing is parsed for strangers.
 
-use std::{collections::BTreeMap, fmt};
-
 use ::http::header;
-use serde::{
-    Deserialize, Deserializer,
-    de::{DeserializeOwned, MapAccess, SeqAccess, Visitor},
-};
-use serde_json::value::RawValue;
+use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use url::form_urlencoded;
 
 use super::{
     Body,
     codes::{self, Code},
     context::Context,
+    nul::refuse_nul,
     refusal::Refusal,
 };
 use crate::{
@@ -175,6 +170,13 @@ pub(super) fn patch<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer
     Ok(Option::<T>::deserialize(deserializer)?.map_or(Patch::Clear, Patch::Set))
 }
 
+/// A whole number, `1.0` too (it is an integer to JSON Schema, and to some writers of JSON); absent or null.
+pub(super) fn whole_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    let Some(number) = Option::<f64>::deserialize(deserializer)? else { return Ok(None) };
+    let is_whole = number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number);
+    if is_whole { Ok(Some(number as u32)) } else { Err(serde::de::Error::custom("must be a whole number")) }
+}
+
 /// The body, once size, encoding and type are what they must be.
 fn json_text(context: &Context) -> Result<&str, Refusal> {
     let bytes = match &context.body {
@@ -217,7 +219,7 @@ fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Refusal> {
 }
 
 /// Names the field: by its path where serde knows it, else as its message quotes it.
-fn describe(path: &str, error: &serde_json::Error) -> Error {
+pub(super) fn describe(path: &str, error: &serde_json::Error) -> Error {
     let text = error.to_string();
     let reason = text.split(" at line ").next().unwrap_or(&text);
     if !error.is_data() {
@@ -230,65 +232,5 @@ fn describe(path: &str, error: &serde_json::Error) -> Error {
             Error::invalid(field, if reason.starts_with("missing") { "is required" } else { "must be given once" })
         }
         _ => Error::invalid(if path == "." { "body" } else { path }, reason),
-    }
-}
-
-/// NUL in any text of the body is refused, but in the field `exempt`. It can only come escaped, so that most bodies need no
-/// second look.
-fn refuse_nul(text: &str, exempt: Option<&str>) -> Result<(), Refusal> {
-    if !text.contains("\\u0000") {
-        return Ok(());
-    }
-    let fields: BTreeMap<String, &RawValue> = serde_json::from_str(text).map_err(|error| describe(".", &error))?;
-    for (name, value) in &fields {
-        let holds_nul =
-            name.contains('\0') || (Some(name.as_str()) != exempt && serde_json::from_str::<NulFree>(value.get()).is_err());
-        if holds_nul {
-            return Err(Error::invalid(name.replace('\0', ""), "must not contain NUL characters").into());
-        }
-    }
-    Ok(())
-}
-
-/// Any JSON without NUL in its texts and keys.
-struct NulFree;
-
-impl<'de> Deserialize<'de> for NulFree {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Self)
-    }
-}
-
-impl<'de> Visitor<'de> for NulFree {
-    type Value = Self;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON without NUL characters")
-    }
-    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
-        Ok(self)
-    }
-    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
-        Ok(self)
-    }
-    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
-        Ok(self)
-    }
-    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
-        Ok(self)
-    }
-    fn visit_unit<E>(self) -> Result<Self, E> {
-        Ok(self)
-    }
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Self, E> {
-        if text.contains('\0') { Err(E::custom("NUL")) } else { Ok(self) }
-    }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self, A::Error> {
-        while items.next_element::<Self>()?.is_some() {}
-        Ok(self)
-    }
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self, A::Error> {
-        while entries.next_entry::<Self, Self>()?.is_some() {}
-        Ok(self)
     }
 }

@@ -15,6 +15,7 @@ mod endpoints;
 mod error_map;
 mod gate;
 mod input;
+mod nul;
 #[cfg(feature = "openapi")]
 pub mod openapi;
 #[cfg(feature = "panel")]

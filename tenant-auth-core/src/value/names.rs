@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn names_are_counted_in_code_points_and_cannot_hide_their_direction() {
         assert!(DisplayName::parse(&"é".repeat(100)).is_ok());
-        for bad in ["", "   ", &"é".repeat(101), "a\u{202E}b", "a\nb", "a\0b"] {
+        for bad in ["", "   ", &"é".repeat(101), "a\u{202E}b", "a\nb", "a\0b", "a\n", &format!("{} ", "a".repeat(100))] {
             assert!(DisplayName::parse(bad).is_err(), "{bad:?}");
         }
     }

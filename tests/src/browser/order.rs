@@ -3,7 +3,11 @@
 
 use serde_json::json;
 
-use super::{Page, journal::Journal, patience::{NAMES, text}};
+use super::{
+    Page,
+    journal::Journal,
+    patience::{NAMES, text},
+};
 
 const REACH: &str = include_str!("reach.js");
 

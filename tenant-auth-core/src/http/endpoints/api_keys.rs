@@ -9,7 +9,7 @@ use crate::{
     caller::OrgAdmin,
     http::{
         answer::{Message, Outcome, done},
-        input::{Json, OptionalJson, Path},
+        input::{Json, OptionalJson, Path, whole_number},
     },
     id::ApiKeyId,
     model::{ApiKey, Scope},
@@ -72,6 +72,7 @@ pub(crate) async fn create(admin: OrgAdmin, Json(request): Json<CreateApiKeyRequ
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RotateRequest {
+    #[serde(default, deserialize_with = "whole_number")]
     #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 2_592_000))]
     overlap_seconds: Option<u32>,
 }

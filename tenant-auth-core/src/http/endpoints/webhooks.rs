@@ -10,7 +10,7 @@ use crate::{
     caller::OrgAdmin,
     http::{
         answer::{Message, Outcome, done},
-        input::{Json, OptionalJson, Path, Paths, patch},
+        input::{Json, OptionalJson, Path, Paths, patch, whole_number},
     },
     id::{DeliveryId, WebhookId},
     model::{Delivery, Webhook, WebhookStatus},
@@ -125,6 +125,7 @@ pub(crate) async fn test(admin: OrgAdmin, Path(id): Path<WebhookId>) -> Outcome<
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RotateSecretRequest {
+    #[serde(default, deserialize_with = "whole_number")]
     #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 2_592_000))]
     overlap_seconds: Option<u32>,
 }

@@ -6,17 +6,13 @@ use std::{borrow::Cow, collections::BTreeSet};
 use utoipa::{
     PartialSchema, ToSchema,
     openapi::{
-        ArrayBuilder, KnownFormat, Object, ObjectBuilder, OneOfBuilder, Ref, RefOr, Schema, SchemaFormat,
+        ArrayBuilder, KnownFormat, ObjectBuilder, RefOr, Schema, SchemaFormat,
         schema::{AdditionalProperties, SchemaType, Type},
     },
 };
 
 use crate::{
     event::EventKind,
-    http::endpoints::{
-        auth::Entered,
-        public::{IdentityView, VerifyData},
-    },
     id::{
         ApiKeyKind, DeliveryKind, EventIdKind, Id, InviteKind, Kind, MembershipKind, OrgKind, SessionKind, UserKind, WebhookKind,
     },
@@ -263,45 +259,3 @@ impl PartialSchema for Metadata {
 }
 
 impl ToSchema for Metadata {}
-
-/// `{requires2FA: true}` or the session's data.
-impl<T: ToSchema> PartialSchema for Entered<T> {
-    fn schema() -> RefOr<Schema> {
-        OneOfBuilder::new().item(Ref::from_schema_name(T::name())).item(object("requires2FA", flag(true))).into()
-    }
-}
-
-impl<T: ToSchema> ToSchema for Entered<T> {
-    fn name() -> Cow<'static, str> {
-        format!("{}OrSecondFactor", T::name()).into()
-    }
-    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
-        schemas.push((T::name().into_owned(), T::schema()));
-        T::schemas(schemas);
-    }
-}
-
-/// `{valid: false}` or the identity; nothing is said of an invalid token.
-impl PartialSchema for VerifyData {
-    fn schema() -> RefOr<Schema> {
-        let valid = utoipa::openapi::AllOfBuilder::new()
-            .item(object("valid", flag(true)))
-            .item(Ref::from_schema_name(IdentityView::name()));
-        OneOfBuilder::new().item(valid).item(object("valid", flag(false))).into()
-    }
-}
-
-impl ToSchema for VerifyData {
-    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
-        schemas.push((IdentityView::name().into_owned(), IdentityView::schema()));
-        IdentityView::schemas(schemas);
-    }
-}
-
-fn object(field: &str, schema: Object) -> Object {
-    ObjectBuilder::new().schema_type(SchemaType::Type(Type::Object)).property(field, schema).required(field).build()
-}
-
-fn flag(value: bool) -> Object {
-    ObjectBuilder::new().schema_type(SchemaType::Type(Type::Boolean)).enum_values(Some([value])).build()
-}

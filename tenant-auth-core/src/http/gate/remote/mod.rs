@@ -31,7 +31,7 @@ const CONNECTING: Duration = Duration::from_secs(2);
 /// # fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// use tenant_auth_core::{RemoteVerifier, http::Gate};
 ///
-/// let remote = RemoteVerifier::new("https://auth.example.com")?.key("acme", &std::env::var("API_KEY")?)?;
+/// let remote = RemoteVerifier::new("https://auth.example.com")?.key("acme", std::env::var("API_KEY")?)?;
 /// let gate = Gate::new(remote);
 /// # Ok(()) }
 /// ```
