@@ -10,7 +10,7 @@ const PLACES = {
 	unknown_organization: ['org'], invalid_slug: ['org'], slug_taken: ['slug'], already_member: ['email'], already_invited: ['email'],
 };
 
-// `check` may refuse before anything is sent, by answering a field's name and a message.
+// `check` may refuse beforehand, by answering a field's name and a message.
 export function form({ fields, submit, kind = 'primary', extra = [], check, onsubmit }) {
 	const say = notice();
 	const send = h('button.button', { type: 'submit' }, h('span', submit));
@@ -25,7 +25,7 @@ export function form({ fields, submit, kind = 'primary', extra = [], check, onsu
 		const [, name, rest] = /^(\w+)[\w.[\]]*: (.+)/.exec(text) ?? [];
 		if (error.code === 'invalid_request' && named(name)) return place(named(name), rest[0].toUpperCase() + rest.slice(1));
 		const target = named(...(PLACES[error.code] ?? []));
-		if (target) place(target, target.input.name === 'org' ? 'There is no organization with this short name.' : text);
+		if (target) place(target, target.input.name === 'org' ? 'No organization has this short name.' : text);
 		else say.fail(error);
 	};
 	const element = h('form.form', { novalidate: true, method: 'post' }, fields, say, h('div.actions', send, extra));

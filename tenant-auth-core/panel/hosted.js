@@ -7,7 +7,7 @@ import { changeEmail, verify } from './hosted/links.js';
 import { forgot, reset } from './hosted/password.js';
 import { signIn } from './hosted/sign-in.js';
 
-// Each page's title, what it does, and whether it needs a mailed link.
+// Title, page, and whether it needs a mailed link.
 export const PAGES = {
 	'sign-in': ['Sign in', signIn],
 	invite: ['Accept your invitation', invite, true],

@@ -1,4 +1,4 @@
-// The kinds of events a webhook can ask for, by what they are about. A test holds them against the service's own.
+// The kinds of events, by what they are about. A test holds them against the service's own.
 
 export const KINDS = {
 	invite: 'created resent revoked accepted',

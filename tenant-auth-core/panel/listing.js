@@ -21,7 +21,7 @@ export function listing({ path, key, noun, columns, line, nothing, search, parse
 		count.textContent = wanted ? `${shown.length} found in ${loaded}` : next ? `Showing ${loaded}` : loaded;
 		const sorted = order ? shown.toSorted(order) : shown;
 		if (shown.length) fill(rows, table(noun, columns, sorted.map(line)));
-		else fill(rows, wanted ? empty('search', 'Nothing found', next ? 'Not among those loaded so far. Load the others to search them, too.' : 'None of them contains this text.') : nothing());
+		else fill(rows, wanted ? empty('search', 'Nothing found', next ? 'Not among those loaded so far. Load the others, too.' : 'None of them contains this text.') : nothing());
 		if (next) rows.append(rest());
 	};
 	const rest = () => {
