@@ -21,10 +21,8 @@ async fn the_main_pages_are_shown(stage: &Stage) {
         stage.org().new_member(name).await;
     }
     let admin = stage.admin().logged_in().await;
-    admin
-        .set_role(&admin.members().await.last().expect("members")["userId"].as_str().expect("an id"), "org_admin")
-        .await
-        .expect(200);
+    let last = admin.members().await.pop().expect("the latest member");
+    admin.set_role(last["userId"].as_str().expect("an id"), "org_admin").await.expect(200);
     page.open("/sign-in#org=acme&email=ada@acme.example").await;
     page.arrives_at("Sign in").await;
     is_pictured(stage, "sign-in").await;

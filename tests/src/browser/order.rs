@@ -1,8 +1,6 @@
 //! What must be true of every page, whatever a scenario is about: nothing unannounced on the console or in the network, and nothing
 //! of a session within a script's reach.
 
-use serde_json::json;
-
 use super::{
     Page,
     journal::Journal,
