@@ -3,12 +3,12 @@
 use tenant_auth_conformance::{
     PASSWORD,
     browser::{Stage, keys},
-    walks,
+    visits,
 };
 
 use crate::browser::phone::Phone;
 
-walks! {
+visits! {
     a_profile_is_edited,
     a_password_is_changed,
     a_second_factor_is_enrolled_from_its_qr_code,

@@ -1,8 +1,8 @@
 //! Who judges the judge: pages that are spoilt on purpose, and what must be said of them.
 
-use tenant_auth_conformance::{browser::Stage, walks};
+use tenant_auth_conformance::{browser::Stage, visits};
 
-walks! {
+visits! {
     faults_of_a_page_are_found,
     what_a_page_must_not_do_is_noticed,
 }

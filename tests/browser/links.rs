@@ -2,11 +2,11 @@
 //! its owner comes, and must still be good.
 
 use serde_json::json;
-use tenant_auth_conformance::{PASSWORD, browser::Stage, exchange, walks};
+use tenant_auth_conformance::{PASSWORD, browser::Stage, exchange, visits};
 
 use crate::browser::phone::Phone;
 
-walks! {
+visits! {
     an_invite_makes_an_account,
     an_invite_gives_an_account_another_organization,
     an_invite_asks_for_the_second_factor,

@@ -3,12 +3,12 @@
 use tenant_auth_conformance::{
     PASSWORD,
     browser::{Page, Stage},
-    walks,
+    visits,
 };
 
 use crate::browser::phone::Phone;
 
-walks! {
+visits! {
     organizations_are_created_changed_and_suspended,
     without_a_second_factor_an_operator_is_refused,
 }

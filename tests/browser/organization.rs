@@ -4,10 +4,10 @@ use serde_json::json;
 use tenant_auth_conformance::{
     PASSWORD,
     browser::{Page, Stage, keys},
-    walks,
+    visits,
 };
 
-walks! {
+visits! {
     settings_are_changed,
     members_are_found_and_managed,
     metadata_is_edited_digit_for_digit,
@@ -43,7 +43,7 @@ async fn settings_are_changed(stage: &Stage) {
     page.reads("The settings were saved.").await;
     page.reload().await;
     page.arrives_at("Settings").await;
-    page.part("Facts").reads("Acme & Söhne").await;
+    page.part("Details").reads("Acme & Söhne").await;
     assert_eq!(page.value("Further allowed origins").await, "https://one.example\nhttps://two.example");
     let org = stage.admin().logged_in().await.get("/org").await.expect_ok();
     assert_eq!(org["org"]["appUrl"], "https://rockets.example/start");
@@ -208,7 +208,7 @@ async fn a_key_is_rotated_with_an_overlap_and_revoked(stage: &Stage) {
     page.row("billing").press("Rotate").await;
     page.asks("Rotate “billing”").await;
     page.is_accessible().await;
-    page.choose("How long does the old key still work?", "For an hour").await;
+    page.choose("How long does the old one still work?", "For an hour").await;
     page.press("Rotate key").await;
     page.asks("Your new API key").await;
     let new = takes(page, "API key “billing”").await;

@@ -3,12 +3,12 @@
 use tenant_auth_conformance::{
     PASSWORD,
     browser::{Stage, keys},
-    walks,
+    visits,
 };
 
 use crate::browser::phone::Phone;
 
-walks! {
+visits! {
     the_keyboard_is_enough,
     a_refusal_is_said_and_nothing_typed_is_lost,
     too_many_attempts_are_counted_down,

@@ -1,9 +1,9 @@
 //! Several tabs of one browser, which share one session.
 
-use tenant_auth_conformance::{PASSWORD, browser::Stage, walks};
+use tenant_auth_conformance::{PASSWORD, browser::Stage, visits};
 use tenant_auth_core::ports::Clock;
 
-walks! {
+visits! {
     two_tabs_outlive_their_access_token,
     signing_out_in_one_tab_leaves_the_other_too,
     another_organization_in_another_tab_is_noticed,

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use tenant_auth_conformance::{
     PASSWORD,
     browser::{Page, Received, Receiver, Stage},
-    walks,
+    visits,
 };
 
-walks! {
+visits! {
     a_test_arrives_at_a_real_receiver,
     kinds_are_picked_and_what_happens_is_delivered,
     a_webhook_is_edited_disabled_and_deleted,

@@ -69,7 +69,7 @@ impl App {
             outbox: Arc::clone(&setup.outbox),
             webhooks: Arc::clone(&setup.webhooks),
             resolver: Arc::clone(&setup.resolver),
-            server: Server::start(&auth, cell.adapter, listener),
+            server: Server::start_on(listener, &auth, cell.adapter),
             auth,
             setup,
             database,
@@ -94,7 +94,7 @@ impl App {
             webhooks: Arc::clone(&self.webhooks),
             resolver: Arc::clone(&self.resolver),
             setup: self.setup.clone(),
-            server: Server::start(&self.auth, adapter, server::listener()),
+            server: Server::start(&self.auth, adapter),
             database: Arc::clone(&self.database),
         }
     }

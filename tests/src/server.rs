@@ -37,8 +37,13 @@ pub(crate) fn listener() -> TcpListener {
 }
 
 impl Server {
-    /// Serves `auth` by `adapter`: the operations and the pages.
-    pub(crate) fn start(auth: &TenantAuth, adapter: Adapter, listener: TcpListener) -> Self {
+    /// Serves `auth` by `adapter`.
+    pub(crate) fn start(auth: &TenantAuth, adapter: Adapter) -> Self {
+        Self::start_on(listener(), auth, adapter)
+    }
+
+    /// Serves `auth` by `adapter` on a port that was chosen before.
+    pub(crate) fn start_on(listener: TcpListener, auth: &TenantAuth, adapter: Adapter) -> Self {
         let address = listener.local_addr().expect("a bound socket");
         let running = match adapter {
             Adapter::Axum => axum(auth, listener),

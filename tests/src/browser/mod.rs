@@ -8,13 +8,16 @@ mod commands;
 mod driver;
 mod journal;
 pub mod keys;
+mod order;
 mod page;
+mod patience;
 mod place;
 mod qr;
 mod receiver;
 mod runner;
 mod scenario;
 mod session;
+mod sight;
 mod stage;
 
 pub use page::Page;

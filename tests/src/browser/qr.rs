@@ -64,7 +64,8 @@ fn codewords(modules: &Modules, version: usize, mask: usize) -> Vec<u8> {
 /// Whether a module belongs to the patterns by which a code is found, or to what describes it.
 fn is_function(x: usize, y: usize, size: usize, version: usize) -> bool {
     let far = size - 8;
-    let corner = (x < 9 && y < 9) || (x >= far && y < 9) || (x < 9 && y >= far);
+    let (left, top) = (x < 9, y < 9);
+    let corner = (left && (top || y >= far)) || (x >= far && top);
     let versions = version >= 7 && ((x < 6 && y >= size - 11) || (y < 6 && x >= size - 11));
     corner || versions || x == 6 || y == 6 || is_alignment(x, y, size, version)
 }

@@ -17,7 +17,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Made by [`walks!`](crate::walks); `path` is the function's full path, of which the topic and the name remain.
+    /// Made by [`visits!`](crate::visits); `path` is the function's full path, of which the topic and the name remain.
     pub fn new(path: &'static str, run: Run) -> Self {
         let name = path.rsplit_once("browser::browser::").map_or(path, |(_, name)| name);
         Self { name, run }
@@ -26,7 +26,7 @@ impl Scenario {
 
 /// The table of contents of a topic: each line is the name of an `async fn(&Stage)` of the module, and one scenario.
 #[macro_export]
-macro_rules! walks {
+macro_rules! visits {
     ($($name:ident),* $(,)?) => {
         pub(crate) fn scenarios() -> Vec<$crate::browser::Scenario> {
             vec![$($crate::browser::Scenario::new(concat!(module_path!(), "::", stringify!($name)), |stage| Box::pin($name(stage)))),*]

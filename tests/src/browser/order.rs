@@ -1,0 +1,71 @@
+//! What must be true of every page, whatever a scenario is about: nothing unannounced on the console or in the network, and nothing
+//! of a session within a script's reach.
+
+use super::{
+    Page,
+    journal::Journal,
+    patience::{NAMES, text},
+};
+
+const REACH: &str = include_str!("reach.js");
+
+impl Page {
+    /// The service refused something on this page, as the scenario meant it to.
+    pub async fn was_refused(&self, status: u16, path: &str) {
+        self.session.read_logs().await;
+        let times = self.session.with_journal(|journal| journal.account_for(status, path));
+        assert!(
+            times > 0,
+            "{path} never answered {status}: {:?}",
+            self.session.with_journal(|journal| journal.refusals().to_vec())
+        );
+    }
+
+    /// Like [`Page::was_refused`], when nothing on the page says that the answer is there.
+    pub async fn was_eventually_refused(&self, status: u16, path: &str) {
+        self.eventually(
+            "an answer",
+            "return resting() && document.querySelector('[aria-invalid=true], [role=alert]:not([hidden])')",
+            vec![],
+        )
+        .await;
+        self.was_refused(status, path).await;
+    }
+
+    /// The access token had run out, and the page got itself another one: whatever it asked meanwhile was refused at first.
+    pub async fn was_refreshed(&self) {
+        self.session.read_logs().await;
+        let times = self.session.with_journal(|journal| journal.account_for_any(401));
+        assert!(times > 0, "nothing was asked with the old token");
+    }
+
+    /// Nothing happened that must not: see [`super`].
+    pub async fn is_calm(&self) {
+        let offences = self.offences().await;
+        assert!(offences.is_empty(), "{offences:#?}");
+    }
+
+    /// The end of a scenario: calm, and nothing refused that was not meant to be.
+    pub(super) async fn finish(&self) {
+        self.is_calm().await;
+        let refusals = self.session.with_journal(|journal| journal.refusals().to_vec());
+        assert!(refusals.is_empty(), "refused, but not announced: {refusals:?}");
+    }
+
+    /// What is on the page and was on the console, for whoever reads of a failure.
+    pub(super) async fn shown(&self) -> String {
+        let script = "return `${location}\\n${document.title}\\n${scope(null)?.innerText}`";
+        let page = self.session.client.execute(&format!("{NAMES}{script}"), vec![]).await;
+        let page = page.map_or_else(|error| error.to_string(), |page| text(&page));
+        let logged = self.session.with_journal(|journal| format!("{journal:#?}"));
+        format!("on the page:\n{page}\n{logged}")
+    }
+
+    /// What happened that must not, and what is within reach of scripts that must not be; asked for, it is forgiven.
+    pub async fn offences(&self) -> Vec<String> {
+        self.session.read_logs().await;
+        let mut offences = self.session.with_journal(Journal::take_complaints);
+        offences.extend(self.run(REACH, vec![]).await.as_array().into_iter().flatten().map(text));
+        offences
+    }
+}
