@@ -5,7 +5,7 @@ use std::{path::Path, process::Command};
 
 use tenant_auth_core::{Config, MasterKeys, Role, Scope, Sqlite, TenantAuth, testing::TestAuth};
 
-use crate::{Adapter, Caller, PASSWORD, Process, Response, caller::Person, server, server::Server, template};
+use crate::{Adapter, Caller, PASSWORD, Process, Response, caller::Person, server::Server, template};
 
 /// A database that a program and its test both open.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ impl Deployed {
     pub async fn start() -> Self {
         let test = TestAuth::new().await;
         let api_key = test.api_key(&[Scope::Verify]).await.expose().to_owned();
-        Self { server: Server::start(&test.auth, Adapter::Axum, server::listener()), test, api_key }
+        Self { server: Server::start(&test.auth, Adapter::Axum), test, api_key }
     }
 
     /// `http://127.0.0.1:<port>`
