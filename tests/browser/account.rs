@@ -110,6 +110,8 @@ async fn a_second_factor_is_enrolled_from_its_qr_code(stage: &Stage) {
     page.reads("Copied to the clipboard.").await;
     let codes = codes_in(&page.clipboard().await);
     assert_eq!(codes.len(), 10);
+    page.press("Download").await;
+    assert_eq!(codes_in(&page.downloaded("recovery-codes.txt").await), codes);
     page.press("I have stored them").await;
     page.part("Two-factor authentication").reads("On").await;
     page.part("Two-factor authentication").reads("10").await;

@@ -40,6 +40,7 @@ async fn the_main_pages_are_shown(stage: &Stage) {
     created.await.expect(201);
     for team in ["avionics", "propulsion"] {
         admin.set_metadata(stage.member().id(), json!({ "team": team })).await.expect(200);
+        stage.advance(1);
     }
     page.press("Webhooks").await;
     page.arrives_at("Webhooks").await;
