@@ -9,7 +9,8 @@ use tenant_auth_conformance::{
 visits! {
     the_navigation_can_be_skipped,
     a_small_screen_has_the_navigation_behind_a_button,
-    going_back_goes_back,
+    going_back_goes_back;
+    below "/auth": everything_moves_below_a_path
 }
 
 async fn is_in(stage: &Stage) {
@@ -66,4 +67,23 @@ async fn going_back_goes_back(stage: &Stage) {
     page.arrives_at("Invites").await;
     page.goes_back().await;
     page.arrives_at("Members").await;
+}
+
+async fn everything_moves_below_a_path(stage: &Stage) {
+    let page = &stage.page;
+    page.open("/").await;
+    page.arrives_at("Sign in").await;
+    is_in(stage).await;
+    page.press("Sessions").await;
+    page.arrives_at("Sessions").await;
+    stage.signs_out().await;
+    page.press("Forgot your password?").await;
+    page.fill("Email address", "ada@acme.example").await;
+    page.press("Send me a link").await;
+    page.arrives_at("Look into your mail").await;
+    page.open(&stage.link("ada@acme.example", "/reset").await).await;
+    page.arrives_at("Choose a new password").await;
+    page.fill("New password", "teal-badger-awning-77").await;
+    page.press("Set the new password").await;
+    page.arrives_at("Your password was changed").await;
 }

@@ -6,6 +6,7 @@ use fantoccini::{Client, wd::WindowHandle};
 use serde_json::{Value, json};
 
 use tempfile::TempDir;
+use url::Url;
 
 use super::{commands::Command, driver::Driver, journal::Journal};
 use crate::scratch;
@@ -40,7 +41,8 @@ impl Session {
             current: tokio::sync::Mutex::new(first.clone()),
             journal: Mutex::default(),
         };
-        let grant = json!({ "origin": session.origin, "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"] });
+        let origin = Url::parse(&session.origin).expect("a URL").origin().ascii_serialization();
+        let grant = json!({ "origin": origin, "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"] });
         session.devtools("Browser.grantPermissions", grant).await;
         let downloads = json!({ "behavior": "allow", "downloadPath": session.downloads.path() });
         session.devtools("Browser.setDownloadBehavior", downloads).await;
