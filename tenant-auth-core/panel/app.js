@@ -43,8 +43,11 @@ export function panel(element) {
 	whenSessionIsLost((error) => (is(error, 'wrong_organization') ? elsewhere() : signInAgain()));
 	hear((what, where) => {
 		if (what === 'signed-out' && where === currentSlug()) location.assign('sign-in');
+		if (what === 'signed-in' && where === currentSlug()) start();
 		if (what === 'signed-in' && where !== currentSlug()) elsewhere(where);
 	});
+	// What the back button brings back may be over.
+	addEventListener('pageshow', (event) => event.persisted && location.reload());
 	fill(root, h('div.splash', { role: 'status', 'aria-label': 'Loading' }, h('img', { src: 'assets/logo.svg', alt: '', width: 48, height: 48 })));
 	return start(true);
 }
@@ -54,7 +57,7 @@ async function start(isFirst) {
 		const [{ user }, { org }] = await Promise.all([api('GET', '/auth/profile'), api('GET', '/org')]);
 		remember(org.slug, org.name);
 		// Only admins are shown the allowed origins: that is how the API says who asks.
-		run({ user, org, isAdmin: 'allowedOrigins' in org, signOut, refresh: () => start(false) }, isFirst);
+		run({ user, org, isAdmin: 'allowedOrigins' in org, signOut, refresh: () => start() }, isFirst);
 	} catch (error) {
 		if (is(error, 'unknown_organization', 'invalid_slug')) {
 			forget(currentSlug());

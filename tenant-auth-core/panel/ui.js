@@ -47,7 +47,7 @@ export function notice() {
 		fail(error) {
 			const known = error instanceof ApiError;
 			if (!known) console.error(error);
-			say('bad', known ? error.message : 'Something went wrong on this page. Reload it and try again.');
+			say('bad', known ? error.message : 'Something went wrong. Reload the page and try again.');
 			if (error.retryAfter) wait(error.retryAfter);
 		},
 		clear() {

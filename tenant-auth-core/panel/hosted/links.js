@@ -5,7 +5,7 @@ import { signInForm } from './sign-in.js';
 
 const home = () => linkButton('Go to your account', './#/profile', 'primary');
 
-export const verify = (body, said, go) => fill(body, h('p.lead', 'With this button you say that the mail reached you.'), form({
+export const verify = (body, said, go) => fill(body, h('p.lead', 'This says that the mail reached you.'), form({
 	fields: [], submit: 'Verify this address',
 	onsubmit: async () => go('Thank you', (await guest('POST', '/auth/verify-email', said.org, { token: said.token })).message, home()),
 }));

@@ -18,7 +18,7 @@ export function operator() {
 		nothing: () => empty('operator', 'No organizations', 'The first one is created here.'),
 	});
 	return [
-		heading('Organizations', 'Every organization of this deployment. It takes a sign-in of the last 12 hours with a second factor.', addButton('Create organization', () => create(list.reload))),
+		heading('Organizations', 'Every organization of this deployment, for sign-ins with a second factor in the last 12 hours.', addButton('Create organization', () => create(list.reload))),
 		list,
 	];
 }

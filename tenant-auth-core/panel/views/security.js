@@ -25,5 +25,5 @@ function secondFactor() {
 	];
 	const off = () => [facts(['Status', badge('Off')]), h('div.actions', button('Turn on', () => enrol(box.reload), { kind: 'primary' }))];
 	const box = loading(() => api('GET', '/auth/2fa'), (status) => (status.enabled ? on(status) : off()));
-	return card('Two-factor authentication', 'A code from an app on your phone, asked for after the password.', box);
+	return card('Two-factor authentication', 'A code from an app, asked for after the password.', box);
 }

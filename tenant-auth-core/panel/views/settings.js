@@ -25,7 +25,7 @@ export function settings(context) {
 			['Plan', badge(org.plan)],
 			['Status', statusBadge(org)],
 			['Created', moment(org.createdAt)])),
-		card('Leave', 'The last active admin cannot leave: make somebody else admin first.', button('Leave organization', leave, { kind: 'danger-quiet' })),
+		card('Leave', 'The last active admin cannot leave.', button('Leave organization', leave, { kind: 'danger-quiet' })),
 	];
 }
 

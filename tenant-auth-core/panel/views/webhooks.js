@@ -72,5 +72,5 @@ function create(done) {
 
 export const showSecret = (secret, onclose) => showOnce({
 	title: 'The secret of this webhook', label: 'Signing secret', secret, onclose,
-	text: 'Your endpoint checks with it that a notification is ours, by any library for Standard Webhooks.',
+	text: 'Your endpoint checks signatures with it, by any library for Standard Webhooks.',
 });

@@ -73,6 +73,17 @@ fn mails_are_shown_as_text_to_this_machine_only() {
 }
 
 #[test]
+fn the_panel_is_at_the_printed_address_with_a_ready_sign_in() {
+    let program = Program::new();
+    let dev = started(&program);
+    let line = dev.printed.lines().find(|line| line.starts_with("  Panel ")).expect("the panel's address");
+    assert!(line.ends_with(&format!("http://{}/sign-in#org=acme&email=admin@acme.example", dev.address)), "{line}");
+    let (status, page) = dev.get("/sign-in");
+    assert!(status == 200 && page.to_lowercase().contains("content-type: text/html"), "{page}");
+    assert_eq!(dev.get("/").0, 200, "the panel itself");
+}
+
+#[test]
 fn it_listens_on_loopback_only_and_says_when_the_port_is_taken() {
     let program = Program::new();
     assert!(error(&program.run(&["dev", "--listen", "0.0.0.0:0"])).contains("loopback"));

@@ -15,7 +15,7 @@ use crate::{
 fn it_is_live_and_ready_and_ends_with_0() {
     let program = Program::new();
     let mut server = Running::start(&program, &["serve"]);
-    for (path, status) in [("/health/live", 200), ("/health/ready", 200), ("/", 404), ("/api/v2/org", 404)] {
+    for (path, status) in [("/health/live", 200), ("/health/ready", 200), ("/nowhere", 404), ("/api/v2/org", 404)] {
         let (found, text) = server.get(path);
         assert_eq!(found, status, "{path}: {text}");
         assert!(text.contains("\"status\":"), "{text}");
