@@ -63,7 +63,7 @@ pub fn panel(auth: &TenantAuth) -> Resource {
 async fn show(pages: web::Data<Pages>, request: HttpRequest) -> HttpResponse {
     match convert::request(&request, Body::Complete(web::Bytes::new())) {
         Some(request) => convert::response(pages.answer(&request)),
-        None => HttpResponse::BadRequest().finish(),
+        None => convert::response(Service::unreadable()),
     }
 }
 

@@ -31,14 +31,15 @@ fn no_foreign_type_stands_in_a_public_signature() {
 #[test]
 fn the_scan_finds_what_it_looks_for() {
     let text = "use sqlx::{Pool, sqlite::SqlitePool};\npub struct Store {\n    pub pool: SqlitePool,\n    private: Pool,\n}\n\
-        pub fn a(\n    x: Pool,\n) -> u8 {\n}\nimpl From<sqlx::Error> for Store {\n}\npub(crate) fn b(x: Pool) {\n}\n";
+        pub fn a(\n    x: Pool,\n) -> u8 {\n}\nimpl From<sqlx::Error> for Store {\n}\npub(crate) fn b(x: Pool) {\n}\n\
+        pub enum Fault {\n    Pool(String),\n}\npub enum Leak {\n    Of(Pool),\n}\n";
     let public = BTreeSet::from(["Store".to_owned()]);
     let foreign = imported(text);
     let caught: Vec<_> = signatures(text, &public)
         .into_iter()
         .filter(|signature| signature.contains("sqlx::") || words(signature).any(|word| foreign.contains(word)))
         .collect();
-    assert_eq!(caught.len(), 3, "{caught:?}");
+    assert_eq!(caught.len(), 4, "{caught:?}");
 }
 
 /// Unit tests come last in a file, and are nobody's interface.
@@ -93,17 +94,24 @@ fn until(lines: &[&str], ends: &[char]) -> String {
     text.split(|c| ends.contains(&c)).next().unwrap_or_default().to_owned()
 }
 
-/// What is public of a struct, and all of an enum or a trait, whose parts have no `pub` of their own.
+/// What is public of a struct, what the variants of an enum hold, and all of a trait.
 fn fields(lines: &[&str]) -> String {
-    let is_struct = lines[0].trim_start().starts_with("pub struct ");
+    let head = lines[0].trim_start();
+    let (is_struct, is_enum) = (head.starts_with("pub struct "), head.starts_with("pub enum "));
     if is_struct && !lines[0].trim_end().ends_with('{') {
         let tuple = lines[0].split_once('(').map_or("", |(_, fields)| fields);
         return tuple.split(',').filter(|field| field.trim_start().starts_with("pub ")).collect();
     }
-    let indent = lines[0].len() - lines[0].trim_start().len();
-    let closes = |line: &&&str| line.len() - line.trim_start().len() > indent;
-    let inner = lines[1..].iter().take_while(closes);
-    inner.filter(|line| !is_struct || line.trim_start().starts_with("pub ")).copied().collect::<Vec<_>>().join(" ")
+    let indent = lines[0].len() - head.len();
+    let inner = lines[1..].iter().take_while(|line| line.len() - line.trim_start().len() > indent);
+    let seen = |line: &&str| match line.trim_start() {
+        attribute if attribute.starts_with("#[") => None,
+        field if is_struct => field.strip_prefix("pub ").map(str::to_owned),
+        // A variant's own name is no type, whatever it is called.
+        variant if is_enum => variant.split_once(['(', '{', ':']).map(|(_, held)| held.to_owned()),
+        part => Some(part.to_owned()),
+    };
+    inner.filter_map(seen).collect::<Vec<_>>().join(" ")
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {

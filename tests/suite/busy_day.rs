@@ -11,6 +11,7 @@ use super::{
     authenticator::{Authenticator, SecondFactor, recovery_codes_in},
     hooks::{Hook, answer},
     listener::{Listener, kinds, session_of},
+    operators::operator,
 };
 
 /// What is left of the day.
@@ -31,7 +32,8 @@ impl<'a> BusyDay<'a> {
     pub(crate) async fn lived(app: &'a App) -> Self {
         let admin = app.admin().logged_in().await;
         let listener = Listener::new(app, &admin).await;
-        let secrets = vec![PASSWORD.to_owned(), NEW.to_owned(), app.org().api_key()["pk_live_".len() + 8..].to_owned()];
+        let (key, secret) = (app.org().api_key()["pk_live_".len() + 8..].to_owned(), listener.hook.secret.clone());
+        let secrets = vec![PASSWORD.to_owned(), NEW.to_owned(), key, secret];
         let mut day = Self { app, listener, used: BTreeSet::new(), told_nothing: BTreeSet::new(), told: Vec::new(), secrets };
         day.members(&admin).await;
         day.keys(&admin).await;
@@ -41,6 +43,7 @@ impl<'a> BusyDay<'a> {
         day.sessions().await;
         day.organization(&admin).await;
         day.keep(&admin);
+        day.operator().await;
         day
     }
 
@@ -64,7 +67,8 @@ impl<'a> BusyDay<'a> {
     async fn hear(&mut self, row: &str, expected: &[&str]) {
         let events = self.listener.heard().await;
         let (mut have, mut want) = (kinds(&events), expected.to_vec());
-        (have.sort_unstable(), want.sort_unstable());
+        have.sort_unstable();
+        want.sort_unstable();
         assert_eq!(have, want, "{row}");
         self.told.extend(events);
     }
@@ -87,12 +91,11 @@ impl<'a> BusyDay<'a> {
 
     async fn members(&mut self, admin: &Caller) {
         let app = self.app;
-        let invite = |email: &str| admin.invite(email);
-        let olga = self.deed(invite("olga@acme.example"), "POST /org/members/invite", &["invite.created"]).await;
+        let olga = self.deed(admin.invite("olga@acme.example"), "POST /org/members/invite", &["invite.created"]).await;
         self.linked("olga@acme.example", "invite").await;
         let path = format!("/org/invites/{}", id_of(&olga["invite"]));
         self.deed(admin.delete(&path), "DELETE /org/invites/{invite}", &["invite.revoked"]).await;
-        let nora = self.deed(invite("nora@acme.example"), "POST /org/members/invite", &["invite.created"]).await;
+        let nora = self.deed(admin.invite("nora@acme.example"), "POST /org/members/invite", &["invite.created"]).await;
         let path = format!("/org/invites/{}/resend", id_of(&nora["invite"]));
         self.deed(admin.post_nothing(&path), "POST /org/invites/{invite}/resend", &["invite.resent"]).await;
         let token = self.linked("nora@acme.example", "invite").await;
@@ -145,9 +148,8 @@ impl<'a> BusyDay<'a> {
         self.deed(admin.patch(&hook.path(), json!({ "description": "x" })), "PATCH /org/webhooks/{id}", &[]).await;
         let data = self.deed(hook.rotating(admin, 60), "POST /org/webhooks/{id}/rotate-secret", &[]).await;
         self.keep_text(&data["secret"]);
-        let own = self.listener.hook.clone();
-        self.secrets.push(own.secret.clone());
-        self.deed(own.testing(admin), "POST /org/webhooks/{id}/test", &["webhook.test"]).await;
+        let own = self.listener.hook.testing(admin);
+        self.deed(own, "POST /org/webhooks/{id}/test", &["webhook.test"]).await;
         let delivery = hook.test(admin).await;
         self.hear("a test of another webhook", &[]).await;
         let row = "POST /org/webhooks/{id}/deliveries/{deliveryId}/redeliver";
@@ -232,5 +234,19 @@ impl<'a> BusyDay<'a> {
         self.hear("org suspend", &["org.suspended"]).await;
         self.app.org().reactivate().await;
         self.hear("org reactivate", &["org.reactivated"]).await;
+    }
+
+    /// Ada runs the deployment too.
+    async fn operator(&mut self) {
+        let (_app, ada, _) = operator(self.app).await;
+        self.told.extend(self.listener.heard().await);
+        self.keep(&ada);
+        let new = json!({ "name": "Newcomers", "slug": "newcomers", "adminEmail": "nora@new.example" });
+        self.deed(ada.post("/admin/organizations", new), "POST /admin/organizations", &[]).await;
+        let row = "PATCH /admin/organizations/{slug}";
+        self.deed(ada.patch("/admin/organizations/acme", json!({ "plan": "free" })), row, &["org.updated"]).await;
+        let invite = ada.post("/admin/organizations/acme/invites", json!({ "email": "chief@acme.example" }));
+        self.deed(invite, "POST /admin/organizations/{slug}/invites", &["invite.created"]).await;
+        self.linked("chief@acme.example", "invite").await;
     }
 }

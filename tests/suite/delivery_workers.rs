@@ -19,7 +19,7 @@ scenarios![on each database:
 ];
 
 /// Beyond an attempt's own timeout, a claimed delivery is nobody else's for this long.
-const LEASE_MARGIN: Duration = Duration::from_secs(30);
+const LEASE_MARGIN: Duration = Duration::from_secs(15);
 
 /// How often what was sent: by URL and `webhook-id`.
 pub(crate) fn counts(app: &App) -> BTreeMap<(String, String), usize> {

@@ -18,6 +18,7 @@ mod deliveries;
 mod delivery_again;
 mod delivery_background;
 mod delivery_changes;
+mod delivery_defects;
 mod delivery_health;
 mod delivery_http;
 mod delivery_retries;
@@ -112,6 +113,7 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
         delivery_again::scenarios(),
         delivery_background::scenarios(),
         delivery_changes::scenarios(),
+        delivery_defects::scenarios(),
         delivery_health::scenarios(),
         delivery_http::scenarios(),
         delivery_retries::scenarios(),

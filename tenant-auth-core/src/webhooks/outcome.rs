@@ -96,7 +96,8 @@ async fn disable(auth: &TenantAuth, called: &Webhook, reason: DisableReason) -> 
     let now = auth.now();
     let mut tx = auth.store().begin().await?;
     let Some(org) = tx.organizations().lock(&called.org_id).await? else { return Ok(()) };
-    let Some(mut webhook) = tx.webhooks().find(&called.org_id, &called.id).await? else { return Ok(()) };
+    // Held, for another worker may be noting a success.
+    let Some(mut webhook) = tx.webhooks().hold_endpoint(&called.id).await?.transpose()? else { return Ok(()) };
     let healed = reason == DisableReason::Failing && webhook.failing_since != called.failing_since;
     if webhook.status == WebhookStatus::Disabled || webhook.url != called.url || healed {
         return Ok(());

@@ -61,10 +61,10 @@ fn survive(engine: &str, program: Program, database: &str) {
     let changing = Changing::start(&admin, &twins.addresses);
     let mut kills = 0;
     for _ in 0..rounds {
-        sleep(rand::rng().random_range(Duration::from_millis(100)..Duration::from_millis(700)));
+        sleep(crate::chance().random_range(Duration::from_millis(100)..Duration::from_millis(700)));
         in_mid_delivery(&receiver);
         kills += twins.kill();
-        sleep(rand::rng().random_range(Duration::ZERO..Duration::from_millis(200)));
+        sleep(crate::chance().random_range(Duration::ZERO..Duration::from_millis(200)));
         twins.start_again();
     }
     let acknowledged = changing.stop();
@@ -120,7 +120,7 @@ impl Twins {
 
     /// Kills one of them, or both at once; how many.
     fn kill(&mut self) -> usize {
-        let victims = [[true, false], [false, true], [true, true]][rand::rng().random_range(0..3)];
+        let victims = [[true, false], [false, true], [true, true]][crate::chance().random_range(0..3)];
         for (running, is_victim) in self.running.iter_mut().zip(victims) {
             running.take_if(|_| is_victim); // dropped, it is sent SIGKILL
         }

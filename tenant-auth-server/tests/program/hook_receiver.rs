@@ -109,7 +109,7 @@ impl Inner {
         let began = Instant::now();
         let believed = self.verify(&path, headers, &body);
         let (taken, pause) = {
-            let mut chance = rand::rng();
+            let mut chance = crate::chance();
             let longest = if chance.random_ratio(1, IS_SLOW) { LONG } else { SHORT };
             (!chance.random_ratio(1, FAILS), chance.random_range(Duration::ZERO..longest))
         };

@@ -25,6 +25,12 @@ pub(crate) const MASTER_KEY: &str = "q83vEjRWeJq8zd4BI0VniavN7wAREiIzM0RERVVmZnc
 /// Another.
 pub(crate) const OTHER_KEY: &str = "AAERIjNEVWZ3iJmqu8zd7v8PHi08S1ppeIeWpbTD0uE=";
 
+/// When and whom a test hits.
+#[expect(clippy::disallowed_methods, reason = "a test outside the process has no port to ask")]
+pub(crate) fn chance() -> rand::rngs::ThreadRng {
+    rand::rng()
+}
+
 /// A call of the program in a directory of its own, with settings that are complete for a SQLite deployment.
 pub(crate) struct Program {
     pub(crate) directory: TempDir,
