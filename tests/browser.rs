@@ -3,6 +3,7 @@
 
 mod browser {
     pub(crate) mod account;
+    pub(crate) mod frame;
     pub(crate) mod judge;
     pub(crate) mod links;
     pub(crate) mod operator;
@@ -14,13 +15,14 @@ mod browser {
     pub(crate) mod webhooks;
 }
 
-use browser::{account, judge, links, operator, organization, pictures, sign_in, tabs, webhooks};
+use browser::{account, frame, judge, links, operator, organization, pictures, sign_in, tabs, webhooks};
 
 fn main() -> std::process::ExitCode {
     let scenarios = [
         sign_in::scenarios(),
         links::scenarios(),
         account::scenarios(),
+        frame::scenarios(),
         organization::scenarios(),
         webhooks::scenarios(),
         operator::scenarios(),

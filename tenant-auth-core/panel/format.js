@@ -5,7 +5,7 @@ import { h } from './dom.js';
 const DAY = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' });
 const MINUTE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
 const EXACT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'long' });
-const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
 const STEPS = [['second', 60], ['minute', 60], ['hour', 24], ['day', 30], ['month', 12], ['year', Infinity]];
 
 const time = (iso, text) => h('time', { datetime: iso, title: EXACT.format(new Date(iso)) }, text);

@@ -22,7 +22,7 @@ const FAULTS: [(&str, &str); 14] = [
         "dark: text: contrast",
     ),
     ("<button data-style='outline: none; box-shadow: none; border-color: red'>x</button>", "nobody sees that it has the focus"),
-    ("<div data-style='width: 500px; height: 1px'></div>", "narrow: at 360 px the page is"),
+    ("<div data-style='width: 500px; height: 1px'></div>", "narrow: at 345 px the page is"),
     ("<nav></nav>", "a navigation without a name"),
     ("<table></table>", "a table without a name"),
     ("<input type='password' aria-label='x'>", "password managers are not told"),

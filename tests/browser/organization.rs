@@ -221,7 +221,7 @@ async fn a_key_is_rotated_with_an_overlap_and_revoked(stage: &Stage) {
     page.press("Revoke").await;
     page.asks_nothing().await;
     page.reads_no(end).await;
-    page.was_refreshed().await;
+    page.was_refused_anywhere(401).await;
     assert!(!stage.key_works(&new).await);
 }
 

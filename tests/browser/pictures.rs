@@ -38,8 +38,10 @@ async fn the_main_pages_are_shown(stage: &Stage) {
         json!({ "url": receiver.url(), "events": ["member.*", "invite.accepted"], "description": "Directory sync" }),
     );
     created.await.expect(201);
-    for team in ["avionics", "propulsion"] {
+    for (count, team) in [(1, "avionics"), (2, "propulsion")] {
         admin.set_metadata(stage.member().id(), json!({ "team": team })).await.expect(200);
+        receiver.has_received(count).await;
+        stage.advance(1);
     }
     page.press("Webhooks").await;
     page.arrives_at("Webhooks").await;

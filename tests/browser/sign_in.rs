@@ -15,6 +15,7 @@ visits! {
     organizations_signed_in_to_before_are_offered,
     a_second_factor_is_asked_for,
     a_suspended_member_is_told,
+    going_back_after_signing_out_shows_nothing,
 }
 
 async fn the_keyboard_is_enough(stage: &Stage) {
@@ -46,7 +47,7 @@ async fn a_refusal_is_said_and_nothing_typed_is_lost(stage: &Stage) {
     page.fill("Email address", "ada@acme.example").await;
     page.fill("Password", "not-hers-at-all").await;
     page.press("Sign in").await;
-    page.reads("There is no organization with this").await;
+    page.reads("No organization has this short name.").await;
     page.was_refused(404, "/auth/login").await;
     page.is_accessible().await;
     page.fill("Organization", "acme").await;
@@ -135,4 +136,15 @@ async fn a_suspended_member_is_told(stage: &Stage) {
     stage.signs_in("max@acme.example", PASSWORD).await;
     page.reads("Access is suspended").await;
     page.was_refused(403, "/auth/login").await;
+}
+
+async fn going_back_after_signing_out_shows_nothing(stage: &Stage) {
+    let page = &stage.page;
+    stage.signs_in("max@acme.example", PASSWORD).await;
+    page.arrives_at("Members").await;
+    stage.signs_out().await;
+    page.goes_back().await;
+    page.arrives_at("Sign in").await;
+    page.was_refused_anywhere(401).await;
+    page.reads_no("ada@acme.example").await;
 }

@@ -117,22 +117,12 @@ async fn kinds_are_picked_and_what_happens_is_delivered(stage: &Stage) {
     page.reads("Keeps the directory in step").await;
     let admin = stage.admin().logged_in().await;
     admin.set_metadata(stage.member().id(), json!({ "team": "lift-off" })).await.expect(200);
-    for _ in 0..200 {
-        if !receiver.received().is_empty() {
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    }
+    receiver.has_received(1).await;
     page.press("Refresh").await;
     page.row("member.updated").reads("Delivered").await;
     page.row("member.updated").press("Redeliver").await;
     page.reads("It is sent again.").await;
-    for _ in 0..200 {
-        if receiver.received().len() > 1 {
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    }
+    receiver.has_received(2).await;
     let received = receiver.received();
     assert_eq!(received.len(), 2, "the update and its repetition; no session.created, which nobody asked for");
     assert_eq!(received[0].headers["webhook-id"], received[1].headers["webhook-id"]);

@@ -32,7 +32,7 @@ function address(user) {
 
 async function changeAddress() {
 	const { enabled } = await api('GET', '/auth/2fa').catch(() => ({ enabled: false }));
-	const [email, password, code] = [emailField({ label: 'New email address', name: 'newEmail' }), passwordField(), codeField()];
+	const [email, password, code] = [emailField({ label: 'New email address', name: 'newEmail', autocomplete: 'off' }), passwordField(), codeField()];
 	ask({
 		title: 'Change your email address', text: 'The new address gets a link that is good for 24 hours. Nothing changes until you use it.',
 		fields: [email, password, ...(enabled ? [code] : [])], submit: 'Send link',

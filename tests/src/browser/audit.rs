@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Page, keys};
+use super::{Page, keys, session};
 
 const AUDIT: &str = include_str!("audit.js");
 /// What people operate or look at: each needs a name.
@@ -22,9 +22,6 @@ const OPERABLE: [&str; 13] = [
     "dialog",
     "navigation",
 ];
-/// A small telephone.
-const NARROW: (u32, u32) = (360, 740);
-const WIDE: (u32, u32) = (1280, 800);
 
 impl Page {
     /// Panics, naming what is wrong with the page as it is now.
@@ -44,9 +41,9 @@ impl Page {
         self.session.dark(true).await;
         wrong.extend(self.judged(&["readable", "focusShows"]).await.into_iter().map(|problem| format!("dark: {problem}")));
         self.session.dark(false).await;
-        self.session.size(NARROW.0, NARROW.1).await;
+        self.session.size(session::NARROW).await;
         wrong.extend(self.judged(&["fits", "named"]).await.into_iter().map(|problem| format!("narrow: {problem}")));
-        self.session.size(WIDE.0, WIDE.1).await;
+        self.session.size(session::WIDE).await;
         wrong
     }
 

@@ -58,7 +58,7 @@ impl Driver {
             "goog:chromeOptions": {
                 "binary": self.chromium,
                 "args": [
-                    "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--no-first-run", "--lang=en-GB",
+                    "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--lang=en-GB",
                     "--window-size=1280,960", "--force-color-profile=srgb", "--font-render-hinting=none",
                     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-default-apps",
                     "--disable-background-timer-throttling", "--disable-renderer-backgrounding",

@@ -32,11 +32,11 @@ impl Page {
         self.was_refused(status, path).await;
     }
 
-    /// The access token had run out, and the page got itself another one: whatever it asked meanwhile was refused at first.
-    pub async fn was_refreshed(&self) {
+    /// The session had run out, for a moment or for good: whatever the page asked meanwhile was refused.
+    pub async fn was_refused_anywhere(&self, status: u16) {
         self.session.read_logs().await;
-        let times = self.session.with_journal(|journal| journal.account_for_any(401));
-        assert!(times > 0, "nothing was asked with the old token");
+        let times = self.session.with_journal(|journal| journal.account_for_any(status));
+        assert!(times > 0, "nothing was refused with {status}");
     }
 
     /// Nothing happened that must not: see [`super`].

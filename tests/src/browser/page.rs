@@ -61,6 +61,12 @@ impl Page {
         self.session.client.refresh().await.expect("the page loads");
     }
 
+    /// Presses the browser's own button.
+    pub async fn goes_back(&self) {
+        self.here().await;
+        self.session.client.back().await.expect("there is a page before this one");
+    }
+
     /// Presses a button or follows a link.
     pub async fn press(&self, name: &str) {
         self.on("press", name, |element| async move { element.click().await.map_err(|error| error.to_string()) }).await;

@@ -3,6 +3,7 @@
 use std::{
     net::{Ipv4Addr, SocketAddr},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use axum::{
@@ -11,6 +12,10 @@ use axum::{
     http::{HeaderMap, StatusCode},
     routing::post,
 };
+use tokio::time::Instant;
+
+/// How long a delivery may be on its way.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What arrived.
 #[derive(Debug, Clone)]
@@ -60,6 +65,15 @@ impl Receiver {
     /// Answers with this status from now on.
     pub fn answer(&self, status: u16) {
         lock(&self.state).answer = StatusCode::from_u16(status).expect("a status");
+    }
+
+    /// Waits until so much has arrived.
+    pub async fn has_received(&self, count: usize) {
+        let patience = Instant::now() + PATIENCE;
+        while self.received().len() < count {
+            assert!(Instant::now() < patience, "{} arrived, not {count}", self.received().len());
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 
     /// What arrived so far.

@@ -53,7 +53,7 @@ fn trials(scenarios: &[Scenario], driver: Option<&Arc<Driver>>) -> Vec<Trial> {
 
 fn run(adapter: Adapter, scenario: Scenario, driver: &Driver) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
-    let stage = runtime.block_on(Stage::set(adapter, driver));
+    let stage = runtime.block_on(Stage::set(adapter, driver, scenario.below));
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         runtime.block_on(async {
             let walk = async {

@@ -12,24 +12,33 @@ pub type Run = for<'a> fn(&'a Stage) -> Pin<Box<dyn Future<Output = ()> + 'a>>;
 pub struct Scenario {
     /// `topic::sentence`
     pub name: &'static str,
+    /// The path of the service's public URL; empty when it lies at the root.
+    pub below: &'static str,
     /// The function.
     pub run: Run,
 }
 
 impl Scenario {
     /// Made by [`visits!`](crate::visits); `path` is the function's full path, of which the topic and the name remain.
-    pub fn new(path: &'static str, run: Run) -> Self {
+    pub fn new(path: &'static str, below: &'static str, run: Run) -> Self {
         let name = path.rsplit_once("browser::browser::").map_or(path, |(_, name)| name);
-        Self { name, run }
+        Self { name, below, run }
     }
 }
 
-/// The table of contents of a topic: each line is the name of an `async fn(&Stage)` of the module, and one scenario.
+/// The table of contents of a topic: each line is the name of an `async fn(&Stage)` of the module, and one scenario. `below "/auth":`
+/// gives the service a public URL with a path of its own.
 #[macro_export]
 macro_rules! visits {
-    ($($name:ident),* $(,)?) => {
+    (@ $below:literal $name:ident) => {
+        $crate::browser::Scenario::new(concat!(module_path!(), "::", stringify!($name)), $below, |stage| Box::pin($name(stage)))
+    };
+    ($($name:ident),* $(,)? $(; below $path:literal: $($moved:ident),* $(,)?)?) => {
         pub(crate) fn scenarios() -> Vec<$crate::browser::Scenario> {
-            vec![$($crate::browser::Scenario::new(concat!(module_path!(), "::", stringify!($name)), |stage| Box::pin($name(stage)))),*]
+            vec![
+                $($crate::visits!(@ "" $name),)*
+                $($($crate::visits!(@ $path $moved),)*)?
+            ]
         }
     };
 }

@@ -5,8 +5,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use fantoccini::{Client, wd::WindowHandle};
 use serde_json::{Value, json};
 
-use super::{commands::Command, driver::Driver, journal::Journal};
+use tempfile::TempDir;
+use url::Url;
 
+use super::{commands::Command, driver::Driver, journal::Journal};
+use crate::scratch;
+
+/// A window of 360 pixels, of which a scroll bar takes fifteen.
+pub(super) const NARROW: (u32, u32) = (345, 740);
+/// A window as README shows it.
+pub(super) const WIDE: (u32, u32) = (1280, 800);
 const WATCH: &str = include_str!("watch.js");
 
 /// A running browser.
@@ -15,6 +23,8 @@ pub(super) struct Session {
     pub(super) client: Client,
     /// Where the service is; whatever else is asked for is a fault.
     pub(super) origin: String,
+    /// Where what is downloaded goes.
+    pub(super) downloads: TempDir,
     current: tokio::sync::Mutex<WindowHandle>,
     journal: Mutex<Journal>,
 }
@@ -24,9 +34,18 @@ impl Session {
     pub(super) async fn start(driver: &Driver, origin: String) -> (Arc<Self>, WindowHandle) {
         let client = driver.session().await;
         let first = client.window().await.expect("a first tab");
-        let session = Self { client, origin, current: tokio::sync::Mutex::new(first.clone()), journal: Mutex::default() };
-        let grant = json!({ "origin": session.origin, "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"] });
+        let session = Self {
+            client,
+            origin,
+            downloads: scratch::directory("downloads"),
+            current: tokio::sync::Mutex::new(first.clone()),
+            journal: Mutex::default(),
+        };
+        let origin = Url::parse(&session.origin).expect("a URL").origin().ascii_serialization();
+        let grant = json!({ "origin": origin, "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"] });
         session.devtools("Browser.grantPermissions", grant).await;
+        let downloads = json!({ "behavior": "allow", "downloadPath": session.downloads.path() });
+        session.devtools("Browser.setDownloadBehavior", downloads).await;
         session.prepare().await;
         (Arc::new(session), first)
     }
@@ -81,11 +100,11 @@ impl Session {
 
     async fn prepare(&self) {
         self.devtools("Page.addScriptToEvaluateOnNewDocument", json!({ "source": WATCH })).await;
-        self.size(1280, 800).await;
+        self.size(WIDE).await;
     }
 
     /// The size of the page's window, in CSS pixels.
-    pub(super) async fn size(&self, width: u32, height: u32) {
+    pub(super) async fn size(&self, (width, height): (u32, u32)) {
         let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
         self.devtools("Emulation.setDeviceMetricsOverride", metrics).await;
     }

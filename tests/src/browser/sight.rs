@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Page, patience::text, qr};
+use super::{Page, patience::text, qr, session};
 
 const SCAN: &str = include_str!("scan.js");
 
@@ -34,6 +34,20 @@ impl Page {
     /// What the clipboard holds.
     pub async fn clipboard(&self) -> String {
         text(&self.run("return navigator.clipboard.readText()", vec![]).await)
+    }
+
+    /// Waits for a file to be downloaded; what it says.
+    pub async fn downloaded(&self, name: &str) -> String {
+        let file = self.session.downloads.path().join(name);
+        for _ in 0..200 {
+            if let Ok(text) = std::fs::read_to_string(&file)
+                && !text.is_empty()
+            {
+                return text;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+        panic!("{name} was never downloaded")
     }
 
     /// Waits until this text can be read.
@@ -84,9 +98,10 @@ impl Page {
     pub async fn is_pictured_as(&self, name: &str) {
         let Some(directory) = std::env::var_os("TENANT_AUTH_SCREENSHOTS") else { return };
         self.here().await;
-        self.session.devtools("Emulation.setScrollbarsHidden", json!({ "hidden": true })).await;
+        // The mouse rests on whatever was pressed last, which would be shown.
+        let away = json!({ "type": "mouseMoved", "x": 1, "y": 1 });
+        self.session.devtools("Input.dispatchMouseEvent", away).await;
         let picture = self.session.client.screenshot().await.expect("a picture");
-        self.session.devtools("Emulation.setScrollbarsHidden", json!({ "hidden": false })).await;
         std::fs::create_dir_all(&directory).expect("a directory");
         std::fs::write(std::path::Path::new(&directory).join(format!("{name}.png")), picture).expect("it can be written");
     }
@@ -95,6 +110,12 @@ impl Page {
     pub async fn scrolls_there(&self) {
         let script = "scope(...arguments).scrollIntoView({ block: 'end', behavior: 'instant' }); return true";
         self.eventually("the part", script, vec![self.place.to_json()]).await;
+    }
+
+    /// Shows the page on a telephone, or on a desk again.
+    pub async fn is_narrow(&self, is_narrow: bool) {
+        self.here().await;
+        self.session.size(if is_narrow { session::NARROW } else { session::WIDE }).await;
     }
 
     /// Shows the page to somebody who likes it dark.

@@ -33,9 +33,9 @@ impl Deref for Stage {
 }
 
 impl Stage {
-    pub(super) async fn set(adapter: Adapter, driver: &Driver) -> Self {
+    pub(super) async fn set(adapter: Adapter, driver: &Driver, below: &str) -> Self {
         let listener = server::listener();
-        let origin = format!("http://localhost:{}", listener.local_addr().expect("a bound socket").port());
+        let origin = format!("http://localhost:{}{below}", listener.local_addr().expect("a bound socket").port());
         let mut setup = Setup::new();
         setup.config.public_url = origin.parse().expect("a URL");
         setup.config.operator_org = Some("acme".parse().expect("a slug"));
