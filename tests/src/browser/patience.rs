@@ -10,7 +10,7 @@ use super::Page;
 
 pub(super) const NAMES: &str = include_str!("names.js");
 /// How long somebody waits for a page.
-const PATIENCE: Duration = Duration::from_secs(15);
+const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(30);
 /// The key under which WebDriver refers to an element.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
