@@ -139,6 +139,12 @@ impl Error {
         Self::Invalid { field: field.into(), reason: reason.into() }
     }
 
+    /// Too many attempts. Seconds are rounded up: whoever waits exactly as long as they are told must not be refused again.
+    pub(crate) fn rate_limited(wait: Duration) -> Self {
+        let seconds = wait.as_millis().div_ceil(1_000).try_into().unwrap_or(u64::MAX);
+        Self::RateLimited { retry_after: Duration::from_secs(seconds) }
+    }
+
     /// A broken promise of our own code or data.
     pub(crate) fn internal(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Internal(cause.into())

@@ -158,7 +158,7 @@ async fn post(
     if kind == BY_ADMIN
         && let Some(oldest) = tx.mails().nth_latest(&org.id, kind, now.minus(DAY), MOST_PER_DAY).await?
     {
-        return Err(Error::RateLimited { retry_after: oldest.plus(DAY).since(now) });
+        return Err(Error::rate_limited(oldest.plus(DAY).since(now)));
     }
     let link = auth.config().link(LinkedPage::Invite, org.slug.as_str(), token.expose());
     let message = mail::invite(&InviteMail { org, invite, link: &link })?;

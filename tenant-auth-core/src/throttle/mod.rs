@@ -121,7 +121,7 @@ impl TenantAuth {
             let blocked = tx.throttles().state(&full.key).await?.map(|state| state.blocked_until()).filter(|until| *until > now);
             drop(tx);
             if let Some(until) = blocked {
-                return Err(Error::RateLimited { retry_after: whole_seconds(until.since(now)) });
+                return Err(Error::rate_limited(until.since(now)));
             }
             if waited >= PATIENCE {
                 return Err(Error::Unavailable);
@@ -153,7 +153,7 @@ pub(crate) async fn count_mail(tx: &mut Tx, purpose: Purpose, recipient: &Email,
         return Ok(());
     }
     let until = tx.throttles().state(&key).await?.map_or(now, |state| state.window_ends_at());
-    Err(Error::RateLimited { retry_after: whole_seconds(until.since(now)) })
+    Err(Error::rate_limited(until.since(now)))
 }
 
 impl Attempt {
@@ -249,8 +249,4 @@ fn ip_key(ip: Option<IpAddr>) -> String {
         }
         None => "-".to_owned(),
     }
-}
-
-fn whole_seconds(duration: Duration) -> Duration {
-    Duration::from_secs(duration.as_millis().div_ceil(1_000).try_into().unwrap_or(u64::MAX))
 }

@@ -38,7 +38,7 @@ impl OrgAdmin {
         // The organization is locked: nobody else counts at the same time.
         let since = write.now.minus(HOUR);
         if let Some(oldest) = write.tx.deliveries().nth_latest_test(self.0.org_id(), id, since, TESTS_PER_HOUR).await? {
-            return Err(Error::RateLimited { retry_after: oldest.plus(HOUR).since(write.now) });
+            return Err(Error::rate_limited(oldest.plus(HOUR).since(write.now)));
         }
         let delivery: DeliveryId = Id::generate(write.now, auth.entropy());
         let data = WebhookData { webhook: &webhook, reason: None };

@@ -70,7 +70,7 @@ impl OrgAdmin {
         webhook.ok_or(Error::NotFound("webhook"))
     }
 
-    /// Makes a webhook; the other org_admins are told by mail.
+    /// Makes a webhook; the org_admins are told by mail.
     ///
     /// # Errors
     /// [`Error::Invalid`] for a URL deliveries may not go to; [`Error::LimitReached`].
