@@ -3,7 +3,10 @@
 
 use std::sync::Arc;
 
-use tokio::{runtime::Handle, sync::watch};
+use tokio::{
+    runtime::Handle,
+    sync::{Semaphore, watch},
+};
 
 use crate::{
     backend::KeyUses,
@@ -20,6 +23,9 @@ use crate::{
     token::Signer,
     webhooks::Targets,
 };
+
+/// Hosts of new webhooks that are looked up at once.
+const ADMISSIONS: usize = 8;
 
 /// The service. Cheap to clone; clones share everything.
 #[derive(Clone, Debug)]
@@ -40,6 +46,7 @@ pub(crate) struct Inner {
     sender: Option<Arc<dyn Sender>>,
     resolver: Arc<dyn Resolver>,
     targets: Targets,
+    admissions: Semaphore,
     outbox_filled: watch::Sender<()>,
     key_uses: KeyUses,
     estimates: BoundedWork,
@@ -177,6 +184,7 @@ impl Builder {
             sender,
             resolver: self.resolver.unwrap_or_else(|| Arc::new(SystemResolver)),
             targets,
+            admissions: Semaphore::new(ADMISSIONS),
             outbox_filled: watch::Sender::new(()),
             key_uses: KeyUses::default(),
             estimates: BoundedWork::start("tenant-auth-estimate", WorkMeter::unread())?,
@@ -260,6 +268,11 @@ impl TenantAuth {
 
     pub(crate) fn resolver(&self) -> &dyn Resolver {
         &*self.inner.resolver
+    }
+
+    /// The places of those whose webhook's host is being looked up.
+    pub(crate) fn admissions(&self) -> &Semaphore {
+        &self.inner.admissions
     }
 
     /// Where webhooks may go.

@@ -1,4 +1,5 @@
-//! The shipped mailer: SMTP through lettre, one pooled transport, text and HTML alternatives.
+//! The shipped mailer: SMTP through lettre, text and HTML alternatives. Each mail has a connection of its own: one that was cut off in
+//! the middle of a conversation would answer the next mail with what it still owes the last.
 
 use std::time::Duration;
 
@@ -7,7 +8,6 @@ use lettre::{
     AsyncSmtpTransport, AsyncTransport, Tokio1Executor,
     message::{Mailbox, MultiPart},
     transport::smtp::{
-        PoolConfig,
         authentication::Credentials,
         client::{Tls, TlsParameters},
     },
@@ -17,7 +17,7 @@ use url::{Host, Url};
 
 use super::{MailError, Mailer, Message};
 
-/// One conversation with the server may take this long.
+/// Connecting to the server may take this long; the worker bounds the conversation.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Sends through one SMTP server.
@@ -58,8 +58,7 @@ impl SmtpMailer {
         let mut builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(host)
             .port(url.port().unwrap_or(default_port))
             .tls(tls)
-            .timeout(Some(TIMEOUT))
-            .pool_config(PoolConfig::new().max_size(4).idle_timeout(Duration::from_secs(60)));
+            .timeout(Some(TIMEOUT));
         if !url.username().is_empty() {
             builder = builder.credentials(Credentials::new(decoded(url.username()), decoded(url.password().unwrap_or(""))));
         }
@@ -96,9 +95,19 @@ impl Mailer for SmtpMailer {
             .map_err(|error| MailError::Permanent(error.to_string()))?;
         match self.transport.send(mail).await {
             Ok(_) => Ok(()),
-            Err(error) if error.is_permanent() => Err(MailError::Permanent(error.to_string())),
-            Err(error) => Err(MailError::Transient(error.to_string())),
+            Err(error) if error.is_permanent() => Err(MailError::Permanent(cause(&error))),
+            Err(error) => Err(MailError::Transient(cause(&error))),
         }
+    }
+}
+
+/// The server's code, or the kind of failure. Never its words: servers quote addresses, and filters quote links.
+fn cause(error: &lettre::transport::smtp::Error) -> String {
+    match error.status() {
+        Some(code) => format!("the mail server answered {code}"),
+        None if error.is_timeout() => "the mail server did not answer in time".to_owned(),
+        None if error.is_tls() => "TLS with the mail server failed".to_owned(),
+        None => "the mail server could not be reached, or the connection broke off".to_owned(),
     }
 }
 

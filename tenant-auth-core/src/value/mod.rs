@@ -10,6 +10,8 @@ pub(crate) mod password;
 pub use email::Email;
 pub use metadata::Metadata;
 pub use names::{Bio, Description, DisplayName, Phone, Plan, Slug};
+#[cfg(feature = "http")]
+pub(crate) use origin::is_loopback;
 pub use origin::{AppUrl, Origin};
 
 /// Why a text is not a value: what it must be instead, to be read after the field's name.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::{EventSelection, SigningSecret, secrets};
+use super::{EventSelection, SigningSecret, WebhookUrl, secrets};
 use crate::{
     caller::{OrgAdmin, Write},
     error::Error,
@@ -76,12 +76,13 @@ impl OrgAdmin {
     /// [`Error::Invalid`] for a URL deliveries may not go to; [`Error::LimitReached`].
     pub async fn create_webhook(&self, new: NewWebhook) -> Result<CreatedWebhook, Error> {
         let auth = &self.0.auth;
-        let url = auth.targets().admit(&new.url, auth.resolver()).await?;
-        let mut write = self.begin_write().await?;
         let limit = auth.config().webhooks_per_org;
-        if write.tx.webhooks().count(self.0.org_id()).await? >= i64::from(limit) {
-            return Err(Error::LimitReached { what: "webhooks", limit });
-        }
+        let reached =
+            |count: i64| if count >= i64::from(limit) { Err(Error::LimitReached { what: "webhooks", limit }) } else { Ok(()) };
+        reached(auth.store().read().await?.webhooks().count(self.0.org_id()).await?)?;
+        let url = self.admit_target(&new.url).await?;
+        let mut write = self.begin_write().await?;
+        reached(write.tx.webhooks().count(self.0.org_id()).await?)?;
         let webhook = Webhook {
             id: Id::generate(write.now, auth.entropy()),
             org_id: self.0.org_id().clone(),
@@ -108,10 +109,12 @@ impl OrgAdmin {
     pub async fn update_webhook(&self, id: &WebhookId, update: WebhookUpdate) -> Result<Webhook, Error> {
         let auth = &self.0.auth;
         let url = match &update.url {
-            Some(text) => Some(auth.targets().admit(text, auth.resolver()).await?),
+            Some(text) => Some(self.admit_target(text).await?),
             None => None,
         };
         let mut write = self.begin_write().await?;
+        // Its health is the worker's to write, and must not be written over.
+        write.tx.webhooks().hold_endpoint(id).await?;
         let mut webhook = write.tx.webhooks().find(self.0.org_id(), id).await?.ok_or(Error::NotFound("webhook"))?;
         let moved = url.as_ref().is_some_and(|url| *url != webhook.url);
         webhook.url = url.unwrap_or(webhook.url);
@@ -159,6 +162,13 @@ impl OrgAdmin {
         write.tx.webhooks().add_secret(&webhook, &sealed, former_until, write.now).await?;
         self.0.auth.commit(write.tx, write.now).await?;
         Ok(secret)
+    }
+
+    /// Vets a URL. A few at a time: the system's resolver keeps a thread for as long as a name server is silent.
+    async fn admit_target(&self, text: &str) -> Result<WebhookUrl, Error> {
+        let auth = &self.0.auth;
+        let _place = auth.admissions().try_acquire().map_err(|_| Error::Unavailable)?;
+        auth.targets().admit(text, auth.resolver()).await
     }
 
     /// Tells the org_admins that events go to another place from now on.

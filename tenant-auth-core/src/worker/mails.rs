@@ -3,17 +3,20 @@
 
 use std::time::Duration;
 
-use tokio::task::JoinSet;
+use tokio::{task::JoinSet, time::timeout};
 
 use super::Worker;
 use crate::{
-    account::fulfil_reset_request, error::Error, mail, metrics::MailOutcome, ports::MailError, store::ClaimedMail, time::Timestamp,
+    account::fulfil_reset_request, error::Error, id::DeliveryId, mail, metrics::MailOutcome, ports::MailError, store::ClaimedMail,
+    time::Timestamp,
 };
 
 /// Mails tried at once.
 const BATCH: u32 = 8;
 /// Nobody else tries a claimed mail for this long; more than a mail server can take.
 const LEASE: Duration = Duration::from_secs(120);
+/// A mail server that is silent for longer is given up for now; well within the lease.
+const PATIENCE: Duration = Duration::from_secs(90);
 /// Waits after each failed attempt; the last one repeats (contract section 6).
 const RETRIES: [Duration; 5] = [
     Duration::from_secs(5),
@@ -56,10 +59,17 @@ impl Worker {
         let now = self.auth.now();
         let due = self.auth.store().read().await?.mails().due(now, BATCH).await?;
         let mut sending = JoinSet::new();
+        let mut trouble = Ok(());
         for id in &due {
-            let mut tx = self.auth.store().begin().await?;
-            let Some(mail) = tx.mails().claim(id, now, now.plus(LEASE)).await? else { continue };
-            tx.commit(now, self.auth.entropy()).await?;
+            let mail = match self.claim(id, now).await {
+                Ok(Some(mail)) => mail,
+                Ok(None) => continue,
+                Err(error) => {
+                    // What is being sent must be finished first.
+                    trouble = Err(error);
+                    break;
+                }
+            };
             let worker = self.clone();
             sending.spawn(async move {
                 if let Err(error) = worker.send(&mail).await {
@@ -72,7 +82,14 @@ impl Worker {
                 tracing::error!(error = %panic, "the mailer panicked; the mail is tried again after its lease");
             }
         }
-        Ok(!due.is_empty())
+        trouble.map(|()| !due.is_empty())
+    }
+
+    async fn claim(&self, mail: &DeliveryId, now: Timestamp) -> Result<Option<ClaimedMail>, Error> {
+        let mut tx = self.auth.store().begin().await?;
+        let claimed = tx.mails().claim(mail, now, now.plus(LEASE)).await?;
+        tx.commit(now, self.auth.entropy()).await?;
+        Ok(claimed)
     }
 
     async fn send(&self, mail: &ClaimedMail) -> Result<(), Error> {
@@ -80,7 +97,10 @@ impl Worker {
         let outcome = match self.auth.mailer() {
             _ if now >= mail.useless_after => Err(MailError::Permanent("its link expired before it could be sent".to_owned())),
             Some(mailer) => match mail::open(&self.auth, mail) {
-                Ok(message) => mailer.send(&message).await,
+                Ok(message) => match timeout(PATIENCE, mailer.send(&message)).await {
+                    Ok(sent) => sent,
+                    Err(_) => Err(MailError::Transient("the mail server did not answer in time".to_owned())),
+                },
                 Err(error) => Err(MailError::Permanent(error.to_string())),
             },
             None => return Ok(()),

@@ -21,10 +21,17 @@ use crate::{
 /// /// Somebody whose membership says `"billing": true`.
 /// struct Accountant(Principal);
 ///
+/// #[derive(Default, serde::Deserialize)]
+/// struct Rights {
+///     #[serde(default)]
+///     billing: bool,
+/// }
+///
 /// impl Admission for Accountant {
 ///     async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
 ///         let principal = Principal::admit(visitor).await?;
-///         if principal.membership.metadata.as_json().contains(r#""billing":true"#) { Ok(Self(principal)) } else { Err(Error::Suspended.into()) }
+///         let rights: Rights = serde_json::from_str(principal.membership.metadata.as_json()).unwrap_or_default();
+///         if rights.billing { Ok(Self(principal)) } else { Err(Error::AdminRequired.into()) }
 ///     }
 /// }
 /// ```

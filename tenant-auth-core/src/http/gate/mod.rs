@@ -102,7 +102,9 @@ impl Gate {
         self.changed(|parts| parts.trusted_proxies = proxies.into_iter().collect())
     }
 
-    /// Never refreshes a session by itself: an access token that has ended is 401, and the frontend calls `POST /auth/refresh`.
+    /// Never refreshes a session by itself: an access token that has ended is 401, and the frontend calls `POST /auth/refresh`. For
+    /// routes that may take longer than the grace of a refresh (30 s): the browser gets the new cookies with the answer, and a former
+    /// refresh token shown after the grace is taken for a thief's.
     pub fn without_refresh(self) -> Self {
         self.changed(|parts| parts.refreshes = false)
     }

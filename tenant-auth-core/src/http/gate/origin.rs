@@ -3,11 +3,12 @@
 //! was put there on purpose, and is not judged.
 
 use ::http::{Method, Request, header};
+use url::Url;
 
 use super::{Gate, organization::host_of};
 use crate::{
     http::{browser, presented, refusal::Refusal},
-    value::Slug,
+    value::{Slug, is_loopback},
 };
 
 /// Judges where a request that shows cookies comes from.
@@ -35,8 +36,11 @@ fn is_hosts_own(request: &Request<()>, origin: &str) -> bool {
     match presented::single(request.headers(), "sec-fetch-site") {
         Ok(Some(site)) => site == "same-origin",
         Ok(None) => {
+            // Whoever can write into a plain page on the way must not speak for the encrypted one.
+            let Ok(page) = Url::parse(origin) else { return false };
+            let is_safe = page.scheme() == "https" || is_loopback(&page);
             let authority = origin.split_once("://").map(|(_, authority)| authority);
-            authority.zip(host_of(request)).is_some_and(|(theirs, ours)| theirs.eq_ignore_ascii_case(ours))
+            is_safe && authority.zip(host_of(request)).is_some_and(|(theirs, ours)| theirs.eq_ignore_ascii_case(ours))
         }
         Err(_) => false,
     }

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use ::http::{HeaderMap, HeaderValue, Request, header};
+use ::http::{HeaderMap, HeaderName, HeaderValue, Request, header};
 
 use super::{Admission, Gate, Refused};
 use crate::{
@@ -34,7 +34,13 @@ struct Found {
 }
 
 impl Visitor {
-    pub(super) fn new(gate: Gate, request: Request<()>, peer: Option<IpAddr>) -> Self {
+    pub(super) fn new(gate: Gate, mut request: Request<()>, peer: Option<IpAddr>) -> Self {
+        // Hosts log their visitors; what they show must not be in that log.
+        for (name, value) in request.headers_mut().iter_mut() {
+            if [header::COOKIE, header::AUTHORIZATION].contains(name) || name == "x-api-key" {
+                value.set_sensitive(true);
+            }
+        }
         Self { gate, request: Arc::new(request), peer, found: Arc::default() }
     }
 
@@ -83,6 +89,11 @@ impl Visitor {
         }
         // A cache that kept this answer would hand one person's session to the next.
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        // RFC 9213: these go before Cache-Control where they are understood.
+        let targeted = |name: &&HeaderName| name.as_str() == "surrogate-control" || name.as_str().ends_with("cdn-cache-control");
+        for name in headers.keys().filter(targeted).cloned().collect::<Vec<_>>() {
+            headers.remove(name);
+        }
     }
 
     /// Whether [`Visitor::settle`] has something to add.

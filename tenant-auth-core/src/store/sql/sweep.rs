@@ -75,7 +75,10 @@ statements! {
          WHERE id IN (SELECT id FROM tenant_auth_webhook_secrets WHERE expires_at <= $1 LIMIT $2) AND expires_at <= $1";
     MAILS = "
         DELETE FROM tenant_auth_mails
-         WHERE id IN (SELECT id FROM tenant_auth_mails WHERE created_at <= $1 AND status <> 'queued' LIMIT $2)";
+         WHERE id IN (SELECT id
+                        FROM tenant_auth_mails
+                       WHERE created_at <= $1 AND (status <> 'queued' OR useless_after <= $1)
+                       LIMIT $2)";
     CHANGES = "
         DELETE FROM tenant_auth_changes
          WHERE seq IN (SELECT seq FROM tenant_auth_changes WHERE created_at <= $1 LIMIT $2)";
