@@ -42,11 +42,13 @@ export function panel(element) {
 	chooseSlug(slug);
 	whenSessionIsLost((error) => (is(error, 'wrong_organization') ? elsewhere() : signInAgain()));
 	hear((what, where) => {
-		if (what === 'signed-out' && where === currentSlug()) location.assign('sign-in');
-		if (what === 'signed-in' && where === currentSlug()) start();
-		if (what === 'signed-in' && where !== currentSlug()) elsewhere(where);
+		const here = where === currentSlug();
+		if (what === 'signed-out' && here) location.assign('sign-in');
+		if (what === 'signed-in' && !here) elsewhere(where);
+		// It may show a secret.
+		if (what === 'signed-in' && here && !document.querySelector('dialog[open]')) start();
 	});
-	// What the back button brings back may be over.
+	// Its session may be over.
 	addEventListener('pageshow', (event) => event.persisted && location.reload());
 	fill(root, h('div.splash', { role: 'status', 'aria-label': 'Loading' }, h('img', { src: 'assets/logo.svg', alt: '', width: 48, height: 48 })));
 	return start(true);
