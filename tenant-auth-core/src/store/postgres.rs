@@ -27,7 +27,10 @@ impl Postgres {
         let options = PgConnectOptions::from_str(url)
             .map_err(|_| Error::invalid("database_url", "must be postgres://user:password@host:port/database"))?
             .application_name("tenant-auth")
-            .options([("statement_timeout", "15s"), ("lock_timeout", "4s"), ("idle_in_transaction_session_timeout", "10s")]);
+            .options([("statement_timeout", "15s"), ("lock_timeout", "4s"), ("idle_in_transaction_session_timeout", "10s")])
+            // A plan is made once per connection and kept. One that was made while a table was empty would read the whole table for
+            // as long as nobody analyzes it; every statement here has its index. Compiling a plan costs more than running it.
+            .options([("enable_seqscan", "off"), ("jit", "off")]);
         let pool = PgPoolOptions::new().max_connections(connections.max(1)).acquire_timeout(Duration::from_secs(5));
         let pool = match pool.clone().connect_with(options.clone()).await {
             Err(error) if is_missing_database(&error) => {
