@@ -1,6 +1,8 @@
 //! Putting a service together. [`Builder::build`] migrates the database, makes sure there are signing keys and proves that the
 //! master keys open what is sealed; a [`TenantAuth`] that exists can work.
 
+mod parts;
+
 use std::sync::Arc;
 
 use tokio::{
@@ -17,10 +19,8 @@ use crate::{
     metrics::{Metrics, WorkMeter},
     ports::{Argon2Hasher, Clock, Entropy, Mailer, OsEntropy, PasswordHasher, Resolver, Sender, SystemClock, SystemResolver},
     sealed::MasterKeys,
-    store::{Store, Tx},
+    store::Store,
     throttle::Gates,
-    time::Timestamp,
-    token::Signer,
     webhooks::Targets,
 };
 
@@ -227,103 +227,5 @@ impl TenantAuth {
     /// [`Error::Unavailable`] when it does not.
     pub async fn ready(&self) -> Result<(), Error> {
         self.store().read().await?.signing_keys().list().await.map(drop)
-    }
-
-    pub(crate) fn store(&self) -> &Store {
-        &self.inner.store
-    }
-
-    pub(crate) fn master_keys(&self) -> &MasterKeys {
-        &self.inner.master_keys
-    }
-
-    pub(crate) fn signer(&self) -> Arc<Signer> {
-        self.inner.keyring.signer()
-    }
-
-    /// Reads the signing keys again, without waiting for the next look.
-    pub(crate) async fn reload_keys(&self) -> Result<(), Error> {
-        self.inner.keyring.reload(&self.inner.store, &self.inner.config, &self.inner.master_keys).await
-    }
-
-    pub(crate) fn now(&self) -> Timestamp {
-        self.inner.clock.now()
-    }
-
-    pub(crate) fn entropy(&self) -> &dyn Entropy {
-        &*self.inner.entropy
-    }
-
-    pub(crate) fn hasher(&self) -> &dyn PasswordHasher {
-        &*self.inner.hasher
-    }
-
-    pub(crate) fn mailer(&self) -> Option<&dyn Mailer> {
-        self.inner.mailer.as_deref()
-    }
-
-    pub(crate) fn sender(&self) -> Option<&dyn Sender> {
-        self.inner.sender.as_deref()
-    }
-
-    pub(crate) fn resolver(&self) -> &dyn Resolver {
-        &*self.inner.resolver
-    }
-
-    /// The places of those whose webhook's host is being looked up.
-    pub(crate) fn admissions(&self) -> &Semaphore {
-        &self.inner.admissions
-    }
-
-    /// Where webhooks may go.
-    pub(crate) fn targets(&self) -> &Targets {
-        &self.inner.targets
-    }
-
-    /// Changes whenever a commit of this process left something for the worker.
-    pub(crate) fn outbox_filled(&self) -> watch::Receiver<()> {
-        self.inner.outbox_filled.subscribe()
-    }
-
-    pub(crate) fn key_uses(&self) -> &KeyUses {
-        &self.inner.key_uses
-    }
-
-    /// Where attempts wait for each other.
-    pub(crate) fn gates(&self) -> &Gates {
-        &self.inner.gates
-    }
-
-    /// Where the OpenAPI document and its page lie once they were asked for.
-    #[cfg(feature = "openapi")]
-    pub(crate) fn documents(&self) -> &std::sync::OnceLock<crate::http::openapi::Made> {
-        &self.inner.documents
-    }
-
-    /// Where passwords are judged.
-    pub(crate) fn estimates(&self) -> &BoundedWork {
-        &self.inner.estimates
-    }
-
-    /// The runtime the connections belong to.
-    pub(crate) fn runtime(&self) -> &Handle {
-        &self.inner.runtime
-    }
-
-    /// What the service counts.
-    pub(crate) fn metrics(&self) -> &Metrics {
-        &self.inner.metrics
-    }
-
-    /// Commits, counts what happened, and wakes the worker for what the transaction left in the outbox.
-    pub(crate) async fn commit(&self, tx: Tx, now: Timestamp) -> Result<(), Error> {
-        let happened = tx.event_kinds();
-        if tx.finish(now, self.entropy()).await? {
-            self.inner.outbox_filled.send_replace(());
-        }
-        for kind in happened {
-            self.metrics().event(kind);
-        }
-        Ok(())
     }
 }
