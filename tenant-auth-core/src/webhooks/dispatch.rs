@@ -1,6 +1,6 @@
 //! The loop of deliveries. One task claims and records, in transactions that take whatever has come together meanwhile; attempts run
 //! beside it, each in a task of its own. What it does not get to record is attempted again, by whoever looks after the claim's
-//! lease: at least once, and never twice at the same time.
+//! lease: at least once, and never twice at the same time while the servers' clocks differ by less than the lease's margin.
 
 use std::{future::Future, pin::pin, sync::Arc, time::Duration};
 
