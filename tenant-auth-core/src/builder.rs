@@ -51,8 +51,6 @@ pub(crate) struct Inner {
     key_uses: KeyUses,
     estimates: BoundedWork,
     gates: Gates,
-    #[cfg(feature = "openapi")]
-    documents: std::sync::OnceLock<crate::http::openapi::Made>,
     metrics: Metrics,
     runtime: Handle,
 }
@@ -189,8 +187,6 @@ impl Builder {
             key_uses: KeyUses::default(),
             estimates: BoundedWork::start("tenant-auth-estimate", WorkMeter::unread())?,
             gates: Gates::default(),
-            #[cfg(feature = "openapi")]
-            documents: std::sync::OnceLock::new(),
             metrics,
             runtime: Handle::current(),
         });

@@ -88,12 +88,6 @@ impl TenantAuth {
         &self.inner.gates
     }
 
-    /// Where the OpenAPI document and its page lie once they were asked for.
-    #[cfg(feature = "openapi")]
-    pub(crate) fn documents(&self) -> &std::sync::OnceLock<crate::http::openapi::Made> {
-        &self.inner.documents
-    }
-
     /// Where passwords are judged.
     pub(crate) fn estimates(&self) -> &BoundedWork {
         &self.inner.estimates

@@ -1,5 +1,7 @@
 //! A request while it is judged: its parts, and what has been found out about it so far.
 
+#[cfg(feature = "openapi")]
+use std::sync::{Arc, OnceLock};
 use std::{
     net::IpAddr,
     sync::atomic::{AtomicBool, Ordering},
@@ -7,8 +9,10 @@ use std::{
 
 use ::http::{HeaderMap, Method, request::Parts};
 
+#[cfg(feature = "openapi")]
+use super::openapi::Made;
 use super::{
-    Body, Request, client_ip, cookies,
+    Body, Request, Service, client_ip, cookies,
     cookies::{CookieStyle, SessionCookies},
     presented::{self, AmbiguousHeader},
     refusal::Refusal,
@@ -21,6 +25,9 @@ use crate::{
 pub(crate) struct Context {
     pub(crate) auth: TenantAuth,
     pub(crate) body: Body,
+    /// The service's OpenAPI document and its page, once somebody has asked for them.
+    #[cfg(feature = "openapi")]
+    pub(crate) documents: Arc<OnceLock<Made>>,
     parts: Parts,
     peer: Option<IpAddr>,
     params: Vec<String>,
@@ -29,9 +36,18 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    pub(crate) fn new(auth: &TenantAuth, request: Request, peer: Option<IpAddr>) -> Self {
+    pub(crate) fn new(service: &Service, request: Request, peer: Option<IpAddr>) -> Self {
         let (parts, body) = request.into_parts();
-        Self { auth: auth.clone(), body, parts, peer, params: Vec::new(), origin_allowed: AtomicBool::new(false) }
+        Self {
+            auth: service.auth.clone(),
+            body,
+            #[cfg(feature = "openapi")]
+            documents: Arc::clone(&service.documents),
+            parts,
+            peer,
+            params: Vec::new(),
+            origin_allowed: AtomicBool::new(false),
+        }
     }
 
     /// With the decoded parameters of its path, in order.

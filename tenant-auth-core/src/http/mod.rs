@@ -72,12 +72,21 @@ pub struct Service {
     auth: TenantAuth,
     table: Arc<Table>,
     base: Arc<str>,
+    /// Made by the first who asks for them.
+    #[cfg(feature = "openapi")]
+    documents: Arc<std::sync::OnceLock<openapi::Made>>,
 }
 
 impl Service {
     /// Serves what `auth` is.
     pub fn new(auth: &TenantAuth) -> Self {
-        Self { auth: auth.clone(), table: Arc::new(Table::new()), base: auth.config().base_path().into() }
+        Self {
+            auth: auth.clone(),
+            table: Arc::new(Table::new()),
+            base: auth.config().base_path().into(),
+            #[cfg(feature = "openapi")]
+            documents: Arc::default(),
+        }
     }
 
     /// The path below which every route lies, such as `/api/v1`: the path of the public URL and the version.
@@ -109,7 +118,7 @@ impl Service {
     async fn answer(&self, request: Request, peer: Option<IpAddr>, request_id: &str) -> Answered {
         let method = request.method().clone();
         let mut watched = self.auth.metrics().requests().watch(&method);
-        let context = Context::new(&self.auth, request, peer);
+        let context = Context::new(self, request, peer);
         let answered = match self.table.find(&self.base, &context) {
             Ok((row, params)) => {
                 watched.matched(row.path);

@@ -284,14 +284,20 @@ async fn asking(context: &Context, token: Option<&str>) -> Result<Asking, Refusa
     Ok(context.auth.asking(slug.as_str(), &ApiKeyText::new(key), token).await?)
 }
 
-/// The keys' public halves need no organization.
+/// Whoever asks: the keys' public halves and the OpenAPI document need no organization.
 pub(crate) struct Anyone {
     pub(crate) auth: crate::TenantAuth,
+    #[cfg(feature = "openapi")]
+    pub(crate) documents: std::sync::Arc<std::sync::OnceLock<crate::http::openapi::Made>>,
 }
 
 impl Caller for Anyone {
     const MAY: &'static [Code] = &[];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
-        Ok(Self { auth: context.auth.clone() })
+        Ok(Self {
+            auth: context.auth.clone(),
+            #[cfg(feature = "openapi")]
+            documents: context.documents.clone(),
+        })
     }
 }

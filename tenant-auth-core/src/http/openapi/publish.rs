@@ -1,6 +1,6 @@
 //! The document, its page and the page's style, as answers: made once for a service, sent as they are.
 
-use std::{marker::PhantomData, sync::OnceLock};
+use std::marker::PhantomData;
 
 use ::http::{HeaderMap, HeaderValue, StatusCode, header};
 use bytes::Bytes;
@@ -97,12 +97,11 @@ impl Published<Style> {
 
 /// Made by the first who asks.
 fn made(anyone: &Anyone) -> Result<&Made, Error> {
-    let place: &OnceLock<Made> = anyone.auth.documents();
-    match place.get() {
+    match anyone.documents.get() {
         Some(made) => Ok(made),
         None => {
             let made = Made::of(anyone.auth.config())?;
-            Ok(place.get_or_init(|| made))
+            Ok(anyone.documents.get_or_init(|| made))
         }
     }
 }
