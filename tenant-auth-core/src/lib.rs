@@ -66,9 +66,11 @@ mod value;
 mod webhooks;
 mod worker;
 
-/// The three ways to use it, each from nothing to a protected page.
+/// The three ways to use it, each from nothing to a protected page; and what it does, decision by decision.
 #[cfg(all(doc, not(doctest)))]
 pub mod guides {
+    #[doc = include_str!("../guides/behaviour.md")]
+    pub mod behaviour {}
     #[doc = include_str!("../guides/call.md")]
     pub mod call {}
     #[doc = include_str!("../guides/deploy.md")]
