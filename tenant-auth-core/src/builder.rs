@@ -1,8 +1,6 @@
 //! Putting a service together. [`Builder::build`] migrates the database, makes sure there are signing keys and proves that the
 //! master keys open what is sealed; a [`TenantAuth`] that exists can work.
 
-mod parts;
-
 use std::sync::Arc;
 
 use tokio::{
@@ -15,10 +13,11 @@ use crate::{
     bounded::BoundedWork,
     config::Config,
     error::Error,
-    keys::{self, Keyring},
+    keys::{self, Keyring, KeyringError},
     metrics::{Metrics, WorkMeter},
     ports::{Argon2Hasher, Clock, Entropy, Mailer, OsEntropy, PasswordHasher, Resolver, Sender, SystemClock, SystemResolver},
     sealed::MasterKeys,
+    service::{Inner, TenantAuth},
     store::Store,
     throttle::Gates,
     webhooks::Targets,
@@ -26,34 +25,6 @@ use crate::{
 
 /// Hosts of new webhooks that are looked up at once.
 const ADMISSIONS: usize = 8;
-
-/// The service. Cheap to clone; clones share everything.
-#[derive(Clone, Debug)]
-pub struct TenantAuth {
-    inner: Arc<Inner>,
-}
-
-#[derive(Debug)]
-pub(crate) struct Inner {
-    pub(crate) store: Store,
-    pub(crate) config: Config,
-    pub(crate) master_keys: MasterKeys,
-    pub(crate) keyring: Keyring,
-    clock: Arc<dyn Clock>,
-    entropy: Arc<dyn Entropy>,
-    hasher: Arc<dyn PasswordHasher>,
-    mailer: Option<Arc<dyn Mailer>>,
-    sender: Option<Arc<dyn Sender>>,
-    resolver: Arc<dyn Resolver>,
-    targets: Targets,
-    admissions: Semaphore,
-    outbox_filled: watch::Sender<()>,
-    key_uses: KeyUses,
-    estimates: BoundedWork,
-    gates: Gates,
-    metrics: Metrics,
-    runtime: Handle,
-}
 
 /// Why a service cannot be built.
 #[derive(Debug, thiserror::Error)]
@@ -68,6 +39,15 @@ pub enum BuildError {
     /// The database failed, or a setting cannot be used.
     #[error(transparent)]
     Failed(#[from] Error),
+}
+
+impl From<KeyringError> for BuildError {
+    fn from(error: KeyringError) -> Self {
+        match error {
+            KeyringError::MasterKey => Self::MasterKey,
+            KeyringError::Failed(error) => Self::Failed(error),
+        }
+    }
 }
 
 /// Collects the parts of a [`TenantAuth`]. Required: store, master keys, config.
@@ -149,8 +129,8 @@ impl Builder {
     /// Outside a tokio runtime.
     pub async fn build(self) -> Result<TenantAuth, BuildError> {
         let store = self.store.ok_or(BuildError::Missing("store"))?;
-        let master_keys = self.master_keys.ok_or(BuildError::Missing("master_keys"))?;
-        let config = self.config.ok_or(BuildError::Missing("config"))?;
+        let master_keys = Arc::new(self.master_keys.ok_or(BuildError::Missing("master_keys"))?);
+        let config = Arc::new(self.config.ok_or(BuildError::Missing("config"))?);
         config.check()?;
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
         let metrics = Metrics::new(clock.now());
@@ -169,8 +149,11 @@ impl Builder {
             None => default_sender()?,
         };
         store.migrate().await?;
-        let keyring = Keyring::open(&store, &config, &master_keys, clock.now(), &*entropy).await?;
-        let inner = Arc::new(Inner {
+        let (for_keys, master) = (Arc::clone(&config), Arc::clone(&master_keys));
+        let keyring = Arc::new(Keyring::open(store.clone(), for_keys, master, clock.now(), &*entropy).await?);
+        let runtime = Handle::current();
+        runtime.spawn(keys::watch(Arc::downgrade(&keyring)));
+        Ok(TenantAuth::from(Inner {
             store,
             config,
             master_keys,
@@ -188,10 +171,8 @@ impl Builder {
             estimates: BoundedWork::start("tenant-auth-estimate", WorkMeter::unread())?,
             gates: Gates::default(),
             metrics,
-            runtime: Handle::current(),
-        });
-        inner.runtime.spawn(keys::watch(Arc::downgrade(&inner)));
-        Ok(TenantAuth { inner })
+            runtime,
+        }))
     }
 }
 
@@ -210,18 +191,5 @@ impl TenantAuth {
     /// Starts collecting parts.
     pub fn builder() -> Builder {
         Builder::default()
-    }
-
-    /// The settings the service runs with.
-    pub fn config(&self) -> &Config {
-        &self.inner.config
-    }
-
-    /// Whether the database answers; keys and tables were proved when the service was built.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] when it does not.
-    pub async fn ready(&self) -> Result<(), Error> {
-        self.store().read().await?.signing_keys().list().await.map(drop)
     }
 }

@@ -6,11 +6,11 @@
 
 use crate::{
     account::Client,
-    builder::TenantAuth,
     error::Error,
     id::{OrgId, UserId},
     model::{Membership, Organization, Role, Scope, Session, Status, User},
     secret::ApiKeyText,
+    service::TenantAuth,
     store::{Actor, Standing, Tx},
     time::Timestamp,
     value::Slug,

@@ -8,7 +8,6 @@ use std::{
 };
 
 use crate::{
-    builder::{BuildError, Inner},
     config::Config,
     error::Error,
     ports::Entropy,
@@ -23,49 +22,67 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// Sealed values that one transaction seals again.
 const BATCH: u32 = 100;
 
-/// The signer in use; replaced as a whole when the keys change.
+/// The signer in use, replaced as a whole when the keys change, and what reading the keys again needs.
 #[derive(Debug)]
-pub(crate) struct Keyring(RwLock<Arc<Signer>>);
+pub(crate) struct Keyring {
+    signer: RwLock<Arc<Signer>>,
+    store: Store,
+    config: Arc<Config>,
+    master: Arc<MasterKeys>,
+}
+
+/// Why signing keys cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum KeyringError {
+    /// The master keys do not open the keys that are stored.
+    #[error("the master key opens none of the signing keys")]
+    MasterKey,
+    /// The database failed, or a stored key is corrupt.
+    #[error(transparent)]
+    Failed(#[from] Error),
+}
 
 impl Keyring {
     /// Reads the keys, after making those that are missing. Of several processes starting together one makes them.
     pub(crate) async fn open(
-        store: &Store,
-        config: &Config,
-        master: &MasterKeys,
+        store: Store,
+        config: Arc<Config>,
+        master: Arc<MasterKeys>,
         now: Timestamp,
         entropy: &dyn Entropy,
-    ) -> Result<Self, BuildError> {
+    ) -> Result<Self, KeyringError> {
         let stored = store.read().await?.signing_keys().list().await?;
         if !stored.is_empty() {
-            read(&stored, config, master)?;
+            read(&stored, &config, &master)?;
         }
         let mut tx = store.begin().await?;
-        complete(&mut tx, master, now, entropy).await?;
+        complete(&mut tx, &master, now, entropy).await?;
         tx.commit(now, entropy).await?;
         let stored = store.read().await?.signing_keys().list().await?;
-        Ok(Self(RwLock::new(Arc::new(read(&stored, config, master)?))))
+        let signer = read(&stored, &config, &master)?;
+        Ok(Self { signer: RwLock::new(Arc::new(signer)), store, config, master })
     }
 
     /// The signer of this moment.
     pub(crate) fn signer(&self) -> Arc<Signer> {
-        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.signer.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(crate) async fn reload(&self, store: &Store, config: &Config, master: &MasterKeys) -> Result<(), Error> {
-        let stored = store.read().await?.signing_keys().list().await?;
-        let fresh = read(&stored, config, master).map_err(|error| Error::internal(error.to_string()))?;
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(fresh);
+    /// Reads the keys again.
+    pub(crate) async fn reload(&self) -> Result<(), Error> {
+        let stored = self.store.read().await?.signing_keys().list().await?;
+        let fresh = read(&stored, &self.config, &self.master).map_err(|error| Error::internal(error.to_string()))?;
+        *self.signer.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(fresh);
         Ok(())
     }
 }
 
 /// Looks for rotated keys for as long as the service is there.
-pub(crate) async fn watch(service: Weak<Inner>) {
+pub(crate) async fn watch(keyring: Weak<Keyring>) {
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
-        let Some(inner) = service.upgrade() else { return };
-        if let Err(error) = inner.keyring.reload(&inner.store, &inner.config, &inner.master_keys).await {
+        let Some(keyring) = keyring.upgrade() else { return };
+        if let Err(error) = keyring.reload().await {
             tracing::warn!(%error, "the signing keys cannot be read again; those in memory stay in use");
         }
     }
@@ -142,13 +159,13 @@ pub(crate) async fn reseal(store: &Store, master: &MasterKeys, now: Timestamp, e
     Ok(resealed)
 }
 
-fn read(stored: &[SigningKeyRecord], config: &Config, master: &MasterKeys) -> Result<Signer, BuildError> {
+fn read(stored: &[SigningKeyRecord], config: &Config, master: &MasterKeys) -> Result<Signer, KeyringError> {
     let keys = stored.iter().map(|record| open(record, master)).collect::<Result<Vec<_>, _>>()?;
     Ok(Signer::new(config, keys)?)
 }
 
-fn open(record: &SigningKeyRecord, master: &MasterKeys) -> Result<KeyPair, BuildError> {
-    let der = master.open(&record.private_key, place(&record.kid)).ok_or(BuildError::MasterKey)?;
+fn open(record: &SigningKeyRecord, master: &MasterKeys) -> Result<KeyPair, KeyringError> {
+    let der = master.open(&record.private_key, place(&record.kid)).ok_or(KeyringError::MasterKey)?;
     let purpose = Purpose::ALL.into_iter().find(|purpose| purpose.as_str() == record.purpose);
     let purpose = purpose.ok_or_else(|| Error::internal("signing key of an unknown purpose"))?;
     Ok(KeyPair::from_der(&der, purpose, record.status == "active")?)

@@ -56,6 +56,7 @@ pub mod ports;
 mod principal;
 mod sealed;
 mod secret;
+mod service;
 mod store;
 #[cfg(all(feature = "testing", feature = "sqlite"))]
 pub mod testing;
@@ -84,7 +85,7 @@ pub use account::{
     SecondFactorStatus, WaitingLogin,
 };
 pub use backend::{Asking, CreatedApiKey, Identity, NewApiKey, Verification};
-pub use builder::{BuildError, Builder, TenantAuth};
+pub use builder::{BuildError, Builder};
 pub use caller::{Backend, Member, OrgAdmin, Tenant};
 pub use config::{Config, SameSite, TokensInBody};
 pub use error::Error;
@@ -105,6 +106,7 @@ pub use page::{List, Page};
 pub use principal::{Principal, PrincipalMembership, PrincipalOrg, PrincipalSession};
 pub use sealed::{MasterKeyError, MasterKeys};
 pub use secret::{ApiKeyText, Digest, LinkToken, Password, Secret, SignedToken, StoredPassword};
+pub use service::TenantAuth;
 #[cfg(feature = "postgres")]
 pub use store::Postgres;
 #[cfg(feature = "sqlite")]

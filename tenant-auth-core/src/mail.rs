@@ -7,13 +7,13 @@ use minijinja::{Environment, context};
 use zeroize::Zeroizing;
 
 use crate::{
-    builder::TenantAuth,
     error::Error,
     id::{DeliveryId, Id, OrgId},
     letters::Letter,
     model::{Invite, Organization},
     ports::Message,
     sealed::Place,
+    service::TenantAuth,
     store::{ClaimedMail, OutgoingMail, Tx},
     time::Timestamp,
     value::Email,

@@ -23,7 +23,6 @@ use tempfile::TempDir;
 use crate::{
     account::{Client, Credentials, Login},
     backend::NewApiKey,
-    builder::TenantAuth,
     caller::Tenant,
     config::Config,
     id::UserId,
@@ -32,6 +31,7 @@ use crate::{
     ports::{Argon2Params, MockClock, RecordingMailer},
     sealed::MasterKeys,
     secret::{ApiKeyText, Password},
+    service::TenantAuth,
     store::Sqlite,
     time::Timestamp,
     token::Tokens,

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use crate::{
     account::{Ending, tell_ended, tell_user},
-    builder::TenantAuth,
     caller::{Tenant, hold_account},
     config::LinkedPage,
     error::Error,
@@ -15,6 +14,7 @@ use crate::{
     mail,
     model::Status,
     secret::{LinkToken, Password},
+    service::TenantAuth,
     store::{Actor, MailedLink, Purpose, ResetRequest, Tx},
     throttle::count_mail,
     time::Timestamp,

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use crate::{
     account::Client,
-    builder::TenantAuth,
     caller::{Member, Tenant, Write},
     error::Error,
     event::{EndReason, EventKind, SessionData, UserData},
     id::{Id, OrgId, SessionId, UserId},
     model::{AuthMethod, Membership, Session, SessionSummary, User},
     page::{List, Page},
+    service::TenantAuth,
     store::{Account, Actor, Ended, Event, PendingLogin, Standing, Tx},
     time::Timestamp,
     token::PartialToken,

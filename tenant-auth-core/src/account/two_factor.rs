@@ -8,7 +8,6 @@ use zeroize::Zeroizing;
 
 use crate::{
     account::{end_all_others, tell_user},
-    builder::TenantAuth,
     caller::{Member, Write},
     error::Error,
     event::{EndReason, EventKind, UserData},
@@ -18,6 +17,7 @@ use crate::{
     ports::Entropy,
     sealed::Place,
     secret::{Digest, Password, Secret},
+    service::TenantAuth,
     store::Tx,
     time::Timestamp,
     value::Email,

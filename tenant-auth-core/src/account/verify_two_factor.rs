@@ -3,7 +3,6 @@
 
 use crate::{
     account::{Opened, Opening, open_session, two_factor::use_code},
-    builder::TenantAuth,
     caller::Tenant,
     error::Error,
     id::{OrgId, UserId},
@@ -11,6 +10,7 @@ use crate::{
     mail,
     metrics::LoginOutcome,
     model::{AuthMethod, Status},
+    service::TenantAuth,
     store::PendingLogin,
     throttle::{Attempt, login_completed},
 };

@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use crate::{
-    builder::TenantAuth,
     caller::OrgAdmin,
     error::Error,
     event::{ApiKeyData, EventKind},
@@ -14,6 +13,7 @@ use crate::{
     model::{ApiKey, Organization, Scope},
     page::{List, Page},
     secret::{ApiKeyText, random_text},
+    service::TenantAuth,
     store::{Event, Tx},
     time::Timestamp,
     value::DisplayName,

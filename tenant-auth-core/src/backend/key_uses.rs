@@ -3,7 +3,7 @@
 
 use std::{collections::HashMap, sync::Mutex, sync::PoisonError, time::Duration};
 
-use crate::{builder::TenantAuth, id::ApiKeyId, time::Timestamp};
+use crate::{id::ApiKeyId, time::Timestamp};
 
 const WITHIN: Duration = Duration::from_secs(60);
 
@@ -13,7 +13,7 @@ pub(crate) struct KeyUses(Mutex<HashMap<ApiKeyId, Timestamp>>);
 
 impl KeyUses {
     /// Whether a use at `now` is to be written.
-    fn is_news(&self, key: &ApiKeyId, last_used_at: Option<Timestamp>, now: Timestamp) -> bool {
+    pub(super) fn is_news(&self, key: &ApiKeyId, last_used_at: Option<Timestamp>, now: Timestamp) -> bool {
         let recent = |at: Timestamp| now < at.plus(WITHIN);
         if last_used_at.is_some_and(recent) {
             return false;
@@ -25,26 +25,5 @@ impl KeyUses {
         written.retain(|_, at| recent(*at));
         written.insert(key.clone(), now);
         true
-    }
-}
-
-impl TenantAuth {
-    /// Notes that a key was used.
-    pub(crate) fn note_key_use(&self, key: &ApiKeyId, last_used_at: Option<Timestamp>) {
-        let now = self.now();
-        if !self.key_uses().is_news(key, last_used_at, now) {
-            return;
-        }
-        let (auth, key) = (self.clone(), key.clone());
-        self.runtime().spawn(async move {
-            let written = async {
-                let mut tx = auth.store().begin().await?;
-                tx.api_keys().mark_used(&key, now).await?;
-                tx.commit(now, auth.entropy()).await
-            };
-            if let Err(error) = written.await {
-                tracing::debug!(key = %key, %error, "the use of a key was not written");
-            }
-        });
     }
 }

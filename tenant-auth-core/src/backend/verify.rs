@@ -2,14 +2,15 @@
 //! that the answer is one moment's truth; then they are judged in the contract's order: key, scope, token.
 
 use crate::{
-    builder::TenantAuth,
     caller::{Backend, Tenant},
     error::Error,
     id::{ApiKeyId, Id},
     metrics::VerifyOutcome,
     model::{Membership, Organization, Scope, Session, Status, User},
     secret::ApiKeyText,
+    service::TenantAuth,
     store::Standing,
+    time::Timestamp,
     token::AccessToken,
 };
 
@@ -63,6 +64,25 @@ impl TenantAuth {
         self.note_key_use(&record.id, record.last_used_at);
         let backend = Backend { auth: self.clone(), org: record.org, scopes: record.scopes };
         Ok(Asking { backend, token, standing: record.standing })
+    }
+
+    /// Notes that a key was used.
+    fn note_key_use(&self, key: &ApiKeyId, last_used_at: Option<Timestamp>) {
+        let now = self.now();
+        if !self.key_uses().is_news(key, last_used_at, now) {
+            return;
+        }
+        let (auth, key) = (self.clone(), key.clone());
+        self.runtime().spawn(async move {
+            let written = async {
+                let mut tx = auth.store().begin().await?;
+                tx.api_keys().mark_used(&key, now).await?;
+                tx.commit(now, auth.entropy()).await
+            };
+            if let Err(error) = written.await {
+                tracing::debug!(key = %key, %error, "the use of a key was not written");
+            }
+        });
     }
 }
 

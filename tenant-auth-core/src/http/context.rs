@@ -18,7 +18,7 @@ use super::{
     refusal::Refusal,
 };
 use crate::{
-    account::Client, builder::TenantAuth, config::TokensInBody, error::Error, model::Scope, secret::ApiKeyText, value::Slug,
+    account::Client, config::TokensInBody, error::Error, model::Scope, secret::ApiKeyText, service::TenantAuth, value::Slug,
 };
 
 /// One request.

@@ -42,7 +42,7 @@ pub use pages::Pages;
 pub use route::Row;
 pub use table::routes;
 
-use crate::{builder::TenantAuth, secret::random_text};
+use crate::{secret::random_text, service::TenantAuth};
 use answer::Answered;
 use context::Context;
 use refusal::{Refusal, Unrouted};

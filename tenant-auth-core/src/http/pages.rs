@@ -9,7 +9,7 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
-use crate::builder::TenantAuth;
+use crate::service::TenantAuth;
 
 /// What every answer carries. A page loads from its own origin only, and tells nobody where a link was followed.
 const HEADERS: [(HeaderName, &str); 8] = [

@@ -13,7 +13,7 @@ use prometheus_client::{
 };
 
 use super::{Metrics, PREFIX};
-use crate::{builder::TenantAuth, error::Error, store::Pool, time::Timestamp};
+use crate::{error::Error, service::TenantAuth, store::Pool, time::Timestamp};
 
 /// How long the database may take.
 const PATIENCE: Duration = Duration::from_secs(2);

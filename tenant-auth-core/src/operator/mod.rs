@@ -13,10 +13,10 @@ pub use session::DeploymentAdmin;
 
 use crate::{
     backend::{CreatedApiKey, NewApiKey, create_key},
-    builder::TenantAuth,
     error::Error,
     event::{ApiKeyData, EventKind},
     keys,
+    service::TenantAuth,
     store::{Actor, Event},
     value::Slug,
 };

@@ -3,7 +3,6 @@
 
 use super::Operator;
 use crate::{
-    builder::TenantAuth,
     config::LinkedPage,
     error::Error,
     event::{EventKind, OrgData},
@@ -12,6 +11,7 @@ use crate::{
     org::{Invitation, Inviter, Patch, invite},
     page::Page,
     secret::LinkToken,
+    service::TenantAuth,
     store::{Actor, Event, Tx},
     time::Timestamp,
     value::{AppUrl, DisplayName, Email, Plan, Slug},

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use super::organizations::{Deed, NewOrganization, OrganizationChange};
 use crate::{
-    builder::TenantAuth,
     caller::{Member, Write},
     error::Error,
     id::OrgId,
     model::{AccountRole, AuthMethod, InviteSummary, Organization},
     page::{List, Page},
+    service::TenantAuth,
     store::Standing,
     value::{Email, Slug},
 };

@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use crate::{
-    builder::TenantAuth,
     caller::{OrgAdmin, Write},
     config::LinkedPage,
     error::Error,
@@ -14,6 +13,7 @@ use crate::{
     model::{Invite, MailStatus, Organization, Role, User},
     page::{List, Page},
     secret::LinkToken,
+    service::TenantAuth,
     store::{Actor, Event, InviteRecord, NewInvite, Tx},
     time::Timestamp,
     value::Email,

@@ -4,15 +4,30 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError, Weak},
+    time::Duration,
 };
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{Limit, PATIENCE};
 use crate::error::Error;
 
 /// How many gates there may be before those that nobody uses any more are taken down.
 const MANY: usize = 1_024;
+
+/// How long an attempt waits for others' verdicts.
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// One limit an attempt is under.
+#[derive(Debug, Clone)]
+pub(crate) struct Limit {
+    pub(crate) key: String,
+    /// The account it protects, where it is one's.
+    pub(crate) subject: Option<String>,
+    pub(crate) most: u32,
+    pub(super) window: Duration,
+    /// Blocks that grow with each failure beyond, instead of one that lasts until the window ends.
+    pub(crate) doubling: bool,
+}
 
 /// The lines, by the key of the limit.
 #[derive(Debug, Default)]
@@ -48,8 +63,6 @@ impl Gates {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[tokio::test]

@@ -8,25 +8,25 @@ mod gates;
 
 use std::{net::IpAddr, time::Duration};
 
-pub(crate) use gates::Gates;
+pub(crate) use gates::{Gates, Limit};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::{
     account::Client,
-    builder::TenantAuth,
     config::Config,
     error::Error,
     id::UserId,
     secret::Secret,
+    service::TenantAuth,
     store::{Purpose, Tx},
     time::Timestamp,
     value::Email,
 };
+use gates::PATIENCE;
 
 /// A reserved place is forgotten after this long: more than any verdict takes.
 const LEASE: Duration = Duration::from_secs(60);
-/// How long an attempt waits for others' verdicts, and how often it looks for those of other processes.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How often an attempt that waits looks for the verdicts of other processes.
 const FIRST_LOOK: Duration = Duration::from_millis(25);
 const LAST_LOOK: Duration = Duration::from_millis(400);
 /// An address that logged in within this time is known.
@@ -36,18 +36,6 @@ const DAY: Duration = Duration::from_secs(24 * 3_600);
 /// The first block of an account at an address; it doubles up to the longest.
 const FIRST_BLOCK: Duration = Duration::from_secs(60);
 const LONGEST_BLOCK: Duration = Duration::from_secs(900);
-
-/// One limit an attempt is under.
-#[derive(Debug, Clone)]
-pub(crate) struct Limit {
-    pub(crate) key: String,
-    /// The account it protects, where it is one's.
-    pub(crate) subject: Option<String>,
-    pub(crate) most: u32,
-    window: Duration,
-    /// Blocks that grow with each failure beyond, instead of one that lasts until the window ends.
-    pub(crate) doubling: bool,
-}
 
 /// An attempt that has its places and is about to be judged.
 #[derive(Debug)]

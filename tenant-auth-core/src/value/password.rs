@@ -3,7 +3,7 @@
 use unicode_normalization::UnicodeNormalization;
 
 use super::{DisplayName, Email, Slug};
-use crate::{builder::TenantAuth, error::Error, secret::Password};
+use crate::{error::Error, secret::Password, service::TenantAuth};
 
 const MIN_CHARACTERS: usize = 8;
 const MAX_CHARACTERS: usize = 256;

@@ -5,10 +5,10 @@ use std::{sync::Arc, time::Duration};
 
 use super::{SigningSecret, secrets};
 use crate::{
-    builder::TenantAuth,
     error::Error,
     model::{DeliveryError, DeliveryStatus, Webhook},
     ports::{RetryAfter, SendError, WebhookRequest, WebhookResponse},
+    service::TenantAuth,
     store::{Attempted, ClaimedDelivery, SealedSecret},
     time::Timestamp,
 };

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::{attempt::Endpoint, places::Left};
 use crate::{
-    builder::TenantAuth,
     error::Error,
     model::{Webhook, WebhookStatus},
+    service::TenantAuth,
     store::{ClaimedDelivery, DueEndpoint, Tx},
     time::Timestamp,
 };

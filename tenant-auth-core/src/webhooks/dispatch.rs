@@ -16,7 +16,7 @@ use super::{
     outcome::record,
     places::Places,
 };
-use crate::{builder::TenantAuth, error::Error};
+use crate::{error::Error, service::TenantAuth};
 
 /// Endpoints looked at in one transaction.
 const ENDPOINTS: u32 = 200;

@@ -5,9 +5,9 @@
 use std::collections::{HashMap, hash_map::Entry};
 
 use crate::{
-    builder::TenantAuth,
     error::Error,
     id::{DeliveryId, Id, OrgId, WebhookId},
+    service::TenantAuth,
     store::{Subscriber, Tx, UndeliveredEvent, is_orphan},
     time::Timestamp,
 };

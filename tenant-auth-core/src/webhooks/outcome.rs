@@ -5,7 +5,6 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use super::attempt::{Endpoint, Outcome};
 use crate::{
-    builder::TenantAuth,
     error::Error,
     event::{DisableReason, EventKind, WebhookData},
     id::WebhookId,
@@ -13,6 +12,7 @@ use crate::{
     mail,
     metrics::DeliveryOutcome,
     model::{DeliveryError, DeliveryStatus, Webhook, WebhookStatus},
+    service::TenantAuth,
     store::{Actor, Attempted, Event},
     time::Timestamp,
 };

@@ -2,7 +2,7 @@
 
 use super::SigningSecret;
 use crate::{
-    builder::TenantAuth, error::Error, id::OrgId, model::Webhook, sealed::Place, secret::random_text, store::SealedSecret,
+    error::Error, id::OrgId, model::Webhook, sealed::Place, secret::random_text, service::TenantAuth, store::SealedSecret,
 };
 
 /// A new secret, in clear for its owner and sealed for the database.

@@ -9,8 +9,8 @@ use std::{future::Future, pin::pin, time::Duration};
 use tokio::sync::watch;
 
 use crate::{
-    builder::TenantAuth,
     error::Error,
+    service::TenantAuth,
     store::{Retention, SWEEP_BATCH, Swept},
     webhooks::Dispatcher,
 };

@@ -8,7 +8,6 @@ use async_trait::async_trait;
 
 use crate::{
     backend::Identity,
-    builder::TenantAuth,
     caller::Tenant,
     error::Error,
     http::{
@@ -17,6 +16,7 @@ use crate::{
     },
     principal::Principal,
     secret::SignedToken,
+    service::TenantAuth,
     store::Standing,
     value::Slug,
 };

@@ -11,10 +11,10 @@ use ::http::{HeaderMap, HeaderName, HeaderValue, Request, header};
 use super::{Admission, Gate, Refused};
 use crate::{
     account::Client,
-    builder::TenantAuth,
     http::{client_ip, refusal::Refusal},
     principal::Principal,
     secret::SignedToken,
+    service::TenantAuth,
 };
 
 /// Somebody at the gate. Cheap to clone; clones share what was found out.

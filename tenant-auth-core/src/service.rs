@@ -1,4 +1,5 @@
-//! The parts of a built service, as its flows reach them.
+//! The running service. A [`TenantAuth`] is the handle that every flow receives; it holds the parts that flows share: store, settings,
+//! keys and ports. `builder.rs` makes it.
 
 use std::sync::Arc;
 
@@ -7,13 +8,14 @@ use tokio::{
     sync::{Semaphore, watch},
 };
 
-use super::TenantAuth;
 use crate::{
     backend::KeyUses,
     bounded::BoundedWork,
+    config::Config,
     error::Error,
+    keys::Keyring,
     metrics::Metrics,
-    ports::{Entropy, Mailer, PasswordHasher, Resolver, Sender},
+    ports::{Clock, Entropy, Mailer, PasswordHasher, Resolver, Sender},
     sealed::MasterKeys,
     store::{Store, Tx},
     throttle::Gates,
@@ -22,7 +24,55 @@ use crate::{
     webhooks::Targets,
 };
 
+/// The service. Cheap to clone; clones share everything.
+#[derive(Clone, Debug)]
+pub struct TenantAuth {
+    inner: Arc<Inner>,
+}
+
+/// The parts of a running service. Only the builder puts them together.
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) store: Store,
+    pub(crate) config: Arc<Config>,
+    pub(crate) master_keys: Arc<MasterKeys>,
+    pub(crate) keyring: Arc<Keyring>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) entropy: Arc<dyn Entropy>,
+    pub(crate) hasher: Arc<dyn PasswordHasher>,
+    pub(crate) mailer: Option<Arc<dyn Mailer>>,
+    pub(crate) sender: Option<Arc<dyn Sender>>,
+    pub(crate) resolver: Arc<dyn Resolver>,
+    pub(crate) targets: Targets,
+    pub(crate) admissions: Semaphore,
+    pub(crate) outbox_filled: watch::Sender<()>,
+    pub(crate) key_uses: KeyUses,
+    pub(crate) estimates: BoundedWork,
+    pub(crate) gates: Gates,
+    pub(crate) metrics: Metrics,
+    pub(crate) runtime: Handle,
+}
+
+impl From<Inner> for TenantAuth {
+    fn from(parts: Inner) -> Self {
+        Self { inner: Arc::new(parts) }
+    }
+}
+
 impl TenantAuth {
+    /// The settings the service runs with.
+    pub fn config(&self) -> &Config {
+        &self.inner.config
+    }
+
+    /// Whether the database answers; keys and tables were proved when the service was built.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when it does not.
+    pub async fn ready(&self) -> Result<(), Error> {
+        self.store().read().await?.signing_keys().list().await.map(drop)
+    }
+
     pub(crate) fn store(&self) -> &Store {
         &self.inner.store
     }
@@ -37,7 +87,7 @@ impl TenantAuth {
 
     /// Reads the signing keys again, without waiting for the next look.
     pub(crate) async fn reload_keys(&self) -> Result<(), Error> {
-        self.inner.keyring.reload(&self.inner.store, &self.inner.config, &self.inner.master_keys).await
+        self.inner.keyring.reload().await
     }
 
     pub(crate) fn now(&self) -> Timestamp {
