@@ -11,6 +11,8 @@ pub(crate) fn start(filter: &str, format: LogFormat) {
     let builder = tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new(filter))
         .with_ansi(std::io::stderr().is_terminal())
+        // Told on stderr, a line that cannot be written to stderr would panic and end the server.
+        .log_internal_errors(false)
         .with_writer(std::io::stderr);
     // An error means that there is a subscriber already; lines go there then.
     let _ = match format {

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use sqlx::{
-    SqlitePool,
+    Connection, SqlitePool,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
@@ -38,7 +38,12 @@ impl Sqlite {
             .foreign_keys(true)
             .busy_timeout(Duration::from_secs(5))
             .pragma("trusted_schema", "OFF");
-        let pool = |most: u32| SqlitePoolOptions::new().max_connections(most).acquire_timeout(Duration::from_secs(10));
+        let pool = |most: u32| {
+            let pool = SqlitePoolOptions::new().max_connections(most).acquire_timeout(Duration::from_secs(10));
+            // On a full disk or a failed write SQLite rolls back by itself, and sqlx goes on counting that transaction: no later one
+            // could begin on this connection. Not in `after_release`, which comes before a pending rollback is carried out.
+            pool.before_acquire(|connection, _| Box::pin(async move { Ok(!connection.is_in_transaction()) }))
+        };
         let writer = pool(1).connect_with(options.clone()).await.map_err(failure::of)?;
         let readers = pool(connections.max(1)).connect_with(options).await.map_err(failure::of)?;
         Ok(Self { writer, readers })

@@ -27,9 +27,15 @@ impl Running {
     /// Starts the program and waits until it says where it listens.
     pub(crate) fn start(program: &Program, arguments: &[&str]) -> Self {
         let log = program.path().join("stderr.log");
+        Self::with_log(program, arguments, File::create(log).expect("the log can be written"))
+    }
+
+    /// The same with its log lines written somewhere else; [`Running::log`] is empty then.
+    pub(crate) fn with_log(program: &Program, arguments: &[&str], stderr: impl Into<Stdio>) -> Self {
+        let log = program.path().join("stderr.log");
         let mut command = program.command(arguments);
-        let stderr = File::create(&log).expect("the log can be written");
         let mut child = command.stdout(Stdio::piped()).stderr(stderr).spawn().expect("the program starts");
+        drop(child.stderr.take()); // a pipe that nobody reads
         let lines = lines_of(child.stdout.take().expect("stdout is piped"));
         let mut running = Self { child, log, printed: String::new(), address: String::new() };
         let deadline = Instant::now() + DEADLINE;
