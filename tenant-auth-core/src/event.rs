@@ -2,7 +2,10 @@
 
 use serde::Serialize;
 
-use crate::model::{ApiKey, InviteSummary, MemberEntry, Organization, SessionSummary, User, Webhook};
+use crate::{
+    metrics::Label,
+    model::{ApiKey, InviteSummary, MemberEntry, Organization, SessionSummary, User, Webhook},
+};
 
 macro_rules! event_kinds {
     ($($(#[$doc:meta])* $variant:ident = $text:literal,)*) => {
@@ -81,6 +84,19 @@ event_kinds! {
     WebhookTest = "webhook.test",
     /// A webhook was disabled because its endpoint failed for too long, or is gone.
     WebhookDisabled = "webhook.disabled",
+}
+
+impl Label for EventKind {
+    const NAME: &'static str = "kind";
+    const ALL: &'static [Self] = EventKind::ALL;
+
+    fn index(self) -> usize {
+        self as usize
+    }
+
+    fn as_str(self) -> &'static str {
+        EventKind::as_str(self)
+    }
 }
 
 /// Why a session was ended before its time.
@@ -163,4 +179,15 @@ pub(crate) struct WebhookData<'a> {
     pub(crate) webhook: &'a Webhook,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<DisableReason>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EventKind;
+    use crate::metrics::assert_in_order;
+
+    #[test]
+    fn kinds_are_counted_where_their_index_says() {
+        assert_in_order::<EventKind>();
+    }
 }

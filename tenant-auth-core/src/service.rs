@@ -13,11 +13,12 @@ use crate::{
     bounded::BoundedWork,
     config::Config,
     error::Error,
+    event::EventKind,
     keys::Keyring,
-    metrics::Metrics,
+    metrics,
     ports::{Clock, Entropy, Mailer, PasswordHasher, Resolver, Sender},
     sealed::MasterKeys,
-    store::{Store, Tx},
+    store::{Store, Swept, Tx},
     throttle::Gates,
     time::Timestamp,
     token::Signer,
@@ -29,6 +30,9 @@ use crate::{
 pub struct TenantAuth {
     inner: Arc<Inner>,
 }
+
+/// The counters, with the kinds of events and of rows that this service knows.
+pub(crate) type Metrics = metrics::Metrics<EventKind, Swept>;
 
 /// The parts of a running service. Only the builder puts them together.
 #[derive(Debug)]
@@ -161,6 +165,11 @@ impl TenantAuth {
         }
         for kind in happened {
             self.metrics().event(kind);
+            match kind {
+                EventKind::SessionCreated => self.metrics().session_opened(),
+                EventKind::SessionRevoked => self.metrics().session_revoked(),
+                _ => {}
+            }
         }
         Ok(())
     }

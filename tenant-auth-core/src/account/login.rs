@@ -169,3 +169,28 @@ impl Tenant {
         Ok(Login::Session(Box::new(Opened { tokens, standing })))
     }
 }
+
+impl LoginOutcome {
+    /// What came of the first step.
+    pub(super) fn of_password(login: &Result<Login, Error>) -> Self {
+        match login {
+            Ok(Login::Session(_)) => Self::Ok,
+            Ok(Login::SecondFactor(_)) => Self::SecondFactor,
+            Err(error) => Self::of_refusal(error),
+        }
+    }
+
+    /// What came of the second.
+    pub(super) fn of_code<T>(opened: &Result<T, Error>) -> Self {
+        opened.as_ref().map_or_else(Self::of_refusal, |_| Self::Ok)
+    }
+
+    fn of_refusal(error: &Error) -> Self {
+        match error {
+            Error::InvalidCredentials | Error::SecondFactorFailed => Self::Wrong,
+            Error::RateLimited { .. } => Self::Throttled,
+            Error::Unavailable | Error::Internal(_) => Self::Unavailable,
+            _ => Self::Refused,
+        }
+    }
+}

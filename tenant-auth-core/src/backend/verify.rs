@@ -121,6 +121,16 @@ fn answer(auth: &TenantAuth, org: &Organization, token: Option<AccessToken>, sta
     answer
 }
 
+impl VerifyOutcome {
+    fn of(answer: &Verification) -> Self {
+        match answer {
+            Verification::Valid(identity) if identity.membership.status == Status::Suspended => Self::Suspended,
+            Verification::Valid(_) => Self::Valid,
+            Verification::Invalid => Self::Invalid,
+        }
+    }
+}
+
 fn judge(auth: &TenantAuth, org: &Organization, token: &AccessToken, standing: Standing) -> Verification {
     let here = standing.org.id == org.id && standing.matches(token);
     if !here || !standing.is_live(auth.now()) || standing.org.status == Status::Suspended {

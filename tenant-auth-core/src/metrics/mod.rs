@@ -3,30 +3,35 @@
 //! addition and allocates nothing; what only the database knows is read when somebody asks, and left out when it does not answer.
 
 mod requests;
-mod scrape;
 mod tally;
 mod work;
 
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::{
+    fmt,
+    sync::atomic::{AtomicI64, Ordering},
+};
 
 use prometheus_client::{
+    encoding::text,
     metrics::{counter::Counter, info::Info},
     registry::Registry,
 };
 
 use tally::Tally;
-pub(crate) use tally::{DeliveryOutcome, LoginOutcome, MailOutcome, VerifyOutcome};
+#[cfg(test)]
+pub(crate) use tally::assert_in_order;
+pub(crate) use tally::{DeliveryOutcome, Label, LoginOutcome, MailOutcome, VerifyOutcome};
 pub(crate) use work::WorkMeter;
 
-use crate::{event::EventKind, store::Swept, time::Timestamp};
+use crate::time::Timestamp;
 use requests::Requests;
 
 /// What precedes every name.
-const PREFIX: &str = "tenant_auth";
+pub(crate) const PREFIX: &str = "tenant_auth";
 
-/// The counters of one service.
+/// The counters of one service, where `E` is a kind of event and `S` a kind of row that is swept.
 #[derive(Debug)]
-pub(crate) struct Metrics {
+pub(crate) struct Metrics<E, S> {
     registry: Registry,
     started_at: Timestamp,
     /// When the worker last did what was due, in milliseconds; 0 while it has not.
@@ -37,13 +42,13 @@ pub(crate) struct Metrics {
     verifications: Tally<VerifyOutcome>,
     mails: Tally<MailOutcome>,
     deliveries: Tally<DeliveryOutcome>,
-    events: Tally<EventKind>,
-    swept: Tally<Swept>,
+    events: Tally<E>,
+    swept: Tally<S>,
     sessions_opened: Counter,
     sessions_revoked: Counter,
 }
 
-impl Metrics {
+impl<E: Label, S: Label> Metrics<E, S> {
     /// All at zero, for a service that starts now.
     pub(crate) fn new(now: Timestamp) -> Self {
         let mut registry = Registry::with_prefix(PREFIX);
@@ -107,52 +112,43 @@ impl Metrics {
     }
 
     /// Rows of a kind were deleted because nobody can use them any more.
-    pub(crate) fn swept(&self, kind: Swept, rows: u64) {
+    pub(crate) fn swept(&self, kind: S, rows: u64) {
         self.swept.add(kind, rows);
     }
 
     /// An event was committed.
-    pub(crate) fn event(&self, kind: EventKind) {
+    pub(crate) fn event(&self, kind: E) {
         self.events.add(kind, 1);
-        match kind {
-            EventKind::SessionCreated => self.sessions_opened.inc(),
-            EventKind::SessionRevoked => self.sessions_revoked.inc(),
-            _ => 0,
-        };
+    }
+
+    /// A session was opened.
+    pub(crate) fn session_opened(&self) {
+        self.sessions_opened.inc();
+    }
+
+    /// A session was ended before its time.
+    pub(crate) fn session_revoked(&self) {
+        self.sessions_revoked.inc();
     }
 
     /// The worker has done what was due.
     pub(crate) fn worked(&self, now: Timestamp) {
         self.worked_at.store(now.millis(), Ordering::Relaxed);
     }
-}
 
-#[cfg(all(test, feature = "sqlite"))]
-mod tests {
-    use super::*;
-    use crate::{Config, MasterKeys, Sqlite, TenantAuth};
+    /// When the service started.
+    pub(crate) fn started_at(&self) -> Timestamp {
+        self.started_at
+    }
 
-    #[tokio::test]
-    async fn deliveries_are_counted_and_their_queue_is_told() {
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        let path = directory.path().join("metrics.db");
-        let auth = TenantAuth::builder()
-            .store(Sqlite::open(path.to_str().expect("a text path"), 1).await.expect("opens"))
-            .master_keys(MasterKeys::parse(&MasterKeys::generate_text()).expect("a generated key"))
-            .config(Config::new("https://auth.example.com".parse().expect("a URL")))
-            .build()
-            .await
-            .expect("builds");
-        auth.metrics().delivery(DeliveryOutcome::Blocked);
-        let text = auth.metrics_text().await.expect("is written");
-        for line in [
-            "tenant_auth_webhook_deliveries_total{outcome=\"blocked\"} 1",
-            "tenant_auth_webhook_deliveries_total{outcome=\"succeeded\"} 0",
-            "tenant_auth_webhook_deliveries_waiting 0",
-            "tenant_auth_webhook_deliveries_oldest_waiting_seconds 0.",
-            "tenant_auth_events_waiting 0",
-        ] {
-            assert!(text.contains(&format!("\n{line}")), "{line} is missing in:\n{text}");
-        }
+    /// When the worker of this process last did what was due; `None` while it has not.
+    pub(crate) fn worked_at(&self) -> Option<Timestamp> {
+        let millis = self.worked_at.load(Ordering::Relaxed);
+        (millis != 0).then(|| Timestamp::from_millis(millis))
+    }
+
+    /// Writes the counters as OpenMetrics text, without the end mark.
+    pub(crate) fn write(&self, text: &mut String) -> Result<(), fmt::Error> {
+        text::encode_registry(text, &self.registry)
     }
 }

@@ -3,6 +3,7 @@
 //! afterwards: several workers, in one process or many, share it and none of it is lost with one of them.
 
 mod mails;
+mod scrape;
 
 use std::{future::Future, pin::pin, time::Duration};
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::{
     error::Error,
+    metrics::Label,
     store::{
         Tx,
         dialect::{execute, statements},
@@ -85,7 +86,7 @@ statements! {
 }
 
 /// What is swept. Each kind has a transaction of its own: one that deletes of several kinds would wait for others in a circle.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Swept {
     Sessions,
     Generations,
@@ -122,6 +123,34 @@ impl Swept {
     ];
 }
 
+impl Label for Swept {
+    const NAME: &'static str = "kind";
+    const ALL: &'static [Self] = &Swept::ALL;
+
+    fn index(self) -> usize {
+        self as usize
+    }
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Sessions => "sessions",
+            Self::Generations => "generations",
+            Self::Invites => "invites",
+            Self::ApiKeys => "api_keys",
+            Self::PendingLogins => "pending_logins",
+            Self::Links => "links",
+            Self::Throttles => "throttles",
+            Self::KnownAddresses => "known_addresses",
+            Self::SigningKeys => "signing_keys",
+            Self::WebhookSecrets => "webhook_secrets",
+            Self::Deliveries => "deliveries",
+            Self::Events => "events",
+            Self::Mails => "mails",
+            Self::Changes => "changes",
+        }
+    }
+}
+
 impl Sweep<&mut Tx> {
     /// Deletes a batch and returns how many rows that were; after a full one there may be more. Everything is swept some minutes
     /// late: the clocks of several servers differ, and what one of them has forgotten another may still judge.
@@ -146,5 +175,16 @@ impl Sweep<&mut Tx> {
             Swept::Mails => execute!(self.0, MAILS, long_ago, BATCH),
             Swept::Changes => execute!(self.0, CHANGES, an_hour_ago, BATCH),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Swept;
+    use crate::metrics::assert_in_order;
+
+    #[test]
+    fn kinds_are_counted_where_their_index_says() {
+        assert_in_order::<Swept>();
     }
 }

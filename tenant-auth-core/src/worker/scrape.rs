@@ -1,10 +1,8 @@
-//! What is looked up when somebody asks: the database, its connections, and what waits in it. The database has two seconds; where
-//! it does not answer, the text says so and leaves out what only the database knows, rather than be late itself.
+//! The scrape: the counters of `metrics` and, looked up when somebody asks, the database, its connections and what waits in it.
+//! The database has two seconds; where it does not answer, the text says so and leaves out what only the database knows, rather
+//! than be late itself.
 
-use std::{
-    sync::atomic::{AtomicU64, Ordering},
-    time::Duration,
-};
+use std::{sync::atomic::AtomicU64, time::Duration};
 
 use prometheus_client::{
     encoding::{EncodeLabelSet, text},
@@ -12,8 +10,13 @@ use prometheus_client::{
     registry::{Registry, Unit},
 };
 
-use super::{Metrics, PREFIX};
-use crate::{error::Error, service::TenantAuth, store::Pool, time::Timestamp};
+use crate::{
+    error::Error,
+    metrics::PREFIX,
+    service::{Metrics, TenantAuth},
+    store::Pool,
+    time::Timestamp,
+};
 
 /// How long the database may take.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -58,7 +61,7 @@ impl TenantAuth {
         }
         times(&mut seen, metrics, now);
         let mut written = String::new();
-        text::encode_registry(&mut written, &metrics.registry).map_err(Error::internal)?;
+        metrics.write(&mut written).map_err(Error::internal)?;
         text::encode_registry(&mut written, &seen).map_err(Error::internal)?;
         text::encode_eof(&mut written).map_err(Error::internal)?;
         Ok(written)
@@ -101,13 +104,42 @@ fn queue(seen: &mut Registry, name: &str, queue: Queue, now: Timestamp) {
 
 fn times(seen: &mut Registry, metrics: &Metrics, now: Timestamp) {
     let started = Fraction::default();
-    started.set(Duration::from_millis(metrics.started_at.millis().unsigned_abs()).as_secs_f64());
+    started.set(Duration::from_millis(metrics.started_at().millis().unsigned_abs()).as_secs_f64());
     seen.register_with_unit("process_start_time", "When the service started, since the Unix epoch", Unit::Seconds, started);
-    let worked_at = metrics.worked_at.load(Ordering::Relaxed);
-    if worked_at != 0 {
+    if let Some(worked_at) = metrics.worked_at() {
         let age = Fraction::default();
-        age.set(now.since(Timestamp::from_millis(worked_at)).as_secs_f64());
+        age.set(now.since(worked_at).as_secs_f64());
         let help = "How long ago the worker of this process last did what was due";
         seen.register_with_unit("worker_last_round_age", help, Unit::Seconds, age);
+    }
+}
+
+#[cfg(all(test, feature = "sqlite"))]
+mod tests {
+    use super::*;
+    use crate::{Config, MasterKeys, Sqlite, metrics::DeliveryOutcome};
+
+    #[tokio::test]
+    async fn deliveries_are_counted_and_their_queue_is_told() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("metrics.db");
+        let auth = TenantAuth::builder()
+            .store(Sqlite::open(path.to_str().expect("a text path"), 1).await.expect("opens"))
+            .master_keys(MasterKeys::parse(&MasterKeys::generate_text()).expect("a generated key"))
+            .config(Config::new("https://auth.example.com".parse().expect("a URL")))
+            .build()
+            .await
+            .expect("builds");
+        auth.metrics().delivery(DeliveryOutcome::Blocked);
+        let text = auth.metrics_text().await.expect("is written");
+        for line in [
+            "tenant_auth_webhook_deliveries_total{outcome=\"blocked\"} 1",
+            "tenant_auth_webhook_deliveries_total{outcome=\"succeeded\"} 0",
+            "tenant_auth_webhook_deliveries_waiting 0",
+            "tenant_auth_webhook_deliveries_oldest_waiting_seconds 0.",
+            "tenant_auth_events_waiting 0",
+        ] {
+            assert!(text.contains(&format!("\n{line}")), "{line} is missing in:\n{text}");
+        }
     }
 }
