@@ -45,7 +45,6 @@ mod event;
 pub mod http;
 mod id;
 mod keys;
-mod letters;
 mod mail;
 mod metrics;
 mod model;

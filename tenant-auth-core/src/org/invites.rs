@@ -9,12 +9,12 @@ use crate::{
     error::Error,
     event::{EventKind, InviteData},
     id::{DeliveryId, Id, InviteId},
-    mail::{self, InviteMail},
+    mail::{self, InvitedBy, Letter},
     model::{Invite, MailStatus, Organization, Role, User},
     page::{List, Page},
     secret::LinkToken,
     service::TenantAuth,
-    store::{Actor, Event, InviteRecord, NewInvite, Tx},
+    store::{Actor, Event, InviteRecord, MailKind, NewInvite, Tx},
     time::Timestamp,
     value::Email,
 };
@@ -40,9 +40,6 @@ pub(crate) enum Inviter<'a> {
 /// Invitation mails an organization's admins may cause in a day, resent ones included (contract section 5).
 const MOST_PER_DAY: u32 = 200;
 const DAY: Duration = Duration::from_secs(24 * 3_600);
-/// Kinds of mail: those of admins are counted, those of the deployment's operators are not.
-const BY_ADMIN: &str = "invite";
-const BY_OPERATOR: &str = "operator_invite";
 
 impl OrgAdmin {
     /// Invites an address and mails it a link, good for seven days.
@@ -78,7 +75,7 @@ impl OrgAdmin {
         invite.mail = MailStatus::Queued;
         write.tx.mails().cancel(&mail_id).await?;
         let token = LinkToken::generate(auth.entropy());
-        let mail_id = post(auth, &mut write.tx, (&write.standing.org, &invite), (&token, BY_ADMIN), write.now).await?;
+        let mail_id = post(auth, &mut write.tx, (&write.standing.org, &invite), (&token, InvitedBy::Admin), write.now).await?;
         write.tx.invites().renew(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: mail_id.as_str() }).await?;
         self.tell(&mut write, EventKind::InviteResent, &invite)?;
         auth.commit(write.tx, write.now).await?;
@@ -119,9 +116,9 @@ pub(crate) async fn invite(
     now: Timestamp,
 ) -> Result<(Invite, LinkToken), Error> {
     let Invitation { org, email, role, by } = invitation;
-    let (sender, actor, kind) = match by {
-        Inviter::Admin(user) => (Some(*user), Actor::User(user.id.clone()), BY_ADMIN),
-        Inviter::Operator(actor) => (None, (*actor).clone(), BY_OPERATOR),
+    let (sender, actor, invited_by) = match by {
+        Inviter::Admin(user) => (Some(*user), Actor::User(user.id.clone()), InvitedBy::Admin),
+        Inviter::Operator(actor) => (None, (*actor).clone(), InvitedBy::Operator),
     };
     if tx.members().has_email(&org.id, email).await? {
         return Err(Error::AlreadyMember);
@@ -138,7 +135,7 @@ pub(crate) async fn invite(
         mail: MailStatus::Queued,
     };
     let token = LinkToken::generate(auth.entropy());
-    let mail_id = post(auth, tx, (org, &invite), (&token, kind), now).await?;
+    let mail_id = post(auth, tx, (org, &invite), (&token, invited_by), now).await?;
     if !tx.invites().place(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: mail_id.as_str() }).await? {
         return Err(Error::AlreadyInvited);
     }
@@ -151,16 +148,16 @@ async fn post(
     auth: &TenantAuth,
     tx: &mut Tx,
     (org, invite): (&Organization, &Invite),
-    (token, kind): (&LinkToken, &'static str),
+    (token, by): (&LinkToken, InvitedBy),
     now: Timestamp,
 ) -> Result<DeliveryId, Error> {
     // The organization is locked: nobody else counts at the same time.
-    if kind == BY_ADMIN
-        && let Some(oldest) = tx.mails().nth_latest(&org.id, kind, now.minus(DAY), MOST_PER_DAY).await?
+    if by == InvitedBy::Admin
+        && let Some(oldest) = tx.mails().nth_latest(&org.id, MailKind::Invite, now.minus(DAY), MOST_PER_DAY).await?
     {
         return Err(Error::rate_limited(oldest.plus(DAY).since(now)));
     }
     let link = auth.config().link(LinkedPage::Invite, org.slug.as_str(), token.expose());
-    let message = mail::invite(&InviteMail { org, invite, link: &link })?;
-    mail::post(auth, tx, mail::Posting { org: &org.id, kind, message, useless_after: invite.expires_at }, now).await
+    let letter = Letter::Invite { org, invite, link: &link, by };
+    mail::letter(auth, tx, &org.id, (&invite.email, &letter), now).await
 }

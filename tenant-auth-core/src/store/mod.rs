@@ -24,7 +24,7 @@ pub use sqlite::Sqlite;
 
 pub(crate) use dialect::{Conn, Link};
 pub(crate) use failure::is_orphan;
-pub(crate) use outbox::{Actor, Event, OutgoingMail};
+pub(crate) use outbox::{Actor, Event, MailKind, OutgoingMail};
 pub(crate) use sql::{
     deliveries::{Attempted, ClaimedDelivery, DueEndpoint, NewDelivery},
     events::UndeliveredEvent,

@@ -5,7 +5,7 @@ use crate::{
     error::Error,
     id::{DeliveryId, Id, OrgId},
     store::{
-        Link, OutgoingMail, Tx,
+        Link, MailKind, OutgoingMail, Tx,
         dialect::{execute, fetch_all, fetch_optional, row, statements},
         sql::{members::NumberRow, organizations::IdRow},
     },
@@ -99,11 +99,11 @@ impl<L: Link> Mails<L> {
     pub(crate) async fn nth_latest(
         mut self,
         org: &OrgId,
-        kind: &str,
+        kind: MailKind,
         since: Timestamp,
         nth: u32,
     ) -> Result<Option<Timestamp>, Error> {
-        let row = fetch_optional!(self.0, NumberRow, NTH_LATEST, org.as_str(), kind, since.millis(), i64::from(nth) - 1)?;
+        let row = fetch_optional!(self.0, NumberRow, NTH_LATEST, org.as_str(), kind.as_str(), since.millis(), i64::from(nth) - 1)?;
         Ok(row.map(|row| Timestamp::from_millis(row.number)))
     }
 
@@ -128,7 +128,7 @@ impl Mails<&mut Tx> {
             INSERT,
             mail.id.as_str(),
             mail.org_id.as_str(),
-            mail.kind,
+            mail.kind.as_str(),
             mail.sealed.as_str(),
             mail.created_at.millis(),
             mail.useless_after.millis()

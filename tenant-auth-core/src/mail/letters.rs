@@ -1,20 +1,25 @@
-//! The letters about a person's own account: links that reset, verify or change something, and notices of what was changed, so
-//! that a change they did not make does not go unseen. A notice never holds a link that does anything.
+//! The letters: invitations, links that reset, verify or change something, and notices of what was changed, so that a change
+//! its owner did not make does not go unseen. A notice never holds a link that does anything.
 
 use minijinja::context;
 
 use crate::{
     error::Error,
     event::DisableReason,
-    mail,
+    model::{Invite, Organization},
     ports::Message,
+    store::MailKind,
     time::Timestamp,
-    value::{DisplayName, Email},
+    value::{AppUrl, DisplayName, Email},
 };
+
+use super::render;
 
 /// What a letter is about.
 #[derive(Debug)]
 pub(crate) enum Letter<'a> {
+    /// An invitation to an organization, with the link that accepts it.
+    Invite { org: &'a Organization, invite: &'a Invite, link: &'a str, by: InvitedBy },
     /// A link that sets a new password.
     ResetPassword { link: &'a str, until: Timestamp },
     /// A link that proves the address.
@@ -47,28 +52,48 @@ pub(crate) enum Letter<'a> {
     WebhookDisabled { organization: &'a DisplayName, host: &'a str, reason: DisableReason },
 }
 
+/// On whose word an invitation was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum InvitedBy {
+    /// An org_admin's. These invitations are counted, and limited.
+    Admin,
+    /// The deployment's, through one of its operators.
+    Operator,
+}
+
 const NOT_ME: &str = "If this was not you, reset your password at once and tell your administrator.";
 const IGNORE: &str = "If you did not ask for this, ignore this mail: nothing happens unless the link is used.";
 const REVIEW: &str = "If you do not recognise this, review the organization's members and keys at once.";
 
 impl Letter<'_> {
-    /// A short name for the outbox's rows.
-    pub(crate) const fn kind(&self) -> &'static str {
+    /// What the outbox's row says of it.
+    pub(super) const fn kind(&self) -> MailKind {
         match self {
-            Self::ResetPassword { .. } => "reset",
-            Self::VerifyEmail { .. } => "verify",
-            Self::ChangeEmail { .. } => "change_email",
-            _ => "notice",
+            Self::Invite { by: InvitedBy::Admin, .. } => MailKind::Invite,
+            Self::Invite { by: InvitedBy::Operator, .. } => MailKind::OperatorInvite,
+            Self::ResetPassword { .. } => MailKind::Reset,
+            Self::VerifyEmail { .. } => MailKind::Verify,
+            Self::ChangeEmail { .. } => MailKind::ChangeEmail,
+            _ => MailKind::Notice,
+        }
+    }
+
+    /// When its link ends; `None` without a link.
+    pub(super) const fn link_ends(&self) -> Option<Timestamp> {
+        match self {
+            Self::Invite { invite, .. } => Some(invite.expires_at),
+            Self::ResetPassword { until, .. } | Self::VerifyEmail { until, .. } | Self::ChangeEmail { until, .. } => Some(*until),
+            _ => None,
         }
     }
 
     /// Whether it would tell somebody what they have just become.
-    pub(crate) fn is_about(&self, recipient: &Email) -> bool {
+    pub(super) fn is_about(&self, recipient: &Email) -> bool {
         matches!(self, Self::NewAdmin { who, .. } if *who == recipient)
     }
 
     /// Written out for one recipient.
-    pub(crate) fn to(&self, recipient: &Email) -> Result<Message, Error> {
+    pub(super) fn to(&self, recipient: &Email) -> Result<Message, Error> {
         let mut link = None;
         let mut action = "";
         let mut with = |text, target: &str| {
@@ -76,6 +101,7 @@ impl Letter<'_> {
             link = Some(target.to_owned());
         };
         let (heading, lines, footer) = match self {
+            Self::Invite { org, invite, link, .. } => return invitation(recipient, org, invite, link),
             Self::ResetPassword { link, until } => {
                 with("Choose a new password", link);
                 ("Reset your password", vec![good_until(*until)], IGNORE)
@@ -144,13 +170,20 @@ impl Letter<'_> {
             }
         };
         let values = context! { heading, lines, link, action, footer };
-        Ok(Message {
-            to: recipient.as_str().to_owned(),
-            subject: heading.to_owned(),
-            text: mail::render("letter.txt", include_str!("../templates/letter.txt"), &values)?,
-            html: mail::render("letter.html", include_str!("../templates/letter.html"), &values)?,
-        })
+        render::LETTER.message(recipient, heading.to_owned(), &values)
     }
+}
+
+fn invitation(recipient: &Email, org: &Organization, invite: &Invite, link: &str) -> Result<Message, Error> {
+    let values = context! {
+        organization => org.name.as_str(),
+        inviter => invite.invited_by_email.as_ref().map(Email::as_str),
+        role => invite.role.as_str(),
+        link,
+        app_url => org.app_url.as_ref().map(AppUrl::as_str),
+        expires_at => invite.expires_at.to_iso(),
+    };
+    render::INVITE.message(recipient, format!("Your invitation to {}", org.name), &values)
 }
 
 fn good_until(until: Timestamp) -> String {

@@ -1,0 +1,74 @@
+//! What the service writes to people. A mail is composed when it is caused (`letters.rs`), sealed, and left in the outbox, from
+//! which the worker sends it; links come from the settings alone, never from a request.
+
+mod letters;
+mod render;
+
+use std::time::Duration;
+
+use zeroize::Zeroizing;
+
+use crate::{
+    service::TenantAuth,
+    error::Error,
+    id::{DeliveryId, Id, OrgId},
+    ports::Message,
+    sealed::Place,
+    store::{ClaimedMail, OutgoingMail, Tx},
+    time::Timestamp,
+    value::Email,
+};
+
+pub(crate) use letters::{InvitedBy, Letter};
+
+/// Notices have no link that could expire.
+const NOTICE_KEPT: Duration = Duration::from_secs(2 * 24 * 3_600);
+
+/// Leaves a letter in the outbox of a transaction. It is not sent any more once its link has ended.
+pub(crate) async fn letter(
+    auth: &TenantAuth,
+    tx: &mut Tx,
+    org: &OrgId,
+    (recipient, letter): (&Email, &Letter<'_>),
+    now: Timestamp,
+) -> Result<DeliveryId, Error> {
+    let id: DeliveryId = Id::generate(now, auth.entropy());
+    let plain = Zeroizing::new(serde_json::to_vec(&letter.to(recipient)?).map_err(Error::internal)?);
+    let sealed = auth.master_keys().seal(&plain, place(&id, org), auth.entropy())?;
+    let mail = OutgoingMail {
+        id: id.clone(),
+        org_id: org.clone(),
+        kind: letter.kind(),
+        sealed,
+        created_at: now,
+        useless_after: letter.link_ends().unwrap_or_else(|| now.plus(NOTICE_KEPT)),
+    };
+    tx.mails().insert(&mail).await?;
+    Ok(id)
+}
+
+/// Tells every active org_admin of something that gives power over the organization, but not of themselves.
+pub(crate) async fn tell_admins(
+    auth: &TenantAuth,
+    tx: &mut Tx,
+    org: &OrgId,
+    notice: &Letter<'_>,
+    now: Timestamp,
+) -> Result<(), Error> {
+    let admins = tx.members().active_admins(org).await?;
+    for admin in admins.iter().filter(|admin| !notice.is_about(admin)) {
+        letter(auth, tx, org, (admin, notice), now).await?;
+    }
+    Ok(())
+}
+
+/// Opens a waiting mail.
+pub(crate) fn open(auth: &TenantAuth, mail: &ClaimedMail) -> Result<Message, Error> {
+    let plain = auth.master_keys().open(&mail.content, place(&mail.id, &mail.org_id));
+    let plain = plain.ok_or_else(|| Error::internal("a waiting mail does not open"))?;
+    serde_json::from_slice(&plain).map_err(Error::internal)
+}
+
+fn place<'a>(id: &'a DeliveryId, org: &'a OrgId) -> Place<'a> {
+    Place { table: "tenant_auth_mails", column: "content", row: id.as_str(), org: org.as_str() }
+}

@@ -1,0 +1,40 @@
+//! Templates: each mail is written out twice, as text and as HTML. Values people chose are escaped in HTML.
+
+use minijinja::{Environment, Value};
+
+use crate::{error::Error, ports::Message, value::Email};
+
+/// A mail's two templates.
+pub(super) struct Template {
+    text: (&'static str, &'static str),
+    html: (&'static str, &'static str),
+}
+
+/// An invitation.
+pub(super) const INVITE: Template = Template {
+    text: ("invite.txt", include_str!("../../templates/invite.txt")),
+    html: ("invite.html", include_str!("../../templates/invite.html")),
+};
+
+/// Every other letter: a heading, some lines, perhaps a link, a footer.
+pub(super) const LETTER: Template = Template {
+    text: ("letter.txt", include_str!("../../templates/letter.txt")),
+    html: ("letter.html", include_str!("../../templates/letter.html")),
+};
+
+impl Template {
+    /// The mail to `recipient` that shows `values`.
+    pub(super) fn message(&self, recipient: &Email, subject: String, values: &Value) -> Result<Message, Error> {
+        Ok(Message {
+            to: recipient.as_str().to_owned(),
+            subject,
+            text: render(self.text, values)?,
+            html: render(self.html, values)?,
+        })
+    }
+}
+
+/// minijinja escapes by the template's name: `.html` is escaped, `.txt` is not.
+fn render((name, template): (&'static str, &'static str), values: &Value) -> Result<String, Error> {
+    Environment::new().render_named_str(name, template, values).map_err(Error::internal)
+}
