@@ -4,8 +4,9 @@
 //! Rights age between the check and the commit. Every write of somebody with a session therefore begins with [`Member::begin_write`]: it locks the
 //! organization and the session, and judges the right again inside the transaction.
 
+use std::net::IpAddr;
+
 use crate::{
-    account::Client,
     error::Error,
     id::{OrgId, UserId},
     model::{Membership, Organization, Role, Scope, Session, Status, User},
@@ -21,6 +22,15 @@ use crate::{
 pub struct Tenant {
     pub(crate) auth: TenantAuth,
     pub(crate) org: Organization,
+}
+
+/// Where a request comes from; kept with the session it opens, for its owner to recognise.
+#[derive(Debug, Clone, Default)]
+pub struct Client {
+    /// The client's address.
+    pub ip: Option<IpAddr>,
+    /// Its `User-Agent`.
+    pub user_agent: Option<String>,
 }
 
 /// An active member of an active organization, with a live session there.

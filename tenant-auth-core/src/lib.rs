@@ -80,15 +80,14 @@ pub mod guides {
 }
 
 pub use account::{
-    Client, Credentials, Leaving, Login, NewEmail, NewPassword, Opened, ProfileUpdate, RecoveryCodes, SecondFactorSetup,
+    Credentials, Leaving, Login, NewEmail, NewPassword, Opened, ProfileUpdate, RecoveryCodes, SecondFactorSetup,
     SecondFactorStatus, WaitingLogin,
 };
 pub use backend::{Asking, CreatedApiKey, Identity, NewApiKey, Verification};
 pub use builder::{BuildError, Builder};
-pub use caller::{Backend, Member, OrgAdmin, Tenant};
+pub use caller::{Backend, Client, Member, OrgAdmin, Tenant};
 pub use config::{Config, SameSite, TokensInBody};
 pub use error::Error;
-pub use event::EventKind;
 #[cfg(feature = "remote")]
 pub use http::RemoteVerifier;
 pub use id::{
@@ -96,8 +95,9 @@ pub use id::{
     MembershipId, MembershipKind, OrgId, OrgKind, SessionId, SessionKind, UserId, UserKind, WebhookId, WebhookKind,
 };
 pub use model::{
-    AccountRole, ApiKey, AuthMethod, Delivery, DeliveryError, DeliveryStatus, Invite, InviteSummary, MailStatus, MemberEntry,
-    Membership, Organization, Profile, Role, Scope, Session, SessionSummary, Status, User, Webhook, WebhookStatus,
+    AccountRole, ApiKey, AuthMethod, Delivery, DeliveryError, DeliveryStatus, EventKind, EventSelection, Invite, InviteSummary,
+    MailStatus, MemberEntry, Membership, Organization, Profile, Role, Scope, Session, SessionSummary, Status, User, Webhook,
+    WebhookStatus,
 };
 pub use operator::{CreatedUser, DeploymentAdmin, Invited, NewOrganization, NewUser, Operator, OrganizationChange, SessionsOf};
 pub use org::{InvitePreview, OrganizationUpdate, Patch, Registration};
@@ -113,9 +113,6 @@ pub use store::Sqlite;
 pub use store::Store;
 pub use time::Timestamp;
 pub use token::{PartialToken, Tokens};
-pub use value::{AppUrl, Bio, Description, DisplayName, Email, Metadata, Origin, Phone, Plan, Rejected, Slug};
-pub use webhooks::{
-    CreatedWebhook, EventSelection, NewWebhook, SignatureError, SignedHeaders, SigningSecret, WebhookUpdate, WebhookUrl,
-    verify_webhook,
-};
+pub use value::{AppUrl, Bio, Description, DisplayName, Email, Metadata, Origin, Phone, Plan, Rejected, Slug, WebhookUrl};
+pub use webhooks::{CreatedWebhook, NewWebhook, SignatureError, SignedHeaders, SigningSecret, WebhookUpdate, verify_webhook};
 pub use worker::Worker;

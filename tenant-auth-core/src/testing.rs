@@ -21,9 +21,9 @@ use std::sync::Arc;
 use tempfile::TempDir;
 
 use crate::{
-    account::{Client, Credentials, Login},
+    account::{Credentials, Login},
     backend::NewApiKey,
-    caller::Tenant,
+    caller::{Client, Tenant},
     config::Config,
     id::UserId,
     model::{Role, Scope, Status},

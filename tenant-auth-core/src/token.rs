@@ -19,7 +19,6 @@ use crate::{
     id::{Id, OrgId, SessionId, UserId},
     model::{AuthMethod, Session},
     secret::SignedToken,
-    store::PendingLogin,
     time::Timestamp,
 };
 
@@ -238,13 +237,13 @@ impl Signer {
     }
 
     /// The token of a login that waits for the second factor.
-    pub(crate) fn issue_partial(&self, login: &PendingLogin) -> Result<PartialToken, Error> {
-        let (issued, expires_at) = (login.created_at.secs(), Timestamp::from_secs(login.expires_at.secs()));
+    pub(crate) fn issue_partial(&self, login: &SessionId, created: Timestamp, expires: Timestamp) -> Result<PartialToken, Error> {
+        let (issued, expires_at) = (created.secs(), Timestamp::from_secs(expires.secs()));
         let claims = PartialClaims {
             iss: self.issuer.clone(),
             aud: self.issuer.clone(),
-            sid: login.id.as_str().to_owned(),
-            jti: format!("{}.p", login.id.body()),
+            sid: login.as_str().to_owned(),
+            jti: format!("{}.p", login.body()),
             iat: issued,
             nbf: issued,
             exp: expires_at.secs(),

@@ -3,8 +3,8 @@
 //! transaction holds the account at the epoch that was read then, so that a login in flight with an old password comes to nothing.
 
 use crate::{
-    account::{Client, Opening, open_session, wait_for_second_factor},
-    caller::Tenant,
+    account::{Opening, open_session, wait_for_second_factor},
+    caller::{Client, Tenant},
     error::Error,
     metrics::LoginOutcome,
     model::{AuthMethod, Membership, Organization, Session, Status, User},

@@ -4,6 +4,7 @@ mod email;
 mod login;
 mod logout;
 mod password;
+mod password_rules;
 mod profile;
 mod recovery;
 mod refresh;
@@ -11,23 +12,13 @@ mod sessions;
 mod two_factor;
 mod verify_two_factor;
 
-use std::net::IpAddr;
-
 pub use email::NewEmail;
 pub use login::{Credentials, Login, Opened};
 pub use logout::Leaving;
 pub use password::NewPassword;
+pub(crate) use password_rules::check_password;
 pub use profile::ProfileUpdate;
 pub(crate) use recovery::fulfil_reset_request;
 pub(crate) use sessions::{Ending, Opening, end_all_others, open_session, tell_ended, tell_user, wait_for_second_factor};
 pub use two_factor::{RecoveryCodes, SecondFactorSetup, SecondFactorStatus};
 pub use verify_two_factor::WaitingLogin;
-
-/// Where a request comes from; kept with the session it opens, for its owner to recognise.
-#[derive(Debug, Clone, Default)]
-pub struct Client {
-    /// The client's address.
-    pub ip: Option<IpAddr>,
-    /// Its `User-Agent`.
-    pub user_agent: Option<String>,
-}

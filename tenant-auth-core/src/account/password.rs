@@ -2,7 +2,7 @@
 //! organizations, and so does a login that is in flight with the old one.
 
 use crate::{
-    account::{end_all_others, tell_user},
+    account::{check_password, end_all_others, tell_user},
     caller::Member,
     error::Error,
     event::{EndReason, EventKind, UserData},
@@ -35,7 +35,7 @@ impl Member {
             slug: &self.standing.org.slug,
             organization: &self.standing.org.name,
         };
-        let new = password::check(&self.auth, &change.new, owner).await?;
+        let new = check_password(&self.auth, &change.new, owner).await?;
         let account = self.confirm_password(&change.current).await?;
         let hash = self.auth.hasher().hash(&new).await?;
 

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::{
-    account::{Ending, tell_ended, tell_user},
+    account::{Ending, check_password, tell_ended, tell_user},
     caller::{Tenant, hold_account},
     config::LinkedPage,
     error::Error,
@@ -17,10 +17,7 @@ use crate::{
     store::{Actor, MailedLink, Purpose, ResetRequest, Tx},
     throttle::count_mail,
     time::Timestamp,
-    value::{
-        Email,
-        password::{self, Owner},
-    },
+    value::{Email, password::Owner},
 };
 
 /// How long a reset link works (contract section 4).
@@ -54,7 +51,7 @@ impl Tenant {
         drop(reader);
         let user = account.user;
         let owner = Owner { email: &user.email, name: &user.name, slug: &self.org.slug, organization: &self.org.name };
-        let checked = password::check(&self.auth, new, owner).await?;
+        let checked = check_password(&self.auth, new, owner).await?;
         let hash = self.auth.hasher().hash(&checked).await?;
 
         let now = self.auth.now();

@@ -4,8 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    account::Client,
-    caller::{Member, Tenant, Write},
+    caller::{Client, Member, Tenant, Write},
     error::Error,
     event::{EndReason, EventKind, SessionData, UserData},
     id::{Id, OrgId, SessionId, UserId},
@@ -93,7 +92,7 @@ pub(crate) async fn wait_for_second_factor(
         expires_at: now.plus(tenant.auth.config().partial_token_ttl),
     };
     tx.pending_logins().insert(&login).await?;
-    tenant.auth.signer().issue_partial(&login)
+    tenant.auth.signer().issue_partial(&login.id, login.created_at, login.expires_at)
 }
 
 /// What is kept of where a request came from.

@@ -3,7 +3,7 @@
 
 use crate::{
     account::{Opened, Opening, open_session, two_factor::use_code},
-    caller::Tenant,
+    caller::{Client, Tenant},
     error::Error,
     id::{OrgId, UserId},
     mail::{self, Letter},
@@ -13,8 +13,6 @@ use crate::{
     store::PendingLogin,
     throttle::{Attempt, login_completed},
 };
-
-use super::Client;
 
 /// Wrong codes one waiting login may have.
 const MOST_ATTEMPTS: i64 = 5;

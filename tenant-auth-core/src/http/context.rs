@@ -18,7 +18,7 @@ use super::{
     refusal::Refusal,
 };
 use crate::{
-    account::Client, config::TokensInBody, error::Error, model::Scope, secret::ApiKeyText, service::TenantAuth, value::Slug,
+    caller::Client, config::TokensInBody, error::Error, model::Scope, secret::ApiKeyText, service::TenantAuth, value::Slug,
 };
 
 /// One request.

@@ -9,11 +9,11 @@ use std::time::Duration;
 use zeroize::Zeroizing;
 
 use crate::{
-    service::TenantAuth,
     error::Error,
     id::{DeliveryId, Id, OrgId},
     ports::Message,
     sealed::Place,
+    service::TenantAuth,
     store::{ClaimedMail, OutgoingMail, Tx},
     time::Timestamp,
     value::Email,

@@ -1,9 +1,13 @@
 //! What there is: users, organizations, memberships, sessions, invites and API keys, in the shapes the API shows them (all
 //! serialize as specified). Hashes, digests and counters that nobody may see live in the store's records, not here.
 
+mod event_kind;
+mod event_selection;
 mod webhook;
 mod words;
 
+pub use event_kind::EventKind;
+pub use event_selection::EventSelection;
 use serde::Serialize;
 pub use webhook::{Delivery, Webhook};
 pub use words::{AccountRole, AuthMethod, DeliveryError, DeliveryStatus, MailStatus, Role, Scope, Status, WebhookStatus};

@@ -2,12 +2,11 @@
 
 use serde::Serialize;
 
-use super::{DeliveryError, DeliveryStatus, WebhookStatus};
+use super::{DeliveryError, DeliveryStatus, EventSelection, WebhookStatus};
 use crate::{
     id::{DeliveryId, EventId, OrgId, UserId, WebhookId},
     time::Timestamp,
-    value::Description,
-    webhooks::{EventSelection, WebhookUrl},
+    value::{Description, WebhookUrl},
 };
 
 /// An organization's subscription to its events.

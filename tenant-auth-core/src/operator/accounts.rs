@@ -3,7 +3,7 @@
 
 use super::Operator;
 use crate::{
-    account::{Ending, tell_ended, tell_user},
+    account::{Ending, check_password, tell_ended, tell_user},
     caller::hold_account,
     error::Error,
     event::{EndReason, EventKind, InviteData, MemberData, UserData},
@@ -12,10 +12,7 @@ use crate::{
     model::{AccountRole, Membership, Profile, Role, Status, User},
     secret::Password,
     store::{Actor, Ended, Event, MemberRecord, Tx},
-    value::{
-        DisplayName, Email, Metadata, Slug,
-        password::{self, Owner},
-    },
+    value::{DisplayName, Email, Metadata, Slug, password::Owner},
 };
 
 /// An account with a membership, made without an invite.
@@ -61,7 +58,7 @@ impl Operator {
     pub async fn create_user(&self, slug: &Slug, new: NewUser) -> Result<CreatedUser, Error> {
         let org = self.auth.tenant(slug.as_str()).await?.org;
         let owner = Owner { email: &new.email, name: &new.name, slug: &org.slug, organization: &org.name };
-        let checked = password::check(&self.auth, &new.password, owner).await?;
+        let checked = check_password(&self.auth, &new.password, owner).await?;
         let hash = self.auth.hasher().hash(&checked).await?;
 
         let now = self.auth.now();

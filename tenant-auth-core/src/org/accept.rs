@@ -2,8 +2,8 @@
 //! the caller has. Looking at an invite never consumes it; accepting does, once.
 
 use crate::{
-    account::{Client, Login, Opened, Opening, open_session, wait_for_second_factor},
-    caller::Tenant,
+    account::{Login, Opened, Opening, check_password, open_session, wait_for_second_factor},
+    caller::{Client, Tenant},
     error::Error,
     event::{EventKind, InviteData, MemberData, UserData},
     id::Id,
@@ -12,10 +12,7 @@ use crate::{
     secret::{LinkToken, Password, StoredPassword},
     store::{Account, Actor, Event, InviteRecord, MemberRecord, Tx},
     time::Timestamp,
-    value::{
-        DisplayName, Metadata,
-        password::{self, Owner},
-    },
+    value::{DisplayName, Metadata, password::Owner},
 };
 
 /// What somebody without an account sends along. Whoever has an account sends neither.
@@ -107,7 +104,7 @@ impl Tenant {
             (Some(_), _) => Err(Error::AccountExists),
             (None, Registration { name: Some(name), password: Some(typed) }) => {
                 let owner = Owner { email: &email, name: &name, slug: &self.org.slug, organization: &self.org.name };
-                let checked = password::check(&self.auth, &typed, owner).await?;
+                let checked = check_password(&self.auth, &typed, owner).await?;
                 let hash = self.auth.hasher().hash(&checked).await?;
                 Ok(Guest::New(name, hash))
             }

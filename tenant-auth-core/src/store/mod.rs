@@ -42,7 +42,7 @@ pub(crate) use sql::{
     webhooks::{SealedSecret, Subscriber},
 };
 
-use crate::{error::Error, event::EventKind, time::Timestamp};
+use crate::{error::Error, model::EventKind, time::Timestamp};
 
 /// A database, opened and ready. Made by [`Sqlite::open`], [`Postgres::connect`] or [`Store::open`].
 #[derive(Clone, Debug)]

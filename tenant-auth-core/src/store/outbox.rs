@@ -12,8 +12,8 @@ use super::{
 };
 use crate::{
     error::Error,
-    event::EventKind,
     id::{ApiKeyId, DeliveryId, EventId, Id, OrgId, UserId, WebhookId},
+    model::EventKind,
     ports::Entropy,
     time::Timestamp,
     value::Slug,

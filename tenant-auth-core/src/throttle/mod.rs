@@ -12,7 +12,7 @@ pub(crate) use gates::{Gates, Limit};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::{
-    account::Client,
+    caller::Client,
     config::Config,
     error::Error,
     id::UserId,

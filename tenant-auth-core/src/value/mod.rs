@@ -6,6 +6,7 @@ mod metadata;
 mod names;
 mod origin;
 pub(crate) mod password;
+mod webhook_url;
 
 pub use email::Email;
 pub use metadata::Metadata;
@@ -13,6 +14,7 @@ pub use names::{Bio, Description, DisplayName, Phone, Plan, Slug};
 #[cfg(feature = "http")]
 pub(crate) use origin::is_loopback;
 pub use origin::{AppUrl, Origin};
+pub use webhook_url::WebhookUrl;
 
 /// Why a text is not a value: what it must be instead, to be read after the field's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -3,7 +3,7 @@
 use unicode_normalization::UnicodeNormalization;
 
 use super::{DisplayName, Email, Slug};
-use crate::{error::Error, secret::Password, service::TenantAuth};
+use crate::{error::Error, secret::Password};
 
 const MIN_CHARACTERS: usize = 8;
 const MAX_CHARACTERS: usize = 256;
@@ -24,7 +24,7 @@ pub(crate) struct Owner<'a> {
 
 impl Owner<'_> {
     /// The names in the form of a normalised password.
-    fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         let names =
             [self.email.as_str(), self.email.local_part(), self.name.as_str(), self.slug.as_str(), self.organization.as_str()];
         names.iter().map(|name| name.nfc().collect()).collect()
@@ -40,17 +40,11 @@ pub(crate) fn normalized(password: &Password) -> Option<Password> {
     Some(Password::new(password.expose().nfc().collect::<String>()))
 }
 
-/// Checks a new password against every rule, and returns it in the form that is hashed.
+/// Checks a new password against every rule, and returns it in the form that is hashed. It keeps a core busy for milliseconds.
 ///
 /// # Errors
-/// [`Error::WeakPassword`], naming each broken rule; [`Error::Unavailable`] when too many wait to be checked.
-pub(crate) async fn check(auth: &TenantAuth, password: &Password, owner: Owner<'_>) -> Result<Password, Error> {
-    let (password, names) = (password.clone(), owner.names());
-    let min_score = auth.config().password_min_score;
-    auth.estimates().run(move || judge(&password, &names, min_score)).await
-}
-
-fn judge(password: &Password, own: &[String], min_score: u8) -> Result<Password, Error> {
+/// [`Error::WeakPassword`], naming each broken rule.
+pub(crate) fn judge(password: &Password, own: &[String], min_score: u8) -> Result<Password, Error> {
     let Some(password) = normalized(password) else {
         return Err(Error::WeakPassword(vec!["must have at most 256 characters and 1,024 bytes".to_owned()]));
     };

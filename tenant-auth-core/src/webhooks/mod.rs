@@ -10,14 +10,11 @@ mod fan_out;
 mod outcome;
 mod places;
 mod secrets;
-mod selection;
 mod signature;
 mod subscription;
 pub(crate) mod target;
 
 pub(crate) use dispatch::Dispatcher;
-pub use selection::EventSelection;
 pub use signature::{SignatureError, SignedHeaders, SigningSecret, verify_webhook};
 pub use subscription::{CreatedWebhook, NewWebhook, WebhookUpdate};
 pub(crate) use target::Targets;
-pub use target::WebhookUrl;

@@ -3,16 +3,16 @@
 
 use std::time::Duration;
 
-use super::{EventSelection, SigningSecret, WebhookUrl, secrets};
+use super::{SigningSecret, secrets};
 use crate::{
     caller::{OrgAdmin, Write},
     error::Error,
     id::{Id, WebhookId},
     mail::{self, Letter},
-    model::{Webhook, WebhookStatus},
+    model::{EventSelection, Webhook, WebhookStatus},
     page::{List, Page},
     time::Timestamp,
-    value::Description,
+    value::{Description, WebhookUrl},
 };
 
 /// The longest time a rotated secret signs beside its successor: 30 days.

@@ -5,22 +5,20 @@
 mod ranges;
 #[cfg(test)]
 mod tests;
-mod url;
 
 use std::{
     net::{IpAddr, SocketAddr},
     time::Duration,
 };
 
-use ::url::Host;
+use url::Host;
 
 use crate::{
     error::Error,
     ports::{Resolver, SendError},
+    value::WebhookUrl,
 };
 use ranges::Reach;
-
-pub use self::url::WebhookUrl;
 
 /// A name that takes longer to resolve is unreachable.
 const RESOLVE_WITHIN: Duration = Duration::from_secs(5);

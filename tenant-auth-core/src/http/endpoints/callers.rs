@@ -7,9 +7,9 @@ use ::http::HeaderValue;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    account::{Client, Leaving, WaitingLogin},
+    account::{Leaving, WaitingLogin},
     backend::{Asking, key_id_of},
-    caller::{Backend, Member, OrgAdmin, Tenant},
+    caller::{Backend, Client, Member, OrgAdmin, Tenant},
     error::Error,
     http::{
         Body, browser,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "openapi")]
-use crate::webhooks::WebhookUrl;
+use crate::value::WebhookUrl;
 use crate::{
     caller::OrgAdmin,
     http::{
@@ -13,11 +13,11 @@ use crate::{
         input::{Json, OptionalJson, Path, Paths, patch, whole_number},
     },
     id::{DeliveryId, WebhookId},
-    model::{Delivery, Webhook, WebhookStatus},
+    model::{Delivery, EventSelection, Webhook, WebhookStatus},
     org::Patch,
     page::Page,
     value::Description,
-    webhooks::{EventSelection, NewWebhook, WebhookUpdate},
+    webhooks::{NewWebhook, WebhookUpdate},
 };
 
 #[derive(Serialize)]

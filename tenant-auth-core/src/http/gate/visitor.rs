@@ -10,7 +10,7 @@ use ::http::{HeaderMap, HeaderName, HeaderValue, Request, header};
 
 use super::{Admission, Gate, Refused};
 use crate::{
-    account::Client,
+    caller::Client,
     http::{client_ip, refusal::Refusal},
     principal::Principal,
     secret::SignedToken,

@@ -12,15 +12,16 @@ use utoipa::{
 };
 
 use crate::{
-    event::EventKind,
     id::{
         ApiKeyKind, DeliveryKind, EventIdKind, Id, InviteKind, Kind, MembershipKind, OrgKind, SessionKind, UserKind, WebhookKind,
     },
-    model::{AccountRole, AuthMethod, DeliveryError, DeliveryStatus, MailStatus, Role, Scope, Status, WebhookStatus},
+    model::{
+        AccountRole, AuthMethod, DeliveryError, DeliveryStatus, EventKind, EventSelection, MailStatus, Role, Scope, Status,
+        WebhookStatus,
+    },
     secret::LinkToken,
     time::Timestamp,
-    value::{AppUrl, Bio, Description, DisplayName, Email, Metadata, Origin, Phone, Plan, Slug},
-    webhooks::{EventSelection, WebhookUrl},
+    value::{AppUrl, Bio, Description, DisplayName, Email, Metadata, Origin, Phone, Plan, Slug, WebhookUrl},
 };
 
 /// A text: what it means, how long it is in code points, what it looks like, and one that is right.

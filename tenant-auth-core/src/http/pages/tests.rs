@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::files;
-use crate::event::EventKind;
+use crate::model::EventKind;
 
 const MOST_BYTES: usize = 100_000;
 const MOST_LINES: usize = 300;

@@ -5,7 +5,7 @@
 use crate::{
     error::Error,
     id::{Id, OrgId, WebhookId},
-    model::{Webhook, WebhookStatus},
+    model::{EventSelection, Webhook, WebhookStatus},
     page::Page,
     store::{
         Link, Tx,
@@ -13,8 +13,7 @@ use crate::{
         sql::{corrupt, members::NumberRow},
     },
     time::Timestamp,
-    value::Description,
-    webhooks::{EventSelection, WebhookUrl},
+    value::{Description, WebhookUrl},
 };
 
 pub(crate) struct Webhooks<L>(pub(in crate::store) L);

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
-use crate::{event::EventKind, value::Rejected};
+use super::EventKind;
+use crate::value::Rejected;
 
 /// A selection of event kinds, at least one pattern and none of them unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,13 +6,13 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use url::{Host, Url};
 
-use crate::value::Rejected;
+use super::Rejected;
 
 /// Bytes, before and after normalisation.
 const LONGEST: usize = 2_048;
 
 /// An absolute http or https URL with a host and neither user name, password nor fragment. Whether it may be called is another
-/// question: see the module `target`.
+/// question, which `webhooks/target` judges.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookUrl(Url);
 
@@ -53,11 +53,11 @@ impl WebhookUrl {
     }
 
     /// The port, the scheme's when the URL names none.
-    pub(super) fn port(&self) -> u16 {
+    pub(crate) fn port(&self) -> u16 {
         self.0.port_or_known_default().unwrap_or(0) // both schemes have one
     }
 
-    pub(super) fn is_https(&self) -> bool {
+    pub(crate) fn is_https(&self) -> bool {
         self.0.scheme() == "https"
     }
 }

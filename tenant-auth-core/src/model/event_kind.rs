@@ -1,0 +1,106 @@
+//! The kinds of events: what can happen in an organization, by the names that subscriptions use.
+
+use crate::metrics::Label;
+
+macro_rules! event_kinds {
+    ($($(#[$doc:meta])* $variant:ident = $text:literal,)*) => {
+        /// A kind of event, as subscriptions name it.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum EventKind { $($(#[$doc])* $variant,)* }
+
+        impl EventKind {
+            /// Every kind there is.
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            /// The kind's name.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+
+            /// Reads what [`Self::as_str`] wrote.
+            pub fn parse(text: &str) -> Option<Self> {
+                match text { $($text => Some(Self::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+event_kinds! {
+    /// An invite was sent.
+    InviteCreated = "invite.created",
+    /// An invite got a new link.
+    InviteResent = "invite.resent",
+    /// An invite was withdrawn.
+    InviteRevoked = "invite.revoked",
+    /// An invite was accepted.
+    InviteAccepted = "invite.accepted",
+    /// Somebody became a member.
+    MemberJoined = "member.joined",
+    /// A member's metadata changed.
+    MemberUpdated = "member.updated",
+    /// A member's role changed.
+    MemberRoleChanged = "member.role_changed",
+    /// A member was suspended.
+    MemberSuspended = "member.suspended",
+    /// A suspended member was let in again.
+    MemberReactivated = "member.reactivated",
+    /// A member was removed or left.
+    MemberRemoved = "member.removed",
+    /// A session was opened.
+    SessionCreated = "session.created",
+    /// A session was ended before its time.
+    SessionRevoked = "session.revoked",
+    /// A superseded refresh token was used again.
+    SessionReuseDetected = "session.reuse_detected",
+    /// A profile changed.
+    UserUpdated = "user.updated",
+    /// A password changed.
+    UserPasswordChanged = "user.password_changed",
+    /// An address was proved to be its owner's.
+    UserEmailVerified = "user.email_verified",
+    /// A second factor was put in force.
+    UserTwoFactorEnabled = "user.two_factor_enabled",
+    /// A second factor was removed.
+    UserTwoFactorDisabled = "user.two_factor_disabled",
+    /// An organization's details changed.
+    OrgUpdated = "org.updated",
+    /// An organization was suspended.
+    OrgSuspended = "org.suspended",
+    /// A suspended organization was opened again.
+    OrgReactivated = "org.reactivated",
+    /// An API key was made.
+    ApiKeyCreated = "api_key.created",
+    /// An API key was replaced by a successor.
+    ApiKeyRotated = "api_key.rotated",
+    /// An API key was revoked.
+    ApiKeyRevoked = "api_key.revoked",
+    /// Somebody asked for a test delivery.
+    WebhookTest = "webhook.test",
+    /// A webhook was disabled because its endpoint failed for too long, or is gone.
+    WebhookDisabled = "webhook.disabled",
+}
+
+impl Label for EventKind {
+    const NAME: &'static str = "kind";
+    const ALL: &'static [Self] = EventKind::ALL;
+
+    fn index(self) -> usize {
+        self as usize
+    }
+
+    fn as_str(self) -> &'static str {
+        EventKind::as_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EventKind;
+    use crate::metrics::assert_in_order;
+
+    #[test]
+    fn kinds_are_counted_where_their_index_says() {
+        assert_in_order::<EventKind>();
+    }
+}
