@@ -2,6 +2,7 @@
 //! adapters only translate, nobody compiles a framework they did not ask for, and examples stay short.
 
 mod adapters;
+mod citations;
 mod interface;
 mod trees;
 
