@@ -4,6 +4,7 @@
 mod adapters;
 mod citations;
 mod interface;
+mod scenarios;
 mod trees;
 
 use std::{

@@ -9,7 +9,7 @@ use std::{
     sync::Arc,
 };
 
-#[path = "../suite/authenticator.rs"]
+#[path = "../suite/support/authenticator.rs"]
 #[expect(dead_code, reason = "the scenarios use all of it")]
 mod authenticator;
 

@@ -42,6 +42,8 @@ pub use cookies::{Cookie, CookieRules};
 pub use database::Database;
 pub use doubles::{BusyHasher, GatedHasher, GatedResolver, PanickingHasher};
 pub use host::{Host, ScriptedServer};
+#[doc(hidden)]
+pub use inventory;
 pub use org::Org;
 pub use postgres::empty_postgres;
 pub use process::Process;

@@ -18,7 +18,7 @@ const DEADLINE: Duration = Duration::from_secs(120);
 const THREADS_PER_CORE: usize = 2;
 
 /// Runs what the command line asks for.
-pub fn main(scenarios: &[Scenario]) -> ExitCode {
+pub fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     arguments.test_threads.get_or_insert(cores * THREADS_PER_CORE);
@@ -28,7 +28,7 @@ pub fn main(scenarios: &[Scenario]) -> ExitCode {
         return ExitCode::FAILURE;
     }
     logs::keep();
-    let mut failed = libtest_mimic::run(&arguments, trials(scenarios, has_postgres)).has_failed();
+    let mut failed = libtest_mimic::run(&arguments, trials(&Scenario::all(), has_postgres)).has_failed();
     stop();
     let is_whole_run = arguments.filter.is_none() && arguments.skip.is_empty() && !arguments.list && !arguments.ignored;
     if is_whole_run {
@@ -48,7 +48,7 @@ pub fn stop() {
 
 fn trials(scenarios: &[Scenario], has_postgres: bool) -> Vec<Trial> {
     let on = |cell: Cell, scenario: Scenario| {
-        Trial::test(format!("{cell}::{}", scenario.name), move || {
+        Trial::test(format!("{cell}::{}", scenario.name()), move || {
             run(cell, scenario);
             Ok(())
         })

@@ -19,19 +19,33 @@ pub enum Cells {
 /// One scenario, not yet multiplied.
 #[derive(Debug, Clone, Copy)]
 pub struct Scenario {
-    /// `topic::sentence`
-    pub name: &'static str,
+    /// The full path of the function.
+    path: &'static str,
     /// Where it runs.
     pub cells: Cells,
     /// The function.
     pub run: Run,
 }
 
+// The linker collects them, so a file of scenarios is registered by its `mod` line and nothing else.
+inventory::collect!(Scenario);
+
 impl Scenario {
-    /// Made by [`scenarios!`](crate::scenarios); `path` is the function's full path, of which the topic and the name remain.
-    pub fn new(path: &'static str, cells: Cells, run: Run) -> Self {
-        let name = path.split_once("suite::").map_or(path, |(_, name)| name);
-        Self { name, cells, run }
+    /// Made by [`scenarios!`](crate::scenarios); `path` is the full path of the function.
+    pub const fn new(path: &'static str, cells: Cells, run: Run) -> Self {
+        Self { path, cells, run }
+    }
+
+    /// All of the test program, in the order of their names.
+    pub fn all() -> Vec<Self> {
+        let mut all: Vec<Self> = inventory::iter::<Self>.into_iter().copied().collect();
+        all.sort_by_key(Self::name);
+        all
+    }
+
+    /// `topic::sentence`, as `auth::login::a_wrong_password_is_401`.
+    pub fn name(&self) -> &'static str {
+        self.path.split_once("suite::").map_or(self.path, |(_, name)| name)
     }
 
     /// Whether it runs there.
@@ -43,19 +57,19 @@ impl Scenario {
     }
 }
 
-/// The table of contents of a suite: each line is the name of an `async fn(&App)` of the module, and one scenario. A function that
-/// was not listed is dead code, and the compiler says so.
+/// The table of contents of a file: each line is the name of an `async fn(&App)` of the module, and one scenario. A function that
+/// was not listed is dead code, and the compiler says so. `on each database:` at the top tells that the adapter does not matter.
 #[macro_export]
 macro_rules! scenarios {
     (on each database: $($name:ident),* $(,)?) => { $crate::scenarios!(@ EachDatabase $($name)*); };
     (@ $cells:ident $($name:ident)*) => {
-        pub(crate) fn scenarios() -> Vec<$crate::Scenario> {
-            vec![$($crate::Scenario::new(
+        $($crate::inventory::submit! {
+            $crate::Scenario::new(
                 concat!(module_path!(), "::", stringify!($name)),
                 $crate::Cells::$cells,
                 |app| Box::pin($name(app)),
-            )),*]
-        }
+            )
+        })*
     };
     ($($name:ident),* $(,)?) => { $crate::scenarios!(@ Every $($name)*); };
 }

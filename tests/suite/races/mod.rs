@@ -2,15 +2,12 @@
 //! hold afterwards holds every time. Rounds are set by `TENANT_AUTH_RACE_ROUNDS`.
 
 mod admins;
+mod in_flight;
 mod invites;
 mod operators;
 mod sessions;
 
-use tenant_auth_conformance::{App, Response, Scenario};
-
-pub(crate) fn scenarios() -> Vec<Scenario> {
-    [admins::scenarios(), invites::scenarios(), operators::scenarios(), sessions::scenarios()].concat()
-}
+use tenant_auth_conformance::{App, Response};
 
 /// Another server over the same database, with pools of its own, as in another process.
 async fn second_server(app: &App) -> App {

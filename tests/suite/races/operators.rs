@@ -7,9 +7,8 @@ use tenant_auth_conformance::{App, PASSWORD, rounds, scenarios, together};
 
 use super::{expect_one_success, second_server};
 use crate::suite::{
-    authenticator::SecondFactor,
-    operators::{appoint, dismiss, operator},
-    stored,
+    admin::operators::{appoint, dismiss, operator},
+    support::{authenticator::SecondFactor, stored},
 };
 
 scenarios![on each database:

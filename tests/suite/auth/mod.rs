@@ -1,0 +1,13 @@
+//! A person and their account: the routes under `/auth`, and the tokens that come of them.
+
+pub(crate) mod email;
+pub(crate) mod login;
+pub(crate) mod logout;
+pub(crate) mod password;
+pub(crate) mod profile;
+pub(crate) mod recovery;
+pub(crate) mod refresh;
+pub(crate) mod security_mails;
+pub(crate) mod sessions;
+pub(crate) mod tokens;
+pub(crate) mod two_factor;

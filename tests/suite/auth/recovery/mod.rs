@@ -1,0 +1,4 @@
+//! Forgotten passwords: `/auth/forgot-password` and `/auth/reset-password`.
+
+pub(crate) mod races;
+pub(crate) mod reset;

@@ -1,0 +1,116 @@
+//! A worker in the background: what hangs delays nobody else, be it an endpoint or the mail server, and whoever stops it waits for
+//! what it sends.
+
+use std::sync::Arc;
+
+use tenant_auth_conformance::{
+    App, scenarios,
+    smtp::{Mood, SmtpSink},
+};
+use tenant_auth_core::ports::SmtpMailer;
+use tokio::{sync::oneshot, task::JoinHandle};
+
+use crate::suite::{
+    deliveries::workers::{counts, rename},
+    support::hooks::{Hook, RECEIVER, until_sent},
+};
+
+scenarios![on each database:
+    a_hanging_endpoint_delays_nobody_else,
+    a_failing_endpoint_takes_one_place,
+    a_silent_mail_server_delays_no_delivery,
+    a_worker_that_is_told_to_stop_finishes_what_it_sends,
+];
+
+async fn a_hanging_endpoint_delays_nobody_else(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let (mut hanging, mut healthy) = (Vec::new(), Vec::new());
+    for n in 0..4 {
+        hanging.push(Hook::new(&admin, &format!("https://hooks.example.com/hanging/{n}"), &["org.updated"]).await);
+        healthy.push(Hook::new(&admin, &format!("https://hooks.example.com/healthy/{n}"), &["org.updated"]).await);
+    }
+    hanging.iter().for_each(|hook| app.webhooks.hold(&hook.url));
+    let worker = working(app);
+    rename(&admin, 30).await;
+    for hook in &healthy {
+        until_sent(app, &hook.url, 30).await;
+    }
+    for hook in &hanging {
+        assert!((1..=8).contains(&hook.sent(app).len()), "a few places each: {}", hook.sent(app).len());
+    }
+    hanging.iter().for_each(|hook| app.webhooks.release(&hook.url));
+    for hook in &hanging {
+        until_sent(app, &hook.url, 30).await;
+    }
+    stopped(worker).await;
+    let counts = counts(app);
+    assert!(counts.len() == 240 && counts.values().all(|count| *count == 1), "{counts:?}");
+}
+
+async fn a_failing_endpoint_takes_one_place(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let failing = Hook::new(&admin, RECEIVER, &["org.updated"]).await;
+    failing.answers(app, &[500]);
+    rename(&admin, 1).await;
+    app.tick().await;
+    app.webhooks.hold(RECEIVER);
+    let healthy = Hook::new(&admin, "https://hooks.example.com/healthy", &["org.updated"]).await;
+    let worker = working(app);
+    rename(&admin, 20).await;
+    until_sent(app, &healthy.url, 20).await;
+    until_sent(app, RECEIVER, 2).await;
+    assert_eq!(failing.sent(app).len(), 2, "one at a time");
+    failing.answers(app, &[200, 200]);
+    app.webhooks.release(RECEIVER);
+    until_sent(app, RECEIVER, 21).await;
+    stopped(worker).await;
+}
+
+async fn a_worker_that_is_told_to_stop_finishes_what_it_sends(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let hook = Hook::new(&admin, RECEIVER, &["org.updated"]).await;
+    app.webhooks.hold(RECEIVER);
+    let (stop, running) = working(app);
+    rename(&admin, 1).await;
+    until_sent(app, RECEIVER, 1).await;
+    stop.send(()).expect("it works");
+    assert!(!running.is_finished());
+    app.webhooks.release(RECEIVER);
+    running.await.expect("it stops");
+    assert_eq!(hook.delivery(&admin).await["status"], "succeeded");
+}
+
+/// A worker in the background, until it is told to stop.
+fn working(app: &App) -> (oneshot::Sender<()>, JoinHandle<()>) {
+    let (stop, stopped) = oneshot::channel();
+    let worker = app.auth.worker();
+    let running = tokio::spawn(async move {
+        worker.run_until(async { drop(stopped.await) }).await;
+    });
+    (stop, running)
+}
+
+async fn stopped((stop, running): (oneshot::Sender<()>, JoinHandle<()>)) {
+    stop.send(()).expect("it works");
+    running.await.expect("it stops");
+}
+
+async fn a_silent_mail_server_delays_no_delivery(app: &App) {
+    let sink = SmtpSink::start().await;
+    let mailer = SmtpMailer::from_url(&sink.url(), "Tenant Auth <no-reply@auth.example.com>").expect("usable settings");
+    let app = &app.beside(|setup| setup.mailer = Some(Arc::new(mailer))).await;
+    let admin = app.admin().logged_in().await;
+    sink.be(Mood::Silent);
+    let worker = working(app);
+    let hook = Hook::new(&admin, RECEIVER, &["org.updated"]).await; // which is told to the admin by mail
+    while sink.attempts() == 0 {
+        tokio::task::yield_now().await;
+    }
+    rename(&admin, 5).await;
+    until_sent(app, RECEIVER, 5).await;
+    hook.test(&admin).await;
+    until_sent(app, RECEIVER, 6).await;
+    assert!(sink.taken().is_empty(), "all this while the mail waits");
+    sink.be(Mood::Taking);
+    stopped(worker).await;
+}

@@ -1,0 +1,113 @@
+//! What goes wrong around deliveries, and stays where it went wrong: a webhook that cannot be read, a sender that panics or does not
+//! end, a database that is away between an attempt and its record.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use serde_json::json;
+use tenant_auth_conformance::{App, Caller, scenarios};
+use tenant_auth_core::ports::{SendError, Sender, WebhookRequest, WebhookResponse};
+use tokio::sync::oneshot;
+
+use crate::suite::support::hooks::{Hook, RECEIVER, run_sql, texts_in, until_sent};
+
+scenarios![on each database:
+    a_webhook_that_cannot_be_read_hinders_no_other,
+    a_sender_that_panics_costs_one_attempt,
+    a_sender_that_does_not_end_is_not_waited_for,
+    an_attempt_made_before_an_outage_is_recorded_after_it,
+];
+
+/// Longer than any claim lasts.
+const LEASE: Duration = Duration::from_secs(60);
+
+async fn rename(admin: &Caller) {
+    admin.patch("/org", json!({ "name": "Acme Renamed" })).await.expect(200);
+}
+
+/// An older version does not know what a newer one allows.
+async fn a_webhook_that_cannot_be_read_hinders_no_other(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let mut hooks = Vec::new();
+    for n in 0..3 {
+        hooks.push(Hook::new(&admin, &format!("https://hooks.example.com/{n}"), &["org.updated"]).await);
+    }
+    hooks.sort_by(|one, other| one.id.cmp(&other.id));
+    let unreadable = &hooks[0];
+    run_sql(app, &format!("UPDATE tenant_auth_webhooks SET url = 'rubbish' WHERE id = '{}'", unreadable.id)).await;
+    rename(&admin).await;
+    app.tick().await;
+    assert_eq!(hooks.iter().map(|hook| hook.sent(app).len()).collect::<Vec<_>>(), [0, 1, 1]);
+    let repair = format!("UPDATE tenant_auth_webhooks SET url = '{}' WHERE id = '{}'", unreadable.url, unreadable.id);
+    run_sql(app, &repair).await;
+    app.clock.advance(LEASE);
+    app.tick().await;
+    assert_eq!(unreadable.sent(app).len(), 1, "its deliveries have waited");
+}
+
+/// Panics the first time, then answers 200.
+#[derive(Debug, Default)]
+struct PanickingSender(AtomicUsize);
+
+#[async_trait]
+impl Sender for PanickingSender {
+    async fn send(&self, _: WebhookRequest) -> Result<WebhookResponse, SendError> {
+        assert!(self.0.fetch_add(1, Ordering::SeqCst) > 0, "a defect, made to order");
+        Ok(WebhookResponse { status: 200, retry_after: None })
+    }
+}
+
+async fn a_sender_that_panics_costs_one_attempt(app: &App) {
+    let app = &app.beside(|setup| setup.sender = Some(Arc::new(PanickingSender::default()))).await;
+    let admin = app.admin().logged_in().await;
+    let hook = Hook::new(&admin, RECEIVER, &["org.updated"]).await;
+    rename(&admin).await;
+    app.tick().await;
+    assert_eq!(hook.delivery(&admin).await["status"], "pending");
+    app.clock.advance(LEASE);
+    app.tick().await;
+    let delivery = hook.delivery(&admin).await;
+    assert_eq!((&delivery["status"], &delivery["attempts"]), (&"succeeded".into(), &2.into()));
+}
+
+/// The recording sender knows no timeout.
+async fn a_sender_that_does_not_end_is_not_waited_for(app: &App) {
+    let app = &app.beside(|setup| setup.config.webhook_timeout = Duration::from_secs(1)).await;
+    let admin = app.admin().logged_in().await;
+    let hook = Hook::new(&admin, RECEIVER, &["org.updated"]).await;
+    app.webhooks.hold(RECEIVER);
+    rename(&admin).await;
+    app.tick().await;
+    assert_eq!(hook.delivery(&admin).await["lastError"], "timeout");
+}
+
+/// Time stands still, so that no lease runs out: only the record can end the delivery.
+async fn an_attempt_made_before_an_outage_is_recorded_after_it(app: &App) {
+    if app.database().url().is_none() {
+        return; // only PostgreSQL can be away
+    }
+    let admin = app.admin().logged_in().await;
+    let hook = Hook::new(&admin, RECEIVER, &["org.updated"]).await;
+    let (stop, stopped) = oneshot::channel::<()>();
+    let worker = app.auth.worker();
+    let working = tokio::spawn(async move { worker.run_until(async { drop(stopped.await) }).await });
+    app.webhooks.hold(RECEIVER);
+    rename(&admin).await;
+    until_sent(app, RECEIVER, 1).await;
+    app.database().set_reachable(false);
+    app.webhooks.release(RECEIVER);
+    tokio::time::sleep(Duration::from_millis(300)).await; // it is answered, and cannot be recorded
+    app.database().set_reachable(true);
+    while texts_in(app, "SELECT status FROM tenant_auth_deliveries").await != ["succeeded"] {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(hook.sent(app).len(), 1);
+    stop.send(()).expect("it works");
+    working.await.expect("it stops");
+}

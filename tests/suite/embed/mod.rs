@@ -1,0 +1,5 @@
+//! The gate before a host's own routes, with the service in the same process and with a deployed one.
+
+pub(crate) mod gate;
+pub(crate) mod refresh;
+pub(crate) mod remote;

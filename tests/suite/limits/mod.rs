@@ -1,0 +1,7 @@
+//! Rate limits of logins and codes: by account, by address, and both wide limits.
+
+pub(crate) mod account;
+pub(crate) mod addresses;
+pub(crate) mod edges;
+pub(crate) mod races;
+pub(crate) mod wide;

@@ -1,0 +1,185 @@
+//! Keys in use and keys to come. Signing keys rotate without anybody noticing, or without mercy when they are compromised; what is
+//! sealed moves to a new master key, after which the old one may be thrown away.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tenant_auth_conformance::{App, Caller, PASSWORD, jwt, scenarios};
+use tenant_auth_core::MasterKeys;
+
+use crate::suite::support::{
+    account::{guard, login_with_code},
+    authenticator::SecondFactor,
+};
+
+scenarios![on each database:
+    the_next_key_is_published_before_it_signs,
+    old_tokens_live_through_a_rotation,
+    a_server_that_did_not_rotate_learns_of_it,
+    servers_of_a_deployment_understand_each_other_during_a_rotation,
+    a_compromised_key_is_dead_at_once,
+    a_compromised_key_is_dead_on_every_server_at_once,
+    a_login_that_waited_is_over_when_its_key_was_compromised,
+    a_login_that_waited_is_over_on_every_server_at_once,
+    a_new_master_key_opens_everything_after_a_rotation,
+    resealing_is_done_once,
+];
+
+async fn rotate(app: &App, compromised: bool) -> u64 {
+    app.auth.operator().rotate_keys(compromised).await.expect("they can be rotated")
+}
+
+async fn jwks(app: &App) -> Value {
+    app.anonymous().get("/.well-known/jwks.json").await.expect(200).json().clone()
+}
+
+fn kids(jwks: &Value) -> Vec<String> {
+    let keys = jwks["keys"].as_array().expect("a list");
+    keys.iter().map(|key| key["kid"].as_str().expect("a kid").to_owned()).collect()
+}
+
+fn kid(token: &str) -> String {
+    jwt::header(token)["kid"].as_str().expect("a kid").to_owned()
+}
+
+async fn the_next_key_is_published_before_it_signs(app: &App) {
+    for _ in 0..3 {
+        let before = jwks(app).await;
+        let old = app.member().logged_in().await.access_token();
+        let ahead: Vec<String> = kids(&before).into_iter().filter(|kid_| *kid_ != kid(&old)).collect();
+        rotate(app, false).await;
+        let new = app.member().logged_in().await.access_token();
+        assert_ne!(kid(&new), kid(&old));
+        assert!(ahead.contains(&kid(&new)), "who fetched the JWKS before the rotation can check what is signed after it");
+        assert!(jwt::is_signed_by(&new, &before));
+        let after = jwks(app).await;
+        assert!(jwt::is_signed_by(&new, &after) && jwt::is_signed_by(&old, &after), "the old key is published still");
+        assert!(kids(&after).iter().any(|kid| !kids(&before).contains(kid)), "and the next one already");
+    }
+}
+
+async fn old_tokens_live_through_a_rotation(app: &App) {
+    let member = app.member().logged_in().await;
+    let (access, refresh) = (member.access_token(), member.refresh_token());
+    rotate(app, false).await;
+    rotate(app, false).await;
+    member.get("/org").await.expect(200);
+    assert!(app.backend().finds_valid(&access).await);
+    member.refresh().await.expect(200);
+    assert_ne!(kid(&member.access_token()), kid(&access));
+    assert_ne!(kid(&member.refresh_token()), kid(&refresh));
+    member.get("/org").await.expect(200);
+    member.refresh_with(&refresh).await.expect(200);
+}
+
+/// Within the few seconds contract section 8 gives several servers of one database.
+async fn a_server_that_did_not_rotate_learns_of_it(app: &App) {
+    let other = app.beside(|_| {}).await;
+    let old = app.member().logged_in().await.access_token();
+    rotate(app, false).await;
+    let new = kid(&app.member().logged_in().await.access_token());
+    for _ in 0..80 {
+        let signed = kid(&other.member().logged_in().await.access_token());
+        if signed == new {
+            assert_eq!(jwks(&other).await, jwks(app).await);
+            return;
+        }
+        assert_eq!(signed, kid(&old));
+        tokio::time::sleep(Duration::from_millis(250)).await;
+    }
+    panic!("after 20 s the other server still signs with the old key");
+}
+
+async fn servers_of_a_deployment_understand_each_other_during_a_rotation(app: &App) {
+    let other = app.beside(|_| {}).await;
+    rotate(app, false).await;
+    let (new, old) = (app.member().logged_in().await, other.member().logged_in().await);
+    new.via(&other).get("/org").await.expect(200);
+    old.via(app).get("/org").await.expect(200);
+    new.via(&other).refresh().await.expect(200);
+    old.via(app).refresh().await.expect(200);
+}
+
+/// Neither lets anybody in, nor says anything about them.
+async fn expect_dead(app: &App, session: &Caller) {
+    assert!(!app.backend().finds_valid(&session.access_token()).await);
+    session.via(app).get("/org").await.expect_no_session();
+    session.via(app).copied().refresh().await.expect_no_session();
+}
+
+async fn a_compromised_key_is_dead_at_once(app: &App) {
+    let (admin, member) = (app.admin().logged_in().await, app.member().logged_in().await);
+    let gus = app.other_org().member().logged_in().await;
+    let before = jwks(app).await;
+    rotate(app, true).await;
+    for session in [&admin, &member] {
+        expect_dead(app, session).await;
+    }
+    gus.get("/org").await.expect_no_session();
+    gus.refresh().await.expect_no_session();
+    let after = jwks(app).await;
+    assert!(kids(&after).len() >= 2, "the next key is there too");
+    assert!(kids(&after).iter().all(|kid| !kids(&before).contains(kid)), "also the one that was published ahead is gone");
+    let again = app.member().logged_in().await;
+    assert!(jwt::is_signed_by(&again.access_token(), &after));
+    again.get("/org").await.expect(200);
+    rotate(app, false).await;
+    assert!(kids(&after).contains(&kid(&app.member().logged_in().await.access_token())));
+}
+
+async fn a_compromised_key_is_dead_on_every_server_at_once(app: &App) {
+    let other = app.beside(|_| {}).await;
+    let (here, there) = (app.member().logged_in().await, other.member().logged_in().await);
+    rotate(app, true).await;
+    for session in [&here, &there] {
+        expect_dead(&other, session).await;
+        expect_dead(app, session).await;
+    }
+}
+
+async fn a_login_that_waited_is_over_when_its_key_was_compromised(app: &App) {
+    let guarded = guard(app, &app.member().logged_in().await).await;
+    let waiting = app.member().waiting().await;
+    rotate(app, true).await;
+    waiting.enter(&guarded.fresh_code(app)).await.expect_error(401, "second_factor_failed");
+}
+
+/// The partial token is signed too. Operators rotate from the command line, so the server is always the other process.
+async fn a_login_that_waited_is_over_on_every_server_at_once(app: &App) {
+    let other = app.beside(|_| {}).await;
+    let guarded = guard(app, &app.member().logged_in().await).await;
+    let waiting = app.member().waiting().await;
+    rotate(app, true).await;
+    waiting.via(&other).enter(&guarded.fresh_code(app)).await.expect_error(401, "second_factor_failed");
+}
+
+async fn a_new_master_key_opens_everything_after_a_rotation(app: &App) {
+    let (member, admin) = (app.member().logged_in().await, app.admin().logged_in().await);
+    let guarded = guard(app, &member).await;
+    app.tick().await;
+    admin.invite("nora@acme.example").await.expect(201);
+    let new_key = MasterKeys::generate_text();
+    let list = format!("{new_key},{}", app.master_key());
+    let both = app.beside(|setup| setup.master_keys = Some(list)).await;
+    assert!(both.auth.operator().rotate_keys(false).await.expect("it seals everything again") >= 4, "keys, a mail, a secret");
+    let new = both.beside(|setup| setup.master_keys = Some(new_key)).await;
+    member.via(&new).get("/org").await.expect(200);
+    member.via(&new).refresh().await.expect(200);
+    assert!(new.backend().finds_valid(&member.access_token()).await);
+    let device = app.member().via(&new);
+    login_with_code(&device, PASSWORD, &guarded.fresh_code(app)).await;
+    let with_recovery_code = app.member().via(&new);
+    login_with_code(&with_recovery_code, PASSWORD, &guarded.recovery_codes[0]).await;
+    let token = new.link_token_of("nora@acme.example").await;
+    new.anonymous().accept(&token, "Nora").await.expect(200);
+    new.auth.operator().rotate_keys(true).await.expect("the old master key is needed for nothing");
+    new.admin().logged_in().await.get("/org").await.expect(200);
+}
+
+async fn resealing_is_done_once(app: &App) {
+    let new_key = MasterKeys::generate_text();
+    let list = format!("{new_key},{}", app.master_key());
+    let both = app.beside(|setup| setup.master_keys = Some(list)).await;
+    assert!(rotate(&both, false).await > 0);
+    assert_eq!(rotate(&both, false).await, 0, "everything is sealed under the first key already");
+}

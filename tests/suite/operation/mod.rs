@@ -1,0 +1,5 @@
+//! What an operator sees and sets: metrics, settings, the rotation of keys.
+
+pub(crate) mod key_rotation;
+pub(crate) mod metrics;
+pub(crate) mod settings;

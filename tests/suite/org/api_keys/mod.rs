@@ -1,0 +1,4 @@
+//! API keys: the routes under `/org/api-keys`.
+
+pub(crate) mod lifetime;
+pub(crate) mod manage;

@@ -1,0 +1,9 @@
+//! An organization: the routes under `/org`, and the walls between two of them.
+
+pub(crate) mod api_keys;
+pub(crate) mod details;
+pub(crate) mod invites;
+pub(crate) mod isolation;
+pub(crate) mod members;
+pub(crate) mod suspension;
+pub(crate) mod webhooks;

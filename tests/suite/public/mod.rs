@@ -1,0 +1,4 @@
+//! What a customer's backend asks with an API key: the routes under `/public`.
+
+pub(crate) mod users_and_members;
+pub(crate) mod verify;

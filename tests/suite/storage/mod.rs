@@ -1,0 +1,6 @@
+//! The database: what lies in it, and what happens when it is away.
+
+pub(crate) mod at_rest;
+pub(crate) mod at_rest_accounts;
+pub(crate) mod outage;
+pub(crate) mod statements;

@@ -1,0 +1,8 @@
+//! What scenarios share. Nothing here is a scenario.
+
+pub(crate) mod account;
+pub(crate) mod authenticator;
+pub(crate) mod busy_day;
+pub(crate) mod hooks;
+pub(crate) mod listener;
+pub(crate) mod stored;
