@@ -13,7 +13,7 @@ pub struct Cookie {
     pub attributes: Vec<String>,
 }
 
-/// How the cookies of a deployment must be made (contract section 3, Cookies).
+/// How the cookies of a deployment must be made (behaviour.md, B42).
 #[derive(Debug, Clone)]
 pub struct CookieRules {
     same_site: &'static str,

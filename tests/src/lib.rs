@@ -1,4 +1,4 @@
-//! The conformance harness. Every scenario of the specification and the contract is told once, as a function over an [`App`],
+//! The conformance harness. Every scenario is told once, as a function over an [`App`],
 //! and run on each cell of axum and actix-web × SQLite and PostgreSQL: through a real socket, with a client that can also be rude,
 //! a clock that only moves when told to, and a database of its own. The product decides nothing here and the harness trusts
 //! nothing: each response is held against the rules that all responses obey before a scenario sees it.

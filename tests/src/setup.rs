@@ -20,7 +20,7 @@ pub const HOOKS: &str = "hooks.example.com";
 /// How the service under test is built.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// The contract's defaults, except that hashing is cheap.
+    /// The defaults, except that hashing is cheap.
     pub config: Config,
     /// Stands still until it is moved.
     pub clock: Arc<MockClock>,

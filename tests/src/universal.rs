@@ -1,5 +1,5 @@
-//! The rules that every answer obeys (contract section 1), checked on each one that comes back, so that any scenario catches a
-//! violation, whatever it was about.
+//! The rules that every answer obeys (behaviour.md, B2 and B3), checked on each one that comes back, so that any scenario
+//! catches a violation, whatever it was about.
 
 use serde_json::Value;
 
@@ -77,7 +77,7 @@ fn is_code(code: &str) -> bool {
     !code.is_empty() && code.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
-/// Ids and times have one form wherever they stand (contract section 2). Metadata is the customer's, and not looked at.
+/// Ids and times have one form wherever they stand (behaviour.md, B21 and B22). Metadata is the customer's, and not looked at.
 fn odd_values(key: &str, value: &Value, broken: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {

@@ -1,4 +1,4 @@
-//! POST /auth/change-password, and what a new password must be wherever one is chosen (contract section 2).
+//! POST /auth/change-password, and what a new password must be wherever one is chosen (behaviour.md, B28).
 
 use serde_json::json;
 use tenant_auth_conformance::{App, Caller, PASSWORD, Response, scenarios};

@@ -1,5 +1,5 @@
 //! Notices: whatever makes an account or an organization more or less safe is told to those whom it concerns, by a mail in which
-//! nothing opens anything (contract section 6).
+//! nothing opens anything (behaviour.md, B113).
 
 use serde_json::json;
 use tenant_auth_conformance::{App, PASSWORD, scenarios};

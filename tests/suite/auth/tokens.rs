@@ -3,7 +3,7 @@
 use tenant_auth_conformance::{App, jwt, scenarios, shape};
 
 scenarios![
-    an_access_token_claims_exactly_what_the_contract_lists,
+    an_access_token_claims_exactly_this,
     an_access_token_is_signed_by_a_published_key,
     a_refresh_token_is_never_signed_by_a_published_key,
     no_token_tells_who_somebody_is,
@@ -16,7 +16,7 @@ scenarios![
 /// 2026-11-20T08:21:00Z, when every scenario begins.
 const NOW: i64 = 1_795_162_860;
 
-async fn an_access_token_claims_exactly_what_the_contract_lists(app: &App) {
+async fn an_access_token_claims_exactly_this(app: &App) {
     let member = app.member().logged_in().await;
     let token = member.access_token();
     let header = jwt::header(&token);

@@ -1,4 +1,4 @@
-//! The transparent refresh before the host's routes (`POST /public/verify`, rule 4), with the service in the same process and with
+//! The transparent refresh before the host's routes (behaviour.md, B135), with the service in the same process and with
 //! a deployed one: the same sentences are true of both. And who may send a session's cookies along at all (CSRF).
 
 use tenant_auth_conformance::{App, Caller, Host, scenarios, together};

@@ -1,4 +1,4 @@
-//! Browsers: which pages may call, and which may read the answers (contract section 3, "Browsers").
+//! Browsers: which pages may call, and which may read the answers (behaviour.md, B45 and B47).
 
 use serde_json::json;
 use tenant_auth_conformance::{App, Caller, Request, Response, routes, scenarios};

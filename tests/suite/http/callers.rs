@@ -20,7 +20,7 @@ scenarios![
     a_superseded_token_is_401,
 ];
 
-/// The routes for members, for admins and for operators, as the contract's tables list them.
+/// The routes for members, for admins and for operators.
 const MEMBER: [(&str, &str); 7] = [
     ("GET", "/auth/profile"),
     ("PUT", "/auth/profile"),

@@ -1,4 +1,4 @@
-//! The three ways a frontend may stand to the service (contract section 3), each walked from the login to the logout: behind one
+//! The three ways a frontend may stand to the service, each walked from the login to the logout: behind one
 //! origin, on a sibling subdomain, and behind a backend of its own.
 
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Failed logins of one account at one address: five in a quarter of an hour, then a wait that doubles (contract section 5).
+//! Failed logins of one account at one address: five in a quarter of an hour, then a wait that doubles (behaviour.md, B82).
 
 use std::sync::Arc;
 

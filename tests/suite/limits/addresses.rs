@@ -1,5 +1,5 @@
-//! Whose address counts (contract section 5): the socket's; what a trusted proxy forwards; what a backend-for-frontend states beside
-//! its key; and nothing else.
+//! Whose address counts (behaviour.md, B87): the socket's; what a trusted proxy forwards; what a backend-for-frontend states
+//! beside its key; and nothing else.
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, Caller, PASSWORD, scenarios};

@@ -1,5 +1,5 @@
-//! What counts as a failed login and what does not, at the edges: odd passwords, bad bodies, lost replies, the sweeper (contract
-//! section 5).
+//! What counts as a failed login and what does not, at the edges: odd passwords, bad bodies, lost replies, the sweeper
+//! (behaviour.md, B81).
 
 use std::{future::IntoFuture, sync::Arc};
 

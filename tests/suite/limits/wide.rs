@@ -1,5 +1,5 @@
-//! The wide limits (contract section 5): of one address over all accounts, and of one account over all addresses. Neither concerns
-//! an address from which the account came in lately, so that no stranger can lock a person out.
+//! The wide limits (behaviour.md, B83 and B84): of one address over all accounts, and of one account over all addresses.
+//! Neither concerns an address from which the account came in lately, so that no stranger can lock a person out.
 
 use tenant_auth_conformance::{App, Caller, PASSWORD, Response, scenarios};
 

@@ -72,7 +72,7 @@ async fn old_tokens_live_through_a_rotation(app: &App) {
     member.refresh_with(&refresh).await.expect(200);
 }
 
-/// Within the few seconds contract section 8 gives several servers of one database.
+/// Within the few seconds in which every server notices (behaviour.md, B41).
 async fn a_server_that_did_not_rotate_learns_of_it(app: &App) {
     let other = app.beside(|_| {}).await;
     let old = app.member().logged_in().await.access_token();

@@ -1,4 +1,4 @@
-//! Suspension: a member or an organization is shut out at once and let in again unharmed (contract section 3).
+//! Suspension: a member or an organization is shut out at once and let in again unharmed (behaviour.md, B37).
 
 use serde_json::json;
 use tenant_auth_conformance::{App, scenarios};

@@ -1,5 +1,5 @@
 //! Requests held in the middle of their work, while hashing, when the world changes under them. Every write is judged at its commit:
-//! what was allowed when the request came is not enough (contract section 4, last sentence).
+//! what was allowed when the request came is not enough (behaviour.md, B20).
 
 use std::{future::IntoFuture, sync::Arc};
 

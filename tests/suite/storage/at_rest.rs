@@ -1,5 +1,5 @@
-//! What lies in the database and in the log (contract section 7): nothing that opens a door. Every credential a busy day produces is
-//! looked for in everything that is stored and said.
+//! What lies in the database and in the log (behaviour.md, B118): nothing that opens a door. Every credential a busy day
+//! produces is looked for in everything that is stored and said.
 
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, Row};

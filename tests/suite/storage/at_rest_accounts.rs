@@ -1,5 +1,5 @@
-//! What a day of account safety leaves behind (contract section 7): second factors, resets, changes of address and keys, and not one
-//! of their secrets in a dump of the database or in the log at its most talkative.
+//! What a day of account safety leaves behind (behaviour.md, B118): second factors, resets, changes of address and keys, and
+//! not one of their secrets in a dump of the database or in the log at its most talkative.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::json;

@@ -1,5 +1,5 @@
 //! Somebody who subscribed to everything that happens in one organization, and holds each event against what all events have in
-//! common (contract section 6).
+//! common (behaviour.md, B94).
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, Caller, jwt, shape};

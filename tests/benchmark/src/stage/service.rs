@@ -36,7 +36,7 @@ impl Told {
     }
 }
 
-/// The contract's defaults; the load may say for whom it speaks, as a proxy does, and webhooks, however many, lead to it.
+/// The defaults; the load may say for whom it speaks, as a proxy does, and webhooks, however many, lead to it.
 pub(crate) fn config() -> Result<Config, Failure> {
     let mut config = Config::new("https://auth.example.com".parse()?);
     config.trusted_proxies = vec!["127.0.0.0/8".parse()?];

@@ -218,7 +218,7 @@ async fn a_recipient_gets_three_change_mails_an_hour(app: &App) {
     change(&app.member().logged_in().await, "victim@elsewhere.example").await.expect(200);
 }
 
-/// Contract section 5. The sender can reset their own password as often as they like; the recipient must not suffer for it.
+/// The sender can reset their own password as often as they like; the recipient must not suffer for it (behaviour.md, B89).
 async fn a_password_reset_does_not_refill_the_three(app: &App) {
     let member = app.member().logged_in().await;
     for _ in 0..3 {

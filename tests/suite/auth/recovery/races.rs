@@ -1,6 +1,6 @@
 //! Recovery when several things happen at once: two resets, two workers, and logins or resets that are held in the middle of their
-//! hashing while the account changes under them. Whatever ends every session ends one whose login is in flight too (contract
-//! section 3), and every write is judged at its commit (section 4).
+//! hashing while the account changes under them. Whatever ends every session ends one whose login is in flight too
+//! (behaviour.md, B38), and every write is judged at its commit (behaviour.md, B20).
 
 use std::{future::IntoFuture, sync::Arc};
 

@@ -156,7 +156,7 @@ async fn the_three_mails_are_counted_over_all_organizations(app: &App) {
     assert_eq!(reset_mails(app, here.email()).await, 3);
 }
 
-/// Contract section 5: three an hour per address. Whoever uses one of them gets no more for it.
+/// Three an hour per address (behaviour.md, B89). Whoever uses one of them gets no more for it.
 async fn using_a_link_does_not_refill_the_three(app: &App) {
     let member = app.member();
     let token = reset_token(app, member.email()).await;

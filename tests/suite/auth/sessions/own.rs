@@ -6,7 +6,7 @@ use tenant_auth_conformance::{App, Caller, id_of, jwt, scenarios, shape};
 use crate::suite::support::account::in_both;
 
 scenarios![
-    the_list_shows_exactly_what_the_contract_lists,
+    the_list_shows_exactly_these_fields,
     the_list_is_ones_own_in_this_organization,
     the_list_forgets_what_has_ended,
     sessions_are_walked_page_by_page,
@@ -38,7 +38,7 @@ async fn expect_alive(app: &App, device: &Caller) {
     device.get("/org").await.expect(200);
 }
 
-async fn the_list_shows_exactly_what_the_contract_lists(app: &App) {
+async fn the_list_shows_exactly_these_fields(app: &App) {
     let desk = app.member().with("User-Agent", "Desk/1.0").logged_in().await;
     app.advance(60);
     let phone = app.member().with("User-Agent", "Phone/2.0").logged_in().await;

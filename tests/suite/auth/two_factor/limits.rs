@@ -1,4 +1,4 @@
-//! How often codes may be wrong: per waiting login, per account in a quarter of an hour and in a day (contract sections 4 and 5).
+//! How often codes may be wrong: per waiting login, per account in a quarter of an hour and in a day (behaviour.md, B86).
 
 use tenant_auth_conformance::{App, Caller, PASSWORD, Response, scenarios};
 

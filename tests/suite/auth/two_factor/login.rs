@@ -1,4 +1,4 @@
-//! The second step of a login: POST /auth/verify-2fa, what it takes and what it gives (contract section 4).
+//! The second step of a login: POST /auth/verify-2fa, what it takes and what it gives (behaviour.md, B51).
 
 use serde_json::json;
 use tenant_auth_conformance::{App, Caller, PUBLIC_URL, Response, id_of, jwt, scenarios, shape};
@@ -186,7 +186,7 @@ async fn nobody_waits_without_a_token(app: &App) {
     app.member().waiting().await.enter(&code).await.expect(200);
 }
 
-/// 401 beats 400 (contract section 1).
+/// 401 beats 400 (behaviour.md, B1).
 async fn nothing_is_parsed_for_who_does_not_wait(app: &App) {
     guarded_member(app).await;
     app.member().request("POST", "/auth/verify-2fa").text("{").await.expect(401);

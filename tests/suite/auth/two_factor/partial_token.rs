@@ -1,4 +1,4 @@
-//! The partial token is good for one thing, in one organization, and nothing else is good for that (contract sections 3 and 4).
+//! The partial token is good for one thing, in one organization, and nothing else is good for that (behaviour.md, B51).
 
 use serde_json::json;
 use tenant_auth_conformance::{App, Response, jwt, scenarios};

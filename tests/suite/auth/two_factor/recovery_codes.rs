@@ -1,4 +1,4 @@
-//! Recovery codes: ten, each good once, wherever a code is asked for, replaced all together (contract section 4).
+//! Recovery codes: ten, each good once, wherever a code is asked for, replaced all together (behaviour.md, B58).
 
 use tenant_auth_conformance::{App, PASSWORD, logs, scenarios, shape};
 

@@ -1,4 +1,4 @@
-//! Setting a second factor up, putting it in force, removing it, and what is said of it meanwhile (contract section 4).
+//! Setting a second factor up, putting it in force, removing it, and what is said of it meanwhile (behaviour.md, B57).
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};

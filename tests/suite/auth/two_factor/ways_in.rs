@@ -1,5 +1,5 @@
 //! No way into a guarded account goes round its second factor, and putting one in force or removing it ends what was open before,
-//! in all organizations, logins in flight included (contract sections 3 and 4).
+//! in all organizations, logins in flight included (behaviour.md, B38).
 
 use std::{future::IntoFuture, sync::Arc};
 

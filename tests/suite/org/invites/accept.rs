@@ -1,4 +1,4 @@
-//! POST /org/invites/:token/accept, sentence by sentence of contract section 4, "Invites".
+//! POST /org/invites/:token/accept, sentence by sentence of behaviour.md, B75, B76, B77 and B78.
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, PASSWORD, jwt, scenarios, shape};

@@ -1,4 +1,5 @@
-//! How many invitation mails an organization may cause in a day: 200, resends included, the operator's own not (contract section 5).
+//! How many invitation mails an organization may cause in a day: 200, resends included, the operator's own not (behaviour.md,
+//! B90).
 
 use std::time::Duration;
 
