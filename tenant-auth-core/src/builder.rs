@@ -17,8 +17,8 @@ use crate::{
     metrics::WorkMeter,
     ports::{Argon2Hasher, Clock, Entropy, Mailer, OsEntropy, PasswordHasher, Resolver, Sender, SystemClock, SystemResolver},
     sealed::MasterKeys,
-    service::{Inner, Metrics, TenantAuth},
-    store::Store,
+    service::{AfterCommit, Inner, Metrics, TenantAuth},
+    store::{Context, Store, Transactions},
     throttle::Gates,
     webhooks::Targets,
 };
@@ -133,7 +133,7 @@ impl Builder {
         let config = Arc::new(self.config.ok_or(BuildError::Missing("config"))?);
         config.check()?;
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
-        let metrics = Metrics::new(clock.now());
+        let metrics = Arc::new(Metrics::new(clock.now()));
         let hasher = match self.hasher {
             Some(hasher) => hasher,
             None => {
@@ -149,12 +149,21 @@ impl Builder {
             None => default_sender()?,
         };
         store.migrate().await?;
-        let (for_keys, master) = (Arc::clone(&config), Arc::clone(&master_keys));
-        let keyring = Arc::new(Keyring::open(store.clone(), for_keys, master, clock.now(), &*entropy).await?);
+        let (fill_outbox, outbox_filled) = watch::channel(());
+        let transactions = Transactions::new(
+            store,
+            Context {
+                clock: Arc::clone(&clock),
+                entropy: Arc::clone(&entropy),
+                master_keys: Arc::clone(&master_keys),
+                follow_up: Box::new(AfterCommit { outbox_filled: fill_outbox, metrics: Arc::clone(&metrics) }),
+            },
+        );
+        let keyring = Arc::new(Keyring::open(&transactions, Arc::clone(&config), Arc::clone(&master_keys)).await?);
         let runtime = Handle::current();
         runtime.spawn(keys::watch(Arc::downgrade(&keyring)));
         Ok(TenantAuth::from(Inner {
-            store,
+            transactions,
             config,
             master_keys,
             keyring,
@@ -166,7 +175,7 @@ impl Builder {
             resolver: self.resolver.unwrap_or_else(|| Arc::new(SystemResolver)),
             targets,
             admissions: Semaphore::new(ADMISSIONS),
-            outbox_filled: watch::Sender::new(()),
+            outbox_filled,
             key_uses: KeyUses::default(),
             estimates: BoundedWork::start("tenant-auth-estimate", WorkMeter::unread())?,
             gates: Gates::default(),

@@ -4,15 +4,21 @@
 //! Rights age between the check and the commit. Every write of somebody with a session therefore begins with [`Member::begin_write`]: it locks the
 //! organization and the session, and judges the right again inside the transaction.
 
-use std::net::IpAddr;
+use std::{
+    net::IpAddr,
+    ops::{Deref, DerefMut},
+};
+
+use serde::Serialize;
 
 use crate::{
     error::Error,
     id::{OrgId, UserId},
+    model::EventKind,
     model::{Membership, Organization, Role, Scope, Session, Status, User},
     secret::ApiKeyText,
     service::TenantAuth,
-    store::{Actor, Standing, Tx},
+    store::{Actor, Event, Standing, Tx},
     time::Timestamp,
     value::Slug,
 };
@@ -56,10 +62,41 @@ pub struct Backend {
 
 /// A write transaction in which the right was judged again.
 pub(crate) struct Write {
+    /// The transaction itself, for operations that take one.
     pub(crate) tx: Tx,
-    pub(crate) now: Timestamp,
     /// The caller as the transaction sees them.
     pub(crate) standing: Standing,
+}
+
+impl Write {
+    /// Records an event in the caller's organization, by the caller.
+    pub(crate) fn push(&mut self, kind: EventKind, data: &impl Serialize) -> Result<(), Error> {
+        let actor = Actor::User(self.standing.user.id.clone());
+        self.tx.push(Event::new(kind, &self.standing.org, actor, data)?);
+        Ok(())
+    }
+
+    /// Commits; see [`Tx::commit`].
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub(crate) async fn commit(self) -> Result<(), Error> {
+        self.tx.commit().await
+    }
+}
+
+impl Deref for Write {
+    type Target = Tx;
+
+    fn deref(&self) -> &Tx {
+        &self.tx
+    }
+}
+
+impl DerefMut for Write {
+    fn deref_mut(&mut self) -> &mut Tx {
+        &mut self.tx
+    }
 }
 
 impl TenantAuth {
@@ -185,15 +222,10 @@ impl Member {
         Actor::User(self.user_id().clone())
     }
 
-    /// What an event needs to know of the organization.
-    pub(crate) fn place(&self) -> (&OrgId, &Slug) {
-        (&self.standing.org.id, &self.standing.org.slug)
-    }
-
     /// Begins a write in the organization. It serialises with every other one there, so that what is read after it stays true
     /// until the commit, and with the end of the caller's own session.
     pub(crate) async fn begin_write(&self) -> Result<Write, Error> {
-        let mut tx = self.auth.store().begin().await?;
+        let mut tx = self.auth.begin().await?;
         tx.organizations().lock(self.org_id()).await?.ok_or(Error::SessionRequired)?;
         tx.members().hold(self.org_id(), self.user_id()).await?.ok_or(Error::SessionRequired)?;
         self.judge_again(tx).await
@@ -201,7 +233,7 @@ impl Member {
 
     /// Begins a write to the caller's own account, which sessions in every organization share.
     pub(crate) async fn begin_own_write(&self) -> Result<Write, Error> {
-        let mut tx = self.auth.store().begin().await?;
+        let mut tx = self.auth.begin().await?;
         tx.organizations().lock(self.org_id()).await?.ok_or(Error::SessionRequired)?;
         hold_account(&mut tx, self.user_id()).await?;
         self.judge_again(tx).await
@@ -210,22 +242,21 @@ impl Member {
     /// A statement of its own after the locks: PostgreSQL judges the conditions of a statement that waited for a lock by what
     /// was there before it waited.
     pub(crate) async fn judge_again(&self, mut tx: Tx) -> Result<Write, Error> {
-        let now = self.auth.now();
-        if !tx.sessions().hold(&self.standing.session.id, now).await? {
+        if !tx.sessions().hold(&self.standing.session.id).await? {
             return Err(Error::SessionRequired);
         }
         let standing = tx.sessions().standing(&self.standing.session.id).await?;
-        let standing = standing.filter(|standing| standing.is_live(now)).ok_or(Error::SessionRequired)?;
+        let standing = standing.filter(|standing| standing.is_live(tx.now())).ok_or(Error::SessionRequired)?;
         standing.admitted()?;
-        Ok(Write { tx, now, standing })
+        Ok(Write { tx, standing })
     }
 }
 
 /// Keeps an account and all its memberships as they are, in the one order of locks: organizations, memberships by organization,
 /// account, sessions, event sequences.
 pub(crate) async fn hold_account(tx: &mut Tx, user: &UserId) -> Result<(), Error> {
-    for (org_id, _) in tx.users().organizations_of(user).await? {
-        tx.members().hold(&org_id, user).await?;
+    for org in tx.users().organizations_of(user).await? {
+        tx.members().hold(&org.id, user).await?;
     }
     tx.users().hold(user).await
 }

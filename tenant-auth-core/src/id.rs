@@ -115,38 +115,40 @@ impl<K> Serialize for Id<K> {
 }
 
 macro_rules! kinds {
-    ($($(#[$doc:meta])* $kind:ident $prefix:literal $alias:ident;)*) => { $(
+    ($($(#[$doc:meta])* $vis:vis $kind:ident $prefix:literal $alias:ident;)*) => { $(
         $(#[$doc])*
         #[derive(Debug)]
-        pub enum $kind {}
+        $vis enum $kind {}
         impl sealed::Sealed for $kind {}
         impl Kind for $kind {
             const PREFIX: &'static str = $prefix;
         }
         #[doc = concat!("An id that starts with `", $prefix, "`.")]
-        pub type $alias = Id<$kind>;
+        $vis type $alias = Id<$kind>;
     )* };
 }
 
 kinds! {
     /// A person's account.
-    UserKind "usr_" UserId;
+    pub UserKind "usr_" UserId;
     /// A person's link to one organization.
-    MembershipKind "mem_" MembershipId;
+    pub MembershipKind "mem_" MembershipId;
     /// An organization (tenant).
-    OrgKind "org_" OrgId;
+    pub OrgKind "org_" OrgId;
     /// A pending invitation.
-    InviteKind "inv_" InviteId;
+    pub InviteKind "inv_" InviteId;
     /// One login of one person in one organization.
-    SessionKind "ses_" SessionId;
+    pub SessionKind "ses_" SessionId;
     /// An organization's API key.
-    ApiKeyKind "key_" ApiKeyId;
+    pub ApiKeyKind "key_" ApiKeyId;
     /// An organization's subscription to events.
-    WebhookKind "whk_" WebhookId;
+    pub WebhookKind "whk_" WebhookId;
     /// Something that happened.
-    EventIdKind "evt_" EventId;
-    /// One delivery of an event, or of a mail.
-    DeliveryKind "dlv_" DeliveryId;
+    pub EventIdKind "evt_" EventId;
+    /// One delivery of an event to a webhook.
+    pub DeliveryKind "dlv_" DeliveryId;
+    /// A mail on its way out. Its prefix is that of deliveries, for the ids of waiting mails are stored with it.
+    pub(crate) MailIdKind "dlv_" MailId;
 }
 
 #[cfg(test)]

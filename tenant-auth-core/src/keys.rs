@@ -10,10 +10,8 @@ use std::{
 use crate::{
     config::Config,
     error::Error,
-    ports::Entropy,
     sealed::{MasterKeys, Place},
-    store::{SealedColumn, SigningKeyRecord, Store, Tx},
-    time::Timestamp,
+    store::{SealedColumn, SigningKeyRecord, Store, Transactions, Tx},
     token::{KeyPair, Purpose, Signer},
 };
 
@@ -45,19 +43,18 @@ pub(crate) enum KeyringError {
 impl Keyring {
     /// Reads the keys, after making those that are missing. Of several processes starting together one makes them.
     pub(crate) async fn open(
-        store: Store,
+        transactions: &Transactions,
         config: Arc<Config>,
         master: Arc<MasterKeys>,
-        now: Timestamp,
-        entropy: &dyn Entropy,
     ) -> Result<Self, KeyringError> {
+        let store = transactions.store().clone();
         let stored = store.read().await?.signing_keys().list().await?;
         if !stored.is_empty() {
             read(&stored, &config, &master)?;
         }
-        let mut tx = store.begin().await?;
-        complete(&mut tx, &master, now, entropy).await?;
-        tx.commit(now, entropy).await?;
+        let mut tx = transactions.begin().await?;
+        complete(&mut tx).await?;
+        tx.commit().await?;
         let stored = store.read().await?.signing_keys().list().await?;
         let signer = read(&stored, &config, &master)?;
         Ok(Self { signer: RwLock::new(Arc::new(signer)), store, config, master })
@@ -89,71 +86,59 @@ pub(crate) async fn watch(keyring: Weak<Keyring>) {
 }
 
 /// Makes sure that each purpose has an active key and the next one.
-async fn complete(tx: &mut Tx, master: &MasterKeys, now: Timestamp, entropy: &dyn Entropy) -> Result<(), Error> {
+async fn complete(tx: &mut Tx) -> Result<(), Error> {
     let stored = tx.signing_keys().list().await?;
     for purpose in Purpose::ALL {
         for status in ["active", "next"] {
             if !stored.iter().any(|key| key.purpose == purpose.as_str() && key.status == status) {
-                insert(tx, master, (purpose, status), now, entropy).await?;
+                let key = new_key(tx, purpose, status)?;
+                tx.signing_keys().insert(&key).await?;
             }
         }
     }
     Ok(())
 }
 
-async fn insert(
-    tx: &mut Tx,
-    master: &MasterKeys,
-    (purpose, status): (Purpose, &'static str),
-    now: Timestamp,
-    entropy: &dyn Entropy,
-) -> Result<(), Error> {
+fn new_key(tx: &Tx, purpose: Purpose, status: &'static str) -> Result<SigningKeyRecord, Error> {
     let der = KeyPair::generate_der()?;
     let kid = KeyPair::from_der(&der, purpose, false)?.kid;
-    let sealed = master.seal(&der, place(&kid), entropy)?;
-    let key = SigningKeyRecord { kid, purpose: purpose.as_str().to_owned(), status: status.to_owned(), private_key: sealed };
-    tx.signing_keys().insert(&key, now).await
+    let sealed = tx.seal(&der, place(&kid))?;
+    Ok(SigningKeyRecord { kid, purpose: purpose.as_str().to_owned(), status: status.to_owned(), private_key: sealed })
 }
 
 /// Replaces the active keys by the next ones; when they are compromised, by new ones that nobody has seen, and without mercy for
 /// the old.
-pub(crate) async fn rotate(
-    tx: &mut Tx,
-    master: &MasterKeys,
-    compromised: bool,
-    now: Timestamp,
-    entropy: &dyn Entropy,
-) -> Result<(), Error> {
+pub(crate) async fn rotate(tx: &mut Tx, compromised: bool) -> Result<(), Error> {
     if compromised {
         tx.signing_keys().delete_all().await?;
         // A process that has not looked yet would take their tokens for genuine.
         tx.pending_logins().end_all().await?;
     } else {
-        tx.signing_keys().retire_active(now).await?;
+        tx.signing_keys().retire_active().await?;
         tx.signing_keys().promote_next().await?;
     }
-    complete(tx, master, now, entropy).await
+    complete(tx).await
 }
 
 /// Seals everything again under the first master key, a batch at a time; returns how many values it sealed. It can be stopped
 /// and started again at any point, and values that change meanwhile are left to whoever changed them.
-pub(crate) async fn reseal(store: &Store, master: &MasterKeys, now: Timestamp, entropy: &dyn Entropy) -> Result<u64, Error> {
+pub(crate) async fn reseal(transactions: &Transactions, master: &MasterKeys) -> Result<u64, Error> {
     let mut resealed = 0;
     for column in SealedColumn::ALL {
         let mut after = String::new();
         loop {
-            let rows = store.read().await?.sealed().list(column, &after, BATCH).await?;
+            let rows = transactions.store().read().await?.sealed().list(column, &after, BATCH).await?;
             let Some(last) = rows.last() else { break };
             after = last.row.clone();
-            let mut tx = store.begin().await?;
+            let mut tx = transactions.begin().await?;
             for row in rows.iter().filter(|row| !master.is_sealed_by_first(&row.value)) {
                 let place = Place { table: column.table(), column: column.column(), row: &row.row, org: &row.org };
                 let plain =
                     master.open(&row.value, place).ok_or_else(|| Error::internal("a sealed value opens under no master key"))?;
-                let sealed = master.seal(&plain, place, entropy)?;
+                let sealed = tx.seal(&plain, place)?;
                 resealed += u64::from(tx.sealed().replace(column, row, &sealed).await?);
             }
-            tx.commit(now, entropy).await?;
+            tx.commit().await?;
         }
     }
     Ok(resealed)

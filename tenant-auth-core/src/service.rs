@@ -18,7 +18,7 @@ use crate::{
     model::EventKind,
     ports::{Clock, Entropy, Mailer, PasswordHasher, Resolver, Sender},
     sealed::MasterKeys,
-    store::{Store, Swept, Tx},
+    store::{Committed, FollowUp, Store, Swept, Transactions, Tx},
     throttle::Gates,
     time::Timestamp,
     token::Signer,
@@ -37,7 +37,7 @@ pub(crate) type Metrics = metrics::Metrics<EventKind, Swept>;
 /// The parts of a running service. Only the builder puts them together.
 #[derive(Debug)]
 pub(crate) struct Inner {
-    pub(crate) store: Store,
+    pub(crate) transactions: Transactions,
     pub(crate) config: Arc<Config>,
     pub(crate) master_keys: Arc<MasterKeys>,
     pub(crate) keyring: Arc<Keyring>,
@@ -49,17 +49,40 @@ pub(crate) struct Inner {
     pub(crate) resolver: Arc<dyn Resolver>,
     pub(crate) targets: Targets,
     pub(crate) admissions: Semaphore,
-    pub(crate) outbox_filled: watch::Sender<()>,
+    pub(crate) outbox_filled: watch::Receiver<()>,
     pub(crate) key_uses: KeyUses,
     pub(crate) estimates: BoundedWork,
     pub(crate) gates: Gates,
-    pub(crate) metrics: Metrics,
+    pub(crate) metrics: Arc<Metrics>,
     pub(crate) runtime: Handle,
 }
 
 impl From<Inner> for TenantAuth {
     fn from(parts: Inner) -> Self {
         Self { inner: Arc::new(parts) }
+    }
+}
+
+/// What follows every commit: the worker of this process is woken, the events are counted.
+#[derive(Debug)]
+pub(crate) struct AfterCommit {
+    pub(crate) outbox_filled: watch::Sender<()>,
+    pub(crate) metrics: Arc<Metrics>,
+}
+
+impl FollowUp for AfterCommit {
+    fn committed(&self, done: &Committed) {
+        if done.fills_outbox {
+            self.outbox_filled.send_replace(());
+        }
+        for kind in &done.events {
+            self.metrics.event(*kind);
+            match kind {
+                EventKind::SessionCreated => self.metrics.session_opened(),
+                EventKind::SessionRevoked => self.metrics.session_revoked(),
+                _ => {}
+            }
+        }
     }
 }
 
@@ -78,7 +101,20 @@ impl TenantAuth {
     }
 
     pub(crate) fn store(&self) -> &Store {
-        &self.inner.store
+        self.inner.transactions.store()
+    }
+
+    /// Begins write transactions, for what runs without the service.
+    pub(crate) fn transactions(&self) -> &Transactions {
+        &self.inner.transactions
+    }
+
+    /// Begins a write transaction.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the database gives none in time.
+    pub(crate) async fn begin(&self) -> Result<Tx, Error> {
+        self.inner.transactions.begin().await
     }
 
     pub(crate) fn master_keys(&self) -> &MasterKeys {
@@ -130,7 +166,7 @@ impl TenantAuth {
 
     /// Changes whenever a commit of this process left something for the worker.
     pub(crate) fn outbox_filled(&self) -> watch::Receiver<()> {
-        self.inner.outbox_filled.subscribe()
+        self.inner.outbox_filled.clone()
     }
 
     pub(crate) fn key_uses(&self) -> &KeyUses {
@@ -156,21 +192,68 @@ impl TenantAuth {
     pub(crate) fn metrics(&self) -> &Metrics {
         &self.inner.metrics
     }
+}
 
-    /// Commits, counts what happened, and wakes the worker for what the transaction left in the outbox.
-    pub(crate) async fn commit(&self, tx: Tx, now: Timestamp) -> Result<(), Error> {
-        let happened = tx.event_kinds();
-        if tx.finish(now, self.entropy()).await? {
-            self.inner.outbox_filled.send_replace(());
-        }
-        for kind in happened {
-            self.metrics().event(kind);
-            match kind {
-                EventKind::SessionCreated => self.metrics().session_opened(),
-                EventKind::SessionRevoked => self.metrics().session_revoked(),
-                _ => {}
-            }
-        }
-        Ok(())
+#[cfg(all(test, feature = "testing", feature = "sqlite"))]
+mod tests {
+    use std::time::Duration;
+
+    use crate::{
+        event::OrgData,
+        mail::{self, Letter},
+        model::EventKind,
+        store::{Actor, Event},
+        testing::TestAuth,
+    };
+
+    const WRITTEN: &str = "\ntenant_auth_events_written_total{kind=\"org.updated\"}";
+
+    #[tokio::test]
+    async fn every_commit_wakes_the_worker_and_counts_its_events() {
+        let test = TestAuth::new().await;
+        let org = test.org.organization();
+        let mut filled = test.auth.outbox_filled();
+        filled.borrow_and_update();
+
+        let mut tx = test.auth.begin().await.expect("a transaction");
+        tx.push(Event::new(EventKind::OrgUpdated, org, Actor::System, &OrgData { org, previous: org }).expect("is written"));
+        mail::enqueue(&mut tx, &org.id, &test.admin.email, &Letter::PasswordChanged).await.expect("is sealed");
+        assert!(!filled.has_changed().expect("the service is there"), "nothing is announced before the commit");
+        tx.commit().await.expect("commits");
+
+        assert!(filled.has_changed().expect("the service is there"));
+        let text = test.auth.metrics_text().await.expect("is written");
+        assert!(text.contains(&format!("{WRITTEN} 1\n")), "{text}");
+    }
+
+    #[tokio::test]
+    async fn what_is_rolled_back_wakes_nobody_and_is_not_counted() {
+        let test = TestAuth::new().await;
+        let org = test.org.organization();
+        let mut filled = test.auth.outbox_filled();
+        filled.borrow_and_update();
+
+        let mut tx = test.auth.begin().await.expect("a transaction");
+        tx.push(Event::new(EventKind::OrgUpdated, org, Actor::System, &OrgData { org, previous: org }).expect("is written"));
+        mail::enqueue(&mut tx, &org.id, &test.admin.email, &Letter::PasswordChanged).await.expect("is sealed");
+        drop(tx);
+
+        assert!(!filled.has_changed().expect("the service is there"));
+        let text = test.auth.metrics_text().await.expect("is written");
+        assert!(text.contains(&format!("{WRITTEN} 0\n")), "{text}");
+    }
+
+    #[tokio::test]
+    async fn a_transaction_has_one_moment_and_its_ids_are_of_it() {
+        let test = TestAuth::new().await;
+        let tx = test.auth.begin().await.expect("a transaction");
+        test.clock.advance(Duration::from_secs(1));
+        let moment = tx.now();
+        assert_eq!(moment, test.auth.now(), "the moment is that of the first question");
+        test.clock.advance(Duration::from_secs(1));
+        assert_eq!(tx.now(), moment);
+        let id = tx.new_id::<crate::id::SessionKind>();
+        let later = crate::id::SessionId::generate(test.auth.now(), tx.entropy());
+        assert!(id < later);
     }
 }

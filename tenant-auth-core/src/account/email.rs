@@ -10,7 +10,6 @@ use crate::{
     config::LinkedPage,
     error::Error,
     event::{EndReason, EventKind, UserData},
-    id::Id,
     mail::{self, Letter},
     model::User,
     secret::{LinkToken, Password},
@@ -46,8 +45,8 @@ impl Member {
         let email = write.standing.user.email.clone();
         let (url, link) = self.link(&mut write, Purpose::VerifyEmail, &email).await?;
         let letter = Letter::VerifyEmail { link: &url, until: link.expires_at };
-        mail::letter(&self.auth, &mut write.tx, self.org_id(), (&email, &letter), write.now).await?;
-        self.auth.commit(write.tx, write.now).await
+        mail::enqueue(&mut write.tx, self.org_id(), &email, &letter).await?;
+        write.commit().await
     }
 
     /// Mails a link to a new address. It looks the same whether the address is free or taken.
@@ -59,15 +58,15 @@ impl Member {
         let code = if self.second_factor().await?.enabled_at.is_some() { change.code } else { None };
         let mut write = self.begin_guarded_write(&change.password, code.as_deref()).await?;
         let (url, link) = self.link(&mut write, Purpose::ChangeEmail, &change.email).await?;
-        let taken = write.tx.users().find_by_email(&change.email).await?.is_some_and(|account| account.user.id != *self.user_id());
+        let taken = write.users().find_by_email(&change.email).await?.is_some_and(|account| account.user.id != *self.user_id());
         let letter = match taken {
             true => Letter::AddressWanted,
             false => Letter::ChangeEmail { link: &url, until: link.expires_at },
         };
-        mail::letter(&self.auth, &mut write.tx, self.org_id(), (&change.email, &letter), write.now).await?;
+        mail::enqueue(&mut write.tx, self.org_id(), &change.email, &letter).await?;
         let notice = Letter::EmailChangeRequested { to: &change.email };
-        mail::letter(&self.auth, &mut write.tx, self.org_id(), (&write.standing.user.email, &notice), write.now).await?;
-        self.auth.commit(write.tx, write.now).await
+        mail::enqueue(&mut write.tx, self.org_id(), &write.standing.user.email, &notice).await?;
+        write.commit().await
     }
 
     /// Gives the account the address the link was mailed to. Every other session of the account ends.
@@ -76,38 +75,37 @@ impl Member {
     /// [`Error::InvalidLink`], also when the address was taken meanwhile.
     pub async fn confirm_email_change(&self, token: &LinkToken) -> Result<User, Error> {
         let mut write = self.begin_own_write().await?;
-        let link = write.tx.links().take(self.org_id(), Purpose::ChangeEmail, &token.digest(), write.now).await?;
+        let link = write.links().take(self.org_id(), Purpose::ChangeEmail, &token.digest()).await?;
         let (_, email) = link.filter(|(user, _)| user == self.user_id()).ok_or(Error::InvalidLink)?;
-        if !write.tx.users().set_email(self.user_id(), &email).await? {
+        if !write.users().set_email(self.user_id(), &email).await? {
             return Err(Error::InvalidLink);
         }
-        write.tx.links().end_of_user(self.user_id(), Purpose::ChangeEmail).await?;
-        write.tx.links().end_of_user(self.user_id(), Purpose::VerifyEmail).await?;
-        write.tx.links().end_of_user(self.user_id(), Purpose::ResetPassword).await?;
+        write.links().end_of_user(self.user_id(), Purpose::ChangeEmail).await?;
+        write.links().end_of_user(self.user_id(), Purpose::VerifyEmail).await?;
+        write.links().end_of_user(self.user_id(), Purpose::ResetPassword).await?;
         let previous = write.standing.user.clone();
         let user = User { email: email.clone(), is_email_verified: true, ..previous.clone() };
         let data = UserData { user: &user, previous: Some(&previous) };
         tell_user(&mut write.tx, EventKind::UserUpdated, &self.actor(), &data).await?;
         end_all_others(self, &mut write, EndReason::Email).await?;
-        let notice = (&previous.email, &Letter::EmailChanged { to: &email });
-        mail::letter(&self.auth, &mut write.tx, self.org_id(), notice, write.now).await?;
-        self.auth.commit(write.tx, write.now).await?;
+        mail::enqueue(&mut write.tx, self.org_id(), &previous.email, &Letter::EmailChanged { to: &email }).await?;
+        write.commit().await?;
         Ok(user)
     }
 
     async fn link(&self, write: &mut Write, purpose: Purpose, email: &Email) -> Result<(String, MailedLink), Error> {
-        let now = write.now;
-        count_mail(&mut write.tx, purpose, email, now).await?;
+        count_mail(write, purpose, email).await?;
         let link = MailedLink {
             org_id: self.org_id().clone(),
             user_id: self.user_id().clone(),
             purpose,
             email: email.clone(),
-            created_at: now,
-            expires_at: now.plus(LINK_TTL),
+            created_at: write.now(),
+            expires_at: write.now().plus(LINK_TTL),
         };
-        let token = LinkToken::generate(self.auth.entropy());
-        write.tx.links().insert(&Id::generate(now, self.auth.entropy()), &link, &token.digest()).await?;
+        let id = write.new_id();
+        let token = LinkToken::generate(write.entropy());
+        write.links().insert(&id, &link, &token.digest()).await?;
         let page = if purpose == Purpose::VerifyEmail { LinkedPage::Verify } else { LinkedPage::ChangeEmail };
         Ok((self.auth.config().link(page, self.standing.org.slug.as_str(), token.expose()), link))
     }
@@ -119,13 +117,13 @@ impl Tenant {
     /// # Errors
     /// [`Error::InvalidLink`], also when the account has another address by now.
     pub async fn verify_email(&self, token: &LinkToken) -> Result<(), Error> {
-        let now = self.auth.now();
-        let mut tx = self.auth.store().begin().await?;
+        let mut tx = self.auth.begin().await?;
         let digest = token.digest();
+        let now = tx.now();
         let link = tx.links().find(&self.org.id, Purpose::VerifyEmail, &digest, now).await?;
         let (user_id, email) = link.ok_or(Error::InvalidLink)?;
         tx.users().hold(&user_id).await?;
-        tx.links().take(&self.org.id, Purpose::VerifyEmail, &digest, now).await?.ok_or(Error::InvalidLink)?;
+        tx.links().take(&self.org.id, Purpose::VerifyEmail, &digest).await?.ok_or(Error::InvalidLink)?;
         let account = tx.users().find(&user_id).await?.filter(|account| account.user.email == email).ok_or(Error::InvalidLink)?;
         if tx.users().verify_email(&user_id).await? {
             let user = User { is_email_verified: true, ..account.user };
@@ -133,6 +131,6 @@ impl Tenant {
             tell_user(&mut tx, EventKind::UserEmailVerified, &Actor::User(user_id.clone()), &data).await?;
         }
         tx.links().end_of_user(&user_id, Purpose::VerifyEmail).await?;
-        self.auth.commit(tx, now).await
+        tx.commit().await
     }
 }

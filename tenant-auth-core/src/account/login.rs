@@ -135,14 +135,13 @@ impl Tenant {
             None => None,
         };
 
-        let now = self.auth.now();
-        let mut tx = self.auth.store().begin().await?;
+        let mut tx = self.auth.begin().await?;
         let has_second_factor =
             tx.second_factors().find(&account.user.id).await?.is_some_and(|factor| factor.enabled_at().is_some());
         if has_second_factor {
             attempt.released(&mut tx).await?;
         } else {
-            attempt.completed(&mut tx, now).await?;
+            attempt.completed(&mut tx).await?;
         }
         let membership = tx.members().hold(&self.org.id, &account.user.id).await?.ok_or(Error::NotAMember)?;
         let org = tx.organizations().find(&self.org.id).await?.ok_or(Error::UnknownOrganization)?;
@@ -158,12 +157,12 @@ impl Tenant {
         }
         let opening = Opening { id: None, methods: vec![AuthMethod::Password], client: credentials.client };
         if has_second_factor {
-            let partial = wait_for_second_factor(&mut tx, self, &account, opening, now).await?;
-            self.auth.commit(tx, now).await?;
+            let partial = wait_for_second_factor(&mut tx, self, &account, opening).await?;
+            tx.commit().await?;
             return Ok(Login::SecondFactor(partial));
         }
-        let standing = open_session(&mut tx, self, account, membership, opening, now).await?;
-        self.auth.commit(tx, now).await?;
+        let standing = open_session(&mut tx, self, account, membership, opening).await?;
+        tx.commit().await?;
 
         let tokens = self.auth.signer().issue(&standing.session)?;
         Ok(Login::Session(Box::new(Opened { tokens, standing })))

@@ -71,11 +71,10 @@ impl Leaving {
     /// [`Error::SessionRequired`] when it ended meanwhile.
     pub async fn logout(self) -> Result<(), Error> {
         let auth = &self.tenant.auth;
-        let now = auth.now();
-        let mut tx = auth.store().begin().await?;
+        let mut tx = auth.begin().await?;
         let ended = tx.sessions().end(&self.tenant.org.id, &self.standing.session.id).await?.ok_or(Error::SessionRequired)?;
         let ending = Ending { reason: EndReason::Logout, actor: Actor::User(self.standing.user.id) };
         tell_ended(&mut tx, &[ended], &ending).await?;
-        auth.commit(tx, now).await
+        tx.commit().await
     }
 }

@@ -41,15 +41,14 @@ impl Member {
 
         let mut write = self.begin_own_write().await?;
         // The password that confirmed it is not the account's any more; this session is.
-        if !write.tx.users().set_password(self.user_id(), &hash, account.epoch).await? {
+        if !write.users().set_password(self.user_id(), &hash, account.epoch).await? {
             return Err(Error::WrongPassword);
         }
         let data = UserData { user: &write.standing.user, previous: None };
         tell_user(&mut write.tx, EventKind::UserPasswordChanged, &self.actor(), &data).await?;
         end_all_others(self, &mut write, EndReason::Password).await?;
-        let notice = (&account.user.email, &Letter::PasswordChanged);
-        mail::letter(&self.auth, &mut write.tx, self.org_id(), notice, write.now).await?;
-        self.auth.commit(write.tx, write.now).await
+        mail::enqueue(&mut write, self.org_id(), &account.user.email, &Letter::PasswordChanged).await?;
+        write.commit().await
     }
 
     /// The account, once its owner has typed the password again. A wrong one counts as a failed login does.

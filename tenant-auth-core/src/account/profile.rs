@@ -27,10 +27,10 @@ impl Member {
         let mut write = self.begin_own_write().await?;
         let previous = write.standing.user.clone();
         let user = User { name: update.name, profile: update.profile, ..previous.clone() };
-        write.tx.users().set_profile(&user.id, &user.name, &user.profile).await?;
+        write.users().set_profile(&user.id, &user.name, &user.profile).await?;
         let data = UserData { user: &user, previous: Some(&previous) };
         tell_user(&mut write.tx, EventKind::UserUpdated, &self.actor(), &data).await?;
-        self.auth.commit(write.tx, write.now).await?;
+        write.commit().await?;
         Ok(user)
     }
 }

@@ -6,17 +6,15 @@ use std::time::Duration;
 use crate::{
     account::{Ending, check_password, tell_ended, tell_user},
     caller::{Tenant, hold_account},
-    config::LinkedPage,
+    config::{Config, LinkedPage},
     error::Error,
     event::{EndReason, EventKind, UserData},
-    id::Id,
     mail::{self, Letter},
     model::Status,
     secret::{LinkToken, Password},
     service::TenantAuth,
     store::{Actor, MailedLink, Purpose, ResetRequest, Tx},
-    throttle::count_mail,
-    time::Timestamp,
+    throttle::{count_mail, forgive},
     value::{Email, password::Owner},
 };
 
@@ -29,12 +27,10 @@ impl Tenant {
     /// # Errors
     /// [`Error::Unavailable`].
     pub async fn request_password_reset(&self, email: &Email) -> Result<(), Error> {
-        let now = self.auth.now();
-        let request =
-            ResetRequest { id: Id::generate(now, self.auth.entropy()), org_id: self.org.id.clone(), email: email.clone() };
-        let mut tx = self.auth.store().begin().await?;
-        tx.links().request_reset(&request, now).await?;
-        self.auth.commit(tx, now).await
+        let mut tx = self.auth.begin().await?;
+        let request = ResetRequest { id: tx.new_id(), org_id: self.org.id.clone(), email: email.clone() };
+        tx.links().request_reset(&request).await?;
+        tx.commit().await
     }
 
     /// Sets a new password by a mailed link. Every session of the account ends, every other link of its owner is dead, and the
@@ -54,11 +50,10 @@ impl Tenant {
         let checked = check_password(&self.auth, new, owner).await?;
         let hash = self.auth.hasher().hash(&checked).await?;
 
-        let now = self.auth.now();
-        let mut tx = self.auth.store().begin().await?;
-        self.auth.forgive(&mut tx, &user.email, &user.id).await?;
+        let mut tx = self.auth.begin().await?;
+        forgive(&mut tx, &user.email, &user.id).await?;
         hold_account(&mut tx, &user.id).await?;
-        tx.links().take(&self.org.id, Purpose::ResetPassword, &digest, now).await?.ok_or(Error::InvalidLink)?;
+        tx.links().take(&self.org.id, Purpose::ResetPassword, &digest).await?.ok_or(Error::InvalidLink)?;
         let epoch = tx.users().bump_epoch(&user.id).await?;
         if !tx.users().set_password(&user.id, &hash, epoch).await? {
             return Err(Error::InvalidLink);
@@ -71,8 +66,8 @@ impl Tenant {
         let data = UserData { user: &user, previous: None };
         tell_user(&mut tx, EventKind::UserPasswordChanged, &actor, &data).await?;
         tell_ended(&mut tx, &ended, &Ending { reason: EndReason::Password, actor }).await?;
-        mail::letter(&self.auth, &mut tx, &self.org.id, (&user.email, &Letter::PasswordChanged), now).await?;
-        self.auth.commit(tx, now).await
+        mail::enqueue(&mut tx, &self.org.id, &user.email, &Letter::PasswordChanged).await?;
+        tx.commit().await
     }
 }
 
@@ -81,16 +76,15 @@ pub(crate) async fn fulfil_reset_request(auth: &TenantAuth) -> Result<bool, Erro
     if !auth.store().read().await?.links().any_reset_request().await? {
         return Ok(false);
     }
-    let now = auth.now();
-    let mut tx = auth.store().begin().await?;
+    let mut tx = auth.begin().await?;
     let Some(request) = tx.links().take_reset_request().await? else { return Ok(false) };
-    fulfil(auth, &mut tx, &request, now).await?;
-    auth.commit(tx, now).await?;
+    fulfil(&mut tx, &request, auth.config()).await?;
+    tx.commit().await?;
     Ok(true)
 }
 
 /// Mails a link to the address when it is a member's, and has not had its share of links.
-async fn fulfil(auth: &TenantAuth, tx: &mut Tx, request: &ResetRequest, now: Timestamp) -> Result<(), Error> {
+async fn fulfil(tx: &mut Tx, request: &ResetRequest, config: &Config) -> Result<(), Error> {
     let Some(org) = tx.organizations().find(&request.org_id).await?.filter(|org| org.status == Status::Active) else {
         return Ok(());
     };
@@ -100,7 +94,7 @@ async fn fulfil(auth: &TenantAuth, tx: &mut Tx, request: &ResetRequest, now: Tim
         return Ok(());
     }
     // The address as stored: the one typed may differ in case, and mail goes to the stored form only.
-    match count_mail(tx, Purpose::ResetPassword, &user.email, now).await {
+    match count_mail(tx, Purpose::ResetPassword, &user.email).await {
         Err(Error::RateLimited { .. }) => return Ok(()),
         counted => counted?,
     }
@@ -109,12 +103,13 @@ async fn fulfil(auth: &TenantAuth, tx: &mut Tx, request: &ResetRequest, now: Tim
         user_id: user.id,
         purpose: Purpose::ResetPassword,
         email: user.email,
-        created_at: now,
-        expires_at: now.plus(LINK_TTL),
+        created_at: tx.now(),
+        expires_at: tx.now().plus(LINK_TTL),
     };
-    let token = LinkToken::generate(auth.entropy());
-    tx.links().insert(&Id::generate(now, auth.entropy()), &link, &token.digest()).await?;
-    let url = auth.config().link(LinkedPage::Reset, org.slug.as_str(), token.expose());
-    mail::letter(auth, tx, &org.id, (&link.email, &Letter::ResetPassword { link: &url, until: link.expires_at }), now).await?;
+    let token = LinkToken::generate(tx.entropy());
+    let id = tx.new_id();
+    tx.links().insert(&id, &link, &token.digest()).await?;
+    let url = config.link(LinkedPage::Reset, org.slug.as_str(), token.expose());
+    mail::enqueue(tx, &org.id, &link.email, &Letter::ResetPassword { link: &url, until: link.expires_at }).await?;
     Ok(())
 }

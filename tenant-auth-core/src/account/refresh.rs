@@ -21,7 +21,7 @@ impl Tenant {
     pub async fn refresh(&self, refresh_token: &str) -> Result<Tokens, Error> {
         let now = self.auth.now();
         let token = self.auth.signer().read_refresh(refresh_token, now).ok_or(Error::SessionRequired)?;
-        match self.rotate(&token, now).await? {
+        match self.rotate(&token).await? {
             Some(tokens) => Ok(tokens),
             None => self.superseded(&token, now).await,
         }
@@ -29,14 +29,15 @@ impl Tenant {
 
     /// Moves the session on by one generation, if the token is of the current one. Whether it may is read after that, in the same
     /// transaction: what is not allowed at the commit is rolled back.
-    async fn rotate(&self, token: &RefreshToken, now: Timestamp) -> Result<Option<Tokens>, Error> {
-        let mut tx = self.auth.store().begin().await?;
-        let idle_until = now.plus(self.auth.config().generation_ttl());
-        if !tx.sessions().rotate(token, now, idle_until).await? {
+    async fn rotate(&self, token: &RefreshToken) -> Result<Option<Tokens>, Error> {
+        let mut tx = self.auth.begin().await?;
+        let idle_until = tx.now().plus(self.auth.config().generation_ttl());
+        if !tx.sessions().rotate(token, idle_until).await? {
             return Ok(None);
         }
-        let standing = self.refreshable(tx.sessions().standing(&token.session).await?, now)?;
-        self.auth.commit(tx, now).await?;
+        let standing = tx.sessions().standing(&token.session).await?;
+        let standing = self.refreshable(standing, tx.now())?;
+        tx.commit().await?;
         self.auth.signer().issue(&standing.session).map(Some)
     }
 
@@ -67,13 +68,12 @@ impl Tenant {
         if !self.past_grace(since, now) {
             return self.auth.signer().issue(&standing.session);
         }
-        let mut tx = self.auth.store().begin().await?;
+        let mut tx = self.auth.begin().await?;
         if let Some(ended) = tx.sessions().end(&self.org.id, &token.session).await? {
             let data = SessionData { session: ended.session.clone(), user: &standing.user, reason: None };
-            let place = (&self.org.id, &self.org.slug);
-            tx.push(Event::new(EventKind::SessionReuseDetected, place, Actor::System, &data)?);
+            tx.push(Event::new(EventKind::SessionReuseDetected, &self.org, Actor::System, &data)?);
             tell_ended(&mut tx, &[ended], &Ending { reason: EndReason::Reuse, actor: Actor::System }).await?;
-            self.auth.commit(tx, now).await?;
+            tx.commit().await?;
             tracing::warn!(session = %token.session, user = %standing.user.id, "a superseded refresh token was used again; the session was ended");
         }
         Err(Error::SessionRequired)

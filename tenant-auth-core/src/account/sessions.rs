@@ -7,14 +7,13 @@ use crate::{
     caller::{Client, Member, Tenant, Write},
     error::Error,
     event::{EndReason, EventKind, SessionData, UserData},
-    id::{Id, OrgId, SessionId, UserId},
-    model::{AuthMethod, Membership, Session, SessionSummary, User},
+    id::{SessionId, UserId},
+    model::{AuthMethod, Membership, OrgRef, Session, SessionSummary, User},
     page::{List, Page},
     service::TenantAuth,
     store::{Account, Actor, Ended, Event, PendingLogin, Standing, Tx},
     time::Timestamp,
     token::PartialToken,
-    value::Slug,
 };
 
 /// The most characters of a `User-Agent` that are kept.
@@ -43,12 +42,12 @@ pub(crate) async fn open_session(
     account: Account,
     membership: Membership,
     opening: Opening,
-    now: Timestamp,
 ) -> Result<Standing, Error> {
     let config = tenant.auth.config();
+    let now = tx.now();
     let (ip, user_agent) = traces(opening.client);
     let session = Session {
-        id: opening.id.unwrap_or_else(|| Id::generate(now, tenant.auth.entropy())),
+        id: opening.id.unwrap_or_else(|| tx.new_id()),
         org_id: tenant.org.id.clone(),
         user_id: account.user.id.clone(),
         user_epoch: account.epoch,
@@ -66,7 +65,7 @@ pub(crate) async fn open_session(
 
     let actor = Actor::User(account.user.id.clone());
     let data = SessionData { session: session.summary(), user: &account.user, reason: None };
-    tx.push(Event::new(EventKind::SessionCreated, (&tenant.org.id, &tenant.org.slug), actor.clone(), &data)?);
+    tx.push(Event::new(EventKind::SessionCreated, &tenant.org, actor.clone(), &data)?);
     tell_ended(tx, &evicted, &Ending { reason: EndReason::Limit, actor }).await?;
     Ok(Standing { session, user: account.user, membership, org: tenant.org.clone() })
 }
@@ -77,19 +76,18 @@ pub(crate) async fn wait_for_second_factor(
     tenant: &Tenant,
     account: &Account,
     opening: Opening,
-    now: Timestamp,
 ) -> Result<PartialToken, Error> {
     let (ip, user_agent) = traces(opening.client);
     let login = PendingLogin {
-        id: Id::generate(now, tenant.auth.entropy()),
+        id: tx.new_id(),
         org_id: tenant.org.id.clone(),
         user_id: account.user.id.clone(),
         user_epoch: account.epoch,
         method: opening.methods.first().copied().unwrap_or(AuthMethod::Password),
         ip,
         user_agent,
-        created_at: now,
-        expires_at: now.plus(tenant.auth.config().partial_token_ttl),
+        created_at: tx.now(),
+        expires_at: tx.now().plus(tenant.auth.config().partial_token_ttl),
     };
     tx.pending_logins().insert(&login).await?;
     tenant.auth.signer().issue_partial(&login.id, login.created_at, login.expires_at)
@@ -104,18 +102,18 @@ fn traces(client: Client) -> (Option<String>, Option<String>) {
 /// Ends every session of the caller but this one, and every login in flight, in all organizations: the account moves into a new
 /// epoch, and only this session moves with it.
 pub(crate) async fn end_all_others(member: &Member, write: &mut Write, reason: EndReason) -> Result<(), Error> {
-    let epoch = write.tx.users().bump_epoch(member.user_id()).await?;
-    let session = &write.standing.session.id;
-    write.tx.sessions().move_to_epoch(session, epoch).await?;
-    write.tx.pending_logins().end_of_user(member.user_id()).await?;
-    let ended = write.tx.sessions().end_of_user(member.user_id(), Some(session)).await?;
+    let epoch = write.users().bump_epoch(member.user_id()).await?;
+    let session = write.standing.session.id.clone();
+    write.sessions().move_to_epoch(&session, epoch).await?;
+    write.pending_logins().end_of_user(member.user_id()).await?;
+    let ended = write.sessions().end_of_user(member.user_id(), Some(&session)).await?;
     tell_ended(&mut write.tx, &ended, &Ending { reason, actor: member.actor() }).await
 }
 
 /// Tells every organization of the user.
 pub(crate) async fn tell_user(tx: &mut Tx, kind: EventKind, actor: &Actor, data: &UserData<'_>) -> Result<(), Error> {
-    for (org_id, slug) in tx.users().organizations_of(&data.user.id).await? {
-        tx.push(Event::new(kind, (&org_id, &slug), actor.clone(), data)?);
+    for org in tx.users().organizations_of(&data.user.id).await? {
+        tx.push(Event::new(kind, org, actor.clone(), data)?);
     }
     Ok(())
 }
@@ -137,9 +135,9 @@ impl Member {
     pub async fn end_session(&self, session: &SessionId) -> Result<(), Error> {
         let mut write = self.begin_own_write().await?;
         let ended =
-            write.tx.sessions().end_of_owner(self.org_id(), self.user_id(), session).await?.ok_or(Error::NotFound("session"))?;
+            write.sessions().end_of_owner(self.org_id(), self.user_id(), session).await?.ok_or(Error::NotFound("session"))?;
         tell_ended(&mut write.tx, &[ended], &Ending { reason: EndReason::Ended, actor: self.actor() }).await?;
-        self.auth.commit(write.tx, write.now).await
+        write.commit().await
     }
 
     /// Ends every other session of the caller in this organization.
@@ -148,10 +146,10 @@ impl Member {
     /// [`Error::SessionRequired`] when this one ended meanwhile.
     pub async fn end_other_sessions(&self) -> Result<(), Error> {
         let mut write = self.begin_own_write().await?;
-        let keep = &write.standing.session.id;
-        let ended = write.tx.sessions().end_others_of_owner(self.org_id(), self.user_id(), keep).await?;
+        let keep = write.standing.session.id.clone();
+        let ended = write.sessions().end_others_of_owner(self.org_id(), self.user_id(), &keep).await?;
         tell_ended(&mut write.tx, &ended, &Ending { reason: EndReason::Ended, actor: self.actor() }).await?;
-        self.auth.commit(write.tx, write.now).await
+        write.commit().await
     }
 }
 
@@ -162,17 +160,17 @@ fn idle_until(auth: &TenantAuth, session: &Session) -> Timestamp {
 
 /// Tells of every ended session, each in its own organization.
 pub(crate) async fn tell_ended(tx: &mut Tx, ended: &[Ended], ending: &Ending) -> Result<(), Error> {
-    let mut users: BTreeMap<UserId, (User, BTreeMap<OrgId, Slug>)> = BTreeMap::new();
+    let mut users: BTreeMap<UserId, (User, Vec<OrgRef>)> = BTreeMap::new();
     for Ended { session, org_id, user_id } in ended {
         if !users.contains_key(user_id) {
             let Some(account) = tx.users().find(user_id).await? else { continue };
-            let slugs = tx.users().organizations_of(user_id).await?.into_iter().collect();
-            users.insert(user_id.clone(), (account.user, slugs));
+            let orgs = tx.users().organizations_of(user_id).await?;
+            users.insert(user_id.clone(), (account.user, orgs));
         }
-        let Some((user, slugs)) = users.get(user_id) else { continue };
-        let Some(slug) = slugs.get(org_id) else { continue };
+        let Some((user, orgs)) = users.get(user_id) else { continue };
+        let Some(org) = orgs.iter().find(|org| org.id == *org_id) else { continue };
         let data = SessionData { session: session.clone(), user, reason: Some(ending.reason) };
-        tx.push(Event::new(EventKind::SessionRevoked, (org_id, slug), ending.actor.clone(), &data)?);
+        tx.push(Event::new(EventKind::SessionRevoked, org.clone(), ending.actor.clone(), &data)?);
     }
     Ok(())
 }

@@ -16,7 +16,6 @@ use crate::{
     ports::Entropy,
     sealed::Place,
     secret::{Digest, Password, Secret},
-    service::TenantAuth,
     store::Tx,
     time::Timestamp,
     value::Email,
@@ -84,10 +83,10 @@ impl Member {
         self.auth.entropy().fill(&mut secret);
         let sealed = self.auth.master_keys().seal(&secret, place(self.user_id()), self.auth.entropy())?;
         let mut write = self.begin_own_write().await?;
-        if !write.tx.second_factors().set_up(self.user_id(), &sealed, write.now).await? {
+        if !write.second_factors().set_up(self.user_id(), &sealed).await? {
             return Err(Error::SecondFactorEnabled);
         }
-        self.auth.commit(write.tx, write.now).await?;
+        write.commit().await?;
         describe(&secret, &self.standing.user.email, self.standing.org.name.as_str())
     }
 
@@ -108,12 +107,12 @@ impl Member {
 
     async fn try_to_enable(&self, code: &str) -> Result<RecoveryCodes, Error> {
         let mut write = self.begin_own_write().await?;
-        let factor = write.tx.second_factors().find(self.user_id()).await?.ok_or(Error::SecondFactorMissing)?;
+        let factor = write.second_factors().find(self.user_id()).await?.ok_or(Error::SecondFactorMissing)?;
         if factor.enabled_at().is_some() {
             return Err(Error::SecondFactorEnabled);
         }
-        let step = matching_step(&self.auth, self.user_id(), &factor.secret, code, write.now)?.ok_or(Error::WrongCode)?;
-        if !write.tx.second_factors().enable(self.user_id(), &factor.secret, step, write.now).await? {
+        let step = matching_step(&write, self.user_id(), &factor.secret, code)?.ok_or(Error::WrongCode)?;
+        if !write.second_factors().enable(self.user_id(), &factor.secret, step).await? {
             return Err(Error::SecondFactorEnabled);
         }
         let codes = self.issue_codes(&mut write).await?;
@@ -127,7 +126,7 @@ impl Member {
     /// [`Error::WrongPassword`]; [`Error::WrongCode`]; [`Error::SecondFactorMissing`]; [`Error::RateLimited`].
     pub async fn disable_second_factor(&self, password: &Password, code: &str) -> Result<(), Error> {
         let mut write = self.begin_guarded_write(password, Some(code)).await?;
-        if !write.tx.second_factors().remove(self.user_id()).await? {
+        if !write.second_factors().remove(self.user_id()).await? {
             return Err(Error::SecondFactorMissing);
         }
         self.changed(write, EventKind::UserTwoFactorDisabled, &Letter::SecondFactorDisabled).await
@@ -140,9 +139,9 @@ impl Member {
     pub async fn renew_recovery_codes(&self, password: &Password, code: &str) -> Result<RecoveryCodes, Error> {
         let mut write = self.begin_guarded_write(password, Some(code)).await?;
         let codes = self.issue_codes(&mut write).await?;
-        let notice = (&write.standing.user.email, &Letter::RecoveryCodesReplaced);
-        mail::letter(&self.auth, &mut write.tx, self.org_id(), notice, write.now).await?;
-        self.auth.commit(write.tx, write.now).await?;
+        let owner = &write.standing.user.email;
+        mail::enqueue(&mut write.tx, self.org_id(), owner, &Letter::RecoveryCodesReplaced).await?;
+        write.commit().await?;
         Ok(codes)
     }
 
@@ -181,14 +180,14 @@ impl Member {
 
     async fn write_with_code(&self, code: &str) -> Result<Option<Write>, Error> {
         let mut write = self.begin_own_write().await?;
-        let right = use_code(&self.auth, &mut write.tx, self.user_id(), code, write.now).await?;
+        let right = use_code(&mut write, self.user_id(), code).await?;
         Ok(right.then_some(write))
     }
 
     async fn issue_codes(&self, write: &mut Write) -> Result<RecoveryCodes, Error> {
         let codes: Vec<_> = (0..RECOVERY_CODES).map(|_| recovery_code(self.auth.entropy())).collect();
         let digests: Vec<Digest> = codes.iter().map(|code| digest_of(code.expose())).collect();
-        write.tx.second_factors().replace_codes(self.user_id(), &digests).await?;
+        write.second_factors().replace_codes(self.user_id(), &digests).await?;
         Ok(RecoveryCodes(codes))
     }
 
@@ -196,30 +195,30 @@ impl Member {
         let data = UserData { user: &write.standing.user, previous: None };
         tell_user(&mut write.tx, kind, &self.actor(), &data).await?;
         end_all_others(self, &mut write, EndReason::TwoFactor).await?;
-        mail::letter(&self.auth, &mut write.tx, self.org_id(), (&write.standing.user.email, notice), write.now).await?;
-        self.auth.commit(write.tx, write.now).await
+        mail::enqueue(&mut write.tx, self.org_id(), &write.standing.user.email, notice).await?;
+        write.commit().await
     }
 }
 
 /// Uses a one-time password or a recovery code up, in the transaction that rests on it; `false` when it is neither, or was used.
-pub(crate) async fn use_code(auth: &TenantAuth, tx: &mut Tx, user: &UserId, code: &str, now: Timestamp) -> Result<bool, Error> {
+pub(crate) async fn use_code(tx: &mut Tx, user: &UserId, code: &str) -> Result<bool, Error> {
     let Some(factor) = tx.second_factors().find(user).await?.filter(|factor| factor.enabled_at().is_some()) else {
         return Ok(false);
     };
-    match matching_step(auth, user, &factor.secret, code, now)? {
+    match matching_step(tx, user, &factor.secret, code)? {
         Some(step) => tx.second_factors().use_step(user, step).await,
         None => tx.second_factors().use_code(user, &digest_of(code)).await,
     }
 }
 
 /// The step whose password this is, within one step of now.
-fn matching_step(auth: &TenantAuth, user: &UserId, sealed: &str, code: &str, now: Timestamp) -> Result<Option<i64>, Error> {
+fn matching_step(tx: &Tx, user: &UserId, sealed: &str, code: &str) -> Result<Option<i64>, Error> {
     let digits: String = code.chars().filter(|c| !c.is_whitespace()).collect();
     if digits.len() != 6 || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return Ok(None);
     }
-    let secret = auth.master_keys().open(sealed, place(user)).ok_or_else(|| Error::internal("a second factor does not open"))?;
-    let seconds = u64::try_from(now.secs()).unwrap_or(0);
+    let secret = tx.open(sealed, place(user)).ok_or_else(|| Error::internal("a second factor does not open"))?;
+    let seconds = u64::try_from(tx.now().secs()).unwrap_or(0);
     Ok(totp(&secret, "", "")?.check(&digits, seconds).and_then(|step| i64::try_from(step).ok()))
 }
 

@@ -77,23 +77,21 @@ impl Tenant {
 
     /// Counts the try on the login itself, in a transaction of its own: a wrong code must not take the count back with it.
     async fn admit_attempt(&self, login: &PendingLogin) -> Result<bool, Error> {
-        let now = self.auth.now();
-        let mut tx = self.auth.store().begin().await?;
-        let admitted = tx.pending_logins().attempt(&self.org.id, &login.id, now, MOST_ATTEMPTS).await?;
-        tx.commit(now, self.auth.entropy()).await?;
+        let mut tx = self.auth.begin().await?;
+        let admitted = tx.pending_logins().attempt(&self.org.id, &login.id, MOST_ATTEMPTS).await?;
+        tx.commit().await?;
         Ok(admitted)
     }
 
     /// `None` when the code is wrong, or the login is gone.
     async fn try_code(&self, login: &PendingLogin, code: &str) -> Result<Option<Opened>, Error> {
-        let now = self.auth.now();
-        let mut tx = self.auth.store().begin().await?;
+        let mut tx = self.auth.begin().await?;
         let Some(account) = tx.users().find(&login.user_id).await?.filter(|account| account.epoch == login.user_epoch) else {
             return Ok(None);
         };
         let ip = login.ip.as_deref().and_then(|ip| ip.parse().ok());
         if login.method == AuthMethod::Password {
-            login_completed(&mut tx, &account.user.email, ip, now).await?;
+            login_completed(&mut tx, &account.user.email, ip).await?;
         }
         let Some(membership) = tx.members().hold(&self.org.id, &login.user_id).await? else { return Ok(None) };
         if !tx.users().hold_at(&login.user_id, login.user_epoch).await? {
@@ -102,9 +100,7 @@ impl Tenant {
         if membership.status == Status::Suspended || self.org.status == Status::Suspended {
             return Err(Error::Suspended);
         }
-        if !use_code(&self.auth, &mut tx, &login.user_id, code, now).await?
-            || !tx.pending_logins().take(&self.org.id, &login.id).await?
-        {
+        if !use_code(&mut tx, &login.user_id, code).await? || !tx.pending_logins().take(&self.org.id, &login.id).await? {
             return Ok(None);
         }
         let opening = Opening {
@@ -112,8 +108,8 @@ impl Tenant {
             methods: vec![login.method, AuthMethod::Otp],
             client: Client { ip, user_agent: login.user_agent.clone() },
         };
-        let standing = open_session(&mut tx, self, account, membership, opening, now).await?;
-        self.auth.commit(tx, now).await?;
+        let standing = open_session(&mut tx, self, account, membership, opening).await?;
+        tx.commit().await?;
         let tokens = self.auth.signer().issue(&standing.session)?;
         Ok(Some(Opened { tokens, standing }))
     }
@@ -126,11 +122,10 @@ impl TenantAuth {
         if !attempt.failed().await? {
             return Ok(());
         }
-        let now = self.now();
-        let mut tx = self.store().begin().await?;
+        let mut tx = self.begin().await?;
         if let Some(account) = tx.users().find(user).await? {
-            mail::letter(self, &mut tx, org, (&account.user.email, &Letter::CodesGuessed), now).await?;
-            self.commit(tx, now).await?;
+            mail::enqueue(&mut tx, org, &account.user.email, &Letter::CodesGuessed).await?;
+            tx.commit().await?;
         }
         Ok(())
     }

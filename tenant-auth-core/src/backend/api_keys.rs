@@ -7,13 +7,13 @@ use crate::{
     caller::OrgAdmin,
     error::Error,
     event::{ApiKeyData, EventKind},
-    id::{ApiKeyId, Id, OrgId, UserId},
+    id::{ApiKeyId, UserId},
     mail::{self, Letter},
     model::{ApiKey, Organization, Scope},
     page::{List, Page},
     secret::{ApiKeyText, random_text},
     service::TenantAuth,
-    store::{Event, Tx},
+    store::Tx,
     time::Timestamp,
     value::DisplayName,
 };
@@ -46,6 +46,13 @@ pub struct CreatedApiKey {
     pub key: ApiKeyText,
 }
 
+/// Who makes a key, and for which organization.
+pub(crate) struct KeyMaker<'a> {
+    pub(crate) org: &'a Organization,
+    /// `None` for the deployment's operator.
+    pub(crate) user: Option<&'a UserId>,
+}
+
 impl NewApiKey {
     /// What a key may do when nothing else is said.
     pub fn default_scopes() -> Vec<Scope> {
@@ -69,11 +76,11 @@ impl OrgAdmin {
     /// [`Error::LimitReached`]; [`Error::Invalid`] without scopes or with an end that has passed.
     pub async fn create_api_key(&self, new: NewApiKey) -> Result<CreatedApiKey, Error> {
         let mut write = self.begin_write().await?;
-        let maker = (&write.standing.org, Some(self.0.user_id()));
-        let created = create_key(&self.0.auth, &mut write.tx, maker, new, write.now).await?;
+        let maker = KeyMaker { org: &write.standing.org, user: Some(self.0.user_id()) };
+        let created = create_key(&self.0.auth, &mut write.tx, &maker, new).await?;
         let data = ApiKeyData { api_key: &created.api_key };
-        write.tx.push(Event::new(EventKind::ApiKeyCreated, self.0.place(), self.0.actor(), &data)?);
-        self.0.auth.commit(write.tx, write.now).await?;
+        write.push(EventKind::ApiKeyCreated, &data)?;
+        write.commit().await?;
         Ok(created)
     }
 
@@ -86,25 +93,25 @@ impl OrgAdmin {
         if overlap > LONGEST_OVERLAP {
             return Err(Error::invalid("overlapSeconds", "must be between 0 and 2592000"));
         }
-        let auth = &self.0.auth;
         let mut write = self.begin_write().await?;
-        let now = write.now;
-        let old = write.tx.api_keys().find(self.0.org_id(), id, now).await?.ok_or(Error::NotFound("API key"))?;
+        let now = write.now();
+        let old = write.api_keys().find(self.0.org_id(), id, now).await?.ok_or(Error::NotFound("API key"))?;
         if old.replaced_by.is_some() {
             return Err(Error::AlreadyRotated);
         }
-        write.tx.api_keys().delete_predecessors(&old).await?;
+        write.api_keys().delete_predecessors(&old).await?;
         let new = NewApiKey { name: old.name.clone(), scopes: old.scopes.clone(), expires_at: old.expires_at };
-        let created = make(auth, (self.0.org_id(), Some(self.0.user_id())), new, now);
-        write.tx.api_keys().insert(&created.api_key, &created.key.digest()).await?;
+        let maker = KeyMaker { org: &write.standing.org, user: Some(self.0.user_id()) };
+        let created = make(&write.tx, &maker, new);
+        write.api_keys().insert(&created.api_key, &created.key.digest()).await?;
         let notice = Letter::NewApiKey { organization: &write.standing.org.name, name: &created.api_key.name };
-        mail::tell_admins(auth, &mut write.tx, self.0.org_id(), &notice, now).await?;
+        mail::tell_admins(&mut write.tx, self.0.org_id(), &notice).await?;
         let dies_at = now.plus(overlap);
         let dies_at = old.expires_at.map_or(dies_at, |end| end.min(dies_at));
-        write.tx.api_keys().replace(&old, &created.api_key.id, dies_at).await?;
+        write.api_keys().replace(&old, &created.api_key.id, dies_at).await?;
         let data = ApiKeyData { api_key: &created.api_key };
-        write.tx.push(Event::new(EventKind::ApiKeyRotated, self.0.place(), self.0.actor(), &data)?);
-        auth.commit(write.tx, now).await?;
+        write.push(EventKind::ApiKeyRotated, &data)?;
+        write.commit().await?;
         Ok(created)
     }
 
@@ -114,11 +121,12 @@ impl OrgAdmin {
     /// [`Error::NotFound`].
     pub async fn revoke_api_key(&self, id: &ApiKeyId) -> Result<(), Error> {
         let mut write = self.begin_write().await?;
-        let key = write.tx.api_keys().find(self.0.org_id(), id, write.now).await?.ok_or(Error::NotFound("API key"))?;
-        write.tx.api_keys().delete(&key).await?;
+        let now = write.now();
+        let key = write.api_keys().find(self.0.org_id(), id, now).await?.ok_or(Error::NotFound("API key"))?;
+        write.api_keys().delete(&key).await?;
         let data = ApiKeyData { api_key: &key };
-        write.tx.push(Event::new(EventKind::ApiKeyRevoked, self.0.place(), self.0.actor(), &data)?);
-        self.0.auth.commit(write.tx, write.now).await
+        write.push(EventKind::ApiKeyRevoked, &data)?;
+        write.commit().await
     }
 }
 
@@ -126,13 +134,13 @@ impl OrgAdmin {
 pub(crate) async fn create_key(
     auth: &TenantAuth,
     tx: &mut Tx,
-    (org, maker): (&Organization, Option<&UserId>),
+    maker: &KeyMaker<'_>,
     new: NewApiKey,
-    now: Timestamp,
 ) -> Result<CreatedApiKey, Error> {
     if new.scopes.is_empty() {
         return Err(Error::invalid("scopes", "must name at least one scope"));
     }
+    let (org, now) = (maker.org, tx.now());
     if new.expires_at.is_some_and(|end| end <= now) {
         return Err(Error::invalid("expiresAt", "must be in the future"));
     }
@@ -140,16 +148,16 @@ pub(crate) async fn create_key(
     if tx.api_keys().count(&org.id, now).await? >= i64::from(limit) {
         return Err(Error::LimitReached { what: "API keys", limit });
     }
-    let created = make(auth, (&org.id, maker), new, now);
+    let created = make(tx, maker, new);
     tx.api_keys().insert(&created.api_key, &created.key.digest()).await?;
     let notice = Letter::NewApiKey { organization: &org.name, name: &created.api_key.name };
-    mail::tell_admins(auth, tx, &org.id, &notice, now).await?;
+    mail::tell_admins(tx, &org.id, &notice).await?;
     Ok(created)
 }
 
-fn make(auth: &TenantAuth, (org, user): (&OrgId, Option<&UserId>), new: NewApiKey, now: Timestamp) -> CreatedApiKey {
-    let id: ApiKeyId = Id::generate(now, auth.entropy());
-    let text = format!("{PREFIX}{}{}", id.body(), random_text(auth.entropy()));
+fn make(tx: &Tx, maker: &KeyMaker<'_>, new: NewApiKey) -> CreatedApiKey {
+    let id: ApiKeyId = tx.new_id();
+    let text = format!("{PREFIX}{}{}", id.body(), random_text(tx.entropy()));
     let mut scopes = new.scopes;
     let mut seen = Vec::new();
     scopes.retain(|scope| {
@@ -159,13 +167,13 @@ fn make(auth: &TenantAuth, (org, user): (&OrgId, Option<&UserId>), new: NewApiKe
         }
     });
     let api_key = ApiKey {
-        org_id: org.clone(),
+        org_id: maker.org.id.clone(),
         name: new.name,
         prefix: text.chars().take(PREFIX.len() + SHOWN).collect(),
         last_four: text.chars().skip(text.len() - 4).collect(),
         scopes,
-        created_by: user.cloned(),
-        created_at: now,
+        created_by: maker.user.cloned(),
+        created_at: tx.now(),
         expires_at: new.expires_at,
         last_used_at: None,
         replaced_by: None,

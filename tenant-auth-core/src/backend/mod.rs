@@ -5,8 +5,8 @@ mod key_uses;
 mod users;
 mod verify;
 
-pub(crate) use api_keys::create_key;
 pub use api_keys::{CreatedApiKey, NewApiKey};
+pub(crate) use api_keys::{KeyMaker, create_key};
 pub(crate) use key_uses::KeyUses;
 #[cfg(feature = "http")]
 pub(crate) use verify::key_id_of;

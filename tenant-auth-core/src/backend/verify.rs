@@ -75,9 +75,9 @@ impl TenantAuth {
         let (auth, key) = (self.clone(), key.clone());
         self.runtime().spawn(async move {
             let written = async {
-                let mut tx = auth.store().begin().await?;
-                tx.api_keys().mark_used(&key, now).await?;
-                tx.commit(now, auth.entropy()).await
+                let mut tx = auth.begin().await?;
+                tx.api_keys().mark_used(&key).await?;
+                tx.commit().await
             };
             if let Err(error) = written.await {
                 tracing::debug!(key = %key, %error, "the use of a key was not written");

@@ -10,12 +10,11 @@ use zeroize::Zeroizing;
 
 use crate::{
     error::Error,
-    id::{DeliveryId, Id, OrgId},
+    id::{MailId, OrgId},
     ports::Message,
     sealed::Place,
     service::TenantAuth,
     store::{ClaimedMail, OutgoingMail, Tx},
-    time::Timestamp,
     value::Email,
 };
 
@@ -25,16 +24,10 @@ pub(crate) use letters::{InvitedBy, Letter};
 const NOTICE_KEPT: Duration = Duration::from_secs(2 * 24 * 3_600);
 
 /// Leaves a letter in the outbox of a transaction. It is not sent any more once its link has ended.
-pub(crate) async fn letter(
-    auth: &TenantAuth,
-    tx: &mut Tx,
-    org: &OrgId,
-    (recipient, letter): (&Email, &Letter<'_>),
-    now: Timestamp,
-) -> Result<DeliveryId, Error> {
-    let id: DeliveryId = Id::generate(now, auth.entropy());
+pub(crate) async fn enqueue(tx: &mut Tx, org: &OrgId, recipient: &Email, letter: &Letter<'_>) -> Result<MailId, Error> {
+    let (id, now): (MailId, _) = (tx.new_id(), tx.now());
     let plain = Zeroizing::new(serde_json::to_vec(&letter.to(recipient)?).map_err(Error::internal)?);
-    let sealed = auth.master_keys().seal(&plain, place(&id, org), auth.entropy())?;
+    let sealed = tx.seal(&plain, place(&id, org))?;
     let mail = OutgoingMail {
         id: id.clone(),
         org_id: org.clone(),
@@ -48,16 +41,10 @@ pub(crate) async fn letter(
 }
 
 /// Tells every active org_admin of something that gives power over the organization, but not of themselves.
-pub(crate) async fn tell_admins(
-    auth: &TenantAuth,
-    tx: &mut Tx,
-    org: &OrgId,
-    notice: &Letter<'_>,
-    now: Timestamp,
-) -> Result<(), Error> {
+pub(crate) async fn tell_admins(tx: &mut Tx, org: &OrgId, notice: &Letter<'_>) -> Result<(), Error> {
     let admins = tx.members().active_admins(org).await?;
     for admin in admins.iter().filter(|admin| !notice.is_about(admin)) {
-        letter(auth, tx, org, (admin, notice), now).await?;
+        enqueue(tx, org, admin, notice).await?;
     }
     Ok(())
 }
@@ -69,6 +56,6 @@ pub(crate) fn open(auth: &TenantAuth, mail: &ClaimedMail) -> Result<Message, Err
     serde_json::from_slice(&plain).map_err(Error::internal)
 }
 
-fn place<'a>(id: &'a DeliveryId, org: &'a OrgId) -> Place<'a> {
+fn place<'a>(id: &'a MailId, org: &'a OrgId) -> Place<'a> {
     Place { table: "tenant_auth_mails", column: "content", row: id.as_str(), org: org.as_str() }
 }

@@ -43,6 +43,19 @@ pub struct Organization {
     pub allowed_origins: Vec<Origin>,
 }
 
+/// Which organization: its id, and the slug it is called by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct OrgRef {
+    pub(crate) id: OrgId,
+    pub(crate) slug: Slug,
+}
+
+impl From<&Organization> for OrgRef {
+    fn from(org: &Organization) -> Self {
+        Self { id: org.id.clone(), slug: org.slug.clone() }
+    }
+}
+
 /// A person.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

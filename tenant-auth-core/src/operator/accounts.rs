@@ -7,7 +7,6 @@ use crate::{
     caller::hold_account,
     error::Error,
     event::{EndReason, EventKind, InviteData, MemberData, UserData},
-    id::Id,
     mail::{self, Letter},
     model::{AccountRole, Membership, Profile, Role, Status, User},
     secret::Password,
@@ -61,37 +60,36 @@ impl Operator {
         let checked = check_password(&self.auth, &new.password, owner).await?;
         let hash = self.auth.hasher().hash(&checked).await?;
 
-        let now = self.auth.now();
         let (mut tx, org) = self.begin_in(slug).await?;
         let user = User {
-            id: Id::generate(now, self.auth.entropy()),
+            id: tx.new_id(),
             name: new.name,
             email: new.email,
             role: AccountRole::User,
             is_email_verified: false,
             profile: Profile::default(),
         };
-        if !tx.users().insert(&user, &hash, now).await? {
+        if !tx.users().insert(&user, &hash).await? {
             return Err(Error::EmailTaken);
         }
         let membership = Membership {
-            id: Id::generate(now, self.auth.entropy()),
+            id: tx.new_id(),
             org_id: org.id.clone(),
             user_id: user.id.clone(),
             role: new.role,
             status: Status::Active,
-            joined_at: now,
+            joined_at: tx.now(),
             metadata: Metadata::default(),
         };
         tx.members().insert(&membership).await?;
         let member = MemberRecord { membership: membership.clone(), name: user.name.clone(), email: user.email.clone() };
         let data = MemberData { member: member.entry(), previous: None };
-        tx.push(Event::new(EventKind::MemberJoined, (&org.id, &org.slug), Actor::System, &data)?);
+        tx.push(Event::new(EventKind::MemberJoined, &org, Actor::System, &data)?);
         if new.role == Role::OrgAdmin {
             let notice = Letter::NewAdmin { organization: &org.name, who: &user.email };
-            mail::tell_admins(&self.auth, &mut tx, &org.id, &notice, now).await?;
+            mail::tell_admins(&mut tx, &org.id, &notice).await?;
         }
-        self.auth.commit(tx, now).await?;
+        tx.commit().await?;
         Ok(CreatedUser { user, membership })
     }
 
@@ -100,8 +98,7 @@ impl Operator {
     /// # Errors
     /// [`Error::NotFound`] for an address without an account, [`Error::SecondFactorMissing`].
     pub async fn reset_second_factor(&self, email: &Email) -> Result<User, Error> {
-        let now = self.auth.now();
-        let mut tx = self.auth.store().begin().await?;
+        let mut tx = self.auth.begin().await?;
         let user = tx.users().find_by_email(email).await?.ok_or(Error::NotFound("account"))?.user;
         hold_account(&mut tx, &user.id).await?;
         if !tx.second_factors().remove(&user.id).await? {
@@ -113,10 +110,10 @@ impl Operator {
         let data = UserData { user: &user, previous: None };
         tell_user(&mut tx, EventKind::UserTwoFactorDisabled, &Actor::System, &data).await?;
         tell_ended(&mut tx, &ended, &Ending { reason: EndReason::TwoFactor, actor: Actor::System }).await?;
-        if let Some((org_id, _)) = tx.users().organizations_of(&user.id).await?.first() {
-            mail::letter(&self.auth, &mut tx, org_id, (&user.email, &Letter::SecondFactorDisabled), now).await?;
+        if let Some(org) = tx.users().organizations_of(&user.id).await?.first() {
+            mail::enqueue(&mut tx, &org.id, &user.email, &Letter::SecondFactorDisabled).await?;
         }
-        self.auth.commit(tx, now).await?;
+        tx.commit().await?;
         Ok(user)
     }
 
@@ -126,30 +123,29 @@ impl Operator {
     /// # Errors
     /// [`Error::NotFound`] for an address without an account.
     pub async fn delete_user(&self, email: &Email) -> Result<User, Error> {
-        let now = self.auth.now();
-        let mut tx = self.auth.store().begin().await?;
+        let mut tx = self.auth.begin().await?;
         let user = tx.users().find_by_email(email).await?.ok_or(Error::NotFound("account"))?.user;
-        let places = tx.users().organizations_of(&user.id).await?;
-        for (org_id, _) in &places {
-            tx.organizations().lock(org_id).await?;
+        let orgs = tx.users().organizations_of(&user.id).await?;
+        for org in &orgs {
+            tx.organizations().lock(&org.id).await?;
         }
         hold_account(&mut tx, &user.id).await?;
         let mut ended = Vec::new();
-        for (org_id, slug) in &places {
-            let Some(member) = tx.members().find(org_id, &user.id).await? else { continue };
-            for record in tx.invites().sent_by(org_id, &user.id).await? {
-                tx.invites().take(org_id, &record.invite.id).await?;
+        for org in &orgs {
+            let Some(member) = tx.members().find(&org.id, &user.id).await? else { continue };
+            for record in tx.invites().sent_by(&org.id, &user.id).await? {
+                tx.invites().take(&org.id, &record.invite.id).await?;
                 tx.mails().cancel(&record.mail_id).await?;
                 let data = InviteData { invite: record.invite.summary() };
-                tx.push(Event::new(EventKind::InviteRevoked, (org_id, slug), Actor::System, &data)?);
+                tx.push(Event::new(EventKind::InviteRevoked, org.clone(), Actor::System, &data)?);
             }
-            ended.extend(tx.sessions().end_of_member(org_id, &user.id).await?);
+            ended.extend(tx.sessions().end_of_member(&org.id, &user.id).await?);
             let data = MemberData { member: member.entry(), previous: None };
-            tx.push(Event::new(EventKind::MemberRemoved, (org_id, slug), Actor::System, &data)?);
+            tx.push(Event::new(EventKind::MemberRemoved, org.clone(), Actor::System, &data)?);
         }
         tell_ended(&mut tx, &ended, &Ending { reason: EndReason::Removed, actor: Actor::System }).await?;
         tx.users().delete(&user.id).await?;
-        self.auth.commit(tx, now).await?;
+        tx.commit().await?;
         Ok(user)
     }
 
@@ -168,7 +164,7 @@ impl Operator {
             }
             SessionsOf::Organization(slug) => self.revoke_in(&slug).await,
             SessionsOf::User(email) => {
-                let mut tx = self.auth.store().begin().await?;
+                let mut tx = self.auth.begin().await?;
                 let account = tx.users().find_by_email(&email).await?.ok_or(Error::NotFound("account"))?;
                 hold_account(&mut tx, &account.user.id).await?;
                 tx.pending_logins().end_of_user(&account.user.id).await?;
@@ -187,7 +183,7 @@ impl Operator {
 
     async fn told(&self, mut tx: Tx, ended: &[Ended]) -> Result<u64, Error> {
         tell_ended(&mut tx, ended, &Ending { reason: EndReason::Operator, actor: Actor::System }).await?;
-        self.auth.commit(tx, self.auth.now()).await?;
+        tx.commit().await?;
         u64::try_from(ended.len()).map_err(Error::internal)
     }
 }

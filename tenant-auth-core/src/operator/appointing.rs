@@ -39,7 +39,7 @@ impl Operator {
 
     /// A transaction that holds the account and its memberships.
     async fn begin_with(&self, email: &Email) -> Result<(Tx, Account), Error> {
-        let mut tx = self.auth.store().begin().await?;
+        let mut tx = self.auth.begin().await?;
         let known = tx.users().find_by_email(email).await?.ok_or(Error::NotFound("account"))?;
         hold_account(&mut tx, &known.user.id).await?;
         let account = tx.users().find(&known.user.id).await?.ok_or(Error::NotFound("account"))?;
@@ -54,7 +54,7 @@ impl Operator {
         tx.users().set_role(&user.id, role).await?;
         let data = UserData { user: &user, previous: Some(&previous) };
         tell_user(&mut tx, EventKind::UserUpdated, &Actor::System, &data).await?;
-        self.auth.commit(tx, self.auth.now()).await?;
+        tx.commit().await?;
         Ok(user)
     }
 }

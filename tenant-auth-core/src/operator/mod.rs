@@ -12,7 +12,7 @@ pub use organizations::{Invited, NewOrganization, OrganizationChange};
 pub use session::DeploymentAdmin;
 
 use crate::{
-    backend::{CreatedApiKey, NewApiKey, create_key},
+    backend::{CreatedApiKey, KeyMaker, NewApiKey, create_key},
     error::Error,
     event::{ApiKeyData, EventKind},
     keys,
@@ -40,12 +40,11 @@ impl Operator {
     /// # Errors
     /// [`Error::UnknownOrganization`], [`Error::LimitReached`], [`Error::Invalid`].
     pub async fn create_api_key(&self, slug: &Slug, new: NewApiKey) -> Result<CreatedApiKey, Error> {
-        let now = self.auth.now();
         let (mut tx, org) = self.begin_in(slug).await?;
-        let created = create_key(&self.auth, &mut tx, (&org, None), new, now).await?;
+        let created = create_key(&self.auth, &mut tx, &KeyMaker { org: &org, user: None }, new).await?;
         let data = ApiKeyData { api_key: &created.api_key };
-        tx.push(Event::new(EventKind::ApiKeyCreated, (&org.id, &org.slug), Actor::System, &data)?);
-        self.auth.commit(tx, now).await?;
+        tx.push(Event::new(EventKind::ApiKeyCreated, &org, Actor::System, &data)?);
+        tx.commit().await?;
         Ok(created)
     }
 
@@ -55,16 +54,14 @@ impl Operator {
     /// # Errors
     /// [`Error::Unavailable`]; it can be started again at any point.
     pub async fn rotate_keys(&self, compromised: bool) -> Result<u64, Error> {
-        let now = self.auth.now();
-        let (master, entropy) = (self.auth.master_keys(), self.auth.entropy());
-        let mut tx = self.auth.store().begin().await?;
-        keys::rotate(&mut tx, master, compromised, now, entropy).await?;
-        tx.commit(now, entropy).await?;
+        let mut tx = self.auth.begin().await?;
+        keys::rotate(&mut tx, compromised).await?;
+        tx.commit().await?;
         self.auth.reload_keys().await?;
         if compromised {
             // Another process may know the old keys for a few seconds yet; without sessions they open nothing.
             self.revoke_sessions(SessionsOf::All).await?;
         }
-        keys::reseal(self.auth.store(), master, now, entropy).await
+        keys::reseal(self.auth.transactions(), self.auth.master_keys()).await
     }
 }

@@ -6,14 +6,12 @@ use crate::{
     config::LinkedPage,
     error::Error,
     event::{EventKind, OrgData},
-    id::Id,
     model::{InviteSummary, Organization, Role, Status},
-    org::{Invitation, Inviter, Patch, invite},
+    org::{Invitation, Inviter, Patch, place_invite},
     page::Page,
     secret::LinkToken,
     service::TenantAuth,
     store::{Actor, Event, Tx},
-    time::Timestamp,
     value::{AppUrl, DisplayName, Email, Plan, Slug},
 };
 
@@ -68,20 +66,19 @@ pub struct Invited {
 /// Something an operator does: a write transaction that holds what it is about, and whose word it is.
 pub(super) struct Deed {
     pub(super) tx: Tx,
-    pub(super) now: Timestamp,
     pub(super) actor: Actor,
 }
 
 impl Deed {
     pub(super) async fn create(mut self, auth: &TenantAuth, new: NewOrganization) -> Result<Invited, Error> {
         let org = Organization {
-            id: Id::generate(self.now, auth.entropy()),
+            id: self.tx.new_id(),
             name: new.name,
             slug: new.slug,
             plan: new.plan,
             status: Status::Active,
             app_url: new.app_url,
-            created_at: self.now,
+            created_at: self.tx.now(),
             allowed_origins: Vec::new(),
         };
         // Of several who take a slug at once the unique index lets one.
@@ -125,20 +122,20 @@ impl Deed {
             return Ok(org);
         }
         self.tx.organizations().update(&changed).await?;
-        auth.commit(self.tx, self.now).await?;
+        self.tx.commit().await?;
         Ok(changed)
     }
 
     pub(super) async fn invite_admin(mut self, auth: &TenantAuth, org: Organization, email: &Email) -> Result<Invited, Error> {
         let invitation = Invitation { org: &org, email, role: Role::OrgAdmin, by: Inviter::Operator(&self.actor) };
-        let (invite, token) = invite(auth, &mut self.tx, &invitation, self.now).await?;
-        auth.commit(self.tx, self.now).await?;
+        let (invite, token) = place_invite(auth, &mut self.tx, &invitation).await?;
+        self.tx.commit().await?;
         let url = auth.config().link(LinkedPage::Invite, org.slug.as_str(), token.expose());
         Ok(Invited { org, invite: invite.summary(), token, url })
     }
 
     fn tell(&mut self, kind: EventKind, org: &Organization, previous: &Organization) -> Result<(), Error> {
-        self.tx.push(Event::new(kind, (&org.id, &org.slug), self.actor.clone(), &OrgData { org, previous })?);
+        self.tx.push(Event::new(kind, org, self.actor.clone(), &OrgData { org, previous })?);
         Ok(())
     }
 }
@@ -149,7 +146,7 @@ impl Operator {
     /// # Errors
     /// [`Error::SlugTaken`].
     pub async fn create_organization(&self, new: NewOrganization) -> Result<Invited, Error> {
-        let tx = self.auth.store().begin().await?;
+        let tx = self.auth.begin().await?;
         self.deed(tx).create(&self.auth, new).await
     }
 
@@ -191,12 +188,12 @@ impl Operator {
     }
 
     fn deed(&self, tx: Tx) -> Deed {
-        Deed { tx, now: self.auth.now(), actor: Actor::System }
+        Deed { tx, actor: Actor::System }
     }
 
     pub(super) async fn begin_in(&self, slug: &Slug) -> Result<(Tx, Organization), Error> {
         let known = self.auth.tenant(slug.as_str()).await?.org;
-        let mut tx = self.auth.store().begin().await?;
+        let mut tx = self.auth.begin().await?;
         let org = tx.organizations().lock(&known.id).await?.ok_or(Error::UnknownOrganization)?;
         Ok((tx, org))
     }

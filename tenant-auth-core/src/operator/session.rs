@@ -104,7 +104,7 @@ impl DeploymentAdmin {
     /// of their ids; then what the right rests on is held: membership, account (its role and its second factor), session.
     async fn begin(&self, target: Option<&OrgId>) -> Result<(Deed, Option<Organization>), Error> {
         let member = &self.0;
-        let mut tx = member.auth.store().begin().await?;
+        let mut tx = member.auth.begin().await?;
         let mut locked = Vec::from_iter(target.into_iter().chain([member.org_id()]));
         locked.sort();
         locked.dedup();
@@ -117,9 +117,9 @@ impl DeploymentAdmin {
         }
         tx.members().hold(member.org_id(), member.user_id()).await?.ok_or(Error::SessionRequired)?;
         tx.users().hold(member.user_id()).await?;
-        let Write { mut tx, now, standing } = member.judge_again(tx).await?;
+        let Write { mut tx, standing } = member.judge_again(tx).await?;
         let factor = tx.second_factors().find(member.user_id()).await?;
         judge(&member.auth, &standing, factor.is_some_and(|factor| factor.enabled_at().is_some()))?;
-        Ok((Deed { tx, now, actor: member.actor() }, found))
+        Ok((Deed { tx, actor: member.actor() }, found))
     }
 }

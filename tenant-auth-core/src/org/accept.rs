@@ -6,12 +6,10 @@ use crate::{
     caller::{Client, Tenant},
     error::Error,
     event::{EventKind, InviteData, MemberData, UserData},
-    id::Id,
     mail::{self, Letter},
-    model::{AccountRole, AuthMethod, Invite, InviteSummary, Membership, Profile, Role, Status, User},
+    model::{AccountRole, AuthMethod, Invite, InviteSummary, Membership, OrgRef, Profile, Role, Status, User},
     secret::{LinkToken, Password, StoredPassword},
     store::{Account, Actor, Event, InviteRecord, MemberRecord, Tx},
-    time::Timestamp,
     value::{DisplayName, Metadata, password::Owner},
 };
 
@@ -66,27 +64,27 @@ impl Tenant {
         }
         let guest = self.guest(token, registration).await?;
 
-        let now = self.auth.now();
-        let mut tx = self.auth.store().begin().await?;
+        let mut tx = self.auth.begin().await?;
         let org = tx.organizations().lock(&self.org.id).await?.ok_or(Error::UnknownOrganization)?;
         if org.status == Status::Suspended {
             return Err(Error::Suspended);
         }
+        let now = tx.now();
         let record = tx.invites().find_by_token(&org.id, &token.digest(), now).await?.ok_or(Error::InvalidInvite)?;
         if !tx.invites().take(&org.id, &record.invite.id).await? {
             return Err(Error::InvalidInvite);
         }
         tx.mails().cancel(&record.mail_id).await?;
-        let account = self.settle(&mut tx, guest, &record, now).await?;
-        let membership = self.join(&mut tx, &account, &record.invite, now).await?;
+        let account = self.settle(&mut tx, guest, &record).await?;
+        let membership = self.join(&mut tx, &account, &record.invite).await?;
         let opening = Opening { id: None, methods: vec![AuthMethod::Invite], client };
         if tx.second_factors().find(&account.user.id).await?.is_some_and(|factor| factor.enabled_at().is_some()) {
-            let partial = wait_for_second_factor(&mut tx, self, &account, opening, now).await?;
-            self.auth.commit(tx, now).await?;
+            let partial = wait_for_second_factor(&mut tx, self, &account, opening).await?;
+            tx.commit().await?;
             return Ok(Login::SecondFactor(partial));
         }
-        let standing = open_session(&mut tx, self, account, membership, opening, now).await?;
-        self.auth.commit(tx, now).await?;
+        let standing = open_session(&mut tx, self, account, membership, opening).await?;
+        tx.commit().await?;
 
         let tokens = self.auth.signer().issue(&standing.session)?;
         Ok(Login::Session(Box::new(Opened { tokens, standing })))
@@ -114,7 +112,7 @@ impl Tenant {
     }
 
     /// The account, whose address is verified now: the link reached it.
-    async fn settle(&self, tx: &mut Tx, guest: Guest, record: &InviteRecord, now: Timestamp) -> Result<Account, Error> {
+    async fn settle(&self, tx: &mut Tx, guest: Guest, record: &InviteRecord) -> Result<Account, Error> {
         let (account, newly_verified) = match guest {
             Guest::Known(known) => {
                 // Read again under lock: the session must not be opened in an epoch that has passed.
@@ -126,14 +124,14 @@ impl Tenant {
             }
             Guest::New(name, password) => {
                 let user = User {
-                    id: Id::generate(now, self.auth.entropy()),
+                    id: tx.new_id(),
                     name,
                     email: record.invite.email.clone(),
                     role: AccountRole::User,
                     is_email_verified: true,
                     profile: Profile::default(),
                 };
-                if !tx.users().insert(&user, &password, now).await? {
+                if !tx.users().insert(&user, &password).await? {
                     return Err(Error::AccountExists);
                 }
                 (Account { user, password, epoch: 1 }, true)
@@ -142,39 +140,38 @@ impl Tenant {
         if newly_verified {
             let actor = Actor::User(account.user.id.clone());
             let data = UserData { user: &account.user, previous: None };
-            let mut places = tx.users().organizations_of(&account.user.id).await?;
-            if !places.iter().any(|(org_id, _)| *org_id == self.org.id) {
-                places.push((self.org.id.clone(), self.org.slug.clone()));
+            let mut orgs = tx.users().organizations_of(&account.user.id).await?;
+            if !orgs.iter().any(|org| org.id == self.org.id) {
+                orgs.push(OrgRef::from(&self.org));
             }
-            for (org_id, slug) in places {
-                tx.push(Event::new(EventKind::UserEmailVerified, (&org_id, &slug), actor.clone(), &data)?);
+            for org in orgs {
+                tx.push(Event::new(EventKind::UserEmailVerified, org, actor.clone(), &data)?);
             }
         }
         Ok(account)
     }
 
-    async fn join(&self, tx: &mut Tx, account: &Account, invite: &Invite, now: Timestamp) -> Result<Membership, Error> {
+    async fn join(&self, tx: &mut Tx, account: &Account, invite: &Invite) -> Result<Membership, Error> {
         let membership = Membership {
-            id: Id::generate(now, self.auth.entropy()),
+            id: tx.new_id(),
             org_id: self.org.id.clone(),
             user_id: account.user.id.clone(),
             role: invite.role,
             status: Status::Active,
-            joined_at: now,
+            joined_at: tx.now(),
             metadata: Metadata::default(),
         };
         if !tx.members().insert(&membership).await? {
             return Err(Error::AlreadyMember);
         }
-        let place = (&self.org.id, &self.org.slug);
         let actor = Actor::User(account.user.id.clone());
         let member =
             MemberRecord { membership: membership.clone(), name: account.user.name.clone(), email: account.user.email.clone() };
-        tx.push(Event::new(EventKind::InviteAccepted, place, actor.clone(), &InviteData { invite: invite.summary() })?);
-        tx.push(Event::new(EventKind::MemberJoined, place, actor, &MemberData { member: member.entry(), previous: None })?);
+        tx.push(Event::new(EventKind::InviteAccepted, &self.org, actor.clone(), &InviteData { invite: invite.summary() })?);
+        tx.push(Event::new(EventKind::MemberJoined, &self.org, actor, &MemberData { member: member.entry(), previous: None })?);
         if invite.role == Role::OrgAdmin {
             let notice = Letter::NewAdmin { organization: &self.org.name, who: &account.user.email };
-            mail::tell_admins(&self.auth, tx, &self.org.id, &notice, now).await?;
+            mail::tell_admins(tx, &self.org.id, &notice).await?;
         }
         Ok(membership)
     }

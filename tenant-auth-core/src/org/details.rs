@@ -5,7 +5,6 @@ use crate::{
     error::Error,
     event::{EventKind, OrgData},
     model::Organization,
-    store::Event,
     value::{AppUrl, DisplayName, Origin},
 };
 
@@ -61,10 +60,10 @@ impl OrgAdmin {
         org.name = update.name.unwrap_or(org.name);
         org.app_url = update.app_url.apply(org.app_url);
         org.allowed_origins = update.allowed_origins.apply(Some(org.allowed_origins)).unwrap_or_default();
-        write.tx.organizations().update(&org).await?;
+        write.organizations().update(&org).await?;
         let data = OrgData { org: &org, previous: &previous };
-        write.tx.push(Event::new(EventKind::OrgUpdated, self.0.place(), self.0.actor(), &data)?);
-        self.0.auth.commit(write.tx, write.now).await?;
+        write.push(EventKind::OrgUpdated, &data)?;
+        write.commit().await?;
         Ok(org)
     }
 }

@@ -8,14 +8,13 @@ use crate::{
     config::LinkedPage,
     error::Error,
     event::{EventKind, InviteData},
-    id::{DeliveryId, Id, InviteId},
+    id::{InviteId, MailId},
     mail::{self, InvitedBy, Letter},
     model::{Invite, MailStatus, Organization, Role, User},
     page::{List, Page},
     secret::LinkToken,
     service::TenantAuth,
     store::{Actor, Event, InviteRecord, MailKind, NewInvite, Tx},
-    time::Timestamp,
     value::Email,
 };
 
@@ -49,8 +48,8 @@ impl OrgAdmin {
     pub async fn invite(&self, email: &Email, role: Role) -> Result<Invite, Error> {
         let mut write = self.begin_write().await?;
         let invitation = Invitation { org: &write.standing.org, email, role, by: Inviter::Admin(&write.standing.user) };
-        let (invite, _) = invite(&self.0.auth, &mut write.tx, &invitation, write.now).await?;
-        self.0.auth.commit(write.tx, write.now).await?;
+        let (invite, _) = place_invite(&self.0.auth, &mut write.tx, &invitation).await?;
+        write.commit().await?;
         Ok(invite)
     }
 
@@ -71,14 +70,15 @@ impl OrgAdmin {
         let auth = &self.0.auth;
         let mut write = self.begin_write().await?;
         let InviteRecord { mut invite, mail_id } = self.pending(&mut write, id).await?;
-        invite.expires_at = write.now.plus(auth.config().invite_ttl);
+        invite.expires_at = write.now().plus(auth.config().invite_ttl);
         invite.mail = MailStatus::Queued;
-        write.tx.mails().cancel(&mail_id).await?;
-        let token = LinkToken::generate(auth.entropy());
-        let mail_id = post(auth, &mut write.tx, (&write.standing.org, &invite), (&token, InvitedBy::Admin), write.now).await?;
-        write.tx.invites().renew(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: mail_id.as_str() }).await?;
+        write.mails().cancel(&mail_id).await?;
+        let token = LinkToken::generate(write.entropy());
+        let mail = InviteMail { org: &write.standing.org, invite: &invite, token: &token, by: InvitedBy::Admin };
+        let mail_id = mail_invite(auth, &mut write.tx, &mail).await?;
+        write.invites().renew(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: &mail_id }).await?;
         self.tell(&mut write, EventKind::InviteResent, &invite)?;
-        auth.commit(write.tx, write.now).await?;
+        write.commit().await?;
         Ok(invite)
     }
 
@@ -89,31 +89,29 @@ impl OrgAdmin {
     pub async fn revoke_invite(&self, id: &InviteId) -> Result<(), Error> {
         let mut write = self.begin_write().await?;
         let InviteRecord { invite, mail_id } = self.pending(&mut write, id).await?;
-        if !write.tx.invites().take(self.0.org_id(), id).await? {
+        if !write.invites().take(self.0.org_id(), id).await? {
             return Err(Error::NotFound("invite"));
         }
-        write.tx.mails().cancel(&mail_id).await?;
+        write.mails().cancel(&mail_id).await?;
         self.tell(&mut write, EventKind::InviteRevoked, &invite)?;
-        self.0.auth.commit(write.tx, write.now).await
+        write.commit().await
     }
 
     async fn pending(&self, write: &mut Write, id: &InviteId) -> Result<InviteRecord, Error> {
-        write.tx.invites().find(self.0.org_id(), id, write.now).await?.ok_or(Error::NotFound("invite"))
+        let now = write.now();
+        write.invites().find(self.0.org_id(), id, now).await?.ok_or(Error::NotFound("invite"))
     }
 
     fn tell(&self, write: &mut Write, kind: EventKind, invite: &Invite) -> Result<(), Error> {
-        let data = InviteData { invite: invite.summary() };
-        write.tx.push(Event::new(kind, self.0.place(), self.0.actor(), &data)?);
-        Ok(())
+        write.push(kind, &InviteData { invite: invite.summary() })
     }
 }
 
 /// Places an invite in a transaction that holds the organization, with its mail and its event.
-pub(crate) async fn invite(
+pub(crate) async fn place_invite(
     auth: &TenantAuth,
     tx: &mut Tx,
     invitation: &Invitation<'_>,
-    now: Timestamp,
 ) -> Result<(Invite, LinkToken), Error> {
     let Invitation { org, email, role, by } = invitation;
     let (sender, actor, invited_by) = match by {
@@ -124,33 +122,38 @@ pub(crate) async fn invite(
         return Err(Error::AlreadyMember);
     }
     let invite = Invite {
-        id: Id::generate(now, auth.entropy()),
+        id: tx.new_id(),
         org_id: org.id.clone(),
         email: (*email).clone(),
         role: *role,
         invited_by: sender.map(|user| user.id.clone()),
         invited_by_email: sender.map(|user| user.email.clone()),
-        created_at: now,
-        expires_at: now.plus(auth.config().invite_ttl),
+        created_at: tx.now(),
+        expires_at: tx.now().plus(auth.config().invite_ttl),
         mail: MailStatus::Queued,
     };
-    let token = LinkToken::generate(auth.entropy());
-    let mail_id = post(auth, tx, (org, &invite), (&token, invited_by), now).await?;
-    if !tx.invites().place(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: mail_id.as_str() }).await? {
+    let token = LinkToken::generate(tx.entropy());
+    let mail_id = mail_invite(auth, tx, &InviteMail { org, invite: &invite, token: &token, by: invited_by }).await?;
+    if !tx.invites().place(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: &mail_id }).await? {
         return Err(Error::AlreadyInvited);
     }
     let data = InviteData { invite: invite.summary() };
-    tx.push(Event::new(EventKind::InviteCreated, (&org.id, &org.slug), actor, &data)?);
+    tx.push(Event::new(EventKind::InviteCreated, *org, actor, &data)?);
     Ok((invite, token))
 }
 
-async fn post(
-    auth: &TenantAuth,
-    tx: &mut Tx,
-    (org, invite): (&Organization, &Invite),
-    (token, by): (&LinkToken, InvitedBy),
-    now: Timestamp,
-) -> Result<DeliveryId, Error> {
+/// What the mail of an invite tells.
+struct InviteMail<'a> {
+    org: &'a Organization,
+    invite: &'a Invite,
+    token: &'a LinkToken,
+    by: InvitedBy,
+}
+
+/// Leaves the mail of an invite in the outbox, within what an organization's admins may send in a day.
+async fn mail_invite(auth: &TenantAuth, tx: &mut Tx, mail: &InviteMail<'_>) -> Result<MailId, Error> {
+    let InviteMail { org, invite, token, by } = *mail;
+    let now = tx.now();
     // The organization is locked: nobody else counts at the same time.
     if by == InvitedBy::Admin
         && let Some(oldest) = tx.mails().nth_latest(&org.id, MailKind::Invite, now.minus(DAY), MOST_PER_DAY).await?
@@ -159,5 +162,5 @@ async fn post(
     }
     let link = auth.config().link(LinkedPage::Invite, org.slug.as_str(), token.expose());
     let letter = Letter::Invite { org, invite, link: &link, by };
-    mail::letter(auth, tx, &org.id, (&invite.email, &letter), now).await
+    mail::enqueue(tx, &org.id, &invite.email, &letter).await
 }

@@ -10,7 +10,7 @@ use crate::{
     mail::{self, Letter},
     model::{MemberEntry, Membership, Role, Status},
     page::{List, Page},
-    store::{Event, MemberRecord},
+    store::MemberRecord,
     value::Metadata,
 };
 
@@ -34,7 +34,7 @@ impl Member {
     }
 
     async fn find(&self, write: &mut Write, user: &UserId) -> Result<MemberRecord, Error> {
-        write.tx.members().find(self.org_id(), user).await?.ok_or(Error::NotFound("member"))
+        write.members().find(self.org_id(), user).await?.ok_or(Error::NotFound("member"))
     }
 
     /// Ends a membership with all that hangs on it.
@@ -42,38 +42,36 @@ impl Member {
         self.keep_an_admin(&mut write, &target.membership).await?;
         self.withdraw_invites_of(&mut write, &target.membership).await?;
         let Membership { org_id, user_id, .. } = &target.membership;
-        write.tx.members().hold(org_id, user_id).await?;
-        let ended = write.tx.sessions().end_of_member(org_id, user_id).await?;
+        write.members().hold(org_id, user_id).await?;
+        let ended = write.sessions().end_of_member(org_id, user_id).await?;
         tell_ended(&mut write.tx, &ended, &Ending { reason: EndReason::Removed, actor: self.actor() }).await?;
-        write.tx.members().remove(&target.membership).await?;
+        write.members().remove(&target.membership).await?;
         self.tell(&mut write, EventKind::MemberRemoved, &target, None)?;
-        self.auth.commit(write.tx, write.now).await
+        write.commit().await
     }
 
     /// Fails when the organization would be left without an active org_admin.
     async fn keep_an_admin(&self, write: &mut Write, losing: &Membership) -> Result<(), Error> {
-        if losing.is_active_admin() && write.tx.members().count_active_admins(self.org_id()).await? <= 1 {
+        if losing.is_active_admin() && write.members().count_active_admins(self.org_id()).await? <= 1 {
             return Err(Error::LastAdmin);
         }
         Ok(())
     }
 
     async fn withdraw_invites_of(&self, write: &mut Write, admin: &Membership) -> Result<(), Error> {
-        for record in write.tx.invites().sent_by(self.org_id(), &admin.user_id).await? {
-            write.tx.invites().take(self.org_id(), &record.invite.id).await?;
-            write.tx.mails().cancel(&record.mail_id).await?;
-            if record.invite.expires_at > write.now {
+        for record in write.invites().sent_by(self.org_id(), &admin.user_id).await? {
+            write.invites().take(self.org_id(), &record.invite.id).await?;
+            write.mails().cancel(&record.mail_id).await?;
+            if record.invite.expires_at > write.now() {
                 let data = InviteData { invite: record.invite.summary() };
-                write.tx.push(Event::new(EventKind::InviteRevoked, self.place(), self.actor(), &data)?);
+                write.push(EventKind::InviteRevoked, &data)?;
             }
         }
         Ok(())
     }
 
     fn tell(&self, write: &mut Write, kind: EventKind, now: &MemberRecord, previous: Option<&MemberRecord>) -> Result<(), Error> {
-        let data = MemberData { member: now.entry(), previous: previous.map(MemberRecord::entry) };
-        write.tx.push(Event::new(kind, self.place(), self.actor(), &data)?);
-        Ok(())
+        write.push(kind, &MemberData { member: now.entry(), previous: previous.map(MemberRecord::entry) })
     }
 }
 
@@ -126,10 +124,10 @@ impl OrgAdmin {
     pub async fn end_member_sessions(&self, user: &UserId) -> Result<(), Error> {
         let mut write = self.begin_write().await?;
         self.0.find(&mut write, user).await?;
-        write.tx.members().hold(self.0.org_id(), user).await?;
-        let ended = write.tx.sessions().end_of_member(self.0.org_id(), user).await?;
+        write.members().hold(self.0.org_id(), user).await?;
+        let ended = write.sessions().end_of_member(self.0.org_id(), user).await?;
         tell_ended(&mut write.tx, &ended, &Ending { reason: EndReason::Admin, actor: self.0.actor() }).await?;
-        self.0.auth.commit(write.tx, write.now).await
+        write.commit().await
     }
 
     /// Applies one change to a membership, with the rules and the event that go with it. A change that changes nothing is no
@@ -140,24 +138,28 @@ impl OrgAdmin {
         let mut changed = previous.clone();
         change(&mut changed.membership);
         let (before, after) = (&previous.membership, &changed.membership);
-        let kind = match () {
-            () if before.role != after.role => EventKind::MemberRoleChanged,
-            () if before.status != after.status && after.status == Status::Suspended => EventKind::MemberSuspended,
-            () if before.status != after.status => EventKind::MemberReactivated,
-            () if before.metadata != after.metadata => EventKind::MemberUpdated,
-            () => return Ok(changed.membership),
+        let kind = if before.role != after.role {
+            EventKind::MemberRoleChanged
+        } else if before.status != after.status && after.status == Status::Suspended {
+            EventKind::MemberSuspended
+        } else if before.status != after.status {
+            EventKind::MemberReactivated
+        } else if before.metadata != after.metadata {
+            EventKind::MemberUpdated
+        } else {
+            return Ok(changed.membership);
         };
         if before.is_active_admin() && !after.is_active_admin() {
             self.0.keep_an_admin(&mut write, before).await?;
             self.0.withdraw_invites_of(&mut write, before).await?;
         }
-        write.tx.members().update(after).await?;
+        write.members().update(after).await?;
         if after.role == Role::OrgAdmin && before.role != after.role {
             let notice = Letter::NewAdmin { organization: &write.standing.org.name, who: &changed.email };
-            mail::tell_admins(&self.0.auth, &mut write.tx, self.0.org_id(), &notice, write.now).await?;
+            mail::tell_admins(&mut write.tx, self.0.org_id(), &notice).await?;
         }
         self.0.tell(&mut write, kind, &changed, Some(&previous))?;
-        self.0.auth.commit(write.tx, write.now).await?;
+        write.commit().await?;
         Ok(changed.membership)
     }
 }

@@ -7,4 +7,4 @@ mod members;
 
 pub use accept::{InvitePreview, Registration};
 pub use details::{OrganizationUpdate, Patch};
-pub(crate) use invites::{Invitation, Inviter, invite};
+pub(crate) use invites::{Invitation, Inviter, place_invite};

@@ -16,6 +16,7 @@ mod postgres;
 mod sql;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod transaction;
 
 #[cfg(feature = "postgres")]
 pub use postgres::Postgres;
@@ -42,7 +43,10 @@ pub(crate) use sql::{
     webhooks::{SealedSecret, Subscriber},
 };
 
-use crate::{error::Error, model::EventKind, time::Timestamp};
+pub(crate) use transaction::{Committed, Context, FollowUp, Transactions, Tx};
+
+use crate::error::Error;
+use transaction::{Touched, Transaction};
 
 /// A database, opened and ready. Made by [`Sqlite::open`], [`Postgres::connect`] or [`Store::open`].
 #[derive(Clone, Debug)]
@@ -112,19 +116,6 @@ impl Store {
         }
     }
 
-    /// A write transaction. Dropped without [`Tx::commit`] it leaves nothing behind.
-    pub(crate) async fn begin(&self) -> Result<Tx, Error> {
-        let transaction = match &self.0 {
-            #[cfg(feature = "sqlite")]
-            Engine::Sqlite(sqlite) => {
-                Transaction::Sqlite(sqlite.writer().begin_with("BEGIN IMMEDIATE").await.map_err(failure::of)?)
-            }
-            #[cfg(feature = "postgres")]
-            Engine::Postgres(postgres) => Transaction::Postgres(postgres.pool().begin().await.map_err(failure::of)?),
-        };
-        Ok(Tx { transaction, touched: Vec::new(), events: Vec::new(), fills_outbox: false })
-    }
-
     /// The pools as they are now.
     pub(crate) fn pools(&self) -> Vec<Pool> {
         match &self.0 {
@@ -172,75 +163,6 @@ pub(crate) enum Reader {
     Sqlite(sqlx::pool::PoolConnection<sqlx::Sqlite>),
     #[cfg(feature = "postgres")]
     Postgres(sqlx::pool::PoolConnection<sqlx::Postgres>),
-}
-
-/// A write transaction: what it touched and what happened in it leave with its commit.
-pub(crate) struct Tx {
-    transaction: Transaction,
-    touched: Vec<Touched>,
-    events: Vec<Event>,
-    fills_outbox: bool,
-}
-
-enum Transaction {
-    #[cfg(feature = "sqlite")]
-    Sqlite(sqlx::Transaction<'static, sqlx::Sqlite>),
-    #[cfg(feature = "postgres")]
-    Postgres(sqlx::Transaction<'static, sqlx::Postgres>),
-}
-
-/// Something a cached answer may rest on, changed by a transaction.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Touched {
-    pub(crate) kind: &'static str,
-    pub(crate) id: String,
-}
-
-impl Tx {
-    /// Says that an event happened in this transaction; it is written at the commit.
-    pub(crate) fn push(&mut self, event: Event) {
-        self.events.push(event);
-    }
-
-    /// What happened in this transaction so far.
-    pub(crate) fn event_kinds(&self) -> Vec<EventKind> {
-        self.events.iter().map(Event::kind).collect()
-    }
-
-    /// Records that there is something for the worker. Called by the repositories, never by flows.
-    fn fill_outbox(&mut self) {
-        self.fills_outbox = true;
-    }
-
-    /// Records that what is known of this thing is no longer true. Called by the repositories, never by flows.
-    fn touch(&mut self, kind: &'static str, id: &str) {
-        self.touched.push(Touched { kind, id: id.to_owned() });
-    }
-
-    /// Writes the change notes and the events, then commits. The event sequences come last: they are the rows that
-    /// transactions of several organizations share.
-    pub(crate) async fn commit(self, now: Timestamp, ids: &dyn crate::ports::Entropy) -> Result<(), Error> {
-        self.finish(now, ids).await.map(drop)
-    }
-
-    /// Commits; `true` when there is something for the worker now.
-    pub(crate) async fn finish(mut self, now: Timestamp, ids: &dyn crate::ports::Entropy) -> Result<bool, Error> {
-        self.touched.sort();
-        self.touched.dedup();
-        for touched in std::mem::take(&mut self.touched) {
-            self.changes().note(&touched, now).await?;
-        }
-        let events = std::mem::take(&mut self.events);
-        outbox::write(&mut self, events, now, ids).await?;
-        let fills_outbox = self.fills_outbox;
-        match self.transaction {
-            #[cfg(feature = "sqlite")]
-            Transaction::Sqlite(transaction) => transaction.commit().await.map_err(failure::of)?,
-            #[cfg(feature = "postgres")]
-            Transaction::Postgres(transaction) => transaction.commit().await.map_err(failure::of)?,
-        }
-        Ok(fills_outbox)
-    }
 }
 
 /// Gives a [`Reader`] and a [`Tx`] their repositories.

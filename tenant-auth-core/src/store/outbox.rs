@@ -12,11 +12,9 @@ use super::{
 };
 use crate::{
     error::Error,
-    id::{ApiKeyId, DeliveryId, EventId, Id, OrgId, UserId, WebhookId},
-    model::EventKind,
-    ports::Entropy,
+    id::{ApiKeyId, DeliveryId, EventId, MailId, OrgId, UserId, WebhookId},
+    model::{EventKind, OrgRef},
     time::Timestamp,
-    value::Slug,
 };
 
 /// What a mail is about, as far as the outbox tells mails apart.
@@ -63,8 +61,7 @@ pub(crate) enum Actor {
 #[derive(Debug)]
 pub(crate) struct Event {
     kind: EventKind,
-    org_id: OrgId,
-    slug: Slug,
+    org: OrgRef,
     actor: Actor,
     data: Box<RawValue>,
     audience: Audience,
@@ -81,14 +78,9 @@ enum Audience {
 
 impl Event {
     /// `data` holds REST objects by name, and never a secret.
-    pub(crate) fn new(
-        kind: EventKind,
-        (org_id, slug): (&OrgId, &Slug),
-        actor: Actor,
-        data: &impl Serialize,
-    ) -> Result<Self, Error> {
+    pub(crate) fn new(kind: EventKind, org: impl Into<OrgRef>, actor: Actor, data: &impl Serialize) -> Result<Self, Error> {
         let data = to_raw_value(data).map_err(Error::internal)?;
-        Ok(Self { kind, org_id: org_id.clone(), slug: slug.clone(), actor, data, audience: Audience::Subscribers })
+        Ok(Self { kind, org: org.into(), actor, data, audience: Audience::Subscribers })
     }
 
     /// Sends it to one webhook only, as this delivery.
@@ -105,7 +97,7 @@ impl Event {
 /// A mail to be stored with the transaction; its content is sealed already.
 #[derive(Debug)]
 pub(crate) struct OutgoingMail {
-    pub(crate) id: DeliveryId,
+    pub(crate) id: MailId,
     pub(crate) org_id: OrgId,
     pub(crate) kind: MailKind,
     pub(crate) sealed: String,
@@ -122,15 +114,9 @@ struct Payload<'a> {
     kind: &'static str,
     timestamp: Timestamp,
     sequence: i64,
-    org: PayloadOrg<'a>,
+    org: &'a OrgRef,
     actor: PayloadActor<'a>,
     data: &'a RawValue,
-}
-
-#[derive(Serialize)]
-struct PayloadOrg<'a> {
-    id: &'a OrgId,
-    slug: &'a Slug,
 }
 
 #[derive(Serialize)]
@@ -152,32 +138,32 @@ impl Actor {
 
 /// Numbers and stores the events of a transaction, organization by organization in the order of their ids: two transactions
 /// that share several organizations cannot wait for each other in a circle.
-pub(super) async fn write(tx: &mut Tx, events: Vec<Event>, now: Timestamp, entropy: &dyn Entropy) -> Result<(), Error> {
+pub(super) async fn write(tx: &mut Tx, events: Vec<Event>) -> Result<(), Error> {
     let mut by_org: BTreeMap<OrgId, Vec<Event>> = BTreeMap::new();
     for event in events {
-        by_org.entry(event.org_id.clone()).or_default().push(event);
+        by_org.entry(event.org.id.clone()).or_default().push(event);
     }
     for (org_id, events) in by_org {
         let count = i64::try_from(events.len()).map_err(Error::internal)?;
         let Some(last) = tx.events().advance(&org_id, count).await? else { continue };
         for (event, sequence) in events.iter().zip(last - count + 1..) {
-            let id: EventId = Id::generate(now, entropy);
+            let id: EventId = tx.new_id();
             let payload = Payload {
                 id: &id,
                 kind: event.kind.as_str(),
-                timestamp: now,
+                timestamp: tx.now(),
                 sequence,
-                org: PayloadOrg { id: &event.org_id, slug: &event.slug },
+                org: &event.org,
                 actor: event.actor.payload(),
                 data: &event.data,
             };
             let payload = serde_json::to_string(&payload).map_err(Error::internal)?;
             let kind = event.kind.as_str();
             let published = matches!(event.audience, Audience::Subscribers);
-            tx.events().insert(EventRecord { id: &id, org_id: &org_id, sequence, kind, payload, published }, now).await?;
+            tx.events().insert(EventRecord { id: &id, org_id: &org_id, sequence, kind, payload, published }).await?;
             if let Audience::Only(webhook_id, delivery) = &event.audience {
                 let delivery = NewDelivery { id: delivery, org_id: &org_id, webhook_id, event_id: &id, event_kind: kind };
-                tx.deliveries().insert(&delivery, now).await?;
+                tx.deliveries().insert(&delivery).await?;
             }
         }
     }

@@ -93,17 +93,17 @@ impl TenantAuth {
         let mut waited = Duration::ZERO;
         let mut pause = FIRST_LOOK;
         loop {
-            let now = self.now();
-            let mut tx = self.store().begin().await?;
+            let mut tx = self.begin().await?;
+            let now = tx.now();
             let mut full = None;
             for limit in &limits {
-                if !tx.throttles().reserve(limit, now, now.plus(LEASE)).await? {
+                if !tx.throttles().reserve(limit, now.plus(LEASE)).await? {
                     full = Some(limit);
                     break;
                 }
             }
             let Some(full) = full else {
-                tx.commit(now, self.entropy()).await?;
+                tx.commit().await?;
                 return Ok(Attempt { auth: self.clone(), limits, origin, _places: places });
             };
             let blocked = tx.throttles().state(&full.key).await?.map(|state| state.blocked_until()).filter(|until| *until > now);
@@ -120,12 +120,12 @@ impl TenantAuth {
             pause = (pause * 2).min(LAST_LOOK);
         }
     }
+}
 
-    /// Forgets every failed attempt on an account.
-    pub(crate) async fn forgive(&self, tx: &mut Tx, email: &Email, user: &UserId) -> Result<(), Error> {
-        tx.throttles().forgive(&account_key(email)).await?;
-        tx.throttles().forgive(user.as_str()).await
-    }
+/// Forgets every failed attempt on an account.
+pub(crate) async fn forgive(tx: &mut Tx, email: &Email, user: &UserId) -> Result<(), Error> {
+    tx.throttles().forgive(&account_key(email)).await?;
+    tx.throttles().forgive(user.as_str()).await
 }
 
 /// Mails with a link of one purpose that a recipient gets in an hour, whoever asks (contract section 5).
@@ -135,9 +135,10 @@ const MAILS_PER_HOUR: u32 = 3;
 ///
 /// # Errors
 /// [`Error::RateLimited`] when the recipient has had their share.
-pub(crate) async fn count_mail(tx: &mut Tx, purpose: Purpose, recipient: &Email, now: Timestamp) -> Result<(), Error> {
+pub(crate) async fn count_mail(tx: &mut Tx, purpose: Purpose, recipient: &Email) -> Result<(), Error> {
+    let now = tx.now();
     let key = format!("mail:{}:{}", purpose.as_str(), account_key(recipient));
-    if tx.throttles().spend(&key, now, now.plus(HOUR), MAILS_PER_HOUR).await? {
+    if tx.throttles().spend(&key, now.plus(HOUR), MAILS_PER_HOUR).await? {
         return Ok(());
     }
     let until = tx.throttles().state(&key).await?.map_or(now, |state| state.window_ends_at());
@@ -147,12 +148,12 @@ pub(crate) async fn count_mail(tx: &mut Tx, purpose: Purpose, recipient: &Email,
 impl Attempt {
     /// It was wrong: it counts. `true` when it brought a limit about.
     pub(crate) async fn failed(self) -> Result<bool, Error> {
-        let now = self.auth.now();
         let mut reached = false;
-        let mut tx = self.auth.store().begin().await?;
+        let mut tx = self.auth.begin().await?;
+        let now = tx.now();
         for limit in &self.limits {
             let window_ends = now.plus(limit.window);
-            let Some(state) = tx.throttles().fail(limit, now, window_ends).await? else { continue };
+            let Some(state) = tx.throttles().fail(limit, window_ends).await? else { continue };
             let beyond = u32::try_from(state.failures).unwrap_or(u32::MAX).checked_sub(limit.most);
             let blocked_until = match beyond {
                 None => Timestamp::from_millis(0),
@@ -162,15 +163,15 @@ impl Attempt {
             reached |= beyond == Some(0);
             tx.throttles().block(&limit.key, blocked_until, window_ends.max(blocked_until)).await?;
         }
-        tx.commit(now, self.auth.entropy()).await?;
+        tx.commit().await?;
         Ok(reached)
     }
 
     /// It was right, or never judged: it does not count.
     pub(crate) async fn withdrawn(self) -> Result<(), Error> {
-        let mut tx = self.auth.store().begin().await?;
+        let mut tx = self.auth.begin().await?;
         self.released(&mut tx).await?;
-        tx.commit(self.auth.now(), self.auth.entropy()).await
+        tx.commit().await
     }
 
     /// It was right, as the transaction that rests on it says.
@@ -182,7 +183,7 @@ impl Attempt {
     }
 
     /// It completed a login: the account's failures at this address are forgotten, and the address is known.
-    pub(crate) async fn completed(&self, tx: &mut Tx, now: Timestamp) -> Result<(), Error> {
+    pub(crate) async fn completed(&self, tx: &mut Tx) -> Result<(), Error> {
         for limit in &self.limits {
             if limit.doubling {
                 tx.throttles().clear(&limit.key).await?;
@@ -191,17 +192,17 @@ impl Attempt {
             }
         }
         if let Some((account, ip)) = &self.origin {
-            tx.throttles().know(account, ip, now).await?;
+            tx.throttles().know(account, ip).await?;
         }
         Ok(())
     }
 }
 
 /// A login that was completed by its second factor: what [`Attempt::completed`] does, after the attempt itself is settled.
-pub(crate) async fn login_completed(tx: &mut Tx, email: &Email, ip: Option<IpAddr>, now: Timestamp) -> Result<(), Error> {
+pub(crate) async fn login_completed(tx: &mut Tx, email: &Email, ip: Option<IpAddr>) -> Result<(), Error> {
     let (account, ip) = (account_key(email), ip_key(ip));
     tx.throttles().forget(&format!("pair:{account}:{ip}")).await?;
-    tx.throttles().know(&account, &ip, now).await
+    tx.throttles().know(&account, &ip).await
 }
 
 fn wide_limits(config: &Config, account: &str, ip: Option<&String>) -> Vec<Limit> {

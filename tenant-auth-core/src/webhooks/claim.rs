@@ -6,10 +6,10 @@ use std::time::Duration;
 use super::{attempt::Endpoint, places::Left};
 use crate::{
     error::Error,
+    id::WebhookId,
     model::{Webhook, WebhookStatus},
     service::TenantAuth,
     store::{ClaimedDelivery, DueEndpoint, Tx},
-    time::Timestamp,
 };
 
 /// Beyond an attempt's own timeout, nobody else tries a claimed delivery for this long: resolving takes up to 5 s of it, the rest is
@@ -24,70 +24,56 @@ pub(super) struct Claimed {
 }
 
 /// Claims what there are places for, in the order of the endpoints' ids.
-pub(super) async fn claim(
-    auth: &TenantAuth,
-    due: &[DueEndpoint],
-    left: &mut Left<'_>,
-    now: Timestamp,
-) -> Result<Vec<Claimed>, Error> {
+pub(super) async fn claim(auth: &TenantAuth, due: &[DueEndpoint], left: &mut Left<'_>) -> Result<Vec<Claimed>, Error> {
     if !due.iter().any(|endpoint| left.of(endpoint) > 0) {
         return Ok(Vec::new());
     }
-    let mut tx = auth.store().begin().await?;
+    let mut tx = auth.begin().await?;
     let mut claimed = Vec::new();
     for endpoint in due {
         let places = left.of(endpoint);
         if places == 0 {
             continue;
         }
-        if let Some(one) = claim_at(auth, &mut tx, (endpoint, places), now).await? {
+        if let Some(one) = claim_at(auth, &mut tx, &endpoint.id, places).await? {
             left.promise(endpoint, one.claims.len());
             claimed.push(one);
         }
     }
-    tx.commit(now, auth.entropy()).await?;
+    tx.commit().await?;
     Ok(claimed)
 }
 
-async fn claim_at(
-    auth: &TenantAuth,
-    tx: &mut Tx,
-    (due, places): (&DueEndpoint, usize),
-    now: Timestamp,
-) -> Result<Option<Claimed>, Error> {
-    let lease_until = now.plus(auth.config().webhook_timeout + LEASE_MARGIN);
-    let Some(held) = tx.webhooks().hold_endpoint(&due.id).await? else { return Ok(None) };
-    match open(auth, tx, held, now).await? {
+async fn claim_at(auth: &TenantAuth, tx: &mut Tx, due: &WebhookId, places: usize) -> Result<Option<Claimed>, Error> {
+    let lease_until = tx.now().plus(auth.config().webhook_timeout + LEASE_MARGIN);
+    let Some(held) = tx.webhooks().hold_endpoint(due).await? else { return Ok(None) };
+    match open(auth, tx, held).await? {
         Ok(endpoint) if endpoint.webhook.status == WebhookStatus::Disabled => {
             // It was disabled while an event was being turned into this.
-            tx.deliveries().cancel_pending(&due.id).await?;
+            tx.deliveries().cancel_pending(due).await?;
             Ok(None)
         }
         Ok(endpoint) => {
             let limit = u32::try_from(places).unwrap_or(u32::MAX);
-            let claims = tx.deliveries().claim(&due.id, now, lease_until, limit).await?;
+            let claims = tx.deliveries().claim(due, lease_until, limit).await?;
             Ok((!claims.is_empty()).then_some(Claimed { endpoint, claims }))
         }
         Err(error) => {
             // A defect of this one endpoint, which must not keep the others waiting.
-            tracing::error!(webhook = %due.id, %error, "a webhook cannot be read; its deliveries wait");
-            tx.deliveries().postpone(&due.id, now, lease_until).await?;
+            tracing::error!(webhook = %due, %error, "a webhook cannot be read; its deliveries wait");
+            tx.deliveries().postpone(due, lease_until).await?;
             Ok(None)
         }
     }
 }
 
 /// Opens the secrets that sign now. The outer error is the database's, the inner one the endpoint's.
-async fn open(
-    auth: &TenantAuth,
-    tx: &mut Tx,
-    held: Result<Webhook, Error>,
-    now: Timestamp,
-) -> Result<Result<Endpoint, Error>, Error> {
+async fn open(auth: &TenantAuth, tx: &mut Tx, held: Result<Webhook, Error>) -> Result<Result<Endpoint, Error>, Error> {
     let webhook = match held {
         Ok(webhook) => webhook,
         Err(error) => return Ok(Err(error)),
     };
+    let now = tx.now();
     let stored = tx.webhooks().secrets(&webhook.org_id, &webhook.id, now).await?;
     Ok(Endpoint::open(auth, webhook, &stored))
 }

@@ -6,7 +6,7 @@ use crate::{
     caller::OrgAdmin,
     error::Error,
     event::{EventKind, WebhookData},
-    id::{DeliveryId, Id, WebhookId},
+    id::{DeliveryId, WebhookId},
     model::{Delivery, Webhook, WebhookStatus},
     page::{List, Page},
     store::{Event, NewDelivery, Tx},
@@ -32,19 +32,18 @@ impl OrgAdmin {
     /// # Errors
     /// [`Error::NotFound`]; [`Error::WebhookDisabled`]; [`Error::RateLimited`] beyond 60 in an hour.
     pub async fn test_webhook(&self, id: &WebhookId) -> Result<DeliveryId, Error> {
-        let auth = &self.0.auth;
         let mut write = self.begin_write().await?;
         let webhook = enabled(&mut write.tx, self, id).await?;
         // The organization is locked: nobody else counts at the same time.
-        let since = write.now.minus(HOUR);
-        if let Some(oldest) = write.tx.deliveries().nth_latest_test(self.0.org_id(), id, since, TESTS_PER_HOUR).await? {
-            return Err(Error::rate_limited(oldest.plus(HOUR).since(write.now)));
+        let since = write.now().minus(HOUR);
+        if let Some(oldest) = write.deliveries().nth_latest_test(self.0.org_id(), id, since, TESTS_PER_HOUR).await? {
+            return Err(Error::rate_limited(oldest.plus(HOUR).since(write.now())));
         }
-        let delivery: DeliveryId = Id::generate(write.now, auth.entropy());
+        let delivery: DeliveryId = write.new_id();
         let data = WebhookData { webhook: &webhook, reason: None };
-        let event = Event::new(EventKind::WebhookTest, self.0.place(), self.0.actor(), &data)?;
+        let event = Event::new(EventKind::WebhookTest, &write.standing.org, self.0.actor(), &data)?;
         write.tx.push(event.only_to(&webhook.id, &delivery));
-        auth.commit(write.tx, write.now).await?;
+        write.commit().await?;
         Ok(delivery)
     }
 
@@ -53,11 +52,10 @@ impl OrgAdmin {
     /// # Errors
     /// [`Error::NotFound`]; [`Error::WebhookDisabled`].
     pub async fn redeliver(&self, id: &WebhookId, delivery: &DeliveryId) -> Result<DeliveryId, Error> {
-        let auth = &self.0.auth;
         let mut write = self.begin_write().await?;
         let webhook = enabled(&mut write.tx, self, id).await?;
-        let former = write.tx.deliveries().find(self.0.org_id(), id, delivery).await?.ok_or(Error::NotFound("delivery"))?;
-        let again: DeliveryId = Id::generate(write.now, auth.entropy());
+        let former = write.deliveries().find(self.0.org_id(), id, delivery).await?.ok_or(Error::NotFound("delivery"))?;
+        let again: DeliveryId = write.new_id();
         let new = NewDelivery {
             id: &again,
             org_id: self.0.org_id(),
@@ -65,8 +63,8 @@ impl OrgAdmin {
             event_id: &former.event_id,
             event_kind: &former.event,
         };
-        write.tx.deliveries().insert(&new, write.now).await?;
-        auth.commit(write.tx, write.now).await?;
+        write.deliveries().insert(&new).await?;
+        write.commit().await?;
         Ok(again)
     }
 }

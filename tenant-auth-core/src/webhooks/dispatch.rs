@@ -110,7 +110,7 @@ impl Dispatcher {
                 return Ok(worked);
             }
             let due = self.auth.store().read().await?.deliveries().due_endpoints(now, &after, ENDPOINTS).await?;
-            let claimed = claim(&self.auth, &due, &mut left, now).await?;
+            let claimed = claim(&self.auth, &due, &mut left).await?;
             let ran_out = left.are_none();
             worked |= !claimed.is_empty();
             let last_served = claimed.last().map(|claimed| claimed.endpoint.webhook.id.as_str().to_owned());

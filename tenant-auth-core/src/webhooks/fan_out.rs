@@ -6,10 +6,9 @@ use std::collections::{HashMap, hash_map::Entry};
 
 use crate::{
     error::Error,
-    id::{DeliveryId, Id, OrgId, WebhookId},
+    id::{DeliveryId, OrgId, WebhookId},
     service::TenantAuth,
     store::{Subscriber, Tx, UndeliveredEvent, is_orphan},
-    time::Timestamp,
 };
 
 /// Events turned in one transaction.
@@ -23,21 +22,20 @@ pub(super) async fn fan_out(auth: &TenantAuth) -> Result<bool, Error> {
     if events.is_empty() {
         return Ok(false);
     }
-    let now = auth.now();
-    let mut tx = auth.store().begin().await?;
+    let mut tx = auth.begin().await?;
     let mut subscribers = HashMap::new();
     let mut made = 0;
     for event in &events {
         if made < DELIVERIES && tx.events().take(&event.id).await? {
             let those = of(&mut subscribers, &mut tx, &event.org_id).await?;
-            made += match turn(auth, &mut tx, (event, those), now).await {
+            made += match turn(&mut tx, event, those).await {
                 // A webhook was deleted after it was read. The next look at the batch does not see it.
                 Err(error) if is_orphan(&error) => return Ok(true),
                 turned => turned?,
             };
         }
     }
-    tx.commit(now, auth.entropy()).await?;
+    tx.commit().await?;
     Ok(true)
 }
 
@@ -49,15 +47,9 @@ async fn of<'a>(known: &'a mut HashMap<OrgId, Vec<Subscriber>>, tx: &mut Tx, org
     })
 }
 
-async fn turn(
-    auth: &TenantAuth,
-    tx: &mut Tx,
-    (event, subscribers): (&UndeliveredEvent, &[Subscriber]),
-    now: Timestamp,
-) -> Result<usize, Error> {
+async fn turn(tx: &mut Tx, event: &UndeliveredEvent, subscribers: &[Subscriber]) -> Result<usize, Error> {
     let selecting = subscribers.iter().filter(|subscriber| subscriber.events.includes(&event.kind));
-    let deliveries: Vec<(DeliveryId, &WebhookId)> =
-        selecting.map(|subscriber| (Id::generate(now, auth.entropy()), &subscriber.id)).collect();
-    tx.deliveries().insert_many(event, &deliveries, now).await?;
+    let deliveries: Vec<(DeliveryId, &WebhookId)> = selecting.map(|subscriber| (tx.new_id(), &subscriber.id)).collect();
+    tx.deliveries().insert_many(event, &deliveries).await?;
     Ok(deliveries.len())
 }

@@ -28,7 +28,6 @@ struct Health {
 
 /// Records outcomes in one transaction, each webhook before its deliveries and webhooks by id: the order every writer of them keeps.
 pub(super) async fn record(auth: &TenantAuth, outcomes: &[Outcome]) -> Result<(), Error> {
-    let now = auth.now();
     let mut endpoints: BTreeMap<WebhookId, Health> = BTreeMap::new();
     for outcome in outcomes {
         let fresh = || Health { called: Arc::clone(&outcome.endpoint), succeeded: false, gone: false };
@@ -36,9 +35,10 @@ pub(super) async fn record(auth: &TenantAuth, outcomes: &[Outcome]) -> Result<()
         health.succeeded |= outcome.succeeded();
         health.gone |= outcome.gone;
     }
-    let mut tx = auth.store().begin().await?;
+    let mut tx = auth.begin().await?;
+    let now = tx.now();
     for (id, health) in &endpoints {
-        tx.webhooks().mark(id, !health.succeeded, now).await?;
+        tx.webhooks().mark(id, !health.succeeded).await?;
     }
     let succeeded = outcomes.iter().filter(|outcome| outcome.succeeded());
     let succeeded: Vec<_> = succeeded.map(|outcome| (&outcome.claim, outcome.attempted.status_code)).collect();
@@ -46,7 +46,7 @@ pub(super) async fn record(auth: &TenantAuth, outcomes: &[Outcome]) -> Result<()
     for outcome in outcomes.iter().filter(|outcome| !outcome.succeeded()) {
         tx.deliveries().record(&outcome.claim, outcome.attempted).await?;
     }
-    tx.commit(now, auth.entropy()).await?;
+    tx.commit().await?;
     outcomes.iter().for_each(|outcome| tell(auth, outcome));
     for health in endpoints.into_values() {
         if let Some(reason) = health.hopeless(now) {
@@ -92,8 +92,7 @@ impl Health {
 
 /// Disables a webhook that is still as it was when it was called.
 async fn disable(auth: &TenantAuth, called: &Webhook, reason: DisableReason) -> Result<(), Error> {
-    let now = auth.now();
-    let mut tx = auth.store().begin().await?;
+    let mut tx = auth.begin().await?;
     let Some(org) = tx.organizations().lock(&called.org_id).await? else { return Ok(()) };
     // Held, for another worker may be noting a success.
     let Some(mut webhook) = tx.webhooks().hold_endpoint(&called.id).await?.transpose()? else { return Ok(()) };
@@ -105,9 +104,9 @@ async fn disable(auth: &TenantAuth, called: &Webhook, reason: DisableReason) -> 
     tx.webhooks().update(&webhook).await?;
     tx.deliveries().cancel_pending(&webhook.id).await?;
     let data = WebhookData { webhook: &webhook, reason: Some(reason) };
-    tx.push(Event::new(EventKind::WebhookDisabled, (&org.id, &org.slug), Actor::System, &data)?);
+    tx.push(Event::new(EventKind::WebhookDisabled, &org, Actor::System, &data)?);
     let host = webhook.url.host().to_string();
     let notice = Letter::WebhookDisabled { organization: &org.name, host: &host, reason };
-    mail::tell_admins(auth, &mut tx, &org.id, &notice, now).await?;
-    auth.commit(tx, now).await
+    mail::tell_admins(&mut tx, &org.id, &notice).await?;
+    tx.commit().await
 }

@@ -2,14 +2,20 @@
 
 use super::SigningSecret;
 use crate::{
-    error::Error, id::OrgId, model::Webhook, sealed::Place, secret::random_text, service::TenantAuth, store::SealedSecret,
+    error::Error,
+    id::OrgId,
+    model::Webhook,
+    sealed::Place,
+    secret::random_text,
+    service::TenantAuth,
+    store::{SealedSecret, Tx},
 };
 
 /// A new secret, in clear for its owner and sealed for the database.
-pub(super) fn make(auth: &TenantAuth, webhook: &Webhook) -> Result<(SigningSecret, SealedSecret), Error> {
-    let secret = SigningSecret::generate(auth.entropy());
-    let id = random_text(auth.entropy());
-    let sealed = auth.master_keys().seal(secret.expose().as_bytes(), place(&id, &webhook.org_id), auth.entropy())?;
+pub(super) fn make(tx: &Tx, webhook: &Webhook) -> Result<(SigningSecret, SealedSecret), Error> {
+    let secret = SigningSecret::generate(tx.entropy());
+    let id = random_text(tx.entropy());
+    let sealed = tx.seal(secret.expose().as_bytes(), place(&id, &webhook.org_id))?;
     Ok((secret, SealedSecret { id, sealed }))
 }
 

@@ -7,7 +7,7 @@ use super::{SigningSecret, secrets};
 use crate::{
     caller::{OrgAdmin, Write},
     error::Error,
-    id::{Id, WebhookId},
+    id::WebhookId,
     mail::{self, Letter},
     model::{EventSelection, Webhook, WebhookStatus},
     page::{List, Page},
@@ -81,23 +81,24 @@ impl OrgAdmin {
         reached(auth.store().read().await?.webhooks().count(self.0.org_id()).await?)?;
         let url = self.admit_target(&new.url).await?;
         let mut write = self.begin_write().await?;
-        reached(write.tx.webhooks().count(self.0.org_id()).await?)?;
+        reached(write.webhooks().count(self.0.org_id()).await?)?;
         let webhook = Webhook {
-            id: Id::generate(write.now, auth.entropy()),
+            id: write.new_id(),
             org_id: self.0.org_id().clone(),
             url,
             events: new.events,
             description: new.description,
             status: WebhookStatus::Active,
             created_by: Some(self.0.user_id().clone()),
-            created_at: write.now,
+            created_at: write.now(),
             failing_since: None,
         };
-        write.tx.webhooks().insert(&webhook).await?;
-        let (secret, sealed) = secrets::make(auth, &webhook)?;
-        write.tx.webhooks().add_secret(&webhook, &sealed, write.now, write.now).await?;
+        let now = write.now();
+        write.webhooks().insert(&webhook).await?;
+        let (secret, sealed) = secrets::make(&write, &webhook)?;
+        write.webhooks().add_secret(&webhook, &sealed, now).await?;
         self.tell_of(&webhook, &mut write).await?;
-        auth.commit(write.tx, write.now).await?;
+        write.commit().await?;
         Ok(CreatedWebhook { webhook, secret })
     }
 
@@ -106,15 +107,14 @@ impl OrgAdmin {
     /// # Errors
     /// [`Error::NotFound`]; [`Error::Invalid`] for a URL deliveries may not go to.
     pub async fn update_webhook(&self, id: &WebhookId, update: WebhookUpdate) -> Result<Webhook, Error> {
-        let auth = &self.0.auth;
         let url = match &update.url {
             Some(text) => Some(self.admit_target(text).await?),
             None => None,
         };
         let mut write = self.begin_write().await?;
         // Its health is the worker's to write, and must not be written over.
-        write.tx.webhooks().hold_endpoint(id).await?;
-        let mut webhook = write.tx.webhooks().find(self.0.org_id(), id).await?.ok_or(Error::NotFound("webhook"))?;
+        write.webhooks().hold_endpoint(id).await?;
+        let mut webhook = write.webhooks().find(self.0.org_id(), id).await?.ok_or(Error::NotFound("webhook"))?;
         let moved = url.as_ref().is_some_and(|url| *url != webhook.url);
         webhook.url = url.unwrap_or(webhook.url);
         webhook.events = update.events.unwrap_or(webhook.events);
@@ -124,14 +124,14 @@ impl OrgAdmin {
             webhook.failing_since = None;
         }
         webhook.status = status;
-        write.tx.webhooks().update(&webhook).await?;
+        write.webhooks().update(&webhook).await?;
         if webhook.status == WebhookStatus::Disabled {
-            write.tx.deliveries().cancel_pending(&webhook.id).await?;
+            write.deliveries().cancel_pending(&webhook.id).await?;
         }
         if moved {
             self.tell_of(&webhook, &mut write).await?;
         }
-        auth.commit(write.tx, write.now).await?;
+        write.commit().await?;
         Ok(webhook)
     }
 
@@ -141,9 +141,9 @@ impl OrgAdmin {
     /// [`Error::NotFound`].
     pub async fn delete_webhook(&self, id: &WebhookId) -> Result<(), Error> {
         let mut write = self.begin_write().await?;
-        let webhook = write.tx.webhooks().find(self.0.org_id(), id).await?.ok_or(Error::NotFound("webhook"))?;
-        write.tx.webhooks().delete(&webhook).await?;
-        self.0.auth.commit(write.tx, write.now).await
+        let webhook = write.webhooks().find(self.0.org_id(), id).await?.ok_or(Error::NotFound("webhook"))?;
+        write.webhooks().delete(&webhook).await?;
+        write.commit().await
     }
 
     /// Gives a webhook a new secret. The current one signs beside it for `overlap`; one that was rotated away before stops now.
@@ -155,11 +155,11 @@ impl OrgAdmin {
             return Err(Error::invalid("overlapSeconds", "must be between 0 and 2592000"));
         }
         let mut write = self.begin_write().await?;
-        let webhook = write.tx.webhooks().find(self.0.org_id(), id).await?.ok_or(Error::NotFound("webhook"))?;
-        let (secret, sealed) = secrets::make(&self.0.auth, &webhook)?;
-        let former_until: Timestamp = write.now.plus(overlap);
-        write.tx.webhooks().add_secret(&webhook, &sealed, former_until, write.now).await?;
-        self.0.auth.commit(write.tx, write.now).await?;
+        let webhook = write.webhooks().find(self.0.org_id(), id).await?.ok_or(Error::NotFound("webhook"))?;
+        let (secret, sealed) = secrets::make(&write, &webhook)?;
+        let former_until: Timestamp = write.now().plus(overlap);
+        write.webhooks().add_secret(&webhook, &sealed, former_until).await?;
+        write.commit().await?;
         Ok(secret)
     }
 
@@ -174,6 +174,6 @@ impl OrgAdmin {
     async fn tell_of(&self, webhook: &Webhook, write: &mut Write) -> Result<(), Error> {
         let host = webhook.url.host().to_string();
         let notice = Letter::NewWebhook { organization: &write.standing.org.name, host: &host };
-        mail::tell_admins(&self.0.auth, &mut write.tx, self.0.org_id(), &notice, write.now).await
+        mail::tell_admins(&mut write.tx, self.0.org_id(), &notice).await
     }
 }

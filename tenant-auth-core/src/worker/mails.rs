@@ -7,7 +7,7 @@ use tokio::{task::JoinSet, time::timeout};
 
 use super::Worker;
 use crate::{
-    account::fulfil_reset_request, error::Error, id::DeliveryId, mail, metrics::MailOutcome, ports::MailError, store::ClaimedMail,
+    account::fulfil_reset_request, error::Error, id::MailId, mail, metrics::MailOutcome, ports::MailError, store::ClaimedMail,
     time::Timestamp,
 };
 
@@ -61,7 +61,7 @@ impl Worker {
         let mut sending = JoinSet::new();
         let mut trouble = Ok(());
         for id in &due {
-            let mail = match self.claim(id, now).await {
+            let mail = match self.claim(id).await {
                 Ok(Some(mail)) => mail,
                 Ok(None) => continue,
                 Err(error) => {
@@ -85,10 +85,11 @@ impl Worker {
         trouble.map(|()| !due.is_empty())
     }
 
-    async fn claim(&self, mail: &DeliveryId, now: Timestamp) -> Result<Option<ClaimedMail>, Error> {
-        let mut tx = self.auth.store().begin().await?;
-        let claimed = tx.mails().claim(mail, now, now.plus(LEASE)).await?;
-        tx.commit(now, self.auth.entropy()).await?;
+    async fn claim(&self, mail: &MailId) -> Result<Option<ClaimedMail>, Error> {
+        let mut tx = self.auth.begin().await?;
+        let lease_until = tx.now().plus(LEASE);
+        let claimed = tx.mails().claim(mail, lease_until).await?;
+        tx.commit().await?;
         Ok(claimed)
     }
 
@@ -105,8 +106,7 @@ impl Worker {
             },
             None => return Ok(()),
         };
-        let now = self.auth.now();
-        let mut tx = self.auth.store().begin().await?;
+        let mut tx = self.auth.begin().await?;
         let came_of_it = match outcome {
             Ok(()) => {
                 tx.mails().sent(mail).await?;
@@ -117,7 +117,7 @@ impl Worker {
                 tx.mails().fail(mail, &reason).await?;
                 MailOutcome::Failed
             }
-            Err(MailError::Transient(reason)) => match next_attempt(mail, now) {
+            Err(MailError::Transient(reason)) => match next_attempt(mail, tx.now()) {
                 Some(at) => {
                     tracing::info!(mail = %mail.id, %reason, next = %at.to_iso(), "a mail could not be sent yet");
                     tx.mails().retry(mail, at, &reason).await?;
@@ -130,7 +130,7 @@ impl Worker {
                 }
             },
         };
-        tx.commit(now, self.auth.entropy()).await?;
+        tx.commit().await?;
         self.auth.metrics().mail(came_of_it);
         Ok(())
     }

@@ -91,12 +91,11 @@ impl Worker {
         let config = self.auth.config();
         let longest_token = config.generation_ttl().max(config.partial_token_ttl);
         let retention = Retention { grace: config.refresh_grace, longest_token };
-        let now = self.auth.now();
         for kind in Swept::ALL {
             loop {
-                let mut tx = self.auth.store().begin().await?;
-                let deleted = tx.sweep().run(kind, now, retention).await?;
-                tx.commit(now, self.auth.entropy()).await?;
+                let mut tx = self.auth.begin().await?;
+                let deleted = tx.sweep().run(kind, retention).await?;
+                tx.commit().await?;
                 self.auth.metrics().swept(kind, deleted);
                 if deleted < SWEEP_BATCH {
                     break;

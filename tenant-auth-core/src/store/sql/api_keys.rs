@@ -217,7 +217,8 @@ impl ApiKeys<&mut Tx> {
         Ok(())
     }
 
-    pub(crate) async fn mark_used(mut self, key: &ApiKeyId, now: Timestamp) -> Result<(), Error> {
+    pub(crate) async fn mark_used(mut self, key: &ApiKeyId) -> Result<(), Error> {
+        let now = self.0.now();
         execute!(self.0, MARK_USED, key.as_str(), now.millis())?;
         Ok(())
     }

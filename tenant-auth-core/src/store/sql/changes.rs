@@ -6,7 +6,6 @@ use crate::{
         Touched, Tx,
         dialect::{execute, statements},
     },
-    time::Timestamp,
 };
 
 pub(crate) struct Changes<L>(pub(in crate::store) L);
@@ -16,7 +15,8 @@ statements! {
 }
 
 impl Changes<&mut Tx> {
-    pub(in crate::store) async fn note(mut self, touched: &Touched, now: Timestamp) -> Result<(), Error> {
+    pub(in crate::store) async fn note(mut self, touched: &Touched) -> Result<(), Error> {
+        let now = self.0.now();
         execute!(self.0, NOTE, touched.kind, touched.id.as_str(), now.millis())?;
         Ok(())
     }

@@ -235,7 +235,8 @@ impl<L: Link> Deliveries<L> {
 
 impl Deliveries<&mut Tx> {
     /// Stores a delivery that is due at once.
-    pub(crate) async fn insert(mut self, delivery: &NewDelivery<'_>, now: Timestamp) -> Result<(), Error> {
+    pub(crate) async fn insert(mut self, delivery: &NewDelivery<'_>) -> Result<(), Error> {
+        let now = self.0.now();
         self.0.fill_outbox();
         execute!(
             self.0,
@@ -255,8 +256,8 @@ impl Deliveries<&mut Tx> {
         mut self,
         event: &UndeliveredEvent,
         deliveries: &[(DeliveryId, &WebhookId)],
-        now: Timestamp,
     ) -> Result<(), Error> {
+        let now = self.0.now();
         self.0.fill_outbox();
         for some in deliveries.chunks(AT_ONCE) {
             on_either!(self.0, connection => {
@@ -276,10 +277,10 @@ impl Deliveries<&mut Tx> {
     pub(crate) async fn claim(
         mut self,
         endpoint: &WebhookId,
-        now: Timestamp,
         lease_until: Timestamp,
         limit: u32,
     ) -> Result<Vec<ClaimedDelivery>, Error> {
+        let now = self.0.now();
         let limit = i64::from(limit);
         let rows = fetch_all!(self.0, ClaimedRow, CLAIM, endpoint.as_str(), now.millis(), lease_until.millis(), limit)?;
         let claimed = |row: ClaimedRow| ClaimedDelivery {
@@ -293,7 +294,8 @@ impl Deliveries<&mut Tx> {
     }
 
     /// Leaves whatever is due at an endpoint for later.
-    pub(crate) async fn postpone(mut self, endpoint: &WebhookId, now: Timestamp, until: Timestamp) -> Result<(), Error> {
+    pub(crate) async fn postpone(mut self, endpoint: &WebhookId, until: Timestamp) -> Result<(), Error> {
+        let now = self.0.now();
         execute!(self.0, POSTPONE, endpoint.as_str(), now.millis(), until.millis())?;
         Ok(())
     }

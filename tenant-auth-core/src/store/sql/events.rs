@@ -93,7 +93,8 @@ impl Events<&mut Tx> {
         Ok(fetch_optional!(self.0, SequenceRow, ADVANCE, org.as_str(), count)?.map(|row| row.sequence))
     }
 
-    pub(in crate::store) async fn insert(mut self, event: EventRecord<'_>, now: Timestamp) -> Result<(), Error> {
+    pub(in crate::store) async fn insert(mut self, event: EventRecord<'_>) -> Result<(), Error> {
+        let now = self.0.now();
         let stored = fetch_optional!(
             self.0,
             UndeliveredRow,

@@ -2,7 +2,7 @@
 
 use crate::{
     error::Error,
-    id::{Id, InviteId, OrgId, UserId},
+    id::{Id, InviteId, MailId, OrgId, UserId},
     model::{Invite, MailStatus, Role},
     page::Page,
     secret::Digest,
@@ -22,7 +22,7 @@ pub(crate) struct Invites<L>(pub(in crate::store) L);
 pub(crate) struct NewInvite<'a> {
     pub(crate) invite: &'a Invite,
     pub(crate) digest: &'a Digest,
-    pub(crate) mail_id: &'a str,
+    pub(crate) mail_id: &'a MailId,
 }
 
 statements! {
@@ -103,7 +103,7 @@ row! { TakenRow { id: String, } }
 #[derive(Debug, Clone)]
 pub(crate) struct InviteRecord {
     pub(crate) invite: Invite,
-    pub(crate) mail_id: String,
+    pub(crate) mail_id: MailId,
 }
 
 impl TryFrom<InviteRow> for InviteRecord {
@@ -121,7 +121,7 @@ impl TryFrom<InviteRow> for InviteRecord {
                 expires_at: Timestamp::from_millis(row.expires_at),
                 mail: MailStatus::parse(&row.mail).ok_or_else(|| corrupt("mail status"))?,
             },
-            mail_id: row.mail_id,
+            mail_id: Id::from_stored(row.mail_id),
         })
     }
 }
@@ -172,7 +172,7 @@ impl Invites<&mut Tx> {
             invite.role.as_str(),
             digest.as_str(),
             invite.invited_by.as_ref().map(Id::as_str),
-            *mail_id,
+            mail_id.as_str(),
             invite.created_at.millis(),
             invite.expires_at.millis()
         )?;
@@ -183,7 +183,7 @@ impl Invites<&mut Tx> {
     pub(crate) async fn renew(mut self, new: &NewInvite<'_>) -> Result<(), Error> {
         let NewInvite { invite, digest, mail_id } = new;
         let (org, id, until) = (invite.org_id.as_str(), invite.id.as_str(), invite.expires_at.millis());
-        fetch_optional!(self.0, TakenRow, RENEW, org, id, digest.as_str(), *mail_id, until)?;
+        fetch_optional!(self.0, TakenRow, RENEW, org, id, digest.as_str(), mail_id.as_str(), until)?;
         Ok(())
     }
 

@@ -114,13 +114,8 @@ impl Links<&mut Tx> {
     }
 
     /// Uses a link up: whose it was, and the address it was mailed to. `None` when it is unknown, used or expired.
-    pub(crate) async fn take(
-        mut self,
-        org: &OrgId,
-        purpose: Purpose,
-        token: &Digest,
-        now: Timestamp,
-    ) -> Result<Option<(UserId, Email)>, Error> {
+    pub(crate) async fn take(mut self, org: &OrgId, purpose: Purpose, token: &Digest) -> Result<Option<(UserId, Email)>, Error> {
+        let now = self.0.now();
         let row = fetch_optional!(self.0, UsedLinkRow, TAKE, org.as_str(), purpose.as_str(), token.as_str(), now.millis())?;
         Ok(row.map(|row| (Id::from_stored(row.user_id), Email::from_stored(row.email))))
     }
@@ -130,7 +125,8 @@ impl Links<&mut Tx> {
         Ok(())
     }
 
-    pub(crate) async fn request_reset(mut self, request: &ResetRequest, now: Timestamp) -> Result<(), Error> {
+    pub(crate) async fn request_reset(mut self, request: &ResetRequest) -> Result<(), Error> {
+        let now = self.0.now();
         self.0.fill_outbox();
         execute!(self.0, REQUEST, request.id.as_str(), request.org_id.as_str(), request.email.as_str(), now.millis())?;
         Ok(())

@@ -3,7 +3,7 @@
 
 use crate::{
     error::Error,
-    id::{DeliveryId, Id, OrgId},
+    id::{Id, MailId, OrgId},
     store::{
         Link, MailKind, OutgoingMail, Tx,
         dialect::{execute, fetch_all, fetch_optional, row, statements},
@@ -17,7 +17,7 @@ pub(crate) struct Mails<L>(pub(in crate::store) L);
 /// A mail to be tried now.
 #[derive(Debug)]
 pub(crate) struct ClaimedMail {
-    pub(crate) id: DeliveryId,
+    pub(crate) id: MailId,
     pub(crate) org_id: OrgId,
     /// Sealed.
     pub(crate) content: String,
@@ -90,7 +90,7 @@ row! {
 
 impl<L: Link> Mails<L> {
     /// Up to `limit` due mails, the longest due first.
-    pub(crate) async fn due(mut self, now: Timestamp, limit: u32) -> Result<Vec<DeliveryId>, Error> {
+    pub(crate) async fn due(mut self, now: Timestamp, limit: u32) -> Result<Vec<MailId>, Error> {
         let rows = fetch_all!(self.0, IdRow, DUE, now.millis(), i64::from(limit))?;
         Ok(rows.into_iter().map(|row| Id::from_stored(row.id)).collect())
     }
@@ -137,12 +137,8 @@ impl Mails<&mut Tx> {
     }
 
     /// Takes a due mail; nobody else gets it before `lease_until`. `None` when somebody else took it first.
-    pub(crate) async fn claim(
-        mut self,
-        mail: &DeliveryId,
-        now: Timestamp,
-        lease_until: Timestamp,
-    ) -> Result<Option<ClaimedMail>, Error> {
+    pub(crate) async fn claim(mut self, mail: &MailId, lease_until: Timestamp) -> Result<Option<ClaimedMail>, Error> {
+        let now = self.0.now();
         let row = fetch_optional!(self.0, ClaimedRow, CLAIM, mail.as_str(), now.millis(), lease_until.millis())?;
         Ok(row.map(|row| ClaimedMail {
             id: Id::from_stored(row.id),
@@ -170,8 +166,8 @@ impl Mails<&mut Tx> {
     }
 
     /// Drops a mail that still waits: what it announces is no longer true.
-    pub(crate) async fn cancel(mut self, mail_id: &str) -> Result<(), Error> {
-        execute!(self.0, CANCEL, mail_id)?;
+    pub(crate) async fn cancel(mut self, mail: &MailId) -> Result<(), Error> {
+        execute!(self.0, CANCEL, mail.as_str())?;
         Ok(())
     }
 }

@@ -107,7 +107,8 @@ impl PendingLogins<&mut Tx> {
     }
 
     /// Counts an attempt; `false` when the login is used, expired or has had `most` attempts.
-    pub(crate) async fn attempt(mut self, org: &OrgId, id: &SessionId, now: Timestamp, most: i64) -> Result<bool, Error> {
+    pub(crate) async fn attempt(mut self, org: &OrgId, id: &SessionId, most: i64) -> Result<bool, Error> {
+        let now = self.0.now();
         Ok(execute!(self.0, ATTEMPT, org.as_str(), id.as_str(), now.millis(), most)? == 1)
     }
 

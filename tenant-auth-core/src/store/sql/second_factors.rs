@@ -68,12 +68,14 @@ impl<L: Link> SecondFactors<L> {
 
 impl SecondFactors<&mut Tx> {
     /// Keeps a secret that guards nothing yet; `false` when one is in force.
-    pub(crate) async fn set_up(mut self, user: &UserId, sealed: &str, now: Timestamp) -> Result<bool, Error> {
+    pub(crate) async fn set_up(mut self, user: &UserId, sealed: &str) -> Result<bool, Error> {
+        let now = self.0.now();
         Ok(execute!(self.0, SET_UP, user.as_str(), sealed, now.millis())? == 1)
     }
 
     /// Puts the secret in force; `false` when another was set up meanwhile, or one is in force.
-    pub(crate) async fn enable(mut self, user: &UserId, sealed: &str, step: i64, now: Timestamp) -> Result<bool, Error> {
+    pub(crate) async fn enable(mut self, user: &UserId, sealed: &str, step: i64) -> Result<bool, Error> {
+        let now = self.0.now();
         Ok(execute!(self.0, ENABLE, user.as_str(), now.millis(), step, sealed)? == 1)
     }
 

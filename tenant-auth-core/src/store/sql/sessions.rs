@@ -175,7 +175,8 @@ impl Sessions<&mut Tx> {
     }
 
     /// Moves on from `generation`; `false` when somebody else did first, or the session ended.
-    pub(crate) async fn rotate(mut self, token: &RefreshToken, now: Timestamp, idle_until: Timestamp) -> Result<bool, Error> {
+    pub(crate) async fn rotate(mut self, token: &RefreshToken, idle_until: Timestamp) -> Result<bool, Error> {
+        let now = self.0.now();
         self.0.touch("session", token.session.as_str());
         let (id, generation) = (token.session.as_str(), token.generation);
         if execute!(self.0, ROTATE, id, generation, now.millis(), idle_until.millis())? == 0 {
@@ -186,7 +187,8 @@ impl Sessions<&mut Tx> {
     }
 
     /// Keeps the session from being ended until this transaction ends; `false` when it has been already.
-    pub(crate) async fn hold(mut self, session: &SessionId, now: Timestamp) -> Result<bool, Error> {
+    pub(crate) async fn hold(mut self, session: &SessionId) -> Result<bool, Error> {
+        let now = self.0.now();
         Ok(execute!(self.0, HOLD, session.as_str(), now.millis())? == 1)
     }
 

@@ -6,7 +6,6 @@ use crate::{
         Link, Tx,
         dialect::{execute, fetch_all, row, statements},
     },
-    time::Timestamp,
 };
 
 pub(crate) struct SigningKeys<L>(pub(in crate::store) L);
@@ -44,7 +43,8 @@ impl<L: Link> SigningKeys<L> {
 
 impl SigningKeys<&mut Tx> {
     /// Stores a key; when its place, the active or the next of its purpose, is taken, nothing happens.
-    pub(crate) async fn insert(mut self, key: &SigningKeyRecord, now: Timestamp) -> Result<(), Error> {
+    pub(crate) async fn insert(mut self, key: &SigningKeyRecord) -> Result<(), Error> {
+        let now = self.0.now();
         execute!(
             self.0,
             INSERT,
@@ -57,7 +57,8 @@ impl SigningKeys<&mut Tx> {
         Ok(())
     }
 
-    pub(crate) async fn retire_active(mut self, now: Timestamp) -> Result<(), Error> {
+    pub(crate) async fn retire_active(mut self) -> Result<(), Error> {
+        let now = self.0.now();
         execute!(self.0, RETIRE_ACTIVE, now.millis())?;
         Ok(())
     }

@@ -9,7 +9,6 @@ use crate::{
         Tx,
         dialect::{execute, statements},
     },
-    time::Timestamp,
 };
 
 pub(crate) struct Sweep<L>(pub(in crate::store) L);
@@ -154,8 +153,8 @@ impl Label for Swept {
 impl Sweep<&mut Tx> {
     /// Deletes a batch and returns how many rows that were; after a full one there may be more. Everything is swept some minutes
     /// late: the clocks of several servers differ, and what one of them has forgotten another may still judge.
-    pub(crate) async fn run(mut self, kind: Swept, now: Timestamp, retention: Retention) -> Result<u64, Error> {
-        let now = now.minus(TEN_MINUTES);
+    pub(crate) async fn run(mut self, kind: Swept, retention: Retention) -> Result<u64, Error> {
+        let now = self.0.now().minus(TEN_MINUTES);
         let long_ago = now.minus(THIRTY_DAYS).millis();
         // Links are counted for an hour after they were sent, and live longer than that.
         let an_hour_ago = now.minus(ONE_HOUR).millis();

@@ -106,19 +106,16 @@ impl<L: Link> Throttles<L> {
 
 impl Throttles<&mut Tx> {
     /// Takes a place under the limit until `lease_until`; `false` when there is none, or the key is blocked.
-    pub(crate) async fn reserve(mut self, limit: &Limit, now: Timestamp, lease_until: Timestamp) -> Result<bool, Error> {
+    pub(crate) async fn reserve(mut self, limit: &Limit, lease_until: Timestamp) -> Result<bool, Error> {
+        let now = self.0.now();
         let (key, subject, most) = (limit.key.as_str(), limit.subject.as_deref(), i64::from(limit.most));
         let taken = fetch_optional!(self.0, ThrottleState, RESERVE, key, now.millis(), lease_until.millis(), most, subject)?;
         Ok(taken.is_some())
     }
 
     /// Counts a failure. The window begins with the first and, where blocks double, again with each one that blocks.
-    pub(crate) async fn fail(
-        mut self,
-        limit: &Limit,
-        now: Timestamp,
-        window_ends: Timestamp,
-    ) -> Result<Option<ThrottleState>, Error> {
+    pub(crate) async fn fail(mut self, limit: &Limit, window_ends: Timestamp) -> Result<Option<ThrottleState>, Error> {
+        let now = self.0.now();
         let extends_from = if limit.doubling { i64::from(limit.most) } else { i64::MAX };
         fetch_optional!(self.0, ThrottleState, FAIL, limit.key.as_str(), now.millis(), window_ends.millis(), extends_from)
     }
@@ -130,7 +127,8 @@ impl Throttles<&mut Tx> {
     }
 
     /// Uses up one of `most` that there are until the window, which begins with the first, ends; `false` when there is none left.
-    pub(crate) async fn spend(mut self, key: &str, now: Timestamp, window_ends: Timestamp, most: u32) -> Result<bool, Error> {
+    pub(crate) async fn spend(mut self, key: &str, window_ends: Timestamp, most: u32) -> Result<bool, Error> {
+        let now = self.0.now();
         let spent = fetch_optional!(self.0, ThrottleState, SPEND, key, now.millis(), window_ends.millis(), i64::from(most))?;
         Ok(spent.is_some())
     }
@@ -159,7 +157,8 @@ impl Throttles<&mut Tx> {
         Ok(())
     }
 
-    pub(crate) async fn know(mut self, account_key: &str, ip_key: &str, now: Timestamp) -> Result<(), Error> {
+    pub(crate) async fn know(mut self, account_key: &str, ip_key: &str) -> Result<(), Error> {
+        let now = self.0.now();
         execute!(self.0, KNOW, account_key, ip_key, now.millis())?;
         Ok(())
     }

@@ -2,8 +2,8 @@
 
 use crate::{
     error::Error,
-    id::{Id, OrgId, UserId},
-    model::{AccountRole, Profile, User},
+    id::{Id, UserId},
+    model::{AccountRole, OrgRef, Profile, User},
     secret::StoredPassword,
     store::{
         Link, Tx,
@@ -11,7 +11,6 @@ use crate::{
         failure::is_duplicate,
         sql::corrupt,
     },
-    time::Timestamp,
     value::{Bio, DisplayName, Email, Phone, Slug},
 };
 
@@ -109,15 +108,16 @@ impl<L: Link> Users<L> {
     }
 
     /// Every organization the user belongs to, in the order in which transactions must lock them.
-    pub(crate) async fn organizations_of(mut self, user: &UserId) -> Result<Vec<(OrgId, Slug)>, Error> {
+    pub(crate) async fn organizations_of(mut self, user: &UserId) -> Result<Vec<OrgRef>, Error> {
         let rows = fetch_all!(self.0, OrganizationOfUserRow, ORGANIZATIONS_OF, user.as_str())?;
-        Ok(rows.into_iter().map(|row| (Id::from_stored(row.id), Slug::from_stored(row.slug))).collect())
+        Ok(rows.into_iter().map(|row| OrgRef { id: Id::from_stored(row.id), slug: Slug::from_stored(row.slug) }).collect())
     }
 }
 
 impl Users<&mut Tx> {
     /// `false` when the address has an account.
-    pub(crate) async fn insert(mut self, user: &User, password: &StoredPassword, now: Timestamp) -> Result<bool, Error> {
+    pub(crate) async fn insert(mut self, user: &User, password: &StoredPassword) -> Result<bool, Error> {
+        let now = self.0.now();
         let inserted = execute!(
             self.0,
             INSERT,

@@ -206,7 +206,8 @@ impl Webhooks<&mut Tx> {
     }
 
     /// Locks an endpoint and notes how it is: well, or failing since the first failure of a row of failures.
-    pub(crate) async fn mark(mut self, webhook: &WebhookId, is_failing: bool, now: Timestamp) -> Result<(), Error> {
+    pub(crate) async fn mark(mut self, webhook: &WebhookId, is_failing: bool) -> Result<(), Error> {
+        let now = self.0.now();
         execute!(self.0, MARK, webhook.as_str(), is_failing, now.millis())?;
         Ok(())
     }
@@ -217,8 +218,8 @@ impl Webhooks<&mut Tx> {
         webhook: &Webhook,
         secret: &SealedSecret,
         former_until: Timestamp,
-        now: Timestamp,
     ) -> Result<(), Error> {
+        let now = self.0.now();
         let (org, id) = (webhook.org_id.as_str(), webhook.id.as_str());
         execute!(self.0, DELETE_FORMER_SECRETS, org, id)?;
         execute!(self.0, EXPIRE_SECRET, org, id, former_until.millis())?;

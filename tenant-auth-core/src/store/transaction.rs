@@ -1,0 +1,175 @@
+//! The unit of work: one write transaction that knows its time, its entropy and its consequences. Flows get one from
+//! [`Transactions::begin`] and end it with the only [`Tx::commit`], which writes the events, commits, and reports what was committed;
+//! no flow can forget to wake the worker or to count an event.
+
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
+
+use zeroize::Zeroizing;
+
+use super::{Engine, Event, Store, failure, outbox};
+use crate::{
+    error::Error,
+    id::{Id, Kind},
+    model::EventKind,
+    ports::{Clock, Entropy},
+    sealed::{MasterKeys, Place},
+    time::Timestamp,
+};
+
+/// Begins write transactions. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Transactions {
+    store: Store,
+    context: Arc<Context>,
+}
+
+/// What every transaction of a service shares.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) entropy: Arc<dyn Entropy>,
+    pub(crate) master_keys: Arc<MasterKeys>,
+    pub(crate) follow_up: Box<dyn FollowUp>,
+}
+
+/// Acts on what a transaction committed: wakes the worker, counts the events.
+pub(crate) trait FollowUp: fmt::Debug + Send + Sync {
+    /// Called once for each commit, after it succeeded.
+    fn committed(&self, done: &Committed);
+}
+
+/// What a transaction committed.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Committed {
+    /// The kinds of its events, in their order.
+    pub(crate) events: Vec<EventKind>,
+    /// Whether a mail, a delivery or an event waits for the worker now.
+    pub(crate) fills_outbox: bool,
+}
+
+impl Transactions {
+    pub(crate) fn new(store: Store, context: Context) -> Self {
+        Self { store, context: Arc::new(context) }
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Begins a write transaction. Dropped without [`Tx::commit`] it leaves nothing behind.
+    pub(crate) async fn begin(&self) -> Result<Tx, Error> {
+        let transaction = match &self.store.0 {
+            #[cfg(feature = "sqlite")]
+            Engine::Sqlite(sqlite) => {
+                Transaction::Sqlite(sqlite.writer().begin_with("BEGIN IMMEDIATE").await.map_err(failure::of)?)
+            }
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(postgres) => Transaction::Postgres(postgres.pool().begin().await.map_err(failure::of)?),
+        };
+        Ok(Tx {
+            transaction,
+            context: Arc::clone(&self.context),
+            moment: OnceLock::new(),
+            touched: Vec::new(),
+            events: Vec::new(),
+            fills_outbox: false,
+        })
+    }
+}
+
+/// A write transaction: what it touched and what happened in it leave with its commit.
+pub(crate) struct Tx {
+    pub(super) transaction: Transaction,
+    context: Arc<Context>,
+    moment: OnceLock<Timestamp>,
+    touched: Vec<Touched>,
+    events: Vec<Event>,
+    fills_outbox: bool,
+}
+
+pub(super) enum Transaction {
+    #[cfg(feature = "sqlite")]
+    Sqlite(sqlx::Transaction<'static, sqlx::Sqlite>),
+    #[cfg(feature = "postgres")]
+    Postgres(sqlx::Transaction<'static, sqlx::Postgres>),
+}
+
+/// Something a cached answer may rest on, changed by a transaction.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Touched {
+    pub(crate) kind: &'static str,
+    pub(crate) id: String,
+}
+
+impl Tx {
+    /// The one moment at which everything in this transaction happens: the time when it was first asked for. A flow that locks
+    /// before it asks is judged by the time at which it holds the locks, not by the time at which it began to wait for them.
+    pub(crate) fn now(&self) -> Timestamp {
+        *self.moment.get_or_init(|| self.context.clock.now())
+    }
+
+    /// The source of randomness.
+    pub(crate) fn entropy(&self) -> &dyn Entropy {
+        &*self.context.entropy
+    }
+
+    /// A new id, of this transaction's moment.
+    pub(crate) fn new_id<K: Kind>(&self) -> Id<K> {
+        Id::generate(self.now(), self.entropy())
+    }
+
+    /// Seals a value for the cell it will stand in.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when the cipher refuses it.
+    pub(crate) fn seal(&self, plain: &[u8], place: Place<'_>) -> Result<String, Error> {
+        self.context.master_keys.seal(plain, place, self.entropy())
+    }
+
+    /// Opens a value that was sealed for this cell; `None` when no master key does.
+    pub(crate) fn open(&self, sealed: &str, place: Place<'_>) -> Option<Zeroizing<Vec<u8>>> {
+        self.context.master_keys.open(sealed, place)
+    }
+
+    /// Records an event of this transaction; it is written at the commit.
+    pub(crate) fn push(&mut self, event: Event) {
+        self.events.push(event);
+    }
+
+    /// Records that there is something for the worker. Called by the repositories, never by flows.
+    pub(super) fn fill_outbox(&mut self) {
+        self.fills_outbox = true;
+    }
+
+    /// Records that what is known of this thing is no longer true. Called by the repositories, never by flows.
+    pub(super) fn touch(&mut self, kind: &'static str, id: &str) {
+        self.touched.push(Touched { kind, id: id.to_owned() });
+    }
+
+    /// Writes the change notes and the events, commits, wakes the worker and counts the events. The event sequences come last: they
+    /// are the rows that transactions of several organizations share.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the database did not take it; nothing was changed then.
+    pub(crate) async fn commit(mut self) -> Result<(), Error> {
+        self.touched.sort();
+        self.touched.dedup();
+        for touched in std::mem::take(&mut self.touched) {
+            self.changes().note(&touched).await?;
+        }
+        let events = std::mem::take(&mut self.events);
+        let kinds = events.iter().map(Event::kind).collect();
+        outbox::write(&mut self, events).await?;
+        match self.transaction {
+            #[cfg(feature = "sqlite")]
+            Transaction::Sqlite(transaction) => transaction.commit().await.map_err(failure::of)?,
+            #[cfg(feature = "postgres")]
+            Transaction::Postgres(transaction) => transaction.commit().await.map_err(failure::of)?,
+        }
+        self.context.follow_up.committed(&Committed { events: kinds, fills_outbox: self.fills_outbox });
+        Ok(())
+    }
+}
