@@ -12,6 +12,7 @@ scenarios![
     a_name_obeys_the_rules_of_names,
     an_app_url_is_https_except_on_loopback,
     an_origin_is_an_origin,
+    fifty_origins_are_the_most,
     plan_slug_and_status_are_not_the_organizations_to_change,
 ];
 
@@ -123,4 +124,16 @@ async fn plan_slug_and_status_are_not_the_organizations_to_change(app: &App) {
     let greedy = json!({ "plan": "enterprise", "slug": "better", "status": "suspended", "id": "org_00000000000000000000000000", "createdAt": "2000-01-01T00:00:00.000Z" });
     admin.patch("/org", greedy).await.expect(200);
     assert_eq!(org(&admin).await, before);
+}
+
+async fn fifty_origins_are_the_most(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let allow = |count: u32| {
+        let origins: Vec<String> = (0..count).map(|n| format!("https://app-{n}.acme.example")).collect();
+        admin.patch("/org", json!({ "allowedOrigins": origins }))
+    };
+    allow(51).await.expect_error(400, "invalid_request");
+    assert_eq!(org(&admin).await["allowedOrigins"], json!([]), "nothing was changed");
+    allow(50).await.expect(200);
+    assert_eq!(org(&admin).await["allowedOrigins"].as_array().map(Vec::len), Some(50));
 }
