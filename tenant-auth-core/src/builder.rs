@@ -11,7 +11,7 @@ use tokio::{
 use crate::{
     backend::KeyUses,
     bounded::BoundedWork,
-    config::Config,
+    config::{Config, ConfigError},
     error::Error,
     keys::{self, Keyring, KeyringError},
     metrics::WorkMeter,
@@ -36,7 +36,10 @@ pub enum BuildError {
     /// The master keys open none of the values sealed in the database.
     #[error("the master key opens none of the values sealed in this database; use the key they were sealed with")]
     MasterKey,
-    /// The database failed, or a setting cannot be used.
+    /// A setting cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The database failed, or a part could not be started.
     #[error(transparent)]
     Failed(#[from] Error),
 }
@@ -138,12 +141,12 @@ impl Builder {
             Some(hasher) => hasher,
             None => {
                 let meter = metrics.hashing().clone();
-                Arc::new(Argon2Hasher::metered(config.argon2, config.password_pepper.as_deref(), meter)?)
+                Arc::new(Argon2Hasher::metered(config.passwords.argon2, config.passwords.pepper.as_deref(), meter)?)
             }
         };
         let entropy = self.entropy.unwrap_or_else(|| Arc::new(OsEntropy));
         let targets =
-            Targets { allow_private_networks: config.webhook_allow_private_networks, ports: config.webhook_ports.clone() };
+            Targets { allow_private_networks: config.webhooks.allow_private_networks, ports: config.webhooks.ports.clone() };
         let sender = match self.sender {
             Some(sender) => Some(sender),
             None => default_sender()?,

@@ -38,7 +38,7 @@ mod backend;
 mod bounded;
 mod builder;
 mod caller;
-mod config;
+pub mod config;
 mod error;
 mod event;
 #[cfg(feature = "http")]
@@ -86,7 +86,7 @@ pub use account::{
 pub use backend::{Asking, CreatedApiKey, Identity, NewApiKey, Verification};
 pub use builder::{BuildError, Builder};
 pub use caller::{Backend, Client, Member, OrgAdmin, Tenant};
-pub use config::{Config, SameSite, TokensInBody};
+pub use config::{Config, ConfigError, SameSite, TokensInBody};
 pub use error::Error;
 #[cfg(feature = "remote")]
 pub use http::RemoteVerifier;

@@ -11,7 +11,7 @@
 //! let tokens = test.login(&test.member).await;
 //! let Verification::Valid(identity) = test.org.verify(tokens.access.expose()).await.unwrap() else { panic!("a live token") };
 //! assert_eq!(identity.user.email, test.member.email);
-//! test.clock.advance(test.auth.config().access_token_ttl);
+//! test.clock.advance(test.auth.config().sessions.access_token_ttl);
 //! assert!(matches!(test.org.verify(tokens.access.expose()).await.unwrap(), Verification::Invalid));
 //! # }
 //! ```
@@ -90,7 +90,7 @@ impl TestAuth {
         let clock = Arc::new(MockClock::at(Timestamp::parse("2026-11-20T08:21:00Z").expect("a time")));
         let mails = Arc::new(RecordingMailer::default());
         let mut config = Config::new("http://localhost".parse().expect("a URL"));
-        config.argon2 = Argon2Params { memory_kib: 64, iterations: 1, parallelism: 1 };
+        config.passwords.argon2 = Argon2Params { memory_kib: 64, iterations: 1, parallelism: 1 };
         change(&mut config);
         let path = file.path().join("auth.db");
         let auth = TenantAuth::builder()

@@ -178,8 +178,8 @@ impl Signer {
         validation.set_issuer(&[config.issuer()]);
         let mut signer = Self {
             issuer: config.issuer().to_owned(),
-            access_ttl: config.access_token_ttl,
-            refresh_ttl: config.refresh_token_ttl,
+            access_ttl: config.sessions.access_token_ttl,
+            refresh_ttl: config.sessions.refresh_token_ttl,
             active: HashMap::new(),
             known: HashMap::new(),
             validation,

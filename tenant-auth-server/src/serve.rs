@@ -195,6 +195,7 @@ impl From<BuildError> for Failure {
                 "opens none of the sealed values in this database. Give the key it was set up with, after the new one if you changed it.",
             )
             .into(),
+            BuildError::Config(error) => settings::Refused::from(error).into(),
             BuildError::Failed(error) => Self::of_start(error),
             other => Self::Service(other.to_string()),
         }

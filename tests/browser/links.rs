@@ -98,7 +98,7 @@ async fn an_invite_that_is_good_no_longer_says_so(stage: &Stage) {
     let (page, admin) = (&stage.page, stage.admin().logged_in().await);
     admin.invite(NEW).await.expect(201);
     let link = stage.link(NEW, "/invite").await;
-    stage.advance(stage.config.invite_ttl.as_secs());
+    stage.advance(stage.config.organizations.invite_ttl.as_secs());
     page.open(&link).await;
     page.arrives_at("This invitation is no longer valid").await;
     page.was_refused(400, "/org/invites/preview").await;

@@ -62,7 +62,7 @@ async fn a_refusal_is_said_and_nothing_typed_is_lost(stage: &Stage) {
 }
 
 async fn too_many_attempts_are_counted_down(stage: &Stage) {
-    for _ in 0..stage.config.login_max_failures {
+    for _ in 0..stage.config.login.max_failures {
         stage.member().login_with("max@acme.example", "not-his-at-all").await.expect(401);
     }
     stage.signs_in("max@acme.example", PASSWORD).await;

@@ -21,19 +21,19 @@ async fn two_tabs_outlive_their_access_token(stage: &Stage) {
     second.arrives_at("Members").await;
     let began = stage.clock.now();
     for view in ["Profile", "Sessions", "Profile"] {
-        stage.advance(stage.config.access_token_ttl.as_secs());
+        stage.advance(stage.config.sessions.access_token_ttl.as_secs());
         first.press_together(&second, view).await;
         first.arrives_at(view).await;
         second.arrives_at(view).await;
         first.was_refused_anywhere(401).await;
     }
     // Had a tab used a refresh token that another one had superseded, the session would have ended here at the latest.
-    stage.advance(stage.config.refresh_grace.as_secs() + 1);
+    stage.advance(stage.config.sessions.refresh_grace.as_secs() + 1);
     for page in [first, &second] {
         page.press("Members").await;
         page.arrives_at("Members").await;
     }
-    assert!(stage.clock.now() > began.plus(stage.config.access_token_ttl * 3));
+    assert!(stage.clock.now() > began.plus(stage.config.sessions.access_token_ttl * 3));
 }
 
 async fn signing_out_in_one_tab_leaves_the_other_too(stage: &Stage) {

@@ -86,13 +86,13 @@ async fn operator(app: &App) -> Caller {
 fn setup() -> Setup {
     let mut setup = Setup::new();
     let config = &mut setup.config;
-    config.login_max_failures = PLENTY;
-    config.login_max_failures_per_ip = PLENTY;
-    config.login_max_failures_per_account = PLENTY;
-    config.sessions_per_user = PLENTY;
-    config.api_keys_per_org = PLENTY;
-    config.webhooks_per_org = PLENTY;
-    config.operator_org = Some("acme".parse().expect("a slug"));
+    config.login.max_failures = PLENTY;
+    config.login.max_failures_per_ip = PLENTY;
+    config.login.max_failures_per_account = PLENTY;
+    config.sessions.max_per_user = PLENTY;
+    config.organizations.max_api_keys = PLENTY;
+    config.organizations.max_webhooks = PLENTY;
+    config.organizations.operator_org = Some("acme".parse().expect("a slug"));
     setup
 }
 

@@ -62,12 +62,12 @@ impl Cookie {
 
 impl CookieRules {
     pub(crate) fn of(config: &Config) -> Self {
-        let same_site = match config.cookie_same_site {
+        let same_site = match config.browser.cookie_same_site {
             SameSite::Lax => "SameSite=Lax",
             SameSite::Strict => "SameSite=Strict",
             SameSite::None => "SameSite=None",
         };
-        Self { same_site, domain: config.cookie_domain.clone() }
+        Self { same_site, domain: config.browser.cookie_domain.clone() }
     }
 
     /// What is wrong with a cookie, if anything. With a domain configured, the host-only variant may only be cleared.

@@ -46,7 +46,7 @@ impl Setup {
     /// The defaults of the matrix.
     pub fn new() -> Self {
         let mut config = Config::new(public_url());
-        config.argon2 = Argon2Params { memory_kib: 64, iterations: 1, parallelism: 1 };
+        config.passwords.argon2 = Argon2Params { memory_kib: 64, iterations: 1, parallelism: 1 };
         let resolver = ScriptedResolver::default();
         resolver.answer(HOOKS, [IpAddr::from([93, 184, 215, 14])]);
         let start = Timestamp::parse(START).expect("an ISO time");

@@ -108,7 +108,7 @@ pub async fn remote(deployed: &Deployed, process: &Process, page: &str) {
     expect(visit(&service.elsewhere()).await, 401);
     expect(visit(&member).await, 200);
 
-    test.clock.advance(test.auth.config().access_token_ttl);
+    test.clock.advance(test.auth.config().sessions.access_token_ttl);
     let before = member.access_token();
     expect(visit(&member).await, 200);
     assert_ne!(member.access_token(), before, "the browser has the next one");

@@ -13,6 +13,6 @@ use crate::{
 /// [`Error::WeakPassword`], naming each broken rule; [`Error::Unavailable`] when too many wait to be checked.
 pub(crate) async fn check_password(auth: &TenantAuth, password: &Password, owner: Owner<'_>) -> Result<Password, Error> {
     let (password, names) = (password.clone(), owner.names());
-    let min_score = auth.config().password_min_score;
+    let min_score = auth.config().passwords.min_score;
     auth.estimates().run(move || judge(&password, &names, min_score)).await
 }

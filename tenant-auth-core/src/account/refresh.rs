@@ -53,7 +53,7 @@ impl Tenant {
 
     /// Whether a generation was superseded so long ago that nobody honest still holds its token; nobody remembering it is longer.
     pub(crate) fn past_grace(&self, superseded_at: Option<Timestamp>, now: Timestamp) -> bool {
-        superseded_at.is_none_or(|since| now >= since.plus(self.auth.config().refresh_grace))
+        superseded_at.is_none_or(|since| now >= since.plus(self.auth.config().sessions.refresh_grace))
     }
 
     /// A token of a former generation: the current tokens within the grace, the end of the session after it.

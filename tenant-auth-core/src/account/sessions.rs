@@ -56,12 +56,12 @@ pub(crate) async fn open_session(
         auth_time: now,
         refreshed_at: now,
         last_used_at: now,
-        expires_at: now.plus(config.session_ttl),
+        expires_at: now.plus(config.sessions.ttl),
         ip,
         user_agent,
     };
     tx.sessions().insert(&session, idle_until(&tenant.auth, &session)).await?;
-    let evicted = tx.sessions().end_beyond(&session, config.sessions_per_user).await?;
+    let evicted = tx.sessions().end_beyond(&session, config.sessions.max_per_user).await?;
 
     let actor = Actor::User(account.user.id.clone());
     let data = SessionData { session: session.summary(), user: &account.user, reason: None };
@@ -87,7 +87,7 @@ pub(crate) async fn wait_for_second_factor(
         ip,
         user_agent,
         created_at: tx.now(),
-        expires_at: tx.now().plus(tenant.auth.config().partial_token_ttl),
+        expires_at: tx.now().plus(tenant.auth.config().login.partial_token_ttl),
     };
     tx.pending_logins().insert(&login).await?;
     tenant.auth.signer().issue_partial(&login.id, login.created_at, login.expires_at)

@@ -144,7 +144,7 @@ pub(crate) async fn create_key(
     if new.expires_at.is_some_and(|end| end <= now) {
         return Err(Error::invalid("expiresAt", "must be in the future"));
     }
-    let limit = auth.config().api_keys_per_org;
+    let limit = auth.config().organizations.max_api_keys;
     if tx.api_keys().count(&org.id, now).await? >= i64::from(limit) {
         return Err(Error::LimitReached { what: "API keys", limit });
     }

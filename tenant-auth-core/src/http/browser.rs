@@ -35,7 +35,8 @@ pub(crate) fn check_origin(context: &Context, org: &Organization) -> Result<(), 
 
 /// The public URL's origin, and those the operator allows for every organization.
 pub(super) fn is_deployments(config: &Config, origin: &str) -> bool {
-    Origin::of(&config.public_url).as_str() == origin || config.allowed_origins.iter().any(|allowed| allowed.as_str() == origin)
+    Origin::of(&config.public_url).as_str() == origin
+        || config.browser.allowed_origins.iter().any(|allowed| allowed.as_str() == origin)
 }
 
 /// The origin of its application, and those it allows beside.

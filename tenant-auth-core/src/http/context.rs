@@ -125,7 +125,7 @@ impl Context {
             },
             _ => None,
         };
-        Ok(self.client_at(stated.or_else(|| client_ip::of(&self.auth.config().trusted_proxies, self.peer, self.headers()))))
+        Ok(self.client_at(stated.or_else(|| client_ip::of(&self.auth.config().network.trusted_proxies, self.peer, self.headers()))))
     }
 
     async fn is_proxy(&self, slug: &Slug, key: &str) -> Result<bool, Error> {
@@ -151,7 +151,7 @@ impl Context {
 
     /// Whether tokens may stand in the body: never where a page's scripts could read them, unless the operator says so.
     pub(crate) fn tokens_in_body(&self) -> bool {
-        match self.auth.config().tokens_in_body {
+        match self.auth.config().browser.tokens_in_body {
             TokensInBody::Always => true,
             TokensInBody::NonBrowser => !self.is_browser(),
         }

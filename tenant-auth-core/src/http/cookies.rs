@@ -110,7 +110,7 @@ pub struct CookieStyle {
 impl CookieStyle {
     /// As these settings say.
     pub(crate) fn of(config: &Config) -> Self {
-        Self { domain: config.cookie_domain.clone(), same_site: config.cookie_same_site }
+        Self { domain: config.browser.cookie_domain.clone(), same_site: config.browser.cookie_same_site }
     }
 }
 

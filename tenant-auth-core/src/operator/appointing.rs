@@ -19,7 +19,7 @@ impl Operator {
     /// [`Error::Invalid`] naming `operator_org` when that is not set; [`Error::NotFound`] for an address without an account;
     /// [`Error::NotAMember`] for an account of elsewhere.
     pub async fn appoint(&self, email: &Email) -> Result<User, Error> {
-        let Some(slug) = &self.auth.config().operator_org else {
+        let Some(slug) = &self.auth.config().organizations.operator_org else {
             return Err(Error::invalid("operator_org", "must name the organization whose members may be operators"));
         };
         let org = self.auth.tenant(slug.as_str()).await?.org;

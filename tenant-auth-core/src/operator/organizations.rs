@@ -96,7 +96,7 @@ impl Deed {
         change: OrganizationChange,
     ) -> Result<Organization, Error> {
         let OrganizationChange { name, plan, app_url, status } = change;
-        if status == Some(Status::Suspended) && auth.config().operator_org.as_ref() == Some(&org.slug) {
+        if status == Some(Status::Suspended) && auth.config().organizations.operator_org.as_ref() == Some(&org.slug) {
             return Err(Error::OperatorOrganization);
         }
         let renamed = Organization {

@@ -41,7 +41,7 @@ impl Member {
 /// One refusal for every reason: what is missing is nobody's business but an operator's, who knows the list.
 fn judge(auth: &TenantAuth, standing: &Standing, is_guarded: bool) -> Result<(), Error> {
     let Standing { session, user, org, .. } = standing;
-    let is_here = auth.config().operator_org.as_ref() == Some(&org.slug);
+    let is_here = auth.config().organizations.operator_org.as_ref() == Some(&org.slug);
     let is_appointed = user.role == AccountRole::Admin;
     // The session's methods are those of its login; the factor itself may have been removed since.
     let by_both_factors = is_guarded && session.amr.contains(&AuthMethod::Otp);

@@ -70,7 +70,7 @@ impl OrgAdmin {
         let auth = &self.0.auth;
         let mut write = self.begin_write().await?;
         let InviteRecord { mut invite, mail_id } = self.pending(&mut write, id).await?;
-        invite.expires_at = write.now().plus(auth.config().invite_ttl);
+        invite.expires_at = write.now().plus(auth.config().organizations.invite_ttl);
         invite.mail = MailStatus::Queued;
         write.mails().cancel(&mail_id).await?;
         let token = LinkToken::generate(write.entropy());
@@ -129,7 +129,7 @@ pub(crate) async fn place_invite(
         invited_by: sender.map(|user| user.id.clone()),
         invited_by_email: sender.map(|user| user.email.clone()),
         created_at: tx.now(),
-        expires_at: tx.now().plus(auth.config().invite_ttl),
+        expires_at: tx.now().plus(auth.config().organizations.invite_ttl),
         mail: MailStatus::Queued,
     };
     let token = LinkToken::generate(tx.entropy());

@@ -60,8 +60,8 @@ impl TenantAuth {
         let mut limits = vec![Limit {
             key: format!("pair:{account}:{ip}"),
             subject: Some(account.clone()),
-            most: config.login_max_failures,
-            window: config.login_window,
+            most: config.login.max_failures,
+            window: config.login.window,
             doubling: true,
         }];
         let since = self.now().minus(KNOWN_FOR);
@@ -209,15 +209,15 @@ fn wide_limits(config: &Config, account: &str, ip: Option<&String>) -> Vec<Limit
     let by_account = Limit {
         key: format!("account:{account}"),
         subject: Some(account.to_owned()),
-        most: config.login_max_failures_per_account,
+        most: config.login.max_failures_per_account,
         window: HOUR,
         doubling: false,
     };
     let by_ip = ip.map(|ip| Limit {
         key: format!("ip:{ip}"),
         subject: None,
-        most: config.login_max_failures_per_ip,
-        window: config.login_window,
+        most: config.login.max_failures_per_ip,
+        window: config.login.window,
         doubling: false,
     });
     by_ip.into_iter().chain([by_account]).collect()

@@ -62,7 +62,7 @@ pub(super) async fn attempt(auth: &TenantAuth, endpoint: Arc<Endpoint>, mut clai
     let answer = match auth.targets().vet(&endpoint.webhook.url, auth.resolver()).await {
         Ok(addresses) => {
             let headers = headers(&endpoint, &claim, &payload, auth.now());
-            let (url, timeout) = (endpoint.webhook.url.to_url(), auth.config().webhook_timeout);
+            let (url, timeout) = (endpoint.webhook.url.to_url(), auth.config().webhooks.timeout);
             if claim.lease_until.since(auth.now()) < timeout {
                 return Err(Error::internal("it came so late that somebody else might begin before its end"));
             }
@@ -114,7 +114,7 @@ fn judge(auth: &TenantAuth, attempt: i64, answer: Result<WebhookResponse, SendEr
 /// When attempt number `attempt` is followed by the next; `None` after the last.
 fn next_attempt(auth: &TenantAuth, attempt: i64, patience: Option<RetryAfter>, now: Timestamp) -> Option<Timestamp> {
     let made = usize::try_from(attempt).unwrap_or(usize::MAX);
-    let wait = auth.config().webhook_retry_schedule.get(made.saturating_sub(1))?;
+    let wait = auth.config().webhooks.retry_schedule.get(made.saturating_sub(1))?;
     let mut dice = [0u8; 8];
     auth.entropy().fill(&mut dice);
     let percent = 100 - JITTER_PERCENT + u64::from_le_bytes(dice) % (2 * JITTER_PERCENT + 1);

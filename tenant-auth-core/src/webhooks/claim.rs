@@ -45,7 +45,7 @@ pub(super) async fn claim(auth: &TenantAuth, due: &[DueEndpoint], left: &mut Lef
 }
 
 async fn claim_at(auth: &TenantAuth, tx: &mut Tx, due: &WebhookId, places: usize) -> Result<Option<Claimed>, Error> {
-    let lease_until = tx.now().plus(auth.config().webhook_timeout + LEASE_MARGIN);
+    let lease_until = tx.now().plus(auth.config().webhooks.timeout + LEASE_MARGIN);
     let Some(held) = tx.webhooks().hold_endpoint(due).await? else { return Ok(None) };
     match open(auth, tx, held).await? {
         Ok(endpoint) if endpoint.webhook.status == WebhookStatus::Disabled => {

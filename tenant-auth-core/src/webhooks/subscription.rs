@@ -75,7 +75,7 @@ impl OrgAdmin {
     /// [`Error::Invalid`] for a URL deliveries may not go to; [`Error::LimitReached`].
     pub async fn create_webhook(&self, new: NewWebhook) -> Result<CreatedWebhook, Error> {
         let auth = &self.0.auth;
-        let limit = auth.config().webhooks_per_org;
+        let limit = auth.config().organizations.max_webhooks;
         let reached =
             |count: i64| if count >= i64::from(limit) { Err(Error::LimitReached { what: "webhooks", limit }) } else { Ok(()) };
         reached(auth.store().read().await?.webhooks().count(self.0.org_id()).await?)?;

@@ -89,8 +89,8 @@ impl Worker {
 
     async fn sweep(&self) -> Result<(), Error> {
         let config = self.auth.config();
-        let longest_token = config.generation_ttl().max(config.partial_token_ttl);
-        let retention = Retention { grace: config.refresh_grace, longest_token };
+        let longest_token = config.generation_ttl().max(config.login.partial_token_ttl);
+        let retention = Retention { grace: config.sessions.refresh_grace, longest_token };
         for kind in Swept::ALL {
             loop {
                 let mut tx = self.auth.begin().await?;

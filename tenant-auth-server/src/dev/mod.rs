@@ -51,10 +51,10 @@ pub(crate) async fn run(options: &Options) -> Result<(), Failure> {
     let public_url = format!("http://{address}");
     let mut config = Config::new(Url::parse(&public_url).map_err(|error| Failure::Service(format!("{public_url}: {error}")))?);
     // The same server by its other name, to a browser another origin.
-    config.allowed_origins.extend(Origin::parse(&format!("http://localhost:{}", address.port())));
+    config.browser.allowed_origins.extend(Origin::parse(&format!("http://localhost:{}", address.port())));
 
     // Whoever develops a receiver runs it on this machine.
-    config.webhook_allow_private_networks = true;
+    config.webhooks.allow_private_networks = true;
 
     let mailbox = Arc::new(Mailbox::default());
     let files = Files::within(&options.dir);

@@ -1,6 +1,8 @@
 //! The names of all settings (contract section 8): what a settings file may hold, and which environment variables are ours.
 //! A new setting is a row here and a line where it is read; a test finds the row that nobody reads.
 
+use tenant_auth_core::config::Setting;
+
 /// What precedes a setting's name in the environment.
 pub(super) const PREFIX: &str = "TENANT_AUTH_";
 
@@ -61,4 +63,33 @@ pub(super) const SETTINGS: &[(&str, Shape)] = &[
 /// The name people know a setting by: that of its environment variable.
 pub(super) fn env_name(name: &str) -> String {
     format!("{PREFIX}{}", name.to_ascii_uppercase())
+}
+
+/// The name of what the core calls a setting.
+pub(super) fn name_of(setting: Setting) -> &'static str {
+    match setting {
+        Setting::DatabaseUrl => "database_url",
+        Setting::AccessTokenTtl => "access_token_ttl",
+        Setting::RefreshTokenTtl => "refresh_token_ttl",
+        Setting::RefreshGrace => "refresh_grace",
+        Setting::SessionTtl => "session_ttl",
+        Setting::SessionsPerUser => "sessions_per_user",
+        Setting::LoginMaxFailures => "login_max_failures",
+        Setting::LoginWindow => "login_window",
+        Setting::LoginMaxFailuresPerIp => "login_max_failures_per_ip",
+        Setting::LoginMaxFailuresPerAccount => "login_max_failures_per_account",
+        Setting::PartialTokenTtl => "partial_token_ttl",
+        Setting::PasswordMinScore => "password_min_score",
+        Setting::Argon2 => "argon2",
+        Setting::PasswordPepper => "password_pepper",
+        Setting::InviteTtl => "invite_ttl",
+        Setting::OperatorOrg => "operator_org",
+        Setting::WebhookTimeout => "webhook_timeout",
+        Setting::InviteLink => "invite_url",
+        Setting::ResetLink => "reset_url",
+        Setting::VerifyLink => "verify_url",
+        Setting::ChangeEmailLink => "change_email_url",
+        Setting::CookieSameSite => "cookie_same_site",
+        _ => "public_url",
+    }
 }

@@ -3,7 +3,9 @@
 
 use std::fmt;
 
-use super::names::env_name;
+use tenant_auth_core::ConfigError;
+
+use super::names::{env_name, name_of};
 
 /// One setting that cannot be used, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +46,12 @@ impl Refused {
     /// A single setting that turned out to be unusable after it was read.
     pub(crate) fn setting(name: &str, reason: impl Into<String>) -> Self {
         Self(vec![Refusal::of(name, reason)])
+    }
+}
+
+impl From<ConfigError> for Refused {
+    fn from(error: ConfigError) -> Self {
+        Self::setting(name_of(error.setting), error.reason)
     }
 }
 

@@ -9,11 +9,11 @@ use std::{
 };
 
 use ipnet::IpNet;
-use tenant_auth_core::{Config, Error, MasterKeys, Origin, SameSite, Slug, TokensInBody, ports::Argon2Params};
+use tenant_auth_core::{Config, MasterKeys, Origin, SameSite, Slug, TokensInBody, ports::Argon2Params};
 use tracing_subscriber::EnvFilter;
 use url::{Host, Url};
 
-use super::{Database, Deployment, LogFormat, reading::Reading};
+use super::{Database, Deployment, LogFormat, names::name_of, reading::Reading};
 
 const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8080);
 const DEFAULT_METRICS_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9464);
@@ -65,45 +65,44 @@ fn master_keys(reading: &mut Reading, read_file: fn(&Path) -> io::Result<String>
 /// How the service behaves.
 pub(super) fn config(reading: &mut Reading) -> Option<Config> {
     let mut config = Config::new(public_url(reading)?);
-    set(&mut config.access_token_ttl, reading.lifetime("access_token_ttl"));
-    set(&mut config.refresh_token_ttl, reading.lifetime("refresh_token_ttl"));
-    set(&mut config.partial_token_ttl, reading.lifetime("partial_token_ttl"));
-    set(&mut config.session_ttl, reading.lifetime("session_ttl"));
-    set(&mut config.invite_ttl, reading.lifetime("invite_ttl"));
-    set(&mut config.refresh_grace, reading.number("refresh_grace", 0, 60).map(Duration::from_secs));
-    set(&mut config.sessions_per_user, reading.count("sessions_per_user"));
-    set(&mut config.login_max_failures, reading.count("login_max_failures"));
-    set(&mut config.login_window, reading.lifetime("login_window"));
-    set(&mut config.login_max_failures_per_ip, reading.count("login_max_failures_per_ip"));
-    set(&mut config.login_max_failures_per_account, reading.count("login_max_failures_per_account"));
-    set(&mut config.api_keys_per_org, reading.count("api_keys_per_org"));
-    set(&mut config.webhooks_per_org, reading.count("webhooks_per_org"));
+    set(&mut config.sessions.access_token_ttl, reading.lifetime("access_token_ttl"));
+    set(&mut config.sessions.refresh_token_ttl, reading.lifetime("refresh_token_ttl"));
+    set(&mut config.login.partial_token_ttl, reading.lifetime("partial_token_ttl"));
+    set(&mut config.sessions.ttl, reading.lifetime("session_ttl"));
+    set(&mut config.organizations.invite_ttl, reading.lifetime("invite_ttl"));
+    set(&mut config.sessions.refresh_grace, reading.number("refresh_grace", 0, 60).map(Duration::from_secs));
+    set(&mut config.sessions.max_per_user, reading.count("sessions_per_user"));
+    set(&mut config.login.max_failures, reading.count("login_max_failures"));
+    set(&mut config.login.window, reading.lifetime("login_window"));
+    set(&mut config.login.max_failures_per_ip, reading.count("login_max_failures_per_ip"));
+    set(&mut config.login.max_failures_per_account, reading.count("login_max_failures_per_account"));
+    set(&mut config.organizations.max_api_keys, reading.count("api_keys_per_org"));
+    set(&mut config.organizations.max_webhooks, reading.count("webhooks_per_org"));
     let private = reading.choice("webhook_allow_private_networks", &[("true", true), ("false", false)]);
-    set(&mut config.webhook_allow_private_networks, private);
-    set(&mut config.webhook_ports, reading.list("webhook_ports", port));
-    set(&mut config.webhook_retry_schedule, reading.list("webhook_retry_schedule", wait));
-    set(&mut config.webhook_timeout, reading.lifetime("webhook_timeout"));
-    set(&mut config.password_min_score, reading.number("password_min_score", 0, 4).and_then(|score| u8::try_from(score).ok()));
-    set(&mut config.argon2, reading.parsed("argon2", argon2));
-    config.password_pepper = reading.text("password_pepper");
-    config.invite_url = reading.parsed("invite_url", link_template);
-    config.reset_url = reading.parsed("reset_url", link_template);
-    config.verify_url = reading.parsed("verify_url", link_template);
-    config.change_email_url = reading.parsed("change_email_url", link_template);
-    set(&mut config.trusted_proxies, reading.parsed("trusted_proxies", proxies));
+    set(&mut config.webhooks.allow_private_networks, private);
+    set(&mut config.webhooks.ports, reading.list("webhook_ports", port));
+    set(&mut config.webhooks.retry_schedule, reading.list("webhook_retry_schedule", wait));
+    set(&mut config.webhooks.timeout, reading.lifetime("webhook_timeout"));
+    set(&mut config.passwords.min_score, reading.number("password_min_score", 0, 4).and_then(|score| u8::try_from(score).ok()));
+    set(&mut config.passwords.argon2, reading.parsed("argon2", argon2));
+    config.passwords.pepper = reading.text("password_pepper");
+    config.mail_links.invite = reading.parsed("invite_url", link_template);
+    config.mail_links.reset = reading.parsed("reset_url", link_template);
+    config.mail_links.verify = reading.parsed("verify_url", link_template);
+    config.mail_links.change_email = reading.parsed("change_email_url", link_template);
+    set(&mut config.network.trusted_proxies, reading.parsed("trusted_proxies", proxies));
     let origins = reading.list("allowed_origins", |item| Origin::parse(item).map_err(|rejected| rejected.to_string()));
-    set(&mut config.allowed_origins, origins);
-    config.operator_org = reading.parsed("operator_org", |text| Slug::parse(text).map_err(|rejected| rejected.to_string()));
-    config.cookie_domain = reading.parsed("cookie_domain", cookie_domain);
+    set(&mut config.browser.allowed_origins, origins);
+    config.organizations.operator_org =
+        reading.parsed("operator_org", |text| Slug::parse(text).map_err(|rejected| rejected.to_string()));
+    config.browser.cookie_domain = reading.parsed("cookie_domain", cookie_domain);
     let same_site = [("lax", SameSite::Lax), ("strict", SameSite::Strict), ("none", SameSite::None)];
-    set(&mut config.cookie_same_site, reading.choice("cookie_same_site", &same_site));
+    set(&mut config.browser.cookie_same_site, reading.choice("cookie_same_site", &same_site));
     let in_body = [("non_browser", TokensInBody::NonBrowser), ("always", TokensInBody::Always)];
-    set(&mut config.tokens_in_body, reading.choice("tokens_in_body", &in_body));
+    set(&mut config.browser.tokens_in_body, reading.choice("tokens_in_body", &in_body));
     warn_of_a_foreign_cookie_domain(reading, &config);
-    match config.check() {
-        Ok(()) => {}
-        Err(Error::Invalid { field, reason }) => reading.refuse(&field, reason),
-        Err(other) => reading.refuse("public_url", other.to_string()),
+    if let Err(error) = config.check() {
+        reading.refuse(name_of(error.setting), error.reason);
     }
     Some(config)
 }
@@ -208,7 +207,7 @@ fn cookie_domain(text: &str) -> Result<String, String> {
 
 /// Browsers drop cookies for a domain that the answering host is not in.
 fn warn_of_a_foreign_cookie_domain(reading: &mut Reading, config: &Config) {
-    let (Some(domain), Some(host)) = (&config.cookie_domain, config.public_url.host_str()) else { return };
+    let (Some(domain), Some(host)) = (&config.browser.cookie_domain, config.public_url.host_str()) else { return };
     if host != domain && !host.ends_with(&format!(".{domain}")) {
         reading.warn(format!(
             "TENANT_AUTH_COOKIE_DOMAIN is {domain}, but the public URL's host {host} is not in it: browsers drop such cookies"

@@ -58,8 +58,8 @@ fn a_complete_set_is_taken() {
     let server = Env::complete().server().expect("starts");
     assert_eq!(server.listen.to_string(), "127.0.0.1:8080");
     assert_eq!(server.metrics_listen.map(|address| address.to_string()).as_deref(), Some("127.0.0.1:9464"));
-    assert_eq!(server.deployment.config.trusted_proxies.len(), 2);
-    assert_eq!(server.deployment.config.access_token_ttl, Duration::from_secs(900));
+    assert_eq!(server.deployment.config.network.trusted_proxies.len(), 2);
+    assert_eq!(server.deployment.config.sessions.access_token_ttl, Duration::from_secs(900));
     assert_eq!(server.deployment.warnings, Vec::<String>::new());
 }
 
@@ -192,13 +192,16 @@ fn values_arrive_where_they_belong() {
     let config = &server.deployment.config;
     assert_eq!(server.listen.to_string(), "[::1]:0");
     assert_eq!(server.metrics_listen, None);
-    assert_eq!((config.argon2.memory_kib, config.argon2.iterations, config.argon2.parallelism), (8, 1, 1));
-    assert_eq!(config.password_pepper.as_deref(), Some(" pepper "), "byte for byte");
-    assert_eq!(config.allowed_origins.len(), 2);
-    assert_eq!(config.operator_org.as_ref().map(|slug| slug.as_str()), Some("operators"));
-    assert_eq!(config.cookie_domain.as_deref(), Some("example.com"));
-    assert_eq!((config.cookie_same_site, config.tokens_in_body), (SameSite::Strict, TokensInBody::Always));
-    assert_eq!(config.sessions_per_user, 3);
+    assert_eq!(
+        (config.passwords.argon2.memory_kib, config.passwords.argon2.iterations, config.passwords.argon2.parallelism),
+        (8, 1, 1)
+    );
+    assert_eq!(config.passwords.pepper.as_deref(), Some(" pepper "), "byte for byte");
+    assert_eq!(config.browser.allowed_origins.len(), 2);
+    assert_eq!(config.organizations.operator_org.as_ref().map(|slug| slug.as_str()), Some("operators"));
+    assert_eq!(config.browser.cookie_domain.as_deref(), Some("example.com"));
+    assert_eq!((config.browser.cookie_same_site, config.browser.tokens_in_body), (SameSite::Strict, TokensInBody::Always));
+    assert_eq!(config.sessions.max_per_user, 3);
     assert_eq!(server.log_format, LogFormat::Json);
 }
 
@@ -210,8 +213,8 @@ fn the_environment_overrides_the_file() {
     input.env.insert("TENANT_AUTH_SESSION_TTL".to_owned(), "120".to_owned());
     let server = for_server(&input).expect("starts");
     assert_eq!(server.listen.port(), 1);
-    assert_eq!(server.deployment.config.session_ttl, Duration::from_secs(120));
-    assert_eq!(server.deployment.config.trusted_proxies.len(), 2);
+    assert_eq!(server.deployment.config.sessions.ttl, Duration::from_secs(120));
+    assert_eq!(server.deployment.config.network.trusted_proxies.len(), 2);
 }
 
 #[test]

@@ -38,8 +38,8 @@ impl Stage {
         let origin = format!("http://localhost:{}{below}", listener.local_addr().expect("a bound socket").port());
         let mut setup = Setup::new();
         setup.config.public_url = origin.parse().expect("a URL");
-        setup.config.operator_org = Some("acme".parse().expect("a slug"));
-        setup.config.webhook_allow_private_networks = true;
+        setup.config.organizations.operator_org = Some("acme".parse().expect("a slug"));
+        setup.config.webhooks.allow_private_networks = true;
         setup.sender = Some(Arc::new(HttpSender::new().expect("a sender")));
         // Pages tell times against the browser's clock, so the service starts there.
         setup.clock.advance(SystemClock.now().since(setup.clock.now()));

@@ -28,7 +28,7 @@ scenarios![
 
 /// The very same deployment, with `acme` as the operators' organization.
 pub(crate) async fn with_operators(app: &App) -> App {
-    app.beside(|setup| setup.config.operator_org = Some("acme".parse().expect("a slug"))).await
+    app.beside(|setup| setup.config.organizations.operator_org = Some("acme".parse().expect("a slug"))).await
 }
 
 fn address(person: &Caller) -> Email {

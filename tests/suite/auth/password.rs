@@ -143,7 +143,7 @@ async fn every_broken_rule_is_named_in_one_answer(app: &App) {
 }
 
 async fn the_minimum_score_is_a_setting(app: &App) {
-    let strict = app.beside(|setup| setup.config.password_min_score = 4).await;
+    let strict = app.beside(|setup| setup.config.passwords.min_score = 4).await;
     let (there, here) = (strict.member().logged_in().await, app.member().logged_in().await);
     there.change_password(PASSWORD, "kangaroo99").await.expect(400);
     here.change_password(PASSWORD, "kangaroo99x").await.expect(200);

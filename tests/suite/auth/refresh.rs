@@ -99,7 +99,7 @@ async fn within_the_grace_a_superseded_token_gets_the_current_generation_without
     let tab = app.member().logged_in().await;
     let other_tab = tab.copied();
     tab.refresh().await.expect(200);
-    app.clock.advance(app.config.refresh_grace - Duration::from_millis(1));
+    app.clock.advance(app.config.sessions.refresh_grace - Duration::from_millis(1));
     other_tab.refresh().await.expect(200);
     assert_eq!(generation(&other_tab), generation(&tab), "no second rotation");
     tab.get("/org").await.expect(200);
@@ -128,7 +128,7 @@ async fn a_refresh_token_replayed_after_the_grace_ends_the_session(app: &App) {
     let (thief, other_device) = (member.copied(), app.member().logged_in().await);
     member.refresh().await.expect(200);
     let access = member.access_token();
-    app.clock.advance(app.config.refresh_grace);
+    app.clock.advance(app.config.sessions.refresh_grace);
     thief.refresh().await.expect_no_session();
     member.get("/org").await.expect_no_session();
     member.refresh().await.expect_no_session();
@@ -137,7 +137,7 @@ async fn a_refresh_token_replayed_after_the_grace_ends_the_session(app: &App) {
 }
 
 async fn without_a_grace_a_second_use_ends_the_session_at_once(app: &App) {
-    let strict = app.beside(|setup| setup.config.refresh_grace = Duration::ZERO).await;
+    let strict = app.beside(|setup| setup.config.sessions.refresh_grace = Duration::ZERO).await;
     let member = strict.member().logged_in().await;
     let thief = member.copied();
     member.refresh().await.expect(200);
@@ -185,7 +185,7 @@ async fn reuse_is_judged_only_under_the_tokens_own_slug(app: &App) {
     let member = app.member().logged_in().await;
     let old = member.refresh_token();
     member.refresh().await.expect(200);
-    app.clock.advance(app.config.refresh_grace);
+    app.clock.advance(app.config.sessions.refresh_grace);
     let refused = app.other_org().anonymous().refresh_with(&old).await.expect(401);
     assert!(refused.cookies().is_empty());
     member.get("/org").await.expect(200);

@@ -41,7 +41,7 @@ async fn something_is_sent_again_on_demand(app: &App) {
 
 async fn what_failed_is_sent_again_on_demand(app: &App) {
     let schedule = vec![Duration::from_secs(5)];
-    let app = &app.beside(|setup| setup.config.webhook_retry_schedule = schedule).await;
+    let app = &app.beside(|setup| setup.config.webhooks.retry_schedule = schedule).await;
     let admin = app.admin().logged_in().await;
     let hook = Hook::new(&admin, RECEIVER, &["org.updated"]).await;
     hook.answers(app, &[500, 500, 200]);

@@ -78,7 +78,7 @@ async fn a_sender_that_panics_costs_one_attempt(app: &App) {
 
 /// The recording sender knows no timeout.
 async fn a_sender_that_does_not_end_is_not_waited_for(app: &App) {
-    let app = &app.beside(|setup| setup.config.webhook_timeout = Duration::from_secs(1)).await;
+    let app = &app.beside(|setup| setup.config.webhooks.timeout = Duration::from_secs(1)).await;
     let admin = app.admin().logged_in().await;
     let hook = Hook::new(&admin, RECEIVER, &["org.updated"]).await;
     app.webhooks.hold(RECEIVER);

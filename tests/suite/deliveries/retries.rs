@@ -142,7 +142,7 @@ async fn nobody_waits_longer_than_a_day(app: &App) {
 }
 
 async fn the_last_attempt_is_the_last_whatever_is_wished(app: &App) {
-    let app = &app.beside(|setup| setup.config.webhook_retry_schedule = Vec::new()).await;
+    let app = &app.beside(|setup| setup.config.webhooks.retry_schedule = Vec::new()).await;
     let admin = app.admin().logged_in().await;
     let hook = Hook::new(&admin, RECEIVER, &["org.updated"]).await;
     app.webhooks.answer(RECEIVER, later(503, RetryAfter::In(Duration::from_secs(10))));
@@ -156,7 +156,7 @@ async fn the_last_attempt_is_the_last_whatever_is_wished(app: &App) {
 
 async fn the_schedule_is_a_setting(app: &App) {
     let schedule = vec![Duration::from_secs(100), Duration::from_secs(10)];
-    let app = &app.beside(|setup| setup.config.webhook_retry_schedule = schedule).await;
+    let app = &app.beside(|setup| setup.config.webhooks.retry_schedule = schedule).await;
     let hook = failed_once(app, &[500]).await;
     for (seconds, attempts) in [(84, 1), (31, 2), (8, 2), (4, 3), (100_000, 3)] {
         app.advance(seconds);

@@ -28,8 +28,8 @@ async fn sending(app: &App) -> App {
     app.beside(|setup| {
         setup.sender = Some(Arc::new(HttpSender::new().expect("root certificates")));
         setup.clock = Arc::new(MockClock::at(SystemClock.now()));
-        setup.config.webhook_allow_private_networks = true;
-        setup.config.webhook_timeout = Duration::from_secs(1);
+        setup.config.webhooks.allow_private_networks = true;
+        setup.config.webhooks.timeout = Duration::from_secs(1);
     })
     .await
 }

@@ -76,7 +76,7 @@ async fn what_a_dead_worker_held_is_sent_again_after_its_lease(app: &App) {
     worker.abort();
     assert!(worker.await.expect_err("it is dead").is_cancelled());
     app.webhooks.release(RECEIVER);
-    let lease = app.config.webhook_timeout + LEASE_MARGIN;
+    let lease = app.config.webhooks.timeout + LEASE_MARGIN;
     other.tick().await;
     app.clock.advance(lease - Duration::from_millis(1));
     other.tick().await;
@@ -106,7 +106,7 @@ async fn a_late_outcome_changes_nothing(app: &App) {
         hook.test(&admin).await;
         let slow = ticking(app);
         until_sent(app, &url, 1).await;
-        app.clock.advance(app.config.webhook_timeout + LEASE_MARGIN);
+        app.clock.advance(app.config.webhooks.timeout + LEASE_MARGIN);
         other.tick().await;
         let before = hook.delivery(&admin).await;
         assert_eq!((&before["status"], &before["attempts"]), (&expected.into(), &2.into()));
@@ -118,7 +118,7 @@ async fn a_late_outcome_changes_nothing(app: &App) {
 }
 
 async fn one_event_reaches_a_thousand_webhooks_once(app: &App) {
-    let app = &app.beside(|setup| setup.config.webhooks_per_org = 1_000).await;
+    let app = &app.beside(|setup| setup.config.organizations.max_webhooks = 1_000).await;
     let admin = app.admin().logged_in().await;
     make(app, &admin, 1_000).await;
     rename(&admin, 1).await;
@@ -144,7 +144,7 @@ async fn make(app: &App, admin: &Caller, count: usize) {
 }
 
 async fn a_worker_works_through_more_endpoints_than_it_looks_at_in_a_round(app: &App) {
-    let app = &app.beside(|setup| setup.config.webhooks_per_org = 1_000).await;
+    let app = &app.beside(|setup| setup.config.organizations.max_webhooks = 1_000).await;
     let admin = app.admin().logged_in().await;
     make(app, &admin, 450).await;
     rename(&admin, 2).await;
@@ -172,7 +172,7 @@ async fn a_webhook_whose_secret_does_not_open_hinders_no_other(app: &App) {
     assert_eq!(counts, [0, 2, 2]);
     assert!(hooks[0].log(&admin).await.iter().all(|delivery| delivery["status"] == "pending"));
     hooks[0].rotated(&admin, 0).await;
-    app.clock.advance(app.config.webhook_timeout + LEASE_MARGIN);
+    app.clock.advance(app.config.webhooks.timeout + LEASE_MARGIN);
     app.tick().await;
     assert_eq!(hooks[0].sent(app).len(), 2, "a new secret is the remedy");
 }

@@ -149,7 +149,7 @@ async fn a_request_names_its_organization_once_and_exactly(app: &App) {
 }
 
 async fn two_different_cookies_are_no_session(app: &App) {
-    let app = &app.beside(|setup| setup.config.cookie_domain = Some("example.com".to_owned())).await;
+    let app = &app.beside(|setup| setup.config.browser.cookie_domain = Some("example.com".to_owned())).await;
     let host = Host::embedding(app);
     let member = app.member().logged_in().await.at_host(&host);
     let good = member.access_token();

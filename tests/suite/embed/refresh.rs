@@ -33,7 +33,7 @@ pub(super) fn remote(app: &App) -> RemoteVerifier {
 }
 
 fn expire(app: &App) {
-    app.clock.advance(app.config.access_token_ttl);
+    app.clock.advance(app.config.sessions.access_token_ttl);
 }
 
 async fn an_expired_access_token_is_renewed_on_the_way(app: &App) {

@@ -169,7 +169,7 @@ async fn a_second_factor_tells_of_what_it_ended(app: &App) {
 }
 
 async fn one_session_too_many_ends_the_oldest(app: &App) {
-    let app = &app.beside(|setup| setup.config.sessions_per_user = 2).await;
+    let app = &app.beside(|setup| setup.config.sessions.max_per_user = 2).await;
     let (admin, max) = (app.admin().logged_in().await, app.member().logged_in().await);
     app.advance(1);
     app.member().logged_in().await;

@@ -142,7 +142,7 @@ async fn origins_can_be_given_and_taken_away(app: &App) {
 
 async fn the_operators_origins_are_everybodys(app: &App) {
     let origin = "https://console.example";
-    let open = app.beside(|setup| setup.config.allowed_origins = vec![origin.parse().expect("an origin")]).await;
+    let open = app.beside(|setup| setup.config.browser.allowed_origins = vec![origin.parse().expect("an origin")]).await;
     for org in [open.org(), open.other_org()] {
         org.member().login().from_origin(origin).await.expect(200);
         preflight(&org.anonymous(), origin, "POST", "/auth/login").await.expect(204);

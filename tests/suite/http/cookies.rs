@@ -95,7 +95,7 @@ async fn browsers_get_no_tokens_in_bodies(app: &App) {
 }
 
 async fn everyone_gets_tokens_in_bodies_when_the_setting_says_so(app: &App) {
-    let generous = app.beside(|setup| setup.config.tokens_in_body = TokensInBody::Always).await;
+    let generous = app.beside(|setup| setup.config.browser.tokens_in_body = TokensInBody::Always).await;
     for browser in browsers(&generous.member()) {
         assert!(has_tokens(&browser.login().await.expect_ok()));
         assert!(has_tokens(&browser.refresh().await.expect_ok()));
@@ -116,7 +116,7 @@ fn domains(response: &Response) -> (Domains, Domains) {
 }
 
 async fn a_domain_makes_every_cookie_expire_its_host_only_variant(app: &App) {
-    let wide = app.beside(|setup| setup.config.cookie_domain = Some("example.com".to_owned())).await;
+    let wide = app.beside(|setup| setup.config.browser.cookie_domain = Some("example.com".to_owned())).await;
     let member = wide.member();
     let domain = Some("example.com".to_owned());
     let named = |name: &str, domain: &Option<String>| (name.to_owned(), domain.clone());
@@ -131,7 +131,7 @@ async fn a_domain_makes_every_cookie_expire_its_host_only_variant(app: &App) {
 }
 
 async fn two_values_of_one_cookie_expire_the_host_only_variant_where_a_domain_is_set(app: &App) {
-    let wide = app.beside(|setup| setup.config.cookie_domain = Some("example.com".to_owned())).await;
+    let wide = app.beside(|setup| setup.config.browser.cookie_domain = Some("example.com".to_owned())).await;
     let member = wide.member().logged_in().await;
     let good = member.access_token();
     let refused = member.get("/org").cookies(format!("access_token=stale; access_token={good}")).await.expect_no_session();
@@ -144,7 +144,7 @@ async fn two_values_of_one_cookie_expire_the_host_only_variant_where_a_domain_is
 
 async fn same_site_follows_the_setting(app: &App) {
     for same_site in [SameSite::Strict, SameSite::None] {
-        let other = app.beside(|setup| setup.config.cookie_same_site = same_site).await;
+        let other = app.beside(|setup| setup.config.browser.cookie_same_site = same_site).await;
         other.member().logged_in().await.logout().await.expect(200);
     }
 }

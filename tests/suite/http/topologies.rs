@@ -30,7 +30,7 @@ async fn a_frontend_on_the_same_origin(app: &App) {
 
 async fn a_frontend_on_a_sibling_subdomain(app: &App) {
     const FRONTEND: &str = "https://app.example.com";
-    let app = app.beside(|setup| setup.config.cookie_domain = Some("example.com".to_owned())).await;
+    let app = app.beside(|setup| setup.config.browser.cookie_domain = Some("example.com".to_owned())).await;
     let member = app.member();
     page(member.login(), FRONTEND, "same-site").await.expect_error(403, "forbidden_origin");
     let url = json!({ "appUrl": format!("{FRONTEND}/start") });

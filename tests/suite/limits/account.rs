@@ -275,8 +275,8 @@ async fn a_reset_password_forgives(app: &App) {
 async fn the_limit_follows_the_setting(app: &App) {
     let strict = app
         .beside(|setup| {
-            setup.config.login_max_failures = 2;
-            setup.config.login_window = std::time::Duration::from_secs(30);
+            setup.config.login.max_failures = 2;
+            setup.config.login.window = std::time::Duration::from_secs(30);
         })
         .await;
     fail(&strict, 1).await;

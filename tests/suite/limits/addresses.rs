@@ -26,7 +26,7 @@ const SOCKET: &str = "127.0.0.1";
 
 /// A server that believes the proxy in front of it.
 pub(crate) async fn behind_proxy(app: &App) -> App {
-    app.beside(|setup| setup.config.trusted_proxies = vec!["127.0.0.0/8".parse().expect("a network")]).await
+    app.beside(|setup| setup.config.network.trusted_proxies = vec!["127.0.0.0/8".parse().expect("a network")]).await
 }
 
 /// Somebody whom the proxy saw at this address.

@@ -196,9 +196,9 @@ async fn wrong_confirmations_count_widely_too(app: &App) {
 async fn the_limits_follow_the_settings(app: &App) {
     let app = app
         .beside(|setup| {
-            setup.config.trusted_proxies = vec!["127.0.0.0/8".parse().expect("a network")];
-            setup.config.login_max_failures_per_ip = 3;
-            setup.config.login_max_failures_per_account = 4;
+            setup.config.network.trusted_proxies = vec!["127.0.0.0/8".parse().expect("a network")];
+            setup.config.login.max_failures_per_ip = 3;
+            setup.config.login.max_failures_per_account = 4;
         })
         .await;
     spray(&app, "203.0.113.1", 0..3).await;

@@ -16,10 +16,10 @@ scenarios![
 async fn lifetimes_follow_the_settings(app: &App) {
     let brief = app
         .beside(|setup| {
-            setup.config.access_token_ttl = Duration::from_secs(10);
-            setup.config.refresh_token_ttl = Duration::from_secs(20);
-            setup.config.session_ttl = Duration::from_secs(40);
-            setup.config.invite_ttl = Duration::from_secs(60);
+            setup.config.sessions.access_token_ttl = Duration::from_secs(10);
+            setup.config.sessions.refresh_token_ttl = Duration::from_secs(20);
+            setup.config.sessions.ttl = Duration::from_secs(40);
+            setup.config.organizations.invite_ttl = Duration::from_secs(60);
         })
         .await;
     let (admin, member) = (brief.admin().logged_in().await, brief.member());
@@ -43,8 +43,8 @@ async fn lifetimes_follow_the_settings(app: &App) {
 async fn limits_follow_the_settings(app: &App) {
     let small = app
         .beside(|setup| {
-            setup.config.sessions_per_user = 1;
-            setup.config.api_keys_per_org = 2;
+            setup.config.sessions.max_per_user = 1;
+            setup.config.organizations.max_api_keys = 2;
         })
         .await;
     let first = small.admin().logged_in().await;

@@ -72,7 +72,7 @@ impl Gate {
     pub fn new(verifier: impl Verifier + 'static) -> Self {
         let service = verifier.service();
         let runtime = service.map(|auth| auth.runtime().clone()).or_else(|| Handle::try_current().ok());
-        let trusted_proxies = service.map(|auth| auth.config().trusted_proxies.clone()).unwrap_or_default();
+        let trusted_proxies = service.map(|auth| auth.config().network.trusted_proxies.clone()).unwrap_or_default();
         Self {
             parts: Arc::new(Parts {
                 verifier: Arc::new(verifier),

@@ -55,7 +55,7 @@ impl People {
         let (now, mut chance) = (clock.now(), StdRng::seed_from_u64(u64::from(count)));
         let store = Store::open(&database.url, 2).await?;
         let mut config = service::config()?;
-        (config.access_token_ttl, config.refresh_token_ttl) = (LONG, LONG);
+        (config.sessions.access_token_ttl, config.sessions.refresh_token_ttl) = (LONG, LONG);
         let builder = TenantAuth::builder().store(store.clone()).master_keys(MasterKeys::parse(master_key)?).config(config);
         let builder = builder.clock(clock.clone()).hasher(Arc::new(Believing(password.clone()))).mailer(Arc::new(Nowhere));
         let auth = builder.build().await?;

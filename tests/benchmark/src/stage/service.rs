@@ -39,8 +39,8 @@ impl Told {
 /// The defaults; the load may say for whom it speaks, as a proxy does, and webhooks, however many, lead to it.
 pub(crate) fn config() -> Result<Config, Failure> {
     let mut config = Config::new("https://auth.example.com".parse()?);
-    config.trusted_proxies = vec!["127.0.0.0/8".parse()?];
-    (config.webhook_allow_private_networks, config.webhooks_per_org) = (true, 1_000);
+    config.network.trusted_proxies = vec!["127.0.0.0/8".parse()?];
+    (config.webhooks.allow_private_networks, config.organizations.max_webhooks) = (true, 1_000);
     Ok(config)
 }
 

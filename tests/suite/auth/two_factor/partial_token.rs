@@ -112,7 +112,7 @@ async fn a_logout_clears_it(app: &App) {
 
 async fn it_lasts_as_long_as_the_setting_says(app: &App) {
     let (_, authenticator) = guarded_member(app).await;
-    let short = app.beside(|setup| setup.config.partial_token_ttl = std::time::Duration::from_secs(10)).await;
+    let short = app.beside(|setup| setup.config.login.partial_token_ttl = std::time::Duration::from_secs(10)).await;
     let member = short.member();
     assert_eq!(member.login().await.expect(200).cookie("partial_token").max_age(), 10);
     app.advance(10);
@@ -121,7 +121,7 @@ async fn it_lasts_as_long_as_the_setting_says(app: &App) {
 
 async fn with_a_domain_its_host_only_variant_expires(app: &App) {
     let (_, authenticator) = guarded_member(app).await;
-    let app = app.beside(|setup| setup.config.cookie_domain = Some("example.com".to_owned())).await;
+    let app = app.beside(|setup| setup.config.browser.cookie_domain = Some("example.com".to_owned())).await;
     let partials = |answer: &Response| -> Vec<(Option<String>, bool)> {
         let cookies = answer.cookies().into_iter().filter(|cookie| cookie.name == "partial_token");
         cookies.map(|cookie| (cookie.domain().map(str::to_owned), cookie.is_cleared())).collect()

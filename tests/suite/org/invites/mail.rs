@@ -228,8 +228,9 @@ async fn resending_sends_a_mail_again(app: &App) {
 }
 
 async fn the_link_follows_the_setting(app: &App) {
-    let own =
-        app.beside(|setup| setup.config.invite_url = Some("https://app.acme.example/join?o={slug}&t={token}".to_owned())).await;
+    let own = app
+        .beside(|setup| setup.config.mail_links.invite = Some("https://app.acme.example/join?o={slug}&t={token}".to_owned()))
+        .await;
     own.admin().logged_in().await.invite("nora@acme.example").await.expect(201);
     let mail = own.mail_to("nora@acme.example").await.pop().expect("a mail");
     let token: String = mail

@@ -134,7 +134,7 @@ async fn a_url_is_required(app: &App) {
 }
 
 async fn the_ports_are_a_setting(app: &App) {
-    let own = app.beside(|setup| setup.config.webhook_ports = vec![9_443]).await;
+    let own = app.beside(|setup| setup.config.webhooks.ports = vec![9_443]).await;
     let admin = own.admin().logged_in().await;
     hooking(&admin, RECEIVER, &["*"]).await.expect_invalid("9443");
     let hook = Hook::new(&admin, "https://hooks.example.com:9443/in", &["*"]).await;
@@ -149,7 +149,7 @@ async fn the_ports_are_a_setting(app: &App) {
 }
 
 async fn private_networks_are_allowed_by_a_setting(app: &App) {
-    let own = app.beside(|setup| setup.config.webhook_allow_private_networks = true).await;
+    let own = app.beside(|setup| setup.config.webhooks.allow_private_networks = true).await;
     let admin = own.admin().logged_in().await;
     for bad in ["http://169.254.169.254/", "http://0.0.0.0/", "http://224.0.0.1/", "http://[fe80::1]/", "http://u@10.0.0.1/"] {
         hooking(&admin, bad, &["*"]).await.expect_invalid("url");
@@ -207,7 +207,7 @@ async fn an_attempt_may_only_connect_to_the_vetted_addresses(app: &App) {
         app.tick().await;
         let addresses: Vec<String> = hook.sent(app)[0].addresses.iter().map(ToString::to_string).collect();
         assert_eq!(addresses, expected);
-        assert_eq!(hook.sent(app)[0].timeout, app.config.webhook_timeout);
+        assert_eq!(hook.sent(app)[0].timeout, app.config.webhooks.timeout);
     }
 }
 

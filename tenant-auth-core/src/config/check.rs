@@ -1,0 +1,82 @@
+//! Validation of a [`Config`]: what could not work, or would not be safe, is refused before anything starts.
+
+use std::time::Duration;
+
+use super::{Config, ConfigError, SameSite, Setting};
+
+impl Config {
+    /// Refuses settings that could not work, naming the first such setting.
+    ///
+    /// # Errors
+    /// [`ConfigError`], with the setting and what it must be.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        self.check_public_url()?;
+        self.check_durations()?;
+        self.check_numbers()?;
+        self.check_mail_links()?;
+        if self.browser.cookie_same_site == SameSite::None && self.public_url.scheme() != "https" {
+            return Err(ConfigError::new(Setting::CookieSameSite, "none needs an https public URL"));
+        }
+        Ok(())
+    }
+
+    fn check_public_url(&self) -> Result<(), ConfigError> {
+        let refused = |reason| Err(ConfigError::new(Setting::PublicUrl, reason));
+        if self.public_url.host().is_none() || self.public_url.query().is_some() || self.public_url.fragment().is_some() {
+            return refused("must be an absolute URL without query and fragment");
+        }
+        if !matches!(self.public_url.scheme(), "https" | "http") {
+            return refused("must be an https URL (http for loopback)");
+        }
+        Ok(())
+    }
+
+    fn check_durations(&self) -> Result<(), ConfigError> {
+        let lifetimes = [
+            (Setting::AccessTokenTtl, self.sessions.access_token_ttl),
+            (Setting::RefreshTokenTtl, self.sessions.refresh_token_ttl),
+            (Setting::PartialTokenTtl, self.login.partial_token_ttl),
+            (Setting::SessionTtl, self.sessions.ttl),
+            (Setting::LoginWindow, self.login.window),
+            (Setting::InviteTtl, self.organizations.invite_ttl),
+            (Setting::WebhookTimeout, self.webhooks.timeout),
+        ];
+        if let Some((setting, _)) = lifetimes.into_iter().find(|(_, lifetime)| lifetime.as_secs() < 1) {
+            return Err(ConfigError::new(setting, "must be at least 1 second"));
+        }
+        if self.sessions.refresh_grace > Duration::from_secs(60) {
+            return Err(ConfigError::new(Setting::RefreshGrace, "must be between 0 and 60 seconds"));
+        }
+        Ok(())
+    }
+
+    fn check_numbers(&self) -> Result<(), ConfigError> {
+        if self.passwords.min_score > 4 {
+            return Err(ConfigError::new(Setting::PasswordMinScore, "must be between 0 and 4"));
+        }
+        let limits = [
+            (Setting::SessionsPerUser, self.sessions.max_per_user),
+            (Setting::LoginMaxFailures, self.login.max_failures),
+            (Setting::LoginMaxFailuresPerIp, self.login.max_failures_per_ip),
+            (Setting::LoginMaxFailuresPerAccount, self.login.max_failures_per_account),
+        ];
+        match limits.into_iter().find(|(_, most)| *most == 0) {
+            Some((setting, _)) => Err(ConfigError::new(setting, "must be at least 1")),
+            None => Ok(()),
+        }
+    }
+
+    fn check_mail_links(&self) -> Result<(), ConfigError> {
+        let templates = [
+            (Setting::InviteLink, &self.mail_links.invite),
+            (Setting::ResetLink, &self.mail_links.reset),
+            (Setting::VerifyLink, &self.mail_links.verify),
+            (Setting::ChangeEmailLink, &self.mail_links.change_email),
+        ];
+        let unusable = |template: &Option<String>| template.as_ref().is_some_and(|url| !url.contains("{token}"));
+        match templates.into_iter().find(|(_, template)| unusable(template)) {
+            Some((setting, _)) => Err(ConfigError::new(setting, "must contain {token}")),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! What [`Config::check`] refuses, and that a refusal names the field.
+
+use std::time::Duration;
+
+use super::*;
+
+fn config() -> Config {
+    Config::new("https://auth.example.com".parse().expect("a URL"))
+}
+
+#[track_caller]
+fn refused(setting: Setting, change: impl FnOnce(&mut Config)) {
+    let mut config = config();
+    change(&mut config);
+    let error = config.check().expect_err("should be refused");
+    assert_eq!(error.setting, setting, "{error}");
+    assert!(error.to_string().starts_with(&format!("{} ", setting.path())), "{error}");
+}
+
+#[test]
+fn the_defaults_are_usable() {
+    assert_eq!(config().check(), Ok(()));
+}
+
+#[test]
+fn what_could_not_work_is_refused_by_the_name_of_its_field() {
+    let url = |text: &str| text.parse().expect("a URL");
+    refused(Setting::PublicUrl, |config| config.public_url = url("https://auth.example.com/?x"));
+    refused(Setting::PublicUrl, |config| config.public_url = url("ftp://auth.example.com"));
+    refused(Setting::AccessTokenTtl, |config| config.sessions.access_token_ttl = Duration::from_millis(999));
+    refused(Setting::RefreshTokenTtl, |config| config.sessions.refresh_token_ttl = Duration::ZERO);
+    refused(Setting::SessionTtl, |config| config.sessions.ttl = Duration::ZERO);
+    refused(Setting::RefreshGrace, |config| config.sessions.refresh_grace = Duration::from_secs(61));
+    refused(Setting::SessionsPerUser, |config| config.sessions.max_per_user = 0);
+    refused(Setting::PartialTokenTtl, |config| config.login.partial_token_ttl = Duration::ZERO);
+    refused(Setting::LoginWindow, |config| config.login.window = Duration::ZERO);
+    refused(Setting::LoginMaxFailures, |config| config.login.max_failures = 0);
+    refused(Setting::LoginMaxFailuresPerIp, |config| config.login.max_failures_per_ip = 0);
+    refused(Setting::LoginMaxFailuresPerAccount, |config| config.login.max_failures_per_account = 0);
+    refused(Setting::InviteTtl, |config| config.organizations.invite_ttl = Duration::ZERO);
+    refused(Setting::WebhookTimeout, |config| config.webhooks.timeout = Duration::ZERO);
+    refused(Setting::PasswordMinScore, |config| config.passwords.min_score = 5);
+    refused(Setting::InviteLink, |config| config.mail_links.invite = Some("https://app.example.com".to_owned()));
+    refused(Setting::ChangeEmailLink, |config| config.mail_links.change_email = Some("{slug}".to_owned()));
+    refused(Setting::CookieSameSite, |config| {
+        config.public_url = url("http://localhost");
+        config.browser.cookie_same_site = SameSite::None;
+    });
+}
