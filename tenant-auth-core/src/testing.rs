@@ -1,6 +1,16 @@
-//! A whole service for a host's own tests: a temporary SQLite file, a clock that stands still, a mailer that keeps what it is
-//! given, cheap hashing, and an organization with an admin and a member who can log in at once. It panics where a service would
-//! return an error: a test that cannot be set up has failed.
+//! A whole service for a host's own tests: a temporary SQLite file, a clock that stands still, a mailer and a sender of webhooks
+//! that keep what they are given, cheap hashing, and an organization with an admin and a member who can log in at once. It panics
+//! where a service would return an error: a test that cannot be set up has failed.
+//!
+//! | A test wants to | With |
+//! |---|---|
+//! | let time pass | `test.clock.advance(duration)` |
+//! | read a mail | [`TestAuth::tick`], then `test.mails.sent()` |
+//! | use a mailed link | [`TestAuth::mailed_token`] |
+//! | see what a webhook was sent | `test.resolver.answer(host, addresses)`, [`TestAuth::tick`], `test.sender.sent()` |
+//! | let a webhook's receiver fail | `test.sender.answer(url, answer)` |
+//! | act as somebody | [`TestAuth::signed_in`], [`TestAuth::org_admin`], [`TestAuth::api_key`] |
+//! | pass a second factor | [`TestAuth::one_time_password`] |
 //!
 //! ```
 //! use tenant_auth_core::{Verification, testing::TestAuth};
@@ -21,16 +31,16 @@ use std::sync::Arc;
 use tempfile::TempDir;
 
 use crate::{
-    account::{Credentials, Login},
+    account::{Credentials, Login, SecondFactorSetup},
     backend::NewApiKey,
-    caller::{Client, Tenant},
+    caller::{Client, Member, OrgAdmin, Tenant},
     config::Config,
     id::UserId,
     model::{Role, Scope, Status},
     operator::{NewOrganization, NewUser},
-    ports::{Argon2Params, MockClock, RecordingMailer},
+    ports::{Argon2Params, Clock, MockClock, RecordingMailer, RecordingSender, ScriptedResolver},
     sealed::MasterKeys,
-    secret::{ApiKeyText, Password},
+    secret::{ApiKeyText, LinkToken, Password},
     service::TenantAuth,
     store::Sqlite,
     time::Timestamp,
@@ -50,8 +60,12 @@ pub struct TestAuth {
     pub auth: TenantAuth,
     /// Moves only when told to; begins at 2026-11-20T08:21:00Z.
     pub clock: Arc<MockClock>,
-    /// What was sent; `auth.worker().tick()` sends what waits.
+    /// What was mailed; [`TestAuth::tick`] sends what waits.
     pub mails: Arc<RecordingMailer>,
+    /// What webhooks were sent, and what their receivers answer: 200, unless a test says otherwise.
+    pub sender: Arc<RecordingSender>,
+    /// The addresses of the receivers' hosts; a host without an answer does not exist.
+    pub resolver: Arc<ScriptedResolver>,
     /// The organization `acme`.
     pub org: Tenant,
     /// `ada@acme.example`, an org_admin.
@@ -89,6 +103,7 @@ impl TestAuth {
         let file = tempfile::tempdir().expect("a temporary directory");
         let clock = Arc::new(MockClock::at(Timestamp::parse("2026-11-20T08:21:00Z").expect("a time")));
         let mails = Arc::new(RecordingMailer::default());
+        let (sender, resolver) = (Arc::new(RecordingSender::default()), Arc::new(ScriptedResolver::default()));
         let mut config = Config::new("http://localhost".parse().expect("a URL"));
         config.passwords.argon2 = Argon2Params { memory_kib: 64, iterations: 1, parallelism: 1 };
         change(&mut config);
@@ -99,6 +114,8 @@ impl TestAuth {
             .config(config)
             .clock(Arc::clone(&clock) as _)
             .mailer(Arc::clone(&mails) as _)
+            .sender(Arc::clone(&sender) as _)
+            .resolver(Arc::clone(&resolver) as _)
             .build()
             .await
             .expect("the service can be built");
@@ -113,7 +130,7 @@ impl TestAuth {
         let admin = person(&auth, "Ada Admin", Role::OrgAdmin).await;
         let member = person(&auth, "Max Member", Role::Member).await;
         let org = auth.tenant(SLUG).await.expect("the organization exists");
-        Self { auth, clock, mails, org, admin, member, _file: file }
+        Self { auth, clock, mails, sender, resolver, org, admin, member, _file: file }
     }
 
     /// Somebody more; their address is their first name's, `grace@acme.example` for `Grace Hopper`.
@@ -136,14 +153,58 @@ impl TestAuth {
         }
     }
 
+    /// Somebody in a new session.
+    ///
+    /// # Panics
+    /// As [`TestAuth::login`].
+    pub async fn signed_in(&self, person: &TestPerson) -> Member {
+        let tokens = self.login(person).await;
+        self.org.authenticate(tokens.access.expose()).await.expect("a session that has just begun")
+    }
+
+    /// [`TestAuth::admin`] in a new session, with the rights of an org_admin.
+    ///
+    /// # Panics
+    /// When they are none any more.
+    pub async fn org_admin(&self) -> OrgAdmin {
+        self.signed_in(&self.admin).await.as_admin().expect("an org_admin")
+    }
+
+    /// One round of the worker: delivers and sends what is due.
+    ///
+    /// # Panics
+    /// When the database is away.
+    pub async fn tick(&self) {
+        self.auth.worker().tick().await.expect("the database is there");
+    }
+
+    /// The token of the newest link mailed to an address, after a [`TestAuth::tick`].
+    ///
+    /// # Panics
+    /// When the newest mail to that address holds no link.
+    pub async fn mailed_token(&self, to: &Email) -> LinkToken {
+        self.tick().await;
+        let mails = self.mails.sent();
+        let mail = mails.iter().rfind(|mail| mail.to == to.as_str()).expect("a mail to that address");
+        let (_, rest) = mail.text.split_once("token=").expect("a link in the newest mail");
+        rest.split_whitespace().next().unwrap_or_default().into()
+    }
+
+    /// What an authenticator shows now. No code works twice: let 30 seconds pass before the next.
+    ///
+    /// # Panics
+    /// When the setup is not of this crate's making.
+    pub fn one_time_password(&self, setup: &SecondFactorSetup) -> String {
+        let totp = totp_rs::Totp::from_url(setup.otpauth_url.expose()).expect("a URL of this crate's making");
+        totp.generate(u64::try_from(self.clock.now().secs()).expect("a time after 1970")).to_string()
+    }
+
     /// Suspends somebody, or reactivates them, as an org_admin does.
     ///
     /// # Panics
     /// When the admin may not.
     pub async fn set_status(&self, person: &TestPerson, status: Status) {
-        let tokens = self.login(&self.admin).await;
-        let admin = self.org.authenticate(tokens.access.expose()).await.and_then(|member| member.as_admin());
-        admin.expect("an org_admin").set_status(&person.id, status).await.expect("the admin may");
+        self.org_admin().await.set_status(&person.id, status).await.expect("the admin may");
     }
 
     /// An API key of the organization.

@@ -1,14 +1,7 @@
 //! The `Retry-After` header of RFC 9110, section 10.2.3: a number of seconds or a date in any of the three forms that HTTP has
 //! had. It comes from a stranger, so whatever is neither is no wish at all.
 
-use std::time::Duration;
-
-use time::{
-    OffsetDateTime, PrimitiveDateTime,
-    format_description::BorrowedFormatItem,
-    macros::{format_description, offset},
-    parsing::Parsed,
-};
+use std::time::{Duration, UNIX_EPOCH};
 
 use crate::time::Timestamp;
 
@@ -21,13 +14,6 @@ pub enum RetryAfter {
     At(Timestamp),
 }
 
-const IMF_FIXDATE: &[BorrowedFormatItem<'_>] =
-    format_description!("[weekday repr:short], [day] [month repr:short] [year] [hour]:[minute]:[second] GMT");
-const ASCTIME: &[BorrowedFormatItem<'_>] =
-    format_description!("[weekday repr:short] [month repr:short] [day padding:space] [hour]:[minute]:[second] [year]");
-const RFC_850: &[BorrowedFormatItem<'_>] =
-    format_description!("[weekday], [day]-[month repr:short]-[year repr:last_two] [hour]:[minute]:[second] GMT");
-
 impl RetryAfter {
     /// Reads the header's value; `None` when it is neither seconds nor a date.
     pub fn parse(value: &str) -> Option<Self> {
@@ -35,9 +21,9 @@ impl RetryAfter {
         if value.bytes().all(|byte| byte.is_ascii_digit()) {
             return value.parse().ok().map(|seconds| Self::In(Duration::from_secs(seconds)));
         }
-        let date = PrimitiveDateTime::parse(value, IMF_FIXDATE).or_else(|_| PrimitiveDateTime::parse(value, ASCTIME)).ok();
-        let seconds = date.map(PrimitiveDateTime::assume_utc).or_else(|| two_digit_year(value))?.unix_timestamp();
-        Some(Self::At(Timestamp::from_secs(seconds)))
+        let date = httpdate::parse_http_date(value).ok()?;
+        let seconds = date.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        Some(Self::At(Timestamp::from_secs(i64::try_from(seconds).ok()?)))
     }
 
     /// How long that is from `now`; zero when it has passed. There is no upper bound: the caller has one.
@@ -47,16 +33,6 @@ impl RetryAfter {
             Self::At(time) => time.since(now),
         }
     }
-}
-
-/// RFC 850's form. A wish for the future lies in this century.
-fn two_digit_year(value: &str) -> Option<OffsetDateTime> {
-    let mut parsed = Parsed::new();
-    let rest = parsed.parse_items(value.as_bytes(), RFC_850).ok()?;
-    let year = 2000 + i32::from(parsed.year_last_two()?);
-    parsed.set_year(year)?;
-    let date = PrimitiveDateTime::try_from(parsed).ok()?;
-    rest.is_empty().then(|| date.assume_offset(offset!(UTC)))
 }
 
 #[cfg(test)]

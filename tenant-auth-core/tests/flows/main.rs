@@ -1,0 +1,24 @@
+//! Each flow of the library once, on SQLite, through [`TestAuth`](tenant_auth_core::testing::TestAuth): the fast loop while
+//! working on the core. `cargo test -p tenant-auth-core` takes seconds. What must stay true on every adapter and database is told
+//! by the scenarios in `tests/suite`; a defect that is found here belongs there too.
+
+mod account;
+mod api_keys;
+mod invites;
+mod members;
+mod operator;
+mod second_factor;
+mod sessions;
+mod webhooks;
+
+use tenant_auth_core::{Client, Credentials, Password, testing::TestPerson};
+
+/// What somebody logs in with.
+fn credentials(person: &TestPerson, password: &str) -> Credentials {
+    Credentials { email: person.email.clone(), password: Password::new(password), client: Client::default() }
+}
+
+/// A text as the value it stands for.
+fn value<T: std::str::FromStr<Err: std::fmt::Debug>>(text: &str) -> T {
+    text.parse().expect("a well-formed value")
+}
