@@ -17,7 +17,10 @@ pub trait Kind: sealed::Sealed + Send + Sync + 'static {
 }
 
 mod sealed {
-    pub trait Sealed {}
+    pub trait Sealed {
+        /// The name of the id's schema.
+        const NAME: &'static str;
+    }
 }
 
 /// A typed identifier, `<prefix>_<26 characters>` (contract section 2).
@@ -114,12 +117,31 @@ impl<K> Serialize for Id<K> {
     }
 }
 
+#[cfg(feature = "http")]
+impl<K: Kind> utoipa::PartialSchema for Id<K> {
+    fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+        crate::schema::string("An id: its prefix, and 26 characters that sort by time of creation.")
+            .pattern(Some(format!("^{}[0-9a-hjkmnp-tv-z]{{{BODY}}}$", K::PREFIX)))
+            .examples([format!("{}01kaz3vrm0f3k8m2p5q7r9s1t4", K::PREFIX)])
+            .into()
+    }
+}
+
+#[cfg(feature = "http")]
+impl<K: Kind> utoipa::ToSchema for Id<K> {
+    fn name() -> std::borrow::Cow<'static, str> {
+        K::NAME.into()
+    }
+}
+
 macro_rules! kinds {
     ($($(#[$doc:meta])* $vis:vis $kind:ident $prefix:literal $alias:ident;)*) => { $(
         $(#[$doc])*
         #[derive(Debug)]
         $vis enum $kind {}
-        impl sealed::Sealed for $kind {}
+        impl sealed::Sealed for $kind {
+            const NAME: &'static str = stringify!($alias);
+        }
         impl Kind for $kind {
             const PREFIX: &'static str = $prefix;
         }

@@ -53,6 +53,8 @@ mod org;
 mod page;
 pub mod ports;
 mod principal;
+#[cfg(feature = "http")]
+mod schema;
 mod sealed;
 mod secret;
 mod service;

@@ -55,6 +55,16 @@ impl<K> Secret<K> {
     }
 }
 
+crate::value::text_schema!(
+    LinkToken,
+    Text {
+        means: "The token out of a mail's link.",
+        min: Some(1),
+        example: Some("q3Zl0cW9yZ2FuaXphdGlvbnMgYXJlIG5vdCBzZWNyZXQ"),
+        ..Text::default()
+    }
+);
+
 impl LinkToken {
     /// 256 random bits, URL-safe base64.
     pub fn generate(entropy: &dyn Entropy) -> Self {

@@ -10,6 +10,17 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339, macros::form
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
+crate::value::text_schema!(
+    Timestamp,
+    Text {
+        means: "A time in UTC, with milliseconds.",
+        pattern: Some(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$"),
+        format: Some(utoipa::openapi::KnownFormat::DateTime),
+        example: Some("2026-11-20T08:21:00.123Z"),
+        ..Text::default()
+    }
+);
+
 impl Timestamp {
     /// From milliseconds since the Unix epoch.
     pub const fn from_millis(millis: i64) -> Self {

@@ -127,7 +127,6 @@ pub fn unseen() -> Vec<String> {
 
 fn read_table() -> Vec<Route> {
     tenant_auth_core::http::routes()
-        .iter()
         .map(|row| Route {
             method: row.method.to_string(),
             template: row.path.to_owned(),

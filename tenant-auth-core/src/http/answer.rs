@@ -1,10 +1,15 @@
-//! What a handler answers with: data for the success envelope and the cookies it sets, or a plain document.
+//! What a handler answers with: data for the success envelope and the cookies it sets.
 
 use ::http::{HeaderMap, HeaderValue, StatusCode, header};
 use bytes::Bytes;
 use serde::Serialize;
+use serde_json::json;
+use utoipa::ToSchema;
 
-use super::refusal::Refusal;
+use super::{
+    openapi::{AnswerFacts, Schemas},
+    refusal::Refusal,
+};
 use crate::error::Error;
 
 /// A response in parts, before what every answer carries is added.
@@ -45,8 +50,7 @@ impl<T> From<T> for Reply<T> {
 }
 
 /// `{message}`.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Message {
     message: &'static str,
 }
@@ -56,15 +60,11 @@ pub(crate) fn done(message: &'static str) -> Reply<Message> {
     Reply::new(Message { message })
 }
 
-/// A JSON document without the envelope, cacheable for `max_age` seconds.
-#[derive(Debug)]
-pub(crate) struct Plain<T> {
-    pub(crate) document: T,
-    pub(crate) max_age: u32,
-}
-
 /// Becomes a response with the row's status.
 pub(crate) trait IntoAnswered {
+    /// What the documentation says of it.
+    fn describe(schemas: &mut Schemas) -> AnswerFacts;
+
     fn into_answered(self, status: StatusCode) -> Result<Answered, Refusal>;
 }
 
@@ -74,23 +74,17 @@ struct Envelope<T> {
     data: T,
 }
 
-impl<T: Serialize> IntoAnswered for Reply<T> {
+impl<T: Serialize + ToSchema> IntoAnswered for Reply<T> {
+    fn describe(schemas: &mut Schemas) -> AnswerFacts {
+        AnswerFacts::Enveloped(json!(schemas.answer::<T>()))
+    }
+
     fn into_answered(self, status: StatusCode) -> Result<Answered, Refusal> {
         let body = serde_json::to_vec(&Envelope { status: "success", data: self.data }).map_err(Error::internal)?;
         let mut headers = json_headers();
         for cookie in self.cookies {
             headers.append(header::SET_COOKIE, cookie);
         }
-        Ok(Answered { status, headers, body: body.into(), cause: None })
-    }
-}
-
-impl<T: Serialize> IntoAnswered for Plain<T> {
-    fn into_answered(self, status: StatusCode) -> Result<Answered, Refusal> {
-        let body = serde_json::to_vec(&self.document).map_err(Error::internal)?;
-        let mut headers = json_headers();
-        let caching = HeaderValue::from_str(&format!("public, max-age={}", self.max_age)).map_err(Error::internal)?;
-        headers.insert(header::CACHE_CONTROL, caching);
         Ok(Answered { status, headers, body: body.into(), cause: None })
     }
 }

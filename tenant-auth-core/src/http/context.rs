@@ -1,7 +1,5 @@
 //! A request while it is judged: its parts, and what has been found out about it so far.
 
-#[cfg(feature = "openapi")]
-use std::sync::{Arc, OnceLock};
 use std::{
     net::IpAddr,
     sync::atomic::{AtomicBool, Ordering},
@@ -9,11 +7,10 @@ use std::{
 
 use ::http::{HeaderMap, Method, request::Parts};
 
-#[cfg(feature = "openapi")]
-use super::openapi::Made;
 use super::{
     Body, Request, Service, client_ip, cookies,
     cookies::{CookieStyle, SessionCookies},
+    endpoints::Documents,
     presented::{self, AmbiguousHeader},
     refusal::Refusal,
 };
@@ -25,9 +22,7 @@ use crate::{
 pub(crate) struct Context {
     pub(crate) auth: TenantAuth,
     pub(crate) body: Body,
-    /// The service's OpenAPI document and its page, once somebody has asked for them.
-    #[cfg(feature = "openapi")]
-    pub(crate) documents: Arc<OnceLock<Made>>,
+    pub(crate) documents: Documents,
     parts: Parts,
     peer: Option<IpAddr>,
     params: Vec<String>,
@@ -41,8 +36,7 @@ impl Context {
         Self {
             auth: service.auth.clone(),
             body,
-            #[cfg(feature = "openapi")]
-            documents: Arc::clone(&service.documents),
+            documents: service.documents.clone(),
             parts,
             peer,
             params: Vec::new(),

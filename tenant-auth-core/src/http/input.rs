@@ -4,12 +4,14 @@
 use ::http::header;
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use url::form_urlencoded;
+use utoipa::ToSchema;
 
 use super::{
     Body,
     codes::{self, Code},
     context::Context,
     nul::refuse_nul,
+    openapi::{BodyFacts, InputFacts, Schemas},
     refusal::Refusal,
 };
 use crate::{
@@ -23,6 +25,9 @@ use crate::{
 
 /// A part of a request that a handler takes.
 pub(crate) trait Input: Sized + Send {
+    /// Adds what the documentation says of it.
+    fn describe(facts: &mut InputFacts, schemas: &mut Schemas);
+
     /// How reading it can be refused.
     fn may() -> Vec<Code>;
 
@@ -31,6 +36,7 @@ pub(crate) trait Input: Sized + Send {
 }
 
 impl Input for () {
+    fn describe(_: &mut InputFacts, _: &mut Schemas) {}
     fn may() -> Vec<Code> {
         Vec::new()
     }
@@ -41,6 +47,10 @@ impl Input for () {
 
 /// The path first, then the body.
 impl<A: PathValue, B: Input> Input for (Path<A>, B) {
+    fn describe(facts: &mut InputFacts, schemas: &mut Schemas) {
+        Path::<A>::describe(facts, schemas);
+        B::describe(facts, schemas);
+    }
     fn may() -> Vec<Code> {
         [Path::<A>::may(), B::may()].concat()
     }
@@ -56,6 +66,9 @@ pub(crate) struct Path<T>(pub(crate) T);
 pub(crate) struct Paths<A, B>(pub(crate) A, pub(crate) B);
 
 impl<A: PathValue, B: PathValue> Input for Paths<A, B> {
+    fn describe(facts: &mut InputFacts, schemas: &mut Schemas) {
+        facts.path.extend([schemas.reference::<A>(), schemas.reference::<B>()]);
+    }
     fn may() -> Vec<Code> {
         vec![codes::NOT_FOUND]
     }
@@ -65,7 +78,7 @@ impl<A: PathValue, B: PathValue> Input for Paths<A, B> {
 }
 
 /// A type that a segment of a path can become.
-pub(crate) trait PathValue: Sized + Send {
+pub(crate) trait PathValue: Sized + Send + ToSchema {
     fn from_segment(segment: &str) -> Result<Self, Error>;
 }
 
@@ -91,6 +104,9 @@ impl PathValue for LinkToken {
 }
 
 impl<T: PathValue> Input for Path<T> {
+    fn describe(facts: &mut InputFacts, schemas: &mut Schemas) {
+        facts.path.push(schemas.reference::<T>());
+    }
     fn may() -> Vec<Code> {
         vec![codes::NOT_FOUND]
     }
@@ -101,6 +117,9 @@ impl<T: PathValue> Input for Path<T> {
 
 /// `?limit=` and `?cursor=`.
 impl Input for Page {
+    fn describe(facts: &mut InputFacts, _: &mut Schemas) {
+        facts.pages = true;
+    }
     fn may() -> Vec<Code> {
         vec![codes::INVALID_REQUEST]
     }
@@ -123,7 +142,10 @@ impl Input for Page {
 /// A JSON object.
 pub(crate) struct Json<T>(pub(crate) T);
 
-impl<T: DeserializeOwned + Send> Input for Json<T> {
+impl<T: DeserializeOwned + Send + ToSchema> Input for Json<T> {
+    fn describe(facts: &mut InputFacts, schemas: &mut Schemas) {
+        facts.body = Some(BodyFacts { schema: schemas.request::<T>(), required: true });
+    }
     fn may() -> Vec<Code> {
         vec![codes::INVALID_REQUEST, codes::BODY_TOO_LARGE, codes::UNSUPPORTED_MEDIA_TYPE]
     }
@@ -138,7 +160,10 @@ impl<T: DeserializeOwned + Send> Input for Json<T> {
 /// A JSON object that may be left out: no bytes at all mean the default.
 pub(crate) struct OptionalJson<T>(pub(crate) T);
 
-impl<T: DeserializeOwned + Default + Send> Input for OptionalJson<T> {
+impl<T: DeserializeOwned + Default + Send + ToSchema> Input for OptionalJson<T> {
+    fn describe(facts: &mut InputFacts, schemas: &mut Schemas) {
+        facts.body = Some(BodyFacts { schema: schemas.request::<T>(), required: false });
+    }
     fn may() -> Vec<Code> {
         Json::<T>::may()
     }
@@ -153,7 +178,10 @@ impl<T: DeserializeOwned + Default + Send> Input for OptionalJson<T> {
 /// A JSON object with a `token`, which may hold anything: NUL is only one more way to be no token.
 pub(crate) struct TokenJson<T>(pub(crate) T);
 
-impl<T: DeserializeOwned + Send> Input for TokenJson<T> {
+impl<T: DeserializeOwned + Send + ToSchema> Input for TokenJson<T> {
+    fn describe(facts: &mut InputFacts, schemas: &mut Schemas) {
+        facts.body = Some(BodyFacts { schema: schemas.request_with_any_token::<T>(), required: true });
+    }
     fn may() -> Vec<Code> {
         Json::<T>::may()
     }

@@ -16,13 +16,13 @@ mod error_map;
 mod gate;
 mod input;
 mod nul;
-#[cfg(feature = "openapi")]
 pub mod openapi;
 #[cfg(feature = "panel")]
 mod pages;
 mod presented;
 mod refusal;
 mod route;
+mod router;
 mod table;
 
 use std::{net::IpAddr, sync::Arc};
@@ -46,7 +46,7 @@ use crate::{secret::random_text, service::TenantAuth};
 use answer::Answered;
 use context::Context;
 use refusal::{Refusal, Unrouted};
-use table::Table;
+use router::Table;
 
 /// The largest request body that is read: 64 KiB.
 pub const BODY_LIMIT: usize = 64 * 1024;
@@ -72,9 +72,7 @@ pub struct Service {
     auth: TenantAuth,
     table: Arc<Table>,
     base: Arc<str>,
-    /// Made by the first who asks for them.
-    #[cfg(feature = "openapi")]
-    documents: Arc<std::sync::OnceLock<openapi::Made>>,
+    documents: endpoints::Documents,
 }
 
 impl Service {
@@ -84,8 +82,7 @@ impl Service {
             auth: auth.clone(),
             table: Arc::new(Table::new()),
             base: auth.config().base_path().into(),
-            #[cfg(feature = "openapi")]
-            documents: Arc::default(),
+            documents: endpoints::Documents::default(),
         }
     }
 

@@ -1,22 +1,24 @@
-//! A row of the route table: a handler's signature is its contract. From the types of its caller and its input the row knows who
-//! may call, what comes in, and how either can be refused.
+//! A row of the route table: a handler's signature is its contract. From the types of its caller, its input and its answer the row
+//! knows who may call, what comes in, what goes out, and how it can be refused.
 
 use std::{future::Future, pin::Pin};
 
 use ::http::{Method, StatusCode};
 
-#[cfg(feature = "openapi")]
-use super::openapi::{Described, DescribedAnswer, DescribedCaller, DescribedInput};
 use super::{
     answer::{Answered, IntoAnswered},
     codes::{self, Code},
     context::Context,
     input::Input,
+    openapi::{CallerFacts, Described},
     refusal::Refusal,
 };
 
 /// Who may call.
 pub(crate) trait Caller: Sized + Send {
+    /// What the documentation says of them.
+    const FACTS: CallerFacts;
+
     /// How finding out can be refused.
     const MAY: &'static [Code];
 
@@ -25,19 +27,6 @@ pub(crate) trait Caller: Sized + Send {
 }
 
 type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answered, Refusal>> + Send + 'a>>;
-
-/// Nothing needs a description where there is no document.
-#[cfg(not(feature = "openapi"))]
-mod undescribed {
-    pub(crate) trait DescribedCaller {}
-    impl<T> DescribedCaller for T {}
-    pub(crate) trait DescribedInput {}
-    impl<T> DescribedInput for T {}
-    pub(crate) trait DescribedAnswer {}
-    impl<T> DescribedAnswer for T {}
-}
-#[cfg(not(feature = "openapi"))]
-use undescribed::{DescribedAnswer, DescribedCaller, DescribedInput};
 
 type Handler = Box<dyn for<'a> Fn(&'a Context, StatusCode) -> Answering<'a> + Send + Sync>;
 
@@ -50,30 +39,54 @@ pub struct Row {
     status: StatusCode,
     may: Vec<Code>,
     handler: Handler,
-    #[cfg(feature = "openapi")]
     describe: fn() -> Described,
+    words: Words,
+}
+
+/// The words of an operation: what the documentation calls it and says of it.
+#[derive(Debug, Default)]
+pub(crate) struct Words {
+    /// `operationId`: stable, for generators of clients.
+    pub(crate) id: &'static str,
+    pub(crate) summary: &'static str,
+    pub(crate) description: &'static str,
+}
+
+/// Operations that the documentation shows together: a tag.
+pub(crate) struct Group {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) rows: Vec<Row>,
+}
+
+/// Makes a group.
+pub(crate) const fn group(name: &'static str, about: &'static str, rows: Vec<Row>) -> Group {
+    Group { name, about, rows }
+}
+
+/// An operation without its words, which becomes a row by [`Unworded::says`].
+pub(crate) struct Unworded(Row);
+
+impl Unworded {
+    /// The operation's id, stable for generators of clients; what it does, in a few words; and what else a caller should know.
+    pub(crate) fn says(self, id: &'static str, summary: &'static str, description: &'static str) -> Row {
+        Row { words: Words { id, summary, description }, ..self.0 }
+    }
 }
 
 /// Makes a row that answers 200.
-pub(crate) fn route<C, I, A, F, Fut>(method: Method, path: &'static str, handler: F) -> Row
+pub(crate) fn route<C, I, A, F, Fut>(method: Method, path: &'static str, handler: F) -> Unworded
 where
-    C: Caller + DescribedCaller + 'static,
-    I: Input + DescribedInput + 'static,
-    A: IntoAnswered + DescribedAnswer + 'static,
+    C: Caller + 'static,
+    I: Input + 'static,
+    A: IntoAnswered + 'static,
     F: Fn(C, I) -> Fut + Copy + Send + Sync + 'static,
     Fut: Future<Output = Result<A, Refusal>> + Send + 'static,
 {
     let may = [C::MAY, &I::may(), &[codes::INTERNAL, codes::UNAVAILABLE]].concat();
     let handler: Handler = Box::new(move |context, status| Box::pin(run(context, status, handler)));
-    Row {
-        method,
-        path,
-        status: StatusCode::OK,
-        may,
-        handler,
-        #[cfg(feature = "openapi")]
-        describe: Described::of::<C, I, A>,
-    }
+    let describe = Described::of::<C, I, A>;
+    Unworded(Row { method, path, status: StatusCode::OK, may, handler, describe, words: Words::default() })
 }
 
 /// The order of the checks: caller, then path and body, then the rule.
@@ -119,8 +132,12 @@ impl Row {
         &self.may
     }
 
+    /// The words of the operation.
+    pub(crate) const fn words(&self) -> &Words {
+        &self.words
+    }
+
     /// What its types say of it.
-    #[cfg(feature = "openapi")]
     pub(crate) fn described(&self) -> Described {
         (self.describe)()
     }

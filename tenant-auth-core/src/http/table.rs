@@ -1,13 +1,27 @@
-//! The route table: every operation there is, once.
+//! The route table: every operation there is, once. A row says which method and path it answers, which function does, what the
+//! documentation says of it and how its rule can refuse; who may call, what comes in and what goes out follow from the types of the
+//! function (see `route.rs`).
+//!
+//! # A new row
+//!
+//! 1. **The row**, in the group that the documentation shows it in.
+//! 2. **The function**, in `endpoints/`.
+//! 3. **Its types**: each request and answer derives `ToSchema`; without it the row does not compile. Where the type alone does not
+//!    say everything:
+//!    - an `Option` of an answer is taken to be always there, as null when empty; one that is left out
+//!      (`skip_serializing_if`) says so: `#[schema(nullable = false)]`;
+//!    - limits that a function checks by hand: `#[schema(minimum = 0, maximum = 2_592_000)]`, `#[schema(min_items = 1)]`;
+//!    - a field with `deserialize_with` names what it reads: `#[schema(value_type = Option<AppUrl>)]`.
+//!
+//!    Names of types are names of components of the document: a test fails when two types share one.
+//! 4. **Its scenarios**, in `tests/suite/`.
+//!
+//! The kept copy of the document, `openapi.json`, is generated; the test that finds it stale says how.
 
 use std::sync::OnceLock;
 
 use ::http::Method;
-use matchit::Router;
-use percent_encoding::percent_decode_str;
 
-#[cfg(feature = "openapi")]
-use super::endpoints::openapi;
 use super::{
     codes::{
         ACCOUNT_EXISTS, ALREADY_INVITED, ALREADY_MEMBER, ALREADY_ROTATED, CANNOT_TARGET_SELF, INVALID_CREDENTIALS, INVALID_INVITE,
@@ -15,10 +29,10 @@ use super::{
         SECOND_FACTOR_ENABLED, SECOND_FACTOR_MISSING, SESSION_REQUIRED, SLUG_TAKEN, SUSPENDED, WEAK_PASSWORD, WEBHOOK_DISABLED,
         WRONG_CODE, WRONG_ORGANIZATION, WRONG_PASSWORD,
     },
-    context::Context,
-    endpoints::{admin, api_keys, auth, invites, jwks, members, org, profile, public, recovery, sessions, two_factor, webhooks},
-    refusal::Unrouted,
-    route::{Row, route},
+    endpoints::{
+        admin, api_keys, auth, invites, jwks, members, openapi, org, profile, public, recovery, sessions, two_factor, webhooks,
+    },
+    route::{Group, Row, group, route},
 };
 
 const GET: Method = Method::GET;
@@ -27,167 +41,224 @@ const PUT: Method = Method::PUT;
 const PATCH: Method = Method::PATCH;
 const DELETE: Method = Method::DELETE;
 
-/// Every row, in the order of the specification.
-pub fn routes() -> &'static [Row] {
-    static ROWS: OnceLock<Vec<Row>> = OnceLock::new();
-    ROWS.get_or_init(rows)
+/// Every row.
+pub fn routes() -> impl Iterator<Item = &'static Row> {
+    groups().iter().flat_map(|group| &group.rows)
 }
 
-fn rows() -> Vec<Row> {
-    let rows = operations();
-    #[cfg(feature = "openapi")]
-    let rows = rows.into_iter().chain(documents()).collect();
-    rows
-}
-
-/// The document of all the others, and its page.
-#[cfg(feature = "openapi")]
-fn documents() -> [Row; 3] {
-    [route(GET, "/openapi.json", openapi::document), route(GET, "/docs", openapi::page), route(GET, "/docs.css", openapi::style)]
+/// The rows by group, in the order of the documentation.
+pub(crate) fn groups() -> &'static [Group] {
+    static GROUPS: OnceLock<Vec<Group>> = OnceLock::new();
+    GROUPS.get_or_init(table)
 }
 
 #[rustfmt::skip]
-fn operations() -> Vec<Row> {
+fn table() -> Vec<Group> {
     vec![
-        route(POST, "/auth/login", auth::login).may(&[INVALID_CREDENTIALS, NOT_A_MEMBER, SUSPENDED, RATE_LIMITED]),
-        route(POST, "/auth/refresh", auth::refresh).may(&[SESSION_REQUIRED, WRONG_ORGANIZATION]),
-        route(POST, "/auth/logout", auth::logout).may(&[SESSION_REQUIRED, WRONG_ORGANIZATION]),
-        route(GET, "/auth/profile", profile::get),
-        route(PUT, "/auth/profile", profile::update),
-        route(POST, "/auth/change-password", profile::change_password).may(&[WEAK_PASSWORD, WRONG_PASSWORD, RATE_LIMITED]),
-
-        route(POST, "/auth/verify-2fa", two_factor::verify).may(&[SUSPENDED, RATE_LIMITED]),
-        route(GET, "/auth/2fa", two_factor::status),
-        route(POST, "/auth/2fa/setup", two_factor::setup).may(&[WRONG_PASSWORD, SECOND_FACTOR_ENABLED, RATE_LIMITED]),
-        route(POST, "/auth/2fa/enable", two_factor::enable)
-            .may(&[WRONG_CODE, SECOND_FACTOR_ENABLED, SECOND_FACTOR_MISSING, RATE_LIMITED]),
-        route(POST, "/auth/2fa/disable", two_factor::disable)
-            .may(&[WRONG_PASSWORD, WRONG_CODE, SECOND_FACTOR_MISSING, RATE_LIMITED]),
-        route(POST, "/auth/2fa/recovery-codes", two_factor::recovery_codes)
-            .may(&[WRONG_PASSWORD, WRONG_CODE, SECOND_FACTOR_MISSING, RATE_LIMITED]),
-
-        route(GET, "/auth/sessions", sessions::list),
-        route(DELETE, "/auth/sessions", sessions::end_others),
-        route(DELETE, "/auth/sessions/{id}", sessions::end),
-
-        route(POST, "/auth/forgot-password", recovery::forgot_password),
-        route(POST, "/auth/reset-password", recovery::reset_password).may(&[INVALID_LINK, WEAK_PASSWORD]),
-        route(POST, "/auth/verify-email", recovery::verify_email).may(&[INVALID_LINK]),
-        route(POST, "/auth/verify-email/send", recovery::send_verification).may(&[RATE_LIMITED]),
-        route(POST, "/auth/change-email", recovery::change_email)
-            .may(&[WRONG_PASSWORD, WRONG_CODE, SECOND_FACTOR_MISSING, RATE_LIMITED]),
-        route(POST, "/auth/change-email/confirm", recovery::confirm_email).may(&[INVALID_LINK]),
-
-        route(GET, "/org", org::get),
-        route(PATCH, "/org", org::update),
-        route(POST, "/org/leave", members::leave).may(&[LAST_ADMIN, NOT_FOUND]),
-        route(GET, "/org/members", members::list),
-        route(PATCH, "/org/members/{userId}", members::set_metadata),
-        route(DELETE, "/org/members/{userId}", members::remove).may(&[CANNOT_TARGET_SELF, LAST_ADMIN]),
-        route(PUT, "/org/members/{userId}/role", members::set_role).may(&[LAST_ADMIN]),
-        route(PUT, "/org/members/{userId}/status", members::set_status).may(&[CANNOT_TARGET_SELF, LAST_ADMIN]),
-        route(DELETE, "/org/members/{userId}/sessions", members::end_sessions),
-
-        route(POST, "/org/members/invite", invites::create).created().may(&[ALREADY_MEMBER, ALREADY_INVITED, RATE_LIMITED]),
-        route(GET, "/org/invites", invites::list),
-        route(POST, "/org/invites/preview", invites::preview).may(&[INVALID_INVITE]),
-        route(POST, "/org/invites/{token}/accept", invites::accept)
-            .may(&[INVALID_INVITE, WEAK_PASSWORD, ACCOUNT_EXISTS, ALREADY_MEMBER, SUSPENDED]),
-        route(POST, "/org/invites/{invite}/resend", invites::resend).may(&[RATE_LIMITED]),
-        route(DELETE, "/org/invites/{invite}", invites::revoke),
-
-        route(GET, "/org/api-keys", api_keys::list),
-        route(POST, "/org/api-keys", api_keys::create).created().may(&[LIMIT_REACHED]),
-        route(POST, "/org/api-keys/{id}/rotate", api_keys::rotate).created().may(&[INVALID_REQUEST, ALREADY_ROTATED]),
-        route(DELETE, "/org/api-keys/{id}", api_keys::revoke),
-
-        route(GET, "/org/webhooks", webhooks::list),
-        route(POST, "/org/webhooks", webhooks::create).created().may(&[LIMIT_REACHED]),
-        route(GET, "/org/webhooks/{id}", webhooks::get),
-        route(PATCH, "/org/webhooks/{id}", webhooks::update),
-        route(DELETE, "/org/webhooks/{id}", webhooks::delete),
-        route(POST, "/org/webhooks/{id}/test", webhooks::test).accepted().may(&[WEBHOOK_DISABLED, RATE_LIMITED]),
-        route(POST, "/org/webhooks/{id}/rotate-secret", webhooks::rotate_secret).may(&[INVALID_REQUEST]),
-        route(GET, "/org/webhooks/{id}/deliveries", webhooks::deliveries),
-        route(POST, "/org/webhooks/{id}/deliveries/{deliveryId}/redeliver", webhooks::redeliver).accepted().may(&[WEBHOOK_DISABLED]),
-
-        route(POST, "/public/verify", public::verify),
-        route(GET, "/public/users/{userId}", public::user),
-        route(GET, "/public/members", public::members),
-        route(GET, "/public/members/{userId}", public::member),
-
-        route(GET, "/admin/organizations", admin::list),
-        route(POST, "/admin/organizations", admin::create).created().may(&[SLUG_TAKEN]),
-        route(PATCH, "/admin/organizations/{slug}", admin::update).may(&[OPERATOR_ORGANIZATION]),
-        route(POST, "/admin/organizations/{slug}/invites", admin::invite).created().may(&[ALREADY_MEMBER, ALREADY_INVITED]),
-
-        route(GET, "/.well-known/jwks.json", jwks::get),
+        group("Sessions", "Logging in, staying logged in, logging out.", vec![
+            route(POST, "/auth/login", auth::login)
+                .says("login", "Log in",
+                    "Opens a session, or, where the account has a second factor, answers `requires2FA` and sets the cookie for \
+                    the second step. Browsers get the tokens in cookies only.")
+                .may(&[INVALID_CREDENTIALS, NOT_A_MEMBER, SUSPENDED, RATE_LIMITED]),
+            route(POST, "/auth/verify-2fa", two_factor::verify)
+                .says("verifySecondFactor", "Take the second step of a login",
+                    "`code` is a six-digit TOTP code or a recovery code. Five wrong codes use up the login's first step.")
+                .may(&[SUSPENDED, RATE_LIMITED]),
+            route(POST, "/auth/refresh", auth::refresh)
+                .says("refresh", "Refresh the session",
+                    "Replaces both tokens. A token superseded a moment ago gets the current ones; one superseded longer ago ends \
+                    the session.")
+                .may(&[SESSION_REQUIRED, WRONG_ORGANIZATION]),
+            route(POST, "/auth/logout", auth::logout)
+                .says("logout", "Log out", "Ends the session and clears the cookies; they are cleared without a session, too.")
+                .may(&[SESSION_REQUIRED, WRONG_ORGANIZATION]),
+            route(GET, "/auth/sessions", sessions::list)
+                .says("listSessions", "List one's own sessions", "Those of this organization."),
+            route(DELETE, "/auth/sessions", sessions::end_others)
+                .says("endOtherSessions", "End all other sessions", "Those of this organization; the caller's stays."),
+            route(DELETE, "/auth/sessions/{id}", sessions::end)
+                .says("endSession", "End one of one's own sessions", "It is dead at once."),
+        ]),
+        group("Account", "A person's own account.", vec![
+            route(GET, "/auth/profile", profile::get)
+                .says("getProfile", "Read one's profile", "`bio` and `phone` are left out where they are not set."),
+            route(PUT, "/auth/profile", profile::update)
+                .says("updateProfile", "Replace one's profile", "An absent `bio` or `phone` is removed."),
+            route(POST, "/auth/change-password", profile::change_password)
+                .says("changePassword", "Change the password", "Ends every other session of the account in all organizations.")
+                .may(&[WEAK_PASSWORD, WRONG_PASSWORD, RATE_LIMITED]),
+            route(POST, "/auth/forgot-password", recovery::forgot_password)
+                .says("forgotPassword", "Ask for a link to reset the password",
+                    "Always answers 200, whether the address is known or not. The link works once, for 30 minutes."),
+            route(POST, "/auth/reset-password", recovery::reset_password)
+                .says("resetPassword", "Reset the password with a link", "Ends every session of the account; opens none.")
+                .may(&[INVALID_LINK, WEAK_PASSWORD]),
+            route(POST, "/auth/verify-email", recovery::verify_email)
+                .says("verifyEmail", "Verify an address with a link", "The link works once.")
+                .may(&[INVALID_LINK]),
+            route(POST, "/auth/verify-email/send", recovery::send_verification)
+                .says("sendEmailVerification", "Ask for a link to verify the address",
+                    "Nothing is sent where it is verified already.")
+                .may(&[RATE_LIMITED]),
+            route(POST, "/auth/change-email", recovery::change_email)
+                .says("changeEmail", "Ask for a change of address",
+                    "`code` is required where the account has a second factor. The old address is told at once, the new one gets \
+                    a link; the answer is the same whether it is free or taken.")
+                .may(&[WRONG_PASSWORD, WRONG_CODE, SECOND_FACTOR_MISSING, RATE_LIMITED]),
+            route(POST, "/auth/change-email/confirm", recovery::confirm_email)
+                .says("confirmEmailChange", "Confirm a change of address with a link", "In a live session of the same person.")
+                .may(&[INVALID_LINK]),
+        ]),
+        group("Two-factor authentication", "A second factor for one's own account: TOTP and recovery codes.", vec![
+            route(GET, "/auth/2fa", two_factor::status)
+                .says("getSecondFactor", "Read whether a second factor is in force", "And how many recovery codes are left."),
+            route(POST, "/auth/2fa/setup", two_factor::setup)
+                .says("setUpSecondFactor", "Prepare a second factor",
+                    "Shows the secret, also as a QR code. Not in force until enabled.")
+                .may(&[WRONG_PASSWORD, SECOND_FACTOR_ENABLED, RATE_LIMITED]),
+            route(POST, "/auth/2fa/enable", two_factor::enable)
+                .says("enableSecondFactor", "Enable the second factor",
+                    "With a code of the prepared secret. The recovery codes are shown once.")
+                .may(&[WRONG_CODE, SECOND_FACTOR_ENABLED, SECOND_FACTOR_MISSING, RATE_LIMITED]),
+            route(POST, "/auth/2fa/disable", two_factor::disable)
+                .says("disableSecondFactor", "Disable the second factor", "With the password and a TOTP or recovery code.")
+                .may(&[WRONG_PASSWORD, WRONG_CODE, SECOND_FACTOR_MISSING, RATE_LIMITED]),
+            route(POST, "/auth/2fa/recovery-codes", two_factor::recovery_codes)
+                .says("renewRecoveryCodes", "Replace the recovery codes", "The old ones are dead; the new ones are shown once.")
+                .may(&[WRONG_PASSWORD, WRONG_CODE, SECOND_FACTOR_MISSING, RATE_LIMITED]),
+        ]),
+        group("Organization", "The organization itself.", vec![
+            route(GET, "/org", org::get)
+                .says("getOrganization", "Read the organization", "`allowedOrigins` is shown to org_admins only."),
+            route(PATCH, "/org", org::update)
+                .says("updateOrganization", "Change the organization",
+                    "An absent field stays as it is; null removes `appUrl` and `allowedOrigins`."),
+            route(POST, "/org/leave", members::leave)
+                .says("leaveOrganization", "Leave the organization", "The last active org_admin cannot.")
+                .may(&[LAST_ADMIN, NOT_FOUND]),
+        ]),
+        group("Members", "Who belongs to the organization.", vec![
+            route(GET, "/org/members", members::list)
+                .says("listMembers", "List the members", "Ordered by when they joined."),
+            route(PATCH, "/org/members/{userId}", members::set_metadata)
+                .says("setMetadata", "Replace a member's metadata",
+                    "The whole object is replaced; unchanged keys must be sent again."),
+            route(DELETE, "/org/members/{userId}", members::remove)
+                .says("removeMember", "Remove a member",
+                    "Their sessions here end. Neither oneself nor the last active org_admin can be removed.")
+                .may(&[CANNOT_TARGET_SELF, LAST_ADMIN]),
+            route(PUT, "/org/members/{userId}/role", members::set_role)
+                .says("setRole", "Change a member's role", "The last active org_admin stays one.")
+                .may(&[LAST_ADMIN]),
+            route(PUT, "/org/members/{userId}/status", members::set_status)
+                .says("setStatus", "Suspend or reactivate a member",
+                    "Neither oneself nor the last active org_admin can be suspended.")
+                .may(&[CANNOT_TARGET_SELF, LAST_ADMIN]),
+            route(DELETE, "/org/members/{userId}/sessions", members::end_sessions)
+                .says("endMemberSessions", "End a member's sessions", "Those of this organization."),
+        ]),
+        group("Invites", "Inviting people, and accepting.", vec![
+            route(POST, "/org/members/invite", invites::create)
+                .says("createInvite", "Invite somebody", "Mails a link that is good for seven days.")
+                .created().may(&[ALREADY_MEMBER, ALREADY_INVITED, RATE_LIMITED]),
+            route(GET, "/org/invites", invites::list)
+                .says("listInvites", "List the pending invites", "An expired invite is not pending."),
+            route(POST, "/org/invites/preview", invites::preview)
+                .says("previewInvite", "Look at an invite", "Without accepting it: a page shows what it is for.")
+                .may(&[INVALID_INVITE]),
+            route(POST, "/org/invites/{token}/accept", invites::accept)
+                .says("acceptInvite", "Accept an invite",
+                    "A new account needs `name` and `password`; an existing one must send neither. Opens a session, or leads to \
+                    the second step of a login.")
+                .may(&[INVALID_INVITE, WEAK_PASSWORD, ACCOUNT_EXISTS, ALREADY_MEMBER, SUSPENDED]),
+            route(POST, "/org/invites/{invite}/resend", invites::resend)
+                .says("resendInvite", "Send an invite again", "With a new link; the old one is dead.")
+                .may(&[RATE_LIMITED]),
+            route(DELETE, "/org/invites/{invite}", invites::revoke)
+                .says("revokeInvite", "Revoke an invite", "Its link is dead at once."),
+        ]),
+        group("API keys", "What the organization's backends call with.", vec![
+            route(GET, "/org/api-keys", api_keys::list)
+                .says("listApiKeys", "List the API keys", "Without their secrets."),
+            route(POST, "/org/api-keys", api_keys::create)
+                .says("createApiKey", "Create an API key", "The key is shown once. `expiresAt` must be in the future.")
+                .created().may(&[LIMIT_REACHED]),
+            route(POST, "/org/api-keys/{id}/rotate", api_keys::rotate)
+                .says("rotateApiKey", "Replace an API key by a successor",
+                    "The old key dies after `overlapSeconds`, a day unless stated otherwise.")
+                .created().may(&[INVALID_REQUEST, ALREADY_ROTATED]),
+            route(DELETE, "/org/api-keys/{id}", api_keys::revoke)
+                .says("revokeApiKey", "Revoke an API key", "It is dead at once."),
+        ]),
+        group("Webhooks",
+            "Where the organization's events are sent: signed as Standard Webhooks 1.0.0, tried again for days.", vec![
+            route(GET, "/org/webhooks", webhooks::list)
+                .says("listWebhooks", "List the webhooks", "Without their secrets."),
+            route(POST, "/org/webhooks", webhooks::create)
+                .says("createWebhook", "Create a webhook",
+                    "The signing secret is shown once. `events` names kinds such as `member.joined`, groups such as `member.*`, \
+                    or `*`.")
+                .created().may(&[LIMIT_REACHED]),
+            route(GET, "/org/webhooks/{id}", webhooks::get)
+                .says("getWebhook", "Read a webhook", "Without its secrets."),
+            route(PATCH, "/org/webhooks/{id}", webhooks::update)
+                .says("updateWebhook", "Change a webhook",
+                    "Disabling it cancels what is pending; a null `description` empties it."),
+            route(DELETE, "/org/webhooks/{id}", webhooks::delete)
+                .says("deleteWebhook", "Delete a webhook", "With its deliveries."),
+            route(POST, "/org/webhooks/{id}/test", webhooks::test)
+                .says("testWebhook", "Send a test delivery",
+                    "A `webhook.test` event, whatever the webhook selected; the deliveries tell what came of it.")
+                .accepted().may(&[WEBHOOK_DISABLED, RATE_LIMITED]),
+            route(POST, "/org/webhooks/{id}/rotate-secret", webhooks::rotate_secret)
+                .says("rotateWebhookSecret", "Replace the signing secret",
+                    "The old secret signs beside the new one for `overlapSeconds`, a day unless stated otherwise.")
+                .may(&[INVALID_REQUEST]),
+            route(GET, "/org/webhooks/{id}/deliveries", webhooks::deliveries)
+                .says("listDeliveries", "List a webhook's deliveries", "Those of the last 30 days."),
+            route(POST, "/org/webhooks/{id}/deliveries/{deliveryId}/redeliver", webhooks::redeliver)
+                .says("redeliver", "Send a delivery again", "A new delivery with the same `webhook-id`.")
+                .accepted().may(&[WEBHOOK_DISABLED]),
+        ]),
+        group("Operator",
+            "The deployment's organizations. Asks for an account with the role `admin`, in the operator's organization, logged \
+            in with a second factor within 12 hours.", vec![
+            route(GET, "/admin/organizations", admin::list)
+                .says("listOrganizations", "List the organizations", "All of the deployment's."),
+            route(POST, "/admin/organizations", admin::create)
+                .says("createOrganization", "Create an organization", "Its first org_admin is invited by mail.")
+                .created().may(&[SLUG_TAKEN]),
+            route(PATCH, "/admin/organizations/{slug}", admin::update)
+                .says("changeOrganization", "Change an organization",
+                    "Its name, plan, application or status; a suspended one admits nobody.")
+                .may(&[OPERATOR_ORGANIZATION]),
+            route(POST, "/admin/organizations/{slug}/invites", admin::invite)
+                .says("inviteAdmin", "Invite an org_admin", "For an organization that nobody administers any more.")
+                .created().may(&[ALREADY_MEMBER, ALREADY_INVITED]),
+        ]),
+        group("Server to server", "What a backend asks with its API key. Never from a browser.", vec![
+            route(POST, "/public/verify", public::verify)
+                .says("verifyToken", "Ask who an access token belongs to",
+                    "Grant access when `valid` is true and `membership.status` is `active`. An invalid token is 200 with `valid` \
+                    false."),
+            route(GET, "/public/users/{userId}", public::user)
+                .says("getUser", "Read a member's account and membership", "404 unless they are a member of this organization."),
+            route(GET, "/public/members", public::members)
+                .says("listMembersAsBackend", "List the members", "As `GET /org/members`."),
+            route(GET, "/public/members/{userId}", public::member)
+                .says("getMember", "Read a member", "404 unless they are a member of this organization."),
+        ]),
+        group("Documents", "What needs no organization.", vec![
+            route(GET, "/.well-known/jwks.json", jwks::get)
+                .says("getKeys", "The public keys of access tokens",
+                    "A JWK set (RFC 7517). An offline check cannot see a logout; `POST /public/verify` can."),
+            route(GET, "/openapi.json", openapi::document)
+                .says("getOpenApi", "This document", "OpenAPI 3.1."),
+            route(GET, "/docs", openapi::page)
+                .says("getDocs", "This document as a page", "For people."),
+            route(GET, "/docs.css", openapi::style)
+                .says("getDocsStyle", "The style of that page", "Nothing is loaded from anywhere else."),
+        ]),
     ]
-}
-
-/// Finds rows by path and method.
-pub(crate) struct Table {
-    /// For each path template, its rows.
-    paths: Router<Vec<&'static Row>>,
-}
-
-impl Table {
-    pub(crate) fn new() -> Self {
-        let mut paths: Vec<(&'static str, Vec<&'static Row>)> = Vec::new();
-        for row in routes() {
-            match paths.iter_mut().find(|(path, _)| *path == row.path) {
-                Some((_, rows)) => rows.push(row),
-                None => paths.push((row.path, vec![row])),
-            }
-        }
-        let mut router = Router::new();
-        for (path, rows) in paths {
-            let inserted = router.insert(path, rows);
-            debug_assert!(inserted.is_ok(), "{path} collides with another path");
-        }
-        Self { paths: router }
-    }
-
-    /// The row of a request and the parameters of its path, decoded here and nowhere else. A HEAD is answered by the GET.
-    pub(crate) fn find(&self, base: &str, context: &Context) -> Result<(&'static Row, Vec<String>), Unrouted> {
-        let path = context.path().strip_prefix(base).ok_or(Unrouted::NoSuchPath)?;
-        let matched = self.paths.at(path).map_err(|_| Unrouted::NoSuchPath)?;
-        let method = if *context.method() == Method::HEAD { &GET } else { context.method() };
-        let Some(row) = matched.value.iter().find(|row| row.method == *method) else {
-            let path = matched.value.first().map_or("", |row| row.path);
-            return Err(Unrouted::WrongMethod { path, methods: methods(matched.value) });
-        };
-        let params = matched.params.iter().map(|(_, raw)| percent_decode_str(raw).decode_utf8_lossy().into_owned()).collect();
-        Ok((row, params))
-    }
-}
-
-fn methods(rows: &[&'static Row]) -> Vec<Method> {
-    let mut methods: Vec<Method> = rows.iter().map(|row| row.method.clone()).collect();
-    if methods.contains(&GET) {
-        methods.push(Method::HEAD);
-    }
-    methods
-}
-
-impl std::fmt::Debug for Table {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Table({} rows)", routes().len())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_path_finds_its_own_row() {
-        let table = Table::new();
-        for row in routes() {
-            let path =
-                row.path.replace("{userId}", "usr_x").replace("{token}", "t").replace("{invite}", "inv_x").replace("{id}", "key_x");
-            let matched = table.paths.at(&path).expect(row.path);
-            assert!(matched.value.iter().any(|found| found.path == row.path && found.method == row.method), "{row:?}");
-        }
-    }
 }

@@ -73,6 +73,35 @@ impl Serialize for EventSelection {
     }
 }
 
+#[cfg(feature = "http")]
+mod schema {
+    use std::collections::BTreeSet;
+
+    use utoipa::{
+        PartialSchema, ToSchema,
+        openapi::{ArrayBuilder, RefOr, Schema},
+    };
+
+    use super::{EventKind, EventSelection};
+    use crate::schema::string;
+
+    impl PartialSchema for EventSelection {
+        fn schema() -> RefOr<Schema> {
+            let kinds = EventKind::ALL.iter().map(|kind| kind.as_str());
+            let groups: BTreeSet<String> =
+                kinds.clone().filter_map(|kind| Some(format!("{}.*", kind.split_once('.')?.0))).collect();
+            let patterns: Vec<String> = ["*".to_owned()].into_iter().chain(groups).chain(kinds.map(str::to_owned)).collect();
+            ArrayBuilder::new()
+                .items(string("A kind of event, all kinds of a group, or all.").enum_values(Some(patterns)))
+                .min_items(Some(1))
+                .description(Some("Which events a webhook gets."))
+                .into()
+        }
+    }
+
+    impl ToSchema for EventSelection {}
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,10 +6,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 /// An enum whose variants are texts in the database and in JSON.
 macro_rules! text_enum {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)* }) => {
-        $(#[$doc])*
+    ($(#[$attribute:meta])* $name:ident: $means:literal { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)* }) => {
+        #[doc = $means]
+        $(#[$attribute])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum $name { $($(#[$vdoc])* $variant,)* }
+
+        crate::value::text_schema!($name, Text { means: $means, words: Some($name::WORDS), ..Text::default() });
 
         impl Serialize for $name {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -43,8 +46,7 @@ macro_rules! text_enum {
 }
 
 text_enum! {
-    /// A person's standing in the deployment.
-    AccountRole {
+    AccountRole: "A person's standing in the deployment; `admin` is an operator." {
         /// Everybody.
         User = "user",
         /// An operator of the deployment.
@@ -53,8 +55,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// A person's role in one organization.
-    Role {
+    Role: "A person's role in the organization." {
         /// May see the organization and its members.
         Member = "member",
         /// May use every management operation.
@@ -63,8 +64,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// Whether a membership or an organization is in use.
-    Status {
+    Status: "Whether a membership or an organization is in use." {
         /// In use.
         Active = "active",
         /// Closed until reactivated.
@@ -73,9 +73,8 @@ text_enum! {
 }
 
 text_enum! {
-    /// How a person proved who they are (RFC 8176, plus `invite`).
     #[non_exhaustive]
-    AuthMethod {
+    AuthMethod: "How a person proved who they are (RFC 8176, and `invite`)." {
         /// By password.
         Password = "pwd",
         /// By a one-time code.
@@ -86,9 +85,8 @@ text_enum! {
 }
 
 text_enum! {
-    /// What an API key may do.
     #[non_exhaustive]
-    Scope {
+    Scope: "What an API key may do; `proxy` states a person's address in `X-Client-IP` on `/auth/*`." {
         /// `POST /public/verify`.
         Verify = "verify",
         /// `GET /public/users/…`.
@@ -101,9 +99,8 @@ text_enum! {
 }
 
 text_enum! {
-    /// How far a mail has come.
     #[non_exhaustive]
-    MailStatus {
+    MailStatus: "How far a mail has come." {
         /// Waiting in the outbox.
         Queued = "queued",
         /// Accepted by the mail server.
@@ -114,8 +111,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// Whether a webhook gets deliveries.
-    WebhookStatus {
+    WebhookStatus: "A disabled webhook gets nothing." {
         /// It does.
         Active = "active",
         /// It does not, until somebody enables it again.
@@ -124,8 +120,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// How far a delivery has come.
-    DeliveryStatus {
+    DeliveryStatus: "How far a delivery has come." {
         /// Waiting for its next attempt.
         Pending = "pending",
         /// Answered with 2xx.
@@ -138,8 +133,7 @@ text_enum! {
 }
 
 text_enum! {
-    /// Why an attempt failed.
-    DeliveryError {
+    DeliveryError: "Why the last attempt failed; `status` is an answer other than 2xx." {
         /// The URL leads where deliveries may not go.
         Blocked = "blocked",
         /// No connection, or it broke off.

@@ -4,10 +4,26 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::{Rejected, text_value};
 
+const MAX_BYTES: usize = 254;
+
 /// A well-formed email address (RFC 5321 without quoted local parts and address literals).
 #[derive(Debug, Clone)]
 pub struct Email(String);
-text_value!(Email);
+text_value!(
+    Email,
+    Text {
+        means: "An email address: ASCII local part, IDNA domain; compared without case.",
+        max: Some(MAX_BYTES),
+        // Labels of the domain may not begin or end with a hyphen, and the last one is no number.
+        pattern: Some(concat!(
+            r"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\.)*",
+            r"([A-Za-z]|[A-Za-z0-9][A-Za-z0-9-]*[A-Za-z]|[A-Za-z][A-Za-z0-9-]*[0-9]|[0-9][A-Za-z0-9-]*[A-Za-z-][A-Za-z0-9-]*[0-9])$",
+        )),
+        format: Some(utoipa::openapi::KnownFormat::Email),
+        example: Some("ada@acme.example"),
+        ..Text::default()
+    }
+);
 
 impl Email {
     /// Checks and normalises an address.
@@ -23,7 +39,7 @@ impl Email {
         // An ASCII domain is shown as typed; any other is kept in the form mail servers understand.
         let shown_domain = if shown_domain.is_ascii() { shown_domain.to_owned() } else { domain.clone() };
         let address = format!("{local}@{shown_domain}");
-        if address.len() > 254 || !is_local_part(local) || !is_domain(&domain) {
+        if address.len() > MAX_BYTES || !is_local_part(local) || !is_domain(&domain) {
             return Err(reject());
         }
         Ok(Self(address))

@@ -168,6 +168,38 @@ impl fmt::Debug for Metadata {
     }
 }
 
+#[cfg(feature = "http")]
+mod schema {
+    use serde_json::json;
+    use utoipa::{
+        PartialSchema, ToSchema,
+        openapi::{
+            ObjectBuilder, RefOr, Schema,
+            schema::{AdditionalProperties, SchemaType, Type},
+        },
+    };
+
+    use super::{MAX_BYTES, MAX_DEPTH, Metadata};
+
+    impl PartialSchema for Metadata {
+        fn schema() -> RefOr<Schema> {
+            let means = format!(
+                "The customer's own JSON object, returned equal to what was sent: at most {} KiB and {MAX_DEPTH} levels, no key twice, \
+                 numbers finite as a double, no NUL.",
+                MAX_BYTES / 1024
+            );
+            ObjectBuilder::new()
+                .schema_type(SchemaType::Type(Type::Object))
+                .description(Some(means))
+                .additional_properties(Some(AdditionalProperties::FreeForm(true)))
+                .examples([json!({ "department": "engineering" })])
+                .into()
+        }
+    }
+
+    impl ToSchema for Metadata {}
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

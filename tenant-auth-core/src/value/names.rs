@@ -5,41 +5,105 @@ use super::{Rejected, text_value};
 /// A name of 1 to 100 code points, trimmed, without control or direction-changing characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DisplayName(String);
-text_value!(DisplayName);
+text_value!(
+    DisplayName,
+    Text {
+        means: "A name, without control or text-direction characters; white space around it is dropped.",
+        min: Some(1),
+        max: Some(Self::MAX),
+        // Anything but control and text-direction characters, at least one of them no white space.
+        pattern: Some(concat!(
+            r"^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*",
+            r"[^\u0000-\u0020\u007f-\u00a0\u061c\u1680\u2000-\u200a\u200e\u200f\u2028-\u202f\u205f\u2066-\u2069\u3000]",
+            r"[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*$",
+        )),
+        example: Some("Ada Lovelace"),
+        ..Text::default()
+    }
+);
 
 /// An organization's address in `X-Org-Slug`: 2–63 characters of `[a-z0-9]` joined by single hyphens.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Slug(String);
-text_value!(Slug);
+text_value!(
+    Slug,
+    Text {
+        means: "An organization's name in `X-Org-Slug`.",
+        min: Some(Self::MIN),
+        max: Some(Self::MAX),
+        pattern: Some("^[a-z0-9]+(-[a-z0-9]+)*$"),
+        example: Some("acme"),
+        ..Text::default()
+    }
+);
 
 /// The plan an organization is on: 1–32 characters of `[a-z0-9_-]`; the service does not interpret it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan(String);
-text_value!(Plan);
+text_value!(
+    Plan,
+    Text {
+        means: "An organization's plan; not interpreted by the service.",
+        min: Some(1),
+        max: Some(Self::MAX),
+        pattern: Some("^[a-z0-9_-]+$"),
+        example: Some("free"),
+        ..Text::default()
+    }
+);
 
 /// A person's own words, at most 1,000 code points.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bio(String);
-text_value!(Bio);
+text_value!(
+    Bio,
+    Text {
+        means: "A person's own words.",
+        max: Some(Self::MAX),
+        pattern: Some(r"^[^\u0000]*$"),
+        example: Some("Wrote the first program."),
+        ..Text::default()
+    }
+);
 
 /// A telephone number as typed, at most 32 code points.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phone(String);
-text_value!(Phone);
+text_value!(
+    Phone,
+    Text {
+        means: "A telephone number as typed.",
+        max: Some(Self::MAX),
+        pattern: Some(r"^[^\u0000]*$"),
+        example: Some("+44 20 7946 0000"),
+        ..Text::default()
+    }
+);
 
 /// What something is for, at most 200 code points; may be empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Description(String);
-text_value!(Description);
+text_value!(
+    Description,
+    Text {
+        means: "What something is for, without control or text-direction characters; may be empty.",
+        max: Some(Self::MAX),
+        pattern: Some(r"^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*$"),
+        example: Some("Tells the billing system who joined"),
+        ..Text::default()
+    }
+);
 
 impl Description {
+    const MAX: usize = 200;
+
     /// Checks a description.
     ///
     /// # Errors
     /// [`Rejected`], saying what it must be.
     pub fn parse(text: &str) -> Result<Self, Rejected> {
         let text = text.trim();
-        if text.chars().count() > 200 {
+        if text.chars().count() > Self::MAX {
             return Err(Rejected::because("must have at most 200 characters"));
         }
         if text.chars().any(|c| c.is_control() || is_bidi_override(c)) {
@@ -55,12 +119,14 @@ impl Description {
 }
 
 impl DisplayName {
+    const MAX: usize = 100;
+
     /// Checks a name.
     ///
     /// # Errors
     /// [`Rejected`], saying what a name must be.
     pub fn parse(text: &str) -> Result<Self, Rejected> {
-        if text.trim().is_empty() || text.chars().count() > 100 {
+        if text.trim().is_empty() || text.chars().count() > Self::MAX {
             return Err(Rejected::because("must have 1 to 100 characters"));
         }
         if text.chars().any(|c| c.is_control() || is_bidi_override(c)) {
@@ -81,14 +147,17 @@ fn is_bidi_override(c: char) -> bool {
 }
 
 impl Slug {
+    const MIN: usize = 2;
+    const MAX: usize = 63;
+
     /// Checks a slug; it is never folded or repaired.
     ///
     /// # Errors
     /// [`Rejected`], saying what a slug must be.
     pub fn parse(text: &str) -> Result<Self, Rejected> {
         let of_slug = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
-        let well_formed =
-            (2..=63).contains(&text.len()) && text.split('-').all(|part| !part.is_empty() && part.bytes().all(of_slug));
+        let well_formed = (Self::MIN..=Self::MAX).contains(&text.len())
+            && text.split('-').all(|part| !part.is_empty() && part.bytes().all(of_slug));
         if !well_formed {
             return Err(Rejected::because("must have 2 to 63 characters a-z, 0-9 and single hyphens between them"));
         }
@@ -102,13 +171,15 @@ impl Slug {
 }
 
 impl Plan {
+    const MAX: usize = 32;
+
     /// Checks a plan's name.
     ///
     /// # Errors
     /// [`Rejected`], saying what it must be.
     pub fn parse(text: &str) -> Result<Self, Rejected> {
         let of_plan = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-';
-        if !(1..=32).contains(&text.len()) || !text.bytes().all(of_plan) {
+        if !(1..=Self::MAX).contains(&text.len()) || !text.bytes().all(of_plan) {
             return Err(Rejected::because("must have 1 to 32 characters a-z, 0-9, _ and -"));
         }
         Ok(Self(text.to_owned()))
@@ -127,12 +198,14 @@ impl Default for Plan {
 }
 
 impl Bio {
+    const MAX: usize = 1_000;
+
     /// Checks a biography.
     ///
     /// # Errors
     /// [`Rejected`] when it is too long.
     pub fn parse(text: &str) -> Result<Self, Rejected> {
-        at_most(text, 1_000).map(Self)
+        at_most(text, Self::MAX).map(Self)
     }
 
     /// The text.
@@ -142,12 +215,14 @@ impl Bio {
 }
 
 impl Phone {
+    const MAX: usize = 32;
+
     /// Checks a telephone number's length.
     ///
     /// # Errors
     /// [`Rejected`] when it is too long.
     pub fn parse(text: &str) -> Result<Self, Rejected> {
-        at_most(text, 32).map(Self)
+        at_most(text, Self::MAX).map(Self)
     }
 
     /// The number as typed.

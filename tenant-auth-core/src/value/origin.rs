@@ -4,15 +4,35 @@ use url::{Host, Url};
 
 use super::{Rejected, text_value};
 
+const MAX_BYTES: usize = 2_048;
+
 /// The URL of a customer's application: https, or http for loopback; at most 2,048 bytes, no user name in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppUrl(String);
-text_value!(AppUrl);
+text_value!(
+    AppUrl,
+    Text {
+        means: "The URL of the customer's application: https, or http for loopback; at most 2,048 bytes, no user name in it.",
+        max: Some(MAX_BYTES),
+        pattern: Some(r"^[^\s\u0000-\u001f\u007f-\u009f]+$"),
+        example: Some("https://app.acme.example/start"),
+        ..Text::default()
+    }
+);
 
 /// A browser origin in its serialized form (RFC 6454): scheme, host and, when not the scheme's default, port.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Origin(String);
-text_value!(Origin);
+text_value!(
+    Origin,
+    Text {
+        means: "A browser origin: https, or http for loopback; no path, query or fragment.",
+        max: Some(MAX_BYTES),
+        pattern: Some(r"^[^\s\u0000-\u001f\u007f-\u009f]+$"),
+        example: Some("https://app.acme.example"),
+        ..Text::default()
+    }
+);
 
 impl AppUrl {
     /// Checks a URL; it is kept as typed.
@@ -61,7 +81,7 @@ impl Origin {
 
 fn checked(text: &str) -> Result<Url, Rejected> {
     let reject = || Rejected::because("must be an https URL (http only for loopback hosts)");
-    if text.len() > 2_048 || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
+    if text.len() > MAX_BYTES || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
         return Err(reject());
     }
     let url = Url::parse(text).map_err(|_| reject())?;

@@ -16,6 +16,18 @@ const LONGEST: usize = 2_048;
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookUrl(Url);
 
+crate::value::text_schema!(
+    WebhookUrl,
+    Text {
+        means: "Where deliveries are sent: https on port 443 or 8443 of a host in the public internet, no user name or fragment in it. \
+                Where a deployment allows private networks: http and any port too.",
+        max: Some(LONGEST),
+        pattern: Some(r"^[^\s\u0000-\u001f\u007f-\u009f]+$"),
+        example: Some("https://hooks.acme.example/tenant-auth"),
+        ..Text::default()
+    }
+);
+
 impl WebhookUrl {
     /// Reads a URL and normalises it.
     ///

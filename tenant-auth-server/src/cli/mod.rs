@@ -4,7 +4,6 @@
 mod api_key;
 mod keys;
 mod migrate;
-#[cfg(feature = "openapi")]
 mod openapi;
 mod operators;
 mod org;
@@ -62,7 +61,6 @@ enum Command {
     #[command(subcommand)]
     Keys(keys::Command),
     /// Print the OpenAPI document; with settings, for their public URL
-    #[cfg(feature = "openapi")]
     Openapi(report::Format),
 }
 
@@ -89,7 +87,6 @@ pub(crate) async fn run() -> Result<(), Failure> {
         Command::Operator(command) => command.run(&input).await,
         Command::Sessions(command) => command.run(&input).await,
         Command::Keys(command) => command.run(&input).await,
-        #[cfg(feature = "openapi")]
         Command::Openapi(format) => openapi::run(&input, &format),
     }
 }

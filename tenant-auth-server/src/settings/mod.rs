@@ -90,7 +90,6 @@ pub(crate) fn for_migrate(input: &Input) -> Result<Database, Refused> {
 ///
 /// # Errors
 /// [`Refused`], when what was stated cannot be used.
-#[cfg(feature = "openapi")]
 pub(crate) fn for_document(input: &Input) -> Result<Option<Config>, Refused> {
     let mut reading = Reading::of(input);
     if reading.text("public_url").is_none() {

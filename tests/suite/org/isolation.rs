@@ -111,7 +111,7 @@ fn is_public(row: &http::Row) -> bool {
 
 /// Walks the table with a stranger who presents their living session under `acme`'s slug.
 async fn walk(app: &App, acme: &Acme, stranger: &Caller) {
-    for row in http::routes().iter().filter(|row| !is_exempt(row) && !is_public(row)) {
+    for row in http::routes().filter(|row| !is_exempt(row) && !is_public(row)) {
         let path = acme.path(app, row.path);
         let ask = || stranger.request(row.method.as_str(), &path);
         let answers = match without_session(row) {
@@ -143,7 +143,7 @@ async fn a_foreign_bearer_is_refused_on_every_route(app: &App) {
     let before = acme.seen().await;
     let greta = app.other_org().admin().logged_in().await;
     let stranger = app.anonymous().with_bearer(&greta.access_token());
-    for row in http::routes().iter().filter(|row| !is_exempt(row) && !is_public(row)) {
+    for row in http::routes().filter(|row| !is_exempt(row) && !is_public(row)) {
         let is_open = without_session(row).is_some() || row.path == "/auth/refresh";
         if !is_open {
             let refused = stranger.request(row.method.as_str(), &acme.path(app, row.path)).await;
@@ -175,7 +175,7 @@ async fn a_foreign_api_key_is_refused_on_every_public_route(app: &App) {
     let foreign = app.anonymous().backend_with(app.other_org().api_key());
     let unknown = app.anonymous().backend_with("pk_live_0");
     let expected = unknown.verify("x").await.expect_error(401, "invalid_api_key").body;
-    for row in http::routes().iter().filter(|row| is_public(row)) {
+    for row in http::routes().filter(|row| is_public(row)) {
         let path = acme.path(app, row.path);
         for caller in [&foreign, &foreign.clone().at_org("nowhere")] {
             let answer = caller.request(row.method.as_str(), &path).json(&json!({ "token": "x" })).await;
@@ -211,7 +211,7 @@ async fn no_route_reaches_what_belongs_to_another_organization(app: &App) {
     let acme = Acme::furnished(app).await;
     let before = acme.seen().await;
     let greta = app.other_org().admin().logged_in().await;
-    for row in http::routes().iter().filter(|row| row.path.contains('{')) {
+    for row in http::routes().filter(|row| row.path.contains('{')) {
         let request = |caller: &Caller| -> Request {
             let path = format!("{BASE}{}", acme.path(app, row.path));
             let request = caller.request_at(row.method.as_str(), &path);

@@ -1,6 +1,7 @@
 //! `/admin/organizations`: the deployment's organizations, for its operators.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::invites::InviteData;
 use crate::{
@@ -10,6 +11,7 @@ use crate::{
         codes::{self, Code},
         context::Context,
         input::{Json, Path, patch},
+        openapi::CallerFacts,
         refusal::Refusal,
         route::Caller,
     },
@@ -21,6 +23,7 @@ use crate::{
 };
 
 impl Caller for DeploymentAdmin {
+    const FACTS: CallerFacts = CallerFacts { who: "an operator of the deployment", seen_from: false, ..Member::FACTS };
     const MAY: &'static [Code] = &[
         codes::INVALID_SLUG,
         codes::UNKNOWN_ORGANIZATION,
@@ -36,13 +39,12 @@ impl Caller for DeploymentAdmin {
     }
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OrganizationsData {
     organizations: Vec<Organization>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[schema(nullable = false)]
     next_cursor: Option<String>,
 }
 
@@ -51,8 +53,7 @@ pub(crate) async fn list(operator: DeploymentAdmin, page: Page) -> Outcome<Organ
     Ok(OrganizationsData { organizations: list.items, next_cursor: list.next_cursor }.into())
 }
 
-#[derive(Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CreateOrganizationRequest {
     name: DisplayName,
@@ -62,8 +63,7 @@ pub(crate) struct CreateOrganizationRequest {
     app_url: Option<AppUrl>,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct CreatedOrganizationData {
     org: Organization,
     invite: InviteSummary,
@@ -79,20 +79,18 @@ pub(crate) async fn create(
     Ok(CreatedOrganizationData { org, invite }.into())
 }
 
-#[derive(Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ChangeOrganizationRequest {
     name: Option<DisplayName>,
     plan: Option<Plan>,
     #[serde(default, deserialize_with = "patch")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<AppUrl>))]
+    #[schema(value_type = Option<AppUrl>)]
     app_url: Patch<AppUrl>,
     status: Option<Status>,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct ChangedOrganizationData {
     org: Organization,
 }
@@ -106,8 +104,7 @@ pub(crate) async fn update(
     Ok(ChangedOrganizationData { org }.into())
 }
 
-#[derive(Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Deserialize, ToSchema)]
 pub(crate) struct InviteAdminRequest {
     email: Email,
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::{
     backend::{CreatedApiKey, NewApiKey},
@@ -18,13 +19,12 @@ use crate::{
     value::DisplayName,
 };
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ApiKeysData {
     api_keys: Vec<ApiKey>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[schema(nullable = false)]
     next_cursor: Option<String>,
 }
 
@@ -33,23 +33,21 @@ pub(crate) async fn list(admin: OrgAdmin, page: Page) -> Outcome<ApiKeysData> {
     Ok(ApiKeysData { api_keys: list.items, next_cursor: list.next_cursor }.into())
 }
 
-#[derive(Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CreateApiKeyRequest {
     name: DisplayName,
-    #[cfg_attr(feature = "openapi", schema(min_items = 1))]
+    #[schema(min_items = 1)]
     scopes: Option<Vec<Scope>>,
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, format = DateTime))]
+    #[schema(value_type = Option<String>, format = DateTime)]
     expires_at: Option<Timestamp>,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CreatedApiKeyData {
     api_key: ApiKey,
-    #[cfg_attr(feature = "openapi", schema(pattern = "^pk_live_[A-Za-z0-9_-]+$"))]
+    #[schema(pattern = "^pk_live_[A-Za-z0-9_-]+$")]
     key: String,
 }
 
@@ -68,12 +66,11 @@ pub(crate) async fn create(admin: OrgAdmin, Json(request): Json<CreateApiKeyRequ
     Ok(CreatedApiKeyData::from(admin.create_api_key(new).await?).into())
 }
 
-#[derive(Default, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RotateRequest {
     #[serde(default, deserialize_with = "whole_number")]
-    #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 2_592_000))]
+    #[schema(minimum = 0, maximum = 2_592_000)]
     overlap_seconds: Option<u32>,
 }
 

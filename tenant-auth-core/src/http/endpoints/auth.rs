@@ -1,6 +1,12 @@
 //! `/auth`: logging in, refreshing, logging out.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{OneOfBuilder, Ref, RefOr, Schema},
+};
 
 use super::{BodyTokens, Guest, Leaver, Refresher};
 use crate::{
@@ -12,11 +18,11 @@ use crate::{
         refusal::Refusal,
     },
     model::{Role, Status, User},
+    schema,
     value::Email,
 };
 
-#[derive(Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Deserialize, ToSchema)]
 pub(crate) struct LoginRequest {
     email: Email,
     password: String,
@@ -33,11 +39,27 @@ pub(crate) enum Entered<T> {
     },
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+impl<T: ToSchema> PartialSchema for Entered<T> {
+    fn schema() -> RefOr<Schema> {
+        let second_factor = schema::object("requires2FA", schema::flag(true));
+        OneOfBuilder::new().item(Ref::from_schema_name(T::name())).item(second_factor).into()
+    }
+}
+
+impl<T: ToSchema> ToSchema for Entered<T> {
+    fn name() -> Cow<'static, str> {
+        format!("{}OrSecondFactor", T::name()).into()
+    }
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((T::name().into_owned(), T::schema()));
+        T::schemas(schemas);
+    }
+}
+
+#[derive(Serialize, ToSchema)]
 pub(crate) struct LoginData {
     #[serde(flatten)]
-    #[cfg_attr(feature = "openapi", schema(value_type = BodyTokens))]
+    #[schema(value_type = BodyTokens)]
     tokens: Option<BodyTokens>,
     user: User,
     membership: Standing,
@@ -63,8 +85,7 @@ pub(crate) fn entered<T>(guest: &Guest, login: Login, data: impl FnOnce(&Opened)
     }
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 struct Standing {
     role: Role,
     status: Status,
@@ -77,11 +98,10 @@ pub(crate) async fn login(guest: Guest, Json(request): Json<LoginRequest>) -> Ou
 }
 
 /// Without the tokens it is an empty object: a browser has them in its cookies.
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct RefreshData {
     #[serde(flatten)]
-    #[cfg_attr(feature = "openapi", schema(value_type = BodyTokens))]
+    #[schema(value_type = BodyTokens)]
     tokens: Option<BodyTokens>,
 }
 
@@ -92,8 +112,7 @@ pub(crate) async fn refresh(Refresher { guest, token }: Refresher, (): ()) -> Ou
 }
 
 /// Logging out takes nothing; whatever JSON object is sent is ignored.
-#[derive(Default, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Default, Deserialize, ToSchema)]
 pub(crate) struct LogoutRequest {}
 
 pub(crate) async fn logout(leaver: Leaver, OptionalJson(LogoutRequest {}): OptionalJson<LogoutRequest>) -> Outcome<Message> {

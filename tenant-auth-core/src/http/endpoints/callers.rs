@@ -1,26 +1,24 @@
 //! How each kind of caller is known from a request. The order of the checks is the order of these calls: a member's session is
 //! looked at only after slug and origin.
 
-use std::marker::PhantomData;
-
 use ::http::HeaderValue;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use utoipa::ToSchema;
 
+use super::Documents;
 use crate::{
     account::{Leaving, WaitingLogin},
-    backend::{Asking, key_id_of},
-    caller::{Backend, Client, Member, OrgAdmin, Tenant},
+    caller::{Client, Member, OrgAdmin, Tenant},
     error::Error,
     http::{
-        Body, browser,
+        browser,
         codes::{self, Code},
         context::Context,
         cookies,
+        openapi::{ANYBODY, CallerFacts, Cookies, Credential},
         refusal::Refusal,
         route::Caller,
     },
-    model::Scope,
-    secret::ApiKeyText,
     token::{PartialToken, Tokens},
 };
 
@@ -32,13 +30,12 @@ pub(crate) struct Guest {
 }
 
 /// Tokens in a body, for those who may have them there.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct BodyTokens {
-    #[cfg_attr(feature = "openapi", schema(required = false))]
+    #[schema(required = false)]
     access_token: String,
-    #[cfg_attr(feature = "openapi", schema(required = false))]
+    #[schema(required = false)]
     refresh_token: String,
 }
 
@@ -52,9 +49,9 @@ const MEMBER: &[Code] = &[
     codes::WRONG_ORGANIZATION,
     codes::SUSPENDED,
 ];
-const BACKEND: &[Code] = &[codes::INVALID_SLUG, codes::INVALID_REQUEST, codes::INVALID_API_KEY, codes::MISSING_SCOPE];
 
 impl Caller for Tenant {
+    const FACTS: CallerFacts = ANYBODY;
     const MAY: &'static [Code] = TENANT;
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let slug = context.slug()?;
@@ -66,6 +63,7 @@ impl Caller for Tenant {
 }
 
 impl Caller for Guest {
+    const FACTS: CallerFacts = CallerFacts { seen_from: true, cookies: Cookies::Set, ..ANYBODY };
     const MAY: &'static [Code] = TENANT;
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let tenant = Tenant::identify(context).await?;
@@ -108,6 +106,8 @@ pub(crate) struct Refresher {
 }
 
 impl Caller for Refresher {
+    const FACTS: CallerFacts =
+        CallerFacts { who: "whoever holds a refresh token", credential: Credential::Refresh, ..Guest::FACTS };
     const MAY: &'static [Code] = &[
         codes::INVALID_SLUG,
         codes::UNKNOWN_ORGANIZATION,
@@ -129,6 +129,12 @@ pub(crate) struct Waiting {
 }
 
 impl Caller for Waiting {
+    const FACTS: CallerFacts = CallerFacts {
+        who: "whoever has taken the first step of a login",
+        credential: Credential::Partial,
+        cookies: Cookies::Completed,
+        ..Guest::FACTS
+    };
     const MAY: &'static [Code] = &[
         codes::INVALID_SLUG,
         codes::UNKNOWN_ORGANIZATION,
@@ -154,6 +160,12 @@ pub(crate) struct Leaver {
 }
 
 impl Caller for Leaver {
+    const FACTS: CallerFacts = CallerFacts {
+        who: "whoever has a session",
+        credential: Credential::SessionOrRefresh,
+        cookies: Cookies::Cleared,
+        ..ANYBODY
+    };
     const MAY: &'static [Code] = &[
         codes::INVALID_SLUG,
         codes::UNKNOWN_ORGANIZATION,
@@ -193,6 +205,8 @@ async fn leaving(context: &Context, tenant: &Tenant) -> Result<Option<Leaving>, 
 }
 
 impl Caller for Member {
+    const FACTS: CallerFacts =
+        CallerFacts { who: "any active member", credential: Credential::Session, seen_from: true, ..ANYBODY };
     const MAY: &'static [Code] = MEMBER;
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let tenant = Tenant::identify(context).await?;
@@ -203,6 +217,7 @@ impl Caller for Member {
 }
 
 impl Caller for OrgAdmin {
+    const FACTS: CallerFacts = CallerFacts { who: "an org_admin", ..Member::FACTS };
     const MAY: &'static [Code] = &[
         codes::INVALID_SLUG,
         codes::UNKNOWN_ORGANIZATION,
@@ -218,86 +233,16 @@ impl Caller for OrgAdmin {
     }
 }
 
-/// A backend whose key has the scope `S` stands for.
-pub(crate) struct BackendWith<S> {
-    pub(crate) backend: Backend,
-    scope: PhantomData<S>,
-}
-
-/// A scope as a type, so that a row's handler says which one it takes.
-pub(crate) trait Needed: Send {
-    const SCOPE: Scope;
-}
-
-/// `users:read`.
-pub(crate) enum UsersRead {}
-impl Needed for UsersRead {
-    const SCOPE: Scope = Scope::UsersRead;
-}
-
-/// `members:read`.
-pub(crate) enum MembersRead {}
-impl Needed for MembersRead {
-    const SCOPE: Scope = Scope::MembersRead;
-}
-
-impl<S: Needed> Caller for BackendWith<S> {
-    const MAY: &'static [Code] = BACKEND;
-    async fn identify(context: &Context) -> Result<Self, Refusal> {
-        let backend = asking(context, None).await?.backend;
-        backend.allows(S::SCOPE)?;
-        Ok(Self { backend, scope: PhantomData })
-    }
-}
-
-/// A backend that asks about a token. The token is read out of the body beforehand, so that key and session are found in one
-/// statement; the body itself is judged in its turn, and refused there if it is not what it must be.
-pub(crate) struct Asked(pub(crate) Asking);
-
-#[derive(Deserialize)]
-struct TokenOfBody {
-    token: String,
-}
-
-impl Caller for Asked {
-    const MAY: &'static [Code] = BACKEND;
-    async fn identify(context: &Context) -> Result<Self, Refusal> {
-        let asked = match &context.body {
-            Body::Complete(bytes) if looks_like_a_key(context) => serde_json::from_slice::<TokenOfBody>(bytes).ok(),
-            Body::Complete(_) | Body::TooLarge | Body::Broken => None,
-        };
-        let asking = asking(context, asked.as_ref().map(|body| body.token.as_str())).await?;
-        asking.backend.allows(Scope::Verify)?;
-        Ok(Self(asking))
-    }
-}
-
-/// Nothing is parsed for those who bring nothing that could be a key.
-fn looks_like_a_key(context: &Context) -> bool {
-    context.single_header("x-api-key").ok().flatten().is_some_and(|key| key_id_of(&ApiKeyText::new(key)).is_some())
-}
-
-async fn asking(context: &Context, token: Option<&str>) -> Result<Asking, Refusal> {
-    let slug = context.slug()?;
-    context.single_authorization()?;
-    let key = context.single_header("x-api-key").ok().flatten().ok_or(Error::InvalidApiKey)?;
-    Ok(context.auth.asking(slug.as_str(), &ApiKeyText::new(key), token).await?)
-}
-
 /// Whoever asks: the keys' public halves and the OpenAPI document need no organization.
 pub(crate) struct Anyone {
     pub(crate) auth: crate::TenantAuth,
-    #[cfg(feature = "openapi")]
-    pub(crate) documents: std::sync::Arc<std::sync::OnceLock<crate::http::openapi::Made>>,
+    pub(crate) documents: Documents,
 }
 
 impl Caller for Anyone {
+    const FACTS: CallerFacts = CallerFacts { names_organization: false, ..ANYBODY };
     const MAY: &'static [Code] = &[];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
-        Ok(Self {
-            auth: context.auth.clone(),
-            #[cfg(feature = "openapi")]
-            documents: context.documents.clone(),
-        })
+        Ok(Self { auth: context.auth.clone(), documents: context.documents.clone() })
     }
 }

@@ -1,6 +1,7 @@
 //! `/org/members/invite` and `/org/invites`.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::{
     BodyTokens, Guest,
@@ -22,15 +23,13 @@ use crate::{
     value::{AppUrl, DisplayName, Email, Metadata, Slug},
 };
 
-#[derive(Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Deserialize, ToSchema)]
 pub(crate) struct InviteRequest {
     email: Email,
     role: Option<Role>,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct InviteData {
     invite: InviteSummary,
 }
@@ -46,18 +45,16 @@ pub(crate) async fn create(admin: OrgAdmin, Json(request): Json<InviteRequest>) 
     Ok(InviteData { invite: invite.summary() }.into())
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct InvitesData {
     invites: Vec<PendingInvite>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[schema(nullable = false)]
     next_cursor: Option<String>,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct PendingInvite {
     id: InviteId,
@@ -81,21 +78,18 @@ pub(crate) async fn list(admin: OrgAdmin, page: Page) -> Outcome<InvitesData> {
     Ok(InvitesData { invites, next_cursor: list.next_cursor }.into())
 }
 
-#[derive(Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Deserialize, ToSchema)]
 pub(crate) struct PreviewRequest {
     token: String,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct PreviewData {
     invite: PreviewedInvite,
     org: PreviewedOrg,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct PreviewedInvite {
     email: Email,
@@ -104,8 +98,7 @@ struct PreviewedInvite {
     account_exists: bool,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 struct PreviewedOrg {
     name: DisplayName,
     slug: Slug,
@@ -122,43 +115,38 @@ pub(crate) async fn preview(tenant: Tenant, Json(request): Json<PreviewRequest>)
     .into())
 }
 
-#[derive(Default, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Default, Deserialize, ToSchema)]
 pub(crate) struct AcceptRequest {
     name: Option<DisplayName>,
-    #[cfg_attr(feature = "openapi", schema(min_length = 8, max_length = 256))]
+    #[schema(min_length = 8, max_length = 256)]
     password: Option<String>,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct AcceptData {
     #[serde(flatten)]
-    #[cfg_attr(feature = "openapi", schema(value_type = BodyTokens))]
+    #[schema(value_type = BodyTokens)]
     tokens: Option<BodyTokens>,
     user: AcceptedUser,
     membership: AcceptedMembership,
     org: AcceptedOrg,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 struct AcceptedUser {
     id: UserId,
     name: DisplayName,
     email: Email,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 struct AcceptedMembership {
     role: Role,
     status: Status,
     metadata: Metadata,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct AcceptedOrg {
     name: DisplayName,

@@ -1,6 +1,7 @@
 //! `/org/members` and `/org/leave`.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::{
     caller::{Member, OrgAdmin},
@@ -14,13 +15,12 @@ use crate::{
     value::Metadata,
 };
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MembersData {
     members: Vec<MemberEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[schema(nullable = false)]
     next_cursor: Option<String>,
 }
 
@@ -34,14 +34,12 @@ pub(crate) async fn list(member: Member, page: Page) -> Outcome<MembersData> {
     Ok(MembersData::from(member.members(&page).await?).into())
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct MembershipData {
     membership: ManagedMembership,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct ManagedMembership {
     id: MembershipId,
@@ -58,8 +56,7 @@ impl From<Membership> for MembershipData {
     }
 }
 
-#[derive(Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Deserialize, ToSchema)]
 pub(crate) struct MetadataRequest {
     metadata: Metadata,
 }
@@ -70,8 +67,7 @@ pub(crate) async fn set_metadata(admin: OrgAdmin, (Path(user), Json(request)): T
     Ok(MembershipData::from(admin.set_metadata(&user, request.metadata).await?).into())
 }
 
-#[derive(Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Deserialize, ToSchema)]
 pub(crate) struct RoleRequest {
     role: Role,
 }
@@ -80,8 +76,7 @@ pub(crate) async fn set_role(admin: OrgAdmin, (Path(user), Json(request)): Targe
     Ok(MembershipData::from(admin.set_role(&user, request.role).await?).into())
 }
 
-#[derive(Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Deserialize, ToSchema)]
 pub(crate) struct StatusRequest {
     status: Status,
 }

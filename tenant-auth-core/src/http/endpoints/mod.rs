@@ -3,11 +3,11 @@
 pub(crate) mod admin;
 pub(crate) mod api_keys;
 pub(crate) mod auth;
+mod backends;
 mod callers;
 pub(crate) mod invites;
 pub(crate) mod jwks;
 pub(crate) mod members;
-#[cfg(feature = "openapi")]
 pub(crate) mod openapi;
 pub(crate) mod org;
 pub(crate) mod profile;
@@ -17,6 +17,6 @@ pub(crate) mod sessions;
 pub(crate) mod two_factor;
 pub(crate) mod webhooks;
 
-#[cfg(feature = "openapi")]
-pub(crate) use callers::Needed;
-pub(crate) use callers::{Anyone, Asked, BackendWith, BodyTokens, Guest, Leaver, MembersRead, Refresher, UsersRead, Waiting};
+pub(crate) use backends::{Asked, BackendWith, MembersRead, UsersRead};
+pub(crate) use callers::{Anyone, BodyTokens, Guest, Leaver, Refresher, Waiting};
+pub(crate) use openapi::Documents;

@@ -1,19 +1,114 @@
-//! `/openapi.json`, `/docs` and `/docs.css`: what can be called, for programs and for people.
+//! `/openapi.json`, `/docs` and `/docs.css`: what can be called, for programs and for people. Made once for a service, sent as it is.
 
-use super::Anyone;
-use crate::http::{
-    openapi::{Document, Page, Published, Style},
-    refusal::Refusal,
+use std::{
+    marker::PhantomData,
+    sync::{Arc, OnceLock},
 };
 
+use ::http::{HeaderMap, HeaderValue, StatusCode, header};
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use super::Anyone;
+use crate::{
+    config::Config,
+    error::Error,
+    http::{
+        answer::{Answered, IntoAnswered},
+        openapi::{AnswerFacts, Schemas, document_of, page},
+        refusal::Refusal,
+    },
+};
+
+/// What is shown is ours alone: no script runs, nothing is loaded from elsewhere, no other page may frame it.
+const POLICY: &str = "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
+
+/// The document and its page of one service: made by the first who asks for either, and kept. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Documents(Arc<OnceLock<Made>>);
+
+#[derive(Debug)]
+struct Made {
+    json: Bytes,
+    page: Bytes,
+}
+
+impl Documents {
+    fn made(&self, config: &Config) -> Result<&Made, Error> {
+        if let Some(made) = self.0.get() {
+            return Ok(made);
+        }
+        let document = document_of(config);
+        let made = Made { json: document.to_string().into(), page: page::render(&document)?.into() };
+        Ok(self.0.get_or_init(|| made))
+    }
+}
+
+/// A document without the envelope.
+pub(crate) struct Published<K> {
+    text: Bytes,
+    kind: PhantomData<fn() -> K>,
+}
+
+/// What is published.
+pub(crate) trait Kind {
+    const CONTENT_TYPE: &'static str;
+
+    fn schema() -> Value {
+        json!({ "type": "string" })
+    }
+}
+
+/// `/openapi.json`
+pub(crate) enum Document {}
+impl Kind for Document {
+    const CONTENT_TYPE: &'static str = "application/json";
+
+    fn schema() -> Value {
+        json!({ "type": "object", "required": ["openapi", "info", "paths"] })
+    }
+}
+
+/// `/docs`
+pub(crate) enum Page {}
+impl Kind for Page {
+    const CONTENT_TYPE: &'static str = "text/html; charset=utf-8";
+}
+
+/// `/docs.css`
+pub(crate) enum Style {}
+impl Kind for Style {
+    const CONTENT_TYPE: &'static str = "text/css; charset=utf-8";
+}
+
 pub(crate) async fn document(anyone: Anyone, (): ()) -> Result<Published<Document>, Refusal> {
-    Published::<Document>::of(&anyone)
+    Ok(Published::new(anyone.documents.made(anyone.auth.config())?.json.clone()))
 }
 
 pub(crate) async fn page(anyone: Anyone, (): ()) -> Result<Published<Page>, Refusal> {
-    Published::<Page>::of(&anyone)
+    Ok(Published::new(anyone.documents.made(anyone.auth.config())?.page.clone()))
 }
 
 pub(crate) async fn style(_: Anyone, (): ()) -> Result<Published<Style>, Refusal> {
-    Ok(Published::style())
+    Ok(Published::new(Bytes::from_static(page::STYLE.as_bytes())))
+}
+
+impl<K> Published<K> {
+    fn new(text: Bytes) -> Self {
+        Self { text, kind: PhantomData }
+    }
+}
+
+impl<K: Kind> IntoAnswered for Published<K> {
+    fn describe(_: &mut Schemas) -> AnswerFacts {
+        AnswerFacts::Plain { content_type: K::CONTENT_TYPE, schema: K::schema() }
+    }
+
+    fn into_answered(self, status: StatusCode) -> Result<Answered, Refusal> {
+        let mut headers = HeaderMap::with_capacity(8);
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(K::CONTENT_TYPE));
+        headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+        headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+        Ok(Answered { status, headers, body: self.text, cause: None })
+    }
 }

@@ -1,6 +1,7 @@
 //! `/org`: the organization itself.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::{
     caller::{Member, OrgAdmin},
@@ -13,21 +14,19 @@ use crate::{
     value::{AppUrl, DisplayName, Origin},
 };
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct OrgData {
     org: OrganizationView,
 }
 
 /// The organization; its allowed origins are an admin's business.
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct OrganizationView {
     #[serde(flatten)]
     organization: Organization,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[schema(nullable = false)]
     allowed_origins: Option<Vec<Origin>>,
 }
 
@@ -42,16 +41,15 @@ pub(crate) async fn get(member: Member, (): ()) -> Outcome<OrgData> {
     Ok(OrgData::seen_by(member.membership().role, member.organization().clone()).into())
 }
 
-#[derive(Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct UpdateOrgRequest {
     name: Option<DisplayName>,
     #[serde(default, deserialize_with = "patch")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<AppUrl>))]
+    #[schema(value_type = Option<AppUrl>)]
     app_url: Patch<AppUrl>,
     #[serde(default, deserialize_with = "patch")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<Vec<Origin>>, max_items = 50))]
+    #[schema(value_type = Option<Vec<Origin>>, max_items = 50)]
     allowed_origins: Patch<Vec<Origin>>,
 }
 

@@ -1,6 +1,7 @@
 //! `/auth/profile` and `/auth/change-password`: a person's own account.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::{
     account::{NewPassword, ProfileUpdate},
@@ -14,14 +15,12 @@ use crate::{
     value::{Bio, DisplayName, Email, Phone},
 };
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct ProfileData {
     user: UserWithProfile,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct UserWithProfile {
     id: UserId,
@@ -43,22 +42,19 @@ pub(crate) async fn get(member: Member, (): ()) -> Outcome<ProfileData> {
     Ok(ProfileData { user: member.user().clone().into() }.into())
 }
 
-#[derive(Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Deserialize, ToSchema)]
 pub(crate) struct UpdateProfileRequest {
     name: DisplayName,
     bio: Option<Bio>,
     phone: Option<Phone>,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct UpdatedProfileData {
     user: UpdatedUser,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 struct UpdatedUser {
     id: UserId,
     name: DisplayName,
@@ -72,12 +68,11 @@ pub(crate) async fn update(member: Member, Json(request): Json<UpdateProfileRequ
     Ok(UpdatedProfileData { user: UpdatedUser { id, name, email, profile } }.into())
 }
 
-#[derive(Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ChangePasswordRequest {
     current_password: String,
-    #[cfg_attr(feature = "openapi", schema(min_length = 8, max_length = 256))]
+    #[schema(min_length = 8, max_length = 256)]
     new_password: String,
 }
 

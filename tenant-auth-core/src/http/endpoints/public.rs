@@ -1,6 +1,10 @@
 //! `/public`: what a customer's backend asks with its API key.
 
 use serde::{Deserialize, Serialize};
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{AllOfBuilder, OneOfBuilder, Ref, RefOr, Schema},
+};
 
 use super::{Asked, BackendWith, MembersRead, UsersRead, members::MembersData};
 use crate::{
@@ -12,12 +16,12 @@ use crate::{
     id::{OrgId, SessionId, UserId},
     model::{AuthMethod, MemberEntry, Membership, Role, Status, User},
     page::Page,
+    schema,
     time::Timestamp,
     value::{DisplayName, Metadata, Plan, Slug},
 };
 
-#[derive(Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Deserialize, ToSchema)]
 pub(crate) struct VerifyRequest {
     #[serde(rename = "token")]
     _token: String,
@@ -30,8 +34,7 @@ pub(crate) struct VerifyData {
     identity: Option<IdentityView>,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct IdentityView {
     user: User,
     membership: MembershipView,
@@ -39,8 +42,7 @@ pub(crate) struct IdentityView {
     session: SessionView,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MembershipView {
     role: Role,
@@ -49,8 +51,7 @@ pub(crate) struct MembershipView {
     metadata: Metadata,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 struct OrgView {
     id: OrgId,
     name: DisplayName,
@@ -59,8 +60,7 @@ struct OrgView {
     status: Status,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct SessionView {
     id: SessionId,
@@ -88,6 +88,22 @@ impl From<Identity> for IdentityView {
     }
 }
 
+/// `{valid: false}` or the identity; nothing is said of an invalid token.
+impl PartialSchema for VerifyData {
+    fn schema() -> RefOr<Schema> {
+        let valid =
+            AllOfBuilder::new().item(schema::object("valid", schema::flag(true))).item(Ref::from_schema_name(IdentityView::name()));
+        OneOfBuilder::new().item(valid).item(schema::object("valid", schema::flag(false))).into()
+    }
+}
+
+impl ToSchema for VerifyData {
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((IdentityView::name().into_owned(), IdentityView::schema()));
+        IdentityView::schemas(schemas);
+    }
+}
+
 /// The token was read, and looked up, together with the key.
 pub(crate) async fn verify(Asked(asking): Asked, TokenJson(_): TokenJson<VerifyRequest>) -> Outcome<VerifyData> {
     Ok(match asking.verify()? {
@@ -97,8 +113,7 @@ pub(crate) async fn verify(Asked(asking): Asked, TokenJson(_): TokenJson<VerifyR
     .into())
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct UserData {
     user: User,
     membership: MembershipView,
@@ -113,8 +128,7 @@ pub(crate) async fn members(caller: BackendWith<MembersRead>, page: Page) -> Out
     Ok(MembersData::from(caller.backend.members(&page).await?).into())
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct MemberData {
     member: MemberEntry,
 }

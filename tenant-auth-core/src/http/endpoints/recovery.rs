@@ -1,6 +1,7 @@
 //! `/auth/forgot-password`, `/auth/reset-password`, `/auth/verify-email` and `/auth/change-email`.
 
 use serde::Deserialize;
+use utoipa::ToSchema;
 
 use crate::{
     account::NewEmail,
@@ -13,8 +14,7 @@ use crate::{
     value::Email,
 };
 
-#[derive(Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Deserialize, ToSchema)]
 pub(crate) struct ForgotPasswordRequest {
     email: Email,
 }
@@ -24,12 +24,11 @@ pub(crate) async fn forgot_password(tenant: Tenant, Json(request): Json<ForgotPa
     Ok(done("If the address belongs to a member, a mail with a link is on its way."))
 }
 
-#[derive(Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ResetPasswordRequest {
     token: String,
-    #[cfg_attr(feature = "openapi", schema(min_length = 8, max_length = 256))]
+    #[schema(min_length = 8, max_length = 256)]
     new_password: String,
 }
 
@@ -38,8 +37,7 @@ pub(crate) async fn reset_password(tenant: Tenant, Json(request): Json<ResetPass
     Ok(done("The password was reset. Every session has ended; log in with the new password."))
 }
 
-#[derive(Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Deserialize, ToSchema)]
 pub(crate) struct LinkRequest {
     token: String,
 }
@@ -54,8 +52,7 @@ pub(crate) async fn send_verification(member: Member, (): ()) -> Outcome<Message
     Ok(done("If the address is not verified yet, a mail with a link is on its way."))
 }
 
-#[derive(Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ChangeEmailRequest {
     new_email: Email,

@@ -1,6 +1,7 @@
 //! `/auth/sessions`: the caller's own, in this organization.
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::{
     caller::Member,
@@ -13,18 +14,16 @@ use crate::{
     page::Page,
 };
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SessionsData {
     sessions: Vec<SessionEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[schema(nullable = false)]
     next_cursor: Option<String>,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 struct SessionEntry {
     #[serde(flatten)]
     session: SessionSummary,

@@ -2,6 +2,7 @@
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::{Waiting, auth::LoginData};
 use crate::{
@@ -14,8 +15,7 @@ use crate::{
     time::Timestamp,
 };
 
-#[derive(Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Deserialize, ToSchema)]
 pub(crate) struct CodeRequest {
     code: String,
 }
@@ -26,8 +26,7 @@ pub(crate) async fn verify(waiting: Waiting, Json(request): Json<CodeRequest>) -
     Ok(Reply::new(LoginData::of(&guest, &opened)).with_cookies(guest.cookies_completing(&opened.tokens)))
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StatusData {
     enabled: bool,
@@ -45,14 +44,12 @@ pub(crate) async fn status(member: Member, (): ()) -> Outcome<StatusData> {
     .into())
 }
 
-#[derive(Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Deserialize, ToSchema)]
 pub(crate) struct PasswordRequest {
     password: String,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SetupData {
     secret: String,
@@ -70,8 +67,7 @@ pub(crate) async fn setup(member: Member, Json(request): Json<PasswordRequest>) 
     .into())
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RecoveryCodesData {
     recovery_codes: Vec<String>,
@@ -87,8 +83,7 @@ pub(crate) async fn enable(member: Member, Json(request): Json<CodeRequest>) -> 
     Ok(RecoveryCodesData::from(member.enable_second_factor(&request.code).await?).into())
 }
 
-#[derive(Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Deserialize, ToSchema)]
 pub(crate) struct GuardedRequest {
     password: String,
     code: String,

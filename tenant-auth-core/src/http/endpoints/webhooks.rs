@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
-#[cfg(feature = "openapi")]
-use crate::value::WebhookUrl;
 use crate::{
     caller::OrgAdmin,
     http::{
@@ -16,17 +15,16 @@ use crate::{
     model::{Delivery, EventSelection, Webhook, WebhookStatus},
     org::Patch,
     page::Page,
-    value::Description,
+    value::{Description, WebhookUrl},
     webhooks::{NewWebhook, WebhookUpdate},
 };
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WebhooksData {
     webhooks: Vec<Webhook>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[schema(nullable = false)]
     next_cursor: Option<String>,
 }
 
@@ -35,8 +33,7 @@ pub(crate) async fn list(admin: OrgAdmin, page: Page) -> Outcome<WebhooksData> {
     Ok(WebhooksData { webhooks: list.items, next_cursor: list.next_cursor }.into())
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct WebhookData {
     webhook: Webhook,
 }
@@ -45,20 +42,18 @@ pub(crate) async fn get(admin: OrgAdmin, Path(id): Path<WebhookId>) -> Outcome<W
     Ok(WebhookData { webhook: admin.webhook(&id).await? }.into())
 }
 
-#[derive(Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Deserialize, ToSchema)]
 pub(crate) struct CreateWebhookRequest {
-    #[cfg_attr(feature = "openapi", schema(value_type = WebhookUrl))]
+    #[schema(value_type = WebhookUrl)]
     url: String,
     events: EventSelection,
     description: Option<Description>,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct CreatedWebhookData {
     webhook: Webhook,
-    #[cfg_attr(feature = "openapi", schema(pattern = "^whs_[A-Za-z0-9+/]{43}=$"))]
+    #[schema(pattern = "^whs_[A-Za-z0-9+/]{43}=$")]
     secret: String,
 }
 
@@ -69,14 +64,13 @@ pub(crate) async fn create(admin: OrgAdmin, Json(request): Json<CreateWebhookReq
     Ok(CreatedWebhookData { webhook: created.webhook, secret }.into())
 }
 
-#[derive(Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Deserialize, ToSchema)]
 pub(crate) struct UpdateWebhookRequest {
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<WebhookUrl>))]
+    #[schema(value_type = Option<WebhookUrl>)]
     url: Option<String>,
     events: Option<EventSelection>,
     #[serde(default, deserialize_with = "patch")]
-    #[cfg_attr(feature = "openapi", schema(value_type = Option<Description>))]
+    #[schema(value_type = Option<Description>)]
     description: Patch<Description>,
     status: Option<WebhookStatus>,
 }
@@ -98,15 +92,13 @@ pub(crate) async fn delete(admin: OrgAdmin, Path(id): Path<WebhookId>) -> Outcom
     Ok(done("The webhook was deleted."))
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct AcceptedData {
     delivery: AcceptedDelivery,
 }
 
 /// A delivery that is on its way; the log tells the rest.
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 struct AcceptedDelivery {
     id: DeliveryId,
 }
@@ -121,22 +113,20 @@ pub(crate) async fn test(admin: OrgAdmin, Path(id): Path<WebhookId>) -> Outcome<
     Ok(AcceptedData::from(admin.test_webhook(&id).await?).into())
 }
 
-#[derive(Default, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RotateSecretRequest {
     #[serde(default, deserialize_with = "whole_number")]
-    #[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 2_592_000))]
+    #[schema(minimum = 0, maximum = 2_592_000)]
     overlap_seconds: Option<u32>,
 }
 
 /// A day, to give every receiver the new secret in.
 const DEFAULT_OVERLAP: u32 = 86_400;
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct SecretData {
-    #[cfg_attr(feature = "openapi", schema(pattern = "^whs_[A-Za-z0-9+/]{43}=$"))]
+    #[schema(pattern = "^whs_[A-Za-z0-9+/]{43}=$")]
     secret: String,
 }
 
@@ -148,13 +138,12 @@ pub(crate) async fn rotate_secret(admin: OrgAdmin, (Path(id), OptionalJson(reque
     Ok(SecretData { secret: secret.expose().to_string() }.into())
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DeliveriesData {
     deliveries: Vec<Delivery>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    #[schema(nullable = false)]
     next_cursor: Option<String>,
 }
 

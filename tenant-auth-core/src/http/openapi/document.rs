@@ -4,10 +4,9 @@ use serde_json::{Map, Value, json};
 
 use super::{
     operation::{self, Shared},
-    operations::{OPERATIONS, TAGS, Words},
     schemas::Schemas,
 };
-use crate::http::Row;
+use crate::http::route::Group;
 
 const ABOUT: &str = "Authentication for applications that serve several organizations.\n\n\
 Every request names its organization in `X-Org-Slug`. Every answer is `{\"status\": \"success\", \"data\": …}` or \
@@ -17,9 +16,9 @@ People hold sessions: an access token (cookie `access_token`, or `Authorization:
 A browser's request that changes something is refused with 403 `forbidden_origin` unless its page is of the public URL, the \
 organization's `appUrl` or one of its `allowedOrigins`. `GET` is also `HEAD`.";
 
-/// The document of these rows, served below `server`.
-pub(super) fn of(rows: &[Row], server: &str) -> Value {
-    let Operations { paths, schemas, refusals } = operations(rows);
+/// The document of these groups of rows, served below `server`.
+pub(super) fn of(groups: &[Group], server: &str) -> Value {
+    let Operations { paths, schemas, refusals } = operations(groups);
     let (components, _) = schemas.finish();
     let mut components: Map<String, Value> = components.into_iter().collect();
     components.insert("Error".to_owned(), error());
@@ -32,7 +31,7 @@ pub(super) fn of(rows: &[Row], server: &str) -> Value {
             "license": { "name": env!("CARGO_PKG_LICENSE"), "identifier": env!("CARGO_PKG_LICENSE") },
         },
         "servers": [{ "url": server }],
-        "tags": TAGS.iter().map(|(name, about)| json!({ "name": name, "description": about })).collect::<Value>(),
+        "tags": groups.iter().map(|group| json!({ "name": group.name, "description": group.about })).collect::<Value>(),
         "paths": paths,
         "components": {
             "schemas": components,
@@ -51,20 +50,15 @@ pub(super) struct Operations {
     refusals: Shared,
 }
 
-pub(super) fn operations(rows: &[Row]) -> Operations {
+pub(super) fn operations(groups: &[Group]) -> Operations {
     let (mut paths, mut schemas, mut refusals) = (Map::new(), Schemas::default(), Shared::default());
-    for row in rows {
-        let Some(words) = words_for(row) else { continue }; // a test sees to it that there are some
+    for (group, row) in groups.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row))) {
         let described = row.described();
         let path = paths.entry(row.path).or_insert_with(|| json!({}));
-        path[row.method.as_str().to_lowercase()] = operation::of(row, words, &described, &mut refusals);
+        path[row.method.as_str().to_lowercase()] = operation::of(row, group.name, &described, &mut refusals);
         schemas.merge(described.schemas);
     }
     Operations { paths, schemas, refusals }
-}
-
-pub(super) fn words_for(row: &Row) -> Option<&'static Words> {
-    OPERATIONS.iter().find(|words| words.method == row.method.as_str() && words.path == row.path)
 }
 
 fn error() -> Value {

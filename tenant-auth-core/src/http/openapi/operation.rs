@@ -4,23 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::{
-    Described,
-    answers::AnswerFacts,
-    callers::{CallerFacts, Cookies, Credential},
-    inputs::InputFacts,
-    operations::Words,
-};
+use super::{AnswerFacts, CallerFacts, Cookies, Credential, Described, InputFacts};
 use crate::http::{Code, Row, codes};
 
 /// Refusals that look the same wherever they occur, by code.
 pub(super) type Shared = BTreeMap<&'static str, Value>;
 
-/// The operation of a row, under the words that were found for it.
-pub(super) fn of(row: &Row, words: &Words, described: &Described, shared: &mut Shared) -> Value {
-    let Described { caller, input, .. } = described;
+/// The operation of a row that is shown under `tag`.
+pub(super) fn of(row: &Row, tag: &str, described: &Described, shared: &mut Shared) -> Value {
+    let (Described { caller, input, .. }, words) = (described, row.words());
     let mut operation = json!({
-        "tags": [words.tag],
+        "tags": [tag],
         "operationId": words.id,
         "summary": words.summary,
         "description": format!("{} For {}.", words.description, caller.who),

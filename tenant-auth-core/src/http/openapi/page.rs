@@ -9,7 +9,7 @@ use super::page_fields::{Field, Resolver};
 use crate::error::Error;
 
 /// The page's style; `/docs.css`.
-pub(super) const STYLE: &str = include_str!("page.css");
+pub(crate) const STYLE: &str = include_str!("page.css");
 
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
@@ -62,7 +62,7 @@ struct Refused<'a> {
 }
 
 /// The page as HTML.
-pub(super) fn render(document: &Value) -> Result<String, Error> {
+pub(crate) fn render(document: &Value) -> Result<String, Error> {
     let reader = Reader { document, types: Resolver { document } };
     let info = &document["info"];
     let whole = Whole {

@@ -1,0 +1,83 @@
+//! What an operation's types state of themselves for the document: who may call, what comes in, what goes out. The traits of callers,
+//! inputs and answers ask for these facts, so that no operation compiles without them.
+
+use serde_json::Value;
+use utoipa::openapi::{RefOr, Schema};
+
+use crate::model::Scope;
+
+/// What tells who calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Credential {
+    /// Nothing does, or what stands in the request itself, such as a link's token.
+    None,
+    /// The access token, as a cookie or a Bearer.
+    Session,
+    /// The refresh token's cookie.
+    Refresh,
+    /// The access token or the refresh token's cookie.
+    SessionOrRefresh,
+    /// The partial token's cookie.
+    Partial,
+    /// An API key with this scope.
+    ApiKey(Scope),
+}
+
+/// What an answer does to the session cookies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cookies {
+    /// Nothing.
+    Kept,
+    /// Success sets those of the session, or the one that leads to the second step.
+    Set,
+    /// Success sets those of the session and clears the partial token's.
+    Completed,
+    /// All three are cleared, by success and by 401 `session_required`.
+    Cleared,
+}
+
+/// What is known of a kind of caller.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CallerFacts {
+    pub(crate) who: &'static str,
+    pub(crate) credential: Credential,
+    /// Whether `X-Org-Slug` is required (contract section 1).
+    pub(crate) names_organization: bool,
+    /// Whether it is counted where the request comes from, so that a backend may state it.
+    pub(crate) seen_from: bool,
+    pub(crate) cookies: Cookies,
+}
+
+/// Anybody who names an organization; the facts of every other caller begin with these.
+pub(crate) const ANYBODY: CallerFacts = CallerFacts {
+    who: "anybody",
+    credential: Credential::None,
+    names_organization: true,
+    seen_from: false,
+    cookies: Cookies::Kept,
+};
+
+/// What is known of a handler's input.
+#[derive(Default)]
+pub(crate) struct InputFacts {
+    /// The types of the path's parameters, in order.
+    pub(crate) path: Vec<RefOr<Schema>>,
+    /// Whether `?limit=` and `?cursor=` are read.
+    pub(crate) pages: bool,
+    pub(crate) body: Option<BodyFacts>,
+}
+
+/// What is known of a body.
+pub(crate) struct BodyFacts {
+    pub(crate) schema: RefOr<Schema>,
+    /// Whether no bytes at all are refused.
+    pub(crate) required: bool,
+}
+
+/// What is known of a success.
+pub(crate) enum AnswerFacts {
+    /// Data in the envelope.
+    Enveloped(Value),
+    /// A document without it.
+    Plain { content_type: &'static str, schema: Value },
+}
