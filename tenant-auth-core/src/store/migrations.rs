@@ -1,35 +1,55 @@
-//! The schema's history, per engine: the same versions, tables and columns (a test compares them). Released files never change.
+//! The schema's history: one text for both engines, with a [`Dialect`] for the words in which they differ. Released files never
+//! change, and neither may what comes out of them: sqlx keeps a checksum of each with the database, and refuses to open a
+//! database that was migrated with another text.
 
 use sqlx::{
-    SqlSafeStr,
+    AssertSqlSafe, SqlSafeStr,
     migrate::{MigrateError, Migration, MigrationType, Migrator},
 };
 
 use crate::error::Error;
 
-/// Version, name, SQL.
-pub(super) type Step = (i64, &'static str, &'static str);
+/// A version of the schema: its number, its name, its text before a [`Dialect`] is applied.
+pub(super) struct Step {
+    version: i64,
+    name: &'static str,
+    text: &'static str,
+}
+
+/// Every version there is, in order.
+pub(super) const STEPS: &[Step] = &[
+    Step { version: 1, name: "initial", text: include_str!("../../migrations/0001_initial.sql") },
+    Step { version: 2, name: "account_safety", text: include_str!("../../migrations/0002_account_safety.sql") },
+    Step { version: 3, name: "webhooks", text: include_str!("../../migrations/0003_webhooks.sql") },
+];
+
+/// How an engine says what the engines say differently.
+pub(super) struct Dialect {
+    /// `{counting_key}`: the type of a key that the database counts up by itself.
+    counting_key: &'static str,
+    /// `{other_engine}`: in a comment of the first file, which was released in two versions.
+    other_engine: &'static str,
+}
 
 #[cfg(feature = "sqlite")]
-pub(super) const SQLITE: &[Step] = &[
-    (1, "initial", include_str!("../../migrations/sqlite/0001_initial.sql")),
-    (2, "account_safety", include_str!("../../migrations/sqlite/0002_account_safety.sql")),
-    (3, "webhooks", include_str!("../../migrations/sqlite/0003_webhooks.sql")),
-];
+pub(super) const SQLITE: Dialect = Dialect { counting_key: "INTEGER PRIMARY KEY AUTOINCREMENT", other_engine: "PostgreSQL" };
 
 #[cfg(feature = "postgres")]
-pub(super) const POSTGRES: &[Step] = &[
-    (1, "initial", include_str!("../../migrations/postgres/0001_initial.sql")),
-    (2, "account_safety", include_str!("../../migrations/postgres/0002_account_safety.sql")),
-    (3, "webhooks", include_str!("../../migrations/postgres/0003_webhooks.sql")),
-];
+pub(super) const POSTGRES: Dialect = Dialect { counting_key: "BIGSERIAL NOT NULL PRIMARY KEY", other_engine: "SQLite" };
+
+impl Dialect {
+    /// What this engine runs for a version.
+    pub(super) fn text_of(&self, step: &Step) -> String {
+        step.text.replace("{counting_key}", self.counting_key).replace("{other_engine}", self.other_engine)
+    }
+}
 
 /// Keeps its book in a table of our prefix: the host application may use sqlx's own.
-pub(super) fn migrator(steps: &[Step]) -> Migrator {
-    let migrations = steps
-        .iter()
-        .map(|(version, name, sql)| Migration::new(*version, (*name).into(), MigrationType::Simple, sql.into_sql_str(), false))
-        .collect();
+pub(super) fn migrator(dialect: &Dialect) -> Migrator {
+    // Nothing in these texts comes from outside this program.
+    let sql = |step: &Step| AssertSqlSafe(dialect.text_of(step)).into_sql_str();
+    let migrations =
+        STEPS.iter().map(|step| Migration::new(step.version, step.name.into(), MigrationType::Simple, sql(step), false)).collect();
     let mut migrator = Migrator::with_migrations(migrations);
     migrator.dangerous_set_table_name("tenant_auth_migrations");
     migrator
@@ -39,5 +59,70 @@ pub(super) fn failure(error: MigrateError) -> Error {
     match error {
         MigrateError::Execute(error) => super::failure::of(error),
         other => Error::internal(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the released files, then one for each engine, left in every database that was migrated with them (SHA-384).
+    const RELEASED: [[&str; 2]; 3] = [
+        [
+            "1c2c99410fe84df3e9c6d24fc34d0fd57e5b790b38816af2d6833b0534b3492a89417f40937f0e3f281af0a3ec8c097b",
+            "91433a081588e7c53ba36045a5faf565a60eff9ad545c83bc78dae6aa50825ee7c0831bb7fd42c63ea35748ba4fc3601",
+        ],
+        ["0ee2dd26933adf8e82060a39d55ef1151a1b317ea0d88f07464082596ff49b2f52883a1ed44a5c2a186e80c00e41d736"; 2],
+        ["5b70d69d0c8459f0302a5e7a5ab06b37af1a9f74929c0051844546ada71895945298a07a28ac3367580f1e9c267906c0"; 2],
+    ];
+
+    fn hex(bytes: &[u8]) -> String {
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    #[track_caller]
+    fn assert_as_released(dialect: &Dialect, engine: usize) {
+        for (migration, released) in migrator(dialect).iter().zip(RELEASED) {
+            assert_eq!(hex(&migration.checksum), released[engine], "version {}", migration.version);
+            assert!(!migration.sql.as_str().contains(['{', '}']), "a word of no engine is left in version {}", migration.version);
+        }
+        assert!(STEPS.len() >= RELEASED.len(), "a released version is missing");
+    }
+
+    #[cfg(feature = "sqlite")]
+    #[test]
+    fn sqlite_runs_what_was_released() {
+        assert_as_released(&SQLITE, 0);
+    }
+
+    #[cfg(feature = "postgres")]
+    #[test]
+    fn postgres_runs_what_was_released() {
+        assert_as_released(&POSTGRES, 1);
+    }
+
+    /// A database of the release before: its book holds the checksums of the old files.
+    #[cfg(feature = "sqlite")]
+    #[tokio::test]
+    async fn a_database_that_an_older_release_migrated_opens() {
+        use sqlx::{ConnectOptions, Row, sqlite::SqliteConnectOptions};
+
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("older.db");
+        let mut connection =
+            SqliteConnectOptions::new().filename(&path).create_if_missing(true).connect().await.expect("a connection");
+        migrator(&SQLITE).run_direct(None, &mut connection, false).await.expect("migrates");
+        let book = "SELECT checksum FROM tenant_auth_migrations ORDER BY version";
+        let rows = sqlx::query(book).fetch_all(&mut connection).await.expect("a book");
+        let kept: Vec<String> = rows.iter().map(|row| hex(&row.get::<Vec<u8>, _>("checksum"))).collect();
+        assert_eq!(kept[..RELEASED.len()], RELEASED.map(|versions| versions[0].to_owned()));
+        migrator(&SQLITE).run_direct(None, &mut connection, false).await.expect("has nothing to do");
+
+        sqlx::query("UPDATE tenant_auth_migrations SET checksum = x'00' WHERE version = 1")
+            .execute(&mut connection)
+            .await
+            .expect("another text");
+        let refused = migrator(&SQLITE).run_direct(None, &mut connection, false).await;
+        assert!(matches!(refused, Err(MigrateError::VersionMismatch(1))), "{refused:?}");
     }
 }

@@ -28,8 +28,9 @@ impl Postgres {
             .map_err(|_| Error::invalid("database_url", "must be postgres://user:password@host:port/database"))?
             .application_name("tenant-auth")
             .options([("statement_timeout", "15s"), ("lock_timeout", "4s"), ("idle_in_transaction_session_timeout", "10s")])
-            // A plan is made once per connection and kept. One that was made while a table was empty would read the whole table for
-            // as long as nobody analyzes it; every statement here has its index. Compiling a plan costs more than running it.
+            // enable_seqscan: a plan is made once per connection and kept, and one that was made while a table was empty would read
+            // the whole table for as long as nobody analyzes it. Every statement here has its index; one that has none is still
+            // planned, as a whole read that EXPLAIN shows with a huge cost. jit: compiling a plan costs more than running it.
             .options([("enable_seqscan", "off"), ("jit", "off")]);
         let pool = PgPoolOptions::new().max_connections(connections.max(1)).acquire_timeout(Duration::from_secs(5));
         let pool = match pool.clone().connect_with(options.clone()).await {
@@ -45,7 +46,7 @@ impl Postgres {
     /// Under sqlx's advisory lock: of several servers starting together one migrates.
     pub(super) async fn migrate(&self) -> Result<(), Error> {
         let mut connection = self.pool.acquire().await.map_err(failure::of)?;
-        migrations::migrator(migrations::POSTGRES).run_direct(None, &mut *connection, false).await.map_err(migrations::failure)
+        migrations::migrator(&migrations::POSTGRES).run_direct(None, &mut *connection, false).await.map_err(migrations::failure)
     }
 
     pub(super) fn pool(&self) -> &PgPool {

@@ -52,7 +52,7 @@ impl Sqlite {
     /// sqlx's own migration lock does nothing on SQLite; the write transaction around everything is the lock.
     pub(super) async fn migrate(&self) -> Result<(), Error> {
         let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await.map_err(failure::of)?;
-        migrations::migrator(migrations::SQLITE).run_direct(None, &mut *transaction, false).await.map_err(migrations::failure)?;
+        migrations::migrator(&migrations::SQLITE).run_direct(None, &mut *transaction, false).await.map_err(migrations::failure)?;
         transaction.commit().await.map_err(failure::of)?;
         Ok(())
     }

@@ -45,9 +45,9 @@ fn columns(sql: &str) -> Vec<String> {
 #[cfg(all(feature = "sqlite", feature = "postgres"))]
 #[test]
 fn both_engines_have_the_same_versions_tables_columns_and_indexes() {
-    assert_eq!(migrations::SQLITE.len(), migrations::POSTGRES.len());
-    for (lite, pg) in migrations::SQLITE.iter().zip(migrations::POSTGRES) {
-        assert_eq!((lite.0, lite.1), (pg.0, pg.1));
-        assert_eq!(columns(lite.2), columns(pg.2));
+    for step in migrations::STEPS {
+        let (lite, pg) = (migrations::SQLITE.text_of(step), migrations::POSTGRES.text_of(step));
+        assert!(!columns(&lite).is_empty());
+        assert_eq!(columns(&lite), columns(&pg));
     }
 }

@@ -1,4 +1,4 @@
--- Times are BIGINT milliseconds since the Unix epoch, ids are TEXT, JSON is TEXT: one dialect with SQLite. Everything carries
+-- Times are BIGINT milliseconds since the Unix epoch, ids are TEXT, JSON is TEXT: one dialect with {other_engine}. Everything carries
 -- the prefix tenant_auth_, for the database may be the host application's own.
 
 CREATE TABLE tenant_auth_organizations (
@@ -150,7 +150,7 @@ CREATE INDEX tenant_auth_mails_by_age ON tenant_auth_mails (created_at);
 
 -- What other processes must forget: one row for each thing a transaction changed.
 CREATE TABLE tenant_auth_changes (
-    seq        BIGSERIAL NOT NULL PRIMARY KEY,
+    seq        {counting_key},
     kind       TEXT   NOT NULL,
     id         TEXT   NOT NULL,
     created_at BIGINT NOT NULL
