@@ -3,29 +3,8 @@
 
 use sqlx::{Executor, SqlSafeStr};
 
-use super::{Conn, Link, Store, sql};
+use super::{Conn, Link, Store, repositories::STATEMENTS};
 use crate::error::Error;
-
-const STATEMENTS: &[&[(&str, &str)]] = &[
-    sql::organizations::ALL,
-    sql::users::ALL,
-    sql::members::ALL,
-    sql::sessions::ALL,
-    sql::invites::ALL,
-    sql::api_keys::ALL,
-    sql::mails::ALL,
-    sql::events::ALL,
-    sql::webhooks::ALL,
-    sql::deliveries::ALL,
-    sql::changes::ALL,
-    sql::signing_keys::ALL,
-    sql::sweep::ALL,
-    sql::throttles::ALL,
-    sql::second_factors::ALL,
-    sql::pending_logins::ALL,
-    sql::links::ALL,
-    sql::sealed::ALL,
-];
 
 impl Store {
     /// The statements that this database does not take, each with its reason; none, when all is well.

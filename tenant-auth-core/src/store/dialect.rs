@@ -1,4 +1,5 @@
-//! One query, two engines. `fetch_optional!`, `fetch_all!` and `execute!` run a statement on whichever connection a [`Link`]
+//! One query, two engines. `fetch_optional!`, `fetch_all!`, `fetch_scalar!`, `fetch_scalars!` and
+//! `execute!` run a statement on whichever connection a [`Link`]
 //! holds; `row!` decodes a row of either. A statement is written once and instantiated twice.
 
 #[cfg(feature = "postgres")]
@@ -77,6 +78,20 @@ macro_rules! fetch_all {
     };
 }
 
+/// The first column of the first row, when there is one.
+macro_rules! fetch_scalar {
+    ($link:expr, $value_type:ty, $sql:ident $(, $value:expr)* $(,)?) => {
+        $crate::store::dialect::on_either!($link, c => sqlx::query_scalar::<_, $value_type>($sql)$(.bind($value))*.fetch_optional(c).await)
+    };
+}
+
+/// The first column of every row.
+macro_rules! fetch_scalars {
+    ($link:expr, $value_type:ty, $sql:ident $(, $value:expr)* $(,)?) => {
+        $crate::store::dialect::on_either!($link, c => sqlx::query_scalar::<_, $value_type>($sql)$(.bind($value))*.fetch_all(c).await)
+    };
+}
+
 /// How many rows the statement changed.
 macro_rules! execute {
     ($link:expr, $sql:ident $(, $value:expr)* $(,)?) => {
@@ -103,4 +118,4 @@ macro_rules! row {
     };
 }
 
-pub(crate) use {execute, fetch_all, fetch_optional, on_either, row, statements};
+pub(crate) use {execute, fetch_all, fetch_optional, fetch_scalar, fetch_scalars, on_either, row, statements};

@@ -13,6 +13,7 @@ mod migrations;
 mod outbox;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod repositories;
 mod sql;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -25,13 +26,13 @@ pub use sqlite::Sqlite;
 
 pub(crate) use dialect::{Conn, Link};
 pub(crate) use failure::is_orphan;
-pub(crate) use outbox::{Actor, Event, MailKind, OutgoingMail};
+pub(crate) use outbox::{Actor, Event};
 pub(crate) use sql::{
     deliveries::{Attempted, ClaimedDelivery, DueEndpoint, NewDelivery},
     events::UndeliveredEvent,
     invites::{InviteRecord, NewInvite},
     links::{MailedLink, Purpose, ResetRequest},
-    mails::ClaimedMail,
+    mails::{ClaimedMail, MailKind, OutgoingMail},
     members::MemberRecord,
     pending_logins::PendingLogin,
     sealed::SealedColumn,
@@ -163,44 +164,6 @@ pub(crate) enum Reader {
     Sqlite(sqlx::pool::PoolConnection<sqlx::Sqlite>),
     #[cfg(feature = "postgres")]
     Postgres(sqlx::pool::PoolConnection<sqlx::Postgres>),
-}
-
-/// Gives a [`Reader`] and a [`Tx`] their repositories.
-macro_rules! repositories {
-    ($($name:ident: $module:ident::$repository:ident,)*) => {
-        impl Reader { $(
-            #[allow(dead_code, clippy::allow_attributes, reason = "both hands get every repository; not each is read outside a transaction")]
-            pub(crate) fn $name(&mut self) -> sql::$module::$repository<&mut Reader> {
-                sql::$module::$repository(self)
-            }
-        )* }
-        impl Tx { $(
-            pub(crate) fn $name(&mut self) -> sql::$module::$repository<&mut Tx> {
-                sql::$module::$repository(self)
-            }
-        )* }
-    };
-}
-
-repositories! {
-    organizations: organizations::Organizations,
-    users: users::Users,
-    members: members::Members,
-    sessions: sessions::Sessions,
-    invites: invites::Invites,
-    api_keys: api_keys::ApiKeys,
-    mails: mails::Mails,
-    events: events::Events,
-    webhooks: webhooks::Webhooks,
-    deliveries: deliveries::Deliveries,
-    changes: changes::Changes,
-    signing_keys: signing_keys::SigningKeys,
-    sweep: sweep::Sweep,
-    throttles: throttles::Throttles,
-    second_factors: second_factors::SecondFactors,
-    pending_logins: pending_logins::PendingLogins,
-    links: links::Links,
-    sealed: sealed::Sealed,
 }
 
 #[cfg(test)]

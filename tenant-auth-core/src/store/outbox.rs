@@ -17,37 +17,6 @@ use crate::{
     time::Timestamp,
 };
 
-/// What a mail is about, as far as the outbox tells mails apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum MailKind {
-    /// An invitation by an org_admin.
-    Invite,
-    /// An invitation by the deployment's operators.
-    OperatorInvite,
-    /// A link that sets a new password.
-    Reset,
-    /// A link that proves an address.
-    Verify,
-    /// A link that changes an account's address.
-    ChangeEmail,
-    /// Something without a link.
-    Notice,
-}
-
-impl MailKind {
-    /// The text in the database.
-    pub(in crate::store) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Invite => "invite",
-            Self::OperatorInvite => "operator_invite",
-            Self::Reset => "reset",
-            Self::Verify => "verify",
-            Self::ChangeEmail => "change_email",
-            Self::Notice => "notice",
-        }
-    }
-}
-
 /// Who caused something.
 #[derive(Debug, Clone)]
 pub(crate) enum Actor {
@@ -92,18 +61,6 @@ impl Event {
     pub(super) fn kind(&self) -> EventKind {
         self.kind
     }
-}
-
-/// A mail to be stored with the transaction; its content is sealed already.
-#[derive(Debug)]
-pub(crate) struct OutgoingMail {
-    pub(crate) id: MailId,
-    pub(crate) org_id: OrgId,
-    pub(crate) kind: MailKind,
-    pub(crate) sealed: String,
-    pub(crate) created_at: Timestamp,
-    /// When its link has expired it is not worth sending.
-    pub(crate) useless_after: Timestamp,
 }
 
 /// The payload as subscribers get it (contract section 6).

@@ -10,8 +10,7 @@ use crate::{
     secret::Digest,
     store::{
         Link, Tx,
-        dialect::{execute, fetch_all, fetch_optional, row, statements},
-        sql::{members::NumberRow, organizations::IdRow},
+        dialect::{execute, fetch_all, fetch_optional, fetch_scalar, fetch_scalars, row, statements},
     },
     time::Timestamp,
     value::DisplayName,
@@ -172,7 +171,7 @@ impl<L: Link> ApiKeys<L> {
 
     /// Live keys, those that were rotated away but still live among them.
     pub(crate) async fn count(mut self, org: &OrgId, now: Timestamp) -> Result<i64, Error> {
-        Ok(fetch_optional!(self.0, NumberRow, COUNT, org.as_str(), now.millis())?.map_or(0, |row| row.number))
+        Ok(fetch_scalar!(self.0, i64, COUNT, org.as_str(), now.millis())?.unwrap_or(0))
     }
 }
 
@@ -205,8 +204,8 @@ impl ApiKeys<&mut Tx> {
 
     /// Ends the keys whose successor this is: a key has one living predecessor at most, or rotation would make ever more keys.
     pub(crate) async fn delete_predecessors(mut self, key: &ApiKey) -> Result<(), Error> {
-        for row in fetch_all!(self.0, IdRow, DELETE_PREDECESSORS, key.org_id.as_str(), key.id.as_str())? {
-            self.0.touch("api_key", &row.id);
+        for id in fetch_scalars!(self.0, String, DELETE_PREDECESSORS, key.org_id.as_str(), key.id.as_str())? {
+            self.0.touch("api_key", &id);
         }
         Ok(())
     }

@@ -9,8 +9,8 @@ use crate::{
     page::Page,
     store::{
         Link, Tx,
-        dialect::{execute, fetch_all, fetch_optional, on_either, row, statements},
-        sql::{events::UndeliveredEvent, mails::WaitingRow, members::NumberRow},
+        dialect::{execute, fetch_all, fetch_optional, fetch_scalar, on_either, row, statements},
+        sql::{events::UndeliveredEvent, waiting::WaitingRow},
     },
     time::Timestamp,
 };
@@ -209,8 +209,8 @@ impl<L: Link> Deliveries<L> {
         nth: u32,
     ) -> Result<Option<Timestamp>, Error> {
         let offset = i64::from(nth) - 1;
-        let row = fetch_optional!(self.0, NumberRow, NTH_LATEST, org.as_str(), webhook.as_str(), since.millis(), offset)?;
-        Ok(row.map(|row| Timestamp::from_millis(row.number)))
+        let row = fetch_scalar!(self.0, i64, NTH_LATEST, org.as_str(), webhook.as_str(), since.millis(), offset)?;
+        Ok(row.map(Timestamp::from_millis))
     }
 
     /// Up to `limit` endpoints after an id that have something due, in the order of their ids.
@@ -222,14 +222,13 @@ impl<L: Link> Deliveries<L> {
 
     /// When the next delivery becomes due that is not due yet.
     pub(crate) async fn next_due(mut self, now: Timestamp) -> Result<Option<Timestamp>, Error> {
-        let due = fetch_optional!(self.0, NumberRow, NEXT_DUE, now.millis())?.map_or(0, |row| row.number);
+        let due = fetch_scalar!(self.0, i64, NEXT_DUE, now.millis())?.unwrap_or(0);
         Ok((due != 0).then(|| Timestamp::from_millis(due)))
     }
 
     /// How many deliveries wait, counted up to ten thousand, and when the first of them is or was due.
     pub(crate) async fn waiting(mut self) -> Result<(u64, Option<Timestamp>), Error> {
-        let row = fetch_optional!(self.0, WaitingRow, WAITING)?.unwrap_or(WaitingRow { waiting: 0, oldest: 0 });
-        Ok((row.waiting.unsigned_abs(), (row.waiting > 0).then(|| Timestamp::from_millis(row.oldest))))
+        Ok(WaitingRow::told(fetch_optional!(self.0, WaitingRow, WAITING)?))
     }
 }
 

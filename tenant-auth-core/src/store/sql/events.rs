@@ -7,7 +7,7 @@ use crate::{
     store::{
         Link, Tx,
         dialect::{execute, fetch_all, fetch_optional, row, statements},
-        sql::mails::WaitingRow,
+        sql::waiting::WaitingRow,
     },
     time::Timestamp,
 };
@@ -82,8 +82,7 @@ impl<L: Link> Events<L> {
 
     /// How many events wait to be turned into deliveries, counted up to ten thousand, and since when the oldest does.
     pub(crate) async fn waiting(mut self) -> Result<(u64, Option<Timestamp>), Error> {
-        let row = fetch_optional!(self.0, WaitingRow, WAITING)?.unwrap_or(WaitingRow { waiting: 0, oldest: 0 });
-        Ok((row.waiting.unsigned_abs(), (row.waiting > 0).then(|| Timestamp::from_millis(row.oldest))))
+        Ok(WaitingRow::told(fetch_optional!(self.0, WaitingRow, WAITING)?))
     }
 }
 

@@ -7,8 +7,7 @@ use crate::{
     secret::Digest,
     store::{
         Link as Connection, Tx,
-        dialect::{execute, fetch_optional, row, statements},
-        sql::members::NumberRow,
+        dialect::{execute, fetch_optional, fetch_scalar, row, statements},
     },
     time::Timestamp,
     value::Email,
@@ -92,7 +91,7 @@ impl<L: Connection> Links<L> {
 
     /// Whether a wish for a reset mail waits.
     pub(crate) async fn any_reset_request(mut self) -> Result<bool, Error> {
-        Ok(fetch_optional!(self.0, NumberRow, ANY_REQUEST)?.is_some_and(|row| row.number > 0))
+        Ok(fetch_scalar!(self.0, i64, ANY_REQUEST)?.is_some_and(|number| number > 0))
     }
 }
 

@@ -5,14 +5,57 @@ use crate::{
     error::Error,
     id::{Id, MailId, OrgId},
     store::{
-        Link, MailKind, OutgoingMail, Tx,
-        dialect::{execute, fetch_all, fetch_optional, row, statements},
-        sql::{members::NumberRow, organizations::IdRow},
+        Link, Tx,
+        dialect::{execute, fetch_optional, fetch_scalar, fetch_scalars, row, statements},
+        sql::waiting::WaitingRow,
     },
     time::Timestamp,
 };
 
 pub(crate) struct Mails<L>(pub(in crate::store) L);
+
+/// What a mail is about, as far as the outbox tells mails apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MailKind {
+    /// An invitation by an org_admin.
+    Invite,
+    /// An invitation by the deployment's operators.
+    OperatorInvite,
+    /// A link that sets a new password.
+    Reset,
+    /// A link that proves an address.
+    Verify,
+    /// A link that changes an account's address.
+    ChangeEmail,
+    /// Something without a link.
+    Notice,
+}
+
+impl MailKind {
+    /// The text in the database.
+    pub(in crate::store) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Invite => "invite",
+            Self::OperatorInvite => "operator_invite",
+            Self::Reset => "reset",
+            Self::Verify => "verify",
+            Self::ChangeEmail => "change_email",
+            Self::Notice => "notice",
+        }
+    }
+}
+
+/// A mail to be stored with the transaction; its content is sealed already.
+#[derive(Debug)]
+pub(crate) struct OutgoingMail {
+    pub(crate) id: MailId,
+    pub(crate) org_id: OrgId,
+    pub(crate) kind: MailKind,
+    pub(crate) sealed: String,
+    pub(crate) created_at: Timestamp,
+    /// When its link has expired it is not worth sending.
+    pub(crate) useless_after: Timestamp,
+}
 
 /// A mail to be tried now.
 #[derive(Debug)]
@@ -75,8 +118,6 @@ statements! {
          WHERE id = $1 AND status = 'queued'";
 }
 
-row! { WaitingRow { waiting: i64, oldest: i64, } }
-
 row! {
     ClaimedRow {
         id: String,
@@ -91,8 +132,8 @@ row! {
 impl<L: Link> Mails<L> {
     /// Up to `limit` due mails, the longest due first.
     pub(crate) async fn due(mut self, now: Timestamp, limit: u32) -> Result<Vec<MailId>, Error> {
-        let rows = fetch_all!(self.0, IdRow, DUE, now.millis(), i64::from(limit))?;
-        Ok(rows.into_iter().map(|row| Id::from_stored(row.id)).collect())
+        let rows = fetch_scalars!(self.0, String, DUE, now.millis(), i64::from(limit))?;
+        Ok(rows.into_iter().map(Id::from_stored).collect())
     }
 
     /// When the `nth` latest mail of a kind was written, of those since `since`; `None` when there are fewer.
@@ -103,19 +144,18 @@ impl<L: Link> Mails<L> {
         since: Timestamp,
         nth: u32,
     ) -> Result<Option<Timestamp>, Error> {
-        let row = fetch_optional!(self.0, NumberRow, NTH_LATEST, org.as_str(), kind.as_str(), since.millis(), i64::from(nth) - 1)?;
-        Ok(row.map(|row| Timestamp::from_millis(row.number)))
+        let row = fetch_scalar!(self.0, i64, NTH_LATEST, org.as_str(), kind.as_str(), since.millis(), i64::from(nth) - 1)?;
+        Ok(row.map(Timestamp::from_millis))
     }
 
     /// How many mails wait, counted up to ten thousand, and since when the oldest of them does.
     pub(crate) async fn waiting(mut self) -> Result<(u64, Option<Timestamp>), Error> {
-        let row = fetch_optional!(self.0, WaitingRow, WAITING)?.unwrap_or(WaitingRow { waiting: 0, oldest: 0 });
-        Ok((row.waiting.unsigned_abs(), (row.waiting > 0).then(|| Timestamp::from_millis(row.oldest))))
+        Ok(WaitingRow::told(fetch_optional!(self.0, WaitingRow, WAITING)?))
     }
 
     /// When the next mail is due; `None` when none waits.
     pub(crate) async fn next_due(mut self) -> Result<Option<Timestamp>, Error> {
-        let due = fetch_optional!(self.0, NumberRow, NEXT_DUE)?.map_or(0, |row| row.number);
+        let due = fetch_scalar!(self.0, i64, NEXT_DUE)?.unwrap_or(0);
         Ok((due != 0).then(|| Timestamp::from_millis(due)))
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     page::Page,
     store::{
         Link, Tx,
-        dialect::{execute, fetch_all, fetch_optional, row, statements},
+        dialect::{execute, fetch_all, fetch_optional, fetch_scalar, row, statements},
         sql::corrupt,
     },
     time::Timestamp,
@@ -51,6 +51,7 @@ statements! {
         INSERT INTO tenant_auth_memberships (org_id, user_id, id, role, status, metadata, joined_at)
         VALUES ($1, $2, $3, $4, $5, $6, $7)
         ON CONFLICT (org_id, user_id) DO NOTHING";
+    // Changes nothing: a row lock that both engines know. SQLite has no FOR UPDATE.
     HOLD = "
         UPDATE tenant_auth_memberships
            SET status = status
@@ -121,8 +122,6 @@ impl TryFrom<MembershipRow> for Membership {
 
 row! { EmailRow { email: String, } }
 
-row! { NumberRow { number: i64, } }
-
 impl TryFrom<MemberRow> for MemberRecord {
     type Error = Error;
     fn try_from(row: MemberRow) -> Result<Self, Error> {
@@ -147,7 +146,7 @@ impl<L: Link> Members<L> {
     }
 
     pub(crate) async fn count_active_admins(mut self, org: &OrgId) -> Result<i64, Error> {
-        Ok(fetch_optional!(self.0, NumberRow, COUNT_ACTIVE_ADMINS, org.as_str())?.map_or(0, |row| row.number))
+        Ok(fetch_scalar!(self.0, i64, COUNT_ACTIVE_ADMINS, org.as_str())?.unwrap_or(0))
     }
 
     /// Where the active org_admins are reached; the first hundred.
@@ -158,7 +157,7 @@ impl<L: Link> Members<L> {
 
     /// Whether the address is a member's.
     pub(crate) async fn has_email(mut self, org: &OrgId, email: &Email) -> Result<bool, Error> {
-        Ok(fetch_optional!(self.0, NumberRow, EMAIL_BELONGS, org.as_str(), email.key())?.is_some_and(|row| row.number > 0))
+        Ok(fetch_scalar!(self.0, i64, EMAIL_BELONGS, org.as_str(), email.key())?.is_some_and(|number| number > 0))
     }
 }
 

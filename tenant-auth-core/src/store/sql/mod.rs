@@ -19,6 +19,7 @@ pub(super) mod standing;
 pub(super) mod sweep;
 pub(super) mod throttles;
 pub(super) mod users;
+mod waiting;
 pub(super) mod webhooks;
 
 use crate::error::Error;

@@ -7,7 +7,7 @@ use crate::{
     page::Page,
     store::{
         Link, Tx,
-        dialect::{execute, fetch_all, fetch_optional, row, statements},
+        dialect::{execute, fetch_all, fetch_optional, fetch_scalar, row, statements},
         sql::corrupt,
     },
     time::Timestamp,
@@ -68,8 +68,6 @@ row! {
     }
 }
 
-row! { IdRow { id: String, } }
-
 impl TryFrom<OrganizationRow> for Organization {
     type Error = Error;
     fn try_from(row: OrganizationRow) -> Result<Self, Error> {
@@ -102,7 +100,7 @@ impl<L: Link> Organizations<L> {
 
     /// Whether some active organization lets pages of this origin call.
     pub(crate) async fn any_active_allows(mut self, origin: &str) -> Result<bool, Error> {
-        Ok(fetch_optional!(self.0, IdRow, ACTIVE_WITH_ORIGIN, origin)?.is_some_and(|row| !row.id.is_empty()))
+        Ok(fetch_scalar!(self.0, String, ACTIVE_WITH_ORIGIN, origin)?.is_some())
     }
 }
 

@@ -7,8 +7,7 @@ use crate::{
     secret::Digest,
     store::{
         Link, Tx,
-        dialect::{execute, fetch_optional, row, statements},
-        sql::members::NumberRow,
+        dialect::{execute, fetch_optional, fetch_scalar, row, statements},
     },
     time::Timestamp,
 };
@@ -62,7 +61,7 @@ impl<L: Link> SecondFactors<L> {
     }
 
     pub(crate) async fn count_codes(mut self, user: &UserId) -> Result<i64, Error> {
-        Ok(fetch_optional!(self.0, NumberRow, COUNT_CODES, user.as_str())?.map_or(0, |row| row.number))
+        Ok(fetch_scalar!(self.0, i64, COUNT_CODES, user.as_str())?.unwrap_or(0))
     }
 }
 

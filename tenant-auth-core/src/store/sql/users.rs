@@ -38,6 +38,7 @@ statements! {
                (id, name, email, email_key, role, is_email_verified, bio, phone, password_hash, epoch, created_at)
         VALUES ($1, $2, $3, $4, $5, $6, NULL, NULL, $7, 1, $8)
         ON CONFLICT (email_key) DO NOTHING";
+    // Both change nothing: a row lock that both engines know. SQLite has no FOR UPDATE.
     HOLD = "UPDATE tenant_auth_users SET epoch = epoch WHERE id = $1";
     HOLD_AT = "UPDATE tenant_auth_users SET epoch = epoch WHERE id = $1 AND epoch = $2";
     SET_PROFILE = "UPDATE tenant_auth_users SET name = $2, bio = $3, phone = $4 WHERE id = $1";

@@ -9,8 +9,8 @@ use crate::{
     page::Page,
     store::{
         Link, Tx,
-        dialect::{execute, fetch_all, fetch_optional, row, statements},
-        sql::{corrupt, members::NumberRow},
+        dialect::{execute, fetch_all, fetch_optional, fetch_scalar, row, statements},
+        sql::corrupt,
     },
     time::Timestamp,
     value::{Description, WebhookUrl},
@@ -43,7 +43,7 @@ statements! {
         SELECT id, org_id, url, events, description, status, failing_since, created_by, created_at
           FROM tenant_auth_webhooks
          WHERE org_id = $1 AND id = $2";
-    // Changes nothing and locks the row.
+    // Changes nothing: a row lock that both engines know. SQLite has no FOR UPDATE.
     HOLD_ENDPOINT = "
         UPDATE tenant_auth_webhooks
            SET failing_since = failing_since
@@ -151,7 +151,7 @@ impl<L: Link> Webhooks<L> {
     }
 
     pub(crate) async fn count(mut self, org: &OrgId) -> Result<i64, Error> {
-        Ok(fetch_optional!(self.0, NumberRow, COUNT, org.as_str())?.map_or(0, |row| row.number))
+        Ok(fetch_scalar!(self.0, i64, COUNT, org.as_str())?.unwrap_or(0))
     }
 
     /// The secrets that sign now, the newest first.

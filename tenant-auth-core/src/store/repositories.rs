@@ -1,0 +1,46 @@
+//! The register of repositories: one line here gives a file of `sql/` to both [`Reader`] and [`Tx`], and its statements to the test
+//! that prepares every one on both engines. A file that is declared in `sql/mod.rs` and has no line here does not pass the lints,
+//! for nothing uses it. (The declarations are not made here, because rustfmt does not look for files in macros.)
+
+use super::{Reader, Tx, sql};
+
+macro_rules! repositories {
+    ($($name:ident: $repository:ident,)*) => {
+        impl Reader { $(
+            #[allow(dead_code, clippy::allow_attributes, reason = "both hands get every repository; not each is read outside a transaction")]
+            pub(crate) fn $name(&mut self) -> sql::$name::$repository<&mut Reader> {
+                sql::$name::$repository(self)
+            }
+        )* }
+        impl Tx { $(
+            pub(crate) fn $name(&mut self) -> sql::$name::$repository<&mut Tx> {
+                sql::$name::$repository(self)
+            }
+        )* }
+
+        /// Every statement there is, by its name.
+        #[cfg(any(test, feature = "testing"))]
+        pub(super) const STATEMENTS: &[&[(&str, &str)]] = &[$(sql::$name::ALL),*];
+    };
+}
+
+repositories! {
+    organizations: Organizations,
+    users: Users,
+    members: Members,
+    sessions: Sessions,
+    invites: Invites,
+    api_keys: ApiKeys,
+    mails: Mails,
+    events: Events,
+    webhooks: Webhooks,
+    deliveries: Deliveries,
+    changes: Changes,
+    signing_keys: SigningKeys,
+    sweep: Sweep,
+    throttles: Throttles,
+    second_factors: SecondFactors,
+    pending_logins: PendingLogins,
+    links: Links,
+    sealed: Sealed,
+}
