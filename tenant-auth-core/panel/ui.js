@@ -2,6 +2,7 @@
 
 import { ApiError } from './api.js';
 import { fill, h, icon } from './dom.js';
+import { roleName } from './format.js';
 
 // `kind`: primary, danger, danger-quiet, small or none; `mark`: an icon's name.
 export const button = (text, onclick, { kind = '', mark, ...rest } = {}) =>
@@ -20,6 +21,8 @@ export const badge = (text, tone = '') => h('span', { class: `badge ${tone}` }, 
 const STATES = { active: ['Active', 'good'], suspended: ['Suspended', 'bad'], disabled: ['Disabled', 'bad'] };
 
 export const statusBadge = ({ status }) => badge(...(STATES[status] ?? [status]));
+
+export const roleBadge = ({ role }) => badge(roleName(role), role === 'org_admin' ? 'tint' : '');
 
 // A place for one message; screen readers say it when it comes.
 export function notice() {

@@ -7,7 +7,8 @@ use serde::{Serialize, Serializer};
 
 use crate::{ports::Entropy, time::Timestamp};
 
-const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+/// Crockford's base 32 in lower case: no i, l, o or u, which people misread.
+pub(crate) const CROCKFORD: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const BODY: usize = 26;
 
 /// What an id identifies; implemented by the marker types of this module only.
@@ -44,7 +45,7 @@ impl<K: Kind> Id<K> {
         let mut text = String::with_capacity(K::PREFIX.len() + BODY);
         text.push_str(K::PREFIX);
         for place in (0..BODY).rev() {
-            text.push(ALPHABET[(number >> (5 * place)) as usize & 31] as char);
+            text.push(CROCKFORD[(number >> (5 * place)) as usize & 31] as char);
         }
         Self::from_stored(text)
     }
@@ -70,7 +71,7 @@ impl<K: Kind> FromStr for Id<K> {
 
     fn from_str(text: &str) -> Result<Self, MalformedId> {
         let body = text.strip_prefix(K::PREFIX).ok_or(MalformedId)?;
-        let well_formed = body.len() == BODY && body.bytes().all(|b| ALPHABET.contains(&b));
+        let well_formed = body.len() == BODY && body.bytes().all(|b| CROCKFORD.contains(&b));
         if well_formed { Ok(Self::from_stored(text)) } else { Err(MalformedId) }
     }
 }

@@ -1,7 +1,6 @@
 // Invites that wait for an answer: send, send again with a new link, withdraw.
 
-import { addButton, ago, api, ask, badge, busy, button, confirm, emailField, empty, h, heading, listing, roleField, rowButton, toast } from '../kit.js';
-import { roleBadge } from './members.js';
+import { addButton, ago, api, ask, badge, busy, button, confirm, emailField, empty, h, heading, listing, roleBadge, roleField, rowButton, toast } from '../kit.js';
 
 const MAIL = { queued: ['On its way', 'wait'], sent: ['Sent', 'good'], failed: ['Failed', 'bad'] };
 

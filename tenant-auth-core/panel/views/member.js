@@ -1,8 +1,7 @@
 // One member, in a dialog. Metadata is judged by the API's rules before it is sent, and sent as it was typed, digit for digit.
 
-import { api, button, confirm, facts, field, form, h, moment, open, roleField, statusBadge, toast } from '../kit.js';
+import { api, button, confirm, facts, field, form, h, moment, open, roleBadge, roleField, statusBadge, toast } from '../kit.js';
 import { compact, metadataProblem, pretty } from '../json.js';
-import { roleBadge } from './members.js';
 
 // Opens the dialog; `changed` reloads the list behind it.
 export function openMember(context, member, changed) {

@@ -1,6 +1,6 @@
 // Who belongs to the organization. Everybody may see it; admins can open a member to manage it.
 
-import { addButton, badge, day, h, heading, listing, roleName, rowButton, statusBadge } from '../kit.js';
+import { addButton, day, h, heading, listing, roleBadge, rowButton, statusBadge } from '../kit.js';
 import { parseKeepingMetadata } from '../json.js';
 import { inviteSomebody } from './invites.js';
 import { openMember } from './member.js';
@@ -20,5 +20,3 @@ export function members(context) {
 	});
 	return [heading('Members', `Everybody who belongs to ${org.name}.`, isAdmin && addButton('Invite', () => inviteSomebody())), list];
 }
-
-export const roleBadge = ({ role }) => badge(roleName(role), role === 'org_admin' ? 'tint' : '');

@@ -11,7 +11,7 @@ use crate::{
     caller::{Member, Write},
     error::Error,
     event::{EndReason, EventKind, UserData},
-    id::UserId,
+    id::{CROCKFORD, UserId},
     mail::{self, Letter},
     ports::Entropy,
     sealed::Place,
@@ -59,7 +59,6 @@ const RECOVERY_CODES: usize = 10;
 /// Four groups of seven base-32 characters: 140 random bits.
 const GROUPS: usize = 4;
 const GROUP: usize = 7;
-const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 impl Member {
     /// How the account is guarded.
@@ -257,7 +256,7 @@ fn svg(qr: &QrCode) -> String {
 fn recovery_code(entropy: &dyn Entropy) -> Secret<RecoveryCodeKind> {
     let mut bytes = Zeroizing::new([0u8; GROUPS * GROUP]);
     entropy.fill(&mut *bytes);
-    let characters: Vec<char> = bytes.iter().map(|byte| char::from(ALPHABET[usize::from(byte & 31)])).collect();
+    let characters: Vec<char> = bytes.iter().map(|byte| char::from(CROCKFORD[usize::from(byte & 31)])).collect();
     Secret::new(characters.chunks(GROUP).map(|group| group.iter().collect::<String>()).collect::<Vec<_>>().join("-"))
 }
 

@@ -13,9 +13,10 @@ use lettre::{
     },
 };
 use percent_encoding::percent_decode_str;
-use url::{Host, Url};
+use url::Url;
 
 use super::{MailError, Mailer, Message};
+use crate::value::is_loopback_for_secrets;
 
 /// Connecting to the server may take this long; the worker bounds the conversation.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -51,7 +52,7 @@ impl SmtpMailer {
         let tls = || TlsParameters::new(host.to_owned()).map_err(|error| SmtpSetupError::Url(error.to_string()));
         let (tls, default_port) = match url.scheme() {
             "smtps" => (Tls::Wrapper(tls()?), 465),
-            "smtp" if is_loopback(&url) => (Tls::None, 587),
+            "smtp" if is_loopback_for_secrets(&url) => (Tls::None, 587),
             "smtp" => (Tls::Required(tls()?), 587),
             other => return Err(SmtpSetupError::Url(format!("unknown scheme '{other}'"))),
         };
@@ -69,18 +70,6 @@ impl SmtpMailer {
 
 fn decoded(part: &str) -> String {
     percent_decode_str(part).decode_utf8_lossy().into_owned()
-}
-
-fn is_loopback(url: &Url) -> bool {
-    // `smtp` is no special scheme, so the URL parser leaves addresses as domains.
-    match url.host() {
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Domain(name)) => {
-            name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
-        }
-        None => false,
-    }
 }
 
 #[async_trait]

@@ -2,6 +2,7 @@
 //! or a [`Slug`] need not look at it again. All rules are contract section 2.
 
 mod email;
+mod loopback;
 mod metadata;
 mod names;
 mod origin;
@@ -9,10 +10,12 @@ pub(crate) mod password;
 mod webhook_url;
 
 pub use email::Email;
+#[cfg(feature = "http")]
+pub(crate) use loopback::is_loopback;
+#[cfg(any(feature = "remote", feature = "smtp"))]
+pub(crate) use loopback::is_loopback_for_secrets;
 pub use metadata::Metadata;
 pub use names::{Bio, Description, DisplayName, Phone, Plan, Slug};
-#[cfg(feature = "http")]
-pub(crate) use origin::is_loopback;
 pub use origin::{AppUrl, Origin};
 pub use webhook_url::WebhookUrl;
 

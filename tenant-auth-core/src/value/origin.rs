@@ -1,8 +1,8 @@
 //! URLs of the customer's application and the browser origins that may call us.
 
-use url::{Host, Url};
+use url::Url;
 
-use super::{Rejected, text_value};
+use super::{Rejected, loopback::is_loopback, text_value};
 
 const MAX_BYTES: usize = 2_048;
 
@@ -90,16 +90,6 @@ fn checked(text: &str) -> Result<Url, Rejected> {
         return Err(reject());
     }
     Ok(url)
-}
-
-/// Whether the URL's host is this machine itself.
-pub(crate) fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        None => false,
-    }
 }
 
 #[cfg(test)]

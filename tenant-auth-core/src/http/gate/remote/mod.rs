@@ -9,7 +9,7 @@ use std::{collections::HashMap, fmt, net::IpAddr, time::Duration};
 
 use async_trait::async_trait;
 use reqwest::{Client, redirect::Policy};
-use url::{Host, Url};
+use url::Url;
 
 use super::{Renewed, Verifier};
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
     http::cookies::{self, CookieStyle},
     principal::Principal,
     secret::{ApiKeyText, SignedToken},
-    value::Slug,
+    value::{Slug, is_loopback_for_secrets},
 };
 
 /// How long one question may take, from the connection to the last byte, unless the host says otherwise.
@@ -71,7 +71,7 @@ impl RemoteVerifier {
     /// [`RemoteSetupError::Url`] also for http beyond loopback: API keys and tokens must not be read on the way.
     pub fn new(public_url: &str) -> Result<Self, RemoteSetupError> {
         let url = parsed(public_url)?;
-        if url.scheme() != "https" && !is_loopback(&url) {
+        if url.scheme() != "https" && !is_loopback_for_secrets(&url) {
             return Err(RemoteSetupError::Url(public_url.to_owned()));
         }
         Self::at(&url)
@@ -176,15 +176,6 @@ fn parsed(public_url: &str) -> Result<Url, RemoteSetupError> {
     let url = Url::parse(public_url).map_err(|_| reject())?;
     let plain = url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none();
     if matches!(url.scheme(), "https" | "http") && url.host().is_some() && plain { Ok(url) } else { Err(reject()) }
-}
-
-fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Ipv4(ip)) => ip.is_loopback(),
-        Some(Host::Ipv6(ip)) => ip.is_loopback(),
-        Some(Host::Domain(name)) => name == "localhost",
-        None => false,
-    }
 }
 
 impl fmt::Debug for RemoteVerifier {
