@@ -1,26 +1,16 @@
 //! What a handler answers with: data for the success envelope and the cookies it sets.
 
-use ::http::{HeaderMap, HeaderValue, StatusCode, header};
-use bytes::Bytes;
+use ::http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
 
 use super::{
+    answered::{Answered, json_headers},
     openapi::{AnswerFacts, Schemas},
     refusal::Refusal,
 };
 use crate::error::Error;
-
-/// A response in parts, before what every answer carries is added.
-#[derive(Debug)]
-pub(crate) struct Answered {
-    pub(crate) status: StatusCode,
-    pub(crate) headers: HeaderMap,
-    pub(crate) body: Bytes,
-    /// For the log only.
-    pub(crate) cause: Option<String>,
-}
 
 /// Data for the success envelope.
 #[derive(Debug)]
@@ -87,10 +77,4 @@ impl<T: Serialize + ToSchema> IntoAnswered for Reply<T> {
         }
         Ok(Answered { status, headers, body: body.into(), cause: None })
     }
-}
-
-pub(crate) fn json_headers() -> HeaderMap {
-    let mut headers = HeaderMap::with_capacity(8);
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers
 }

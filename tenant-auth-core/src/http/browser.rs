@@ -5,7 +5,7 @@ use ::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use bytes::Bytes;
 
 use super::{
-    answer::Answered,
+    answered::Answered,
     context::Context,
     refusal::{Refusal, method_list},
 };

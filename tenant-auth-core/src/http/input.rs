@@ -10,7 +10,7 @@ use super::{
     Body,
     codes::{self, Code},
     context::Context,
-    nul::refuse_nul,
+    nul::field_with_nul,
     openapi::{BodyFacts, InputFacts, Schemas},
     refusal::Refusal,
 };
@@ -246,8 +246,15 @@ fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Refusal> {
     Ok(value)
 }
 
+fn refuse_nul(text: &str, exempt: Option<&str>) -> Result<(), Refusal> {
+    match field_with_nul(text, exempt).map_err(|error| describe(".", &error))? {
+        Some(field) => Err(Error::invalid(field, "must not contain NUL characters").into()),
+        None => Ok(()),
+    }
+}
+
 /// Names the field: by its path where serde knows it, else as its message quotes it.
-pub(super) fn describe(path: &str, error: &serde_json::Error) -> Error {
+fn describe(path: &str, error: &serde_json::Error) -> Error {
     let text = error.to_string();
     let reason = text.split(" at line ").next().unwrap_or(&text);
     if !error.is_data() {

@@ -6,6 +6,7 @@
 //! body, rule.
 
 mod answer;
+mod answered;
 mod browser;
 mod client_ip;
 mod codes;
@@ -43,7 +44,7 @@ pub use route::Row;
 pub use table::routes;
 
 use crate::{secret::random_text, service::TenantAuth};
-use answer::Answered;
+use answered::Answered;
 use context::Context;
 use refusal::{Refusal, Unrouted};
 use router::Table;

@@ -9,24 +9,17 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::{input::describe, refusal::Refusal};
-use crate::error::Error;
-
-/// NUL in any text of the body is refused, but in the field `exempt`. It can only come escaped, so that most bodies need no
-/// second look.
-pub(super) fn refuse_nul(text: &str, exempt: Option<&str>) -> Result<(), Refusal> {
+/// The first field of the body with NUL in any of its texts, but for the field `exempt`. NUL can only come escaped, so that most
+/// bodies need no second look.
+pub(super) fn field_with_nul(text: &str, exempt: Option<&str>) -> serde_json::Result<Option<String>> {
     if !text.contains("\\u0000") {
-        return Ok(());
+        return Ok(None);
     }
-    let fields: BTreeMap<String, &RawValue> = serde_json::from_str(text).map_err(|error| describe(".", &error))?;
-    for (name, value) in &fields {
-        let holds_nul =
-            name.contains('\0') || (Some(name.as_str()) != exempt && serde_json::from_str::<NulFree>(value.get()).is_err());
-        if holds_nul {
-            return Err(Error::invalid(name.replace('\0', ""), "must not contain NUL characters").into());
-        }
-    }
-    Ok(())
+    let fields: BTreeMap<String, &RawValue> = serde_json::from_str(text)?;
+    let holds_nul = |name: &str, value: &RawValue| {
+        name.contains('\0') || (Some(name) != exempt && serde_json::from_str::<NulFree>(value.get()).is_err())
+    };
+    Ok(fields.iter().find(|(name, value)| holds_nul(name, value)).map(|(name, _)| name.replace('\0', "")))
 }
 
 /// Any JSON without NUL in its texts and keys.

@@ -4,7 +4,7 @@ use ::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use serde::Serialize;
 
 use super::{
-    answer::{Answered, json_headers},
+    answered::{Answered, json_headers},
     codes::{self, Code},
     error_map,
 };

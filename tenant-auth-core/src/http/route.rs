@@ -6,7 +6,8 @@ use std::{future::Future, pin::Pin};
 use ::http::{Method, StatusCode};
 
 use super::{
-    answer::{Answered, IntoAnswered},
+    answer::IntoAnswered,
+    answered::Answered,
     codes::{self, Code},
     context::Context,
     input::Input,

@@ -2,9 +2,7 @@
 //! [`Member`] or an [`OrgAdmin`] may also change things, and a [`Backend`] shows an API key: these the service gives only where
 //! it runs in the host's own process.
 
-use std::future::Future;
-
-use super::{Refused, Visitor, session::Shown};
+use super::{Admission, Refused, Visitor, session::Shown};
 use crate::{
     caller::{Backend, Member, OrgAdmin, Tenant},
     error::Error,
@@ -12,33 +10,6 @@ use crate::{
     principal::Principal,
     secret::ApiKeyText,
 };
-
-/// What a visitor can be admitted as. A host can add its own rights on top of these:
-///
-/// ```
-/// use tenant_auth_core::{Error, Principal, http::{Admission, Refused, Visitor}};
-///
-/// /// Somebody whose membership says `"billing": true`.
-/// struct Accountant(Principal);
-///
-/// #[derive(Default, serde::Deserialize)]
-/// struct Rights {
-///     #[serde(default)]
-///     billing: bool,
-/// }
-///
-/// impl Admission for Accountant {
-///     async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
-///         let principal = Principal::admit(visitor).await?;
-///         let rights: Rights = serde_json::from_str(principal.membership.metadata.as_json()).unwrap_or_default();
-///         if rights.billing { Ok(Self(principal)) } else { Err(Error::AdminRequired.into()) }
-///     }
-/// }
-/// ```
-pub trait Admission: Sized + Send + 'static {
-    /// Lets the visitor in, or refuses.
-    fn admit(visitor: &Visitor) -> impl Future<Output = Result<Self, Refused>> + Send;
-}
 
 /// An active member, told by whatever verifier the gate has.
 impl Admission for Principal {

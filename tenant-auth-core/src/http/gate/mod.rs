@@ -22,7 +22,6 @@ use bytes::Bytes;
 use ipnet::IpNet;
 use tokio::runtime::Handle;
 
-pub use admission::Admission;
 pub use organization::OrganizationFrom;
 pub use refused::Refused;
 #[cfg(feature = "remote")]
@@ -30,7 +29,7 @@ pub use remote::{RemoteSetupError, RemoteVerifier};
 #[cfg(feature = "testing")]
 pub use test_verifier::TestVerifier;
 pub use verifier::{Renewed, Verifier};
-pub use visitor::Visitor;
+pub use visitor::{Admission, Visitor};
 
 use crate::value::Origin;
 

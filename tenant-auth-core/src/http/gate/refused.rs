@@ -8,7 +8,7 @@ use bytes::Bytes;
 use super::Mapper;
 use crate::{
     error::Error,
-    http::{answer::Answered, refusal::Refusal},
+    http::{answered::Answered, refusal::Refusal},
 };
 
 /// Why somebody was not let in. Every [`Error`] of the core becomes one, so that a handler may use `?` on what it calls.

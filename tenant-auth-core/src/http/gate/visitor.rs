@@ -2,13 +2,14 @@
 //! request on its way in and settles it on the way out; whatever stands between the two may ask it who comes, and finds out once.
 
 use std::{
+    future::Future,
     net::IpAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use ::http::{HeaderMap, HeaderName, HeaderValue, Request, header};
 
-use super::{Admission, Gate, Refused};
+use super::{Gate, Refused};
 use crate::{
     caller::Client,
     http::{client_ip, refusal::Refusal},
@@ -31,6 +32,33 @@ struct Found {
     principal: Option<Principal>,
     renewed: Option<SignedToken>,
     cookies: Vec<HeaderValue>,
+}
+
+/// What a visitor can be admitted as. A host can add its own rights on top of these:
+///
+/// ```
+/// use tenant_auth_core::{Error, Principal, http::{Admission, Refused, Visitor}};
+///
+/// /// Somebody whose membership says `"billing": true`.
+/// struct Accountant(Principal);
+///
+/// #[derive(Default, serde::Deserialize)]
+/// struct Rights {
+///     #[serde(default)]
+///     billing: bool,
+/// }
+///
+/// impl Admission for Accountant {
+///     async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
+///         let principal = Principal::admit(visitor).await?;
+///         let rights: Rights = serde_json::from_str(principal.membership.metadata.as_json()).unwrap_or_default();
+///         if rights.billing { Ok(Self(principal)) } else { Err(Error::AdminRequired.into()) }
+///     }
+/// }
+/// ```
+pub trait Admission: Sized + Send + 'static {
+    /// Lets the visitor in, or refuses.
+    fn admit(visitor: &Visitor) -> impl Future<Output = Result<Self, Refused>> + Send;
 }
 
 impl Visitor {

@@ -138,8 +138,8 @@ macro_rules! files {
         fn files() -> &'static [File] {
             static FILES: OnceLock<Vec<File>> = OnceLock::new();
             FILES.get_or_init(|| vec![
-                $(File::new($path, $page, include_bytes!(concat!("../../panel/", $page))),)*
-                $(File::new(concat!("/assets/", $asset), $asset, include_bytes!(concat!("../../panel/", $asset))),)*
+                $(File::new($path, $page, include_bytes!(concat!("../../../panel/", $page))),)*
+                $(File::new(concat!("/assets/", $asset), $asset, include_bytes!(concat!("../../../panel/", $asset))),)*
             ])
         }
     };

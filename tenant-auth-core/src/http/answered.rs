@@ -1,0 +1,21 @@
+//! A response in parts: what answers and refusals become before what every response carries is added.
+
+use ::http::{HeaderMap, HeaderValue, StatusCode, header};
+use bytes::Bytes;
+
+/// A response in parts, before what every answer carries is added.
+#[derive(Debug)]
+pub(crate) struct Answered {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    /// For the log only.
+    pub(crate) cause: Option<String>,
+}
+
+/// The headers of a JSON body.
+pub(crate) fn json_headers() -> HeaderMap {
+    let mut headers = HeaderMap::with_capacity(8);
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers
+}
