@@ -8,6 +8,7 @@
 #[cfg(any(test, feature = "testing"))]
 mod check;
 mod dialect;
+mod event;
 mod failure;
 mod migrations;
 mod outbox;
@@ -25,8 +26,8 @@ pub use postgres::Postgres;
 pub use sqlite::Sqlite;
 
 pub(crate) use dialect::{Conn, Link};
+pub(crate) use event::{Actor, Event};
 pub(crate) use failure::is_orphan;
-pub(crate) use outbox::{Actor, Event};
 pub(crate) use sql::{
     deliveries::{Attempted, ClaimedDelivery, DueEndpoint, NewDelivery},
     events::UndeliveredEvent,

@@ -9,7 +9,7 @@ use std::{
 
 use zeroize::Zeroizing;
 
-use super::{Engine, Event, Store, failure, outbox};
+use super::{Engine, Event, Store, failure};
 use crate::{
     error::Error,
     id::{Id, Kind},
@@ -162,7 +162,7 @@ impl Tx {
         }
         let events = std::mem::take(&mut self.events);
         let kinds = events.iter().map(Event::kind).collect();
-        outbox::write(&mut self, events).await?;
+        self.write_events(events).await?;
         match self.transaction {
             #[cfg(feature = "sqlite")]
             Transaction::Sqlite(transaction) => transaction.commit().await.map_err(failure::of)?,

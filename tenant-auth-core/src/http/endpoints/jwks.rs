@@ -9,7 +9,8 @@ use super::Anyone;
 use crate::{
     error::Error,
     http::{
-        answer::{Answered, IntoAnswered, json_headers},
+        answer::IntoAnswered,
+        answered::{Answered, json_headers},
         openapi::{AnswerFacts, Schemas},
         refusal::Refusal,
     },

@@ -14,7 +14,8 @@ use crate::{
     config::Config,
     error::Error,
     http::{
-        answer::{Answered, IntoAnswered},
+        answer::IntoAnswered,
+        answered::Answered,
         openapi::{AnswerFacts, Schemas, document_of, page},
         refusal::Refusal,
     },
