@@ -8,10 +8,11 @@ use crate::{
     error::Error,
     event::{EndReason, EventKind, InviteData, MemberData, UserData},
     mail::{self, Letter},
-    model::{AccountRole, Membership, Profile, Role, Status, User},
+    model::{AccountRole, Membership, Profile, Role, User},
+    org::join,
     secret::Password,
-    store::{Actor, Ended, Event, MemberRecord, Tx},
-    value::{DisplayName, Email, Metadata, Slug, password::Owner},
+    store::{Actor, Ended, Event, Tx},
+    value::{DisplayName, Email, Slug, password::Owner},
 };
 
 /// An account with a membership, made without an invite.
@@ -72,23 +73,7 @@ impl Operator {
         if !tx.users().insert(&user, &hash).await? {
             return Err(Error::EmailTaken);
         }
-        let membership = Membership {
-            id: tx.new_id(),
-            org_id: org.id.clone(),
-            user_id: user.id.clone(),
-            role: new.role,
-            status: Status::Active,
-            joined_at: tx.now(),
-            metadata: Metadata::default(),
-        };
-        tx.members().insert(&membership).await?;
-        let member = MemberRecord { membership: membership.clone(), name: user.name.clone(), email: user.email.clone() };
-        let data = MemberData { member: member.entry(), previous: None };
-        tx.push(Event::new(EventKind::MemberJoined, &org, Actor::System, &data)?);
-        if new.role == Role::OrgAdmin {
-            let notice = Letter::NewAdmin { organization: &org.name, who: &user.email };
-            mail::tell_admins(&mut tx, &org.id, &notice).await?;
-        }
+        let membership = join(&mut tx, &org, &user, new.role, Actor::System).await?;
         tx.commit().await?;
         Ok(CreatedUser { user, membership })
     }

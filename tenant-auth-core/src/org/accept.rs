@@ -5,12 +5,12 @@ use crate::{
     account::{Login, Opened, Opening, check_password, open_session, wait_for_second_factor},
     caller::{Client, Tenant},
     error::Error,
-    event::{EventKind, InviteData, MemberData, UserData},
-    mail::{self, Letter},
-    model::{AccountRole, AuthMethod, Invite, InviteSummary, Membership, OrgRef, Profile, Role, Status, User},
+    event::{EventKind, InviteData, UserData},
+    model::{AccountRole, AuthMethod, InviteSummary, OrgRef, Profile, Status, User},
+    org::join,
     secret::{LinkToken, Password, StoredPassword},
-    store::{Account, Actor, Event, InviteRecord, MemberRecord, Tx},
-    value::{DisplayName, Metadata, password::Owner},
+    store::{Account, Actor, Event, InviteRecord, Tx},
+    value::{DisplayName, password::Owner},
 };
 
 /// What somebody without an account sends along. Whoever has an account sends neither.
@@ -76,7 +76,9 @@ impl Tenant {
         }
         tx.mails().cancel(&record.mail_id).await?;
         let account = self.settle(&mut tx, guest, &record).await?;
-        let membership = self.join(&mut tx, &account, &record.invite).await?;
+        let (invite, actor) = (&record.invite, Actor::User(account.user.id.clone()));
+        tx.push(Event::new(EventKind::InviteAccepted, &self.org, actor.clone(), &InviteData { invite: invite.summary() })?);
+        let membership = join(&mut tx, &self.org, &account.user, invite.role, actor).await?;
         let opening = Opening { id: None, methods: vec![AuthMethod::Invite], client };
         if tx.second_factors().find(&account.user.id).await?.is_some_and(|factor| factor.enabled_at().is_some()) {
             let partial = wait_for_second_factor(&mut tx, self, &account, opening).await?;
@@ -149,30 +151,5 @@ impl Tenant {
             }
         }
         Ok(account)
-    }
-
-    async fn join(&self, tx: &mut Tx, account: &Account, invite: &Invite) -> Result<Membership, Error> {
-        let membership = Membership {
-            id: tx.new_id(),
-            org_id: self.org.id.clone(),
-            user_id: account.user.id.clone(),
-            role: invite.role,
-            status: Status::Active,
-            joined_at: tx.now(),
-            metadata: Metadata::default(),
-        };
-        if !tx.members().insert(&membership).await? {
-            return Err(Error::AlreadyMember);
-        }
-        let actor = Actor::User(account.user.id.clone());
-        let member =
-            MemberRecord { membership: membership.clone(), name: account.user.name.clone(), email: account.user.email.clone() };
-        tx.push(Event::new(EventKind::InviteAccepted, &self.org, actor.clone(), &InviteData { invite: invite.summary() })?);
-        tx.push(Event::new(EventKind::MemberJoined, &self.org, actor, &MemberData { member: member.entry(), previous: None })?);
-        if invite.role == Role::OrgAdmin {
-            let notice = Letter::NewAdmin { organization: &self.org.name, who: &account.user.email };
-            mail::tell_admins(tx, &self.org.id, &notice).await?;
-        }
-        Ok(membership)
     }
 }

@@ -3,8 +3,10 @@
 mod accept;
 mod details;
 mod invites;
+mod join;
 mod members;
 
 pub use accept::{InvitePreview, Registration};
 pub use details::{OrganizationUpdate, Patch};
 pub(crate) use invites::{Invitation, Inviter, place_invite};
+pub(crate) use join::join;

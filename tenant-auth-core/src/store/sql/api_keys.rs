@@ -21,23 +21,15 @@ use super::standing::{self, Standing};
 pub(crate) struct ApiKeys<L>(pub(in crate::store) L);
 
 statements! {
-    ASKING = "
+    ASKING = concat!("
         SELECT k.id AS k_id, k.digest AS k_digest, k.scopes AS k_scopes, k.expires_at AS k_expires_at,
-               k.last_used_at AS k_last_used_at,
-               s.id AS s_id, s.user_epoch AS s_user_epoch, s.generation AS s_generation, s.amr AS s_amr,
-               s.auth_time AS s_auth_time, s.refreshed_at AS s_refreshed_at, s.last_used_at AS s_last_used_at,
-               s.expires_at AS s_expires_at, s.ip AS s_ip, s.user_agent AS s_user_agent,
-               u.id AS u_id, u.name AS u_name, u.email AS u_email, u.role AS u_role,
-               u.is_email_verified AS u_is_email_verified, u.bio AS u_bio, u.phone AS u_phone,
-               m.id AS m_id, m.role AS m_role, m.status AS m_status, m.joined_at AS m_joined_at, m.metadata AS m_metadata,
-               o.id AS o_id, o.name AS o_name, o.slug AS o_slug, o.plan AS o_plan, o.status AS o_status,
-               o.app_url AS o_app_url, o.allowed_origins AS o_allowed_origins, o.created_at AS o_created_at
+               k.last_used_at AS k_last_used_at, ", standing::columns!(), "
           FROM tenant_auth_api_keys k
           JOIN tenant_auth_organizations o ON o.id = k.org_id
           LEFT JOIN tenant_auth_sessions s ON s.id = $2 AND s.org_id = k.org_id
           LEFT JOIN tenant_auth_users u ON u.id = s.user_id AND u.epoch = s.user_epoch
           LEFT JOIN tenant_auth_memberships m ON m.org_id = s.org_id AND m.user_id = s.user_id
-         WHERE k.id = $1";
+         WHERE k.id = $1");
     LIST = "
         SELECT id, org_id, name, prefix, last_four, scopes, created_by, created_at, expires_at, last_used_at, replaced_by
           FROM tenant_auth_api_keys

@@ -8,7 +8,7 @@ use crate::{
     store::{
         Link, Tx,
         dialect::{execute, fetch_all, fetch_optional, row, statements},
-        sql::standing::{Standing, StandingRow},
+        sql::standing::{self, Standing, StandingRow},
     },
     time::Timestamp,
     token::RefreshToken,
@@ -17,20 +17,13 @@ use crate::{
 pub(crate) struct Sessions<L>(pub(in crate::store) L);
 
 statements! {
-    STANDING = "
-        SELECT s.id AS s_id, s.user_epoch AS s_user_epoch, s.generation AS s_generation, s.amr AS s_amr,
-               s.auth_time AS s_auth_time, s.refreshed_at AS s_refreshed_at, s.last_used_at AS s_last_used_at,
-               s.expires_at AS s_expires_at, s.ip AS s_ip, s.user_agent AS s_user_agent,
-               u.id AS u_id, u.name AS u_name, u.email AS u_email, u.role AS u_role,
-               u.is_email_verified AS u_is_email_verified, u.bio AS u_bio, u.phone AS u_phone,
-               m.id AS m_id, m.role AS m_role, m.status AS m_status, m.joined_at AS m_joined_at, m.metadata AS m_metadata,
-               o.id AS o_id, o.name AS o_name, o.slug AS o_slug, o.plan AS o_plan, o.status AS o_status,
-               o.app_url AS o_app_url, o.allowed_origins AS o_allowed_origins, o.created_at AS o_created_at
+    STANDING = concat!("
+        SELECT ", standing::columns!(), "
           FROM tenant_auth_sessions s
           JOIN tenant_auth_users u ON u.id = s.user_id AND u.epoch = s.user_epoch
           JOIN tenant_auth_memberships m ON m.org_id = s.org_id AND m.user_id = s.user_id
           JOIN tenant_auth_organizations o ON o.id = s.org_id
-         WHERE s.id = $1";
+         WHERE s.id = $1");
     INSERT = "
         INSERT INTO tenant_auth_sessions
                (id, org_id, user_id, user_epoch, generation, amr, auth_time, refreshed_at, last_used_at, idle_until,

@@ -12,6 +12,22 @@ use crate::{
     value::{AppUrl, Bio, DisplayName, Email, Metadata, Origin, Phone, Plan, Slug},
 };
 
+/// What both statements select of session, user, membership and organization.
+macro_rules! columns {
+    () => {
+        "
+               s.id AS s_id, s.user_epoch AS s_user_epoch, s.generation AS s_generation, s.amr AS s_amr,
+               s.auth_time AS s_auth_time, s.refreshed_at AS s_refreshed_at, s.last_used_at AS s_last_used_at,
+               s.expires_at AS s_expires_at, s.ip AS s_ip, s.user_agent AS s_user_agent,
+               u.id AS u_id, u.name AS u_name, u.email AS u_email, u.role AS u_role,
+               u.is_email_verified AS u_is_email_verified, u.bio AS u_bio, u.phone AS u_phone,
+               m.id AS m_id, m.role AS m_role, m.status AS m_status, m.joined_at AS m_joined_at, m.metadata AS m_metadata,
+               o.id AS o_id, o.name AS o_name, o.slug AS o_slug, o.plan AS o_plan, o.status AS o_status,
+               o.app_url AS o_app_url, o.allowed_origins AS o_allowed_origins, o.created_at AS o_created_at"
+    };
+}
+pub(super) use columns;
+
 /// A session with everything its rights rest on, read in one statement. There is none when the user's epoch moved on.
 #[derive(Debug, Clone)]
 pub(crate) struct Standing {

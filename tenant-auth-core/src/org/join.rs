@@ -1,0 +1,37 @@
+//! Becoming a member, whichever way: the membership, its event, and a notice to the admins where one more of them comes. The
+//! transaction holds the organization or decides by the table's key, so that nobody joins twice.
+
+use crate::{
+    error::Error,
+    event::{EventKind, MemberData},
+    mail::{self, Letter},
+    model::{Membership, Organization, Role, Status, User},
+    store::{Actor, Event, MemberRecord, Tx},
+    value::Metadata,
+};
+
+/// Makes a person a member, active from now on.
+///
+/// # Errors
+/// [`Error::AlreadyMember`].
+pub(crate) async fn join(tx: &mut Tx, org: &Organization, user: &User, role: Role, actor: Actor) -> Result<Membership, Error> {
+    let membership = Membership {
+        id: tx.new_id(),
+        org_id: org.id.clone(),
+        user_id: user.id.clone(),
+        role,
+        status: Status::Active,
+        joined_at: tx.now(),
+        metadata: Metadata::default(),
+    };
+    if !tx.members().insert(&membership).await? {
+        return Err(Error::AlreadyMember);
+    }
+    let member = MemberRecord { membership: membership.clone(), name: user.name.clone(), email: user.email.clone() };
+    tx.push(Event::new(EventKind::MemberJoined, org, actor, &MemberData { member: member.entry(), previous: None })?);
+    if role == Role::OrgAdmin {
+        let notice = Letter::NewAdmin { organization: &org.name, who: &user.email };
+        mail::tell_admins(tx, &org.id, &notice).await?;
+    }
+    Ok(membership)
+}
