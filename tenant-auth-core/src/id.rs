@@ -24,7 +24,7 @@ mod sealed {
     }
 }
 
-/// A typed identifier, `<prefix>_<26 characters>` (contract section 2).
+/// A typed identifier, `<prefix>_<26 characters>` (behaviour.md, B21).
 pub struct Id<K> {
     text: Box<str>,
     kind: PhantomData<fn() -> K>,

@@ -73,7 +73,7 @@ pub struct PrincipalSession {
 }
 
 impl Principal {
-    /// Whether the membership and the organization are in use (rule 2 of `POST /public/verify`).
+    /// Whether the membership and the organization are in use (behaviour.md, B69).
     pub fn is_active(&self) -> bool {
         self.membership.status == Status::Active && self.org.status == Status::Active
     }

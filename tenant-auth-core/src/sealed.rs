@@ -25,7 +25,7 @@ const SAMPLES: [&str; 2] = [
     "AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA=", // 01 02 03 … 20
 ];
 
-/// The keys that protect what is sealed: the first seals, all open (contract section 7).
+/// The keys that protect what is sealed: the first seals, all open (behaviour.md, B117).
 #[derive(Clone)]
 pub struct MasterKeys(Vec<MasterKey>);
 

@@ -109,7 +109,7 @@ impl<K> From<&str> for Secret<K> {
     }
 }
 
-/// SHA-256 of a secret of at least 128 random bits, in hexadecimal (contract section 7).
+/// SHA-256 of a secret of at least 128 random bits, in hexadecimal (behaviour.md, B115).
 #[derive(Clone)]
 pub struct Digest(String);
 

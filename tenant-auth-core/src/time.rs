@@ -59,7 +59,7 @@ impl Timestamp {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
-    /// `2026-11-20T08:21:00.123Z` (contract section 2).
+    /// `2026-11-20T08:21:00.123Z` (behaviour.md, B22).
     pub fn to_iso(self) -> String {
         let format = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
         OffsetDateTime::from_unix_timestamp_nanos(i128::from(self.0) * 1_000_000)

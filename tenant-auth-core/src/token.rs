@@ -1,6 +1,6 @@
-//! The three session tokens: JWTs signed with Ed25519 (contract section 3). A token is an assertion, never the truth: whoever
-//! reads one compares its generation with the session's row. Access tokens are signed by keys that the JWKS shows; refresh
-//! tokens by keys that it never does.
+//! The three session tokens: JWTs signed with Ed25519 (behaviour.md, B31 and B32). A token is an assertion, never the truth:
+//! whoever reads one compares its generation with the session's row. Access tokens are signed by keys that the JWKS shows;
+//! refresh tokens by keys that it never does.
 //!
 //! A generation's tokens depend on the session's row alone, so that asking twice within the grace gets the same tokens twice.
 

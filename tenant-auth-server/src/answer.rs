@@ -1,5 +1,5 @@
 //! The few answers that are the program's own and not the service's: health, the developer's mailbox, and everything outside
-//! the API. They look like the API's (contract section 1): its envelope, its headers.
+//! the API. They look like the API's (behaviour.md, B2 and B3): its envelope, its headers.
 
 use axum::{
     body::Body,

@@ -19,7 +19,7 @@ use crate::failure::Failure;
 /// How long a server that is still answering keeps accepting, so that a load balancer sees the 503 before it sees a closed port.
 const NOTICE: Duration = Duration::from_secs(5);
 
-/// The contract's patience with requests in flight, from the signal on.
+/// How long requests in flight may take, from the signal on (behaviour.md, B125).
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How far the stop has come.

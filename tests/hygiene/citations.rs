@@ -7,6 +7,9 @@ use super::repository;
 
 const BEHAVIOUR: &str = "tenant-auth-core/guides/behaviour.md";
 
+/// What a citation must not be: the name of a document that is not in this repository.
+const UNKNOWN_LAW: [&str; 3] = [concat!("contract", " section"), concat!("the contract", "'s"), concat!("the specif", "ication")];
+
 /// Files that people read and write here, by their ending.
 const TEXTS: [&str; 10] = ["rs", "md", "sql", "toml", "js", "css", "html", "sh", "py", "txt"];
 
@@ -148,6 +151,16 @@ fn every_link_in_a_markdown_file_leads_somewhere() {
     });
     let broken: Vec<_> = broken.collect();
     assert!(broken.is_empty(), "{broken:#?}");
+}
+
+#[test]
+fn nothing_rests_on_a_document_that_is_not_here() {
+    let mut dangling = Vec::new();
+    for (file, text) in texts() {
+        let flowing = flowing(&text).to_lowercase();
+        dangling.extend(UNKNOWN_LAW.iter().filter(|law| flowing.contains(**law)).map(|law| format!("{file}: {law}")));
+    }
+    assert!(dangling.is_empty(), "cite {BEHAVIOUR} by number, or give the reason: {dangling:#?}");
 }
 
 #[test]

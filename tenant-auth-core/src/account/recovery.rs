@@ -18,7 +18,7 @@ use crate::{
     value::{Email, password::Owner},
 };
 
-/// How long a reset link works (contract section 4).
+/// How long a reset link works (behaviour.md, B60).
 const LINK_TTL: Duration = Duration::from_secs(30 * 60);
 
 impl Tenant {

@@ -1,5 +1,5 @@
 //! "Who is this, and may they?" The API key, its organization and the session behind the token are read in one statement, so
-//! that the answer is one moment's truth; then they are judged in the contract's order: key, scope, token.
+//! that the answer is one moment's truth; then they are judged in one order: key, scope, token.
 
 use crate::{
     caller::{Backend, Tenant},

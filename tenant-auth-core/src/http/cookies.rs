@@ -1,4 +1,4 @@
-//! The session cookies: exact names, HttpOnly, Secure, Path=/ (contract section 3). A token name that comes with two different
+//! The session cookies: exact names, HttpOnly, Secure, Path=/ (behaviour.md, B42). A token name that comes with two different
 //! values is no session: one of them was planted, and nobody can tell which.
 
 use ::http::{HeaderMap, HeaderValue, header};

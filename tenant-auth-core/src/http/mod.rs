@@ -2,7 +2,7 @@
 //! percent-decoding, HEAD, 404 and 405, body rules, the envelope, cookies, CORS and the catching of panics all happen here, so
 //! that adapters translate and decide nothing.
 //!
-//! Every request is judged in one order (contract section 1): route and method, `X-Org-Slug`, browser origin, caller, path,
+//! Every request is judged in one order (behaviour.md, B1): route and method, `X-Org-Slug`, browser origin, caller, path,
 //! body, rule.
 
 mod answer;

@@ -36,7 +36,7 @@ pub(crate) enum Inviter<'a> {
     Operator(&'a Actor),
 }
 
-/// Invitation mails an organization's admins may cause in a day, resent ones included (contract section 5).
+/// Invitation mails an organization's admins may cause in a day, resent ones included (behaviour.md, B90).
 const MOST_PER_DAY: u32 = 200;
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 

@@ -57,7 +57,7 @@ pub struct Argon2Params {
 }
 
 impl Default for Argon2Params {
-    /// OWASP's recommendation, m=19456 KiB t=2 p=1 (contract section 5).
+    /// OWASP's recommendation, m=19456 KiB t=2 p=1 (behaviour.md, B88).
     fn default() -> Self {
         Self { memory_kib: 19_456, iterations: 2, parallelism: 1 }
     }

@@ -57,7 +57,7 @@ pub enum SendError {
 }
 
 impl SendError {
-    /// The word of `lastError` (contract section 4).
+    /// The word of `lastError` (behaviour.md, B109).
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Blocked => "blocked",

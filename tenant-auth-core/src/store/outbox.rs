@@ -18,7 +18,7 @@ use crate::{
     time::Timestamp,
 };
 
-/// The payload as subscribers get it (contract section 6).
+/// The payload as subscribers get it (behaviour.md, B94).
 #[derive(Serialize)]
 struct Payload<'a> {
     id: &'a EventId,

@@ -1,6 +1,6 @@
-//! Failed attempts, counted in the database before anything is hashed: shared by every process, surviving a restart (contract
-//! section 5). An attempt reserves a place under each limit that applies; whoever finds every place taken by undecided attempts
-//! waits for their verdicts, so that parallel correct logins all succeed and parallel guesses never exceed the limit.
+//! Failed attempts, counted in the database before anything is hashed: shared by every process, surviving a restart
+//! (behaviour.md, B81). An attempt reserves a place under each limit that applies; whoever finds every place taken by undecided
+//! attempts waits for their verdicts, so that parallel correct logins all succeed and parallel guesses never exceed the limit.
 //!
 //! No stranger can lock a person out: the wide limits exempt the addresses from which the account has logged in lately.
 
@@ -128,7 +128,7 @@ pub(crate) async fn forgive(tx: &mut Tx, email: &Email, user: &UserId) -> Result
     tx.throttles().forgive(user.as_str()).await
 }
 
-/// Mails with a link of one purpose that a recipient gets in an hour, whoever asks (contract section 5).
+/// Mails with a link of one purpose that a recipient gets in an hour, whoever asks (behaviour.md, B89).
 const MAILS_PER_HOUR: u32 = 3;
 
 /// Counts a mail with a link, in the transaction that writes it. Recipients stand as digests here, too.

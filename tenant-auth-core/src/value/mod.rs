@@ -1,5 +1,5 @@
 //! Values that were checked when they came in. Each type's constructor is the only way to one, so whoever holds an [`Email`]
-//! or a [`Slug`] need not look at it again. All rules are contract section 2.
+//! or a [`Slug`] need not look at it again. The rules are the section "Values" of `behaviour.md`.
 
 mod email;
 mod loopback;

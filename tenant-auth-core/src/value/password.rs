@@ -1,4 +1,4 @@
-//! What a new password must be: contract section 2. Every broken rule is named in one answer, so that nobody has to guess twice.
+//! What a new password must be (behaviour.md, B28). Every broken rule is named in one answer, so that nobody has to guess twice.
 
 use unicode_normalization::UnicodeNormalization;
 

@@ -1,5 +1,5 @@
 //! One attempt: the target is vetted again, the payload signed with every live secret, sent, and what came of it judged. The
-//! schedule, `Retry-After` and when an endpoint is given up are contract section 6.
+//! schedule, `Retry-After` and when an endpoint is given up: behaviour.md, B104 and B105.
 
 use std::{sync::Arc, time::Duration};
 

@@ -16,7 +16,7 @@ use crate::{
     time::Timestamp,
 };
 
-/// An endpoint that fails this long is disabled (contract section 6).
+/// An endpoint that fails this long is disabled (behaviour.md, B105).
 const GIVEN_UP_AFTER: Duration = Duration::from_secs(120 * 3_600);
 
 /// What a round brought for one endpoint.

@@ -17,7 +17,7 @@ const BATCH: u32 = 8;
 const LEASE: Duration = Duration::from_secs(120);
 /// A mail server that is silent for longer is given up for now; well within the lease.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// Waits after each failed attempt; the last one repeats (contract section 6).
+/// Waits after each failed attempt; the last one repeats (behaviour.md, B111).
 const RETRIES: [Duration; 5] = [
     Duration::from_secs(5),
     Duration::from_secs(30),

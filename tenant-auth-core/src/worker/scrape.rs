@@ -40,7 +40,7 @@ struct Connections {
 impl TenantAuth {
     /// What this process has counted and sees now, as OpenMetrics text (media type
     /// `application/openmetrics-text; version=1.0.0; charset=utf-8`). It answers within about two seconds, also while the database
-    /// does not. Names and label values are listed in the README; none of them ever holds anything that came with a request.
+    /// does not. Names and label values are listed in `operations.md`; none of them ever holds anything that came with a request.
     ///
     /// # Errors
     /// [`Error::Internal`] when the text cannot be written, which is a defect.

@@ -1,4 +1,4 @@
-//! The command line (contract section 8). Each command opens the same database as the server, beside it if it runs, does one
+//! The command line (behaviour.md, B128). Each command opens the same database as the server, beside it if it runs, does one
 //! thing through the core's `Operator`, and prints the outcome for people or, with `--json`, as one JSON object.
 
 mod api_key;

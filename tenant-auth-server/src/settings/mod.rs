@@ -1,7 +1,7 @@
 //! What the operator decided, read and checked before anything starts. Each kind of command reads only what it needs: a
 //! migration the database, a command the master key too, one that prints a link the public URL, and the server everything.
 //! Nothing here opens a connection or a file (but the master key's); what must stay true is that a server which should not
-//! run does not start (contract section 8).
+//! run does not start (behaviour.md, B120).
 
 mod input;
 mod names;

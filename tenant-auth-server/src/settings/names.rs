@@ -1,4 +1,4 @@
-//! The names of all settings (contract section 8): what a settings file may hold, and which environment variables are ours.
+//! The names of all settings (behaviour.md, B121): what a settings file may hold, and which environment variables are ours.
 //! A new setting is a row here and a line where it is read; a test finds the row that nobody reads.
 
 use tenant_auth_core::config::Setting;

@@ -1,5 +1,5 @@
 //! From texts to the service's own configuration: what each setting must be. Bounds that hold for every host of the library
-//! are `Config::check`'s; the ones here are the server's (contract section 8).
+//! are `Config::check`'s; the ones here are the server's (behaviour.md, B120).
 
 use std::{
     io,

@@ -1,4 +1,4 @@
-//! Each refusal of contract section 8, and what is not one.
+//! Each refusal to start (behaviour.md, B120), and what is not one.
 
 use std::{collections::BTreeMap, io, path::Path, time::Duration};
 

@@ -1,4 +1,4 @@
-//! A server that should not run does not start, and says on stderr which setting is to blame (contract section 8).
+//! A server that should not run does not start, and says on stderr which setting is to blame (behaviour.md, B120).
 
 use crate::{MASTER_KEY, OTHER_KEY, Program, error, json};
 

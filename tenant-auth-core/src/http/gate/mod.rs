@@ -1,6 +1,6 @@
 //! The gate before a host's own routes. It reads who comes from the same headers and cookies as the service's endpoints do, asks
 //! a [`Verifier`], and lets in or refuses; when an access token has ended it refreshes the session once, and the new cookies
-//! leave with the host's answer (the specification's transparent-refresh pattern, `POST /public/verify`, rule 4). Adapters put a
+//! leave with the host's answer (behaviour.md, B135). Adapters put a
 //! [`Visitor`] beside each request and ask it; they decide nothing.
 
 mod admission;

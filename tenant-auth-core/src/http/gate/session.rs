@@ -1,5 +1,5 @@
 //! The session a request shows, while it is looked at. Its access token is tried; when it is dead the session is refreshed, once
-//! and never twice, and tried again (`POST /public/verify`, rule 4). Only a session that is over clears cookies: whoever was not
+//! and never twice, and tried again (behaviour.md, B135). Only a session that is over clears cookies: whoever was not
 //! answered, or came with another organization's session, keeps theirs.
 
 use ::http::HeaderValue;
@@ -27,7 +27,7 @@ pub(super) struct Shown<'a> {
 }
 
 impl<'a> Shown<'a> {
-    /// Reads what the request shows, in the order of the contract: slug, credentials, origin.
+    /// Reads what the request shows, in one order: slug, credentials, origin.
     pub(super) async fn read(visitor: &'a Visitor) -> Result<Self, Refusal> {
         let request = visitor.request();
         let gate = visitor.gate();

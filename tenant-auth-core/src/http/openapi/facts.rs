@@ -41,7 +41,7 @@ pub(crate) enum Cookies {
 pub(crate) struct CallerFacts {
     pub(crate) who: &'static str,
     pub(crate) credential: Credential,
-    /// Whether `X-Org-Slug` is required (contract section 1).
+    /// Whether `X-Org-Slug` is required (behaviour.md, B5).
     pub(crate) names_organization: bool,
     /// Whether it is counted where the request comes from, so that a backend may state it.
     pub(crate) seen_from: bool,

@@ -1,5 +1,5 @@
 //! The components of the document: collected from types, and finished according to which way they travel. Requests tolerate
-//! what they do not know and refuse NUL; answers always carry their nullable fields (contract section 1).
+//! what they do not know and refuse NUL; answers always carry their nullable fields (behaviour.md, B15).
 
 use std::collections::BTreeMap;
 

@@ -12,7 +12,7 @@ mod names;
 /// Private where the operator allows private networks.
 const PRIVATE: &[&str] = &["10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1/128", "fc00::/7"];
 
-/// Both registries, their multicast neighbours and what the contract adds.
+/// Both registries, their multicast neighbours and what is refused beyond them.
 const SPECIAL: &[&str] = &[
     "0.0.0.0/8",
     "0.0.0.0/32",
