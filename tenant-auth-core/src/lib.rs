@@ -68,9 +68,11 @@ mod value;
 mod webhooks;
 mod worker;
 
-/// The three ways to use it, each from nothing to a protected page; and what it does, decision by decision.
+/// The three ways to use it, each from nothing to a protected page; what it does, decision by decision; and how it is built.
 #[cfg(all(doc, not(doctest)))]
 pub mod guides {
+    #[doc = include_str!("../guides/architecture.md")]
+    pub mod architecture {}
     #[doc = include_str!("../guides/behaviour.md")]
     pub mod behaviour {}
     #[doc = include_str!("../guides/call.md")]
