@@ -32,6 +32,24 @@ impl From<Text> for RefOr<Schema> {
     }
 }
 
+/// The schema of a type that is a text in JSON; `$text` is a [`Text`].
+macro_rules! text_schema {
+    ($name:ident, $text:expr) => {
+        impl utoipa::PartialSchema for $name {
+            fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+                use $crate::schema::Text;
+                $text.into()
+            }
+        }
+        impl utoipa::ToSchema for $name {
+            fn name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+        }
+    };
+}
+pub(crate) use text_schema;
+
 /// A text of which more can be said.
 pub(crate) fn string(means: &str) -> ObjectBuilder {
     ObjectBuilder::new().schema_type(SchemaType::Type(Type::String)).description(Some(means))

@@ -55,7 +55,8 @@ impl<K> Secret<K> {
     }
 }
 
-crate::value::text_schema!(
+#[cfg(feature = "http")]
+crate::schema::text_schema!(
     LinkToken,
     Text {
         means: "The token out of a mail's link.",

@@ -10,7 +10,8 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339, macros::form
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
-crate::value::text_schema!(
+#[cfg(feature = "http")]
+crate::schema::text_schema!(
     Timestamp,
     Text {
         means: "A time in UTC, with milliseconds.",

@@ -3,6 +3,8 @@
 
 mod adapters;
 mod citations;
+mod direction;
+mod imports;
 mod interface;
 mod scenarios;
 mod trees;

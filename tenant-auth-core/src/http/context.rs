@@ -10,7 +10,7 @@ use ::http::{HeaderMap, Method, request::Parts};
 use super::{
     Body, Request, Service, client_ip, cookies,
     cookies::{CookieStyle, SessionCookies},
-    endpoints::Documents,
+    documents::Documents,
     presented::{self, AmbiguousHeader},
     refusal::Refusal,
 };

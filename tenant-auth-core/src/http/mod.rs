@@ -12,6 +12,7 @@ mod client_ip;
 mod codes;
 mod context;
 mod cookies;
+mod documents;
 mod endpoints;
 mod error_map;
 mod gate;
@@ -46,6 +47,7 @@ pub use table::routes;
 use crate::{secret::random_text, service::TenantAuth};
 use answered::Answered;
 use context::Context;
+use documents::Documents;
 use refusal::{Refusal, Unrouted};
 use router::Table;
 
@@ -73,7 +75,7 @@ pub struct Service {
     auth: TenantAuth,
     table: Arc<Table>,
     base: Arc<str>,
-    documents: endpoints::Documents,
+    documents: Documents,
 }
 
 impl Service {
@@ -83,7 +85,7 @@ impl Service {
             auth: auth.clone(),
             table: Arc::new(Table::new()),
             base: auth.config().base_path().into(),
-            documents: endpoints::Documents::default(),
+            documents: Documents::new(openapi::made),
         }
     }
 

@@ -11,7 +11,7 @@ use super::{
     codes::{self, Code},
     context::Context,
     input::Input,
-    openapi::{CallerFacts, Described},
+    openapi::{AnswerFacts, CallerFacts, InputFacts, Schemas},
     refusal::Refusal,
 };
 
@@ -25,6 +25,25 @@ pub(crate) trait Caller: Sized + Send {
 
     /// Finds out who calls; `X-Org-Slug` and the browser's origin are judged on the way.
     fn identify(context: &Context) -> impl Future<Output = Result<Self, Refusal>> + Send;
+}
+
+/// Everything a row knows of itself, read from the types of its handler.
+pub(crate) struct Described {
+    pub(crate) caller: CallerFacts,
+    pub(crate) input: InputFacts,
+    pub(crate) answer: AnswerFacts,
+    /// The components all of these refer to.
+    pub(crate) schemas: Schemas,
+}
+
+impl Described {
+    /// Of a handler that takes a `C` and an `I` and answers an `A`.
+    pub(crate) fn of<C: Caller, I: Input, A: IntoAnswered>() -> Self {
+        let (mut schemas, mut input) = (Schemas::default(), InputFacts::default());
+        I::describe(&mut input, &mut schemas);
+        let answer = A::describe(&mut schemas);
+        Self { caller: C::FACTS, input, answer, schemas }
+    }
 }
 
 type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answered, Refusal>> + Send + 'a>>;

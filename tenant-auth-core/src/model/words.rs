@@ -12,7 +12,8 @@ macro_rules! text_enum {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum $name { $($(#[$vdoc])* $variant,)* }
 
-        crate::value::text_schema!($name, Text { means: $means, words: Some($name::WORDS), ..Text::default() });
+        #[cfg(feature = "http")]
+        crate::schema::text_schema!($name, Text { means: $means, words: Some($name::WORDS), ..Text::default() });
 
         impl Serialize for $name {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -30,30 +30,11 @@ impl Rejected {
     }
 }
 
-/// The schema of a type that is a text in JSON; `$text` is a [`Text`](crate::schema::Text).
-macro_rules! text_schema {
-    ($name:ident, $text:expr) => {
-        #[cfg(feature = "http")]
-        impl utoipa::PartialSchema for $name {
-            fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-                use $crate::schema::Text;
-                $text.into()
-            }
-        }
-        #[cfg(feature = "http")]
-        impl utoipa::ToSchema for $name {
-            fn name() -> std::borrow::Cow<'static, str> {
-                stringify!($name).into()
-            }
-        }
-    };
-}
-pub(crate) use text_schema;
-
 /// `Deserialize`, `FromStr`, `Serialize` (as the text) and the schema of a checked text value.
 macro_rules! text_value {
     ($name:ident, $text:expr) => {
-        $crate::value::text_schema!($name, $text);
+        #[cfg(feature = "http")]
+        $crate::schema::text_schema!($name, $text);
         impl std::str::FromStr for $name {
             type Err = $crate::value::Rejected;
             fn from_str(text: &str) -> Result<Self, Self::Err> {

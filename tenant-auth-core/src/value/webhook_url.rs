@@ -16,7 +16,8 @@ const LONGEST: usize = 2_048;
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookUrl(Url);
 
-crate::value::text_schema!(
+#[cfg(feature = "http")]
+crate::schema::text_schema!(
     WebhookUrl,
     Text {
         means: "Where deliveries are sent: https on port 443 or 8443 of a host in the public internet, no user name or fragment in it. \

@@ -5,7 +5,6 @@ use ::http::HeaderValue;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::Documents;
 use crate::{
     account::{Leaving, WaitingLogin},
     caller::{Client, Member, OrgAdmin, Tenant},
@@ -15,6 +14,7 @@ use crate::{
         codes::{self, Code},
         context::Context,
         cookies,
+        documents::Documents,
         openapi::{ANYBODY, CallerFacts, Cookies, Credential},
         refusal::Refusal,
         route::Caller,

@@ -19,4 +19,3 @@ pub(crate) mod webhooks;
 
 pub(crate) use backends::{Asked, BackendWith, MembersRead, UsersRead};
 pub(crate) use callers::{Anyone, BodyTokens, Guest, Leaver, Refresher, Waiting};
-pub(crate) use openapi::Documents;

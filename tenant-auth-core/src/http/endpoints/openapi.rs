@@ -1,49 +1,21 @@
-//! `/openapi.json`, `/docs` and `/docs.css`: what can be called, for programs and for people. Made once for a service, sent as it is.
+//! `/openapi.json`, `/docs` and `/docs.css`: what can be called, for programs and for people.
 
-use std::{
-    marker::PhantomData,
-    sync::{Arc, OnceLock},
-};
+use std::marker::PhantomData;
 
 use ::http::{HeaderMap, HeaderValue, StatusCode, header};
 use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::Anyone;
-use crate::{
-    config::Config,
-    error::Error,
-    http::{
-        answer::IntoAnswered,
-        answered::Answered,
-        openapi::{AnswerFacts, Schemas, document_of, page},
-        refusal::Refusal,
-    },
+use crate::http::{
+    answer::IntoAnswered,
+    answered::Answered,
+    openapi::{AnswerFacts, Schemas, page},
+    refusal::Refusal,
 };
 
 /// What is shown is ours alone: no script runs, nothing is loaded from elsewhere, no other page may frame it.
 const POLICY: &str = "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
-
-/// The document and its page of one service: made by the first who asks for either, and kept. Cheap to clone.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Documents(Arc<OnceLock<Made>>);
-
-#[derive(Debug)]
-struct Made {
-    json: Bytes,
-    page: Bytes,
-}
-
-impl Documents {
-    fn made(&self, config: &Config) -> Result<&Made, Error> {
-        if let Some(made) = self.0.get() {
-            return Ok(made);
-        }
-        let document = document_of(config);
-        let made = Made { json: document.to_string().into(), page: page::render(&document)?.into() };
-        Ok(self.0.get_or_init(|| made))
-    }
-}
 
 /// A document without the envelope.
 pub(crate) struct Published<K> {

@@ -20,8 +20,8 @@ pub(crate) use schemas::Schemas;
 
 #[cfg(doc)]
 use super::Row;
-use super::{answer::IntoAnswered, input::Input, route::Caller, table::groups};
-use crate::config::Config;
+use super::{documents::Made, table::groups};
+use crate::{config::Config, error::Error};
 
 /// The document. `server` is where the routes lie: `https://auth.example.com/api/v1`, or a path alone.
 pub fn document(server: &str) -> serde_json::Value {
@@ -33,21 +33,8 @@ pub fn document_of(config: &Config) -> serde_json::Value {
     document(&format!("{}/api/v1", config.issuer()))
 }
 
-/// Everything a row knows of itself, read from the types of its handler.
-pub(crate) struct Described {
-    pub(crate) caller: CallerFacts,
-    pub(crate) input: InputFacts,
-    pub(crate) answer: AnswerFacts,
-    /// The components all of these refer to.
-    pub(crate) schemas: Schemas,
-}
-
-impl Described {
-    /// Of a handler that takes a `C` and an `I` and answers an `A`.
-    pub(crate) fn of<C: Caller, I: Input, A: IntoAnswered>() -> Self {
-        let (mut schemas, mut input) = (Schemas::default(), InputFacts::default());
-        I::describe(&mut input, &mut schemas);
-        let answer = A::describe(&mut schemas);
-        Self { caller: C::FACTS, input, answer, schemas }
-    }
+/// The document and its page, as the service sends them.
+pub(crate) fn made(config: &Config) -> Result<Made, Error> {
+    let document = document_of(config);
+    Ok(Made { json: document.to_string().into(), page: page::render(&document)?.into() })
 }

@@ -4,8 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::{AnswerFacts, CallerFacts, Cookies, Credential, Described, InputFacts};
-use crate::http::{Code, Row, codes};
+use super::{AnswerFacts, CallerFacts, Cookies, Credential, InputFacts};
+use crate::http::{
+    codes::{self, Code},
+    route::{Described, Row},
+};
 
 /// Refusals that look the same wherever they occur, by code.
 pub(super) type Shared = BTreeMap<&'static str, Value>;

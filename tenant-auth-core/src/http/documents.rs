@@ -1,0 +1,37 @@
+//! The OpenAPI document of one service and the page that shows it: made by the first who asks for either, and kept.
+
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+
+use crate::{config::Config, error::Error};
+
+/// The document and its page, once somebody has asked for them. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Documents {
+    made: Arc<OnceLock<Made>>,
+    make: fn(&Config) -> Result<Made, Error>,
+}
+
+/// Both, as they are sent.
+#[derive(Debug)]
+pub(crate) struct Made {
+    pub(crate) json: Bytes,
+    pub(crate) page: Bytes,
+}
+
+impl Documents {
+    /// Nothing yet. `make` knows the route table, of which the handlers that send the documents are a part themselves.
+    pub(crate) fn new(make: fn(&Config) -> Result<Made, Error>) -> Self {
+        Self { made: Arc::default(), make }
+    }
+
+    /// Both, made now if nobody has asked before.
+    pub(crate) fn made(&self, config: &Config) -> Result<&Made, Error> {
+        if let Some(made) = self.made.get() {
+            return Ok(made);
+        }
+        let made = (self.make)(config)?;
+        Ok(self.made.get_or_init(|| made))
+    }
+}
