@@ -11,7 +11,7 @@ use tokio::{
 use crate::{
     backend::KeyUses,
     bounded::BoundedWork,
-    config::{Config, ConfigError},
+    config::{Config, ConfigError, SetupError},
     error::Error,
     keys::{self, Keyring, KeyringError},
     metrics::WorkMeter,
@@ -49,6 +49,15 @@ impl From<KeyringError> for BuildError {
         match error {
             KeyringError::MasterKey => Self::MasterKey,
             KeyringError::Failed(error) => Self::Failed(error),
+        }
+    }
+}
+
+impl From<SetupError> for BuildError {
+    fn from(error: SetupError) -> Self {
+        match error {
+            SetupError::Config(error) => Self::Config(error),
+            SetupError::Failed(error) => Self::Failed(error),
         }
     }
 }

@@ -90,7 +90,7 @@ pub use account::{
 pub use backend::{Asking, CreatedApiKey, Identity, NewApiKey, Verification};
 pub use builder::{BuildError, Builder};
 pub use caller::{Backend, Client, Member, OrgAdmin, Tenant};
-pub use config::{Config, ConfigError, SameSite, TokensInBody};
+pub use config::{Config, ConfigError, SameSite, SetupError, TokensInBody};
 pub use error::Error;
 #[cfg(feature = "remote")]
 pub use http::RemoteVerifier;

@@ -9,7 +9,7 @@ use std::{
 };
 
 use axum::{Router, middleware, serve::ListenerExt};
-use tenant_auth_core::{BuildError, Error, Store, TenantAuth, ports::Mailer};
+use tenant_auth_core::{BuildError, Error, SetupError, Store, TenantAuth, ports::Mailer};
 use tokio::net::TcpListener;
 
 use crate::{
@@ -169,20 +169,15 @@ fn address_of(listener: &TcpListener) -> Result<SocketAddr, Failure> {
 
 impl Failure {
     /// A database that could not be opened.
-    pub(crate) fn of_opening(error: Error) -> Self {
+    pub(crate) fn of_opening(error: SetupError) -> Self {
         match error {
-            Error::Internal(cause) => {
-                settings::Refused::setting("database_url", format!("names a database that refuses us: {cause}")).into()
+            SetupError::Config(error) => settings::Refused::from(error).into(),
+            SetupError::Failed(Error::Internal(cause)) => {
+                let reason = format!("names a database that refuses us: {cause}");
+                settings::Refused::setting(&settings::DATABASE_URL, reason).into()
             }
-            other => Self::of_start(other),
-        }
-    }
-
-    /// A service that could not be set up. What the core says of a setting is said of our setting of that name.
-    fn of_start(error: Error) -> Self {
-        match error {
-            Error::Invalid { field, reason } => settings::Refused::setting(&field, reason).into(),
-            other => other.into(),
+            SetupError::Failed(other) => other.into(),
+            other => Self::Service(other.to_string()),
         }
     }
 }
@@ -191,12 +186,12 @@ impl From<BuildError> for Failure {
     fn from(error: BuildError) -> Self {
         match error {
             BuildError::MasterKey => settings::Refused::setting(
-                "master_key",
+                &settings::MASTER_KEY,
                 "opens none of the sealed values in this database. Give the key it was set up with, after the new one if you changed it.",
             )
             .into(),
             BuildError::Config(error) => settings::Refused::from(error).into(),
-            BuildError::Failed(error) => Self::of_start(error),
+            BuildError::Failed(error) => error.into(),
             other => Self::Service(other.to_string()),
         }
     }

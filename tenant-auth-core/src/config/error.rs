@@ -1,7 +1,9 @@
 //! Why a setting cannot be used: [`ConfigError`], which names the setting by a [`Setting`] and not by a text, so that a host can
-//! say it in the words in which the host was told (an environment variable, a key of its own file).
+//! say it in the words in which the host was told (an environment variable, a key of its own file); and [`SetupError`].
 
 use std::fmt;
+
+use crate::error::Error;
 
 /// A setting that cannot be used, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,87 +15,89 @@ pub struct ConfigError {
     pub reason: String,
 }
 
-/// The settings that the core may refuse: the fields of [`Config`](super::Config) that have bounds, and the URL of the database.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Setting {
-    /// The URL given to [`Store::open`](crate::Store::open).
-    DatabaseUrl,
-    /// [`Config::public_url`](super::Config::public_url).
-    PublicUrl,
-    /// [`Sessions::access_token_ttl`](super::Sessions::access_token_ttl).
-    AccessTokenTtl,
-    /// [`Sessions::refresh_token_ttl`](super::Sessions::refresh_token_ttl).
-    RefreshTokenTtl,
-    /// [`Sessions::refresh_grace`](super::Sessions::refresh_grace).
-    RefreshGrace,
-    /// [`Sessions::ttl`](super::Sessions::ttl).
-    SessionTtl,
-    /// [`Sessions::max_per_user`](super::Sessions::max_per_user).
-    SessionsPerUser,
-    /// [`LoginLimits::max_failures`](super::LoginLimits::max_failures).
-    LoginMaxFailures,
-    /// [`LoginLimits::window`](super::LoginLimits::window).
-    LoginWindow,
-    /// [`LoginLimits::max_failures_per_ip`](super::LoginLimits::max_failures_per_ip).
-    LoginMaxFailuresPerIp,
-    /// [`LoginLimits::max_failures_per_account`](super::LoginLimits::max_failures_per_account).
-    LoginMaxFailuresPerAccount,
-    /// [`LoginLimits::partial_token_ttl`](super::LoginLimits::partial_token_ttl).
-    PartialTokenTtl,
-    /// [`Passwords::min_score`](super::Passwords::min_score).
-    PasswordMinScore,
-    /// [`Passwords::argon2`](super::Passwords::argon2).
-    Argon2,
-    /// [`Passwords::pepper`](super::Passwords::pepper).
-    PasswordPepper,
-    /// [`Organizations::invite_ttl`](super::Organizations::invite_ttl).
-    InviteTtl,
-    /// [`Organizations::operator_org`](super::Organizations::operator_org).
-    OperatorOrg,
-    /// [`Webhooks::timeout`](super::Webhooks::timeout).
-    WebhookTimeout,
-    /// [`MailLinks::invite`](super::MailLinks::invite).
-    InviteLink,
-    /// [`MailLinks::reset`](super::MailLinks::reset).
-    ResetLink,
-    /// [`MailLinks::verify`](super::MailLinks::verify).
-    VerifyLink,
-    /// [`MailLinks::change_email`](super::MailLinks::change_email).
-    ChangeEmailLink,
-    /// [`Browser::cookie_same_site`](super::Browser::cookie_same_site).
-    CookieSameSite,
+/// Makes [`Setting`] of one line for each setting: its name, and its path in `Config`.
+macro_rules! settings {
+    ($($(#[$docs:meta])* $name:ident => $path:literal,)*) => {
+        /// The settings that the core may refuse: the fields of [`Config`](super::Config) that have bounds, and the URL of the database.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Setting {
+            $($(#[$docs])* $name,)*
+        }
+
+        impl Setting {
+            /// Every one of them.
+            pub const ALL: &'static [Self] = &[$(Self::$name),*];
+
+            /// Where the setting lies in [`Config`](super::Config), such as `sessions.refresh_grace`; `database_url` lies outside.
+            pub const fn path(self) -> &'static str {
+                match self {
+                    $(Self::$name => $path,)*
+                }
+            }
+        }
+    };
 }
 
-impl Setting {
-    /// Where the setting lies in [`Config`](super::Config), such as `sessions.refresh_grace`; `database_url` lies outside.
-    pub const fn path(self) -> &'static str {
-        match self {
-            Self::DatabaseUrl => "database_url",
-            Self::PublicUrl => "public_url",
-            Self::AccessTokenTtl => "sessions.access_token_ttl",
-            Self::RefreshTokenTtl => "sessions.refresh_token_ttl",
-            Self::RefreshGrace => "sessions.refresh_grace",
-            Self::SessionTtl => "sessions.ttl",
-            Self::SessionsPerUser => "sessions.max_per_user",
-            Self::LoginMaxFailures => "login.max_failures",
-            Self::LoginWindow => "login.window",
-            Self::LoginMaxFailuresPerIp => "login.max_failures_per_ip",
-            Self::LoginMaxFailuresPerAccount => "login.max_failures_per_account",
-            Self::PartialTokenTtl => "login.partial_token_ttl",
-            Self::PasswordMinScore => "passwords.min_score",
-            Self::Argon2 => "passwords.argon2",
-            Self::PasswordPepper => "passwords.pepper",
-            Self::InviteTtl => "organizations.invite_ttl",
-            Self::OperatorOrg => "organizations.operator_org",
-            Self::WebhookTimeout => "webhooks.timeout",
-            Self::InviteLink => "mail_links.invite",
-            Self::ResetLink => "mail_links.reset",
-            Self::VerifyLink => "mail_links.verify",
-            Self::ChangeEmailLink => "mail_links.change_email",
-            Self::CookieSameSite => "browser.cookie_same_site",
-        }
-    }
+settings! {
+    /// The URL given to [`Store::open`](crate::Store::open).
+    DatabaseUrl => "database_url",
+    /// [`Config::public_url`](super::Config::public_url).
+    PublicUrl => "public_url",
+    /// [`Sessions::access_token_ttl`](super::Sessions::access_token_ttl).
+    AccessTokenTtl => "sessions.access_token_ttl",
+    /// [`Sessions::refresh_token_ttl`](super::Sessions::refresh_token_ttl).
+    RefreshTokenTtl => "sessions.refresh_token_ttl",
+    /// [`Sessions::refresh_grace`](super::Sessions::refresh_grace).
+    RefreshGrace => "sessions.refresh_grace",
+    /// [`Sessions::ttl`](super::Sessions::ttl).
+    SessionTtl => "sessions.ttl",
+    /// [`Sessions::max_per_user`](super::Sessions::max_per_user).
+    SessionsPerUser => "sessions.max_per_user",
+    /// [`LoginLimits::max_failures`](super::LoginLimits::max_failures).
+    LoginMaxFailures => "login.max_failures",
+    /// [`LoginLimits::window`](super::LoginLimits::window).
+    LoginWindow => "login.window",
+    /// [`LoginLimits::max_failures_per_ip`](super::LoginLimits::max_failures_per_ip).
+    LoginMaxFailuresPerIp => "login.max_failures_per_ip",
+    /// [`LoginLimits::max_failures_per_account`](super::LoginLimits::max_failures_per_account).
+    LoginMaxFailuresPerAccount => "login.max_failures_per_account",
+    /// [`LoginLimits::partial_token_ttl`](super::LoginLimits::partial_token_ttl).
+    PartialTokenTtl => "login.partial_token_ttl",
+    /// [`Passwords::min_score`](super::Passwords::min_score).
+    PasswordMinScore => "passwords.min_score",
+    /// [`Passwords::argon2`](super::Passwords::argon2).
+    Argon2 => "passwords.argon2",
+    /// [`Passwords::pepper`](super::Passwords::pepper).
+    PasswordPepper => "passwords.pepper",
+    /// [`Organizations::invite_ttl`](super::Organizations::invite_ttl).
+    InviteTtl => "organizations.invite_ttl",
+    /// [`Organizations::operator_org`](super::Organizations::operator_org).
+    OperatorOrg => "organizations.operator_org",
+    /// [`Webhooks::timeout`](super::Webhooks::timeout).
+    WebhookTimeout => "webhooks.timeout",
+    /// [`MailLinks::invite`](super::MailLinks::invite).
+    InviteLink => "mail_links.invite",
+    /// [`MailLinks::reset`](super::MailLinks::reset).
+    ResetLink => "mail_links.reset",
+    /// [`MailLinks::verify`](super::MailLinks::verify).
+    VerifyLink => "mail_links.verify",
+    /// [`MailLinks::change_email`](super::MailLinks::change_email).
+    ChangeEmailLink => "mail_links.change_email",
+    /// [`Browser::cookie_same_site`](super::Browser::cookie_same_site).
+    CookieSameSite => "browser.cookie_same_site",
+}
+
+/// A part of the service, such as its database, that cannot be set up.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SetupError {
+    /// A setting cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The part does not answer, or failed.
+    #[error(transparent)]
+    Failed(#[from] Error),
 }
 
 impl ConfigError {

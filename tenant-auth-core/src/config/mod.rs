@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use url::Url;
 
-pub use error::{ConfigError, Setting};
+pub use error::{ConfigError, Setting, SetupError};
 pub use groups::{Browser, LoginLimits, MailLinks, Network, Organizations, Passwords, Sessions, Webhooks};
 
 /// The settings of one deployment. Start from [`Config::new`] and change what differs.

@@ -12,6 +12,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     bounded::BoundedWork,
+    config::{ConfigError, Setting, SetupError},
     error::Error,
     metrics::WorkMeter,
     secret::{Password, StoredPassword},
@@ -79,17 +80,18 @@ impl Argon2Hasher {
     /// Hashes on at most `cores - 1` threads (at least one), with at most 256 waiting for each.
     ///
     /// # Errors
-    /// [`Error::Invalid`] when Argon2 does not accept the parameters.
-    pub fn new(cost: Argon2Params, pepper: Option<&str>) -> Result<Self, Error> {
+    /// [`SetupError::Config`] when Argon2 does not accept the parameters.
+    pub fn new(cost: Argon2Params, pepper: Option<&str>) -> Result<Self, SetupError> {
         Self::metered(cost, pepper, WorkMeter::unread())
     }
 
     /// The same, counted by `meter`.
-    pub(crate) fn metered(cost: Argon2Params, pepper: Option<&str>, meter: WorkMeter) -> Result<Self, Error> {
+    pub(crate) fn metered(cost: Argon2Params, pepper: Option<&str>, meter: WorkMeter) -> Result<Self, SetupError> {
         let params = Params::new(cost.memory_kib, cost.iterations, cost.parallelism, None)
-            .map_err(|error| Error::invalid("argon2", error.to_string()))?;
+            .map_err(|error| ConfigError::new(Setting::Argon2, error.to_string()))?;
         let pepper = pepper.map(|text| Zeroizing::new(text.as_bytes().to_vec()));
         let mut engine = Engine { params, pepper, decoy: StoredPassword::new("") };
+        engine.argon2().map_err(|error| ConfigError::new(Setting::PasswordPepper, error.to_string()))?;
         engine.decoy = engine.hash(&Password::new("a password that nobody has"))?;
         Ok(Self { engine: Arc::new(engine), threads: BoundedWork::start("tenant-auth-hash", meter)? })
     }
@@ -114,24 +116,30 @@ impl PasswordHasher for Argon2Hasher {
 }
 
 impl Engine {
-    fn argon2(&self) -> Result<Argon2<'_>, Error> {
+    fn argon2(&self) -> Result<Argon2<'_>, argon2::Error> {
         match &self.pepper {
-            Some(pepper) => Argon2::new_with_secret(pepper, Algorithm::Argon2id, Version::V0x13, self.params.clone())
-                .map_err(|error| Error::invalid("password_pepper", error.to_string())),
+            Some(pepper) => Argon2::new_with_secret(pepper, Algorithm::Argon2id, Version::V0x13, self.params.clone()),
             None => Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, self.params.clone())),
         }
     }
 
     fn hash(&self, password: &Password) -> Result<StoredPassword, Error> {
-        let hash =
-            self.argon2()?.hash_password(password.expose().as_bytes()).map_err(|error| Error::internal(error.to_string()))?;
+        let hash = self
+            .argon2()
+            .map_err(|error| Error::internal(error.to_string()))?
+            .hash_password(password.expose().as_bytes())
+            .map_err(|error| Error::internal(error.to_string()))?;
         Ok(StoredPassword::new(hash.to_string()))
     }
 
     fn verify(&self, password: &Password, stored: Option<&StoredPassword>) -> Result<Verdict, Error> {
         let judged = stored.unwrap_or(&self.decoy);
         let hash = PasswordHash::new(judged.as_str()).map_err(|error| Error::internal(error.to_string()))?;
-        let matches = self.argon2()?.verify_password(password.expose().as_bytes(), &hash).is_ok();
+        let matches = self
+            .argon2()
+            .map_err(|error| Error::internal(error.to_string()))?
+            .verify_password(password.expose().as_bytes(), &hash)
+            .is_ok();
         Ok(match (stored, matches) {
             (Some(_), true) if self.is_outdated(&hash) => Verdict::MatchOutdated,
             (Some(_), true) => Verdict::Match,

@@ -47,7 +47,10 @@ pub(crate) use sql::{
 
 pub(crate) use transaction::{Committed, Context, FollowUp, Transactions, Tx};
 
-use crate::error::Error;
+use crate::{
+    config::{ConfigError, Setting, SetupError},
+    error::Error,
+};
 use transaction::{Touched, Transaction};
 
 /// A database, opened and ready. Made by [`Sqlite::open`], [`Postgres::connect`] or [`Store::open`].
@@ -80,18 +83,19 @@ impl Store {
     /// Opens the database a URL names: `sqlite:path/to/file.db` or `postgres://user@host/name`. `connections` bounds the pool.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a URL of another scheme or of a database this build leaves out, [`Error::Unavailable`] when the
+    /// [`SetupError::Config`] for a URL of another scheme or of a database this build leaves out, [`Error::Unavailable`] when the
     /// database does not answer.
-    pub async fn open(url: &str, connections: u32) -> Result<Self, Error> {
+    pub async fn open(url: &str, connections: u32) -> Result<Self, SetupError> {
         match url.split(':').next().unwrap_or_default() {
             #[cfg(feature = "sqlite")]
             "sqlite" => Ok(Sqlite::open(url, connections).await?.into()),
             #[cfg(feature = "postgres")]
             "postgres" | "postgresql" => Ok(Postgres::connect(url, connections).await?.into()),
-            _ => Err(Error::invalid(
-                "database_url",
+            _ => Err(ConfigError::new(
+                Setting::DatabaseUrl,
                 "must start with sqlite: or postgres:, and this build must include that database",
-            )),
+            )
+            .into()),
         }
     }
 

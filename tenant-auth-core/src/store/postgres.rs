@@ -9,7 +9,10 @@ use sqlx::{
 };
 
 use super::{failure, migrations};
-use crate::error::Error;
+use crate::{
+    config::{ConfigError, Setting, SetupError},
+    error::Error,
+};
 
 /// A PostgreSQL database.
 #[derive(Clone, Debug)]
@@ -22,10 +25,10 @@ impl Postgres {
     /// there is created, where the user may create one.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a URL that is none, [`Error::Unavailable`] when the server does not answer.
-    pub async fn connect(url: &str, connections: u32) -> Result<Self, Error> {
+    /// [`SetupError::Config`] for a URL that is none, [`Error::Unavailable`] when the server does not answer.
+    pub async fn connect(url: &str, connections: u32) -> Result<Self, SetupError> {
         let options = PgConnectOptions::from_str(url)
-            .map_err(|_| Error::invalid("database_url", "must be postgres://user:password@host:port/database"))?
+            .map_err(|_| ConfigError::new(Setting::DatabaseUrl, "must be postgres://user:password@host:port/database"))?
             .application_name("tenant-auth")
             .options([("statement_timeout", "15s"), ("lock_timeout", "4s"), ("idle_in_transaction_session_timeout", "10s")])
             // enable_seqscan: a plan is made once per connection and kept, and one that was made while a table was empty would read

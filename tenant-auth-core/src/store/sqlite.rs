@@ -9,7 +9,10 @@ use sqlx::{
 };
 
 use super::{failure, migrations};
-use crate::error::Error;
+use crate::{
+    config::{ConfigError, Setting, SetupError},
+    error::Error,
+};
 
 /// A SQLite database file.
 #[derive(Clone, Debug)]
@@ -23,12 +26,12 @@ impl Sqlite {
     /// readers. An in-memory database is refused: its readers would each see another one.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a path that cannot be one, [`Error::Unavailable`] when the file cannot be opened.
-    pub async fn open(path: &str, connections: u32) -> Result<Self, Error> {
+    /// [`SetupError::Config`] for a path that cannot be one, [`Error::Unavailable`] when the file cannot be opened.
+    pub async fn open(path: &str, connections: u32) -> Result<Self, SetupError> {
         let path = path.strip_prefix("sqlite:").unwrap_or(path);
         let path = path.strip_prefix("//").unwrap_or(path).split('?').next().unwrap_or_default();
         if path.is_empty() || path == ":memory:" {
-            return Err(Error::invalid("database_url", "must name a file, such as sqlite:tenant-auth.db"));
+            return Err(ConfigError::new(Setting::DatabaseUrl, "must name a file, such as sqlite:tenant-auth.db").into());
         }
         let options = SqliteConnectOptions::new()
             .filename(path)

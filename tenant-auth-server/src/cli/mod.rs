@@ -9,6 +9,7 @@ mod operators;
 mod org;
 mod report;
 mod sessions;
+mod show_settings;
 mod user;
 
 use std::path::PathBuf;
@@ -60,6 +61,8 @@ enum Command {
     /// Manage signing keys and what is sealed
     #[command(subcommand)]
     Keys(keys::Command),
+    /// Show every setting, its value and where the value comes from
+    Settings(show_settings::Options),
     /// Print the OpenAPI document; with settings, for their public URL
     Openapi(report::Format),
 }
@@ -87,6 +90,7 @@ pub(crate) async fn run() -> Result<(), Failure> {
         Command::Operator(command) => command.run(&input).await,
         Command::Sessions(command) => command.run(&input).await,
         Command::Keys(command) => command.run(&input).await,
+        Command::Settings(options) => options.run(&input),
         Command::Openapi(format) => openapi::run(&input, &format),
     }
 }

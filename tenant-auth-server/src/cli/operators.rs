@@ -8,7 +8,7 @@ use tenant_auth_core::{Email, Error};
 use super::{Links, operator, report::Format};
 use crate::{
     failure::Failure,
-    settings::{Input, Refused},
+    settings::{Input, OPERATOR_ORG, Refused},
 };
 
 #[derive(Debug, Subcommand)]
@@ -50,8 +50,8 @@ impl Command {
 /// What stands in the way of an appointment, and what to do about it.
 fn refusal(error: Error, email: &Email) -> Failure {
     match error {
-        Error::Invalid { field, reason } => Refused::setting(&field, reason).into(),
-        Error::UnknownOrganization => Refused::setting("operator_org", "names an organization that there is not").into(),
+        Error::Invalid { reason, .. } => Refused::setting(&OPERATOR_ORG, reason).into(),
+        Error::UnknownOrganization => Refused::setting(&OPERATOR_ORG, "names an organization that there is not").into(),
         Error::NotAMember => Failure::Service(format!(
             "{email} is not a member of the organization that TENANT_AUTH_OPERATOR_ORG names. Invite them there first."
         )),

@@ -8,8 +8,8 @@ use std::{
 };
 
 use super::{
-    names::PREFIX,
     refusal::{Refusal, Refused},
+    row::PREFIX,
 };
 
 /// What was found, unread.

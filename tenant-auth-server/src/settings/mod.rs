@@ -3,13 +3,20 @@
 //! Nothing here opens a connection or a file (but the master key's); what must stay true is that a server which should not
 //! run does not start (behaviour.md, B120).
 
+mod effective;
+mod example;
 mod input;
-mod names;
+mod parse;
 mod reading;
+#[cfg(test)]
+mod reference;
 mod refusal;
-mod service;
+mod row;
+mod rules;
+mod table;
 #[cfg(test)]
 mod tests;
+mod values;
 
 use std::net::SocketAddr;
 
@@ -17,11 +24,17 @@ use tenant_auth_core::{
     Config, MasterKeys,
     ports::{SmtpMailer, SmtpSetupError},
 };
-use url::Url;
 
+pub(crate) use effective::Effective;
+pub(crate) use example::example;
 pub(crate) use input::Input;
 use reading::Reading;
 pub(crate) use refusal::Refused;
+use row::Fault;
+use table::Part;
+pub(crate) use table::{DATABASE_URL, MASTER_KEY, OPERATOR_ORG};
+pub(crate) use values::LogFormat;
+use values::Values;
 
 /// Which database, and how much of it.
 #[derive(Debug)]
@@ -61,15 +74,6 @@ pub(crate) struct Server {
     mail: Option<Mail>,
 }
 
-/// How a log line looks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LogFormat {
-    /// For people.
-    Text,
-    /// One JSON object a line.
-    Json,
-}
-
 #[derive(Debug)]
 struct Mail {
     smtp_url: String,
@@ -82,8 +86,8 @@ struct Mail {
 /// [`Refused`], with everything that is wrong.
 pub(crate) fn for_migrate(input: &Input) -> Result<Database, Refused> {
     let mut reading = Reading::of(input);
-    let database = service::database(&mut reading);
-    reading.finish(database)
+    reading.read(&[Part::Database]);
+    reading.finish(|values| database(&values))
 }
 
 /// The public URL's settings alone, for who has stated one.
@@ -92,11 +96,12 @@ pub(crate) fn for_migrate(input: &Input) -> Result<Database, Refused> {
 /// [`Refused`], when what was stated cannot be used.
 pub(crate) fn for_document(input: &Input) -> Result<Option<Config>, Refused> {
     let mut reading = Reading::of(input);
-    if reading.text("public_url").is_none() {
+    if reading.given(&table::PUBLIC_URL).is_none() {
         return Ok(None);
     }
-    let config = service::config(&mut reading);
-    reading.finish(config).map(Some)
+    reading.read(&[Part::Service]);
+    rules::check_service(&mut reading);
+    reading.finish(|values| Some(values.config)).map(Some)
 }
 
 /// For a command. One that prints no link does without the public URL.
@@ -106,10 +111,13 @@ pub(crate) fn for_document(input: &Input) -> Result<Option<Config>, Refused> {
 pub(crate) fn for_command(input: &Input, prints_link: bool) -> Result<Deployment, Refused> {
     let mut reading = Reading::of(input);
     if !prints_link {
-        reading.assume("public_url", "http://localhost");
+        reading.assume(&table::PUBLIC_URL, "http://localhost");
     }
-    let deployment = service::deployment(&mut reading, input.read_file);
-    reading.finish(deployment)
+    reading.read(&[Part::Database, Part::MasterKeys, Part::Service]);
+    rules::check_master_keys(&mut reading);
+    rules::check_service(&mut reading);
+    let warnings = reading.take_warnings();
+    reading.finish(|values| deployment(values, warnings))
 }
 
 /// For the server.
@@ -117,33 +125,38 @@ pub(crate) fn for_command(input: &Input, prints_link: bool) -> Result<Deployment
 /// # Errors
 /// [`Refused`], with everything that is wrong.
 pub(crate) fn for_server(input: &Input) -> Result<Server, Refused> {
-    let mut reading = Reading::of(input);
-    let deployment = service::deployment(&mut reading, input.read_file);
-    service::require_stated_proxies(&mut reading);
-    let listen = service::listen(&mut reading);
-    let metrics_listen = service::metrics_listen(&mut reading);
-    let (log_filter, log_format) = service::log(&mut reading);
-    let mail = mail(&mut reading);
+    let mut reading = read_all(input);
+    let from = rules::sender(&mut reading);
     let warnings = reading.take_warnings();
-    let server = deployment.map(|mut deployment| {
-        deployment.warnings.extend(warnings);
-        Server { deployment, listen, metrics_listen, log_filter, log_format, mail }
-    });
-    reading.finish(server)
+    reading.finish(|mut values| {
+        let mail = values.smtp_url.take().map(|smtp_url| Mail { smtp_url, from });
+        Some(Server {
+            listen: values.listen,
+            metrics_listen: values.metrics_listen,
+            log_filter: std::mem::take(&mut values.log_filter),
+            log_format: values.log_format,
+            mail,
+            deployment: deployment(values, warnings)?,
+        })
+    })
 }
 
-fn mail(reading: &mut Reading) -> Option<Mail> {
-    let Some(smtp_url) = reading.text("smtp_url") else {
-        reading.warn("TENANT_AUTH_SMTP_URL is not set: mail waits in the outbox until it is");
-        return None;
-    };
-    let from = reading.text("mail_from").unwrap_or_else(|| {
-        let host = reading.text("public_url").and_then(|url| Url::parse(&url).ok());
-        let from = format!("no-reply@{}", host.as_ref().and_then(Url::domain).unwrap_or("localhost"));
-        reading.warn(format!("TENANT_AUTH_MAIL_FROM is not set: mail is sent from {from}"));
-        from
-    });
-    Some(Mail { smtp_url, from })
+/// Everything, and every rule that a server must keep.
+fn read_all(input: &Input) -> Reading {
+    let mut reading = Reading::of(input);
+    reading.read(&[Part::Database, Part::MasterKeys, Part::Service, Part::Server]);
+    rules::check_master_keys(&mut reading);
+    rules::check_service(&mut reading);
+    rules::require_stated_proxies(&mut reading);
+    reading
+}
+
+fn database(values: &Values) -> Option<Database> {
+    Some(Database { url: values.database_url.clone()?, connections: values.database_connections })
+}
+
+fn deployment(values: Values, warnings: Vec<String>) -> Option<Deployment> {
+    Some(Deployment { database: database(&values)?, master_keys: values.master_keys?, config: values.config, warnings })
 }
 
 impl Database {
@@ -161,12 +174,8 @@ impl Server {
     pub(crate) fn mailer(&self) -> Result<Option<SmtpMailer>, Refused> {
         let Some(mail) = &self.mail else { return Ok(None) };
         SmtpMailer::from_url(&mail.smtp_url, &mail.from).map(Some).map_err(|error| match error {
-            SmtpSetupError::Url(reason) => {
-                Refused::setting("smtp_url", format!("must be smtp://[user:password@]host[:port] or smtps://…: {reason}"))
-            }
-            SmtpSetupError::From(reason) => {
-                Refused::setting("mail_from", format!("must be an address such as 'Acme <no-reply@example.com>': {reason}"))
-            }
+            SmtpSetupError::Url(reason) => Refused::setting(&table::SMTP_URL, table::SMTP_URL.reason(Fault::because(reason))),
+            SmtpSetupError::From(reason) => Refused::setting(&table::MAIL_FROM, table::MAIL_FROM.reason(Fault::because(reason))),
         })
     }
 }

@@ -1,40 +1,68 @@
-//! Reading settings one by one, collecting every refusal on the way. The environment overrides the file; an empty value is no
+//! Reading settings row by row, collecting every refusal on the way. The environment overrides the file; an empty value is no
 //! value, because container tools pass variables they have nothing for as empty.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
+
+use tenant_auth_core::ConfigError;
 
 use super::{
     input::Input,
-    names::{SETTINGS, Shape, env_name},
     refusal::{Refusal, Refused},
+    row::{Default, Row, Shape},
+    table::{self, GROUPS, Part},
+    values::Values,
 };
 
-/// Beyond a hundred years a lifetime is a typing mistake, and its arithmetic would be one too.
-const MAX_SECONDS: u64 = 100 * 365 * 24 * 60 * 60;
-
-/// The settings' texts by name, and what was found wrong so far.
+/// The settings' texts, the values made of them, and what was found wrong so far.
 #[derive(Debug)]
 pub(super) struct Reading {
-    values: BTreeMap<&'static str, String>,
+    given: BTreeMap<&'static str, Given>,
+    /// What the settings say, with defaults where they say nothing.
+    pub(super) values: Values,
     refusals: Vec<Refusal>,
     warnings: Vec<String>,
+}
+
+/// A value as somebody gave it.
+#[derive(Debug, Clone)]
+pub(super) struct Given {
+    pub(super) text: String,
+    pub(super) source: Source,
+}
+
+/// Where a value comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Source {
+    /// The table: nobody gave another value.
+    Default,
+    /// The file named by `--config`.
+    File,
+    /// An environment variable.
+    Environment,
 }
 
 impl Reading {
     /// Merges file and environment.
     pub(super) fn of(input: &Input) -> Self {
-        let mut reading = Self { values: BTreeMap::new(), refusals: Vec::new(), warnings: Vec::new() };
+        let values = Values::new(input.read_file);
+        let mut reading = Self { given: BTreeMap::new(), values, refusals: Vec::new(), warnings: Vec::new() };
         if let Some(text) = &input.file {
             reading.take_file(text);
         }
         for (variable, value) in &input.env {
-            let known = SETTINGS.iter().find(|(name, _)| env_name(name) == *variable);
-            match known {
-                Some((name, _)) => reading.put(name, value),
-                None => reading.warn(format!("{variable} is no setting of this version and has no effect; check its spelling")),
+            match table::by_variable(variable) {
+                Some(row) => reading.put(row, value, Source::Environment),
+                None => reading.warn_of_unknown(variable),
             }
         }
         reading
+    }
+
+    fn warn_of_unknown(&mut self, variable: &str) {
+        let meant = table::nearest(variable.strip_prefix(super::row::PREFIX).unwrap_or(variable));
+        let hint = meant.map_or_else(|| "check its spelling".to_owned(), |row| format!("did you mean {}?", row.variable()));
+        self.warn(format!("{variable} is no setting of this version and has no effect; {hint}"));
     }
 
     fn take_file(&mut self, text: &str) {
@@ -48,95 +76,74 @@ impl Reading {
             }
         };
         for (key, value) in &table {
-            let Some((name, shape)) = SETTINGS.iter().find(|(name, _)| name == key) else {
-                self.refusals.push(Refusal::of_file(format!("holds the unknown key '{key}'; remove it or check its spelling")));
+            let Some(row) = table::by_key(key) else {
+                let hint = table::nearest(key).map(|row| format!("; did you mean '{}'?", row.name)).unwrap_or_default();
+                let reason = format!("holds the unknown key '{key}'; remove it or check its spelling{hint}");
+                self.refusals.push(Refusal::of_file(reason));
                 continue;
             };
-            match as_text(value, *shape) {
-                Some(text) => self.put(name, &text),
-                None => self.refuse(name, format!("must not be of the type '{}' in the settings file", value.type_str())),
+            match as_text(value, row.shape) {
+                Some(text) => self.put(row, &text, Source::File),
+                None => self.refuse(row, format!("must not be of the type '{}' in the settings file", value.type_str())),
             }
         }
     }
 
-    fn put(&mut self, name: &'static str, value: &str) {
-        // A pepper is used byte for byte.
-        let value = if name == "password_pepper" { value } else { value.trim() };
-        if !value.is_empty() {
-            self.values.insert(name, value.to_owned());
+    fn put(&mut self, row: &'static Row, value: &str, source: Source) {
+        let text = if row.shape == Shape::Verbatim { value } else { value.trim() };
+        if !text.is_empty() {
+            self.given.insert(row.name, Given { text: text.to_owned(), source });
         }
     }
 
-    /// The text of a setting, if it was given.
-    pub(super) fn text(&self, name: &str) -> Option<String> {
-        self.values.get(name).cloned()
+    /// Reads every setting that belongs to one of the parts.
+    pub(super) fn read(&mut self, parts: &[Part]) {
+        for row in GROUPS.iter().filter(|group| parts.contains(&group.part)).flat_map(|group| group.rows) {
+            match (self.given.get(row.name), row.default) {
+                (Some(given), _) => {
+                    if let Err(fault) = (row.read)(&mut self.values, &given.text) {
+                        self.refuse(row, row.reason(fault));
+                    }
+                }
+                (None, Default::Required(hint)) => self.refuse(row, format!("is missing: {hint}")),
+                (None, Default::Is(_) | Default::Unset(_)) => {}
+            }
+        }
+    }
+
+    /// What was given for a setting, if anything was.
+    pub(super) fn given(&self, row: &Row) -> Option<&Given> {
+        self.given.get(row.name)
     }
 
     /// Gives a setting a value where nobody did.
-    pub(super) fn assume(&mut self, name: &'static str, value: &str) {
-        self.values.entry(name).or_insert_with(|| value.to_owned());
-    }
-
-    /// The text of a setting that cannot be done without; `hint` says how to give it.
-    pub(super) fn required(&mut self, name: &str, hint: &str) -> Option<String> {
-        let text = self.text(name);
-        if text.is_none() {
-            self.refuse(name, format!("is missing: {hint}"));
-        }
-        text
-    }
-
-    /// A setting as a value; `parse` says what it must be when it is not.
-    pub(super) fn parsed<T>(&mut self, name: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
-        match parse(&self.text(name)?) {
-            Ok(value) => Some(value),
-            Err(reason) => {
-                self.refuse(name, reason);
-                None
-            }
-        }
-    }
-
-    /// Every item of a list.
-    pub(super) fn list<T>(&mut self, name: &str, parse: impl Fn(&str) -> Result<T, String>) -> Option<Vec<T>> {
-        self.parsed(name, |text| {
-            let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
-            items.map(|item| parse(item).map_err(|reason| format!("{reason}; '{item}' is not"))).collect()
-        })
-    }
-
-    /// A whole number of seconds, one at least.
-    pub(super) fn lifetime(&mut self, name: &str) -> Option<Duration> {
-        self.number(name, 1, MAX_SECONDS).map(Duration::from_secs)
-    }
-
-    /// A whole number within bounds.
-    pub(super) fn number(&mut self, name: &str, least: u64, most: u64) -> Option<u64> {
-        self.parsed(name, |text| {
-            let number = text.parse().ok().filter(|number| (least..=most).contains(number));
-            number.ok_or_else(|| format!("must be a whole number from {least} to {most}"))
-        })
-    }
-
-    /// A 32-bit count of at least one.
-    pub(super) fn count(&mut self, name: &str) -> Option<u32> {
-        self.number(name, 1, 1_000_000).and_then(|number| u32::try_from(number).ok())
-    }
-
-    /// One of a few words.
-    pub(super) fn choice<T: Copy>(&mut self, name: &str, choices: &[(&str, T)]) -> Option<T> {
-        self.parsed(name, |text| {
-            let found = choices.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
-            let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
-            found.ok_or_else(|| format!("must be one of: {}", words.join(", ")))
-        })
+    pub(super) fn assume(&mut self, row: &Row, text: &str) {
+        self.given.entry(row.name).or_insert_with(|| Given { text: text.to_owned(), source: Source::Default });
     }
 
     /// Notes that a setting cannot be used; the first reason for each is the one that helps.
-    pub(super) fn refuse(&mut self, name: &str, reason: impl Into<String>) {
-        if !self.refusals.iter().any(|refusal| refusal.is_about(name)) {
-            self.refusals.push(Refusal::of(name, reason));
+    pub(super) fn refuse(&mut self, row: &Row, reason: impl Into<String>) {
+        if self.refusal(row).is_none() {
+            self.refusals.push(Refusal::of(row, reason));
         }
+    }
+
+    /// Notes what the core refuses.
+    pub(super) fn refuse_core(&mut self, error: ConfigError) {
+        match table::by_core(error.setting) {
+            Some(row) => self.refuse(row, error.reason),
+            None => self.refusals.push(error.into()),
+        }
+    }
+
+    /// Takes a refusal back, because the setting is not needed.
+    pub(super) fn forgive(&mut self, row: &Row) {
+        self.refusals.retain(|refusal| !refusal.is_about(row));
+    }
+
+    /// Why a setting was refused, if it was.
+    pub(super) fn refusal(&self, row: &Row) -> Option<&Refusal> {
+        self.refusals.iter().find(|refusal| refusal.is_about(row))
     }
 
     /// Notes something that is worth a look and keeps nobody from starting.
@@ -149,12 +156,17 @@ impl Reading {
         std::mem::take(&mut self.warnings)
     }
 
-    /// The value made of the settings, when nothing was refused.
-    pub(super) fn finish<T>(self, value: Option<T>) -> Result<T, Refused> {
-        match value {
-            Some(value) if self.refusals.is_empty() => Ok(value),
-            _ => Err(Refused(self.refusals)),
+    /// Everything that was refused so far.
+    pub(super) fn refusals(&self) -> &[Refusal] {
+        &self.refusals
+    }
+
+    /// What `make` makes of the values, when nothing was refused.
+    pub(super) fn finish<T>(self, make: impl FnOnce(Values) -> Option<T>) -> Result<T, Refused> {
+        if !self.refusals.is_empty() {
+            return Err(Refused(self.refusals));
         }
+        make(self.values).ok_or(Refused(self.refusals))
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 
 use tenant_auth_core::ConfigError;
 
-use super::names::{env_name, name_of};
+use super::{row::Row, table};
 
 /// One setting that cannot be used, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,9 +21,9 @@ pub(crate) struct Refusal {
 pub(crate) struct Refused(pub(super) Vec<Refusal>);
 
 impl Refusal {
-    /// About a setting, by its name in a file.
-    pub(super) fn of(setting: &str, reason: impl Into<String>) -> Self {
-        Self { name: env_name(setting), reason: reason.into() }
+    /// About a setting.
+    pub(super) fn of(row: &Row, reason: impl Into<String>) -> Self {
+        Self { name: row.variable(), reason: reason.into() }
     }
 
     /// About the settings file.
@@ -37,21 +37,36 @@ impl Refusal {
     }
 
     /// Whether it is about this setting.
-    pub(super) fn is_about(&self, setting: &str) -> bool {
-        self.name == env_name(setting)
+    pub(super) fn is_about(&self, row: &Row) -> bool {
+        self.name == row.variable()
+    }
+
+    /// Why, to be read after the name.
+    pub(super) fn reason(&self) -> &str {
+        &self.reason
     }
 }
 
 impl Refused {
     /// A single setting that turned out to be unusable after it was read.
-    pub(crate) fn setting(name: &str, reason: impl Into<String>) -> Self {
-        Self(vec![Refusal::of(name, reason)])
+    pub(crate) fn setting(row: &Row, reason: impl Into<String>) -> Self {
+        Refusal::of(row, reason).into()
+    }
+}
+
+impl From<ConfigError> for Refusal {
+    /// What the core refuses, by the name that the operator knows; a field without a setting by its own.
+    fn from(error: ConfigError) -> Self {
+        match table::by_core(error.setting) {
+            Some(row) => Self::of(row, error.reason),
+            None => Self::of_variable(error.setting.to_string(), error.reason),
+        }
     }
 }
 
 impl From<ConfigError> for Refused {
     fn from(error: ConfigError) -> Self {
-        Self::setting(name_of(error.setting), error.reason)
+        Refusal::from(error).into()
     }
 }
 

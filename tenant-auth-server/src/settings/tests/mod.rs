@@ -1,13 +1,12 @@
 //! Each refusal to start (behaviour.md, B120), and what is not one.
 
+mod shown;
+
 use std::{collections::BTreeMap, io, path::Path, time::Duration};
 
-use tenant_auth_core::{MasterKeys, SameSite, TokensInBody};
+use tenant_auth_core::{MasterKeys, SameSite, TokensInBody, config::Setting};
 
-use super::{
-    names::{SETTINGS, env_name},
-    *,
-};
+use super::{row::Default, *};
 
 /// A complete set of settings for a server, to be changed by each test.
 struct Env(BTreeMap<String, String>);
@@ -166,9 +165,35 @@ async fn mail_settings_are_checked_and_no_smtp_is_a_warning() {
 fn every_setting_is_read_and_refused_by_its_name() {
     // None of these takes any text at all, so a value that is wrong for all the others shows that each is looked at.
     let free = ["password_pepper", "mail_from", "smtp_url", "master_key_file"];
-    for (name, _) in SETTINGS.iter().filter(|(name, _)| !free.contains(name)) {
-        let name = env_name(name).replace("TENANT_AUTH_", "");
+    for row in table::rows().filter(|row| !free.contains(&row.name)) {
+        let name = row.variable().replace("TENANT_AUTH_", "");
         Env::complete().with(&name, "=?=").refused_naming(&name);
+    }
+}
+
+#[test]
+fn each_default_of_the_table_is_the_default_that_holds() {
+    let values = || Values::new(|_| Err(io::ErrorKind::NotFound.into()));
+    for row in table::rows() {
+        let Default::Is(default) = row.default else { continue };
+        let mut read = values();
+        (row.read)(&mut read, default).unwrap_or_else(|fault| panic!("{} {}", row.name, row.reason(fault)));
+        assert_eq!(format!("{read:?}"), format!("{:?}", values()), "{} = {default} is not the default", row.name);
+    }
+}
+
+#[test]
+fn every_row_is_complete_and_stands_once() {
+    for row in table::rows() {
+        assert!(!row.meaning.is_empty() && row.meaning.ends_with('.') && !row.must.is_empty(), "{} needs its words", row.name);
+        assert_eq!(table::rows().filter(|other| other.name == row.name).count(), 1, "{} stands twice", row.name);
+    }
+}
+
+#[test]
+fn what_the_core_refuses_has_the_name_of_a_setting() {
+    for setting in Setting::ALL {
+        assert_eq!(table::rows().filter(|row| row.core == Some(*setting)).count(), 1, "{setting} needs one row");
     }
 }
 
@@ -228,9 +253,29 @@ fn a_file_that_says_what_we_do_not_understand_is_refused() {
 }
 
 #[test]
-fn an_unknown_variable_is_a_warning() {
-    let server = Env::complete().with("LISSTEN", "127.0.0.1:1").server().expect("starts");
-    assert!(server.deployment.warnings.join("").contains("TENANT_AUTH_LISSTEN"));
+fn an_unknown_variable_is_a_warning_that_names_the_nearest_setting() {
+    let warnings = |name: &str| Env::complete().with(name, "x").server().expect("starts").deployment.warnings.join("");
+    for (misspelt, meant) in [("LISSTEN", "LISTEN"), ("ACCESS_TOKEN_TLL", "ACCESS_TOKEN_TTL"), ("WEBHOOK_PORT", "WEBHOOK_PORTS")] {
+        let warning = warnings(misspelt);
+        assert!(warning.contains(&format!("TENANT_AUTH_{misspelt} is no setting")), "{warning}");
+        assert!(warning.contains(&format!("did you mean TENANT_AUTH_{meant}?")), "{warning}");
+    }
+    assert!(warnings("COLOUR_OF_THE_SKY").contains("check its spelling"), "nothing is like it");
+    let refused = for_server(&with_file("sesion_ttl = 60")).map(drop).expect_err("an unknown key").to_string();
+    assert!(refused.contains("did you mean 'session_ttl'?"), "{refused}");
+}
+
+#[test]
+fn a_lifetime_is_refused_with_its_unit() {
+    for name in ["ACCESS_TOKEN_TTL", "LOGIN_WINDOW", "WEBHOOK_TIMEOUT", "REFRESH_GRACE", "WEBHOOK_RETRY_SCHEDULE"] {
+        assert!(Env::complete().with(name, "15m").refused_naming(name).contains("seconds"), "{name}");
+    }
+}
+
+#[test]
+fn settings_are_refused_together_also_without_a_public_url() {
+    let refused = Env::complete().without("PUBLIC_URL").with("SESSION_TTL", "0").server().map(drop).expect_err("two").to_string();
+    assert!(refused.contains("TENANT_AUTH_PUBLIC_URL is missing") && refused.contains("TENANT_AUTH_SESSION_TTL must"), "{refused}");
 }
 
 #[test]

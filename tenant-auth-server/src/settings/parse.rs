@@ -1,0 +1,152 @@
+//! From texts to values: the parsers that the table's rows name. A parser says what is wrong only where the row's own words do not.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    time::Duration,
+};
+
+use ipnet::IpNet;
+use tenant_auth_core::{Origin, Slug, ports::Argon2Params};
+use tracing_subscriber::EnvFilter;
+use url::{Host, Url};
+
+use super::row::Fault;
+
+/// What [`seconds`] takes. Beyond a hundred years a lifetime is a typing mistake, and its arithmetic would be one too.
+pub(super) const SECONDS: &str = "a whole number of seconds from 1 to 3153600000 (100 years)";
+const MOST_SECONDS: u64 = 3_153_600_000;
+/// What [`count`] takes.
+pub(super) const COUNT: &str = "a whole number from 1 to 1000000";
+/// What [`link`] takes.
+pub(super) const LINK: &str =
+    "a URL with {token} and {slug} in it, such as https://app.example.com/invite#org={slug}&token={token}";
+const LONGEST_WAIT: u64 = 7 * 24 * 3_600;
+
+/// Puts a value where it belongs; a refused one leaves the default there.
+pub(super) fn put<T>(field: &mut T, value: Result<T, Fault>) -> Result<(), Fault> {
+    *field = value?;
+    Ok(())
+}
+
+fn whole(text: &str, least: u64, most: u64) -> Result<u64, Fault> {
+    text.parse().ok().filter(|number| (least..=most).contains(number)).ok_or(Fault::Other)
+}
+
+pub(super) fn seconds(text: &str) -> Result<Duration, Fault> {
+    whole(text, 1, MOST_SECONDS).map(Duration::from_secs)
+}
+
+pub(super) fn grace(text: &str) -> Result<Duration, Fault> {
+    whole(text, 0, 60).map(Duration::from_secs)
+}
+
+pub(super) fn count(text: &str) -> Result<u32, Fault> {
+    whole(text, 1, 1_000_000).and_then(|number| u32::try_from(number).map_err(|_| Fault::Other))
+}
+
+pub(super) fn score(text: &str) -> Result<u8, Fault> {
+    whole(text, 0, 4).and_then(|number| u8::try_from(number).map_err(|_| Fault::Other))
+}
+
+/// One of a few words.
+pub(super) fn choice<T: Copy>(text: &str, choices: &[(&str, T)]) -> Result<T, Fault> {
+    choices.iter().find(|(word, _)| *word == text).map(|(_, value)| *value).ok_or(Fault::Other)
+}
+
+fn items(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|item| !item.is_empty())
+}
+
+pub(super) fn ports(text: &str) -> Result<Vec<u16>, Fault> {
+    let port = |item: &str| item.parse().ok().filter(|port| *port != 0).ok_or_else(|| Fault::of_item(item));
+    items(text).map(port).collect()
+}
+
+pub(super) fn waits(text: &str) -> Result<Vec<Duration>, Fault> {
+    let wait = |item| whole(item, 0, LONGEST_WAIT).map(Duration::from_secs).map_err(|_| Fault::of_item(item));
+    items(text).map(wait).collect()
+}
+
+pub(super) fn origins(text: &str) -> Result<Vec<Origin>, Fault> {
+    let origin = |item| Origin::parse(item).map_err(|rejected| Fault::Because(format!("; '{item}' {rejected}")));
+    items(text).map(origin).collect()
+}
+
+/// Addresses and networks; `none` states that there are none.
+pub(super) fn proxies(text: &str) -> Result<Vec<IpNet>, Fault> {
+    if items(text).eq(["none"]) {
+        return Ok(Vec::new());
+    }
+    let network = |item: &str| item.parse::<IpNet>().or_else(|_| item.parse::<IpAddr>().map(IpNet::from));
+    items(text).map(|item| network(item).map_err(|_| Fault::of_item(item))).collect()
+}
+
+pub(super) fn argon2(text: &str) -> Result<Argon2Params, Fault> {
+    let numbers: Option<Vec<u32>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
+    match numbers.as_deref() {
+        Some(&[memory_kib, iterations @ 1..=1_000, parallelism @ 1..=255])
+            if (8 * parallelism..=4_194_304).contains(&memory_kib) =>
+        {
+            Ok(Argon2Params { memory_kib, iterations, parallelism })
+        }
+        _ => Err(Fault::Other),
+    }
+}
+
+pub(super) fn database_url(url: &str) -> Result<String, Fault> {
+    match url.split_once(':') {
+        Some(("sqlite" | "postgres" | "postgresql", _)) => Ok(url.to_owned()),
+        _ => Err(Fault::Other),
+    }
+}
+
+pub(super) fn public_url(text: &str) -> Result<Url, Fault> {
+    let url = Url::parse(text).map_err(Fault::because)?;
+    if !url.username().is_empty() || url.password().is_some() || url.query().is_some() || url.fragment().is_some() {
+        return Err(Fault::Other);
+    }
+    match url.scheme() {
+        "https" => Ok(url),
+        "http" if is_loopback(&url) => Ok(url),
+        "http" => Err(Fault::Because(": over http, tokens and cookies travel in the clear".to_owned())),
+        _ => Err(Fault::Other),
+    }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        None => false,
+    }
+}
+
+pub(super) fn link(text: &str) -> Result<String, Fault> {
+    let filled = text.replace("{token}", "t").replace("{slug}", "s");
+    let usable = text.contains("{token}") && Url::parse(&filled).is_ok_and(|url| url.has_host());
+    if usable { Ok(text.to_owned()) } else { Err(Fault::Other) }
+}
+
+pub(super) fn cookie_domain(text: &str) -> Result<String, Fault> {
+    // A leading dot means nothing since RFC 6265.
+    let domain = text.strip_prefix('.').unwrap_or(text);
+    let is_label = |label: &str| !label.is_empty() && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    if domain.split('.').all(is_label) { Ok(domain.to_ascii_lowercase()) } else { Err(Fault::Other) }
+}
+
+pub(super) fn slug(text: &str) -> Result<Slug, Fault> {
+    Slug::parse(text).map_err(|rejected| Fault::Instead(rejected.to_string()))
+}
+
+pub(super) fn socket(text: &str) -> Result<SocketAddr, Fault> {
+    text.parse().map_err(|_| Fault::Other)
+}
+
+pub(super) fn socket_or_none(text: &str) -> Result<Option<SocketAddr>, Fault> {
+    if text == "none" { Ok(None) } else { socket(text).map(Some) }
+}
+
+pub(super) fn log_filter(text: &str) -> Result<String, Fault> {
+    EnvFilter::try_new(text).map(|_| text.to_owned()).map_err(Fault::because)
+}

@@ -1,0 +1,116 @@
+//! What the table says of one setting: its name, how it is read, its default and its meaning. Reading, refusals and the documents
+//! all follow the row.
+
+use std::fmt;
+
+use tenant_auth_core::config::Setting;
+
+use super::values::Values;
+
+/// What precedes a setting's name in the environment.
+pub(super) const PREFIX: &str = "TENANT_AUTH_";
+
+/// One setting.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Row {
+    /// The key in a settings file; in upper case after the prefix, the environment variable.
+    pub(super) name: &'static str,
+    /// How many values the setting has.
+    pub(super) shape: Shape,
+    /// What holds when nobody gives a value.
+    pub(super) default: Default,
+    /// What the setting decides, with its unit: one sentence, or two.
+    pub(super) meaning: &'static str,
+    /// What a value must be, to be read after "must be". Everything else is refused in these words.
+    pub(super) must: &'static str,
+    /// Parses a value and puts it where it belongs.
+    pub(super) read: fn(&mut Values, &str) -> Result<(), Fault>,
+    /// What of a value may be shown.
+    pub(super) shown: Shown,
+    /// How the core calls the setting, where the core may refuse it.
+    pub(super) core: Option<Setting>,
+}
+
+/// How many values a setting has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// One value.
+    One,
+    /// One text, in which spaces at the ends count.
+    Verbatim,
+    /// Several values: comma-separated, in a file also an array.
+    List,
+}
+
+/// What holds when nobody gives a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Default {
+    /// This value, as one would write it.
+    Is(&'static str),
+    /// No value; the words say what happens then.
+    Unset(&'static str),
+    /// Nothing: the setting must be given, and the words say how.
+    Required(&'static str),
+}
+
+/// What of a value may be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shown {
+    /// All of it.
+    Whole,
+    /// A URL without user name, password and query.
+    UrlWithoutSecrets,
+    /// Nothing.
+    Hidden,
+}
+
+/// Why a value is refused.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// It is not what the row says that it must be.
+    Other,
+    /// The same, with what is wrong, read after the row's words: `; 'x' is not`, `: …`.
+    Because(String),
+    /// For another reason, in words of its own that are read after the name.
+    Instead(String),
+}
+
+impl Row {
+    /// What most rows have in common.
+    pub(super) const BLANK: Self = Self {
+        name: "",
+        shape: Shape::One,
+        default: Default::Unset(""),
+        meaning: "",
+        must: "",
+        read: |_, _| Ok(()),
+        shown: Shown::Whole,
+        core: None,
+    };
+
+    /// The name of the environment variable, by which people know the setting.
+    pub(crate) fn variable(&self) -> String {
+        format!("{PREFIX}{}", self.name.to_ascii_uppercase())
+    }
+
+    /// Why a value was refused, to be read after the name.
+    pub(super) fn reason(&self, fault: Fault) -> String {
+        match fault {
+            Fault::Other => format!("must be {}", self.must),
+            Fault::Because(detail) => format!("must be {}{detail}", self.must),
+            Fault::Instead(reason) => reason,
+        }
+    }
+}
+
+impl Fault {
+    /// With the message of a library or of the core.
+    pub(super) fn because(error: impl fmt::Display) -> Self {
+        Self::Because(format!(": {error}"))
+    }
+
+    /// With the item of a list that is at fault.
+    pub(super) fn of_item(item: &str) -> Self {
+        Self::Because(format!("; '{item}' is not"))
+    }
+}

@@ -1,0 +1,68 @@
+//! Rules between settings: what the value of one asks of another.
+
+use url::Url;
+
+use super::{
+    reading::Reading,
+    table::{COOKIE_DOMAIN, MAIL_FROM, MASTER_KEY, MASTER_KEY_FILE, PUBLIC_URL, SMTP_URL, TRUSTED_PROXIES},
+};
+
+/// The keys stand in one place: with two, a reader of either would believe the wrong one.
+pub(super) fn check_master_keys(reading: &mut Reading) {
+    if reading.given(&MASTER_KEY_FILE).is_none() {
+        return;
+    }
+    if reading.given(&MASTER_KEY).is_some() {
+        let reason = format!("must not be given together with {}: keep one of them", MASTER_KEY.variable());
+        reading.refuse(&MASTER_KEY_FILE, reason);
+    } else {
+        reading.forgive(&MASTER_KEY);
+    }
+}
+
+/// What the core asks of the settings together. Without a public URL there is nothing to ask: it is refused already.
+pub(super) fn check_service(reading: &mut Reading) {
+    if reading.refusal(&PUBLIC_URL).is_some() {
+        return;
+    }
+    warn_of_a_foreign_cookie_domain(reading);
+    if let Err(error) = reading.values.config.check() {
+        reading.refuse_core(error);
+    }
+}
+
+/// Browsers drop cookies for a domain that the answering host is not in.
+fn warn_of_a_foreign_cookie_domain(reading: &mut Reading) {
+    let config = &reading.values.config;
+    let (Some(domain), Some(host)) = (&config.browser.cookie_domain, config.public_url.host_str()) else { return };
+    if host != domain && !host.ends_with(&format!(".{domain}")) {
+        reading.warn(format!(
+            "{} is {domain}, but the public URL's host {host} is not in it: browsers drop such cookies",
+            COOKIE_DOMAIN.variable()
+        ));
+    }
+}
+
+/// Behind an https public URL stands a proxy, and whoever does not name it counts every client as one address: the throttle
+/// would lock all people out together. `none` is for servers that really face the clients.
+pub(super) fn require_stated_proxies(reading: &mut Reading) {
+    let https = reading.given(&PUBLIC_URL).is_some_and(|url| url.text.to_ascii_lowercase().starts_with("https:"));
+    if https && reading.given(&TRUSTED_PROXIES).is_none() {
+        let hint = "is missing: with an https public URL give the addresses of the proxies in front (10.0.0.0/8, …), or none";
+        reading.refuse(&TRUSTED_PROXIES, hint);
+    }
+}
+
+/// Who mails come from, with a warning where nobody said so or where no mail can be sent.
+pub(super) fn sender(reading: &mut Reading) -> String {
+    if reading.values.smtp_url.is_none() {
+        reading.warn(format!("{} is not set: mail waits in the outbox until it is", SMTP_URL.variable()));
+        return String::new();
+    }
+    if let Some(from) = &reading.values.mail_from {
+        return from.clone();
+    }
+    let from = format!("no-reply@{}", Url::domain(&reading.values.config.public_url).unwrap_or("localhost"));
+    reading.warn(format!("{} is not set: mail is sent from {from}", MAIL_FROM.variable()));
+    from
+}

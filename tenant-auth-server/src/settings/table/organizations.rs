@@ -1,0 +1,88 @@
+//! Settings of organizations, and of the links in the mails to their members.
+
+use tenant_auth_core::config::Setting;
+
+use super::{Group, OPERATOR_ORG, Part};
+use crate::settings::{
+    parse::{self, put},
+    row::{
+        Default::{Is, Unset},
+        Row,
+    },
+};
+
+pub(super) const ORGANIZATIONS: Group = Group {
+    title: "Organizations",
+    part: Part::Service,
+    rows: &[
+        Row {
+            name: "invite_ttl",
+            default: Is("604800"),
+            meaning: "Lifetime of an invite, in seconds.",
+            must: parse::SECONDS,
+            read: |to, text| put(&mut to.config.organizations.invite_ttl, parse::seconds(text)),
+            core: Some(Setting::InviteTtl),
+            ..Row::BLANK
+        },
+        Row {
+            name: "api_keys_per_org",
+            default: Is("20"),
+            meaning: "API keys that one organization may have.",
+            must: parse::COUNT,
+            read: |to, text| put(&mut to.config.organizations.max_api_keys, parse::count(text)),
+            ..Row::BLANK
+        },
+        Row {
+            name: "webhooks_per_org",
+            default: Is("10"),
+            meaning: "Webhooks that one organization may have.",
+            must: parse::COUNT,
+            read: |to, text| put(&mut to.config.organizations.max_webhooks, parse::count(text)),
+            ..Row::BLANK
+        },
+        OPERATOR_ORG,
+    ],
+};
+
+pub(super) const MAIL_LINKS: Group = Group {
+    title: "Links in mails",
+    part: Part::Service,
+    rows: &[
+        Row {
+            name: "invite_url",
+            default: Unset("{public_url}/invite#org={slug}&token={token}"),
+            meaning: "The page where an invite is accepted. {token} and {slug} are filled in.",
+            must: parse::LINK,
+            read: |to, text| put(&mut to.config.mail_links.invite, parse::link(text).map(Some)),
+            core: Some(Setting::InviteLink),
+            ..Row::BLANK
+        },
+        Row {
+            name: "reset_url",
+            default: Unset("{public_url}/reset#org={slug}&token={token}"),
+            meaning: "The page where a forgotten password is replaced. {token} and {slug} are filled in.",
+            must: parse::LINK,
+            read: |to, text| put(&mut to.config.mail_links.reset, parse::link(text).map(Some)),
+            core: Some(Setting::ResetLink),
+            ..Row::BLANK
+        },
+        Row {
+            name: "verify_url",
+            default: Unset("{public_url}/verify#org={slug}&token={token}"),
+            meaning: "The page where a person verifies their address. {token} and {slug} are filled in.",
+            must: parse::LINK,
+            read: |to, text| put(&mut to.config.mail_links.verify, parse::link(text).map(Some)),
+            core: Some(Setting::VerifyLink),
+            ..Row::BLANK
+        },
+        Row {
+            name: "change_email_url",
+            default: Unset("{public_url}/change-email#org={slug}&token={token}"),
+            meaning: "The page where a person confirms a new address. {token} and {slug} are filled in.",
+            must: parse::LINK,
+            read: |to, text| put(&mut to.config.mail_links.change_email, parse::link(text).map(Some)),
+            core: Some(Setting::ChangeEmailLink),
+            ..Row::BLANK
+        },
+    ],
+};

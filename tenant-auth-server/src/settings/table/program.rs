@@ -1,0 +1,145 @@
+//! Settings of the program around the service: its database, keys, listeners, mail server and log.
+
+use std::path::Path;
+
+use tenant_auth_core::{MasterKeys, config::Setting};
+
+use super::{Group, Part};
+use crate::settings::{
+    parse::{self, put},
+    row::{
+        Default::{Is, Required, Unset},
+        Fault, Row, Shape, Shown,
+    },
+    values::LogFormat,
+};
+
+pub(crate) const DATABASE_URL: Row = Row {
+    name: "database_url",
+    default: Required("give sqlite:/var/lib/tenant-auth/tenant-auth.db or postgres://user:password@host/database"),
+    meaning: "Where the data is kept: a SQLite file, or a PostgreSQL database, which several servers may share.",
+    must: "a URL that starts with sqlite: or postgres:",
+    read: |to, text| put(&mut to.database_url, parse::database_url(text).map(Some)),
+    shown: Shown::UrlWithoutSecrets,
+    core: Some(Setting::DatabaseUrl),
+    ..Row::BLANK
+};
+
+pub(crate) const MASTER_KEY: Row = Row {
+    name: "master_key",
+    shape: Shape::List,
+    default: Required("give base64 of 32 random bytes, made with: openssl rand -base64 32"),
+    meaning: "The keys that protect what is sealed in the database: the first key seals, every key opens. Losing them loses signing \
+              keys, second factors, webhook secrets and waiting mails.",
+    must: "standard base64 of 32 random bytes, or several such keys; not a sample, and not all bytes equal",
+    read: |to, text| put(&mut to.master_keys, master_keys(text).map(Some)),
+    shown: Shown::Hidden,
+    ..Row::BLANK
+};
+
+pub(in crate::settings) const MASTER_KEY_FILE: Row = Row {
+    name: "master_key_file",
+    default: Unset("the keys are given in master_key"),
+    meaning: "A file that holds the master keys, one on each line: a mounted secret, in place of master_key.",
+    must: "the path of a readable file with master keys; not given together with master_key",
+    read: |to, path| {
+        let keys = (to.read_file)(Path::new(path));
+        let keys = keys.map_err(|error| Fault::Instead(format!("names {path}, which cannot be read: {error}")));
+        // One key a line is as good as commas.
+        let keys = keys.and_then(|text| {
+            MasterKeys::parse(&text.trim().replace('\n', ","))
+                .map_err(|error| Fault::Instead(format!("names {path}, whose key {error}")))
+        });
+        put(&mut to.master_keys, keys.map(Some))
+    },
+    ..Row::BLANK
+};
+
+pub(in crate::settings) const SMTP_URL: Row = Row {
+    name: "smtp_url",
+    default: Unset("mail waits in the outbox until it is set"),
+    meaning: "The SMTP server that sends mail. smtp:// requires STARTTLS, except on loopback; smtps:// is TLS from the start.",
+    must: "smtp://[user:password@]host[:port] or smtps://…",
+    read: |to, text| put(&mut to.smtp_url, Ok(Some(text.to_owned()))),
+    shown: Shown::UrlWithoutSecrets,
+    ..Row::BLANK
+};
+
+pub(in crate::settings) const MAIL_FROM: Row = Row {
+    name: "mail_from",
+    default: Unset("no-reply@ the host of public_url"),
+    meaning: "The sender of mails.",
+    must: "an address such as 'Acme <no-reply@example.com>'",
+    read: |to, text| put(&mut to.mail_from, Ok(Some(text.to_owned()))),
+    ..Row::BLANK
+};
+
+pub(super) const DATABASE: Group = Group {
+    title: "Database",
+    part: Part::Database,
+    rows: &[
+        DATABASE_URL,
+        Row {
+            name: "database_connections",
+            default: Is("10"),
+            meaning: "The most connections that one process opens to the database.",
+            must: parse::COUNT,
+            read: |to, text| put(&mut to.database_connections, parse::count(text)),
+            ..Row::BLANK
+        },
+    ],
+};
+
+pub(super) const MASTER_KEYS: Group = Group { title: "Master keys", part: Part::MasterKeys, rows: &[MASTER_KEY, MASTER_KEY_FILE] };
+
+pub(super) const LISTENERS: Group = Group {
+    title: "Listeners",
+    part: Part::Server,
+    rows: &[
+        Row {
+            name: "listen",
+            default: Is("127.0.0.1:8080"),
+            meaning: "The address and port at which the server answers; a reverse proxy with TLS stands in front.",
+            must: "an address and a port such as 127.0.0.1:8080 or [::]:8080",
+            read: |to, text| put(&mut to.listen, parse::socket(text)),
+            ..Row::BLANK
+        },
+        Row {
+            name: "metrics_listen",
+            default: Is("127.0.0.1:9464"),
+            meaning: "The address and port at which Prometheus fetches /metrics; none turns the metrics off.",
+            must: "an address and a port such as 127.0.0.1:9464, or none",
+            read: |to, text| put(&mut to.metrics_listen, parse::socket_or_none(text)),
+            ..Row::BLANK
+        },
+    ],
+};
+
+pub(super) const MAIL: Group = Group { title: "Mail", part: Part::Server, rows: &[SMTP_URL, MAIL_FROM] };
+
+pub(super) const LOG: Group = Group {
+    title: "Log",
+    part: Part::Server,
+    rows: &[
+        Row {
+            name: "log",
+            default: Is("info,sqlx=warn"),
+            meaning: "Which log lines are written: a level for all of them, then levels for modules.",
+            must: "a log filter such as info or info,tenant_auth=debug",
+            read: |to, text| put(&mut to.log_filter, parse::log_filter(text)),
+            ..Row::BLANK
+        },
+        Row {
+            name: "log_format",
+            default: Is("text"),
+            meaning: "How a log line looks: text for people, or json with one object on each line.",
+            must: "one of: text, json",
+            read: |to, text| put(&mut to.log_format, parse::choice(text, &[("text", LogFormat::Text), ("json", LogFormat::Json)])),
+            ..Row::BLANK
+        },
+    ],
+};
+
+fn master_keys(list: &str) -> Result<MasterKeys, Fault> {
+    MasterKeys::parse(list).map_err(|error| Fault::Instead(error.to_string()))
+}

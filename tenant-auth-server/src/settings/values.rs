@@ -1,0 +1,58 @@
+//! The values that the table's rows fill, each with its default until then.
+
+use std::{
+    io,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    path::Path,
+};
+
+use tenant_auth_core::{Config, MasterKeys};
+use url::Url;
+
+const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// Every value that a setting can give.
+#[derive(Debug)]
+pub(super) struct Values {
+    pub(super) database_url: Option<String>,
+    pub(super) database_connections: u32,
+    pub(super) master_keys: Option<MasterKeys>,
+    /// How the service behaves. Its public URL holds nothing true until that setting was read.
+    pub(super) config: Config,
+    pub(super) listen: SocketAddr,
+    pub(super) metrics_listen: Option<SocketAddr>,
+    pub(super) smtp_url: Option<String>,
+    pub(super) mail_from: Option<String>,
+    pub(super) log_filter: String,
+    pub(super) log_format: LogFormat,
+    /// Reads the file with the master keys.
+    pub(super) read_file: fn(&Path) -> io::Result<String>,
+}
+
+/// How a log line looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+impl Values {
+    /// The defaults.
+    pub(super) fn new(read_file: fn(&Path) -> io::Result<String>) -> Self {
+        Self {
+            database_url: None,
+            database_connections: 10,
+            master_keys: None,
+            config: Config::new(Url::parse("http://localhost").expect("a constant URL")),
+            listen: SocketAddr::new(LOOPBACK, 8080),
+            metrics_listen: Some(SocketAddr::new(LOOPBACK, 9464)),
+            smtp_url: None,
+            mail_from: None,
+            log_filter: "info,sqlx=warn".to_owned(),
+            log_format: LogFormat::Text,
+            read_file,
+        }
+    }
+}
