@@ -32,7 +32,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("ports to the outside world", &["ports"]),
     ("work on threads of its own", &["bounded"]),
     ("the model", &["model"]),
-    ("checked values, errors, counters", &["value", "error", "metrics"]),
+    ("checked values, errors, counters", &["value", "error", "config::error", "metrics"]),
     ("the ground", &["id", "secret", "time", "schema", "ports::entropy", "ports::clock"]),
 ];
 
