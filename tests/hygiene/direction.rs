@@ -2,12 +2,12 @@
 //! under it, never from one above, and no files import each other in a circle. `cargo test -p tenant-auth-conformance --test hygiene
 //! -- --nocapture direction` prints both counts.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fs};
 
 use super::{
     code,
     imports::{Modules, circles},
-    sources,
+    repository, sources,
 };
 
 const CORE: &str = "tenant-auth-core/src/";
@@ -64,6 +64,16 @@ fn imports_of_the_core_point_one_way() {
     let upward = upward(&arrows);
     println!("direction: {} arrows, {} against the direction", arrows.len(), upward.len());
     assert!(upward.is_empty(), "these imports run upward:\n{}", upward.join("\n"));
+}
+
+#[test]
+fn the_guide_shows_these_floors() {
+    let guide = fs::read_to_string(repository("tenant-auth-core/guides/architecture.md")).expect("the guide");
+    for (floor, modules) in FLOORS {
+        let modules: Vec<String> = modules.iter().map(|module| format!("`{module}`")).collect();
+        let row = format!("| {floor} | {} |", modules.join(" "));
+        assert!(guide.contains(&row), "architecture.md lacks the row {row}");
+    }
 }
 
 #[test]
