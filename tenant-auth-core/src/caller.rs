@@ -203,9 +203,9 @@ impl Member {
     ///
     /// # Errors
     /// [`Error::AdminRequired`] for any other role.
-    pub fn as_admin(&self) -> Result<OrgAdmin, Error> {
+    pub fn into_admin(self) -> Result<OrgAdmin, Error> {
         match self.standing.membership.role {
-            Role::OrgAdmin => Ok(OrgAdmin(self.clone())),
+            Role::OrgAdmin => Ok(OrgAdmin(self)),
             Role::Member => Err(Error::AdminRequired),
         }
     }

@@ -58,6 +58,12 @@ impl Page {
         Ok(Self { after, limit })
     }
 
+    /// What follows an entry, to walk a list without its cursors' text.
+    pub(crate) fn after(last: &impl Listed) -> Self {
+        let (time, id) = last.position();
+        Self { after: Some((time, id.to_owned())), limit: MOST }
+    }
+
     /// As SQL wants it: a position before everything when there is none, and one entry more than is shown, to see whether the
     /// list goes on.
     pub(crate) fn bounds(&self) -> (i64, &str, i64) {

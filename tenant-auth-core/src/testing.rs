@@ -167,7 +167,7 @@ impl TestAuth {
     /// # Panics
     /// When they are none any more.
     pub async fn org_admin(&self) -> OrgAdmin {
-        self.signed_in(&self.admin).await.as_admin().expect("an org_admin")
+        self.signed_in(&self.admin).await.into_admin().expect("an org_admin")
     }
 
     /// One round of the worker: delivers and sends what is due.

@@ -46,7 +46,7 @@ async fn main() -> Outcome<()> {
     assert_eq!(identity.user.email.as_str(), "ada@acme.example");
     println!("3. her session was refreshed: the old token is dead, the new one is {}'s", identity.user.email.as_str());
 
-    let admin = acme.authenticate(fresh.access.expose()).await?.as_admin()?;
+    let admin = acme.authenticate(fresh.access.expose()).await?.into_admin()?;
     admin.invite(&"max@acme.example".parse()?, Role::Member).await?;
     auth.worker().tick().await?; // a server runs `worker().run_until(shutdown)` instead
     let token = mailbox.token_for("max@acme.example").ok_or("the invite was mailed")?;
@@ -55,7 +55,7 @@ async fn main() -> Outcome<()> {
     println!("4. {} accepted the link from his mail and is a {}", max.user().name.as_str(), max.membership().role.as_str());
 
     let access = max.tokens.access.expose();
-    assert!(acme.authenticate(access).await?.as_admin().is_err(), "a member is no admin");
+    assert!(acme.authenticate(access).await?.into_admin().is_err(), "a member is no admin");
     acme.authenticate(access).await?.logout().await?;
     assert!(matches!(acme.verify(access).await?, Verification::Invalid), "a logged out session is over at once");
     println!("5. he logged out, and his token is invalid at once");

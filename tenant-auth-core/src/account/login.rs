@@ -10,7 +10,7 @@ use crate::{
     model::{AuthMethod, Membership, Organization, Session, Status, User},
     ports::Verdict,
     secret::Password,
-    store::{Account, Standing},
+    store::{Account, Standing, Tx},
     throttle::Attempt,
     token::{PartialToken, Tokens},
     value::{Email, password},
@@ -67,6 +67,20 @@ impl Opened {
     }
 }
 
+/// An account whose owner typed its password.
+struct Proved {
+    account: Account,
+    /// The stored hash is weaker than the settings ask for now.
+    is_outdated: bool,
+}
+
+/// Somebody who proved who they are, about to get a session, with a membership that the transaction holds.
+pub(crate) struct Entrant {
+    pub(crate) account: Account,
+    pub(crate) membership: Membership,
+    pub(crate) opening: Opening,
+}
+
 impl Tenant {
     /// Logs a person in to this organization, as far as a password goes.
     ///
@@ -82,62 +96,45 @@ impl Tenant {
     async fn attempt_login(&self, credentials: Credentials) -> Result<Login, Error> {
         let attempt = self.auth.password_attempt(&credentials.email, &credentials.client).await?;
         let account = self.auth.store().read().await?.users().find_by_email(&credentials.email).await?;
-        match self.prove(account, &credentials.password).await {
-            Ok(proved) => self.enter(proved, attempt, credentials).await,
-            Err(Error::InvalidCredentials) => {
+        let login = match self.prove(account, &credentials.password).await {
+            Ok(Some(proved)) => self.admit(proved, &attempt, credentials).await,
+            Ok(None) => {
                 attempt.failed().await?;
-                Err(Error::InvalidCredentials)
+                return Err(Error::InvalidCredentials);
             }
-            Err(unjudged) => {
-                attempt.withdrawn().await?;
-                Err(unjudged)
-            }
+            Err(unjudged) => Err(unjudged),
+        };
+        if login.is_err() {
+            // A right password that is refused was no guess, and neither was one that was never judged.
+            attempt.withdrawn().await?;
         }
+        login
     }
 
-    /// The account, once the password is proved to be its own.
-    async fn prove(&self, account: Option<Account>, typed: &Password) -> Result<(Account, Verdict), Error> {
+    /// The account, once the password is proved to be its own; `None` when it is not.
+    async fn prove(&self, account: Option<Account>, typed: &Password) -> Result<Option<Proved>, Error> {
         // What is too long to be a password is compared too, as nothing, so that it takes the time of any other.
         let typed = password::normalized(typed).unwrap_or_else(|| Password::new(""));
         let verdict = self.auth.hasher().verify(&typed, account.as_ref().map(|account| &account.password)).await?;
-        match (account, verdict) {
-            (Some(account), Verdict::Match | Verdict::MatchOutdated) => Ok((account, verdict)),
-            _ => Err(Error::InvalidCredentials),
-        }
+        Ok(match verdict {
+            Verdict::Match => account.map(|account| Proved { account, is_outdated: false }),
+            Verdict::MatchOutdated => account.map(|account| Proved { account, is_outdated: true }),
+            Verdict::Mismatch => None,
+        })
     }
 
-    /// What follows a right password. The attempt is settled whatever comes of it: it was no guess.
-    async fn enter(
-        &self,
-        (account, verdict): (Account, Verdict),
-        attempt: Attempt,
-        credentials: Credentials,
-    ) -> Result<Login, Error> {
-        match self.admit(account, verdict, &attempt, credentials).await {
-            Ok(login) => Ok(login),
-            Err(refused) => {
-                attempt.withdrawn().await?;
-                Err(refused)
-            }
-        }
-    }
-
-    async fn admit(&self, account: Account, verdict: Verdict, attempt: &Attempt, credentials: Credentials) -> Result<Login, Error> {
+    async fn admit(&self, proved: Proved, attempt: &Attempt, credentials: Credentials) -> Result<Login, Error> {
         if self.org.status == Status::Suspended {
             return Err(Error::Suspended);
         }
-        let stronger = match verdict {
-            Verdict::MatchOutdated => password::normalized(&credentials.password),
-            Verdict::Match | Verdict::Mismatch => None,
-        };
-        let stronger = match stronger {
-            Some(password) => Some(self.auth.hasher().hash(&password).await?),
-            None => None,
+        let Proved { account, is_outdated } = proved;
+        let stronger = match password::normalized(&credentials.password) {
+            Some(password) if is_outdated => Some(self.auth.hasher().hash(&password).await?),
+            _ => None,
         };
 
         let mut tx = self.auth.begin().await?;
-        let has_second_factor =
-            tx.second_factors().find(&account.user.id).await?.is_some_and(|factor| factor.enabled_at().is_some());
+        let has_second_factor = tx.second_factors().is_enabled(&account.user.id).await?;
         if has_second_factor {
             attempt.released(&mut tx).await?;
         } else {
@@ -156,16 +153,29 @@ impl Tenant {
             tx.users().rehash(&account.user.id, &account.password, &stronger).await?;
         }
         let opening = Opening { id: None, methods: vec![AuthMethod::Password], client: credentials.client };
-        if has_second_factor {
-            let partial = wait_for_second_factor(&mut tx, self, &account, opening).await?;
-            tx.commit().await?;
-            return Ok(Login::SecondFactor(partial));
-        }
-        let standing = open_session(&mut tx, self, account, membership, opening).await?;
-        tx.commit().await?;
+        let entrant = Entrant { account, membership, opening };
+        if has_second_factor { self.wait_for_code(tx, entrant).await } else { self.enter(tx, entrant).await.map(Login::from) }
+    }
 
+    /// Ends a login that is complete: opens the session, commits, and issues its first tokens.
+    pub(crate) async fn enter(&self, mut tx: Tx, entrant: Entrant) -> Result<Opened, Error> {
+        let standing = open_session(&mut tx, self, entrant).await?;
+        tx.commit().await?;
         let tokens = self.auth.signer().issue(&standing.session)?;
-        Ok(Login::Session(Box::new(Opened { tokens, standing })))
+        Ok(Opened { tokens, standing })
+    }
+
+    /// Ends the first step of a login that takes two: leaves it waiting for the second factor, and commits.
+    pub(crate) async fn wait_for_code(&self, mut tx: Tx, entrant: Entrant) -> Result<Login, Error> {
+        let partial = wait_for_second_factor(&mut tx, self, entrant).await?;
+        tx.commit().await?;
+        Ok(Login::SecondFactor(partial))
+    }
+}
+
+impl From<Opened> for Login {
+    fn from(opened: Opened) -> Self {
+        Self::Session(Box::new(opened))
     }
 }
 

@@ -3,15 +3,16 @@
 
 use std::collections::BTreeMap;
 
+use super::Entrant;
 use crate::{
     caller::{Client, Member, Tenant, Write},
     error::Error,
     event::{EndReason, EventKind, SessionData, UserData},
     id::{SessionId, UserId},
-    model::{AuthMethod, Membership, OrgRef, Session, SessionSummary, User},
+    model::{AuthMethod, OrgRef, Session, SessionSummary, User},
     page::{List, Page},
     service::TenantAuth,
-    store::{Account, Actor, Ended, Event, PendingLogin, Standing, Tx},
+    store::{Actor, Ended, Event, PendingLogin, Standing, Tx},
     time::Timestamp,
     token::PartialToken,
 };
@@ -36,13 +37,8 @@ pub(crate) struct Opening {
 }
 
 /// Opens a session for a person whose membership this transaction holds. Beyond the limit the oldest sessions end.
-pub(crate) async fn open_session(
-    tx: &mut Tx,
-    tenant: &Tenant,
-    account: Account,
-    membership: Membership,
-    opening: Opening,
-) -> Result<Standing, Error> {
+pub(crate) async fn open_session(tx: &mut Tx, tenant: &Tenant, entrant: Entrant) -> Result<Standing, Error> {
+    let Entrant { account, membership, opening } = entrant;
     let config = tenant.auth.config();
     let now = tx.now();
     let (ip, user_agent) = traces(opening.client);
@@ -71,12 +67,8 @@ pub(crate) async fn open_session(
 }
 
 /// Leaves a login waiting for the second factor.
-pub(crate) async fn wait_for_second_factor(
-    tx: &mut Tx,
-    tenant: &Tenant,
-    account: &Account,
-    opening: Opening,
-) -> Result<PartialToken, Error> {
+pub(crate) async fn wait_for_second_factor(tx: &mut Tx, tenant: &Tenant, entrant: Entrant) -> Result<PartialToken, Error> {
+    let Entrant { account, opening, .. } = entrant;
     let (ip, user_agent) = traces(opening.client);
     let login = PendingLogin {
         id: tx.new_id(),

@@ -2,7 +2,7 @@
 //! on the account (ten in a quarter of an hour, fifty a day), whose owner is told when that limit is reached.
 
 use crate::{
-    account::{Opened, Opening, open_session, two_factor::use_code},
+    account::{Entrant, Opened, Opening, two_factor::use_code},
     caller::{Client, Tenant},
     error::Error,
     id::{OrgId, UserId},
@@ -108,10 +108,7 @@ impl Tenant {
             methods: vec![login.method, AuthMethod::Otp],
             client: Client { ip, user_agent: login.user_agent.clone() },
         };
-        let standing = open_session(&mut tx, self, account, membership, opening).await?;
-        tx.commit().await?;
-        let tokens = self.auth.signer().issue(&standing.session)?;
-        Ok(Some(Opened { tokens, standing }))
+        self.enter(tx, Entrant { account, membership, opening }).await.map(Some)
     }
 }
 

@@ -65,12 +65,13 @@ pub struct Invited {
 
 /// Something an operator does: a write transaction that holds what it is about, and whose word it is.
 pub(super) struct Deed {
+    pub(super) auth: TenantAuth,
     pub(super) tx: Tx,
     pub(super) actor: Actor,
 }
 
 impl Deed {
-    pub(super) async fn create(mut self, auth: &TenantAuth, new: NewOrganization) -> Result<Invited, Error> {
+    pub(super) async fn create(mut self, new: NewOrganization) -> Result<Invited, Error> {
         let org = Organization {
             id: self.tx.new_id(),
             name: new.name,
@@ -85,18 +86,13 @@ impl Deed {
         if !self.tx.organizations().insert(&org).await? {
             return Err(Error::SlugTaken);
         }
-        self.invite_admin(auth, org, &new.admin_email).await
+        self.invite_admin(org, &new.admin_email).await
     }
 
     /// Details and status are two facts: a change of both is two events. A change that changes nothing is none.
-    pub(super) async fn change(
-        mut self,
-        auth: &TenantAuth,
-        org: Organization,
-        change: OrganizationChange,
-    ) -> Result<Organization, Error> {
+    pub(super) async fn change(mut self, org: Organization, change: OrganizationChange) -> Result<Organization, Error> {
         let OrganizationChange { name, plan, app_url, status } = change;
-        if status == Some(Status::Suspended) && auth.config().organizations.operator_org.as_ref() == Some(&org.slug) {
+        if status == Some(Status::Suspended) && self.auth.config().organizations.operator_org.as_ref() == Some(&org.slug) {
             return Err(Error::OperatorOrganization);
         }
         let renamed = Organization {
@@ -126,11 +122,11 @@ impl Deed {
         Ok(changed)
     }
 
-    pub(super) async fn invite_admin(mut self, auth: &TenantAuth, org: Organization, email: &Email) -> Result<Invited, Error> {
+    pub(super) async fn invite_admin(mut self, org: Organization, email: &Email) -> Result<Invited, Error> {
         let invitation = Invitation { org: &org, email, role: Role::OrgAdmin, by: Inviter::Operator(&self.actor) };
-        let (invite, token) = place_invite(auth, &mut self.tx, &invitation).await?;
+        let (invite, token) = place_invite(&self.auth, &mut self.tx, &invitation).await?;
         self.tx.commit().await?;
-        let url = auth.config().link(LinkedPage::Invite, org.slug.as_str(), token.expose());
+        let url = self.auth.config().link(LinkedPage::Invite, org.slug.as_str(), token.expose());
         Ok(Invited { org, invite: invite.summary(), token, url })
     }
 
@@ -147,7 +143,7 @@ impl Operator {
     /// [`Error::SlugTaken`].
     pub async fn create_organization(&self, new: NewOrganization) -> Result<Invited, Error> {
         let tx = self.auth.begin().await?;
-        self.deed(tx).create(&self.auth, new).await
+        self.deed(tx).create(new).await
     }
 
     /// Every organization, oldest first.
@@ -155,15 +151,14 @@ impl Operator {
     /// # Errors
     /// [`Error::Unavailable`].
     pub async fn organizations(&self) -> Result<Vec<Organization>, Error> {
-        let mut all = Vec::new();
-        let mut cursor = None;
+        let mut all: Vec<Organization> = Vec::new();
+        let mut page = Page::default();
         loop {
-            let page = Page::parse(None, cursor.as_deref())?;
             let list = page.cut(self.auth.store().read().await?.organizations().list(&page).await?);
             all.extend(list.items);
-            cursor = list.next_cursor;
-            if cursor.is_none() {
-                return Ok(all);
+            match all.last().filter(|_| list.next_cursor.is_some()) {
+                Some(last) => page = Page::after(last),
+                None => return Ok(all),
             }
         }
     }
@@ -175,7 +170,7 @@ impl Operator {
     pub async fn set_organization_status(&self, slug: &Slug, status: Status) -> Result<Organization, Error> {
         let (tx, org) = self.begin_in(slug).await?;
         let change = OrganizationChange { status: Some(status), ..OrganizationChange::default() };
-        self.deed(tx).change(&self.auth, org, change).await
+        self.deed(tx).change(org, change).await
     }
 
     /// Invites an org_admin, for an organization that nobody administers any more.
@@ -184,11 +179,11 @@ impl Operator {
     /// [`Error::UnknownOrganization`], [`Error::AlreadyMember`], [`Error::AlreadyInvited`].
     pub async fn invite_admin(&self, slug: &Slug, email: &Email) -> Result<Invited, Error> {
         let (tx, org) = self.begin_in(slug).await?;
-        self.deed(tx).invite_admin(&self.auth, org, email).await
+        self.deed(tx).invite_admin(org, email).await
     }
 
     fn deed(&self, tx: Tx) -> Deed {
-        Deed { tx, actor: Actor::System }
+        Deed { auth: self.auth.clone(), tx, actor: Actor::System }
     }
 
     pub(super) async fn begin_in(&self, slug: &Slug) -> Result<(Tx, Organization), Error> {

@@ -31,10 +31,10 @@ impl Member {
     /// # Errors
     /// [`Error::OperatorRequired`] unless this is the operators' organization, the account was appointed, its second factor is in
     /// force, and the session began with it within the last 12 hours.
-    pub async fn as_deployment_admin(&self) -> Result<DeploymentAdmin, Error> {
-        let factor = self.auth.store().read().await?.second_factors().find(self.user_id()).await?;
-        judge(&self.auth, &self.standing, factor.is_some_and(|factor| factor.enabled_at().is_some()))?;
-        Ok(DeploymentAdmin(self.clone()))
+    pub async fn into_deployment_admin(self) -> Result<DeploymentAdmin, Error> {
+        let is_guarded = self.auth.store().read().await?.second_factors().is_enabled(self.user_id()).await?;
+        judge(&self.auth, &self.standing, is_guarded)?;
+        Ok(DeploymentAdmin(self))
     }
 }
 
@@ -69,7 +69,7 @@ impl DeploymentAdmin {
     /// [`Error::SlugTaken`]; [`Error::OperatorRequired`] or [`Error::SessionRequired`] when the right ended meanwhile.
     pub async fn create_organization(&self, new: NewOrganization) -> Result<(Organization, InviteSummary), Error> {
         let (deed, _) = self.begin(None).await?;
-        let invited = deed.create(&self.0.auth, new).await?;
+        let invited = deed.create(new).await?;
         Ok((invited.org, invited.invite))
     }
 
@@ -80,7 +80,7 @@ impl DeploymentAdmin {
     /// [`Error::OperatorRequired`] or [`Error::SessionRequired`] when the right ended meanwhile.
     pub async fn change_organization(&self, slug: &Slug, change: OrganizationChange) -> Result<Organization, Error> {
         let (deed, org) = self.begin_in(slug).await?;
-        deed.change(&self.0.auth, org, change).await
+        deed.change(org, change).await
     }
 
     /// Invites an org_admin, for an organization that nobody administers any more. The link is mailed, and shown to nobody else.
@@ -90,7 +90,7 @@ impl DeploymentAdmin {
     /// [`Error::SessionRequired`] when the right ended meanwhile.
     pub async fn invite_admin(&self, slug: &Slug, email: &Email) -> Result<InviteSummary, Error> {
         let (deed, org) = self.begin_in(slug).await?;
-        Ok(deed.invite_admin(&self.0.auth, org, email).await?.invite)
+        Ok(deed.invite_admin(org, email).await?.invite)
     }
 
     async fn begin_in(&self, slug: &Slug) -> Result<(Deed, Organization), Error> {
@@ -118,8 +118,8 @@ impl DeploymentAdmin {
         tx.members().hold(member.org_id(), member.user_id()).await?.ok_or(Error::SessionRequired)?;
         tx.users().hold(member.user_id()).await?;
         let Write { mut tx, standing } = member.judge_again(tx).await?;
-        let factor = tx.second_factors().find(member.user_id()).await?;
-        judge(&member.auth, &standing, factor.is_some_and(|factor| factor.enabled_at().is_some()))?;
-        Ok((Deed { tx, actor: member.actor() }, found))
+        let is_guarded = tx.second_factors().is_enabled(member.user_id()).await?;
+        judge(&member.auth, &standing, is_guarded)?;
+        Ok((Deed { auth: member.auth.clone(), tx, actor: member.actor() }, found))
     }
 }

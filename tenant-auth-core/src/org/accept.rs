@@ -2,7 +2,7 @@
 //! the caller has. Looking at an invite never consumes it; accepting does, once.
 
 use crate::{
-    account::{Login, Opened, Opening, check_password, open_session, wait_for_second_factor},
+    account::{Entrant, Login, Opening, check_password},
     caller::{Client, Tenant},
     error::Error,
     event::{EventKind, InviteData, UserData},
@@ -80,16 +80,9 @@ impl Tenant {
         tx.push(Event::new(EventKind::InviteAccepted, &self.org, actor.clone(), &InviteData { invite: invite.summary() })?);
         let membership = join(&mut tx, &self.org, &account.user, invite.role, actor).await?;
         let opening = Opening { id: None, methods: vec![AuthMethod::Invite], client };
-        if tx.second_factors().find(&account.user.id).await?.is_some_and(|factor| factor.enabled_at().is_some()) {
-            let partial = wait_for_second_factor(&mut tx, self, &account, opening).await?;
-            tx.commit().await?;
-            return Ok(Login::SecondFactor(partial));
-        }
-        let standing = open_session(&mut tx, self, account, membership, opening).await?;
-        tx.commit().await?;
-
-        let tokens = self.auth.signer().issue(&standing.session)?;
-        Ok(Login::Session(Box::new(Opened { tokens, standing })))
+        let has_second_factor = tx.second_factors().is_enabled(&account.user.id).await?;
+        let entrant = Entrant { account, membership, opening };
+        if has_second_factor { self.wait_for_code(tx, entrant).await } else { self.enter(tx, entrant).await.map(Login::from) }
     }
 
     /// Who it is; a new account's password is checked and hashed here, before the transaction.

@@ -6,16 +6,16 @@ use tenant_auth_core::{Error, Page, Role, Status, Verification, testing::TestAut
 async fn a_role_counts_from_the_next_request() {
     let test = TestAuth::new().await;
     let member = test.signed_in(&test.member).await;
-    assert!(matches!(member.as_admin(), Err(Error::AdminRequired)));
+    assert!(matches!(member.into_admin(), Err(Error::AdminRequired)));
     test.org_admin().await.set_role(&test.member.id, Role::OrgAdmin).await.expect("an org_admin may");
-    test.signed_in(&test.member).await.as_admin().expect("an org_admin now");
+    test.signed_in(&test.member).await.into_admin().expect("an org_admin now");
 }
 
 #[tokio::test]
 async fn a_right_that_was_lost_writes_nothing() {
     let test = TestAuth::new().await;
     let grace = test.person("Grace Hopper", Role::OrgAdmin).await;
-    let right = test.signed_in(&grace).await.as_admin().expect("an org_admin");
+    let right = test.signed_in(&grace).await.into_admin().expect("an org_admin");
     test.org_admin().await.set_role(&grace.id, Role::Member).await.expect("an org_admin may");
     let refused = right.set_role(&test.member.id, Role::OrgAdmin).await;
     assert!(matches!(refused, Err(Error::AdminRequired)), "{refused:?}");

@@ -32,11 +32,11 @@ async fn a_slug_is_given_once() {
 async fn an_operator_by_session_is_appointed_and_guarded() {
     let test = TestAuth::with(|config| config.organizations.operator_org = Some(value(SLUG))).await;
     let member = test.signed_in(&test.admin).await;
-    assert!(matches!(member.as_deployment_admin().await, Err(Error::OperatorRequired)));
+    assert!(matches!(member.clone().into_deployment_admin().await, Err(Error::OperatorRequired)));
     test.auth.operator().appoint(&test.admin.email).await.expect("a member of the operators' organization");
     let setup = member.set_up_second_factor(&PASSWORD.into()).await.expect("none is in force");
     member.enable_second_factor(&test.one_time_password(&setup)).await.expect("the right code");
-    assert!(matches!(member.as_deployment_admin().await, Err(Error::OperatorRequired)), "that login had one factor");
+    assert!(matches!(member.into_deployment_admin().await, Err(Error::OperatorRequired)), "that login had one factor");
     test.clock.advance(std::time::Duration::from_secs(30));
     let Ok(Login::SecondFactor(token)) = test.org.login(credentials(&test.admin, PASSWORD)).await else {
         panic!("it is asked for")
@@ -44,7 +44,7 @@ async fn an_operator_by_session_is_appointed_and_guarded() {
     let waiting = test.org.waiting_login(token.token.expose()).await.expect("it waits");
     let opened = waiting.verify(&test.one_time_password(&setup)).await.expect("the right code");
     let member = test.org.authenticate(opened.tokens.access.expose()).await.expect("a live session");
-    let operator = member.as_deployment_admin().await.expect("all that is asked for");
+    let operator = member.into_deployment_admin().await.expect("all that is asked for");
     let new = |slug: &str| NewOrganization::new(value("Umbra"), value(slug), value("first@umbra.example"));
     operator.create_organization(new("umbra")).await.expect("the slug is free");
     test.auth.operator().dismiss(&test.admin.email).await.expect("they have an account");

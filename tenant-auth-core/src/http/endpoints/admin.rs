@@ -35,7 +35,7 @@ impl Caller for DeploymentAdmin {
         codes::OPERATOR_REQUIRED,
     ];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
-        Ok(Member::identify(context).await?.as_deployment_admin().await?)
+        Ok(Member::identify(context).await?.into_deployment_admin().await?)
     }
 }
 

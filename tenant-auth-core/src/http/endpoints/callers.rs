@@ -229,7 +229,7 @@ impl Caller for OrgAdmin {
         codes::ADMIN_REQUIRED,
     ];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
-        Ok(Member::identify(context).await?.as_admin()?)
+        Ok(Member::identify(context).await?.into_admin()?)
     }
 }
 

@@ -64,7 +64,7 @@ impl Admission for Member {
 /// An org_admin, with the right to act as one.
 impl Admission for OrgAdmin {
     async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
-        Ok(Member::admit(visitor).await?.as_admin()?)
+        Ok(Member::admit(visitor).await?.into_admin()?)
     }
 }
 

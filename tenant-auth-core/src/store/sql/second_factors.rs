@@ -60,6 +60,11 @@ impl<L: Link> SecondFactors<L> {
         fetch_optional!(self.0, SecondFactorRecord, FIND, user.as_str())
     }
 
+    /// Whether one is in force.
+    pub(crate) async fn is_enabled(self, user: &UserId) -> Result<bool, Error> {
+        Ok(self.find(user).await?.is_some_and(|factor| factor.enabled_at.is_some()))
+    }
+
     pub(crate) async fn count_codes(mut self, user: &UserId) -> Result<i64, Error> {
         Ok(fetch_scalar!(self.0, i64, COUNT_CODES, user.as_str())?.unwrap_or(0))
     }

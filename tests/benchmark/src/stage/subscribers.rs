@@ -44,15 +44,14 @@ impl Subscribers {
         let credentials = Credentials { email: email.parse()?, password: PASSWORD.into(), client: Client::default() };
         let Login::Session(opened) = tenant.login(credentials).await? else { return Err("a login took another step".into()) };
         let token = opened.tokens.access.expose().to_owned();
-        let member = tenant.authenticate(&token).await?;
-        let admin = member.as_admin()?;
+        let admin = tenant.authenticate(&token).await?.into_admin()?;
         for url in urls {
             let (url, events) = (url.clone(), EventSelection::parse(&["*"])?);
             admin.create_webhook(NewWebhook { url, events, description: "".parse()? }).await?;
         }
         auth.worker().tick().await?;
         store.close().await;
-        Ok(Self { slug, token, admin: member.user().id.clone() })
+        Ok(Self { slug, token, admin: admin.as_member().user().id.clone() })
     }
 
     /// A change with this number in its event.
