@@ -142,7 +142,7 @@ impl App {
     /// What was mailed to an address, oldest first, after the worker has sent what is due.
     pub async fn mail_to(&self, address: &str) -> Vec<Message> {
         self.tick().await;
-        self.outbox.sent().into_iter().filter(|mail| mail.to.eq_ignore_ascii_case(address)).collect()
+        self.outbox.sent().into_iter().filter(|mail| mail.to.as_str().eq_ignore_ascii_case(address)).collect()
     }
 
     /// The token of the newest link mailed to an address.

@@ -20,7 +20,7 @@ impl Mailbox {
     /// The token in the newest link that was mailed to an address.
     pub(crate) fn token_for(&self, address: &str) -> Option<String> {
         let mails = self.0.lock().ok()?;
-        let text = &mails.iter().rfind(|mail| mail.to == address)?.text;
+        let text = &mails.iter().rfind(|mail| mail.to.as_str() == address)?.text;
         Some(text.split("token=").nth(1)?.split_whitespace().next()?.to_owned())
     }
 }

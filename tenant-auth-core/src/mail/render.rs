@@ -26,7 +26,7 @@ impl Template {
     /// The mail to `recipient` that shows `values`.
     pub(super) fn message(&self, recipient: &Email, subject: String, values: &Value) -> Result<Message, Error> {
         Ok(Message {
-            to: recipient.as_str().to_owned(),
+            to: recipient.clone(),
             subject,
             text: render(self.text, values)?,
             html: render(self.html, values)?,

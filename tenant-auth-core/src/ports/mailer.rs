@@ -4,11 +4,13 @@ use std::fmt;
 
 use async_trait::async_trait;
 
+use crate::value::Email;
+
 /// One mail, ready to be sent.
 #[derive(Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Message {
-    /// The recipient's address, in its stored form.
-    pub to: String,
+    /// The recipient's address.
+    pub to: Email,
     /// The subject line.
     pub subject: String,
     /// The plain-text body.

@@ -75,7 +75,7 @@ fn decoded(part: &str) -> String {
 #[async_trait]
 impl Mailer for SmtpMailer {
     async fn send(&self, message: &Message) -> Result<(), MailError> {
-        let to = message.to.parse().map_err(|error| MailError::Permanent(format!("recipient: {error}")))?;
+        let to = message.to.as_str().parse().map_err(|error| MailError::Permanent(format!("recipient: {error}")))?;
         let mail = lettre::Message::builder()
             .from(self.from.clone())
             .to(Mailbox::new(None, to))
@@ -102,7 +102,24 @@ fn cause(error: &lettre::transport::smtp::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use lettre::Address;
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::value::Email;
+
+    proptest! {
+        /// A mail to an address that the mail library cannot read would be given up days after it was caused.
+        #[test]
+        fn every_email_is_an_address_to_the_mail_library(
+            local in "[a-zA-Z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}",
+            domain in "[a-zA-Z0-9ü-]{1,20}(\\.[a-zA-Z0-9-]{1,63}){0,3}",
+        ) {
+            if let Ok(email) = Email::parse(&format!("{local}@{domain}")) {
+                prop_assert!(email.as_str().parse::<Address>().is_ok(), "{email}");
+            }
+        }
+    }
 
     #[tokio::test]
     async fn urls_that_cannot_work_are_refused() {

@@ -87,7 +87,7 @@ impl Mailbox {
     }
 
     fn matching(&self, to: Option<&str>) -> Vec<Mail> {
-        let wanted = |mail: &&Mail| to.is_none_or(|to| mail.message.to.eq_ignore_ascii_case(to));
+        let wanted = |mail: &&Mail| to.is_none_or(|to| mail.message.to.as_str().eq_ignore_ascii_case(to));
         self.mails().iter().filter(wanted).cloned().collect()
     }
 
@@ -137,7 +137,7 @@ async fn page(State(mailbox): State<Arc<Mailbox>>) -> Response {
 
 fn article(mail: &Mail) -> String {
     let Message { to, subject, text, .. } = &mail.message;
-    let (to, subject, text) = (escaped(to), escaped(subject), linked(text));
+    let (to, subject, text) = (escaped(to.as_str()), escaped(subject), linked(text));
     let at = mail.sent_at.to_iso();
     format!("<article><h2>{subject}</h2><p>To {to}, <time datetime=\"{at}\">{at}</time></p><pre>{text}</pre><hr></article>")
 }
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     fn message(to: &str) -> Message {
-        Message { to: to.to_owned(), subject: "<b>".to_owned(), text: "see http://x/?a&\"b\n<i>".to_owned(), html: String::new() }
+        Message { to: to.parse().expect("an address"), subject: "<b>".to_owned(), text: "see http://x/?a&\"b\n<i>".to_owned(), html: String::new() }
     }
 
     #[tokio::test]

@@ -80,7 +80,7 @@ impl Stage {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let sent = self.outbox.sent();
         let unread = sent.iter().enumerate().skip(*read);
-        let mut to_them = unread.filter(|(_, mail)| mail.to.eq_ignore_ascii_case(address));
+        let mut to_them = unread.filter(|(_, mail)| mail.to.as_str().eq_ignore_ascii_case(address));
         let (index, link) = to_them.find_map(|(index, mail)| Some((index, link_in(&mail.text, start)?)))?;
         *read = index + 1;
         Some(link)

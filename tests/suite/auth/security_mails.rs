@@ -29,7 +29,7 @@ async fn only_notice(app: &App, address: &str, about: &str) -> Message {
     let mut mails = app.mail_to(address).await;
     assert_eq!(mails.len(), 1, "{mails:?}");
     let mail = mails.remove(0);
-    assert_eq!(mail.to, address);
+    assert_eq!(mail.to.as_str(), address);
     expect_notice(&mail, about);
     mail
 }

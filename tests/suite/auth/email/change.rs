@@ -53,7 +53,7 @@ async fn a_change_takes_effect_when_it_is_confirmed(app: &App) {
     assert_eq!(user(&member).await["email"], member.email());
     app.anonymous().login_with(NEXT, PASSWORD).await.expect(401);
     let mail = app.mail_to(NEXT).await.remove(0);
-    assert_eq!(mail.to, NEXT, "as typed");
+    assert_eq!(mail.to.as_str(), NEXT, "as typed");
     let token = linked_token(&mail, "change-email", "acme");
     let answer = confirm(&member, &token).await.expect(200);
     assert_eq!(shape(&answer.data()), ["message"]);

@@ -45,7 +45,7 @@ async fn the_mail_carries_the_link_as_text_and_html(app: &App) {
     app.tick().await;
     let taken = sink.taken();
     assert_eq!(taken.len(), 1);
-    assert_eq!(taken[0].to, "Nora@acme.example");
+    assert_eq!(taken[0].to.as_str(), "Nora@acme.example");
     let (text, html) = (taken[0].part("text/plain"), taken[0].part("text/html"));
     let beginning = format!("{PUBLIC_URL}/invite#org=acme&token=");
     let token: String = text.split(&beginning).nth(1).expect("a link").chars().take_while(|c| !c.is_whitespace()).collect();
