@@ -185,7 +185,7 @@ impl TestAuth {
     pub async fn mailed_token(&self, to: &Email) -> LinkToken {
         self.tick().await;
         let mails = self.mails.sent();
-        let mail = mails.iter().rfind(|mail| mail.to == to.as_str()).expect("a mail to that address");
+        let mail = mails.iter().rfind(|mail| mail.to == *to).expect("a mail to that address");
         let (_, rest) = mail.text.split_once("token=").expect("a link in the newest mail");
         rest.split_whitespace().next().unwrap_or_default().into()
     }

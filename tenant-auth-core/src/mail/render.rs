@@ -25,12 +25,7 @@ pub(super) const LETTER: Template = Template {
 impl Template {
     /// The mail to `recipient` that shows `values`.
     pub(super) fn message(&self, recipient: &Email, subject: String, values: &Value) -> Result<Message, Error> {
-        Ok(Message {
-            to: recipient.clone(),
-            subject,
-            text: render(self.text, values)?,
-            html: render(self.html, values)?,
-        })
+        Ok(Message { to: recipient.clone(), subject, text: render(self.text, values)?, html: render(self.html, values)? })
     }
 }
 

@@ -77,7 +77,7 @@ impl OrgAdmin {
         let mail = InviteMail { org: &write.standing.org, invite: &invite, token: &token, by: InvitedBy::Admin };
         let mail_id = mail_invite(auth, &mut write.tx, &mail).await?;
         write.invites().renew(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: &mail_id }).await?;
-        self.tell(&mut write, EventKind::InviteResent, &invite)?;
+        write.push(EventKind::InviteResent, &InviteData { invite: invite.summary() })?;
         write.commit().await?;
         Ok(invite)
     }
@@ -93,17 +93,13 @@ impl OrgAdmin {
             return Err(Error::NotFound("invite"));
         }
         write.mails().cancel(&mail_id).await?;
-        self.tell(&mut write, EventKind::InviteRevoked, &invite)?;
+        write.push(EventKind::InviteRevoked, &InviteData { invite: invite.summary() })?;
         write.commit().await
     }
 
     async fn pending(&self, write: &mut Write, id: &InviteId) -> Result<InviteRecord, Error> {
         let now = write.now();
         write.invites().find(self.0.org_id(), id, now).await?.ok_or(Error::NotFound("invite"))
-    }
-
-    fn tell(&self, write: &mut Write, kind: EventKind, invite: &Invite) -> Result<(), Error> {
-        write.push(kind, &InviteData { invite: invite.summary() })
     }
 }
 

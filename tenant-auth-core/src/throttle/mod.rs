@@ -37,14 +37,21 @@ const DAY: Duration = Duration::from_secs(24 * 3_600);
 const FIRST_BLOCK: Duration = Duration::from_secs(60);
 const LONGEST_BLOCK: Duration = Duration::from_secs(900);
 
+/// Which account is tried, and from where, as the tables name them.
+#[derive(Debug)]
+struct Origin {
+    account: String,
+    ip: String,
+}
+
 /// An attempt that has its places and is about to be judged.
 #[derive(Debug)]
 #[must_use = "an attempt that is never settled holds its places for a minute"]
 pub(crate) struct Attempt {
     auth: TenantAuth,
     limits: Vec<Limit>,
-    /// Account and address, for an attempt with a password.
-    origin: Option<(String, String)>,
+    /// For an attempt with a password.
+    origin: Option<Origin>,
     /// Given back to this process's other attempts when this one is settled.
     _places: Vec<OwnedSemaphorePermit>,
 }
@@ -68,7 +75,7 @@ impl TenantAuth {
         if !self.store().read().await?.throttles().knows(&account, &ip, since).await? {
             limits.extend(wide_limits(config, &account, client.ip.is_some().then_some(&ip)));
         }
-        self.reserve(limits, Some((account, ip))).await
+        self.reserve(limits, Some(Origin { account, ip })).await
     }
 
     /// Reserves places for an attempt at an account's second factor.
@@ -86,7 +93,7 @@ impl TenantAuth {
         self.reserve(vec![limit("code", 10, Duration::from_secs(900)), limit("code-day", 50, DAY)], None).await
     }
 
-    async fn reserve(&self, mut limits: Vec<Limit>, origin: Option<(String, String)>) -> Result<Attempt, Error> {
+    async fn reserve(&self, mut limits: Vec<Limit>, origin: Option<Origin>) -> Result<Attempt, Error> {
         // Transactions that lock several counters lock them in one order.
         limits.sort_by(|a, b| a.key.cmp(&b.key));
         let places = self.gates().pass(&limits).await?;
@@ -191,7 +198,7 @@ impl Attempt {
                 tx.throttles().release(&limit.key).await?;
             }
         }
-        if let Some((account, ip)) = &self.origin {
+        if let Some(Origin { account, ip }) = &self.origin {
             tx.throttles().know(account, ip).await?;
         }
         Ok(())

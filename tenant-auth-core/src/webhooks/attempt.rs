@@ -9,7 +9,7 @@ use crate::{
     model::{DeliveryError, DeliveryStatus, Webhook},
     ports::{RetryAfter, SendError, WebhookRequest, WebhookResponse},
     service::TenantAuth,
-    store::{Attempted, ClaimedDelivery, SealedSecret},
+    store::{Attempted, ClaimedDelivery, SealedSecret, Tx},
     time::Timestamp,
 };
 
@@ -49,8 +49,8 @@ impl Outcome {
 
 impl Endpoint {
     /// Opens the secrets that sign now.
-    pub(super) fn open(auth: &TenantAuth, webhook: Webhook, stored: &[SealedSecret]) -> Result<Self, Error> {
-        let secrets = stored.iter().map(|stored| secrets::open(auth, &webhook.org_id, stored)).collect::<Result<_, _>>()?;
+    pub(super) fn open(tx: &Tx, webhook: Webhook, stored: &[SealedSecret]) -> Result<Self, Error> {
+        let secrets = stored.iter().map(|stored| secrets::open(tx, &webhook.org_id, stored)).collect::<Result<_, _>>()?;
         Ok(Self { webhook, secrets })
     }
 }

@@ -47,7 +47,7 @@ pub(super) async fn claim(auth: &TenantAuth, due: &[DueEndpoint], left: &mut Lef
 async fn claim_at(auth: &TenantAuth, tx: &mut Tx, due: &WebhookId, places: usize) -> Result<Option<Claimed>, Error> {
     let lease_until = tx.now().plus(auth.config().webhooks.timeout + LEASE_MARGIN);
     let Some(held) = tx.webhooks().hold_endpoint(due).await? else { return Ok(None) };
-    match open(auth, tx, held).await? {
+    match open(tx, held).await? {
         Ok(endpoint) if endpoint.webhook.status == WebhookStatus::Disabled => {
             // It was disabled while an event was being turned into this.
             tx.deliveries().cancel_pending(due).await?;
@@ -68,12 +68,12 @@ async fn claim_at(auth: &TenantAuth, tx: &mut Tx, due: &WebhookId, places: usize
 }
 
 /// Opens the secrets that sign now. The outer error is the database's, the inner one the endpoint's.
-async fn open(auth: &TenantAuth, tx: &mut Tx, held: Result<Webhook, Error>) -> Result<Result<Endpoint, Error>, Error> {
+async fn open(tx: &mut Tx, held: Result<Webhook, Error>) -> Result<Result<Endpoint, Error>, Error> {
     let webhook = match held {
         Ok(webhook) => webhook,
         Err(error) => return Ok(Err(error)),
     };
     let now = tx.now();
     let stored = tx.webhooks().secrets(&webhook.org_id, &webhook.id, now).await?;
-    Ok(Endpoint::open(auth, webhook, &stored))
+    Ok(Endpoint::open(tx, webhook, &stored))
 }

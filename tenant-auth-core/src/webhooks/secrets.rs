@@ -7,7 +7,6 @@ use crate::{
     model::Webhook,
     sealed::Place,
     secret::random_text,
-    service::TenantAuth,
     store::{SealedSecret, Tx},
 };
 
@@ -20,8 +19,8 @@ pub(super) fn make(tx: &Tx, webhook: &Webhook) -> Result<(SigningSecret, SealedS
 }
 
 /// A stored secret, opened.
-pub(super) fn open(auth: &TenantAuth, org: &OrgId, stored: &SealedSecret) -> Result<SigningSecret, Error> {
-    let plain = auth.master_keys().open(&stored.sealed, place(&stored.id, org));
+pub(super) fn open(tx: &Tx, org: &OrgId, stored: &SealedSecret) -> Result<SigningSecret, Error> {
+    let plain = tx.open(&stored.sealed, place(&stored.id, org));
     let plain = plain.ok_or_else(|| Error::internal("a webhook's secret does not open"))?;
     SigningSecret::parse(str::from_utf8(&plain).map_err(Error::internal)?).map_err(Error::internal)
 }

@@ -179,7 +179,12 @@ mod tests {
     use super::*;
 
     fn message(to: &str) -> Message {
-        Message { to: to.parse().expect("an address"), subject: "<b>".to_owned(), text: "see http://x/?a&\"b\n<i>".to_owned(), html: String::new() }
+        Message {
+            to: to.parse().expect("an address"),
+            subject: "<b>".to_owned(),
+            text: "see http://x/?a&\"b\n<i>".to_owned(),
+            html: String::new(),
+        }
     }
 
     #[tokio::test]
@@ -206,9 +211,9 @@ mod tests {
 
     #[test]
     fn a_mail_is_shown_as_text() {
-        let html = article(&Mail { message: message("<x>@example.com"), sent_at: Timestamp::from_millis(0) });
+        let html = article(&Mail { message: message("x'&y@example.com"), sent_at: Timestamp::from_millis(0) });
         assert!(
-            html.contains("<h2>&lt;b&gt;</h2>") && html.contains("&lt;i&gt;</pre>") && html.contains("To &lt;x&gt;@"),
+            html.contains("<h2>&lt;b&gt;</h2>") && html.contains("&lt;i&gt;</pre>") && html.contains("To x&#39;&amp;y@"),
             "{html}"
         );
         assert!(html.contains("<a href=\"http://x/?a&amp;&quot;b\""), "{html}");
