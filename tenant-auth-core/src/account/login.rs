@@ -3,7 +3,7 @@
 //! transaction holds the account at the epoch that was read then, so that a login in flight with an old password comes to nothing.
 
 use crate::{
-    account::{Opening, open_session, wait_for_second_factor},
+    account::{Entrant, Opening, open_session, wait_for_second_factor},
     caller::{Client, Tenant},
     error::Error,
     metrics::LoginOutcome,
@@ -72,13 +72,6 @@ struct Proved {
     account: Account,
     /// The stored hash is weaker than the settings ask for now.
     is_outdated: bool,
-}
-
-/// Somebody who proved who they are, about to get a session, with a membership that the transaction holds.
-pub(crate) struct Entrant {
-    pub(crate) account: Account,
-    pub(crate) membership: Membership,
-    pub(crate) opening: Opening,
 }
 
 impl Tenant {

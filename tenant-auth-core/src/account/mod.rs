@@ -13,14 +13,13 @@ mod two_factor;
 mod verify_two_factor;
 
 pub use email::NewEmail;
-pub(crate) use login::Entrant;
 pub use login::{Credentials, Login, Opened};
 pub use logout::Leaving;
 pub use password::NewPassword;
 pub(crate) use password_rules::check_password;
 pub use profile::ProfileUpdate;
 pub(crate) use recovery::fulfil_reset_request;
-pub(crate) use sessions::{Ending, Opening, end_all_others, tell_ended, tell_user};
+pub(crate) use sessions::{Ending, Entrant, Opening, end_all_others, tell_ended, tell_user};
 use sessions::{open_session, wait_for_second_factor};
 pub use two_factor::{RecoveryCodes, SecondFactorSetup, SecondFactorStatus};
 pub use verify_two_factor::WaitingLogin;

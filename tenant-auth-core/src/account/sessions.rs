@@ -3,16 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use super::Entrant;
 use crate::{
     caller::{Client, Member, Tenant, Write},
     error::Error,
     event::{EndReason, EventKind, SessionData, UserData},
     id::{SessionId, UserId},
-    model::{AuthMethod, OrgRef, Session, SessionSummary, User},
+    model::{AuthMethod, Membership, OrgRef, Session, SessionSummary, User},
     page::{List, Page},
     service::TenantAuth,
-    store::{Actor, Ended, Event, PendingLogin, Standing, Tx},
+    store::{Account, Actor, Ended, Event, PendingLogin, Standing, Tx},
     time::Timestamp,
     token::PartialToken,
 };
@@ -34,6 +33,13 @@ pub(crate) struct Opening {
     pub(crate) id: Option<SessionId>,
     pub(crate) methods: Vec<AuthMethod>,
     pub(crate) client: Client,
+}
+
+/// Somebody who proved who they are, about to get a session, with a membership that the transaction holds.
+pub(crate) struct Entrant {
+    pub(crate) account: Account,
+    pub(crate) membership: Membership,
+    pub(crate) opening: Opening,
 }
 
 /// Opens a session for a person whose membership this transaction holds. Beyond the limit the oldest sessions end.
