@@ -3,10 +3,11 @@
 use actix_web::{
     HttpRequest, HttpResponse, HttpResponseBuilder,
     http::{StatusCode, header as actix},
+    rt::time::timeout,
     web,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri};
-use tenant_auth_core::http::{BODY_LIMIT, Body, Visitor};
+use tenant_auth_core::http::{BODY_LIMIT, BODY_TIMEOUT, Body, Visitor};
 
 /// The raw URI, not actix's decoded match: the core decodes, once. `None` only for what cannot be a request in http 1.
 pub(crate) fn request<B>(from: &HttpRequest, body: B) -> Option<Request<B>> {
@@ -43,12 +44,13 @@ pub(crate) fn status(from: http::StatusCode) -> StatusCode {
     StatusCode::from_u16(from.as_u16()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
-/// Reads at most the limit; what is longer is not read to its end.
+/// Reads at most the limit and no longer than a body may take; what is longer or slower is not read to its end.
 pub(crate) async fn body(payload: web::Payload) -> Body {
-    match payload.to_bytes_limited(BODY_LIMIT).await {
-        Ok(Ok(bytes)) => Body::Complete(bytes),
-        Ok(Err(_)) => Body::Broken,
-        Err(_) => Body::TooLarge,
+    match timeout(BODY_TIMEOUT, payload.to_bytes_limited(BODY_LIMIT)).await {
+        Err(_) => Body::TimedOut,
+        Ok(Ok(Ok(bytes))) => Body::Complete(bytes),
+        Ok(Ok(Err(_))) => Body::Broken,
+        Ok(Err(_)) => Body::TooLarge,
     }
 }
 

@@ -38,11 +38,14 @@ mod guard;
 
 #[cfg(feature = "panel")]
 use actix_web::Resource;
-use actix_web::{HttpRequest, HttpResponse, Scope, web};
+use actix_web::{HttpRequest, HttpResponse, Scope, http::ConnectionType, web};
 pub use guard::{Auth, Rejection, guard, require};
 #[cfg(feature = "panel")]
-use tenant_auth_core::http::{Body, Pages};
-use tenant_auth_core::{TenantAuth, http::Service};
+use tenant_auth_core::http::Pages;
+use tenant_auth_core::{
+    TenantAuth,
+    http::{Body, Service},
+};
 
 /// Every operation of the service, to be added to the host's app at its root. Only paths below [`Service::base_path`] are taken.
 pub fn routes(auth: &TenantAuth) -> Scope {
@@ -70,8 +73,15 @@ async fn show(pages: web::Data<Pages>, request: HttpRequest) -> HttpResponse {
 /// Translates one request and its answer.
 async fn carry(service: web::Data<Service>, request: HttpRequest, payload: web::Payload) -> HttpResponse {
     let peer = request.peer_addr().map(|peer| peer.ip());
-    match convert::request(&request, convert::body(payload).await) {
+    let body = convert::body(payload).await;
+    let is_late = matches!(body, Body::TimedOut);
+    let mut response = match convert::request(&request, body) {
         Some(request) => convert::response(service.call(request, peer).await),
         None => convert::response(Service::unreadable()),
+    };
+    if is_late {
+        // What still comes of the body would be taken for the next request.
+        response.head_mut().set_connection_type(ConnectionType::Close);
     }
+    response
 }

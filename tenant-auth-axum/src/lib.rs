@@ -38,14 +38,16 @@ use axum::{
     Router,
     body::{self, Body},
     extract::{ConnectInfo, OriginalUri, Request},
+    http::{HeaderValue, header},
     response::Response,
     routing,
 };
 pub use guard::{Auth, Guard, Rejection, guard};
 use tenant_auth_core::{
     TenantAuth,
-    http::{BODY_LIMIT, Body as CoreBody, Service},
+    http::{BODY_LIMIT, BODY_TIMEOUT, Body as CoreBody, Service},
 };
+use tokio::time::timeout;
 
 /// Every operation of the service, to be merged into the host's router at its root. Only paths below [`Service::base_path`] are
 /// taken.
@@ -75,7 +77,13 @@ async fn carry(service: Service, request: Request) -> Response {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
     let (parts, body) = with_full_path(request).into_parts();
     let body = read(body).await;
-    service.call(axum::http::Request::from_parts(parts, body), peer).await.map(Body::from)
+    let is_late = matches!(body, CoreBody::TimedOut);
+    let mut response = service.call(axum::http::Request::from_parts(parts, body), peer).await.map(Body::from);
+    if is_late {
+        // What still comes of the body would be taken for the next request.
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
 }
 
 /// A router that nests ours may have shortened the path.
@@ -86,12 +94,13 @@ fn with_full_path(mut request: Request) -> Request {
     request
 }
 
-/// Reads at most the limit; what is longer is not read to its end.
+/// Reads at most the limit and no longer than a body may take; what is longer or slower is not read to its end.
 async fn read(body: Body) -> CoreBody {
-    match body::to_bytes(body, BODY_LIMIT).await {
-        Ok(bytes) => CoreBody::Complete(bytes),
-        Err(error) if is_too_long(&error) => CoreBody::TooLarge,
-        Err(_) => CoreBody::Broken,
+    match timeout(BODY_TIMEOUT, body::to_bytes(body, BODY_LIMIT)).await {
+        Err(_) => CoreBody::TimedOut,
+        Ok(Ok(bytes)) => CoreBody::Complete(bytes),
+        Ok(Err(error)) if is_too_long(&error) => CoreBody::TooLarge,
+        Ok(Err(_)) => CoreBody::Broken,
     }
 }
 

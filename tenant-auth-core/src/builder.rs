@@ -16,6 +16,7 @@ use crate::{
     keys::{self, Keyring, KeyringError},
     metrics::WorkMeter,
     ports::{Argon2Hasher, Clock, Entropy, Mailer, OsEntropy, PasswordHasher, Resolver, Sender, SystemClock, SystemResolver},
+    readiness::Readiness,
     sealed::MasterKeys,
     service::{AfterCommit, Inner, Metrics, TenantAuth},
     store::{Context, Store, Transactions},
@@ -193,6 +194,7 @@ impl Builder {
             gates: Gates::default(),
             metrics,
             runtime,
+            readiness: Readiness::default(),
         }))
     }
 }

@@ -53,6 +53,7 @@ mod org;
 mod page;
 pub mod ports;
 mod principal;
+mod readiness;
 #[cfg(feature = "http")]
 mod schema;
 mod sealed;
@@ -114,7 +115,7 @@ pub use service::TenantAuth;
 pub use store::Postgres;
 #[cfg(feature = "sqlite")]
 pub use store::Sqlite;
-pub use store::Store;
+pub use store::{SchemaError, Store};
 pub use time::Timestamp;
 pub use token::{PartialToken, Tokens};
 pub use value::{AppUrl, Bio, Description, DisplayName, Email, Metadata, Origin, Phone, Plan, Rejected, Slug, WebhookUrl};

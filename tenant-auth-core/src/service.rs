@@ -17,6 +17,7 @@ use crate::{
     metrics,
     model::EventKind,
     ports::{Clock, Entropy, Mailer, PasswordHasher, Resolver, Sender},
+    readiness::Readiness,
     sealed::MasterKeys,
     store::{Committed, FollowUp, Store, Swept, Transactions, Tx},
     throttle::Gates,
@@ -55,6 +56,7 @@ pub(crate) struct Inner {
     pub(crate) gates: Gates,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) runtime: Handle,
+    pub(crate) readiness: Readiness,
 }
 
 impl From<Inner> for TenantAuth {
@@ -92,12 +94,19 @@ impl TenantAuth {
         &self.inner.config
     }
 
-    /// Whether the database answers; keys and tables were proved when the service was built.
+    /// Whether requests can be served now: the database takes a write, SQLite's file is still the one that was opened, and every
+    /// signing key can be read. Answers within two seconds.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] when it does not.
+    /// [`Error::Unavailable`] when they cannot; the log says why.
     pub async fn ready(&self) -> Result<(), Error> {
-        self.store().read().await?.signing_keys().list().await.map(drop)
+        let is_ready = self.inner.readiness.is_given(self.store(), &self.inner.keyring).await;
+        if is_ready { Ok(()) } else { Err(Error::Unavailable) }
+    }
+
+    /// Whether the database takes writes, for the metrics.
+    pub(crate) async fn is_writable(&self) -> bool {
+        self.inner.readiness.is_writable(self.store(), &self.inner.keyring).await
     }
 
     pub(crate) fn store(&self) -> &Store {

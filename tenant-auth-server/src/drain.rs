@@ -1,14 +1,9 @@
-//! Stopping without dropping anybody. On SIGTERM or SIGINT the server first says so (`/health/ready` turns 503) while requests
-//! in flight finish, a few seconds at most; then it stops accepting and lets go of idle connections; and 30 s after the signal
-//! it ends whatever is left. A second signal ends it at once.
+//! Stopping without dropping anybody. On SIGTERM or SIGINT the server first says so (`/health/ready` turns 503) and goes on
+//! answering for a notice, so that load balancers look elsewhere before the port closes; then it stops accepting, lets go of idle
+//! connections and finishes requests in flight; and 30 s later it ends whatever is left. A second signal ends it at once.
 
 use std::time::Duration;
 
-use axum::{
-    extract::{Request, State},
-    middleware::Next,
-    response::Response,
-};
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
     sync::watch,
@@ -16,17 +11,14 @@ use tokio::{
 
 use crate::failure::Failure;
 
-/// How long a server that is still answering keeps accepting, so that a load balancer sees the 503 before it sees a closed port.
-const NOTICE: Duration = Duration::from_secs(5);
-
-/// How long requests in flight may take, from the signal on (behaviour.md, B125).
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+/// How long requests in flight may take, after the notice (behaviour.md, B125).
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How far the stop has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     Serving,
-    /// Not ready any more; requests are still answered.
+    /// Not ready any more; everything is still answered.
     Draining,
     /// Nothing is accepted any more.
     Closed,
@@ -36,13 +28,13 @@ enum Phase {
 #[derive(Debug, Clone)]
 pub(crate) struct Drain {
     phase: watch::Sender<Phase>,
-    in_flight: watch::Sender<usize>,
+    notice: Duration,
 }
 
 impl Drain {
-    /// A server that is not stopping.
-    pub(crate) fn new() -> Self {
-        Self { phase: watch::Sender::new(Phase::Serving), in_flight: watch::Sender::new(0) }
+    /// A server that is not stopping. `notice` is how long it will go on answering once it says that it stops.
+    pub(crate) fn new(notice: Duration) -> Self {
+        Self { phase: watch::Sender::new(Phase::Serving), notice }
     }
 
     /// Whether a stop has begun.
@@ -50,52 +42,26 @@ impl Drain {
         *self.phase.borrow() > Phase::Serving
     }
 
-    /// Resolves when the stop begins; the worker claims nothing more then.
-    pub(crate) fn begun(&self) -> impl Future<Output = ()> + Send + 'static {
-        self.reached(Phase::Draining)
-    }
-
-    /// Resolves when nothing more is to be accepted.
-    pub(crate) fn closed(&self) -> impl Future<Output = ()> + Send + 'static {
-        self.reached(Phase::Closed)
-    }
-
-    fn reached(&self, phase: Phase) -> impl Future<Output = ()> + Send + 'static {
+    /// Resolves when nothing more is to be accepted, and the worker is to claim nothing more.
+    pub(crate) fn closed(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut phases = self.phase.subscribe();
         async move {
             // An error means that the server is gone, which is as good as closed.
-            let _ = phases.wait_for(|now| *now >= phase).await;
+            let _ = phases.wait_for(|now| *now >= Phase::Closed).await;
         }
     }
 
-    /// Begins the stop; returns when the listener may go.
+    /// Begins the stop; returns when the listener may go. The whole notice is waited for, for between two requests there are none in
+    /// flight, and a load balancer still sends the next one here.
     pub(crate) async fn begin(&self) {
         self.phase.send_replace(Phase::Draining);
-        let mut in_flight = self.in_flight.subscribe();
-        let _ = tokio::time::timeout(NOTICE, in_flight.wait_for(|count| *count == 0)).await;
+        tokio::time::sleep(self.notice).await;
         self.phase.send_replace(Phase::Closed);
     }
-}
 
-/// Counts the requests in flight.
-pub(crate) async fn count(State(drain): State<Drain>, request: Request, next: Next) -> Response {
-    let _counted = Counted::one_of(&drain.in_flight);
-    next.run(request).await
-}
-
-/// One request in flight, also when its client hangs up and its future is dropped.
-struct Counted<'d>(&'d watch::Sender<usize>);
-
-impl<'d> Counted<'d> {
-    fn one_of(in_flight: &'d watch::Sender<usize>) -> Self {
-        in_flight.send_modify(|count| *count += 1);
-        Self(in_flight)
-    }
-}
-
-impl Drop for Counted<'_> {
-    fn drop(&mut self) {
-        self.0.send_modify(|count| *count -= 1);
+    /// How long a stop may take in all.
+    pub(crate) fn patience(&self) -> Duration {
+        self.notice + PATIENCE
     }
 }
 

@@ -3,9 +3,9 @@
 
 use std::{io, net::SocketAddr};
 
-use tenant_auth_core::Error;
+use tenant_auth_core::{Error, SchemaError};
 
-use crate::settings::Refused;
+use crate::settings::{DATABASE_URL, Refused};
 
 /// Why the program stopped.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +52,7 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
             Error::Unavailable => Self::DatabaseAway,
+            Error::Internal(cause) if cause.is::<SchemaError>() => Refused::setting(&DATABASE_URL, cause.to_string()).into(),
             Error::Internal(cause) => Self::Service(format!("Internal error: {cause}")),
             Error::UnknownOrganization => {
                 Self::Service("There is no organization with this slug. 'tenant-auth-server org list' shows them.".to_owned())

@@ -3,16 +3,19 @@
 
 mod answer;
 mod cli;
+mod connections;
+mod database_mark;
 mod dev;
 mod drain;
 mod failure;
 mod health;
 mod logging;
 mod metrics;
+mod process;
 mod serve;
 mod settings;
 
-use std::{io::Write, process::ExitCode};
+use std::process::ExitCode;
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -21,10 +24,7 @@ async fn main() -> ExitCode {
     match cli::run().await {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            for line in failure.to_string().lines() {
-                // Where stderr is closed, the exit code still tells.
-                let _ = writeln!(std::io::stderr(), "error: {line}");
-            }
+            logging::complain(&failure.to_string());
             ExitCode::FAILURE
         }
     }

@@ -1,5 +1,7 @@
-//! What Prometheus asks. It has a listener of its own, which answers nothing else, so that the metrics are not where the public
-//! is, and the API is not where the metrics are. It stops with the server.
+//! What Prometheus asks. It has a listener of its own, so that the metrics are not where the public is, and the API is not where the
+//! metrics are. The listener also answers health checks, which must get through when the public listener's connections are taken.
+
+use std::{fmt::Write, sync::Arc};
 
 use axum::{
     Router,
@@ -11,23 +13,31 @@ use axum::{
 };
 use tenant_auth_core::TenantAuth;
 
-use crate::answer;
+use crate::{answer, connections::Places, process};
 
 /// The format in which the core writes.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// `GET /metrics`, and nothing else.
-pub(crate) fn routes(auth: TenantAuth) -> Router {
-    Router::new()
-        .route("/metrics", get(metrics))
-        .fallback(answer::not_found)
-        .method_not_allowed_fallback(answer::method_not_allowed)
-        .with_state(auth)
+#[derive(Clone)]
+struct Metrics {
+    auth: TenantAuth,
+    places: Arc<Places>,
 }
 
-async fn metrics(State(auth): State<TenantAuth>) -> Response {
+/// `GET /metrics`, beside `health`. `places` are the public listener's.
+pub(crate) fn routes(auth: TenantAuth, places: Arc<Places>, health: Router) -> Router {
+    Router::new()
+        .route("/metrics", get(metrics))
+        .with_state(Metrics { auth, places })
+        .merge(health)
+        .fallback(answer::not_found)
+        .method_not_allowed_fallback(answer::method_not_allowed)
+}
+
+async fn metrics(State(Metrics { auth, places }): State<Metrics>) -> Response {
     match auth.metrics_text().await {
-        Ok(text) => {
+        Ok(mut text) => {
+            add(&mut text, &places);
             let mut response = Response::new(Body::from(text));
             response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(OPEN_METRICS));
             response
@@ -37,4 +47,26 @@ async fn metrics(State(auth): State<TenantAuth>) -> Response {
             answer::error(StatusCode::INTERNAL_SERVER_ERROR, "internal", "The metrics cannot be written. The log says why.")
         }
     }
+}
+
+/// Adds what only the program knows before the end of the core's text.
+fn add(text: &mut String, places: &Places) {
+    let end = "# EOF\n";
+    text.truncate(text.len() - if text.ends_with(end) { end.len() } else { 0 });
+    let [most, taken, displaced, refused] = places.told();
+    for (name, kind, help, value) in [
+        ("connections_max", "gauge", "The most connections of clients at once.", most),
+        ("connections", "gauge", "Connections of clients.", taken),
+        ("connections_displaced", "counter", "Connections closed for a newcomer of another network.", displaced),
+        ("connections_refused", "counter", "Newcomers closed because all connections were taken.", refused),
+    ] {
+        let suffix = if kind == "counter" { "_total" } else { "" };
+        // Writing to a string does not fail.
+        let _ = write!(
+            text,
+            "# HELP tenant_auth_{name} {help}\n# TYPE tenant_auth_{name} {kind}\ntenant_auth_{name}{suffix} {value}\n"
+        );
+    }
+    text.push_str(&process::metrics());
+    text.push_str(end);
 }

@@ -2,19 +2,21 @@
 //! leaves in order when told to. Listening starts last, so that an open port means a working service.
 
 use std::{
-    io::Write,
     net::SocketAddr,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use axum::{Router, middleware, serve::ListenerExt};
-use tenant_auth_core::{BuildError, Error, SetupError, Store, TenantAuth, ports::Mailer};
+use axum::Router;
+use ipnet::IpNet;
+use tenant_auth_core::{BuildError, Error, SchemaError, SetupError, Store, TenantAuth, ports::Mailer};
 use tokio::net::TcpListener;
 
 use crate::{
     answer,
-    drain::{self, Drain, Signals},
+    connections::{self, Places},
+    database_mark::DatabaseMark,
+    drain::{Drain, Signals},
     failure::Failure,
     health, logging, metrics,
     settings::{self, Deployment, Input, Server},
@@ -33,6 +35,7 @@ pub(crate) async fn run(input: &Input) -> Result<(), Failure> {
     logging::start(&settings.log_filter, settings.log_format);
     logging::warn_of(&settings.deployment.warnings);
     let mut signals = Signals::catch()?;
+    let open_files = connections::raise_open_files();
     let opened = tokio::select! {
         opened = open_patiently(&settings) => opened?,
         () = signals.received() => return Ok(()), // told to stop before there was anything to stop
@@ -42,7 +45,13 @@ pub(crate) async fn run(input: &Input) -> Result<(), Failure> {
         None => None,
     };
     let public = listen(settings.listen, "TENANT_AUTH_LISTEN").await?;
-    until_stopped(opened, Listeners { public, metrics }, Router::new(), signals).await
+    let deployment = &settings.deployment;
+    let rules = Rules {
+        connections: connections::affordable(u64::from(settings.connections), open_files, deployment.database.connections),
+        proxies: deployment.config.network.trusted_proxies.clone(),
+        drain_notice: settings.drain_notice,
+    };
+    until_stopped(opened, Front { public, metrics, rules, extra: Router::new() }, signals).await
 }
 
 /// A database that is starting too is waited for; one that refuses us is not. A SQLite file that cannot be opened will not
@@ -72,7 +81,9 @@ pub(crate) struct Opened {
 /// # Errors
 /// [`Failure`], naming the setting that is in the way where one is.
 pub(crate) async fn open(deployment: &Deployment, mailer: Option<Arc<dyn Mailer>>) -> Result<Opened, Failure> {
+    let mark = DatabaseMark::of(&deployment.database.url)?;
     let store = Store::open(&deployment.database.url, deployment.database.connections).await.map_err(Failure::of_opening)?;
+    mark.keep();
     let builder = TenantAuth::builder().store(store.clone());
     let builder = builder.master_keys(deployment.master_keys.clone()).config(deployment.config.clone());
     let builder = match mailer {
@@ -87,58 +98,67 @@ pub(crate) async fn open(deployment: &Deployment, mailer: Option<Arc<dyn Mailer>
 /// # Errors
 /// [`Failure::AddressInUse`], or what else the system says.
 pub(crate) async fn listen(address: SocketAddr, setting: &'static str) -> Result<TcpListener, Failure> {
-    TcpListener::bind(address).await.map_err(|cause| match cause.kind() {
+    connections::bind(address).map_err(|cause| match cause.kind() {
         std::io::ErrorKind::AddrInUse => Failure::AddressInUse(address, setting),
         _ => Failure::System { doing: format!("Listening on {address} (choose another address with {setting})"), cause },
     })
 }
 
-/// Where the server is reached.
-pub(crate) struct Listeners {
+/// Where and how the server is reached.
+pub(crate) struct Front {
     /// By everybody.
     pub(crate) public: TcpListener,
-    /// By Prometheus.
+    /// By Prometheus, and by health checks when the public one is overrun.
     pub(crate) metrics: Option<TcpListener>,
+    pub(crate) rules: Rules,
+    /// What the public listener answers beside the service.
+    pub(crate) extra: Router,
 }
+
+/// What bounds connections, and how a stop is announced.
+pub(crate) struct Rules {
+    /// The most that are open at once on the public listener.
+    pub(crate) connections: usize,
+    /// Whose connections are not counted as one client's.
+    pub(crate) proxies: Vec<IpNet>,
+    /// How long a stopping server goes on answering while it says that it is not ready.
+    pub(crate) drain_notice: Duration,
+}
+
+/// Connections of the metrics listener: it is for few, and must not use up the files.
+const METRICS_CONNECTIONS: usize = 32;
 
 /// Answers requests on the listeners and works off the outbox until a signal comes, then stops in order.
 ///
 /// # Errors
 /// [`Failure`] when the server or its worker ends by itself: a supervisor should start the program again.
-pub(crate) async fn until_stopped(
-    opened: Opened,
-    listeners: Listeners,
-    extra: Router,
-    mut signals: Signals,
-) -> Result<(), Failure> {
+pub(crate) async fn until_stopped(opened: Opened, front: Front, mut signals: Signals) -> Result<(), Failure> {
     let Opened { auth, store } = opened;
-    let Listeners { public: listener, metrics: metrics_listener } = listeners;
-    let address = address_of(&listener)?;
-    let drain = Drain::new();
+    let Front { public, metrics, rules, extra } = front;
+    let address = address_of(&public)?;
+    let drain = Drain::new(rules.drain_notice);
+    let places = Places::new(rules.connections, rules.proxies);
+    let health = health::routes(auth.clone(), drain.clone());
     let app = tenant_auth_axum::routes(&auth)
         .merge(tenant_auth_axum::panel(&auth))
-        .layer(middleware::from_fn_with_state(drain.clone(), drain::count))
-        .merge(health::routes(auth.clone(), drain.clone()))
+        .merge(health.clone())
         .merge(extra)
         .fallback(answer::not_found)
-        .method_not_allowed_fallback(answer::method_not_allowed)
-        .into_make_service_with_connect_info::<SocketAddr>();
-    // Answers are small and whole: waiting to fill a packet only delays them.
-    let listener = listener.tap_io(|socket| drop(socket.set_nodelay(true)));
-    let closed = drain.closed();
-    let mut server = tokio::spawn(async move { axum::serve(listener, app).with_graceful_shutdown(closed).await });
+        .method_not_allowed_fallback(answer::method_not_allowed);
+    let mut server = tokio::spawn(connections::serve(public, app, Arc::clone(&places), drain.clone()));
     let mut metrics_server = None;
-    if let Some(listener) = metrics_listener {
-        let (address, app, closed) = (address_of(&listener)?, metrics::routes(auth.clone()), drain.closed());
-        metrics_server = Some(tokio::spawn(async move { axum::serve(listener, app).with_graceful_shutdown(closed).await }));
-        let _ = writeln!(std::io::stdout(), "metrics are at http://{address}/metrics");
+    if let Some(listener) = metrics {
+        let address = address_of(&listener)?;
+        let app = metrics::routes(auth.clone(), places, health);
+        let own_places = Places::new(METRICS_CONNECTIONS, Vec::new());
+        metrics_server = Some(tokio::spawn(connections::serve(listener, app, own_places, drain.clone())));
+        logging::announce(&format!("metrics are at http://{address}/metrics"));
         tracing::info!(%address, "listening for Prometheus");
     }
-    let (worker, begun) = (auth.worker(), drain.begun());
-    let mut worker = tokio::spawn(async move { worker.run_until(begun).await });
+    let (worker, closed) = (auth.worker(), drain.closed());
+    let mut worker = tokio::spawn(async move { worker.run_until(closed).await });
 
-    // Where stdout is closed, the log tells.
-    let _ = writeln!(std::io::stdout(), "tenant-auth-server {} listens on http://{address}", env!("CARGO_PKG_VERSION"));
+    logging::announce(&format!("tenant-auth-server {} listens on http://{address}", env!("CARGO_PKG_VERSION")));
     tracing::info!(%address, "listening");
 
     tokio::select! {
@@ -146,7 +166,9 @@ pub(crate) async fn until_stopped(
         ended = &mut server => return Err(Failure::Service(format!("The server ended by itself: {ended:?}. Start it again."))),
         ended = &mut worker => return Err(Failure::Service(format!("The worker ended by itself: {ended:?}. Start the server again."))),
     }
-    tracing::info!("stopping: requests in flight are finished first");
+    tracing::info!(
+        "stopping: not ready any more; requests are answered until load balancers know, then those in flight are finished"
+    );
     let stopped = async {
         drain.begin().await;
         let _ = tokio::join!(&mut server, &mut worker);
@@ -157,7 +179,7 @@ pub(crate) async fn until_stopped(
     };
     tokio::select! {
         () = stopped => tracing::info!("stopped"),
-        () = tokio::time::sleep(drain::PATIENCE) => tracing::warn!("stopped with requests or mails in flight: their 30 s are over"),
+        () = tokio::time::sleep(drain.patience()) => tracing::warn!("stopped with requests or mails in flight: their 30 s are over"),
         () = signals.received() => tracing::warn!("stopped at once by a second signal"),
     }
     Ok(())
@@ -172,7 +194,7 @@ impl Failure {
     pub(crate) fn of_opening(error: SetupError) -> Self {
         match error {
             SetupError::Config(error) => settings::Refused::from(error).into(),
-            SetupError::Failed(Error::Internal(cause)) => {
+            SetupError::Failed(Error::Internal(cause)) if !cause.is::<SchemaError>() => {
                 let reason = format!("names a database that refuses us: {cause}");
                 settings::Refused::setting(&settings::DATABASE_URL, reason).into()
             }

@@ -26,7 +26,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("limits on attempts", &["throttle"]),
     ("callers and their rights", &["caller"]),
     ("the running service", &["service"]),
-    ("what the running service holds", &["keys", "backend::key_uses", "webhooks::target"]),
+    ("what the running service holds", &["keys", "readiness", "backend::key_uses", "webhooks::target"]),
     ("storage", &["store"]),
     ("what storage, tokens and settings are made of", &["token", "sealed", "config", "page", "event", "throttle::gates"]),
     ("ports to the outside world", &["ports"]),

@@ -45,7 +45,7 @@ pub use host::{Host, ScriptedServer};
 #[doc(hidden)]
 pub use inventory;
 pub use org::Org;
-pub use postgres::empty_postgres;
+pub use postgres::{as_postgres_administrator, empty_postgres, run_sql};
 pub use process::Process;
 pub use race::{Start, rounds, together};
 pub use request::Request;

@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
 
 use crate::scratch;
 
@@ -81,6 +81,30 @@ pub fn empty_postgres() -> Option<String> {
     let name = format!("empty_{}", EMPTY.fetch_add(1, Ordering::SeqCst));
     Cluster::shared().run(format!("CREATE DATABASE {name}"));
     Some(Cluster::shared().url(&name))
+}
+
+/// Runs a statement in a database, past whatever runs on it.
+///
+/// # Panics
+/// When the database refuses.
+pub fn run_sql(url: &str, sql: &str) {
+    let (url, sql) = (url.to_owned(), AssertSqlSafe(sql.to_owned()));
+    let running = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(async {
+            if url.starts_with("sqlite:") {
+                SqliteConnection::connect(&url).await?.execute(sql).await.map(drop)
+            } else {
+                PgConnection::connect(&url).await?.execute(sql).await.map(drop)
+            }
+        })
+    });
+    running.join().expect("no panic").unwrap_or_else(|error: sqlx::Error| panic!("{error}"));
+}
+
+/// Runs a statement in the run's cluster as its administrator, who is connected to another database.
+pub fn as_postgres_administrator(sql: &str) {
+    Cluster::shared().run(sql);
 }
 
 impl Cluster {

@@ -18,6 +18,7 @@ pub struct Request {
     cookies: Option<String>,
     body: Option<Bytes>,
     chunked: bool,
+    unfinished: bool,
     pub(crate) may_fail: bool,
 }
 
@@ -31,6 +32,7 @@ impl Request {
             cookies: None,
             body: None,
             chunked: false,
+            unfinished: false,
             may_fail: false,
         }
     }
@@ -86,6 +88,12 @@ impl Request {
         self
     }
 
+    /// Announces one byte more than it sends.
+    pub fn unfinished(mut self) -> Self {
+        self.unfinished = true;
+        self
+    }
+
     /// As a page of this origin would send it.
     pub fn from_origin(self, origin: &str) -> Self {
         self.header("Origin", origin)
@@ -135,7 +143,7 @@ impl Request {
                 wire::chunks(body)
             }
             Some(body) => {
-                line("Content-Length", body.len().to_string().as_bytes());
+                line("Content-Length", (body.len() + usize::from(self.unfinished)).to_string().as_bytes());
                 body.to_vec()
             }
             None if matches!(self.method.as_str(), "POST" | "PUT" | "PATCH") => {

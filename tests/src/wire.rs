@@ -8,8 +8,8 @@ use tokio::{
     net::TcpStream,
 };
 
-/// The longest a server may take to answer; beyond, it hangs.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// The longest a server may take to answer, a body it waits for included; beyond, it hangs.
+const PATIENCE: Duration = Duration::from_secs(45);
 
 /// An answer as it came.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -42,6 +42,7 @@ codes! {
     UNKNOWN_ORGANIZATION = 404 "unknown_organization";
     NOT_FOUND = 404 "not_found";
     METHOD_NOT_ALLOWED = 405 "method_not_allowed";
+    REQUEST_TIMEOUT = 408 "request_timeout";
     ALREADY_MEMBER = 409 "already_member";
     ALREADY_INVITED = 409 "already_invited";
     ACCOUNT_EXISTS = 409 "account_exists";

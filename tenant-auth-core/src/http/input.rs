@@ -147,7 +147,7 @@ impl<T: DeserializeOwned + Send + ToSchema> Input for Json<T> {
         facts.body = Some(BodyFacts { schema: schemas.request::<T>(), required: true });
     }
     fn may() -> Vec<Code> {
-        vec![codes::INVALID_REQUEST, codes::BODY_TOO_LARGE, codes::UNSUPPORTED_MEDIA_TYPE]
+        vec![codes::INVALID_REQUEST, codes::REQUEST_TIMEOUT, codes::BODY_TOO_LARGE, codes::UNSUPPORTED_MEDIA_TYPE]
     }
     fn read(context: &Context) -> Result<Self, Refusal> {
         let text = json_text(context)?;
@@ -210,6 +210,7 @@ fn json_text(context: &Context) -> Result<&str, Refusal> {
     let bytes = match &context.body {
         Body::Complete(bytes) => bytes,
         Body::TooLarge => return Err(Refusal::body_too_large()),
+        Body::TimedOut => return Err(Refusal::request_timeout()),
         Body::Broken => return Err(Error::invalid("body", "did not arrive whole").into()),
     };
     let is_identity = |value: &str| value.trim().eq_ignore_ascii_case("identity");

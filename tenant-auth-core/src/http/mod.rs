@@ -27,7 +27,7 @@ mod route;
 mod router;
 mod table;
 
-use std::{net::IpAddr, sync::Arc};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use ::http::{HeaderMap, HeaderValue, Response, header};
 use bytes::Bytes;
@@ -54,6 +54,10 @@ use router::Table;
 /// The largest request body that is read: 64 KiB.
 pub const BODY_LIMIT: usize = 64 * 1024;
 
+/// How long a body may take to arrive, from the end of the request's head on: a client that sends byte by byte must not keep a
+/// connection for ever.
+pub const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
 /// A request's body, as an adapter could read it.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -62,6 +66,8 @@ pub enum Body {
     Complete(Bytes),
     /// More than [`BODY_LIMIT`]; the answer is decided in its turn.
     TooLarge,
+    /// Not whole within [`BODY_TIMEOUT`]; the answer is decided in its turn, and the connection is to be closed after it.
+    TimedOut,
     /// The client stopped in the middle.
     Broken,
 }

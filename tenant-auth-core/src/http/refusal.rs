@@ -23,6 +23,7 @@ enum Reason {
     InvalidSlug,
     ForbiddenOrigin,
     BodyTooLarge,
+    RequestTimeout,
     UnsupportedMediaType,
     NotAdmitted,
     NotSetUp,
@@ -52,6 +53,10 @@ impl Refusal {
 
     pub(crate) const fn body_too_large() -> Self {
         Self { reason: Reason::BodyTooLarge, cookies: Vec::new() }
+    }
+
+    pub(crate) const fn request_timeout() -> Self {
+        Self { reason: Reason::RequestTimeout, cookies: Vec::new() }
     }
 
     pub(crate) const fn unsupported_media_type() -> Self {
@@ -100,6 +105,9 @@ impl Refusal {
                     .to_owned(),
             ),
             Reason::BodyTooLarge => (codes::BODY_TOO_LARGE, "The body must not be larger than 64 KiB.".to_owned()),
+            Reason::RequestTimeout => {
+                (codes::REQUEST_TIMEOUT, "The body did not arrive in time. Send the request again.".to_owned())
+            }
             Reason::UnsupportedMediaType => (
                 codes::UNSUPPORTED_MEDIA_TYPE,
                 "Send JSON with Content-Type: application/json and without Content-Encoding.".to_owned(),

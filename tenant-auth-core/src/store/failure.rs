@@ -5,6 +5,10 @@ use crate::error::Error;
 
 /// What a failed statement means. No `From`: it would show the database's library to everybody who uses ours.
 pub(in crate::store) fn of(error: sqlx::Error) -> Error {
+    #[cfg(feature = "postgres")]
+    if is_read_only_node(&error) {
+        super::failover::saw_read_only_node();
+    }
     if is_absence(&error) {
         tracing::error!(%error, "the database is unavailable");
         Error::Unavailable
@@ -33,6 +37,12 @@ pub(crate) fn is_orphan(error: &Error) -> bool {
             .is_some_and(sqlx::error::DatabaseError::is_foreign_key_violation),
         _ => false,
     }
+}
+
+/// PostgreSQL's `read_only_sql_transaction`: a standby, or a primary that became one.
+#[cfg(feature = "postgres")]
+fn is_read_only_node(error: &sqlx::Error) -> bool {
+    error.as_database_error().and_then(|refusal| refusal.code()).is_some_and(|code| code == "25006")
 }
 
 fn is_absence(error: &sqlx::Error) -> bool {

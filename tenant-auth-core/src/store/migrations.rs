@@ -55,11 +55,38 @@ pub(super) fn migrator(dialect: &Dialect) -> Migrator {
     migrator
 }
 
+/// A schema that this program cannot bring up to date, in words for whoever runs it. It is what an [`Error::Internal`] holds then.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SchemaError {
+    /// A later version of this program has migrated the database.
+    #[error(
+        "names a database that a newer version of this program has brought to schema version {0}. Run that version or a later one; to \
+         go back, restore the backup that was made before the upgrade"
+    )]
+    Newer(i64),
+    /// The database user may not create tables.
+    #[error(
+        "names a user who may not create tables. Make this user the database's owner, or run as its owner: GRANT USAGE, CREATE ON \
+         SCHEMA public TO <user>"
+    )]
+    NotAllowed,
+}
+
 pub(super) fn failure(error: MigrateError) -> Error {
     match error {
-        MigrateError::Execute(error) => super::failure::of(error),
+        MigrateError::VersionMissing(version) => Error::internal(SchemaError::Newer(version)),
+        MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) if is_not_allowed(&error) => {
+            Error::internal(SchemaError::NotAllowed)
+        }
+        MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => super::failure::of(error),
         other => Error::internal(other),
     }
+}
+
+/// SQLSTATE `insufficient_privilege`; SQLite has no rights.
+fn is_not_allowed(error: &sqlx::Error) -> bool {
+    error.as_database_error().and_then(|refusal| refusal.code()).is_some_and(|code| code == "42501")
 }
 
 #[cfg(test)]

@@ -7,8 +7,12 @@
 
 #[cfg(any(test, feature = "testing"))]
 mod check;
+#[cfg(feature = "sqlite")]
+mod database_file;
 mod dialect;
 mod event;
+#[cfg(feature = "postgres")]
+mod failover;
 mod failure;
 mod migrations;
 mod outbox;
@@ -20,6 +24,7 @@ mod sql;
 mod sqlite;
 mod transaction;
 
+pub use migrations::SchemaError;
 #[cfg(feature = "postgres")]
 pub use postgres::Postgres;
 #[cfg(feature = "sqlite")]
@@ -119,6 +124,16 @@ impl Store {
             Engine::Sqlite(sqlite) => Ok(Reader::Sqlite(sqlite.readers().acquire().await.map_err(failure::of)?)),
             #[cfg(feature = "postgres")]
             Engine::Postgres(postgres) => Ok(Reader::Postgres(postgres.pool().acquire().await.map_err(failure::of)?)),
+        }
+    }
+
+    /// Tries what every change needs, and leaves nothing behind.
+    pub(crate) async fn try_writing(&self) -> Result<(), Error> {
+        match &self.0 {
+            #[cfg(feature = "sqlite")]
+            Engine::Sqlite(sqlite) => sqlite.try_writing().await,
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(postgres) => postgres.try_writing().await,
         }
     }
 

@@ -8,12 +8,16 @@ use sqlx::{
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
-use super::{failure, migrations};
+use super::{failover, failure, migrations};
 use crate::{
     config::{ConfigError, Setting, SetupError},
     error::Error,
 };
 
+/// How long a request waits for a free connection, or for a new one.
+const ACQUIRE: Duration = Duration::from_secs(3);
+/// After a failover a connection may still lead to the old node, or to the new one in its time as a standby. None lives longer.
+const LIFETIME: Duration = Duration::from_secs(60);
 /// A PostgreSQL database.
 #[derive(Clone, Debug)]
 pub struct Postgres {
@@ -35,7 +39,11 @@ impl Postgres {
             // the whole table for as long as nobody analyzes it. Every statement here has its index; one that has none is still
             // planned, as a whole read that EXPLAIN shows with a huge cost. jit: compiling a plan costs more than running it.
             .options([("enable_seqscan", "off"), ("jit", "off")]);
-        let pool = PgPoolOptions::new().max_connections(connections.max(1)).acquire_timeout(Duration::from_secs(5));
+        let pool = PgPoolOptions::new()
+            .max_connections(connections.max(1))
+            .acquire_timeout(ACQUIRE)
+            .max_lifetime(LIFETIME)
+            .before_acquire(|_, connection| Box::pin(async move { Ok(!failover::is_outlived(connection.age)) }));
         let pool = match pool.clone().connect_with(options.clone()).await {
             Err(error) if is_missing_database(&error) => {
                 create_database(&options).await?;
@@ -50,6 +58,20 @@ impl Postgres {
     pub(super) async fn migrate(&self) -> Result<(), Error> {
         let mut connection = self.pool.acquire().await.map_err(failure::of)?;
         migrations::migrator(&migrations::POSTGRES).run_direct(None, &mut *connection, false).await.map_err(migrations::failure)
+    }
+
+    /// A node that is read-only answers every question but takes no change.
+    pub(super) async fn try_writing(&self) -> Result<(), Error> {
+        let mut transaction = self.pool.begin().await.map_err(failure::of)?;
+        let sql = "SELECT current_setting('transaction_read_only')";
+        let read_only: String = sqlx::query_scalar(sql).fetch_one(&mut *transaction).await.map_err(failure::of)?;
+        transaction.commit().await.map_err(failure::of)?;
+        if read_only == "off" {
+            return Ok(());
+        }
+        tracing::error!("the database is read-only: a standby, or default_transaction_read_only is on");
+        failover::saw_read_only_node();
+        Err(Error::Unavailable)
     }
 
     pub(super) fn pool(&self) -> &PgPool {

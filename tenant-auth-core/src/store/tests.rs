@@ -20,6 +20,29 @@ async fn every_statement_prepares_on_sqlite() {
 }
 
 #[cfg(feature = "sqlite")]
+#[tokio::test]
+async fn commits_are_on_the_disk_and_files_are_their_owners() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let path = directory.path().join("store.db");
+    std::fs::write(&path, "").expect("a file that anybody may read");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).expect("rights can be set");
+    let sqlite = Sqlite::open(path.to_str().expect("a text path"), 1).await.expect("opens");
+    Store::from(sqlite.clone()).migrate().await.expect("migrates");
+    for name in ["store.db", "store.db-wal", "store.db-shm"] {
+        let mode = directory.path().join(name).metadata().expect("it is there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+    let full: i64 = sqlx::query_scalar("PRAGMA synchronous").fetch_one(sqlite.writer()).await.expect("an answer");
+    assert_eq!(full, 2, "FULL: a told commit survives a power cut");
+    sqlite.try_writing().await.expect("takes writes");
+    assert_eq!(std::fs::read_dir(directory.path()).expect("is there").count(), 3, "nothing is left behind");
+    std::fs::remove_file(&path).expect("it is there");
+    sqlite.try_writing().await.expect_err("the file is gone");
+}
+
+#[cfg(feature = "sqlite")]
 async fn plan_of(connection: &mut SqliteConnection, sql: &'static str) -> String {
     let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
     let rows = sqlx::query(explain).bind("key_x").bind("ses_x").fetch_all(connection).await.expect("a plan");

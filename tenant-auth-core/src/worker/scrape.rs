@@ -45,7 +45,8 @@ impl TenantAuth {
     /// # Errors
     /// [`Error::Internal`] when the text cannot be written, which is a defect.
     pub async fn metrics_text(&self) -> Result<String, Error> {
-        let queues = match tokio::time::timeout(PATIENCE, self.queues()).await {
+        let (queues, is_writable) = tokio::join!(tokio::time::timeout(PATIENCE, self.queues()), self.is_writable());
+        let queues = match queues {
             Ok(read) => read.ok(),
             Err(_) => None,
         };
@@ -55,6 +56,9 @@ impl TenantAuth {
         let up: Gauge = Gauge::default();
         up.set(i64::from(queues.is_some()));
         seen.register("database_up", "Whether the database answers", up);
+        let writable: Gauge = Gauge::default();
+        writable.set(i64::from(is_writable));
+        seen.register("database_writable", "Whether the database takes writes, tried once a second at most", writable);
         pools(&mut seen, &self.store().pools());
         for (name, waiting) in queues.into_iter().flatten() {
             queue(&mut seen, name, waiting, now);

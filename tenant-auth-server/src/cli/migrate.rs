@@ -6,6 +6,7 @@ use tenant_auth_core::Store;
 
 use super::report::Format;
 use crate::{
+    database_mark::DatabaseMark,
     failure::Failure,
     logging,
     settings::{self, Input, LogFormat},
@@ -14,8 +15,10 @@ use crate::{
 pub(super) async fn run(input: &Input, format: &Format) -> Result<(), Failure> {
     let database = settings::for_migrate(input)?;
     logging::start("warn", LogFormat::Text);
+    let mark = DatabaseMark::of(&database.url)?;
     let store = Store::open(&database.url, database.connections).await.map_err(Failure::of_opening)?;
     store.migrate().await?;
+    mark.keep();
     store.close().await;
     format.print(&json!({ "migrated": true }), "The database is up to date.")
 }

@@ -80,6 +80,9 @@ pub(crate) async fn run() -> Result<(), Failure> {
         };
     }
     let input = Input::gather(config.as_ref())?;
+    if input.wants_json() {
+        logging::speak_json();
+    }
     match command {
         Command::Dev(_) => Ok(()),
         Command::Serve => serve::run(&input).await,

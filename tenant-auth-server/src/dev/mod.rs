@@ -7,7 +7,7 @@ mod files;
 mod mailbox;
 mod walkthrough;
 
-use std::{io::Write, net::SocketAddr, path::PathBuf, sync::Arc};
+use std::{io::Write, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use clap::Args;
 use tenant_auth_core::{Config, Origin};
@@ -17,11 +17,14 @@ use crate::{
     drain::Signals,
     failure::Failure,
     logging,
-    serve::{self, Listeners},
+    serve::{self, Front, Rules},
     settings::LogFormat,
 };
 use files::Files;
 use mailbox::Mailbox;
+
+/// Enough for every tab of one developer.
+const CONNECTIONS: usize = 256;
 
 /// Where to try it.
 #[derive(Debug, Args)]
@@ -62,6 +65,7 @@ pub(crate) async fn run(options: &Options) -> Result<(), Failure> {
     let text = walkthrough::text(&public_url, &demo, &files);
     std::io::stdout().write_all(text.as_bytes()).map_err(Failure::system("Printing the credentials to stdout"))?;
     // No metrics: their one port would keep a second `dev` from starting.
-    let listeners = Listeners { public: listener, metrics: None };
-    serve::until_stopped(opened, listeners, mailbox::routes(mailbox), signals).await
+    let rules = Rules { connections: CONNECTIONS, proxies: Vec::new(), drain_notice: Duration::ZERO };
+    let front = Front { public: listener, metrics: None, rules, extra: mailbox::routes(mailbox) };
+    serve::until_stopped(opened, front, signals).await
 }

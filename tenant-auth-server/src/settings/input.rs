@@ -41,4 +41,12 @@ impl Input {
         }
         Ok(Self { file, env, read_file: |path| std::fs::read_to_string(path) })
     }
+
+    /// Whether log lines are to be JSON, as far as can be said before the settings are read: a refusal of them is a line, too.
+    pub(crate) fn wants_json(&self) -> bool {
+        let in_env = self.env.get(&format!("{PREFIX}LOG_FORMAT")).map(|value| value.trim()).filter(|value| !value.is_empty());
+        let in_file =
+            || self.file.as_ref()?.parse::<toml::Table>().ok()?.get("log_format")?.as_str().map(|format| format == "json");
+        in_env.map_or_else(|| in_file().unwrap_or(false), |format| format == "json")
+    }
 }

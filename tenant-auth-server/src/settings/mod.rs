@@ -13,12 +13,13 @@ mod reference;
 mod refusal;
 mod row;
 mod rules;
+mod sanity;
 mod table;
 #[cfg(test)]
 mod tests;
 mod values;
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Duration};
 
 use tenant_auth_core::{
     Config, MasterKeys,
@@ -67,6 +68,10 @@ pub(crate) struct Server {
     pub(crate) listen: SocketAddr,
     /// Where it tells its metrics, if anywhere.
     pub(crate) metrics_listen: Option<SocketAddr>,
+    /// The most connections of clients at once.
+    pub(crate) connections: u32,
+    /// How long it goes on answering once it was told to stop.
+    pub(crate) drain_notice: Duration,
     /// Which log lines are written.
     pub(crate) log_filter: String,
     /// How.
@@ -133,6 +138,8 @@ pub(crate) fn for_server(input: &Input) -> Result<Server, Refused> {
         Some(Server {
             listen: values.listen,
             metrics_listen: values.metrics_listen,
+            connections: values.connections,
+            drain_notice: values.drain_notice,
             log_filter: std::mem::take(&mut values.log_filter),
             log_format: values.log_format,
             mail,

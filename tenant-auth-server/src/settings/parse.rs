@@ -36,6 +36,14 @@ pub(super) fn seconds(text: &str) -> Result<Duration, Fault> {
     whole(text, 1, MOST_SECONDS).map(Duration::from_secs)
 }
 
+pub(super) fn connections(text: &str) -> Result<u32, Fault> {
+    whole(text, 16, 1_000_000).and_then(|number| u32::try_from(number).map_err(|_| Fault::Other))
+}
+
+pub(super) fn notice(text: &str) -> Result<Duration, Fault> {
+    whole(text, 0, 300).map(Duration::from_secs)
+}
+
 pub(super) fn grace(text: &str) -> Result<Duration, Fault> {
     whole(text, 0, 60).map(Duration::from_secs)
 }

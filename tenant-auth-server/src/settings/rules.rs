@@ -4,6 +4,7 @@ use url::Url;
 
 use super::{
     reading::Reading,
+    sanity,
     table::{COOKIE_DOMAIN, MAIL_FROM, MASTER_KEY, MASTER_KEY_FILE, PUBLIC_URL, SMTP_URL, TRUSTED_PROXIES},
 };
 
@@ -26,6 +27,7 @@ pub(super) fn check_service(reading: &mut Reading) {
         return;
     }
     warn_of_a_foreign_cookie_domain(reading);
+    sanity::judge(reading);
     if let Err(error) = reading.values.config.check() {
         reading.refuse_core(error);
     }

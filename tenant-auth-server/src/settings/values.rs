@@ -4,6 +4,7 @@ use std::{
     io,
     net::{IpAddr, Ipv4Addr, SocketAddr},
     path::Path,
+    time::Duration,
 };
 
 use tenant_auth_core::{Config, MasterKeys};
@@ -21,6 +22,8 @@ pub(super) struct Values {
     pub(super) config: Config,
     pub(super) listen: SocketAddr,
     pub(super) metrics_listen: Option<SocketAddr>,
+    pub(super) connections: u32,
+    pub(super) drain_notice: Duration,
     pub(super) smtp_url: Option<String>,
     pub(super) mail_from: Option<String>,
     pub(super) log_filter: String,
@@ -48,6 +51,8 @@ impl Values {
             config: Config::new(Url::parse("http://localhost").expect("a constant URL")),
             listen: SocketAddr::new(LOOPBACK, 8080),
             metrics_listen: Some(SocketAddr::new(LOOPBACK, 9464)),
+            connections: 8_192,
+            drain_notice: Duration::from_secs(5),
             smtp_url: None,
             mail_from: None,
             log_filter: "info,sqlx=warn".to_owned(),

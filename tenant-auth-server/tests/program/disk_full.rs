@@ -13,6 +13,7 @@ use serde_json::json;
 use crate::{
     Program,
     admin::Admin,
+    readiness::until_ready_is,
     running::{DEADLINE, Running},
 };
 
@@ -71,10 +72,12 @@ fn sqlite_writes_again_as_soon_as_a_full_disk_has_space() {
         assert_eq!((status, &answer["code"]), (503, &"unavailable".into()), "{answer}\n{}", server.log());
         admin.data(&server.address, "GET /org", &json!({}));
     }
+    until_ready_is(&server, 503);
 
     disk.free();
     let deadline = Instant::now() + Duration::from_secs(2);
     while write().0 != 200 {
         assert!(Instant::now() < deadline, "still no write 2 s after there is space:\n{}", server.log());
     }
+    until_ready_is(&server, 200);
 }

@@ -8,10 +8,14 @@ mod dev;
 mod disk_full;
 mod hook_receiver;
 mod log_gone;
+mod many_clients;
 mod metrics;
+mod readiness;
 mod refusals;
+mod rolling;
 mod running;
 mod serve;
+mod slow_clients;
 
 use std::{
     io::Write,
@@ -37,13 +41,15 @@ pub(crate) fn chance() -> rand::rngs::ThreadRng {
 pub(crate) struct Program {
     pub(crate) directory: TempDir,
     settings: Vec<(&'static str, String)>,
+    /// Arguments of `ulimit`.
+    open_files: Option<&'static str>,
 }
 
 impl Program {
     pub(crate) fn new() -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let database = format!("sqlite:{}", directory.path().join("auth.db").display());
-        let program = Self { directory, settings: Vec::new() };
+        let program = Self { directory, settings: Vec::new(), open_files: None };
         program
             .with("DATABASE_URL", &database)
             .with("MASTER_KEY", MASTER_KEY)
@@ -64,13 +70,27 @@ impl Program {
         self
     }
 
+    /// With a limit of open files, as `ulimit` takes it.
+    pub(crate) fn with_open_files(mut self, ulimit: &'static str) -> Self {
+        self.open_files = Some(ulimit);
+        self
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.directory.path()
     }
 
     /// The command, without any setting of whoever runs the tests.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tenant-auth-server"));
+        let binary = env!("CARGO_BIN_EXE_tenant-auth-server");
+        let mut command = match self.open_files {
+            None => Command::new(binary),
+            Some(ulimit) => {
+                let mut shell = Command::new("sh");
+                shell.args(["-c", &format!("ulimit {ulimit} && exec \"$0\" \"$@\""), binary]);
+                shell
+            }
+        };
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("TENANT_AUTH_") {
                 command.env_remove(name);

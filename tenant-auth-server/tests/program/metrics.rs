@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Where a server that was just started tells its metrics.
-fn metrics_address(server: &Running) -> String {
+pub(crate) fn metrics_address(server: &Running) -> String {
     let line = server.printed.lines().find_map(|line| line.strip_prefix("metrics are at http://"));
     line.and_then(|address| address.strip_suffix("/metrics")).expect("it says where").to_owned()
 }
@@ -40,7 +40,12 @@ fn metrics_are_told_on_a_listener_of_their_own() {
     assert!(body.contains("\ntenant_auth_http_requests_total{method=\"GET\",route=\"none\",status=\"404\"} 1\n"), "{body}");
     assert!(body.ends_with("# EOF\n"), "{body}");
 
-    for path in ["/", "/metrics/", "/health/live", "/api/v1/.well-known/jwks.json"] {
+    for name in ["resident_memory_bytes", "open_fds", "max_fds", "threads", "start_time_seconds", "cpu_seconds_total"] {
+        assert!(body.contains(&format!("\nprocess_{name} ")), "{name}: {body}");
+    }
+
+    assert_eq!(get(&address, "/health/live").0, 200);
+    for path in ["/", "/metrics/", "/api/v1/.well-known/jwks.json"] {
         assert_eq!(get(&address, path).0, 404, "the listener for metrics has {path}");
     }
     for path in ["/metrics", "/api/v1/metrics"] {

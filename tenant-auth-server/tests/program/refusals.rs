@@ -1,5 +1,7 @@
 //! A server that should not run does not start, and says on stderr which setting is to blame (behaviour.md, B120).
 
+use tenant_auth_conformance::{as_postgres_administrator, empty_postgres, run_sql};
+
 use crate::{MASTER_KEY, OTHER_KEY, Program, error, json};
 
 #[track_caller]
@@ -57,6 +59,48 @@ fn a_master_key_that_opens_nothing_of_what_is_sealed() {
     error(&program.run(&["org", "list"]));
     let both = format!("{OTHER_KEY},{MASTER_KEY}");
     json(&program.with("MASTER_KEY", &both).run(&["org", "list", "--json"]));
+}
+
+#[test]
+fn with_json_lines_a_refusal_is_one_too() {
+    let program = Program::new().with("LOG_FORMAT", "json").without("PUBLIC_URL").without("MASTER_KEY");
+    let said = error(&program.run(&["serve"]));
+    let lines: Vec<serde_json::Value> = said.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(lines.len(), 2, "{said}");
+    let message = lines[0]["fields"]["message"].as_str().expect("words");
+    assert!(message.starts_with("TENANT_AUTH_MASTER_KEY ") || message.starts_with("TENANT_AUTH_PUBLIC_URL "), "{said}");
+    std::fs::write(program.path().join("settings.toml"), "log_format = 'json'").expect("the file can be written");
+    let said = error(&program.without("LOG_FORMAT").run(&["serve", "--config", "settings.toml"]));
+    assert!(said.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()), "{said}");
+}
+
+#[test]
+fn a_schema_that_cannot_be_used_is_told_with_what_to_do() {
+    let Some(url) = empty_postgres() else { return };
+    let name = url.split(['/', '?']).find(|part| part.starts_with("empty_")).expect("a name");
+    as_postgres_administrator(&format!("CREATE ROLE stranger_{name} LOGIN"));
+    let stranger = Program::new().with("DATABASE_URL", &url.replace("user=postgres", &format!("user=stranger_{name}")));
+    for command in [&["migrate"][..], &["serve"]] {
+        let said = error(&stranger.run(command));
+        assert!(said.contains("TENANT_AUTH_DATABASE_URL ") && said.contains("GRANT USAGE, CREATE ON SCHEMA public"), "{said}");
+    }
+}
+
+#[test]
+fn a_database_of_a_newer_version_is_told_with_what_to_do() {
+    let program = Program::new();
+    let sqlite = format!("sqlite:{}", program.path().join("auth.db").display());
+    for url in [Some(sqlite), empty_postgres()].into_iter().flatten() {
+        let program = Program::new().with("DATABASE_URL", &url);
+        json(&program.run(&["migrate", "--json"]));
+        let later = "INSERT INTO tenant_auth_migrations (version, description, success, checksum, execution_time)
+                     SELECT 99, description, success, checksum, execution_time FROM tenant_auth_migrations WHERE version = 1";
+        run_sql(&url, later);
+        for command in [&["migrate"][..], &["serve"]] {
+            let said = error(&program.run(command));
+            assert!(said.contains("TENANT_AUTH_DATABASE_URL ") && said.contains("newer version") && said.contains("99"), "{said}");
+        }
+    }
 }
 
 #[test]

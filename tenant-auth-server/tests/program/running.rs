@@ -44,7 +44,7 @@ impl Running {
                 panic!("it did not say where it listens: {}{}", running.printed, running.log());
             };
             if let Some((_, address)) = line.split_once(" listens on http://") {
-                running.address = address.to_owned();
+                running.address = address.split('"').next().unwrap_or_default().to_owned();
             }
             running.printed.push_str(&line);
             running.printed.push('\n');

@@ -84,4 +84,5 @@ fn logs_are_json_when_asked_and_stay_off_stdout() {
     let log = server.log();
     assert!(!log.is_empty() && log.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()), "{log}");
     assert_eq!(server.printed.lines().count(), 1);
+    assert!(serde_json::from_str::<serde_json::Value>(server.printed.trim()).is_ok(), "{}", server.printed);
 }

@@ -12,6 +12,7 @@ scenarios![
     an_encoded_body_is_415,
     a_body_that_is_not_json_is_415,
     every_route_with_a_body_judges_its_size_and_type,
+    every_route_waits_half_a_minute_for_its_body_and_then_decides,
     json_with_parameters_is_json,
     malformed_json_is_400,
     a_field_given_twice_is_400,
@@ -101,6 +102,26 @@ async fn every_route_with_a_body_judges_its_size_and_type(app: &App) {
         ask().body("text/plain", "{}").await.expect_error(415, "unsupported_media_type");
         ask().text("{").await.expect_error(400, "invalid_request");
     }
+}
+
+/// All at once, for each takes its half minute. Who would have been refused before is refused so all the same.
+async fn every_route_waits_half_a_minute_for_its_body_and_then_decides(app: &App) {
+    let (app, operator, _) = crate::suite::admin::operators::operator(app).await;
+    let admin = operator.with("X-API-Key", app.org().api_key());
+    let rows = routes::table().iter().filter(|row| row.statuses.contains(&408) && row.template != "/auth/verify-2fa");
+    let since = std::time::Instant::now();
+    let mut waiting = tokio::task::JoinSet::new();
+    for row in rows {
+        let request = admin.request(&row.method, &row.plausible_path(app.member().id()));
+        waiting.spawn(async move { request.text("{").unfinished().await.expect_error(408, "request_timeout") });
+    }
+    let stranger = app.anonymous().request("PATCH", "/org").text("{").unfinished();
+    waiting.spawn(async move { stranger.await.expect_error(401, "session_required") });
+    while let Some(answered) = waiting.join_next().await {
+        let answered = answered.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+        assert_eq!(answered.header("Connection").map(str::to_ascii_lowercase).as_deref(), Some("close"), "{}", answered.shown());
+    }
+    assert!(since.elapsed() >= std::time::Duration::from_secs(30), "{:?}", since.elapsed());
 }
 
 async fn json_with_parameters_is_json(app: &App) {

@@ -71,7 +71,7 @@ impl Caller for Asked {
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let asked = match &context.body {
             Body::Complete(bytes) if looks_like_a_key(context) => serde_json::from_slice::<TokenOfBody>(bytes).ok(),
-            Body::Complete(_) | Body::TooLarge | Body::Broken => None,
+            Body::Complete(_) | Body::TooLarge | Body::TimedOut | Body::Broken => None,
         };
         let asking = asking(context, asked.as_ref().map(|body| body.token.as_str())).await?;
         asking.backend.allows(Scope::Verify)?;

@@ -112,6 +112,23 @@ pub(super) const LISTENERS: Group = Group {
             read: |to, text| put(&mut to.metrics_listen, parse::socket_or_none(text)),
             ..Row::BLANK
         },
+        Row {
+            name: "connections",
+            default: Is("8192"),
+            meaning: "The most connections of clients at once; fewer where the limit of open files allows fewer.",
+            must: "a whole number from 16 to 1000000",
+            read: |to, text| put(&mut to.connections, parse::connections(text)),
+            ..Row::BLANK
+        },
+        Row {
+            name: "drain_notice",
+            default: Is("5"),
+            meaning: "For how many seconds a server that was told to stop goes on answering while /health/ready says 503, so that load \
+                      balancers know before the port closes.",
+            must: "a whole number of seconds from 0 to 300",
+            read: |to, text| put(&mut to.drain_notice, parse::notice(text)),
+            ..Row::BLANK
+        },
     ],
 };
 

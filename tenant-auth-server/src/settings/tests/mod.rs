@@ -134,8 +134,29 @@ fn lifetimes_are_whole_seconds_and_one_at_least() {
         for bad in ["0", "-1", "0.5", "15m", "99999999999999999999"] {
             Env::complete().with(name, bad).refused_naming(name);
         }
-        assert!(Env::complete().with(name, "1").server().is_ok());
+        // A refresh token lives as long as an access token at least.
+        assert!(Env::complete().with("ACCESS_TOKEN_TTL", "1").with(name, "1").server().is_ok());
     }
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused_or_warned_of() {
+    for (name, bad) in [
+        ("REFRESH_TOKEN_TTL", "899"),
+        ("PUBLIC_URL", "https://auth.example.com/api/v1"),
+        ("PUBLIC_URL", "https://auth.example.com/x/api/v1/"),
+        ("TRUSTED_PROXIES", "10.0.0.0/8,0.0.0.0/0"),
+        ("TRUSTED_PROXIES", "::/0"),
+        ("ARGON2", "4194304,1000,1"),
+        ("ARGON2", "2097152,1,1"),
+        ("ARGON2", "1048576,5,1"),
+    ] {
+        Env::complete().with(name, bad).refused_naming(name);
+    }
+    let server = Env::complete().with("REFRESH_TOKEN_TTL", "900").with("ARGON2", "8,1,1").server().expect("starts");
+    assert!(server.deployment.warnings.join("").contains("TENANT_AUTH_ARGON2 is so cheap"));
+    let server = Env::complete().with("ARGON2", "19456,2,1").server().expect("starts");
+    assert_eq!(server.deployment.warnings, Vec::<String>::new());
 }
 
 #[test]

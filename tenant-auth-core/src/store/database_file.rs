@@ -1,0 +1,98 @@
+//! The file of a SQLite database as the file system sees it: readable by its owner only, still in its place, and with room to grow.
+
+use std::{
+    fs::{self, OpenOptions},
+    io,
+    path::{Path, PathBuf},
+};
+
+use crate::error::Error;
+
+/// More than a request writes.
+const ROOM: usize = 64 * 1024;
+
+/// A database file that was opened.
+#[derive(Clone, Debug)]
+pub(super) struct DatabaseFile {
+    path: PathBuf,
+    /// Device and number of the file; none where the system has no such thing.
+    identity: Option<(u64, u64)>,
+}
+
+impl DatabaseFile {
+    /// Creates the file for its owner only, or takes the rights of others away; SQLite gives its other files the same rights. What
+    /// fails here is told by the opening.
+    pub(super) fn prepare(path: &Path) {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        match options.open(path) {
+            Ok(_) => tracing::warn!(path = %path.display(), "there was no database; a new and empty one was created"),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                for suffix in ["", "-wal", "-shm"] {
+                    make_private(&beside(path, suffix));
+                }
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// The file at this path, which SQLite has just opened.
+    pub(super) fn opened(path: PathBuf) -> Self {
+        let identity = identity_of(&path);
+        Self { path, identity }
+    }
+
+    /// Whether the file is still in its place and has room.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when a write would be lost with a file that was removed or replaced, or would not fit.
+    pub(super) async fn check(&self) -> Result<(), Error> {
+        if identity_of(&self.path) != self.identity {
+            tracing::error!(path = %self.path.display(), "the database file was removed or replaced; restore it and start again");
+            return Err(Error::Unavailable);
+        }
+        let trial = beside(&self.path, &format!("-room-{}", std::process::id()));
+        let written = tokio::fs::write(&trial, vec![0; ROOM]).await;
+        let _ = tokio::fs::remove_file(&trial).await; // it may not be there
+        written.map_err(|error| {
+            tracing::error!(%error, path = %self.path.display(), "there is no room beside the database file");
+            Error::Unavailable
+        })
+    }
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+#[cfg(unix)]
+fn make_private(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+
+    let Ok(metadata) = fs::metadata(path) else { return };
+    if metadata.permissions().mode() & 0o077 == 0 {
+        return;
+    }
+    if let Err(error) = fs::set_permissions(path, fs::Permissions::from_mode(0o600)) {
+        tracing::warn!(%error, path = %path.display(), "others may read the database file; make it 0600");
+    }
+}
+
+#[cfg(not(unix))]
+fn make_private(_: &Path) {}
+
+#[cfg(unix)]
+fn identity_of(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+
+    fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity_of(path: &Path) -> Option<(u64, u64)> {
+    fs::metadata(path).ok().map(|_| (0, 0))
+}

@@ -1,0 +1,90 @@
+//! The HTTP/1.1 server: an accept loop over hyper. It bounds how long a connection may take for each step (slow clients, also known
+//! as Slowloris) and how many connections there are, in all and by client network, so that no client keeps the others out.
+
+mod connection;
+mod limits;
+mod places;
+mod pulse;
+
+use std::{
+    io,
+    net::SocketAddr,
+    pin::pin,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use axum::Router;
+use tokio::net::{TcpListener, TcpSocket};
+
+use crate::drain::Drain;
+pub(crate) use limits::{affordable, raise_open_files};
+pub(crate) use places::Places;
+
+/// Connections that the system keeps for us until they are accepted.
+const BACKLOG: u32 = 1_024;
+/// What the system holds of an answer for a slow reader, in bytes. Small, so that a reader of 1 KiB a second is seen to make progress.
+const SEND_BUFFER: u32 = 32 * 1_024;
+/// Errors while accepting come in thousands; one line in this time says so.
+const BETWEEN_COMPLAINTS: Duration = Duration::from_secs(10);
+/// After an error that will not pass at once, such as no free file descriptor.
+const AFTER_AN_ERROR: Duration = Duration::from_millis(50);
+
+/// Binds and listens.
+///
+/// # Errors
+/// The system's: address in use, not ours, a privileged port.
+pub(crate) fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    socket.set_reuseaddr(true)?;
+    socket.set_send_buffer_size(SEND_BUFFER)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
+/// Answers with `app` whoever connects, until the stop has come so far that nothing more is accepted; returns when the last
+/// connection has ended.
+pub(crate) async fn serve(listener: TcpListener, app: Router, places: Arc<Places>, drain: Drain) {
+    let mut closed = pin!(drain.closed());
+    let mut complaints = Complaints::default();
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = &mut closed => break,
+        };
+        match accepted {
+            Ok((socket, peer)) => match Places::take(&places, peer.ip()) {
+                Some(place) => {
+                    tokio::spawn(connection::answer(connection::Accepted { socket, peer, place }, app.clone(), drain.clone()));
+                }
+                None => complaints.of("all connections are taken; a newcomer was closed (raise TENANT_AUTH_CONNECTIONS?)", None),
+            },
+            // The client was gone before it was accepted.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+            Err(error) => {
+                complaints.of("a connection cannot be accepted", Some(&error));
+                tokio::time::sleep(AFTER_AN_ERROR).await;
+            }
+        }
+    }
+    drop(listener);
+    places.all_left().await;
+}
+
+/// Says in the log what goes wrong while accepting, now and then.
+#[derive(Default)]
+struct Complaints {
+    last: Option<Instant>,
+    unsaid: u64,
+}
+
+impl Complaints {
+    fn of(&mut self, what: &str, error: Option<&io::Error>) {
+        self.unsaid += 1;
+        if self.last.is_none_or(|last| last.elapsed() >= BETWEEN_COMPLAINTS) {
+            let error = error.map(tracing::field::display);
+            tracing::warn!(times = self.unsaid, error, "{what}");
+            *self = Self { last: Some(Instant::now()), unsaid: 0 };
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! The places for connections (connection limit), shared out by client network: IPv4 /24, IPv6 /48. When all are taken, the network
+//! that holds most gives one up for a newcomer that holds less, so that one client with many sockets keeps nobody else out.
+
+use std::{
+    collections::HashMap,
+    net::IpAddr,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+use tokio::sync::{Notify, watch};
+
+use super::pulse::Pulse;
+
+/// All places of one listener.
+#[derive(Debug)]
+pub(crate) struct Places {
+    most: usize,
+    proxies: Vec<IpNet>,
+    taken: Mutex<Taken>,
+    /// Connections that have not ended yet; one more than are counted as taken while a displaced one goes.
+    alive: watch::Sender<usize>,
+    displaced: AtomicU64,
+    refused: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Taken {
+    holders: HashMap<Network, HashMap<u64, Holder>>,
+    count: usize,
+    /// The number of the last one who took a place.
+    last: u64,
+}
+
+/// Whom places are counted by. A trusted proxy speaks for many people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Network {
+    Proxy,
+    Client(IpNet),
+}
+
+#[derive(Debug)]
+struct Holder {
+    pulse: Arc<Pulse>,
+    displaced: Arc<Notify>,
+}
+
+/// One connection's place, given back when dropped.
+#[derive(Debug)]
+pub(super) struct Place {
+    places: Arc<Places>,
+    network: Network,
+    number: u64,
+    pub(super) pulse: Arc<Pulse>,
+    displaced: Arc<Notify>,
+}
+
+impl Places {
+    /// `most` places; the connections of `proxies` are never given to others.
+    pub(crate) fn new(most: usize, proxies: Vec<IpNet>) -> Arc<Self> {
+        Arc::new(Self {
+            most,
+            proxies,
+            taken: Mutex::default(),
+            alive: watch::Sender::new(0),
+            displaced: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+        })
+    }
+
+    /// Places there are, places taken, connections closed for newcomers, newcomers closed; since the start.
+    pub(crate) fn told(&self) -> [u64; 4] {
+        let (most, count) = (self.most, self.taken().count);
+        let [most, count] = [most, count].map(|number| u64::try_from(number).unwrap_or(u64::MAX));
+        [most, count, self.displaced.load(Ordering::Relaxed), self.refused.load(Ordering::Relaxed)]
+    }
+
+    /// A place for who comes from this address, if need be another's.
+    pub(super) fn take(places: &Arc<Self>, address: IpAddr) -> Option<Place> {
+        let network = places.network_of(address);
+        let mut taken = places.taken();
+        if taken.count >= places.most {
+            let held = if network == Network::Proxy { 0 } else { taken.holders.get(&network).map_or(0, HashMap::len) };
+            if !taken.displace_for_one_who_holds(held) {
+                places.refused.fetch_add(1, Ordering::Relaxed);
+                return None;
+            }
+            places.displaced.fetch_add(1, Ordering::Relaxed);
+        }
+        taken.last += 1;
+        taken.count += 1;
+        let (number, pulse, displaced) = (taken.last, Arc::new(Pulse::new()), Arc::new(Notify::new()));
+        let holder = Holder { pulse: Arc::clone(&pulse), displaced: Arc::clone(&displaced) };
+        taken.holders.entry(network).or_default().insert(number, holder);
+        drop(taken);
+        places.alive.send_modify(|alive| *alive += 1);
+        Some(Place { places: Arc::clone(places), network, number, pulse, displaced })
+    }
+
+    /// Resolves when every connection has ended.
+    pub(super) async fn all_left(&self) {
+        // It fails only when the sender is gone, which is ours.
+        let _ = self.alive.subscribe().wait_for(|alive| *alive == 0).await;
+    }
+
+    fn network_of(&self, address: IpAddr) -> Network {
+        let address = address.to_canonical();
+        if self.proxies.iter().any(|proxy| proxy.contains(&address)) {
+            return Network::Proxy;
+        }
+        let network = match address {
+            IpAddr::V4(address) => Ipv4Net::new(address, 24).map(IpNet::V4),
+            IpAddr::V6(address) => Ipv6Net::new(address, 48).map(IpNet::V6),
+        };
+        Network::Client(network.map_or_else(|_| IpNet::from(address), |network| network.trunc()))
+    }
+
+    fn taken(&self) -> MutexGuard<'_, Taken> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Taken {
+    /// Takes the idlest place of the network that holds most away, if that is more than `held`.
+    fn displace_for_one_who_holds(&mut self, held: usize) -> bool {
+        let clients = self.holders.iter().filter(|(network, _)| **network != Network::Proxy);
+        let Some((&network, holders)) = clients.max_by_key(|(_, holders)| holders.len()) else { return false };
+        if holders.len() <= held {
+            return false;
+        }
+        let idlest = holders.iter().min_by_key(|(_, holder)| holder.pulse.worth()).map(|(number, _)| *number);
+        let displaced = idlest.and_then(|number| self.leave(network, number));
+        displaced.inspect(|holder| holder.displaced.notify_one()).is_some()
+    }
+
+    fn leave(&mut self, network: Network, number: u64) -> Option<Holder> {
+        let holders = self.holders.get_mut(&network)?;
+        let holder = holders.remove(&number)?;
+        if holders.is_empty() {
+            self.holders.remove(&network);
+        }
+        self.count -= 1;
+        Some(holder)
+    }
+}
+
+impl Place {
+    /// Resolves when the place was given to somebody else.
+    pub(super) async fn displaced(&self) {
+        self.displaced.notified().await;
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.places.taken().leave(self.network, self.number); // a displaced one has left already
+        self.places.alive.send_modify(|alive| *alive -= 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from(places: &Arc<Places>, address: &str) -> Option<Place> {
+        Places::take(places, address.parse().expect("an address"))
+    }
+
+    fn is_displaced(place: &Place) -> bool {
+        let places = place.places.taken();
+        !places.holders.get(&place.network).is_some_and(|holders| holders.contains_key(&place.number))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_holds_most_gives_way_to_whoever_holds_less() {
+        let places = Places::new(3, Vec::new());
+        let greedy: Vec<_> =
+            ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(|address| from(&places, address)).into_iter().flatten().collect();
+        assert_eq!(greedy.len(), 3);
+        assert!(from(&places, "192.0.2.4").is_none(), "the same network gets no more");
+        tokio::time::advance(std::time::Duration::from_secs(1)).await;
+        greedy[0].pulse.read();
+        greedy[2].pulse.asked();
+
+        let other = from(&places, "2001:db8::1").expect("another network gets one");
+        assert_eq!(greedy.iter().map(is_displaced).collect::<Vec<_>>(), [false, true, false], "the idlest goes");
+        let third = from(&places, "198.51.100.1").expect("and a third one");
+        assert_eq!(greedy.iter().map(is_displaced).collect::<Vec<_>>(), [true, true, false]);
+        assert!(from(&places, "2001:db8:0:ffff::1").is_none(), "nobody holds more than this network");
+        assert_eq!(places.told(), [3, 3, 2, 2]);
+        drop((other, third, greedy));
+        assert_eq!(places.told()[1], 0);
+        places.all_left().await;
+    }
+
+    #[tokio::test]
+    async fn a_trusted_proxy_is_never_closed_for_others_and_always_gets_in() {
+        let places = Places::new(2, vec!["10.0.0.0/8".parse().expect("a network")]);
+        let proxies = [from(&places, "10.0.0.1").expect("free"), from(&places, "::ffff:10.0.0.2").expect("free")];
+        assert!(from(&places, "192.0.2.1").is_none() && !proxies.iter().any(is_displaced));
+        drop(proxies);
+        let strangers = [from(&places, "192.0.2.1").expect("free"), from(&places, "198.51.100.1").expect("free")];
+        let _proxy = from(&places, "10.0.0.3").expect("gets in");
+        assert_eq!(strangers.iter().filter(|stranger| is_displaced(stranger)).count(), 1);
+    }
+}

@@ -1,0 +1,42 @@
+//! A mark beside a SQLite file, which says that the file has been there. A file that is gone while its mark is left was lost, not never
+//! made: an empty database in its place would look like a working service in which nobody has an account.
+
+use std::{fs, path::PathBuf};
+
+use crate::settings::{DATABASE_URL, Refused};
+
+const TEXT: &str = "The database beside this file was opened by tenant-auth-server. While this file is here and the database is not, the\n\
+                    server refuses to start with an empty one. Remove this file together with the database.\n";
+
+/// Where the mark of a database is; none for a database that is no file.
+#[derive(Debug)]
+pub(crate) struct DatabaseMark(Option<PathBuf>);
+
+impl DatabaseMark {
+    /// Looks for the database that the URL names, and for its mark.
+    ///
+    /// # Errors
+    /// [`Refused`] when there is a mark without a database.
+    pub(crate) fn of(url: &str) -> Result<Self, Refused> {
+        let Some(path) = url.strip_prefix("sqlite:") else { return Ok(Self(None)) };
+        let path = path.strip_prefix("//").unwrap_or(path).split('?').next().unwrap_or_default();
+        let (file, mark) = (PathBuf::from(path), PathBuf::from(format!("{path}.known")));
+        if mark.exists() && !file.exists() {
+            let (file, mark) = (file.display(), mark.display());
+            let reason = format!(
+                "names {file}, which is gone, though it was there before. Restore it from the backup; or, to begin with an empty \
+                 database, remove {mark}"
+            );
+            return Err(Refused::setting(&DATABASE_URL, reason));
+        }
+        Ok(Self(Some(mark)))
+    }
+
+    /// Leaves the mark: the database was opened.
+    pub(crate) fn keep(&self) {
+        let Some(mark) = self.0.as_ref().filter(|mark| !mark.exists()) else { return };
+        if let Err(error) = fs::write(mark, TEXT) {
+            tracing::warn!(%error, mark = %mark.display(), "a database that gets lost will not be noticed at the next start");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! `/health/ready` beside faults that leave reading as it was: it is 503 whenever a write would fail, and 200 again without a restart.
+
+use std::{
+    os::unix::fs::PermissionsExt,
+    time::{Duration, Instant},
+};
+
+use tenant_auth_conformance::{as_postgres_administrator, empty_postgres};
+
+use crate::{
+    MASTER_KEY, OTHER_KEY, Program,
+    admin::Admin,
+    json,
+    metrics::metrics_address,
+    running::{Running, get},
+};
+
+/// Within two seconds, and one more for a busy machine.
+const SOON: Duration = Duration::from_secs(3);
+
+#[track_caller]
+pub(crate) fn until_ready_is(server: &Running, expected: u16) {
+    let deadline = Instant::now() + SOON;
+    loop {
+        let asked = Instant::now();
+        let (status, text) = server.get("/health/ready");
+        assert!(asked.elapsed() < SOON, "a probe waits {:?}", asked.elapsed());
+        if status == expected {
+            return;
+        }
+        assert!(asked < deadline, "{text}\n{}", server.log());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_removed_database_file_is_noticed_and_never_silently_replaced() {
+    let program = Program::new().with("METRICS_LISTEN", "127.0.0.1:0");
+    let mut server = Running::start(&program, &["serve"]);
+    assert!(server.log().contains("a new and empty one was created"), "{}", server.log());
+    until_ready_is(&server, 200);
+    let (file, away) = (program.path().join("auth.db"), program.path().join("away.db"));
+    for name in ["auth.db", "auth.db-wal", "auth.db-shm"] {
+        let mode = program.path().join(name).metadata().expect("it is there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+
+    std::fs::rename(&file, &away).expect("it is there");
+    until_ready_is(&server, 503);
+    assert!(get(&metrics_address(&server), "/metrics").1.contains("\ntenant_auth_database_writable 0\n"));
+    std::fs::rename(&away, &file).expect("it is there");
+    until_ready_is(&server, 200);
+    assert!(get(&metrics_address(&server), "/metrics").1.contains("\ntenant_auth_database_writable 1\n"));
+
+    server.terminate();
+    assert!(server.ended().success());
+    std::fs::remove_file(&file).expect("it is there");
+    let said = crate::error(&program.run(&["serve"]));
+    assert!(said.contains("TENANT_AUTH_DATABASE_URL") && said.contains("auth.db.known"), "{said}");
+    assert!(!file.exists(), "nothing was put in its place");
+}
+
+#[test]
+fn a_replica_that_cannot_open_the_keys_is_not_ready() {
+    let program = Program::new();
+    let server = Running::start(&program, &["serve"]);
+    until_ready_is(&server, 200);
+    let rotating = program.with("MASTER_KEY", &format!("{OTHER_KEY},{MASTER_KEY}"));
+    json(&rotating.run(&["keys", "rotate", "--compromised", "--json"]));
+    until_ready_is(&server, 503);
+}
+
+/// Like a standby that is promoted: connections that were made while the node was read-only stay so.
+#[test]
+fn a_read_only_postgresql_is_not_ready_and_no_connection_remembers_it() {
+    let Some(url) = empty_postgres() else { return };
+    let name = url.split(['/', '?']).find(|part| part.starts_with("empty_")).expect("a name");
+    let program = Program::new().with("DATABASE_URL", &url);
+    let server = Running::start(&program, &["serve"]);
+    let admin = Admin::of_new_organization(&program, &server.address);
+    let write = || admin.ask(&server.address, "PATCH /org", &serde_json::json!({ "name": "Acme" })).expect("it answers").0;
+    until_ready_is(&server, 200);
+    for read_only in ["on", "off"] {
+        as_postgres_administrator(&format!("ALTER DATABASE {name} SET default_transaction_read_only = {read_only}"));
+        if read_only == "on" {
+            as_postgres_administrator(&format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"));
+            let deadline = Instant::now() + SOON;
+            while write() != 503 {
+                assert!(Instant::now() < deadline, "it is not read-only");
+            }
+            until_ready_is(&server, 503);
+        }
+    }
+    let deadline = Instant::now() + SOON;
+    while write() != 200 {
+        assert!(Instant::now() < deadline, "no write since it takes them again:\n{}", server.log());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    until_ready_is(&server, 200);
+}
