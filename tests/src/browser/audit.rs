@@ -1,5 +1,5 @@
-//! What an accessibility checker would say of a page: by our own script, in light and in dark, on a wide and on a narrow window,
-//! and by Chromium's accessibility tree, which is what a screen reader is given.
+//! Whether a page is accessible: by axe-core's rules, by Chromium's accessibility tree, which is what a screen reader is given, and
+//! by a script of our own for what neither judges. In light and in dark, on a wide and on a narrow window.
 
 use serde_json::{Value, json};
 
@@ -36,13 +36,16 @@ impl Page {
         self.eventually("a page at rest", "return resting()", vec![]).await;
         // Browsers show the focus to those who use a keyboard.
         self.type_keys(keys::TAB).await;
-        let mut wrong = self.judged(&["ordered", "named", "readable", "focusShows", "fits"]).await;
+        let mut wrong = self.judged(&["conventions", "focusShows", "fits"]).await;
+        wrong.extend(self.violations().await);
         wrong.extend(self.unnamed().await);
         self.session.dark(true).await;
-        wrong.extend(self.judged(&["readable", "focusShows"]).await.into_iter().map(|problem| format!("dark: {problem}")));
+        let dark = [self.judged(&["focusShows"]).await, self.violations_by_light().await].concat();
+        wrong.extend(dark.into_iter().map(|problem| format!("dark: {problem}")));
         self.session.dark(false).await;
         self.session.size(session::NARROW).await;
-        wrong.extend(self.judged(&["fits", "named"]).await.into_iter().map(|problem| format!("narrow: {problem}")));
+        let narrow = [self.judged(&["fits", "conventions"]).await, self.violations().await].concat();
+        wrong.extend(narrow.into_iter().map(|problem| format!("narrow: {problem}")));
         self.session.size(session::WIDE).await;
         wrong
     }

@@ -4,6 +4,7 @@
 //! what was announced, no violation of the content security policy, no request to another host, no token within a script's reach.
 
 mod audit;
+mod axe;
 mod commands;
 mod driver;
 mod journal;

@@ -10,7 +10,7 @@ use std::{
 
 use libtest_mimic::{Arguments, Trial};
 
-use super::{Scenario, Stage, driver::Driver};
+use super::{Scenario, Stage, axe, driver::Driver};
 use crate::{Adapter, logs, template::Template};
 
 /// A scenario that takes longer hangs.
@@ -28,8 +28,13 @@ pub fn main(scenarios: &[Scenario]) -> ExitCode {
         eprintln!(
             "\nChromium or chromedriver is not installed: NO page is tested. Install both (apt-get install chromium chromium-driver).\n"
         );
-        if std::env::var_os("TENANT_AUTH_REQUIRE_BROWSER").is_some_and(|value| value == "1") {
-            eprintln!("TENANT_AUTH_REQUIRE_BROWSER=1: that is a failure.");
+        if is_required("TENANT_AUTH_REQUIRE_BROWSER") {
+            return ExitCode::FAILURE;
+        }
+    }
+    if !axe::is_installed() && !arguments.list {
+        eprintln!("\n{}\n", axe::missing());
+        if is_required("TENANT_AUTH_REQUIRE_AXE") {
             return ExitCode::FAILURE;
         }
     }
@@ -39,16 +44,26 @@ pub fn main(scenarios: &[Scenario]) -> ExitCode {
     conclusion.exit_code()
 }
 
+/// Whether a part that is missing is a failure; says so.
+fn is_required(variable: &str) -> bool {
+    let is_required = std::env::var_os(variable).is_some_and(|value| value == "1");
+    if is_required {
+        eprintln!("{variable}=1: that is a failure.");
+    }
+    is_required
+}
+
 fn trials(scenarios: &[Scenario], driver: Option<&Arc<Driver>>) -> Vec<Trial> {
     let on = |adapter: Adapter, scenario: Scenario| {
+        let is_ignored = driver.is_none() || (scenario.needs_axe && !axe::is_installed());
         let driver = driver.cloned();
-        Trial::test(format!("{adapter}::{}", scenario.name), move || {
+        let trial = Trial::test(format!("{adapter}::{}", scenario.name), move || {
             run(adapter, scenario, &driver.expect("an ignored scenario was asked for, but there is no browser"));
             Ok(())
-        })
+        });
+        trial.with_ignored_flag(is_ignored)
     };
-    let all = Adapter::ALL.iter().flat_map(|adapter| scenarios.iter().map(|scenario| on(*adapter, *scenario)));
-    all.map(|trial| trial.with_ignored_flag(driver.is_none())).collect()
+    Adapter::ALL.iter().flat_map(|adapter| scenarios.iter().map(|scenario| on(*adapter, *scenario))).collect()
 }
 
 fn run(adapter: Adapter, scenario: Scenario, driver: &Driver) {

@@ -14,6 +14,8 @@ pub struct Scenario {
     pub name: &'static str,
     /// The path of the service's public URL; empty when it lies at the root.
     pub below: &'static str,
+    /// Whether it is about what axe-core finds, and ignored without it.
+    pub needs_axe: bool,
     /// The function.
     pub run: Run,
 }
@@ -22,22 +24,28 @@ impl Scenario {
     /// Made by [`visits!`](crate::visits); `path` is the function's full path, of which the topic and the name remain.
     pub fn new(path: &'static str, below: &'static str, run: Run) -> Self {
         let name = path.rsplit_once("browser::browser::").map_or(path, |(_, name)| name);
-        Self { name, below, run }
+        Self { name, below, needs_axe: false, run }
+    }
+
+    /// The same, ignored where axe-core is not installed.
+    pub fn with_axe(self) -> Self {
+        Self { needs_axe: true, ..self }
     }
 }
 
 /// The table of contents of a topic: each line is the name of an `async fn(&Stage)` of the module, and one scenario. `below "/auth":`
-/// gives the service a public URL with a path of its own.
+/// gives the service a public URL with a path of its own; what stands after `with axe:` needs axe-core.
 #[macro_export]
 macro_rules! visits {
     (@ $below:literal $name:ident) => {
         $crate::browser::Scenario::new(concat!(module_path!(), "::", stringify!($name)), $below, |stage| Box::pin($name(stage)))
     };
-    ($($name:ident),* $(,)? $(; below $path:literal: $($moved:ident),* $(,)?)?) => {
+    ($($name:ident),* $(,)? $(; below $path:literal: $($moved:ident),* $(,)?)? $(; with axe: $($checked:ident),* $(,)?)?) => {
         pub(crate) fn scenarios() -> Vec<$crate::browser::Scenario> {
             vec![
                 $($crate::visits!(@ "" $name),)*
                 $($($crate::visits!(@ $path $moved),)*)?
+                $($($crate::visits!(@ "" $checked).with_axe(),)*)?
             ]
         }
     };
