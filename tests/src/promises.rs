@@ -92,7 +92,8 @@ fn promises() -> HashMap<Answer, Promise> {
     promises
 }
 
-fn resolved(value: &Value) -> &Value {
+/// What a reference leads to, or the value itself.
+pub(crate) fn resolved(value: &Value) -> &Value {
     let target = value["$ref"].as_str().map(|reference| reference.trim_start_matches('#'));
     target.map_or(value, |pointer| document().pointer(pointer).expect("a reference that leads somewhere"))
 }

@@ -6,7 +6,7 @@ use std::{
     sync::{LazyLock, Mutex},
 };
 
-use crate::{Adapter, BASE};
+use crate::{Adapter, BASE, promises};
 
 /// A row of the table.
 #[derive(Debug, Clone)]
@@ -46,20 +46,24 @@ impl Route {
         matches!(self.template.as_str(), "/.well-known/jwks.json" | "/openapi.json" | "/docs" | "/docs.css")
     }
 
-    /// A path that leads past the look at it: each parameter is an id of the kind it stands for, or a token.
+    /// A path that leads past the look at it: each parameter is an id of the kind it stands for, a slug or a token.
     pub fn plausible_path(&self, user_id: &str) -> String {
-        let of_kind = |prefix: &str| format!("{prefix}_00000000000000000000000000");
-        let segments = self.template.split('/').map(|segment| match segment {
-            "{userId}" => user_id.to_owned(),
-            "{invite}" => of_kind("inv"),
-            "{slug}" => "acme".to_owned(),
-            "{id}" if self.template.contains("/api-keys/") => of_kind("key"),
-            "{id}" if self.template.contains("/webhooks/") => of_kind("whk"),
-            "{id}" => of_kind("ses"),
-            "{deliveryId}" => of_kind("dlv"),
-            other => other.to_owned(),
-        });
+        let segments =
+            self.template.split('/').map(|segment| match segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+                None => segment,
+                Some("userId") => user_id,
+                Some(parameter) => self.example_of(parameter),
+            });
         segments.collect::<Vec<_>>().join("/")
+    }
+
+    /// What the OpenAPI document shows as a value of a parameter of the path; nothing of that id exists.
+    fn example_of(&self, parameter: &str) -> &'static str {
+        let operation = &promises::document()["paths"][&self.template][self.method.to_lowercase()];
+        let mut parameters = operation["parameters"].as_array().into_iter().flatten().map(promises::resolved);
+        let found = parameters.find(|one| one["in"] == "path" && one["name"] == parameter);
+        let example = found.and_then(|one| promises::resolved(&one["schema"])["examples"][0].as_str());
+        example.unwrap_or_else(|| panic!("the document has no example of {{{parameter}}} in {}", self.template))
     }
 
     fn leads(&self, path: &str) -> bool {
