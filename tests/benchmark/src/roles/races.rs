@@ -90,7 +90,7 @@ async fn admin(auth: &TenantAuth, tenant: &Tenant, name: &str) -> Result<(Member
 
 /// Removes the other when both are ready; what was refused, if it was.
 fn removes(who: &Member, whom: &Member, start: &Arc<Barrier>) -> tokio::task::JoinHandle<Result<Option<String>, Failure>> {
-    let (admin, whom, start): (_, UserId, _) = (who.as_admin(), whom.user().id.clone(), Arc::clone(start));
+    let (admin, whom, start): (_, UserId, _) = (who.clone().into_admin(), whom.user().id.clone(), Arc::clone(start));
     tokio::spawn(async move {
         let admin = admin?;
         start.wait().await;
