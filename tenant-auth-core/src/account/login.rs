@@ -127,7 +127,7 @@ impl Tenant {
         };
 
         let mut tx = self.auth.begin().await?;
-        let has_second_factor = tx.second_factors().is_enabled(&account.user.id).await?;
+        let has_second_factor = tx.second_factors().in_force(&account.user.id).await?;
         if has_second_factor {
             attempt.released(&mut tx).await?;
         } else {

@@ -32,7 +32,7 @@ impl Member {
     /// [`Error::OperatorRequired`] unless this is the operators' organization, the account was appointed, its second factor is in
     /// force, and the session began with it within the last 12 hours.
     pub async fn into_deployment_admin(self) -> Result<DeploymentAdmin, Error> {
-        let is_guarded = self.auth.store().read().await?.second_factors().is_enabled(self.user_id()).await?;
+        let is_guarded = self.auth.store().read().await?.second_factors().in_force(self.user_id()).await?;
         judge(&self.auth, &self.standing, is_guarded)?;
         Ok(DeploymentAdmin(self))
     }
@@ -118,7 +118,7 @@ impl DeploymentAdmin {
         tx.members().hold(member.org_id(), member.user_id()).await?.ok_or(Error::SessionRequired)?;
         tx.users().hold(member.user_id()).await?;
         let Write { mut tx, standing } = member.judge_again(tx).await?;
-        let is_guarded = tx.second_factors().is_enabled(member.user_id()).await?;
+        let is_guarded = tx.second_factors().in_force(member.user_id()).await?;
         judge(&member.auth, &standing, is_guarded)?;
         Ok((Deed { auth: member.auth.clone(), tx, actor: member.actor() }, found))
     }

@@ -80,7 +80,7 @@ impl Tenant {
         tx.push(Event::new(EventKind::InviteAccepted, &self.org, actor.clone(), &InviteData { invite: invite.summary() })?);
         let membership = join(&mut tx, &self.org, &account.user, invite.role, actor).await?;
         let opening = Opening { id: None, methods: vec![AuthMethod::Invite], client };
-        let has_second_factor = tx.second_factors().is_enabled(&account.user.id).await?;
+        let has_second_factor = tx.second_factors().in_force(&account.user.id).await?;
         let entrant = Entrant { account, membership, opening };
         if has_second_factor { self.wait_for_code(tx, entrant).await } else { self.enter(tx, entrant).await.map(Login::from) }
     }

@@ -61,7 +61,7 @@ impl<L: Link> SecondFactors<L> {
     }
 
     /// Whether one is in force.
-    pub(crate) async fn is_enabled(self, user: &UserId) -> Result<bool, Error> {
+    pub(crate) async fn in_force(self, user: &UserId) -> Result<bool, Error> {
         Ok(self.find(user).await?.is_some_and(|factor| factor.enabled_at.is_some()))
     }
 
