@@ -1,5 +1,5 @@
-//! The letters: invitations, links that reset, verify or change something, and notices of what was changed, so that a change
-//! its owner did not make does not go unseen. A notice never holds a link that does anything.
+//! The texts of all mails: invitations, links that reset, verify or change something, and notices of changes, so that an owner sees
+//! a change that an attacker made. A notice never holds a link that does anything.
 
 use minijinja::context;
 
@@ -15,7 +15,7 @@ use crate::{
 
 use super::render;
 
-/// What a letter is about.
+/// A mail's kind and the values it shows.
 #[derive(Debug)]
 pub(crate) enum Letter<'a> {
     /// An invitation to an organization, with the link that accepts it.
@@ -26,38 +26,38 @@ pub(crate) enum Letter<'a> {
     VerifyEmail { link: &'a str, until: Timestamp },
     /// A link that makes this address the account's.
     ChangeEmail { link: &'a str, until: Timestamp },
-    /// Somebody tried to make this address another account's.
+    /// A request wanted to make this address another account's.
     AddressWanted,
     /// The account is about to get another address.
     EmailChangeRequested { to: &'a Email },
-    /// The account has another address now.
+    /// The account has a new address.
     EmailChanged { to: &'a Email },
     /// The password was changed or reset.
     PasswordChanged,
-    /// A second factor guards the account now.
+    /// Two-factor authentication was turned on.
     SecondFactorEnabled,
-    /// None does any more.
+    /// Two-factor authentication was turned off.
     SecondFactorDisabled,
     /// New recovery codes replaced the old ones.
     RecoveryCodesReplaced,
-    /// Codes were guessed until the limit.
+    /// Wrong second-factor codes reached the limit.
     CodesGuessed,
-    /// Somebody became an org_admin.
+    /// A member became an org_admin.
     NewAdmin { organization: &'a DisplayName, who: &'a Email },
     /// An API key was made.
     NewApiKey { organization: &'a DisplayName, name: &'a DisplayName },
     /// A webhook was made.
     NewWebhook { organization: &'a DisplayName, host: &'a str },
-    /// A webhook was disabled by itself.
+    /// The worker disabled a webhook.
     WebhookDisabled { organization: &'a DisplayName, host: &'a str, reason: DisableReason },
 }
 
-/// On whose word an invitation was sent.
+/// Who sent an invitation. Only an org_admin's invitations are rate limited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InvitedBy {
-    /// An org_admin's. These invitations are counted, and limited.
+    /// An org_admin.
     Admin,
-    /// The deployment's, through one of its operators.
+    /// An operator of the deployment.
     Operator,
 }
 
@@ -66,7 +66,7 @@ const IGNORE: &str = "If you did not ask for this, ignore this mail: nothing hap
 const REVIEW: &str = "If you do not recognise this, review the organization's members and keys at once.";
 
 impl Letter<'_> {
-    /// What the outbox's row says of it.
+    /// The kind that the outbox's row stores.
     pub(super) const fn kind(&self) -> MailKind {
         match self {
             Self::Invite { by: InvitedBy::Admin, .. } => MailKind::Invite,
@@ -78,7 +78,7 @@ impl Letter<'_> {
         }
     }
 
-    /// When its link ends; `None` without a link.
+    /// When the mail's link expires; `None` without a link.
     pub(super) const fn link_ends(&self) -> Option<Timestamp> {
         match self {
             Self::Invite { invite, .. } => Some(invite.expires_at),
@@ -87,12 +87,12 @@ impl Letter<'_> {
         }
     }
 
-    /// Whether it would tell somebody what they have just become.
+    /// Whether the letter would tell the recipient about the recipient's own promotion.
     pub(super) fn is_about(&self, recipient: &Email) -> bool {
         matches!(self, Self::NewAdmin { who, .. } if *who == recipient)
     }
 
-    /// Written out for one recipient.
+    /// Renders the letter for one recipient.
     pub(super) fn to(&self, recipient: &Email) -> Result<Message, Error> {
         let mut link = None;
         let mut action = "";

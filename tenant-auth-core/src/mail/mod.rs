@@ -1,5 +1,6 @@
-//! What the service writes to people. A mail is composed when it is caused (`letters.rs`), sealed, and left in the outbox, from
-//! which the worker sends it; links come from the settings alone, never from a request.
+//! Mails and their outbox. A mail is composed in the transaction that causes it (`letters.rs`), sealed, and stored in the outbox,
+//! from which a worker sends it. Links come from the settings alone, never from a request, so that a forged `Host` header cannot
+//! steer them.
 
 mod letters;
 mod render;
@@ -20,10 +21,10 @@ use crate::{
 
 pub(crate) use letters::{InvitedBy, Letter};
 
-/// Notices have no link that could expire.
+/// How long a notice may still be sent: it has no link that could expire.
 const NOTICE_KEPT: Duration = Duration::from_secs(2 * 24 * 3_600);
 
-/// Leaves a letter in the outbox of a transaction. It is not sent any more once its link has ended.
+/// Writes a letter to the outbox within a transaction. The letter is not sent once its link has expired.
 pub(crate) async fn enqueue(tx: &mut Tx, org: &OrgId, recipient: &Email, letter: &Letter<'_>) -> Result<MailId, Error> {
     let (id, now): (MailId, _) = (tx.new_id(), tx.now());
     let plain = Zeroizing::new(serde_json::to_vec(&letter.to(recipient)?).map_err(Error::internal)?);
@@ -40,7 +41,7 @@ pub(crate) async fn enqueue(tx: &mut Tx, org: &OrgId, recipient: &Email, letter:
     Ok(id)
 }
 
-/// Tells every active org_admin of something that gives power over the organization, but not of themselves.
+/// Writes a notice to every active org_admin, except to the one the notice is about.
 pub(crate) async fn tell_admins(tx: &mut Tx, org: &OrgId, notice: &Letter<'_>) -> Result<(), Error> {
     let admins = tx.members().active_admins(org).await?;
     for admin in admins.iter().filter(|admin| !notice.is_about(admin)) {
@@ -49,7 +50,7 @@ pub(crate) async fn tell_admins(tx: &mut Tx, org: &OrgId, notice: &Letter<'_>) -
     Ok(())
 }
 
-/// Opens a waiting mail.
+/// Unseals a mail from the outbox.
 pub(crate) fn open(auth: &TenantAuth, mail: &ClaimedMail) -> Result<Message, Error> {
     let plain = auth.master_keys().open(&mail.content, place(&mail.id, &mail.org_id));
     let plain = plain.ok_or_else(|| Error::internal("a waiting mail does not open"))?;

@@ -1,10 +1,10 @@
-//! Templates: each mail is written out twice, as text and as HTML. Values people chose are escaped in HTML.
+//! Mail templates: each mail is rendered twice, as text and as HTML. Values that people chose are escaped in HTML.
 
 use minijinja::{Environment, Value};
 
 use crate::{error::Error, ports::Message, value::Email};
 
-/// A mail's two templates.
+/// The text and HTML template of a mail, each a name and its source.
 pub(super) struct Template {
     text: (&'static str, &'static str),
     html: (&'static str, &'static str),

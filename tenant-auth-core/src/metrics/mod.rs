@@ -1,6 +1,6 @@
-//! What the service counts while it works, in the text that Prometheus reads. Labels are words of our own, each from a list that
-//! is known beforehand: never a path, an address, a slug or anything else that came with a request. Counting costs an atomic
-//! addition and allocates nothing; what only the database knows is read when somebody asks, and left out when it does not answer.
+//! The service's metrics, in the text format that Prometheus reads. Label values come from closed lists: never a path, an address,
+//! a slug or anything else that came with a request. Counting costs one atomic addition and allocates nothing; what only the
+//! database knows is read at each scrape (`worker/scrape.rs`).
 
 mod requests;
 mod tally;
@@ -26,7 +26,7 @@ pub(crate) use work::WorkMeter;
 use crate::time::Timestamp;
 use requests::Requests;
 
-/// What precedes every name.
+/// The prefix of every metric.
 pub(crate) const PREFIX: &str = "tenant_auth";
 
 /// The counters of one service, where `E` is a kind of event and `S` a kind of row that is swept.
@@ -34,7 +34,7 @@ pub(crate) const PREFIX: &str = "tenant_auth";
 pub(crate) struct Metrics<E, S> {
     registry: Registry,
     started_at: Timestamp,
-    /// When the worker last did what was due, in milliseconds; 0 while it has not.
+    /// When the worker last finished a round, in milliseconds since the Unix epoch; 0 before the first.
     worked_at: AtomicI64,
     requests: Requests,
     hashing: WorkMeter,
@@ -49,7 +49,7 @@ pub(crate) struct Metrics<E, S> {
 }
 
 impl<E: Label, S: Label> Metrics<E, S> {
-    /// All at zero, for a service that starts now.
+    /// New metrics, all at zero, for a service that starts now.
     pub(crate) fn new(now: Timestamp) -> Self {
         let mut registry = Registry::with_prefix(PREFIX);
         registry.register("build", "The version that runs", Info::new([("version", env!("CARGO_PKG_VERSION"))]));
@@ -81,57 +81,57 @@ impl<E: Label, S: Label> Metrics<E, S> {
         }
     }
 
-    /// The HTTP layer's.
+    /// The meter of HTTP requests.
     pub(crate) fn requests(&self) -> &Requests {
         &self.requests
     }
 
-    /// The hashing threads'.
+    /// The meter of the password hashing threads.
     pub(crate) fn hashing(&self) -> &WorkMeter {
         &self.hashing
     }
 
-    /// A step of a login was judged.
+    /// Counts a step of a login.
     pub(crate) fn login(&self, outcome: LoginOutcome) {
         self.logins.add(outcome, 1);
     }
 
-    /// Somebody was told about an access token.
+    /// Counts an answer about an access token.
     pub(crate) fn verification(&self, outcome: VerifyOutcome) {
         self.verifications.add(outcome, 1);
     }
 
-    /// A mail was tried.
+    /// Counts an attempt to send a mail.
     pub(crate) fn mail(&self, outcome: MailOutcome) {
         self.mails.add(outcome, 1);
     }
 
-    /// A delivery was tried, or is not to be tried any more.
+    /// Counts an attempt to deliver an event, or a cancelled delivery.
     pub(crate) fn delivery(&self, outcome: DeliveryOutcome) {
         self.deliveries.add(outcome, 1);
     }
 
-    /// Rows of a kind were deleted because nobody can use them any more.
+    /// Counts swept rows: rows that have expired.
     pub(crate) fn swept(&self, kind: S, rows: u64) {
         self.swept.add(kind, rows);
     }
 
-    /// An event was committed.
+    /// Counts a committed event.
     pub(crate) fn event(&self, kind: E) {
         self.events.add(kind, 1);
     }
 
-    /// A session was opened.
+    /// Counts an opened session.
     pub(crate) fn session_opened(&self) {
         self.sessions_opened.inc();
     }
 
-    /// A session was ended before its time.
+    /// Counts a session that was ended before it expired.
     pub(crate) fn session_revoked(&self) {
         self.sessions_revoked.inc();
     }
 
-    /// The worker has done what was due.
+    /// Notes that the worker finished a round.
     pub(crate) fn worked(&self, now: Timestamp) {
         self.worked_at.store(now.millis(), Ordering::Relaxed);
     }
@@ -141,7 +141,7 @@ impl<E: Label, S: Label> Metrics<E, S> {
         self.started_at
     }
 
-    /// When the worker of this process last did what was due; `None` while it has not.
+    /// When the worker of this process last finished a round; `None` before the first.
     pub(crate) fn worked_at(&self) -> Option<Timestamp> {
         let millis = self.worked_at.load(Ordering::Relaxed);
         (millis != 0).then(|| Timestamp::from_millis(millis))

@@ -1,5 +1,5 @@
-//! Requests, by method, route template and status. A request that matches no route stands under `none`, and a method that HTTP
-//! does not define under `other`: whoever invents paths and methods adds no series.
+//! Request counters and durations, by method, route template and status. A request that matches no route is counted under `none`,
+//! and a method that HTTP does not define under `other`: a client that invents paths and methods adds no series.
 
 use std::time::{Duration, Instant};
 
@@ -10,10 +10,10 @@ use prometheus_client::{
     registry::{Registry, Unit},
 };
 
-/// Upper bounds in seconds: a verification takes one or two milliseconds, a login a hash.
+/// Histogram buckets in seconds: a verification takes one or two milliseconds, a login the time of a hash.
 const BOUNDS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
 
-/// The route of what matches none.
+/// The route label of a request that matches no route.
 const NO_ROUTE: &str = "none";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -32,8 +32,8 @@ pub(crate) struct Requests {
     seconds: Family<Route, Histogram, fn() -> Histogram>,
 }
 
-/// A request that is being answered. It is counted when this is dropped: as a 500, unless it was told otherwise; so a handler
-/// that panics is counted, too.
+/// A request in progress. It is counted when this value is dropped: with status 500 unless another was set, so that a handler that
+/// panics is counted, too.
 #[derive(Debug)]
 pub(crate) struct Watched<'r> {
     requests: &'r Requests,
@@ -51,7 +51,7 @@ impl Requests {
         Self { total, seconds }
     }
 
-    /// Watches a request from now on.
+    /// Starts the clock of a request.
     pub(crate) fn watch(&self, method: &Method) -> Watched<'_> {
         let labels = Answered { method: known(method), route: NO_ROUTE, status: 500 };
         Watched { requests: self, labels, started: Instant::now() }
@@ -59,22 +59,22 @@ impl Requests {
 }
 
 impl Watched<'_> {
-    /// It matched this route's template.
+    /// Sets the route template that the request matched.
     pub(crate) fn matched(&mut self, template: &'static str) {
         self.labels.route = template;
     }
 
-    /// It was answered.
+    /// Sets the status of the response.
     pub(crate) fn answered(&mut self, status: u16) {
         self.labels.status = status;
     }
 
-    /// The template it matched, or `none`.
+    /// The route template that the request matched, or `none`.
     pub(crate) fn route(&self) -> &'static str {
         self.labels.route
     }
 
-    /// How long it took so far.
+    /// The time since the request began.
     pub(crate) fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }

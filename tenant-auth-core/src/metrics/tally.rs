@@ -1,5 +1,5 @@
-//! Counters of one thing, one for each way it can come out. All of them are there from the start, at zero: a rate over a series
-//! that appears with its first failure misses that failure.
+//! Counters with one label, one counter for each outcome. All of them exist from the start, at zero: a rate over a series that
+//! appears with its first failure misses that failure.
 
 use std::marker::PhantomData;
 
@@ -8,7 +8,7 @@ use prometheus_client::{
     registry::Registry,
 };
 
-/// The values of a label: a list that does not grow.
+/// The values of a label: a closed list, so that the number of series is bounded.
 pub(crate) trait Label: Copy + 'static {
     /// The label's name.
     const NAME: &'static str;
@@ -66,31 +66,31 @@ macro_rules! outcomes {
 }
 
 outcomes! {
-    /// What came of a step of a login.
+    /// The outcome of a step of a login.
     LoginOutcome {
-        /// The person is in.
+        /// A session was opened.
         Ok = "ok",
         /// The password was right; the second factor is asked for.
         SecondFactor = "second_factor",
-        /// A wrong password or code, or nobody's address.
+        /// A wrong password, a wrong code, or an address without an account.
         Wrong = "wrong",
         /// Too many failures.
         Throttled = "throttled",
-        /// The right password of somebody who may not enter here.
+        /// The password was right, but the account may not enter this organization.
         Refused = "refused",
         /// Nothing was decided: the database is away, or too many wait.
         Unavailable = "unavailable",
     }
-    /// What was said of an access token.
+    /// The answer about an access token.
     VerifyOutcome {
-        /// An active member's.
+        /// A token of an active member.
         Valid = "valid",
-        /// A suspended member's.
+        /// A token of a suspended member.
         Suspended = "suspended",
-        /// Nobody's.
+        /// Not a live token.
         Invalid = "invalid",
     }
-    /// What came of an attempt to send a mail.
+    /// The outcome of an attempt to send a mail.
     MailOutcome {
         /// The mail server took it.
         Sent = "sent",
@@ -99,7 +99,7 @@ outcomes! {
         /// It was given up.
         Failed = "failed",
     }
-    /// What came of an attempt to deliver an event.
+    /// The outcome of an attempt to deliver an event.
     DeliveryOutcome {
         /// The endpoint took it.
         Succeeded = "succeeded",
@@ -107,7 +107,7 @@ outcomes! {
         Retried = "retried",
         /// It was given up.
         Failed = "failed",
-        /// The target is one that must not be reached.
+        /// SSRF protection forbids the target.
         Blocked = "blocked",
         /// The webhook was disabled or deleted.
         Cancelled = "cancelled",

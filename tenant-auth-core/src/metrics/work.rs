@@ -1,4 +1,4 @@
-//! Work that waits in line for a thread: how much of it there is, how long it waits, and how long it takes.
+//! The meter of a queue of jobs that wait for a thread: how many wait, how long they wait, and how long they run.
 
 use std::time::Instant;
 
@@ -7,7 +7,7 @@ use prometheus_client::{
     registry::{Registry, Unit},
 };
 
-/// Upper bounds in seconds: a hash takes some 25 ms, and a full queue of them seconds.
+/// Histogram buckets in seconds: a hash takes some 25 ms, and a full queue of hashes seconds.
 const BOUNDS: [f64; 10] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
 
 /// The meter of one queue. Clones count together.
@@ -27,7 +27,7 @@ pub(crate) struct Waiting {
     since: Instant,
 }
 
-/// A job at work.
+/// A job that a thread runs.
 #[derive(Debug)]
 pub(crate) struct Running {
     meter: WorkMeter,
@@ -35,7 +35,7 @@ pub(crate) struct Running {
 }
 
 impl WorkMeter {
-    /// One that nobody reads.
+    /// A meter that is not registered, so that no scrape shows it.
     pub(crate) fn unread() -> Self {
         Self {
             waiting: Gauge::default(),
@@ -56,20 +56,20 @@ impl WorkMeter {
         meter
     }
 
-    /// A job gets in line. Dropped, it has left the line.
+    /// Counts a job into the queue. Dropping the result counts the job out.
     pub(crate) fn wait(&self) -> Waiting {
         self.waiting.inc();
         Waiting { meter: self.clone(), since: Instant::now() }
     }
 
-    /// There was no room for a job.
+    /// Counts a job that was refused because the queue was full.
     pub(crate) fn refused(&self) {
         self.refused.inc();
     }
 }
 
 impl Waiting {
-    /// Its turn has come.
+    /// The job leaves the queue and starts.
     pub(crate) fn run(self) -> Running {
         self.meter.waited.observe(self.since.elapsed().as_secs_f64());
         self.meter.running.inc();

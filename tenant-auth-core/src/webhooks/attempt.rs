@@ -1,5 +1,5 @@
-//! One attempt: the target is vetted again, the payload signed with every live secret, sent, and what came of it judged. The
-//! schedule, `Retry-After` and when an endpoint is given up: behaviour.md, B104 and B105.
+//! One delivery attempt and the retry schedule: vet the target again (SSRF protection), sign the payload with every live secret,
+//! send it, and decide when to retry. The schedule, `Retry-After` and the disabling of an endpoint: behaviour.md, B104 and B105.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,31 +13,31 @@ use crate::{
     time::Timestamp,
 };
 
-/// A receiver may ask for this much patience at most.
+/// The longest `Retry-After` that is honoured.
 const MOST_PATIENCE: Duration = Duration::from_secs(24 * 3_600);
-/// Every wait is varied by this much either way, so that what failed together does not come back together.
+/// Jitter of the retry schedule, in percent up or down, so that deliveries that failed together are not retried together.
 const JITTER_PERCENT: u64 = 15;
-/// A sender that has not kept to the timeout this much later is not waited for.
+/// How long after the timeout an attempt is abandoned, in case a host's own sender does not keep to the timeout.
 const SENDER_GRACE: Duration = Duration::from_secs(1);
-/// HTTP 410: the endpoint will not be back.
+/// HTTP 410 Gone: the receiver says that the endpoint is removed for good.
 const GONE: u16 = 410;
 
-/// An endpoint with what its deliveries are signed with.
+/// A webhook and the secrets that sign its deliveries.
 #[derive(Debug)]
 pub(super) struct Endpoint {
     pub(super) webhook: Webhook,
     pub(super) secrets: Vec<SigningSecret>,
 }
 
-/// What one attempt came to.
+/// The result of one attempt, not yet recorded.
 #[derive(Debug)]
 pub(super) struct Outcome {
     pub(super) endpoint: Arc<Endpoint>,
     pub(super) claim: ClaimedDelivery,
     pub(super) attempted: Attempted,
-    /// The endpoint answered that it is gone.
+    /// Whether the endpoint answered 410 Gone.
     pub(super) gone: bool,
-    /// How long it took.
+    /// How long the attempt took, name resolution included.
     pub(super) took: Duration,
 }
 
@@ -48,14 +48,15 @@ impl Outcome {
 }
 
 impl Endpoint {
-    /// Opens the secrets that sign now.
+    /// Opens the secrets that are live now.
     pub(super) fn open(tx: &Tx, webhook: Webhook, stored: &[SealedSecret]) -> Result<Self, Error> {
         let secrets = stored.iter().map(|stored| secrets::open(tx, &webhook.org_id, stored)).collect::<Result<_, _>>()?;
         Ok(Self { webhook, secrets })
     }
 }
 
-/// Makes one attempt. An error means that nothing was sent and nothing is known: the claim runs out, and somebody tries again.
+/// Makes one attempt. An error means that nothing was sent and no outcome is known: the delivery's lease runs out and a worker
+/// tries again.
 pub(super) async fn attempt(auth: &TenantAuth, endpoint: Arc<Endpoint>, mut claim: ClaimedDelivery) -> Result<Outcome, Error> {
     let began = auth.now();
     let payload = claim.payload.take().ok_or_else(|| Error::internal("a delivery's event is gone"))?;
@@ -111,7 +112,7 @@ fn judge(auth: &TenantAuth, attempt: i64, answer: Result<WebhookResponse, SendEr
     Attempted { status, status_code, error: Some(error), next_attempt_at }
 }
 
-/// When attempt number `attempt` is followed by the next; `None` after the last.
+/// The retry schedule: when the attempt after number `attempt` is due. `None` after the last.
 fn next_attempt(auth: &TenantAuth, attempt: i64, patience: Option<RetryAfter>, now: Timestamp) -> Option<Timestamp> {
     let made = usize::try_from(attempt).unwrap_or(usize::MAX);
     let wait = auth.config().webhooks.retry_schedule.get(made.saturating_sub(1))?;

@@ -1,5 +1,5 @@
-//! Taking on deliveries: each endpoint is locked, then as many of its due deliveries as it has places are moved to the end of a lease,
-//! in one transaction for all of them.
+//! Claiming deliveries with a lease. In one transaction for all endpoints, each endpoint is locked and as many of its due
+//! deliveries as it has free slots get the lease's end as their next due time; so two workers never send the same delivery at once.
 
 use std::time::Duration;
 
@@ -12,18 +12,18 @@ use crate::{
     store::{ClaimedDelivery, DueEndpoint, Tx},
 };
 
-/// Beyond an attempt's own timeout, nobody else tries a claimed delivery for this long: resolving takes up to 5 s of it, the rest is
-/// for recording and for servers whose clocks differ.
+/// The lease is this much longer than an attempt's timeout: up to 5 s for resolving the name, the rest for recording the outcome
+/// and for differences between the servers' clocks.
 pub(super) const LEASE_MARGIN: Duration = Duration::from_secs(15);
 
-/// An endpoint and what it is to be sent now.
+/// An endpoint and the deliveries claimed for it.
 #[derive(Debug)]
 pub(super) struct Claimed {
     pub(super) endpoint: Endpoint,
     pub(super) claims: Vec<ClaimedDelivery>,
 }
 
-/// Claims what there are places for, in the order of the endpoints' ids.
+/// Claims as many deliveries as there are free slots, in the order of the endpoints' ids (the lock order of webhooks).
 pub(super) async fn claim(auth: &TenantAuth, due: &[DueEndpoint], left: &mut Left<'_>) -> Result<Vec<Claimed>, Error> {
     if !due.iter().any(|endpoint| left.of(endpoint) > 0) {
         return Ok(Vec::new());
@@ -49,7 +49,7 @@ async fn claim_at(auth: &TenantAuth, tx: &mut Tx, due: &WebhookId, places: usize
     let Some(held) = tx.webhooks().hold_endpoint(due).await? else { return Ok(None) };
     match open(tx, held).await? {
         Ok(endpoint) if endpoint.webhook.status == WebhookStatus::Disabled => {
-            // It was disabled while an event was being turned into this.
+            // The webhook was disabled while an event was being turned into this delivery.
             tx.deliveries().cancel_pending(due).await?;
             Ok(None)
         }
@@ -59,7 +59,8 @@ async fn claim_at(auth: &TenantAuth, tx: &mut Tx, due: &WebhookId, places: usize
             Ok((!claims.is_empty()).then_some(Claimed { endpoint, claims }))
         }
         Err(error) => {
-            // A defect of this one endpoint, which must not keep the others waiting.
+            // The defect is this one endpoint's (a row or a secret that cannot be read); the other endpoints' deliveries must not
+            // wait for it.
             tracing::error!(webhook = %due, %error, "a webhook cannot be read; its deliveries wait");
             tx.deliveries().postpone(due, lease_until).await?;
             Ok(None)
@@ -67,7 +68,7 @@ async fn claim_at(auth: &TenantAuth, tx: &mut Tx, due: &WebhookId, places: usize
     }
 }
 
-/// Opens the secrets that sign now. The outer error is the database's, the inner one the endpoint's.
+/// Opens the secrets that are live now. The outer error is the database's, the inner one the endpoint's.
 async fn open(tx: &mut Tx, held: Result<Webhook, Error>) -> Result<Result<Endpoint, Error>, Error> {
     let webhook = match held {
         Ok(webhook) => webhook,

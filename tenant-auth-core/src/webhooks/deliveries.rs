@@ -1,4 +1,4 @@
-//! Deliveries as an org_admin sees them: the log, a test, and sending something again.
+//! The delivery log, test deliveries and redelivery, for an org_admin.
 
 use std::time::Duration;
 
@@ -27,14 +27,14 @@ impl OrgAdmin {
         Ok(page.cut(reader.deliveries().list(self.0.org_id(), id, page).await?))
     }
 
-    /// Sends a `webhook.test` event to one webhook, whatever it selected.
+    /// Sends a `webhook.test` event to one webhook, also when the webhook did not select that kind of event.
     ///
     /// # Errors
     /// [`Error::NotFound`]; [`Error::WebhookDisabled`]; [`Error::RateLimited`] beyond 60 in an hour.
     pub async fn test_webhook(&self, id: &WebhookId) -> Result<DeliveryId, Error> {
         let mut write = self.begin_write().await?;
         let webhook = enabled(&mut write.tx, self, id).await?;
-        // The organization is locked: nobody else counts at the same time.
+        // The organization's row is locked by `begin_write`, so two requests cannot both pass this count.
         let since = write.now().minus(HOUR);
         if let Some(oldest) = write.deliveries().nth_latest_test(self.0.org_id(), id, since, TESTS_PER_HOUR).await? {
             return Err(Error::rate_limited(oldest.plus(HOUR).since(write.now())));
@@ -47,7 +47,8 @@ impl OrgAdmin {
         Ok(delivery)
     }
 
-    /// Sends the event of a delivery again: a new delivery with the same `webhook-id`, whatever became of the first.
+    /// Redelivers: sends the event of a delivery again as a new delivery with the same `webhook-id`. The state of the first
+    /// delivery does not matter.
     ///
     /// # Errors
     /// [`Error::NotFound`]; [`Error::WebhookDisabled`].

@@ -1,6 +1,7 @@
-//! The loop of deliveries. One task claims and records, in transactions that take whatever has come together meanwhile; attempts run
-//! beside it, each in a task of its own. What it does not get to record is attempted again, by whoever looks after the claim's
-//! lease: at least once, and never twice at the same time while the servers' clocks differ by less than the lease's margin.
+//! The delivery loop of a worker. One task claims due deliveries and records outcomes, in transactions that take in batches what
+//! has come together; each attempt runs in a task of its own. An outcome that is not recorded is attempted again by the worker that
+//! finds the lease expired. So delivery is at least once, and never twice at the same time while the servers' clocks differ by less
+//! than the lease's margin.
 
 use std::{future::Future, pin::pin, sync::Arc, time::Duration};
 
@@ -18,20 +19,20 @@ use super::{
 };
 use crate::{error::Error, service::TenantAuth};
 
-/// Endpoints looked at in one transaction.
+/// How many endpoints one transaction looks at.
 const ENDPOINTS: u32 = 200;
-/// How often is looked for what another process left, when nothing else wakes this one.
+/// How often due deliveries are looked for when no commit of this process wakes the loop: another process may have left some.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// Delivers. One per worker.
+/// The delivery loop's state. One per worker.
 pub(crate) struct Dispatcher {
     auth: TenantAuth,
     filled: watch::Receiver<()>,
     attempts: JoinSet<Result<Outcome, Error>>,
     places: Places,
-    /// What is not recorded yet.
+    /// Outcomes that are not recorded yet.
     outcomes: Vec<Outcome>,
-    /// The endpoint that got the last place when there were not enough: the next round begins after it.
+    /// Round robin: the endpoint that got the last slot when slots ran out. The next round begins after it.
     after: String,
 }
 
@@ -43,7 +44,7 @@ impl Dispatcher {
         Self { auth: auth.clone(), filled, attempts, places: Places::default(), outcomes: Vec::new(), after: String::new() }
     }
 
-    /// Delivers until `shutdown` is ready; attempts that are running then are finished and recorded.
+    /// Runs until `shutdown` is ready. Attempts that are running then are finished and recorded.
     pub(crate) async fn run_until(mut self, shutdown: impl Future<Output = ()>) {
         let mut shutdown = pin!(shutdown);
         loop {
@@ -73,7 +74,7 @@ impl Dispatcher {
         }
     }
 
-    /// Delivers what is due, and what that makes due, and waits for it.
+    /// Runs until nothing is due and no attempt is in flight. For tests and `Worker::tick`.
     pub(crate) async fn drain(mut self) -> Result<(), Error> {
         while self.step().await? || !self.places.are_all_free() {
             self.wait().await;
@@ -82,7 +83,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Records what has finished and takes on what is due; `true` when there was something to take on.
+    /// Records finished attempts and starts due ones; `true` when there was work.
     async fn round(&mut self) -> Result<bool, Error> {
         let recorded = self.record().await;
         let worked = self.step().await?;
@@ -94,7 +95,7 @@ impl Dispatcher {
         Ok(self.serve().await? || turned)
     }
 
-    /// Goes round all endpoints with something due, from where the places ran out the last time, while there are any.
+    /// Claims due deliveries endpoint by endpoint, beginning where slots ran out the last time, until slots or endpoints run out.
     async fn serve(&mut self) -> Result<bool, Error> {
         if self.auth.sender().is_none() {
             return Ok(false);
@@ -141,7 +142,7 @@ impl Dispatcher {
         }
     }
 
-    /// Frees the place of an attempt that has ended, and keeps what it came to.
+    /// Frees the slot of an attempt that has ended and keeps its outcome for `record`.
     fn finish(&mut self, done: Done) {
         let (task, outcome) = match done {
             Ok((task, outcome)) => (task, outcome),
@@ -167,7 +168,7 @@ impl Dispatcher {
         }
     }
 
-    /// Records what has finished. What a database that is away does not take is kept for the next time, while its lease lasts.
+    /// Records outcomes. When the database is unavailable, each outcome is kept for the next try until its lease expires.
     async fn record(&mut self) -> Result<(), Error> {
         if self.outcomes.is_empty() {
             return Ok(());
@@ -181,7 +182,7 @@ impl Dispatcher {
         recorded
     }
 
-    /// How long nothing becomes due, as far as anybody knows.
+    /// How long this worker may sleep: until the next delivery is due, at most `LOOK_EVERY`.
     async fn pause(&self) -> Duration {
         let now = self.auth.now();
         let next = match self.auth.store().read().await {

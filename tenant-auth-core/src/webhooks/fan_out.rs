@@ -1,6 +1,6 @@
-//! Turning events into deliveries, one for each webhook of the organization that selected the kind. It happens in the worker,
-//! so that a mutation pays for one row however many webhooks there are; an event is taken and its deliveries are written in one
-//! transaction, so that every event is turned exactly once.
+//! Fan-out of the outbox: turning an event into deliveries, one for each webhook of the organization that selected the kind. A
+//! worker does it, so that a request writes one row however many webhooks there are. The event is taken and its deliveries are
+//! written in one transaction, so that every event is turned exactly once.
 
 use std::collections::{HashMap, hash_map::Entry};
 
@@ -11,12 +11,13 @@ use crate::{
     store::{Subscriber, Tx, UndeliveredEvent, is_orphan},
 };
 
-/// Events turned in one transaction.
+/// How many events one transaction turns.
 const EVENTS: u32 = 50;
-/// After so many deliveries the rest of the events waits for the next transaction: SQLite has one writer at a time.
+/// How many deliveries end a transaction early; the other events wait for the next. SQLite has one writer at a time, so
+/// transactions must be short.
 const DELIVERIES: usize = 500;
 
-/// Turns one batch of events; `true` when there was any.
+/// Turns one batch of events into deliveries; `true` when there was an event.
 pub(super) async fn fan_out(auth: &TenantAuth) -> Result<bool, Error> {
     let events = auth.store().read().await?.events().undelivered(EVENTS).await?;
     if events.is_empty() {
@@ -29,7 +30,7 @@ pub(super) async fn fan_out(auth: &TenantAuth) -> Result<bool, Error> {
         if made < DELIVERIES && tx.events().take(&event.id).await? {
             let those = of(&mut subscribers, &mut tx, &event.org_id).await?;
             made += match turn(&mut tx, event, those).await {
-                // A webhook was deleted after it was read. The next look at the batch does not see it.
+                // A webhook was deleted after its row was read. The next look at the batch does not see that webhook.
                 Err(error) if is_orphan(&error) => return Ok(true),
                 turned => turned?,
             };
@@ -39,7 +40,7 @@ pub(super) async fn fan_out(auth: &TenantAuth) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// An organization's subscribers, read once for a batch.
+/// An organization's active webhooks, read once per batch.
 async fn of<'a>(known: &'a mut HashMap<OrgId, Vec<Subscriber>>, tx: &mut Tx, org: &OrgId) -> Result<&'a [Subscriber], Error> {
     Ok(match known.entry(org.clone()) {
         Entry::Occupied(found) => found.into_mut(),

@@ -1,6 +1,10 @@
-//! Telling other services what has happened. Events are rows of the transactions that cause them; the worker turns them into
-//! deliveries, one for each webhook that selected the kind, signs them, and tries until they are taken or given up. An
-//! organization's administrators choose where to, which makes every URL here a stranger's.
+//! Webhooks: events of an organization sent to other services by HTTP. Each event is an outbox row, written in the transaction that
+//! causes the event; a worker turns the event into deliveries, one for each webhook that selected the kind, signs them, and tries
+//! until they succeed or the retry schedule ends. An organization's administrators choose the URLs, so every URL here is untrusted
+//! (SSRF).
+//!
+//! Where to find what: SSRF protection in `target`, the retry schedule in `attempt`, the concurrency limits in `places`, the lease
+//! in `claim`, the outbox's fan-out in `fan_out`, the delivery loop in `dispatch`, the disabling of dead endpoints in `outcome`.
 
 mod attempt;
 mod claim;

@@ -1,5 +1,5 @@
-//! What attempts leave behind: the delivery's state and its endpoint's health. An endpoint that is gone, or at which nothing has
-//! succeeded for five days, is disabled; its organization's admins and its other webhooks are told.
+//! Recording of attempts: the delivery's state and the endpoint's health. An endpoint that answered 410 Gone, or whose deliveries
+//! have all failed for five days, is disabled; the organization's admins get a mail and its other webhooks an event.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -16,17 +16,18 @@ use crate::{
     time::Timestamp,
 };
 
-/// An endpoint that fails this long is disabled (behaviour.md, B105).
+/// How long an endpoint fails before it is disabled (behaviour.md, B105).
 const GIVEN_UP_AFTER: Duration = Duration::from_secs(120 * 3_600);
 
-/// What a round brought for one endpoint.
+/// What the outcomes of one round say about one endpoint.
 struct Health {
     called: Arc<Endpoint>,
     succeeded: bool,
     gone: bool,
 }
 
-/// Records outcomes in one transaction, each webhook before its deliveries and webhooks by id: the order every writer of them keeps.
+/// Records outcomes in one transaction. Lock order: webhooks by id, each before its deliveries, as every other writer takes them;
+/// so writers cannot deadlock.
 pub(super) async fn record(auth: &TenantAuth, outcomes: &[Outcome]) -> Result<(), Error> {
     let mut endpoints: BTreeMap<WebhookId, Health> = BTreeMap::new();
     for outcome in outcomes {
@@ -90,11 +91,11 @@ impl Health {
     }
 }
 
-/// Disables a webhook that is still as it was when it was called.
+/// Disables a webhook, unless its URL or its health has changed since the attempt.
 async fn disable(auth: &TenantAuth, called: &Webhook, reason: DisableReason) -> Result<(), Error> {
     let mut tx = auth.begin().await?;
     let Some(org) = tx.organizations().lock(&called.org_id).await? else { return Ok(()) };
-    // Held, for another worker may be noting a success.
+    // The row is held because another worker may record a success at the same time.
     let Some(mut webhook) = tx.webhooks().hold_endpoint(&called.id).await?.transpose()? else { return Ok(()) };
     let healed = reason == DisableReason::Failing && webhook.failing_since != called.failing_since;
     if webhook.status == WebhookStatus::Disabled || webhook.url != called.url || healed {

@@ -1,6 +1,5 @@
-//! Who may be called how often at once. Every endpoint has a few places of its own, fewer until it has shown that it answers
-//! quickly; one that fails has a single one, and all that fail together have a quarter of what there is. So an endpoint that hangs
-//! delays nobody, and neither do some dozens of them.
+//! Concurrency limits of deliveries: 128 attempts per process; per endpoint 8 if its last answer took at most 1 s, else 2; 1 while
+//! it fails, and 32 for all failing endpoints together. So slow or hanging receivers cannot starve the others.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -11,20 +10,21 @@ use tokio::task::Id as TaskId;
 
 use crate::{id::WebhookId, model::Webhook, store::DueEndpoint};
 
-/// Attempts of this process at once.
+/// The concurrency limit of this process.
 const PLACES: usize = 128;
-/// Of these, for one endpoint that answered quickly the last time.
+/// The limit of one endpoint whose last answer was quick.
 const PLACES_OF_A_QUICK_ONE: usize = 8;
-/// Of these, for one of which that is not known.
+/// The limit of one endpoint that is not known to be quick.
 const PLACES_OF_ONE: usize = 2;
-/// Of these, for all endpoints that fail, one for each.
+/// The limit of all failing endpoints together; each has at most one.
 const PLACES_OF_FAILING: usize = 32;
-/// An attempt that takes no longer is quick.
+/// The longest time an attempt may take to count as quick.
 const QUICK: Duration = Duration::from_secs(1);
-/// Endpoints known to be quick. When there are more, all are forgotten, and shown again by their next attempt.
+/// How many quick endpoints are remembered. Beyond it, the set is cleared, and each endpoint's next attempt measures it again; so
+/// memory stays bounded.
 const REMEMBERED: usize = 10_000;
 
-/// The places of this process, and who has taken them.
+/// The attempts that hold a slot of the concurrency limits, by task.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     taken: HashMap<TaskId, Taken>,
@@ -37,7 +37,7 @@ struct Taken {
     is_failing: bool,
 }
 
-/// The places that are left for one round of claims.
+/// The free slots during one round of claims.
 #[derive(Debug)]
 pub(super) struct Left<'a> {
     quick: &'a HashSet<WebhookId>,
@@ -51,12 +51,12 @@ impl Places {
         self.taken.insert(task, Taken { webhook: webhook.id.clone(), is_failing: webhook.failing_since.is_some() });
     }
 
-    /// Gives a place back; whose it was.
+    /// Frees the slot of a task and returns the webhook that the slot was for.
     pub(super) fn free(&mut self, task: TaskId) -> Option<WebhookId> {
         self.taken.remove(&task).map(|taken| taken.webhook)
     }
 
-    /// Remembers how an endpoint did.
+    /// Remembers whether an endpoint answered quickly.
     pub(super) fn learn(&mut self, webhook: &WebhookId, succeeded: bool, took: Duration) {
         if !succeeded || took > QUICK {
             self.quick.remove(webhook);
@@ -92,7 +92,7 @@ impl Left<'_> {
         self.all == 0
     }
 
-    /// How many more attempts may be made at an endpoint.
+    /// How many more attempts the limits allow at one endpoint.
     pub(super) fn of(&self, endpoint: &DueEndpoint) -> usize {
         let most = match (endpoint.is_failing, self.quick.contains(&endpoint.id)) {
             (true, _) => 1.min(self.failing),

@@ -1,4 +1,5 @@
-//! Signing secrets at rest: sealed, bound to the webhook's organization and to their own row.
+//! Webhook signing secrets at rest: sealed with a master key and bound to the organization and the row, so that a sealed value
+//! copied to another row does not open.
 
 use super::SigningSecret;
 use crate::{

@@ -1,5 +1,6 @@
-//! Signatures of deliveries: Standard Webhooks 1.0.0, with our own prefix before the secret. Receivers in Rust check them with
-//! [`verify_webhook`]; receivers elsewhere take any Standard Webhooks library and replace `whs_` by that library's prefix.
+//! Webhook signatures: HMAC-SHA256 as Standard Webhooks 1.0.0 defines it, with our own prefix before the secret. Receivers in Rust
+//! check them with [`verify_webhook`]; receivers elsewhere take any Standard Webhooks library and replace `whs_` by that library's
+//! prefix.
 
 use std::{fmt, time::Duration};
 
@@ -16,11 +17,11 @@ const SCHEME: &str = "v1,";
 const FEWEST_BYTES: usize = 24;
 const MOST_BYTES: usize = 64;
 
-/// What deliveries are signed with: `whs_` and padded standard base64 of 32 random bytes. Shown once; never printed.
+/// A webhook's signing secret: `whs_` and padded standard base64 of 32 random bytes. Shown once; never printed.
 #[derive(Clone)]
 pub struct SigningSecret(Zeroizing<Vec<u8>>);
 
-/// Why a delivery is not to be believed.
+/// Why the signature of a delivery was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SignatureError {
@@ -30,15 +31,15 @@ pub enum SignatureError {
     /// `webhook-timestamp` is no number, or too far from now.
     #[error("the delivery's timestamp is missing, malformed or too far from now")]
     Timestamp,
-    /// None of the signatures is the secret's.
+    /// No signature was made with the secret.
     #[error("none of the delivery's signatures is this secret's")]
     Mismatch,
 }
 
-/// The three headers a delivery is checked by, as they came.
+/// The three signature headers of a delivery, as they arrived.
 #[derive(Debug, Clone, Copy)]
 pub struct SignedHeaders<'a> {
-    /// `webhook-id`: the same for every attempt, to recognise repetitions by.
+    /// `webhook-id`: the same for every attempt, so that a receiver can recognise repetitions.
     pub id: &'a str,
     /// `webhook-timestamp`: seconds since the Unix epoch.
     pub timestamp: &'a str,
@@ -91,7 +92,7 @@ impl SigningSecret {
         Self(bytes)
     }
 
-    /// Reads a secret as it was shown.
+    /// Parses a secret in the form in which it was shown.
     ///
     /// # Errors
     /// [`SignatureError::MalformedSecret`].
@@ -101,7 +102,7 @@ impl SigningSecret {
         if (FEWEST_BYTES..=MOST_BYTES).contains(&bytes.len()) { Ok(Self(bytes)) } else { Err(SignatureError::MalformedSecret) }
     }
 
-    /// The secret as it is shown, once.
+    /// The secret in clear. The service shows it once, when it is created.
     pub fn expose(&self) -> Zeroizing<String> {
         Zeroizing::new(format!("{PREFIX}{}", STANDARD.encode(&*self.0)))
     }

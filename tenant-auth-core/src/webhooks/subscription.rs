@@ -1,5 +1,6 @@
-//! Webhooks as an org_admin manages them. URLs are vetted before anything is stored; every change happens under the lock of the
-//! organization, so that a webhook is never deleted or disabled halfway.
+//! Webhook subscriptions: how an org_admin lists, creates, changes and deletes webhooks and rotates their secrets. URLs are vetted
+//! before anything is stored. Every change happens under the lock of the organization, so that no two changes of one webhook
+//! interleave.
 
 use std::time::Duration;
 
@@ -18,36 +19,36 @@ use crate::{
 /// The longest time a rotated secret signs beside its successor: 30 days.
 const LONGEST_OVERLAP: Duration = Duration::from_secs(30 * 24 * 3_600);
 
-/// A webhook to be made.
+/// The values of a webhook to create.
 #[derive(Debug, Clone)]
 pub struct NewWebhook {
     /// Where deliveries are sent; vetted when the webhook is made, and again before each attempt.
     pub url: String,
-    /// Which events it gets.
+    /// The kinds of events the webhook gets.
     pub events: EventSelection,
     /// For people to tell webhooks apart.
     pub description: Description,
 }
 
-/// A webhook that was just made. Its secret is shown nowhere else.
+/// A created webhook and its secret, which is shown only here.
 #[derive(Debug)]
 pub struct CreatedWebhook {
-    /// What is kept of it.
+    /// The webhook as it is stored.
     pub webhook: Webhook,
-    /// What its deliveries are signed with.
+    /// The secret that signs the webhook's deliveries.
     pub secret: SigningSecret,
 }
 
-/// What may be changed of a webhook.
+/// A partial update of a webhook; `None` keeps a value.
 #[derive(Debug, Clone, Default)]
 pub struct WebhookUpdate {
-    /// Where deliveries are sent; those that still wait go there too.
+    /// Where deliveries are sent; deliveries that still wait go to the new URL, too.
     pub url: Option<String>,
-    /// Which events it gets from now on.
+    /// The kinds of events the webhook gets from now on.
     pub events: Option<EventSelection>,
     /// For people to tell webhooks apart.
     pub description: Option<Description>,
-    /// Disabling cancels whatever still waits.
+    /// Disabling cancels the deliveries that still wait.
     pub status: Option<WebhookStatus>,
 }
 
@@ -69,7 +70,7 @@ impl OrgAdmin {
         webhook.ok_or(Error::NotFound("webhook"))
     }
 
-    /// Makes a webhook; the org_admins are told by mail.
+    /// Creates a webhook; the org_admins are told by mail.
     ///
     /// # Errors
     /// [`Error::Invalid`] for a URL deliveries may not go to; [`Error::LimitReached`].
@@ -102,7 +103,7 @@ impl OrgAdmin {
         Ok(CreatedWebhook { webhook, secret })
     }
 
-    /// Changes a webhook. Enabling it forgets that it failed; disabling it cancels what is pending.
+    /// Changes a webhook. Enabling a webhook forgets its failures; disabling cancels its pending deliveries.
     ///
     /// # Errors
     /// [`Error::NotFound`]; [`Error::Invalid`] for a URL deliveries may not go to.
@@ -112,7 +113,7 @@ impl OrgAdmin {
             None => None,
         };
         let mut write = self.begin_write().await?;
-        // Its health is the worker's to write, and must not be written over.
+        // A worker writes the webhook's health (`failing_since`). The row is held so that this update does not overwrite it.
         write.webhooks().hold_endpoint(id).await?;
         let mut webhook = write.webhooks().find(self.0.org_id(), id).await?.ok_or(Error::NotFound("webhook"))?;
         let moved = url.as_ref().is_some_and(|url| *url != webhook.url);
@@ -146,7 +147,8 @@ impl OrgAdmin {
         write.commit().await
     }
 
-    /// Gives a webhook a new secret. The current one signs beside it for `overlap`; one that was rotated away before stops now.
+    /// Rotates a webhook's secret. The current secret signs beside the new one for `overlap`; a secret that was rotated away
+    /// earlier stops signing now.
     ///
     /// # Errors
     /// [`Error::NotFound`]; [`Error::Invalid`] for an overlap beyond 30 days.
@@ -163,14 +165,15 @@ impl OrgAdmin {
         Ok(secret)
     }
 
-    /// Vets a URL. A few at a time: the system's resolver keeps a thread for as long as a name server is silent.
+    /// Vets a URL. A concurrency limit holds few of these at once: the system's resolver blocks a thread for as long as a name
+    /// server is silent.
     async fn admit_target(&self, text: &str) -> Result<WebhookUrl, Error> {
         let auth = &self.0.auth;
         let _place = auth.admissions().try_acquire().map_err(|_| Error::Unavailable)?;
         auth.targets().admit(text, auth.resolver()).await
     }
 
-    /// Tells the org_admins that events go to another place from now on.
+    /// Tells the org_admins by mail to which host events are sent from now on.
     async fn tell_of(&self, webhook: &Webhook, write: &mut Write) -> Result<(), Error> {
         let host = webhook.url.host().to_string();
         let notice = Letter::NewWebhook { organization: &write.standing.org.name, host: &host };

@@ -1,5 +1,5 @@
-//! Sending what waits in the outbox of mails. A mail is claimed with a lease, sent outside any transaction and recorded
-//! afterwards; what the recipient's server refuses for good is recorded and not tried again.
+//! The mail worker: sends the mails in the outbox. A mail is claimed with a lease, sent outside any transaction and recorded
+//! afterwards. A permanent failure is recorded and not retried; a transient one follows the retry schedule.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use crate::{
     time::Timestamp,
 };
 
-/// Mails tried at once.
+/// The concurrency limit of one round.
 const BATCH: u32 = 8;
-/// Nobody else tries a claimed mail for this long; more than a mail server can take.
+/// The lease of a claimed mail, during which no other worker tries it; longer than a mail server can take.
 const LEASE: Duration = Duration::from_secs(120);
-/// A mail server that is silent for longer is given up for now; well within the lease.
+/// The time limit of one attempt; well within the lease.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// Waits after each failed attempt; the last one repeats (behaviour.md, B111).
+/// The retry schedule: the wait after each failed attempt; the last one repeats (behaviour.md, B111).
 const RETRIES: [Duration; 5] = [
     Duration::from_secs(5),
     Duration::from_secs(30),
@@ -25,13 +25,13 @@ const RETRIES: [Duration; 5] = [
     Duration::from_secs(30 * 60),
     Duration::from_secs(3_600),
 ];
-/// A mail is given up this long after it was written.
+/// The age at which a mail is given up.
 const GIVEN_UP_AFTER: Duration = Duration::from_secs(24 * 3_600);
 /// How often the outbox is looked at when no commit of this process wakes the worker: another process may have filled it.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 impl Worker {
-    /// One round of what waits; `true` when there was something to do.
+    /// One round of the outbox; `true` when there was work.
     pub(super) async fn send_mails(&self) -> Result<bool, Error> {
         let asked = fulfil_reset_request(&self.auth).await?;
         let sent = self.send_due_mail().await?;
@@ -39,7 +39,7 @@ impl Worker {
         Ok(sent || asked)
     }
 
-    /// How long no mail is due, as far as anybody knows.
+    /// How long this worker may sleep: until the next mail is due, at most `LOOK_EVERY`.
     pub(super) async fn until_next_mail(&self) -> Duration {
         let next = match self.auth.store().read().await {
             Ok(mut reader) => reader.mails().next_due().await.ok().flatten(),
@@ -51,7 +51,7 @@ impl Worker {
         }
     }
 
-    /// Claims and sends one batch; `true` when there was something to do.
+    /// Claims and sends one batch; `true` when there was work.
     async fn send_due_mail(&self) -> Result<bool, Error> {
         if self.auth.mailer().is_none() {
             return Ok(false);
@@ -65,7 +65,7 @@ impl Worker {
                 Ok(Some(mail)) => mail,
                 Ok(None) => continue,
                 Err(error) => {
-                    // What is being sent must be finished first.
+                    // The mails already being sent must be finished and recorded first.
                     trouble = Err(error);
                     break;
                 }
@@ -136,7 +136,7 @@ impl Worker {
     }
 }
 
-/// When a mail is tried again; `None` when it has been tried for a day.
+/// The retry schedule: when a mail is tried again; `None` when it has been tried for a day.
 fn next_attempt(mail: &ClaimedMail, now: Timestamp) -> Option<Timestamp> {
     let tried = usize::try_from(mail.attempt).unwrap_or(1).saturating_sub(1);
     let wait = RETRIES.get(tried).or(RETRIES.last())?;

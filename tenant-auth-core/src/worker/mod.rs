@@ -1,6 +1,6 @@
-//! What happens outside requests: delivering events, sending mail and forgetting what has expired, each in a loop of its own, so
-//! that a slow mail server delays no webhook. Work is claimed with a lease, done outside any transaction and recorded
-//! afterwards: several workers, in one process or many, share it and none of it is lost with one of them.
+//! Background work: deliveries, mails and the sweep of expired rows, each in a loop of its own, so that a slow mail server delays
+//! no webhook. Work is claimed with a lease, done outside any transaction and recorded afterwards. So several workers, in one
+//! process or many, share the work, and when one of them dies, another takes over once the lease has expired.
 
 mod mails;
 mod scrape;
@@ -16,24 +16,25 @@ use crate::{
     webhooks::Dispatcher,
 };
 
-/// How often expired rows are swept.
+/// The interval of the sweep.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
 
-/// Does the service's background work. Run at least one wherever mail is to be sent or events are to be delivered.
+/// The background worker of a service. Run at least one for mails to be sent, events to be delivered and expired rows to be
+/// deleted.
 #[derive(Clone, Debug)]
 pub struct Worker {
     auth: TenantAuth,
 }
 
 impl TenantAuth {
-    /// The service's background work.
+    /// A background worker of this service.
     pub fn worker(&self) -> Worker {
         Worker { auth: self.clone() }
     }
 }
 
 impl Worker {
-    /// Works until `shutdown` is ready; what is being sent then is finished.
+    /// Runs until `shutdown` is ready; what is being sent then is finished.
     pub async fn run_until(&self, shutdown: impl Future<Output = ()>) {
         let (stop, stopped) = watch::channel(false);
         let announce = async {
@@ -44,7 +45,7 @@ impl Worker {
         tokio::join!(announce, deliveries, self.mail_until(told(stopped.clone())), self.sweep_until(told(stopped)));
     }
 
-    /// One round: delivers and sends what is due, then sweeps. For tests and for hosts with a scheduler of their own.
+    /// Runs one round: delivers and sends what is due, then sweeps. For tests and for hosts with a scheduler of their own.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when the database is away; what could not be delivered or sent is no error.
@@ -106,7 +107,7 @@ impl Worker {
     }
 }
 
-/// Ready once the flag is up, or nobody is left to put it up.
+/// Ready once the flag is up, or its sender is gone.
 async fn told(mut flag: watch::Receiver<bool>) {
     let _ = flag.wait_for(|up| *up).await;
 }

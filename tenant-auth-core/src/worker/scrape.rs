@@ -1,6 +1,6 @@
-//! The scrape: the counters of `metrics` and, looked up when somebody asks, the database, its connections and what waits in it.
-//! The database has two seconds; where it does not answer, the text says so and leaves out what only the database knows, rather
-//! than be late itself.
+//! The metrics text that Prometheus scrapes: the counters of `metrics` and, looked up at each scrape, whether the database answers,
+//! its connections and the lengths of the queues. The database has two seconds. When it does not answer, the text says so and
+//! leaves out what only the database knows, so that the scrape itself is never late.
 
 use std::{sync::atomic::AtomicU64, time::Duration};
 
@@ -18,10 +18,10 @@ use crate::{
     time::Timestamp,
 };
 
-/// How long the database may take.
+/// The time limit of the database queries.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What waits in the outbox.
+/// The length of a queue and the age of its oldest row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Queue {
     pub(crate) waiting: u64,
@@ -38,9 +38,9 @@ struct Connections {
 }
 
 impl TenantAuth {
-    /// What this process has counted and sees now, as OpenMetrics text (media type
-    /// `application/openmetrics-text; version=1.0.0; charset=utf-8`). It answers within about two seconds, also while the database
-    /// does not. Names and label values are listed in `operations.md`; none of them ever holds anything that came with a request.
+    /// The metrics of this process as OpenMetrics text (media type `application/openmetrics-text; version=1.0.0; charset=utf-8`).
+    /// It is written within about two seconds, also while the database does not answer. Names and label values are listed in
+    /// `operations.md`; no label ever holds a value that came with a request.
     ///
     /// # Errors
     /// [`Error::Internal`] when the text cannot be written, which is a defect.
@@ -71,7 +71,7 @@ impl TenantAuth {
         Ok(written)
     }
 
-    /// Mails, events that are not deliveries yet, and deliveries. A delivery waits from the moment it is due.
+    /// The queues: mails, events not yet turned into deliveries, and deliveries. A delivery waits from the moment it is due.
     async fn queues(&self) -> Result<[(&'static str, Queue); 3], Error> {
         let mut reader = self.store().read().await?;
         let queue = |(waiting, oldest)| Queue { waiting, oldest };

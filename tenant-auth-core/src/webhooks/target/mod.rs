@@ -1,6 +1,7 @@
-//! Where a webhook may go. An administrator of one organization chooses the URL and our server, inside the operator's network,
-//! calls it: so the shape of the URL, its port and every address of its host are judged, when it is stored and again before
-//! each attempt, because names move. The sender connects to the addresses vetted here and to nothing else.
+//! SSRF protection: which URLs and addresses deliveries may connect to. An administrator of one organization chooses the URL, and
+//! our server, inside the operator's network, calls it. So the URL's shape, its port and every address of its host are judged when
+//! the URL is stored and again before each attempt, because DNS answers change (DNS rebinding). The sender connects to the
+//! addresses vetted here and to no others.
 
 mod ranges;
 #[cfg(test)]
@@ -20,7 +21,7 @@ use crate::{
 };
 use ranges::Reach;
 
-/// A name that takes longer to resolve is unreachable.
+/// The time limit for resolving a host name; past it, the host is unreachable.
 const RESOLVE_WITHIN: Duration = Duration::from_secs(5);
 
 /// The operator's rules about targets.
@@ -32,7 +33,8 @@ pub(crate) struct Targets {
     pub(crate) ports: Vec<u16>,
 }
 
-/// The target is one that webhooks must not reach. Which rule says so is nobody's business.
+/// The URL or an address is forbidden to webhooks. The error does not say which rule refused, so that it cannot be used to map the
+/// operator's network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Blocked;
 
@@ -43,12 +45,12 @@ impl From<Blocked> for SendError {
 }
 
 impl Targets {
-    /// Reads and judges the URL of a new subscription, its host's addresses included. A name without addresses is taken: it may
-    /// get some, and they are vetted before each attempt.
+    /// Reads and judges the URL of a new subscription, the addresses of its host included. A name without addresses is accepted:
+    /// addresses may appear later, and they are vetted before each attempt.
     ///
     /// # Errors
-    /// [`Error::Invalid`], with the same words for every reason: whoever may create subscriptions must not learn from them
-    /// which rule refused.
+    /// [`Error::Invalid`], with the same words for every reason: a caller who may create subscriptions must not learn which rule
+    /// refused.
     pub(crate) async fn admit(&self, text: &str, resolver: &dyn Resolver) -> Result<WebhookUrl, Error> {
         let refusal = || Error::invalid("url", self.rule());
         let url = WebhookUrl::parse(text).map_err(|_| refusal())?;
@@ -58,7 +60,7 @@ impl Targets {
         }
     }
 
-    /// Judges what can be judged without asking anybody: scheme, port, and a host that says itself where it leads.
+    /// Judges what needs no name resolution: scheme, port, and a host that is an IP address or `localhost`.
     pub(crate) fn check(&self, url: &WebhookUrl) -> Result<(), Blocked> {
         let calls_here = match url.host() {
             Host::Ipv4(address) => self.allows(address.into()),
@@ -72,8 +74,8 @@ impl Targets {
     /// The addresses an attempt may connect to, with the URL's port.
     ///
     /// # Errors
-    /// [`SendError::Blocked`] when the URL or any address of its host is not allowed, were the others ever so public;
-    /// [`SendError::Unreachable`] when the host has no addresses or they cannot be had in time.
+    /// [`SendError::Blocked`] when the URL or any resolved address is not allowed, even when the other addresses are public;
+    /// [`SendError::Unreachable`] when the host has no addresses or does not resolve in time.
     pub(crate) async fn vet(&self, url: &WebhookUrl, resolver: &dyn Resolver) -> Result<Vec<SocketAddr>, SendError> {
         self.vet_within(RESOLVE_WITHIN, url, resolver).await
     }

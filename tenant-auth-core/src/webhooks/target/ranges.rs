@@ -1,19 +1,19 @@
-//! Which addresses are the public internet. The tables are the IANA IPv4 and IPv6 Special-Purpose Address Registries with the
-//! registries' names, then what they leave to other documents. An IPv6 address that carries an IPv4 address in it is refused
-//! whatever it carries: no receiver needs one, and a translator on the way would make it an internal address.
+//! Address ranges for SSRF protection: which IP addresses are the public internet. The tables are the IANA IPv4 and IPv6
+//! Special-Purpose Address Registries with the registries' names, then ranges from other documents. An IPv6 address that embeds an
+//! IPv4 address is always refused: no receiver needs one, and a translator on the way could turn it into an internal address.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::{Ipv4Net, Ipv6Net};
 
-/// What an address leads to.
+/// The reach of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// Somewhere on the internet.
+    /// A public internet address.
     Public,
     /// This machine or its own network: refused, unless the operator allows private networks.
     Private,
-    /// Nowhere, everywhere or into another address: refused always.
+    /// Unusable or dangerous: unassigned, multicast, metadata services, embedded addresses. Refused always.
     Never,
 }
 use Reach::{Never, Private};
@@ -69,7 +69,7 @@ const IPV6: &[(Ipv6Net, Reach, &str)] = &[
     v6(&[0xfd00, 0xec2], 32, Never, "Metadata service of Amazon EC2"),
 ];
 
-/// What `address` leads to; where rows overlap, the stricter one holds.
+/// The reach of `address`. Where rows overlap, the strictest one holds.
 pub(super) fn reach(address: IpAddr) -> Reach {
     match address {
         IpAddr::V4(address) => strictest(IPV4.iter().filter(|(network, ..)| network.contains(&address)).map(|row| row.1)),
