@@ -1,5 +1,5 @@
-//! For the tests of the storage contract: every statement there is, prepared on a real database of either engine. Unknown
-//! columns and syntax errors show here, not at three in the morning.
+//! A check for the tests: prepares every statement on a real database of either engine. Unknown columns and syntax errors show
+//! here, not at three in the morning.
 
 use sqlx::{Executor, SqlSafeStr};
 

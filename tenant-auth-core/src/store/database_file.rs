@@ -8,20 +8,20 @@ use std::{
 
 use crate::error::Error;
 
-/// More than a request writes.
+/// Free disk space that a write needs; more than a request writes.
 const ROOM: usize = 64 * 1024;
 
 /// A database file that was opened.
 #[derive(Clone, Debug)]
 pub(super) struct DatabaseFile {
     path: PathBuf,
-    /// Device and number of the file; none where the system has no such thing.
+    /// Device and inode of the file; `None` where the system has no such thing.
     identity: Option<(u64, u64)>,
 }
 
 impl DatabaseFile {
-    /// Creates the file for its owner only, or takes the rights of others away; SQLite gives its other files the same rights. What
-    /// fails here is told by the opening.
+    /// Creates the file readable by its owner only, or removes the others' rights; SQLite gives its other files the same rights. A
+    /// failure here is reported by the opening that follows.
     pub(super) fn prepare(path: &Path) {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);

@@ -17,7 +17,7 @@ pub(crate) enum Conn<'c> {
     Postgres(&'c mut PgConnection),
 }
 
-/// Something that holds a connection: a [`Reader`] or a [`Tx`].
+/// A holder of a connection: a [`Reader`] or a [`Tx`].
 pub(crate) trait Link: Send {
     fn conn(&mut self) -> Conn<'_>;
 }

@@ -1,4 +1,4 @@
-//! An event as flows state it: what happened, where, and who caused it. `outbox.rs` writes it at the commit.
+//! An event as flows state it: what happened, in which organization, and who caused it. `outbox.rs` writes it at the commit.
 
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -9,7 +9,7 @@ use crate::{
     model::{EventKind, OrgRef},
 };
 
-/// Who caused something.
+/// The causer of an event.
 #[derive(Debug, Clone)]
 pub(crate) enum Actor {
     User(UserId),
@@ -18,7 +18,7 @@ pub(crate) enum Actor {
     System,
 }
 
-/// Something that happened in one organization.
+/// An event of one organization, not yet written.
 #[derive(Debug)]
 pub(crate) struct Event {
     pub(super) kind: EventKind,
@@ -28,23 +28,23 @@ pub(crate) struct Event {
     pub(super) audience: Audience,
 }
 
-/// Who an event is sent to.
+/// The webhooks that an event is sent to.
 #[derive(Debug)]
 pub(super) enum Audience {
     /// Every webhook that selected its kind.
     Subscribers,
-    /// One webhook, whatever it selected.
+    /// One webhook, also when it did not select the kind.
     Only(WebhookId, DeliveryId),
 }
 
 impl Event {
-    /// `data` holds REST objects by name, and never a secret.
+    /// Makes an event. `data` holds REST objects by name, and never a secret.
     pub(crate) fn new(kind: EventKind, org: impl Into<OrgRef>, actor: Actor, data: &impl Serialize) -> Result<Self, Error> {
         let data = to_raw_value(data).map_err(Error::internal)?;
         Ok(Self { kind, org: org.into(), actor, data, audience: Audience::Subscribers })
     }
 
-    /// Sends it to one webhook only, as this delivery.
+    /// Sends the event to one webhook only, as this delivery.
     pub(crate) fn only_to(mut self, webhook: &WebhookId, delivery: &DeliveryId) -> Self {
         self.audience = Audience::Only(webhook.clone(), delivery.clone());
         self

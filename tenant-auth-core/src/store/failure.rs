@@ -1,9 +1,9 @@
-//! What a failed statement means. A database that is away, overloaded or full is [`Error::Unavailable`]: nothing was decided
+//! The translation of database errors. A database that is away, overloaded or full is [`Error::Unavailable`]: nothing was decided
 //! and the caller may try again. Anything else is a defect of ours.
 
 use crate::error::Error;
 
-/// What a failed statement means. No `From`: it would show the database's library to everybody who uses ours.
+/// The translation of one database error. A function and no `From`: a public `From` would put sqlx into our public interface.
 pub(in crate::store) fn of(error: sqlx::Error) -> Error {
     #[cfg(feature = "postgres")]
     if is_read_only_node(&error) {
@@ -28,7 +28,7 @@ pub(super) fn is_duplicate(error: &Error) -> bool {
     }
 }
 
-/// What the row belongs to is gone. The transaction can only be rolled back.
+/// The row that the new row refers to is gone (foreign key). The transaction can only be rolled back.
 pub(crate) fn is_orphan(error: &Error) -> bool {
     match error {
         Error::Internal(cause) => cause

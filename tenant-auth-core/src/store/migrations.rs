@@ -1,6 +1,6 @@
-//! The schema's history: one text for both engines, with a [`Dialect`] for the words in which they differ. Released files never
-//! change, and neither may what comes out of them: sqlx keeps a checksum of each with the database, and refuses to open a
-//! database that was migrated with another text.
+//! Migrations: the versions of the schema, one text for both engines, with a [`Dialect`] for the words in which they differ.
+//! Released files never change, and neither may what comes out of them: sqlx keeps a checksum of each with the database, and
+//! refuses to open a database that was migrated with another text.
 
 use sqlx::{
     AssertSqlSafe, SqlSafeStr,
@@ -9,7 +9,7 @@ use sqlx::{
 
 use crate::error::Error;
 
-/// A version of the schema: its number, its name, its text before a [`Dialect`] is applied.
+/// One migration: its number, its name, its text before a [`Dialect`] is applied.
 pub(super) struct Step {
     version: i64,
     name: &'static str,
@@ -23,7 +23,7 @@ pub(super) const STEPS: &[Step] = &[
     Step { version: 3, name: "webhooks", text: include_str!("../../migrations/0003_webhooks.sql") },
 ];
 
-/// How an engine says what the engines say differently.
+/// The words in which an engine's SQL differs.
 pub(super) struct Dialect {
     /// `{counting_key}`: the type of a key that the database counts up by itself.
     counting_key: &'static str,
@@ -38,13 +38,13 @@ pub(super) const SQLITE: Dialect = Dialect { counting_key: "INTEGER PRIMARY KEY 
 pub(super) const POSTGRES: Dialect = Dialect { counting_key: "BIGSERIAL NOT NULL PRIMARY KEY", other_engine: "SQLite" };
 
 impl Dialect {
-    /// What this engine runs for a version.
+    /// The SQL that this engine runs for a version.
     pub(super) fn text_of(&self, step: &Step) -> String {
         step.text.replace("{counting_key}", self.counting_key).replace("{other_engine}", self.other_engine)
     }
 }
 
-/// Keeps its book in a table of our prefix: the host application may use sqlx's own.
+/// The migrator. It records versions in a table with our prefix, because the host application may use sqlx's own.
 pub(super) fn migrator(dialect: &Dialect) -> Migrator {
     // Nothing in these texts comes from outside this program.
     let sql = |step: &Step| AssertSqlSafe(dialect.text_of(step)).into_sql_str();
@@ -55,7 +55,7 @@ pub(super) fn migrator(dialect: &Dialect) -> Migrator {
     migrator
 }
 
-/// A schema that this program cannot bring up to date, in words for whoever runs it. It is what an [`Error::Internal`] holds then.
+/// A schema that this program cannot bring up to date. The text is for the operator; an [`Error::Internal`] holds this error then.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {

@@ -1,6 +1,6 @@
-//! The storage contract. A [`Store`] is SQLite or PostgreSQL; flows see a [`Reader`] (one connection, no transaction) or a
-//! [`Tx`] (a write transaction), and reach the repositories through either: `tx.members().find(org, user)`. Every query is
-//! written once, in `sql/`, for both engines. Only this module names sqlx.
+//! The store: persistence on SQLite or PostgreSQL. Flows see a [`Reader`] (one connection, no transaction) or a [`Tx`] (a unit of
+//! work: one write transaction), and reach the repositories through either: `tx.members().find(org, user)`. Every query is written
+//! once, in `sql/`, for both engines. Only this module names sqlx.
 //!
 //! What must stay true: every method on something an organization owns takes the organization first; nothing outside learns
 //! which engine runs; a transaction records what it touched and writes its events last, in `commit`.
@@ -127,7 +127,7 @@ impl Store {
         }
     }
 
-    /// Tries what every change needs, and leaves nothing behind.
+    /// Tries whether the database takes writes, and leaves nothing behind.
     pub(crate) async fn try_writing(&self) -> Result<(), Error> {
         match &self.0 {
             #[cfg(feature = "sqlite")]
@@ -137,7 +137,7 @@ impl Store {
         }
     }
 
-    /// The pools as they are now.
+    /// The present sizes of the connection pools.
     pub(crate) fn pools(&self) -> Vec<Pool> {
         match &self.0 {
             #[cfg(feature = "sqlite")]
@@ -160,12 +160,12 @@ impl Store {
     }
 }
 
-/// How many connections a pool has.
+/// The sizes of one connection pool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pool {
     pub(crate) engine: &'static str,
     pub(crate) name: &'static str,
-    /// The most it opens.
+    /// The most connections the pool opens.
     pub(crate) most: u32,
     pub(crate) open: u32,
     pub(crate) idle: u32,

@@ -1,5 +1,5 @@
-//! Writing events: they are rows of the transaction that causes them, as mails are. An acknowledged change is never without its
-//! event, and nothing is announced that was rolled back.
+//! The outbox: events are written as rows of the transaction that causes them, as mails are. So a committed change always has its
+//! event, and a change that was rolled back has none.
 
 use std::collections::BTreeMap;
 
@@ -49,8 +49,8 @@ impl Actor {
 }
 
 impl Tx {
-    /// Numbers and stores the events of this transaction, organization by organization in the order of their ids: two
-    /// transactions that share several organizations cannot wait for each other in a circle.
+    /// Numbers and stores the events of this transaction. Lock order: event sequences by organization id, so that two transactions
+    /// with several organizations in common cannot deadlock.
     pub(super) async fn write_events(&mut self, events: Vec<Event>) -> Result<(), Error> {
         let mut by_org: BTreeMap<OrgId, Vec<Event>> = BTreeMap::new();
         for event in events {

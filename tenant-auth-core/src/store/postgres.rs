@@ -1,5 +1,5 @@
-//! PostgreSQL: one pool. Statements, locks and idle transactions are bounded in time, and a lock is waited for less long than a
-//! connection: one stuck peer costs the writers of its organization errors, and nobody else a connection.
+//! PostgreSQL: one pool of connections. Statements, lock waits, idle transactions and waits for a connection have time limits, so
+//! that one stuck client cannot hold the connections of all organizations for long.
 
 use std::{str::FromStr, time::Duration};
 
@@ -14,9 +14,10 @@ use crate::{
     error::Error,
 };
 
-/// How long a request waits for a free connection, or for a new one.
+/// The time limit for getting a connection from the pool, or opening one.
 const ACQUIRE: Duration = Duration::from_secs(3);
-/// After a failover a connection may still lead to the old node, or to the new one in its time as a standby. None lives longer.
+/// The longest life of a connection. After a failover a connection may still lead to the old node, or to the new one while it was a
+/// standby.
 const LIFETIME: Duration = Duration::from_secs(60);
 /// A PostgreSQL database.
 #[derive(Clone, Debug)]
@@ -54,13 +55,13 @@ impl Postgres {
         Ok(Self { pool })
     }
 
-    /// Under sqlx's advisory lock: of several servers starting together one migrates.
+    /// Migrates under sqlx's advisory lock: when several servers start together, one migrates and the others wait.
     pub(super) async fn migrate(&self) -> Result<(), Error> {
         let mut connection = self.pool.acquire().await.map_err(failure::of)?;
         migrations::migrator(&migrations::POSTGRES).run_direct(None, &mut *connection, false).await.map_err(migrations::failure)
     }
 
-    /// A node that is read-only answers every question but takes no change.
+    /// Tries to write. A read-only node (standby) answers every read but takes no change.
     pub(super) async fn try_writing(&self) -> Result<(), Error> {
         let mut transaction = self.pool.begin().await.map_err(failure::of)?;
         let sql = "SELECT current_setting('transaction_read_only')";
@@ -84,7 +85,8 @@ fn is_missing_database(error: &sqlx::Error) -> bool {
     error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code == "3D000")
 }
 
-/// Creates the database from the maintenance database that every server has. Of several processes starting together one does.
+/// Creates the database, through the maintenance database that every server has. When several processes start together, one creates
+/// it.
 async fn create_database(options: &PgConnectOptions) -> Result<(), Error> {
     let name = options.get_database().unwrap_or_else(|| options.get_username()).to_owned();
     let mut connection = PgConnection::connect_with(&options.clone().database("postgres")).await.map_err(failure::of)?;
@@ -99,7 +101,7 @@ async fn create_database(options: &PgConnectOptions) -> Result<(), Error> {
     }
 }
 
-/// Somebody else created it meanwhile: `duplicate_database`, or the unique index that decided the race.
+/// Another process created the database in the meantime: `duplicate_database`, or the unique index that decided the race.
 fn is_taken_name(error: &sqlx::Error) -> bool {
     error.as_database_error().and_then(|error| error.code()).is_some_and(|code| ["42P04", "23505"].contains(&&*code))
 }

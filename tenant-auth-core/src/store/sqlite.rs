@@ -1,5 +1,6 @@
-//! SQLite: a single writer beside a pool of readers on one WAL file. Writers begin IMMEDIATE: a plain BEGIN that writes later
-//! fails under load with BUSY_SNAPSHOT, which no busy timeout helps. A commit is on the disk when it is told (`synchronous=FULL`).
+//! SQLite: a single writer and a pool of readers on one WAL file. Writers begin IMMEDIATE: a plain BEGIN that writes later fails
+//! under load with BUSY_SNAPSHOT, which no busy timeout helps. `synchronous=FULL`: a commit is on the disk before it is
+//! acknowledged.
 
 use std::{path::PathBuf, time::Duration};
 

@@ -1,4 +1,4 @@
-//! The storage contract's mechanical half: every statement prepares on each engine, and the engines' schemas agree.
+//! Tests of the schema: every statement prepares on each engine, and the engines' schemas agree.
 
 use sqlx::{Row, SqliteConnection};
 

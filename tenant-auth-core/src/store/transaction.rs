@@ -97,7 +97,7 @@ pub(super) enum Transaction {
     Postgres(sqlx::Transaction<'static, sqlx::Postgres>),
 }
 
-/// Something a cached answer may rest on, changed by a transaction.
+/// A row on which a cached answer may rest, changed by a transaction.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Touched {
     pub(crate) kind: &'static str,
@@ -105,8 +105,8 @@ pub(crate) struct Touched {
 }
 
 impl Tx {
-    /// The one moment at which everything in this transaction happens: the time when it was first asked for. A flow that locks
-    /// before it asks is judged by the time at which it holds the locks, not by the time at which it began to wait for them.
+    /// The time of this transaction: one moment for all its writes, taken when first asked for. A flow that locks before it asks is
+    /// judged by the time at which it holds the locks, not by the time at which it began to wait for them.
     pub(crate) fn now(&self) -> Timestamp {
         *self.moment.get_or_init(|| self.context.clock.now())
     }
@@ -139,12 +139,12 @@ impl Tx {
         self.events.push(event);
     }
 
-    /// Records that there is something for the worker. Called by the repositories, never by flows.
+    /// Records that the outbox has work for a worker. Called by the repositories, never by flows.
     pub(super) fn fill_outbox(&mut self) {
         self.fills_outbox = true;
     }
 
-    /// Records that what is known of this thing is no longer true. Called by the repositories, never by flows.
+    /// Records that a row has changed, for the change notes. Called by the repositories, never by flows.
     pub(super) fn touch(&mut self, kind: &'static str, id: &str) {
         self.touched.push(Touched { kind, id: id.to_owned() });
     }
@@ -153,7 +153,7 @@ impl Tx {
     /// are the rows that transactions of several organizations share.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] when the database did not take it; nothing was changed then.
+    /// [`Error::Unavailable`] when the database refused or did not answer; nothing was changed then.
     pub(crate) async fn commit(mut self) -> Result<(), Error> {
         self.touched.sort();
         self.touched.dedup();

@@ -1,4 +1,4 @@
-//! API keys, and the statement behind every server-to-server question: key, organization and session in one.
+//! API keys, and the statement behind every server-to-server token check: key, organization and session in one read.
 
 use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
 
@@ -60,7 +60,7 @@ statements! {
          WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)";
 }
 
-/// What a presented key is checked against, the organization it belongs to, and the session asked about, when it is alive.
+/// A stored key with its organization and, when it is live, the session asked about.
 #[derive(Debug)]
 pub(crate) struct ApiKeyRecord {
     pub(crate) id: ApiKeyId,
@@ -138,13 +138,13 @@ impl From<ApiKeyRow> for ApiKey {
     }
 }
 
-/// A scope this version does not know gives no right.
+/// A scope that this version does not know gives no right.
 fn scopes_from(text: &str) -> Vec<Scope> {
     text.split(' ').filter_map(Scope::parse).collect()
 }
 
 impl<L: Link> ApiKeys<L> {
-    /// The key, its organization and, when `session` names a live one of that organization, who stands behind it.
+    /// Reads the key, its organization and, when `session` names a live session of that organization, that session with its member.
     pub(crate) async fn asking(mut self, key: &ApiKeyId, session: Option<&SessionId>) -> Result<Option<ApiKeyRecord>, Error> {
         fetch_optional!(self.0, AskingRow, ASKING, key.as_str(), session.map_or("", Id::as_str))?.map(|row| row.0).transpose()
     }
@@ -161,7 +161,7 @@ impl<L: Link> ApiKeys<L> {
         Ok(fetch_optional!(self.0, ApiKeyRow, FIND, org.as_str(), key.as_str(), now.millis())?.map(ApiKey::from))
     }
 
-    /// Live keys, those that were rotated away but still live among them.
+    /// The number of live keys, including keys that were rotated away but still work.
     pub(crate) async fn count(mut self, org: &OrgId, now: Timestamp) -> Result<i64, Error> {
         Ok(fetch_scalar!(self.0, i64, COUNT, org.as_str(), now.millis())?.unwrap_or(0))
     }
@@ -187,14 +187,15 @@ impl ApiKeys<&mut Tx> {
         Ok(())
     }
 
-    /// Lets a key die at `dies_at`, in favour of its successor.
+    /// Ends a key at `dies_at`, in favour of its successor.
     pub(crate) async fn replace(mut self, key: &ApiKey, successor: &ApiKeyId, dies_at: Timestamp) -> Result<(), Error> {
         self.0.touch("api_key", key.id.as_str());
         execute!(self.0, REPLACE, key.org_id.as_str(), key.id.as_str(), successor.as_str(), dies_at.millis())?;
         Ok(())
     }
 
-    /// Ends the keys whose successor this is: a key has one living predecessor at most, or rotation would make ever more keys.
+    /// Deletes the keys whose successor this key is. A key has at most one living predecessor; otherwise each rotation would add a
+    /// working key.
     pub(crate) async fn delete_predecessors(mut self, key: &ApiKey) -> Result<(), Error> {
         for id in fetch_scalars!(self.0, String, DELETE_PREDECESSORS, key.org_id.as_str(), key.id.as_str())? {
             self.0.touch("api_key", &id);

@@ -1,4 +1,4 @@
-//! The notes by which other processes learn what to forget.
+//! Change notes: one row for each change of a row on which a cached answer may rest, for caches in other processes.
 
 use crate::{
     error::Error,

@@ -1,6 +1,7 @@
-//! Deliveries on their way. A due delivery is claimed by moving its next attempt to the end of a lease; a claim is recognised by
-//! its attempt number, so that a worker whose lease ran out cannot overwrite the outcome of the next one. What is due is found
-//! endpoint by endpoint: the backlog of one hides nobody else's. Deliveries change under the lock of their webhook.
+//! Deliveries and their leases. A due delivery is claimed by moving its next attempt to the end of a lease. A claim is recognised
+//! by its attempt number, so that a worker whose lease ran out cannot overwrite the outcome of the next attempt. Due deliveries are
+//! found endpoint by endpoint, so that the backlog of one endpoint does not hide the others' deliveries. Lock order: a webhook
+//! before its deliveries.
 
 use crate::{
     error::Error,
@@ -17,7 +18,7 @@ use crate::{
 
 pub(crate) struct Deliveries<L>(pub(in crate::store) L);
 
-/// A delivery to be made.
+/// A delivery to insert.
 #[derive(Debug)]
 pub(crate) struct NewDelivery<'a> {
     pub(crate) id: &'a DeliveryId,
@@ -27,27 +28,27 @@ pub(crate) struct NewDelivery<'a> {
     pub(crate) event_kind: &'a str,
 }
 
-/// An endpoint with something due.
+/// An endpoint with at least one due delivery.
 #[derive(Debug)]
 pub(crate) struct DueEndpoint {
     pub(crate) id: WebhookId,
     pub(crate) is_failing: bool,
 }
 
-/// A delivery to be attempted now.
+/// A delivery claimed by this worker, to be attempted now.
 #[derive(Debug, Clone)]
 pub(crate) struct ClaimedDelivery {
     pub(crate) id: DeliveryId,
     pub(crate) event_id: EventId,
     /// This attempt's number, from 1.
     pub(crate) attempt: i64,
-    /// What the subscriber is sent, byte for byte; `None` when the event is gone.
+    /// The request body, byte for byte; `None` when the event is gone.
     pub(crate) payload: Option<String>,
-    /// From then on somebody else may make the next attempt.
+    /// The end of the lease: from then on another worker may make the next attempt.
     pub(crate) lease_until: Timestamp,
 }
 
-/// What an attempt came to.
+/// The result of an attempt.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Attempted {
     pub(crate) status: DeliveryStatus,
@@ -56,7 +57,7 @@ pub(crate) struct Attempted {
     pub(crate) next_attempt_at: Option<Timestamp>,
 }
 
-/// Rows of the statements that write several: every row is there, those not needed are NULL.
+/// How many rows a statement with a VALUES list writes at once: it always has this many rows, and unused ones are NULL.
 const AT_ONCE: usize = 8;
 
 statements! {
@@ -88,7 +89,7 @@ statements! {
          WHERE org_id = $1 AND webhook_id = $2 AND created_at > $3 AND event_kind = 'webhook.test'
          ORDER BY created_at DESC
          LIMIT 1 OFFSET $4";
-    // One step of the index per endpoint with something pending, however much that is.
+    // A loose index scan: one step of the index per endpoint with pending deliveries, however many deliveries each has.
     DUE_ENDPOINTS = "
         WITH RECURSIVE endpoints (id) AS (
             SELECT MIN(webhook_id) FROM tenant_auth_deliveries WHERE next_attempt_at IS NOT NULL AND webhook_id > $2
@@ -133,7 +134,7 @@ statements! {
         UPDATE tenant_auth_deliveries
            SET status = 'cancelled', next_attempt_at = NULL
          WHERE webhook_id = $1 AND next_attempt_at IS NOT NULL";
-    // No more are counted than anybody needs to know of.
+    // The count stops at 10000, so that a large backlog does not make the metrics slow.
     WAITING = "
         SELECT COUNT(*) AS waiting, COALESCE(MIN(d.next_attempt_at), 0) AS oldest
           FROM (SELECT next_attempt_at
@@ -200,7 +201,7 @@ impl<L: Link> Deliveries<L> {
         Ok(fetch_optional!(self.0, DeliveryRow, FIND, org.as_str(), webhook.as_str(), delivery.as_str())?.map(Delivery::from))
     }
 
-    /// When the `nth` latest test delivery was asked for, of those since `since`; `None` when there are fewer.
+    /// When the `nth` latest test delivery after `since` was requested; `None` when there are fewer.
     pub(crate) async fn nth_latest_test(
         mut self,
         org: &OrgId,
@@ -213,7 +214,7 @@ impl<L: Link> Deliveries<L> {
         Ok(row.map(Timestamp::from_millis))
     }
 
-    /// Up to `limit` endpoints after an id that have something due, in the order of their ids.
+    /// Up to `limit` endpoints with due deliveries whose ids come after `after`, in the order of their ids.
     pub(crate) async fn due_endpoints(mut self, now: Timestamp, after: &str, limit: u32) -> Result<Vec<DueEndpoint>, Error> {
         let rows = fetch_all!(self.0, EndpointRow, DUE_ENDPOINTS, now.millis(), after, i64::from(limit))?;
         let due = |row: EndpointRow| DueEndpoint { id: Id::from_stored(row.id), is_failing: row.failing_since.is_some() };
@@ -226,7 +227,7 @@ impl<L: Link> Deliveries<L> {
         Ok((due != 0).then(|| Timestamp::from_millis(due)))
     }
 
-    /// How many deliveries wait, counted up to ten thousand, and when the first of them is or was due.
+    /// How many deliveries wait, counted up to ten thousand, and the earliest due time among them.
     pub(crate) async fn waiting(mut self) -> Result<(u64, Option<Timestamp>), Error> {
         Ok(WaitingRow::told(fetch_optional!(self.0, WaitingRow, WAITING)?))
     }
@@ -272,7 +273,8 @@ impl Deliveries<&mut Tx> {
         Ok(())
     }
 
-    /// Takes up to `limit` due deliveries of an endpoint; nobody else gets them before `lease_until`.
+    /// Claims up to `limit` due deliveries of an endpoint with a lease until `lease_until`; no other worker gets them before its
+    /// end.
     pub(crate) async fn claim(
         mut self,
         endpoint: &WebhookId,
@@ -292,14 +294,14 @@ impl Deliveries<&mut Tx> {
         Ok(rows.into_iter().map(claimed).collect())
     }
 
-    /// Leaves whatever is due at an endpoint for later.
+    /// Moves the due deliveries of an endpoint to `until`.
     pub(crate) async fn postpone(mut self, endpoint: &WebhookId, until: Timestamp) -> Result<(), Error> {
         let now = self.0.now();
         execute!(self.0, POSTPONE, endpoint.as_str(), now.millis(), until.millis())?;
         Ok(())
     }
 
-    /// Records attempts that succeeded, each with its status code, unless they were cancelled or claimed again meanwhile.
+    /// Records successful attempts, each with its status code, unless the delivery was cancelled or claimed again in the meantime.
     pub(crate) async fn record_successes(mut self, attempts: &[(&ClaimedDelivery, Option<u16>)]) -> Result<(), Error> {
         for some in attempts.chunks(AT_ONCE) {
             on_either!(self.0, connection => {
@@ -315,7 +317,7 @@ impl Deliveries<&mut Tx> {
         Ok(())
     }
 
-    /// Records what an attempt came to, unless the delivery was cancelled or claimed again meanwhile.
+    /// Records an attempt's result, unless the delivery was cancelled or claimed again in the meantime.
     pub(crate) async fn record(mut self, claim: &ClaimedDelivery, attempted: Attempted) -> Result<(), Error> {
         execute!(
             self.0,
@@ -330,7 +332,7 @@ impl Deliveries<&mut Tx> {
         Ok(())
     }
 
-    /// Cancels whatever an endpoint still waits for.
+    /// Cancels the pending deliveries of an endpoint.
     pub(crate) async fn cancel_pending(mut self, endpoint: &WebhookId) -> Result<u64, Error> {
         execute!(self.0, CANCEL_PENDING, endpoint.as_str())
     }

@@ -1,5 +1,5 @@
-//! Events, each written in the transaction of its change, numbered within its organization. An event waits to be turned into
-//! deliveries only when its organization has an active webhook at that moment.
+//! The outbox of events: each is written in the transaction of its change and numbered within its organization. An event waits for
+//! fan-out only if its organization has an active webhook at that moment.
 
 use crate::{
     error::Error,
@@ -51,7 +51,7 @@ row! {
     }
 }
 
-/// An event as it is stored.
+/// A row of the outbox.
 #[derive(Debug)]
 pub(in crate::store) struct EventRecord<'a> {
     pub(in crate::store) id: &'a EventId,
@@ -59,11 +59,11 @@ pub(in crate::store) struct EventRecord<'a> {
     pub(in crate::store) sequence: i64,
     pub(in crate::store) kind: &'static str,
     pub(in crate::store) payload: String,
-    /// Whether it goes to whoever subscribed to its kind.
+    /// Whether the event goes to every webhook that selected its kind.
     pub(in crate::store) published: bool,
 }
 
-/// An event that waits to be turned into deliveries.
+/// An event that waits for fan-out into deliveries.
 #[derive(Debug)]
 pub(crate) struct UndeliveredEvent {
     pub(crate) id: EventId,
@@ -72,7 +72,7 @@ pub(crate) struct UndeliveredEvent {
 }
 
 impl<L: Link> Events<L> {
-    /// Up to `limit` events that wait to be turned into deliveries, the oldest first.
+    /// Up to `limit` events that wait for fan-out, the oldest first.
     pub(crate) async fn undelivered(mut self, limit: u32) -> Result<Vec<UndeliveredEvent>, Error> {
         let rows = fetch_all!(self.0, EventRow, UNDELIVERED, i64::from(limit))?;
         let event =
@@ -80,14 +80,14 @@ impl<L: Link> Events<L> {
         Ok(rows.into_iter().map(event).collect())
     }
 
-    /// How many events wait to be turned into deliveries, counted up to ten thousand, and since when the oldest does.
+    /// How many events wait for fan-out, counted up to ten thousand, and since when the oldest of them has waited.
     pub(crate) async fn waiting(mut self) -> Result<(u64, Option<Timestamp>), Error> {
         Ok(WaitingRow::told(fetch_optional!(self.0, WaitingRow, WAITING)?))
     }
 }
 
 impl Events<&mut Tx> {
-    /// Reserves `count` numbers and returns the last; `None` when the organization is gone.
+    /// Reserves `count` sequence numbers and returns the last; `None` when the organization is gone.
     pub(in crate::store) async fn advance(mut self, org: &OrgId, count: i64) -> Result<Option<i64>, Error> {
         Ok(fetch_optional!(self.0, SequenceRow, ADVANCE, org.as_str(), count)?.map(|row| row.sequence))
     }
@@ -112,7 +112,7 @@ impl Events<&mut Tx> {
         Ok(())
     }
 
-    /// Takes an event on; `false` when somebody else has.
+    /// Takes an event out of the outbox; `false` when another worker has taken it.
     pub(crate) async fn take(mut self, event: &EventId) -> Result<bool, Error> {
         Ok(execute!(self.0, TAKE, event.as_str())? == 1)
     }

@@ -1,4 +1,4 @@
-//! Pending invites. Accepting, revoking and renewing are guarded by the row itself, so that of two parallel attempts one wins.
+//! Pending invites. Accepting, revoking and renewing are guarded statements, so that of two parallel attempts one wins.
 
 use crate::{
     error::Error,
@@ -17,7 +17,7 @@ use crate::{
 
 pub(crate) struct Invites<L>(pub(in crate::store) L);
 
-/// What is stored of a new or renewed invite beside the invite itself.
+/// A new or renewed invite, with what is stored beside the invite itself.
 #[derive(Debug)]
 pub(crate) struct NewInvite<'a> {
     pub(crate) invite: &'a Invite,
@@ -99,7 +99,7 @@ row! {
 
 row! { TakenRow { id: String, } }
 
-/// An invite as stored, with the id of its last mail.
+/// A stored invite and the id of its last mail.
 #[derive(Debug, Clone)]
 pub(crate) struct InviteRecord {
     pub(crate) invite: Invite,
@@ -127,7 +127,7 @@ impl TryFrom<InviteRow> for InviteRecord {
 }
 
 impl<L: Link> Invites<L> {
-    /// Pending ones.
+    /// The pending invites.
     pub(crate) async fn list(mut self, org: &OrgId, page: &Page, now: Timestamp) -> Result<Vec<Invite>, Error> {
         let (time, id, limit) = page.bounds();
         let rows = fetch_all!(self.0, InviteRow, LIST, org.as_str(), time, id, limit, now.millis())?;
@@ -179,7 +179,7 @@ impl Invites<&mut Tx> {
         Ok(placed.is_some_and(|row| row.id == invite.id.as_str()))
     }
 
-    /// Gives a pending invite a new link and a later end; the old link is dead.
+    /// Gives a pending invite a new link and a later expiry; the old link stops working.
     pub(crate) async fn renew(mut self, new: &NewInvite<'_>) -> Result<(), Error> {
         let NewInvite { invite, digest, mail_id } = new;
         let (org, id, until) = (invite.org_id.as_str(), invite.id.as_str(), invite.expires_at.millis());
@@ -187,7 +187,7 @@ impl Invites<&mut Tx> {
         Ok(())
     }
 
-    /// Uses the invite up; `false` when somebody else did first.
+    /// Uses up the invite; `false` when another request did so first.
     pub(crate) async fn take(mut self, org: &OrgId, invite: &InviteId) -> Result<bool, Error> {
         Ok(fetch_optional!(self.0, TakenRow, TAKE, org.as_str(), invite.as_str())?.is_some())
     }

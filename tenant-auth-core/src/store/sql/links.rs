@@ -1,5 +1,5 @@
-//! Single-use links in mails, and the wishes for reset mails that the worker fulfils. A link is used by the statement that
-//! deletes it.
+//! Single-use links in mails, and the requests for reset mails that a worker fulfils. The statement that uses a link deletes it, so
+//! that no link works twice.
 
 use crate::{
     error::Error,
@@ -15,7 +15,7 @@ use crate::{
 
 pub(crate) struct Links<L>(pub(in crate::store) L);
 
-/// What a link does when it is used.
+/// The effect of a mailed link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     ResetPassword,
@@ -44,7 +44,8 @@ pub(crate) struct MailedLink {
     pub(crate) expires_at: Timestamp,
 }
 
-/// Somebody asked for a reset mail to this address.
+/// A request for a reset mail to this address. A worker answers it, so that the response time does not tell whether an account
+/// exists.
 #[derive(Debug)]
 pub(crate) struct ResetRequest {
     pub(crate) id: DeliveryId,
@@ -77,7 +78,7 @@ row! { UsedLinkRow { user_id: String, email: String, } }
 row! { RequestRow { id: String, org_id: String, email: String, } }
 
 impl<L: Connection> Links<L> {
-    /// Whose a live link is, and the address it was mailed to.
+    /// The owner of a live link and the address it was mailed to.
     pub(crate) async fn find(
         mut self,
         org: &OrgId,
@@ -89,7 +90,7 @@ impl<L: Connection> Links<L> {
         Ok(row.map(|row| (Id::from_stored(row.user_id), Email::from_stored(row.email))))
     }
 
-    /// Whether a wish for a reset mail waits.
+    /// Whether a request for a reset mail waits.
     pub(crate) async fn any_reset_request(mut self) -> Result<bool, Error> {
         Ok(fetch_scalar!(self.0, i64, ANY_REQUEST)?.is_some_and(|number| number > 0))
     }
@@ -112,7 +113,7 @@ impl Links<&mut Tx> {
         Ok(())
     }
 
-    /// Uses a link up: whose it was, and the address it was mailed to. `None` when it is unknown, used or expired.
+    /// Uses up a link and returns its owner and the address it was mailed to. `None` when the link is unknown, used or expired.
     pub(crate) async fn take(mut self, org: &OrgId, purpose: Purpose, token: &Digest) -> Result<Option<(UserId, Email)>, Error> {
         let now = self.0.now();
         let row = fetch_optional!(self.0, UsedLinkRow, TAKE, org.as_str(), purpose.as_str(), token.as_str(), now.millis())?;
@@ -131,7 +132,7 @@ impl Links<&mut Tx> {
         Ok(())
     }
 
-    /// Takes the oldest wish; it is fulfilled in the same transaction or not taken at all. `None` when another worker has it.
+    /// Takes the oldest request; fulfilled in the same transaction or not taken at all. `None` when another worker has it.
     pub(crate) async fn take_reset_request(mut self) -> Result<Option<ResetRequest>, Error> {
         let row = fetch_optional!(self.0, RequestRow, TAKE_REQUEST)?;
         Ok(row.map(|row| ResetRequest {

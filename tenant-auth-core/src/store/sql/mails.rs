@@ -1,5 +1,5 @@
-//! Mail on its way out. A worker claims what is due, one mail at a time, with a lease; a claim is recognised by its attempt number, so that a worker
-//! whose lease ran out cannot overwrite the outcome of the next one.
+//! The outbox of mails. A worker claims due mails one at a time with a lease. A claim is recognised by its attempt number, so that
+//! a worker whose lease ran out cannot overwrite the outcome of the next attempt.
 
 use crate::{
     error::Error,
@@ -14,7 +14,7 @@ use crate::{
 
 pub(crate) struct Mails<L>(pub(in crate::store) L);
 
-/// What a mail is about, as far as the outbox tells mails apart.
+/// The kind of a mail, as the outbox stores it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MailKind {
     /// An invitation by an org_admin.
@@ -27,7 +27,7 @@ pub(crate) enum MailKind {
     Verify,
     /// A link that changes an account's address.
     ChangeEmail,
-    /// Something without a link.
+    /// A notice without a link.
     Notice,
 }
 
@@ -45,7 +45,7 @@ impl MailKind {
     }
 }
 
-/// A mail to be stored with the transaction; its content is sealed already.
+/// A mail to store with the transaction; its content is already sealed.
 #[derive(Debug)]
 pub(crate) struct OutgoingMail {
     pub(crate) id: MailId,
@@ -53,16 +53,16 @@ pub(crate) struct OutgoingMail {
     pub(crate) kind: MailKind,
     pub(crate) sealed: String,
     pub(crate) created_at: Timestamp,
-    /// When its link has expired it is not worth sending.
+    /// After this time the mail is not sent, because its link has expired.
     pub(crate) useless_after: Timestamp,
 }
 
-/// A mail to be tried now.
+/// A mail claimed by this worker, to be attempted now.
 #[derive(Debug)]
 pub(crate) struct ClaimedMail {
     pub(crate) id: MailId,
     pub(crate) org_id: OrgId,
-    /// Sealed.
+    /// The sealed mail.
     pub(crate) content: String,
     /// This attempt's number, from 1.
     pub(crate) attempt: i64,
@@ -86,7 +86,7 @@ statements! {
          WHERE id = $1 AND next_attempt_at <= $2
         RETURNING id, org_id, content, attempts, useless_after, created_at";
     NEXT_DUE = "SELECT COALESCE(MIN(next_attempt_at), 0) AS number FROM tenant_auth_mails WHERE next_attempt_at IS NOT NULL";
-    // The longest due are looked at first, and no more than anybody needs to know of.
+    // The mails due longest come first. The count stops at its limit, so that a large backlog does not make the metrics slow.
     WAITING = "
         SELECT COUNT(*) AS waiting, COALESCE(MIN(w.created_at), 0) AS oldest
           FROM (SELECT created_at
@@ -130,13 +130,13 @@ row! {
 }
 
 impl<L: Link> Mails<L> {
-    /// Up to `limit` due mails, the longest due first.
+    /// Up to `limit` due mails, the ones due longest first.
     pub(crate) async fn due(mut self, now: Timestamp, limit: u32) -> Result<Vec<MailId>, Error> {
         let rows = fetch_scalars!(self.0, String, DUE, now.millis(), i64::from(limit))?;
         Ok(rows.into_iter().map(Id::from_stored).collect())
     }
 
-    /// When the `nth` latest mail of a kind was written, of those since `since`; `None` when there are fewer.
+    /// When the `nth` latest mail of a kind after `since` was written; `None` when there are fewer.
     pub(crate) async fn nth_latest(
         mut self,
         org: &OrgId,
@@ -148,7 +148,7 @@ impl<L: Link> Mails<L> {
         Ok(row.map(Timestamp::from_millis))
     }
 
-    /// How many mails wait, counted up to ten thousand, and since when the oldest of them does.
+    /// How many mails wait, counted up to ten thousand, and since when the oldest of them has waited.
     pub(crate) async fn waiting(mut self) -> Result<(u64, Option<Timestamp>), Error> {
         Ok(WaitingRow::told(fetch_optional!(self.0, WaitingRow, WAITING)?))
     }
@@ -176,7 +176,7 @@ impl Mails<&mut Tx> {
         Ok(())
     }
 
-    /// Takes a due mail; nobody else gets it before `lease_until`. `None` when somebody else took it first.
+    /// Claims a due mail with a lease until `lease_until`; `None` when another worker claimed it first.
     pub(crate) async fn claim(mut self, mail: &MailId, lease_until: Timestamp) -> Result<Option<ClaimedMail>, Error> {
         let now = self.0.now();
         let row = fetch_optional!(self.0, ClaimedRow, CLAIM, mail.as_str(), now.millis(), lease_until.millis())?;
@@ -205,7 +205,7 @@ impl Mails<&mut Tx> {
         Ok(())
     }
 
-    /// Drops a mail that still waits: what it announces is no longer true.
+    /// Cancels a waiting mail whose content is no longer true.
     pub(crate) async fn cancel(mut self, mail: &MailId) -> Result<(), Error> {
         execute!(self.0, CANCEL, mail.as_str())?;
         Ok(())

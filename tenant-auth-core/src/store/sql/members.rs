@@ -1,4 +1,4 @@
-//! Memberships: who belongs to an organization, in which role, and with which of the customer's data.
+//! Memberships: which account belongs to which organization, in which role, with which status and metadata.
 
 use crate::{
     error::Error,
@@ -51,7 +51,7 @@ statements! {
         INSERT INTO tenant_auth_memberships (org_id, user_id, id, role, status, metadata, joined_at)
         VALUES ($1, $2, $3, $4, $5, $6, $7)
         ON CONFLICT (org_id, user_id) DO NOTHING";
-    // Changes nothing: a row lock that both engines know. SQLite has no FOR UPDATE.
+    // A row lock in the SQL of both engines: it changes nothing. SQLite has no FOR UPDATE.
     HOLD = "
         UPDATE tenant_auth_memberships
            SET status = status
@@ -64,7 +64,7 @@ statements! {
     DELETE = "DELETE FROM tenant_auth_memberships WHERE org_id = $1 AND user_id = $2";
 }
 
-/// A membership together with the person's entry in the member list.
+/// A membership and the person's entry in the member list.
 #[derive(Debug, Clone)]
 pub(crate) struct MemberRecord {
     pub(crate) membership: Membership,
@@ -149,13 +149,13 @@ impl<L: Link> Members<L> {
         Ok(fetch_scalar!(self.0, i64, COUNT_ACTIVE_ADMINS, org.as_str())?.unwrap_or(0))
     }
 
-    /// Where the active org_admins are reached; the first hundred.
+    /// The addresses of the active org_admins; the first hundred.
     pub(crate) async fn active_admins(mut self, org: &OrgId) -> Result<Vec<Email>, Error> {
         let rows = fetch_all!(self.0, EmailRow, ACTIVE_ADMINS, org.as_str())?;
         Ok(rows.into_iter().map(|row| Email::from_stored(row.email)).collect())
     }
 
-    /// Whether the address is a member's.
+    /// Whether the address belongs to a member.
     pub(crate) async fn has_email(mut self, org: &OrgId, email: &Email) -> Result<bool, Error> {
         Ok(fetch_scalar!(self.0, i64, EMAIL_BELONGS, org.as_str(), email.key())?.is_some_and(|number| number > 0))
     }
@@ -178,8 +178,8 @@ impl Members<&mut Tx> {
         Ok(inserted == 1)
     }
 
-    /// Keeps the membership as it is until this transaction ends. Memberships, in the order of their organizations, are held
-    /// before the account and before any session: whoever keeps to it cannot wait for another in a circle.
+    /// Locks the membership's row until this transaction ends. Lock order: memberships, by organization, before the account and
+    /// before any session; transactions that keep to this order cannot deadlock.
     pub(crate) async fn hold(mut self, org: &OrgId, user: &UserId) -> Result<Option<Membership>, Error> {
         fetch_optional!(self.0, MembershipRow, HOLD, org.as_str(), user.as_str())?.map(Membership::try_from).transpose()
     }
@@ -199,7 +199,8 @@ impl Members<&mut Tx> {
         Ok(())
     }
 
-    /// The member's sessions here go with it (foreign key); end them first to tell who they were.
+    /// Removes the membership. The member's sessions in this organization are deleted with it (foreign key); end them first to
+    /// learn which there were.
     pub(crate) async fn remove(mut self, membership: &Membership) -> Result<(), Error> {
         self.0.touch("membership", membership.id.as_str());
         execute!(self.0, DELETE, membership.org_id.as_str(), membership.user_id.as_str())?;

@@ -1,5 +1,5 @@
-//! Every query of the service, one file for each thing it is about. `$n` parameters, TEXT ids, times in milliseconds, no
-//! `now()`, no `FOR UPDATE`: what both engines understand alike.
+//! The SQL: every query of the service, one file per table or topic. `$n` parameters, TEXT ids, times in milliseconds, no `now()`,
+//! no `FOR UPDATE`: only what both engines understand alike.
 
 pub(super) mod api_keys;
 pub(super) mod changes;
@@ -24,7 +24,7 @@ pub(super) mod webhooks;
 
 use crate::error::Error;
 
-/// A text of ours that reads as nothing we know: the row was changed by hand.
+/// A stored value that this version cannot read: the row was changed by hand, or by another version.
 fn corrupt(what: &'static str) -> Error {
     Error::internal(format!("unreadable {what} in the database"))
 }

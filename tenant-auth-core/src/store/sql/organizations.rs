@@ -1,4 +1,4 @@
-//! Organizations, and the row lock that serialises writes in one.
+//! Organizations, and the row lock that serialises the writes in one organization.
 
 use crate::{
     error::Error,
@@ -98,14 +98,15 @@ impl<L: Link> Organizations<L> {
         fetch_all!(self.0, OrganizationRow, LIST, time, id, limit)?.into_iter().map(Organization::try_from).collect()
     }
 
-    /// Whether some active organization lets pages of this origin call.
+    /// Whether an active organization allows this origin (CORS).
     pub(crate) async fn any_active_allows(mut self, origin: &str) -> Result<bool, Error> {
         Ok(fetch_scalar!(self.0, String, ACTIVE_WITH_ORIGIN, origin)?.is_some())
     }
 }
 
 impl Organizations<&mut Tx> {
-    /// Serialises this transaction with every other write in the organization, until it ends. What is read after it is current.
+    /// Locks the organization's row until this transaction ends, before every other write in the organization (lock order). Values
+    /// read after it are current.
     pub(crate) async fn lock(mut self, org: &OrgId) -> Result<Option<Organization>, Error> {
         fetch_optional!(self.0, OrganizationRow, LOCK, org.as_str())?.map(Organization::try_from).transpose()
     }
@@ -132,7 +133,7 @@ impl Organizations<&mut Tx> {
         Ok(true)
     }
 
-    /// Writes everything that can change.
+    /// Writes every column that can change.
     pub(crate) async fn update(mut self, org: &Organization) -> Result<(), Error> {
         self.0.touch("organization", org.id.as_str());
         execute!(

@@ -1,5 +1,5 @@
-//! Logins that wait for the second factor. Each attempt is counted by the statement that admits it, and the one that succeeds
-//! takes the row away.
+//! Pending logins: the password was right and the second factor is outstanding. The statement that admits an attempt also counts
+//! it, and the login that succeeds deletes the row, so that neither can be repeated in parallel.
 
 use crate::{
     error::Error,
@@ -15,10 +15,10 @@ use crate::{
 
 pub(crate) struct PendingLogins<L>(pub(in crate::store) L);
 
-/// A login whose first factor was right.
+/// A login whose password was right and whose second factor is outstanding.
 #[derive(Debug, Clone)]
 pub(crate) struct PendingLogin {
-    /// The session's id, once there is one.
+    /// The id that the session will have.
     pub(crate) id: SessionId,
     pub(crate) org_id: OrgId,
     pub(crate) user_id: UserId,
@@ -81,7 +81,7 @@ impl TryFrom<PendingLoginRow> for PendingLogin {
 }
 
 impl<L: Link> PendingLogins<L> {
-    /// A login that still waits.
+    /// A pending login that has not expired.
     pub(crate) async fn find(mut self, org: &OrgId, id: &SessionId, now: Timestamp) -> Result<Option<PendingLogin>, Error> {
         let row = fetch_optional!(self.0, PendingLoginRow, FIND, org.as_str(), id.as_str(), now.millis())?;
         row.map(PendingLogin::try_from).transpose()
@@ -112,7 +112,7 @@ impl PendingLogins<&mut Tx> {
         Ok(execute!(self.0, ATTEMPT, org.as_str(), id.as_str(), now.millis(), most)? == 1)
     }
 
-    /// Uses it up; `false` when somebody else did first.
+    /// Uses up the login; `false` when another request did so first.
     pub(crate) async fn take(mut self, org: &OrgId, id: &SessionId) -> Result<bool, Error> {
         Ok(execute!(self.0, TAKE, org.as_str(), id.as_str())? == 1)
     }

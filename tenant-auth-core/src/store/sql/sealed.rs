@@ -1,5 +1,5 @@
-//! Every column that holds sealed values, for sealing them again under another master key. A column that is missing here would be
-//! lost with the old key: a test compares the list with the schema.
+//! The list of columns that hold sealed values, for re-encryption when the master key changes. A column that is missing here would
+//! be lost with the old key, so a test compares the list with the schema.
 
 use crate::{
     error::Error,

@@ -1,5 +1,5 @@
-//! Second factors. A code's step is kept and compared in the statement that accepts it, and a recovery code is deleted by the
-//! statement that accepts it: neither works twice, however many try at once.
+//! Second factors (TOTP) and recovery codes. A guarded UPDATE compares and stores a code's time step in one statement, and a
+//! recovery code is deleted by the statement that accepts it: neither works twice, however many requests try at once.
 
 use crate::{
     error::Error,
@@ -41,7 +41,7 @@ statements! {
 }
 
 row! {
-    /// A second factor as stored; the secret is sealed.
+    /// A second factor as it is stored; the secret is sealed.
     #[derive(Debug)]
     SecondFactorRecord {
         secret: String,
@@ -60,7 +60,7 @@ impl<L: Link> SecondFactors<L> {
         fetch_optional!(self.0, SecondFactorRecord, FIND, user.as_str())
     }
 
-    /// Whether one is in force.
+    /// Whether an enabled second factor guards the account.
     pub(crate) async fn in_force(self, user: &UserId) -> Result<bool, Error> {
         Ok(self.find(user).await?.is_some_and(|factor| factor.enabled_at.is_some()))
     }
@@ -71,19 +71,19 @@ impl<L: Link> SecondFactors<L> {
 }
 
 impl SecondFactors<&mut Tx> {
-    /// Keeps a secret that guards nothing yet; `false` when one is in force.
+    /// Stores a secret that is not in force yet; `false` when a second factor is in force.
     pub(crate) async fn set_up(mut self, user: &UserId, sealed: &str) -> Result<bool, Error> {
         let now = self.0.now();
         Ok(execute!(self.0, SET_UP, user.as_str(), sealed, now.millis())? == 1)
     }
 
-    /// Puts the secret in force; `false` when another was set up meanwhile, or one is in force.
+    /// Puts the secret in force; `false` when another secret was set up in the meantime, or one is in force.
     pub(crate) async fn enable(mut self, user: &UserId, sealed: &str, step: i64) -> Result<bool, Error> {
         let now = self.0.now();
         Ok(execute!(self.0, ENABLE, user.as_str(), now.millis(), step, sealed)? == 1)
     }
 
-    /// Uses a step up; `false` when it, or a later one, was used before.
+    /// Accepts a time step once; `false` when this step or a later one was used before (replay).
     pub(crate) async fn use_step(mut self, user: &UserId, step: i64) -> Result<bool, Error> {
         Ok(execute!(self.0, USE_STEP, user.as_str(), step)? == 1)
     }
@@ -103,7 +103,7 @@ impl SecondFactors<&mut Tx> {
         Ok(())
     }
 
-    /// Uses a recovery code up; `false` when it is none, or was used before.
+    /// Uses up a recovery code; `false` when it does not exist or was used before.
     pub(crate) async fn use_code(mut self, user: &UserId, digest: &Digest) -> Result<bool, Error> {
         Ok(execute!(self.0, USE_CODE, user.as_str(), digest.as_str())? == 1)
     }

@@ -1,4 +1,5 @@
-//! Sessions and their generations.
+//! Sessions and refresh token rotation. A session's `generation` is the number of its current refresh token; superseded generations
+//! are kept for the reuse grace, to tell a race from a stolen token.
 
 use crate::{
     error::Error,
@@ -84,7 +85,7 @@ statements! {
         RETURNING id, org_id, user_id, auth_time, last_used_at, ip, user_agent";
 }
 
-/// A session that was just ended, and whose it was.
+/// An ended session with its organization and user.
 #[derive(Debug, Clone)]
 pub(crate) struct Ended {
     pub(crate) session: SessionSummary,
@@ -122,12 +123,12 @@ impl From<EndedRow> for Ended {
 }
 
 impl<L: Link> Sessions<L> {
-    /// The session and what its rights rest on, now.
+    /// A live session with the user, membership and organization that its rights rest on, as they are now.
     pub(crate) async fn standing(mut self, session: &SessionId) -> Result<Option<Standing>, Error> {
         fetch_optional!(self.0, StandingRow, STANDING, session.as_str())?.map(|row| row.0).transpose()
     }
 
-    /// A member's sessions that can still be used.
+    /// A member's live sessions.
     pub(crate) async fn list(
         mut self,
         org: &OrgId,
@@ -140,7 +141,7 @@ impl<L: Link> Sessions<L> {
         Ok(rows.into_iter().map(|row| Ended::from(row).session).collect())
     }
 
-    /// When a former generation stopped being the current one; `None` when that is longer ago than anybody remembers.
+    /// When a generation was superseded; `None` when its row has been swept.
     pub(crate) async fn superseded_at(mut self, session: &SessionId, generation: i64) -> Result<Option<Timestamp>, Error> {
         let row = fetch_optional!(self.0, SupersededRow, SUPERSEDED_AT, session.as_str(), generation)?;
         Ok(row.map(|row| Timestamp::from_millis(row.superseded_at)))
@@ -167,7 +168,8 @@ impl Sessions<&mut Tx> {
         Ok(())
     }
 
-    /// Moves on from `generation`; `false` when somebody else did first, or the session ended.
+    /// Rotates the refresh token: a guarded UPDATE that replaces `generation` by the next; `false` when another request did so
+    /// first, or the session has ended.
     pub(crate) async fn rotate(mut self, token: &RefreshToken, idle_until: Timestamp) -> Result<bool, Error> {
         let now = self.0.now();
         self.0.touch("session", token.session.as_str());
@@ -179,13 +181,13 @@ impl Sessions<&mut Tx> {
         Ok(true)
     }
 
-    /// Keeps the session from being ended until this transaction ends; `false` when it has been already.
+    /// Locks the session's row until this transaction ends; `false` when the session has already ended.
     pub(crate) async fn hold(mut self, session: &SessionId) -> Result<bool, Error> {
         let now = self.0.now();
         Ok(execute!(self.0, HOLD, session.as_str(), now.millis())? == 1)
     }
 
-    /// Takes the session along into the user's new epoch.
+    /// Moves the session to the user's new epoch, so that the change that raised the epoch does not end this session.
     pub(crate) async fn move_to_epoch(mut self, session: &SessionId, epoch: i64) -> Result<(), Error> {
         self.0.touch("session", session.as_str());
         execute!(self.0, MOVE_EPOCH, session.as_str(), epoch)?;
@@ -198,7 +200,7 @@ impl Sessions<&mut Tx> {
         Ok(ended)
     }
 
-    /// Ends a session that must be this member's.
+    /// Ends a session, if the session is this member's.
     pub(crate) async fn end_of_owner(mut self, org: &OrgId, user: &UserId, session: &SessionId) -> Result<Option<Ended>, Error> {
         let row = fetch_optional!(self.0, EndedRow, END_OF_OWNER, org.as_str(), user.as_str(), session.as_str())?;
         let ended = row.map(Ended::from);
@@ -217,7 +219,7 @@ impl Sessions<&mut Tx> {
         Ok(self.ended(rows))
     }
 
-    /// Every session of the user, in all organizations, but `except`.
+    /// Ends every session of the user, in all organizations, but `except`.
     pub(crate) async fn end_of_user(mut self, user: &UserId, except: Option<&SessionId>) -> Result<Vec<Ended>, Error> {
         let rows = fetch_all!(self.0, EndedRow, END_OF_USER, user.as_str(), except.map_or("", Id::as_str))?;
         Ok(self.ended(rows))
@@ -228,7 +230,7 @@ impl Sessions<&mut Tx> {
         Ok(self.ended(rows))
     }
 
-    /// Ends the oldest sessions of a new one's owner beyond the newest `keep`, itself among those kept.
+    /// Ends the oldest sessions of the new session's owner, so that `keep` remain. The new session itself is never ended.
     pub(crate) async fn end_beyond(mut self, new: &Session, keep: u32) -> Result<Vec<Ended>, Error> {
         let (org, user, others) = (new.org_id.as_str(), new.user_id.as_str(), i64::from(keep) - 1);
         let rows = fetch_all!(self.0, EndedRow, END_BEYOND, org, user, others, new.id.as_str())?;

@@ -1,4 +1,4 @@
-//! The keys that sign session tokens, sealed.
+//! The signing keys of session tokens, sealed at rest.
 
 use crate::{
     error::Error,
@@ -42,7 +42,7 @@ impl<L: Link> SigningKeys<L> {
 }
 
 impl SigningKeys<&mut Tx> {
-    /// Stores a key; when its place, the active or the next of its purpose, is taken, nothing happens.
+    /// Stores a key. Nothing happens when there already is a key with its status (active or next) for its purpose.
     pub(crate) async fn insert(mut self, key: &SigningKeyRecord) -> Result<(), Error> {
         let now = self.0.now();
         execute!(

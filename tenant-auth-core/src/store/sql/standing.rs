@@ -1,5 +1,5 @@
-//! A session with everything its rights rest on, decoded from the columns `s_`, `u_`, `m_` and `o_` of a joined row. Two statements
-//! select them: the one for a session alone, and the one for an API key that asks about a session.
+//! A live session with everything its rights rest on, decoded from the columns `s_`, `u_`, `m_` and `o_` of a joined row. Two
+//! statements select these columns: the one for a session alone, and the one for an API key that asks about a session.
 
 use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
 
@@ -12,7 +12,7 @@ use crate::{
     value::{AppUrl, Bio, DisplayName, Email, Metadata, Origin, Phone, Plan, Slug},
 };
 
-/// What both statements select of session, user, membership and organization.
+/// The column list of both statements: session, user, membership and organization.
 macro_rules! columns {
     () => {
         "
@@ -28,7 +28,7 @@ macro_rules! columns {
 }
 pub(super) use columns;
 
-/// A session with everything its rights rest on, read in one statement. There is none when the user's epoch moved on.
+/// A live session with everything its rights rest on, read in one statement. There is none when the user's epoch has moved on.
 #[derive(Debug, Clone)]
 pub(crate) struct Standing {
     pub(crate) session: Session,
@@ -55,7 +55,7 @@ where
     }
 }
 
-/// The `o_` columns.
+/// Decodes the `o_` columns.
 pub(super) fn organization<'r, R: Row>(row: &'r R) -> sqlx::Result<Result<Organization, Error>>
 where
     &'static str: ColumnIndex<R>,
@@ -78,7 +78,7 @@ where
     }))
 }
 
-/// The `s_`, `u_` and `m_` columns.
+/// Decodes the `s_`, `u_` and `m_` columns.
 pub(super) fn standing<'r, R: Row>(row: &'r R, org: Organization) -> sqlx::Result<Result<Standing, Error>>
 where
     &'static str: ColumnIndex<R>,

@@ -1,4 +1,4 @@
-//! Forgetting what nobody can use any more, in batches, so that a sweep never holds the writer for long.
+//! The sweep: deletes expired rows in batches, so that a sweep never holds SQLite's single writer for long.
 
 use std::time::Duration;
 
@@ -13,16 +13,16 @@ use crate::{
 
 pub(crate) struct Sweep<L>(pub(in crate::store) L);
 
-/// How long things are kept after their use.
+/// How long two kinds of rows are kept after their last use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Retention {
-    /// Superseded generations: the refresh grace.
+    /// For superseded generations of refresh tokens: the reuse grace.
     pub(crate) grace: Duration,
-    /// Retired signing keys: the lifetime of the longest-lived token.
+    /// For retired signing keys: the lifetime of the longest-lived token.
     pub(crate) longest_token: Duration,
 }
 
-/// Rows of each kind that one sweep deletes at most.
+/// How many rows of one kind one sweep deletes at most.
 pub(crate) const SWEEP_BATCH: u64 = 1_000;
 const BATCH: i64 = SWEEP_BATCH.cast_signed();
 const THIRTY_DAYS: Duration = Duration::from_secs(30 * 24 * 3_600);
@@ -84,7 +84,8 @@ statements! {
          WHERE seq IN (SELECT seq FROM tenant_auth_changes WHERE created_at <= $1 LIMIT $2)";
 }
 
-/// What is swept. Each kind has a transaction of its own: one that deletes of several kinds would wait for others in a circle.
+/// A kind of row that is swept. Each kind has a transaction of its own: one transaction that deletes several kinds could deadlock
+/// with others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Swept {
     Sessions,
@@ -151,12 +152,12 @@ impl Label for Swept {
 }
 
 impl Sweep<&mut Tx> {
-    /// Deletes a batch and returns how many rows that were; after a full one there may be more. Everything is swept some minutes
-    /// late: the clocks of several servers differ, and what one of them has forgotten another may still judge.
+    /// Deletes a batch and returns the number of rows; after a full batch there may be more. Every row is swept some minutes late:
+    /// the clocks of several servers differ, and a row that has expired for one may still be live for another.
     pub(crate) async fn run(mut self, kind: Swept, retention: Retention) -> Result<u64, Error> {
         let now = self.0.now().minus(TEN_MINUTES);
         let long_ago = now.minus(THIRTY_DAYS).millis();
-        // Links are counted for an hour after they were sent, and live longer than that.
+        // The rate limiter counts links for an hour after they were sent; every link lives longer than that.
         let an_hour_ago = now.minus(ONE_HOUR).millis();
         match kind {
             Swept::Sessions => execute!(self.0, SESSIONS, now.millis(), BATCH),

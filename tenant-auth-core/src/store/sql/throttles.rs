@@ -1,5 +1,5 @@
-//! Counters of failed attempts. An attempt reserves a place before it is judged and gives it back with the verdict, so that
-//! parallel guesses cannot exceed a limit. A place that is never given back, for its process died, is forgotten with its lease.
+//! The rate limiter's counters of failed attempts. An attempt makes a reservation before it is judged and releases it with the
+//! verdict, so that parallel guesses cannot exceed a limit. A reservation has a lease: if its process dies, it expires.
 
 use crate::{
     error::Error,
@@ -71,7 +71,7 @@ statements! {
 }
 
 row! {
-    /// How a counter stands.
+    /// The state of a counter.
     #[derive(Debug, Clone, Copy)]
     ThrottleState {
         failures: i64,
@@ -105,7 +105,8 @@ impl<L: Link> Throttles<L> {
 }
 
 impl Throttles<&mut Tx> {
-    /// Takes a place under the limit until `lease_until`; `false` when there is none, or the key is blocked.
+    /// Makes a reservation under the limit, with a lease until `lease_until`; `false` when the limit is reached or the key is
+    /// blocked.
     pub(crate) async fn reserve(mut self, limit: &Limit, lease_until: Timestamp) -> Result<bool, Error> {
         let now = self.0.now();
         let (key, subject, most) = (limit.key.as_str(), limit.subject.as_deref(), i64::from(limit.most));
@@ -113,45 +114,46 @@ impl Throttles<&mut Tx> {
         Ok(taken.is_some())
     }
 
-    /// Counts a failure. The window begins with the first and, where blocks double, again with each one that blocks.
+    /// Counts a failure and releases its reservation. The window begins with the first failure and, where blocks double, again with
+    /// each failure that blocks.
     pub(crate) async fn fail(mut self, limit: &Limit, window_ends: Timestamp) -> Result<Option<ThrottleState>, Error> {
         let now = self.0.now();
         let extends_from = if limit.doubling { i64::from(limit.most) } else { i64::MAX };
         fetch_optional!(self.0, ThrottleState, FAIL, limit.key.as_str(), now.millis(), window_ends.millis(), extends_from)
     }
 
-    /// Refuses every attempt until `until`; the counter is kept until `forget_at`.
+    /// Blocks the key until `until`; the counter is kept until `forget_at`.
     pub(crate) async fn block(mut self, key: &str, until: Timestamp, forget_at: Timestamp) -> Result<(), Error> {
         execute!(self.0, BLOCK, key, until.millis(), forget_at.millis())?;
         Ok(())
     }
 
-    /// Uses up one of `most` that there are until the window, which begins with the first, ends; `false` when there is none left.
+    /// Counts one use in a fixed window of `most`, which starts with the first use. `false` when the window is used up.
     pub(crate) async fn spend(mut self, key: &str, window_ends: Timestamp, most: u32) -> Result<bool, Error> {
         let now = self.0.now();
         let spent = fetch_optional!(self.0, ThrottleState, SPEND, key, now.millis(), window_ends.millis(), i64::from(most))?;
         Ok(spent.is_some())
     }
 
-    /// Gives a place back without a verdict that counts.
+    /// Releases a reservation without counting a failure.
     pub(crate) async fn release(mut self, key: &str) -> Result<(), Error> {
         execute!(self.0, RELEASE, key)?;
         Ok(())
     }
 
-    /// Gives a place back and forgets the failures.
+    /// Releases a reservation and resets the counter.
     pub(crate) async fn clear(mut self, key: &str) -> Result<(), Error> {
         execute!(self.0, CLEAR, key)?;
         Ok(())
     }
 
-    /// Forgets one counter.
+    /// Deletes one counter.
     pub(crate) async fn forget(mut self, key: &str) -> Result<(), Error> {
         execute!(self.0, FORGET, key)?;
         Ok(())
     }
 
-    /// Forgets every counter of a subject.
+    /// Deletes every counter of a subject.
     pub(crate) async fn forgive(mut self, subject: &str) -> Result<(), Error> {
         execute!(self.0, FORGIVE, subject)?;
         Ok(())

@@ -16,7 +16,7 @@ use crate::{
 
 pub(crate) struct Users<L>(pub(in crate::store) L);
 
-/// A user with what only the service may see.
+/// A user with the columns that never leave the service.
 #[derive(Debug, Clone)]
 pub(crate) struct Account {
     pub(crate) user: User,
@@ -38,7 +38,7 @@ statements! {
                (id, name, email, email_key, role, is_email_verified, bio, phone, password_hash, epoch, created_at)
         VALUES ($1, $2, $3, $4, $5, $6, NULL, NULL, $7, 1, $8)
         ON CONFLICT (email_key) DO NOTHING";
-    // Both change nothing: a row lock that both engines know. SQLite has no FOR UPDATE.
+    // Row locks in the SQL of both engines: both change nothing. SQLite has no FOR UPDATE.
     HOLD = "UPDATE tenant_auth_users SET epoch = epoch WHERE id = $1";
     HOLD_AT = "UPDATE tenant_auth_users SET epoch = epoch WHERE id = $1 AND epoch = $2";
     SET_PROFILE = "UPDATE tenant_auth_users SET name = $2, bio = $3, phone = $4 WHERE id = $1";
@@ -108,7 +108,7 @@ impl<L: Link> Users<L> {
         fetch_optional!(self.0, AccountRow, FIND_BY_EMAIL, email.key())?.map(Account::try_from).transpose()
     }
 
-    /// Every organization the user belongs to, in the order in which transactions must lock them.
+    /// Every organization of the user, in the order in which transactions must lock them.
     pub(crate) async fn organizations_of(mut self, user: &UserId) -> Result<Vec<OrgRef>, Error> {
         let rows = fetch_all!(self.0, OrganizationOfUserRow, ORGANIZATIONS_OF, user.as_str())?;
         Ok(rows.into_iter().map(|row| OrgRef { id: Id::from_stored(row.id), slug: Slug::from_stored(row.slug) }).collect())
@@ -134,13 +134,13 @@ impl Users<&mut Tx> {
         Ok(inserted == 1)
     }
 
-    /// Keeps the account from changing until this transaction ends.
+    /// Locks the account's row until this transaction ends.
     pub(crate) async fn hold(mut self, user: &UserId) -> Result<(), Error> {
         execute!(self.0, HOLD, user.as_str())?;
         Ok(())
     }
 
-    /// Keeps the account from changing until this transaction ends; `false` when it did since `epoch` was read.
+    /// Locks the account's row until this transaction ends; `false` when the account has changed since `epoch` was read.
     pub(crate) async fn hold_at(mut self, user: &UserId, epoch: i64) -> Result<bool, Error> {
         Ok(execute!(self.0, HOLD_AT, user.as_str(), epoch)? == 1)
     }
@@ -157,39 +157,39 @@ impl Users<&mut Tx> {
         Ok(execute!(self.0, SET_PASSWORD, user.as_str(), password.as_str(), epoch)? == 1)
     }
 
-    /// Makes the account an operator's, or everybody's.
+    /// Sets whether the account is an operator.
     pub(crate) async fn set_role(mut self, user: &UserId, role: AccountRole) -> Result<(), Error> {
         self.0.touch("user", user.as_str());
         execute!(self.0, SET_ROLE, user.as_str(), role.as_str())?;
         Ok(())
     }
 
-    /// Moves the account on, so that every session but those moved along is dead.
+    /// Raises the account's epoch, which ends every session that is not moved to the new epoch.
     pub(crate) async fn bump_epoch(mut self, user: &UserId) -> Result<i64, Error> {
         self.0.touch("user", user.as_str());
         let row = fetch_optional!(self.0, EpochRow, BUMP_EPOCH, user.as_str())?;
         row.map(|row| row.epoch).ok_or(Error::SessionRequired)
     }
 
-    /// Gives the account a proved address; `false` when it is somebody else's.
+    /// Sets a verified address; `false` when another account has it.
     pub(crate) async fn set_email(mut self, user: &UserId, email: &Email) -> Result<bool, Error> {
         self.0.touch("user", user.as_str());
         match execute!(self.0, SET_EMAIL, user.as_str(), email.as_str(), email.key()) {
             Ok(changed) => Ok(changed == 1),
-            // Of two accounts that take an address at once the unique index lets one.
+            // When two accounts take an address at once, the unique index admits one.
             Err(error) if is_duplicate(&error) => Ok(false),
             Err(error) => Err(error),
         }
     }
 
-    /// Deletes the account with everything that hangs on it.
+    /// Deletes the account and every row that belongs to it.
     pub(crate) async fn delete(mut self, user: &UserId) -> Result<(), Error> {
         self.0.touch("user", user.as_str());
         execute!(self.0, DELETE, user.as_str())?;
         Ok(())
     }
 
-    /// Replaces a hash by a stronger one of the same password; nothing happens when it was changed meanwhile.
+    /// Replaces a hash by a stronger one of the same password, unless the password has changed in the meantime.
     pub(crate) async fn rehash(mut self, user: &UserId, from: &StoredPassword, to: &StoredPassword) -> Result<(), Error> {
         execute!(self.0, REHASH, user.as_str(), to.as_str(), from.as_str())?;
         Ok(())

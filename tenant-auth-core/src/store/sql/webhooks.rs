@@ -1,6 +1,6 @@
-//! Webhooks and what their deliveries are signed with. Changes to a webhook happen under the lock of its organization; only its
-//! health is written by the worker. Whoever changes deliveries of a webhook holds its row first, and rows of several webhooks in
-//! the order of their ids: deliveries themselves are locked in no order.
+//! Webhooks and their signing secrets. Changes to a webhook happen under the lock of its organization; only the webhook's health is
+//! written by a worker. Lock order: a transaction that changes deliveries locks their webhook first, and several webhooks in the
+//! order of their ids, because deliveries themselves are locked in no order.
 
 use crate::{
     error::Error,
@@ -25,7 +25,7 @@ pub(crate) struct SealedSecret {
     pub(crate) sealed: String,
 }
 
-/// A webhook, as far as turning events into deliveries goes.
+/// The part of a webhook that fan-out needs.
 #[derive(Debug)]
 pub(crate) struct Subscriber {
     pub(crate) id: WebhookId,
@@ -43,7 +43,7 @@ statements! {
         SELECT id, org_id, url, events, description, status, failing_since, created_by, created_at
           FROM tenant_auth_webhooks
          WHERE org_id = $1 AND id = $2";
-    // Changes nothing: a row lock that both engines know. SQLite has no FOR UPDATE.
+    // A row lock in the SQL of both engines: it changes nothing. SQLite has no FOR UPDATE.
     HOLD_ENDPOINT = "
         UPDATE tenant_auth_webhooks
            SET failing_since = failing_since
@@ -122,7 +122,7 @@ impl TryFrom<WebhookRow> for Webhook {
             url: WebhookUrl::parse(&row.url).map_err(|_| corrupt("webhook URL"))?,
             events: EventSelection::from_stored(&row.events),
             description: Description::from_stored(row.description),
-            // What this version does not know gets nothing.
+            // A selection that this version does not know matches no event.
             status: WebhookStatus::parse(&row.status).unwrap_or(WebhookStatus::Disabled),
             created_by: row.created_by.map(Id::from_stored),
             created_at: Timestamp::from_millis(row.created_at),
@@ -142,7 +142,7 @@ impl<L: Link> Webhooks<L> {
         fetch_optional!(self.0, WebhookRow, FIND, org.as_str(), webhook.as_str())?.map(Webhook::try_from).transpose()
     }
 
-    /// The active webhooks of an organization and what they selected.
+    /// The active webhooks of an organization and the kinds they selected.
     pub(crate) async fn subscribers(mut self, org: &OrgId) -> Result<Vec<Subscriber>, Error> {
         let rows = fetch_all!(self.0, SubscriberRow, SUBSCRIBERS, org.as_str())?;
         let subscriber =
@@ -154,7 +154,7 @@ impl<L: Link> Webhooks<L> {
         Ok(fetch_scalar!(self.0, i64, COUNT, org.as_str())?.unwrap_or(0))
     }
 
-    /// The secrets that sign now, the newest first.
+    /// The live secrets, the newest first.
     pub(crate) async fn secrets(mut self, org: &OrgId, webhook: &WebhookId, now: Timestamp) -> Result<Vec<SealedSecret>, Error> {
         let rows = fetch_all!(self.0, SecretRow, SECRETS, org.as_str(), webhook.as_str(), now.millis())?;
         Ok(rows.into_iter().map(|row| SealedSecret { id: row.id, sealed: row.secret }).collect())
@@ -193,26 +193,26 @@ impl Webhooks<&mut Tx> {
         Ok(())
     }
 
-    /// Deletes it with its secrets and deliveries.
+    /// Deletes the webhook with its secrets and deliveries.
     pub(crate) async fn delete(mut self, webhook: &Webhook) -> Result<(), Error> {
         execute!(self.0, DELETE, webhook.org_id.as_str(), webhook.id.as_str())?;
         Ok(())
     }
 
-    /// Locks an endpoint, before its deliveries are touched, for the worker, which serves every organization. The outer error is
-    /// the database's; the inner one means that this version cannot read the webhook.
+    /// Locks a webhook's row before its deliveries are changed. For workers, which serve every organization. The outer error is the
+    /// database's; the inner one means that this version cannot read the webhook.
     pub(crate) async fn hold_endpoint(mut self, webhook: &WebhookId) -> Result<Option<Result<Webhook, Error>>, Error> {
         Ok(fetch_optional!(self.0, WebhookRow, HOLD_ENDPOINT, webhook.as_str())?.map(Webhook::try_from))
     }
 
-    /// Locks an endpoint and notes how it is: well, or failing since the first failure of a row of failures.
+    /// Locks a webhook's row and stores its health: healthy, or failing since the first of the failures in a row.
     pub(crate) async fn mark(mut self, webhook: &WebhookId, is_failing: bool) -> Result<(), Error> {
         let now = self.0.now();
         execute!(self.0, MARK, webhook.as_str(), is_failing, now.millis())?;
         Ok(())
     }
 
-    /// Adds the secret that signs from now on. The one before it signs beside it until `former_until`; older ones are gone.
+    /// Adds a secret that signs from now on. The secret before it signs beside it until `former_until`; older ones are deleted.
     pub(crate) async fn add_secret(
         mut self,
         webhook: &Webhook,
