@@ -1,5 +1,5 @@
-//! API keys: made by an org_admin or on the operator's command line, shown once, known by their digest. Rotation gives a
-//! successor and lets the old key live on for a while, so that a backend can be redeployed in between.
+//! API keys: created by an org_admin or on the operator's command line, shown once, stored as a digest. Rotation makes a successor
+//! and lets the old key work for a while, so that a backend can be redeployed in between.
 
 use std::time::Duration;
 
@@ -18,35 +18,35 @@ use crate::{
     value::DisplayName,
 };
 
-/// How every key's text begins.
+/// The prefix of every key's text.
 pub(crate) const PREFIX: &str = "pk_live_";
 /// How much of the text after [`PREFIX`] is shown in lists.
 const SHOWN: usize = 8;
 /// The longest overlap of a rotated key with its successor: 30 days.
 const LONGEST_OVERLAP: Duration = Duration::from_secs(30 * 24 * 3_600);
 
-/// A key to be made.
+/// The values of a key to create.
 #[derive(Debug, Clone)]
 pub struct NewApiKey {
     /// For people to tell keys apart.
     pub name: DisplayName,
-    /// What it may do; at least one scope.
+    /// The key's scopes; at least one.
     pub scopes: Vec<Scope>,
-    /// When it dies by itself.
+    /// When the key expires.
     pub expires_at: Option<Timestamp>,
 }
 
-/// A key that was just made. Its text exists nowhere else.
+/// A created key and its text, which is stored nowhere.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct CreatedApiKey {
-    /// What is kept of it.
+    /// The key as it is stored.
     pub api_key: ApiKey,
     /// The whole text, shown once.
     pub key: ApiKeyText,
 }
 
-/// Who makes a key, and for which organization.
+/// The maker of a key and its organization.
 pub(crate) struct KeyMaker<'a> {
     pub(crate) org: &'a Organization,
     /// `None` for the deployment's operator.
@@ -54,7 +54,7 @@ pub(crate) struct KeyMaker<'a> {
 }
 
 impl NewApiKey {
-    /// What a key may do when nothing else is said.
+    /// The scopes of a key for which none are given.
     pub fn default_scopes() -> Vec<Scope> {
         vec![Scope::Verify, Scope::UsersRead, Scope::MembersRead]
     }
@@ -70,7 +70,7 @@ impl OrgAdmin {
         Ok(page.cut(auth.store().read().await?.api_keys().list(self.0.org_id(), page, auth.now()).await?))
     }
 
-    /// Makes a key.
+    /// Creates a key.
     ///
     /// # Errors
     /// [`Error::LimitReached`]; [`Error::Invalid`] without scopes or with an end that has passed.
@@ -84,8 +84,8 @@ impl OrgAdmin {
         Ok(created)
     }
 
-    /// Replaces a key by a successor of the same name, scopes and end. The old one dies after `overlap`, at once when it is
-    /// zero; the one before it dies now.
+    /// Rotates a key: creates a successor of the same name, scopes and expiry. The old key works until `overlap` has passed, not at
+    /// all when it is zero; the predecessor of the old key stops working now.
     ///
     /// # Errors
     /// [`Error::NotFound`]; [`Error::AlreadyRotated`]; [`Error::Invalid`] for an overlap beyond 30 days.
@@ -115,7 +115,7 @@ impl OrgAdmin {
         Ok(created)
     }
 
-    /// Revokes a key; it is dead at once.
+    /// Revokes a key; it stops working at once.
     ///
     /// # Errors
     /// [`Error::NotFound`].
@@ -130,7 +130,7 @@ impl OrgAdmin {
     }
 }
 
-/// Makes and stores a key in a transaction that holds the organization, within the organization's limit.
+/// Creates and stores a key within the organization's limit, in a transaction that holds the organization.
 pub(crate) async fn create_key(
     auth: &TenantAuth,
     tx: &mut Tx,

@@ -1,5 +1,5 @@
-//! When API keys were last used, within a minute. A use is written once a minute for each key, beside the request and not in
-//! it: verification must not wait for the database's writer.
+//! The last use of each API key, accurate to a minute. A use is written at most once a minute per key, in a task beside the
+//! request: verification must not wait for the database's writer.
 
 use std::{collections::HashMap, sync::Mutex, sync::PoisonError, time::Duration};
 
@@ -7,12 +7,13 @@ use crate::{id::ApiKeyId, time::Timestamp};
 
 const WITHIN: Duration = Duration::from_secs(60);
 
-/// The last use written for each key by this process. Only genuine keys get here, so it is as large as there are keys in use.
+/// The last use that this process has written, by key. Only genuine keys get here, so the map is at most as large as the number of
+/// keys in use.
 #[derive(Debug, Default)]
 pub(crate) struct KeyUses(Mutex<HashMap<ApiKeyId, Timestamp>>);
 
 impl KeyUses {
-    /// Whether a use at `now` is to be written.
+    /// Whether a use at `now` must be written.
     pub(super) fn is_news(&self, key: &ApiKeyId, last_used_at: Option<Timestamp>, now: Timestamp) -> bool {
         let recent = |at: Timestamp| now < at.plus(WITHIN);
         if last_used_at.is_some_and(recent) {

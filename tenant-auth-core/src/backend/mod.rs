@@ -1,4 +1,4 @@
-//! Server to server: what a customer's backend asks with an API key, and the keys themselves.
+//! The server-to-server API: what a customer's backend asks with an API key, and the keys themselves.
 
 mod api_keys;
 mod key_uses;

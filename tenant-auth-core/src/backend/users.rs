@@ -1,4 +1,4 @@
-//! Members as a customer's backend sees them; never anybody who is not a member of its organization.
+//! Members as a customer's backend reads them with an API key. An account that is no member of the key's organization is not found.
 
 use crate::{
     caller::Backend,

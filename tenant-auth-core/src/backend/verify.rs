@@ -1,5 +1,5 @@
-//! "Who is this, and may they?" The API key, its organization and the session behind the token are read in one statement, so
-//! that the answer is one moment's truth; then they are judged in one order: key, scope, token.
+//! Token verification for a customer's backend (introspection). The API key, its organization and the session behind the token are
+//! read in one statement, so that the answer is true at one moment; then key, scope and token are judged in this order.
 
 use crate::{
     caller::{Backend, Tenant},
@@ -14,23 +14,23 @@ use crate::{
     token::AccessToken,
 };
 
-/// What is known of an access token.
+/// The result of verifying an access token.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Verification {
-    /// It is live. Grant access only when `membership.status` is active: a valid token may be a suspended member's.
+    /// The token is live. Grant access only when `membership.status` is active: a valid token may be a suspended member's.
     Valid(Box<Identity>),
-    /// It is not, for whatever reason.
+    /// The token is not live. The reason is not told.
     Invalid,
 }
 
-/// Who stands behind a live access token.
+/// The person, membership, organization and session of a live access token.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Identity {
     /// The person.
     pub user: User,
-    /// Their membership, suspended or not.
+    /// The person's membership, which may be suspended.
     pub membership: Membership,
     /// The organization.
     pub org: Organization,
@@ -38,7 +38,7 @@ pub struct Identity {
     pub session: Session,
 }
 
-/// A backend that asks about a token. The answer is known already; [`Asking::verify`] gives it to those who may have it.
+/// An authenticated API key and the session it asked about, read in one statement. [`Asking::verify`] checks the scope and answers.
 #[derive(Debug)]
 pub struct Asking {
     pub(crate) backend: Backend,
@@ -47,7 +47,7 @@ pub struct Asking {
 }
 
 impl TenantAuth {
-    /// A backend, known by its key, with the token it asks about.
+    /// Authenticates a backend by its API key and reads the session of the token it asks about.
     ///
     /// # Errors
     /// [`Error::InvalidApiKey`], the same for every reason.
@@ -66,7 +66,7 @@ impl TenantAuth {
         Ok(Asking { backend, token, standing: record.standing })
     }
 
-    /// Notes that a key was used.
+    /// Writes that a key was used, in a task of its own.
     fn note_key_use(&self, key: &ApiKeyId, last_used_at: Option<Timestamp>) {
         let now = self.now();
         if !self.key_uses().is_news(key, last_used_at, now) {
@@ -87,7 +87,7 @@ impl TenantAuth {
 }
 
 impl Asking {
-    /// The answer.
+    /// Verifies the token.
     ///
     /// # Errors
     /// [`Error::MissingScope`] without the scope `verify`. An invalid token is no error.
@@ -98,7 +98,7 @@ impl Asking {
 }
 
 impl Tenant {
-    /// What is known of an access token, asked from within: no API key is needed.
+    /// Verifies an access token from inside the process; no API key is needed.
     ///
     /// # Errors
     /// [`Error::Unavailable`]. An invalid token is no error.
@@ -140,7 +140,7 @@ fn judge(auth: &TenantAuth, org: &Organization, token: &AccessToken, standing: S
     Verification::Valid(Box::new(Identity { user, membership, org, session }))
 }
 
-/// `pk_live_`, the id's body, the secret.
+/// The id in a key's text, which is `pk_live_`, the id's body, the secret.
 pub(crate) fn key_id_of(key: &ApiKeyText) -> Option<ApiKeyId> {
     let body = key.expose().strip_prefix(super::api_keys::PREFIX)?.get(..26)?;
     format!("key_{body}").parse::<Id<_>>().ok()

@@ -1,4 +1,4 @@
-//! The kinds of events: what can happen in an organization, by the names that subscriptions use.
+//! Event kinds: what can happen in an organization, by the names that subscriptions use.
 
 use crate::metrics::Label;
 
@@ -35,7 +35,7 @@ event_kinds! {
     InviteRevoked = "invite.revoked",
     /// An invite was accepted.
     InviteAccepted = "invite.accepted",
-    /// Somebody became a member.
+    /// An account became a member.
     MemberJoined = "member.joined",
     /// A member's metadata changed.
     MemberUpdated = "member.updated",
@@ -75,7 +75,7 @@ event_kinds! {
     ApiKeyRotated = "api_key.rotated",
     /// An API key was revoked.
     ApiKeyRevoked = "api_key.revoked",
-    /// Somebody asked for a test delivery.
+    /// An org_admin asked for a test delivery.
     WebhookTest = "webhook.test",
     /// A webhook was disabled because its endpoint failed for too long, or is gone.
     WebhookDisabled = "webhook.disabled",

@@ -1,4 +1,4 @@
-//! Which kinds of events a webhook wants: kinds by name, all kinds of a group (`member.*`), or all (`*`).
+//! A webhook's selection of event kinds: kinds by name, all kinds of a group (`member.*`), or all (`*`).
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 

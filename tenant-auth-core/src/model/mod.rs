@@ -1,5 +1,5 @@
-//! What there is: users, organizations, memberships, sessions, invites and API keys, in the shapes the API shows them (all
-//! serialize as specified). Hashes, digests and counters that nobody may see live in the store's records, not here.
+//! The domain model: users, organizations, memberships, sessions, invites and API keys, in the shapes the API shows them. Password
+//! hashes, token digests and counters are in the store's records, not here, so that they cannot be serialized by accident.
 
 mod event_kind;
 mod event_selection;
@@ -43,7 +43,7 @@ pub struct Organization {
     pub allowed_origins: Vec<Origin>,
 }
 
-/// Which organization: its id, and the slug it is called by.
+/// A reference to an organization: its id, and the slug it is called by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct OrgRef {
     pub(crate) id: OrgId,
@@ -115,7 +115,7 @@ pub struct Membership {
 }
 
 impl Membership {
-    /// One of those an organization must not run out of.
+    /// Whether the member is an active org_admin; an organization keeps at least one (`Error::LastAdmin`).
     pub fn is_active_admin(&self) -> bool {
         self.role == Role::OrgAdmin && self.status == Status::Active
     }

@@ -1,4 +1,4 @@
-//! The words of the model: roles, statuses, methods, scopes. Each is a text in the database and in JSON, and nothing else is.
+//! The enums of the model: roles, statuses, methods, scopes. Each variant is a fixed text in the database and in JSON.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! What the operator does to people's accounts: making one without an invite, removing a lost second factor, deleting one, and
+//! The operator's operations on accounts: creating one without an invite, removing a lost second factor, deleting an account, and
 //! ending sessions.
 
 use super::Operator;
@@ -18,7 +18,7 @@ use crate::{
 /// An account with a membership, made without an invite.
 #[derive(Debug)]
 pub struct NewUser {
-    /// The address; nobody has proved it.
+    /// The address; it counts as unverified.
     pub email: Email,
     /// The person's name.
     pub name: DisplayName,
@@ -28,7 +28,7 @@ pub struct NewUser {
     pub password: Password,
 }
 
-/// What [`Operator::create_user`] made.
+/// The account and membership that [`Operator::create_user`] created.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct CreatedUser {
@@ -38,20 +38,20 @@ pub struct CreatedUser {
     pub membership: Membership,
 }
 
-/// Whose sessions.
+/// The sessions to end.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum SessionsOf {
-    /// Everybody's.
+    /// All sessions of the deployment.
     All,
-    /// Everybody's in one organization.
+    /// All sessions in one organization.
     Organization(Slug),
-    /// One person's, in all organizations.
+    /// The sessions of one person, in all organizations.
     User(Email),
 }
 
 impl Operator {
-    /// Makes an account and its membership, without an invite; the address stays unverified.
+    /// Creates an account and its membership, without an invite; the address stays unverified.
     ///
     /// # Errors
     /// [`Error::UnknownOrganization`], [`Error::EmailTaken`], [`Error::WeakPassword`].
@@ -78,7 +78,7 @@ impl Operator {
         Ok(CreatedUser { user, membership })
     }
 
-    /// Removes a person's second factor, for whoever lost the device and the recovery codes. Every session of the account ends.
+    /// Removes a person's second factor, when the device and the recovery codes are lost. Every session of the account ends.
     ///
     /// # Errors
     /// [`Error::NotFound`] for an address without an account, [`Error::SecondFactorMissing`].
@@ -102,7 +102,7 @@ impl Operator {
         Ok(user)
     }
 
-    /// Deletes a person's account everywhere, with memberships, sessions and the invites they sent. It may leave an organization
+    /// Deletes an account everywhere, with its memberships, its sessions and the invites it sent. An organization may be left
     /// without an org_admin: invite one with [`Self::invite_admin`].
     ///
     /// # Errors
@@ -134,7 +134,7 @@ impl Operator {
         Ok(user)
     }
 
-    /// Ends sessions and returns how many; their tokens are dead at once.
+    /// Ends sessions and returns their number; their tokens stop working at once.
     ///
     /// # Errors
     /// [`Error::UnknownOrganization`], or [`Error::NotFound`] for an address without an account.

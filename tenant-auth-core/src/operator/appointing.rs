@@ -1,5 +1,5 @@
-//! Who is an operator of the deployment: members of the operators' organization whom the command line appointed. There is no other
-//! way to become one, and it ends with the next request.
+//! Appointing operators of the deployment: members of the operators' organization, appointed on the command line. There is no other
+//! way to become one. A dismissal takes effect with the next request.
 
 use super::Operator;
 use crate::{
@@ -28,7 +28,7 @@ impl Operator {
         self.set_role(tx, account.user, AccountRole::Admin).await
     }
 
-    /// Takes an appointment back; what the person does as an operator from now on is refused.
+    /// Dismisses an operator; the person's next request as an operator is refused.
     ///
     /// # Errors
     /// [`Error::NotFound`] for an address without an account.
@@ -37,7 +37,7 @@ impl Operator {
         self.set_role(tx, account.user, AccountRole::User).await
     }
 
-    /// A transaction that holds the account and its memberships.
+    /// Begins a transaction that locks the account and its memberships.
     async fn begin_with(&self, email: &Email) -> Result<(Tx, Account), Error> {
         let mut tx = self.auth.begin().await?;
         let known = tx.users().find_by_email(email).await?.ok_or(Error::NotFound("account"))?;

@@ -1,6 +1,6 @@
-//! What operators of the deployment do. With access to the process and its master key comes the right to everything, and there is
-//! nothing to check: the server's command line uses [`Operator`], and embedders do, to set organizations up. Over HTTP an operator
-//! is a person with a session, a [`DeploymentAdmin`]; there is a lot to check, and less that they may do.
+//! The operations of a deployment's operators. Access to the process and its master key already gives the right to everything, so
+//! [`Operator`] checks no right: the server's command line uses it, and embedders use it to set organizations up. Over HTTP an
+//! operator is a person with a session, a [`DeploymentAdmin`], who is checked and may do less.
 
 mod accounts;
 mod appointing;
@@ -21,14 +21,14 @@ use crate::{
     value::Slug,
 };
 
-/// The operator's hand on a service; see [`TenantAuth::operator`].
+/// The operator's operations on a service; see [`TenantAuth::operator`].
 #[derive(Clone, Debug)]
 pub struct Operator {
     auth: TenantAuth,
 }
 
 impl TenantAuth {
-    /// The operator's operations. They ask for no right: hand this to nobody who has not the deployment in hand anyway.
+    /// The operator's operations. They check no right: give this value only to code that already controls the deployment.
     pub fn operator(&self) -> Operator {
         Operator { auth: self.clone() }
     }
@@ -48,18 +48,18 @@ impl Operator {
         Ok(created)
     }
 
-    /// Rotates the signing keys and seals everything again under the first master key; returns how many values that were. When
-    /// the signing keys are compromised, the old ones are dead at once, and every session with them.
+    /// Rotates the signing keys and seals every value again under the first master key; returns the number of values. When the
+    /// signing keys are compromised, the old ones stop working at once, and every session ends with them.
     ///
     /// # Errors
-    /// [`Error::Unavailable`]; it can be started again at any point.
+    /// [`Error::Unavailable`]; the rotation can be started again at any point.
     pub async fn rotate_keys(&self, compromised: bool) -> Result<u64, Error> {
         let mut tx = self.auth.begin().await?;
         keys::rotate(&mut tx, compromised).await?;
         tx.commit().await?;
         self.auth.reload_keys().await?;
         if compromised {
-            // Another process may know the old keys for a few seconds yet; without sessions they open nothing.
+            // Another process may keep the old keys in memory for a few seconds; without sessions they open nothing.
             self.revoke_sessions(SessionsOf::All).await?;
         }
         keys::reseal(self.auth.transactions(), self.auth.master_keys()).await

@@ -1,5 +1,6 @@
-//! Organizations as the deployment sees them: made with an invite to their first admin, changed, closed and reopened, and helped
-//! when nobody administers them any more. Each is a [`Deed`], whoever does it: the command line, or an operator with a session.
+//! Organizations as operators manage them: creating one with an invite to its first admin, changing, suspending and reactivating
+//! it, and inviting an admin when it has none left. Each write is a [`Deed`], made by the command line or by an operator with a
+//! session.
 
 use super::Operator;
 use crate::{
@@ -15,18 +16,18 @@ use crate::{
     value::{AppUrl, DisplayName, Email, Plan, Slug},
 };
 
-/// An organization to be made, with its first admin's address.
+/// The values of an organization to create, with the address of its first admin.
 #[derive(Debug, Clone)]
 pub struct NewOrganization {
     /// Its name.
     pub name: DisplayName,
-    /// Its slug, free so far.
+    /// Its slug, which no other organization has.
     pub slug: Slug,
     /// Its plan.
     pub plan: Plan,
-    /// Its application.
+    /// The URL of its application.
     pub app_url: Option<AppUrl>,
-    /// Who is invited as its first org_admin.
+    /// The address that is invited as its first org_admin.
     pub admin_email: Email,
 }
 
@@ -37,7 +38,7 @@ impl NewOrganization {
     }
 }
 
-/// What an operator may change of an organization; what is left out stays.
+/// A partial update of an organization by an operator; `None` keeps a value.
 #[derive(Debug, Clone, Default)]
 pub struct OrganizationChange {
     /// Its name.
@@ -46,11 +47,11 @@ pub struct OrganizationChange {
     pub plan: Option<Plan>,
     /// Its application's URL.
     pub app_url: Patch<AppUrl>,
-    /// Whether it is in use.
+    /// Whether the organization is active or suspended.
     pub status: Option<Status>,
 }
 
-/// An org_admin invite made by the operator; the token is shown here once and mailed.
+/// An org_admin invite made by an operator; the token is shown here once, and mailed.
 #[derive(Debug)]
 pub struct Invited {
     /// The organization.
@@ -63,7 +64,7 @@ pub struct Invited {
     pub url: String,
 }
 
-/// Something an operator does: a write transaction that holds what it is about, and whose word it is.
+/// An operator's write: a transaction that holds the organization it is about, and the operator it is made by.
 pub(super) struct Deed {
     pub(super) auth: TenantAuth,
     pub(super) tx: Tx,
@@ -82,14 +83,14 @@ impl Deed {
             created_at: self.tx.now(),
             allowed_origins: Vec::new(),
         };
-        // Of several who take a slug at once the unique index lets one.
+        // When several requests take a slug at once, the unique index admits one.
         if !self.tx.organizations().insert(&org).await? {
             return Err(Error::SlugTaken);
         }
         self.invite_admin(org, &new.admin_email).await
     }
 
-    /// Details and status are two facts: a change of both is two events. A change that changes nothing is none.
+    /// Changes details and status, each with its own event. A change to the same values writes no event.
     pub(super) async fn change(mut self, org: Organization, change: OrganizationChange) -> Result<Organization, Error> {
         let OrganizationChange { name, plan, app_url, status } = change;
         if status == Some(Status::Suspended) && self.auth.config().organizations.operator_org.as_ref() == Some(&org.slug) {
@@ -173,7 +174,7 @@ impl Operator {
         self.deed(tx).change(org, change).await
     }
 
-    /// Invites an org_admin, for an organization that nobody administers any more.
+    /// Invites an org_admin to an organization, for one that has no working admin left.
     ///
     /// # Errors
     /// [`Error::UnknownOrganization`], [`Error::AlreadyMember`], [`Error::AlreadyInvited`].

@@ -1,8 +1,8 @@
-//! An operator of the deployment, known by a session: somebody with the account role `admin`, logged in to the operators'
-//! organization with both factors, not long ago. They make organizations, change them and invite their admins; what belongs to an
-//! organization's people stays out of their reach.
+//! An operator of the deployment over HTTP: a person with the account role `admin`, logged in to the operators' organization with
+//! both factors within the last 12 hours. Operators create organizations, change them and invite their admins; they cannot reach
+//! what belongs to an organization's people.
 //!
-//! Whether they are one is judged with every request, and again inside the transaction of every write.
+//! The right is judged with every request, and again inside the transaction of every write.
 
 use std::time::Duration;
 
@@ -18,10 +18,10 @@ use crate::{
     value::{Email, Slug},
 };
 
-/// A session is an operator's for this long after its login.
+/// How long after its login a session gives an operator's rights.
 const FRESH: Duration = Duration::from_secs(12 * 3_600);
 
-/// An operator of the deployment, by their session in the operators' organization.
+/// An operator of the deployment, with a session in the operators' organization.
 #[derive(Clone, Debug)]
 pub struct DeploymentAdmin(Member);
 
@@ -38,7 +38,7 @@ impl Member {
     }
 }
 
-/// One refusal for every reason: what is missing is nobody's business but an operator's, who knows the list.
+/// Judges the right. One refusal for every reason: a caller who is no operator must not learn which condition is missing.
 fn judge(auth: &TenantAuth, standing: &Standing, is_guarded: bool) -> Result<(), Error> {
     let Standing { session, user, org, .. } = standing;
     let is_here = auth.config().organizations.operator_org.as_ref() == Some(&org.slug);
@@ -63,7 +63,7 @@ impl DeploymentAdmin {
         Ok(page.cut(self.0.auth.store().read().await?.organizations().list(page).await?))
     }
 
-    /// Makes an organization and invites its first org_admin. The link is mailed, and shown to nobody else.
+    /// Creates an organization and invites its first org_admin. The link is mailed to the invitee and shown to no other person.
     ///
     /// # Errors
     /// [`Error::SlugTaken`]; [`Error::OperatorRequired`] or [`Error::SessionRequired`] when the right ended meanwhile.
@@ -83,7 +83,8 @@ impl DeploymentAdmin {
         deed.change(org, change).await
     }
 
-    /// Invites an org_admin, for an organization that nobody administers any more. The link is mailed, and shown to nobody else.
+    /// Invites an org_admin, for an organization that has no working admin left. The link is mailed to the invitee and shown to no
+    /// other person.
     ///
     /// # Errors
     /// [`Error::NoSuchOrganization`], [`Error::AlreadyMember`], [`Error::AlreadyInvited`]; [`Error::OperatorRequired`] or
@@ -100,8 +101,8 @@ impl DeploymentAdmin {
         Ok((deed, org.ok_or(Error::NoSuchOrganization)?))
     }
 
-    /// Begins a write, in an organization if one is named, and judges the right again. Both organizations are locked in the order
-    /// of their ids; then what the right rests on is held: membership, account (its role and its second factor), session.
+    /// Begins a write, in an organization if one is named, and judges the right again. Lock order: both organizations by id, then
+    /// what the right rests on: membership, account (its role and its second factor), session.
     async fn begin(&self, target: Option<&OrgId>) -> Result<(Deed, Option<Organization>), Error> {
         let member = &self.0;
         let mut tx = member.auth.begin().await?;

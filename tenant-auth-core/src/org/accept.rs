@@ -1,5 +1,5 @@
-//! Accepting an invite. The token in the link is the whole authority: role and address come from the invite, whatever session
-//! the caller has. Looking at an invite never consumes it; accepting does, once.
+//! Accepting an invite. The token in the link is the only authority: role and address come from the invite, whatever session the
+//! caller has. A preview never uses up an invite; accepting does, once.
 
 use crate::{
     account::{Entrant, Login, Opening, check_password},
@@ -13,7 +13,7 @@ use crate::{
     value::{DisplayName, password::Owner},
 };
 
-/// What somebody without an account sends along. Whoever has an account sends neither.
+/// The registration fields of an invitee without an account. An invitee with an account sends none of them.
 #[derive(Debug, Default)]
 pub struct Registration {
     /// The new account's name.
@@ -22,7 +22,7 @@ pub struct Registration {
     pub password: Option<Password>,
 }
 
-/// An invite as its holder sees it before accepting.
+/// A preview of an invite, for the holder of its link.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct InvitePreview {
@@ -32,14 +32,14 @@ pub struct InvitePreview {
     pub account_exists: bool,
 }
 
-/// Who accepts: an account that is there, or one to be made.
+/// The invitee: an existing account, or the fields of a new one.
 enum Guest {
     Known(Account),
     New(DisplayName, StoredPassword),
 }
 
 impl Tenant {
-    /// What an invite offers; nothing is consumed.
+    /// The preview of an invite; the invite is not used up.
     ///
     /// # Errors
     /// [`Error::InvalidInvite`].
@@ -51,8 +51,8 @@ impl Tenant {
         Ok(InvitePreview { invite: invite.summary(), account_exists })
     }
 
-    /// Makes the invited person a member, with an account if they have none, and opens a session; or, where the account has a
-    /// second factor, asks for that first.
+    /// Makes the invitee a member, creates the account when there is none, and opens a session; when the account has a second
+    /// factor, the login first asks for its code.
     ///
     /// # Errors
     /// [`Error::InvalidInvite`]; [`Error::Invalid`] or [`Error::WeakPassword`] for a new account; [`Error::AccountExists`] when
@@ -85,7 +85,8 @@ impl Tenant {
         if has_second_factor { self.wait_for_code(tx, entrant).await } else { self.enter(tx, entrant).await.map(Login::from) }
     }
 
-    /// Who it is; a new account's password is checked and hashed here, before the transaction.
+    /// Finds the invitee's account; a new account's password is checked and hashed here, because hashing is too slow for a
+    /// transaction.
     async fn guest(&self, token: &LinkToken, registration: Registration) -> Result<Guest, Error> {
         let mut reader = self.auth.store().read().await?;
         let record = reader.invites().find_by_token(&self.org.id, &token.digest(), self.auth.now()).await?;
@@ -106,11 +107,11 @@ impl Tenant {
         }
     }
 
-    /// The account, whose address is verified now: the link reached it.
+    /// The invitee's account. Its address is verified now, because the link reached it.
     async fn settle(&self, tx: &mut Tx, guest: Guest, record: &InviteRecord) -> Result<Account, Error> {
         let (account, newly_verified) = match guest {
             Guest::Known(known) => {
-                // Read again under lock: the session must not be opened in an epoch that has passed.
+                // Read again under lock: the account's epoch may have changed, and a session of an older epoch is dead.
                 tx.users().hold(&known.user.id).await?;
                 let mut account = tx.users().find(&known.user.id).await?.ok_or(Error::InvalidInvite)?;
                 let newly = tx.users().verify_email(&account.user.id).await?;

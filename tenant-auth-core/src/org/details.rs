@@ -1,4 +1,4 @@
-//! The organization itself: its name, its application and the browser origins that may call.
+//! An organization's details: its name, its application's URL and its allowed browser origins (CORS).
 
 use crate::{
     caller::OrgAdmin,
@@ -30,18 +30,18 @@ impl<T> Patch<T> {
     }
 }
 
-/// What an org_admin may change of the organization.
+/// A partial update of an organization by an org_admin.
 #[derive(Debug, Default)]
 pub struct OrganizationUpdate {
-    /// Its name.
+    /// The organization's name.
     pub name: Option<DisplayName>,
-    /// Its application's URL.
+    /// The URL of the organization's application.
     pub app_url: Patch<AppUrl>,
-    /// The browser origins allowed beside the application's; clearing allows none.
+    /// The browser origins allowed beside the application's (CORS); clearing allows none.
     pub allowed_origins: Patch<Vec<Origin>>,
 }
 
-/// More origins than anybody's frontends need.
+/// The most origins an organization may allow; no real frontend needs as many.
 const MOST_ORIGINS: usize = 50;
 
 impl OrgAdmin {

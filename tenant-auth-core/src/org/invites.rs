@@ -1,5 +1,5 @@
-//! Inviting people. The mail leaves through the outbox, in the transaction of the invite; its link holds the only copy of the
-//! token. A resent invite gets a new link, and the old one is dead.
+//! Invites: creating, listing, resending and revoking them. The mail leaves through the outbox, in the transaction of the invite;
+//! its link holds the only copy of the token. A resent invite gets a new link, and the old link stops working.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::{
     value::Email,
 };
 
-/// Whom to invite, and on whose word.
+/// The address and role to invite, and the inviter.
 #[derive(Debug)]
 pub(crate) struct Invitation<'a> {
     pub(crate) org: &'a Organization,
@@ -27,16 +27,17 @@ pub(crate) struct Invitation<'a> {
     pub(crate) by: Inviter<'a>,
 }
 
-/// On whose word.
+/// The inviter.
 #[derive(Debug)]
 pub(crate) enum Inviter<'a> {
-    /// An org_admin's, whom the organization knows, and whose invites go with them.
+    /// An org_admin; the invites that this admin sent are revoked when the admin leaves.
     Admin(&'a User),
-    /// The deployment's, through whichever of its operators.
+    /// The deployment, through one of its operators.
     Operator(&'a Actor),
 }
 
-/// Invitation mails an organization's admins may cause in a day, resent ones included (behaviour.md, B90).
+/// The rate limit of invitation mails: how many an organization's admins may send in a day, resent ones included (behaviour.md,
+/// B90).
 const MOST_PER_DAY: u32 = 200;
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
@@ -82,7 +83,7 @@ impl OrgAdmin {
         Ok(invite)
     }
 
-    /// Withdraws a pending invite; its link is dead.
+    /// Revokes a pending invite; its link stops working.
     ///
     /// # Errors
     /// [`Error::NotFound`] unless the invite is pending here.
@@ -103,7 +104,7 @@ impl OrgAdmin {
     }
 }
 
-/// Places an invite in a transaction that holds the organization, with its mail and its event.
+/// Stores an invite with its mail and its event, in a transaction that holds the organization.
 pub(crate) async fn place_invite(
     auth: &TenantAuth,
     tx: &mut Tx,
@@ -138,7 +139,7 @@ pub(crate) async fn place_invite(
     Ok((invite, token))
 }
 
-/// What the mail of an invite tells.
+/// The values that the mail of an invite shows.
 struct InviteMail<'a> {
     org: &'a Organization,
     invite: &'a Invite,
@@ -146,11 +147,11 @@ struct InviteMail<'a> {
     by: InvitedBy,
 }
 
-/// Leaves the mail of an invite in the outbox, within what an organization's admins may send in a day.
+/// Writes the mail of an invite to the outbox, within the rate limit.
 async fn mail_invite(auth: &TenantAuth, tx: &mut Tx, mail: &InviteMail<'_>) -> Result<MailId, Error> {
     let InviteMail { org, invite, token, by } = *mail;
     let now = tx.now();
-    // The organization is locked: nobody else counts at the same time.
+    // The organization's row is locked, so two requests cannot both pass this count.
     if by == InvitedBy::Admin
         && let Some(oldest) = tx.mails().nth_latest(&org.id, MailKind::Invite, now.minus(DAY), MOST_PER_DAY).await?
     {

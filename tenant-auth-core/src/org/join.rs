@@ -1,5 +1,5 @@
-//! Becoming a member, whichever way: the membership, its event, and a notice to the admins where one more of them comes. The
-//! transaction holds the organization or decides by the table's key, so that nobody joins twice.
+//! Joining an organization, by invite or by an operator: the membership, its event, and a notice to the admins when the new member
+//! is one of them. The transaction holds the organization's row, or the table's key decides, so that an account cannot join twice.
 
 use crate::{
     error::Error,
@@ -10,7 +10,7 @@ use crate::{
     value::Metadata,
 };
 
-/// Makes a person a member, active from now on.
+/// Inserts an active membership.
 ///
 /// # Errors
 /// [`Error::AlreadyMember`].

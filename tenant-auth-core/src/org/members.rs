@@ -1,5 +1,5 @@
-//! Members: who belongs to the organization, in which role, and how they leave it. An organization always keeps an active
-//! org_admin, and an admin who goes takes along the invites they sent: nobody joins on a former admin's word.
+//! Members of an organization: their roles, their status, and how they leave. An organization always keeps an active org_admin.
+//! When an org_admin leaves, the invites that admin sent are revoked, so that a former admin cannot add members.
 
 use crate::{
     account::{Ending, tell_ended},
@@ -37,7 +37,7 @@ impl Member {
         write.members().find(self.org_id(), user).await?.ok_or(Error::NotFound("member"))
     }
 
-    /// Ends a membership with all that hangs on it.
+    /// Removes a membership, with its sessions and, for an org_admin, its pending invites.
     async fn part(&self, mut write: Write, target: MemberRecord) -> Result<(), Error> {
         self.keep_an_admin(&mut write, &target.membership).await?;
         self.withdraw_invites_of(&mut write, &target.membership).await?;
@@ -104,7 +104,7 @@ impl OrgAdmin {
         self.change(user, |membership| membership.status = status).await
     }
 
-    /// Removes a member; their sessions here end at once.
+    /// Removes a member; the member's sessions in this organization end at once.
     ///
     /// # Errors
     /// [`Error::CannotTargetSelf`], [`Error::NotFound`] unless the user is a member, [`Error::LastAdmin`].
@@ -117,7 +117,7 @@ impl OrgAdmin {
         self.0.part(write, target).await
     }
 
-    /// Ends every session a member has here.
+    /// Ends every session of a member in this organization.
     ///
     /// # Errors
     /// [`Error::NotFound`] unless the user is a member.
@@ -130,8 +130,7 @@ impl OrgAdmin {
         write.commit().await
     }
 
-    /// Applies one change to a membership, with the rules and the event that go with it. A change that changes nothing is no
-    /// event.
+    /// Applies one change to a membership, with its rules and its event. A change to the same value writes no event.
     async fn change(&self, user: &UserId, change: impl FnOnce(&mut Membership)) -> Result<Membership, Error> {
         let mut write = self.begin_write().await?;
         let previous = self.0.find(&mut write, user).await?;

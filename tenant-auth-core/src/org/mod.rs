@@ -1,4 +1,4 @@
-//! An organization as its members manage it: details, members, invites.
+//! Organizations as their members manage them: details, members, invites.
 
 mod accept;
 mod details;

@@ -29,7 +29,7 @@ impl Email {
     /// Checks and normalises an address.
     ///
     /// # Errors
-    /// [`Rejected`] when nobody could receive mail there.
+    /// [`Rejected`] when no mailbox can have this address.
     pub fn parse(text: &str) -> Result<Self, Rejected> {
         let reject = || Rejected::because("must be an email address");
         let text: String = text.trim().nfkc().collect();

@@ -1,13 +1,13 @@
-//! Which hosts of URLs are this machine itself, where plain http is as safe as https. There are two rules, because a name is only
-//! as good as whoever resolves it.
+//! Loopback hosts: the hosts of URLs that are this machine itself, where plain http is as safe as https. There are two rules,
+//! because a name is only as trustworthy as its resolver.
 
 #[cfg(any(feature = "remote", feature = "smtp"))]
 use std::net::IpAddr;
 
 use url::{Host, Url};
 
-/// For what browsers open: a loopback address, `localhost`, and every name below `localhost`, which browsers take for this machine
-/// without asking anybody (RFC 6761, section 6.3).
+/// For URLs that browsers open: a loopback address, `localhost`, and every name below `localhost`, which browsers resolve to this
+/// machine without a network (RFC 6761, section 6.3).
 pub(crate) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
@@ -17,8 +17,8 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// For where this process sends a key or a password: a loopback address or `localhost`. Names below `localhost` do not count, for a
-/// resolver of the system may ask the network for them.
+/// For URLs to which this process sends a key or a password: a loopback address or `localhost`. Names below `localhost` do not
+/// count, because the system's resolver may ask the network for them.
 #[cfg(any(feature = "remote", feature = "smtp"))]
 pub(crate) fn is_loopback_for_secrets(url: &Url) -> bool {
     match url.host() {

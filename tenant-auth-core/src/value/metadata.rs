@@ -1,5 +1,5 @@
-//! Membership metadata: the customer's own JSON object, which the service keeps but does not interpret. It is validated and
-//! kept as text, so that big integers and exponents come back exactly as they were sent.
+//! Membership metadata: the customer's own JSON object, which the service stores but does not interpret. It is validated and kept
+//! as text, so that big integers and exponents come back exactly as they were sent.
 
 use std::{collections::HashSet, fmt};
 
@@ -46,7 +46,7 @@ impl Metadata {
         self.0.get()
     }
 
-    /// Trusts what [`Metadata::parse`] wrote to our own database.
+    /// Reads a text that [`Metadata::parse`] wrote to our own database, without validating it again.
     pub(crate) fn from_stored(json: String) -> Result<Self, serde_json::Error> {
         RawValue::from_string(json).map(Self)
     }
@@ -80,7 +80,7 @@ fn compact(json: &str) -> String {
         .collect()
 }
 
-/// Walks a value and fails where a rule is broken.
+/// A validator that walks a value and fails where a rule is broken.
 struct Checked {
     depth: usize,
 }

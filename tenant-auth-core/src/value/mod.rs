@@ -1,5 +1,5 @@
-//! Values that were checked when they came in. Each type's constructor is the only way to one, so whoever holds an [`Email`]
-//! or a [`Slug`] need not look at it again. The rules are the section "Values" of `behaviour.md`.
+//! Validated values. Each type's constructor is the only way to make one, so code that has an [`Email`] or a [`Slug`] need not
+//! check it again. The rules are the section "Values" of `behaviour.md`.
 
 mod email;
 mod loopback;
@@ -19,7 +19,7 @@ pub use names::{Bio, Description, DisplayName, Phone, Plan, Slug};
 pub use origin::{AppUrl, Origin};
 pub use webhook_url::WebhookUrl;
 
-/// Why a text is not a value: what it must be instead, to be read after the field's name.
+/// The rejection of a text: what it must be instead, to be read after the field's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Rejected(pub(crate) String);
@@ -58,7 +58,7 @@ macro_rules! text_value {
             }
         }
         impl $name {
-            /// Trusts a text that this type wrote to our own database.
+            /// Reads a text that this type wrote to our own database, without checking it again.
             pub(crate) fn from_stored(text: String) -> Self {
                 Self(text)
             }

@@ -1,4 +1,4 @@
-//! URLs of the customer's application and the browser origins that may call us.
+//! URLs of the customer's application, and the browser origins that may call the API (CORS).
 
 use url::Url;
 

@@ -1,4 +1,4 @@
-//! What a new password must be (behaviour.md, B28). Every broken rule is named in one answer, so that nobody has to guess twice.
+//! Rules for new passwords (behaviour.md, B28). Every broken rule is named in one answer, so that a person sees them all at once.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -9,7 +9,7 @@ const MIN_CHARACTERS: usize = 8;
 const MAX_CHARACTERS: usize = 256;
 const MAX_BYTES: usize = 1_024;
 
-/// Whose password it will be: their own names make poor passwords.
+/// The names of the password's owner, which make poor passwords.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Owner<'a> {
     /// The account's address.
@@ -31,8 +31,8 @@ impl Owner<'_> {
     }
 }
 
-/// The form in which a password is hashed and compared: NFC (RFC 8265, section 4.2), never truncated. Nothing longer than 1,024
-/// bytes is hashed at all; it cannot be anybody's password.
+/// The form in which a password is hashed and compared: NFC (RFC 8265, section 4.2), never truncated. A text longer than 1,024
+/// bytes is not hashed at all: no stored password is that long.
 pub(crate) fn normalized(password: &Password) -> Option<Password> {
     if password.expose().len() > MAX_BYTES {
         return None;
@@ -76,7 +76,7 @@ fn broken_rules(text: &str, own: &[String], min_score: u8) -> Vec<String> {
     broken
 }
 
-/// How much of a password is estimated: what stands beyond only makes it better, and the estimate's cost grows with the cube.
+/// How many characters the estimator reads: more only makes a password better, and the estimate's cost grows with the cube.
 const ESTIMATED: usize = 32;
 
 /// Upper case multiplies the guesses of a listed password, by less than this (decimal logarithm).

@@ -1,5 +1,5 @@
-//! The URL of a webhook: what can be said about it without knowing the operator's rules. It is kept as the URL standard
-//! writes it, so that what is judged, what is shown and what is called are the same text.
+//! The URL of a webhook, checked as far as no operator's setting matters (`webhooks/target` does the rest). It is stored in the
+//! normal form of the URL standard, so that the text that is judged, shown and called is the same.
 
 use std::{fmt, str::FromStr};
 
@@ -37,7 +37,7 @@ impl WebhookUrl {
     pub fn parse(text: &str) -> Result<Self, Rejected> {
         let reject =
             || Rejected::because("must be an http or https URL without user name, password or fragment, at most 2048 bytes long");
-        // The standard would silently drop tabs and line ends, and a fragment is never sent: what was meant is unclear.
+        // The URL standard would silently drop tabs and line ends, and a fragment is never sent: the intended URL is unclear.
         if text.len() > LONGEST || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
             return Err(reject());
         }
@@ -60,7 +60,7 @@ impl WebhookUrl {
         self.0.clone()
     }
 
-    /// The host: an address in whatever spelling it was typed, or a name.
+    /// The host: a name, or an address in normal form.
     pub(crate) fn host(&self) -> Host<&str> {
         self.0.host().unwrap_or(Host::Domain("")) // `parse` let none without a host in
     }
