@@ -29,8 +29,14 @@ pub(super) fn reference() -> String {
             let _ = writeln!(text, "- Key in the file: `{}`{}", row.name, if row.shape == Shape::List { ", a list" } else { "" });
             let _ = writeln!(text, "- Default: {}", default_words(row));
             let _ = writeln!(text, "- Refused unless it is: {}", row.must.replace('{', "`{").replace('}', "}`"));
-            if row.shown != Shown::Whole {
-                let _ = writeln!(text, "- Secret: never printed");
+            match row.shown {
+                Shown::Whole => {}
+                Shown::UrlWithoutSecrets => {
+                    let _ = writeln!(text, "- Printed without user name, password and query");
+                }
+                Shown::Hidden => {
+                    let _ = writeln!(text, "- Secret: never printed");
+                }
             }
         }
     }

@@ -7,7 +7,7 @@ use crate::settings::{
     parse::{self, put},
     row::{
         Default::{Is, Required, Unset},
-        Row, Shape,
+        Row, Shape, Shown,
     },
 };
 
@@ -18,6 +18,8 @@ pub(crate) const PUBLIC_URL: Row = Row {
     must: "an https URL such as https://auth.example.com (http on loopback only) without user name, query and fragment",
     read: |to, text| put(&mut to.config.public_url, parse::public_url(text)),
     core: Some(Setting::PublicUrl),
+    // A refused one may hold a user name and a password.
+    shown: Shown::UrlWithoutSecrets,
     ..Row::BLANK
 };
 

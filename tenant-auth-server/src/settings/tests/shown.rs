@@ -47,6 +47,7 @@ fn what_is_in_force_is_shown_without_secrets() {
         .with("DATABASE_URL", "postgres://ada:hunter2@db:5432/auth?password=hunter2")
         .with("SMTP_URL", "smtps://key-hunter2:hunter2@mail.example.com")
         .with("PASSWORD_PEPPER", "hunter2")
+        .with("PUBLIC_URL", "https://ada:hunter2@auth.example.com")
         .with("LISTEN", "nowhere")
         .with("LISSTEN", "x");
     let input = Input { file: Some("session_ttl = 60\nunknown = 1".to_owned()), ..env.input() };
