@@ -42,7 +42,7 @@ impl Tenant {
         let digest = token.digest();
         let mut reader = self.auth.store().read().await?;
         let link = reader.links().find(&self.org.id, Purpose::ResetPassword, &digest, self.auth.now()).await?;
-        let (user_id, _) = link.ok_or(Error::InvalidLink)?;
+        let (user_id, address) = link.ok_or(Error::InvalidLink)?;
         let account = reader.users().find(&user_id).await?.ok_or(Error::InvalidLink)?;
         drop(reader);
         let user = account.user;
@@ -54,6 +54,9 @@ impl Tenant {
         forgive(&mut tx, &user.email, &user.id).await?;
         hold_account(&mut tx, &user.id).await?;
         tx.links().take(&self.org.id, Purpose::ResetPassword, &digest).await?.ok_or(Error::InvalidLink)?;
+        // Read again under lock: the mailbox that got the link may not be the account's any more.
+        let account = tx.users().find(&user.id).await?.filter(|account| account.user.email == address);
+        let user = account.ok_or(Error::InvalidLink)?.user;
         let epoch = tx.users().bump_epoch(&user.id).await?;
         if !tx.users().set_password(&user.id, &hash, epoch).await? {
             return Err(Error::InvalidLink);

@@ -10,6 +10,7 @@ const EVENTS: &str = "
       JOIN tenant_auth_organizations o ON o.id = e.org_id
      WHERE o.slug = $1
      ORDER BY e.sequence";
+const GIVE_ADDRESS: &str = "UPDATE tenant_auth_users SET email = $1, email_key = $1 WHERE id = $2";
 const WITH_ANOTHER_ROLE: &str = "SELECT email FROM tenant_auth_users WHERE role <> $1 ORDER BY email";
 
 /// The payload of each event of an organization, in order.
@@ -23,6 +24,25 @@ pub(crate) async fn operators(app: &App) -> Vec<String> {
     texts(app, WITH_ANOTHER_ROLE, "user").await
 }
 
+/// Gives an account another address, a lower-case one, behind the service's back: what was mailed to the former one stays.
+pub(crate) async fn give_address(app: &App, user_id: &str, address: &str) {
+    match app.database().url() {
+        Some(url) => {
+            let mut connection = PgConnection::connect(&url).await.expect("it answers");
+            sqlx::query(GIVE_ADDRESS).bind(address).bind(user_id).execute(&mut connection).await.expect("it is free");
+        }
+        None => {
+            let mut connection = SqliteConnection::connect(&file_url(app)).await.expect("it opens");
+            sqlx::query(GIVE_ADDRESS).bind(address).bind(user_id).execute(&mut connection).await.expect("it is free");
+        }
+    }
+}
+
+fn file_url(app: &App) -> String {
+    let file = app.database().files().into_iter().find(|file| file.extension().is_some_and(|extension| extension == "db"));
+    format!("sqlite://{}", file.expect("a database").display())
+}
+
 /// The first column of each row.
 async fn texts(app: &App, sql: &'static str, parameter: &str) -> Vec<String> {
     match app.database().url() {
@@ -32,9 +52,7 @@ async fn texts(app: &App, sql: &'static str, parameter: &str) -> Vec<String> {
             rows.iter().map(|row| row.get(0)).collect()
         }
         None => {
-            let file = app.database().files().into_iter().find(|file| file.extension().is_some_and(|extension| extension == "db"));
-            let url = format!("sqlite://{}", file.expect("a database").display());
-            let mut connection = SqliteConnection::connect(&url).await.expect("it opens");
+            let mut connection = SqliteConnection::connect(&file_url(app)).await.expect("it opens");
             let rows = sqlx::query(sql).bind(parameter).fetch_all(&mut connection).await.expect("rows");
             rows.iter().map(|row| row.get(0)).collect()
         }

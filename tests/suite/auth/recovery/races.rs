@@ -5,7 +5,7 @@
 use std::{future::IntoFuture, sync::Arc};
 
 use serde_json::json;
-use tenant_auth_conformance::{App, Caller, GatedHasher, PASSWORD, Request, Response, scenarios, together};
+use tenant_auth_conformance::{App, Caller, GatedHasher, PASSWORD, Request, Response, rounds, scenarios, together};
 
 use crate::suite::{
     auth::recovery::reset::{forgot, reset, reset_mails, reset_token},
@@ -21,6 +21,7 @@ scenarios![on each database:
     a_login_held_while_the_account_is_deleted_comes_to_nothing,
     a_reset_held_during_another_comes_to_nothing,
     a_reset_held_during_an_email_change_comes_to_nothing,
+    a_link_mailed_during_an_email_change_resets_nothing,
     a_reset_held_until_its_link_expires_comes_to_nothing,
     a_reset_held_while_the_account_is_deleted_comes_to_nothing,
     a_change_of_address_held_during_a_logout_comes_to_nothing,
@@ -146,6 +147,26 @@ async fn a_reset_held_during_an_email_change_comes_to_nothing(app: &App) {
     answer.expect_error(400, "invalid_link");
     owner.get("/org").await.expect(200);
     app.anonymous().login_with("next@elsewhere.example", PASSWORD).await.expect(200);
+}
+
+/// The worker may have read the account before its address changed, and write the link after.
+async fn a_link_mailed_during_an_email_change_resets_nothing(app: &App) {
+    let other = app.beside(|_| {}).await;
+    let mut address = app.member().email().to_owned();
+    for round in 0..rounds() {
+        let (owner, next) = (app.member(), format!("max{round}@elsewhere.example"));
+        owner.login_with(&address, PASSWORD).await.expect(200);
+        let change = json!({ "newEmail": next, "password": PASSWORD });
+        owner.post("/auth/change-email", change).await.expect(200);
+        let token = mailed_token(app, &next, "change-email").await;
+        forgot(&app.anonymous(), &address).await.expect(200);
+        tokio::join!(other.tick(), done(confirm(&owner, &token)));
+        if reset_mails(app, &address).await > 0 {
+            let link = mailed_token(app, &address, "reset").await;
+            reset(&app.anonymous(), &link, NEW).await.expect_error(400, "invalid_link");
+        }
+        address = next;
+    }
 }
 
 async fn a_reset_held_until_its_link_expires_comes_to_nothing(app: &App) {

@@ -6,7 +6,10 @@ use std::time::Duration;
 use serde_json::json;
 use tenant_auth_conformance::{App, Caller, Cookie, PASSWORD, Request, scenarios, shape};
 
-use crate::suite::support::account::{NEW, expect_no_link, guard, in_both, linked_token, login_with_code, mailed_token};
+use crate::suite::support::{
+    account::{NEW, expect_no_link, guard, in_both, linked_token, login_with_code, mailed_token},
+    stored::give_address,
+};
 
 scenarios![
     asking_says_the_same_for_every_address,
@@ -27,6 +30,7 @@ scenarios![
     a_reset_clears_the_accounts_throttle,
     a_weak_password_leaves_the_link_usable,
     a_link_works_in_its_own_organization_only,
+    a_link_is_good_only_while_its_address_is_the_accounts,
     what_is_no_link_is_400,
     both_fields_are_required,
     the_owner_is_told_of_the_new_password,
@@ -247,6 +251,17 @@ async fn a_link_works_in_its_own_organization_only(app: &App) {
     let token = reset_token(app, here.email()).await;
     reset(&app.other_org().anonymous(), &token, NEW).await.expect_error(400, "invalid_link");
     there.get("/org").await.expect(200);
+    reset(&app.anonymous(), &token, NEW).await.expect(200);
+}
+
+/// However it comes that a link outlives a change of address: it is judged by the address that the account has when it is used.
+async fn a_link_is_good_only_while_its_address_is_the_accounts(app: &App) {
+    let member = app.member();
+    let token = reset_token(app, member.email()).await;
+    give_address(app, member.id(), "max@elsewhere.example").await;
+    reset(&app.anonymous(), &token, NEW).await.expect_error(400, "invalid_link");
+    app.anonymous().login_with("max@elsewhere.example", PASSWORD).await.expect(200);
+    give_address(app, member.id(), member.email()).await;
     reset(&app.anonymous(), &token, NEW).await.expect(200);
 }
 
