@@ -111,9 +111,11 @@ impl Tenant {
     async fn settle(&self, tx: &mut Tx, guest: Guest, record: &InviteRecord) -> Result<Account, Error> {
         let (account, newly_verified) = match guest {
             Guest::Known(known) => {
-                // Read again under lock: the account's epoch may have changed, and a session of an older epoch is dead.
+                // Read again under lock: the account's epoch may have changed, and a session of an older epoch is dead; and the
+                // mailbox that got the invite may not be the account's any more.
                 tx.users().hold(&known.user.id).await?;
-                let mut account = tx.users().find(&known.user.id).await?.ok_or(Error::InvalidInvite)?;
+                let account = tx.users().find(&known.user.id).await?.filter(|account| account.user.email == record.invite.email);
+                let mut account = account.ok_or(Error::InvalidInvite)?;
                 let newly = tx.users().verify_email(&account.user.id).await?;
                 account.user.is_email_verified = true;
                 (account, newly)

@@ -1,6 +1,7 @@
 //! Races about invites: a token works once, an address is invited once, and nobody's invite outlives their right to send it.
 
-use tenant_auth_conformance::{App, id_of, rounds, scenarios, together};
+use serde_json::json;
+use tenant_auth_conformance::{App, PASSWORD, id_of, rounds, scenarios, together};
 
 use super::{expect_one_success, second_server};
 
@@ -8,6 +9,7 @@ scenarios![on each database:
     of_two_accepts_by_a_new_address_one_succeeds,
     of_two_accepts_by_an_account_one_succeeds,
     of_an_accept_and_a_revocation_one_succeeds,
+    an_accept_while_the_account_changes_its_address_leaves_no_session,
     an_address_is_invited_once,
     a_removed_admins_invites_are_revoked_even_if_sent_meanwhile,
 ];
@@ -52,6 +54,31 @@ async fn of_an_accept_and_a_revocation_one_succeeds(app: &App) {
         let is_member = admin.members().await.iter().any(|entry| entry["email"] == email.as_str());
         assert_eq!(is_member, winner == 0);
         assert!(admin.pending_invites().await.is_empty());
+    }
+}
+
+/// Either the invite was accepted first, and the change of address ended the session; or the address was not the account's any more.
+async fn an_accept_while_the_account_changes_its_address_leaves_no_session(app: &App) {
+    let other = second_server(app).await;
+    let admin = app.admin().logged_in().await;
+    let mut address = app.other_org().member().email().to_owned();
+    for round in 0..rounds() {
+        let (gus, next) = (app.other_org().member(), format!("gus{round}@elsewhere.example"));
+        gus.login_with(&address, PASSWORD).await.expect(200);
+        gus.post("/auth/change-email", json!({ "newEmail": next, "password": PASSWORD })).await.expect(200);
+        let change = app.link_token_of(&next).await;
+        let invite = app.invited(&admin, &address).await;
+        let mailbox = app.anonymous().via(&other);
+        let confirm = gus.post("/auth/change-email/confirm", json!({ "token": change }));
+        let answers = together(vec![mailbox.accept_with_account(&invite), confirm]).await;
+        answers[1].clone().expect(200);
+        if answers[0].status == 200 {
+            mailbox.get("/org").await.expect_no_session();
+            admin.remove(gus.id()).await.expect(200);
+        } else {
+            answers[0].clone().expect(400);
+        }
+        address = next;
     }
 }
 
