@@ -9,7 +9,7 @@ use crate::{
     mail::{self, Letter},
     ports::Verdict,
     secret::Password,
-    store::Account,
+    store::{Account, Purpose},
     value::password::{self, Owner},
 };
 
@@ -23,7 +23,7 @@ pub struct NewPassword {
 }
 
 impl Member {
-    /// Changes the account's password.
+    /// Changes the account's password. Links that reset it, or give the account another address, are dead from then on.
     ///
     /// # Errors
     /// [`Error::WrongPassword`], also when the password changed meanwhile; [`Error::WeakPassword`], naming every broken rule;
@@ -35,8 +35,8 @@ impl Member {
             slug: &self.standing.org.slug,
             organization: &self.standing.org.name,
         };
-        let new = check_password(&self.auth, &change.new, owner).await?;
         let account = self.confirm_password(&change.current).await?;
+        let new = check_password(&self.auth, &change.new, owner).await?;
         let hash = self.auth.hasher().hash(&new).await?;
 
         let mut write = self.begin_own_write().await?;
@@ -44,6 +44,8 @@ impl Member {
         if !write.users().set_password(self.user_id(), &hash, account.epoch).await? {
             return Err(Error::WrongPassword);
         }
+        write.links().end_of_user(self.user_id(), Purpose::ResetPassword).await?;
+        write.links().end_of_user(self.user_id(), Purpose::ChangeEmail).await?;
         let data = UserData { user: &write.standing.user, previous: None };
         tell_user(&mut write.tx, EventKind::UserPasswordChanged, &self.actor(), &data).await?;
         end_all_others(self, &mut write, EndReason::Password).await?;

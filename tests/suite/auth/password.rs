@@ -3,9 +3,13 @@
 use serde_json::json;
 use tenant_auth_conformance::{App, Caller, PASSWORD, Response, scenarios};
 
+use crate::suite::support::account::mailed_token;
+
 scenarios![
     the_new_password_replaces_the_old_one,
     a_wrong_current_password_is_401_and_changes_nothing,
+    the_attempt_is_judged_first_then_the_old_password_then_the_new_one,
+    a_changed_password_kills_links_that_reset_it_or_change_the_address,
     every_other_session_ends_in_all_organizations,
     both_fields_are_required,
     a_short_password_is_400,
@@ -38,6 +42,32 @@ async fn a_wrong_current_password_is_401_and_changes_nothing(app: &App) {
     member.get("/org").await.expect(200);
     other.get("/org").await.expect(200);
     app.anonymous().login_with(member.email(), PASSWORD).await.expect(200);
+}
+
+/// Nothing costly is done for somebody who has had their attempts, nor for who does not know the password.
+async fn the_attempt_is_judged_first_then_the_old_password_then_the_new_one(app: &App) {
+    let member = app.member().logged_in().await;
+    member.change_password(PASSWORD, "short").await.expect_error(400, "weak_password");
+    for _ in 0..5 {
+        member.change_password("not-the-password", "short").await.expect_error(401, "wrong_password");
+    }
+    for (current, new) in [("not-the-password", "short"), (PASSWORD, "short"), (PASSWORD, NEW)] {
+        member.change_password(current, new).await.expect_error(429, "rate_limited");
+    }
+}
+
+async fn a_changed_password_kills_links_that_reset_it_or_change_the_address(app: &App) {
+    let member = app.member().logged_in().await;
+    member.post("/auth/forgot-password", json!({ "email": member.email() })).await.expect(200);
+    let reset = mailed_token(app, member.email(), "reset").await;
+    let change = json!({ "newEmail": "max@elsewhere.example", "password": PASSWORD });
+    member.post("/auth/change-email", change).await.expect(200);
+    let change = mailed_token(app, "max@elsewhere.example", "change-email").await;
+    member.change_password(PASSWORD, NEW).await.expect(200);
+    let stolen = json!({ "token": reset, "newPassword": "mauve-gantry-17-plinth" });
+    app.anonymous().post("/auth/reset-password", stolen).await.expect_error(400, "invalid_link");
+    member.post("/auth/change-email/confirm", json!({ "token": change })).await.expect_error(400, "invalid_link");
+    app.anonymous().login_with(member.email(), NEW).await.expect(200);
 }
 
 async fn every_other_session_ends_in_all_organizations(app: &App) {
