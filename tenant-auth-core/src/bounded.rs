@@ -1,7 +1,7 @@
-//! Work that keeps a core busy for milliseconds: hashing passwords and estimating their strength. It runs on a few threads of its
-//! own behind a bounded queue; beyond that the answer is [`Error::Unavailable`] at once, and everything else stays quick. The
-//! threads live as long as the service: a hash needs some 20 MiB, and an allocator keeps as much for every thread that ever
-//! needed it.
+//! A bounded thread pool for work that keeps a core busy for milliseconds: hashing passwords and estimating their strength. A few
+//! threads of its own serve a bounded queue; when the queue is full, the answer is [`Error::Unavailable`] at once, so that
+//! everything else stays quick. The threads live as long as the service: a hash needs some 20 MiB, and an allocator keeps as much
+//! for every thread that ever needed it.
 
 use std::{
     fmt,
@@ -14,12 +14,12 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::{error::Error, metrics::WorkMeter};
 
-/// How many may wait for each thread.
+/// How many jobs may wait for each thread.
 const QUEUE_PER_THREAD: usize = 256;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Threads for such work: as many as there are cores but one. They end with it.
+/// The pool: one thread fewer than there are cores, at least one. Its threads end when it is dropped.
 pub(crate) struct BoundedWork {
     queue: mpsc::Sender<Job>,
     meter: WorkMeter,
@@ -41,10 +41,10 @@ impl BoundedWork {
         Ok(Self { queue, meter })
     }
 
-    /// Runs `work` on one of the threads. What nobody waits for any more when its turn comes is left undone.
+    /// Runs `work` on one of the threads. A job whose caller has gone when its turn comes is skipped.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] when too many wait.
+    /// [`Error::Unavailable`] when the queue is full.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
@@ -56,7 +56,7 @@ impl BoundedWork {
                 let running = waiting.run();
                 let done = work();
                 drop(running);
-                // Whoever waited may have gone in the meantime.
+                // The caller may have gone in the meantime.
                 let _ = answer.send(done);
             }
         };
@@ -68,7 +68,7 @@ impl BoundedWork {
     }
 }
 
-/// Does one job after the other until the queue is closed. A job that panics loses its own answer only.
+/// A thread's loop: runs jobs until the queue is closed. A panic loses that job's answer only.
 fn work(jobs: &Mutex<mpsc::Receiver<Job>>) {
     loop {
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv();

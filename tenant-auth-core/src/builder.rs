@@ -1,5 +1,5 @@
-//! Putting a service together. [`Builder::build`] migrates the database, makes sure there are signing keys and proves that the
-//! master keys open what is sealed; a [`TenantAuth`] that exists can work.
+//! The builder of a service. [`Builder::build`] migrates the database, makes sure there are signing keys and proves that the master
+//! keys open what is sealed; so a [`TenantAuth`] that exists can work.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::{
     webhooks::Targets,
 };
 
-/// Hosts of new webhooks that are looked up at once.
+/// The concurrency limit of name lookups for new webhooks.
 const ADMISSIONS: usize = 8;
 
 /// Why a service cannot be built.
@@ -79,13 +79,13 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Where everything is kept. Required.
+    /// The database. Required.
     pub fn store(mut self, store: impl Into<Store>) -> Self {
         self.store = Some(store.into());
         self
     }
 
-    /// What protects sealed values: the first key seals, all open. Required.
+    /// The master keys, which protect sealed values: the first key seals, all open. Required.
     pub fn master_keys(mut self, keys: MasterKeys) -> Self {
         self.master_keys = Some(keys);
         self
@@ -115,7 +115,7 @@ impl Builder {
         self
     }
 
-    /// Who sends mail. Without one, mail waits in the outbox.
+    /// The sender of mails. Without one, mails wait in the outbox.
     pub fn mailer(mut self, mailer: Arc<dyn Mailer>) -> Self {
         self.mailer = Some(mailer);
         self

@@ -1,8 +1,8 @@
-//! Who asks. A [`Tenant`] is an organization by its slug; a [`Member`], an [`OrgAdmin`] and a [`Backend`] are rights: whoever
-//! holds one has been checked, and operations take them instead of ids.
+//! Callers and their rights. A [`Tenant`] is an organization by its slug; a [`Member`], an [`OrgAdmin`] and a [`Backend`] are
+//! rights: a value of these types exists only for a caller who was checked, and operations take the value instead of an id.
 //!
-//! Rights age between the check and the commit. Every write of somebody with a session therefore begins with [`Member::begin_write`]: it locks the
-//! organization and the session, and judges the right again inside the transaction.
+//! A right can be lost between the check and the commit. So every write with a session begins with [`Member::begin_write`], which
+//! locks the organization and the session and judges the right again inside the transaction.
 
 use std::{
     net::IpAddr,
@@ -23,19 +23,19 @@ use crate::{
     value::Slug,
 };
 
-/// One organization. Nothing reached through it concerns any other.
+/// One organization. Operations on it cannot reach another one's data.
 #[derive(Clone, Debug)]
 pub struct Tenant {
     pub(crate) auth: TenantAuth,
     pub(crate) org: Organization,
 }
 
-/// Where a request comes from; kept with the session it opens, for its owner to recognise.
+/// The client of a request; stored with the session it opens, so that the session's owner can recognise it.
 #[derive(Debug, Clone, Default)]
 pub struct Client {
     /// The client's address.
     pub ip: Option<IpAddr>,
-    /// Its `User-Agent`.
+    /// The client's `User-Agent`.
     pub user_agent: Option<String>,
 }
 
@@ -44,7 +44,7 @@ pub struct Client {
 pub struct Member {
     pub(crate) auth: TenantAuth,
     pub(crate) standing: Standing,
-    /// Where the request comes from: what wrong passwords are counted by.
+    /// The client of the request; the rate limiter counts wrong passwords by its address.
     pub(crate) client: Client,
 }
 
@@ -60,11 +60,11 @@ pub struct Backend {
     pub(crate) scopes: Vec<Scope>,
 }
 
-/// A write transaction in which the right was judged again.
+/// A unit of work in which the caller's right was judged again.
 pub(crate) struct Write {
     /// The transaction itself, for operations that take one.
     pub(crate) tx: Tx,
-    /// The caller as the transaction sees them.
+    /// The caller's session, membership and organization as the transaction reads them.
     pub(crate) standing: Standing,
 }
 
@@ -110,8 +110,8 @@ impl TenantAuth {
         Ok(Tenant { auth: self.clone(), org: org.ok_or(Error::UnknownOrganization)? })
     }
 
-    /// The backend that presents this key for the organization with this slug. A wrong key, another organization's key and an
-    /// unknown slug are one and the same refusal.
+    /// Authenticates a backend by its API key. A wrong key, another organization's key and an unknown slug give the same refusal,
+    /// so that a caller cannot find out which slugs exist.
     ///
     /// # Errors
     /// [`Error::InvalidApiKey`].
@@ -126,7 +126,7 @@ impl Tenant {
         &self.org
     }
 
-    /// The member behind an access token.
+    /// Authenticates a member by an access token.
     ///
     /// # Errors
     /// [`Error::SessionRequired`] for a token that is no live access token, [`Error::WrongOrganization`] for a live one of another
@@ -142,7 +142,7 @@ impl Tenant {
 }
 
 impl TenantAuth {
-    /// The session of a genuine access token of its current generation, in whatever organization.
+    /// The live session of a genuine access token of the current generation, in any organization.
     pub(crate) async fn live_session(&self, access_token: &str) -> Result<Option<Standing>, Error> {
         let Some(token) = self.signer().read_access(access_token, self.now()) else { return Ok(None) };
         let standing = self.store().read().await?.sessions().standing(&token.session).await?;
@@ -151,18 +151,18 @@ impl TenantAuth {
 }
 
 impl Standing {
-    /// Whether the session has not come to its end.
+    /// Whether the session has not expired.
     pub(crate) fn is_live(&self, now: Timestamp) -> bool {
         now < self.session.expires_at
     }
 
-    /// Whether the token is of the session's current generation. The user and the organization are signed, and compared
-    /// nevertheless: a session id decides nothing alone.
+    /// Whether the token is of the session's current generation. The token's user and organization are signed and compared all the
+    /// same: a session id alone decides nothing.
     pub(crate) fn matches(&self, token: &crate::token::AccessToken) -> bool {
         token.generation == self.session.generation && token.user == self.user.id && token.org == self.org.id
     }
 
-    /// Suspended members, and members of suspended organizations, are not let in.
+    /// Refuses suspended members, and members of suspended organizations.
     pub(crate) fn admitted(&self) -> Result<(), Error> {
         match (self.membership.status, self.org.status) {
             (Status::Active, Status::Active) => Ok(()),
@@ -177,7 +177,7 @@ impl Member {
         &self.standing.user
     }
 
-    /// Their membership here.
+    /// The person's membership in this organization.
     pub fn membership(&self) -> &Membership {
         &self.standing.membership
     }
@@ -192,7 +192,7 @@ impl Member {
         &self.standing.session
     }
 
-    /// Says where the member's request comes from, so that wrong passwords and codes are counted by it.
+    /// Sets the client of the request, so that the rate limiter counts wrong passwords and codes by its address.
     #[must_use]
     pub fn seen_from(mut self, client: Client) -> Self {
         self.client = client;
@@ -222,8 +222,8 @@ impl Member {
         Actor::User(self.user_id().clone())
     }
 
-    /// Begins a write in the organization. It serialises with every other one there, so that what is read after it stays true
-    /// until the commit, and with the end of the caller's own session.
+    /// Begins a write in the organization. It is serialised with every other write in that organization, so that what is read after
+    /// it stays true until the commit, and with the end of the caller's own session.
     pub(crate) async fn begin_write(&self) -> Result<Write, Error> {
         let mut tx = self.auth.begin().await?;
         tx.organizations().lock(self.org_id()).await?.ok_or(Error::SessionRequired)?;
@@ -239,8 +239,8 @@ impl Member {
         self.judge_again(tx).await
     }
 
-    /// A statement of its own after the locks: PostgreSQL judges the conditions of a statement that waited for a lock by what
-    /// was there before it waited.
+    /// Reads the caller again and judges the right. This is a statement of its own after the locks: PostgreSQL judges the
+    /// conditions of a statement that waited for a lock by the rows as they were before it waited.
     pub(crate) async fn judge_again(&self, mut tx: Tx) -> Result<Write, Error> {
         if !tx.sessions().hold(&self.standing.session.id).await? {
             return Err(Error::SessionRequired);
@@ -252,8 +252,8 @@ impl Member {
     }
 }
 
-/// Keeps an account and all its memberships as they are, in the one order of locks: organizations, memberships by organization,
-/// account, sessions, event sequences.
+/// Locks an account and all its memberships. Lock order: organizations, memberships by organization, account, sessions, event
+/// sequences.
 pub(crate) async fn hold_account(tx: &mut Tx, user: &UserId) -> Result<(), Error> {
     for org in tx.users().organizations_of(user).await? {
         tx.members().hold(&org.id, user).await?;
@@ -267,7 +267,7 @@ impl OrgAdmin {
         &self.0
     }
 
-    /// Begins a write that only an org_admin may do; fails when the right was lost meanwhile.
+    /// Begins a write that only an org_admin may make; fails when the right was lost in the meantime.
     pub(crate) async fn begin_write(&self) -> Result<Write, Error> {
         let write = self.0.begin_write().await?;
         match write.standing.membership.role {

@@ -1,4 +1,4 @@
-//! Everything that can be refused, named for the fact. What HTTP status a fact has is decided in `http/error_map.rs` alone.
+//! The errors of all operations, one variant per fact. The HTTP status of each is decided in `http/error_map.rs` alone.
 
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ pub enum Error {
     /// The key is right but was not given this scope.
     #[error("The API key lacks the scope '{0}'. Create a key that has it.")]
     MissingScope(&'static str),
-    /// No session stands behind the request.
+    /// The request has no live session.
     #[error("A session is required. Refresh the session or log in.")]
     SessionRequired,
-    /// The session is alive, in another organization.
+    /// The session is live, but in another organization.
     #[error("This session belongs to another organization. Log in to the one named in X-Org-Slug.")]
     WrongOrganization,
     /// The membership or the organization is suspended.
@@ -29,13 +29,13 @@ pub enum Error {
     /// The caller is a member but not an org_admin.
     #[error("Only an org_admin of this organization may do this.")]
     AdminRequired,
-    /// The caller is no operator of the deployment, or not by this session.
+    /// The caller is no operator of the deployment, or this session does not give the right.
     #[error(
         "Only an operator of the deployment may do this, in the operators' organization, with two-factor authentication, within 12 \
          hours of the login."
     )]
     OperatorRequired,
-    /// Nobody could reactivate the operators' own organization.
+    /// The operators' own organization cannot be suspended: no operator could log in to reactivate it.
     #[error(
         "The operators' own organization cannot be suspended: every operator would be locked out. Name another one in operator_org first."
     )]
@@ -75,7 +75,7 @@ pub enum Error {
     /// The link of a mail is unknown, used or expired.
     #[error("The link is invalid, was used or has expired. Ask for a new one.")]
     InvalidLink,
-    /// Unknown address or wrong password; which of the two is nobody's business.
+    /// Unknown address or wrong password; the error does not tell which, so that it does not reveal accounts.
     #[error("Invalid email or password.")]
     InvalidCredentials,
     /// Right password, but no membership here.
@@ -99,7 +99,7 @@ pub enum Error {
     /// An admin cannot remove or suspend themselves.
     #[error("You cannot do this to yourself. Use 'leave', or ask another org_admin.")]
     CannotTargetSelf,
-    /// The organization has as many of these as it may.
+    /// The organization has reached a limit.
     #[error("The limit of {limit} {what} is reached. Delete one first.")]
     LimitReached {
         /// What is limited, in the plural.
@@ -134,18 +134,18 @@ pub enum Error {
 }
 
 impl Error {
-    /// A value that breaks a rule, by the name the request gives it.
+    /// [`Error::Invalid`] for a field, by the name the request gives it.
     pub fn invalid(field: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Invalid { field: field.into(), reason: reason.into() }
     }
 
-    /// Too many attempts. Seconds are rounded up: whoever waits exactly as long as they are told must not be refused again.
+    /// [`Error::RateLimited`]. Seconds are rounded up: a client that waits exactly as long as it is told must not be refused again.
     pub(crate) fn rate_limited(wait: Duration) -> Self {
         let seconds = wait.as_millis().div_ceil(1_000).try_into().unwrap_or(u64::MAX);
         Self::RateLimited { retry_after: Duration::from_secs(seconds) }
     }
 
-    /// A broken promise of our own code or data.
+    /// [`Error::Internal`]: a defect of our own code or data.
     pub(crate) fn internal(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Internal(cause.into())
     }

@@ -1,4 +1,4 @@
-//! What an event of each kind tells its subscribers. The objects are the REST ones.
+//! The data of events: what an event of each kind tells its subscribers. The objects have the same shape as in the REST API.
 
 use serde::Serialize;
 
@@ -24,7 +24,7 @@ pub(crate) enum EndReason {
     Email,
     /// The second factor was put in force or removed.
     TwoFactor,
-    /// There were too many; it was the oldest.
+    /// The person had too many sessions, and this one was the oldest.
     Limit,
     /// A superseded refresh token was used again.
     Reuse,
@@ -71,7 +71,7 @@ pub(crate) struct ApiKeyData<'a> {
     pub(crate) api_key: &'a ApiKey,
 }
 
-/// Why a webhook was disabled by itself.
+/// Why the worker disabled a webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DisableReason {

@@ -60,7 +60,7 @@ impl<K: Kind> Id<K> {
         &self.text[K::PREFIX.len()..]
     }
 
-    /// Trusts a value read from our own database or from a token we signed.
+    /// Wraps a value from our own database or from a token we signed, without checking it again.
     pub(crate) fn from_stored(text: impl Into<Box<str>>) -> Self {
         Self { text: text.into(), kind: PhantomData }
     }
@@ -166,11 +166,11 @@ kinds! {
     pub ApiKeyKind "key_" ApiKeyId;
     /// An organization's subscription to events.
     pub WebhookKind "whk_" WebhookId;
-    /// Something that happened.
+    /// An event.
     pub EventIdKind "evt_" EventId;
     /// One delivery of an event to a webhook.
     pub DeliveryKind "dlv_" DeliveryId;
-    /// A mail on its way out. Its prefix is that of deliveries, for the ids of waiting mails are stored with it.
+    /// A mail in the outbox. Its prefix is that of deliveries, because stored mails have such ids.
     pub(crate) MailIdKind "dlv_" MailId;
 }
 

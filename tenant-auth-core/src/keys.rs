@@ -1,6 +1,6 @@
-//! Signing keys over their lives: `next` (published ahead, signs nothing yet), `active`, `retired` (its tokens are honoured until
-//! the last has expired). They live in the database, sealed; every process reads them again every few seconds, so that a
-//! rotation reaches all of them. Rotation also seals everything again under the first master key.
+//! Signing keys and their rotation. A key is `next` (published ahead, signs nothing yet), then `active`, then `retired` (its tokens
+//! are accepted until the last has expired). Keys are stored in the database, sealed; every process reads them again every few
+//! seconds, so that a rotation reaches all processes. Rotation also seals every stored value again under the first master key.
 
 use std::{
     sync::{Arc, PoisonError, RwLock, Weak},
@@ -15,12 +15,12 @@ use crate::{
     token::{KeyPair, Purpose, Signer},
 };
 
-/// How often a process looks for keys that another one rotated.
+/// How often a process looks for keys that another process has rotated.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
-/// Sealed values that one transaction seals again.
+/// How many values one transaction seals again.
 const BATCH: u32 = 100;
 
-/// The signer in use, replaced as a whole when the keys change, and what reading the keys again needs.
+/// The signer in use, replaced as a whole when the keys change, and what is needed to read the keys again.
 #[derive(Debug)]
 pub(crate) struct Keyring {
     signer: RwLock<Arc<Signer>>,
@@ -41,7 +41,7 @@ pub(crate) enum KeyringError {
 }
 
 impl Keyring {
-    /// Reads the keys, after making those that are missing. Of several processes starting together one makes them.
+    /// Reads the keys, after creating those that are missing. When several processes start together, one creates them.
     pub(crate) async fn open(
         transactions: &Transactions,
         config: Arc<Config>,
@@ -60,7 +60,7 @@ impl Keyring {
         Ok(Self { signer: RwLock::new(Arc::new(signer)), store, config, master })
     }
 
-    /// The signer of this moment.
+    /// The signer to use now.
     pub(crate) fn signer(&self) -> Arc<Signer> {
         Arc::clone(&self.signer.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -74,7 +74,7 @@ impl Keyring {
     }
 }
 
-/// Looks for rotated keys for as long as the service is there.
+/// Looks for rotated keys until the service is dropped.
 pub(crate) async fn watch(keyring: Weak<Keyring>) {
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
@@ -85,7 +85,7 @@ pub(crate) async fn watch(keyring: Weak<Keyring>) {
     }
 }
 
-/// Makes sure that each purpose has an active key and the next one.
+/// Creates missing keys: each purpose has an active and a next key.
 async fn complete(tx: &mut Tx) -> Result<(), Error> {
     let stored = tx.signing_keys().list().await?;
     for purpose in Purpose::ALL {
@@ -106,12 +106,13 @@ fn new_key(tx: &Tx, purpose: Purpose, status: &'static str) -> Result<SigningKey
     Ok(SigningKeyRecord { kid, purpose: purpose.as_str().to_owned(), status: status.to_owned(), private_key: sealed })
 }
 
-/// Replaces the active keys by the next ones; when they are compromised, by new ones that nobody has seen, and without mercy for
-/// the old.
+/// Rotates the keys: the next keys become active. When the keys are compromised, all are deleted and replaced by new ones that were
+/// never published.
 pub(crate) async fn rotate(tx: &mut Tx, compromised: bool) -> Result<(), Error> {
     if compromised {
         tx.signing_keys().delete_all().await?;
-        // A process that has not looked yet would take their tokens for genuine.
+        // A process that has not read the new keys yet would still accept partial tokens signed with the old ones, so pending
+        // logins end.
         tx.pending_logins().end_all().await?;
     } else {
         tx.signing_keys().retire_active().await?;
@@ -120,8 +121,8 @@ pub(crate) async fn rotate(tx: &mut Tx, compromised: bool) -> Result<(), Error> 
     complete(tx).await
 }
 
-/// Seals everything again under the first master key, a batch at a time; returns how many values it sealed. It can be stopped
-/// and started again at any point, and values that change meanwhile are left to whoever changed them.
+/// Seals every value again under the first master key, a batch at a time; returns how many values it sealed. It can be stopped and
+/// started again at any point. A value that changes in the meantime is left as its writer sealed it.
 pub(crate) async fn reseal(transactions: &Transactions, master: &MasterKeys) -> Result<u64, Error> {
     let mut resealed = 0;
     for column in SealedColumn::ALL {

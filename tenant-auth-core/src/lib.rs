@@ -2,7 +2,8 @@
 //! password; and the answer to "who is this, and may they?".
 //!
 //! A [`TenantAuth`] is built once from a store, master keys and a [`Config`]. Everything else happens inside one organization, a
-//! [`Tenant`], and needs a right, which is a value: whoever holds a [`Member`], an [`OrgAdmin`] or a [`Backend`] has been checked.
+//! [`Tenant`], and needs a right, which is a value: a [`Member`], an [`OrgAdmin`] or a [`Backend`] exists only for a caller who was
+//! checked.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {

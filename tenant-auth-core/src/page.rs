@@ -1,21 +1,21 @@
-//! Lists in pages. Every list is ordered by (time, id); a cursor is the position of the last entry shown, so that entries
-//! added or removed meanwhile neither repeat nor hide others.
+//! Pagination with cursors. Every list is ordered by (time, id); a cursor is the position of the last entry shown, so that entries
+//! added or removed in the meantime neither repeat nor hide others.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 
 use crate::{error::Error, time::Timestamp};
 
-/// The most entries of one page, and how many there are without a limit.
+/// The largest page, and the default size.
 pub(crate) const MOST: u32 = 1_000;
 
-/// Which part of a list is wanted.
+/// The requested page: a limit and a cursor.
 #[derive(Debug, Clone)]
 pub struct Page {
     after: Option<(Timestamp, String)>,
     limit: u32,
 }
 
-/// A part of a list.
+/// One page of a list.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct List<T> {
@@ -25,7 +25,7 @@ pub struct List<T> {
     pub next_cursor: Option<String>,
 }
 
-/// Where an entry stands in its list.
+/// An entry with a position in a list.
 pub(crate) trait Listed {
     fn position(&self) -> (Timestamp, &str);
 }
@@ -58,14 +58,14 @@ impl Page {
         Ok(Self { after, limit })
     }
 
-    /// What follows an entry, to walk a list without its cursors' text.
+    /// The page after an entry, to walk a list without the text of cursors.
     pub(crate) fn after(last: &impl Listed) -> Self {
         let (time, id) = last.position();
         Self { after: Some((time, id.to_owned())), limit: MOST }
     }
 
-    /// As SQL wants it: a position before everything when there is none, and one entry more than is shown, to see whether the
-    /// list goes on.
+    /// The page as parameters of a statement: the position to start after (before everything when there is none), and one entry
+    /// more than is shown, to see whether the list goes on.
     pub(crate) fn bounds(&self) -> (i64, &str, i64) {
         let limit = i64::from(self.limit) + 1;
         match &self.after {
@@ -74,7 +74,7 @@ impl Page {
         }
     }
 
-    /// Cuts what was read within [`Self::bounds`].
+    /// Cuts the rows read within [`Self::bounds`] to a page.
     pub(crate) fn cut<T: Listed>(&self, mut items: Vec<T>) -> List<T> {
         let limit = self.limit as usize;
         let next_cursor = (items.len() > limit).then(|| items.get(limit - 1).map(|last| cursor_of(last.position()))).flatten();

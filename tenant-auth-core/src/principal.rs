@@ -1,6 +1,6 @@
-//! Who is let in, as far as a customer's own routes need to know it: what `POST /public/verify` tells of a live token, and the
-//! same whether the service runs in this process or on another machine. It is knowledge, not a right to change anything: that
-//! takes a [`Member`](crate::Member), which only the service itself gives.
+//! The principal: what a customer's own routes learn about a person who is let in. It is the answer of `POST /public/verify`, the
+//! same whether the service runs in this process or on another machine. It is knowledge, not a right to change anything: that takes
+//! a [`Member`](crate::Member), which only the service itself gives.
 
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ use crate::{
 pub struct Principal {
     /// The person; their profile is not part of the answer and empty here.
     pub user: User,
-    /// What they are in the organization.
+    /// The person's membership in the organization.
     pub membership: PrincipalMembership,
     /// The organization.
     pub org: PrincipalOrg,
@@ -33,7 +33,7 @@ pub struct Principal {
 pub struct PrincipalMembership {
     /// Their role.
     pub role: Role,
-    /// Whether they are let in; the gate lets in only the active.
+    /// The membership's status; the gate lets in only active members.
     pub status: Status,
     /// Since when.
     pub joined_at: Timestamp,
@@ -53,7 +53,7 @@ pub struct PrincipalOrg {
     pub slug: Slug,
     /// Not interpreted by the service.
     pub plan: Plan,
-    /// A suspended organization admits nobody.
+    /// Whether the organization is active; a suspended one lets no member in.
     pub status: Status,
 }
 

@@ -1,5 +1,6 @@
-//! Readiness: whether this process can serve requests now. It tries what they need, a write and the signing keys included, because a
-//! full disk, a read-only standby or a missing master key leave reading as it was. However many ask, it tries once a second.
+//! Readiness: whether this process can serve requests now. The check tries a write and reads the signing keys, because reads alone
+//! still work with a full disk, a read-only standby or a missing master key. The check runs at most once a second, however many
+//! requests ask for it.
 
 use std::time::{Duration, Instant};
 
@@ -7,12 +8,12 @@ use tokio::{sync::Mutex, time::timeout};
 
 use crate::{keys::Keyring, store::Store};
 
-/// Whoever asks gets an answer within this time, also while the database gives none.
+/// The time limit of an answer, also while the database gives none.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long an outcome is told again before the next try.
+/// How long a result is reused before the next try.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// What the last try showed.
+/// The result of the last try.
 #[derive(Debug, Default)]
 pub(crate) struct Readiness(Mutex<Option<Tried>>);
 

@@ -1,5 +1,5 @@
-//! How a value describes itself in the OpenAPI document: its JSON Schema, which stands beside its parser and says what the parser
-//! takes, as far as JSON Schema can. Where it cannot (case, white space around an address, a URL's host), it says what comes out.
+//! JSON Schemas of values, for the OpenAPI document. Each schema stands beside its parser and says what the parser accepts, as far
+//! as JSON Schema can; where it cannot (case, white space around an address, a URL's host), it says what comes out.
 
 use utoipa::openapi::{
     KnownFormat, Object, ObjectBuilder, RefOr, Schema, SchemaFormat,

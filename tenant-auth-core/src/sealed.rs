@@ -1,5 +1,6 @@
-//! Values that must be read again, sealed at rest: signing keys and waiting mails. XChaCha20-Poly1305 under a master key, bound
-//! to the table, column, row and organization they stand in, so that a sealed value moved elsewhere does not open.
+//! Encryption at rest for values that must be read again: signing keys, webhook secrets, second factors and waiting mails.
+//! XChaCha20-Poly1305 under a master key, bound to table, column, row and organization as associated data, so that a sealed value
+//! moved elsewhere does not open.
 
 use std::fmt;
 
@@ -25,7 +26,7 @@ const SAMPLES: [&str; 2] = [
     "AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA=", // 01 02 03 … 20
 ];
 
-/// The keys that protect what is sealed: the first seals, all open (behaviour.md, B117).
+/// The master keys: the first seals, all open (behaviour.md, B117).
 #[derive(Clone)]
 pub struct MasterKeys(Vec<MasterKey>);
 
@@ -35,7 +36,7 @@ struct MasterKey {
     bytes: Zeroizing<[u8; 32]>,
 }
 
-/// A master key is not one.
+/// Why a master key cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MasterKeyError {
@@ -50,7 +51,7 @@ pub enum MasterKeyError {
     Weak,
 }
 
-/// Where a sealed value stands; it opens nowhere else.
+/// The cell a sealed value belongs to; the value opens in no other.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(crate) table: &'static str,
@@ -96,7 +97,7 @@ impl MasterKeys {
         key.is_some() && key == self.0.first().map(|key| key.id.as_str())
     }
 
-    /// Opens what was sealed under any of the keys; `None` when none of them fits or the value was moved or changed.
+    /// Opens a value sealed under any of the keys; `None` when no key fits, or the value was moved or changed.
     pub(crate) fn open(&self, sealed: &str, place: Place<'_>) -> Option<Zeroizing<Vec<u8>>> {
         let mut parts = sealed.split('.');
         let (version, id, nonce, text) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
@@ -114,7 +115,7 @@ impl MasterKey {
     fn parse(text: &str) -> Result<Self, MasterKeyError> {
         let decoded = Zeroizing::new(STANDARD.decode(text).map_err(|_| MasterKeyError::Malformed)?);
         let bytes: [u8; 32] = decoded.as_slice().try_into().map_err(|_| MasterKeyError::Malformed)?;
-        // Every byte printable: somebody's phrase, not chance (which makes one such key in 10^13).
+        // Every byte is printable: a person's phrase, not chance (which makes one such key in 10^13).
         let is_phrase = bytes.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' ');
         if SAMPLES.contains(&text) || is_phrase || bytes.iter().all(|b| *b == bytes[0]) {
             return Err(MasterKeyError::Weak);

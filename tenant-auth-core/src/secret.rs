@@ -1,5 +1,5 @@
-//! Secrets look like secrets. A [`Secret<K>`] never prints, is wiped when dropped and compares in constant time only; what the
-//! database keeps of it is another type, a [`Digest`], so that a raw token cannot reach a query by mistake.
+//! Secrets as types. A [`Secret<K>`] never prints, is wiped when dropped and compares in constant time only. The database keeps
+//! another type, a [`Digest`], so that a raw token cannot reach a query by mistake.
 
 use std::{fmt, marker::PhantomData};
 
@@ -10,13 +10,13 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::ports::Entropy;
 
-/// A secret text of the kind `K`: shown once to its owner, then known only by its digest.
+/// A secret text of the kind `K`: shown once to its owner, afterwards recognised by its digest alone.
 pub struct Secret<K> {
     text: Zeroizing<String>,
     kind: PhantomData<fn() -> K>,
 }
 
-/// A password as somebody typed it.
+/// A password as a person typed it.
 #[derive(Debug)]
 pub enum PasswordKind {}
 /// A single-use token that travels in a mailed link.
@@ -44,12 +44,12 @@ impl<K> Secret<K> {
         Self { text: Zeroizing::new(text.into()), kind: PhantomData }
     }
 
-    /// The secret itself. Named to be found by a reviewer.
+    /// The secret itself. The name makes each use easy to find in a review.
     pub fn expose(&self) -> &str {
         &self.text
     }
 
-    /// What the database may keep: SHA-256 of the text.
+    /// The digest that the database may keep: SHA-256 of the text.
     pub fn digest(&self) -> Digest {
         Digest::of(self.text.as_bytes())
     }

@@ -1,5 +1,5 @@
-//! The running service. A [`TenantAuth`] is the handle that every flow receives; it holds the parts that flows share: store, settings,
-//! keys and ports. `builder.rs` makes it.
+//! The running service. A [`TenantAuth`] is the handle that every flow receives; it holds the parts that flows share: store,
+//! settings, keys and ports. `builder.rs` makes it.
 
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ impl From<Inner> for TenantAuth {
     }
 }
 
-/// What follows every commit: the worker of this process is woken, the events are counted.
+/// The follow-up of every commit: wakes the worker of this process and counts the events.
 #[derive(Debug)]
 pub(crate) struct AfterCommit {
     pub(crate) outbox_filled: watch::Sender<()>,
@@ -163,17 +163,17 @@ impl TenantAuth {
         &*self.inner.resolver
     }
 
-    /// The places of those whose webhook's host is being looked up.
+    /// The concurrency limit of name lookups for new webhooks.
     pub(crate) fn admissions(&self) -> &Semaphore {
         &self.inner.admissions
     }
 
-    /// Where webhooks may go.
+    /// The SSRF protection of webhooks.
     pub(crate) fn targets(&self) -> &Targets {
         &self.inner.targets
     }
 
-    /// Changes whenever a commit of this process left something for the worker.
+    /// Changes whenever a commit of this process left work in the outbox.
     pub(crate) fn outbox_filled(&self) -> watch::Receiver<()> {
         self.inner.outbox_filled.clone()
     }
@@ -182,22 +182,22 @@ impl TenantAuth {
         &self.inner.key_uses
     }
 
-    /// Where attempts wait for each other.
+    /// The gates of the rate limiter, at which parallel attempts wait for each other.
     pub(crate) fn gates(&self) -> &Gates {
         &self.inner.gates
     }
 
-    /// Where passwords are judged.
+    /// The threads that estimate the strength of passwords.
     pub(crate) fn estimates(&self) -> &BoundedWork {
         &self.inner.estimates
     }
 
-    /// The runtime the connections belong to.
+    /// The tokio runtime that the database connections belong to.
     pub(crate) fn runtime(&self) -> &Handle {
         &self.inner.runtime
     }
 
-    /// What the service counts.
+    /// The metrics.
     pub(crate) fn metrics(&self) -> &Metrics {
         &self.inner.metrics
     }

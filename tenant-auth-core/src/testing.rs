@@ -50,7 +50,7 @@ use crate::{
 
 /// The slug of [`TestAuth::org`].
 pub const SLUG: &str = "acme";
-/// Everybody's password.
+/// The password of every test person.
 pub const PASSWORD: &str = "mauve-otter-plinth-42";
 
 /// A service with an organization, its admin and its member. The file goes with it.
@@ -75,7 +75,7 @@ pub struct TestAuth {
     _file: TempDir,
 }
 
-/// Somebody who can log in.
+/// A person who can log in.
 #[derive(Debug, Clone)]
 pub struct TestPerson {
     /// `usr_…`
@@ -133,7 +133,7 @@ impl TestAuth {
         Self { auth, clock, mails, sender, resolver, org, admin, member, _file: file }
     }
 
-    /// Somebody more; their address is their first name's, `grace@acme.example` for `Grace Hopper`.
+    /// Adds a person; the address is the first name's, `grace@acme.example` for `Grace Hopper`.
     ///
     /// # Panics
     /// When the name is none, or taken.
@@ -141,10 +141,10 @@ impl TestAuth {
         person(&self.auth, name, role).await
     }
 
-    /// A new session of somebody.
+    /// Logs a person in: the tokens of a new session.
     ///
     /// # Panics
-    /// When they are not let in.
+    /// When the login is refused.
     pub async fn login(&self, person: &TestPerson) -> Tokens {
         let (email, password) = (person.email.clone(), person.password.clone());
         match self.org.login(Credentials { email, password, client: Client::default() }).await {
@@ -153,7 +153,7 @@ impl TestAuth {
         }
     }
 
-    /// Somebody in a new session.
+    /// A person as a member with a new session.
     ///
     /// # Panics
     /// As [`TestAuth::login`].
@@ -199,7 +199,7 @@ impl TestAuth {
         totp.generate(u64::try_from(self.clock.now().secs()).expect("a time after 1970")).to_string()
     }
 
-    /// Suspends somebody, or reactivates them, as an org_admin does.
+    /// Suspends or reactivates a person, as an org_admin does.
     ///
     /// # Panics
     /// When the admin may not.

@@ -1,8 +1,9 @@
-//! The three session tokens: JWTs signed with Ed25519 (behaviour.md, B31 and B32). A token is an assertion, never the truth:
-//! whoever reads one compares its generation with the session's row. Access tokens are signed by keys that the JWKS shows;
-//! refresh tokens by keys that it never does.
+//! Session tokens: access, refresh and partial tokens, JWTs signed with Ed25519 (behaviour.md, B31 and B32). A token is an
+//! assertion, never the truth: its reader compares its generation with the session's row. Access tokens are signed by keys that the
+//! JWKS shows; refresh tokens by keys that are never published.
 //!
-//! A generation's tokens depend on the session's row alone, so that asking twice within the grace gets the same tokens twice.
+//! A generation's tokens are computed from the session's row alone, so that two refreshes within the reuse grace get the same
+//! tokens (refresh token rotation: `account/refresh.rs`).
 
 use std::{collections::HashMap, fmt, time::Duration};
 
@@ -22,7 +23,7 @@ use crate::{
     time::Timestamp,
 };
 
-/// What a signing key signs; keys of one purpose never verify another's tokens.
+/// The purpose of a signing key; a key of one purpose never verifies a token of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Purpose {
     /// Access tokens; the public half stands in the JWKS.
@@ -42,7 +43,7 @@ impl Purpose {
     }
 }
 
-/// The pair a session lives by.
+/// The access and refresh token of a session.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Tokens {
@@ -50,13 +51,14 @@ pub struct Tokens {
     pub access: SignedToken,
     /// Long-lived; only good for the next pair.
     pub refresh: SignedToken,
-    /// When the access token ends.
+    /// When the access token expires.
     pub access_expires_at: Timestamp,
-    /// When the refresh token ends.
+    /// When the refresh token expires.
     pub refresh_expires_at: Timestamp,
 }
 
-/// What an access token claims. It carries no email, name, role or metadata: those are looked up when they are asked for.
+/// The claims of an access token. It carries no email, name, role or metadata: those are looked up when they are needed, so that
+/// they are never stale.
 #[derive(Debug, Serialize, Deserialize)]
 struct AccessClaims {
     iss: String,
@@ -97,7 +99,7 @@ struct PartialClaims {
     exp: i64,
 }
 
-/// What a person holds between the two steps of a login.
+/// The partial token: what a person holds between the two steps of a login.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PartialToken {
@@ -107,7 +109,7 @@ pub struct PartialToken {
     pub expires_at: Timestamp,
 }
 
-/// What a genuine, unexpired access token says.
+/// A genuine, unexpired access token, decoded.
 #[derive(Debug, Clone)]
 pub(crate) struct AccessToken {
     pub(crate) user: UserId,
@@ -116,7 +118,7 @@ pub(crate) struct AccessToken {
     pub(crate) generation: i64,
 }
 
-/// What a genuine, unexpired refresh token says.
+/// A genuine, unexpired refresh token, decoded.
 #[derive(Debug, Clone)]
 pub(crate) struct RefreshToken {
     pub(crate) session: SessionId,
@@ -251,7 +253,7 @@ impl Signer {
         Ok(PartialToken { token: self.sign(Purpose::Internal, PARTIAL_TYPE, &claims)?, expires_at })
     }
 
-    /// Which login waits; `None` for anything but a genuine partial token that has not expired.
+    /// The pending login of a partial token; `None` for anything but a genuine partial token that has not expired.
     pub(crate) fn read_partial(&self, token: &str, now: Timestamp) -> Option<SessionId> {
         let claims: PartialClaims = self.read(Purpose::Internal, PARTIAL_TYPE, token)?;
         let valid = now < Timestamp::from_secs(claims.exp) && claims.aud == self.issuer;
@@ -269,7 +271,7 @@ impl Signer {
         })
     }
 
-    /// Whether this is an access token of ours, be it expired.
+    /// Whether this is an access token that we signed, expired or not.
     #[cfg(feature = "http")]
     pub(crate) fn signed_access(&self, token: &str) -> bool {
         self.read::<AccessClaims>(Purpose::Access, ACCESS_TYPE, token).is_some()

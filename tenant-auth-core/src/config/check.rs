@@ -1,4 +1,4 @@
-//! Validation of a [`Config`]: what could not work, or would not be safe, is refused before anything starts.
+//! Validation of a [`Config`]: refuses values that could not work or would not be safe, before anything starts.
 
 use std::time::Duration;
 

@@ -69,7 +69,7 @@ pub struct Organizations {
     pub max_api_keys: u32,
     /// Webhooks that one organization may have. Default 10.
     pub max_webhooks: u32,
-    /// The organization whose members may be operators of the deployment. Default none: then nobody is an operator over HTTP.
+    /// The organization whose members may be operators of the deployment. Default none: then there are no operators over HTTP.
     pub operator_org: Option<Slug>,
 }
 

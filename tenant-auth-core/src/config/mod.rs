@@ -1,5 +1,5 @@
-//! What an operator may decide about the service, in groups. Every field has a default that is safe to run with;
-//! [`Config::check`] refuses what could not work or would not be safe.
+//! The settings of the service, in groups. Every field has a default that is safe to run with; [`Config::check`] refuses values
+//! that could not work or would not be safe.
 
 mod check;
 mod error;
