@@ -1,10 +1,11 @@
-//! Time. Every expiry, throttle and schedule asks the [`Clock`], so that a test can move time instead of waiting for it.
+//! The port for time. Every expiry, rate limiter and retry schedule asks the [`Clock`], so that a test can move time instead of
+//! waiting for it.
 
 use std::fmt;
 
 use crate::time::Timestamp;
 
-/// Tells the time.
+/// A source of the current time.
 pub trait Clock: fmt::Debug + Send + Sync {
     /// The current time.
     fn now(&self) -> Timestamp;

@@ -1,8 +1,8 @@
-//! Chance. Ids, tokens, keys and nonces draw from here and nowhere else.
+//! The port for randomness. Ids, tokens, keys and nonces draw from it alone, so that a test can repeat them.
 
 use std::fmt;
 
-/// Fills buffers with unpredictable bytes.
+/// A source of unpredictable bytes.
 pub trait Entropy: fmt::Debug + Send + Sync {
     /// Overwrites the whole of `buffer` with bytes fit for cryptographic keys.
     fn fill(&self, buffer: &mut [u8]);
@@ -20,7 +20,7 @@ impl Entropy for OsEntropy {
     }
 }
 
-/// The same bytes at every run; for tests only.
+/// A seeded generator that gives the same bytes at every run; for tests only.
 #[cfg(feature = "testing")]
 #[derive(Debug)]
 pub struct SeededEntropy(std::sync::Mutex<rand::rngs::StdRng>);

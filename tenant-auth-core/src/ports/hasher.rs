@@ -18,18 +18,18 @@ use crate::{
     secret::{Password, StoredPassword},
 };
 
-/// What checking a password found.
+/// The result of checking a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// The right password.
     Match,
     /// The right password, hashed with weaker parameters than today's: hash it again.
     MatchOutdated,
-    /// Another password.
+    /// The wrong password.
     Mismatch,
 }
 
-/// Turns passwords into what may be stored, and back into a verdict.
+/// The port for password hashing.
 #[async_trait]
 pub trait PasswordHasher: fmt::Debug + Send + Sync {
     /// Hashes a new password.
@@ -38,8 +38,8 @@ pub trait PasswordHasher: fmt::Debug + Send + Sync {
     /// [`Error::Unavailable`] when too many hashes are waiting.
     async fn hash(&self, password: &Password) -> Result<StoredPassword, Error>;
 
-    /// Compares. With `None` it does the same work on a decoy and finds a mismatch: the time of an answer tells nobody whether
-    /// an account exists.
+    /// Compares a password with a stored hash. With `None` it does the same work on a decoy and finds a mismatch, so that the
+    /// response time does not tell whether an account exists.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when too many hashes are waiting.
@@ -85,7 +85,7 @@ impl Argon2Hasher {
         Self::metered(cost, pepper, WorkMeter::unread())
     }
 
-    /// The same, counted by `meter`.
+    /// [`Self::new`] with a meter.
     pub(crate) fn metered(cost: Argon2Params, pepper: Option<&str>, meter: WorkMeter) -> Result<Self, SetupError> {
         let params = Params::new(cost.memory_kib, cost.iterations, cost.parallelism, None)
             .map_err(|error| ConfigError::new(Setting::Argon2, error.to_string()))?;

@@ -1,4 +1,4 @@
-//! Mail on its way out. The worker hands a [`Message`] over and records the outcome; retries are the worker's business.
+//! The port for sending mails. The worker hands a [`Message`] over and records the outcome; the retry schedule is the worker's.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub struct Message {
     pub subject: String,
     /// The plain-text body.
     pub text: String,
-    /// The HTML body, saying the same.
+    /// The HTML body, with the same content.
     pub html: String,
 }
 
@@ -25,14 +25,14 @@ impl fmt::Debug for Message {
     }
 }
 
-/// Why a mail was not taken.
+/// Why a mail was not accepted.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum MailError {
-    /// The recipient's server refused for good (SMTP 5xx): do not try again.
+    /// A permanent refusal (SMTP 5xx): do not try again.
     #[error("refused for good: {0}")]
     Permanent(String),
-    /// Nobody answered, or asked to come back (SMTP 4xx): try again later.
+    /// A transient failure, no answer or SMTP 4xx: try again later.
     #[error("not now: {0}")]
     Transient(String),
 }
@@ -47,14 +47,14 @@ pub trait Mailer: fmt::Debug + Send + Sync {
     async fn send(&self, message: &Message) -> Result<(), MailError>;
 }
 
-/// Keeps what it is given, newest last, at most 1,000 messages; for tests.
+/// A test double: keeps the newest 1,000 messages.
 #[derive(Debug, Default)]
 #[cfg(feature = "testing")]
 pub struct RecordingMailer(std::sync::Mutex<std::collections::VecDeque<Message>>);
 
 #[cfg(feature = "testing")]
 impl RecordingMailer {
-    /// Everything sent so far, oldest first.
+    /// All messages so far, oldest first.
     pub fn sent(&self) -> Vec<Message> {
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).iter().cloned().collect()
     }

@@ -1,6 +1,6 @@
-//! Where the outside world comes in: time, chance, password hashing, mail and webhooks. Each port is a trait with the
-//! implementation we ship and, behind the feature `testing`, a double that records or obeys. They are `Arc<dyn …>` inside the service, so that a
-//! host replaces one without a type parameter anywhere.
+//! Ports: the interfaces to the outside world (time, randomness, password hashing, mail, name resolution and webhooks). Each port
+//! is a trait with the implementation we ship and, behind the feature `testing`, a test double. They are `Arc<dyn …>` inside the
+//! service, so that a host replaces one without a type parameter anywhere.
 
 mod clock;
 mod entropy;

@@ -1,5 +1,5 @@
-//! Names to addresses. A webhook's host is resolved through this port and the answer is vetted before anything connects, so
-//! that a test can let a name move between two answers.
+//! The port for name resolution. A webhook's host is resolved through this port and the addresses are vetted before anything
+//! connects (SSRF protection); a test can change a name's addresses between two answers.
 
 use std::{fmt, io, net::IpAddr};
 
@@ -8,10 +8,10 @@ use async_trait::async_trait;
 /// Resolves host names.
 #[async_trait]
 pub trait Resolver: fmt::Debug + Send + Sync {
-    /// Every address of a name, in the order in which to try them; the caller bounds the time.
+    /// All addresses of a name, in the order in which to try them; the caller limits the time.
     ///
     /// # Errors
-    /// Whatever the system says when the name has no addresses or nobody answers; all of it means "unreachable".
+    /// The system's error when the name has no addresses or no server answers; the caller takes each of them for "unreachable".
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>>;
 }
 
@@ -26,7 +26,7 @@ impl Resolver for SystemResolver {
     }
 }
 
-/// Answers as a test told it: each answer of a name once, the last one for ever. Other names do not exist.
+/// A test double that answers as a test told it: each answer of a name once, the last one for ever. Other names do not exist.
 #[cfg(any(test, feature = "testing"))]
 #[derive(Debug, Default)]
 pub struct ScriptedResolver(std::sync::Mutex<std::collections::HashMap<String, std::collections::VecDeque<Vec<IpAddr>>>>);

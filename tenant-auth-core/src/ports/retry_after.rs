@@ -1,16 +1,16 @@
-//! The `Retry-After` header of RFC 9110, section 10.2.3: a number of seconds or a date in any of the three forms that HTTP has
-//! had. It comes from a stranger, so whatever is neither is no wish at all.
+//! The `Retry-After` header of RFC 9110, section 10.2.3: a number of seconds or a date in any of the three forms of HTTP dates. A
+//! stranger sends it, so any other value is ignored.
 
 use std::time::{Duration, UNIX_EPOCH};
 
 use crate::time::Timestamp;
 
-/// When a receiver wants to be tried again.
+/// When a receiver wants the next attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryAfter {
     /// This long after its answer.
     In(Duration),
-    /// At this time by its own clock.
+    /// At this time, by the receiver's clock.
     At(Timestamp),
 }
 
@@ -26,7 +26,7 @@ impl RetryAfter {
         Some(Self::At(Timestamp::from_secs(i64::try_from(seconds).ok()?)))
     }
 
-    /// How long that is from `now`; zero when it has passed. There is no upper bound: the caller has one.
+    /// The wait from `now`; zero when the time has passed. There is no upper bound: the caller has one.
     pub fn wait(self, now: Timestamp) -> Duration {
         match self {
             Self::In(duration) => duration,

@@ -1,6 +1,6 @@
-//! Webhooks on their way out. The worker vets the target, hands a [`WebhookRequest`] over and records the outcome; retries,
-//! signatures and the choice of addresses are its business. What comes back is a status and a wish, never a body: nobody may
-//! use a webhook to read what an internal service says.
+//! The port for sending webhooks. The worker vets the target (SSRF protection), hands a [`WebhookRequest`] over and records the
+//! outcome; the retry schedule, signatures and the choice of addresses are the worker's. A sender returns a status and a
+//! `Retry-After`, never a body, so that no one can use a webhook to read what an internal service says.
 
 use std::{fmt, net::SocketAddr, time::Duration};
 
@@ -12,13 +12,13 @@ use super::RetryAfter;
 /// One attempt at one delivery: a POST of JSON.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookRequest {
-    /// Where to; http or https.
+    /// The URL; http or https.
     pub url: Url,
     /// Headers beside `Host`, `Content-Length` and `User-Agent`.
     pub headers: Vec<(&'static str, String)>,
     /// The payload, byte for byte as it was signed.
     pub body: String,
-    /// Bounds the whole attempt: connecting, TLS, writing and the answer.
+    /// The time limit of the whole attempt: connecting, TLS, writing and the answer.
     pub timeout: Duration,
     /// The addresses of the URL's host that were vetted for this attempt, with its port. Connect to nothing else.
     pub addresses: Vec<SocketAddr>,
@@ -30,22 +30,22 @@ impl fmt::Debug for WebhookRequest {
     }
 }
 
-/// What a receiver answered.
+/// A receiver's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WebhookResponse {
-    /// The HTTP status; what counts as success is the caller's business.
+    /// The HTTP status; the caller decides which ones are a success.
     pub status: u16,
-    /// When it wants to be tried again, if it said so in a way that can be read.
+    /// The `Retry-After` of the answer, if it has one that can be read.
     pub retry_after: Option<RetryAfter>,
 }
 
 /// Why there is no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
-    /// The target is one that webhooks must not reach; nothing was sent.
+    /// SSRF protection forbids the target; nothing was sent.
     #[error("blocked")]
     Blocked,
-    /// The name has no address, nobody listens, or the connection ended without an answer that is HTTP.
+    /// The name has no address, no server listens there, or the connection ended without an HTTP answer.
     #[error("unreachable")]
     Unreachable,
     /// The answer did not come in time.
@@ -57,7 +57,7 @@ pub enum SendError {
 }
 
 impl SendError {
-    /// The word of `lastError` (behaviour.md, B109).
+    /// The text of the error in `lastError` (behaviour.md, B109).
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Blocked => "blocked",
@@ -78,7 +78,7 @@ pub trait Sender: fmt::Debug + Send + Sync {
     async fn send(&self, request: WebhookRequest) -> Result<WebhookResponse, SendError>;
 }
 
-/// Keeps what it is given, newest last, at most 1,000 requests, and answers as a test told it; for tests.
+/// A test double: keeps the newest 1,000 requests and answers as a test told it.
 #[cfg(feature = "testing")]
 #[derive(Debug, Default)]
 pub struct RecordingSender {
@@ -96,22 +96,22 @@ struct Script {
 
 #[cfg(feature = "testing")]
 impl RecordingSender {
-    /// Everything sent so far, oldest first; attempts that are held included.
+    /// All requests so far, oldest first; attempts that are held included.
     pub fn sent(&self) -> Vec<WebhookRequest> {
         self.script().sent.iter().cloned().collect()
     }
 
-    /// Appends an answer of `url`: each is given once, the last one for ever. Without any, the answer is 200.
+    /// Appends an answer of `url`: each answer is given once, the last one for ever. Without any, the answer is 200.
     pub fn answer(&self, url: &str, answer: Result<WebhookResponse, SendError>) {
         self.script().answers.entry(url.to_owned()).or_default().push_back(answer);
     }
 
-    /// Lets `url` hang: attempts at it do not end, whatever their timeout, until [`RecordingSender::release`].
+    /// Makes `url` hang: attempts at it do not end, however long their timeout, until [`RecordingSender::release`].
     pub fn hold(&self, url: &str) {
         self.script().held.insert(url.to_owned());
     }
 
-    /// Lets the attempts at `url` that hang, and all later ones, be answered.
+    /// Answers the attempts at `url` that hang, and all later ones.
     pub fn release(&self, url: &str) {
         self.script().held.remove(url);
         self.released.notify_waiters();

@@ -1,5 +1,5 @@
-//! The shipped mailer: SMTP through lettre, text and HTML alternatives. Each mail has a connection of its own: one that was cut off in
-//! the middle of a conversation would answer the next mail with what it still owes the last.
+//! The shipped mailer: SMTP through lettre, text and HTML alternatives. Each mail has a connection of its own: a connection that
+//! was interrupted in the middle of a conversation would answer the next mail with the replies it still owes the last.
 
 use std::time::Duration;
 
@@ -18,10 +18,10 @@ use url::Url;
 use super::{MailError, Mailer, Message};
 use crate::value::is_loopback_for_secrets;
 
-/// Connecting to the server may take this long; the worker bounds the conversation.
+/// The time limit for connecting; the worker limits the whole conversation.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Sends through one SMTP server.
+/// A mailer that sends through one SMTP server.
 #[derive(Debug)]
 pub struct SmtpMailer {
     transport: AsyncSmtpTransport<Tokio1Executor>,
@@ -90,7 +90,7 @@ impl Mailer for SmtpMailer {
     }
 }
 
-/// The server's code, or the kind of failure. Never its words: servers quote addresses, and filters quote links.
+/// The server's status code, or the kind of failure. Never the server's text: servers quote addresses, and filters quote links.
 fn cause(error: &lettre::transport::smtp::Error) -> String {
     match error.status() {
         Some(code) => format!("the mail server answered {code}"),

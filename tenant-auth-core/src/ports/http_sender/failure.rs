@@ -1,12 +1,12 @@
-//! Which of the four words an error of the HTTP stack is. The stack wraps one error in another, the deepest knows best, and
-//! `io::Error` hides the one inside from `source()`.
+//! The translation of an error of the HTTP stack to a [`SendError`]. The stack wraps one error in another and the innermost is the
+//! most exact; `io::Error` hides its inner error from `source()`.
 
 use std::{error::Error, io};
 
 use super::pinned::NotVetted;
 use crate::ports::SendError;
 
-/// The word for `error`.
+/// The translation of one error.
 pub(super) fn of(error: reqwest::Error) -> SendError {
     if error.is_builder() {
         // Our own defect: a header that is none, or a URL that the HTTP stack does not take.

@@ -1,6 +1,6 @@
-//! The shipped sender: HTTP/1.1 through reqwest, TLS with rustls. A receiver is a stranger that our server was told to call, so
-//! a connection leads to an address vetted for this attempt, no redirect and no proxy can change that, and whatever the
-//! receiver does costs at most the attempt's time and some hundred kilobytes.
+//! The shipped webhook sender: HTTP/1.1 through reqwest, TLS with rustls. A receiver is a stranger that our server was told to call
+//! (SSRF), so a connection leads only to an address vetted for this attempt, no redirect and no proxy can change that, and a
+//! hostile receiver costs at most the attempt's time and some hundred kilobytes.
 
 mod failure;
 mod pinned;
@@ -29,22 +29,22 @@ use self::pinned::Pinned;
 use super::{RetryAfter, SendError, Sender, WebhookRequest, WebhookResponse};
 
 const PRODUCT: &str = concat!("tenant-auth/", env!("CARGO_PKG_VERSION"));
-/// Connecting and TLS, all addresses of a host together: hyper shares it out among them, so that one that swallows packets
-/// leaves time for the next.
+/// The time limit for connecting and TLS, for all addresses of a host together. hyper divides it among the addresses, so that an
+/// address that swallows packets leaves time for the next one.
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
-/// A connection is closed when unused for this long, and given to no new attempt this long after its pool was opened, however
-/// busy it is: its address was vetted for the attempt that opened it, and names move.
+/// The idle timeout of a connection, and the age of a pool at which it gets no new attempts, however busy it is: a connection's
+/// address was vetted for the attempt that opened it, and DNS answers change.
 const REUSED_FOR: Duration = Duration::from_secs(30);
-/// Unused connections kept for one receiver.
+/// The most idle connections kept for one receiver.
 const IDLE_PER_HOST: usize = 2;
-/// Connections one pool may open; with it, how many can be left idle.
+/// The most connections one pool may open; this also limits how many can be idle.
 const OPENED_BY_ONE_POOL: u32 = 256;
-/// So much of an answer's body is read, for the connection's sake alone: one with more to say is closed.
+/// The most bytes read of an answer's body, only so that the connection can be reused; a connection with a longer body is closed.
 const READ_OF_A_BODY: usize = 4 * 1024;
-/// A body that has not ended this long after the status is cut off.
+/// The time limit for the body after the status.
 const BODY_WITHIN: Duration = Duration::from_millis(500);
 
-/// Sends webhooks over HTTP. Clone the `Arc` it is in: connections are shared.
+/// A sender of webhooks over HTTP. Clone the `Arc` it is in: connections are shared.
 #[derive(Debug)]
 pub struct HttpSender {
     tls: ClientConfig,
@@ -52,7 +52,7 @@ pub struct HttpSender {
     pool: Mutex<Pool>,
 }
 
-/// A client with its connections, replaced before they grow old or many.
+/// An HTTP client with its connection pool, replaced before its connections grow old or many.
 #[derive(Debug, Clone)]
 struct Pool {
     client: Client,
@@ -103,7 +103,7 @@ impl HttpSender {
         Ok(Self { tls, reused_for: REUSED_FOR, pool: Mutex::new(pool) })
     }
 
-    /// The client to use now. One that is replaced closes its connections once its last attempt is over.
+    /// The client to use now. A replaced client closes its connections once its last attempt is over.
     fn client(&self) -> reqwest::Result<Pool> {
         let mut pool = self.pool.lock().unwrap_or_else(PoisonError::into_inner);
         if pool.since.elapsed() >= self.reused_for || pool.opened.load(Ordering::Relaxed) >= OPENED_BY_ONE_POOL {

@@ -1,6 +1,7 @@
-//! Keeps an attempt to its vetted addresses. reqwest asks its resolver while the attempt's own task polls it, so the addresses
-//! travel beside the attempt and never through a table that another attempt could change; asked outside any attempt, the
-//! resolver knows nothing. A host that is an address never reaches a resolver and is compared here before anything happens.
+//! DNS pinning: an attempt connects only to its vetted addresses, so that a DNS answer that changes after the check (DNS rebinding)
+//! has no effect. reqwest asks its resolver while the attempt's own task polls it, so the addresses travel beside the attempt and
+//! never through a table that another attempt could change; outside an attempt, the resolver knows no address. A URL whose host is
+//! an address never reaches a resolver; that address is compared here before anything happens.
 
 use std::{
     future::Future,
@@ -20,7 +21,7 @@ tokio::task_local! {
     static PINNED: Pinned;
 }
 
-/// Where one attempt may connect to.
+/// The addresses that one attempt may connect to.
 #[derive(Debug, Clone)]
 pub(super) struct Pinned {
     host: String,
@@ -61,18 +62,18 @@ fn literal(url: &Url) -> Option<IpAddr> {
     }
 }
 
-/// Was asked for an address that no attempt has vetted.
+/// The resolver was asked for a name that no attempt has vetted.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("the address was not vetted")]
 pub(super) struct NotVetted;
 
-/// The resolver of every client: hands out what the attempt that asks was given, and asks nobody itself.
+/// The resolver of every HTTP client: returns the vetted addresses of the current attempt and sends no DNS query.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Addresses;
 
 impl Resolve for Addresses {
     fn resolve(&self, name: Name) -> Resolving {
-        // Read here and not in the future: this call is made by the attempt's task, whoever polls what it returns.
+        // Read here and not in the future: the attempt's task makes this call, but another task may poll the future.
         let addresses = PINNED.try_with(|pinned| {
             (pinned.host == name.as_str()).then(|| {
                 pinned.opened.fetch_add(1, Ordering::Relaxed);
