@@ -1,5 +1,5 @@
-//! The few answers that are the program's own and not the service's: health, the developer's mailbox, and everything outside
-//! the API. They look like the API's (behaviour.md, B2 and B3): its envelope, its headers.
+//! Responses of the program itself rather than of the service: health, the developer's mailbox, and paths outside the API. They
+//! have the API's envelope and headers (behaviour.md, B2 and B3).
 
 use axum::{
     body::Body,
@@ -28,12 +28,12 @@ pub(crate) fn error(status: StatusCode, code: &str, message: &str) -> Response {
     json(status, &refusal)
 }
 
-/// Nothing of ours is here.
+/// 404: the path has no route.
 pub(crate) async fn not_found() -> Response {
     error(StatusCode::NOT_FOUND, "not_found", "There is nothing at this path. The API lies below /api/v1 of the public URL.")
 }
 
-/// Something is here, for other methods. The router adds `Allow`.
+/// 405: the path has routes for other methods. The router adds `Allow`.
 pub(crate) async fn method_not_allowed() -> Response {
     error(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "This path does not answer this method. See the Allow header.")
 }

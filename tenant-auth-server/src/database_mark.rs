@@ -1,5 +1,5 @@
-//! A mark beside a SQLite file, which says that the file has been there. A file that is gone while its mark is left was lost, not never
-//! made: an empty database in its place would look like a working service in which nobody has an account.
+//! A marker file beside a SQLite file, which records that the database existed. When the marker exists and the database does not,
+//! the database was lost: an empty one in its place would look like a working service in which no person has an account.
 
 use std::{fs, path::PathBuf};
 
@@ -8,7 +8,7 @@ use crate::settings::{DATABASE_URL, Refused};
 const TEXT: &str = "The database beside this file was opened by tenant-auth-server. While this file is here and the database is not, the\n\
                     server refuses to start with an empty one. Remove this file together with the database.\n";
 
-/// Where the mark of a database is; none for a database that is no file.
+/// The path of a database's marker; `None` for a database that is no file.
 #[derive(Debug)]
 pub(crate) struct DatabaseMark(Option<PathBuf>);
 
@@ -32,7 +32,7 @@ impl DatabaseMark {
         Ok(Self(Some(mark)))
     }
 
-    /// Leaves the mark: the database was opened.
+    /// Writes the marker after the database was opened.
     pub(crate) fn keep(&self) {
         let Some(mark) = self.0.as_ref().filter(|mark| !mark.exists()) else { return };
         if let Err(error) = fs::write(mark, TEXT) {

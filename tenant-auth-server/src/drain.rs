@@ -1,6 +1,6 @@
-//! Stopping without dropping anybody. On SIGTERM or SIGINT the server first says so (`/health/ready` turns 503) and goes on
-//! answering for a notice, so that load balancers look elsewhere before the port closes; then it stops accepting, lets go of idle
-//! connections and finishes requests in flight; and 30 s later it ends whatever is left. A second signal ends it at once.
+//! Graceful shutdown. On SIGTERM or SIGINT the server first reports that it stops (`/health/ready` turns 503) and goes on answering
+//! for a notice, so that load balancers choose another server before the port closes; then it stops accepting, closes idle
+//! connections and finishes requests in flight; 30 s later it closes the rest. A second signal ends it at once.
 
 use std::time::Duration;
 
@@ -11,20 +11,20 @@ use tokio::{
 
 use crate::failure::Failure;
 
-/// How long requests in flight may take, after the notice (behaviour.md, B125).
+/// The time limit of requests in flight, after the notice (behaviour.md, B125).
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How far the stop has come.
+/// The phase of the shutdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     Serving,
-    /// Not ready any more; everything is still answered.
+    /// Not ready any more; every request is still answered.
     Draining,
-    /// Nothing is accepted any more.
+    /// No connection is accepted any more.
     Closed,
 }
 
-/// The stop of one server, seen by all its parts.
+/// The shutdown of one server, shared by all its parts.
 #[derive(Debug, Clone)]
 pub(crate) struct Drain {
     phase: watch::Sender<Phase>,
@@ -32,17 +32,17 @@ pub(crate) struct Drain {
 }
 
 impl Drain {
-    /// A server that is not stopping. `notice` is how long it will go on answering once it says that it stops.
+    /// A server that is not stopping. `notice` is how long it goes on answering after it reports that it stops.
     pub(crate) fn new(notice: Duration) -> Self {
         Self { phase: watch::Sender::new(Phase::Serving), notice }
     }
 
-    /// Whether a stop has begun.
+    /// Whether the shutdown has begun.
     pub(crate) fn has_begun(&self) -> bool {
         *self.phase.borrow() > Phase::Serving
     }
 
-    /// Resolves when nothing more is to be accepted, and the worker is to claim nothing more.
+    /// Resolves when no more connections are to be accepted and no more work is to be claimed by the worker.
     pub(crate) fn closed(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut phases = self.phase.subscribe();
         async move {
@@ -51,21 +51,21 @@ impl Drain {
         }
     }
 
-    /// Begins the stop; returns when the listener may go. The whole notice is waited for, for between two requests there are none in
-    /// flight, and a load balancer still sends the next one here.
+    /// Begins the shutdown; returns when the listener may close. The whole notice is waited for, even with no request in flight: a
+    /// load balancer may still send the next one here.
     pub(crate) async fn begin(&self) {
         self.phase.send_replace(Phase::Draining);
         tokio::time::sleep(self.notice).await;
         self.phase.send_replace(Phase::Closed);
     }
 
-    /// How long a stop may take in all.
+    /// The time limit of the whole shutdown.
     pub(crate) fn patience(&self) -> Duration {
         self.notice + PATIENCE
     }
 }
 
-/// SIGTERM and SIGINT, caught from the moment this exists.
+/// Signal handlers for SIGTERM and SIGINT, in force as long as this value exists.
 #[derive(Debug)]
 pub(crate) struct Signals {
     terminate: Signal,
@@ -82,7 +82,7 @@ impl Signals {
         Ok(Self { terminate: take(SignalKind::terminate())?, interrupt: take(SignalKind::interrupt())? })
     }
 
-    /// The next of them.
+    /// The next signal.
     pub(crate) async fn received(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}

@@ -1,5 +1,5 @@
-//! What ends the program with an error. The text goes to stderr and says what to do; causes that the API hides from strangers
-//! are told here, because whoever runs the program is the operator.
+//! Errors that end the program. The text goes to stderr and says what to do; it names causes that the API hides from clients,
+//! because its reader is the operator.
 
 use std::{io, net::SocketAddr};
 
@@ -25,18 +25,18 @@ pub(crate) enum Failure {
     /// An operation was refused.
     #[error(transparent)]
     Refused(Error),
-    /// Somebody else listens there.
+    /// Another process listens on this address.
     #[error("{0} is in use by another program. Stop that one or choose another address with {1}.")]
     AddressInUse(SocketAddr, &'static str),
-    /// The operating system refused something.
+    /// The operating system refused an operation.
     #[error("{doing} failed: {cause}")]
     System {
-        /// What was being done, with the name of what it was done to.
+        /// The operation, with the name of its object.
         doing: String,
         /// The system's answer.
         cause: io::Error,
     },
-    /// The command line asks for something that cannot be had.
+    /// The command line asks for something impossible.
     #[error("{0}")]
     Usage(String),
 }

@@ -1,5 +1,6 @@
-//! What load balancers and supervisors ask. Live: this process answers, whatever the database does, so that nobody restarts a
-//! healthy server for a database's sake. Ready: it can serve now (database, migrations, keys) and is not about to stop.
+//! Health checks for load balancers and supervisors. Liveness: this process answers, even while the database does not, so that a
+//! supervisor does not restart a healthy server because of its database. Readiness: the process can serve now (database,
+//! migrations, keys) and is not about to stop.
 
 use axum::{Router, extract::State, http::StatusCode, response::Response, routing::get};
 use serde_json::json;
@@ -13,7 +14,7 @@ struct Health {
     drain: Drain,
 }
 
-/// `/health/live` and `/health/ready`.
+/// The routes `/health/live` and `/health/ready`.
 pub(crate) fn routes(auth: TenantAuth, drain: Drain) -> Router {
     Router::new().route("/health/live", get(live)).route("/health/ready", get(ready)).with_state(Health { auth, drain })
 }

@@ -1,5 +1,5 @@
-//! Log lines go to stderr: stdout belongs to what a command was asked for. With the format `json` every line is one JSON object, those
-//! of the start, of a refusal to start and of a panic included, so that whatever collects them needs one parser.
+//! Logging, to stderr: stdout is for the output of commands. With the format `json` every line is one JSON object, also at the
+//! start, at a refusal to start and at a panic, so that a log collector needs one parser.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -12,7 +12,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::settings::LogFormat;
 
-/// Starts writing log lines. Does nothing when it was done before.
+/// Starts logging. Does nothing when logging has already started.
 pub(crate) fn start(filter: &str, format: LogFormat) {
     let builder = tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new(filter))
@@ -25,21 +25,21 @@ pub(crate) fn start(filter: &str, format: LogFormat) {
         if format == LogFormat::Json || IS_JSON.load(Ordering::Relaxed) { builder.json().try_init() } else { builder.try_init() };
 }
 
-/// Whether lines that are no log lines are JSON objects, too.
+/// Whether lines outside the log (refusals, panics) are JSON objects, too.
 static IS_JSON: AtomicBool = AtomicBool::new(false);
 
-/// From here on lines are JSON objects.
+/// Makes these lines JSON objects from now on.
 pub(crate) fn speak_json() {
     IS_JSON.store(true, Ordering::Relaxed);
     std::panic::set_hook(Box::new(|panic| tell(io::stderr(), "ERROR", &panic.to_string())));
 }
 
-/// Tells something on stdout: where the server listens. Where stdout is closed, the log tells.
+/// Prints to stdout where the server listens. When stdout is closed, the log tells it.
 pub(crate) fn announce(line: &str) {
     tell(io::stdout(), "INFO", line);
 }
 
-/// Tells why the program ends. Where stderr is closed, the exit code still tells.
+/// Prints to stderr why the program ends. When stderr is closed, the exit code still tells it.
 pub(crate) fn complain(text: &str) {
     for line in text.lines() {
         match IS_JSON.load(Ordering::Relaxed) {
@@ -49,7 +49,7 @@ pub(crate) fn complain(text: &str) {
     }
 }
 
-/// A line that cannot be written is lost and nothing else.
+/// Writes a line. A line that cannot be written is lost, without further effect.
 fn tell(mut to: impl Write, level: &str, line: &str) {
     let _ = match IS_JSON.load(Ordering::Relaxed) {
         true => writeln!(to, "{}", json!({ "level": level, "fields": { "message": line }, "target": "tenant_auth_server" })),
@@ -57,7 +57,7 @@ fn tell(mut to: impl Write, level: &str, line: &str) {
     };
 }
 
-/// Says what is worth a look.
+/// Logs warnings.
 pub(crate) fn warn_of(warnings: &[String]) {
     for warning in warnings {
         tracing::warn!("{warning}");

@@ -1,5 +1,5 @@
-//! Tenant Auth as a program: `dev` to try it, `serve` to run it, and the operator's commands. Everything the service decides is
-//! decided in the core; here are settings, start and stop, and what is printed.
+//! Tenant Auth as a program: `dev` to try it, `serve` to run it, and the operator's commands. The core decides what the service
+//! does; this crate has settings, start, shutdown and output.
 
 mod answer;
 mod cli;

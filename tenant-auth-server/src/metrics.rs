@@ -1,5 +1,5 @@
-//! What Prometheus asks. It has a listener of its own, so that the metrics are not where the public is, and the API is not where the
-//! metrics are. The listener also answers health checks, which must get through when the public listener's connections are taken.
+//! The metrics endpoint for Prometheus. It has a listener of its own, so that the public cannot reach the metrics. The listener
+//! also answers health checks, which must get through when the public listener has reached its connection limit.
 
 use std::{fmt::Write, sync::Arc};
 

@@ -1,5 +1,5 @@
-//! What the operating system knows of this process, under the names that Prometheus' client libraries agree on (`process_*`): memory,
-//! file descriptors, threads, processor time. Read from `/proc`; where that is not there (other systems), nothing is told.
+//! Process metrics, under the names that Prometheus' client libraries agree on (`process_*`): memory, file descriptors, threads,
+//! processor time. Read from `/proc`; on systems without it they are left out.
 
 use std::fmt::Write;
 
@@ -58,7 +58,7 @@ const METRICS: [Metric; 6] = [
     },
 ];
 
-/// All of them, as text in the OpenMetrics format.
+/// The process metrics as OpenMetrics text.
 pub(crate) fn metrics() -> String {
     let mut text = String::new();
     for Metric { name, kind, unit, help, read } in &METRICS {

@@ -1,5 +1,5 @@
-//! The production server: waits for its database, creates the tables, answers requests, works off the outbox beside them, and
-//! leaves in order when told to. Listening starts last, so that an open port means a working service.
+//! The command `serve`: the production server. It waits for its database, migrates it, answers requests, runs the worker beside
+//! them, and shuts down gracefully. Listening starts last, so that an open port means a working service.
 
 use std::{
     net::SocketAddr,
@@ -22,7 +22,7 @@ use crate::{
     settings::{self, Deployment, Input, Server},
 };
 
-/// How long a database may take to come up beside us, as when a whole machine restarts.
+/// How long the start waits for the database, as when a whole machine restarts.
 const DATABASE_PATIENCE: Duration = Duration::from_secs(30);
 const DATABASE_PAUSE: Duration = Duration::from_secs(1);
 
@@ -54,8 +54,8 @@ pub(crate) async fn run(input: &Input) -> Result<(), Failure> {
     until_stopped(opened, Front { public, metrics, rules, extra: Router::new() }, signals).await
 }
 
-/// A database that is starting too is waited for; one that refuses us is not. A SQLite file that cannot be opened will not
-/// come up by itself.
+/// Waits for a database that is starting, too; not for one that refuses us. A SQLite file that cannot be opened will not repair
+/// itself.
 async fn open_patiently(settings: &Server) -> Result<Opened, Failure> {
     let mailer = settings.mailer()?.map(|mailer| Arc::new(mailer) as Arc<dyn Mailer>);
     let deadline = Instant::now() + DATABASE_PATIENCE;
@@ -106,7 +106,7 @@ pub(crate) async fn listen(address: SocketAddr, setting: &'static str) -> Result
 
 /// Where and how the server is reached.
 pub(crate) struct Front {
-    /// By everybody.
+    /// The public listener.
     pub(crate) public: TcpListener,
     /// By Prometheus, and by health checks when the public one is overrun.
     pub(crate) metrics: Option<TcpListener>,
@@ -115,11 +115,11 @@ pub(crate) struct Front {
     pub(crate) extra: Router,
 }
 
-/// What bounds connections, and how a stop is announced.
+/// The connection limits and the notice of a shutdown.
 pub(crate) struct Rules {
-    /// The most that are open at once on the public listener.
+    /// The connection limit of the public listener.
     pub(crate) connections: usize,
-    /// Whose connections are not counted as one client's.
+    /// Trusted proxies, whose connections are not counted as one client's.
     pub(crate) proxies: Vec<IpNet>,
     /// How long a stopping server goes on answering while it says that it is not ready.
     pub(crate) drain_notice: Duration,

@@ -1,4 +1,4 @@
-//! `api-key create`: a key for an organization's backend, shown once.
+//! The command `api-key create`: a key for an organization's backend, shown once.
 
 use clap::{Args, Subcommand};
 use serde_json::json;

@@ -1,5 +1,5 @@
-//! `keys rotate`: the next signing keys take over, the old ones stay valid for the tokens they signed, and everything sealed is
-//! sealed again under the first master key. Running it again is safe; a server that runs notices within seconds.
+//! The command `keys rotate`: the next signing keys become active, the old ones still verify the tokens they signed, and every
+//! sealed value is sealed again under the first master key. Running it again is safe; a running server notices within seconds.
 
 use clap::{Args, Subcommand};
 use serde_json::json;

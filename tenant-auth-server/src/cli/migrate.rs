@@ -1,5 +1,5 @@
-//! `migrate`: the tables as this version needs them. `serve` does the same by itself; this is for who wants it done first, by a
-//! job that does not hold the master key.
+//! The command `migrate`: creates or updates the tables. `serve` does the same by itself; this command lets a job without the
+//! master key do it first.
 
 use serde_json::json;
 use tenant_auth_core::Store;

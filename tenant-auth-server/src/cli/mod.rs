@@ -105,7 +105,7 @@ enum Links {
     None,
 }
 
-/// The service as seen by whoever runs it. No mailer: what a command wants mailed waits for the server's worker.
+/// The operator's operations. Without a mailer: mails that a command causes wait in the outbox for the server's worker.
 async fn operator(input: &Input, links: Links) -> Result<Operator, Failure> {
     let deployment = settings::for_command(input, links == Links::Printed)?;
     logging::start("warn", LogFormat::Text);

@@ -1,4 +1,4 @@
-//! `openapi`: the document that the server serves, for whoever generates a client from it. Nothing is opened for it.
+//! The command `openapi`: prints the document that the server serves, for generating a client. It opens no database and no port.
 
 use tenant_auth_core::http::openapi;
 
@@ -8,7 +8,7 @@ use crate::{
     settings::{self, Input},
 };
 
-/// Where the routes lie as long as nobody says at which host.
+/// The server URL in the document when no public URL is set.
 const ANY_HOST: &str = "/api/v1";
 
 pub(super) fn run(input: &Input, format: &Format) -> Result<(), Failure> {

@@ -1,5 +1,5 @@
-//! `operator grant` and `operator revoke`: who may make and change organizations over HTTP. Only this command line decides that, and
-//! a revoked operator is refused with the next request.
+//! The commands `operator grant` and `operator revoke`: who may create and change organizations over HTTP. Only this command line
+//! decides that; a revoked operator's next request is refused.
 
 use clap::{Args, Subcommand};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! `org`: making organizations, closing and reopening them, and getting somebody in who administers them.
+//! The commands `org`: creating, suspending and reactivating organizations, and inviting an org_admin when none is left.
 
 use clap::{Args, Subcommand};
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! What a command prints, once, on stdout. It may hold the only copy of a secret, so a failure to print is a failure.
+//! The output of a command, printed once on stdout. It may hold the only copy of a secret, so a failure to print is a failure.
 
 use std::io::Write;
 

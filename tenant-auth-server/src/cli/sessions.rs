@@ -1,4 +1,4 @@
-//! `sessions revoke`: ends sessions at once, as after a leak: everybody's, one organization's or one person's.
+//! The command `sessions revoke`: ends sessions at once, as after a leak: all, one organization's or one person's.
 
 use clap::{Args, Subcommand};
 use serde_json::json;

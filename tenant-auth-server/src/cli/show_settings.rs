@@ -1,5 +1,5 @@
-//! `settings`: every setting with its value and where the value comes from, also where `serve` would refuse to start; or a settings
-//! file to start from. Nothing is opened for it.
+//! The command `settings`: every setting with its value and where the value comes from, also when `serve` would refuse to start; or
+//! a settings file to start from. It opens no database and no port.
 
 use clap::Args;
 use serde_json::json;

@@ -1,5 +1,6 @@
-//! `user reset-2fa` and `user delete`, for a device and an account that are gone, and `user create`: an account with a password, a member at once, its address unverified. The password comes on stdin, where
-//! neither the process list nor the shell's history sees it.
+//! The commands `user reset-2fa` and `user delete`, for a device and an account that are gone, and `user create`: an account with a
+//! password and a membership, its address unverified. The password comes on stdin, where neither the process list nor the shell's
+//! history sees it.
 
 use std::io::{BufRead, IsTerminal, Read, Write};
 

@@ -1,4 +1,4 @@
-//! One connection: requests and answers in turn, watched by its pulse.
+//! One HTTP/1.1 connection: requests and answers in turn, with the timeouts of its pulse.
 
 use std::{
     convert::Infallible,
@@ -29,17 +29,17 @@ use tokio::{
 use super::{places::Place, pulse::Pulse};
 use crate::drain::Drain;
 
-/// The largest request head, in bytes, and what is buffered of a body.
+/// The largest request head, and the read buffer of a body, in bytes.
 const BUFFER: usize = 64 * 1_024;
 
-/// A connection that has a place.
+/// An accepted connection with its slot.
 pub(super) struct Accepted {
     pub(super) socket: TcpStream,
     pub(super) peer: SocketAddr,
     pub(super) place: Place,
 }
 
-/// Answers the connection's requests until it ends, takes too long, must make room, or the server stops.
+/// Serves the connection until it ends, exceeds a timeout, is displaced, or the server stops.
 pub(super) async fn answer(accepted: Accepted, app: Router, drain: Drain) {
     let Accepted { socket, peer, place } = accepted;
     // Answers are small and whole: waiting to fill a packet only delays them.
@@ -54,7 +54,8 @@ pub(super) async fn answer(accepted: Accepted, app: Router, drain: Drain) {
         async move {
             let mut response = answer.await?;
             if stopping.has_begun() {
-                // Whoever keeps connections for later learns to open the next one elsewhere, before this one is closed.
+                // `Connection: close` tells a client with a connection pool to open the next one elsewhere, before this one is
+                // closed.
                 response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
             Ok::<Response<Watched>, Infallible>(response.map(|body| Watched { body, pulse }))

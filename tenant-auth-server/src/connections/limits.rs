@@ -1,15 +1,16 @@
-//! File descriptors: every connection is one, and so is every file and every connection of ours to somebody else.
+//! The limit of file descriptors: each client connection needs one, and so does each file and each connection that the server opens
+//! itself.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Kept for what is not a connection of a client: log, webhooks, mail, the metrics listener.
+/// Reserved for other uses than client connections: log, webhooks, mail, the metrics listener.
 const RESERVE: u64 = 100;
 /// A connection to SQLite holds the file, its write-ahead log and its index.
 const FILES_OF_A_DATABASE_CONNECTION: u64 = 3;
 /// With fewer connections than this nothing works.
 const LEAST: u64 = 16;
 
-/// Raises the soft limit of open files to the hard one, which is what it is there for; returns what it is now, where it is finite.
+/// Raises the soft limit of open files to the hard one; returns the limit, when it is finite.
 pub(crate) fn raise_open_files() -> Option<u64> {
     let limit = getrlimit(Resource::Nofile);
     match setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum }) {
@@ -21,8 +22,8 @@ pub(crate) fn raise_open_files() -> Option<u64> {
     }
 }
 
-/// How many connections of clients there may be: as many as wanted, unless files run out first. `database` is how many connections
-/// to the database there are at most.
+/// The affordable connection limit: as many as wanted, unless file descriptors run out first. `database` is the most connections to
+/// the database.
 pub(crate) fn affordable(wanted: u64, open_files: Option<u64>, database: u32) -> usize {
     let kept = RESERVE + FILES_OF_A_DATABASE_CONNECTION * u64::from(database);
     let possible = open_files.map_or(u64::MAX, |files| files.saturating_sub(kept).max(LEAST));

@@ -1,5 +1,5 @@
-//! The HTTP/1.1 server: an accept loop over hyper. It bounds how long a connection may take for each step (slow clients, also known
-//! as Slowloris) and how many connections there are, in all and by client network, so that no client keeps the others out.
+//! The HTTP/1.1 server: an accept loop over hyper. It limits how long a connection may take for each step (slow clients, also known
+//! as Slowloris) and how many connections there are, in all and by client network, so that no client can keep the others out.
 
 mod connection;
 mod limits;
@@ -21,13 +21,13 @@ use crate::drain::Drain;
 pub(crate) use limits::{affordable, raise_open_files};
 pub(crate) use places::Places;
 
-/// Connections that the system keeps for us until they are accepted.
+/// The backlog: connections that the system holds until they are accepted.
 const BACKLOG: u32 = 1_024;
-/// What the system holds of an answer for a slow reader, in bytes. Small, so that a reader of 1 KiB a second is seen to make progress.
+/// The send buffer of a connection, in bytes. Small, so that a client that reads 1 KiB a second is seen to make progress.
 const SEND_BUFFER: u32 = 32 * 1_024;
-/// Errors while accepting come in thousands; one line in this time says so.
+/// Errors while accepting come in thousands; the log gets one line in this time.
 const BETWEEN_COMPLAINTS: Duration = Duration::from_secs(10);
-/// After an error that will not pass at once, such as no free file descriptor.
+/// The pause after an error that will not pass at once, such as no free file descriptor.
 const AFTER_AN_ERROR: Duration = Duration::from_millis(50);
 
 /// Binds and listens.
@@ -42,8 +42,7 @@ pub(crate) fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// Answers with `app` whoever connects, until the stop has come so far that nothing more is accepted; returns when the last
-/// connection has ended.
+/// Serves `app` on the listener until the shutdown stops accepting; returns when the last connection has ended.
 pub(crate) async fn serve(listener: TcpListener, app: Router, places: Arc<Places>, drain: Drain) {
     let mut closed = pin!(drain.closed());
     let mut complaints = Complaints::default();
@@ -71,7 +70,7 @@ pub(crate) async fn serve(listener: TcpListener, app: Router, places: Arc<Places
     places.all_left().await;
 }
 
-/// Says in the log what goes wrong while accepting, now and then.
+/// Logs the errors of accepting, at a limited rate.
 #[derive(Default)]
 struct Complaints {
     last: Option<Instant>,

@@ -1,5 +1,5 @@
-//! The places for connections (connection limit), shared out by client network: IPv4 /24, IPv6 /48. When all are taken, the network
-//! that holds most gives one up for a newcomer that holds less, so that one client with many sockets keeps nobody else out.
+//! The connection limit, shared out by client network: IPv4 /24, IPv6 /48. When the limit is reached, the network with most
+//! connections loses one to a newcomer whose network has fewer, so that one client with many sockets cannot keep the others out.
 
 use std::{
     collections::HashMap,
@@ -15,13 +15,13 @@ use tokio::sync::{Notify, watch};
 
 use super::pulse::Pulse;
 
-/// All places of one listener.
+/// The connections of one listener, counted against its limit.
 #[derive(Debug)]
 pub(crate) struct Places {
     most: usize,
     proxies: Vec<IpNet>,
     taken: Mutex<Taken>,
-    /// Connections that have not ended yet; one more than are counted as taken while a displaced one goes.
+    /// Connections that have not ended yet; one more than the limit while a displaced connection closes.
     alive: watch::Sender<usize>,
     displaced: AtomicU64,
     refused: AtomicU64,
@@ -31,11 +31,11 @@ pub(crate) struct Places {
 struct Taken {
     holders: HashMap<Network, HashMap<u64, Holder>>,
     count: usize,
-    /// The number of the last one who took a place.
+    /// The number of the newest connection.
     last: u64,
 }
 
-/// Whom places are counted by. A trusted proxy speaks for many people.
+/// The network that a connection counts for. A trusted proxy speaks for many people, so it counts separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Network {
     Proxy,
@@ -48,7 +48,7 @@ struct Holder {
     displaced: Arc<Notify>,
 }
 
-/// One connection's place, given back when dropped.
+/// One connection's slot, freed when dropped.
 #[derive(Debug)]
 pub(super) struct Place {
     places: Arc<Places>,
@@ -59,7 +59,7 @@ pub(super) struct Place {
 }
 
 impl Places {
-    /// `most` places; the connections of `proxies` are never given to others.
+    /// A limit of `most` connections; the connections of `proxies` are never displaced.
     pub(crate) fn new(most: usize, proxies: Vec<IpNet>) -> Arc<Self> {
         Arc::new(Self {
             most,
@@ -71,14 +71,14 @@ impl Places {
         })
     }
 
-    /// Places there are, places taken, connections closed for newcomers, newcomers closed; since the start.
+    /// For the metrics: the limit and the connections open now; since the start, connections displaced and newcomers refused.
     pub(crate) fn told(&self) -> [u64; 4] {
         let (most, count) = (self.most, self.taken().count);
         let [most, count] = [most, count].map(|number| u64::try_from(number).unwrap_or(u64::MAX));
         [most, count, self.displaced.load(Ordering::Relaxed), self.refused.load(Ordering::Relaxed)]
     }
 
-    /// A place for who comes from this address, if need be another's.
+    /// Takes a slot for a connection from this address, displacing another connection if necessary.
     pub(super) fn take(places: &Arc<Self>, address: IpAddr) -> Option<Place> {
         let network = places.network_of(address);
         let mut taken = places.taken();
@@ -124,7 +124,7 @@ impl Places {
 }
 
 impl Taken {
-    /// Takes the idlest place of the network that holds most away, if that is more than `held`.
+    /// Displaces the idlest connection of the network with most connections, if that network has more than `held`.
     fn displace_for_one_who_holds(&mut self, held: usize) -> bool {
         let clients = self.holders.iter().filter(|(network, _)| **network != Network::Proxy);
         let Some((&network, holders)) = clients.max_by_key(|(_, holders)| holders.len()) else { return false };
@@ -148,7 +148,7 @@ impl Taken {
 }
 
 impl Place {
-    /// Resolves when the place was given to somebody else.
+    /// Resolves when this connection was displaced.
     pub(super) async fn displaced(&self) {
         self.displaced.notified().await;
     }

@@ -1,4 +1,4 @@
-//! How one connection is doing, and until when the next thing must happen on it (timeouts).
+//! Timeouts of one connection: its state, and the deadline of the next step.
 
 use std::{
     future::poll_fn,
@@ -10,14 +10,14 @@ use std::{
 
 use tokio::time::{Instant, sleep_until};
 
-/// From accepting, or from a later head's first byte, to the end of the head.
+/// The timeout of a request head: from accepting, or from the first byte of a later head, to the head's end.
 const HEAD: Duration = Duration::from_secs(10);
-/// Between an answer and the next request (idle keep-alive).
+/// The idle timeout between an answer and the next request (keep-alive).
 const IDLE: Duration = Duration::from_secs(75);
-/// An answer of which the client takes nothing.
+/// The write timeout: how long a client may take nothing of an answer.
 const STUCK: Duration = Duration::from_secs(30);
 
-/// What is known of a connection; shared with whoever looks for the idlest one.
+/// The state of a connection; shared with the search for the idlest one.
 #[derive(Debug)]
 pub(super) struct Pulse(Mutex<Beat>);
 
@@ -33,7 +33,7 @@ struct Beat {
     stuck_since: Option<Instant>,
 }
 
-/// How much it would hurt to close a connection; the least is closed first.
+/// The cost of closing a connection; the one with the lowest is closed first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Worth {
     is_answering: bool,
@@ -47,7 +47,7 @@ impl Pulse {
         Self(Mutex::new(Beat { requests: 0, head_since: Some(now), last: now, stuck_since: None }))
     }
 
-    /// Bytes came: between requests they begin the next head.
+    /// Bytes arrived: between requests they begin the next head.
     pub(super) fn read(&self) {
         let mut beat = self.beat();
         beat.last = Instant::now();
@@ -70,7 +70,7 @@ impl Pulse {
         self.beat().stuck_since.get_or_insert_with(Instant::now);
     }
 
-    /// A head is whole: the service has it now, and the service's own deadlines hold.
+    /// The head is complete: the service has the request now, and the service's own time limits apply.
     pub(super) fn asked(&self) {
         let mut beat = self.beat();
         beat.requests += 1;
@@ -89,8 +89,8 @@ impl Pulse {
         Worth { is_answering: beat.requests > 0, last: beat.last }
     }
 
-    /// Resolves when the client took too long. It must be polled after the connection, in one task, for it is the connection's
-    /// progress that moves the deadline.
+    /// Resolves when the client has exceeded a timeout. Poll it after the connection and in the same task, because the connection's
+    /// progress moves the deadline.
     pub(super) async fn overdue(&self) {
         let mut alarm = pin!(sleep_until(Instant::now()));
         poll_fn(|context| {

@@ -1,5 +1,5 @@
-//! The demo organization: made at the first start, found again at the next. A first start that was interrupted is started over;
-//! a database whose keys are gone is left alone, because it may be somebody's work.
+//! The demo organization of `dev`: created at the first start, found again at the next. A first start that was interrupted is
+//! started over; a database whose keys are gone is left alone, because it may hold a person's work.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ const CONNECTIONS: u32 = 4;
 const SLUG: &str = "acme";
 const ADMIN: &str = "admin@acme.example";
 
-/// Opens the directory's service, making it when there is none.
+/// Opens the directory's service; creates it when there is none.
 pub(super) async fn open(files: &Files, config: Config, mailbox: Arc<Mailbox>) -> Result<(Opened, Demo), Failure> {
     let kept = files.load()?;
     let has_database = files.database().exists();

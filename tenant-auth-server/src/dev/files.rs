@@ -1,5 +1,5 @@
-//! The two files of a `dev` directory: the database, and beside it what opens it. The second is readable by its owner only and
-//! is replaced as a whole, so that it never holds half of a secret.
+//! The two files of a `dev` directory: the database and its credentials. The credentials file is readable by its owner only and
+//! replaced as a whole, so that it never holds half of a secret.
 
 use std::{
     fs::{self, OpenOptions},
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 
-/// What the next start needs to know. Not `Debug`: all of it is secret.
+/// The credentials that the next start needs. Not `Debug`: all of them are secret.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Credentials {
@@ -82,8 +82,8 @@ impl Files {
             .map_err(Failure::system(format!("Writing {}", path.display())))
     }
 
-    /// Makes an empty database file that nobody else reads (SQLite gives its side files the same mode), in place of what an
-    /// interrupted first start left.
+    /// Creates an empty database file that only its owner can read (SQLite gives its side files the same mode), in place of the
+    /// remains of an interrupted first start.
     pub(super) fn renew_database(&self) -> Result<(), Failure> {
         let path = self.database();
         let doing = || format!("Making {}", path.display());

@@ -1,6 +1,6 @@
-//! Mail that goes nowhere: kept in memory, the last 200, and shown at `/dev/mail` and `/dev/mail.json`, newest first. Mails hold
-//! links that are credentials; a page elsewhere whose name was pointed at this machine (DNS rebinding) must not read them, so
-//! requests under any other name than the loopback's are refused.
+//! The development mailbox: mails are kept in memory, the last 200, and shown at `/dev/mail` and `/dev/mail.json`, newest first.
+//! Mails hold links that are credentials. A web page whose host name was pointed at this machine (DNS rebinding) must not read
+//! them, so requests with a `Host` other than loopback are refused.
 
 use std::{
     collections::VecDeque,
@@ -34,7 +34,7 @@ const KEPT: usize = 200;
 /// The longest `?wait=` that is honoured, in seconds.
 const MAX_WAIT: u64 = 10;
 
-/// Nothing but text and links: a mail's own markup is shown as text, and nothing is loaded from anywhere.
+/// The Content-Security-Policy of the page: a mail's own markup is shown as text, and nothing is loaded from other hosts.
 const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// The mails sent so far, newest first.
@@ -52,12 +52,12 @@ struct Mail {
     sent_at: Timestamp,
 }
 
-/// Which mails are asked for.
+/// The query of a request for mails.
 #[derive(Debug, Default)]
 struct Wanted {
-    /// Only those to this address.
+    /// Only mails to this address.
     to: Option<String>,
-    /// How long to wait for the first, because mail leaves a moment after what caused it.
+    /// How long to wait for the first mail, because a mail is sent a moment after the request that caused it.
     wait: Duration,
 }
 

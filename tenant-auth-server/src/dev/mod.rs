@@ -1,6 +1,6 @@
-//! `dev`: the whole service in one command, to try it or to develop against. It makes everything it needs (a SQLite file, keys,
-//! a demo organization) in one directory and prints how to use it. Its credentials lie in a file and its mails on a page, so it
-//! answers this machine only.
+//! The command `dev`: the whole service in one command, to try it or to develop against it. It creates what it needs (a SQLite
+//! file, keys, a demo organization) in one directory and prints how to use it. Its credentials are in a file and its mails on a
+//! page, so it answers this machine only.
 
 mod demo;
 mod files;
@@ -53,10 +53,10 @@ pub(crate) async fn run(options: &Options) -> Result<(), Failure> {
     let address = listener.local_addr().map_err(Failure::system("Asking for the listener's address"))?;
     let public_url = format!("http://{address}");
     let mut config = Config::new(Url::parse(&public_url).map_err(|error| Failure::Service(format!("{public_url}: {error}")))?);
-    // The same server by its other name, to a browser another origin.
+    // The same server under its other name, which is another origin to a browser.
     config.browser.allowed_origins.extend(Origin::parse(&format!("http://localhost:{}", address.port())));
 
-    // Whoever develops a receiver runs it on this machine.
+    // A developer runs webhook receivers on this machine.
     config.webhooks.allow_private_networks = true;
 
     let mailbox = Arc::new(Mailbox::default());

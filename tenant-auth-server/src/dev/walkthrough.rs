@@ -1,6 +1,6 @@
-//! What `dev` prints: the credentials, and commands that show the service at work. Each command is one line that can be pasted
-//! into a shell with nothing but curl and sed, one after the other, as often as one likes. They use the tokens of the answers
-//! rather than a cookie jar: older curls send no `Secure` cookie over http.
+//! The text that `dev` prints: the credentials, and commands that show the service at work. Each command is one line that can be
+//! pasted into a shell with only curl and sed, in this order, as often as one likes. They use the tokens of the answers rather than
+//! a cookie jar: older curls send no `Secure` cookie over http.
 
 use super::{
     demo::generated_password,

@@ -1,4 +1,5 @@
-//! What is in force: every setting with its value and where the value comes from, or why the value is refused. Secrets stay hidden.
+//! The effective settings: every setting with its value and where the value comes from, or why the value is refused. Secrets stay
+//! hidden.
 
 use serde::Serialize;
 use url::Url;
@@ -18,7 +19,7 @@ const HIDDEN: &str = "(hidden)";
 #[derive(Debug, Serialize)]
 pub(crate) struct Effective {
     settings: Vec<Entry>,
-    /// What is wrong beside single settings: an unreadable file, a key in it that nobody knows.
+    /// Errors outside single settings: an unreadable file, an unknown key in it.
     refusals: Vec<String>,
     warnings: Vec<String>,
 }

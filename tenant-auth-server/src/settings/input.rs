@@ -1,5 +1,5 @@
-//! Where settings come from: the file named by `--config` and the environment. Only this file touches either; what follows is
-//! a function of the [`Input`], and so are its tests.
+//! The input of the settings: the file named by `--config` and the environment. Only this file reads either; the rest is a function
+//! of the [`Input`], which makes it testable.
 
 use std::{
     collections::BTreeMap,
@@ -12,7 +12,7 @@ use super::{
     row::PREFIX,
 };
 
-/// What was found, unread.
+/// The texts found, not yet parsed.
 #[derive(Debug)]
 pub(crate) struct Input {
     /// The text of the settings file, if one was named.

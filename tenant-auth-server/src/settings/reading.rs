@@ -23,18 +23,18 @@ pub(super) struct Reading {
     warnings: Vec<String>,
 }
 
-/// A value as somebody gave it.
+/// A value as the operator gave it.
 #[derive(Debug, Clone)]
 pub(super) struct Given {
     pub(super) text: String,
     pub(super) source: Source,
 }
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Source {
-    /// The table: nobody gave another value.
+    /// The table's default: no other value was given.
     Default,
     /// The file named by `--config`.
     File,
@@ -116,7 +116,7 @@ impl Reading {
         self.given.get(row.name)
     }
 
-    /// Gives a setting a value where nobody did.
+    /// Sets a value that the operator did not give.
     pub(super) fn assume(&mut self, row: &Row, text: &str) {
         self.given.entry(row.name).or_insert_with(|| Given { text: text.to_owned(), source: Source::Default });
     }
@@ -146,7 +146,7 @@ impl Reading {
         self.refusals.iter().find(|refusal| refusal.is_about(row))
     }
 
-    /// Notes something that is worth a look and keeps nobody from starting.
+    /// Notes a warning, which does not prevent the start.
     pub(super) fn warn(&mut self, warning: impl Into<String>) {
         self.warnings.push(warning.into());
     }

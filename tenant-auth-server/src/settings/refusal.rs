@@ -1,5 +1,5 @@
-//! Why the program does not start. All that is wrong is said at once, each setting by the name of its environment variable:
-//! nobody should have to start a server five times to learn of five mistakes.
+//! Refusals to start. All errors in the settings are reported at once, each by the name of its environment variable, so that an
+//! operator with five mistakes does not have to start the server five times.
 
 use std::fmt;
 

@@ -45,8 +45,8 @@ fn warn_of_a_foreign_cookie_domain(reading: &mut Reading) {
     }
 }
 
-/// Behind an https public URL stands a proxy, and whoever does not name it counts every client as one address: the throttle
-/// would lock all people out together. `none` is for servers that really face the clients.
+/// An https public URL means that a reverse proxy stands in front. If it is not named, every client has the proxy's address, and
+/// the rate limiter would lock out all people together. `none` is for servers that clients reach directly.
 pub(super) fn require_stated_proxies(reading: &mut Reading) {
     let https = reading.given(&PUBLIC_URL).is_some_and(|url| url.text.to_ascii_lowercase().starts_with("https:"));
     if https && reading.given(&TRUSTED_PROXIES).is_none() {
@@ -55,7 +55,7 @@ pub(super) fn require_stated_proxies(reading: &mut Reading) {
     }
 }
 
-/// Who mails come from, with a warning where nobody said so or where no mail can be sent.
+/// The sender of mails, with a warning when none is set or no mail can be sent.
 pub(super) fn sender(reading: &mut Reading) -> String {
     if reading.values.smtp_url.is_none() {
         reading.warn(format!("{} is not set: mail waits in the outbox until it is", SMTP_URL.variable()));

@@ -1,4 +1,5 @@
-//! Settings that can be read and yet cannot be meant. Each is refused or warned of by name, before it costs an evening.
+//! Sanity checks: settings that can be read but are surely mistakes. Each is refused or warned of by name, before it costs an
+//! evening.
 
 use super::{
     reading::Reading,

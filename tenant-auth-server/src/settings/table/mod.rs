@@ -84,7 +84,7 @@ pub(super) fn by_core(setting: Setting) -> Option<&'static Row> {
     rows().find(|row| row.core == Some(setting))
 }
 
-/// The setting whose name is most like this one, when somebody may have meant it.
+/// The setting whose name is closest to this one, for "did you mean".
 pub(super) fn nearest(name: &str) -> Option<&'static Row> {
     let name = name.to_ascii_lowercase();
     let likeness = |row: &Row| strsim::damerau_levenshtein(row.name, &name);
