@@ -109,7 +109,7 @@ impl App {
         Org::new(self, &self.database.template().globex)
     }
 
-    /// Nobody, asking for `acme`.
+    /// A caller without a session, asking for `acme`.
     pub fn anonymous(&self) -> Caller {
         self.org().anonymous()
     }

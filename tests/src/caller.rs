@@ -1,5 +1,5 @@
-//! A caller: somebody at one device, with the slug they name, the headers they always send and a cookie jar that behaves like a
-//! browser's, except that it hands `Secure` cookies to the plain test socket.
+//! A caller: a person at one device, with an organization's slug, headers and a cookie jar that behaves like a browser's, except
+//! that it sends `Secure` cookies to the plain test socket.
 
 use std::{
     net::SocketAddr,
@@ -24,7 +24,7 @@ pub(crate) struct Target {
     pub is_host: bool,
 }
 
-/// What identifies somebody to the service.
+/// A person as the service knows them.
 #[derive(Debug, Clone)]
 pub struct Person {
     /// `usr_…`
@@ -37,7 +37,7 @@ pub struct Person {
     pub password: String,
 }
 
-/// Somebody who sends requests. A clone is another tab of the same browser: it shares the jar.
+/// A sender of requests. A clone is another tab of the same browser: it shares the jar.
 #[derive(Debug, Clone)]
 pub struct Caller {
     pub(crate) target: Target,
@@ -52,7 +52,7 @@ impl Caller {
         Self { target, slug: Some(slug.to_owned()), headers: Vec::new(), jar: Arc::default(), person: None }
     }
 
-    /// Somebody at a server that is no scenario's, such as a process of its own.
+    /// A caller of a server that is no scenario's, such as a process of its own.
     pub fn at(address: SocketAddr, slug: &str) -> Self {
         let cookies = CookieRules::of(&Config::new(public_url()));
         Self::new(Target { address, adapter: Adapter::Axum, cookies, is_host: true }, slug)
@@ -103,7 +103,7 @@ impl Caller {
         self.at_address(host.address())
     }
 
-    /// The same browser, at whatever listens there.
+    /// The same browser, at another address.
     pub fn at_address(&self, address: SocketAddr) -> Self {
         let target = Target { address, is_host: true, ..self.target.clone() };
         Self { target, ..self.clone() }

@@ -1,4 +1,4 @@
-//! The matrix: which framework serves, and which database keeps.
+//! The matrix of the suite: frameworks × databases.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! A database for one test: a copy of the run's template, removed when dropped. Templates are made once per engine: migrated, and
+//! The database of one test: a copy of the run's template, removed when dropped. Templates are made once per engine: migrated, and
 //! populated with the two demo organizations.
 
 use std::path::PathBuf;

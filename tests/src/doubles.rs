@@ -1,5 +1,5 @@
-//! Doubles that obey a scenario: a password hasher and a resolver that hold a request in the middle of its work, a hasher that has no
-//! time, one that fails.
+//! Test doubles that obey a scenario: a password hasher and a resolver that hold a request in the middle of its work, a hasher
+//! whose queue is full, one that fails.
 
 use std::{
     future::IntoFuture,
@@ -20,7 +20,7 @@ use tokio::sync::Notify;
 
 use crate::{Request, Response};
 
-/// Argon2 with a gate behind it: while the gate is shut, the work is done but nobody is told.
+/// Argon2 with a gate behind it: while the gate is shut, the hash is computed but its result is held back.
 #[derive(Debug)]
 pub struct GatedHasher {
     inner: Argon2Hasher,
@@ -113,7 +113,7 @@ impl PasswordHasher for PanickingHasher {
     }
 }
 
-/// Every name has a public address, but whoever asks waits until they are told to go on.
+/// A resolver in which every name has a public address, but each query waits until the scenario lets it go on.
 #[derive(Debug, Default)]
 pub struct GatedResolver {
     asked: Notify,

@@ -1,5 +1,5 @@
-//! Session tokens as an outsider reads them: the parts decoded, the signature judged by the published keys and an independent
-//! implementation of Ed25519, and forgeries made by hand.
+//! Session tokens (JWTs) as an outsider reads them: the parts decoded, the signature checked with the published keys by an
+//! independent implementation of Ed25519, and forgeries made by hand.
 
 use aws_lc_rs::{
     hmac,
@@ -28,7 +28,7 @@ pub fn is_signed_by(token: &str, jwks: &Value) -> bool {
     keys.iter().filter(|key| key["kid"] == kid).any(|key| is_signed_by_key(token, key))
 }
 
-/// Whether this public key signed it, whatever its `kid`.
+/// Whether this public key signed the token; its `kid` is not compared.
 #[track_caller]
 pub fn is_signed_by_key(token: &str, jwk: &Value) -> bool {
     let (signed, signature) = token.rsplit_once('.').expect("three parts");

@@ -20,7 +20,7 @@
 //! 2. Write an `async fn(app: &App)` whose name is the sentence that must stay true, and put its name into the list at the top of
 //!    the file. A function that was not listed is dead code, and the compiler says so.
 //! 3. Let people act: `app.member().logged_in().await` is a member with a browser, `app.admin()` an org_admin, `app.backend()` a
-//!    customer's backend with its API key, `app.anonymous()` nobody. Each [`Caller`] has the verbs of people (`login`, `refresh`,
+//!    customer's backend with its API key, `app.anonymous()` a caller without a session. Each [`Caller`] has the verbs of people (`login`, `refresh`,
 //!    `logout`) and of HTTP (`get`, `post`).
 //! 4. Say what the answer must be: `.expect(200)`, `.expect_ok()` for its data, `.expect_error(…)` for a refusal. Headers, the
 //!    envelope, cookies and the OpenAPI schema of each answer have been checked by then.
@@ -36,7 +36,7 @@
 //!
 //! A new file is a `mod` line in its folder's `mod.rs` and a `scenarios!` list; a test compares the lines with the files. A file
 //! whose list begins with `on each database:` runs once on each database instead of once on each adapter, too: for races and
-//! whatever else has nothing to do with an adapter. What several files need lies in `tests/suite/support`.
+//! other scenarios in which the adapter does not matter. What several files need lies in `tests/suite/support`.
 
 mod app;
 pub mod browser;

@@ -1,4 +1,4 @@
-//! Everything the process logs, kept, so that a scenario can look for what must never be there.
+//! A capture of everything the process logs, so that a scenario can look for what must never be there.
 
 use std::{
     io::{self, Write},

@@ -35,7 +35,7 @@ impl<'a> Org<'a> {
         &self.tenant.api_key_id
     }
 
-    /// Nobody in particular.
+    /// A caller without a session.
     pub fn anonymous(&self) -> Caller {
         Caller::new(self.app.target(), self.slug())
     }
@@ -55,17 +55,17 @@ impl<'a> Org<'a> {
         self.anonymous().with("X-API-Key", &self.tenant.api_key)
     }
 
-    /// Somebody new, made by the operator's command: a plain member, not logged in.
+    /// A new plain member, created by the operator's command, not logged in.
     pub async fn new_member(&self, name: &str) -> Caller {
         self.person(name, Role::Member).await
     }
 
-    /// Somebody new, made by the operator's command: an org_admin, not logged in.
+    /// A new org_admin, created by the operator's command, not logged in.
     pub async fn new_admin(&self, name: &str) -> Caller {
         self.person(name, Role::OrgAdmin).await
     }
 
-    /// A device of somebody whom a scenario met otherwise.
+    /// A device of a person whom a scenario knows from elsewhere.
     pub fn device_of(&self, person: &Person) -> Caller {
         self.anonymous().named(person.clone())
     }

@@ -1,6 +1,6 @@
-//! A PostgreSQL cluster for one run: made by `initdb`, reached over a Unix socket only, careless about durability, and gone at the
-//! end however the run ends. A shell stands beside the server with a pipe from us as its standard input; when we exit, panic or
-//! are killed, the pipe closes and the shell stops the server and removes the directory.
+//! A PostgreSQL cluster for one run: made by `initdb`, reached over a Unix socket only, without durability, and removed at the end
+//! however the run ends. A shell stands beside the server with a pipe from us as its standard input; when we exit, panic or are
+//! killed, the pipe closes and the shell stops the server and removes the directory.
 
 use std::{
     io::Write,

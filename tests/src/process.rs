@@ -1,4 +1,5 @@
-//! A program that runs beside a test: its address is read from what it prints, waiting has a deadline, and dropping it ends it.
+//! A child process that runs beside a test: its address is read from what it prints, waiting has a deadline, and dropping it ends
+//! it.
 
 use std::{
     io::{BufRead, BufReader, Read},

@@ -1,5 +1,5 @@
-//! What the OpenAPI document promises of an answer, held against each answer that comes back: status, type, headers and body. The
-//! bodies are judged by an independent validator, and more strictly than clients may: a field that the document does not name is
+//! OpenAPI conformance: what the document promises of an answer, held against each answer that comes back: status, type, headers
+//! and body. An independent validator judges the bodies, more strictly than clients may: a field that the document does not name is
 //! a mistake, too.
 
 use std::{

@@ -1,4 +1,4 @@
-//! Races: requests that leave at the same moment, over and over. What must hold after each round is the scenario's business.
+//! Race conditions: requests that leave at the same moment, over many rounds. The scenario says what must hold after each round.
 
 use std::{future::IntoFuture, sync::Arc};
 
@@ -6,7 +6,7 @@ use tokio::{sync::Barrier, task::JoinSet};
 
 use crate::{Request, Response};
 
-/// A barrier shared by everybody in a round.
+/// A barrier shared by all tasks of a round.
 pub type Start = Arc<Barrier>;
 
 /// How many rounds a race is run: 50, or what `TENANT_AUTH_RACE_ROUNDS` says.

@@ -1,5 +1,5 @@
-//! A receiver of webhooks on a socket, for the shipped sender: it keeps what it is sent, byte for byte, and answers as it is told, or
-//! not at all.
+//! A receiver of webhooks on a socket, for the shipped sender: it keeps each delivery byte for byte, and answers as told, or not at
+//! all.
 
 use std::{
     net::SocketAddr,

@@ -1,4 +1,4 @@
-//! A request on its way out. It is a value until awaited; then it is written byte by byte, so that it can be as odd as a scenario
+//! A request to be sent. It is a value until awaited; then it is written byte by byte, so that it can be as odd as a scenario
 //! needs, and its answer is recorded for the coverage and held against the rules that every answer obeys.
 
 use std::{future::IntoFuture, pin::Pin};

@@ -1,4 +1,4 @@
-//! An answer that came back, and how scenarios speak of it. A wrong one is shown whole.
+//! An answer that came back, with assertions for scenarios. A failed assertion shows the whole answer.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! The product's own route table, and a record of what the scenarios saw of it. Afterwards each row must have been visited on each
-//! adapter, and each status must be one that its row declares: code, table and tests cannot drift apart.
+//! Route coverage: the product's own route table, and a record of what the scenarios saw of it. Afterwards each row must have been
+//! visited on each adapter, and each status must be one that its row declares: so code, table and tests cannot drift apart.
 
 use std::{
     collections::BTreeSet,
@@ -78,7 +78,7 @@ impl Route {
     }
 }
 
-/// The row a request leads to. A literal segment goes before a parameter, whatever the method: `PATCH /org/members/invite` is no
+/// The row that a request matches. A literal segment goes before a parameter, for every method: `PATCH /org/members/invite` is no
 /// change to a member called `invite`.
 pub fn row_for(method: &str, path: &str) -> Option<&'static Route> {
     let method = if method == "HEAD" { "GET" } else { method };

@@ -1,5 +1,6 @@
-//! Runs the matrix. Each scenario gets a runtime, an app and a database of its own, and a deadline; a panic fails it and nothing
-//! else. The cluster is stopped before the process ends, however the scenarios went. After a whole run the coverage is judged.
+//! The runner of the matrix. Each scenario gets a runtime, an app and a database of its own, and a deadline; a panic fails that
+//! scenario alone. The cluster is stopped before the process ends, however the scenarios went. After a whole run the coverage is
+//! judged.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},

@@ -1,5 +1,5 @@
-//! Where the run keeps what it throws away: in memory when there is room, for a database is some hundred files and a run makes some
-//! hundred databases.
+//! Temporary directories of a run: in memory when there is room, because a run makes some hundred databases of some hundred files
+//! each.
 
 use std::{
     path::{Path, PathBuf},

@@ -1,5 +1,5 @@
-//! The two adapters on real sockets, each inside a host application with pages of its own. Both get the same service; neither gets
-//! a second chance to decide anything.
+//! The test servers: the two adapters on real sockets, each inside a host application with pages of its own. Both get the same
+//! service, so that a difference in their answers is the adapter's.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 

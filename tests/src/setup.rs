@@ -1,4 +1,4 @@
-//! What a scenario may change about the service under test before it starts: settings, mailer, hasher, time.
+//! The setup of the service under test: what a scenario may change before the service starts (settings, mailer, hasher, time).
 
 use std::{net::IpAddr, sync::Arc};
 

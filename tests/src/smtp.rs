@@ -89,7 +89,7 @@ impl SmtpSink {
         self.state().taken.clone()
     }
 
-    /// How many mails somebody tried to hand over, whatever came of it.
+    /// How many mails the mailer tried to hand over, accepted or not.
     pub fn attempts(&self) -> usize {
         self.state().attempts
     }
@@ -117,7 +117,7 @@ impl Inner {
     }
 }
 
-/// One connection, until somebody hangs up.
+/// One connection, until either side hangs up.
 async fn converse(stream: TcpStream, inner: Arc<Inner>) -> Option<()> {
     if matches!(inner.state().mood, Mood::Silent | Mood::Down) {
         inner.state().attempts += 1;

@@ -1,5 +1,5 @@
-//! The template that every test's database is copied from: migrated by the product itself, with the organizations `acme` and
-//! `globex`, an admin, a member and an API key in each. What is secret in it is kept here, for the callers.
+//! The template database that every test's database is copied from: migrated by the product itself, with the organizations `acme`
+//! and `globex`, an admin, a member and an API key in each. Its secrets are kept here, for the callers.
 
 use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
@@ -80,7 +80,7 @@ fn made(engine: Engine) -> Template {
                 let (worked, source) = (directory.path().join("worked.db"), directory.path().join("template.db"));
                 let store = Sqlite::open(&worked.display().to_string(), 2).await.expect("SQLite opens");
                 let mut template = populated(store).await;
-                // A copy without a write-ahead log, whatever the pool still holds open.
+                // A copy without a write-ahead log, even if the pool still holds connections open.
                 let mut connection = SqliteConnection::connect(&format!("sqlite://{}", worked.display())).await.expect("it opens");
                 connection.execute(AssertSqlSafe(format!("VACUUM INTO '{}'", source.display()))).await.expect("it can be copied");
                 template.source = source.display().to_string();

@@ -1,4 +1,4 @@
-//! What an authenticator app computes: RFC 4226 and RFC 6238 by hand, sharing no line with the product.
+//! An authenticator app (TOTP): RFC 4226 and RFC 6238 by hand, sharing no line with the product.
 
 use aws_lc_rs::hmac;
 

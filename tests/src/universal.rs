@@ -1,5 +1,5 @@
-//! The rules that every answer obeys (behaviour.md, B2 and B3), checked on each one that comes back, so that any scenario
-//! catches a violation, whatever it was about.
+//! Universal rules: what every answer obeys (behaviour.md, B2 and B3), checked on each one that comes back, so that any scenario
+//! catches a violation, also one that it is not about.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What people do, as verbs of a caller, so that suites read as sentences. Each is one request through the front door.
+//! The verbs of a caller: what people do, each as one request to the public API, so that scenarios read as sentences.
 
 use serde_json::{Value, json};
 

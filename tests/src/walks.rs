@@ -123,7 +123,7 @@ pub async fn remote(deployed: &Deployed, process: &Process, page: &str) {
     assert!(refused.cookie("refresh_token").is_cleared());
 }
 
-/// What a program prints to whoever runs it to its end.
+/// The output of a program that is run to its end.
 ///
 /// # Panics
 /// When it fails.

@@ -1,5 +1,5 @@
-//! Whether a page is accessible: by axe-core's rules, by Chromium's accessibility tree, which is what a screen reader is given, and
-//! by a script of our own for what neither judges. In light and in dark, on a wide and on a narrow window.
+//! The accessibility audit of a page: by axe-core's rules, by Chromium's accessibility tree, which is what a screen reader gets,
+//! and by a script of our own for what neither judges. In light and in dark, on a wide and on a narrow window.
 
 use serde_json::{Value, json};
 
@@ -55,7 +55,7 @@ impl Page {
         wrong.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
-    /// Whatever Chromium would announce without a name.
+    /// The elements that Chromium would announce without a name.
     async fn unnamed(&self) -> Vec<String> {
         let tree = self.session.devtools("Accessibility.getFullAXTree", json!({})).await;
         let nodes = tree["nodes"].as_array().cloned().unwrap_or_default();

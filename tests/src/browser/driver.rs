@@ -1,5 +1,5 @@
-//! chromedriver, started once for the run on a port of its own, and Chromium's command line. Sessions are closed by the scenarios'
-//! runner however a scenario ended; what is left when the run is over, the driver closes itself before it is stopped.
+//! chromedriver, started once for the run on a port of its own, and Chromium's command line. The runner closes each scenario's
+//! session, however the scenario ended; sessions left at the end of the run are closed before the driver is stopped.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},

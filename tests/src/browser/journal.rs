@@ -51,7 +51,7 @@ impl Journal {
         before - self.refusals.len()
     }
 
-    /// Takes out the refusals of one status, whatever was asked; how many there were.
+    /// Takes out the refusals of one status, for any URL; returns their number.
     pub(super) fn account_for_any(&mut self, status: u16) -> usize {
         let before = self.refusals.len();
         self.refusals.retain(|(have, _)| *have != status);
@@ -63,7 +63,7 @@ impl Journal {
         std::mem::take(&mut self.complaints)
     }
 
-    /// What nobody announced.
+    /// The entries that no scenario announced.
     pub(super) fn refusals(&self) -> &[(u16, String)] {
         &self.refusals
     }

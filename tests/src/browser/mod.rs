@@ -1,7 +1,7 @@
-//! The browser harness: the pages, used as people use them, in a headless Chromium. A scenario gets a service on `localhost` with a
-//! real worker, and a browser that nobody used before; it finds things by the names that people and screen readers know them by,
-//! never by a class. Whatever a scenario is about, the harness holds every page to the same rules: nothing on the console but
-//! what was announced, no violation of the content security policy, no request to another host, no token within a script's reach.
+//! The browser harness: runs the pages as people use them, in a headless Chromium. A scenario gets a service on `localhost` with a
+//! real worker, and a fresh browser; it finds elements by the names that people and screen readers know them by, never by a class.
+//! In every scenario the harness holds every page to the same rules: nothing on the console but what was announced, no violation of
+//! the content security policy, no request to another host, no token within a script's reach.
 
 mod audit;
 mod axe;

@@ -1,5 +1,5 @@
-//! What must be true of every page, whatever a scenario is about: nothing unannounced on the console or in the network, and nothing
-//! of a session within a script's reach.
+//! Rules that every page obeys in every scenario: nothing unannounced on the console or in the network, and no part of a session
+//! within a script's reach.
 
 use super::{
     Page,
@@ -32,7 +32,7 @@ impl Page {
         self.was_refused(status, path).await;
     }
 
-    /// The session had run out, for a moment or for good: whatever the page asked meanwhile was refused.
+    /// Announces that the session had expired, for a moment or for good: the page's requests in that time were refused.
     pub async fn was_refused_anywhere(&self, status: u16) {
         self.session.read_logs().await;
         let times = self.session.with_journal(|journal| journal.account_for_any(status));
@@ -52,7 +52,7 @@ impl Page {
         assert!(refusals.is_empty(), "refused, but not announced: {refusals:?}");
     }
 
-    /// What is on the page and was on the console, for whoever reads of a failure.
+    /// The page's text and the console's lines, for the report of a failure.
     pub(super) async fn shown(&self) -> String {
         let script = "return `${location}\\n${document.title}\\n${scope(null)?.innerText}`";
         let page = self.session.client.execute(&format!("{NAMES}{script}"), vec![]).await;

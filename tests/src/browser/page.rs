@@ -1,4 +1,4 @@
-//! What somebody does at a page. Each verb waits, within reason, until it can be done, as a person would; none knows more of the
+//! The verbs of a person at a page. Each verb waits, within limits, until it can be done, as a person would; none knows more of the
 //! page than its words.
 
 use std::sync::Arc;
@@ -97,7 +97,7 @@ impl Page {
         self.on("box", name, |element| async move { element.click().await.map_err(|error| error.to_string()) }).await;
     }
 
-    /// Types into whatever has the focus.
+    /// Types into the element that has the focus.
     pub async fn type_keys(&self, keys: &str) {
         self.here().await;
         let actions = keys.chars().fold(KeyActions::new("keyboard".to_owned()), |actions, value| {

@@ -1,4 +1,5 @@
-//! Asking the page something, again and again if need be: pages load, lists are redrawn, and a person would wait for that, too.
+//! Polling: asks the page again and again until a condition holds, because pages load and lists are redrawn, and a person would
+//! wait for that, too.
 
 use std::{future::Future, time::Duration};
 
@@ -9,7 +10,7 @@ use tokio::time::Instant;
 use super::Page;
 
 pub(super) const NAMES: &str = include_str!("names.js");
-/// How long somebody waits for a page.
+/// The time limit of a wait for a page.
 const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(30);
 /// The key under which WebDriver refers to an element.

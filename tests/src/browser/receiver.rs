@@ -1,4 +1,5 @@
-//! Somebody's endpoint for webhooks: a real HTTP server on loopback that keeps what it is sent and answers as told.
+//! A receiver of webhooks for the browser suite: a real HTTP server on loopback that keeps the deliveries it gets and answers as
+//! told.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},

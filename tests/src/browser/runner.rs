@@ -1,5 +1,6 @@
-//! Runs the browser suite: each scenario on each adapter, over SQLite, with a service and a browser of its own, two at a time. A
-//! panic fails its scenario and nothing else, and shows what was on the page. Without Chromium nothing runs, and that is said.
+//! The runner of the browser suite: runs each scenario on each adapter, over SQLite, with a service and a browser of its own, two
+//! at a time. A panic fails its scenario alone, and the report shows what was on the page. Without Chromium no scenario runs, and
+//! the output says so.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},

@@ -1,4 +1,4 @@
-//! A scenario of the browser suite: one sentence about what somebody does, and the function that does it or panics.
+//! A scenario of the browser suite: one sentence about what a person does, and the function that does it or panics.
 
 use std::pin::Pin;
 

@@ -21,7 +21,7 @@ const WATCH: &str = include_str!("watch.js");
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) client: Client,
-    /// Where the service is; whatever else is asked for is a fault.
+    /// The service's URL; a request to any other host is a fault.
     pub(super) origin: String,
     /// Where what is downloaded goes.
     pub(super) downloads: TempDir,

@@ -1,4 +1,4 @@
-//! What somebody sees at a page, without knowing how it is made.
+//! What a person sees at a page, without knowing how the page is made.
 
 use serde_json::json;
 
@@ -94,11 +94,11 @@ impl Page {
         self.eventually("no dialog", "return !dialog()", vec![]).await;
     }
 
-    /// The page as it is seen, written to `$TENANT_AUTH_SCREENSHOTS/{name}.png` if somebody asked for pictures.
+    /// A screenshot of the page, written to `$TENANT_AUTH_SCREENSHOTS/{name}.png` if that variable is set.
     pub async fn is_pictured_as(&self, name: &str) {
         let Some(directory) = std::env::var_os("TENANT_AUTH_SCREENSHOTS") else { return };
         self.here().await;
-        // The mouse rests on whatever was pressed last, which would be shown.
+        // The mouse rests on the element pressed last, which would be shown.
         let away = json!({ "type": "mouseMoved", "x": 1, "y": 1 });
         self.session.devtools("Input.dispatchMouseEvent", away).await;
         let picture = self.session.client.screenshot().await.expect("a picture");
@@ -118,7 +118,7 @@ impl Page {
         self.session.size(if is_narrow { session::NARROW } else { session::WIDE }).await;
     }
 
-    /// Shows the page to somebody who likes it dark.
+    /// Shows the page in the dark colour scheme.
     pub async fn is_dark(&self, is_dark: bool) {
         self.here().await;
         self.session.dark(is_dark).await;

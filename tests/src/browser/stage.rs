@@ -1,5 +1,5 @@
-//! Where a browser scenario takes place: a service at `http://localhost:{port}`, which browsers trust like https, with its worker
-//! running as in production, and somebody at a browser of their own.
+//! The stage of a browser scenario: a service at `http://localhost:{port}`, which browsers trust like https, with its worker
+//! running as in production, and a person with a browser.
 
 use std::{ops::Deref, sync::Arc, sync::Mutex, sync::PoisonError, time::Duration};
 
@@ -63,7 +63,7 @@ impl Stage {
         &self.page.session.origin
     }
 
-    /// Waits for a mail to an address that nobody looked at yet and that leads to this page, such as `/invite`; its link.
+    /// Waits for an unread mail to an address with a link to this page, such as `/invite`; returns the link.
     pub async fn link(&self, address: &str, page: &str) -> String {
         let start = format!("{}{page}#", self.origin());
         let patience = Instant::now() + PATIENCE;
@@ -92,7 +92,7 @@ impl Stage {
         self.page.arrives_at("Sign in").await;
     }
 
-    /// Somebody who is signed in already; what they did to get there is another scenario's business.
+    /// A person who is already signed in; how to sign in is another scenario's subject.
     pub async fn signs_in(&self, email: &str, password: &str) {
         self.page.open("/sign-in#org=acme").await;
         self.page.arrives_at("Sign in").await;

@@ -1,5 +1,5 @@
-//! A server that stands in for a deployed one and misbehaves on demand: it answers each path with prepared bytes, slowly, for ever,
-//! or not at all, and notes what it was asked.
+//! A fake server that stands in for a deployed one and misbehaves on demand: it answers each path with prepared bytes, slowly, for
+//! ever, or not at all, and records the requests.
 
 use std::{
     net::SocketAddr,
@@ -55,7 +55,7 @@ impl Drop for ScriptedServer {
     }
 }
 
-/// One request for each connection; whatever the client sends is small.
+/// One request for each connection; the client's requests are small.
 async fn converse(mut stream: TcpStream, script: Arc<Script>, asked: Arc<Mutex<Vec<String>>>) {
     let mut text = String::new();
     let mut block = [0; 8 * 1024];
