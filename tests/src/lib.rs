@@ -20,8 +20,8 @@
 //! 2. Write an `async fn(app: &App)` whose name is the sentence that must stay true, and put its name into the list at the top of
 //!    the file. A function that was not listed is dead code, and the compiler says so.
 //! 3. Let people act: `app.member().logged_in().await` is a member with a browser, `app.admin()` an org_admin, `app.backend()` a
-//!    customer's backend with its API key, `app.anonymous()` a caller without a session. Each [`Caller`] has the verbs of people (`login`, `refresh`,
-//!    `logout`) and of HTTP (`get`, `post`).
+//!    customer's backend with its API key, `app.anonymous()` a caller without a session. Each [`Caller`] has the verbs of people
+//!    (`login`, `refresh`, `logout`) and of HTTP (`get`, `post`).
 //! 4. Say what the answer must be: `.expect(200)`, `.expect_ok()` for its data, `.expect_error(…)` for a refusal. Headers, the
 //!    envelope, cookies and the OpenAPI schema of each answer have been checked by then.
 //! 5. Time stands still: `app.advance(seconds)` moves it, `app.tick()` lets the worker send what is due.

@@ -1,6 +1,6 @@
-//! The account's address: proving that it is its owner's, and changing it. A change is confirmed by a link to the new address,
-//! opened in a session of the account; the old address is told when it is asked for. Whether the new address has an account is
-//! nobody's business until the link is used.
+//! The account's email address: verifying and changing it. A change is confirmed by a link to the new address, opened in a session
+//! of the account; the old address gets a notice when the change is requested. Whether the new address has an account is not told
+//! until the link is used, so that a request does not reveal accounts.
 
 use std::time::Duration;
 

@@ -1,6 +1,7 @@
-//! Logging in. Unknown address and wrong password cost the same time and say the same; membership is judged only after a
-//! correct password, so that nobody learns who belongs where. The password is compared before the transaction begins; the
-//! transaction holds the account at the epoch that was read then, so that a login in flight with an old password comes to nothing.
+//! Login with a password. An unknown address and a wrong password cost the same time and get the same answer; membership is judged
+//! only after a correct password: so without the password an answer reveals neither accounts nor members. The password is compared
+//! before the transaction begins; the transaction holds the account at the epoch that was read then, so that a login in flight with
+//! an old password fails.
 
 use crate::{
     account::{Entrant, Opening, open_session, wait_for_second_factor},

@@ -1,5 +1,5 @@
-//! Logging out. An access token that has expired, was superseded or is missing is no reason to stay logged in: a live refresh
-//! token beside it counts as well. A suspended member may log out too.
+//! Logout. An access token that has expired, was superseded or is missing must not prevent a logout: a live refresh token beside it
+//! counts as well. A suspended member may log out, too.
 
 use crate::{
     account::{Ending, tell_ended},

@@ -1,4 +1,4 @@
-//! A person's account: logging in and out, keeping a session alive, the second factor, profile, password and address.
+//! A person's account: login and logout, refresh token rotation, the second factor, profile, password and address.
 
 mod email;
 mod login;

@@ -1,5 +1,5 @@
-//! Changing a password, and confirming something with it. After a change every other session of the account ends, in all
-//! organizations, and so does a login that is in flight with the old one.
+//! Changing the password, and confirming an operation with it. After a change every other session of the account ends, in all
+//! organizations, and so does a login in flight with the old password.
 
 use crate::{
     account::{check_password, end_all_others, tell_user},

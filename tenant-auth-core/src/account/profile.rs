@@ -1,4 +1,4 @@
-//! What people say of themselves. The account is one in all organizations, so each of them hears of a change.
+//! The person's own profile. The account is the same in all organizations, so each organization gets the event of a change.
 
 use crate::{
     account::tell_user,

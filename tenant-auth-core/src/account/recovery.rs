@@ -1,5 +1,6 @@
-//! Forgotten passwords. Asking costs one row and says the same for every address; the worker finds out later whether there is a
-//! member to mail. Using the link ends every session and never opens one: the next login asks for the second factor as ever.
+//! Password reset. A request writes one row and gets the same answer for every address, so that it does not reveal accounts; a
+//! worker finds out later whether there is a member to mail. Using the link ends every session and opens none: the next login asks
+//! for the second factor as usual.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
-//! Refreshing a session. Using a refresh token replaces it and retires the access token issued with it. Seen again within the
-//! grace it is a tab, a retry or a lost reply and gets the current generation's tokens; seen later it is a thief's, and the
-//! whole session ends.
+//! Refresh token rotation. Using a refresh token replaces it and retires the access token issued with it. A superseded token that
+//! comes again within the reuse grace is a parallel tab, a retry or a lost reply, and gets the current generation's tokens; one
+//! that comes later is taken for stolen, and the whole session ends.
 
 use crate::{
     account::{Ending, tell_ended},

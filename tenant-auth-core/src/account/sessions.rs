@@ -1,5 +1,5 @@
-//! The beginning and the end of sessions, as their owners and other operations cause them. Both leave an event:
-//! `session.created`, and `session.revoked` with the reason.
+//! Opening and ending sessions, for all operations that do. Each leaves an event: `session.created`, and `session.revoked` with the
+//! reason.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
-//! The second factor: a time-based one-time password (RFC 6238: SHA-1, six digits, thirty seconds, one step of drift either
-//! way) and ten recovery codes. The secret is sealed at rest; codes are kept as digests; none of them works twice. Putting it in
-//! force or removing it ends every other session of the account.
+//! Two-factor authentication: a time-based one-time password (TOTP, RFC 6238: SHA-1, six digits, thirty seconds, one step of drift
+//! either way) and ten recovery codes. The secret is sealed at rest; recovery codes are stored as digests; no code works twice.
+//! Enabling or removing the second factor ends every other session of the account.
 
 use qrcodegen::{QrCode, QrCodeEcc};
 use totp_rs::{Builder, Totp};

@@ -1,5 +1,5 @@
-//! The second step of a login. Each try is counted three times before it is judged: on the login that waits (five burn it), and
-//! on the account (ten in a quarter of an hour, fifty a day), whose owner is told when that limit is reached.
+//! The second step of a login. Each try is counted before it is judged: on the pending login (five tries use it up), and by the
+//! rate limiter on the account (ten in a quarter of an hour, fifty a day), whose owner gets a mail when that limit is reached.
 
 use crate::{
     account::{Entrant, Opened, Opening, two_factor::use_code},

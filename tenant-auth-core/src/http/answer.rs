@@ -1,4 +1,4 @@
-//! What a handler answers with: data for the success envelope and the cookies it sets.
+//! The answer of a handler: data for the success envelope and the cookies it sets.
 
 use ::http::{HeaderValue, StatusCode, header};
 use serde::Serialize;

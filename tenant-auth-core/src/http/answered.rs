@@ -1,4 +1,4 @@
-//! A response in parts: what answers and refusals become before what every response carries is added.
+//! A response in parts: the form of answers and refusals before the headers that every response carries are added.
 
 use ::http::{HeaderMap, HeaderValue, StatusCode, header};
 use bytes::Bytes;

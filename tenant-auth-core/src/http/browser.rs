@@ -1,5 +1,6 @@
-//! Which pages may call, and which may read the answers. State-changing requests from pages of other origins are refused before
-//! anything is judged (CSRF); CORS answers exactly the allowed origins. Backends send neither `Origin` nor `Sec-Fetch-Site`.
+//! CSRF protection and CORS: which pages may call, and which may read the answers. State-changing requests from pages of other
+//! origins are refused before anything else is judged (CSRF); CORS headers name exactly the allowed origins. Backends send neither
+//! `Origin` nor `Sec-Fetch-Site`.
 
 use ::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use bytes::Bytes;

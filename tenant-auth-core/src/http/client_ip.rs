@@ -1,5 +1,6 @@
-//! The client's address: the socket's, or, when the socket is a trusted proxy, the rightmost address of `X-Forwarded-For` that
-//! is not one. No other header is believed, and nothing to the left of an untrusted hop.
+//! The client's IP address: the socket's, or, when the socket is a trusted proxy, the rightmost address of `X-Forwarded-For` that
+//! is not a trusted proxy. No other header is believed, and nothing to the left of an untrusted hop, because clients can forge
+//! both.
 
 use std::net::{IpAddr, SocketAddr};
 

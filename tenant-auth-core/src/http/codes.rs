@@ -1,4 +1,4 @@
-//! The stable codes of error answers, each with its status: what `error_map` answers and what rows declare.
+//! Error codes: the stable `code` of error answers, each with its status. `error_map` answers them and rows declare them.
 
 /// A status and the `code` that stands beside it in the envelope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! A request while it is judged: its parts, and what has been found out about it so far.
+//! The context of a request while it is judged: its parts, and what has been found out about it so far.
 
 use std::{
     net::IpAddr,

@@ -1,5 +1,5 @@
 //! The session cookies: exact names, HttpOnly, Secure, Path=/ (behaviour.md, B42). A token name that comes with two different
-//! values is no session: one of them was planted, and nobody can tell which.
+//! values counts as no session: one of the two was planted, and the server cannot tell which.
 
 use ::http::{HeaderMap, HeaderValue, header};
 use cookie::{Cookie, SameSite as CookieSameSite, time::Duration};

@@ -1,4 +1,4 @@
-//! The OpenAPI document of one service and the page that shows it: made by the first who asks for either, and kept.
+//! The OpenAPI document and its page, of one service: made at the first request for either, and cached.
 
 use std::sync::{Arc, OnceLock};
 

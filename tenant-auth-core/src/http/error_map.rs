@@ -1,4 +1,4 @@
-//! The one place that knows which status a fact has.
+//! The mapping of core errors to HTTP statuses and codes; it is in this file alone.
 
 use super::codes::{self, Code};
 use crate::error::Error;

@@ -1,5 +1,5 @@
-//! What a request brings: parameters of the path, of the query, and a JSON body. Everything is parsed into its final type here,
-//! after the caller is known: nothing is parsed for strangers.
+//! The input of a request: parameters of the path, of the query, and a JSON body. Each is parsed into its final type here, after
+//! the caller is known, so that an unknown caller's input is never parsed.
 
 use ::http::header;
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};

@@ -1,6 +1,6 @@
-//! The service as HTTP, for whatever server carries it: bytes and the peer's address in, a complete response out. Routing,
-//! percent-decoding, HEAD, 404 and 405, body rules, the envelope, cookies, CORS and the catching of panics all happen here, so
-//! that adapters translate and decide nothing.
+//! The HTTP service, independent of any web framework: bytes and the peer's address in, a complete response out. Routing,
+//! percent-decoding, HEAD, 404 and 405, body rules, the envelope, cookies, CORS, CSRF protection and the catching of panics all
+//! happen here, so that adapters translate and decide nothing.
 //!
 //! Every request is judged in one order (behaviour.md, B1): route and method, `X-Org-Slug`, browser origin, caller, path,
 //! body, rule.

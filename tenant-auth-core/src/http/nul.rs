@@ -1,5 +1,5 @@
-//! NUL characters in a body. PostgreSQL cannot store them in a text and nobody types them, so they are refused everywhere at once,
-//! also in what nobody reads.
+//! NUL characters in a body. PostgreSQL cannot store them in a text and people do not type them, so they are refused everywhere,
+//! also in fields that no operation reads.
 
 use std::{collections::BTreeMap, fmt};
 

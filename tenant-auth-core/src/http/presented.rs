@@ -1,4 +1,4 @@
-//! What a request's headers present: things that must stand once and as text, or not at all.
+//! Credentials and other headers of a request that must occur once and be text, or be absent.
 
 use ::http::HeaderMap;
 

@@ -1,4 +1,5 @@
-//! Why a request is not carried out: a fact of the core, or one that only HTTP knows. Either becomes the error envelope.
+//! The HTTP refusal: why a request is not carried out, as a core error or a fact that only HTTP knows. Either becomes the error
+//! envelope.
 
 use ::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use serde::Serialize;

@@ -1,5 +1,5 @@
-//! A row of the route table: a handler's signature is its contract. From the types of its caller, its input and its answer the row
-//! knows who may call, what comes in, what goes out, and how it can be refused.
+//! A row of the route table, in which a handler's signature is its contract. From the types of its caller, its input and its answer
+//! the row knows who may call, what comes in, what goes out, and how it can be refused.
 
 use std::{future::Future, pin::Pin};
 

@@ -1,4 +1,4 @@
-//! Finding the row that answers a request, by its path and method.
+//! Routing: finds the row that answers a request, by its path and method.
 
 use ::http::Method;
 use matchit::Router;

@@ -1,5 +1,5 @@
-//! Waiting in line inside the process. As many attempts as a limit allows may be undecided at once; the rest of this process
-//! waits here, first come first served, instead of asking the database again and again.
+//! Gates: the rate limiter's semaphores inside one process. As many attempts as a limit allows may be undecided at once; further
+//! attempts of this process wait here, first come first served, instead of polling the database.
 
 use std::{
     collections::HashMap,

@@ -1,6 +1,7 @@
-//! Failed attempts, counted in the database before anything is hashed: shared by every process, surviving a restart
-//! (behaviour.md, B81). An attempt reserves a place under each limit that applies; whoever finds every place taken by undecided
-//! attempts waits for their verdicts, so that parallel correct logins all succeed and parallel guesses never exceed the limit.
+//! The rate limiter of failed attempts. They are counted in the database before anything is hashed, so that the limits hold for all
+//! processes and survive a restart (behaviour.md, B81). An attempt makes a reservation under each limit that applies; an attempt
+//! that finds a limit full of undecided reservations waits for their verdicts, so that parallel correct logins all succeed and
+//! parallel guesses never exceed the limit.
 //!
 //! No stranger can lock a person out: the wide limits exempt the addresses from which the account has logged in lately.
 

@@ -1,4 +1,5 @@
-//! How a customer's backend is known: by its API key, and by the scope of the key that an operation needs.
+//! Backend extraction: how a customer's backend is authenticated, by its API key and by the scope of the key that an operation
+//! needs.
 
 use std::marker::PhantomData;
 

@@ -1,5 +1,5 @@
-//! How each kind of caller is known from a request. The order of the checks is the order of these calls: a member's session is
-//! looked at only after slug and origin.
+//! Caller extraction: how each kind of caller is authenticated from a request. The order of the checks is the order of these calls:
+//! a member's session is read only after slug and origin.
 
 use ::http::HeaderValue;
 use serde::Serialize;

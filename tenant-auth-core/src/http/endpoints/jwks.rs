@@ -1,4 +1,4 @@
-//! `/.well-known/jwks.json`: the public halves of the access-token keys (RFC 7517), for whoever checks tokens offline. Such a
+//! `/.well-known/jwks.json`: the public halves of the access-token keys (RFC 7517), for services that check tokens offline. Such a
 //! check cannot see a logout; `POST /public/verify` can.
 
 use ::http::{HeaderValue, StatusCode, header};

@@ -1,4 +1,4 @@
-//! `/openapi.json`, `/docs` and `/docs.css`: what can be called, for programs and for people.
+//! `/openapi.json`, `/docs` and `/docs.css`: the API's documentation, for programs and for people.
 
 use std::marker::PhantomData;
 

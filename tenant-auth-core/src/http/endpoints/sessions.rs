@@ -1,4 +1,4 @@
-//! `/auth/sessions`: the caller's own, in this organization.
+//! `/auth/sessions`: the caller's own sessions in this organization.
 
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -1,6 +1,6 @@
-//! As whom somebody comes in. A host asks for the least that it needs: a [`Principal`] says who it is, on any verifier; a
-//! [`Member`] or an [`OrgAdmin`] may also change things, and a [`Backend`] shows an API key: these the service gives only where
-//! it runs in the host's own process.
+//! Admissions: the types that a host asks for at the gate, each the least it needs. A [`Principal`] says who the person is, on any
+//! verifier; a [`Member`] or an [`OrgAdmin`] may also change things, and a [`Backend`] presents an API key: the service gives these
+//! three only where it runs in the host's own process.
 
 use super::{Admission, Refused, Visitor, session::Shown};
 use crate::{

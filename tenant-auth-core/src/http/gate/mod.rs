@@ -1,7 +1,7 @@
-//! The gate before a host's own routes. It reads who comes from the same headers and cookies as the service's endpoints do, asks
-//! a [`Verifier`], and lets in or refuses; when an access token has ended it refreshes the session once, and the new cookies
-//! leave with the host's answer (behaviour.md, B135). Adapters put a
-//! [`Visitor`] beside each request and ask it; they decide nothing.
+//! The gate: authentication in front of a host's own routes. It reads the caller from the same headers and cookies as the service's
+//! endpoints do, asks a [`Verifier`], and admits or refuses. When an access token has expired, the gate refreshes the session once,
+//! and the new cookies leave with the host's answer (behaviour.md, B135). Adapters put a [`Visitor`] beside each request and ask
+//! it; they decide nothing.
 
 mod admission;
 mod organization;

@@ -1,4 +1,4 @@
-//! Where a request to a host's route names its organization. A slug is exact wherever it stands: nothing is folded or defaulted.
+//! Where a request to a host's route names its organization. A slug is compared exactly: it is never folded or defaulted.
 
 use std::{fmt, sync::Arc};
 

@@ -1,6 +1,6 @@
-//! Cross-site request forgery, before a host's routes. A browser attaches cookies to whatever a page makes it send; so a request
-//! that changes something with nothing but cookies to show must come from a page that may send it. A Bearer token or an API key
-//! was put there on purpose, and is not judged.
+//! CSRF protection of a host's routes. A browser attaches cookies to every request that a page makes, so a state-changing request
+//! that has only cookies must come from an allowed origin. A Bearer token or an API key was put into the request on purpose, so
+//! such a request is not checked.
 
 use ::http::{Method, Request, header};
 use url::Url;

@@ -1,4 +1,5 @@
-//! A refusal at the gate, as the host meets it: a fact with a status, answered in the JSON envelope unless the host knows better.
+//! A refusal at the gate, as the host gets it: a fact with a status, answered in the JSON envelope unless the host answers
+//! otherwise.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
-//! The session a request shows, while it is looked at. Its access token is tried; when it is dead the session is refreshed, once
-//! and never twice, and tried again (behaviour.md, B135). Only a session that is over clears cookies: whoever was not
-//! answered, or came with another organization's session, keeps theirs.
+//! The session of a request at the gate. Its access token is tried; when that token is dead, the session is refreshed once and
+//! tried again (behaviour.md, B135). Cookies are cleared only when the session is over: a request that got no answer, or came with
+//! another organization's session, keeps its cookies.
 
 use ::http::HeaderValue;
 

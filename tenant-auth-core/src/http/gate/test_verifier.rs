@@ -1,4 +1,5 @@
-//! A verifier that believes what a test tells it, so that a host tests its own routes without a service, a database or a network.
+//! A verifier double that accepts the tokens a test gives it, so that a host tests its own routes without a service, a database or
+//! a network.
 
 use std::{
     collections::HashMap,

@@ -1,5 +1,5 @@
-//! Who answers for tokens. The gate asks a [`Verifier`] two questions, whose token this is and what the next tokens are; the
-//! service in this process, a deployed one ([`RemoteVerifier`](crate::RemoteVerifier)) and a test's double answer alike.
+//! Verifiers: the gate asks a [`Verifier`] two questions, whose token this is and what the next tokens are. The service in this
+//! process, a deployed one ([`RemoteVerifier`](crate::RemoteVerifier)) and a test's double implement it alike.
 
 use std::{fmt, net::IpAddr, sync::Arc};
 

@@ -1,5 +1,6 @@
-//! One request to a host's route: what it shows, and what is to leave with its answer. An adapter puts a [`Visitor`] beside the
-//! request on its way in and settles it on the way out; whatever stands between the two may ask it who comes, and finds out once.
+//! The visitor: one request to a host's route, with its session and the cookies that must leave with its answer. An adapter puts a
+//! [`Visitor`] beside the request on its way in and settles it on the way out; every middleware and handler between can ask it who
+//! the caller is, and the tokens are verified once.
 
 use std::{
     future::Future,

@@ -1,4 +1,4 @@
-//! The whole document: the operations of all rows, and what they share.
+//! The OpenAPI document as a whole: the operations of all rows, and what they share.
 
 use serde_json::{Map, Value, json};
 

@@ -1,5 +1,5 @@
-//! What an operation's types state of themselves for the document: who may call, what comes in, what goes out. The traits of callers,
-//! inputs and answers ask for these facts, so that no operation compiles without them.
+//! Facts for the OpenAPI document that an operation's types state: who may call, what comes in, what goes out. The traits of
+//! callers, inputs and answers ask for these facts, so that no operation compiles without them.
 
 use serde_json::Value;
 use utoipa::openapi::{RefOr, Schema};

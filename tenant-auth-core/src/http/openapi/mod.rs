@@ -1,7 +1,8 @@
-//! The OpenAPI 3.1 document of the service, derived from its own route table, and the page that shows it to people. Who may
-//! call, what comes in, what goes out and every refusal come from the types of a row's handler and from [`Row::refusals`]; the words
-//! stand in the row. What must stay true: the document says what the code does. A test of the core compares it with the table, the
-//! conformance harness holds every answer against it, and CI lets schemathesis look for requests for which it is wrong.
+//! The OpenAPI 3.1 document of the service, derived from its own route table, and the page that shows it to people. Who may call,
+//! what comes in, what goes out and every refusal come from the types of a row's handler and from [`Row::refusals`]; the
+//! descriptions stand in the row. What must stay true: the document says what the code does. A test of the core compares it with
+//! the table, the conformance harness holds every answer against it, and CI lets schemathesis look for requests for which it is
+//! wrong.
 //!
 //! What a new row needs stands at the top of `table.rs`. A new kind of caller, input or answer states its facts where it is
 //! defined, and a new kind of value its schema beside its parser; none of them compiles without.

@@ -1,4 +1,4 @@
-//! One row as one operation: parameters, security, body, success and every refusal.
+//! One operation of the OpenAPI document, made of one row: parameters, security, body, success and every refusal.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
-//! The document as a page for people, rendered here and complete: no script, nothing of anybody else's. It is made from the
-//! document alone, so that it cannot say anything else.
+//! The API documentation as an HTML page, rendered here and complete: no script, and no resource of another host. It is made from
+//! the document alone, so that the two cannot differ.
 
 use minijinja::{Environment, value::Serde};
 use serde::Serialize;

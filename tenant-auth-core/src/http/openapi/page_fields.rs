@@ -1,4 +1,4 @@
-//! Schemas in words: the fields of an object with what they may hold, and a body that shows them.
+//! Schemas as tables for the documentation page: the fields of an object with their allowed values, and an example body.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};

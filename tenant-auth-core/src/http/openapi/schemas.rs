@@ -1,5 +1,5 @@
-//! The components of the document: collected from types, and finished according to which way they travel. Requests tolerate
-//! what they do not know and refuse NUL; answers always carry their nullable fields (behaviour.md, B15).
+//! The schemas of the OpenAPI document: collected from types, and finished by direction. Requests may hold unknown fields and no
+//! NUL; answers always have their nullable fields (behaviour.md, B15).
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The document against the table, and against itself.
+//! Tests of the OpenAPI document: against the route table, and against itself.
 
 use std::collections::BTreeSet;
 

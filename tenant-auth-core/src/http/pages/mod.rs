@@ -1,6 +1,6 @@
-//! The admin panel and the hosted pages: files, held in the program as they lie in `panel/`, at a fixed list of paths below the
-//! public URL's. Nothing here knows a session: the pages are a client of the JSON API like any other, and everything they show
-//! they ask for. What must stay true: no file runs code that is not served from here, and no page can be framed.
+//! The admin panel and the hosted pages: static files from `panel/`, compiled into the program and served at a fixed list of paths
+//! below the public URL's. This code knows no session: the pages are a client of the JSON API like any other. What must stay true:
+//! no file runs code that is not served from here, and no page can be framed (clickjacking).
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,5 +1,5 @@
-//! What must stay true of the files themselves: all of them are served, together they are small, none of them brings code in from
-//! anywhere else or makes markup of a text, and what they know of the service is what the service says.
+//! Tests of the pages' files: all of them are served, together they are small, none of them loads code from another host or makes
+//! markup of a text, and what they know of the service is true.
 
 use std::{
     collections::BTreeSet,

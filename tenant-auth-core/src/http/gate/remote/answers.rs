@@ -1,5 +1,6 @@
-//! What the server's answers mean. Its values were checked when they came in there, so a newer server's rules are not second-guessed
-//! here; but a word this version does not know (a role, a status) gives no access, and a clear refusal is told from a fault.
+//! Decoding of the remote server's answers. The server has checked its values, so a newer server's rules are not second-guessed
+//! here; but a word this version does not know (a role, a status) gives no access, and a clear refusal is distinguished from a
+//! fault.
 
 use std::time::Duration;
 

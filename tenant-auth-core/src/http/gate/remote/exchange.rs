@@ -1,5 +1,5 @@
-//! Questions on their way to the server, and answers on their way back: one bounded wait, one bounded body. A question that has no
-//! answer is `Unavailable`, and the log says why.
+//! One HTTP exchange with the remote server: the wait and the body are limited. A question without an answer is `Unavailable`, and
+//! the log says why.
 
 use std::net::IpAddr;
 

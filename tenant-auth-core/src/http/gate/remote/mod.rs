@@ -1,6 +1,6 @@
-//! The service on another machine, asked by a customer's backend with its API keys: `POST /public/verify` for a token and
-//! `POST /auth/refresh` for the next ones. One pool of connections, an end to every wait, a bound on every answer; and whatever is
-//! no clear answer is `Unavailable`, which refuses for the moment and ends nobody's session.
+//! The remote verifier: asks a service on another machine with the API keys of a customer's backend: `POST /public/verify` for a
+//! token and `POST /auth/refresh` for the next ones. One pool of connections; every wait and every answer is limited. An answer
+//! that is not clear is `Unavailable`, which refuses this request and ends no session.
 
 mod answers;
 mod exchange;
