@@ -1,52 +1,213 @@
 //! Readiness: whether this process can serve requests now. The check tries a write and reads the signing keys, because reads alone
-//! still work with a full disk, a read-only standby or a missing master key. The check runs at most once a second, however many
-//! requests ask for it.
+//! still work with a full disk, a read-only standby or a missing master key. The check runs in the background once a second for as long
+//! as somebody asks, so that no health check waits behind a busy disk.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    time::Duration,
+};
 
-use tokio::{sync::Mutex, time::timeout};
+use tokio::{
+    runtime::Handle,
+    sync::watch,
+    time::{Instant, sleep_until, timeout},
+};
 
 use crate::{keys::Keyring, store::Store};
 
-/// The time limit of an answer, also while the database gives none.
+/// A trial that shows nothing within this time has failed, and whoever asks waits no longer either.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long a result is reused before the next try.
-const FRESH: Duration = Duration::from_secs(1);
+/// From the beginning of one trial to that of the next.
+const EVERY: Duration = Duration::from_secs(1);
+/// How long an outcome may be told; one that is older is waited for.
+const FRESH: Duration = Duration::from_secs(2);
+/// The trials end when nobody has asked for this time, which is more than monitoring leaves between two questions.
+const QUIET: Duration = Duration::from_secs(90);
 
-/// The result of the last try.
+/// What a trial showed; by default nothing works.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    pub(crate) is_writable: bool,
+    pub(crate) has_keys: bool,
+}
+
+/// The last outcome, and whoever keeps it fresh.
 #[derive(Debug, Default)]
-pub(crate) struct Readiness(Mutex<Option<Tried>>);
+pub(crate) struct Readiness(Arc<Board>);
+
+#[derive(Debug, Default)]
+struct Board {
+    last: watch::Sender<Option<Tried>>,
+    interest: Mutex<Interest>,
+}
 
 #[derive(Debug, Clone, Copy)]
 struct Tried {
     at: Instant,
-    is_writable: bool,
-    has_keys: bool,
+    outcome: Outcome,
+}
+
+#[derive(Debug, Default)]
+struct Interest {
+    asked_at: Option<Instant>,
+    is_trying: bool,
 }
 
 impl Readiness {
-    /// Whether requests can be served now; answers in time.
-    pub(crate) async fn is_given(&self, store: &Store, keys: &Keyring) -> bool {
-        timeout(PATIENCE, self.tried(store, keys)).await.is_ok_and(|tried| tried.is_writable && tried.has_keys)
-    }
-
-    /// Whether the database takes writes now; answers in time.
-    pub(crate) async fn is_writable(&self, store: &Store, keys: &Keyring) -> bool {
-        timeout(PATIENCE, self.tried(store, keys)).await.is_ok_and(|tried| tried.is_writable)
-    }
-
-    async fn tried(&self, store: &Store, keys: &Keyring) -> Tried {
-        let mut last = self.0.lock().await;
-        match *last {
-            Some(tried) if tried.at.elapsed() < FRESH => tried,
-            _ => {
-                let written = store.try_writing().await;
-                let read = keys.reload().await;
-                for error in [&written, &read].into_iter().filter_map(|outcome| outcome.as_ref().err()) {
-                    tracing::warn!(%error, "not ready");
+    /// What the last trial showed; answers in time. `trial` is run again and again on `runtime`, unless that is done already.
+    pub(crate) async fn told<T, F>(&self, runtime: &Handle, trial: T) -> Outcome
+    where
+        T: Fn() -> F + Send + Sync + 'static,
+        F: Future<Output = Outcome> + Send,
+    {
+        if self.0.is_first_to_ask() {
+            let board = Arc::downgrade(&self.0);
+            runtime.spawn(async move {
+                while let Some(next) = round(&board, &trial).await {
+                    sleep_until(next).await;
                 }
-                *last.insert(Tried { at: Instant::now(), is_writable: written.is_ok(), has_keys: read.is_ok() })
-            }
+            });
         }
+        let mut last = self.0.last.subscribe();
+        let fresh = async { last.wait_for(is_fresh).await.ok().and_then(|tried| *tried) };
+        timeout(PATIENCE, fresh).await.ok().flatten().map_or_else(Outcome::default, |tried| tried.outcome)
+    }
+}
+
+fn is_fresh(tried: &Option<Tried>) -> bool {
+    tried.is_some_and(|tried| tried.at.elapsed() < FRESH)
+}
+
+/// One trial; when the next one is due, if there is to be one.
+async fn round<T, F>(board: &Weak<Board>, trial: &T) -> Option<Instant>
+where
+    T: Fn() -> F,
+    F: Future<Output = Outcome>,
+{
+    let began = Instant::now();
+    let outcome = timeout(PATIENCE, trial()).await.unwrap_or_else(|_| {
+        tracing::warn!("not ready: the database gave no answer within {PATIENCE:?}");
+        Outcome::default()
+    });
+    let board = board.upgrade()?; // gone with the service
+    board.last.send_replace(Some(Tried { at: Instant::now(), outcome }));
+    board.goes_on().then_some(began + EVERY)
+}
+
+impl Board {
+    /// Notes the question; whether the trials must be started for it.
+    fn is_first_to_ask(&self) -> bool {
+        let mut interest = self.interest();
+        interest.asked_at = Some(Instant::now());
+        !std::mem::replace(&mut interest.is_trying, true)
+    }
+
+    /// Whether somebody still asks.
+    fn goes_on(&self) -> bool {
+        let mut interest = self.interest();
+        interest.is_trying = interest.asked_at.is_some_and(|asked_at| asked_at.elapsed() < QUIET);
+        interest.is_trying
+    }
+
+    fn interest(&self) -> MutexGuard<'_, Interest> {
+        self.interest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Tries a write, and to read the keys.
+pub(crate) async fn trial(store: Store, keys: Weak<Keyring>) -> Outcome {
+    let written = store.try_writing().await;
+    let Some(keys) = keys.upgrade() else { return Outcome::default() };
+    let read = keys.reload().await;
+    for error in [&written, &read].into_iter().filter_map(|outcome| outcome.as_ref().err()) {
+        tracing::warn!(%error, "not ready");
+    }
+    Outcome { is_writable: written.is_ok(), has_keys: read.is_ok() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use tokio::time::{advance, sleep};
+
+    use super::*;
+
+    const GOOD: Outcome = Outcome { is_writable: true, has_keys: true };
+    /// Between two questions.
+    const STEP: Duration = Duration::from_millis(100);
+
+    /// A database that answers after `delay` milliseconds, and counts.
+    #[derive(Default)]
+    struct Database {
+        delay: AtomicU64,
+        trials: AtomicU64,
+    }
+
+    async fn ask(readiness: &Readiness, database: &Arc<Database>) -> Outcome {
+        let database = Arc::clone(database);
+        let trial = move || {
+            let database = Arc::clone(&database);
+            async move {
+                database.trials.fetch_add(1, Ordering::Relaxed);
+                sleep(Duration::from_millis(database.delay.load(Ordering::Relaxed))).await;
+                GOOD
+            }
+        };
+        readiness.told(&Handle::current(), trial).await
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_question_is_answered_at_once_from_a_trial_of_the_last_seconds() {
+        let (readiness, database) = (Readiness::default(), Arc::new(Database::default()));
+        database.delay.store(900, Ordering::Relaxed);
+        assert_eq!(ask(&readiness, &database).await, GOOD);
+        let since = Instant::now();
+        for _ in 0..1_000 {
+            sleep(Duration::from_millis(10)).await;
+            let asked = Instant::now();
+            assert_eq!(ask(&readiness, &database).await, GOOD);
+            assert_eq!(asked.elapsed(), Duration::ZERO, "nobody waits for the trial that runs");
+        }
+        let trials = database.trials.load(Ordering::Relaxed);
+        assert!((10..=12).contains(&trials), "{trials} trials in {:?}", since.elapsed());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_database_that_gives_no_answer_is_noticed_in_time_and_so_is_its_return() {
+        let (readiness, database) = (Readiness::default(), Arc::new(Database::default()));
+        assert_eq!(ask(&readiness, &database).await, GOOD);
+        database.delay.store(60_000, Ordering::Relaxed);
+        let since = Instant::now();
+        while ask(&readiness, &database).await == GOOD {
+            sleep(STEP).await;
+        }
+        assert!(since.elapsed() <= EVERY + PATIENCE + STEP, "{:?}", since.elapsed());
+        let asked = Instant::now();
+        assert_eq!(ask(&readiness, &database).await, Outcome::default());
+        assert!(asked.elapsed() <= PATIENCE + STEP, "{:?}", asked.elapsed());
+
+        database.delay.store(0, Ordering::Relaxed);
+        let since = Instant::now();
+        while ask(&readiness, &database).await != GOOD {
+            sleep(STEP).await;
+        }
+        assert!(since.elapsed() <= PATIENCE + EVERY + STEP, "{:?}", since.elapsed());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nothing_is_tried_when_nobody_asks() {
+        let (readiness, database) = (Readiness::default(), Arc::new(Database::default()));
+        ask(&readiness, &database).await;
+        sleep(QUIET + EVERY * 2).await;
+        let trials = database.trials.load(Ordering::Relaxed);
+        sleep(QUIET).await;
+        assert_eq!(database.trials.load(Ordering::Relaxed), trials);
+        assert_eq!(ask(&readiness, &database).await, GOOD, "and it begins again with the next question");
+        drop(readiness);
+        let trials = database.trials.load(Ordering::Relaxed);
+        advance(EVERY * 10).await;
+        sleep(EVERY).await;
+        assert!(database.trials.load(Ordering::Relaxed) <= trials + 1, "it ends with the service");
     }
 }

@@ -17,7 +17,7 @@ use crate::{
     metrics,
     model::EventKind,
     ports::{Clock, Entropy, Mailer, PasswordHasher, Resolver, Sender},
-    readiness::Readiness,
+    readiness::{self, Readiness},
     sealed::MasterKeys,
     store::{Committed, FollowUp, Store, Swept, Transactions, Tx},
     throttle::Gates,
@@ -95,18 +95,24 @@ impl TenantAuth {
     }
 
     /// Whether requests can be served now: the database takes a write, SQLite's file is still the one that was opened, and every
-    /// signing key can be read. Answers within two seconds.
+    /// signing key can be read. Answers within two seconds, and mostly at once: this is tried in the background once a second from the
+    /// first question on, until 90 s have passed without one.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when they cannot; the log says why.
     pub async fn ready(&self) -> Result<(), Error> {
-        let is_ready = self.inner.readiness.is_given(self.store(), &self.inner.keyring).await;
-        if is_ready { Ok(()) } else { Err(Error::Unavailable) }
+        let outcome = self.readiness().await;
+        if outcome.is_writable && outcome.has_keys { Ok(()) } else { Err(Error::Unavailable) }
     }
 
     /// Whether the database takes writes, for the metrics.
     pub(crate) async fn is_writable(&self) -> bool {
-        self.inner.readiness.is_writable(self.store(), &self.inner.keyring).await
+        self.readiness().await.is_writable
+    }
+
+    async fn readiness(&self) -> readiness::Outcome {
+        let (store, keys) = (self.store().clone(), Arc::downgrade(&self.inner.keyring));
+        self.inner.readiness.told(&self.inner.runtime, move || readiness::trial(store.clone(), keys.clone())).await
     }
 
     pub(crate) fn store(&self) -> &Store {

@@ -1,9 +1,10 @@
 //! A marker file beside a SQLite file, which records that the database existed. When the marker exists and the database does not,
 //! the database was lost: an empty one in its place would look like a working service in which no person has an account.
+//! A volume that is lost takes the marker with it, so the setting `sqlite_must_exist` can say as well that the database existed.
 
 use std::{fs, path::PathBuf};
 
-use crate::settings::{DATABASE_URL, Refused};
+use crate::settings::{DATABASE_URL, Database, Refused};
 
 const TEXT: &str = "The database beside this file was opened by tenant-auth-server. While this file is here and the database is not, the\n\
                     server refuses to start with an empty one. Remove this file together with the database.\n";
@@ -16,20 +17,29 @@ impl DatabaseMark {
     /// Looks for the database that the URL names, and for its mark.
     ///
     /// # Errors
-    /// [`Refused`] when there is a mark without a database.
-    pub(crate) fn of(url: &str) -> Result<Self, Refused> {
-        let Some(path) = url.strip_prefix("sqlite:") else { return Ok(Self(None)) };
+    /// [`Refused`] when there is no database, although its mark or the settings say so.
+    pub(crate) fn of(database: &Database) -> Result<Self, Refused> {
+        let Some(path) = database.url.strip_prefix("sqlite:") else { return Ok(Self(None)) };
         let path = path.strip_prefix("//").unwrap_or(path).split('?').next().unwrap_or_default();
         let (file, mark) = (PathBuf::from(path), PathBuf::from(format!("{path}.known")));
-        if mark.exists() && !file.exists() {
-            let (file, mark) = (file.display(), mark.display());
-            let reason = format!(
-                "names {file}, which is gone, though it was there before. Restore it from the backup; or, to begin with an empty \
-                 database, remove {mark}"
-            );
-            return Err(Refused::setting(&DATABASE_URL, reason));
+        if file.exists() {
+            return Ok(Self(Some(mark)));
         }
-        Ok(Self(Some(mark)))
+        let (file, known) = (file.display(), mark.display());
+        let reason = if mark.exists() {
+            format!(
+                "names {file}, which is gone, though it was there before. Restore it from the backup; or, to begin with an empty \
+                 database, remove {known}"
+            )
+        } else if database.must_exist {
+            format!(
+                "names {file}, which is not there. Is its volume mounted? To begin with an empty database, set \
+                 TENANT_AUTH_SQLITE_MUST_EXIST=false for the first start"
+            )
+        } else {
+            return Ok(Self(Some(mark)));
+        };
+        Err(Refused::setting(&DATABASE_URL, reason))
     }
 
     /// Writes the marker after the database was opened.

@@ -81,7 +81,7 @@ pub(crate) struct Opened {
 /// # Errors
 /// [`Failure`], naming the setting that is in the way where one is.
 pub(crate) async fn open(deployment: &Deployment, mailer: Option<Arc<dyn Mailer>>) -> Result<Opened, Failure> {
-    let mark = DatabaseMark::of(&deployment.database.url)?;
+    let mark = DatabaseMark::of(&deployment.database)?;
     let store = Store::open(&deployment.database.url, deployment.database.connections).await.map_err(Failure::of_opening)?;
     mark.keep();
     let builder = TenantAuth::builder().store(store.clone());

@@ -21,6 +21,7 @@ pub(super) const STEPS: &[Step] = &[
     Step { version: 1, name: "initial", text: include_str!("../../migrations/0001_initial.sql") },
     Step { version: 2, name: "account_safety", text: include_str!("../../migrations/0002_account_safety.sql") },
     Step { version: 3, name: "webhooks", text: include_str!("../../migrations/0003_webhooks.sql") },
+    Step { version: 4, name: "probe", text: include_str!("../../migrations/0004_probe.sql") },
 ];
 
 /// The words in which an engine's SQL differs.

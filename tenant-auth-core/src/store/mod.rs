@@ -127,7 +127,7 @@ impl Store {
         }
     }
 
-    /// Tries whether the database takes writes, and leaves nothing behind.
+    /// Tries whether the database takes writes: writes and commits a row, which is always the same one.
     pub(crate) async fn try_writing(&self) -> Result<(), Error> {
         match &self.0 {
             #[cfg(feature = "sqlite")]

@@ -8,7 +8,7 @@ use sqlx::{
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
-use super::{failover, failure, migrations};
+use super::{failover, failure, migrations, sql::probe};
 use crate::{
     config::{ConfigError, Setting, SetupError},
     error::Error,
@@ -19,6 +19,9 @@ const ACQUIRE: Duration = Duration::from_secs(3);
 /// The longest life of a connection. After a failover a connection may still lead to the old node, or to the new one while it was a
 /// standby.
 const LIFETIME: Duration = Duration::from_secs(60);
+/// A query of some 140 KiB with less memory than that, so that it needs a temporary file.
+const TAKE_ROOM: &str = "SELECT set_config('work_mem', '64kB', true); SELECT count(*) FROM generate_series(1, 10000)";
+
 /// A PostgreSQL database.
 #[derive(Clone, Debug)]
 pub struct Postgres {
@@ -61,18 +64,11 @@ impl Postgres {
         migrations::migrator(&migrations::POSTGRES).run_direct(None, &mut *connection, false).await.map_err(migrations::failure)
     }
 
-    /// Tries to write. A read-only node (standby) answers every read but takes no change.
+    /// Tries to write: commits a row, and fills a temporary file where the tables are, because a row that finds room in a page there is
+    /// would not notice a full disk. Both are one message, so that the database never waits for this process with the row locked.
     pub(super) async fn try_writing(&self) -> Result<(), Error> {
-        let mut transaction = self.pool.begin().await.map_err(failure::of)?;
-        let sql = "SELECT current_setting('transaction_read_only')";
-        let read_only: String = sqlx::query_scalar(sql).fetch_one(&mut *transaction).await.map_err(failure::of)?;
-        transaction.commit().await.map_err(failure::of)?;
-        if read_only == "off" {
-            return Ok(());
-        }
-        tracing::error!("the database is read-only: a standby, or default_transaction_read_only is on");
-        failover::saw_read_only_node();
-        Err(Error::Unavailable)
+        let trial = AssertSqlSafe(format!("{TAKE_ROOM}; {}", probe::WRITE));
+        sqlx::raw_sql(trial).execute(&self.pool).await.map(drop).map_err(failure::of)
     }
 
     pub(super) fn pool(&self) -> &PgPool {

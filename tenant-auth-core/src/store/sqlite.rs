@@ -5,11 +5,11 @@
 use std::{path::PathBuf, time::Duration};
 
 use sqlx::{
-    AssertSqlSafe, Connection, SqlitePool,
+    Connection, SqlitePool,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
-use super::{database_file::DatabaseFile, failure, migrations};
+use super::{database_file::DatabaseFile, failure, migrations, sql::probe};
 use crate::{
     config::{ConfigError, Setting, SetupError},
     error::Error,
@@ -57,14 +57,11 @@ impl Sqlite {
         Ok(Self { file, writer, readers })
     }
 
-    /// Writes and commits without a change: the page that holds `user_version` is written again as it was. (An UPDATE that changes
-    /// nothing is not written at all.) The file must be the one that was opened, and have room for an ordinary change.
+    /// Writes and commits a row. The file must be the one that was opened, and have room for an ordinary change.
     pub(super) async fn try_writing(&self) -> Result<(), Error> {
         self.file.check().await?;
         let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await.map_err(failure::of)?;
-        let version: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *transaction).await.map_err(failure::of)?;
-        let again = AssertSqlSafe(format!("PRAGMA user_version = {version}"));
-        sqlx::raw_sql(again).execute(&mut *transaction).await.map_err(failure::of)?;
+        sqlx::query(probe::WRITE).execute(&mut *transaction).await.map_err(failure::of)?;
         transaction.commit().await.map_err(failure::of)
     }
 

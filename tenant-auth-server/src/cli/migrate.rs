@@ -15,7 +15,7 @@ use crate::{
 pub(super) async fn run(input: &Input, format: &Format) -> Result<(), Failure> {
     let database = settings::for_migrate(input)?;
     logging::start("warn", LogFormat::Text);
-    let mark = DatabaseMark::of(&database.url)?;
+    let mark = DatabaseMark::of(&database)?;
     let store = Store::open(&database.url, database.connections).await.map_err(Failure::of_opening)?;
     store.migrate().await?;
     mark.keep();

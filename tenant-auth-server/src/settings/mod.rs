@@ -44,6 +44,8 @@ pub(crate) struct Database {
     pub(crate) url: String,
     /// The most connections this process may have.
     pub(crate) connections: u32,
+    /// Whether a SQLite file is there already, and must not be made.
+    pub(crate) must_exist: bool,
 }
 
 /// What every command that works on organizations needs.
@@ -159,7 +161,11 @@ fn read_all(input: &Input) -> Reading {
 }
 
 fn database(values: &Values) -> Option<Database> {
-    Some(Database { url: values.database_url.clone()?, connections: values.database_connections })
+    Some(Database {
+        url: values.database_url.clone()?,
+        connections: values.database_connections,
+        must_exist: values.sqlite_must_exist,
+    })
 }
 
 fn deployment(values: Values, warnings: Vec<String>) -> Option<Deployment> {

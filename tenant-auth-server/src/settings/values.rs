@@ -17,6 +17,7 @@ const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 pub(super) struct Values {
     pub(super) database_url: Option<String>,
     pub(super) database_connections: u32,
+    pub(super) sqlite_must_exist: bool,
     pub(super) master_keys: Option<MasterKeys>,
     /// How the service behaves. Its public URL holds nothing true until that setting was read.
     pub(super) config: Config,
@@ -47,6 +48,7 @@ impl Values {
         Self {
             database_url: None,
             database_connections: 10,
+            sqlite_must_exist: false,
             master_keys: None,
             config: Config::new(Url::parse("http://localhost").expect("a constant URL")),
             listen: SocketAddr::new(LOOPBACK, 8080),

@@ -1,14 +1,16 @@
-//! A disk that fills up under SQLite: writes are refused while it is full, reads are not, and both work again once there is space.
+//! A disk that fills up under the database: writes are refused while it is full, reads are not, and both work again once there is space.
 
 use std::{
     fs::File,
     io::Write,
+    os::unix::fs::{MetadataExt, chown},
     path::Path,
     process::Command,
     time::{Duration, Instant},
 };
 
 use serde_json::json;
+use tenant_auth_conformance::{as_postgres_administrator, empty_postgres};
 
 use crate::{
     Program,
@@ -22,8 +24,9 @@ struct SmallDisk<'p>(&'p Path);
 
 impl<'p> SmallDisk<'p> {
     /// `None` where the system does not let us mount, which the test's output then says.
-    fn mounted_at(path: &'p Path) -> Option<Self> {
-        let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=3m", "tenant-auth-test"]).arg(path).output();
+    fn mounted_at(path: &'p Path, size: &str) -> Option<Self> {
+        let mount =
+            Command::new("mount").args(["-t", "tmpfs", "-o", &format!("size={size}"), "tenant-auth-test"]).arg(path).output();
         match mount {
             Ok(output) if output.status.success() => Some(Self(path)),
             refused => {
@@ -53,7 +56,7 @@ impl Drop for SmallDisk<'_> {
 #[test]
 fn sqlite_writes_again_as_soon_as_a_full_disk_has_space() {
     let place = tempfile::tempdir().expect("a temporary directory");
-    let Some(disk) = SmallDisk::mounted_at(place.path()) else { return };
+    let Some(disk) = SmallDisk::mounted_at(place.path(), "3m") else { return };
     let database = format!("sqlite:{}", place.path().join("auth.db").display());
     let program = Program::new().with("DATABASE_URL", &database);
     let server = Running::start(&program, &["serve"]);
@@ -80,4 +83,34 @@ fn sqlite_writes_again_as_soon_as_a_full_disk_has_space() {
         assert!(Instant::now() < deadline, "still no write 2 s after there is space:\n{}", server.log());
     }
     until_ready_is(&server, 200);
+}
+
+/// The tables are on a disk of their own, as beside a write-ahead log that has one: only what makes a table grow fails.
+#[test]
+fn a_full_disk_below_postgresql_is_not_ready_and_is_ready_again_once_there_is_space() {
+    let Some(url) = empty_postgres() else { return };
+    let name = url.split(['/', '?']).find(|part| part.starts_with("empty_")).expect("a name");
+    let cluster = url.split("host=").nth(1).and_then(|rest| rest.split('&').next()).expect("the cluster's directory");
+    let place = Path::new(cluster).join(format!("small_{name}"));
+    std::fs::create_dir(&place).expect("a directory is made");
+    let Some(disk) = SmallDisk::mounted_at(&place, "24m") else { return };
+    let owner = Path::new(cluster).metadata().expect("it is there");
+    chown(&place, Some(owner.uid()), Some(owner.gid())).expect("root may give a directory away");
+    as_postgres_administrator(&format!("CREATE TABLESPACE small_{name} LOCATION '{}'", place.display()));
+    as_postgres_administrator(&format!("CREATE DATABASE full_{name} TABLESPACE small_{name}"));
+
+    let program = Program::new().with("DATABASE_URL", &url.replace(name, &format!("full_{name}")));
+    let mut server = Running::start(&program, &["serve"]);
+    let admin = Admin::of_new_organization(&program, &server.address);
+    until_ready_is(&server, 200);
+    disk.fill();
+    until_ready_is(&server, 503);
+    admin.data(&server.address, "GET /org", &json!({}));
+    disk.free();
+    until_ready_is(&server, 200);
+    admin.data(&server.address, "PATCH /org", &json!({ "name": "Acme again" }));
+    server.terminate();
+    assert!(server.ended().success());
+    as_postgres_administrator(&format!("DROP DATABASE full_{name} WITH (FORCE)"));
+    as_postgres_administrator(&format!("DROP TABLESPACE small_{name}"));
 }

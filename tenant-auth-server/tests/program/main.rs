@@ -16,6 +16,7 @@ mod rolling;
 mod running;
 mod serve;
 mod slow_clients;
+mod synced;
 
 use std::{
     io::Write,
@@ -41,15 +42,15 @@ pub(crate) fn chance() -> rand::rngs::ThreadRng {
 pub(crate) struct Program {
     pub(crate) directory: TempDir,
     settings: Vec<(&'static str, String)>,
-    /// Arguments of `ulimit`.
-    open_files: Option<&'static str>,
+    /// The words of a command that runs the program, such as a shell with limits.
+    runner: Vec<String>,
 }
 
 impl Program {
     pub(crate) fn new() -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let database = format!("sqlite:{}", directory.path().join("auth.db").display());
-        let program = Self { directory, settings: Vec::new(), open_files: None };
+        let program = Self { directory, settings: Vec::new(), runner: Vec::new() };
         program
             .with("DATABASE_URL", &database)
             .with("MASTER_KEY", MASTER_KEY)
@@ -71,8 +72,13 @@ impl Program {
     }
 
     /// With a limit of open files, as `ulimit` takes it.
-    pub(crate) fn with_open_files(mut self, ulimit: &'static str) -> Self {
-        self.open_files = Some(ulimit);
+    pub(crate) fn with_open_files(self, ulimit: &str) -> Self {
+        self.run_by(&["sh", "-c", &format!("ulimit {ulimit} && exec \"$0\" \"$@\"")])
+    }
+
+    /// As the last arguments of another command; of none, when there are no words.
+    pub(crate) fn run_by(mut self, words: &[&str]) -> Self {
+        self.runner = words.iter().map(|word| (*word).to_owned()).collect();
         self
     }
 
@@ -83,14 +89,9 @@ impl Program {
     /// The command, without any setting of whoever runs the tests.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let binary = env!("CARGO_BIN_EXE_tenant-auth-server");
-        let mut command = match self.open_files {
-            None => Command::new(binary),
-            Some(ulimit) => {
-                let mut shell = Command::new("sh");
-                shell.args(["-c", &format!("ulimit {ulimit} && exec \"$0\" \"$@\""), binary]);
-                shell
-            }
-        };
+        let mut words = self.runner.iter().map(String::as_str).chain([binary]);
+        let mut command = Command::new(words.next().unwrap_or(binary));
+        command.args(words);
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("TENANT_AUTH_") {
                 command.env_remove(name);

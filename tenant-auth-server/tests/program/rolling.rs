@@ -16,6 +16,8 @@ use crate::{
 /// Between two health checks, which fail at once.
 const CHECKED_EVERY: Duration = Duration::from_millis(500);
 const CLIENTS: usize = 4;
+/// Seconds, so many that a health check gets through on a busy machine.
+const NOTICE: &str = "8";
 
 /// A load balancer that picks in turn among those that were healthy when last asked, and never tries again.
 struct Balancer {
@@ -28,11 +30,9 @@ struct Balancer {
 }
 
 impl Balancer {
-    fn check_health(&self) {
+    fn check_health(&self, index: usize) {
         while !self.stop.load(Ordering::Relaxed) {
-            for (address, healthy) in self.addresses.iter().zip(&self.healthy) {
-                healthy.store(asks(address, "/health/ready"), Ordering::Relaxed);
-            }
+            self.healthy[index].store(asks(&self.addresses[index], "/health/ready"), Ordering::Relaxed);
             thread::sleep(CHECKED_EVERY);
         }
     }
@@ -72,9 +72,9 @@ fn asks(address: &str, path: &str) -> bool {
 
 #[test]
 fn a_rolling_restart_under_load_fails_no_request() {
-    let first = Program::new().with("DRAIN_NOTICE", "3");
+    let first = Program::new().with("DRAIN_NOTICE", NOTICE);
     let database = format!("sqlite:{}", first.path().join("auth.db").display());
-    let mut programs = [first, Program::new().with("DATABASE_URL", &database).with("DRAIN_NOTICE", "3")];
+    let mut programs = [first, Program::new().with("DATABASE_URL", &database).with("DRAIN_NOTICE", NOTICE)];
     let mut servers = [Running::start(&programs[0], &["serve"]), Running::start(&programs[1], &["serve"])];
     let addresses = [servers[0].address.clone(), servers[1].address.clone()];
     programs = {
@@ -90,7 +90,8 @@ fn a_rolling_restart_under_load_fails_no_request() {
         failed: AtomicUsize::new(0),
     };
     thread::scope(|threads| {
-        threads.spawn(|| balancer.check_health());
+        threads.spawn(|| balancer.check_health(0));
+        threads.spawn(|| balancer.check_health(1));
         for _ in 0..CLIENTS {
             threads.spawn(|| balancer.load());
         }

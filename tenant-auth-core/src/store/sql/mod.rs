@@ -11,6 +11,7 @@ pub(super) mod mails;
 pub(super) mod members;
 pub(super) mod organizations;
 pub(super) mod pending_logins;
+pub(super) mod probe;
 pub(super) mod sealed;
 pub(super) mod second_factors;
 pub(super) mod sessions;

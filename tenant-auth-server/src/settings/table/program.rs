@@ -87,6 +87,15 @@ pub(super) const DATABASE: Group = Group {
             read: |to, text| put(&mut to.database_connections, parse::count(text)),
             ..Row::BLANK
         },
+        Row {
+            name: "sqlite_must_exist",
+            default: Is("false"),
+            meaning: "Whether a SQLite file that is not there is refused rather than made. Give true once there is one: a volume that \
+                      was not mounted is then a refusal to start, and not an empty service.",
+            must: "one of: true, false",
+            read: |to, text| put(&mut to.sqlite_must_exist, parse::choice(text, &[("true", true), ("false", false)])),
+            ..Row::BLANK
+        },
     ],
 };
 
