@@ -23,7 +23,7 @@ pub(crate) use places::Places;
 
 /// The backlog: connections that the system holds until they are accepted.
 const BACKLOG: u32 = 1_024;
-/// The send buffer of a connection, in bytes. Small, so that a client that reads 1 KiB a second is seen to make progress.
+/// The send buffer of a connection, in bytes. Small, because there may be thousands of slow clients.
 const SEND_BUFFER: u32 = 32 * 1_024;
 /// Errors while accepting come in thousands; the log gets one line in this time.
 const BETWEEN_COMPLAINTS: Duration = Duration::from_secs(10);
