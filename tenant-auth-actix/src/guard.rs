@@ -17,8 +17,8 @@ use tenant_auth_core::{
 
 use crate::convert;
 
-/// Lets the routes under it use [`Auth`], and hands the browser the cookies of a session that was refreshed on the way: for
-/// `App::wrap` or `Scope::wrap`. It refuses nobody by itself: routes without `Auth` stay open.
+/// A middleware that lets the routes under it use [`Auth`], and hands the browser the cookies of a session that was refreshed on
+/// the way: for `App::wrap` or `Scope::wrap`. It refuses no request by itself: routes without `Auth` stay open.
 pub fn guard<S, B>(
     gate: &Gate,
 ) -> impl Transform<S, ServiceRequest, Response = ServiceResponse<B>, Error = ActixError, InitError = ()> + use<S, B>
@@ -56,7 +56,7 @@ async fn keep<B: MessageBody>(gate: Gate, request: ServiceRequest, next: Next<B>
 /// which is the `wrap` that comes after it.
 ///
 /// # Errors
-/// [`Rejection`], and whatever the routes fail with.
+/// [`Rejection`], and the errors of the routes.
 pub async fn require<C: Admission, B: MessageBody>(
     Auth(_): Auth<C>,
     request: ServiceRequest,
@@ -65,7 +65,8 @@ pub async fn require<C: Admission, B: MessageBody>(
     next.call(request).await
 }
 
-/// Whoever calls the route, admitted as a `C`; without one the route is not reached.
+/// An extractor: the caller of the route, admitted as a `C`. A caller who is not admitted gets a refusal, and the handler does not
+/// run.
 ///
 /// To cover a whole scope see [`require`]. To answer differently in one handler take `Result<Auth<C>, Rejection>`; for all of
 /// them see [`Gate::on_refusal`].

@@ -19,8 +19,8 @@ type Kept = Pin<Box<dyn Future<Output = Response> + Send>>;
 /// What [`guard`] returns: a layer for `Router::layer`.
 pub type Guard = FromFnLayer<fn(State<Gate>, Request, Next) -> Kept, Gate, (State<Gate>, Request)>;
 
-/// Lets the routes under it use [`Auth`], and hands the browser the cookies of a session that was refreshed on the way. It refuses
-/// nobody by itself: routes without `Auth` stay open.
+/// A layer that lets the routes under it use [`Auth`], and hands the browser the cookies of a session that was refreshed on the
+/// way. It refuses no request by itself: routes without `Auth` stay open.
 pub fn guard(gate: &Gate) -> Guard {
     middleware::from_fn_with_state(gate.clone(), |State(gate), request, next| Box::pin(keep(gate, request, next)))
 }
@@ -40,7 +40,8 @@ async fn keep(gate: Gate, request: Request, next: Next) -> Response {
     response
 }
 
-/// Whoever calls the route, admitted as a `C`; without one the route is not reached.
+/// An extractor: the caller of the route, admitted as a `C`. A caller who is not admitted gets a refusal, and the handler does not
+/// run.
 ///
 /// To cover a whole router: `.route_layer(axum::middleware::from_extractor::<Auth<Member>>())`, below [`guard`]. To answer
 /// differently in one handler take `Result<Auth<C>, Rejection>`; for all of them see [`Gate::on_refusal`].

@@ -1,6 +1,6 @@
 //! A whole service for a host's own tests: a temporary SQLite file, a clock that stands still, a mailer and a sender of webhooks
-//! that keep what they are given, cheap hashing, and an organization with an admin and a member who can log in at once. It panics
-//! where a service would return an error: a test that cannot be set up has failed.
+//! that record what they get, cheap hashing, and an organization with an admin and a member who can log in at once. It panics where
+//! a service would return an error: a test that cannot be set up has failed.
 //!
 //! | A test wants to | With |
 //! |---|---|
@@ -9,7 +9,7 @@
 //! | use a mailed link | [`TestAuth::mailed_token`] |
 //! | see what a webhook was sent | `test.resolver.answer(host, addresses)`, [`TestAuth::tick`], `test.sender.sent()` |
 //! | let a webhook's receiver fail | `test.sender.answer(url, answer)` |
-//! | act as somebody | [`TestAuth::signed_in`], [`TestAuth::org_admin`], [`TestAuth::api_key`] |
+//! | act as a person | [`TestAuth::signed_in`], [`TestAuth::org_admin`], [`TestAuth::api_key`] |
 //! | pass a second factor | [`TestAuth::one_time_password`] |
 //!
 //! ```

@@ -1,4 +1,4 @@
-//! The other device somebody has: an authenticator app that scanned a QR code, or was told the secret.
+//! The authenticator app: a person's other device, which scanned a QR code or was told the secret.
 
 use serde_json::json;
 use tenant_auth_conformance::{App, Caller, PASSWORD, browser::Page, totp};
@@ -44,7 +44,7 @@ impl Phone {
         self.code(app)
     }
 
-    /// Guards the account of somebody logged in, not at the browser.
+    /// Sets up the second factor of a logged-in person, not at the browser.
     pub(crate) async fn guarding(caller: &Caller, app: &App) -> Self {
         let setup = caller.post("/auth/2fa/setup", json!({ "password": PASSWORD })).await.expect_ok();
         let mut phone = Self::reading(setup["otpauthUrl"].as_str().expect("a URL"));

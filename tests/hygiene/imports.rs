@@ -17,7 +17,7 @@ struct File {
 }
 
 impl Modules {
-    /// Reads sources: the path below `src/`, and the text. Files of unit tests are nobody's floor.
+    /// Reads sources: the path below `src/`, and the text. Files of unit tests belong to no floor.
     pub(crate) fn read<'a>(sources: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let sources: Vec<_> = sources.into_iter().filter(|(path, _)| !path.contains("tests")).collect();
         let mut files: BTreeMap<String, File> = sources.iter().map(|(path, _)| (module(path), File::default())).collect();

@@ -42,7 +42,7 @@ fn the_scan_finds_what_it_looks_for() {
     assert_eq!(caught.len(), 4, "{caught:?}");
 }
 
-/// Unit tests come last in a file, and are nobody's interface.
+/// Unit tests come last in a file, and are part of no interface.
 fn without_tests(text: &str) -> String {
     text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default().to_owned()
 }
@@ -107,7 +107,7 @@ fn fields(lines: &[&str]) -> String {
     let seen = |line: &&str| match line.trim_start() {
         attribute if attribute.starts_with("#[") => None,
         field if is_struct => field.strip_prefix("pub ").map(str::to_owned),
-        // A variant's own name is no type, whatever it is called.
+        // A variant's own name is no type.
         variant if is_enum => variant.split_once(['(', '{', ':']).map(|(_, held)| held.to_owned()),
         part => Some(part.to_owned()),
     };

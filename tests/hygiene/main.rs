@@ -1,5 +1,5 @@
-//! What no scenario can see: the promises that the source itself keeps. Nothing of a library we use stands in our interface, the
-//! adapters only translate, nobody compiles a framework they did not ask for, and examples stay short.
+//! Tests of the source itself: promises that no scenario can see. No type of a library we use stands in our interface, the adapters
+//! only translate, a host compiles only the framework it asked for, and examples stay short.
 
 mod adapters;
 mod citations;

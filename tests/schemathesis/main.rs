@@ -1,7 +1,7 @@
-//! Lets schemathesis look for requests for which the OpenAPI document is wrong: on a running service, on each adapter, as nobody,
-//! as an admin, as a plain member and as a backend. Its one argument is the program `st`; which findings are none, and why, stands
-//! in `schemathesis.toml` beside this file. What must stay true: whatever it sends, its callers keep their sessions, so that it
-//! does not test a closed door.
+//! Lets schemathesis look for requests for which the OpenAPI document is wrong: on a running service, on each adapter, without a
+//! session, as an admin, as a plain member and as a backend. Its one argument is the program `st`; which findings are none, and
+//! why, stands in `schemathesis.toml` beside this file. What must stay true: the callers keep their sessions with every request
+//! that it sends, so that it does not test a closed door.
 
 use std::{
     net::SocketAddr,
@@ -156,7 +156,7 @@ fn command(program: &str, address: SocketAddr, pass: &Pass) -> Command {
     if let Some(slug) = &pass.slug {
         command.args(["-H", &format!("X-Org-Slug: {slug}")]);
     }
-    // The configuration reads these; what nobody has is something that opens nothing.
+    // The configuration reads these; a credential that does not exist is replaced by one that opens nothing.
     let (access, refresh) = pass.session.clone().unwrap_or_else(|| ("none".to_owned(), "none".to_owned()));
     command.env("ACCESS_TOKEN", access).env("REFRESH_TOKEN", refresh);
     command.env("API_KEY", pass.api_key.as_deref().unwrap_or("none"));

@@ -83,7 +83,7 @@ pub fn empty_postgres() -> Option<String> {
     Some(Cluster::shared().url(&name))
 }
 
-/// Runs a statement in a database, past whatever runs on it.
+/// Runs a statement in a database, directly, beside the service that may be running on it.
 ///
 /// # Panics
 /// When the database refuses.

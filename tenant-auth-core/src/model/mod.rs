@@ -32,7 +32,7 @@ pub struct Organization {
     pub slug: Slug,
     /// Not interpreted by the service.
     pub plan: Plan,
-    /// A suspended organization admits nobody.
+    /// Whether the organization is active; a suspended one lets no member in.
     pub status: Status,
     /// The customer's application; invitation mails link to it.
     pub app_url: Option<AppUrl>,
@@ -270,7 +270,7 @@ pub struct ApiKey {
     pub last_four: String,
     /// What it may do.
     pub scopes: Vec<Scope>,
-    /// Its maker; nobody, when the operator's command line made it.
+    /// Its maker; none when the operator's command line made it.
     pub created_by: Option<UserId>,
     /// When it was made.
     pub created_at: Timestamp,

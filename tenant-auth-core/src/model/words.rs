@@ -113,9 +113,9 @@ text_enum! {
 
 text_enum! {
     WebhookStatus: "A disabled webhook gets nothing." {
-        /// It does.
+        /// The webhook gets deliveries.
         Active = "active",
-        /// It does not, until somebody enables it again.
+        /// No deliveries, until an org_admin enables the webhook again.
         Disabled = "disabled",
     }
 }

@@ -1,5 +1,5 @@
-//! Accepting an invite. The token in the link is the only authority: role and address come from the invite, whatever session the
-//! caller has. A preview never uses up an invite; accepting does, once.
+//! Accepting an invite. The token in the link is the only authority: role and address come from the invite, also when the caller
+//! has a session. A preview never uses up an invite; accepting does, once.
 
 use crate::{
     account::{Entrant, Login, Opening, check_password},

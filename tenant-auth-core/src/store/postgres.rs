@@ -39,9 +39,9 @@ impl Postgres {
             .map_err(|_| ConfigError::new(Setting::DatabaseUrl, "must be postgres://user:password@host:port/database"))?
             .application_name("tenant-auth")
             .options([("statement_timeout", "15s"), ("lock_timeout", "4s"), ("idle_in_transaction_session_timeout", "10s")])
-            // enable_seqscan: a plan is made once per connection and kept, and one that was made while a table was empty would read
-            // the whole table for as long as nobody analyzes it. Every statement here has its index; one that has none is still
-            // planned, as a whole read that EXPLAIN shows with a huge cost. jit: compiling a plan costs more than running it.
+            // enable_seqscan: a plan is made once per connection and kept. A plan made while a table was empty would read the whole
+            // table until the table is analyzed. Every statement here has its index; one that has none is still planned, as a whole
+            // read that EXPLAIN shows with a huge cost. jit: compiling a plan costs more than running it.
             .options([("enable_seqscan", "off"), ("jit", "off")]);
         let pool = PgPoolOptions::new()
             .max_connections(connections.max(1))

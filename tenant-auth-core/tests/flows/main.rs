@@ -13,7 +13,7 @@ mod webhooks;
 
 use tenant_auth_core::{Client, Credentials, Password, testing::TestPerson};
 
-/// What somebody logs in with.
+/// The credentials of a login.
 fn credentials(person: &TestPerson, password: &str) -> Credentials {
     Credentials { email: person.email.clone(), password: Password::new(password), client: Client::default() }
 }

@@ -17,7 +17,7 @@ pub(crate) struct Row {
     pub(super) name: &'static str,
     /// How many values the setting has.
     pub(super) shape: Shape,
-    /// What holds when nobody gives a value.
+    /// The value or behaviour in force when the operator gives no value.
     pub(super) default: Default,
     /// What the setting decides, with its unit: one sentence, or two.
     pub(super) meaning: &'static str,
@@ -42,7 +42,7 @@ pub(super) enum Shape {
     List,
 }
 
-/// What holds when nobody gives a value.
+/// The value or behaviour in force when the operator gives no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Default {
     /// This value, as one would write it.

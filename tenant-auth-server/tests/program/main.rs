@@ -86,7 +86,7 @@ impl Program {
         self.directory.path()
     }
 
-    /// The command, without any setting of whoever runs the tests.
+    /// The command, without the settings in the environment of the test run.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let binary = env!("CARGO_BIN_EXE_tenant-auth-server");
         let mut words = self.runner.iter().map(String::as_str).chain([binary]);

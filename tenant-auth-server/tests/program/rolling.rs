@@ -1,4 +1,5 @@
-//! Servers restarted one after the other behind a load balancer that asks for their health: nobody notices.
+//! A rolling restart: servers restarted one after the other behind a load balancer that checks their health; no client gets an
+//! error.
 
 use std::{
     io::{Read, Write},

@@ -35,7 +35,7 @@ impl Running {
         let log = program.path().join("stderr.log");
         let mut command = program.command(arguments);
         let mut child = command.stdout(Stdio::piped()).stderr(stderr).spawn().expect("the program starts");
-        drop(child.stderr.take()); // a pipe that nobody reads
+        drop(child.stderr.take()); // a pipe without a reader
         let lines = lines_of(child.stdout.take().expect("stdout is piped"));
         let mut running = Self { child, log, printed: String::new(), address: String::new() };
         let deadline = Instant::now() + DEADLINE;

@@ -1,4 +1,4 @@
-//! Clients that send or take too slowly: each step of a connection has its time, and whoever keeps to it is served.
+//! Slow clients (Slowloris): each step of a connection has its timeout, and a client that keeps to it is served.
 
 use std::{
     io::{Read, Write},

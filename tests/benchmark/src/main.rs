@@ -22,7 +22,7 @@ use options::{Options, What};
 use report::Report;
 use stage::Stage;
 
-/// Whatever went wrong, for the one who reads it.
+/// Any error, for the person who runs the benchmark.
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 fn main() -> ExitCode {

@@ -1,4 +1,4 @@
-//! Who is an operator of the deployment, and who is not: the whole of `/admin`, asked by somebody who lacks one thing.
+//! The rights of operators: the whole of `/admin`, called by persons who each lack one condition.
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, Caller, PASSWORD, Request, routes, scenarios};
@@ -211,7 +211,7 @@ async fn only_members_of_the_operators_organization_are_appointed(app: &App) {
     }
 }
 
-/// Bodies that wish for more, whatever the route reads of them.
+/// Bodies with more fields than each route reads.
 fn greedy() -> Vec<Value> {
     let common = json!({
         "role": "admin", "accountRole": "admin", "isAdmin": true, "user": { "role": "admin" }, "name": "Ada", "metadata": { "role": "admin" },

@@ -1,4 +1,4 @@
-//! POST /auth/logout: whatever half of the session is left, it ends, and the browser forgets it.
+//! POST /auth/logout: the session ends with either of its tokens, and the browser forgets both.
 
 use serde_json::Value;
 use tenant_auth_conformance::{App, Response, scenarios};

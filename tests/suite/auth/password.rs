@@ -44,7 +44,7 @@ async fn a_wrong_current_password_is_401_and_changes_nothing(app: &App) {
     app.anonymous().login_with(member.email(), PASSWORD).await.expect(200);
 }
 
-/// Nothing costly is done for somebody who has had their attempts, nor for who does not know the password.
+/// No hash is computed for a person who has used up the attempts, nor for one who does not know the password.
 async fn the_attempt_is_judged_first_then_the_old_password_then_the_new_one(app: &App) {
     let member = app.member().logged_in().await;
     member.change_password(PASSWORD, "short").await.expect_error(400, "weak_password");

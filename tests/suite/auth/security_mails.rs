@@ -1,5 +1,5 @@
-//! Notices: whatever makes an account or an organization more or less safe is told to those whom it concerns, by a mail in which
-//! nothing opens anything (behaviour.md, B113).
+//! Notices: a change that makes an account or an organization more or less safe is told to its owners by mail, and no link in that
+//! mail does anything (behaviour.md, B113).
 
 use serde_json::json;
 use tenant_auth_conformance::{App, PASSWORD, scenarios};

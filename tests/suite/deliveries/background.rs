@@ -1,5 +1,5 @@
-//! A worker in the background: what hangs delays nobody else, be it an endpoint or the mail server, and whoever stops it waits for
-//! what it sends.
+//! A worker in the background: an endpoint or a mail server that hangs does not delay the others, and a shutdown waits for what is
+//! being sent.
 
 use std::sync::Arc;
 

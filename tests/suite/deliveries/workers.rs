@@ -1,5 +1,5 @@
-//! Several workers over one database: each attempt is made once, what a dead worker held is made again after its lease, and
-//! nobody is forgotten.
+//! Several workers over one database: each attempt is made once, the deliveries that a dead worker held are made again after their
+//! lease, and no endpoint is forgotten.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -18,7 +18,7 @@ scenarios![on each database:
     a_worker_works_through_more_endpoints_than_it_looks_at_in_a_round,
 ];
 
-/// Beyond an attempt's own timeout, a claimed delivery is nobody else's for this long.
+/// The lease of a claimed delivery beyond an attempt's own timeout.
 const LEASE_MARGIN: Duration = Duration::from_secs(15);
 
 /// How often what was sent: by URL and `webhook-id`.

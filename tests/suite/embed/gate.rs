@@ -62,7 +62,7 @@ async fn a_member_is_let_in_by_cookie_and_by_bearer(app: &App) {
         expect_text(member.visit(path).await, "max@acme.example member acme");
         expect_text(member.elsewhere().with_bearer(&member.access_token()).visit(path).await, "max@acme.example member acme");
         member.elsewhere().visit(path).await.expect_refused(401, "session_required");
-        // An invalid Bearer beside good cookies: nobody knows who asks, and nothing is refreshed for it.
+        // An invalid Bearer beside good cookies: the caller is unknown, and the session is not refreshed for it.
         let rude = member.visit(path).header("Authorization", "Bearer rubbish");
         expect_cookies_kept(&rude.await.expect_refused(401, "session_required"));
     }

@@ -1,5 +1,5 @@
 //! A host that asks a deployed service: what it tells, and what happens when there is no clear answer. Only a session that is over
-//! ends; a busy, absent, slow or confused service refuses for the moment and takes nobody's cookies.
+//! ends; a busy, absent, slow or confused service refuses this request and clears no cookies.
 
 use std::time::Duration;
 

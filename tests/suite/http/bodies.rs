@@ -89,11 +89,11 @@ async fn a_body_that_is_not_json_is_415(app: &App) {
         .expect_error(415, "unsupported_media_type");
 }
 
-/// By the table: whatever declares 413 answers it, to a caller who has every right.
+/// By the table: every row that declares 413 answers it, to a caller who has every right.
 async fn every_route_with_a_body_judges_its_size_and_type(app: &App) {
     let (app, operator, _) = crate::suite::admin::operators::operator(app).await;
     let admin = operator.with("X-API-Key", app.org().api_key());
-    // Its caller holds the cookie of a login that waits for the second factor, which nobody here does.
+    // Its caller holds the cookie of a pending login, which no caller here has.
     let rows = routes::table().iter().filter(|row| row.statuses.contains(&413) && row.template != "/auth/verify-2fa");
     for row in rows {
         let ask = || admin.request(&row.method, &row.plausible_path(app.member().id()));

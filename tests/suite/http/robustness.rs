@@ -1,4 +1,4 @@
-//! A few thousand requests of odd shape over the whole route table, the same ones in each run. Whatever they are, the answer is the
+//! Fuzzing: a few thousand requests of odd shape over the whole route table, the same ones in each run. The answer is always the
 //! envelope, never a 5xx and never silence: the client checks that of every answer, and gives up on one that does not come.
 
 use rand::{RngExt, SeedableRng, rngs::StdRng, seq::IndexedRandom};

@@ -29,7 +29,7 @@ pub(crate) async fn behind_proxy(app: &App) -> App {
     app.beside(|setup| setup.config.network.trusted_proxies = vec!["127.0.0.0/8".parse().expect("a network")]).await
 }
 
-/// Somebody whom the proxy saw at this address.
+/// A caller whom the proxy saw at this address.
 pub(crate) fn at(caller: Caller, ip: &str) -> Caller {
     caller.with("X-Forwarded-For", ip)
 }

@@ -265,7 +265,7 @@ async fn without_its_database_it_answers_and_says_so(app: &App) {
     assert_eq!(seen(app).await["database_up"], 1.0);
 }
 
-/// Whatever a stranger or a member sends, in whatever place, has this in it.
+/// A text that every value sent by a stranger or a member contains, in every place.
 const MARKER: &str = "zanzibar";
 
 async fn no_label_holds_what_came_with_a_request(app: &App) {

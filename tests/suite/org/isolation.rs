@@ -1,5 +1,6 @@
-//! No token, id or key of one organization does anything in another: the whole route table is walked with a stranger's, and what it
-//! guards is the same afterwards. A route that is new to this suite fails it until somebody says what a stranger gets there.
+//! Tenant isolation: no token, id or key of one organization does anything in another. The whole route table is walked with a
+//! stranger's credentials, and what it guards is the same afterwards. A route that is new to this suite fails it until the suite
+//! says what a stranger gets there.
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, BASE, Caller, PASSWORD, Request, id_of, jwt, routes, scenarios};

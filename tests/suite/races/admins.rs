@@ -1,5 +1,4 @@
-//! Races between admins: whatever they do to each other, one active admin is left, and what somebody writes while losing the right
-//! comes to nothing or came before.
+//! Races between admins: one active admin is always left, and a write by an admin who is losing the right fails or came before.
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, Caller, Request, id_of, rounds, scenarios, together};

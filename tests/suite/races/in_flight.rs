@@ -35,7 +35,7 @@ async fn done(request: Request) {
     request.into_future().await.expect(200);
 }
 
-/// Whatever the login was told, it opened nothing.
+/// With any answer, the login opened no session.
 async fn expect_dead(app: &App, thief: &Caller, answer: Response) {
     if answer.status == 200 {
         thief.get("/org").await.expect_no_session();
@@ -122,7 +122,7 @@ async fn a_password_change_held_during_another_comes_to_nothing(app: &App) {
     slow.get("/org").await.expect_no_session();
 }
 
-/// Nobody of this address came in, and nobody can log in as them.
+/// No person with this address came in, and none can log in.
 async fn expect_nobody(app: &App, answer: Response, status: u16) {
     assert!(answer.expect(status).cookies().is_empty());
     app.anonymous().login_with("nora@acme.example", PASSWORD).await.expect_error(401, "invalid_credentials");

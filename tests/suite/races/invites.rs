@@ -1,4 +1,4 @@
-//! Races about invites: a token works once, an address is invited once, and nobody's invite outlives their right to send it.
+//! Races about invites: a token works once, an address is invited once, and no invite outlives its sender's right to send it.
 
 use serde_json::json;
 use tenant_auth_conformance::{App, PASSWORD, id_of, rounds, scenarios, together};

@@ -1,12 +1,12 @@
-//! What the suites about a person's account share: somebody who belongs to both organizations, links as they stand in mails, and
-//! an account whose every secret is known.
+//! Shared helpers of the suites about a person's account: a person who belongs to both organizations, links as they stand in mails,
+//! and an account whose every secret is known.
 
 use tenant_auth_conformance::{App, Caller, PASSWORD, PUBLIC_URL};
 use tenant_auth_core::ports::Message;
 
 use crate::suite::support::authenticator::{Authenticator, SecondFactor, recovery_codes_in};
 
-/// A good password that is nobody's yet.
+/// A good password that no account has yet.
 pub(crate) const NEW: &str = "velvet-anchor-93-comet";
 
 /// Max, who is a member of the neighbour too, logged in at both.

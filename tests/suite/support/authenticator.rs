@@ -62,7 +62,7 @@ pub(crate) trait SecondFactor: Sized {
     fn partial_token(&self) -> String;
     /// Guards the account of a logged-in caller. The step whose code did it is over afterwards, and the mail about it sent.
     async fn guard(&self, app: &App) -> Authenticator;
-    /// Somebody logged in with both factors, in a step of their own.
+    /// A person logged in with both factors, in a time step of their own.
     async fn through(self, app: &App, authenticator: &Authenticator) -> Self;
 }
 

@@ -1,5 +1,5 @@
-//! A day on which everything happens: each route that writes is used, and what it tells is heard. What is secret about the day is
-//! kept, so that somebody can look for it where it must not be.
+//! A busy day: each route that writes is used, and its events are received. The day's secrets are kept, so that a scenario can look
+//! for them where they must not be.
 
 use std::collections::BTreeSet;
 

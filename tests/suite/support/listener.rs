@@ -1,5 +1,4 @@
-//! Somebody who subscribed to everything that happens in one organization, and holds each event against what all events have in
-//! common (behaviour.md, B94).
+//! A subscriber to all events of one organization, which checks on each event what all events have in common (behaviour.md, B94).
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, Caller, jwt, shape};
@@ -49,7 +48,7 @@ impl<'a> Listener<'a> {
         (events[0]["actor"].clone(), events[0]["data"].clone())
     }
 
-    /// So many events of the organization are told to somebody else only, before the next one is heard here.
+    /// How many events of the organization go to other webhooks only, before the next one arrives here.
     pub(crate) fn misses(&mut self, count: i64) {
         self.sequence = self.sequence.map(|sequence| sequence + count);
     }

@@ -43,7 +43,7 @@ impl Pinned {
             return Err(SendError::Blocked);
         }
         if literal(&request.url).is_some() {
-            opened.fetch_add(1, Ordering::Relaxed); // perhaps: nobody tells when the resolver is not asked
+            opened.fetch_add(1, Ordering::Relaxed); // an upper bound: for a literal address no resolver call tells
         }
         Ok(Self { host, addresses: request.addresses.clone(), opened: Arc::clone(opened) })
     }

@@ -46,7 +46,7 @@ impl Script for Verifications {
     }
 }
 
-/// Logs people in, all of them once before anybody comes again: nobody has many sessions.
+/// Logs people in, each once before any person logs in again, so that no person has many sessions.
 #[derive(Debug)]
 pub(crate) struct Logins {
     requests: Arc<Vec<Vec<u8>>>,

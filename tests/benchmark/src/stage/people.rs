@@ -112,7 +112,7 @@ impl People {
         requests::login(self.slug_of(person), client, &filler::email(person), "mauve-otter-plinth-43")
     }
 
-    /// The login of somebody who is not among the people.
+    /// The login of a person who has no account.
     pub(crate) fn unknown_login(&self, person: usize, client: &str) -> Vec<u8> {
         requests::login(self.slug_of(person), client, &filler::email(person).replace("person", "nobody"), "mauve-otter-plinth-43")
     }

@@ -1,6 +1,6 @@
-//! Recovery when several things happen at once: two resets, two workers, and logins or resets that are held in the middle of their
-//! hashing while the account changes under them. Whatever ends every session ends one whose login is in flight too
-//! (behaviour.md, B38), and every write is judged at its commit (behaviour.md, B20).
+//! Races in recovery: two resets, two workers, and logins or resets that are held in the middle of their hashing while the account
+//! changes. A change that ends every session also ends one whose login is in flight (behaviour.md, B38), and every write is judged
+//! at its commit (behaviour.md, B20).
 
 use std::{future::IntoFuture, sync::Arc};
 
@@ -43,7 +43,7 @@ async fn deleted(app: &App, person: &Caller) {
     app.auth.operator().delete_user(&person.email().parse().expect("an address")).await.expect("there is an account");
 }
 
-/// Whatever the login was told, it opened nothing.
+/// With any answer, the login opened no session.
 async fn expect_dead(app: &App, thief: &Caller, answer: Response) {
     if answer.status == 200 && answer.data()["requires2FA"] != true {
         thief.get("/org").await.expect_no_session();

@@ -223,7 +223,7 @@ async fn each_field_is_required_and_a_text(app: &App) {
     }
 }
 
-/// Every request about somebody's second factor, but the second step of a login.
+/// Every request about a person's second factor, but the second step of a login.
 fn every_request(caller: &Caller) -> Vec<Request> {
     vec![
         caller.get("/auth/2fa"),

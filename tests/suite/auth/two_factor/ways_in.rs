@@ -173,7 +173,7 @@ async fn disabling_ends_a_login_that_waits(app: &App) {
     waiting.get("/org").await.expect_no_session();
 }
 
-/// A login whose password is being compared while something happens; whatever it is told, it opens nothing.
+/// A login whose password is being compared while another change happens; with any answer, it opens no session.
 async fn held_login(app: &App, meanwhile: Request) {
     let hasher = GatedHasher::new();
     let gated = app.beside(|setup| setup.hasher = Some(Arc::clone(&hasher) as _)).await;

@@ -1,5 +1,5 @@
-//! The invitation mail on its way: through the outbox and a real SMTP conversation. A mail server that is slow, angry or away
-//! delays nobody and loses nothing.
+//! The invitation mail on its way: through the outbox and a real SMTP conversation. A mail server that is slow, refuses or is away
+//! delays no request and loses no mail.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! PATCH /org/members/:userId: the customer's own data on a membership, kept exactly and interpreted by nobody here.
+//! PATCH /org/members/:userId: the customer's own data on a membership, kept exactly and never interpreted.
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, Caller, Request, scenarios, shape};

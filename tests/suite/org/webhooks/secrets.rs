@@ -112,7 +112,7 @@ async fn two_webhooks_have_two_secrets(app: &App) {
     }
 }
 
-/// Which of the secrets sign a delivery that is made now, and nobody else.
+/// Tells which of the secrets sign a delivery that is made now, and checks that no other secret does.
 async fn signing<const N: usize>(app: &App, hook: &Hook, secrets: [&str; N]) -> [bool; N] {
     hook.test(&app.admin().logged_in().await).await;
     app.tick().await;

@@ -1,5 +1,5 @@
-//! Where webhooks may go: whoever chooses the URL lets our server call it from inside the operator's network. It is judged when it is
-//! chosen and again before each attempt, and every refusal has the same words.
+//! SSRF protection of webhooks: an admin who chooses the URL lets our server call it from inside the operator's network. The URL is
+//! judged when it is chosen and again before each attempt, and every refusal has the same words.
 
 use std::net::IpAddr;
 

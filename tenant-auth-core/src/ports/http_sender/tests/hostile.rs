@@ -26,7 +26,7 @@ async fn drip(mut stream: TcpStream, head: &[u8]) -> usize {
     loop {
         let mut nothing = [0];
         match tokio::time::timeout(Duration::from_millis(100), stream.read(&mut nothing)).await {
-            Ok(_) => return dripped, // hung up: nobody sends more than the request
+            Ok(_) => return dripped, // hung up: the client sends only the request
             Err(_) if stream.write_all(b"x").await.is_err() => return dripped,
             Err(_) => dripped += 1,
         }

@@ -112,7 +112,7 @@ async fn a_header_that_is_none_is_never_sent() {
 fn no_proxy_of_the_environment_is_used() {
     let mut again = std::process::Command::new(std::env::current_exe().expect("this program"));
     for name in ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
-        again.env(name, "http://127.0.0.1:1"); // nobody listens there
+        again.env(name, "http://127.0.0.1:1"); // no server listens there
     }
     let test = "ports::http_sender::tests::a_request_arrives_as_it_was_given";
     let output = again.args(["--exact", test]).output().expect("it runs");
