@@ -1,6 +1,6 @@
 //! Readiness: whether this process can serve requests now. The check tries a write and reads the signing keys, because reads alone
-//! still work with a full disk, a read-only standby or a missing master key. The check runs in the background once a second for as long
-//! as somebody asks, so that no health check waits behind a busy disk.
+//! still work with a full disk, a read-only standby or a missing master key. The check runs in the background once a second while
+//! health checks come in, so that no health check waits behind a busy disk.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
@@ -15,23 +15,23 @@ use tokio::{
 
 use crate::{keys::Keyring, store::Store};
 
-/// A trial that shows nothing within this time has failed, and whoever asks waits no longer either.
+/// The time limit of a trial, after which the trial has failed, and of the answer to a health check.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// From the beginning of one trial to that of the next.
+/// The interval from the start of one trial to the start of the next.
 const EVERY: Duration = Duration::from_secs(1);
-/// How long an outcome may be told; one that is older is waited for.
+/// The greatest age of an outcome that is still told; an older one is not told, and a newer one is waited for.
 const FRESH: Duration = Duration::from_secs(2);
-/// The trials end when nobody has asked for this time, which is more than monitoring leaves between two questions.
+/// The trials end when no health check has come for this time, which is longer than any usual monitoring interval.
 const QUIET: Duration = Duration::from_secs(90);
 
-/// What a trial showed; by default nothing works.
+/// The outcome of a trial; by default nothing works.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Outcome {
     pub(crate) is_writable: bool,
     pub(crate) has_keys: bool,
 }
 
-/// The last outcome, and whoever keeps it fresh.
+/// The last outcome, and the task that keeps it fresh.
 #[derive(Debug, Default)]
 pub(crate) struct Readiness(Arc<Board>);
 
@@ -54,7 +54,8 @@ struct Interest {
 }
 
 impl Readiness {
-    /// What the last trial showed; answers in time. `trial` is run again and again on `runtime`, unless that is done already.
+    /// The outcome of the last trial, told within `PATIENCE`. Starts running `trial` again and again on `runtime`, unless a task
+    /// does so already.
     pub(crate) async fn told<T, F>(&self, runtime: &Handle, trial: T) -> Outcome
     where
         T: Fn() -> F + Send + Sync + 'static,
@@ -78,7 +79,7 @@ fn is_fresh(tried: &Option<Tried>) -> bool {
     tried.is_some_and(|tried| tried.at.elapsed() < FRESH)
 }
 
-/// One trial; when the next one is due, if there is to be one.
+/// Runs one trial; returns when the next one is due, or `None` when the trials end.
 async fn round<T, F>(board: &Weak<Board>, trial: &T) -> Option<Instant>
 where
     T: Fn() -> F,
@@ -95,14 +96,14 @@ where
 }
 
 impl Board {
-    /// Notes the question; whether the trials must be started for it.
+    /// Notes a health check; `true` when the trials must be started for it.
     fn is_first_to_ask(&self) -> bool {
         let mut interest = self.interest();
         interest.asked_at = Some(Instant::now());
         !std::mem::replace(&mut interest.is_trying, true)
     }
 
-    /// Whether somebody still asks.
+    /// Whether health checks still come in, so that the trials go on.
     fn goes_on(&self) -> bool {
         let mut interest = self.interest();
         interest.is_trying = interest.asked_at.is_some_and(|asked_at| asked_at.elapsed() < QUIET);

@@ -108,7 +108,7 @@ pub(crate) async fn listen(address: SocketAddr, setting: &'static str) -> Result
 pub(crate) struct Front {
     /// The public listener.
     pub(crate) public: TcpListener,
-    /// By Prometheus, and by health checks when the public one is overrun.
+    /// The listener for Prometheus, and for health checks when the public listener has reached its connection limit.
     pub(crate) metrics: Option<TcpListener>,
     pub(crate) rules: Rules,
     /// What the public listener answers beside the service.
@@ -125,10 +125,10 @@ pub(crate) struct Rules {
     pub(crate) drain_notice: Duration,
 }
 
-/// Connections of the metrics listener: it is for few, and must not use up the files.
+/// The connection limit of the metrics listener: it serves few clients, and must not use up the file descriptors.
 const METRICS_CONNECTIONS: usize = 32;
 
-/// Answers requests on the listeners and works off the outbox until a signal comes, then stops in order.
+/// Answers requests on the listeners and runs the worker until a signal comes, then shuts down gracefully.
 ///
 /// # Errors
 /// [`Failure`] when the server or its worker ends by itself: a supervisor should start the program again.

@@ -1,4 +1,5 @@
-//! From texts to values: the parsers that the table's rows name. A parser says what is wrong only where the row's own words do not.
+//! Parsers of settings: from texts to values, named by the table's rows. A parser says what is wrong only where the row's own words
+//! do not.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -12,17 +13,17 @@ use url::{Host, Url};
 
 use super::row::Fault;
 
-/// What [`seconds`] takes. Beyond a hundred years a lifetime is a typing mistake, and its arithmetic would be one too.
+/// The texts that [`seconds`] accepts. Beyond a hundred years a lifetime is a typing mistake, and its arithmetic would be one, too.
 pub(super) const SECONDS: &str = "a whole number of seconds from 1 to 3153600000 (100 years)";
 const MOST_SECONDS: u64 = 3_153_600_000;
-/// What [`count`] takes.
+/// The texts that [`count`] accepts.
 pub(super) const COUNT: &str = "a whole number from 1 to 1000000";
-/// What [`link`] takes.
+/// The texts that [`link`] accepts.
 pub(super) const LINK: &str =
     "a URL with {token} and {slug} in it, such as https://app.example.com/invite#org={slug}&token={token}";
 const LONGEST_WAIT: u64 = 7 * 24 * 3_600;
 
-/// Puts a value where it belongs; a refused one leaves the default there.
+/// Sets a field to a parsed value; a refused value leaves the default.
 pub(super) fn put<T>(field: &mut T, value: Result<T, Fault>) -> Result<(), Fault> {
     *field = value?;
     Ok(())

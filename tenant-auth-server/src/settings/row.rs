@@ -1,5 +1,5 @@
-//! What the table says of one setting: its name, how it is read, its default and its meaning. Reading, refusals and the documents
-//! all follow the row.
+//! One row of the settings table: a setting's name, parser, default and meaning. Reading, refusals and the documents all follow the
+//! row.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use tenant_auth_core::config::Setting;
 
 use super::values::Values;
 
-/// What precedes a setting's name in the environment.
+/// The prefix of a setting's environment variable.
 pub(super) const PREFIX: &str = "TENANT_AUTH_";
 
 /// One setting.
@@ -27,7 +27,7 @@ pub(crate) struct Row {
     pub(super) read: fn(&mut Values, &str) -> Result<(), Fault>,
     /// What of a value may be shown.
     pub(super) shown: Shown,
-    /// How the core calls the setting, where the core may refuse it.
+    /// The core's name for the setting, where the core may refuse it.
     pub(super) core: Option<Setting>,
 }
 
@@ -71,12 +71,12 @@ pub(super) enum Fault {
     Other,
     /// The same, with what is wrong, read after the row's words: `; 'x' is not`, `: …`.
     Because(String),
-    /// For another reason, in words of its own that are read after the name.
+    /// It is refused for another reason, whose text is read after the name.
     Instead(String),
 }
 
 impl Row {
-    /// What most rows have in common.
+    /// The row that every other row starts from.
     pub(super) const BLANK: Self = Self {
         name: "",
         shape: Shape::One,
@@ -104,12 +104,12 @@ impl Row {
 }
 
 impl Fault {
-    /// With the message of a library or of the core.
+    /// A fault with the message of a library or of the core.
     pub(super) fn because(error: impl fmt::Display) -> Self {
         Self::Because(format!(": {error}"))
     }
 
-    /// With the item of a list that is at fault.
+    /// A fault that names the wrong item of a list.
     pub(super) fn of_item(item: &str) -> Self {
         Self::Because(format!("; '{item}' is not"))
     }
