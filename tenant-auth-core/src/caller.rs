@@ -5,6 +5,7 @@
 //! locks the organization and the session and judges the right again inside the transaction.
 
 use std::{
+    marker::PhantomData,
     net::IpAddr,
     ops::{Deref, DerefMut},
 };
@@ -16,9 +17,9 @@ use crate::{
     id::{OrgId, UserId},
     model::EventKind,
     model::{Membership, Organization, Role, Scope, Session, Status, User},
-    secret::ApiKeyText,
+    scope::{Granted, Unjudged},
     service::TenantAuth,
-    store::{Actor, Event, Standing, Tx},
+    store::{Actor, Event, LiveSession, Tx},
     time::Timestamp,
     value::Slug,
 };
@@ -43,7 +44,7 @@ pub struct Client {
 #[derive(Clone, Debug)]
 pub struct Member {
     pub(crate) auth: TenantAuth,
-    pub(crate) standing: Standing,
+    pub(crate) standing: LiveSession,
     /// The client of the request; the rate limiter counts wrong passwords by its address.
     pub(crate) client: Client,
 }
@@ -52,12 +53,13 @@ pub struct Member {
 #[derive(Clone, Debug)]
 pub struct OrgAdmin(pub(crate) Member);
 
-/// A customer's backend, known by its API key.
+/// A customer's backend, known by its API key. `S` is the scope that the key was found to have; see [`Backend::having`].
 #[derive(Clone, Debug)]
-pub struct Backend {
+pub struct Backend<S = Unjudged> {
     pub(crate) auth: TenantAuth,
     pub(crate) org: Organization,
     pub(crate) scopes: Vec<Scope>,
+    pub(crate) found: PhantomData<S>,
 }
 
 /// A unit of work in which the caller's right was judged again.
@@ -65,7 +67,7 @@ pub(crate) struct Write {
     /// The transaction itself, for operations that take one.
     pub(crate) tx: Tx,
     /// The caller's session, membership and organization as the transaction reads them.
-    pub(crate) standing: Standing,
+    pub(crate) standing: LiveSession,
 }
 
 impl Write {
@@ -103,20 +105,10 @@ impl TenantAuth {
     /// The organization with this slug.
     ///
     /// # Errors
-    /// [`Error::UnknownOrganization`] when there is none, also when the text is no slug at all.
-    pub async fn tenant(&self, slug: &str) -> Result<Tenant, Error> {
-        let slug = Slug::parse(slug).map_err(|_| Error::UnknownOrganization)?;
-        let org = self.store().read().await?.organizations().find_by_slug(&slug).await?;
+    /// [`Error::UnknownOrganization`] when there is none.
+    pub async fn tenant(&self, slug: &Slug) -> Result<Tenant, Error> {
+        let org = self.store().read().await?.organizations().find_by_slug(slug).await?;
         Ok(Tenant { auth: self.clone(), org: org.ok_or(Error::UnknownOrganization)? })
-    }
-
-    /// Authenticates a backend by its API key. A wrong key, another organization's key and an unknown slug give the same refusal,
-    /// so that a caller cannot find out which slugs exist.
-    ///
-    /// # Errors
-    /// [`Error::InvalidApiKey`].
-    pub async fn backend(&self, slug: &str, key: &ApiKeyText) -> Result<Backend, Error> {
-        Ok(self.asking(slug, key, None).await?.backend)
     }
 }
 
@@ -143,14 +135,14 @@ impl Tenant {
 
 impl TenantAuth {
     /// The live session of a genuine access token of the current generation, in any organization.
-    pub(crate) async fn live_session(&self, access_token: &str) -> Result<Option<Standing>, Error> {
+    pub(crate) async fn live_session(&self, access_token: &str) -> Result<Option<LiveSession>, Error> {
         let Some(token) = self.signer().read_access(access_token, self.now()) else { return Ok(None) };
         let standing = self.store().read().await?.sessions().standing(&token.session).await?;
         Ok(standing.filter(|standing| standing.is_live(self.now()) && standing.matches(&token)))
     }
 }
 
-impl Standing {
+impl LiveSession {
     /// Whether the session has not expired.
     pub(crate) fn is_live(&self, now: Timestamp) -> bool {
         now < self.session.expires_at
@@ -278,6 +270,18 @@ impl OrgAdmin {
 }
 
 impl Backend {
+    /// The same backend, once its key was found to have the scope `S`.
+    ///
+    /// # Errors
+    /// [`Error::MissingScope`] when the key was not given it.
+    pub fn having<S: Granted>(self) -> Result<Backend<S>, Error> {
+        self.allows(S::SCOPE)?;
+        let Self { auth, org, scopes, .. } = self;
+        Ok(Backend { auth, org, scopes, found: PhantomData })
+    }
+}
+
+impl<S> Backend<S> {
     /// The organization whose key was presented.
     pub fn organization(&self) -> &Organization {
         &self.org

@@ -16,11 +16,11 @@
 //!     .build()
 //!     .await?;
 //!
-//! let acme = auth.tenant("acme").await?;
+//! let acme = auth.tenant(&"acme".parse()?).await?;
 //! let credentials = Credentials { email: "ada@example.com".parse()?, password: "mauve-otter-plinth".into(), client: Default::default() };
 //! if let Login::Session(opened) = acme.login(credentials).await? {
-//!     let Verification::Valid(identity) = acme.verify(opened.tokens.access.expose()).await? else { return Ok(()) };
-//!     println!("{} is {:?}", identity.user.email, identity.membership.role);
+//!     let Verification::Valid(principal) = acme.verify(opened.tokens.access.expose()).await? else { return Ok(()) };
+//!     println!("{} is {:?}", principal.user.email, principal.membership.role);
 //! }
 //! # Ok(()) }
 //! ```
@@ -57,6 +57,7 @@ mod principal;
 mod readiness;
 #[cfg(feature = "http")]
 mod schema;
+pub mod scope;
 mod sealed;
 mod secret;
 mod service;
@@ -89,7 +90,7 @@ pub use account::{
     Credentials, Leaving, Login, NewEmail, NewPassword, Opened, ProfileUpdate, RecoveryCodes, SecondFactorSetup,
     SecondFactorStatus, WaitingLogin,
 };
-pub use backend::{Asking, CreatedApiKey, Identity, NewApiKey, Verification};
+pub use backend::{CreatedApiKey, NewApiKey, Verification};
 pub use builder::{BuildError, Builder};
 pub use caller::{Backend, Client, Member, OrgAdmin, Tenant};
 pub use config::{Config, ConfigError, SameSite, SetupError, TokensInBody};

@@ -2,21 +2,22 @@
 //! same whether the service runs in this process or on another machine. It is knowledge, not a right to change anything: that takes
 //! a [`Member`](crate::Member), which only the service itself gives.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
-    backend::Identity,
     id::{OrgId, SessionId},
-    model::{AuthMethod, Membership, Organization, Role, Session, Status, User},
+    model::{AuthMethod, Membership, Organization, Profile, Role, Status, User},
+    store::LiveSession,
     time::Timestamp,
-    value::{DisplayName, Metadata, Plan, Slug},
+    value::{DisplayName, Metadata, Plan, Slug, stated},
 };
 
-/// A person in one organization. It serializes as the data of `POST /public/verify` do.
-#[derive(Debug, Clone, Serialize)]
+/// A person in one organization, as `POST /public/verify` tells of them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = IdentityView))]
 #[non_exhaustive]
 pub struct Principal {
-    /// The person; their profile is not part of the answer and empty here.
+    /// The person, without their profile.
     pub user: User,
     /// The person's membership in the organization.
     pub membership: PrincipalMembership,
@@ -27,7 +28,8 @@ pub struct Principal {
 }
 
 /// A person's link to the organization.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = MembershipView))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PrincipalMembership {
@@ -38,27 +40,33 @@ pub struct PrincipalMembership {
     /// Since when.
     pub joined_at: Timestamp,
     /// The customer's own data.
+    #[serde(deserialize_with = "Metadata::stated")]
     pub metadata: Metadata,
 }
 
 /// The organization a token is good for.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = OrgView))]
 #[non_exhaustive]
 pub struct PrincipalOrg {
     /// `org_…`
     pub id: OrgId,
     /// Shown to people.
+    #[serde(deserialize_with = "stated")]
     pub name: DisplayName,
     /// As in `X-Org-Slug`.
+    #[serde(deserialize_with = "stated")]
     pub slug: Slug,
     /// Not interpreted by the service.
+    #[serde(deserialize_with = "stated")]
     pub plan: Plan,
     /// Whether the organization is active; a suspended one lets no member in.
     pub status: Status,
 }
 
 /// The session behind a token.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = SessionView))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PrincipalSession {
@@ -84,17 +92,27 @@ impl Principal {
     }
 }
 
-impl From<Identity> for Principal {
-    fn from(identity: Identity) -> Self {
-        let Identity { user, membership, org, session } = identity;
-        let Membership { role, status, joined_at, metadata, .. } = membership;
-        let Organization { id, name, slug, plan, status: org_status, .. } = org;
-        let Session { id: session_id, amr, auth_time, expires_at, .. } = session;
+impl From<LiveSession> for Principal {
+    fn from(live: LiveSession) -> Self {
+        let LiveSession { session, user, membership, org } = live;
+        let Organization { id, name, slug, plan, status, .. } = org;
         Self {
-            user: User { profile: crate::model::Profile::default(), ..user },
-            membership: PrincipalMembership { role, status, joined_at, metadata },
-            org: PrincipalOrg { id, name, slug, plan, status: org_status },
-            session: PrincipalSession { id: session_id, amr, auth_time, expires_at },
+            user: User { profile: Profile::default(), ..user },
+            membership: membership.into(),
+            org: PrincipalOrg { id, name, slug, plan, status },
+            session: PrincipalSession {
+                id: session.id,
+                amr: session.amr,
+                auth_time: session.auth_time,
+                expires_at: session.expires_at,
+            },
         }
+    }
+}
+
+impl From<Membership> for PrincipalMembership {
+    fn from(membership: Membership) -> Self {
+        let Membership { role, status, joined_at, metadata, .. } = membership;
+        Self { role, status, joined_at, metadata }
     }
 }

@@ -19,8 +19,8 @@
 //! # async fn main() {
 //! let test = TestAuth::new().await;
 //! let tokens = test.login(&test.member).await;
-//! let Verification::Valid(identity) = test.org.verify(tokens.access.expose()).await.unwrap() else { panic!("a live token") };
-//! assert_eq!(identity.user.email, test.member.email);
+//! let Verification::Valid(principal) = test.org.verify(tokens.access.expose()).await.unwrap() else { panic!("a live token") };
+//! assert_eq!(principal.user.email, test.member.email);
 //! test.clock.advance(test.auth.config().sessions.access_token_ttl);
 //! assert!(matches!(test.org.verify(tokens.access.expose()).await.unwrap(), Verification::Invalid));
 //! # }
@@ -129,7 +129,7 @@ impl TestAuth {
         auth.operator().create_organization(new).await.expect("the organization is new");
         let admin = person(&auth, "Ada Admin", Role::OrgAdmin).await;
         let member = person(&auth, "Max Member", Role::Member).await;
-        let org = auth.tenant(SLUG).await.expect("the organization exists");
+        let org = auth.tenant(&slug()).await.expect("the organization exists");
         Self { auth, clock, mails, sender, resolver, org, admin, member, _file: file }
     }
 

@@ -34,17 +34,17 @@ async fn main() -> Outcome<()> {
     let password = "mauve-otter-plinth";
     let ada = NewUser { email: admin_email, name: "Ada Admin".parse()?, role: Role::OrgAdmin, password: password.into() };
     auth.operator().create_user(&slug, ada).await?; // instead of the invite, as an operator may
-    let acme = auth.tenant("acme").await?;
+    let acme = auth.tenant(&"acme".parse()?).await?;
     let ada = login(&acme, "ada@acme.example", password).await?;
     println!("2. {} is logged in as {}", ada.user().name.as_str(), ada.membership().role.as_str());
 
     let fresh = acme.refresh(ada.tokens.refresh.expose()).await?;
     assert!(matches!(acme.verify(ada.tokens.access.expose()).await?, Verification::Invalid), "a superseded token is dead");
-    let Verification::Valid(identity) = acme.verify(fresh.access.expose()).await? else {
+    let Verification::Valid(principal) = acme.verify(fresh.access.expose()).await? else {
         return Err("a fresh token is valid".into());
     };
-    assert_eq!(identity.user.email.as_str(), "ada@acme.example");
-    println!("3. her session was refreshed: the old token is dead, the new one is {}'s", identity.user.email.as_str());
+    assert_eq!(principal.user.email.as_str(), "ada@acme.example");
+    println!("3. her session was refreshed: the old token is dead, the new one is {}'s", principal.user.email.as_str());
 
     let admin = acme.authenticate(fresh.access.expose()).await?.into_admin()?;
     admin.invite(&"max@acme.example".parse()?, Role::Member).await?;

@@ -11,7 +11,7 @@ use crate::{
     model::{AuthMethod, Membership, Organization, Session, Status, User},
     ports::Verdict,
     secret::Password,
-    store::{Account, Standing, Tx},
+    store::{Account, LiveSession, Tx},
     throttle::Attempt,
     token::{PartialToken, Tokens},
     value::{Email, password},
@@ -43,7 +43,7 @@ pub enum Login {
 pub struct Opened {
     /// Its first tokens.
     pub tokens: Tokens,
-    pub(crate) standing: Standing,
+    pub(crate) standing: LiveSession,
 }
 
 impl Opened {

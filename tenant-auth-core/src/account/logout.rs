@@ -6,14 +6,14 @@ use crate::{
     caller::{Member, Tenant},
     error::Error,
     event::EndReason,
-    store::{Actor, Standing},
+    store::{Actor, LiveSession},
 };
 
 /// A live session of this organization that is about to be ended by its owner.
 #[derive(Debug)]
 pub struct Leaving {
     tenant: Tenant,
-    standing: Standing,
+    standing: LiveSession,
 }
 
 impl Tenant {
@@ -45,7 +45,7 @@ impl Tenant {
         self.leaving(standing).map(Some)
     }
 
-    fn leaving(&self, standing: Standing) -> Result<Leaving, Error> {
+    fn leaving(&self, standing: LiveSession) -> Result<Leaving, Error> {
         if standing.org.id != self.org.id {
             return Err(Error::WrongOrganization);
         }

@@ -7,7 +7,7 @@ use crate::{
     caller::Tenant,
     error::Error,
     event::{EndReason, EventKind, SessionData},
-    store::{Actor, Event, Standing},
+    store::{Actor, Event, LiveSession},
     time::Timestamp,
     token::{RefreshToken, Tokens},
 };
@@ -42,7 +42,7 @@ impl Tenant {
     }
 
     /// The session, if it can be refreshed here.
-    fn refreshable(&self, standing: Option<Standing>, now: Timestamp) -> Result<Standing, Error> {
+    fn refreshable(&self, standing: Option<LiveSession>, now: Timestamp) -> Result<LiveSession, Error> {
         let standing = standing.filter(|standing| standing.is_live(now)).ok_or(Error::SessionRequired)?;
         if standing.org.id != self.org.id {
             return Err(Error::WrongOrganization);

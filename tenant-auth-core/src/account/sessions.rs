@@ -11,7 +11,7 @@ use crate::{
     model::{AuthMethod, Membership, OrgRef, Session, SessionSummary, User},
     page::{List, Page},
     service::TenantAuth,
-    store::{Account, Actor, Ended, Event, PendingLogin, Standing, Tx},
+    store::{Account, Actor, Ended, Event, LiveSession, PendingLogin, Tx},
     time::Timestamp,
     token::PartialToken,
 };
@@ -43,7 +43,7 @@ pub(crate) struct Entrant {
 }
 
 /// Opens a session for a person whose membership this transaction holds. Beyond the limit the oldest sessions end.
-pub(crate) async fn open_session(tx: &mut Tx, tenant: &Tenant, entrant: Entrant) -> Result<Standing, Error> {
+pub(crate) async fn open_session(tx: &mut Tx, tenant: &Tenant, entrant: Entrant) -> Result<LiveSession, Error> {
     let Entrant { account, membership, opening } = entrant;
     let config = tenant.auth.config();
     let now = tx.now();
@@ -69,7 +69,7 @@ pub(crate) async fn open_session(tx: &mut Tx, tenant: &Tenant, entrant: Entrant)
     let data = SessionData { session: session.summary(), user: &account.user, reason: None };
     tx.push(Event::new(EventKind::SessionCreated, &tenant.org, actor.clone(), &data)?);
     tell_ended(tx, &evicted, &Ending { reason: EndReason::Limit, actor }).await?;
-    Ok(Standing { session, user: account.user, membership, org: tenant.org.clone() })
+    Ok(LiveSession { session, user: account.user, membership, org: tenant.org.clone() })
 }
 
 /// Leaves a login waiting for the second factor.

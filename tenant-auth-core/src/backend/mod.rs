@@ -8,6 +8,7 @@ mod verify;
 pub use api_keys::{CreatedApiKey, NewApiKey};
 pub(crate) use api_keys::{KeyMaker, create_key};
 pub(crate) use key_uses::KeyUses;
+pub(crate) use verify::PresentedKey;
 #[cfg(feature = "http")]
-pub(crate) use verify::key_id_of;
-pub use verify::{Asking, Identity, Verification};
+pub(crate) use verify::TokenQuery;
+pub use verify::Verification;

@@ -4,38 +4,38 @@ use crate::{
     caller::Backend,
     error::Error,
     id::UserId,
-    model::{MemberEntry, Membership, Scope, User},
+    model::{MemberEntry, Membership, User},
     page::{List, Page},
+    scope::{MembersRead, UsersRead},
 };
 
-impl Backend {
+impl Backend<UsersRead> {
     /// A member's account and membership.
     ///
     /// # Errors
-    /// [`Error::MissingScope`] without `users:read`, [`Error::NotFound`] unless the user is a member.
+    /// [`Error::NotFound`] unless the user is a member.
     pub async fn user(&self, user: &UserId) -> Result<(User, Membership), Error> {
-        self.allows(Scope::UsersRead)?;
         let mut reader = self.auth.store().read().await?;
         let member = reader.members().find(&self.org.id, user).await?.ok_or(Error::NotFound("member"))?;
         let account = reader.users().find(user).await?.ok_or(Error::NotFound("member"))?;
         Ok((account.user, member.membership))
     }
+}
 
+impl Backend<MembersRead> {
     /// The organization's members, by the time they joined.
     ///
     /// # Errors
-    /// [`Error::MissingScope`] without `members:read`.
+    /// [`Error::Unavailable`].
     pub async fn members(&self, page: &Page) -> Result<List<MemberEntry>, Error> {
-        self.allows(Scope::MembersRead)?;
         Ok(page.cut(self.auth.store().read().await?.members().list(&self.org.id, page).await?))
     }
 
     /// One entry of the member list.
     ///
     /// # Errors
-    /// [`Error::MissingScope`] without `members:read`, [`Error::NotFound`] unless the user is a member.
+    /// [`Error::NotFound`] unless the user is a member.
     pub async fn member(&self, user: &UserId) -> Result<MemberEntry, Error> {
-        self.allows(Scope::MembersRead)?;
         let member = self.auth.store().read().await?.members().find(&self.org.id, user).await?;
         Ok(member.ok_or(Error::NotFound("member"))?.entry())
     }

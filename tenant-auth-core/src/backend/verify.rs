@@ -1,17 +1,22 @@
 //! Token verification for a customer's backend (introspection). The API key, its organization and the session behind the token are
 //! read in one statement, so that the answer is true at one moment; then key, scope and token are judged in this order.
 
+use std::marker::PhantomData;
+
 use crate::{
     caller::{Backend, Tenant},
     error::Error,
-    id::{ApiKeyId, Id},
+    id::{ApiKeyId, SessionId},
     metrics::VerifyOutcome,
-    model::{Membership, Organization, Scope, Session, Status, User},
-    secret::ApiKeyText,
+    model::{Organization, Status},
+    principal::Principal,
+    scope::Verify,
+    secret::{ApiKeyText, Digest, SignedToken},
     service::TenantAuth,
-    store::Standing,
+    store::LiveSession,
     time::Timestamp,
     token::AccessToken,
+    value::Slug,
 };
 
 /// The result of verifying an access token.
@@ -19,51 +24,94 @@ use crate::{
 #[non_exhaustive]
 pub enum Verification {
     /// The token is live. Grant access only when `membership.status` is active: a valid token may be a suspended member's.
-    Valid(Box<Identity>),
+    Valid(Box<Principal>),
     /// The token is not live. The reason is not told.
     Invalid,
 }
 
-/// The person, membership, organization and session of a live access token.
+/// A backend with the scope `verify` and the session of the token it asks about. Both are read in one statement, so that the answer
+/// is true at one moment.
 #[derive(Debug)]
-#[non_exhaustive]
-pub struct Identity {
-    /// The person.
-    pub user: User,
-    /// The person's membership, which may be suspended.
-    pub membership: Membership,
-    /// The organization.
-    pub org: Organization,
-    /// The session.
-    pub session: Session,
+pub(crate) struct TokenQuery {
+    backend: Backend<Verify>,
+    ahead: Option<LookedUp>,
 }
 
-/// An authenticated API key and the session it asked about, read in one statement. [`Asking::verify`] checks the scope and answers.
+/// An access token and the live session found for it.
 #[derive(Debug)]
-pub struct Asking {
-    pub(crate) backend: Backend,
+struct LookedUp {
+    text: SignedToken,
     token: Option<AccessToken>,
-    standing: Option<Standing>,
+    session: Option<LiveSession>,
+}
+
+/// An API key as it was presented: well-formed, and not yet believed.
+pub(crate) struct PresentedKey {
+    id: ApiKeyId,
+    digest: Digest,
+}
+
+impl PresentedKey {
+    /// `pk_live_`, the id's body, the secret.
+    pub(crate) fn parse(key: &ApiKeyText) -> Option<Self> {
+        let body = key.expose().strip_prefix(super::api_keys::PREFIX)?.get(..26)?;
+        Some(Self { id: format!("key_{body}").parse().ok()?, digest: key.digest() })
+    }
 }
 
 impl TenantAuth {
+    /// Authenticates a backend by its API key. A wrong key, another organization's key and an unknown slug give the same refusal,
+    /// so that a caller cannot find out which slugs exist.
+    ///
+    /// # Errors
+    /// [`Error::InvalidApiKey`].
+    pub async fn backend(&self, slug: &Slug, key: &ApiKeyText) -> Result<Backend, Error> {
+        let key = PresentedKey::parse(key).ok_or(Error::InvalidApiKey)?;
+        Ok(self.holder_of(slug, &key, None).await?.0)
+    }
+
+    /// Verifies an access token for a backend with an API key.
+    ///
+    /// # Errors
+    /// [`Error::InvalidApiKey`], the same for every reason; [`Error::MissingScope`] without the scope `verify`. An invalid token is
+    /// no error.
+    pub async fn verify_with_key(&self, slug: &Slug, key: &ApiKeyText, access_token: &str) -> Result<Verification, Error> {
+        let key = PresentedKey::parse(key).ok_or(Error::InvalidApiKey)?;
+        self.token_query(slug, &key, Some(access_token)).await?.about(access_token)
+    }
+
+    /// Authenticates a backend and reads the session of the token it asks about in the same statement. `ahead` is `None` when the
+    /// token could not be read from the request; a query without a token cannot be answered.
+    ///
+    /// # Errors
+    /// As [`TenantAuth::verify_with_key`].
+    pub(crate) async fn token_query(&self, slug: &Slug, key: &PresentedKey, ahead: Option<&str>) -> Result<TokenQuery, Error> {
+        let ahead = ahead.map(|text| (SignedToken::new(text), self.signer().read_access(text, self.now())));
+        let session = ahead.as_ref().and_then(|(_, token)| Some(&token.as_ref()?.session));
+        let (backend, session) = self.holder_of(slug, key, session).await?;
+        let ahead = ahead.map(|(text, token)| LookedUp { text, token, session });
+        Ok(TokenQuery { backend: backend.having()?, ahead })
+    }
+
     /// Authenticates a backend by its API key and reads the session of the token it asks about.
     ///
     /// # Errors
     /// [`Error::InvalidApiKey`], the same for every reason.
-    pub async fn asking(&self, slug: &str, key: &ApiKeyText, access_token: Option<&str>) -> Result<Asking, Error> {
-        let key_id = key_id_of(key).ok_or(Error::InvalidApiKey)?;
-        let token = access_token.and_then(|text| self.signer().read_access(text, self.now()));
-        let session = token.as_ref().map(|token| &token.session);
-        let record = self.store().read().await?.api_keys().asking(&key_id, session).await?.ok_or(Error::InvalidApiKey)?;
-        let genuine = record.digest.matches(&key.digest());
+    pub(crate) async fn holder_of(
+        &self,
+        slug: &Slug,
+        key: &PresentedKey,
+        session: Option<&SessionId>,
+    ) -> Result<(Backend, Option<LiveSession>), Error> {
+        let record = self.store().read().await?.api_keys().asking(&key.id, session).await?.ok_or(Error::InvalidApiKey)?;
+        let genuine = record.digest.matches(&key.digest);
         let alive = record.expires_at.is_none_or(|end| self.now() < end);
-        if !genuine || !alive || record.org.slug.as_str() != slug {
+        if !genuine || !alive || record.org.slug != *slug {
             return Err(Error::InvalidApiKey);
         }
         self.note_key_use(&record.id, record.last_used_at);
-        let backend = Backend { auth: self.clone(), org: record.org, scopes: record.scopes };
-        Ok(Asking { backend, token, standing: record.standing })
+        let backend = Backend { auth: self.clone(), org: record.org, scopes: record.scopes, found: PhantomData };
+        Ok((backend, record.standing))
     }
 
     /// Writes that a key was used, in a task of its own.
@@ -86,14 +134,18 @@ impl TenantAuth {
     }
 }
 
-impl Asking {
-    /// Verifies the token.
+impl TokenQuery {
+    /// Verifies the token. An invalid token is no error.
     ///
     /// # Errors
-    /// [`Error::MissingScope`] without the scope `verify`. An invalid token is no error.
-    pub fn verify(self) -> Result<Verification, Error> {
-        self.backend.allows(Scope::Verify)?;
-        Ok(answer(&self.backend.auth, &self.backend.org, self.token, self.standing))
+    /// [`Error::Internal`] for another token than the one that was looked up: nothing is known of it.
+    pub(crate) fn about(self, access_token: &str) -> Result<Verification, Error> {
+        match self.ahead {
+            Some(LookedUp { text, token, session }) if text.expose() == access_token => {
+                Ok(answer(&self.backend.auth, &self.backend.org, token, session))
+            }
+            _ => Err(Error::internal("a token was asked about that was not looked up")),
+        }
     }
 }
 
@@ -112,7 +164,7 @@ impl Tenant {
     }
 }
 
-fn answer(auth: &TenantAuth, org: &Organization, token: Option<AccessToken>, standing: Option<Standing>) -> Verification {
+fn answer(auth: &TenantAuth, org: &Organization, token: Option<AccessToken>, standing: Option<LiveSession>) -> Verification {
     let answer = match (token, standing) {
         (Some(token), Some(standing)) => judge(auth, org, &token, standing),
         _ => Verification::Invalid,
@@ -124,24 +176,17 @@ fn answer(auth: &TenantAuth, org: &Organization, token: Option<AccessToken>, sta
 impl VerifyOutcome {
     fn of(answer: &Verification) -> Self {
         match answer {
-            Verification::Valid(identity) if identity.membership.status == Status::Suspended => Self::Suspended,
+            Verification::Valid(principal) if principal.membership.status == Status::Suspended => Self::Suspended,
             Verification::Valid(_) => Self::Valid,
             Verification::Invalid => Self::Invalid,
         }
     }
 }
 
-fn judge(auth: &TenantAuth, org: &Organization, token: &AccessToken, standing: Standing) -> Verification {
+fn judge(auth: &TenantAuth, org: &Organization, token: &AccessToken, standing: LiveSession) -> Verification {
     let here = standing.org.id == org.id && standing.matches(token);
     if !here || !standing.is_live(auth.now()) || standing.org.status == Status::Suspended {
         return Verification::Invalid;
     }
-    let Standing { session, user, membership, org } = standing;
-    Verification::Valid(Box::new(Identity { user, membership, org, session }))
-}
-
-/// The id in a key's text, which is `pk_live_`, the id's body, the secret.
-pub(crate) fn key_id_of(key: &ApiKeyText) -> Option<ApiKeyId> {
-    let body = key.expose().strip_prefix(super::api_keys::PREFIX)?.get(..26)?;
-    format!("key_{body}").parse::<Id<_>>().ok()
+    Verification::Valid(Box::new(standing.into()))
 }

@@ -123,7 +123,7 @@ impl Context {
     }
 
     async fn is_proxy(&self, slug: &Slug, key: &str) -> Result<bool, Error> {
-        match self.auth.backend(slug.as_str(), &ApiKeyText::new(key)).await {
+        match self.auth.backend(slug, &ApiKeyText::new(key)).await {
             Ok(backend) => Ok(backend.allows(Scope::Proxy).is_ok()),
             Err(Error::InvalidApiKey) => Ok(false),
             Err(error) => Err(error),

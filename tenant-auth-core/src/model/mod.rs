@@ -8,14 +8,14 @@ mod words;
 
 pub use event_kind::EventKind;
 pub use event_selection::EventSelection;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 pub use webhook::{Delivery, Webhook};
 pub use words::{AccountRole, AuthMethod, DeliveryError, DeliveryStatus, MailStatus, Role, Scope, Status, WebhookStatus};
 
 use crate::{
     id::{ApiKeyId, InviteId, MembershipId, OrgId, SessionId, UserId},
     time::Timestamp,
-    value::{AppUrl, Bio, DisplayName, Email, Metadata, Origin, Phone, Plan, Slug},
+    value::{AppUrl, Bio, DisplayName, Email, Metadata, Origin, Phone, Plan, Slug, stated},
 };
 
 /// An organization (tenant).
@@ -57,7 +57,7 @@ impl From<&Organization> for OrgRef {
 }
 
 /// A person.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -65,8 +65,10 @@ pub struct User {
     /// `usr_…`
     pub id: UserId,
     /// Shown to people.
+    #[serde(deserialize_with = "stated")]
     pub name: DisplayName,
     /// As typed; compared lower-cased.
+    #[serde(deserialize_with = "stated")]
     pub email: Email,
     /// Standing in the deployment.
     pub role: AccountRole,

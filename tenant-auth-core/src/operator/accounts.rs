@@ -56,7 +56,7 @@ impl Operator {
     /// # Errors
     /// [`Error::UnknownOrganization`], [`Error::EmailTaken`], [`Error::WeakPassword`].
     pub async fn create_user(&self, slug: &Slug, new: NewUser) -> Result<CreatedUser, Error> {
-        let org = self.auth.tenant(slug.as_str()).await?.org;
+        let org = self.auth.tenant(slug).await?.org;
         let owner = Owner { email: &new.email, name: &new.name, slug: &org.slug, organization: &org.name };
         let checked = check_password(&self.auth, &new.password, owner).await?;
         let hash = self.auth.hasher().hash(&checked).await?;

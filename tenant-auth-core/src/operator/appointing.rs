@@ -22,7 +22,7 @@ impl Operator {
         let Some(slug) = &self.auth.config().organizations.operator_org else {
             return Err(Error::invalid("operator_org", "must name the organization whose members may be operators"));
         };
-        let org = self.auth.tenant(slug.as_str()).await?.org;
+        let org = self.auth.tenant(slug).await?.org;
         let (mut tx, account) = self.begin_with(email).await?;
         tx.members().find(&org.id, &account.user.id).await?.ok_or(Error::NotAMember)?;
         self.set_role(tx, account.user, AccountRole::Admin).await

@@ -188,7 +188,7 @@ impl Operator {
     }
 
     pub(super) async fn begin_in(&self, slug: &Slug) -> Result<(Tx, Organization), Error> {
-        let known = self.auth.tenant(slug.as_str()).await?.org;
+        let known = self.auth.tenant(slug).await?.org;
         let mut tx = self.auth.begin().await?;
         let org = tx.organizations().lock(&known.id).await?.ok_or(Error::UnknownOrganization)?;
         Ok((tx, org))

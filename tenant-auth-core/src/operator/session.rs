@@ -14,7 +14,7 @@ use crate::{
     model::{AccountRole, AuthMethod, InviteSummary, Organization},
     page::{List, Page},
     service::TenantAuth,
-    store::Standing,
+    store::LiveSession,
     value::{Email, Slug},
 };
 
@@ -39,8 +39,8 @@ impl Member {
 }
 
 /// Judges the right. One refusal for every reason: a caller who is no operator must not learn which condition is missing.
-fn judge(auth: &TenantAuth, standing: &Standing, is_guarded: bool) -> Result<(), Error> {
-    let Standing { session, user, org, .. } = standing;
+fn judge(auth: &TenantAuth, standing: &LiveSession, is_guarded: bool) -> Result<(), Error> {
+    let LiveSession { session, user, org, .. } = standing;
     let is_here = auth.config().organizations.operator_org.as_ref() == Some(&org.slug);
     let is_appointed = user.role == AccountRole::Admin;
     // The session's methods are those of its login; the factor itself may have been removed since.

@@ -44,7 +44,7 @@ pub(crate) use sql::{
     sealed::SealedColumn,
     sessions::Ended,
     signing_keys::SigningKeyRecord,
-    standing::Standing,
+    standing::LiveSession,
     sweep::{Retention, SWEEP_BATCH, Swept},
     users::Account,
     webhooks::{SealedSecret, Subscriber},

@@ -46,6 +46,11 @@ impl Metadata {
         self.0.get()
     }
 
+    /// Reads metadata that another service states and has validated, without validating it again.
+    pub(crate) fn stated<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Box::<RawValue>::deserialize(deserializer).map(Self)
+    }
+
     /// Reads a text that [`Metadata::parse`] wrote to our own database, without validating it again.
     pub(crate) fn from_stored(json: String) -> Result<Self, serde_json::Error> {
         RawValue::from_string(json).map(Self)

@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use tenant_auth_core::{
-    ApiKeyText, Error, NewApiKey, Page, Scope, Verification,
+    ApiKeyText, Error, NewApiKey, Scope, Verification,
+    scope::MembersRead,
     testing::{SLUG, TestAuth},
 };
 
 use crate::value;
 
 async fn works(test: &TestAuth, key: &ApiKeyText) -> bool {
-    test.auth.backend(SLUG, key).await.is_ok()
+    test.auth.backend(&value(SLUG), key).await.is_ok()
 }
 
 #[tokio::test]
@@ -18,11 +19,11 @@ async fn a_backend_verifies_with_its_key_alone() {
     let test = TestAuth::new().await;
     let key = test.api_key(&[Scope::Verify]).await;
     let tokens = test.login(&test.member).await;
-    let asking = test.auth.asking(SLUG, &key, Some(tokens.access.expose())).await.expect("a live key");
-    assert!(matches!(asking.verify(), Ok(Verification::Valid(_))));
-    let backend = test.auth.backend(SLUG, &key).await.expect("a live key");
-    assert!(matches!(backend.members(&Page::default()).await, Err(Error::MissingScope(_))));
-    assert!(matches!(test.auth.backend(SLUG, &"pk_live_rubbish".into()).await, Err(Error::InvalidApiKey)));
+    let answer = test.auth.verify_with_key(&value(SLUG), &key, tokens.access.expose()).await.expect("a live key");
+    assert!(matches!(answer, Verification::Valid(_)));
+    let backend = test.auth.backend(&value(SLUG), &key).await.expect("a live key");
+    assert!(matches!(backend.having::<MembersRead>(), Err(Error::MissingScope(_))));
+    assert!(matches!(test.auth.backend(&value(SLUG), &"pk_live_rubbish".into()).await, Err(Error::InvalidApiKey)));
 }
 
 #[tokio::test]

@@ -17,10 +17,10 @@ async fn is_live(test: &TestAuth, access_token: &str) -> bool {
 async fn a_login_opens_a_session_that_a_backend_can_verify() {
     let test = TestAuth::new().await;
     let tokens = test.login(&test.member).await;
-    let Verification::Valid(identity) = test.org.verify(tokens.access.expose()).await.expect("an answer") else {
+    let Verification::Valid(principal) = test.org.verify(tokens.access.expose()).await.expect("an answer") else {
         panic!("a live token");
     };
-    assert_eq!((&identity.user.id, &identity.membership.user_id), (&test.member.id, &test.member.id));
+    assert_eq!((&principal.user.id, &principal.org.id), (&test.member.id, &test.org.organization().id));
     assert!(!is_live(&test, "rubbish").await);
     assert!(!is_live(&test, tokens.refresh.expose()).await, "a refresh token opens nothing");
 }
@@ -97,7 +97,7 @@ async fn another_organization_knows_no_token_of_this_one() {
     let other =
         tenant_auth_core::NewOrganization::new(crate::value("Umbra"), crate::value("umbra"), crate::value("first@umbra.example"));
     test.auth.operator().create_organization(other).await.expect("the slug is free");
-    let umbra = test.auth.tenant("umbra").await.expect("it exists");
+    let umbra = test.auth.tenant(&crate::value("umbra")).await.expect("it exists");
     assert!(matches!(umbra.authenticate(tokens.access.expose()).await, Err(Error::WrongOrganization)));
     assert!(matches!(umbra.verify(tokens.access.expose()).await, Ok(Verification::Invalid)));
     assert!(umbra.refresh(tokens.refresh.expose()).await.is_err());

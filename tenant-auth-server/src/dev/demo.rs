@@ -81,7 +81,7 @@ async fn furnish(auth: &TenantAuth) -> Result<Demo, Failure> {
     let password = generated_password();
     let registration =
         Registration { name: Some(valid(DisplayName::parse("Ada Admin"))?), password: Some(Password::new(password.as_str())) };
-    auth.tenant(SLUG).await?.accept_invite(&invited.token, registration, Client::default()).await?;
+    auth.tenant(&slug).await?.accept_invite(&invited.token, registration, Client::default()).await?;
 
     let key = NewApiKey { name: valid(DisplayName::parse("dev"))?, scopes: NewApiKey::default_scopes(), expires_at: None };
     let key = operator.create_api_key(&slug, key).await?.key;

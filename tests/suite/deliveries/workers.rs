@@ -134,7 +134,7 @@ async fn one_event_reaches_a_thousand_webhooks_once(app: &App) {
 
 /// Makes many webhooks without a request for each.
 async fn make(app: &App, admin: &Caller, count: usize) {
-    let tenant = app.auth.tenant("acme").await.expect("there it is");
+    let tenant = app.auth.tenant(&"acme".parse().expect("a slug")).await.expect("there it is");
     let right = tenant.authenticate(&admin.access_token()).await.expect("logged in").into_admin().expect("an admin");
     for n in 0..count {
         let url = format!("https://hooks.example.com/{n}");

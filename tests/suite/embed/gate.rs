@@ -268,7 +268,7 @@ async fn a_public_url_with_a_path_moves_the_service_and_nothing_else(app: &App) 
 }
 
 async fn a_gate_of_one_organization_knows_no_other(app: &App) {
-    let acme = app.auth.tenant("acme").await.expect("acme exists");
+    let acme = app.auth.tenant(&"acme".parse().expect("a slug")).await.expect("acme exists");
     let host = Host::start(app.cell.adapter, Gate::new(acme), None);
     let member = app.member().logged_in().await.at_host(&host);
     expect_text(member.visit("/app/who").await, "max@acme.example member acme");

@@ -19,7 +19,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let config = Config::new("https://app.example.com".parse()?);
     let auth = TenantAuth::builder().store(store).master_keys(keys).config(config).build().await?;
     let new = NewOrganization::new("Acme".parse()?, "acme".parse()?, "ada@example.com".parse()?);
-    let (invited, acme) = (auth.operator().create_organization(new).await?, auth.tenant("acme").await?);
+    let (invited, acme) = (auth.operator().create_organization(new).await?, auth.tenant(&"acme".parse()?).await?);
     let ada = Registration { name: Some("Ada".parse()?), password: Some("mauve-otter-plinth".into()) };
     let Login::Session(opened) = acme.accept_invite(&invited.token, ada, Client::default()).await? else { return Ok(()) };
     let token = opened.tokens.access.expose();

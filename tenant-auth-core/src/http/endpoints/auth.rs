@@ -62,7 +62,7 @@ pub(crate) struct LoginData {
     #[schema(value_type = BodyTokens)]
     tokens: Option<BodyTokens>,
     user: User,
-    membership: Standing,
+    membership: MembershipOfLogin,
 }
 
 impl LoginData {
@@ -70,7 +70,7 @@ impl LoginData {
         Self {
             tokens: guest.body_tokens(&opened.tokens),
             user: opened.user().clone(),
-            membership: Standing { role: opened.membership().role, status: opened.membership().status },
+            membership: MembershipOfLogin { role: opened.membership().role, status: opened.membership().status },
         }
     }
 }
@@ -85,8 +85,10 @@ pub(crate) fn entered<T>(guest: &Guest, login: Login, data: impl FnOnce(&Opened)
     }
 }
 
+/// What a login tells of the membership; the rest is asked for when it is wanted.
 #[derive(Serialize, ToSchema)]
-struct Standing {
+#[schema(as = Standing)]
+struct MembershipOfLogin {
     role: Role,
     status: Status,
 }

@@ -55,7 +55,7 @@ impl Caller for Tenant {
     const MAY: &'static [Code] = TENANT;
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let slug = context.slug()?;
-        let tenant = context.auth.tenant(slug.as_str()).await?;
+        let tenant = context.auth.tenant(&slug).await?;
         browser::check_origin(context, tenant.organization())?;
         context.single_authorization()?;
         Ok(tenant)

@@ -6,109 +6,54 @@ use utoipa::{
     openapi::{AllOfBuilder, OneOfBuilder, Ref, RefOr, Schema},
 };
 
-use super::{Asked, BackendWith, MembersRead, UsersRead, members::MembersData};
+use super::{Asked, members::MembersData};
 use crate::{
-    backend::{Identity, Verification},
+    backend::Verification,
+    caller::Backend,
     http::{
         answer::Outcome,
         input::{Path, TokenJson},
     },
-    id::{OrgId, SessionId, UserId},
-    model::{AuthMethod, MemberEntry, Membership, Role, Status, User},
+    id::UserId,
+    model::{MemberEntry, User},
     page::Page,
+    principal::{Principal, PrincipalMembership},
     schema,
-    time::Timestamp,
-    value::{DisplayName, Metadata, Plan, Slug},
+    scope::{MembersRead, UsersRead},
 };
 
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct VerifyRequest {
-    #[serde(rename = "token")]
-    _token: String,
+    token: String,
 }
 
 #[derive(Serialize)]
 pub(crate) struct VerifyData {
     valid: bool,
     #[serde(flatten)]
-    identity: Option<IdentityView>,
+    principal: Option<Principal>,
 }
 
-#[derive(Serialize, ToSchema)]
-pub(crate) struct IdentityView {
-    user: User,
-    membership: MembershipView,
-    org: OrgView,
-    session: SessionView,
-}
-
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct MembershipView {
-    role: Role,
-    status: Status,
-    joined_at: Timestamp,
-    metadata: Metadata,
-}
-
-#[derive(Serialize, ToSchema)]
-struct OrgView {
-    id: OrgId,
-    name: DisplayName,
-    slug: Slug,
-    plan: Plan,
-    status: Status,
-}
-
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct SessionView {
-    id: SessionId,
-    amr: Vec<AuthMethod>,
-    auth_time: Timestamp,
-    expires_at: Timestamp,
-}
-
-impl From<Membership> for MembershipView {
-    fn from(membership: Membership) -> Self {
-        let Membership { role, status, joined_at, metadata, .. } = membership;
-        Self { role, status, joined_at, metadata }
-    }
-}
-
-impl From<Identity> for IdentityView {
-    fn from(identity: Identity) -> Self {
-        let Identity { user, membership, org, session } = identity;
-        Self {
-            user,
-            membership: membership.into(),
-            org: OrgView { id: org.id, name: org.name, slug: org.slug, plan: org.plan, status: org.status },
-            session: SessionView { id: session.id, amr: session.amr, auth_time: session.auth_time, expires_at: session.expires_at },
-        }
-    }
-}
-
-/// `{valid: false}` or the identity; nothing is said of an invalid token.
+/// `{valid: false}` or the principal; nothing is said of an invalid token.
 impl PartialSchema for VerifyData {
     fn schema() -> RefOr<Schema> {
         let valid =
-            AllOfBuilder::new().item(schema::object("valid", schema::flag(true))).item(Ref::from_schema_name(IdentityView::name()));
+            AllOfBuilder::new().item(schema::object("valid", schema::flag(true))).item(Ref::from_schema_name(Principal::name()));
         OneOfBuilder::new().item(valid).item(schema::object("valid", schema::flag(false))).into()
     }
 }
 
 impl ToSchema for VerifyData {
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
-        schemas.push((IdentityView::name().into_owned(), IdentityView::schema()));
-        IdentityView::schemas(schemas);
+        schemas.push((Principal::name().into_owned(), Principal::schema()));
+        Principal::schemas(schemas);
     }
 }
 
-/// The token was read, and looked up, together with the key.
-pub(crate) async fn verify(Asked(asking): Asked, TokenJson(_): TokenJson<VerifyRequest>) -> Outcome<VerifyData> {
-    Ok(match asking.verify()? {
-        Verification::Valid(identity) => VerifyData { valid: true, identity: Some((*identity).into()) },
-        Verification::Invalid => VerifyData { valid: false, identity: None },
+pub(crate) async fn verify(Asked(query): Asked, TokenJson(request): TokenJson<VerifyRequest>) -> Outcome<VerifyData> {
+    Ok(match query.about(&request.token)? {
+        Verification::Valid(principal) => VerifyData { valid: true, principal: Some(*principal) },
+        Verification::Invalid => VerifyData { valid: false, principal: None },
     }
     .into())
 }
@@ -116,16 +61,16 @@ pub(crate) async fn verify(Asked(asking): Asked, TokenJson(_): TokenJson<VerifyR
 #[derive(Serialize, ToSchema)]
 pub(crate) struct UserData {
     user: User,
-    membership: MembershipView,
+    membership: PrincipalMembership,
 }
 
-pub(crate) async fn user(caller: BackendWith<UsersRead>, Path(user): Path<UserId>) -> Outcome<UserData> {
-    let (user, membership) = caller.backend.user(&user).await?;
+pub(crate) async fn user(backend: Backend<UsersRead>, Path(user): Path<UserId>) -> Outcome<UserData> {
+    let (user, membership) = backend.user(&user).await?;
     Ok(UserData { user, membership: membership.into() }.into())
 }
 
-pub(crate) async fn members(caller: BackendWith<MembersRead>, page: Page) -> Outcome<MembersData> {
-    Ok(MembersData::from(caller.backend.members(&page).await?).into())
+pub(crate) async fn members(backend: Backend<MembersRead>, page: Page) -> Outcome<MembersData> {
+    Ok(MembersData::from(backend.members(&page).await?).into())
 }
 
 #[derive(Serialize, ToSchema)]
@@ -133,6 +78,6 @@ pub(crate) struct MemberData {
     member: MemberEntry,
 }
 
-pub(crate) async fn member(caller: BackendWith<MembersRead>, Path(user): Path<UserId>) -> Outcome<MemberData> {
-    Ok(MemberData { member: caller.backend.member(&user).await? }.into())
+pub(crate) async fn member(backend: Backend<MembersRead>, Path(user): Path<UserId>) -> Outcome<MemberData> {
+    Ok(MemberData { member: backend.member(&user).await? }.into())
 }

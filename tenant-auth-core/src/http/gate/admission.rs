@@ -38,7 +38,7 @@ impl Admission for Principal {
 impl Admission for Tenant {
     async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
         let slug = visitor.gate().parts.organization.slug_of(visitor.request())?;
-        Ok(visitor.service("Auth<Tenant>")?.tenant(slug.as_str()).await?)
+        Ok(visitor.service("Auth<Tenant>")?.tenant(&slug).await?)
     }
 }
 
@@ -47,7 +47,7 @@ impl Admission for Member {
     async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
         let service = visitor.service("Auth<Member>")?;
         let mut shown = Shown::read(visitor).await?;
-        let tenant = service.tenant(shown.org.as_str()).await?;
+        let tenant = service.tenant(&shown.org).await?;
         loop {
             match shown.token() {
                 Some(token) => match tenant.authenticate(token.expose()).await {
@@ -76,6 +76,6 @@ impl Admission for Backend {
         let slug = visitor.gate().parts.organization.slug_of(visitor.request())?;
         presented::single_authorization(headers)?;
         let key = presented::single(headers, "x-api-key").ok().flatten().ok_or(Refusal::from(Error::InvalidApiKey))?;
-        Ok(service.backend(slug.as_str(), &ApiKeyText::new(key)).await?)
+        Ok(service.backend(&slug, &ApiKeyText::new(key)).await?)
     }
 }

@@ -7,7 +7,6 @@ use ::http::HeaderValue;
 use async_trait::async_trait;
 
 use crate::{
-    backend::Identity,
     caller::Tenant,
     error::Error,
     http::{
@@ -17,7 +16,6 @@ use crate::{
     principal::Principal,
     secret::SignedToken,
     service::TenantAuth,
-    store::Standing,
     value::Slug,
 };
 
@@ -78,17 +76,16 @@ impl Renewed {
 impl Verifier for TenantAuth {
     async fn verify(&self, org: &Slug, access_token: &SignedToken) -> Result<Option<Principal>, Error> {
         let Some(standing) = self.live_session(access_token.expose()).await? else {
-            return self.tenant(org.as_str()).await.map(|_| None);
+            return self.tenant(org).await.map(|_| None);
         };
         if standing.org.slug != *org {
-            return Err(self.tenant(org.as_str()).await.err().unwrap_or(Error::WrongOrganization));
+            return Err(self.tenant(org).await.err().unwrap_or(Error::WrongOrganization));
         }
-        let Standing { session, user, membership, org } = standing;
-        Ok(Some(Identity { user, membership, org, session }.into()))
+        Ok(Some(standing.into()))
     }
 
     async fn refresh(&self, org: &Slug, refresh_token: &SignedToken, _client: Option<IpAddr>) -> Result<Renewed, Error> {
-        let tokens = self.tenant(org.as_str()).await?.refresh(refresh_token.expose()).await?;
+        let tokens = self.tenant(org).await?.refresh(refresh_token.expose()).await?;
         let cookies = cookies::carrying(self.config(), &tokens, self.now());
         Ok(Renewed { access_token: tokens.access, cookies })
     }
@@ -98,7 +95,7 @@ impl Verifier for TenantAuth {
     }
 
     async fn allows_origin(&self, org: &Slug, origin: &str) -> Result<bool, Error> {
-        let tenant = self.tenant(org.as_str()).await?;
+        let tenant = self.tenant(org).await?;
         Ok(browser::is_deployments(self.config(), origin) || browser::is_organizations(tenant.organization(), origin))
     }
 

@@ -16,7 +16,7 @@ use crate::{
     value::DisplayName,
 };
 
-use super::standing::{self, Standing};
+use super::standing::{self, LiveSession};
 
 pub(crate) struct ApiKeys<L>(pub(in crate::store) L);
 
@@ -69,7 +69,7 @@ pub(crate) struct ApiKeyRecord {
     pub(crate) expires_at: Option<Timestamp>,
     pub(crate) last_used_at: Option<Timestamp>,
     pub(crate) org: Organization,
-    pub(crate) standing: Option<Standing>,
+    pub(crate) standing: Option<LiveSession>,
 }
 
 struct AskingRow(Result<ApiKeyRecord, Error>);

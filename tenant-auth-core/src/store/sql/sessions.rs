@@ -9,7 +9,7 @@ use crate::{
     store::{
         Link, Tx,
         dialect::{execute, fetch_all, fetch_optional, row, statements},
-        sql::standing::{self, Standing, StandingRow},
+        sql::standing::{self, LiveSession, LiveSessionRow},
     },
     time::Timestamp,
     token::RefreshToken,
@@ -124,8 +124,8 @@ impl From<EndedRow> for Ended {
 
 impl<L: Link> Sessions<L> {
     /// A live session with the user, membership and organization that its rights rest on, as they are now.
-    pub(crate) async fn standing(mut self, session: &SessionId) -> Result<Option<Standing>, Error> {
-        fetch_optional!(self.0, StandingRow, STANDING, session.as_str())?.map(|row| row.0).transpose()
+    pub(crate) async fn standing(mut self, session: &SessionId) -> Result<Option<LiveSession>, Error> {
+        fetch_optional!(self.0, LiveSessionRow, STANDING, session.as_str())?.map(|row| row.0).transpose()
     }
 
     /// A member's live sessions.

@@ -30,16 +30,16 @@ pub(super) use columns;
 
 /// A live session with everything its rights rest on, read in one statement. There is none when the user's epoch has moved on.
 #[derive(Debug, Clone)]
-pub(crate) struct Standing {
+pub(crate) struct LiveSession {
     pub(crate) session: Session,
     pub(crate) user: User,
     pub(crate) membership: Membership,
     pub(crate) org: Organization,
 }
 
-pub(super) struct StandingRow(pub(super) Result<Standing, Error>);
+pub(super) struct LiveSessionRow(pub(super) Result<LiveSession, Error>);
 
-impl<'r, R: Row> FromRow<'r, R> for StandingRow
+impl<'r, R: Row> FromRow<'r, R> for LiveSessionRow
 where
     &'static str: ColumnIndex<R>,
     String: Decode<'r, R::Database> + Type<R::Database>,
@@ -79,7 +79,7 @@ where
 }
 
 /// Decodes the `s_`, `u_` and `m_` columns.
-pub(super) fn standing<'r, R: Row>(row: &'r R, org: Organization) -> sqlx::Result<Result<Standing, Error>>
+pub(super) fn standing<'r, R: Row>(row: &'r R, org: Organization) -> sqlx::Result<Result<LiveSession, Error>>
 where
     &'static str: ColumnIndex<R>,
     String: Decode<'r, R::Database> + Type<R::Database>,
@@ -129,5 +129,5 @@ where
         joined_at: time("m_joined_at")?,
         metadata,
     };
-    Ok(Ok(Standing { session, user, membership, org }))
+    Ok(Ok(LiveSession { session, user, membership, org }))
 }

@@ -59,7 +59,7 @@ async fn race(auth: &TenantAuth, round: u32, found: &mut Found) -> Result<(), Fa
         admin_email: "first@example.com".parse()?,
     };
     auth.operator().create_organization(new).await?;
-    let tenant = auth.tenant(&slug).await?;
+    let tenant = auth.tenant(&slug.parse()?).await?;
     let (ada, eve) = (admin(auth, &tenant, &format!("ada-{round}")).await?, admin(auth, &tenant, &format!("eve-{round}")).await?);
 
     let start = Arc::new(Barrier::new(2));

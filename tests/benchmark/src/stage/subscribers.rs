@@ -40,7 +40,7 @@ impl Subscribers {
         auth.operator().create_organization(organization).await?;
         let user = NewUser { email: email.parse()?, name: "Admin".parse()?, role: Role::OrgAdmin, password: PASSWORD.into() };
         auth.operator().create_user(&slug.parse()?, user).await?;
-        let tenant = auth.tenant(&slug).await?;
+        let tenant = auth.tenant(&slug.parse()?).await?;
         let credentials = Credentials { email: email.parse()?, password: PASSWORD.into(), client: Client::default() };
         let Login::Session(opened) = tenant.login(credentials).await? else { return Err("a login took another step".into()) };
         let token = opened.tokens.access.expose().to_owned();

@@ -5,19 +5,15 @@
 use std::time::Duration;
 
 use reqwest::header;
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde::{Deserialize, de::DeserializeOwned};
 
 use super::exchange::{Answer, unavailable};
 use crate::{
     error::Error,
     http::{Renewed, codes, cookies},
-    id::{Id, Kind},
-    model::{AccountRole, AuthMethod, Profile, Role, Status, User},
-    principal::{Principal, PrincipalMembership, PrincipalOrg, PrincipalSession},
+    principal::Principal,
     secret::SignedToken,
-    time::Timestamp,
-    value::{DisplayName, Email, Metadata, Plan, Slug},
+    value::Slug,
 };
 
 #[derive(Deserialize)]
@@ -32,51 +28,8 @@ struct Refusal {
 }
 
 #[derive(Deserialize)]
-struct Verification<'a> {
+struct Verdict {
     valid: bool,
-    user: Option<UserWords>,
-    #[serde(borrow)]
-    membership: Option<MembershipWords<'a>>,
-    org: Option<OrgWords>,
-    session: Option<SessionWords>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct UserWords {
-    id: String,
-    name: String,
-    email: String,
-    role: AccountRole,
-    is_email_verified: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct MembershipWords<'a> {
-    role: Role,
-    status: Status,
-    joined_at: Timestamp,
-    #[serde(borrow)]
-    metadata: &'a RawValue,
-}
-
-#[derive(Deserialize)]
-struct OrgWords {
-    id: String,
-    name: String,
-    slug: String,
-    plan: String,
-    status: Status,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct SessionWords {
-    id: String,
-    amr: Vec<AuthMethod>,
-    auth_time: Timestamp,
-    expires_at: Timestamp,
 }
 
 /// What `POST /public/verify` said of a token.
@@ -84,52 +37,20 @@ pub(super) fn verification(org: &Slug, answer: &Answer) -> Result<Option<Princip
     if answer.status != 200 {
         return Err(refusal(answer));
     }
-    let Success { data } = serde_json::from_slice::<Success<Verification<'_>>>(&answer.body)
-        .map_err(|error| unavailable(&format!("a verification that cannot be read: {error}")))?;
-    if !data.valid {
+    if !data::<Verdict>(answer)?.valid {
         return Ok(None);
     }
-    match principal(data) {
-        Some(principal) if principal.org.slug == *org => Ok(Some(principal)),
-        _ => Err(unavailable("a verification that is not about this organization, or not whole")),
+    let principal = data::<Principal>(answer)?;
+    if principal.org.slug != *org {
+        return Err(unavailable("a verification that is not about this organization"));
     }
+    Ok(Some(principal))
 }
 
-fn principal(data: Verification<'_>) -> Option<Principal> {
-    let (user, membership, org, session) = (data.user?, data.membership?, data.org?, data.session?);
-    Some(Principal {
-        user: User {
-            id: id(&user.id)?,
-            name: DisplayName::from_stored(user.name),
-            email: Email::from_stored(user.email),
-            role: user.role,
-            is_email_verified: user.is_email_verified,
-            profile: Profile::default(),
-        },
-        membership: PrincipalMembership {
-            role: membership.role,
-            status: membership.status,
-            joined_at: membership.joined_at,
-            metadata: Metadata::from_stored(membership.metadata.get().to_owned()).ok()?,
-        },
-        org: PrincipalOrg {
-            id: id(&org.id)?,
-            name: DisplayName::from_stored(org.name),
-            slug: Slug::from_stored(org.slug),
-            plan: Plan::from_stored(org.plan),
-            status: org.status,
-        },
-        session: PrincipalSession {
-            id: id(&session.id)?,
-            amr: session.amr,
-            auth_time: session.auth_time,
-            expires_at: session.expires_at,
-        },
-    })
-}
-
-fn id<K: Kind>(text: &str) -> Option<Id<K>> {
-    text.parse().ok()
+fn data<T: DeserializeOwned>(answer: &Answer) -> Result<T, Error> {
+    serde_json::from_slice::<Success<T>>(&answer.body)
+        .map(|success| success.data)
+        .map_err(|error| unavailable(&format!("a verification that cannot be read: {error}")))
 }
 
 /// The next tokens, as `POST /auth/refresh` sets them.

@@ -110,7 +110,7 @@ impl RemoteVerifier {
     pub fn key(mut self, slug: &str, api_key: impl Into<ApiKeyText>) -> Result<Self, RemoteSetupError> {
         let org = Slug::parse(slug).map_err(|_| RemoteSetupError::Slug(slug.to_owned()))?;
         let key = api_key.into();
-        if crate::backend::key_id_of(&key).is_none() || key.expose().bytes().any(|byte| !byte.is_ascii_graphic()) {
+        if crate::backend::PresentedKey::parse(&key).is_none() || key.expose().bytes().any(|byte| !byte.is_ascii_graphic()) {
             return Err(RemoteSetupError::Key(slug.to_owned()));
         }
         self.keys.insert(org, key);
