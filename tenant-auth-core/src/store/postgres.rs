@@ -14,8 +14,9 @@ use crate::{
     error::Error,
 };
 
-/// The time limit for getting a connection from the pool, or opening one.
-const ACQUIRE: Duration = Duration::from_secs(3);
+/// The time limit for getting a connection from the pool, or opening one. Longer than a lock is waited for (`lock_timeout`): requests
+/// that wait for a lock give their connections back before those behind them are refused.
+const ACQUIRE: Duration = Duration::from_secs(5);
 /// The longest life of a connection. After a failover a connection may still lead to the old node, or to the new one while it was a
 /// standby.
 const LIFETIME: Duration = Duration::from_secs(60);
