@@ -87,7 +87,7 @@ pub mod guides {
 }
 
 pub use account::{
-    Credentials, Leaving, Login, NewEmail, NewPassword, Opened, ProfileUpdate, RecoveryCodes, SecondFactorSetup,
+    AddressProof, Credentials, Leaving, Login, NewEmail, NewPassword, Opened, ProfileUpdate, RecoveryCodes, SecondFactorSetup,
     SecondFactorStatus, WaitingLogin,
 };
 pub use backend::{CreatedApiKey, NewApiKey, Verification};

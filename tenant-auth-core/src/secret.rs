@@ -153,6 +153,16 @@ impl StoredPassword {
         Self(phc.into())
     }
 
+    /// What stands in a password's place where there is none: no password is compared with it.
+    pub(crate) fn void() -> Self {
+        Self(String::new())
+    }
+
+    /// Whether there is no password.
+    pub(crate) fn is_void(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The PHC string, `$argon2id$…`.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -13,6 +13,7 @@ visits! {
     an_invite_that_is_good_no_longer_says_so,
     a_forgotten_password_is_replaced,
     an_address_is_verified,
+    an_address_is_verified_by_the_password_where_nobody_is_signed_in,
     a_new_address_is_confirmed,
     a_link_that_was_cut_off_says_so,
 }
@@ -148,14 +149,15 @@ async fn a_forgotten_password_is_replaced(stage: &Stage) {
 
 async fn an_address_is_verified(stage: &Stage) {
     let page = &stage.page;
-    stage.signs_in("max@acme.example", PASSWORD).await;
+    stage.org().new_member("Una Unproved").await;
+    stage.signs_in("una@acme.example", PASSWORD).await;
     page.arrives_at("Members").await;
     page.press("Profile").await;
     page.arrives_at("Profile").await;
     page.part("Email address").reads("Not verified").await;
     page.press("Send verification mail").await;
     page.reads("a mail with a link is on its way").await;
-    let link = stage.link("max@acme.example", "/verify").await;
+    let link = stage.link("una@acme.example", "/verify").await;
     is_scanned(stage, &link, "Verify your email address").await;
     page.open(&link).await;
     page.arrives_at("Verify your email address").await;
@@ -166,6 +168,27 @@ async fn an_address_is_verified(stage: &Stage) {
     page.arrives_at("Profile").await;
     page.part("Email address").reads_no("Not verified").await;
     page.part("Email address").offers_no("Send verification mail").await;
+}
+
+async fn an_address_is_verified_by_the_password_where_nobody_is_signed_in(stage: &Stage) {
+    let page = &stage.page;
+    let una = stage.org().new_member("Una Unproved").await.logged_in().await;
+    una.post_nothing("/auth/verify-email/send").await.expect(200);
+    page.open(&stage.link("una@acme.example", "/verify").await).await;
+    page.arrives_at("Verify your email address").await;
+    page.press("Verify this address").await;
+    page.reads("Type the password of your account as well").await;
+    page.is_accessible().await;
+    page.was_refused(401, "/auth/profile").await;
+    page.was_refused(401, "/auth/refresh").await;
+    page.fill("Your password", "not-hers-at-all").await;
+    page.press("Verify this address").await;
+    page.reads("The current password is wrong.").await;
+    page.was_refused(401, "/auth/verify-email").await;
+    page.fill("Your password", PASSWORD).await;
+    page.press("Verify this address").await;
+    page.arrives_at("Thank you").await;
+    assert_eq!(una.get("/auth/profile").await.expect_ok()["user"]["isEmailVerified"], true);
 }
 
 async fn a_new_address_is_confirmed(stage: &Stage) {

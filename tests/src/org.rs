@@ -55,12 +55,12 @@ impl<'a> Org<'a> {
         self.anonymous().with("X-API-Key", &self.tenant.api_key)
     }
 
-    /// A new plain member, created by the operator's command, not logged in.
+    /// A new plain member, created by the operator's command, not logged in, whose address nobody has proved.
     pub async fn new_member(&self, name: &str) -> Caller {
         self.person(name, Role::Member).await
     }
 
-    /// A new org_admin, created by the operator's command, not logged in.
+    /// A new org_admin, created by the operator's command, not logged in, whose address nobody has proved.
     pub async fn new_admin(&self, name: &str) -> Caller {
         self.person(name, Role::OrgAdmin).await
     }

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use sqlx::{AssertSqlSafe, Connection, Executor, SqliteConnection};
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
 use tempfile::TempDir;
 use tenant_auth_core::{
     MasterKeys, NewApiKey, NewOrganization, NewUser, Password, Postgres, Role, Scope, Sqlite, TenantAuth,
@@ -82,6 +82,7 @@ fn made(engine: Engine) -> Template {
                 let mut template = populated(store).await;
                 // A copy without a write-ahead log, even if the pool still holds connections open.
                 let mut connection = SqliteConnection::connect(&format!("sqlite://{}", worked.display())).await.expect("it opens");
+                connection.execute(PROVE_ALL).await.expect("it can be changed");
                 connection.execute(AssertSqlSafe(format!("VACUUM INTO '{}'", source.display()))).await.expect("it can be copied");
                 template.source = source.display().to_string();
                 template.directory = Mutex::new(Some(directory));
@@ -91,12 +92,18 @@ fn made(engine: Engine) -> Template {
                 let cluster = Cluster::shared();
                 cluster.run("CREATE DATABASE template_auth");
                 let mut template = populated(Postgres::connect(&cluster.url("template_auth"), 2).await.expect("it answers")).await;
+                let mut connection = PgConnection::connect(&cluster.url("template_auth")).await.expect("it answers");
+                connection.execute(PROVE_ALL).await.expect("it can be changed");
+                connection.close().await.expect("it closes");
                 "template_auth".clone_into(&mut template.source);
                 template
             }
         }
     })
 }
+
+/// The template's people have proved their addresses, as people do who were invited; those made later have not.
+const PROVE_ALL: &str = "UPDATE tenant_auth_users SET is_email_verified = TRUE";
 
 /// Organizations begin with an invite to their first admin. It is made so long ago that it has expired when the scenarios begin,
 /// which therefore see none.

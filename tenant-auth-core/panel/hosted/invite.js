@@ -43,7 +43,7 @@ function offer(body, token, { invite: invited, org }, go) {
 		: form({ fields: [name, owner, password], submit: 'Create account and join', onsubmit: () => accept({ name: name.value, password: password.value }) });
 	go(`Join ${org.name}`, [
 		'You are invited as ', h('strong', roleName(invited.role).toLowerCase()), ' with the address ', h('strong', invited.email), ', until ', moment(invited.expiresAt), '.',
-		invited.accountExists && ' You have an account already: name and password stay as they are.',
+		invited.accountExists && ' You have an account already, and join with it. If its address was never verified before, we mail you a link to choose a new password.',
 	]);
 	put(body, element);
 }

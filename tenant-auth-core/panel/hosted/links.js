@@ -1,14 +1,34 @@
-// Links that prove an address or change it. A change needs a session; who has none signs in right here, and the link is not lost.
+// Links that prove an address or change it. A change needs a session; who has none signs in right here, and the link is not lost. A
+// proof needs one too, or the password.
 
-import { api, fill, form, guest, h, is, linkButton } from '../kit.js';
+import { api, fill, form, guest, h, is, linkButton, passwordField } from '../kit.js';
 import { signInForm } from './sign-in.js';
 
 const home = () => linkButton('Go to your account', './#/profile', 'primary');
 
-export const verify = (body, said, go) => fill(body, h('p.lead', 'This says that the mail reached you.'), form({
-	fields: [], submit: 'Verify this address',
-	onsubmit: async () => go('Thank you', (await guest('POST', '/auth/verify-email', said.org, { token: said.token })).message, home()),
-}));
+// The link says that the mail reached somebody; a session of the account or its password says that it reached its owner.
+export function verify(body, said, go) {
+	const submit = 'Verify this address';
+	const prove = async (rest) => go('Thank you', (await guest('POST', '/auth/verify-email', said.org, { token: said.token, ...rest })).message, home());
+	const askPassword = () => {
+		const password = passwordField();
+		fill(body, h('p.lead', { role: 'status' }, 'Type the password of your account as well. You need none where you are signed in.'), form({
+			fields: [password], submit, extra: linkButton('Forgot your password?', `forgot#${new URLSearchParams({ org: said.org })}`),
+			onsubmit: () => prove({ password: password.value }),
+		}));
+		password.input.focus();
+	};
+	const proveInSession = async () => {
+		try {
+			await api('GET', '/auth/profile', undefined, { slug: said.org }); // refreshes the session where it is time
+			await prove();
+		} catch (error) {
+			if (!is(error, 'session_required', 'wrong_organization', 'suspended', 'wrong_password')) throw error;
+			askPassword();
+		}
+	};
+	fill(body, h('p.lead', 'This says that the mail reached you.'), form({ fields: [], submit, onsubmit: proveInSession }));
+}
 
 export function changeEmail(body, said, go) {
 	const confirm = async () => {

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use crate::{
     account::{end_all_others, tell_user},
-    caller::{Member, Tenant, Write},
+    caller::{Client, Member, Tenant, Write, hold_account},
     config::LinkedPage,
     error::Error,
     event::{EndReason, EventKind, UserData},
     mail::{self, Letter},
     model::User,
     secret::{LinkToken, Password},
-    store::{Actor, MailedLink, Purpose},
+    store::{Actor, MailedLink, Purpose, Tx},
     throttle::count_mail,
     value::Email,
 };
@@ -30,6 +30,20 @@ pub struct NewEmail {
     pub password: Password,
     /// A one-time password or a recovery code.
     pub code: Option<String>,
+}
+
+/// A mailed link that proves an address, and what shows that its holder is the account's owner. The link alone shows only that
+/// the mail reached somebody: an account that others made with this address would become theirs for good.
+#[derive(Debug)]
+pub struct AddressProof {
+    /// The token in the link.
+    pub token: LinkToken,
+    /// A session here of whoever holds the link; it counts when it is the account's.
+    pub session: Option<Member>,
+    /// The account's password, where there is no such session.
+    pub password: Option<Password>,
+    /// Where the request comes from: what wrong passwords are counted by.
+    pub client: Client,
 }
 
 impl Member {
@@ -80,9 +94,7 @@ impl Member {
         if !write.users().set_email(self.user_id(), &email).await? {
             return Err(Error::InvalidLink);
         }
-        write.links().end_of_user(self.user_id(), Purpose::ChangeEmail).await?;
-        write.links().end_of_user(self.user_id(), Purpose::VerifyEmail).await?;
-        write.links().end_of_user(self.user_id(), Purpose::ResetPassword).await?;
+        write.links().end_all_of_user(self.user_id()).await?;
         let previous = write.standing.user.clone();
         let user = User { email: email.clone(), is_email_verified: true, ..previous.clone() };
         let data = UserData { user: &user, previous: Some(&previous) };
@@ -112,17 +124,20 @@ impl Member {
 }
 
 impl Tenant {
-    /// Proves an address by the link that was mailed to it.
+    /// Proves an address by the link that was mailed to it, together with a session of the account or its password.
     ///
     /// # Errors
-    /// [`Error::InvalidLink`], also when the account has another address by now.
-    pub async fn verify_email(&self, token: &LinkToken) -> Result<(), Error> {
-        let mut tx = self.auth.begin().await?;
-        let digest = token.digest();
-        let now = tx.now();
-        let link = tx.links().find(&self.org.id, Purpose::VerifyEmail, &digest, now).await?;
+    /// [`Error::InvalidLink`], also when the account has another address by now; [`Error::WrongPassword`], also when there is
+    /// neither session nor password; [`Error::RateLimited`].
+    pub async fn verify_email(&self, proof: AddressProof) -> Result<(), Error> {
+        let digest = proof.token.digest();
+        let mut reader = self.auth.store().read().await?;
+        let link = reader.links().find(&self.org.id, Purpose::VerifyEmail, &digest, self.auth.now()).await?;
         let (user_id, email) = link.ok_or(Error::InvalidLink)?;
-        tx.users().hold(&user_id).await?;
+        let user = reader.users().find(&user_id).await?.ok_or(Error::InvalidLink)?.user;
+        drop(reader);
+
+        let mut tx = self.begin_as_owner(&user, proof).await?;
         tx.links().take(&self.org.id, Purpose::VerifyEmail, &digest).await?.ok_or(Error::InvalidLink)?;
         let account = tx.users().find(&user_id).await?.filter(|account| account.user.email == email).ok_or(Error::InvalidLink)?;
         if tx.users().verify_email(&user_id).await? {
@@ -132,5 +147,30 @@ impl Tenant {
         }
         tx.links().end_of_user(&user_id, Purpose::VerifyEmail).await?;
         tx.commit().await
+    }
+
+    /// Begins a write to an account that its owner's session or password has confirmed; the transaction holds the account.
+    async fn begin_as_owner(&self, user: &User, proof: AddressProof) -> Result<Tx, Error> {
+        let own = proof.session.filter(|member| member.user_id() == &user.id && member.org_id() == &self.org.id);
+        if let Some(member) = own {
+            match member.begin_own_write().await {
+                Ok(write) => return Ok(write.tx),
+                // It ended meanwhile, so that the password is left.
+                Err(Error::SessionRequired | Error::Suspended) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let password = proof.password.ok_or(Error::WrongPassword)?;
+        let account = match self.auth.confirm_password(user, &password, &proof.client).await {
+            Err(Error::SessionRequired) => return Err(Error::InvalidLink), // the account was deleted meanwhile
+            confirmed => confirmed?,
+        };
+        let mut tx = self.auth.begin().await?;
+        hold_account(&mut tx, &user.id).await?;
+        // The password that was compared is not the account's any more.
+        if !tx.users().hold_at(&user.id, account.epoch).await? {
+            return Err(Error::WrongPassword);
+        }
+        Ok(tx)
     }
 }

@@ -109,7 +109,7 @@ impl Tenant {
     async fn prove(&self, account: Option<Account>, typed: &Password) -> Result<Option<Proved>, Error> {
         // What is too long to be a password is compared too, as nothing, so that it takes the time of any other.
         let typed = password::normalized(typed).unwrap_or_else(|| Password::new(""));
-        let verdict = self.auth.hasher().verify(&typed, account.as_ref().map(|account| &account.password)).await?;
+        let verdict = self.auth.hasher().verify(&typed, account.as_ref().and_then(Account::comparable_password)).await?;
         Ok(match verdict {
             Verdict::Match => account.map(|account| Proved { account, is_outdated: false }),
             Verdict::MatchOutdated => account.map(|account| Proved { account, is_outdated: true }),

@@ -1,6 +1,7 @@
 //! A person's account: login and logout, refresh token rotation, the second factor, profile, password and address.
 
 mod email;
+mod first_proof;
 mod login;
 mod logout;
 mod password;
@@ -12,13 +13,14 @@ mod sessions;
 mod two_factor;
 mod verify_two_factor;
 
-pub use email::NewEmail;
+pub use email::{AddressProof, NewEmail};
+pub(crate) use first_proof::hand_over;
 pub use login::{Credentials, Login, Opened};
 pub use logout::Leaving;
 pub use password::NewPassword;
 pub(crate) use password_rules::check_password;
 pub use profile::ProfileUpdate;
-pub(crate) use recovery::fulfil_reset_request;
+pub(crate) use recovery::{fulfil_reset_request, mail_reset_link};
 pub(crate) use sessions::{Ending, Entrant, Opening, end_all_others, tell_ended, tell_user};
 use sessions::{open_session, wait_for_second_factor};
 pub use two_factor::{RecoveryCodes, SecondFactorSetup, SecondFactorStatus};

@@ -3,12 +3,15 @@
 
 use crate::{
     account::{check_password, end_all_others, tell_user},
-    caller::Member,
+    caller::{Client, Member},
     error::Error,
     event::{EndReason, EventKind, UserData},
+    id::UserId,
     mail::{self, Letter},
+    model::User,
     ports::Verdict,
     secret::Password,
+    service::TenantAuth,
     store::{Account, Purpose},
     value::password::{self, Owner},
 };
@@ -53,10 +56,17 @@ impl Member {
         write.commit().await
     }
 
-    /// The account, once its owner has typed the password again. A wrong one counts as a failed login does.
+    /// The account, once its owner has typed the password again.
     pub(crate) async fn confirm_password(&self, typed: &Password) -> Result<Account, Error> {
-        let attempt = self.auth.password_attempt(&self.standing.user.email, &self.client).await?;
-        match self.compare(typed).await {
+        self.auth.confirm_password(&self.standing.user, typed, &self.client).await
+    }
+}
+
+impl TenantAuth {
+    /// The account, once its password was typed. A wrong one counts as a failed login does.
+    pub(crate) async fn confirm_password(&self, user: &User, typed: &Password, client: &Client) -> Result<Account, Error> {
+        let attempt = self.password_attempt(&user.email, client).await?;
+        match self.compare(&user.id, typed).await {
             Ok(account) => {
                 attempt.withdrawn().await?;
                 Ok(account)
@@ -72,10 +82,10 @@ impl Member {
         }
     }
 
-    async fn compare(&self, typed: &Password) -> Result<Account, Error> {
-        let account = self.auth.store().read().await?.users().find(self.user_id()).await?.ok_or(Error::SessionRequired)?;
+    async fn compare(&self, user: &UserId, typed: &Password) -> Result<Account, Error> {
+        let account = self.store().read().await?.users().find(user).await?.ok_or(Error::SessionRequired)?;
         let typed = password::normalized(typed).ok_or(Error::WrongPassword)?;
-        match self.auth.hasher().verify(&typed, Some(&account.password)).await? {
+        match self.hasher().verify(&typed, account.comparable_password()).await? {
             Verdict::Match | Verdict::MatchOutdated => Ok(account),
             Verdict::Mismatch => Err(Error::WrongPassword),
         }

@@ -5,13 +5,13 @@
 use std::time::Duration;
 
 use crate::{
-    account::{Ending, check_password, tell_ended, tell_user},
+    account::{Ending, check_password, hand_over, tell_ended, tell_user},
     caller::{Tenant, hold_account},
     config::{Config, LinkedPage},
     error::Error,
     event::{EndReason, EventKind, UserData},
     mail::{self, Letter},
-    model::Status,
+    model::{Organization, Status, User},
     secret::{LinkToken, Password},
     service::TenantAuth,
     store::{Actor, MailedLink, Purpose, ResetRequest, Tx},
@@ -34,7 +34,8 @@ impl Tenant {
         tx.commit().await
     }
 
-    /// Sets a new password by a mailed link. Every session of the account ends, every other link of its owner is dead, and the
+    /// Sets a new password by a mailed link. Where the address was never proved before, the link proves it, and a second factor
+    /// that somebody put in force until then is removed. Every session of the account ends, every other link of its owner is dead, and the
     /// account's failed logins are forgotten.
     ///
     /// # Errors
@@ -57,7 +58,9 @@ impl Tenant {
         tx.links().take(&self.org.id, Purpose::ResetPassword, &digest).await?.ok_or(Error::InvalidLink)?;
         // Read again under lock: the mailbox that got the link may not be the account's any more.
         let account = tx.users().find(&user.id).await?.filter(|account| account.user.email == address);
-        let user = account.ok_or(Error::InvalidLink)?.user;
+        let mut account = account.ok_or(Error::InvalidLink)?;
+        let is_first_proof = hand_over(&mut tx, &self.org.id, &mut account).await?;
+        let user = account.user;
         let epoch = tx.users().bump_epoch(&user.id).await?;
         if !tx.users().set_password(&user.id, &hash, epoch).await? {
             return Err(Error::InvalidLink);
@@ -68,6 +71,9 @@ impl Tenant {
         let ended = tx.sessions().end_of_user(&user.id, None).await?;
         let actor = Actor::User(user.id.clone());
         let data = UserData { user: &user, previous: None };
+        if is_first_proof {
+            tell_user(&mut tx, EventKind::UserEmailVerified, &actor, &data).await?;
+        }
         tell_user(&mut tx, EventKind::UserPasswordChanged, &actor, &data).await?;
         tell_ended(&mut tx, &ended, &Ending { reason: EndReason::Password, actor }).await?;
         mail::enqueue(&mut tx, &self.org.id, &user.email, &Letter::PasswordChanged).await?;
@@ -102,11 +108,16 @@ async fn fulfil(tx: &mut Tx, request: &ResetRequest, config: &Config) -> Result<
         Err(Error::RateLimited { .. }) => return Ok(()),
         counted => counted?,
     }
+    mail_reset_link(tx, &org, &user, config).await
+}
+
+/// Mails a link with which a person chooses a new password.
+pub(crate) async fn mail_reset_link(tx: &mut Tx, org: &Organization, user: &User, config: &Config) -> Result<(), Error> {
     let link = MailedLink {
         org_id: org.id.clone(),
-        user_id: user.id,
+        user_id: user.id.clone(),
         purpose: Purpose::ResetPassword,
-        email: user.email,
+        email: user.email.clone(),
         created_at: tx.now(),
         expires_at: tx.now().plus(LINK_TTL),
     };

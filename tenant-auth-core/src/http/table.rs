@@ -95,8 +95,9 @@ fn table() -> Vec<Group> {
                 .says("resetPassword", "Reset the password with a link", "Ends every session of the account; opens none.")
                 .may(&[INVALID_LINK, WEAK_PASSWORD]),
             route(POST, "/auth/verify-email", recovery::verify_email)
-                .says("verifyEmail", "Verify an address with a link", "The link works once.")
-                .may(&[INVALID_LINK]),
+                .says("verifyEmail", "Verify an address with a link",
+                    "In a live session of the account, or with its `password`. The link works once.")
+                .may(&[INVALID_LINK, WRONG_PASSWORD, RATE_LIMITED]),
             route(POST, "/auth/verify-email/send", recovery::send_verification)
                 .says("sendEmailVerification", "Ask for a link to verify the address",
                     "Nothing is sent where it is verified already.")

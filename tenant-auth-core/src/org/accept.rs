@@ -2,7 +2,7 @@
 //! has a session. A preview never uses up an invite; accepting does, once.
 
 use crate::{
-    account::{Entrant, Login, Opening, check_password},
+    account::{Entrant, Login, Opening, check_password, hand_over, mail_reset_link},
     caller::{Client, Tenant},
     error::Error,
     event::{EventKind, InviteData, UserData},
@@ -52,7 +52,8 @@ impl Tenant {
     }
 
     /// Makes the invitee a member, creates the account when there is none, and opens a session; when the account has a second
-    /// factor, the login first asks for its code.
+    /// factor, the login first asks for its code. An account whose address was never proved before becomes the
+    /// invitee's alone: its password, second factor, sessions and links end, and a link to choose a password is mailed.
     ///
     /// # Errors
     /// [`Error::InvalidInvite`]; [`Error::Invalid`] or [`Error::WeakPassword`] for a new account; [`Error::AccountExists`] when
@@ -116,8 +117,11 @@ impl Tenant {
                 tx.users().hold(&known.user.id).await?;
                 let account = tx.users().find(&known.user.id).await?.filter(|account| account.user.email == record.invite.email);
                 let mut account = account.ok_or(Error::InvalidInvite)?;
-                let newly = tx.users().verify_email(&account.user.id).await?;
-                account.user.is_email_verified = true;
+                let newly = hand_over(tx, &self.org.id, &mut account).await?;
+                if newly {
+                    // Not counted as a mail that somebody asked for: it comes once in the life of an account.
+                    mail_reset_link(tx, &self.org, &account.user, self.auth.config()).await?;
+                }
                 (account, newly)
             }
             Guest::New(name, password) => {

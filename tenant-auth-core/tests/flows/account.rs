@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tenant_auth_core::{
-    Email, Error, NewEmail, NewPassword, Password, Profile, ProfileUpdate,
+    AddressProof, Client, Email, Error, NewEmail, NewPassword, Password, Profile, ProfileUpdate,
     testing::{PASSWORD, TestAuth},
 };
 
@@ -67,9 +67,18 @@ async fn an_address_is_proved_by_its_link() {
     assert!(!member.user().is_email_verified);
     member.send_email_verification().await.expect("asked");
     let token = test.mailed_token(&test.member.email).await;
-    test.org.verify_email(&token).await.expect("a live link");
+    let proof = |session, password: Option<&str>| AddressProof {
+        token: token.expose().into(),
+        session,
+        password: password.map(Password::new),
+        client: Client::default(),
+    };
+    let stranger = test.signed_in(&test.admin).await;
+    assert!(matches!(test.org.verify_email(proof(None, None)).await, Err(Error::WrongPassword)));
+    assert!(matches!(test.org.verify_email(proof(Some(stranger), Some("wrong"))).await, Err(Error::WrongPassword)));
+    test.org.verify_email(proof(Some(member), None)).await.expect("a live link in the owner's session");
     assert!(test.signed_in(&test.member).await.user().is_email_verified);
-    assert!(matches!(test.org.verify_email(&token).await, Err(Error::InvalidLink)));
+    assert!(matches!(test.org.verify_email(proof(None, Some(PASSWORD))).await, Err(Error::InvalidLink)));
 }
 
 #[tokio::test]

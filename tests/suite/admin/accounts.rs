@@ -8,6 +8,7 @@ use tenant_auth_core::{Email, Error, NewUser, Password, Role};
 use crate::suite::support::{
     account::{expect_no_link, guard, in_both, mailed_token},
     authenticator::SecondFactor,
+    stored::forget_proof,
 };
 
 scenarios![
@@ -137,6 +138,7 @@ async fn a_deleted_persons_address_is_free_again(app: &App) {
 
 async fn a_deleted_persons_links_are_dead(app: &App) {
     let member = app.member().logged_in().await;
+    forget_proof(app, member.id()).await;
     app.anonymous().post("/auth/forgot-password", json!({ "email": member.email() })).await.expect(200);
     let reset = mailed_token(app, member.email(), "reset").await;
     member.post_nothing("/auth/verify-email/send").await.expect(200);
@@ -145,7 +147,8 @@ async fn a_deleted_persons_links_are_dead(app: &App) {
     delete(app, &member).await;
     let again = json!({ "token": reset, "newPassword": "velvet-anchor-93-comet" });
     app.anonymous().post("/auth/reset-password", again).await.expect_error(400, "invalid_link");
-    app.anonymous().post("/auth/verify-email", json!({ "token": verify })).await.expect_error(400, "invalid_link");
+    let proof = json!({ "token": verify, "password": PASSWORD });
+    app.anonymous().post("/auth/verify-email", proof).await.expect_error(400, "invalid_link");
     let before = app.mail_to(member.email()).await.len();
     assert_eq!(before, 2, "a wish that nobody fulfilled yet is forgotten");
 }

@@ -30,8 +30,7 @@ async fn the_right_password_opens_a_session(app: &App) {
     assert_eq!(shape(&data), ["accessToken", "membership", "refreshToken", "user"]);
     assert_eq!(data["accessToken"], member.access_token(), "the body and the cookie carry one token");
     assert_eq!(data["refreshToken"], member.refresh_token());
-    let user =
-        json!({ "id": member.id(), "name": "Max Member", "email": member.email(), "role": "user", "isEmailVerified": false });
+    let user = json!({ "id": member.id(), "name": "Max Member", "email": member.email(), "role": "user", "isEmailVerified": true });
     assert_eq!(data["user"], user);
     assert_eq!(data["membership"], json!({ "role": "member", "status": "active" }));
     member.get("/org").await.expect(200);

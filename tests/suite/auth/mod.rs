@@ -1,6 +1,7 @@
 //! A person and their account: the routes under `/auth`, and the tokens that come of them.
 
 pub(crate) mod email;
+pub(crate) mod first_proof;
 pub(crate) mod login;
 pub(crate) mod logout;
 pub(crate) mod password;

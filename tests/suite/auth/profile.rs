@@ -91,7 +91,7 @@ async fn nothing_else_can_be_changed_through_a_profile(app: &App) {
     });
     member.put("/auth/profile", greedy).await.expect(200);
     let user = profile(&member).await;
-    let expected = json!({ "id": member.id(), "name": "Max", "email": member.email(), "role": "user", "isEmailVerified": false, "profile": {} });
+    let expected = json!({ "id": member.id(), "name": "Max", "email": member.email(), "role": "user", "isEmailVerified": true, "profile": {} });
     assert_eq!(user, expected);
 }
 

@@ -7,6 +7,7 @@ use tenant_auth_core::{NewApiKey, Scope};
 use crate::suite::support::{
     hooks::Hook,
     listener::{Listener, data_of, kinds, session_of, system, user},
+    stored::forget_proof,
 };
 
 scenarios![
@@ -63,6 +64,7 @@ async fn accepting_tells_of_everything_that_came_about(app: &App) {
 async fn an_existing_account_that_accepts_is_no_news_of_its_address(app: &App) {
     let admin = app.admin().logged_in().await;
     let gus = app.other_org().member();
+    forget_proof(app, gus.id()).await;
     for (role, expected) in [("member", true), ("org_admin", false)] {
         admin.invite_as(gus.email(), role).await.expect(201);
         let token = app.link_token_of(gus.email()).await;

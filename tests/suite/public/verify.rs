@@ -26,8 +26,7 @@ async fn a_valid_token_is_described_in_full(app: &App) {
     let data = app.backend().verify(&member.access_token()).await.expect_ok();
     assert_eq!(shape(&data), ["membership", "org", "session", "user", "valid"]);
     assert_eq!(data["valid"], true);
-    let user =
-        json!({ "id": member.id(), "name": "Max Member", "email": member.email(), "role": "user", "isEmailVerified": false });
+    let user = json!({ "id": member.id(), "name": "Max Member", "email": member.email(), "role": "user", "isEmailVerified": true });
     assert_eq!(data["user"], user);
     assert_eq!(shape(&data["membership"]), ["joinedAt", "metadata", "role", "status"]);
     assert_eq!(data["membership"]["joinedAt"], "2026-11-20T08:21:00.000Z");

@@ -13,6 +13,7 @@ use crate::suite::{
         authenticator::{Authenticator, SecondFactor, recovery_codes_in},
         hooks::{Hook, answer},
         listener::{Listener, kinds, session_of},
+        stored::forget_proof,
     },
 };
 
@@ -169,6 +170,7 @@ impl<'a> BusyDay<'a> {
         let max = app.member();
         self.deed(max.login(), "POST /auth/login", &["session.created"]).await;
         self.deed(max.put("/auth/profile", json!({ "name": "Max" })), "PUT /auth/profile", &["user.updated"]).await;
+        forget_proof(app, max.id()).await;
         self.deed(max.post_nothing("/auth/verify-email/send"), "POST /auth/verify-email/send", &[]).await;
         let token = json!({ "token": self.linked(max.email(), "verify").await });
         self.deed(max.post("/auth/verify-email", token), "POST /auth/verify-email", &["user.email_verified"]).await;

@@ -11,6 +11,7 @@ const EVENTS: &str = "
      WHERE o.slug = $1
      ORDER BY e.sequence";
 const GIVE_ADDRESS: &str = "UPDATE tenant_auth_users SET email = $1, email_key = $1 WHERE id = $2";
+const FORGET_PROOF: &str = "UPDATE tenant_auth_users SET is_email_verified = FALSE WHERE id = $1";
 const WITH_ANOTHER_ROLE: &str = "SELECT email FROM tenant_auth_users WHERE role <> $1 ORDER BY email";
 
 /// The payload of each event of an organization, in order.
@@ -26,14 +27,25 @@ pub(crate) async fn operators(app: &App) -> Vec<String> {
 
 /// Gives an account another address, a lower-case one, behind the service's back: what was mailed to the former one stays.
 pub(crate) async fn give_address(app: &App, user_id: &str, address: &str) {
+    change(app, GIVE_ADDRESS, &[address, user_id]).await;
+}
+
+/// Leaves a person's address as `user create` does: proved by nobody.
+pub(crate) async fn forget_proof(app: &App, user_id: &str) {
+    change(app, FORGET_PROOF, &[user_id]).await;
+}
+
+async fn change(app: &App, sql: &'static str, values: &[&str]) {
     match app.database().url() {
         Some(url) => {
             let mut connection = PgConnection::connect(&url).await.expect("it answers");
-            sqlx::query(GIVE_ADDRESS).bind(address).bind(user_id).execute(&mut connection).await.expect("it is free");
+            let query = values.iter().fold(sqlx::query(sql), |query, value| query.bind(*value));
+            query.execute(&mut connection).await.expect("it can be changed");
         }
         None => {
             let mut connection = SqliteConnection::connect(&file_url(app)).await.expect("it opens");
-            sqlx::query(GIVE_ADDRESS).bind(address).bind(user_id).execute(&mut connection).await.expect("it is free");
+            let query = values.iter().fold(sqlx::query(sql), |query, value| query.bind(*value));
+            query.execute(&mut connection).await.expect("it can be changed");
         }
     }
 }

@@ -4,11 +4,18 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::{
-    account::NewEmail,
+    account::{AddressProof, NewEmail},
     caller::{Member, Tenant},
+    error::Error,
     http::{
         answer::{Message, Outcome, done},
+        codes::Code,
+        context::Context,
+        endpoints::Guest,
         input::Json,
+        openapi::{ANYBODY, CallerFacts},
+        refusal::Refusal,
+        route::Caller,
     },
     secret::LinkToken,
     value::Email,
@@ -38,13 +45,46 @@ pub(crate) async fn reset_password(tenant: Tenant, Json(request): Json<ResetPass
 }
 
 #[derive(Deserialize, ToSchema)]
-pub(crate) struct LinkRequest {
+pub(crate) struct VerifyEmailRequest {
     token: String,
+    password: Option<String>,
 }
 
-pub(crate) async fn verify_email(tenant: Tenant, Json(request): Json<LinkRequest>) -> Outcome<Message> {
-    tenant.verify_email(&LinkToken::new(request.token)).await?;
+/// Somebody with a mailed link; with a session too, perhaps, which need not be the link's owner's.
+pub(crate) struct LinkHolder {
+    guest: Guest,
+    session: Option<Member>,
+}
+
+impl Caller for LinkHolder {
+    const FACTS: CallerFacts =
+        CallerFacts { who: "whoever holds the link, in a session of the account or with its password", seen_from: true, ..ANYBODY };
+    const MAY: &'static [Code] = Tenant::MAY;
+    async fn identify(context: &Context) -> Result<Self, Refusal> {
+        let guest = Guest::identify(context).await?;
+        // What is no live session here leaves the password: it is no reason to refuse.
+        let Some(token) = context.access_token(&context.cookies()).ok().flatten() else {
+            return Ok(Self { guest, session: None });
+        };
+        let session = match guest.tenant.authenticate(&token).await {
+            Ok(member) => Some(member),
+            Err(Error::SessionRequired | Error::WrongOrganization | Error::Suspended) => None,
+            Err(error) => return Err(error.into()),
+        };
+        Ok(Self { guest, session })
+    }
+}
+
+pub(crate) async fn verify_email(holder: LinkHolder, Json(request): Json<VerifyEmailRequest>) -> Outcome<Message> {
+    let LinkHolder { guest, session } = holder;
+    let (token, password) = (LinkToken::new(request.token), request.password.map(Into::into));
+    guest.tenant.verify_email(AddressProof { token, session, password, client: guest.client }).await?;
     Ok(done("The email address is verified."))
+}
+
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct LinkRequest {
+    token: String,
 }
 
 pub(crate) async fn send_verification(member: Member, (): ()) -> Outcome<Message> {

@@ -66,6 +66,7 @@ statements! {
          WHERE org_id = $1 AND purpose = $2 AND token_digest = $3 AND expires_at > $4
         RETURNING user_id, email";
     DELETE_OF_USER = "DELETE FROM tenant_auth_links WHERE user_id = $1 AND purpose = $2";
+    DELETE_ALL_OF_USER = "DELETE FROM tenant_auth_links WHERE user_id = $1";
     REQUEST = "INSERT INTO tenant_auth_reset_requests (id, org_id, email, created_at) VALUES ($1, $2, $3, $4)";
     ANY_REQUEST = "SELECT COUNT(*) AS number FROM (SELECT id FROM tenant_auth_reset_requests LIMIT 1) r";
     TAKE_REQUEST = "
@@ -122,6 +123,12 @@ impl Links<&mut Tx> {
 
     pub(crate) async fn end_of_user(mut self, user: &UserId, purpose: Purpose) -> Result<(), Error> {
         execute!(self.0, DELETE_OF_USER, user.as_str(), purpose.as_str())?;
+        Ok(())
+    }
+
+    /// Ends every link of the user, whatever it does.
+    pub(crate) async fn end_all_of_user(mut self, user: &UserId) -> Result<(), Error> {
+        execute!(self.0, DELETE_ALL_OF_USER, user.as_str())?;
         Ok(())
     }
 

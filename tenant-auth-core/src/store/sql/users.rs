@@ -24,6 +24,13 @@ pub(crate) struct Account {
     pub(crate) epoch: i64,
 }
 
+impl Account {
+    /// What a typed password is compared with; `None` when no password opens the account.
+    pub(crate) fn comparable_password(&self) -> Option<&StoredPassword> {
+        Some(&self.password).filter(|password| !password.is_void())
+    }
+}
+
 statements! {
     FIND = "
         SELECT id, name, email, role, is_email_verified, bio, phone, password_hash, epoch
@@ -46,6 +53,7 @@ statements! {
         UPDATE tenant_auth_users
            SET password_hash = $2
          WHERE id = $1 AND epoch = $3";
+    VOID_PASSWORD = "UPDATE tenant_auth_users SET password_hash = $2 WHERE id = $1";
     SET_ROLE = "UPDATE tenant_auth_users SET role = $2 WHERE id = $1";
     BUMP_EPOCH = "UPDATE tenant_auth_users SET epoch = epoch + 1 WHERE id = $1 RETURNING epoch";
     SET_EMAIL = "
@@ -155,6 +163,13 @@ impl Users<&mut Tx> {
     /// `false` when the account changed since `epoch` was read.
     pub(crate) async fn set_password(mut self, user: &UserId, password: &StoredPassword, epoch: i64) -> Result<bool, Error> {
         Ok(execute!(self.0, SET_PASSWORD, user.as_str(), password.as_str(), epoch)? == 1)
+    }
+
+    /// Takes the account's password away: none opens it until another is set.
+    pub(crate) async fn void_password(mut self, user: &UserId) -> Result<StoredPassword, Error> {
+        let void = StoredPassword::void();
+        execute!(self.0, VOID_PASSWORD, user.as_str(), void.as_str())?;
+        Ok(void)
     }
 
     /// Sets whether the account is an operator.

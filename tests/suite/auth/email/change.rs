@@ -8,7 +8,10 @@ use tenant_auth_conformance::{App, Caller, PASSWORD, Request, scenarios, shape, 
 
 use crate::suite::{
     auth::email::verify::{user, verify, verify_token},
-    support::account::{NEW, expect_no_link, guard, in_both, linked_token, mailed_token},
+    support::{
+        account::{NEW, expect_no_link, guard, in_both, linked_token, mailed_token},
+        stored::forget_proof,
+    },
 };
 
 scenarios![
@@ -18,6 +21,7 @@ scenarios![
     a_taken_address_is_told_without_a_link,
     the_old_address_is_told_at_once,
     a_change_needs_a_code_where_a_second_factor_is_in_force,
+    the_attempt_is_judged_first_then_the_password_then_the_code,
     a_change_link_works_for_a_day_exactly,
     a_change_link_works_once,
     only_its_owner_confirms_a_change,
@@ -128,6 +132,27 @@ async fn a_change_needs_a_code_where_a_second_factor_is_in_force(app: &App) {
     assert_eq!(user(&member).await["email"], NEXT);
 }
 
+async fn the_attempt_is_judged_first_then_the_password_then_the_code(app: &App) {
+    let member = app.member().logged_in().await;
+    let guarded = guard(app, &member).await;
+    let send = |password: &str, code: Option<&str>| {
+        member.post("/auth/change-email", json!({ "newEmail": NEXT, "password": password, "code": code }))
+    };
+    let (wrong, right) = (guarded.authenticator.wrong_code(app), guarded.fresh_code(app));
+    for code in [None, Some(wrong.as_str()), Some(right.as_str())] {
+        send("not-the-password", code).await.expect_error(401, "wrong_password");
+    }
+    send(PASSWORD, None).await.expect_invalid("code");
+    send(PASSWORD, Some(&wrong)).await.expect_error(400, "wrong_code");
+    for _ in 0..2 {
+        send("not-the-password", None).await.expect_error(401, "wrong_password");
+    }
+    for (password, code) in [("not-the-password", None), (PASSWORD, None), (PASSWORD, Some(right.as_str()))] {
+        send(password, code).await.expect_error(429, "rate_limited");
+    }
+    assert!(app.mail_to(NEXT).await.is_empty());
+}
+
 async fn a_change_link_works_for_a_day_exactly(app: &App) {
     let token = change_token(app, &app.member().logged_in().await, NEXT).await;
     let late = change_token(app, &app.admin().logged_in().await, "ada@elsewhere.example").await;
@@ -194,12 +219,13 @@ async fn a_confirmed_change_ends_every_other_session_everywhere(app: &App) {
 
 async fn a_confirmed_change_kills_links_to_the_old_address(app: &App) {
     let member = app.member().logged_in().await;
+    forget_proof(app, member.id()).await;
     let verification = verify_token(app, &member).await;
     app.anonymous().post("/auth/forgot-password", json!({ "email": member.email() })).await.expect(200);
     let reset = mailed_token(app, member.email(), "reset").await;
     let token = change_token(app, &member, NEXT).await;
     confirm(&member, &token).await.expect(200);
-    verify(&app.anonymous(), &verification).await.expect_error(400, "invalid_link");
+    verify(&member, &verification).await.expect_error(400, "invalid_link");
     let taken_over = json!({ "token": reset, "newPassword": NEW });
     app.anonymous().post("/auth/reset-password", taken_over).await.expect_error(400, "invalid_link");
 }

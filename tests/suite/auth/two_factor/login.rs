@@ -56,8 +56,7 @@ async fn the_code_opens_the_session(app: &App) {
     let data = answer.data();
     assert_eq!(shape(&data), ["accessToken", "membership", "refreshToken", "user"]);
     assert_eq!((&data["accessToken"], &data["refreshToken"]), (&member.access_token().into(), &member.refresh_token().into()));
-    let user =
-        json!({ "id": member.id(), "name": "Max Member", "email": member.email(), "role": "user", "isEmailVerified": false });
+    let user = json!({ "id": member.id(), "name": "Max Member", "email": member.email(), "role": "user", "isEmailVerified": true });
     assert_eq!(data["user"], user);
     assert_eq!(data["membership"], json!({ "role": "member", "status": "active" }));
     assert_eq!(set_names(&answer), ["access_token", "refresh_token"]);

@@ -56,8 +56,7 @@ async fn a_new_address_needs_name_and_password(app: &App) {
 
 async fn an_existing_account_joins_without_fields(app: &App) {
     let admin = app.admin().logged_in().await;
-    for (place, body) in [None, Some(json!({}))].into_iter().enumerate() {
-        let person = app.other_org().new_member(&format!("Pat{place}")).await;
+    for (person, body) in [(app.other_org().member(), None), (app.other_org().admin(), Some(json!({})))] {
         let token = app.invited(&admin, person.email()).await;
         let here = app.org().device_of(person.person());
         let request = here.post_nothing(&path(&token));
@@ -166,11 +165,12 @@ async fn accepting_verifies_the_address(app: &App) {
     let nora = app.anonymous();
     nora.accept(&token, "Nora").await.expect(200);
     assert_eq!(nora.get("/auth/profile").await.expect_ok()["user"]["isEmailVerified"], true);
-    let gus = app.other_org().member().logged_in().await;
-    assert_eq!(gus.get("/auth/profile").await.expect_ok()["user"]["isEmailVerified"], false);
-    let token = app.invited(&admin, gus.email()).await;
-    app.org().device_of(gus.person()).accept_with_account(&token).await.expect(200);
-    assert_eq!(gus.get("/auth/profile").await.expect_ok()["user"]["isEmailVerified"], true);
+    let pat = app.other_org().new_member("Pat").await.logged_in().await;
+    assert_eq!(pat.get("/auth/profile").await.expect_ok()["user"]["isEmailVerified"], false);
+    let token = app.invited(&admin, pat.email()).await;
+    let pat = app.org().device_of(pat.person());
+    pat.accept_with_account(&token).await.expect(200);
+    assert_eq!(pat.get("/auth/profile").await.expect_ok()["user"]["isEmailVerified"], true);
 }
 
 async fn the_role_of_the_invite_is_given(app: &App) {

@@ -1,0 +1,37 @@
+//! The first proof of an address: whoever shows that a mail reached them owns the account. Until then anybody may have made it in
+//! their name (an operator, an import), with a password, a second factor and sessions that its owner knows nothing of.
+
+use crate::{
+    account::{Ending, tell_ended, tell_user},
+    error::Error,
+    event::{EndReason, EventKind, UserData},
+    id::OrgId,
+    mail::{self, Letter},
+    store::{Account, Actor, Tx},
+};
+
+/// Gives an account to whoever a mailed link has just reached, where its address was never proved before: all that others may
+/// have of it ends, namely its sessions and logins in flight, its links, its password, its second factor. `false` when the
+/// address was proved already and nothing changed. The transaction holds the account; `org` is where the link was used.
+pub(crate) async fn hand_over(tx: &mut Tx, org: &OrgId, account: &mut Account) -> Result<bool, Error> {
+    let user = account.user.id.clone();
+    if !tx.users().verify_email(&user).await? {
+        return Ok(false);
+    }
+    account.user.is_email_verified = true;
+    account.password = tx.users().void_password(&user).await?;
+    account.epoch = tx.users().bump_epoch(&user).await?;
+    tx.links().end_all_of_user(&user).await?;
+    tx.pending_logins().end_of_user(&user).await?;
+    let actor = Actor::User(user.clone());
+    let had_second_factor = tx.second_factors().in_force(&user).await?;
+    tx.second_factors().remove(&user).await?;
+    if had_second_factor {
+        let data = UserData { user: &account.user, previous: None };
+        tell_user(tx, EventKind::UserTwoFactorDisabled, &actor, &data).await?;
+        mail::enqueue(tx, org, &account.user.email, &Letter::SecondFactorDisabled).await?;
+    }
+    let ended = tx.sessions().end_of_user(&user, None).await?;
+    tell_ended(tx, &ended, &Ending { reason: EndReason::Password, actor }).await?;
+    Ok(true)
+}
