@@ -26,8 +26,6 @@ use tokio::{
     net::TcpStream,
 };
 
-#[cfg(target_os = "linux")]
-use super::pulse::STUCK;
 use super::{places::Place, pulse::Pulse};
 use crate::drain::Drain;
 
@@ -47,9 +45,6 @@ pub(super) async fn answer(accepted: Accepted, app: Router, drain: Drain) {
     // Answers are small and whole: waiting to fill a packet only delays them.
     let _ = socket.set_nodelay(true);
     let pulse = Arc::clone(&place.pulse);
-    if end_when_stuck(&socket) {
-        pulse.is_watched_by_the_system();
-    }
     let (asked, app, stopping) = (Arc::clone(&pulse), TowerToHyperService::new(app), drain.clone());
     let service = service_fn(move |request: Request<Incoming>| {
         asked.asked();
@@ -85,18 +80,6 @@ pub(super) async fn answer(accepted: Accepted, app: Router, drain: Drain) {
             }
         }
     }
-}
-
-/// Has the system end the connection when the client takes nothing for so long (`TCP_USER_TIMEOUT`); whether it does.
-#[cfg(target_os = "linux")]
-fn end_when_stuck(socket: &TcpStream) -> bool {
-    let milliseconds = u32::try_from(STUCK.as_millis()).unwrap_or(u32::MAX);
-    rustix::net::sockopt::set_tcp_user_timeout(socket, milliseconds).is_ok()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn end_when_stuck(_: &TcpStream) -> bool {
-    false
 }
 
 /// An answer's body; its end is the end of the answer.

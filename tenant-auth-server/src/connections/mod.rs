@@ -23,8 +23,9 @@ pub(crate) use places::Places;
 
 /// The backlog: connections that the system holds until they are accepted.
 const BACKLOG: u32 = 1_024;
-/// The send buffer of a connection, in bytes. Small, because there may be thousands of slow clients.
-const SEND_BUFFER: u32 = 32 * 1_024;
+/// The send buffer of a connection, in bytes. Small, because the socket reports room only when most of what it holds has left, and a
+/// slow client must be seen to make progress until then. The system doubles it, and adds up to 64 KiB that were one write.
+const SEND_BUFFER: u32 = 8 * 1_024;
 /// Errors while accepting come in thousands; the log gets one line in this time.
 const BETWEEN_COMPLAINTS: Duration = Duration::from_secs(10);
 /// The pause after an error that will not pass at once, such as no free file descriptor.

@@ -14,11 +14,8 @@ use tokio::time::{Instant, sleep_until};
 const HEAD: Duration = Duration::from_secs(10);
 /// The idle timeout between an answer and the next request (keep-alive).
 const IDLE: Duration = Duration::from_secs(75);
-/// The time limit for a client that takes nothing of an answer.
-pub(super) const STUCK: Duration = Duration::from_secs(30);
-/// The same limit where the operating system enforces `STUCK`. The system sees each byte that the client takes; this process sees only
-/// that the socket has room again, after some 80 KiB.
-const STUCK_AT_LAST: Duration = Duration::from_secs(120);
+/// The write timeout: how long a client may take nothing of an answer.
+const STUCK: Duration = Duration::from_secs(30);
 
 /// The state of a connection; shared with the search for the idlest one.
 #[derive(Debug)]
@@ -32,10 +29,8 @@ struct Beat {
     head_since: Option<Instant>,
     /// When something last came, left or was answered.
     last: Instant,
-    /// Since when the socket has taken nothing of what there is to write.
+    /// Since when the client has taken nothing of what there is to write.
     stuck_since: Option<Instant>,
-    /// How long that may last.
-    stuck_for: Duration,
 }
 
 /// The cost of closing a connection; the one with the lowest is closed first.
@@ -49,12 +44,7 @@ impl Pulse {
     /// A connection that was just accepted: its first head is due.
     pub(super) fn new() -> Self {
         let now = Instant::now();
-        Self(Mutex::new(Beat { requests: 0, head_since: Some(now), last: now, stuck_since: None, stuck_for: STUCK }))
-    }
-
-    /// The system ends the connection when the client takes nothing for [`STUCK`].
-    pub(super) fn is_watched_by_the_system(&self) {
-        self.beat().stuck_for = STUCK_AT_LAST;
+        Self(Mutex::new(Beat { requests: 0, head_since: Some(now), last: now, stuck_since: None }))
     }
 
     /// Bytes arrived: between requests they begin the next head.
@@ -121,7 +111,7 @@ impl Pulse {
     fn deadline(&self) -> Option<Instant> {
         let beat = self.beat();
         match (beat.stuck_since, beat.requests, beat.head_since) {
-            (Some(since), ..) => Some(since + beat.stuck_for),
+            (Some(since), ..) => Some(since + STUCK),
             (None, 1.., _) => None,
             (None, 0, Some(since)) => Some(since + HEAD),
             (None, 0, None) => Some(beat.last + IDLE),
@@ -173,12 +163,6 @@ mod tests {
         pulse.answered();
         pulse.is_stuck();
         assert_eq!(left(&pulse).await, 30);
-
-        let pulse = Pulse::new();
-        pulse.is_watched_by_the_system();
-        pulse.asked();
-        pulse.is_stuck();
-        assert_eq!(left(&pulse).await, 120, "the system is more exact, and still not trusted for ever");
     }
 
     #[tokio::test(start_paused = true)]
