@@ -12,7 +12,10 @@ use std::{
 
 use tokio::sync::{mpsc, oneshot};
 
-use crate::{error::Error, metrics::WorkMeter};
+use crate::{
+    error::{Error, Overload},
+    metrics::WorkMeter,
+};
 
 /// How many jobs may wait for each thread.
 const QUEUE_PER_THREAD: usize = 256;
@@ -62,7 +65,7 @@ impl BoundedWork {
         };
         if self.queue.try_send(Box::new(job)).is_err() {
             self.meter.refused();
-            return Err(Error::Unavailable);
+            return Err(Error::unavailable(Overload("the queue of work on passwords is full")));
         }
         result.await.map_err(Error::internal)?
     }
@@ -105,7 +108,7 @@ mod tests {
             }));
             tokio::task::yield_now().await;
         }
-        assert!(matches!(work.run(|| Ok(())).await, Err(Error::Unavailable)));
+        assert!(matches!(work.run(|| Ok(())).await, Err(Error::Unavailable(_))));
         drop(release);
         for answer in waiting {
             answer.await.expect("not cancelled").expect("answered");

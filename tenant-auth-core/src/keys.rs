@@ -80,7 +80,7 @@ pub(crate) async fn watch(keyring: Weak<Keyring>) {
         tokio::time::sleep(LOOK_EVERY).await;
         let Some(keyring) = keyring.upgrade() else { return };
         if let Err(error) = keyring.reload().await {
-            tracing::warn!(%error, "the signing keys cannot be read again; those in memory stay in use");
+            tracing::warn!(error = %error.causes(), "the signing keys cannot be read again; those in memory stay in use");
         }
     }
 }

@@ -40,7 +40,7 @@ mod bounded;
 mod builder;
 mod caller;
 pub mod config;
-mod error;
+pub mod error;
 mod event;
 #[cfg(feature = "http")]
 pub mod http;

@@ -3,7 +3,10 @@
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 
-use crate::{error::Error, time::Timestamp};
+use crate::{
+    error::{Error, InvalidValue},
+    time::Timestamp,
+};
 
 /// The largest page, and the default size.
 pub(crate) const MOST: u32 = 1_000;
@@ -41,19 +44,15 @@ impl Page {
     /// From the texts of `?limit=` (1–1,000) and `?cursor=`.
     ///
     /// # Errors
-    /// [`Error::Invalid`], naming the parameter.
+    /// [`Error::Invalid`], saying which of them is wrong.
     pub fn parse(limit: Option<&str>, cursor: Option<&str>) -> Result<Self, Error> {
         let limit = match limit {
             None => MOST,
-            Some(text) => text
-                .parse()
-                .ok()
-                .filter(|limit| (1..=MOST).contains(limit))
-                .ok_or_else(|| Error::invalid("limit", "must be a number from 1 to 1000"))?,
+            Some(text) => text.parse().ok().filter(|limit| (1..=MOST).contains(limit)).ok_or(InvalidValue::PageLimit)?,
         };
         let after = match cursor {
             None => None,
-            Some(text) => Some(position_from(text).ok_or_else(|| Error::invalid("cursor", "must be a nextCursor of this list"))?),
+            Some(text) => Some(position_from(text).ok_or(InvalidValue::PageCursor)?),
         };
         Ok(Self { after, limit })
     }

@@ -121,7 +121,7 @@ pub(crate) async fn trial(store: Store, keys: Weak<Keyring>) -> Outcome {
     let Some(keys) = keys.upgrade() else { return Outcome::default() };
     let read = keys.reload().await;
     for error in [&written, &read].into_iter().filter_map(|outcome| outcome.as_ref().err()) {
-        tracing::warn!(%error, "not ready");
+        tracing::error!(error = %error.causes(), "not ready");
     }
     Outcome { is_writable: written.is_ok(), has_keys: read.is_ok() }
 }

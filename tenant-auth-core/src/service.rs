@@ -102,7 +102,7 @@ impl TenantAuth {
     /// [`Error::Unavailable`] when they cannot; the log says why.
     pub async fn ready(&self) -> Result<(), Error> {
         let outcome = self.readiness().await;
-        if outcome.is_writable && outcome.has_keys { Ok(()) } else { Err(Error::Unavailable) }
+        if outcome.is_writable && outcome.has_keys { Ok(()) } else { Err(Error::unavailable("not ready; the log says why")) }
     }
 
     /// Whether the database takes writes, for the metrics.

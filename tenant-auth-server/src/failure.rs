@@ -16,9 +16,9 @@ pub(crate) enum Failure {
     /// The database did not answer.
     #[error(
         "TENANT_AUTH_DATABASE_URL names a database that does not answer. Check that it runs and is reachable, that its file or \
-         directory exists and is writable, and that host, user and password are right."
+         directory exists and is writable, and that host, user and password are right. What it came to: {}", .0.causes()
     )]
-    DatabaseAway,
+    DatabaseAway(Error),
     /// The service could not be set up, or an operation failed, for a reason that is no fault of the caller's.
     #[error("{0}")]
     Service(String),
@@ -49,16 +49,15 @@ impl Failure {
 }
 
 impl From<Error> for Failure {
+    /// What the core says holds here too; the command line adds what only its reader can do, and the causes.
     fn from(error: Error) -> Self {
-        match error {
-            Error::Unavailable => Self::DatabaseAway,
+        match &error {
+            Error::Unavailable(_) => Self::DatabaseAway(error),
             Error::Internal(cause) if cause.is::<SchemaError>() => Refused::setting(&DATABASE_URL, cause.to_string()).into(),
-            Error::Internal(cause) => Self::Service(format!("Internal error: {cause}")),
-            Error::UnknownOrganization => {
-                Self::Service("There is no organization with this slug. 'tenant-auth-server org list' shows them.".to_owned())
-            }
-            Error::NotFound(what) => Self::Service(format!("There is no such {what}. Check the spelling of what was asked for.")),
-            other => Self::Refused(other),
+            Error::Internal(_) => Self::Service(error.causes().to_string()),
+            Error::UnknownOrganization => Self::Service(format!("{error} 'tenant-auth-server org list' shows them.")),
+            Error::OperatorOrganization => Self::Service(format!("{error} TENANT_AUTH_OPERATOR_ORG names theirs.")),
+            _ => Self::Refused(error),
         }
     }
 }

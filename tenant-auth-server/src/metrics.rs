@@ -43,7 +43,7 @@ async fn metrics(State(Metrics { auth, places }): State<Metrics>) -> Response {
             response
         }
         Err(error) => {
-            tracing::error!(%error, "the metrics cannot be written");
+            tracing::error!(error = %error.causes(), "the metrics cannot be written");
             answer::error(StatusCode::INTERNAL_SERVER_ERROR, "internal", "The metrics cannot be written. The log says why.")
         }
     }

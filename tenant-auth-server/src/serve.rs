@@ -61,8 +61,8 @@ async fn open_patiently(settings: &Server) -> Result<Opened, Failure> {
     let deadline = Instant::now() + DATABASE_PATIENCE;
     loop {
         match open(&settings.deployment, mailer.clone()).await {
-            Err(Failure::DatabaseAway) if settings.deployment.database.is_remote() && Instant::now() < deadline => {
-                tracing::warn!("the database does not answer yet; trying again");
+            Err(Failure::DatabaseAway(error)) if settings.deployment.database.is_remote() && Instant::now() < deadline => {
+                tracing::warn!(error = %error.causes(), "the database does not answer yet; trying again");
                 tokio::time::sleep(DATABASE_PAUSE).await;
             }
             outcome => return outcome,

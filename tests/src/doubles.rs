@@ -90,11 +90,11 @@ pub struct BusyHasher;
 #[async_trait]
 impl PasswordHasher for BusyHasher {
     async fn hash(&self, _: &Password) -> Result<StoredPassword, Error> {
-        Err(Error::Unavailable)
+        Err(Error::unavailable("the queue is full"))
     }
 
     async fn verify(&self, _: &Password, _: Option<&StoredPassword>) -> Result<Verdict, Error> {
-        Err(Error::Unavailable)
+        Err(Error::unavailable("the queue is full"))
     }
 }
 

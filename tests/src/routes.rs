@@ -134,7 +134,7 @@ fn read_table() -> Vec<Route> {
         .map(|row| Route {
             method: row.method.to_string(),
             template: row.path.to_owned(),
-            statuses: std::iter::once(row.success()).chain(row.refusals().iter().map(|code| code.status)).collect(),
+            statuses: std::iter::once(row.success()).chain(row.refusals().iter().map(|code| code.status())).collect(),
         })
         .collect()
 }

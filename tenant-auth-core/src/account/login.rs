@@ -192,7 +192,7 @@ impl LoginOutcome {
         match error {
             Error::InvalidCredentials | Error::SecondFactorFailed => Self::Wrong,
             Error::RateLimited { .. } => Self::Throttled,
-            Error::Unavailable | Error::Internal(_) => Self::Unavailable,
+            Error::Unavailable(_) | Error::Internal(_) => Self::Unavailable,
             _ => Self::Refused,
         }
     }

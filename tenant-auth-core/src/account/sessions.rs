@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     caller::{Client, Member, Tenant, Write},
-    error::Error,
+    error::{Error, Thing},
     event::{EndReason, EventKind, SessionData, UserData},
     id::{SessionId, UserId},
     model::{AuthMethod, Membership, OrgRef, Session, SessionSummary, User},
@@ -133,7 +133,7 @@ impl Member {
     pub async fn end_session(&self, session: &SessionId) -> Result<(), Error> {
         let mut write = self.begin_own_write().await?;
         let ended =
-            write.sessions().end_of_owner(self.org_id(), self.user_id(), session).await?.ok_or(Error::NotFound("session"))?;
+            write.sessions().end_of_owner(self.org_id(), self.user_id(), session).await?.ok_or(Error::NotFound(Thing::Session))?;
         tell_ended(&mut write.tx, &[ended], &Ending { reason: EndReason::Ended, actor: self.actor() }).await?;
         write.commit().await
     }

@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 use crate::{
     account::{end_all_others, tell_user},
     caller::{Member, Write},
-    error::Error,
+    error::{Error, InvalidValue},
     event::{EndReason, EventKind, UserData},
     id::{CROCKFORD, UserId},
     mail::{self, Letter},
@@ -154,7 +154,7 @@ impl Member {
         let in_force = self.second_factor().await?.enabled_at.is_some();
         let code = match (code, in_force) {
             (None, false) => return self.begin_own_write().await,
-            (None, true) => return Err(Error::invalid("code", "is required: two-factor authentication is enabled")),
+            (None, true) => return Err(InvalidValue::CodeRequired.into()),
             (Some(_), false) => return Err(Error::SecondFactorMissing),
             (Some(code), true) => code,
         };

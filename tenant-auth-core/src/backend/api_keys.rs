@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::{
     caller::OrgAdmin,
-    error::Error,
+    error::{Error, InvalidValue, Thing},
     event::{ApiKeyData, EventKind},
     id::{ApiKeyId, UserId},
     mail::{self, Letter},
@@ -91,11 +91,11 @@ impl OrgAdmin {
     /// [`Error::NotFound`]; [`Error::AlreadyRotated`]; [`Error::Invalid`] for an overlap beyond 30 days.
     pub async fn rotate_api_key(&self, id: &ApiKeyId, overlap: Duration) -> Result<CreatedApiKey, Error> {
         if overlap > LONGEST_OVERLAP {
-            return Err(Error::invalid("overlapSeconds", "must be between 0 and 2592000"));
+            return Err(InvalidValue::OverlapTooLong { longest: LONGEST_OVERLAP }.into());
         }
         let mut write = self.begin_write().await?;
         let now = write.now();
-        let old = write.api_keys().find(self.0.org_id(), id, now).await?.ok_or(Error::NotFound("API key"))?;
+        let old = write.api_keys().find(self.0.org_id(), id, now).await?.ok_or(Error::NotFound(Thing::ApiKey))?;
         if old.replaced_by.is_some() {
             return Err(Error::AlreadyRotated);
         }
@@ -122,7 +122,7 @@ impl OrgAdmin {
     pub async fn revoke_api_key(&self, id: &ApiKeyId) -> Result<(), Error> {
         let mut write = self.begin_write().await?;
         let now = write.now();
-        let key = write.api_keys().find(self.0.org_id(), id, now).await?.ok_or(Error::NotFound("API key"))?;
+        let key = write.api_keys().find(self.0.org_id(), id, now).await?.ok_or(Error::NotFound(Thing::ApiKey))?;
         write.api_keys().delete(&key).await?;
         let data = ApiKeyData { api_key: &key };
         write.push(EventKind::ApiKeyRevoked, &data)?;
@@ -138,15 +138,15 @@ pub(crate) async fn create_key(
     new: NewApiKey,
 ) -> Result<CreatedApiKey, Error> {
     if new.scopes.is_empty() {
-        return Err(Error::invalid("scopes", "must name at least one scope"));
+        return Err(InvalidValue::NoScopes.into());
     }
     let (org, now) = (maker.org, tx.now());
     if new.expires_at.is_some_and(|end| end <= now) {
-        return Err(Error::invalid("expiresAt", "must be in the future"));
+        return Err(InvalidValue::ExpiryPassed.into());
     }
     let limit = auth.config().organizations.max_api_keys;
     if tx.api_keys().count(&org.id, now).await? >= i64::from(limit) {
-        return Err(Error::LimitReached { what: "API keys", limit });
+        return Err(Error::LimitReached { what: Thing::ApiKey, limit });
     }
     let created = make(tx, maker, new);
     tx.api_keys().insert(&created.api_key, &created.key.digest()).await?;

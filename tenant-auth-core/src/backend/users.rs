@@ -2,7 +2,7 @@
 
 use crate::{
     caller::Backend,
-    error::Error,
+    error::{Error, Thing},
     id::UserId,
     model::{MemberEntry, Membership, User},
     page::{List, Page},
@@ -16,8 +16,8 @@ impl Backend<UsersRead> {
     /// [`Error::NotFound`] unless the user is a member.
     pub async fn user(&self, user: &UserId) -> Result<(User, Membership), Error> {
         let mut reader = self.auth.store().read().await?;
-        let member = reader.members().find(&self.org.id, user).await?.ok_or(Error::NotFound("member"))?;
-        let account = reader.users().find(user).await?.ok_or(Error::NotFound("member"))?;
+        let member = reader.members().find(&self.org.id, user).await?.ok_or(Error::NotFound(Thing::Member))?;
+        let account = reader.users().find(user).await?.ok_or(Error::NotFound(Thing::Member))?;
         Ok((account.user, member.membership))
     }
 }
@@ -37,6 +37,6 @@ impl Backend<MembersRead> {
     /// [`Error::NotFound`] unless the user is a member.
     pub async fn member(&self, user: &UserId) -> Result<MemberEntry, Error> {
         let member = self.auth.store().read().await?.members().find(&self.org.id, user).await?;
-        Ok(member.ok_or(Error::NotFound("member"))?.entry())
+        Ok(member.ok_or(Error::NotFound(Thing::Member))?.entry())
     }
 }

@@ -128,7 +128,7 @@ impl TenantAuth {
                 tx.commit().await
             };
             if let Err(error) = written.await {
-                tracing::debug!(key = %key, %error, "the use of a key was not written");
+                tracing::debug!(key = %key, error = %error.causes(), "the use of a key was not written");
             }
         });
     }

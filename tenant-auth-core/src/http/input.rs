@@ -8,14 +8,13 @@ use utoipa::ToSchema;
 
 use super::{
     Body,
-    codes::{self, Code},
     context::Context,
+    error_code::ErrorCode,
     nul::field_with_nul,
     openapi::{BodyFacts, InputFacts, Schemas},
     refusal::Refusal,
 };
 use crate::{
-    error::Error,
     id::{Id, Kind},
     org::Patch,
     page::Page,
@@ -29,7 +28,7 @@ pub(crate) trait Input: Sized + Send {
     fn describe(facts: &mut InputFacts, schemas: &mut Schemas);
 
     /// How reading it can be refused.
-    fn may() -> Vec<Code>;
+    fn may() -> Vec<ErrorCode>;
 
     /// Reads it.
     fn read(context: &Context) -> Result<Self, Refusal>;
@@ -37,7 +36,7 @@ pub(crate) trait Input: Sized + Send {
 
 impl Input for () {
     fn describe(_: &mut InputFacts, _: &mut Schemas) {}
-    fn may() -> Vec<Code> {
+    fn may() -> Vec<ErrorCode> {
         Vec::new()
     }
     fn read(_: &Context) -> Result<Self, Refusal> {
@@ -51,7 +50,7 @@ impl<A: PathValue, B: Input> Input for (Path<A>, B) {
         Path::<A>::describe(facts, schemas);
         B::describe(facts, schemas);
     }
-    fn may() -> Vec<Code> {
+    fn may() -> Vec<ErrorCode> {
         [Path::<A>::may(), B::may()].concat()
     }
     fn read(context: &Context) -> Result<Self, Refusal> {
@@ -69,8 +68,8 @@ impl<A: PathValue, B: PathValue> Input for Paths<A, B> {
     fn describe(facts: &mut InputFacts, schemas: &mut Schemas) {
         facts.path.extend([schemas.reference::<A>(), schemas.reference::<B>()]);
     }
-    fn may() -> Vec<Code> {
-        vec![codes::NOT_FOUND]
+    fn may() -> Vec<ErrorCode> {
+        vec![ErrorCode::NotFound]
     }
     fn read(context: &Context) -> Result<Self, Refusal> {
         Ok(Self(A::from_segment(context.param(0))?, B::from_segment(context.param(1))?))
@@ -79,26 +78,26 @@ impl<A: PathValue, B: PathValue> Input for Paths<A, B> {
 
 /// A type that a segment of a path can become.
 pub(crate) trait PathValue: Sized + Send + ToSchema {
-    fn from_segment(segment: &str) -> Result<Self, Error>;
+    fn from_segment(segment: &str) -> Result<Self, Refusal>;
 }
 
 /// What is no id cannot be anybody's.
 impl<K: Kind> PathValue for Id<K> {
-    fn from_segment(segment: &str) -> Result<Self, Error> {
-        segment.parse().map_err(|_| Error::NotFound("id"))
+    fn from_segment(segment: &str) -> Result<Self, Refusal> {
+        segment.parse().map_err(|_| Refusal::no_such_id())
     }
 }
 
 /// What is no slug cannot be an organization's.
 impl PathValue for Slug {
-    fn from_segment(segment: &str) -> Result<Self, Error> {
-        segment.parse().map_err(|_| Error::NoSuchOrganization)
+    fn from_segment(segment: &str) -> Result<Self, Refusal> {
+        segment.parse().map_err(|_| Refusal::no_such_organization())
     }
 }
 
 /// Any text may be a token; whether it is one is found out by its digest.
 impl PathValue for LinkToken {
-    fn from_segment(segment: &str) -> Result<Self, Error> {
+    fn from_segment(segment: &str) -> Result<Self, Refusal> {
         Ok(Self::new(segment))
     }
 }
@@ -107,8 +106,8 @@ impl<T: PathValue> Input for Path<T> {
     fn describe(facts: &mut InputFacts, schemas: &mut Schemas) {
         facts.path.push(schemas.reference::<T>());
     }
-    fn may() -> Vec<Code> {
-        vec![codes::NOT_FOUND]
+    fn may() -> Vec<ErrorCode> {
+        vec![ErrorCode::NotFound]
     }
     fn read(context: &Context) -> Result<Self, Refusal> {
         Ok(Self(T::from_segment(context.param(0))?))
@@ -120,8 +119,8 @@ impl Input for Page {
     fn describe(facts: &mut InputFacts, _: &mut Schemas) {
         facts.pages = true;
     }
-    fn may() -> Vec<Code> {
-        vec![codes::INVALID_REQUEST]
+    fn may() -> Vec<ErrorCode> {
+        vec![ErrorCode::InvalidRequest]
     }
     fn read(context: &Context) -> Result<Self, Refusal> {
         let (mut limit, mut cursor) = (None, None);
@@ -132,7 +131,7 @@ impl Input for Page {
                 _ => continue,
             };
             if place.replace(value).is_some() {
-                return Err(Error::invalid(name, "must be given once").into());
+                return Err(Refusal::invalid(name, "must be given once"));
             }
         }
         Ok(Self::parse(limit.as_deref(), cursor.as_deref())?)
@@ -146,8 +145,8 @@ impl<T: DeserializeOwned + Send + ToSchema> Input for Json<T> {
     fn describe(facts: &mut InputFacts, schemas: &mut Schemas) {
         facts.body = Some(BodyFacts { schema: schemas.request::<T>(), required: true });
     }
-    fn may() -> Vec<Code> {
-        vec![codes::INVALID_REQUEST, codes::REQUEST_TIMEOUT, codes::BODY_TOO_LARGE, codes::UNSUPPORTED_MEDIA_TYPE]
+    fn may() -> Vec<ErrorCode> {
+        vec![ErrorCode::InvalidRequest, ErrorCode::RequestTimeout, ErrorCode::BodyTooLarge, ErrorCode::UnsupportedMediaType]
     }
     fn read(context: &Context) -> Result<Self, Refusal> {
         let text = json_text(context)?;
@@ -164,7 +163,7 @@ impl<T: DeserializeOwned + Default + Send + ToSchema> Input for OptionalJson<T> 
     fn describe(facts: &mut InputFacts, schemas: &mut Schemas) {
         facts.body = Some(BodyFacts { schema: schemas.request::<T>(), required: false });
     }
-    fn may() -> Vec<Code> {
+    fn may() -> Vec<ErrorCode> {
         Json::<T>::may()
     }
     fn read(context: &Context) -> Result<Self, Refusal> {
@@ -182,7 +181,7 @@ impl<T: DeserializeOwned + Send + ToSchema> Input for TokenJson<T> {
     fn describe(facts: &mut InputFacts, schemas: &mut Schemas) {
         facts.body = Some(BodyFacts { schema: schemas.request_with_any_token::<T>(), required: true });
     }
-    fn may() -> Vec<Code> {
+    fn may() -> Vec<ErrorCode> {
         Json::<T>::may()
     }
     fn read(context: &Context) -> Result<Self, Refusal> {
@@ -211,7 +210,7 @@ fn json_text(context: &Context) -> Result<&str, Refusal> {
         Body::Complete(bytes) => bytes,
         Body::TooLarge => return Err(Refusal::body_too_large()),
         Body::TimedOut => return Err(Refusal::request_timeout()),
-        Body::Broken => return Err(Error::invalid("body", "did not arrive whole").into()),
+        Body::Broken => return Err(Refusal::invalid("body", "did not arrive whole")),
     };
     let is_identity = |value: &str| value.trim().eq_ignore_ascii_case("identity");
     let is_json =
@@ -223,7 +222,7 @@ fn json_text(context: &Context) -> Result<&str, Refusal> {
         return Err(Refusal::unsupported_media_type());
     }
     // serde_json does not look into what it ignores.
-    str::from_utf8(bytes).map_err(|_| Error::invalid("body", "must be UTF-8").into())
+    str::from_utf8(bytes).map_err(|_| Refusal::invalid("body", "must be UTF-8"))
 }
 
 /// JSON is UTF-8 (RFC 8259, section 8.1); a `charset` that says otherwise is refused rather than ignored.
@@ -236,7 +235,7 @@ fn is_utf8(content_type: &str) -> bool {
 /// serde would also take an array for a struct, field by field.
 fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Refusal> {
     if !text.trim_ascii_start().starts_with('{') {
-        return Err(Error::invalid("body", "must be a JSON object").into());
+        return Err(Refusal::invalid("body", "must be a JSON object"));
     }
     let mut reader = serde_json::Deserializer::from_str(text);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
@@ -249,24 +248,24 @@ fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Refusal> {
 
 fn refuse_nul(text: &str, exempt: Option<&str>) -> Result<(), Refusal> {
     match field_with_nul(text, exempt).map_err(|error| describe(".", &error))? {
-        Some(field) => Err(Error::invalid(field, "must not contain NUL characters").into()),
+        Some(field) => Err(Refusal::invalid(field, "must not contain NUL characters")),
         None => Ok(()),
     }
 }
 
 /// Names the field: by its path where serde knows it, else as its message quotes it.
-fn describe(path: &str, error: &serde_json::Error) -> Error {
+fn describe(path: &str, error: &serde_json::Error) -> Refusal {
     let text = error.to_string();
     let reason = text.split(" at line ").next().unwrap_or(&text);
     if !error.is_data() {
-        return Error::invalid("body", format!("must be well-formed JSON: {reason}"));
+        return Refusal::invalid("body", format!("must be well-formed JSON: {reason}"));
     }
     let quoted = reason.split('`').nth(1);
     let absent = reason.starts_with("missing field") || reason.starts_with("duplicate field");
     match quoted {
         Some(field) if absent => {
-            Error::invalid(field, if reason.starts_with("missing") { "is required" } else { "must be given once" })
+            Refusal::invalid(field, if reason.starts_with("missing") { "is required" } else { "must be given once" })
         }
-        _ => Error::invalid(if path == "." { "body" } else { path }, reason),
+        _ => Refusal::invalid(if path == "." { "body" } else { path }, reason),
     }
 }

@@ -9,14 +9,14 @@ mod answer;
 mod answered;
 mod browser;
 mod client_ip;
-mod codes;
 mod context;
 mod cookies;
 mod documents;
 mod endpoints;
-mod error_map;
+mod error_code;
 mod gate;
 mod input;
+mod messages;
 mod nul;
 pub mod openapi;
 #[cfg(feature = "panel")]
@@ -32,8 +32,8 @@ use std::{net::IpAddr, sync::Arc, time::Duration};
 use ::http::{HeaderMap, HeaderValue, Response, header};
 use bytes::Bytes;
 
-pub use codes::Code;
 pub use cookies::CookieStyle;
+pub use error_code::ErrorCode;
 #[cfg(feature = "testing")]
 pub use gate::TestVerifier;
 pub use gate::{Admission, Gate, OrganizationFrom, Refused, Renewed, Verifier, Visitor};
@@ -117,7 +117,7 @@ impl Service {
 
     /// The answer to what a framework took for a request and HTTP's own types do not.
     pub fn unreadable() -> Response<Bytes> {
-        let refusal = Refusal::from(crate::Error::invalid("request", "is no HTTP request"));
+        let refusal = Refusal::invalid("request", "is no HTTP request");
         complete(refusal.into_answered(), "unreadable")
     }
 

@@ -3,7 +3,6 @@
 use ::http::HeaderMap;
 
 use super::refusal::Refusal;
-use crate::error::Error;
 
 /// A header that must stand once and as text does not.
 #[derive(Debug)]
@@ -23,7 +22,7 @@ pub(crate) fn single<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'
 pub(crate) fn single_authorization(headers: &HeaderMap) -> Result<(), Refusal> {
     match headers.get_all("authorization").iter().count() {
         0 | 1 => Ok(()),
-        _ => Err(Error::invalid("Authorization", "must be sent once").into()),
+        _ => Err(Refusal::invalid("Authorization", "must be sent once")),
     }
 }
 

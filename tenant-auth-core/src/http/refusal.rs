@@ -1,13 +1,13 @@
 //! The HTTP refusal: why a request is not carried out, as a core error or a fact that only HTTP knows. Either becomes the error
 //! envelope.
 
-use ::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use ::http::{HeaderMap, HeaderValue, Method, header};
 use serde::Serialize;
 
 use super::{
     answered::{Answered, json_headers},
-    codes::{self, Code},
-    error_map,
+    error_code::ErrorCode,
+    messages::{self, Reason},
 };
 use crate::error::Error;
 
@@ -16,18 +16,6 @@ use crate::error::Error;
 pub(crate) struct Refusal {
     reason: Reason,
     cookies: Vec<HeaderValue>,
-}
-
-#[derive(Debug)]
-enum Reason {
-    Fact(Error),
-    InvalidSlug,
-    ForbiddenOrigin,
-    BodyTooLarge,
-    RequestTimeout,
-    UnsupportedMediaType,
-    NotAdmitted,
-    NotSetUp,
 }
 
 #[derive(Serialize)]
@@ -46,6 +34,19 @@ impl From<Error> for Refusal {
 impl Refusal {
     pub(crate) const fn invalid_slug() -> Self {
         Self { reason: Reason::InvalidSlug, cookies: Vec::new() }
+    }
+
+    /// A part of the request, named as the client knows it, and what it must be.
+    pub(crate) fn invalid(field: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { reason: Reason::Malformed { field: field.into(), reason: reason.into() }, cookies: Vec::new() }
+    }
+
+    pub(crate) const fn no_such_organization() -> Self {
+        Self { reason: Reason::NoSuchOrganization, cookies: Vec::new() }
+    }
+
+    pub(crate) const fn no_such_id() -> Self {
+        Self { reason: Reason::NoSuchId, cookies: Vec::new() }
     }
 
     pub(crate) const fn forbidden_origin() -> Self {
@@ -93,29 +94,25 @@ impl Refusal {
         std::mem::take(&mut self.cookies)
     }
 
-    /// Its status, its stable word, and a sentence.
-    pub(crate) fn told(&self) -> (Code, String) {
+    /// Its code.
+    pub(crate) fn code(&self) -> ErrorCode {
         match &self.reason {
-            Reason::Fact(error) => (error_map::code_of(error), error.to_string()),
-            Reason::InvalidSlug => {
-                (codes::INVALID_SLUG, "Send the organization's slug once, exactly as it is, in X-Org-Slug.".to_owned())
-            }
-            Reason::ForbiddenOrigin => (
-                codes::FORBIDDEN_ORIGIN,
-                "Pages of this origin may not call. Set the organization's appUrl or add the origin to its allowedOrigins."
-                    .to_owned(),
-            ),
-            Reason::BodyTooLarge => (codes::BODY_TOO_LARGE, "The body must not be larger than 64 KiB.".to_owned()),
-            Reason::RequestTimeout => {
-                (codes::REQUEST_TIMEOUT, "The body did not arrive in time. Send the request again.".to_owned())
-            }
-            Reason::UnsupportedMediaType => (
-                codes::UNSUPPORTED_MEDIA_TYPE,
-                "Send JSON with Content-Type: application/json and without Content-Encoding.".to_owned(),
-            ),
-            Reason::NotAdmitted => (codes::NOT_ADMITTED, "This session gives no access here. Log in again.".to_owned()),
-            Reason::NotSetUp => (codes::INTERNAL, "This route is not set up. The server's log says what is missing.".to_owned()),
+            Reason::Fact(error) => error.into(),
+            Reason::InvalidSlug => ErrorCode::InvalidSlug,
+            Reason::Malformed { .. } => ErrorCode::InvalidRequest,
+            Reason::NoSuchOrganization | Reason::NoSuchId => ErrorCode::NotFound,
+            Reason::ForbiddenOrigin => ErrorCode::ForbiddenOrigin,
+            Reason::BodyTooLarge => ErrorCode::BodyTooLarge,
+            Reason::RequestTimeout => ErrorCode::RequestTimeout,
+            Reason::UnsupportedMediaType => ErrorCode::UnsupportedMediaType,
+            Reason::NotAdmitted => ErrorCode::NotAdmitted,
+            Reason::NotSetUp => ErrorCode::Internal,
         }
+    }
+
+    /// Its sentence.
+    pub(crate) fn message(&self) -> String {
+        messages::of_refusal(&self.reason)
     }
 
     pub(crate) fn into_answered(self) -> Answered {
@@ -124,15 +121,13 @@ impl Refusal {
 
     /// The answer.
     pub(crate) fn answered(&self) -> Answered {
-        let (code, message) = self.told();
-        let mut answered = envelope(code, &message);
+        let mut answered = envelope(self.code(), &self.message());
         if let Reason::Fact(error) = &self.reason {
-            if let Some(seconds) = error_map::retry_after(error) {
+            if let Some(seconds) = retry_after(error) {
                 answered.headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
             }
-            if let Error::Internal(cause) = error {
-                answered.cause = Some(cause.to_string());
-            }
+            let is_fault = matches!(error, Error::Internal(_) | Error::Unavailable(_)) && !error.is_overload();
+            answered.cause = is_fault.then(|| error.causes().to_string());
         }
         for cookie in &self.cookies {
             answered.headers.append(header::SET_COOKIE, cookie.clone());
@@ -141,14 +136,18 @@ impl Refusal {
     }
 }
 
-fn envelope(code: Code, message: &str) -> Answered {
-    let body = serde_json::to_vec(&ErrorEnvelope { status: "error", code: code.code, message });
-    Answered {
-        status: StatusCode::from_u16(code.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
-        headers: json_headers(),
-        body: body.unwrap_or_default().into(),
-        cause: None,
+/// Seconds for `Retry-After`, where the fact has one.
+fn retry_after(error: &Error) -> Option<u64> {
+    match error {
+        Error::RateLimited { retry_after } => Some(retry_after.as_secs().max(1)),
+        Error::Unavailable(_) => Some(2),
+        _ => None,
     }
+}
+
+fn envelope(code: ErrorCode, message: &str) -> Answered {
+    let body = serde_json::to_vec(&ErrorEnvelope { status: "error", code: code.as_str(), message });
+    Answered { status: code.status_code(), headers: json_headers(), body: body.unwrap_or_default().into(), cause: None }
 }
 
 /// No row answers: there is no such path, or not with this method.
@@ -165,10 +164,10 @@ pub(crate) enum Unrouted {
 impl From<Unrouted> for Answered {
     fn from(unrouted: Unrouted) -> Self {
         match unrouted {
-            Unrouted::NoSuchPath => envelope(codes::NOT_FOUND, "There is no such path. See the API's documentation."),
+            Unrouted::NoSuchPath => envelope(ErrorCode::NotFound, messages::NO_SUCH_PATH),
             Unrouted::WrongMethod { methods, .. } => {
                 let allow = method_list(&methods);
-                let mut answered = envelope(codes::METHOD_NOT_ALLOWED, &format!("This path answers only: {allow}."));
+                let mut answered = envelope(ErrorCode::MethodNotAllowed, &messages::answers_only(&allow));
                 let mut headers = HeaderMap::new();
                 if let Ok(allow) = HeaderValue::from_str(&allow) {
                     headers.insert(header::ALLOW, allow);

@@ -8,8 +8,8 @@ use ::http::{Method, StatusCode};
 use super::{
     answer::IntoAnswered,
     answered::Answered,
-    codes::{self, Code},
     context::Context,
+    error_code::ErrorCode,
     input::Input,
     openapi::{AnswerFacts, CallerFacts, InputFacts, Schemas},
     refusal::Refusal,
@@ -21,7 +21,7 @@ pub(crate) trait Caller: Sized + Send {
     const FACTS: CallerFacts;
 
     /// How finding out can be refused.
-    const MAY: &'static [Code];
+    const MAY: &'static [ErrorCode];
 
     /// Finds out who calls; `X-Org-Slug` and the browser's origin are judged on the way.
     fn identify(context: &Context) -> impl Future<Output = Result<Self, Refusal>> + Send;
@@ -57,7 +57,7 @@ pub struct Row {
     /// The path below the base path, parameters in braces: `/org/members/{userId}`.
     pub path: &'static str,
     status: StatusCode,
-    may: Vec<Code>,
+    may: Vec<ErrorCode>,
     handler: Handler,
     describe: fn() -> Described,
     words: Words,
@@ -103,7 +103,7 @@ where
     F: Fn(C, I) -> Fut + Copy + Send + Sync + 'static,
     Fut: Future<Output = Result<A, Refusal>> + Send + 'static,
 {
-    let may = [C::MAY, &I::may(), &[codes::INTERNAL, codes::UNAVAILABLE]].concat();
+    let may = [C::MAY, &I::may(), &[ErrorCode::Internal, ErrorCode::Unavailable]].concat();
     let handler: Handler = Box::new(move |context, status| Box::pin(run(context, status, handler)));
     let describe = Described::of::<C, I, A>;
     Unworded(Row { method, path, status: StatusCode::OK, may, handler, describe, words: Words::default() })
@@ -137,7 +137,7 @@ impl Row {
     }
 
     /// Declares how the rule itself can refuse.
-    pub(crate) fn may(mut self, codes: &[Code]) -> Self {
+    pub(crate) fn may(mut self, codes: &[ErrorCode]) -> Self {
         self.may.extend_from_slice(codes);
         self
     }
@@ -148,7 +148,7 @@ impl Row {
     }
 
     /// Every refusal this operation can answer with.
-    pub fn refusals(&self) -> &[Code] {
+    pub fn refusals(&self) -> &[ErrorCode] {
         &self.may
     }
 

@@ -23,15 +23,10 @@ use std::sync::OnceLock;
 use ::http::Method;
 
 use super::{
-    codes::{
-        ACCOUNT_EXISTS, ALREADY_INVITED, ALREADY_MEMBER, ALREADY_ROTATED, CANNOT_TARGET_SELF, INVALID_CREDENTIALS, INVALID_INVITE,
-        INVALID_LINK, INVALID_REQUEST, LAST_ADMIN, LIMIT_REACHED, NOT_A_MEMBER, NOT_FOUND, OPERATOR_ORGANIZATION, RATE_LIMITED,
-        SECOND_FACTOR_ENABLED, SECOND_FACTOR_MISSING, SESSION_REQUIRED, SLUG_TAKEN, SUSPENDED, WEAK_PASSWORD, WEBHOOK_DISABLED,
-        WRONG_CODE, WRONG_ORGANIZATION, WRONG_PASSWORD,
-    },
     endpoints::{
         admin, api_keys, auth, invites, jwks, members, openapi, org, profile, public, recovery, sessions, two_factor, webhooks,
     },
+    error_code::ErrorCode::*,
     route::{Group, Row, group, route},
 };
 
@@ -60,19 +55,19 @@ fn table() -> Vec<Group> {
                 .says("login", "Log in",
                     "Opens a session, or, where the account has a second factor, answers `requires2FA` and sets the cookie for \
                     the second step. Browsers get the tokens in cookies only.")
-                .may(&[INVALID_CREDENTIALS, NOT_A_MEMBER, SUSPENDED, RATE_LIMITED]),
+                .may(&[InvalidCredentials, NotAMember, Suspended, RateLimited]),
             route(POST, "/auth/verify-2fa", two_factor::verify)
                 .says("verifySecondFactor", "Take the second step of a login",
                     "`code` is a six-digit TOTP code or a recovery code. Five wrong codes use up the login's first step.")
-                .may(&[SUSPENDED, RATE_LIMITED]),
+                .may(&[Suspended, RateLimited]),
             route(POST, "/auth/refresh", auth::refresh)
                 .says("refresh", "Refresh the session",
                     "Replaces both tokens. A token superseded a moment ago gets the current ones; one superseded longer ago ends \
                     the session.")
-                .may(&[SESSION_REQUIRED, WRONG_ORGANIZATION]),
+                .may(&[SessionRequired, WrongOrganization]),
             route(POST, "/auth/logout", auth::logout)
                 .says("logout", "Log out", "Ends the session and clears the cookies; they are cleared without a session, too.")
-                .may(&[SESSION_REQUIRED, WRONG_ORGANIZATION]),
+                .may(&[SessionRequired, WrongOrganization]),
             route(GET, "/auth/sessions", sessions::list)
                 .says("listSessions", "List one's own sessions", "Those of this organization."),
             route(DELETE, "/auth/sessions", sessions::end_others)
@@ -87,29 +82,29 @@ fn table() -> Vec<Group> {
                 .says("updateProfile", "Replace one's profile", "An absent `bio` or `phone` is removed."),
             route(POST, "/auth/change-password", profile::change_password)
                 .says("changePassword", "Change the password", "Ends every other session of the account in all organizations.")
-                .may(&[WEAK_PASSWORD, WRONG_PASSWORD, RATE_LIMITED]),
+                .may(&[WeakPassword, WrongPassword, RateLimited]),
             route(POST, "/auth/forgot-password", recovery::forgot_password)
                 .says("forgotPassword", "Ask for a link to reset the password",
                     "Always answers 200, whether the address is known or not. The link works once, for 30 minutes."),
             route(POST, "/auth/reset-password", recovery::reset_password)
                 .says("resetPassword", "Reset the password with a link", "Ends every session of the account; opens none.")
-                .may(&[INVALID_LINK, WEAK_PASSWORD]),
+                .may(&[InvalidLink, WeakPassword]),
             route(POST, "/auth/verify-email", recovery::verify_email)
                 .says("verifyEmail", "Verify an address with a link",
                     "In a live session of the account, or with its `password`. The link works once.")
-                .may(&[INVALID_LINK, WRONG_PASSWORD, RATE_LIMITED]),
+                .may(&[InvalidLink, WrongPassword, RateLimited]),
             route(POST, "/auth/verify-email/send", recovery::send_verification)
                 .says("sendEmailVerification", "Ask for a link to verify the address",
                     "Nothing is sent where it is verified already.")
-                .may(&[RATE_LIMITED]),
+                .may(&[RateLimited]),
             route(POST, "/auth/change-email", recovery::change_email)
                 .says("changeEmail", "Ask for a change of address",
                     "`code` is required where the account has a second factor. The old address is told at once, the new one gets \
                     a link; the answer is the same whether it is free or taken.")
-                .may(&[WRONG_PASSWORD, WRONG_CODE, SECOND_FACTOR_MISSING, RATE_LIMITED]),
+                .may(&[WrongPassword, WrongCode, SecondFactorMissing, RateLimited]),
             route(POST, "/auth/change-email/confirm", recovery::confirm_email)
                 .says("confirmEmailChange", "Confirm a change of address with a link", "In a live session of the same person.")
-                .may(&[INVALID_LINK]),
+                .may(&[InvalidLink]),
         ]),
         group("Two-factor authentication", "A second factor for one's own account: TOTP and recovery codes.", vec![
             route(GET, "/auth/2fa", two_factor::status)
@@ -117,17 +112,17 @@ fn table() -> Vec<Group> {
             route(POST, "/auth/2fa/setup", two_factor::setup)
                 .says("setUpSecondFactor", "Prepare a second factor",
                     "Shows the secret, also as a QR code. Not in force until enabled.")
-                .may(&[WRONG_PASSWORD, SECOND_FACTOR_ENABLED, RATE_LIMITED]),
+                .may(&[WrongPassword, SecondFactorEnabled, RateLimited]),
             route(POST, "/auth/2fa/enable", two_factor::enable)
                 .says("enableSecondFactor", "Enable the second factor",
                     "With a code of the prepared secret. The recovery codes are shown once.")
-                .may(&[WRONG_CODE, SECOND_FACTOR_ENABLED, SECOND_FACTOR_MISSING, RATE_LIMITED]),
+                .may(&[WrongCode, SecondFactorEnabled, SecondFactorMissing, RateLimited]),
             route(POST, "/auth/2fa/disable", two_factor::disable)
                 .says("disableSecondFactor", "Disable the second factor", "With the password and a TOTP or recovery code.")
-                .may(&[WRONG_PASSWORD, WRONG_CODE, SECOND_FACTOR_MISSING, RATE_LIMITED]),
+                .may(&[WrongPassword, WrongCode, SecondFactorMissing, RateLimited]),
             route(POST, "/auth/2fa/recovery-codes", two_factor::recovery_codes)
                 .says("renewRecoveryCodes", "Replace the recovery codes", "The old ones are dead; the new ones are shown once.")
-                .may(&[WRONG_PASSWORD, WRONG_CODE, SECOND_FACTOR_MISSING, RATE_LIMITED]),
+                .may(&[WrongPassword, WrongCode, SecondFactorMissing, RateLimited]),
         ]),
         group("Organization", "The organization itself.", vec![
             route(GET, "/org", org::get)
@@ -137,7 +132,7 @@ fn table() -> Vec<Group> {
                     "An absent field stays as it is; null removes `appUrl` and `allowedOrigins`."),
             route(POST, "/org/leave", members::leave)
                 .says("leaveOrganization", "Leave the organization", "The last active org_admin cannot.")
-                .may(&[LAST_ADMIN, NOT_FOUND]),
+                .may(&[LastAdmin, NotFound]),
         ]),
         group("Members", "Who belongs to the organization.", vec![
             route(GET, "/org/members", members::list)
@@ -148,34 +143,34 @@ fn table() -> Vec<Group> {
             route(DELETE, "/org/members/{userId}", members::remove)
                 .says("removeMember", "Remove a member",
                     "Their sessions here end. Neither oneself nor the last active org_admin can be removed.")
-                .may(&[CANNOT_TARGET_SELF, LAST_ADMIN]),
+                .may(&[CannotTargetSelf, LastAdmin]),
             route(PUT, "/org/members/{userId}/role", members::set_role)
                 .says("setRole", "Change a member's role", "The last active org_admin stays one.")
-                .may(&[LAST_ADMIN]),
+                .may(&[LastAdmin]),
             route(PUT, "/org/members/{userId}/status", members::set_status)
                 .says("setStatus", "Suspend or reactivate a member",
                     "Neither oneself nor the last active org_admin can be suspended.")
-                .may(&[CANNOT_TARGET_SELF, LAST_ADMIN]),
+                .may(&[CannotTargetSelf, LastAdmin]),
             route(DELETE, "/org/members/{userId}/sessions", members::end_sessions)
                 .says("endMemberSessions", "End a member's sessions", "Those of this organization."),
         ]),
         group("Invites", "Inviting people, and accepting.", vec![
             route(POST, "/org/members/invite", invites::create)
                 .says("createInvite", "Invite somebody", "Mails a link that is good for seven days.")
-                .created().may(&[ALREADY_MEMBER, ALREADY_INVITED, RATE_LIMITED]),
+                .created().may(&[AlreadyMember, AlreadyInvited, RateLimited]),
             route(GET, "/org/invites", invites::list)
                 .says("listInvites", "List the pending invites", "An expired invite is not pending."),
             route(POST, "/org/invites/preview", invites::preview)
                 .says("previewInvite", "Look at an invite", "Without accepting it: a page shows what it is for.")
-                .may(&[INVALID_INVITE]),
+                .may(&[InvalidInvite]),
             route(POST, "/org/invites/{token}/accept", invites::accept)
                 .says("acceptInvite", "Accept an invite",
                     "A new account needs `name` and `password`; an existing one must send neither. Opens a session, or leads to \
                     the second step of a login.")
-                .may(&[INVALID_INVITE, WEAK_PASSWORD, ACCOUNT_EXISTS, ALREADY_MEMBER, SUSPENDED]),
+                .may(&[InvalidInvite, WeakPassword, AccountExists, AlreadyMember, Suspended]),
             route(POST, "/org/invites/{invite}/resend", invites::resend)
                 .says("resendInvite", "Send an invite again", "With a new link; the old one is dead.")
-                .may(&[RATE_LIMITED]),
+                .may(&[RateLimited]),
             route(DELETE, "/org/invites/{invite}", invites::revoke)
                 .says("revokeInvite", "Revoke an invite", "Its link is dead at once."),
         ]),
@@ -184,11 +179,11 @@ fn table() -> Vec<Group> {
                 .says("listApiKeys", "List the API keys", "Without their secrets."),
             route(POST, "/org/api-keys", api_keys::create)
                 .says("createApiKey", "Create an API key", "The key is shown once. `expiresAt` must be in the future.")
-                .created().may(&[LIMIT_REACHED]),
+                .created().may(&[LimitReached]),
             route(POST, "/org/api-keys/{id}/rotate", api_keys::rotate)
                 .says("rotateApiKey", "Replace an API key by a successor",
                     "The old key dies after `overlapSeconds`, a day unless stated otherwise.")
-                .created().may(&[INVALID_REQUEST, ALREADY_ROTATED]),
+                .created().may(&[InvalidRequest, AlreadyRotated]),
             route(DELETE, "/org/api-keys/{id}", api_keys::revoke)
                 .says("revokeApiKey", "Revoke an API key", "It is dead at once."),
         ]),
@@ -200,7 +195,7 @@ fn table() -> Vec<Group> {
                 .says("createWebhook", "Create a webhook",
                     "The signing secret is shown once. `events` names kinds such as `member.joined`, groups such as `member.*`, \
                     or `*`.")
-                .created().may(&[LIMIT_REACHED]),
+                .created().may(&[LimitReached]),
             route(GET, "/org/webhooks/{id}", webhooks::get)
                 .says("getWebhook", "Read a webhook", "Without its secrets."),
             route(PATCH, "/org/webhooks/{id}", webhooks::update)
@@ -211,16 +206,16 @@ fn table() -> Vec<Group> {
             route(POST, "/org/webhooks/{id}/test", webhooks::test)
                 .says("testWebhook", "Send a test delivery",
                     "A `webhook.test` event, whatever the webhook selected; the deliveries tell what came of it.")
-                .accepted().may(&[WEBHOOK_DISABLED, RATE_LIMITED]),
+                .accepted().may(&[WebhookDisabled, RateLimited]),
             route(POST, "/org/webhooks/{id}/rotate-secret", webhooks::rotate_secret)
                 .says("rotateWebhookSecret", "Replace the signing secret",
                     "The old secret signs beside the new one for `overlapSeconds`, a day unless stated otherwise.")
-                .may(&[INVALID_REQUEST]),
+                .may(&[InvalidRequest]),
             route(GET, "/org/webhooks/{id}/deliveries", webhooks::deliveries)
                 .says("listDeliveries", "List a webhook's deliveries", "Those of the last 30 days."),
             route(POST, "/org/webhooks/{id}/deliveries/{deliveryId}/redeliver", webhooks::redeliver)
                 .says("redeliver", "Send a delivery again", "A new delivery with the same `webhook-id`.")
-                .accepted().may(&[WEBHOOK_DISABLED]),
+                .accepted().may(&[WebhookDisabled]),
         ]),
         group("Operator",
             "The deployment's organizations. Asks for an account with the role `admin`, in the operator's organization, logged \
@@ -229,14 +224,14 @@ fn table() -> Vec<Group> {
                 .says("listOrganizations", "List the organizations", "All of the deployment's."),
             route(POST, "/admin/organizations", admin::create)
                 .says("createOrganization", "Create an organization", "Its first org_admin is invited by mail.")
-                .created().may(&[SLUG_TAKEN]),
+                .created().may(&[SlugTaken]),
             route(PATCH, "/admin/organizations/{slug}", admin::update)
                 .says("changeOrganization", "Change an organization",
                     "Its name, plan, application or status; a suspended one admits nobody.")
-                .may(&[OPERATOR_ORGANIZATION]),
+                .may(&[OperatorOrganization]),
             route(POST, "/admin/organizations/{slug}/invites", admin::invite)
                 .says("inviteAdmin", "Invite an org_admin", "For an organization that nobody administers any more.")
-                .created().may(&[ALREADY_MEMBER, ALREADY_INVITED]),
+                .created().may(&[AlreadyMember, AlreadyInvited]),
         ]),
         group("Server to server", "What a backend asks with its API key. Never from a browser.", vec![
             route(POST, "/public/verify", public::verify)

@@ -5,7 +5,7 @@ use super::Operator;
 use crate::{
     account::{Ending, check_password, tell_ended, tell_user},
     caller::hold_account,
-    error::Error,
+    error::{Error, Thing},
     event::{EndReason, EventKind, InviteData, MemberData, UserData},
     mail::{self, Letter},
     model::{AccountRole, Membership, Profile, Role, User},
@@ -84,7 +84,7 @@ impl Operator {
     /// [`Error::NotFound`] for an address without an account, [`Error::SecondFactorMissing`].
     pub async fn reset_second_factor(&self, email: &Email) -> Result<User, Error> {
         let mut tx = self.auth.begin().await?;
-        let user = tx.users().find_by_email(email).await?.ok_or(Error::NotFound("account"))?.user;
+        let user = tx.users().find_by_email(email).await?.ok_or(Error::NotFound(Thing::Account))?.user;
         hold_account(&mut tx, &user.id).await?;
         if !tx.second_factors().remove(&user.id).await? {
             return Err(Error::SecondFactorMissing);
@@ -109,7 +109,7 @@ impl Operator {
     /// [`Error::NotFound`] for an address without an account.
     pub async fn delete_user(&self, email: &Email) -> Result<User, Error> {
         let mut tx = self.auth.begin().await?;
-        let user = tx.users().find_by_email(email).await?.ok_or(Error::NotFound("account"))?.user;
+        let user = tx.users().find_by_email(email).await?.ok_or(Error::NotFound(Thing::Account))?.user;
         let orgs = tx.users().organizations_of(&user.id).await?;
         for org in &orgs {
             tx.organizations().lock(&org.id).await?;
@@ -150,7 +150,7 @@ impl Operator {
             SessionsOf::Organization(slug) => self.revoke_in(&slug).await,
             SessionsOf::User(email) => {
                 let mut tx = self.auth.begin().await?;
-                let account = tx.users().find_by_email(&email).await?.ok_or(Error::NotFound("account"))?;
+                let account = tx.users().find_by_email(&email).await?.ok_or(Error::NotFound(Thing::Account))?;
                 hold_account(&mut tx, &account.user.id).await?;
                 tx.pending_logins().end_of_user(&account.user.id).await?;
                 let ended = tx.sessions().end_of_user(&account.user.id, None).await?;

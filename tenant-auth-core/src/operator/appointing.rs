@@ -5,7 +5,7 @@ use super::Operator;
 use crate::{
     account::tell_user,
     caller::hold_account,
-    error::Error,
+    error::{Error, Thing},
     event::{EventKind, UserData},
     model::{AccountRole, User},
     store::{Account, Actor, Tx},
@@ -16,11 +16,11 @@ impl Operator {
     /// Appoints a member of the operators' organization.
     ///
     /// # Errors
-    /// [`Error::Invalid`] naming `operator_org` when that is not set; [`Error::NotFound`] for an address without an account;
+    /// [`Error::NoOperatorOrganization`] when the settings name none; [`Error::NotFound`] for an address without an account;
     /// [`Error::NotAMember`] for an account of elsewhere.
     pub async fn appoint(&self, email: &Email) -> Result<User, Error> {
         let Some(slug) = &self.auth.config().organizations.operator_org else {
-            return Err(Error::invalid("operator_org", "must name the organization whose members may be operators"));
+            return Err(Error::NoOperatorOrganization);
         };
         let org = self.auth.tenant(slug).await?.org;
         let (mut tx, account) = self.begin_with(email).await?;
@@ -40,9 +40,9 @@ impl Operator {
     /// Begins a transaction that locks the account and its memberships.
     async fn begin_with(&self, email: &Email) -> Result<(Tx, Account), Error> {
         let mut tx = self.auth.begin().await?;
-        let known = tx.users().find_by_email(email).await?.ok_or(Error::NotFound("account"))?;
+        let known = tx.users().find_by_email(email).await?.ok_or(Error::NotFound(Thing::Account))?;
         hold_account(&mut tx, &known.user.id).await?;
-        let account = tx.users().find(&known.user.id).await?.ok_or(Error::NotFound("account"))?;
+        let account = tx.users().find(&known.user.id).await?.ok_or(Error::NotFound(Thing::Account))?;
         Ok((tx, account))
     }
 

@@ -76,7 +76,7 @@ impl DeploymentAdmin {
     /// Changes an organization's details, suspends or reactivates it.
     ///
     /// # Errors
-    /// [`Error::NoSuchOrganization`]; [`Error::OperatorOrganization`] for suspending the operators' own;
+    /// [`Error::UnknownOrganization`]; [`Error::OperatorOrganization`] for suspending the operators' own;
     /// [`Error::OperatorRequired`] or [`Error::SessionRequired`] when the right ended meanwhile.
     pub async fn change_organization(&self, slug: &Slug, change: OrganizationChange) -> Result<Organization, Error> {
         let (deed, org) = self.begin_in(slug).await?;
@@ -87,7 +87,7 @@ impl DeploymentAdmin {
     /// other person.
     ///
     /// # Errors
-    /// [`Error::NoSuchOrganization`], [`Error::AlreadyMember`], [`Error::AlreadyInvited`]; [`Error::OperatorRequired`] or
+    /// [`Error::UnknownOrganization`], [`Error::AlreadyMember`], [`Error::AlreadyInvited`]; [`Error::OperatorRequired`] or
     /// [`Error::SessionRequired`] when the right ended meanwhile.
     pub async fn invite_admin(&self, slug: &Slug, email: &Email) -> Result<InviteSummary, Error> {
         let (deed, org) = self.begin_in(slug).await?;
@@ -96,9 +96,9 @@ impl DeploymentAdmin {
 
     async fn begin_in(&self, slug: &Slug) -> Result<(Deed, Organization), Error> {
         let known = self.0.auth.store().read().await?.organizations().find_by_slug(slug).await?;
-        let known = known.ok_or(Error::NoSuchOrganization)?;
+        let known = known.ok_or(Error::UnknownOrganization)?;
         let (deed, org) = self.begin(Some(&known.id)).await?;
-        Ok((deed, org.ok_or(Error::NoSuchOrganization)?))
+        Ok((deed, org.ok_or(Error::UnknownOrganization)?))
     }
 
     /// Begins a write, in an organization if one is named, and judges the right again. Lock order: both organizations by id, then

@@ -4,7 +4,7 @@
 use crate::{
     account::{Entrant, Login, Opening, check_password, hand_over, mail_reset_link},
     caller::{Client, Tenant},
-    error::Error,
+    error::{Error, InvalidValue},
     event::{EventKind, InviteData, UserData},
     model::{AccountRole, AuthMethod, InviteSummary, OrgRef, Profile, Status, User},
     org::join,
@@ -103,8 +103,8 @@ impl Tenant {
                 let hash = self.auth.hasher().hash(&checked).await?;
                 Ok(Guest::New(name, hash))
             }
-            (None, Registration { name: None, .. }) => Err(Error::invalid("name", "is required for a new account")),
-            (None, Registration { password: None, .. }) => Err(Error::invalid("password", "is required for a new account")),
+            (None, Registration { name: None, .. }) => Err(InvalidValue::NameRequired.into()),
+            (None, Registration { password: None, .. }) => Err(InvalidValue::PasswordRequired.into()),
         }
     }
 

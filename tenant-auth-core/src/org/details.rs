@@ -2,7 +2,7 @@
 
 use crate::{
     caller::OrgAdmin,
-    error::Error,
+    error::{Error, InvalidValue},
     event::{EventKind, OrgData},
     model::Organization,
     value::{AppUrl, DisplayName, Origin},
@@ -52,7 +52,7 @@ impl OrgAdmin {
     /// the right ended meanwhile.
     pub async fn update_organization(&self, update: OrganizationUpdate) -> Result<Organization, Error> {
         if matches!(&update.allowed_origins, Patch::Set(origins) if origins.len() > MOST_ORIGINS) {
-            return Err(Error::invalid("allowedOrigins", "must name at most 50 origins"));
+            return Err(InvalidValue::TooManyOrigins { most: MOST_ORIGINS }.into());
         }
         let mut write = self.begin_write().await?;
         let previous = write.standing.org.clone();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::{
     caller::{OrgAdmin, Write},
     config::LinkedPage,
-    error::Error,
+    error::{Error, Thing},
     event::{EventKind, InviteData},
     id::{InviteId, MailId},
     mail::{self, InvitedBy, Letter},
@@ -91,7 +91,7 @@ impl OrgAdmin {
         let mut write = self.begin_write().await?;
         let InviteRecord { invite, mail_id } = self.pending(&mut write, id).await?;
         if !write.invites().take(self.0.org_id(), id).await? {
-            return Err(Error::NotFound("invite"));
+            return Err(Error::NotFound(Thing::Invite));
         }
         write.mails().cancel(&mail_id).await?;
         write.push(EventKind::InviteRevoked, &InviteData { invite: invite.summary() })?;
@@ -100,7 +100,7 @@ impl OrgAdmin {
 
     async fn pending(&self, write: &mut Write, id: &InviteId) -> Result<InviteRecord, Error> {
         let now = write.now();
-        write.invites().find(self.0.org_id(), id, now).await?.ok_or(Error::NotFound("invite"))
+        write.invites().find(self.0.org_id(), id, now).await?.ok_or(Error::NotFound(Thing::Invite))
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::{
     account::{Ending, tell_ended},
     caller::{Member, OrgAdmin, Write},
-    error::Error,
+    error::{Error, Thing},
     event::{EndReason, EventKind, InviteData, MemberData},
     id::UserId,
     mail::{self, Letter},
@@ -34,7 +34,7 @@ impl Member {
     }
 
     async fn find(&self, write: &mut Write, user: &UserId) -> Result<MemberRecord, Error> {
-        write.members().find(self.org_id(), user).await?.ok_or(Error::NotFound("member"))
+        write.members().find(self.org_id(), user).await?.ok_or(Error::NotFound(Thing::Member))
     }
 
     /// Removes a membership, with its sessions and, for an org_admin, its pending invites.

@@ -50,16 +50,15 @@ impl DatabaseFile {
     /// [`Error::Unavailable`] when a write would be lost with a file that was removed or replaced, or would not fit.
     pub(super) async fn check(&self) -> Result<(), Error> {
         if identity_of(&self.path) != self.identity {
-            tracing::error!(path = %self.path.display(), "the database file was removed or replaced; restore it and start again");
-            return Err(Error::Unavailable);
+            let path = self.path.display();
+            return Err(Error::unavailable(format!(
+                "the database file {path} was removed or replaced; restore it and start again"
+            )));
         }
         let trial = beside(&self.path, &format!("-room-{}", std::process::id()));
         let written = tokio::fs::write(&trial, vec![0; ROOM]).await;
         let _ = tokio::fs::remove_file(&trial).await; // it may not be there
-        written.map_err(|error| {
-            tracing::error!(%error, path = %self.path.display(), "there is no room beside the database file");
-            Error::Unavailable
-        })
+        written.map_err(|error| Error::unavailable(format!("no room beside the database file {}: {error}", self.path.display())))
     }
 }
 

@@ -7,7 +7,12 @@ use sqlx::PgConnection;
 #[cfg(feature = "sqlite")]
 use sqlx::SqliteConnection;
 
-use super::{Reader, Transaction, Tx};
+use std::future::Future;
+
+use tracing::{Instrument, field::Empty};
+
+use super::{Reader, Transaction, Tx, failure};
+use crate::error::Error;
 
 /// A borrowed connection of one of the engines.
 pub(crate) enum Conn<'c> {
@@ -53,49 +58,79 @@ macro_rules! statements {
     };
 }
 
+/// Runs a statement inside a span with its name and, once it has answered, the number of its rows.
+pub(in crate::store) async fn traced<T>(
+    path: &'static str,
+    rows: fn(&T) -> u64,
+    running: impl Future<Output = sqlx::Result<T>>,
+) -> Result<T, Error> {
+    let statement = path.rsplit_once("::sql::").map_or(path, |(_, name)| name);
+    let span = tracing::debug_span!(target: "tenant_auth::statements", "statement", name = statement, rows = Empty);
+    let outcome = running.instrument(span.clone()).await;
+    match outcome {
+        Ok(answer) => {
+            span.record("rows", rows(&answer));
+            Ok(answer)
+        }
+        Err(error) => Err(failure::of_statement(statement, error)),
+    }
+}
+
+/// Runs the statement that the expression makes of the connection; `$rows` counts the rows of its answer.
 macro_rules! on_either {
-    ($link:expr, $conn:ident => $query:expr) => {
+    ($link:expr, $sql:ident, $rows:expr, $conn:ident => $query:expr) => {{
+        const PATH: &str = concat!(module_path!(), "::", stringify!($sql));
         match $crate::store::Link::conn(&mut $link) {
             #[cfg(feature = "sqlite")]
-            $crate::store::Conn::Sqlite($conn) => $query.map_err($crate::store::failure::of),
+            $crate::store::Conn::Sqlite($conn) => $crate::store::dialect::traced(PATH, $rows, $query).await,
             #[cfg(feature = "postgres")]
-            $crate::store::Conn::Postgres($conn) => $query.map_err($crate::store::failure::of),
+            $crate::store::Conn::Postgres($conn) => $crate::store::dialect::traced(PATH, $rows, $query).await,
         }
-    };
+    }};
 }
 
 /// The first row, decoded, when there is one.
 macro_rules! fetch_optional {
     ($link:expr, $row:ty, $sql:ident $(, $value:expr)* $(,)?) => {
-        $crate::store::dialect::on_either!($link, c => sqlx::query_as::<_, $row>($sql)$(.bind($value))*.fetch_optional(c).await)
+        $crate::store::dialect::on_either!($link, $sql, |row| u64::from(row.is_some()), c => {
+            sqlx::query_as::<_, $row>($sql)$(.bind($value))*.fetch_optional(c)
+        })
     };
 }
 
 /// Every row, decoded.
 macro_rules! fetch_all {
     ($link:expr, $row:ty, $sql:ident $(, $value:expr)* $(,)?) => {
-        $crate::store::dialect::on_either!($link, c => sqlx::query_as::<_, $row>($sql)$(.bind($value))*.fetch_all(c).await)
+        $crate::store::dialect::on_either!($link, $sql, |rows| rows.len() as u64, c => {
+            sqlx::query_as::<_, $row>($sql)$(.bind($value))*.fetch_all(c)
+        })
     };
 }
 
 /// The first column of the first row, when there is one.
 macro_rules! fetch_scalar {
     ($link:expr, $value_type:ty, $sql:ident $(, $value:expr)* $(,)?) => {
-        $crate::store::dialect::on_either!($link, c => sqlx::query_scalar::<_, $value_type>($sql)$(.bind($value))*.fetch_optional(c).await)
+        $crate::store::dialect::on_either!($link, $sql, |value| u64::from(value.is_some()), c => {
+            sqlx::query_scalar::<_, $value_type>($sql)$(.bind($value))*.fetch_optional(c)
+        })
     };
 }
 
 /// The first column of every row.
 macro_rules! fetch_scalars {
     ($link:expr, $value_type:ty, $sql:ident $(, $value:expr)* $(,)?) => {
-        $crate::store::dialect::on_either!($link, c => sqlx::query_scalar::<_, $value_type>($sql)$(.bind($value))*.fetch_all(c).await)
+        $crate::store::dialect::on_either!($link, $sql, |values| values.len() as u64, c => {
+            sqlx::query_scalar::<_, $value_type>($sql)$(.bind($value))*.fetch_all(c)
+        })
     };
 }
 
 /// How many rows the statement changed.
 macro_rules! execute {
     ($link:expr, $sql:ident $(, $value:expr)* $(,)?) => {
-        $crate::store::dialect::on_either!($link, c => sqlx::query($sql)$(.bind($value))*.execute(c).await.map(|done| done.rows_affected()))
+        $crate::store::dialect::on_either!($link, $sql, |rows| *rows, c => {
+            async { sqlx::query($sql)$(.bind($value))*.execute(c).await.map(|done| done.rows_affected()) }
+        })
     };
 }
 

@@ -3,40 +3,52 @@
 
 use crate::error::Error;
 
-/// The translation of one database error. A function and no `From`: a public `From` would put sqlx into our public interface.
+/// A statement failed, by its name: the text of its cause says what with, but seldom where.
+#[derive(Debug, thiserror::Error)]
+#[error("statement {statement}")]
+struct FailedStatement {
+    statement: &'static str,
+    #[source]
+    cause: sqlx::Error,
+}
+
+/// The translation of one failed connection or transaction. A function and no `From`: a public `From` would put sqlx into our public
+/// interface.
 pub(in crate::store) fn of(error: sqlx::Error) -> Error {
+    if is_unavailable(&error) { Error::unavailable(error) } else { Error::internal(error) }
+}
+
+/// What the failure of the statement with this name means.
+pub(in crate::store) fn of_statement(statement: &'static str, cause: sqlx::Error) -> Error {
+    let is_unavailable = is_unavailable(&cause);
+    let failed = FailedStatement { statement, cause };
+    if is_unavailable { Error::unavailable(failed) } else { Error::internal(failed) }
+}
+
+/// Whether nothing was decided. A node that says it is read-only is remembered, so that its connections are not used again.
+fn is_unavailable(error: &sqlx::Error) -> bool {
     #[cfg(feature = "postgres")]
-    if is_read_only_node(&error) {
+    if is_read_only_node(error) {
         super::failover::saw_read_only_node();
     }
-    if is_absence(&error) {
-        tracing::error!(%error, "the database is unavailable");
-        Error::Unavailable
-    } else {
-        Error::internal(error)
-    }
+    is_absence(error)
+}
+
+/// What the database itself said.
+fn said_by_database(error: &Error) -> Option<&dyn sqlx::error::DatabaseError> {
+    let Error::Internal(cause) = error else { return None };
+    let cause = cause.downcast_ref::<FailedStatement>().map(|failed| &failed.cause);
+    cause.and_then(sqlx::Error::as_database_error)
 }
 
 /// A unique index refused the row.
 pub(super) fn is_duplicate(error: &Error) -> bool {
-    match error {
-        Error::Internal(cause) => cause
-            .downcast_ref::<sqlx::Error>()
-            .and_then(sqlx::Error::as_database_error)
-            .is_some_and(sqlx::error::DatabaseError::is_unique_violation),
-        _ => false,
-    }
+    said_by_database(error).is_some_and(sqlx::error::DatabaseError::is_unique_violation)
 }
 
 /// The row that the new row refers to is gone (foreign key). The transaction can only be rolled back.
 pub(crate) fn is_orphan(error: &Error) -> bool {
-    match error {
-        Error::Internal(cause) => cause
-            .downcast_ref::<sqlx::Error>()
-            .and_then(sqlx::Error::as_database_error)
-            .is_some_and(sqlx::error::DatabaseError::is_foreign_key_violation),
-        _ => false,
-    }
+    said_by_database(error).is_some_and(sqlx::error::DatabaseError::is_foreign_key_violation)
 }
 
 /// PostgreSQL's `read_only_sql_transaction`: a standby, or a primary that became one.

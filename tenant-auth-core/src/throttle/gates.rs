@@ -9,7 +9,7 @@ use std::{
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::error::Error;
+use crate::error::{Error, Overload};
 
 /// How many gates there may be before those that nobody uses any more are taken down.
 const MANY: usize = 1_024;
@@ -42,7 +42,12 @@ impl Gates {
         let mut passed = Vec::with_capacity(limits.len());
         for limit in limits {
             let waiting = tokio::time::timeout(PATIENCE, self.gate(limit).acquire_owned());
-            passed.push(waiting.await.map_err(|_| Error::Unavailable)?.map_err(Error::internal)?);
+            passed.push(
+                waiting
+                    .await
+                    .map_err(|_| Error::unavailable(Overload("too many attempts wait at a limit")))?
+                    .map_err(Error::internal)?,
+            );
         }
         Ok(passed)
     }

@@ -15,7 +15,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::{
     caller::Client,
     config::Config,
-    error::Error,
+    error::{Error, Overload},
     id::UserId,
     secret::Secret,
     service::TenantAuth,
@@ -120,7 +120,7 @@ impl TenantAuth {
                 return Err(Error::rate_limited(until.since(now)));
             }
             if waited >= PATIENCE {
-                return Err(Error::Unavailable);
+                return Err(Error::unavailable(Overload("attempts in other processes fill a limit")));
             }
             // Every place is another process's: its verdicts can only be looked for.
             tokio::time::sleep(pause).await;

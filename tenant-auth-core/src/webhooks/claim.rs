@@ -61,7 +61,7 @@ async fn claim_at(auth: &TenantAuth, tx: &mut Tx, due: &WebhookId, places: usize
         Err(error) => {
             // The defect is this one endpoint's (a row or a secret that cannot be read); the other endpoints' deliveries must not
             // wait for it.
-            tracing::error!(webhook = %due, %error, "a webhook cannot be read; its deliveries wait");
+            tracing::error!(webhook = %due, error = %error.causes(), "a webhook cannot be read; its deliveries wait");
             tx.deliveries().postpone(due, lease_until).await?;
             Ok(None)
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{
     caller::OrgAdmin,
-    error::Error,
+    error::{Error, Thing},
     event::{EventKind, WebhookData},
     id::{DeliveryId, WebhookId},
     model::{Delivery, Webhook, WebhookStatus},
@@ -23,7 +23,7 @@ impl OrgAdmin {
     /// [`Error::NotFound`].
     pub async fn deliveries(&self, id: &WebhookId, page: &Page) -> Result<List<Delivery>, Error> {
         let mut reader = self.0.auth.store().read().await?;
-        reader.webhooks().find(self.0.org_id(), id).await?.ok_or(Error::NotFound("webhook"))?;
+        reader.webhooks().find(self.0.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
         Ok(page.cut(reader.deliveries().list(self.0.org_id(), id, page).await?))
     }
 
@@ -55,7 +55,7 @@ impl OrgAdmin {
     pub async fn redeliver(&self, id: &WebhookId, delivery: &DeliveryId) -> Result<DeliveryId, Error> {
         let mut write = self.begin_write().await?;
         let webhook = enabled(&mut write.tx, self, id).await?;
-        let former = write.deliveries().find(self.0.org_id(), id, delivery).await?.ok_or(Error::NotFound("delivery"))?;
+        let former = write.deliveries().find(self.0.org_id(), id, delivery).await?.ok_or(Error::NotFound(Thing::Delivery))?;
         let again: DeliveryId = write.new_id();
         let new = NewDelivery {
             id: &again,
@@ -71,6 +71,6 @@ impl OrgAdmin {
 }
 
 async fn enabled(tx: &mut Tx, admin: &OrgAdmin, id: &WebhookId) -> Result<Webhook, Error> {
-    let webhook = tx.webhooks().find(admin.0.org_id(), id).await?.ok_or(Error::NotFound("webhook"))?;
+    let webhook = tx.webhooks().find(admin.0.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
     if webhook.status == WebhookStatus::Active { Ok(webhook) } else { Err(Error::WebhookDisabled) }
 }

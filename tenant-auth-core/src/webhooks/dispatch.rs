@@ -53,7 +53,7 @@ impl Dispatcher {
                 Ok(true) => Duration::ZERO,
                 Ok(false) => self.pause().await,
                 Err(error) => {
-                    tracing::warn!(%error, "deliveries cannot be claimed or recorded; they are tried again shortly");
+                    tracing::warn!(error = %error.causes(), "deliveries cannot be claimed or recorded; they are tried again shortly");
                     LOOK_EVERY
                 }
             };
@@ -70,7 +70,7 @@ impl Dispatcher {
         }
         self.wait().await;
         if let Err(error) = self.record().await {
-            tracing::warn!(%error, "the outcome of the last deliveries was not recorded; they are made again");
+            tracing::warn!(error = %error.causes(), "the outcome of the last deliveries was not recorded; they are made again");
         }
     }
 
@@ -156,7 +156,7 @@ impl Dispatcher {
             }
             Err(error) => {
                 let webhook = webhook.as_ref().map(|webhook| webhook.as_str());
-                tracing::warn!(webhook, %error, "an attempt could not be made; it is made again after its lease");
+                tracing::warn!(webhook, error = %error.causes(), "an attempt could not be made; it is made again after its lease");
             }
         }
     }
@@ -176,7 +176,7 @@ impl Dispatcher {
         let recorded = record(&self.auth, &self.outcomes).await;
         let now = self.auth.now();
         match recorded {
-            Err(Error::Unavailable) => self.outcomes.retain(|outcome| now < outcome.claim.lease_until),
+            Err(Error::Unavailable(_)) => self.outcomes.retain(|outcome| now < outcome.claim.lease_until),
             _ => self.outcomes.clear(),
         }
         recorded

@@ -53,7 +53,7 @@ pub(super) async fn record(auth: &TenantAuth, outcomes: &[Outcome]) -> Result<()
         if let Some(reason) = health.hopeless(now) {
             let called = &health.called.webhook;
             if let Err(error) = disable(auth, called, reason).await {
-                tracing::warn!(webhook = %called.id, %error, "a webhook could not be disabled; it is when its next attempt fails");
+                tracing::warn!(webhook = %called.id, error = %error.causes(), "a webhook could not be disabled; it is when its next attempt fails");
             }
         }
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::{SigningSecret, secrets};
 use crate::{
     caller::{OrgAdmin, Write},
-    error::Error,
+    error::{Error, InvalidValue, Overload, Thing},
     id::WebhookId,
     mail::{self, Letter},
     model::{EventSelection, Webhook, WebhookStatus},
@@ -67,7 +67,7 @@ impl OrgAdmin {
     /// [`Error::NotFound`].
     pub async fn webhook(&self, id: &WebhookId) -> Result<Webhook, Error> {
         let webhook = self.0.auth.store().read().await?.webhooks().find(self.0.org_id(), id).await?;
-        webhook.ok_or(Error::NotFound("webhook"))
+        webhook.ok_or(Error::NotFound(Thing::Webhook))
     }
 
     /// Creates a webhook; the org_admins are told by mail.
@@ -78,7 +78,7 @@ impl OrgAdmin {
         let auth = &self.0.auth;
         let limit = auth.config().organizations.max_webhooks;
         let reached =
-            |count: i64| if count >= i64::from(limit) { Err(Error::LimitReached { what: "webhooks", limit }) } else { Ok(()) };
+            |count: i64| if count >= i64::from(limit) { Err(Error::LimitReached { what: Thing::Webhook, limit }) } else { Ok(()) };
         reached(auth.store().read().await?.webhooks().count(self.0.org_id()).await?)?;
         let url = self.admit_target(&new.url).await?;
         let mut write = self.begin_write().await?;
@@ -115,7 +115,7 @@ impl OrgAdmin {
         let mut write = self.begin_write().await?;
         // A worker writes the webhook's health (`failing_since`). The row is held so that this update does not overwrite it.
         write.webhooks().hold_endpoint(id).await?;
-        let mut webhook = write.webhooks().find(self.0.org_id(), id).await?.ok_or(Error::NotFound("webhook"))?;
+        let mut webhook = write.webhooks().find(self.0.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
         let moved = url.as_ref().is_some_and(|url| *url != webhook.url);
         webhook.url = url.unwrap_or(webhook.url);
         webhook.events = update.events.unwrap_or(webhook.events);
@@ -142,7 +142,7 @@ impl OrgAdmin {
     /// [`Error::NotFound`].
     pub async fn delete_webhook(&self, id: &WebhookId) -> Result<(), Error> {
         let mut write = self.begin_write().await?;
-        let webhook = write.webhooks().find(self.0.org_id(), id).await?.ok_or(Error::NotFound("webhook"))?;
+        let webhook = write.webhooks().find(self.0.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
         write.webhooks().delete(&webhook).await?;
         write.commit().await
     }
@@ -154,10 +154,10 @@ impl OrgAdmin {
     /// [`Error::NotFound`]; [`Error::Invalid`] for an overlap beyond 30 days.
     pub async fn rotate_webhook_secret(&self, id: &WebhookId, overlap: Duration) -> Result<SigningSecret, Error> {
         if overlap > LONGEST_OVERLAP {
-            return Err(Error::invalid("overlapSeconds", "must be between 0 and 2592000"));
+            return Err(InvalidValue::OverlapTooLong { longest: LONGEST_OVERLAP }.into());
         }
         let mut write = self.begin_write().await?;
-        let webhook = write.webhooks().find(self.0.org_id(), id).await?.ok_or(Error::NotFound("webhook"))?;
+        let webhook = write.webhooks().find(self.0.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
         let (secret, sealed) = secrets::make(&write, &webhook)?;
         let former_until: Timestamp = write.now().plus(overlap);
         write.webhooks().add_secret(&webhook, &sealed, former_until).await?;
@@ -169,7 +169,10 @@ impl OrgAdmin {
     /// server is silent.
     async fn admit_target(&self, text: &str) -> Result<WebhookUrl, Error> {
         let auth = &self.0.auth;
-        let _place = auth.admissions().try_acquire().map_err(|_| Error::Unavailable)?;
+        let _place = auth
+            .admissions()
+            .try_acquire()
+            .map_err(|_| Error::unavailable(Overload("too many URLs of webhooks are being looked up")))?;
         auth.targets().admit(text, auth.resolver()).await
     }
 

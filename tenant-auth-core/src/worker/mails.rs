@@ -73,7 +73,7 @@ impl Worker {
             let worker = self.clone();
             sending.spawn(async move {
                 if let Err(error) = worker.send(&mail).await {
-                    tracing::warn!(mail = %mail.id, %error, "the outcome of a mail was not recorded; it is tried again after its lease");
+                    tracing::warn!(mail = %mail.id, error = %error.causes(), "the outcome of a mail was not recorded; it is tried again after its lease");
                 }
             });
         }

@@ -61,7 +61,7 @@ impl Worker {
         loop {
             filled.borrow_and_update();
             let worked = self.send_mails().await.unwrap_or_else(|error| {
-                tracing::warn!(%error, "the outbox cannot be read; it is tried again shortly");
+                tracing::warn!(error = %error.causes(), "the outbox cannot be read; it is tried again shortly");
                 false
             });
             let pause = if worked { Duration::ZERO } else { self.until_next_mail().await };
@@ -78,7 +78,7 @@ impl Worker {
         let mut shutdown = pin!(shutdown);
         loop {
             if let Err(error) = self.sweep().await {
-                tracing::warn!(%error, "sweeping failed; it is tried again in a minute");
+                tracing::warn!(error = %error.causes(), "sweeping failed; it is tried again in a minute");
             }
             tokio::select! {
                 biased;

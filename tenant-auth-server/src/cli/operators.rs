@@ -50,7 +50,9 @@ impl Command {
 /// What stands in the way of an appointment, and what to do about it.
 fn refusal(error: Error, email: &Email) -> Failure {
     match error {
-        Error::Invalid { reason, .. } => Refused::setting(&OPERATOR_ORG, reason).into(),
+        Error::NoOperatorOrganization => {
+            Refused::setting(&OPERATOR_ORG, "must name the organization whose members may be operators").into()
+        }
         Error::UnknownOrganization => Refused::setting(&OPERATOR_ORG, "names an organization that there is not").into(),
         Error::NotAMember => Failure::Service(format!(
             "{email} is not a member of the organization that TENANT_AUTH_OPERATOR_ORG names. Invite them there first."

@@ -94,5 +94,5 @@ pub(super) fn generated_password() -> String {
 }
 
 fn valid<T>(value: Result<T, Rejected>) -> Result<T, Error> {
-    value.map_err(|rejected| Error::invalid("demo", rejected.to_string()))
+    value.map_err(Error::internal)
 }

@@ -6,10 +6,11 @@ use utoipa::ToSchema;
 use super::invites::InviteData;
 use crate::{
     caller::Member,
+    error::Error,
     http::{
         answer::Outcome,
-        codes::{self, Code},
         context::Context,
+        error_code::ErrorCode,
         input::{Json, Path, patch},
         openapi::CallerFacts,
         refusal::Refusal,
@@ -24,15 +25,15 @@ use crate::{
 
 impl Caller for DeploymentAdmin {
     const FACTS: CallerFacts = CallerFacts { who: "an operator of the deployment", seen_from: false, ..Member::FACTS };
-    const MAY: &'static [Code] = &[
-        codes::INVALID_SLUG,
-        codes::UNKNOWN_ORGANIZATION,
-        codes::FORBIDDEN_ORIGIN,
-        codes::INVALID_REQUEST,
-        codes::SESSION_REQUIRED,
-        codes::WRONG_ORGANIZATION,
-        codes::SUSPENDED,
-        codes::OPERATOR_REQUIRED,
+    const MAY: &'static [ErrorCode] = &[
+        ErrorCode::InvalidSlug,
+        ErrorCode::UnknownOrganization,
+        ErrorCode::ForbiddenOrigin,
+        ErrorCode::InvalidRequest,
+        ErrorCode::SessionRequired,
+        ErrorCode::WrongOrganization,
+        ErrorCode::Suspended,
+        ErrorCode::OperatorRequired,
     ];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         Ok(Member::identify(context).await?.into_deployment_admin().await?)
@@ -100,7 +101,7 @@ pub(crate) async fn update(
     (Path(slug), Json(request)): (Path<Slug>, Json<ChangeOrganizationRequest>),
 ) -> Outcome<ChangedOrganizationData> {
     let ChangeOrganizationRequest { name, plan, app_url, status } = request;
-    let org = operator.change_organization(&slug, OrganizationChange { name, plan, app_url, status }).await?;
+    let org = operator.change_organization(&slug, OrganizationChange { name, plan, app_url, status }).await.map_err(of_named)?;
     Ok(ChangedOrganizationData { org }.into())
 }
 
@@ -113,5 +114,14 @@ pub(crate) async fn invite(
     operator: DeploymentAdmin,
     (Path(slug), Json(request)): (Path<Slug>, Json<InviteAdminRequest>),
 ) -> Outcome<InviteData> {
-    Ok(InviteData::from(operator.invite_admin(&slug, &request.email).await?).into())
+    Ok(InviteData::from(operator.invite_admin(&slug, &request.email).await.map_err(of_named)?).into())
+}
+
+/// The organization that the path names is a resource, and its absence is [`ErrorCode::NotFound`](crate::http::ErrorCode::NotFound);
+/// `unknown_organization` speaks of the one that the request is sent to.
+fn of_named(error: Error) -> Refusal {
+    match error {
+        Error::UnknownOrganization => Refusal::no_such_organization(),
+        other => other.into(),
+    }
 }

@@ -9,8 +9,8 @@ use crate::{
     error::Error,
     http::{
         Body,
-        codes::{self, Code},
         context::Context,
+        error_code::ErrorCode,
         openapi::{ANYBODY, CallerFacts, Credential},
         refusal::Refusal,
         route::Caller,
@@ -21,11 +21,12 @@ use crate::{
     value::Slug,
 };
 
-const BACKEND: &[Code] = &[codes::INVALID_SLUG, codes::INVALID_REQUEST, codes::INVALID_API_KEY, codes::MISSING_SCOPE];
+const BACKEND: &[ErrorCode] =
+    &[ErrorCode::InvalidSlug, ErrorCode::InvalidRequest, ErrorCode::InvalidApiKey, ErrorCode::MissingScope];
 
 impl<S: Granted> Caller for Backend<S> {
     const FACTS: CallerFacts = CallerFacts { credential: Credential::ApiKey(S::SCOPE), ..Asked::FACTS };
-    const MAY: &'static [Code] = BACKEND;
+    const MAY: &'static [ErrorCode] = BACKEND;
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let (slug, key) = presented(context)?;
         let (backend, _) = context.auth.holder_of(&slug, &key, None).await?;
@@ -45,7 +46,7 @@ struct TokenOfBody {
 impl Caller for Asked {
     const FACTS: CallerFacts =
         CallerFacts { who: "a backend with an API key", credential: Credential::ApiKey(Scope::Verify), ..ANYBODY };
-    const MAY: &'static [Code] = BACKEND;
+    const MAY: &'static [ErrorCode] = BACKEND;
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let (slug, key) = presented(context)?; // before the body: nothing is parsed for those who bring nothing that could be a key
         let ahead = match &context.body {

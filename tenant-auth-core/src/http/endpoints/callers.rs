@@ -11,10 +11,10 @@ use crate::{
     error::Error,
     http::{
         browser,
-        codes::{self, Code},
         context::Context,
         cookies,
         documents::Documents,
+        error_code::ErrorCode,
         openapi::{ANYBODY, CallerFacts, Cookies, Credential},
         refusal::Refusal,
         route::Caller,
@@ -39,20 +39,21 @@ pub(crate) struct BodyTokens {
     refresh_token: String,
 }
 
-const TENANT: &[Code] = &[codes::INVALID_SLUG, codes::UNKNOWN_ORGANIZATION, codes::FORBIDDEN_ORIGIN, codes::INVALID_REQUEST];
-const MEMBER: &[Code] = &[
-    codes::INVALID_SLUG,
-    codes::UNKNOWN_ORGANIZATION,
-    codes::FORBIDDEN_ORIGIN,
-    codes::INVALID_REQUEST,
-    codes::SESSION_REQUIRED,
-    codes::WRONG_ORGANIZATION,
-    codes::SUSPENDED,
+const TENANT: &[ErrorCode] =
+    &[ErrorCode::InvalidSlug, ErrorCode::UnknownOrganization, ErrorCode::ForbiddenOrigin, ErrorCode::InvalidRequest];
+const MEMBER: &[ErrorCode] = &[
+    ErrorCode::InvalidSlug,
+    ErrorCode::UnknownOrganization,
+    ErrorCode::ForbiddenOrigin,
+    ErrorCode::InvalidRequest,
+    ErrorCode::SessionRequired,
+    ErrorCode::WrongOrganization,
+    ErrorCode::Suspended,
 ];
 
 impl Caller for Tenant {
     const FACTS: CallerFacts = ANYBODY;
-    const MAY: &'static [Code] = TENANT;
+    const MAY: &'static [ErrorCode] = TENANT;
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let slug = context.slug()?;
         let tenant = context.auth.tenant(&slug).await?;
@@ -64,7 +65,7 @@ impl Caller for Tenant {
 
 impl Caller for Guest {
     const FACTS: CallerFacts = CallerFacts { seen_from: true, cookies: Cookies::Set, ..ANYBODY };
-    const MAY: &'static [Code] = TENANT;
+    const MAY: &'static [ErrorCode] = TENANT;
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let tenant = Tenant::identify(context).await?;
         let client = context.client(&tenant.organization().slug).await?;
@@ -108,12 +109,12 @@ pub(crate) struct Refresher {
 impl Caller for Refresher {
     const FACTS: CallerFacts =
         CallerFacts { who: "whoever holds a refresh token", credential: Credential::Refresh, ..Guest::FACTS };
-    const MAY: &'static [Code] = &[
-        codes::INVALID_SLUG,
-        codes::UNKNOWN_ORGANIZATION,
-        codes::FORBIDDEN_ORIGIN,
-        codes::INVALID_REQUEST,
-        codes::SESSION_REQUIRED,
+    const MAY: &'static [ErrorCode] = &[
+        ErrorCode::InvalidSlug,
+        ErrorCode::UnknownOrganization,
+        ErrorCode::ForbiddenOrigin,
+        ErrorCode::InvalidRequest,
+        ErrorCode::SessionRequired,
     ];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let guest = Guest::identify(context).await?;
@@ -135,13 +136,13 @@ impl Caller for Waiting {
         cookies: Cookies::Completed,
         ..Guest::FACTS
     };
-    const MAY: &'static [Code] = &[
-        codes::INVALID_SLUG,
-        codes::UNKNOWN_ORGANIZATION,
-        codes::FORBIDDEN_ORIGIN,
-        codes::INVALID_REQUEST,
-        codes::SESSION_REQUIRED,
-        codes::SECOND_FACTOR_FAILED,
+    const MAY: &'static [ErrorCode] = &[
+        ErrorCode::InvalidSlug,
+        ErrorCode::UnknownOrganization,
+        ErrorCode::ForbiddenOrigin,
+        ErrorCode::InvalidRequest,
+        ErrorCode::SessionRequired,
+        ErrorCode::SecondFactorFailed,
     ];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let guest = Guest::identify(context).await?;
@@ -166,13 +167,13 @@ impl Caller for Leaver {
         cookies: Cookies::Cleared,
         ..ANYBODY
     };
-    const MAY: &'static [Code] = &[
-        codes::INVALID_SLUG,
-        codes::UNKNOWN_ORGANIZATION,
-        codes::FORBIDDEN_ORIGIN,
-        codes::INVALID_REQUEST,
-        codes::SESSION_REQUIRED,
-        codes::WRONG_ORGANIZATION,
+    const MAY: &'static [ErrorCode] = &[
+        ErrorCode::InvalidSlug,
+        ErrorCode::UnknownOrganization,
+        ErrorCode::ForbiddenOrigin,
+        ErrorCode::InvalidRequest,
+        ErrorCode::SessionRequired,
+        ErrorCode::WrongOrganization,
     ];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let tenant = Tenant::identify(context).await?;
@@ -207,7 +208,7 @@ async fn leaving(context: &Context, tenant: &Tenant) -> Result<Option<Leaving>, 
 impl Caller for Member {
     const FACTS: CallerFacts =
         CallerFacts { who: "any active member", credential: Credential::Session, seen_from: true, ..ANYBODY };
-    const MAY: &'static [Code] = MEMBER;
+    const MAY: &'static [ErrorCode] = MEMBER;
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let tenant = Tenant::identify(context).await?;
         let token = context.access_token(&context.cookies())?.ok_or(Error::SessionRequired)?;
@@ -218,15 +219,15 @@ impl Caller for Member {
 
 impl Caller for OrgAdmin {
     const FACTS: CallerFacts = CallerFacts { who: "an org_admin", ..Member::FACTS };
-    const MAY: &'static [Code] = &[
-        codes::INVALID_SLUG,
-        codes::UNKNOWN_ORGANIZATION,
-        codes::FORBIDDEN_ORIGIN,
-        codes::INVALID_REQUEST,
-        codes::SESSION_REQUIRED,
-        codes::WRONG_ORGANIZATION,
-        codes::SUSPENDED,
-        codes::ADMIN_REQUIRED,
+    const MAY: &'static [ErrorCode] = &[
+        ErrorCode::InvalidSlug,
+        ErrorCode::UnknownOrganization,
+        ErrorCode::ForbiddenOrigin,
+        ErrorCode::InvalidRequest,
+        ErrorCode::SessionRequired,
+        ErrorCode::WrongOrganization,
+        ErrorCode::Suspended,
+        ErrorCode::AdminRequired,
     ];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         Ok(Member::identify(context).await?.into_admin()?)
@@ -241,7 +242,7 @@ pub(crate) struct Anyone {
 
 impl Caller for Anyone {
     const FACTS: CallerFacts = CallerFacts { names_organization: false, ..ANYBODY };
-    const MAY: &'static [Code] = &[];
+    const MAY: &'static [ErrorCode] = &[];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         Ok(Self { auth: context.auth.clone(), documents: context.documents.clone() })
     }

@@ -9,9 +9,9 @@ use crate::{
     error::Error,
     http::{
         answer::{Message, Outcome, done},
-        codes::Code,
         context::Context,
         endpoints::Guest,
+        error_code::ErrorCode,
         input::Json,
         openapi::{ANYBODY, CallerFacts},
         refusal::Refusal,
@@ -59,7 +59,7 @@ pub(crate) struct LinkHolder {
 impl Caller for LinkHolder {
     const FACTS: CallerFacts =
         CallerFacts { who: "whoever holds the link, in a session of the account or with its password", seen_from: true, ..ANYBODY };
-    const MAY: &'static [Code] = Tenant::MAY;
+    const MAY: &'static [ErrorCode] = Tenant::MAY;
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let guest = Guest::identify(context).await?;
         // What is no live session here leaves the password: it is no reason to refuse.

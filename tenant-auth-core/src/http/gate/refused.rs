@@ -31,17 +31,17 @@ impl Refused {
 
     /// The HTTP status.
     pub fn status(&self) -> StatusCode {
-        StatusCode::from_u16(self.refusal.told().0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+        self.refusal.code().status_code()
     }
 
     /// The stable word of the envelope, such as `session_required`.
     pub fn code(&self) -> &'static str {
-        self.refusal.told().0.code
+        self.refusal.code().as_str()
     }
 
     /// The sentence of the envelope.
     pub fn message(&self) -> String {
-        self.refusal.told().1
+        self.refusal.message()
     }
 
     /// The fact, when it is one of the core's.
@@ -51,12 +51,12 @@ impl Refused {
 
     /// The answer: the host's own where it has one, the JSON envelope otherwise.
     pub fn response(&self) -> Response<Bytes> {
-        if let Some(response) = self.mapper.as_ref().and_then(|mapper| mapper(self)) {
-            return response;
-        }
         let Answered { status, headers, body, cause } = self.refusal.answered();
         if let Some(cause) = cause {
             tracing::error!(status = status.as_u16(), error = %cause, "a request failed at the gate");
+        }
+        if let Some(response) = self.mapper.as_ref().and_then(|mapper| mapper(self)) {
+            return response;
         }
         let mut response = Response::new(body);
         *response.status_mut() = status;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{AnswerFacts, CallerFacts, Cookies, Credential, InputFacts};
 use crate::http::{
-    codes::{self, Code},
+    error_code::ErrorCode,
     route::{Described, Row},
 };
 
@@ -74,14 +74,14 @@ fn responses(row: &Row, described: &Described, shared: &mut Shared) -> Value {
     let mut responses = Map::new();
     responses.insert(row.success().to_string(), success(caller, answer));
     let mut by_status: BTreeMap<u16, BTreeSet<&'static str>> = BTreeMap::new();
-    for Code { status, code } in row.refusals().iter().chain([&codes::METHOD_NOT_ALLOWED]) {
-        by_status.entry(*status).or_default().insert(code);
+    for code in row.refusals().iter().chain([&ErrorCode::MethodNotAllowed]) {
+        by_status.entry(code.status()).or_default().insert(code.as_str());
     }
     for (status, refusals) in by_status {
         let refusal = refusal(status, &refusals, caller);
         // Alone, and with nothing that depends on the caller, it is written once for all.
         let response = match refusals.first() {
-            Some(code) if refusals.len() == 1 && *code != codes::SESSION_REQUIRED.code => {
+            Some(code) if refusals.len() == 1 && *code != ErrorCode::SessionRequired.as_str() => {
                 shared.insert(code, refusal);
                 component("responses", code)
             }
@@ -118,10 +118,10 @@ fn refusal(status: u16, refusals: &BTreeSet<&'static str>, caller: &CallerFacts)
     if matches!(status, 429 | 503) {
         headers.insert("Retry-After".to_owned(), component("headers", "RetryAfter"));
     }
-    if status == codes::METHOD_NOT_ALLOWED.status {
+    if status == ErrorCode::MethodNotAllowed.status() {
         headers.insert("Allow".to_owned(), component("headers", "Allow"));
     }
-    if refusals.contains(codes::SESSION_REQUIRED.code) {
+    if refusals.contains(ErrorCode::SessionRequired.as_str()) {
         let which = match caller.cookies {
             Cookies::Cleared => "access_token, refresh_token and partial_token are cleared beside `session_required`.",
             Cookies::Kept | Cookies::Set | Cookies::Completed => {

@@ -260,14 +260,14 @@ impl Deliveries<&mut Tx> {
         let now = self.0.now();
         self.0.fill_outbox();
         for some in deliveries.chunks(AT_ONCE) {
-            on_either!(self.0, connection => {
+            on_either!(self.0, INSERT_SOME, |rows| *rows, connection => {
                 let mut insert = sqlx::query(INSERT_SOME).bind(event.org_id.as_str()).bind(event.id.as_str());
                 insert = insert.bind(event.kind.as_str()).bind(now.millis());
                 for row in 0..AT_ONCE {
                     let delivery = some.get(row);
                     insert = insert.bind(delivery.map(|(id, _)| id.as_str())).bind(delivery.map(|(_, webhook)| webhook.as_str()));
                 }
-                insert.execute(connection).await.map(drop)
+                async { insert.execute(connection).await.map(|done| done.rows_affected()) }
             })?;
         }
         Ok(())
@@ -304,14 +304,14 @@ impl Deliveries<&mut Tx> {
     /// Records successful attempts, each with its status code, unless the delivery was cancelled or claimed again in the meantime.
     pub(crate) async fn record_successes(mut self, attempts: &[(&ClaimedDelivery, Option<u16>)]) -> Result<(), Error> {
         for some in attempts.chunks(AT_ONCE) {
-            on_either!(self.0, connection => {
+            on_either!(self.0, RECORD_SUCCESSES, |rows| *rows, connection => {
                 let mut record = sqlx::query(RECORD_SUCCESSES);
                 for row in 0..AT_ONCE {
                     let (claim, code) = some.get(row).map_or((None, None), |(claim, code)| (Some(*claim), *code));
                     record = record.bind(claim.map(|claim| claim.id.as_str())).bind(claim.map(|claim| claim.attempt));
                     record = record.bind(code.map(i64::from));
                 }
-                record.execute(connection).await.map(drop)
+                async { record.execute(connection).await.map(|done| done.rows_affected()) }
             })?;
         }
         Ok(())

@@ -111,15 +111,15 @@ impl TryFrom<InviteRow> for InviteRecord {
     fn try_from(row: InviteRow) -> Result<Self, Error> {
         Ok(Self {
             invite: Invite {
+                role: Role::parse(&row.role).ok_or_else(|| corrupt("invites", "role", &row.id))?,
+                mail: MailStatus::parse(&row.mail).ok_or_else(|| corrupt("mails", "status", &row.mail_id))?,
                 id: Id::from_stored(row.id),
                 org_id: Id::from_stored(row.org_id),
                 email: Email::from_stored(row.email),
-                role: Role::parse(&row.role).ok_or_else(|| corrupt("role"))?,
                 invited_by: row.invited_by.map(Id::from_stored),
                 invited_by_email: row.invited_by_email.map(Email::from_stored),
                 created_at: Timestamp::from_millis(row.created_at),
                 expires_at: Timestamp::from_millis(row.expires_at),
-                mail: MailStatus::parse(&row.mail).ok_or_else(|| corrupt("mail status"))?,
             },
             mail_id: Id::from_stored(row.mail_id),
         })

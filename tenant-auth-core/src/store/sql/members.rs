@@ -108,14 +108,15 @@ row! {
 impl TryFrom<MembershipRow> for Membership {
     type Error = Error;
     fn try_from(row: MembershipRow) -> Result<Self, Error> {
+        let corrupt = |column| corrupt("memberships", column, &row.id);
         Ok(Self {
+            role: Role::parse(&row.role).ok_or_else(|| corrupt("role"))?,
+            status: Status::parse(&row.status).ok_or_else(|| corrupt("status"))?,
+            joined_at: Timestamp::from_millis(row.joined_at),
+            metadata: Metadata::from_stored(row.metadata).map_err(|_| corrupt("metadata"))?,
             id: Id::from_stored(row.id),
             org_id: Id::from_stored(row.org_id),
             user_id: Id::from_stored(row.user_id),
-            role: Role::parse(&row.role).ok_or_else(|| corrupt("role"))?,
-            status: Status::parse(&row.status).ok_or_else(|| corrupt("membership status"))?,
-            joined_at: Timestamp::from_millis(row.joined_at),
-            metadata: Metadata::from_stored(row.metadata).map_err(|_| corrupt("metadata"))?,
         })
     }
 }

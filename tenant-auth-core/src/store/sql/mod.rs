@@ -26,6 +26,15 @@ pub(super) mod webhooks;
 use crate::error::Error;
 
 /// A stored value that this version cannot read: the row was changed by hand, or by another version.
-fn corrupt(what: &'static str) -> Error {
-    Error::internal(format!("unreadable {what} in the database"))
+#[derive(Debug, thiserror::Error)]
+#[error("the row '{row}' of {table} holds no {column} that this version knows")]
+struct CorruptRow {
+    table: &'static str,
+    column: &'static str,
+    row: String,
+}
+
+/// The row of `table` with the id `row` cannot be read because of its `column`. The value is not told: it may be anything.
+fn corrupt(table: &'static str, column: &'static str, row: impl AsRef<str>) -> Error {
+    Error::internal(CorruptRow { table, column, row: row.as_ref().to_owned() })
 }

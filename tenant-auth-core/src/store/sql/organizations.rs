@@ -72,11 +72,11 @@ impl TryFrom<OrganizationRow> for Organization {
     type Error = Error;
     fn try_from(row: OrganizationRow) -> Result<Self, Error> {
         Ok(Self {
+            status: Status::parse(&row.status).ok_or_else(|| corrupt("organizations", "status", &row.id))?,
             id: Id::from_stored(row.id),
             name: DisplayName::from_stored(row.name),
             slug: Slug::from_stored(row.slug),
             plan: Plan::from_stored(row.plan),
-            status: Status::parse(&row.status).ok_or_else(|| corrupt("organization status"))?,
             app_url: row.app_url.map(AppUrl::from_stored),
             allowed_origins: row.allowed_origins.split_whitespace().map(|text| Origin::from_stored(text.to_owned())).collect(),
             created_at: Timestamp::from_millis(row.created_at),

@@ -67,11 +67,11 @@ impl TryFrom<PendingLoginRow> for PendingLogin {
     type Error = Error;
     fn try_from(row: PendingLoginRow) -> Result<Self, Error> {
         Ok(Self {
+            method: AuthMethod::parse(&row.method).ok_or_else(|| corrupt("pending_logins", "method", &row.id))?,
             id: Id::from_stored(row.id),
             org_id: Id::from_stored(row.org_id),
             user_id: Id::from_stored(row.user_id),
             user_epoch: row.user_epoch,
-            method: AuthMethod::parse(&row.method).ok_or_else(|| corrupt("method"))?,
             ip: row.ip,
             user_agent: row.user_agent,
             created_at: Timestamp::from_millis(row.created_at),

@@ -62,12 +62,13 @@ where
     String: Decode<'r, R::Database> + Type<R::Database>,
     i64: Decode<'r, R::Database> + Type<R::Database>,
 {
+    let id: String = row.try_get("o_id")?;
     let Some(status) = Status::parse(&row.try_get::<String, _>("o_status")?) else {
-        return Ok(Err(corrupt("organization status")));
+        return Ok(Err(corrupt("organizations", "status", id)));
     };
     let origins: String = row.try_get("o_allowed_origins")?;
     Ok(Ok(Organization {
-        id: Id::from_stored(row.try_get::<String, _>("o_id")?),
+        id: Id::from_stored(id),
         name: DisplayName::from_stored(row.try_get("o_name")?),
         slug: Slug::from_stored(row.try_get("o_slug")?),
         plan: Plan::from_stored(row.try_get("o_plan")?),
@@ -90,13 +91,14 @@ where
     let optional = |column: &'static str| row.try_get::<Option<String>, _>(column);
     let time = |column: &'static str| row.try_get::<i64, _>(column).map(Timestamp::from_millis);
     let user_id: UserId = Id::from_stored(text("u_id")?);
-    let (Some(account_role), Some(role), Some(status), Ok(metadata)) = (
-        AccountRole::parse(&text("u_role")?),
-        Role::parse(&text("m_role")?),
-        Status::parse(&text("m_status")?),
-        Metadata::from_stored(text("m_metadata")?),
-    ) else {
-        return Ok(Err(corrupt("role, status or metadata")));
+    let id = text("m_id")?;
+    let Some(account_role) = AccountRole::parse(&text("u_role")?) else {
+        return Ok(Err(corrupt("users", "role", user_id.as_str())));
+    };
+    let Some(role) = Role::parse(&text("m_role")?) else { return Ok(Err(corrupt("memberships", "role", id))) };
+    let Some(status) = Status::parse(&text("m_status")?) else { return Ok(Err(corrupt("memberships", "status", id))) };
+    let Ok(metadata) = Metadata::from_stored(text("m_metadata")?) else {
+        return Ok(Err(corrupt("memberships", "metadata", id)));
     };
     let session = Session {
         id: Id::from_stored(text("s_id")?),
@@ -121,7 +123,7 @@ where
         profile: Profile { bio: optional("u_bio")?.map(Bio::from_stored), phone: optional("u_phone")?.map(Phone::from_stored) },
     };
     let membership = Membership {
-        id: Id::from_stored(text("m_id")?),
+        id: Id::from_stored(id),
         org_id: org.id.clone(),
         user_id,
         role,

@@ -94,10 +94,10 @@ impl TryFrom<AccountRow> for Account {
     fn try_from(row: AccountRow) -> Result<Self, Error> {
         Ok(Self {
             user: User {
+                role: AccountRole::parse(&row.role).ok_or_else(|| corrupt("users", "role", &row.id))?,
                 id: Id::from_stored(row.id),
                 name: DisplayName::from_stored(row.name),
                 email: Email::from_stored(row.email),
-                role: AccountRole::parse(&row.role).ok_or_else(|| corrupt("account role"))?,
                 is_email_verified: row.is_email_verified,
                 profile: Profile { bio: row.bio.map(Bio::from_stored), phone: row.phone.map(Phone::from_stored) },
             },

@@ -117,9 +117,9 @@ impl TryFrom<WebhookRow> for Webhook {
 
     fn try_from(row: WebhookRow) -> Result<Self, Error> {
         Ok(Self {
+            url: WebhookUrl::parse(&row.url).map_err(|_| corrupt("webhooks", "url", &row.id))?,
             id: Id::from_stored(row.id),
             org_id: Id::from_stored(row.org_id),
-            url: WebhookUrl::parse(&row.url).map_err(|_| corrupt("webhook URL"))?,
             events: EventSelection::from_stored(&row.events),
             description: Description::from_stored(row.description),
             // A selection that this version does not know matches no event.

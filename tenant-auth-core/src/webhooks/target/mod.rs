@@ -15,7 +15,7 @@ use std::{
 use url::Host;
 
 use crate::{
-    error::Error,
+    error::{Error, InvalidValue},
     ports::{Resolver, SendError},
     value::WebhookUrl,
 };
@@ -52,7 +52,7 @@ impl Targets {
     /// [`Error::Invalid`], with the same words for every reason: a caller who may create subscriptions must not learn which rule
     /// refused.
     pub(crate) async fn admit(&self, text: &str, resolver: &dyn Resolver) -> Result<WebhookUrl, Error> {
-        let refusal = || Error::invalid("url", self.rule());
+        let refusal = || Error::from(InvalidValue::WebhookUrl { rule: self.rule() });
         let url = WebhookUrl::parse(text).map_err(|_| refusal())?;
         match self.vet(&url, resolver).await {
             Err(SendError::Blocked) => Err(refusal()),

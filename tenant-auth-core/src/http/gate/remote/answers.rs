@@ -10,7 +10,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 use super::exchange::{Answer, unavailable};
 use crate::{
     error::Error,
-    http::{Renewed, codes, cookies},
+    http::{ErrorCode, Renewed, cookies},
     principal::Principal,
     secret::SignedToken,
     value::Slug,
@@ -67,15 +67,14 @@ pub(super) fn renewal(answer: &Answer) -> Result<Renewed, Error> {
 /// A refusal that is clear by its code. A key that is refused is this backend's set-up, and not the person's session.
 fn refusal(answer: &Answer) -> Error {
     let code = serde_json::from_slice::<Refusal>(&answer.body).map(|refusal| refusal.code).unwrap_or_default();
-    let is = |known: codes::Code| answer.status == known.status && code == known.code;
-    match () {
-        () if is(codes::SESSION_REQUIRED) => Error::SessionRequired,
-        () if is(codes::WRONG_ORGANIZATION) => Error::WrongOrganization,
-        () if is(codes::UNKNOWN_ORGANIZATION) => Error::UnknownOrganization,
-        () if is(codes::INVALID_API_KEY) => Error::internal("the server refuses the API key: give RemoteVerifier::key a live one"),
-        () if is(codes::MISSING_SCOPE) => Error::internal("the API key lacks the scope `verify`: create one that has it"),
-        () if answer.status == codes::RATE_LIMITED.status => Error::RateLimited { retry_after: retry_after(answer) },
-        () => unavailable(&format!("status {} {code:?}", answer.status)),
+    match ErrorCode::parse(&code).filter(|code| code.status() == answer.status) {
+        Some(ErrorCode::SessionRequired) => Error::SessionRequired,
+        Some(ErrorCode::WrongOrganization) => Error::WrongOrganization,
+        Some(ErrorCode::UnknownOrganization) => Error::UnknownOrganization,
+        Some(ErrorCode::InvalidApiKey) => Error::internal("the server refuses the API key: give RemoteVerifier::key a live one"),
+        Some(ErrorCode::MissingScope) => Error::internal("the API key lacks the scope `verify`: create one that has it"),
+        _ if answer.status == ErrorCode::RateLimited.status() => Error::RateLimited { retry_after: retry_after(answer) },
+        _ => unavailable(&format!("status {} {code:?}", answer.status)),
     }
 }
 

@@ -1,5 +1,5 @@
-//! One HTTP exchange with the remote server: the wait and the body are limited. A question without an answer is `Unavailable`, and
-//! the log says why.
+//! One HTTP exchange with the remote server: the wait and the body are limited. A question without an answer is `Unavailable`, with
+//! the reason as its cause.
 
 use std::net::IpAddr;
 
@@ -76,10 +76,9 @@ async fn read(mut response: Response) -> Result<Bytes, Error> {
     Ok(body.into())
 }
 
-/// Why there is no clear answer goes to the log; the host's client is told to come back.
+/// Why there is no clear answer is for the log; the host's client is told to come back.
 pub(super) fn unavailable(why: &str) -> Error {
-    tracing::warn!(why, "the Tenant Auth server gave no clear answer");
-    Error::Unavailable
+    Error::unavailable(format!("the Tenant Auth server gave no clear answer: {why}"))
 }
 
 fn secret_header(key: &ApiKeyText) -> Result<HeaderValue, Error> {

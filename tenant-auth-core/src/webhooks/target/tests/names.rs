@@ -172,5 +172,9 @@ async fn every_refusal_at_creation_reads_the_same() {
         messages.insert(standard().admit(text, &names).await.expect_err(text).to_string());
     }
     assert_eq!(messages.len(), 1, "{messages:?}");
-    assert!(messages.first().is_some_and(|message| message.starts_with("url: must be an https URL on port 443 or 8443")));
+    assert!(
+        messages
+            .first()
+            .is_some_and(|message| message.starts_with("The URL of a webhook must be an https URL on port 443 or 8443"))
+    );
 }

@@ -1,18 +1,24 @@
-//! The errors of all operations, one variant per fact. The HTTP status of each is decided in `http/error_map.rs` alone.
+//! The errors of all operations, one variant per fact. A text here says the fact and what helps, in words that hold
+//! for every caller. What the fact is over HTTP stands in `http/error_code.rs` (status and code) and `http/messages.rs` (sentence).
 
-use std::time::Duration;
+mod facts;
+
+use std::{error::Error as _, fmt, time::Duration};
+
+pub use facts::{InvalidValue, Thing};
+
+/// What a failure was caused by.
+pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// Why an operation was refused or could not be done. Nothing has been changed when one of these is returned.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// No organization has this slug.
-    #[error("There is no organization with this slug. Check the X-Org-Slug header.")]
+    #[error("There is no organization with this slug.")]
     UnknownOrganization,
     /// The API key is missing, malformed, unknown, revoked, expired or another organization's.
-    #[error(
-        "The API key is not valid for this organization. Send a live key in X-API-Key with its organization's slug in X-Org-Slug."
-    )]
+    #[error("The API key is not valid for this organization.")]
     InvalidApiKey,
     /// The key is right but was not given this scope.
     #[error("The API key lacks the scope '{0}'. Create a key that has it.")]
@@ -21,7 +27,7 @@ pub enum Error {
     #[error("A session is required. Refresh the session or log in.")]
     SessionRequired,
     /// The session is live, but in another organization.
-    #[error("This session belongs to another organization. Log in to the one named in X-Org-Slug.")]
+    #[error("This session belongs to another organization. Log in to this one.")]
     WrongOrganization,
     /// The membership or the organization is suspended.
     #[error("Access is suspended. Ask an administrator of the organization.")]
@@ -37,23 +43,18 @@ pub enum Error {
     OperatorRequired,
     /// The operators' own organization cannot be suspended: no operator could log in to reactivate it.
     #[error(
-        "The operators' own organization cannot be suspended: every operator would be locked out. Name another one in operator_org first."
+        "The operators' own organization cannot be suspended: every operator would be locked out. Make another one theirs first."
     )]
     OperatorOrganization,
-    /// No organization has the slug that an operator named.
-    #[error("There is no organization with this slug. List the organizations to see their slugs.")]
-    NoSuchOrganization,
-    /// No such thing in this organization.
-    #[error("There is no such {0} in this organization.")]
-    NotFound(&'static str),
-    /// A value is missing, of the wrong type or out of range.
-    #[error("{field}: {reason}")]
-    Invalid {
-        /// The field as the request names it.
-        field: String,
-        /// What it must be.
-        reason: String,
-    },
+    /// There is no operators' organization, so that nobody can be an operator.
+    #[error("No organization is the operators'. Name one in the service's settings first.")]
+    NoOperatorOrganization,
+    /// There is no such thing where it was looked for: in the organization, or for an account in the deployment.
+    #[error("{}", .0.absence())]
+    NotFound(Thing),
+    /// A value breaks a rule, or one that is needed is missing.
+    #[error(transparent)]
+    Invalid(#[from] InvalidValue),
     /// The new password breaks these rules.
     #[error("The new password {}.", .0.join(", and "))]
     WeakPassword(Vec<String>),
@@ -70,7 +71,7 @@ pub enum Error {
     #[error("Two-factor authentication is enabled already. Disable it first.")]
     SecondFactorEnabled,
     /// There is no second factor to do this with.
-    #[error("Two-factor authentication is not set up. Call setup first.")]
+    #[error("Two-factor authentication is not set up. Set it up first.")]
     SecondFactorMissing,
     /// The link of a mail is unknown, used or expired.
     #[error("The link is invalid, was used or has expired. Ask for a new one.")]
@@ -100,10 +101,10 @@ pub enum Error {
     #[error("You cannot do this to yourself. Use 'leave', or ask another org_admin.")]
     CannotTargetSelf,
     /// The organization has reached a limit.
-    #[error("The limit of {limit} {what} is reached. Delete one first.")]
+    #[error("The limit of {limit} {} is reached. Delete one first.", .what.plural())]
     LimitReached {
-        /// What is limited, in the plural.
-        what: &'static str,
+        /// What is limited.
+        what: Thing,
         /// How many there may be.
         limit: u32,
     },
@@ -125,18 +126,28 @@ pub enum Error {
         /// When to try again; whole seconds.
         retry_after: Duration,
     },
-    /// The database is away or the hashing queue is full; nothing was decided.
+    /// The database is away or a queue is full; nothing was decided. The cause is for the log ([`Error::causes`]).
     #[error("The service is temporarily unavailable. Try again shortly.")]
-    Unavailable,
-    /// A defect or corrupt data; details go to the log only.
-    #[error("Internal error. The request id identifies it in the server's log.")]
-    Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
+    Unavailable(#[source] Cause),
+    /// A defect or corrupt data. The cause is for the log ([`Error::causes`]).
+    #[error("An internal error occurred. The log says more.")]
+    Internal(#[source] Cause),
 }
 
 impl Error {
-    /// [`Error::Invalid`] for a field, by the name the request gives it.
-    pub fn invalid(field: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self::Invalid { field: field.into(), reason: reason.into() }
+    /// [`Error::Unavailable`]: nothing was decided, for this cause; the caller may try again.
+    pub fn unavailable(cause: impl Into<Cause>) -> Self {
+        Self::Unavailable(cause.into())
+    }
+
+    /// [`Error::Internal`]: a defect of our own code or data.
+    pub fn internal(cause: impl Into<Cause>) -> Self {
+        Self::Internal(cause.into())
+    }
+
+    /// The text for a log: the error with all that caused it. Causes may name what callers must not learn (hosts, tables, files).
+    pub const fn causes(&self) -> Causes<'_> {
+        Causes(self)
     }
 
     /// [`Error::RateLimited`]. Seconds are rounded up: a client that waits exactly as long as it is told must not be refused again.
@@ -144,9 +155,55 @@ impl Error {
         let seconds = wait.as_millis().div_ceil(1_000).try_into().unwrap_or(u64::MAX);
         Self::RateLimited { retry_after: Duration::from_secs(seconds) }
     }
+}
 
-    /// [`Error::Internal`]: a defect of our own code or data.
-    pub(crate) fn internal(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self::Internal(cause.into())
+/// Displays an error and, after a colon each, the causes behind it. Made by [`Error::causes`].
+#[derive(Debug, Clone, Copy)]
+pub struct Causes<'a>(&'a Error);
+
+impl fmt::Display for Causes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The texts of these two say only that there is a cause.
+        match self.0 {
+            Error::Unavailable(_) => f.write_str("unavailable")?,
+            Error::Internal(_) => f.write_str("internal error")?,
+            other => write!(f, "{other}")?,
+        }
+        let (mut cause, mut told) = (self.0.source(), String::new());
+        while let Some(error) = cause {
+            let text = error.to_string();
+            // Many libraries end a text with that of its cause.
+            if !told.ends_with(&text) {
+                write!(f, ": {text}")?;
+            }
+            (cause, told) = (error.source(), text);
+        }
+        Ok(())
+    }
+}
+
+/// The cause of an [`Error::Unavailable`] that load alone explains. Metrics count such refusals; the log would only be filled by them.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Overload(pub(crate) &'static str);
+
+impl Error {
+    /// Whether the cause is load and no fault.
+    #[cfg(feature = "http")]
+    pub(crate) fn is_overload(&self) -> bool {
+        matches!(self, Self::Unavailable(cause) if cause.is::<Overload>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Error;
+
+    #[test]
+    fn only_the_text_for_the_log_tells_the_cause() {
+        let error = Error::unavailable("the disk is full");
+        assert!(!error.to_string().contains("disk"));
+        assert_eq!(error.causes().to_string(), "unavailable: the disk is full");
+        assert_eq!(Error::SlugTaken.causes().to_string(), Error::SlugTaken.to_string());
     }
 }

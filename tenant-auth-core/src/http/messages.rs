@@ -1,0 +1,88 @@
+//! The sentences of error answers. A fact of the core has its own text, unless readers of HTTP know what it speaks of by another name:
+//! a header, a parameter or a field of the body.
+
+use crate::error::{Error, InvalidValue};
+
+pub(super) const NO_SUCH_PATH: &str = "There is no such path. See the API's documentation.";
+
+/// For a path that knows only these methods.
+pub(super) fn answers_only(methods: &str) -> String {
+    format!("This path answers only: {methods}.")
+}
+
+/// Why a request is not carried out.
+#[derive(Debug)]
+pub(super) enum Reason {
+    Fact(Error),
+    InvalidSlug,
+    /// A part of the request, by its name, that breaks a rule before the core sees it.
+    Malformed {
+        field: String,
+        reason: String,
+    },
+    /// Of an organization that the path names.
+    NoSuchOrganization,
+    /// Of an id in the path that cannot be one.
+    NoSuchId,
+    ForbiddenOrigin,
+    BodyTooLarge,
+    RequestTimeout,
+    UnsupportedMediaType,
+    NotAdmitted,
+    NotSetUp,
+}
+
+/// The sentence of a refusal.
+pub(super) fn of_refusal(reason: &Reason) -> String {
+    let text = match reason {
+        Reason::Fact(error) => return of_fact(error),
+        Reason::Malformed { field, reason } => return format!("{field}: {reason}"),
+        Reason::InvalidSlug => "Send the organization's slug once, exactly as it is, in X-Org-Slug.",
+        Reason::NoSuchOrganization => "There is no organization with this slug. List the organizations to see their slugs.",
+        Reason::NoSuchId => "There is no such id in this organization.",
+        Reason::ForbiddenOrigin => {
+            "Pages of this origin may not call. Set the organization's appUrl or add the origin to its allowedOrigins."
+        }
+        Reason::BodyTooLarge => "The body must not be larger than 64 KiB.",
+        Reason::RequestTimeout => "The body did not arrive in time. Send the request again.",
+        Reason::UnsupportedMediaType => "Send JSON with Content-Type: application/json and without Content-Encoding.",
+        Reason::NotAdmitted => "This session gives no access here. Log in again.",
+        Reason::NotSetUp => "This route is not set up. The server's log says what is missing.",
+    };
+    text.to_owned()
+}
+
+fn of_fact(error: &Error) -> String {
+    let text = match error {
+        Error::UnknownOrganization => "There is no organization with this slug. Check the X-Org-Slug header.",
+        Error::InvalidApiKey => {
+            "The API key is not valid for this organization. Send a live key in X-API-Key with its organization's slug in X-Org-Slug."
+        }
+        Error::WrongOrganization => "This session belongs to another organization. Log in to the one named in X-Org-Slug.",
+        Error::OperatorOrganization => {
+            "The operators' own organization cannot be suspended: every operator would be locked out. Name another one in \
+             operator_org first."
+        }
+        Error::SecondFactorMissing => "Two-factor authentication is not set up. Call setup first.",
+        Error::Internal(_) => "Internal error. The request id identifies it in the server's log.",
+        Error::Invalid(value) => return of_value(value),
+        other => return other.to_string(),
+    };
+    text.to_owned()
+}
+
+/// The parameter or the JSON path of the field, and what it must be.
+fn of_value(value: &InvalidValue) -> String {
+    match value {
+        InvalidValue::PageLimit => "limit: must be a number from 1 to 1000".to_owned(),
+        InvalidValue::PageCursor => "cursor: must be a nextCursor of this list".to_owned(),
+        InvalidValue::NameRequired => "name: is required for a new account".to_owned(),
+        InvalidValue::PasswordRequired => "password: is required for a new account".to_owned(),
+        InvalidValue::CodeRequired => "code: is required: two-factor authentication is enabled".to_owned(),
+        InvalidValue::TooManyOrigins { most } => format!("allowedOrigins: must name at most {most} origins"),
+        InvalidValue::NoScopes => "scopes: must name at least one scope".to_owned(),
+        InvalidValue::ExpiryPassed => "expiresAt: must be in the future".to_owned(),
+        InvalidValue::OverlapTooLong { longest } => format!("overlapSeconds: must be between 0 and {}", longest.as_secs()),
+        InvalidValue::WebhookUrl { rule } => format!("url: {rule}"),
+    }
+}
