@@ -44,7 +44,7 @@ impl BoundedWork {
         Ok(Self { queue, meter })
     }
 
-    /// Runs `work` on one of the threads. A job whose caller has gone when its turn comes is skipped.
+    /// Runs `work` on one of the threads, in the caller's span. A job whose caller has gone when its turn comes is skipped.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when the queue is full.
@@ -53,11 +53,11 @@ impl BoundedWork {
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let (answer, result) = oneshot::channel();
-        let waiting = self.meter.wait();
+        let (waiting, span) = (self.meter.wait(), tracing::Span::current());
         let job = move || {
             if !answer.is_closed() {
                 let running = waiting.run();
-                let done = work();
+                let done = span.in_scope(work);
                 drop(running);
                 // The caller may have gone in the meantime.
                 let _ = answer.send(done);

@@ -3,6 +3,8 @@
 
 use std::marker::PhantomData;
 
+use tracing::Instrument;
+
 use crate::{
     caller::{Backend, Tenant},
     error::Error,
@@ -121,7 +123,7 @@ impl TenantAuth {
             return;
         }
         let (auth, key) = (self.clone(), key.clone());
-        self.runtime().spawn(async move {
+        let noting = async move {
             let written = async {
                 let mut tx = auth.begin().await?;
                 tx.api_keys().mark_used(&key).await?;
@@ -130,7 +132,8 @@ impl TenantAuth {
             if let Err(error) = written.await {
                 tracing::debug!(key = %key, error = %error.causes(), "the use of a key was not written");
             }
-        });
+        };
+        self.runtime().spawn(noting.in_current_span());
     }
 }
 

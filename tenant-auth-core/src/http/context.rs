@@ -13,6 +13,7 @@ use super::{
     documents::Documents,
     presented::{self, AmbiguousHeader},
     refusal::Refusal,
+    request_span::RequestSpan,
 };
 use crate::{
     caller::Client, config::TokensInBody, error::Error, model::Scope, secret::ApiKeyText, service::TenantAuth, value::Slug,
@@ -23,6 +24,7 @@ pub(crate) struct Context {
     pub(crate) auth: TenantAuth,
     pub(crate) body: Body,
     pub(crate) documents: Documents,
+    pub(crate) traced: RequestSpan,
     parts: Parts,
     peer: Option<IpAddr>,
     params: Vec<String>,
@@ -31,12 +33,13 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    pub(crate) fn new(service: &Service, request: Request, peer: Option<IpAddr>) -> Self {
+    pub(crate) fn new(service: &Service, request: Request, peer: Option<IpAddr>, traced: RequestSpan) -> Self {
         let (parts, body) = request.into_parts();
         Self {
             auth: service.auth.clone(),
             body,
             documents: service.documents.clone(),
+            traced,
             parts,
             peer,
             params: Vec::new(),

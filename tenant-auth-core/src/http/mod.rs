@@ -23,6 +23,7 @@ pub mod openapi;
 mod pages;
 mod presented;
 mod refusal;
+mod request_span;
 mod route;
 mod router;
 mod table;
@@ -31,6 +32,7 @@ use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use ::http::{HeaderMap, HeaderValue, Response, header};
 use bytes::Bytes;
+use tracing::Instrument;
 
 pub use cookies::CookieStyle;
 pub use error_code::ErrorCode;
@@ -49,6 +51,7 @@ use answered::Answered;
 use context::Context;
 use documents::Documents;
 use refusal::{Refusal, Unrouted};
+use request_span::RequestSpan;
 use router::Table;
 
 /// The largest request body that is read: 64 KiB.
@@ -103,14 +106,17 @@ impl Service {
     /// Answers one request that came from the socket address `peer`.
     ///
     /// It runs as a task of its own on the runtime the service was built on: a client that disconnects cannot stop it between a
-    /// commit and what follows, and a panic becomes a 500.
+    /// commit and what follows, and a panic becomes a 500. Its span, `request`, is a child of the span that the call is made in.
     pub async fn call(&self, request: Request, peer: Option<IpAddr>) -> Response<Bytes> {
         let request_id = request_id(&self.auth);
-        let (service, id) = (self.clone(), request_id.clone());
-        let answering = self.auth.runtime().spawn(async move { service.answer(request, peer, &id).await });
-        let answered = answering.await.unwrap_or_else(|panic| {
-            tracing::error!(request_id = %request_id, error = %panic, "a handler panicked");
-            Refusal::from(crate::Error::internal("panic")).into_answered()
+        let traced = RequestSpan::begin(&request_id, request.method());
+        let (service, id, known) = (self.clone(), request_id.clone(), traced.clone());
+        let answering = async move { service.answer(request, peer, &id, known).await }.instrument(traced.span().clone());
+        let answered = self.auth.runtime().spawn(answering).await.unwrap_or_else(|panic| {
+            traced.span().in_scope(|| tracing::error!(request_id = %request_id, error = %panic, "a handler panicked"));
+            let answered = Refusal::from(crate::Error::internal("panic")).into_answered();
+            traced.answered(answered.status.as_u16());
+            answered
         });
         complete(answered, &request_id)
     }
@@ -121,25 +127,28 @@ impl Service {
         complete(refusal.into_answered(), "unreadable")
     }
 
-    async fn answer(&self, request: Request, peer: Option<IpAddr>, request_id: &str) -> Answered {
+    async fn answer(&self, request: Request, peer: Option<IpAddr>, request_id: &str, traced: RequestSpan) -> Answered {
         let method = request.method().clone();
         let mut watched = self.auth.metrics().requests().watch(&method);
-        let context = Context::new(self, request, peer);
+        let context = Context::new(self, request, peer, traced.clone());
         let answered = match self.table.find(&self.base, &context) {
             Ok((row, params)) => {
                 watched.matched(row.path);
+                traced.matched(row.path);
                 let context = context.with_params(params);
                 let answered = row.handle(&context).await.unwrap_or_else(Refusal::into_answered);
                 browser::cors(answered, &context, row.path)
             }
             Err(Unrouted::WrongMethod { path, methods }) if browser::is_preflight(&context) => {
                 watched.matched(path);
+                traced.matched(path);
                 browser::preflight(&context, path, &methods).await
             }
             Err(unrouted) => browser::cors(unrouted.into(), &context, ""),
         };
         let status = answered.status.as_u16();
         watched.answered(status);
+        traced.answered(status);
         let (template, micros) = (watched.route(), watched.elapsed().as_micros());
         tracing::debug!(target: "tenant_auth::requests", %request_id, %method, route = template, status, micros, "answered");
         if let Some(cause) = &answered.cause {

@@ -1,7 +1,9 @@
 //! One delivery attempt and the retry schedule: vet the target again (SSRF protection), sign the payload with every live secret,
 //! send it, and decide when to retry. The schedule, `Retry-After` and the disabling of an endpoint: behaviour.md, B104 and B105.
 
-use std::{sync::Arc, time::Duration};
+use std::{future::Future, sync::Arc, time::Duration};
+
+use tracing::{Instrument, field::Empty};
 
 use super::{SigningSecret, secrets};
 use crate::{
@@ -55,9 +57,30 @@ impl Endpoint {
     }
 }
 
-/// Makes one attempt. An error means that nothing was sent and no outcome is known: the delivery's lease runs out and a worker
-/// tries again.
-pub(super) async fn attempt(auth: &TenantAuth, endpoint: Arc<Endpoint>, mut claim: ClaimedDelivery) -> Result<Outcome, Error> {
+/// Makes one attempt, in a span of its own below the one that is current now. The span holds no URL, because a receiver's URL may hold
+/// a secret. An error means that nothing was sent and no outcome is known: the delivery's lease runs out and a worker tries again.
+pub(super) fn attempt(
+    auth: TenantAuth,
+    endpoint: Arc<Endpoint>,
+    claim: ClaimedDelivery,
+) -> impl Future<Output = Result<Outcome, Error>> + Send + 'static {
+    let (webhook, organization) = (&endpoint.webhook.id, &endpoint.webhook.org_id);
+    let span = tracing::info_span!(
+        target: "tenant_auth::deliveries", "delivery",
+        delivery = %claim.id, webhook = %webhook, organization_id = %organization, attempt = claim.attempt,
+        outcome = Empty, status = Empty,
+    );
+    async move {
+        let outcome = make(&auth, endpoint, claim).instrument(span.clone()).await;
+        if let Ok(Outcome { attempted, .. }) = &outcome {
+            span.record("outcome", attempted.error.map_or("succeeded", DeliveryError::as_str));
+            span.record("status", attempted.status_code);
+        }
+        outcome
+    }
+}
+
+async fn make(auth: &TenantAuth, endpoint: Arc<Endpoint>, mut claim: ClaimedDelivery) -> Result<Outcome, Error> {
     let began = auth.now();
     let payload = claim.payload.take().ok_or_else(|| Error::internal("a delivery's event is gone"))?;
     let answer = match auth.targets().vet(&endpoint.webhook.url, auth.resolver()).await {

@@ -135,8 +135,7 @@ impl Dispatcher {
         for Claimed { endpoint, claims } in claimed {
             let endpoint = Arc::new(endpoint);
             for claim in claims {
-                let (auth, called) = (self.auth.clone(), Arc::clone(&endpoint));
-                let task = self.attempts.spawn(async move { attempt(&auth, called, claim).await });
+                let task = self.attempts.spawn(attempt(self.auth.clone(), Arc::clone(&endpoint), claim));
                 self.places.take(task.id(), &endpoint.webhook);
             }
         }

@@ -4,10 +4,17 @@
 use std::time::Duration;
 
 use tokio::{task::JoinSet, time::timeout};
+use tracing::{Instrument, Span, field::Empty};
 
 use super::Worker;
 use crate::{
-    account::fulfil_reset_request, error::Error, id::MailId, mail, metrics::MailOutcome, ports::MailError, store::ClaimedMail,
+    account::fulfil_reset_request,
+    error::Error,
+    id::MailId,
+    mail,
+    metrics::{Label, MailOutcome},
+    ports::MailError,
+    store::ClaimedMail,
     time::Timestamp,
 };
 
@@ -71,11 +78,14 @@ impl Worker {
                 }
             };
             let worker = self.clone();
-            sending.spawn(async move {
-                if let Err(error) = worker.send(&mail).await {
+            let span = span_of(&mail);
+            let known = span.clone();
+            let attempt = async move {
+                if let Err(error) = worker.send(&mail, &known).await {
                     tracing::warn!(mail = %mail.id, error = %error.causes(), "the outcome of a mail was not recorded; it is tried again after its lease");
                 }
-            });
+            };
+            sending.spawn(attempt.instrument(span));
         }
         while let Some(sent) = sending.join_next().await {
             if let Err(panic) = sent {
@@ -93,7 +103,7 @@ impl Worker {
         Ok(claimed)
     }
 
-    async fn send(&self, mail: &ClaimedMail) -> Result<(), Error> {
+    async fn send(&self, mail: &ClaimedMail, span: &Span) -> Result<(), Error> {
         let now = self.auth.now();
         let outcome = match self.auth.mailer() {
             _ if now >= mail.useless_after => Err(MailError::Permanent("its link expired before it could be sent".to_owned())),
@@ -131,9 +141,18 @@ impl Worker {
             },
         };
         tx.commit().await?;
+        span.record("outcome", came_of_it.as_str());
         self.auth.metrics().mail(came_of_it);
         Ok(())
     }
+}
+
+/// The span of one attempt, below the current one. It names nobody: neither recipient nor subject.
+fn span_of(mail: &ClaimedMail) -> Span {
+    tracing::info_span!(
+        target: "tenant_auth::mails", "mail",
+        mail = %mail.id, organization_id = %mail.org_id, attempt = mail.attempt, outcome = Empty,
+    )
 }
 
 /// The retry schedule: when a mail is tried again; `None` when it has been tried for a day.

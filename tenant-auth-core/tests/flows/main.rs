@@ -9,6 +9,7 @@ mod members;
 mod operator;
 mod second_factor;
 mod sessions;
+mod traces;
 mod webhooks;
 
 use tenant_auth_core::{Client, Credentials, Password, testing::TestPerson};

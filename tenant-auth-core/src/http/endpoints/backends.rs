@@ -30,6 +30,7 @@ impl<S: Granted> Caller for Backend<S> {
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let (slug, key) = presented(context)?;
         let (backend, _) = context.auth.holder_of(&slug, &key, None).await?;
+        context.traced.in_organization(&slug);
         Ok(backend.having()?)
     }
 }
@@ -54,7 +55,9 @@ impl Caller for Asked {
             Body::TooLarge | Body::TimedOut | Body::Broken => None,
         };
         let ahead = ahead.as_ref().map(|body| body.token.as_str());
-        Ok(Self(context.auth.token_query(&slug, &key, ahead).await?))
+        let query = context.auth.token_query(&slug, &key, ahead).await?;
+        context.traced.in_organization(&slug);
+        Ok(Self(query))
     }
 }
 

@@ -57,6 +57,7 @@ impl Caller for Tenant {
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let slug = context.slug()?;
         let tenant = context.auth.tenant(&slug).await?;
+        context.traced.in_organization(&slug);
         browser::check_origin(context, tenant.organization())?;
         context.single_authorization()?;
         Ok(tenant)

@@ -9,6 +9,7 @@ use std::{
 };
 
 use ::http::{HeaderMap, HeaderName, HeaderValue, Request, header};
+use tracing::Instrument;
 
 use super::{Gate, Refused};
 use crate::{
@@ -75,13 +76,14 @@ impl Visitor {
 
     /// Lets the visitor in as a `C`, or says why not.
     ///
-    /// It runs as a task of its own on the runtime the gate was made on: a client that disconnects cannot stop a refresh half-way.
+    /// It runs as a task of its own on the runtime the gate was made on: a client that disconnects cannot stop a refresh half-way. The
+    /// task keeps the caller's span.
     ///
     /// # Errors
     /// [`Refused`], which is an answer.
     pub async fn admit<C: Admission>(&self) -> Result<C, Refused> {
         let visitor = self.clone();
-        let admitting = async move { C::admit(&visitor).await };
+        let admitting = async move { C::admit(&visitor).await }.in_current_span();
         let admitted = match &self.gate.parts.runtime {
             Some(runtime) => runtime.spawn(admitting).await.unwrap_or_else(|panic| Err(crate::Error::internal(panic).into())),
             None => admitting.await,
