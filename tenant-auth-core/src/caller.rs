@@ -36,6 +36,9 @@ pub struct Tenant {
 pub struct Client {
     /// The client's address.
     pub ip: Option<IpAddr>,
+    /// The organization whose backend stated the address beside its key. What is counted by the address is counted in that
+    /// organization alone then: no tenant steers another's counts.
+    pub stated_by: Option<OrgId>,
     /// The client's `User-Agent`.
     pub user_agent: Option<String>,
 }

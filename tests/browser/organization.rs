@@ -186,7 +186,7 @@ async fn a_key_is_created_and_shown_once(stage: &Stage) {
     page.is_accessible().await;
     page.fill("Name", "billing").await;
     page.tick("Read members").await;
-    page.tick("Forward sign-ins for a frontend").await;
+    page.tick("Read users").await;
     page.choose("Expires", "In 90 days").await;
     page.press("Create key").await;
     page.asks("Your new API key").await;
@@ -194,7 +194,7 @@ async fn a_key_is_created_and_shown_once(stage: &Stage) {
     let key = takes(page, "API key “billing”").await;
     assert!(stage.key_works(&key).await);
     stage.anonymous().backend_with(&key).get("/public/members").await.expect_error(403, "missing_scope");
-    page.row("billing").reads("proxy").await;
+    page.row("billing").reads("verify").await;
     page.row("billing").reads("in 3 months").await;
     page.reload().await;
     page.arrives_at("API keys").await;

@@ -1,6 +1,6 @@
 //! One organization of the running service, and the people in it.
 
-use tenant_auth_core::{Role, Status};
+use tenant_auth_core::{NewApiKey, Role, Scope, Status};
 
 use crate::{
     App, Caller,
@@ -53,6 +53,14 @@ impl<'a> Org<'a> {
     /// Its backend.
     pub fn backend(&self) -> Caller {
         self.anonymous().with("X-API-Key", &self.tenant.api_key)
+    }
+
+    /// A key with these scopes, made by the operator's command: the only way to the scope `proxy`.
+    pub async fn operators_key(&self, scopes: &[Scope]) -> String {
+        let slug = self.slug().parse().expect("a slug");
+        let new = NewApiKey { name: "Made by the operator".parse().expect("a name"), scopes: scopes.to_vec(), expires_at: None };
+        let created = self.app.auth.operator().create_api_key(&slug, new).await.expect("a key");
+        created.key.expose().to_owned()
     }
 
     /// A new plain member, created by the operator's command, not logged in, whose address nobody has proved.

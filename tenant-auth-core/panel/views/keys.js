@@ -6,7 +6,6 @@ const SCOPES = [
 	['verify', 'Verify access tokens', true],
 	['users:read', 'Read users', true],
 	['members:read', 'Read members', true],
-	['proxy', 'Forward sign-ins for a frontend', false],
 ];
 const DAY = 86_400_000;
 

@@ -90,6 +90,7 @@ impl Tenant {
     async fn attempt_login(&self, credentials: Credentials) -> Result<Login, Error> {
         let attempt = self.auth.password_attempt(&credentials.email, &credentials.client).await?;
         let account = self.auth.store().read().await?.users().find_by_email(&credentials.email).await?;
+        let account = account.filter(|_| attempt.may_be_judged);
         let login = match self.prove(account, &credentials.password).await {
             Ok(Some(proved)) => self.admit(proved, &attempt, credentials).await,
             Ok(None) => {

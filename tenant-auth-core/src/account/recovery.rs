@@ -15,7 +15,7 @@ use crate::{
     secret::{LinkToken, Password},
     service::TenantAuth,
     store::{Actor, MailedLink, Purpose, ResetRequest, Tx},
-    throttle::{count_mail, forgive},
+    throttle::{count_mail, forgive_passwords},
     value::{Email, password::Owner},
 };
 
@@ -35,8 +35,8 @@ impl Tenant {
     }
 
     /// Sets a new password by a mailed link. Where the address was never proved before, the link proves it, and a second factor
-    /// that somebody put in force until then is removed. Every session of the account ends, every other link of its owner is dead, and the
-    /// account's failed logins are forgotten.
+    /// that somebody put in force until then is removed. Every session of the account ends, every other link of its owner is dead,
+    /// and the account's wrong passwords are forgotten; its wrong second factors are not.
     ///
     /// # Errors
     /// [`Error::InvalidLink`]; [`Error::WeakPassword`], which leaves the link usable.
@@ -53,7 +53,7 @@ impl Tenant {
         let hash = self.auth.hasher().hash(&checked).await?;
 
         let mut tx = self.auth.begin().await?;
-        forgive(&mut tx, &user.email, &user.id).await?;
+        forgive_passwords(&mut tx, &user.email).await?;
         hold_account(&mut tx, &user.id).await?;
         tx.links().take(&self.org.id, Purpose::ResetPassword, &digest).await?.ok_or(Error::InvalidLink)?;
         // Read again under lock: the mailbox that got the link may not be the account's any more.

@@ -75,6 +75,7 @@ pub(crate) async fn open_session(tx: &mut Tx, tenant: &Tenant, entrant: Entrant)
 /// Leaves a login waiting for the second factor.
 pub(crate) async fn wait_for_second_factor(tx: &mut Tx, tenant: &Tenant, entrant: Entrant) -> Result<PartialToken, Error> {
     let Entrant { account, opening, .. } = entrant;
+    let is_ip_stated = opening.client.stated_by.is_some();
     let (ip, user_agent) = traces(opening.client);
     let login = PendingLogin {
         id: tx.new_id(),
@@ -83,6 +84,7 @@ pub(crate) async fn wait_for_second_factor(tx: &mut Tx, tenant: &Tenant, entrant
         user_epoch: account.epoch,
         method: opening.methods.first().copied().unwrap_or(AuthMethod::Password),
         ip,
+        is_ip_stated,
         user_agent,
         created_at: tx.now(),
         expires_at: tx.now().plus(tenant.auth.config().login.partial_token_ttl),

@@ -89,9 +89,13 @@ impl Tenant {
         let Some(account) = tx.users().find(&login.user_id).await?.filter(|account| account.epoch == login.user_epoch) else {
             return Ok(None);
         };
-        let ip = login.ip.as_deref().and_then(|ip| ip.parse().ok());
+        let client = Client {
+            ip: login.ip.as_deref().and_then(|ip| ip.parse().ok()),
+            stated_by: login.is_ip_stated.then(|| self.org.id.clone()),
+            user_agent: login.user_agent.clone(),
+        };
         if login.method == AuthMethod::Password {
-            login_completed(&mut tx, &account.user.email, ip).await?;
+            login_completed(&mut tx, &account.user.email, &client).await?;
         }
         let Some(membership) = tx.members().hold(&self.org.id, &login.user_id).await? else { return Ok(None) };
         if !tx.users().hold_at(&login.user_id, login.user_epoch).await? {
@@ -103,11 +107,7 @@ impl Tenant {
         if !use_code(&mut tx, &login.user_id, code).await? || !tx.pending_logins().take(&self.org.id, &login.id).await? {
             return Ok(None);
         }
-        let opening = Opening {
-            id: Some(login.id.clone()),
-            methods: vec![login.method, AuthMethod::Otp],
-            client: Client { ip, user_agent: login.user_agent.clone() },
-        };
+        let opening = Opening { id: Some(login.id.clone()), methods: vec![login.method, AuthMethod::Otp], client };
         self.enter(tx, Entrant { account, membership, opening }).await.map(Some)
     }
 }

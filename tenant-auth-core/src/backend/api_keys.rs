@@ -73,8 +73,12 @@ impl OrgAdmin {
     /// Creates a key.
     ///
     /// # Errors
-    /// [`Error::LimitReached`]; [`Error::Invalid`] without scopes or with an end that has passed.
+    /// [`Error::LimitReached`]; [`Error::Invalid`] without scopes or with an end that has passed; [`Error::ScopeOfOperators`] for
+    /// [`Scope::Proxy`], which steers whom failed logins are counted against.
     pub async fn create_api_key(&self, new: NewApiKey) -> Result<CreatedApiKey, Error> {
+        if new.scopes.contains(&Scope::Proxy) {
+            return Err(Error::ScopeOfOperators(Scope::Proxy.as_str()));
+        }
         let mut write = self.begin_write().await?;
         let maker = KeyMaker { org: &write.standing.org, user: Some(self.0.user_id()) };
         let created = create_key(&self.0.auth, &mut write.tx, &maker, new).await?;

@@ -16,7 +16,13 @@ use super::{
     request_span::RequestSpan,
 };
 use crate::{
-    caller::Client, config::TokensInBody, error::Error, model::Scope, secret::ApiKeyText, service::TenantAuth, value::Slug,
+    caller::Client,
+    config::TokensInBody,
+    error::Error,
+    model::{Organization, Scope},
+    secret::ApiKeyText,
+    service::TenantAuth,
+    value::Slug,
 };
 
 /// One request.
@@ -114,15 +120,18 @@ impl Context {
 
     /// Where the request comes from. A backend-for-frontend that forwards `/auth/*` states the person's address in `X-Client-IP`;
     /// it is believed beside a live key of the organization with the scope `proxy`, and ignored otherwise.
-    pub(crate) async fn client(&self, slug: &Slug) -> Result<Client, Error> {
+    pub(crate) async fn client(&self, org: &Organization) -> Result<Client, Error> {
         let stated = match (self.single_header("x-client-ip"), self.single_header("x-api-key")) {
-            (Ok(Some(ip)), Ok(Some(key))) if self.is_auth() => match (ip.parse().ok(), self.is_proxy(slug, key).await?) {
+            (Ok(Some(ip)), Ok(Some(key))) if self.is_auth() => match (ip.parse().ok(), self.is_proxy(&org.slug, key).await?) {
                 (Some(ip), true) => Some(ip),
                 _ => None,
             },
             _ => None,
         };
-        Ok(self.client_at(stated.or_else(|| client_ip::of(&self.auth.config().network.trusted_proxies, self.peer, self.headers()))))
+        Ok(match stated {
+            Some(ip) => Client { stated_by: Some(org.id.clone()), ..self.client_at(Some(ip)) },
+            None => self.client_at(client_ip::of(&self.auth.config().network.trusted_proxies, self.peer, self.headers())),
+        })
     }
 
     async fn is_proxy(&self, slug: &Slug, key: &str) -> Result<bool, Error> {
@@ -138,7 +147,11 @@ impl Context {
     }
 
     fn client_at(&self, ip: Option<IpAddr>) -> Client {
-        Client { ip, user_agent: self.headers().get("user-agent").and_then(|value| value.to_str().ok()).map(str::to_owned) }
+        Client {
+            ip,
+            stated_by: None,
+            user_agent: self.headers().get("user-agent").and_then(|value| value.to_str().ok()).map(str::to_owned),
+        }
     }
 
     /// Browsers say where a request comes from; nothing else does.

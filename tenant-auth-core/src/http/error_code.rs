@@ -74,7 +74,7 @@ codes! {
     MissingScope = 403 "missing_scope";
     /// [`Error::Suspended`].
     Suspended = 403 "suspended";
-    /// [`Error::AdminRequired`].
+    /// [`Error::AdminRequired`], [`Error::ScopeOfOperators`].
     AdminRequired = 403 "admin_required";
     /// [`Error::OperatorRequired`].
     OperatorRequired = 403 "operator_required";
@@ -139,7 +139,7 @@ impl From<&Error> for ErrorCode {
             Error::SessionRequired => Self::SessionRequired,
             Error::WrongOrganization => Self::WrongOrganization,
             Error::Suspended => Self::Suspended,
-            Error::AdminRequired => Self::AdminRequired,
+            Error::AdminRequired | Error::ScopeOfOperators(_) => Self::AdminRequired,
             Error::OperatorRequired => Self::OperatorRequired,
             Error::OperatorOrganization => Self::OperatorOrganization,
             Error::NotFound(_) => Self::NotFound,

@@ -178,7 +178,9 @@ fn table() -> Vec<Group> {
             route(GET, "/org/api-keys", api_keys::list)
                 .says("listApiKeys", "List the API keys", "Without their secrets."),
             route(POST, "/org/api-keys", api_keys::create)
-                .says("createApiKey", "Create an API key", "The key is shown once. `expiresAt` must be in the future.")
+                .says("createApiKey", "Create an API key",
+                    "The key is shown once. `expiresAt` must be in the future. The scope `proxy` is given on the server's command \
+                    line only.")
                 .created().may(&[LimitReached]),
             route(POST, "/org/api-keys/{id}/rotate", api_keys::rotate)
                 .says("rotateApiKey", "Replace an API key by a successor",

@@ -12,6 +12,7 @@ use crate::{
     org::join,
     secret::Password,
     store::{Actor, Ended, Event, Tx},
+    throttle::forgive_codes,
     value::{DisplayName, Email, Slug, password::Owner},
 };
 
@@ -78,13 +79,15 @@ impl Operator {
         Ok(CreatedUser { user, membership })
     }
 
-    /// Removes a person's second factor, when the device and the recovery codes are lost. Every session of the account ends.
+    /// Removes a person's second factor, when the device and the recovery codes are lost. Every session of the account ends, and
+    /// its wrong codes are forgotten.
     ///
     /// # Errors
     /// [`Error::NotFound`] for an address without an account, [`Error::SecondFactorMissing`].
     pub async fn reset_second_factor(&self, email: &Email) -> Result<User, Error> {
         let mut tx = self.auth.begin().await?;
         let user = tx.users().find_by_email(email).await?.ok_or(Error::NotFound(Thing::Account))?.user;
+        forgive_codes(&mut tx, &user.id).await?;
         hold_account(&mut tx, &user.id).await?;
         if !tx.second_factors().remove(&user.id).await? {
             return Err(Error::SecondFactorMissing);

@@ -16,7 +16,7 @@ use crate::{
     caller::Client,
     config::Config,
     error::{Error, Overload},
-    id::UserId,
+    id::{OrgId, UserId},
     secret::Secret,
     service::TenantAuth,
     store::{Purpose, Tx},
@@ -42,7 +42,7 @@ const LONGEST_BLOCK: Duration = Duration::from_secs(900);
 #[derive(Debug)]
 struct Origin {
     account: String,
-    ip: String,
+    place: String,
 }
 
 /// An attempt that has its places and is about to be judged.
@@ -53,6 +53,8 @@ pub(crate) struct Attempt {
     limits: Vec<Limit>,
     /// For an attempt with a password.
     origin: Option<Origin>,
+    /// `false` where the account stays a stranger to this organization: the password is wrong then, whatever it is.
+    pub(crate) may_be_judged: bool,
     /// Given back to this process's other attempts when this one is settled.
     _places: Vec<OwnedSemaphorePermit>,
 }
@@ -63,20 +65,23 @@ impl TenantAuth {
     /// # Errors
     /// [`Error::RateLimited`] when a limit is reached; the right password makes no difference then.
     pub(crate) async fn password_attempt(&self, email: &Email, client: &Client) -> Result<Attempt, Error> {
-        let (account, ip) = (account_key(email), ip_key(client.ip));
-        let config = self.config();
-        let mut limits = vec![Limit {
-            key: format!("pair:{account}:{ip}"),
-            subject: Some(account.clone()),
-            most: config.login.max_failures,
-            window: config.login.window,
-            doubling: true,
-        }];
-        let since = self.now().minus(KNOWN_FOR);
-        if !self.store().read().await?.throttles().knows(&account, &ip, since).await? {
-            limits.extend(wide_limits(config, &account, client.ip.is_some().then_some(&ip)));
+        let (account, place) = (account_key(email), place_of(client));
+        let mut limits = Vec::with_capacity(3);
+        let mut reader = self.store().read().await?;
+        let mut is_known = false;
+        if let Some(place) = &place {
+            limits.push(pair_limit(self.config(), &account, place));
+            is_known = reader.throttles().knows(&account, place, self.now().minus(KNOWN_FOR)).await?;
         }
-        self.reserve(limits, Some(Origin { account, ip })).await
+        if !is_known {
+            limits.extend(wide_limits(self.config(), &account, client));
+        }
+        let stranger_of = match &client.stated_by {
+            Some(org) if !reader.members().has_address(org, email).await? => Some(org),
+            _ => None,
+        };
+        drop(reader);
+        self.reserve(limits, place.map(|place| Origin { account, place }), stranger_of).await
     }
 
     /// Reserves places for an attempt at an account's second factor.
@@ -91,10 +96,10 @@ impl TenantAuth {
             window,
             doubling: false,
         };
-        self.reserve(vec![limit("code", 10, Duration::from_secs(900)), limit("code-day", 50, DAY)], None).await
+        self.reserve(vec![limit("code", 10, Duration::from_secs(900)), limit("code-day", 50, DAY)], None, None).await
     }
 
-    async fn reserve(&self, mut limits: Vec<Limit>, origin: Option<Origin>) -> Result<Attempt, Error> {
+    async fn reserve(&self, mut limits: Vec<Limit>, origin: Option<Origin>, stranger_of: Option<&OrgId>) -> Result<Attempt, Error> {
         // Transactions that lock several counters lock them in one order.
         limits.sort_by(|a, b| a.key.cmp(&b.key));
         let places = self.gates().pass(&limits).await?;
@@ -111,8 +116,12 @@ impl TenantAuth {
                 }
             }
             let Some(full) = full else {
+                let may_be_judged = match stranger_of {
+                    Some(org) => may_try_stranger(&mut tx, self.config(), org).await?,
+                    None => true,
+                };
                 tx.commit().await?;
-                return Ok(Attempt { auth: self.clone(), limits, origin, _places: places });
+                return Ok(Attempt { auth: self.clone(), limits, origin, may_be_judged, _places: places });
             };
             let blocked = tx.throttles().state(&full.key).await?.map(|state| state.blocked_until()).filter(|until| *until > now);
             drop(tx);
@@ -130,9 +139,20 @@ impl TenantAuth {
     }
 }
 
-/// Forgets every failed attempt on an account.
-pub(crate) async fn forgive(tx: &mut Tx, email: &Email, user: &UserId) -> Result<(), Error> {
-    tx.throttles().forgive(&account_key(email)).await?;
+/// Whether an account that does not belong to the organization may be tried through its backend: only so often, whatever addresses
+/// the backend states, or it could try one password on everybody.
+async fn may_try_stranger(tx: &mut Tx, config: &Config, org: &OrgId) -> Result<bool, Error> {
+    let until = tx.now().plus(config.login.window);
+    tx.throttles().spend(&format!("strangers:{org}"), until, config.login.max_failures_per_ip).await
+}
+
+/// Forgets every wrong password for an account. Wrong codes stay: whoever reads the mailbox would have as many as they like.
+pub(crate) async fn forgive_passwords(tx: &mut Tx, email: &Email) -> Result<(), Error> {
+    tx.throttles().forgive(&account_key(email)).await
+}
+
+/// Forgets every wrong code for an account's second factor.
+pub(crate) async fn forgive_codes(tx: &mut Tx, user: &UserId) -> Result<(), Error> {
     tx.throttles().forgive(user.as_str()).await
 }
 
@@ -199,30 +219,45 @@ impl Attempt {
                 tx.throttles().release(&limit.key).await?;
             }
         }
-        if let Some(Origin { account, ip }) = &self.origin {
-            tx.throttles().know(account, ip).await?;
+        if let Some(Origin { account, place }) = &self.origin {
+            tx.throttles().know(account, place).await?;
         }
         Ok(())
     }
 }
 
 /// A login that was completed by its second factor: what [`Attempt::completed`] does, after the attempt itself is settled.
-pub(crate) async fn login_completed(tx: &mut Tx, email: &Email, ip: Option<IpAddr>) -> Result<(), Error> {
-    let (account, ip) = (account_key(email), ip_key(ip));
-    tx.throttles().forget(&format!("pair:{account}:{ip}")).await?;
-    tx.throttles().know(&account, &ip).await
+pub(crate) async fn login_completed(tx: &mut Tx, email: &Email, client: &Client) -> Result<(), Error> {
+    let account = account_key(email);
+    let Some(place) = place_of(client) else { return Ok(()) };
+    tx.throttles().forget(&pair_key(&account, &place)).await?;
+    tx.throttles().know(&account, &place).await
 }
 
-fn wide_limits(config: &Config, account: &str, ip: Option<&String>) -> Vec<Limit> {
+fn pair_key(account: &str, place: &str) -> String {
+    format!("pair:{account}:{place}")
+}
+
+fn pair_limit(config: &Config, account: &str, place: &str) -> Limit {
+    Limit {
+        key: pair_key(account, place),
+        subject: Some(account.to_owned()),
+        most: config.login.max_failures,
+        window: config.login.window,
+        doubling: true,
+    }
+}
+
+fn wide_limits(config: &Config, account: &str, client: &Client) -> Vec<Limit> {
     let by_account = Limit {
-        key: format!("account:{account}"),
+        key: client.stated_by.as_ref().map_or_else(|| format!("account:{account}"), |org| format!("account:{org}:{account}")),
         subject: Some(account.to_owned()),
         most: config.login.max_failures_per_account,
         window: HOUR,
         doubling: false,
     };
-    let by_ip = ip.map(|ip| Limit {
-        key: format!("ip:{ip}"),
+    let by_ip = place_of(client).map(|place| Limit {
+        key: format!("ip:{place}"),
         subject: None,
         most: config.login.max_failures_per_ip,
         window: config.login.window,
@@ -236,14 +271,16 @@ fn account_key(email: &Email) -> String {
     Secret::<()>::new(email.key()).digest().as_str().chars().take(32).collect()
 }
 
-/// An IPv6 customer has a /64 to choose addresses from.
-fn ip_key(ip: Option<IpAddr>) -> String {
-    match ip.map(|ip| ip.to_canonical()) {
-        Some(IpAddr::V4(v4)) => v4.to_string(),
-        Some(IpAddr::V6(v6)) => {
+/// What an address is counted as: itself, or the /64 that an IPv6 customer has to choose addresses from; behind the organization
+/// whose backend stated it. `None` where the address is not known: nothing is counted by it, or one stranger's failures would be
+/// everybody's.
+pub(crate) fn place_of(client: &Client) -> Option<String> {
+    let ip = match client.ip?.to_canonical() {
+        IpAddr::V4(v4) => v4.to_string(),
+        IpAddr::V6(v6) => {
             let [a, b, c, d, ..] = v6.segments();
             format!("{a:x}:{b:x}:{c:x}:{d:x}::")
         }
-        None => "-".to_owned(),
-    }
+    };
+    Some(client.stated_by.as_ref().map_or_else(|| ip.clone(), |org| format!("{org}:{ip}")))
 }

@@ -12,11 +12,14 @@ mod sessions;
 mod traces;
 mod webhooks;
 
+use std::net::IpAddr;
+
 use tenant_auth_core::{Client, Credentials, Password, testing::TestPerson};
 
-/// The credentials of a login.
+/// The credentials of a login, from an address.
 fn credentials(person: &TestPerson, password: &str) -> Credentials {
-    Credentials { email: person.email.clone(), password: Password::new(password), client: Client::default() }
+    let client = Client { ip: Some(IpAddr::from([203, 0, 113, 7])), ..Client::default() };
+    Credentials { email: person.email.clone(), password: Password::new(password), client }
 }
 
 /// A text as the value it stands for.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tenant_auth_core::{
-    Error, Verification,
+    Client, Credentials, Error, Verification,
     testing::{PASSWORD, TestAuth},
 };
 
@@ -36,6 +36,18 @@ async fn a_wrong_password_is_refused_and_the_sixth_try_waits() {
     let Err(Error::RateLimited { retry_after }) = refused else { panic!("{refused:?}") };
     test.clock.advance(retry_after);
     test.login(&test.member).await;
+}
+
+/// Without an address one stranger's failures would be everybody's.
+#[tokio::test]
+async fn where_addresses_are_not_known_five_wrong_passwords_lock_nobody_out() {
+    let test = TestAuth::new().await;
+    let credentials = |password| Credentials { client: Client::default(), ..credentials(&test.member, password) };
+    for _ in 0..5 {
+        let refused = test.org.login(credentials("not the password")).await;
+        assert!(matches!(refused, Err(Error::InvalidCredentials)), "{refused:?}");
+    }
+    test.org.login(credentials(PASSWORD)).await.expect("the right password");
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, Caller, PUBLIC_URL, Request, scenarios};
+use tenant_auth_core::Scope;
 
 scenarios![a_frontend_on_the_same_origin, a_frontend_on_a_sibling_subdomain, a_backend_for_the_frontend];
 
@@ -50,8 +51,7 @@ async fn a_frontend_on_a_sibling_subdomain(app: &App) {
 
 /// The backend forwards what the page asks, with its key and the person's address; the page never talks to the service.
 async fn a_backend_for_the_frontend(app: &App) {
-    let keys = app.admin().logged_in().await;
-    let (_, key) = keys.created_key(json!({ "name": "frontend", "scopes": ["proxy", "verify"] })).await;
+    let key = app.org().operators_key(&[Scope::Proxy, Scope::Verify]).await;
     let person = app.member().with("X-API-Key", &key).with("X-Client-IP", "203.0.113.7");
     let data = person.login().await.expect_ok();
     let token = data["accessToken"].as_str().expect("backends read tokens in bodies").to_owned();

@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, Caller, PASSWORD, scenarios};
+use tenant_auth_core::Scope;
 
 use crate::suite::support::authenticator::{SecondFactor, guarded_member};
 
@@ -90,9 +91,15 @@ async fn a_mapped_address_is_the_ipv4_it_maps(app: &App) {
     at(app.member(), "::ffff:203.0.113.2").login().await.expect(200);
 }
 
-/// A key of `acme` with these scopes.
-async fn key_with(app: &App, scopes: &[&str]) -> String {
-    app.admin().logged_in().await.created_key(json!({ "name": "Front end", "scopes": scopes })).await.1
+/// A key of `acme` with the scope `proxy`.
+async fn proxy_key(app: &App) -> String {
+    app.org().operators_key(&[Scope::Proxy]).await
+}
+
+/// The id of the only key with that scope.
+async fn proxy_key_id(admin: &Caller) -> String {
+    let key = admin.api_keys().await.into_iter().find(|key| key["scopes"] == json!(["proxy"])).expect("it is listed");
+    key["id"].as_str().expect("an id").to_owned()
 }
 
 /// Where the caller's session came from, as their list of sessions shows it.
@@ -102,7 +109,7 @@ async fn seen_from(caller: &Caller) -> Value {
 }
 
 async fn a_proxy_keys_stated_address_counts(app: &App) {
-    let key = key_with(app, &["proxy"]).await;
+    let key = proxy_key(app).await;
     let from = |ip: &str| app.member().with("X-API-Key", &key).with("X-Client-IP", ip);
     shut_out(app, &from("203.0.113.1")).await;
     let elsewhere = from("203.0.113.2").logged_in().await;
@@ -114,7 +121,7 @@ async fn a_proxy_keys_stated_address_counts(app: &App) {
 }
 
 async fn a_stated_address_counts_for_confirmations_too(app: &App) {
-    let key = key_with(app, &["proxy", "verify"]).await;
+    let key = app.org().operators_key(&[Scope::Proxy, Scope::Verify]).await;
     let from = |ip: &str| app.member().with("X-API-Key", &key).with("X-Client-IP", ip);
     let member = from("203.0.113.1").logged_in().await;
     for _ in 0..5 {
@@ -127,7 +134,7 @@ async fn a_stated_address_counts_for_confirmations_too(app: &App) {
 
 async fn a_stated_address_counts_when_the_second_step_completes(app: &App) {
     let (_, authenticator) = guarded_member(app).await;
-    let key = key_with(app, &["proxy"]).await;
+    let key = proxy_key(app).await;
     let from = |ip: &str| app.member().with("X-API-Key", &key).with("X-Client-IP", ip);
     for _ in 0..4 {
         from("203.0.113.1").login_with(app.member().email(), WRONG).await.expect(401);
@@ -140,16 +147,16 @@ async fn a_stated_address_counts_when_the_second_step_completes(app: &App) {
 
 async fn without_the_right_key_a_stated_address_is_ignored(app: &App) {
     let admin = app.admin().logged_in().await;
-    let (revoked, text) = admin.created_key(json!({ "name": "Old", "scopes": ["proxy"] })).await;
-    admin.delete(&format!("/org/api-keys/{}", revoked["id"].as_str().expect("an id"))).await.expect(200);
-    let soon = json!({ "name": "Short", "scopes": ["proxy"], "expiresAt": "2026-11-20T09:00:00.000Z" });
-    let expired = admin.created_key(soon).await.1;
-    let greta = app.other_org().admin().logged_in().await;
-    let foreign = greta.created_key(json!({ "name": "Theirs", "scopes": ["proxy"] })).await.1;
-    let plain = key_with(app, &["verify", "users:read", "members:read"]).await;
+    let revoked = proxy_key(app).await;
+    admin.delete(&format!("/org/api-keys/{}", proxy_key_id(&admin).await)).await.expect(200);
+    let rotated = proxy_key(app).await;
+    let soon = json!({ "overlapSeconds": 1_800 });
+    admin.post(&format!("/org/api-keys/{}/rotate", proxy_key_id(&admin).await), soon).await.expect(201);
+    let foreign = app.other_org().operators_key(&[Scope::Proxy]).await;
+    let plain = app.org().operators_key(&[Scope::Verify, Scope::UsersRead, Scope::MembersRead]).await;
     let nonsense = "pk_live_nonsense".to_owned();
     app.advance(40 * 60);
-    for key in [text, expired, foreign, plain, nonsense] {
+    for key in [revoked, rotated, foreign, plain, nonsense] {
         let caller = app.member().with("X-API-Key", &key).with("X-Client-IP", "203.0.113.1").logged_in().await;
         assert_eq!(seen_from(&caller.elsewhere().logged_in().await).await, SOCKET);
         assert_eq!(seen_from(&caller).await, SOCKET, "{key}");
@@ -159,7 +166,7 @@ async fn without_the_right_key_a_stated_address_is_ignored(app: &App) {
 }
 
 async fn outside_auth_a_stated_address_is_ignored(app: &App) {
-    let key = key_with(app, &["proxy"]).await;
+    let key = proxy_key(app).await;
     let admin = app.admin().logged_in().await;
     let token = app.invited(&admin, "nora@acme.example").await;
     let nora = app.anonymous().with("X-API-Key", &key).with("X-Client-IP", "203.0.113.1");
@@ -168,7 +175,7 @@ async fn outside_auth_a_stated_address_is_ignored(app: &App) {
 }
 
 async fn a_stated_address_that_is_none_is_ignored(app: &App) {
-    let key = key_with(app, &["proxy"]).await;
+    let key = proxy_key(app).await;
     for odd in ["", "nonsense", "203.0.113.1, 203.0.113.2", "203.0.113.300", "203.0.113.1/32"] {
         let caller = app.member().with("X-API-Key", &key).with("X-Client-IP", odd).logged_in().await;
         assert_eq!(seen_from(&caller).await, SOCKET, "{odd}");
@@ -178,7 +185,7 @@ async fn a_stated_address_that_is_none_is_ignored(app: &App) {
 }
 
 async fn a_proxy_key_opens_nothing_by_itself(app: &App) {
-    let key = key_with(app, &["proxy"]).await;
+    let key = proxy_key(app).await;
     let caller = app.anonymous().with("X-API-Key", &key).with("X-Client-IP", "203.0.113.1");
     caller.get("/auth/profile").await.expect_no_session();
     caller.get("/org").await.expect_no_session();

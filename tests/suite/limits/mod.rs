@@ -4,4 +4,5 @@ pub(crate) mod account;
 pub(crate) mod addresses;
 pub(crate) mod edges;
 pub(crate) mod races;
+pub(crate) mod tenants;
 pub(crate) mod wide;

@@ -69,7 +69,7 @@ impl Caller for Guest {
     const MAY: &'static [ErrorCode] = TENANT;
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let tenant = Tenant::identify(context).await?;
-        let client = context.client(&tenant.organization().slug).await?;
+        let client = context.client(tenant.organization()).await?;
         Ok(Self { tenant, client, tokens_in_body: context.tokens_in_body() })
     }
 }
@@ -214,7 +214,7 @@ impl Caller for Member {
         let tenant = Tenant::identify(context).await?;
         let token = context.access_token(&context.cookies())?.ok_or(Error::SessionRequired)?;
         let member = tenant.authenticate(&token).await?;
-        Ok(member.seen_from(context.client(&tenant.organization().slug).await?))
+        Ok(member.seen_from(context.client(tenant.organization()).await?))
     }
 }
 

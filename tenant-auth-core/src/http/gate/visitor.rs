@@ -148,7 +148,7 @@ impl Visitor {
     /// Where the request comes from, as sessions and throttles keep it.
     pub(super) fn client(&self) -> Client {
         let user_agent = self.request.headers().get(header::USER_AGENT).and_then(|value| value.to_str().ok());
-        Client { ip: self.client_ip(), user_agent: user_agent.map(str::to_owned) }
+        Client { ip: self.client_ip(), stated_by: None, user_agent: user_agent.map(str::to_owned) }
     }
 
     /// The last thing found out about the cookies decides what leaves.

@@ -23,6 +23,11 @@ statements! {
           FROM tenant_auth_memberships m
           JOIN tenant_auth_users u ON u.id = m.user_id
          WHERE m.org_id = $1 AND m.user_id = $2";
+    HAS_ADDRESS = "
+        SELECT COUNT(*) AS number
+          FROM tenant_auth_memberships m
+          JOIN tenant_auth_users u ON u.id = m.user_id
+         WHERE m.org_id = $1 AND u.email_key = $2";
     LIST = "
         SELECT m.id AS id, m.org_id AS org_id, m.user_id AS user_id, m.role AS role, m.status AS status,
                m.joined_at AS joined_at, m.metadata AS metadata, u.name AS name, u.email AS email
@@ -136,6 +141,11 @@ impl TryFrom<MemberRow> for MemberRecord {
 }
 
 impl<L: Link> Members<L> {
+    /// Whether the address is that of a member, suspended or not.
+    pub(crate) async fn has_address(mut self, org: &OrgId, email: &Email) -> Result<bool, Error> {
+        Ok(fetch_scalar!(self.0, i64, HAS_ADDRESS, org.as_str(), email.key())?.is_some_and(|number| number > 0))
+    }
+
     pub(crate) async fn find(mut self, org: &OrgId, user: &UserId) -> Result<Option<MemberRecord>, Error> {
         fetch_optional!(self.0, MemberRow, FIND, org.as_str(), user.as_str())?.map(MemberRecord::try_from).transpose()
     }

@@ -25,6 +25,8 @@ pub(crate) struct PendingLogin {
     pub(crate) user_epoch: i64,
     pub(crate) method: AuthMethod,
     pub(crate) ip: Option<String>,
+    /// Whether the organization's backend stated the address.
+    pub(crate) is_ip_stated: bool,
     pub(crate) user_agent: Option<String>,
     pub(crate) created_at: Timestamp,
     pub(crate) expires_at: Timestamp,
@@ -33,14 +35,14 @@ pub(crate) struct PendingLogin {
 statements! {
     INSERT = "
         INSERT INTO tenant_auth_pending_logins
-               (id, org_id, user_id, user_epoch, method, attempts, ip, user_agent, created_at, expires_at)
-        VALUES ($1, $2, $3, $4, $5, 0, $6, $7, $8, $9)";
+               (id, org_id, user_id, user_epoch, method, attempts, ip, is_ip_stated, user_agent, created_at, expires_at)
+        VALUES ($1, $2, $3, $4, $5, 0, $6, $7, $8, $9, $10)";
     ATTEMPT = "
         UPDATE tenant_auth_pending_logins
            SET attempts = attempts + 1
          WHERE org_id = $1 AND id = $2 AND expires_at > $3 AND attempts < $4";
     FIND = "
-        SELECT id, org_id, user_id, user_epoch, method, ip, user_agent, created_at, expires_at
+        SELECT id, org_id, user_id, user_epoch, method, ip, is_ip_stated, user_agent, created_at, expires_at
           FROM tenant_auth_pending_logins
          WHERE org_id = $1 AND id = $2 AND expires_at > $3";
     TAKE = "DELETE FROM tenant_auth_pending_logins WHERE org_id = $1 AND id = $2";
@@ -57,6 +59,7 @@ row! {
         user_epoch: i64,
         method: String,
         ip: Option<String>,
+        is_ip_stated: bool,
         user_agent: Option<String>,
         created_at: i64,
         expires_at: i64,
@@ -73,6 +76,7 @@ impl TryFrom<PendingLoginRow> for PendingLogin {
             user_id: Id::from_stored(row.user_id),
             user_epoch: row.user_epoch,
             ip: row.ip,
+            is_ip_stated: row.is_ip_stated,
             user_agent: row.user_agent,
             created_at: Timestamp::from_millis(row.created_at),
             expires_at: Timestamp::from_millis(row.expires_at),
@@ -99,6 +103,7 @@ impl PendingLogins<&mut Tx> {
             login.user_epoch,
             login.method.as_str(),
             login.ip.as_deref(),
+            login.is_ip_stated,
             login.user_agent.as_deref(),
             login.created_at.millis(),
             login.expires_at.millis()

@@ -18,7 +18,8 @@ scenarios![
     wrong_codes_where_a_session_confirms_count_too,
     wrong_codes_when_enabling_count_too,
     a_session_in_use_is_not_disturbed,
-    a_reset_password_forgives,
+    a_reset_password_forgives_no_code,
+    a_second_factor_taken_away_by_the_operator_forgives,
 ];
 
 const WINDOW: u64 = 900;
@@ -201,7 +202,8 @@ async fn a_session_in_use_is_not_disturbed(app: &App) {
     member.change_password(PASSWORD, "velvet-anchor-93-comet").await.expect(200);
 }
 
-async fn a_reset_password_forgives(app: &App) {
+/// The second factor guards against whoever reads the mailbox: resets give them no further guesses (behaviour.md, B86).
+async fn a_reset_password_forgives_no_code(app: &App) {
     let (_, authenticator) = guarded_member(app).await;
     guess(app, &authenticator, 10).await;
     app.tick().await;
@@ -211,5 +213,17 @@ async fn a_reset_password_forgives(app: &App) {
     let token = app.link_token_of(device.email()).await;
     device.post("/auth/reset-password", serde_json::json!({ "token": token, "newPassword": new })).await.expect(200);
     device.set_password(new);
+    expect_closed(&device.clone().waiting().await, &authenticator.code(app)).await;
+    app.advance(WINDOW);
     device.waiting().await.enter(&authenticator.code(app)).await.expect(200);
+}
+
+async fn a_second_factor_taken_away_by_the_operator_forgives(app: &App) {
+    let (_, authenticator) = guarded_member(app).await;
+    guess(app, &authenticator, 10).await;
+    let email = app.member().email().parse().expect("an address");
+    app.auth.operator().reset_second_factor(&email).await.expect("there is one");
+    let member = app.member().logged_in().await;
+    let authenticator = member.guard(app).await;
+    app.member().waiting().await.enter(&authenticator.code(app)).await.expect(200);
 }

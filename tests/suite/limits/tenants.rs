@@ -1,0 +1,135 @@
+//! No tenant steers what is counted elsewhere (behaviour.md, B87): whatever addresses a backend states, they are its own
+//! organization's. Globex is the tenant that means no good.
+
+use tenant_auth_conformance::{App, Caller, PASSWORD, scenarios};
+use tenant_auth_core::Scope;
+
+use crate::suite::{
+    limits::addresses::{at, behind_proxy},
+    support::{account::in_both, authenticator::guarded_member},
+};
+
+scenarios![
+    nobody_is_locked_out_elsewhere,
+    an_account_is_not_locked_out_elsewhere_by_many_addresses,
+    no_address_is_blocked_elsewhere,
+    no_count_is_cleared_elsewhere,
+    no_count_is_cleared_elsewhere_by_a_second_step,
+    where_a_person_logs_in_from_cannot_be_probed,
+    stated_addresses_do_not_spray,
+    strangers_do_not_close_the_way_for_members,
+];
+
+const WRONG: &str = "not-the-password";
+const HOME: &str = "203.0.113.7";
+
+/// Tries with globex's key and whatever address it states.
+async fn globex_states(app: &App, ip: &str) -> Caller {
+    let key = app.other_org().operators_key(&[Scope::Proxy]).await;
+    stating(app, &key, ip)
+}
+
+fn stating(app: &App, key: &str, ip: &str) -> Caller {
+    app.other_org().anonymous().with("X-API-Key", key).with("X-Client-IP", ip)
+}
+
+async fn nobody_is_locked_out_elsewhere(app: &App) {
+    let app = behind_proxy(app).await;
+    let evil = globex_states(&app, HOME).await;
+    for _ in 0..5 {
+        evil.login_with(app.member().email(), WRONG).await.expect_error(401, "invalid_credentials");
+    }
+    evil.login_with(app.member().email(), WRONG).await.expect_error(429, "rate_limited");
+    at(app.member(), HOME).login().await.expect(200);
+}
+
+async fn an_account_is_not_locked_out_elsewhere_by_many_addresses(app: &App) {
+    let app = app.beside(|setup| setup.config.login.max_failures_per_account = 10).await;
+    let app = behind_proxy(&app).await;
+    let key = app.other_org().operators_key(&[Scope::Proxy]).await;
+    for n in 0..10 {
+        let evil = stating(&app, &key, &format!("198.51.100.{n}"));
+        evil.login_with(app.member().email(), WRONG).await.expect_error(401, "invalid_credentials");
+    }
+    let evil = stating(&app, &key, "198.51.100.99");
+    evil.login_with(app.member().email(), WRONG).await.expect_error(429, "rate_limited");
+    at(app.member(), HOME).login().await.expect(200);
+}
+
+async fn no_address_is_blocked_elsewhere(app: &App) {
+    let app = app.beside(|setup| setup.config.login.max_failures_per_ip = 10).await;
+    let app = behind_proxy(&app).await;
+    let evil = globex_states(&app, HOME).await;
+    for n in 0..10 {
+        evil.login_with(&format!("nobody-{n}@acme.example"), WRONG).await.expect_error(401, "invalid_credentials");
+    }
+    evil.login_with("nobody@acme.example", WRONG).await.expect_error(429, "rate_limited");
+    at(app.member(), HOME).login().await.expect(200);
+}
+
+/// Max belongs to globex too: a login there, stated to come from where acme is being attacked, must not reset acme's count.
+async fn no_count_is_cleared_elsewhere(app: &App) {
+    let app = behind_proxy(app).await;
+    in_both(&app).await;
+    for _ in 0..4 {
+        at(app.anonymous(), HOME).login_with(app.member().email(), WRONG).await.expect(401);
+    }
+    globex_states(&app, HOME).await.login_with(app.member().email(), PASSWORD).await.expect(200);
+    at(app.anonymous(), HOME).login_with(app.member().email(), WRONG).await.expect(401);
+    at(app.member(), HOME).login().await.expect_error(429, "rate_limited");
+}
+
+async fn no_count_is_cleared_elsewhere_by_a_second_step(app: &App) {
+    let app = behind_proxy(app).await;
+    in_both(&app).await;
+    let (_, authenticator) = guarded_member(&app).await;
+    for _ in 0..4 {
+        at(app.anonymous(), HOME).login_with(app.member().email(), WRONG).await.expect(401);
+    }
+    let evil = globex_states(&app, HOME).await;
+    evil.login_with(app.member().email(), PASSWORD).await.expect(200);
+    let code = serde_json::json!({ "code": authenticator.code(&app) });
+    evil.post("/auth/verify-2fa", code).await.expect(200);
+    at(app.anonymous(), HOME).login_with(app.member().email(), WRONG).await.expect(401);
+    at(app.member(), HOME).login().await.expect_error(429, "rate_limited");
+}
+
+/// Once the account is blocked, only addresses that it logged in from are let through: elsewhere that must tell nothing.
+async fn where_a_person_logs_in_from_cannot_be_probed(app: &App) {
+    let app = app.beside(|setup| setup.config.login.max_failures_per_account = 10).await;
+    let app = behind_proxy(&app).await;
+    at(app.member(), HOME).login().await.expect(200);
+    let key = app.other_org().operators_key(&[Scope::Proxy]).await;
+    for n in 0..10 {
+        stating(&app, &key, &format!("198.51.100.{n}")).login_with(app.member().email(), WRONG).await.expect(401);
+    }
+    for ip in [HOME, "203.0.113.8"] {
+        stating(&app, &key, ip).login_with(app.member().email(), WRONG).await.expect_error(429, "rate_limited");
+    }
+}
+
+/// One password for everybody, each from an address of its own: after so many, strangers' passwords are wrong whatever they are.
+async fn stated_addresses_do_not_spray(app: &App) {
+    let app = app.beside(|setup| setup.config.login.max_failures_per_ip = 5).await;
+    let key = app.other_org().operators_key(&[Scope::Proxy]).await;
+    for n in 0..5 {
+        let evil = stating(&app, &key, &format!("198.51.100.{n}"));
+        evil.login_with(app.admin().email(), WRONG).await.expect_error(401, "invalid_credentials");
+    }
+    let evil = stating(&app, &key, "198.51.100.77");
+    evil.login_with(app.member().email(), PASSWORD).await.expect_error(401, "invalid_credentials");
+    app.member().login().await.expect(200);
+    app.advance(15 * 60);
+    evil.login_with(app.member().email(), PASSWORD).await.expect_error(403, "not_a_member");
+}
+
+async fn strangers_do_not_close_the_way_for_members(app: &App) {
+    let app = app.beside(|setup| setup.config.login.max_failures_per_ip = 5).await;
+    let key = app.other_org().operators_key(&[Scope::Proxy]).await;
+    for n in 0..20 {
+        let stranger = stating(&app, &key, &format!("198.51.100.{n}"));
+        stranger.login_with(&format!("nobody-{n}@globex.example"), WRONG).await.expect_error(401, "invalid_credentials");
+    }
+    let member = app.other_org().member();
+    member.clone().with("X-API-Key", &key).with("X-Client-IP", HOME).login().await.expect(200);
+}
