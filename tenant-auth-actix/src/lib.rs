@@ -33,6 +33,9 @@
 //! # }
 //! ```
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![warn(unnameable_types)]
+
 mod convert;
 mod guard;
 

@@ -30,6 +30,9 @@
 //! # }
 //! ```
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![warn(unnameable_types)]
+
 mod guard;
 
 use std::net::SocketAddr;
@@ -62,7 +65,7 @@ pub fn routes<S: Clone + Send + Sync + 'static>(auth: &TenantAuth) -> Router<S> 
 }
 
 /// The admin panel and the hosted pages that mails link to, to be merged into the host's router at its root beside [`routes`].
-/// Only the exact paths of [`Pages::paths`](tenant_auth_core::http::Pages::paths) are taken.
+/// With the feature `panel`. Only the exact paths of [`Pages::paths`](tenant_auth_core::http::Pages::paths) are taken.
 #[cfg(feature = "panel")]
 pub fn panel<S: Clone + Send + Sync + 'static>(auth: &TenantAuth) -> Router<S> {
     let pages = tenant_auth_core::http::Pages::new(auth);

@@ -18,6 +18,7 @@ pub trait Kind: sealed::Sealed + Send + Sync + 'static {
 }
 
 mod sealed {
+    #[expect(unnameable_types, reason = "a trait that nobody can name is one that nobody else can implement")]
     pub trait Sealed {
         /// The name of the id's schema.
         const NAME: &'static str;

@@ -10,6 +10,7 @@ pub trait Granted: sealed::Sealed + Send + Sync + 'static {
 }
 
 mod sealed {
+    #[expect(unnameable_types, reason = "a trait that nobody can name is one that nobody else can implement")]
     pub trait Sealed {}
 }
 

@@ -28,6 +28,12 @@ pub enum ApiKeyTextKind {}
 /// A session token (JWT).
 #[derive(Debug)]
 pub enum TokenKind {}
+/// What an authenticator app computes its codes from, as text, as a URL or as a picture.
+#[derive(Debug)]
+pub enum TotpKind {}
+/// A recovery code, good for one login in place of the app's code.
+#[derive(Debug)]
+pub enum RecoveryCodeKind {}
 
 /// A password as typed.
 pub type Password = Secret<PasswordKind>;

@@ -31,7 +31,7 @@ use std::sync::Arc;
 use tempfile::TempDir;
 
 use crate::{
-    account::{Credentials, Login, SecondFactorSetup},
+    account::{Login, SecondFactorSetup, login::Credentials},
     backend::NewApiKey,
     caller::{Client, Member, OrgAdmin, Tenant},
     config::Config,

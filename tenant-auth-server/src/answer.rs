@@ -7,7 +7,7 @@ use axum::{
     response::Response,
 };
 use serde::Serialize;
-use tenant_auth_core::{LinkToken, ports::OsEntropy};
+use tenant_auth_core::{ports::OsEntropy, secret::LinkToken};
 
 /// The API's envelope.
 #[derive(Serialize)]

@@ -9,7 +9,7 @@ use std::{
 
 use axum::Router;
 use ipnet::IpNet;
-use tenant_auth_core::{BuildError, Error, SchemaError, SetupError, Store, TenantAuth, ports::Mailer};
+use tenant_auth_core::{BuildError, Error, SchemaError, Store, TenantAuth, config::SetupError, ports::Mailer};
 use tokio::net::TcpListener;
 
 use crate::{

@@ -1,9 +1,9 @@
 //! The libraries below may be replaced in any release, so none of their types stands in a public signature. Stable Rust has no tool
 //! that lists an interface; but every public item begins with `pub`, and a foreign type has a path or was imported by its name.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fs};
 
-use super::{code, sources};
+use super::{code, repository, sources};
 
 const FOREIGN: [&str; 4] = ["sqlx", "reqwest", "lettre", "jsonwebtoken"];
 const CRATES: [&str; 3] = ["tenant-auth-core/src", "tenant-auth-axum/src", "tenant-auth-actix/src"];
@@ -40,6 +40,33 @@ fn the_scan_finds_what_it_looks_for() {
         .filter(|signature| signature.contains("sqlx::") || words(signature).any(|word| foreign.contains(word)))
         .collect();
     assert_eq!(caught.len(), 4, "{caught:?}");
+}
+
+/// The root is what a reader of the documentation meets first: what a program names on the way to a session, and modules for the rest.
+#[test]
+fn the_root_of_the_core_has_few_names() {
+    let root = fs::read_to_string(repository("tenant-auth-core/src/lib.rs")).expect("the root");
+    let names = names_at_the_root(&root);
+    println!("interface: {} names at the root", names.len());
+    assert!(names.contains(&"TenantAuth") && names.contains(&"Sqlite"), "the scan sees nothing: {names:?}");
+    assert!(names.len() <= 30, "{} names at the root; give the rest to their modules: {names:?}", names.len());
+    let markers: Vec<_> = names.iter().filter(|name| name.ends_with("Kind")).collect();
+    assert!(markers.is_empty(), "markers belong to their modules: {markers:?}");
+}
+
+#[test]
+fn the_names_at_a_root_are_counted_one_by_one() {
+    let root = "pub mod id;\nuse a::Private;\npub use a::b::{One, Two};\n#[cfg(x)]\npub use c::{\n    Three,\n    d::Four,\n};\npub use e::Five as Six;\n";
+    assert_eq!(names_at_the_root(root), ["One", "Two", "Three", "Four", "Six"]);
+}
+
+/// What a crate's root re-exports, by the names that its users write. The documentation shows nothing of what is hidden, which comes last.
+fn names_at_the_root(root: &str) -> Vec<&str> {
+    let root = root.split("\n#[doc(hidden)]").next().unwrap_or_default();
+    let uses = root.split("\npub use ").skip(1).map(|rest| rest.split(';').next().unwrap_or_default());
+    let entries = uses.flat_map(|tree| tree.split(['{', '}', ',']));
+    let names = entries.filter_map(|entry| words(entry).last().filter(|_| !entry.trim_end().ends_with("::")));
+    names.collect()
 }
 
 /// Unit tests come last in a file, and are part of no interface.

@@ -1,6 +1,6 @@
 //! Cookies with every attribute kept, and a jar that behaves as RFC 6265 asks, except that it ignores `Secure`.
 
-use tenant_auth_core::{Config, SameSite};
+use tenant_auth_core::{Config, config::SameSite};
 
 /// A cookie as a response sets it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,8 +13,9 @@ use std::{
 
 use async_trait::async_trait;
 use tenant_auth_core::{
-    Error, Password, StoredPassword,
+    Error,
     ports::{Argon2Hasher, Argon2Params, PasswordHasher, Resolver, Verdict},
+    secret::{Password, StoredPassword},
 };
 use tokio::sync::Notify;
 

@@ -1,6 +1,9 @@
 //! One organization of the running service, and the people in it.
 
-use tenant_auth_core::{NewApiKey, Role, Scope, Status};
+use tenant_auth_core::{
+    backend::NewApiKey,
+    model::{Role, Scope, Status},
+};
 
 use crate::{
     App, Caller,

@@ -9,8 +9,12 @@ use std::{
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
 use tempfile::TempDir;
 use tenant_auth_core::{
-    MasterKeys, NewApiKey, NewOrganization, NewUser, Password, Postgres, Role, Scope, Sqlite, TenantAuth,
+    MasterKeys, Postgres, Sqlite, TenantAuth,
+    backend::NewApiKey,
+    model::{Role, Scope},
+    operator::{NewOrganization, NewUser},
     ports::{Clock, MockClock},
+    secret::Password,
 };
 
 use crate::{Engine, PASSWORD, PUBLIC_URL, Setup, caller::Person, postgres::Cluster, scratch};

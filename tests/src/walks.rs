@@ -3,7 +3,11 @@
 
 use std::{path::Path, process::Command};
 
-use tenant_auth_core::{Config, MasterKeys, Role, Scope, Sqlite, TenantAuth, testing::TestAuth};
+use tenant_auth_core::{
+    Config, MasterKeys, Sqlite, TenantAuth,
+    model::{Role, Scope},
+    testing::TestAuth,
+};
 
 use crate::{Adapter, Caller, PASSWORD, Process, Response, caller::Person, server::Server, template};
 

@@ -1,6 +1,6 @@
 //! The demo organization, and how its admin comes in.
 
-use tenant_auth_core::{Error, NewOrganization, TenantAuth};
+use tenant_auth_core::{Error, TenantAuth, operator::NewOrganization};
 
 use crate::Outcome;
 

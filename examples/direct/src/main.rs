@@ -7,8 +7,12 @@ use std::sync::Arc;
 
 use mailbox::Mailbox;
 use tenant_auth_core::{
-    Client, Config, Credentials, Email, Login, MasterKeys, NewOrganization, NewUser, Opened, Plan, Registration, Role, Slug,
-    Sqlite, Tenant, TenantAuth, Verification,
+    Client, Config, Credentials, Login, MasterKeys, Sqlite, Tenant, TenantAuth, Verification,
+    account::Opened,
+    model::Role,
+    operator::{NewOrganization, NewUser},
+    org::Registration,
+    value::{Email, Plan, Slug},
 };
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;

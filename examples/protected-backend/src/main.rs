@@ -8,8 +8,8 @@ use std::net::{SocketAddr, TcpListener};
 
 use clap::{Parser, ValueEnum};
 use tenant_auth_core::{
-    Error, Principal, RemoteVerifier,
-    http::{Gate, OrganizationFrom},
+    Error, Principal,
+    http::{Gate, OrganizationFrom, RemoteVerifier},
 };
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;

@@ -2,7 +2,7 @@
 
 mod email;
 mod first_proof;
-mod login;
+pub(crate) mod login;
 mod logout;
 mod password;
 mod password_rules;
@@ -15,7 +15,8 @@ mod verify_two_factor;
 
 pub use email::{AddressProof, NewEmail};
 pub(crate) use first_proof::hand_over;
-pub use login::{Credentials, Login, Opened};
+pub(crate) use login::Login;
+pub use login::Opened;
 pub use logout::Leaving;
 pub use password::NewPassword;
 pub(crate) use password_rules::check_password;
@@ -25,3 +26,5 @@ pub(crate) use sessions::{Ending, Entrant, Opening, end_all_others, tell_ended, 
 use sessions::{open_session, wait_for_second_factor};
 pub use two_factor::{RecoveryCodes, SecondFactorSetup, SecondFactorStatus};
 pub use verify_two_factor::WaitingLogin;
+
+pub use crate::token::PartialToken;

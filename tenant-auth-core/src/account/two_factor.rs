@@ -15,7 +15,7 @@ use crate::{
     mail::{self, Letter},
     ports::Entropy,
     sealed::Place,
-    secret::{Digest, Password, Secret},
+    secret::{Digest, Password, RecoveryCodeKind, Secret, TotpKind},
     store::Tx,
     time::Timestamp,
     value::Email,
@@ -43,17 +43,9 @@ pub struct SecondFactorSetup {
     pub qr_svg: Secret<TotpKind>,
 }
 
-/// The secret of a second factor.
-#[derive(Debug)]
-pub enum TotpKind {}
-
 /// Ten single-use codes for the day the authenticator is lost; shown once.
 #[derive(Debug)]
 pub struct RecoveryCodes(pub Vec<Secret<RecoveryCodeKind>>);
-
-/// A recovery code.
-#[derive(Debug)]
-pub enum RecoveryCodeKind {}
 
 const RECOVERY_CODES: usize = 10;
 /// Four groups of seven base-32 characters: 140 random bits.

@@ -3,12 +3,11 @@
 mod api_keys;
 mod key_uses;
 mod users;
-mod verify;
+pub(crate) mod verify;
 
 pub use api_keys::{CreatedApiKey, NewApiKey};
 pub(crate) use api_keys::{KeyMaker, create_key};
 pub(crate) use key_uses::KeyUses;
 pub(crate) use verify::PresentedKey;
 #[cfg(feature = "http")]
-pub(crate) use verify::TokenQuery;
-pub use verify::Verification;
+pub(crate) use verify::{TokenQuery, Verification};

@@ -2,53 +2,15 @@
 //! that could not work or would not be safe.
 
 mod check;
+pub(crate) mod deployment;
 mod error;
 mod groups;
 #[cfg(test)]
 mod tests;
 
-use std::time::Duration;
-
-use url::Url;
-
+pub(crate) use deployment::Config;
 pub use error::{ConfigError, Setting, SetupError};
 pub use groups::{Browser, LoginLimits, MailLinks, Network, Organizations, Passwords, Sessions, Webhooks};
-
-/// The settings of one deployment. Start from [`Config::new`] and change what differs.
-///
-/// ```
-/// use std::time::Duration;
-/// use tenant_auth_core::Config;
-///
-/// let mut config = Config::new("https://auth.example.com".parse()?);
-/// config.sessions.ttl = Duration::from_secs(12 * 60 * 60);
-/// config.passwords.min_score = 3;
-/// config.check()?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Config {
-    /// Where people and browsers reach the service, without `/api/v1`; also the issuer (`iss`) of its tokens. An https URL
-    /// (http for loopback) without query and fragment.
-    pub public_url: Url,
-    /// Lifetimes of sessions and tokens.
-    pub sessions: Sessions,
-    /// Rate limits of logins.
-    pub login: LoginLimits,
-    /// Rules and hashing of passwords.
-    pub passwords: Passwords,
-    /// What an organization may have, and whose members are operators.
-    pub organizations: Organizations,
-    /// Where deliveries may go, and their retries.
-    pub webhooks: Webhooks,
-    /// Where the links in mails lead.
-    pub mail_links: MailLinks,
-    /// Cookies, origins and tokens of browsers.
-    pub browser: Browser,
-    /// Proxies in front of the service.
-    pub network: Network,
-}
 
 /// The `SameSite` attribute of the session cookies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -80,58 +42,4 @@ pub(crate) enum LinkedPage {
     Reset,
     Verify,
     ChangeEmail,
-}
-
-impl Config {
-    /// The defaults for a service reached at `public_url`.
-    pub fn new(public_url: Url) -> Self {
-        Self {
-            public_url,
-            sessions: Sessions::default(),
-            login: LoginLimits::default(),
-            passwords: Passwords::default(),
-            organizations: Organizations::default(),
-            webhooks: Webhooks::default(),
-            mail_links: MailLinks::default(),
-            browser: Browser::default(),
-            network: Network::default(),
-        }
-    }
-
-    /// The issuer: the public URL without a trailing slash.
-    pub(crate) fn issuer(&self) -> &str {
-        self.public_url.as_str().trim_end_matches('/')
-    }
-
-    /// The path under which every route lies, such as `/api/v1`.
-    #[cfg(feature = "http")]
-    pub(crate) fn base_path(&self) -> String {
-        format!("{}/api/v1", self.public_path())
-    }
-
-    /// The path of the public URL without a trailing slash; empty for most.
-    #[cfg(feature = "http")]
-    pub(crate) fn public_path(&self) -> &str {
-        self.public_url.path().trim_end_matches('/')
-    }
-
-    /// How long a generation's tokens are good for something: the longer-lived of the two.
-    pub(crate) fn generation_ttl(&self) -> Duration {
-        self.sessions.refresh_token_ttl.max(self.sessions.access_token_ttl)
-    }
-
-    /// The link for a mail. Links come from the settings alone, never from a request.
-    pub(crate) fn link(&self, page: LinkedPage, slug: &str, token: &str) -> String {
-        let (template, path) = match page {
-            LinkedPage::Invite => (&self.mail_links.invite, "invite"),
-            LinkedPage::Reset => (&self.mail_links.reset, "reset"),
-            LinkedPage::Verify => (&self.mail_links.verify, "verify"),
-            LinkedPage::ChangeEmail => (&self.mail_links.change_email, "change-email"),
-        };
-        match template {
-            Some(template) => template.replace("{slug}", slug).replace("{token}", token),
-            // A fragment never reaches a server's log.
-            None => format!("{}/{path}#org={slug}&token={token}", self.issuer()),
-        }
-    }
 }

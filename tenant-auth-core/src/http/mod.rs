@@ -38,7 +38,7 @@ pub use cookies::CookieStyle;
 pub use error_code::ErrorCode;
 #[cfg(feature = "testing")]
 pub use gate::TestVerifier;
-pub use gate::{Admission, Gate, OrganizationFrom, Refused, Renewed, Verifier, Visitor};
+pub use gate::{Admission, Gate, OrganizationFrom, Refused, Renewed, RequestReader, Verifier, Visitor};
 #[cfg(feature = "remote")]
 pub use gate::{RemoteSetupError, RemoteVerifier};
 #[cfg(feature = "panel")]

@@ -156,9 +156,9 @@ pub struct Session {
     /// Whose it is.
     pub user_id: UserId,
     /// The user's epoch it was opened in; another epoch ends it.
-    pub user_epoch: i64,
+    pub(crate) user_epoch: i64,
     /// The generation of its live tokens.
-    pub generation: i64,
+    pub(crate) generation: i64,
     /// How the person proved who they are.
     pub amr: Vec<AuthMethod>,
     /// When they did.

@@ -52,7 +52,7 @@ pub struct SignedHeaders<'a> {
 ///
 /// ```
 /// use std::time::Duration;
-/// use tenant_auth_core::{SignatureError, SignedHeaders, SigningSecret, Timestamp, verify_webhook};
+/// use tenant_auth_core::{Timestamp, webhooks::{SignatureError, SignedHeaders, SigningSecret, verify_webhook}};
 ///
 /// # fn main() -> Result<(), SignatureError> {
 /// let secret = SigningSecret::parse("whs_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")?;

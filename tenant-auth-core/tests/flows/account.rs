@@ -3,8 +3,12 @@
 use std::time::Duration;
 
 use tenant_auth_core::{
-    AddressProof, Client, Email, Error, NewEmail, NewPassword, Password, Profile, ProfileUpdate,
+    Client, Error,
+    account::{AddressProof, NewEmail, NewPassword, ProfileUpdate},
+    model::Profile,
+    secret::Password,
     testing::{PASSWORD, TestAuth},
+    value::Email,
 };
 
 use crate::{credentials, value};

@@ -3,8 +3,11 @@
 use std::time::Duration;
 
 use tenant_auth_core::{
-    ApiKeyText, Error, NewApiKey, Scope, Verification,
+    Error, Verification,
+    backend::NewApiKey,
+    model::Scope,
     scope::MembersRead,
+    secret::ApiKeyText,
     testing::{SLUG, TestAuth},
 };
 

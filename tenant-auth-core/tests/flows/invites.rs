@@ -1,8 +1,11 @@
 //! Invites: made, looked at, accepted once, resent, withdrawn.
 
 use tenant_auth_core::{
-    Client, Email, Error, Login, Registration, Role,
+    Client, Error, Login,
+    model::Role,
+    org::Registration,
     testing::{PASSWORD, TestAuth},
+    value::Email,
 };
 
 use crate::value;

@@ -14,7 +14,7 @@ mod webhooks;
 
 use std::net::IpAddr;
 
-use tenant_auth_core::{Client, Credentials, Password, testing::TestPerson};
+use tenant_auth_core::{Client, Credentials, secret::Password, testing::TestPerson};
 
 /// The credentials of a login, from an address.
 fn credentials(person: &TestPerson, password: &str) -> Credentials {

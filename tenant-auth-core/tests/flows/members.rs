@@ -1,6 +1,10 @@
 //! Members: roles, suspension, removal, and the last org_admin.
 
-use tenant_auth_core::{Error, Page, Role, Status, Verification, testing::TestAuth};
+use tenant_auth_core::{
+    Error, Page, Verification,
+    model::{Role, Status},
+    testing::TestAuth,
+};
 
 #[tokio::test]
 async fn a_role_counts_from_the_next_request() {

@@ -1,7 +1,9 @@
 //! The operator: organizations, appointments, and help for accounts.
 
 use tenant_auth_core::{
-    Error, Login, NewOrganization, Status,
+    Error, Login,
+    model::Status,
+    operator::NewOrganization,
     testing::{PASSWORD, SLUG, TestAuth},
 };
 

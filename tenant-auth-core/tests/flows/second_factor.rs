@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use tenant_auth_core::{
-    Error, Login, Member, PartialToken, RecoveryCodes, SecondFactorSetup,
+    Error, Login, Member,
+    account::{PartialToken, RecoveryCodes, SecondFactorSetup},
     testing::{PASSWORD, TestAuth},
 };
 

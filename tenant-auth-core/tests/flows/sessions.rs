@@ -106,8 +106,11 @@ async fn ending_the_other_sessions_leaves_this_one() {
 async fn another_organization_knows_no_token_of_this_one() {
     let test = TestAuth::new().await;
     let tokens = test.login(&test.member).await;
-    let other =
-        tenant_auth_core::NewOrganization::new(crate::value("Umbra"), crate::value("umbra"), crate::value("first@umbra.example"));
+    let other = tenant_auth_core::operator::NewOrganization::new(
+        crate::value("Umbra"),
+        crate::value("umbra"),
+        crate::value("first@umbra.example"),
+    );
     test.auth.operator().create_organization(other).await.expect("the slug is free");
     let umbra = test.auth.tenant(&crate::value("umbra")).await.expect("it exists");
     assert!(matches!(umbra.authenticate(tokens.access.expose()).await, Err(Error::WrongOrganization)));

@@ -8,9 +8,11 @@ use std::{
 };
 
 use tenant_auth_core::{
-    Description, EventSelection, NewWebhook, Role,
     http::{Admission, Body, Gate, Refused, Service, Visitor},
+    model::{EventSelection, Role},
     testing::{PASSWORD, TestAuth},
+    value::Description,
+    webhooks::NewWebhook,
 };
 use tracing::{
     Instrument, Span, Subscriber,

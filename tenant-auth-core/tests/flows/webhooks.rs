@@ -3,10 +3,12 @@
 use std::{net::Ipv4Addr, time::Duration};
 
 use tenant_auth_core::{
-    CreatedWebhook, DeliveryStatus, Description, Error, EventSelection, NewWebhook, OrgAdmin, Page, Role, SignedHeaders,
+    Error, OrgAdmin, Page,
+    model::{DeliveryStatus, EventSelection, Role},
     ports::{Clock, SendError, WebhookRequest},
     testing::TestAuth,
-    verify_webhook,
+    value::Description,
+    webhooks::{CreatedWebhook, NewWebhook, SignedHeaders, verify_webhook},
 };
 
 use crate::value;

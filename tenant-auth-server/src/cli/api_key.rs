@@ -2,7 +2,11 @@
 
 use clap::{Args, Subcommand};
 use serde_json::json;
-use tenant_auth_core::{DisplayName, NewApiKey, Scope, Slug};
+use tenant_auth_core::{
+    backend::NewApiKey,
+    model::Scope,
+    value::{DisplayName, Slug},
+};
 
 use super::{Links, operator, report::Format, word};
 use crate::{failure::Failure, settings::Input};

@@ -15,7 +15,7 @@ mod user;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-use tenant_auth_core::Operator;
+use tenant_auth_core::operator::Operator;
 
 use crate::{
     dev,

@@ -3,7 +3,7 @@
 
 use clap::{Args, Subcommand};
 use serde_json::json;
-use tenant_auth_core::{Email, Error};
+use tenant_auth_core::{Error, value::Email};
 
 use super::{Links, operator, report::Format};
 use crate::{

@@ -2,7 +2,11 @@
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
-use tenant_auth_core::{AppUrl, DisplayName, Email, InviteSummary, Invited, NewOrganization, Organization, Plan, Slug, Status};
+use tenant_auth_core::{
+    model::{InviteSummary, Organization, Status},
+    operator::{Invited, NewOrganization},
+    value::{AppUrl, DisplayName, Email, Plan, Slug},
+};
 
 use super::{Links, operator, report::Format};
 use crate::{failure::Failure, settings::Input};

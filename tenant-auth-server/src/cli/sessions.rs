@@ -2,7 +2,10 @@
 
 use clap::{Args, Subcommand};
 use serde_json::json;
-use tenant_auth_core::{Email, SessionsOf, Slug};
+use tenant_auth_core::{
+    operator::SessionsOf,
+    value::{Email, Slug},
+};
 
 use super::{Links, operator, report::Format};
 use crate::{failure::Failure, settings::Input};

@@ -7,7 +7,12 @@ use std::io::{BufRead, IsTerminal, Read, Write};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use serde_json::json;
-use tenant_auth_core::{DisplayName, Email, Membership, NewUser, Password, Role, Slug, User};
+use tenant_auth_core::{
+    model::{Membership, Role, User},
+    operator::NewUser,
+    secret::Password,
+    value::{DisplayName, Email, Slug},
+};
 
 use super::{Links, operator, report::Format, word};
 use crate::{failure::Failure, settings::Input};

@@ -4,8 +4,13 @@
 use std::sync::Arc;
 
 use tenant_auth_core::{
-    Client, Config, DisplayName, Email, Error, LinkToken, MasterKeys, NewApiKey, NewOrganization, Password, Plan, Registration,
-    Rejected, Slug, Sqlite, Store, TenantAuth, ports::OsEntropy,
+    Client, Config, Error, MasterKeys, Sqlite, Store, TenantAuth,
+    backend::NewApiKey,
+    operator::NewOrganization,
+    org::Registration,
+    ports::OsEntropy,
+    secret::{LinkToken, Password},
+    value::{DisplayName, Email, Plan, Rejected, Slug},
 };
 
 use super::{

@@ -10,7 +10,7 @@ mod walkthrough;
 use std::{io::Write, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use clap::Args;
-use tenant_auth_core::{Config, Origin};
+use tenant_auth_core::{Config, value::Origin};
 use url::Url;
 
 use crate::{

@@ -7,7 +7,10 @@ use std::{
 };
 
 use ipnet::IpNet;
-use tenant_auth_core::{Origin, Slug, ports::Argon2Params};
+use tenant_auth_core::{
+    ports::Argon2Params,
+    value::{Origin, Slug},
+};
 use tracing_subscriber::EnvFilter;
 use url::{Host, Url};
 

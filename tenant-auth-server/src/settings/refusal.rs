@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use tenant_auth_core::ConfigError;
+use tenant_auth_core::config::ConfigError;
 
 use super::{row::Row, table};
 

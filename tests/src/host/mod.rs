@@ -8,7 +8,7 @@ mod scripted;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 
 pub use scripted::ScriptedServer;
-use tenant_auth_core::{Backend, Member, OrgAdmin, Principal, Scope, Tenant, TenantAuth, http::Gate};
+use tenant_auth_core::{Backend, Member, OrgAdmin, Principal, Tenant, TenantAuth, http::Gate, model::Scope};
 
 use crate::{Adapter, App, server::Running};
 

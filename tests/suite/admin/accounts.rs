@@ -3,7 +3,7 @@
 
 use serde_json::json;
 use tenant_auth_conformance::{App, Caller, PASSWORD, scenarios};
-use tenant_auth_core::{Email, Error, NewUser, Password, Role};
+use tenant_auth_core::{Error, model::Role, operator::NewUser, secret::Password, value::Email};
 
 use crate::suite::support::{
     account::{expect_no_link, guard, in_both, mailed_token},

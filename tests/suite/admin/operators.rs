@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, Caller, PASSWORD, Request, routes, scenarios};
-use tenant_auth_core::Email;
+use tenant_auth_core::value::Email;
 
 use crate::suite::support::{
     account::in_both,

@@ -201,7 +201,7 @@ async fn the_operators_own_organization_is_not_suspended(app: &App) {
     refused.expect_error(400, "operator_organization");
     assert_eq!(ada.get("/org").await.expect_ok()["org"]["name"], "Acme Rockets", "all of it or nothing");
     let slug = "acme".parse().expect("a slug");
-    let by_command = app.auth.operator().set_organization_status(&slug, tenant_auth_core::Status::Suspended).await;
+    let by_command = app.auth.operator().set_organization_status(&slug, tenant_auth_core::model::Status::Suspended).await;
     assert!(by_command.is_err_and(|error| error.to_string().contains("locked out")));
     ada.patch("/admin/organizations/acme", json!({ "name": "Acme Operations", "status": "active" })).await.expect(200);
     assert_eq!(ada.get("/org").await.expect_ok()["org"]["name"], "Acme Operations");

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 use tenant_auth_conformance::{App, PASSWORD, scenarios};
-use tenant_auth_core::{NewApiKey, Scope, ports::Message};
+use tenant_auth_core::{backend::NewApiKey, model::Scope, ports::Message};
 
 use crate::suite::support::{
     account::{NEW, expect_no_link, guard},

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use serde_json::json;
 use tenant_auth_conformance::{App, Caller, scenarios};
-use tenant_auth_core::{EventSelection, NewWebhook, ports::RecordingSender};
+use tenant_auth_core::{model::EventSelection, ports::RecordingSender, webhooks::NewWebhook};
 
 use crate::suite::support::hooks::{Hook, RECEIVER, answer, event_in, header, is_signed_with, run_sql, ticking, until_sent};
 

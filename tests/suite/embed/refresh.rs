@@ -2,7 +2,7 @@
 //! a deployed one: the same sentences are true of both. And who may send a session's cookies along at all (CSRF).
 
 use tenant_auth_conformance::{App, Caller, Host, scenarios, together};
-use tenant_auth_core::{RemoteVerifier, http::Gate};
+use tenant_auth_core::http::{Gate, RemoteVerifier};
 
 use crate::suite::embed::gate::{Refuses, expect_cookies_kept};
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::json;
 use tenant_auth_conformance::{App, Caller, Host, ScriptedServer, scenarios};
 use tenant_auth_core::{
-    RemoteVerifier, SignedToken,
-    http::{Gate, Verifier},
+    http::{Gate, RemoteVerifier, Verifier},
+    secret::SignedToken,
 };
 
 use crate::suite::embed::{

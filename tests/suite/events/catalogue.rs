@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use tenant_auth_conformance::{App, logs, routes, scenarios};
-use tenant_auth_core::EventKind;
+use tenant_auth_core::model::EventKind;
 
 use crate::suite::support::{
     busy_day::BusyDay,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, Caller, id_of, scenarios, together};
-use tenant_auth_core::{NewApiKey, Scope};
+use tenant_auth_core::{backend::NewApiKey, model::Scope};
 
 use crate::suite::support::{
     hooks::Hook,

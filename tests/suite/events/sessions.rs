@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, Caller, PASSWORD, id_of, scenarios, shape};
-use tenant_auth_core::SessionsOf;
+use tenant_auth_core::operator::SessionsOf;
 
 use crate::suite::support::{
     account::{NEW, guard, in_both, mailed_token},

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use tenant_auth_conformance::{App, Caller, Response, scenarios, shape};
-use tenant_auth_core::{SameSite, TokensInBody};
+use tenant_auth_core::config::{SameSite, TokensInBody};
 
 scenarios![
     a_login_sets_exactly_two_cookies_with_the_exact_attributes,

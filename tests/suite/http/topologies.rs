@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, Caller, PUBLIC_URL, Request, scenarios};
-use tenant_auth_core::Scope;
+use tenant_auth_core::model::Scope;
 
 scenarios![a_frontend_on_the_same_origin, a_frontend_on_a_sibling_subdomain, a_backend_for_the_frontend];
 

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, Caller, PASSWORD, scenarios};
-use tenant_auth_core::Scope;
+use tenant_auth_core::model::Scope;
 
 use crate::suite::support::authenticator::{SecondFactor, guarded_member};
 

@@ -2,7 +2,7 @@
 //! organization's. Globex is the tenant that means no good.
 
 use tenant_auth_conformance::{App, Caller, PASSWORD, scenarios};
-use tenant_auth_core::Scope;
+use tenant_auth_core::model::Scope;
 
 use crate::suite::{
     limits::addresses::{at, behind_proxy},

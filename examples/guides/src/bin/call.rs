@@ -1,7 +1,8 @@
 use std::env::var;
 
 use tenant_auth_core::{
-    Client, Config, Error, Login, MasterKeys, NewOrganization, Registration, Sqlite, Status, Tenant, TenantAuth,
+    Client, Config, Error, Login, MasterKeys, Sqlite, Tenant, TenantAuth, model::Status, operator::NewOrganization,
+    org::Registration,
 };
 
 /// Your route, whatever carries it: HTTP of any kind, gRPC, a queue.

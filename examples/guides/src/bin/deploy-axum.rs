@@ -2,7 +2,10 @@ use std::{env::var, error::Error};
 
 use axum::{Router, routing::get};
 use tenant_auth_axum::{Auth, guard};
-use tenant_auth_core::{Principal, RemoteVerifier, http::Gate};
+use tenant_auth_core::{
+    Principal,
+    http::{Gate, RemoteVerifier},
+};
 
 async fn reports(Auth(principal): Auth<Principal>) -> String {
     format!("Reports for {}\n", principal.user.name)

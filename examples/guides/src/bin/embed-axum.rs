@@ -2,7 +2,7 @@ use std::{env::var, error::Error, net::SocketAddr};
 
 use axum::{Router, routing::get};
 use tenant_auth_axum::{Auth, guard};
-use tenant_auth_core::{Config, MasterKeys, Member, NewOrganization, Sqlite, TenantAuth, http::Gate};
+use tenant_auth_core::{Config, MasterKeys, Member, Sqlite, TenantAuth, http::Gate, operator::NewOrganization};
 
 async fn reports(Auth(member): Auth<Member>) -> String {
     format!("Reports for {}\n", member.user().name)

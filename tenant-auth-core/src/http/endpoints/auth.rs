@@ -10,7 +10,7 @@ use utoipa::{
 
 use super::{BodyTokens, Guest, Leaver, Refresher};
 use crate::{
-    account::{Credentials, Login, Opened},
+    account::{Login, Opened, login::Credentials},
     error::Error,
     http::{
         answer::{Message, Outcome, Reply, done},

@@ -22,7 +22,7 @@ use bytes::Bytes;
 use ipnet::IpNet;
 use tokio::runtime::Handle;
 
-pub use organization::OrganizationFrom;
+pub use organization::{OrganizationFrom, RequestReader};
 pub use refused::Refused;
 #[cfg(feature = "remote")]
 pub use remote::{RemoteSetupError, RemoteVerifier};
@@ -66,7 +66,7 @@ struct Parts {
 }
 
 impl Gate {
-    /// A gate that asks this verifier: a [`TenantAuth`](crate::TenantAuth), a [`RemoteVerifier`](crate::RemoteVerifier), or your
+    /// A gate that asks this verifier: a [`TenantAuth`](crate::TenantAuth), a [`RemoteVerifier`](crate::http::RemoteVerifier), or your
     /// own. Make it on the runtime that lives as long as the host does.
     pub fn new(verifier: impl Verifier + 'static) -> Self {
         let service = verifier.service();

@@ -24,7 +24,7 @@ use crate::{
 /// Knows whom it is told. Nothing is refreshed, and whoever is not known has no session.
 ///
 /// ```
-/// use tenant_auth_core::{Principal, Role, http::{Gate, TestVerifier}};
+/// use tenant_auth_core::{Principal, http::{Gate, TestVerifier}, model::Role};
 ///
 /// let verifier = TestVerifier::default();
 /// verifier.knows("ada-token", Principal::sample("acme", Role::OrgAdmin)); // Authorization: Bearer ada-token

@@ -1,5 +1,5 @@
 //! Verifiers: the gate asks a [`Verifier`] two questions, whose token this is and what the next tokens are. The service in this
-//! process, a deployed one ([`RemoteVerifier`](crate::RemoteVerifier)) and a test's double implement it alike.
+//! process, a deployed one ([`RemoteVerifier`](crate::http::RemoteVerifier)) and a test's double implement it alike.
 
 use std::{fmt, net::IpAddr, sync::Arc};
 

@@ -1,6 +1,6 @@
 //! Settings of how the service is reached: its address, the proxies in front, and browsers.
 
-use tenant_auth_core::{SameSite, TokensInBody, config::Setting};
+use tenant_auth_core::config::{SameSite, Setting, TokensInBody};
 
 use super::{Group, Part};
 use crate::settings::{

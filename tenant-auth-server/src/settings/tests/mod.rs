@@ -4,7 +4,10 @@ mod shown;
 
 use std::{collections::BTreeMap, io, path::Path, time::Duration};
 
-use tenant_auth_core::{MasterKeys, SameSite, TokensInBody, config::Setting};
+use tenant_auth_core::{
+    MasterKeys,
+    config::{SameSite, Setting, TokensInBody},
+};
 
 use super::{row::Default, *};
 

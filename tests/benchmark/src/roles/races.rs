@@ -5,8 +5,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tenant_auth_core::{
-    Client, Credentials, Login, MasterKeys, Member, NewOrganization, NewUser, Page, Plan, Role, Store, StoredPassword, Tenant,
-    TenantAuth, UserId,
+    Client, Credentials, Login, MasterKeys, Member, Page, Store, Tenant, TenantAuth,
+    id::UserId,
+    model::Role,
+    operator::{NewOrganization, NewUser},
+    secret::StoredPassword,
+    value::Plan,
 };
 use tokio::sync::Barrier;
 

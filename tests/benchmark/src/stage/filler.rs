@@ -2,7 +2,12 @@
 //! and are spread over those weeks; what the load asks for lies anywhere among them.
 
 use rand::{RngExt, rngs::StdRng};
-use tenant_auth_core::{Id, MembershipId, OrgId, SessionId, StoredPassword, Timestamp, UserId, ports::OsEntropy};
+use tenant_auth_core::{
+    Timestamp,
+    id::{Id, MembershipId, OrgId, SessionId, UserId},
+    ports::OsEntropy,
+    secret::StoredPassword,
+};
 
 use super::{Engine, database::Raw};
 use crate::Failure;

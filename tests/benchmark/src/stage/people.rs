@@ -4,8 +4,13 @@ use std::{sync::Arc, time::Duration};
 
 use rand::{SeedableRng, rngs::StdRng, seq::index};
 use tenant_auth_core::{
-    Client, Credentials, Login, MasterKeys, NewApiKey, NewOrganization, OrgId, Plan, Store, StoredPassword, Tenant, TenantAuth,
+    Client, Credentials, Login, MasterKeys, Store, Tenant, TenantAuth,
+    backend::NewApiKey,
+    id::OrgId,
+    operator::NewOrganization,
     ports::{Argon2Hasher, Argon2Params, Clock, PasswordHasher},
+    secret::StoredPassword,
+    value::Plan,
 };
 
 use super::{

@@ -9,8 +9,9 @@ use std::sync::{
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use tenant_auth_core::{
-    Config, Error, MasterKeys, Password, Store, StoredPassword, TenantAuth, Timestamp,
+    Config, Error, MasterKeys, Store, TenantAuth, Timestamp,
     ports::{Clock, MailError, Mailer, Message, PasswordHasher, SystemClock, Verdict},
+    secret::{Password, StoredPassword},
 };
 
 use crate::Failure;

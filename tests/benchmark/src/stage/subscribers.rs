@@ -4,8 +4,13 @@
 use std::sync::Arc;
 
 use tenant_auth_core::{
-    Client, Credentials, EventSelection, Login, MasterKeys, NewOrganization, NewUser, NewWebhook, Plan, Role, Store,
-    StoredPassword, TenantAuth, UserId,
+    Client, Credentials, Login, MasterKeys, Store, TenantAuth,
+    id::UserId,
+    model::{EventSelection, Role},
+    operator::{NewOrganization, NewUser},
+    secret::StoredPassword,
+    value::Plan,
+    webhooks::NewWebhook,
 };
 
 use super::{

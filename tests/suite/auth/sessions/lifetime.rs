@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use tenant_auth_conformance::{App, Caller, PASSWORD, scenarios};
-use tenant_auth_core::SessionsOf;
+use tenant_auth_core::operator::SessionsOf;
 use tokio::{io::AsyncWriteExt, net::TcpStream};
 
 scenarios![

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, id_of, scenarios, shape};
-use tenant_auth_core::Scope;
+use tenant_auth_core::model::Scope;
 
 scenarios![
     a_key_is_shown_once,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, id_of, scenarios};
-use tenant_auth_core::EventKind;
+use tenant_auth_core::model::EventKind;
 
 use crate::suite::support::hooks::{Hook, RECEIVER, hooking, webhooks};
 

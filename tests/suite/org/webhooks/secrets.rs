@@ -5,7 +5,11 @@ use std::time::Duration;
 
 use serde_json::json;
 use tenant_auth_conformance::{App, id_of, scenarios};
-use tenant_auth_core::{MasterKeys, SignatureError, SignedHeaders, SigningSecret, ports::Clock, verify_webhook};
+use tenant_auth_core::{
+    MasterKeys,
+    ports::Clock,
+    webhooks::{SignatureError, SignedHeaders, SigningSecret, verify_webhook},
+};
 
 use crate::suite::support::hooks::{Hook, RECEIVER, answer, event_in, header, is_signed_with, signatures};
 

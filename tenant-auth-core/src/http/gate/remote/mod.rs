@@ -29,7 +29,7 @@ const CONNECTING: Duration = Duration::from_secs(2);
 ///
 /// ```no_run
 /// # fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// use tenant_auth_core::{RemoteVerifier, http::Gate};
+/// use tenant_auth_core::http::{Gate, RemoteVerifier};
 ///
 /// let remote = RemoteVerifier::new("https://auth.example.com")?.key("acme", std::env::var("API_KEY")?)?;
 /// let gate = Gate::new(remote);
