@@ -30,7 +30,8 @@ fn once_the_database_is_up(address: &str) -> (u16, String) {
 
 #[test]
 fn metrics_are_told_on_a_listener_of_their_own() {
-    let mut server = Running::start(&Program::new().with("METRICS_LISTEN", "127.0.0.1:0"), &["serve"]);
+    let program = Program::new().with("METRICS_LISTEN", "127.0.0.1:0");
+    let mut server = Running::start(&program, &["serve"]);
     let address = metrics_address(&server);
     server.get("/api/v1/nowhere");
     let (status, text) = once_the_database_is_up(&address);
@@ -67,6 +68,7 @@ fn a_metrics_port_in_use_is_named() {
 
 #[test]
 fn none_is_no_listener() {
-    let server = Running::start(&Program::new(), &["serve"]);
+    let program = Program::new();
+    let server = Running::start(&program, &["serve"]);
     assert!(!server.printed.contains("metrics"), "{}", server.printed);
 }

@@ -24,7 +24,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Starts the program and waits until it says where it listens.
+    /// Starts the program and waits until it says where it listens. The program must outlive it: its directory holds the database.
     pub(crate) fn start(program: &Program, arguments: &[&str]) -> Self {
         let log = program.path().join("stderr.log");
         Self::with_log(program, arguments, File::create(log).expect("the log can be written"))

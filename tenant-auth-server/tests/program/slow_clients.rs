@@ -114,7 +114,8 @@ fn answers_in(text: &[u8]) -> usize {
 
 #[test]
 fn a_client_that_closes_its_half_is_answered() {
-    let server = Running::start(&Program::new(), &["serve"]);
+    let program = Program::new();
+    let server = Running::start(&program, &["serve"]);
     // From memory, from the keys, and after a look into the database.
     for (path, expected) in [("/health/live", 200), ("/api/v1/.well-known/jwks.json", 200), ("/api/v1/org", 404)].repeat(20) {
         let mut stream = server.connect();
