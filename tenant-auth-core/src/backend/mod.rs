@@ -8,6 +8,5 @@ pub(crate) mod verify;
 pub use api_keys::{CreatedApiKey, NewApiKey};
 pub(crate) use api_keys::{KeyMaker, create_key};
 pub(crate) use key_uses::KeyUses;
-pub(crate) use verify::PresentedKey;
 #[cfg(feature = "http")]
-pub(crate) use verify::{TokenQuery, Verification};
+pub(crate) use verify::{PresentedKey, TokenQuery, Verification};
