@@ -1,6 +1,5 @@
-// The JSON API as functions. The session lives in cookies that no script sees; when the access token has run out, it is refreshed
-// once and the request sent again. Tabs take turns at that, and who waited first looks whether the tab before has done the work:
-// so none of them signs another out. Only `session_required` leads there, never a wrong password.
+// The JSON API as functions. An expired access token is refreshed once and the request sent again. Tabs take turns at refreshing,
+// so that no tab signs another out. Only `session_required` leads there, never a wrong password.
 
 import { API, currentSlug } from './store.js';
 

@@ -1,5 +1,4 @@
-// The panel: who is signed in and where, the way from view to view, and what happens when the session is lost. What somebody may
-// not do is not shown, and would be refused anyway.
+// The panel: the session, the way from view to view, and the end of the session. The service refuses what the panel hides.
 
 import { sheet } from './hosted.js';
 import { api, busy, button, fill, guest, h, hear, is, linkButton, notice, open, tell, whenSessionIsLost } from './kit.js';

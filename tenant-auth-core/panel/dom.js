@@ -1,5 +1,4 @@
-// Building pages out of elements. Text enters as text, attributes by name, and there is no other way in: nothing that somebody
-// typed can become markup.
+// Building pages out of elements. Text enters only as text, so that typed text never becomes markup.
 
 const SVG = 'http://www.w3.org/2000/svg';
 const PROPERTIES = new Set(['value', 'checked', 'disabled', 'hidden', 'selected', 'open', 'readOnly', 'required']);

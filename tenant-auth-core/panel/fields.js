@@ -1,4 +1,4 @@
-// Labelled inputs, each with a line below for its hint or its error, so that nothing moves; and those that many forms share.
+// Labelled inputs, each with a line for its hint or error, so that nothing moves.
 
 import { h, uid } from './dom.js';
 

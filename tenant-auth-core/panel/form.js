@@ -1,4 +1,4 @@
-// Forms. A refusal is shown at the field it names, else above the button, and takes nothing away that somebody typed.
+// Forms. A refusal is shown at its field, else above the button; typed values stay.
 
 import { ApiError } from './api.js';
 import { h } from './dom.js';

@@ -1,4 +1,4 @@
-// Times and devices as people say them: in the reader's own zone, with the exact moment one hover away.
+// Times and devices for people: in the reader's zone, the exact moment one hover away.
 
 import { h } from './dom.js';
 

@@ -1,5 +1,5 @@
-// Signing in, and where mailed links lead. A link's token comes in the fragment, is taken off the address at once, and is used only
-// when a button is pressed: whoever merely opens a link, such as a mail scanner, uses nothing up.
+// The sign-in page and the pages of mailed links. A link's token is taken off the address at once and used only when a button is
+// pressed: a mail scanner that opens the link uses nothing up.
 
 import { fill, h } from './dom.js';
 import { invite } from './hosted/invite.js';

@@ -1,5 +1,4 @@
-// Metadata is the customer's own JSON, and comes back exactly as it was sent: numbers beyond a double's precision included.
-// JavaScript's own parser would round them, so texts are walked here, judged by the API's rules, and kept as typed.
+// Metadata as typed. JavaScript's own parser would round big numbers, so the text is judged here by the API's rules and kept.
 
 const MOST_BYTES = 16 * 1024;
 const MOST_LEVELS = 32;

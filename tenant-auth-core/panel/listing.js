@@ -1,4 +1,4 @@
-// The API's lists, page by page. A search looks through what was loaded, and says so while there is more.
+// The API's lists, page by page. A search sees the loaded pages only, and says so.
 
 import { page } from './api.js';
 import { fill, h, icon } from './dom.js';

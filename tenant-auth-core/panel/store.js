@@ -1,5 +1,4 @@
-// What this browser remembers: which organizations somebody signed in to, and which one a tab is about. Never a token. Where
-// storage is switched off, everything works but the memory.
+// What this browser remembers: the organizations of earlier sign-ins and the tab's own. Never a token. Works without storage.
 
 // The API's path, by where this file came from: a public URL may have a path of its own.
 export const API = new URL('../api/v1', import.meta.url).pathname;

@@ -1,12 +1,10 @@
-// Links that prove an address or change it. A change needs a session; who has none signs in right here, and the link is not lost. A
-// proof needs one too, or the password.
+// Links that prove an address or change it. A change needs a session (sign-in happens in place); a proof a session or the password.
 
 import { api, fill, form, guest, h, is, linkButton, passwordField } from '../kit.js';
 import { signInForm } from './sign-in.js';
 
 const home = () => linkButton('Go to your account', './#/profile', 'primary');
 
-// The link says that the mail reached somebody; a session of the account or its password says that it reached its owner.
 export function verify(body, said, go) {
 	const submit = 'Verify this address';
 	const prove = async (rest) => go('Thank you', (await guest('POST', '/auth/verify-email', said.org, { token: said.token, ...rest })).message, home());

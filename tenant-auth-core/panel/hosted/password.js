@@ -1,4 +1,4 @@
-// A forgotten password: asking for a link, where everybody gets the same answer, and using it.
+// A forgotten password: asking for a link (the answer is always the same) and using it.
 
 import { emailField, fill, form, guest, h, linkButton, newPasswordField, slugField } from '../kit.js';
 import { currentSlug } from '../store.js';

@@ -1,4 +1,4 @@
-// API keys for the organization's backends. A key is shown once, when it is made; afterwards only how it begins and ends.
+// API keys of the organization's backends. A key is shown once; afterwards only its ends.
 
 import { addButton, ago, api, ask, askOverlap, badge, button, checkbox, confirm, day, empty, field, h, heading, listing, nameField, rowButton, showOnce } from '../kit.js';
 

@@ -1,4 +1,4 @@
-// One member, in a dialog. Metadata is judged by the API's rules before it is sent, and sent as it was typed, digit for digit.
+// One member, in a dialog. Metadata is judged by the API's rules and sent as typed.
 
 import { api, button, confirm, facts, field, form, h, moment, open, roleBadge, roleField, statusBadge, toast } from '../kit.js';
 import { compact, metadataProblem, pretty } from '../json.js';

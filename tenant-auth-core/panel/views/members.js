@@ -1,4 +1,4 @@
-// Who belongs to the organization. Everybody may see it; admins can open a member to manage it.
+// The organization's members, for every member; admins open one to manage it.
 
 import { addButton, day, h, heading, listing, roleBadge, rowButton, statusBadge } from '../kit.js';
 import { parseKeepingMetadata } from '../json.js';

@@ -1,4 +1,4 @@
-// A person's own name, texts and address. A new address counts only once the link mailed to it was used.
+// A person's own name, texts and address. A new address counts once its mailed link was used.
 
 import { api, ask, badge, busy, button, card, codeField, emailField, facts, field, form, h, heading, loading, nameField, notice, passwordField, toast } from '../kit.js';
 

@@ -1,4 +1,4 @@
-// Where somebody is signed in to this organization, and ending what they do not recognise.
+// A person's own sessions in this organization, and ending them.
 
 import { ago, api, badge, button, confirm, device, h, heading, listing, moment, rowButton } from '../kit.js';
 

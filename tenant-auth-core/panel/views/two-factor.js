@@ -1,4 +1,4 @@
-// The second factor. Nothing is in force before a first code was accepted; recovery codes are shown once.
+// The second factor: in force once a first code was accepted; recovery codes are shown once.
 
 import { api, ask, button, codeField, copy, fill, form, h, open, passwordField, put } from '../kit.js';
 

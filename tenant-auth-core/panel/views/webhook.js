@@ -1,4 +1,4 @@
-// One webhook: its settings, a test whose result is watched as it happens, what was delivered and what was not.
+// One webhook: its settings, a test, its deliveries.
 
 import { ago, all, api, ask, askOverlap, badge, busy, button, card, confirm, empty, facts, fill, h, heading, loading, moment, notice, rowButton, statusBadge, table, toast } from '../kit.js';
 import { showSecret, webhookFields } from './webhooks.js';

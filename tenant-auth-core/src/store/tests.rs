@@ -56,6 +56,8 @@ fn columns(sql: &str) -> Vec<String> {
     for line in sql.lines().map(str::trim) {
         if let Some(rest) = line.strip_prefix("CREATE TABLE ") {
             table = rest.split(' ').next().unwrap_or_default();
+        } else if let Some((altered, column)) = line.strip_prefix("ALTER TABLE ").and_then(|rest| rest.split_once(" ADD COLUMN ")) {
+            found.push(format!("{altered}.{column}"));
         } else if line.split(' ').next().is_some_and(|word| word.starts_with(char::is_lowercase)) {
             found.push(format!("{table}.{}", line.split(' ').next().unwrap_or_default()));
         } else if line.starts_with("CREATE") {
