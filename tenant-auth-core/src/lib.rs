@@ -122,31 +122,3 @@ pub use store::{SchemaError, Store};
 pub use time::Timestamp;
 pub use token::Tokens;
 pub use worker::Worker;
-
-// Where these names stood before they got modules. Hidden, and to be removed as soon as no caller in the repository needs them here.
-#[doc(hidden)]
-#[cfg(feature = "remote")]
-pub use http::RemoteVerifier;
-#[doc(hidden)]
-pub use {
-    account::{
-        AddressProof, Leaving, NewEmail, NewPassword, Opened, PartialToken, ProfileUpdate, RecoveryCodes, SecondFactorSetup,
-        SecondFactorStatus, WaitingLogin,
-    },
-    backend::{CreatedApiKey, NewApiKey},
-    config::{ConfigError, SameSite, SetupError, TokensInBody},
-    id::{
-        ApiKeyId, ApiKeyKind, DeliveryId, DeliveryKind, EventId, EventIdKind, Id, InviteId, InviteKind, Kind, MalformedId,
-        MembershipId, MembershipKind, OrgId, OrgKind, SessionId, SessionKind, UserId, UserKind, WebhookId, WebhookKind,
-    },
-    model::{
-        AccountRole, ApiKey, AuthMethod, Delivery, DeliveryError, DeliveryStatus, EventKind, EventSelection, Invite, InviteSummary,
-        MailStatus, MemberEntry, Membership, Organization, Profile, Role, Scope, Session, SessionSummary, Status, User, Webhook,
-        WebhookStatus,
-    },
-    operator::{CreatedUser, DeploymentAdmin, Invited, NewOrganization, NewUser, Operator, OrganizationChange, SessionsOf},
-    org::{InvitePreview, OrganizationUpdate, Patch, Registration},
-    secret::{ApiKeyText, Digest, LinkToken, Password, Secret, SignedToken, StoredPassword},
-    value::{AppUrl, Bio, Description, DisplayName, Email, Metadata, Origin, Phone, Plan, Rejected, Slug, WebhookUrl},
-    webhooks::{CreatedWebhook, NewWebhook, SignatureError, SignedHeaders, SigningSecret, WebhookUpdate, verify_webhook},
-};
