@@ -14,10 +14,10 @@ use tenant_auth_core::{
     http::{Admission, Gate, Refused, Visitor},
 };
 
-type Kept = Pin<Box<dyn Future<Output = Response> + Send>>;
+type GuardFuture = Pin<Box<dyn Future<Output = Response> + Send>>;
 
 /// What [`guard`] returns: a layer for `Router::layer`.
-pub type Guard = FromFnLayer<fn(State<Gate>, Request, Next) -> Kept, Gate, (State<Gate>, Request)>;
+pub type Guard = FromFnLayer<fn(State<Gate>, Request, Next) -> GuardFuture, Gate, (State<Gate>, Request)>;
 
 /// A layer that lets the routes under it use [`Auth`], and hands the browser the cookies of a session that was refreshed on the
 /// way. It refuses no request by itself: routes without `Auth` stay open.

@@ -47,7 +47,7 @@ pub struct Client {
 #[derive(Clone, Debug)]
 pub struct Member {
     pub(crate) auth: TenantAuth,
-    pub(crate) standing: LiveSession,
+    pub(crate) live: LiveSession,
     /// The client of the request; the rate limiter counts wrong passwords by its address.
     pub(crate) client: Client,
 }
@@ -70,14 +70,14 @@ pub(crate) struct Write {
     /// The transaction itself, for operations that take one.
     pub(crate) tx: Tx,
     /// The caller's session, membership and organization as the transaction reads them.
-    pub(crate) standing: LiveSession,
+    pub(crate) live: LiveSession,
 }
 
 impl Write {
     /// Records an event in the caller's organization, by the caller.
     pub(crate) fn push(&mut self, kind: EventKind, data: &impl Serialize) -> Result<(), Error> {
-        let actor = Actor::User(self.standing.user.id.clone());
-        self.tx.push(Event::new(kind, &self.standing.org, actor, data)?);
+        let actor = Actor::User(self.live.user.id.clone());
+        self.tx.push(Event::new(kind, &self.live.org, actor, data)?);
         Ok(())
     }
 
@@ -127,12 +127,12 @@ impl Tenant {
     /// [`Error::SessionRequired`] for a token that is no live access token, [`Error::WrongOrganization`] for a live one of another
     /// organization, [`Error::Suspended`] when the membership or the organization is.
     pub async fn authenticate(&self, access_token: &str) -> Result<Member, Error> {
-        let standing = self.auth.live_session(access_token).await?.ok_or(Error::SessionRequired)?;
-        if standing.org.id != self.org.id {
+        let live = self.auth.live_session(access_token).await?.ok_or(Error::SessionRequired)?;
+        if live.org.id != self.org.id {
             return Err(Error::WrongOrganization);
         }
-        standing.admitted()?;
-        Ok(Member { auth: self.auth.clone(), standing, client: Client::default() })
+        live.admitted()?;
+        Ok(Member { auth: self.auth.clone(), live, client: Client::default() })
     }
 }
 
@@ -140,8 +140,8 @@ impl TenantAuth {
     /// The live session of a genuine access token of the current generation, in any organization.
     pub(crate) async fn live_session(&self, access_token: &str) -> Result<Option<LiveSession>, Error> {
         let Some(token) = self.signer().read_access(access_token, self.now()) else { return Ok(None) };
-        let standing = self.store().read().await?.sessions().standing(&token.session).await?;
-        Ok(standing.filter(|standing| standing.is_live(self.now()) && standing.matches(&token)))
+        let live = self.store().read().await?.sessions().find_live(&token.session).await?;
+        Ok(live.filter(|live| live.is_live(self.now()) && live.matches(&token)))
     }
 }
 
@@ -169,22 +169,22 @@ impl LiveSession {
 impl Member {
     /// The person.
     pub fn user(&self) -> &User {
-        &self.standing.user
+        &self.live.user
     }
 
     /// The person's membership in this organization.
     pub fn membership(&self) -> &Membership {
-        &self.standing.membership
+        &self.live.membership
     }
 
     /// The organization.
     pub fn organization(&self) -> &Organization {
-        &self.standing.org
+        &self.live.org
     }
 
     /// The session.
     pub fn session(&self) -> &Session {
-        &self.standing.session
+        &self.live.session
     }
 
     /// Sets the client of the request, so that the rate limiter counts wrong passwords and codes by its address.
@@ -199,18 +199,18 @@ impl Member {
     /// # Errors
     /// [`Error::AdminRequired`] for any other role.
     pub fn into_admin(self) -> Result<OrgAdmin, Error> {
-        match self.standing.membership.role {
+        match self.live.membership.role {
             Role::OrgAdmin => Ok(OrgAdmin(self)),
             Role::Member => Err(Error::AdminRequired),
         }
     }
 
     pub(crate) fn org_id(&self) -> &OrgId {
-        &self.standing.org.id
+        &self.live.org.id
     }
 
     pub(crate) fn user_id(&self) -> &UserId {
-        &self.standing.user.id
+        &self.live.user.id
     }
 
     pub(crate) fn actor(&self) -> Actor {
@@ -237,13 +237,13 @@ impl Member {
     /// Reads the caller again and judges the right. This is a statement of its own after the locks: PostgreSQL judges the
     /// conditions of a statement that waited for a lock by the rows as they were before it waited.
     pub(crate) async fn judge_again(&self, mut tx: Tx) -> Result<Write, Error> {
-        if !tx.sessions().hold(&self.standing.session.id).await? {
+        if !tx.sessions().hold(&self.live.session.id).await? {
             return Err(Error::SessionRequired);
         }
-        let standing = tx.sessions().standing(&self.standing.session.id).await?;
-        let standing = standing.filter(|standing| standing.is_live(tx.now())).ok_or(Error::SessionRequired)?;
-        standing.admitted()?;
-        Ok(Write { tx, standing })
+        let live = tx.sessions().find_live(&self.live.session.id).await?;
+        let live = live.filter(|live| live.is_live(tx.now())).ok_or(Error::SessionRequired)?;
+        live.admitted()?;
+        Ok(Write { tx, live })
     }
 }
 
@@ -265,7 +265,7 @@ impl OrgAdmin {
     /// Begins a write that only an org_admin may make; fails when the right was lost in the meantime.
     pub(crate) async fn begin_write(&self) -> Result<Write, Error> {
         let write = self.0.begin_write().await?;
-        match write.standing.membership.role {
+        match write.live.membership.role {
             Role::OrgAdmin => Ok(write),
             Role::Member => Err(Error::AdminRequired),
         }

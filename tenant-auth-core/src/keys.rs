@@ -10,9 +10,9 @@ use std::{
 use crate::{
     config::Config,
     error::Error,
-    sealed::{MasterKeys, Place},
+    sealed::{MasterKeys, SealContext},
     store::{SealedColumn, SigningKeyRecord, Store, Transactions, Tx},
-    token::{KeyPair, Purpose, Signer},
+    token::{KeyPair, KeyPurpose, Signer},
 };
 
 /// How often a process looks for keys that another process has rotated.
@@ -88,7 +88,7 @@ pub(crate) async fn watch(keyring: Weak<Keyring>) {
 /// Creates missing keys: each purpose has an active and a next key.
 async fn complete(tx: &mut Tx) -> Result<(), Error> {
     let stored = tx.signing_keys().list().await?;
-    for purpose in Purpose::ALL {
+    for purpose in KeyPurpose::ALL {
         for status in ["active", "next"] {
             if !stored.iter().any(|key| key.purpose == purpose.as_str() && key.status == status) {
                 let key = new_key(tx, purpose, status)?;
@@ -99,10 +99,10 @@ async fn complete(tx: &mut Tx) -> Result<(), Error> {
     Ok(())
 }
 
-fn new_key(tx: &Tx, purpose: Purpose, status: &'static str) -> Result<SigningKeyRecord, Error> {
+fn new_key(tx: &Tx, purpose: KeyPurpose, status: &'static str) -> Result<SigningKeyRecord, Error> {
     let der = KeyPair::generate_der()?;
     let kid = KeyPair::from_der(&der, purpose, false)?.kid;
-    let sealed = tx.seal(&der, place(&kid))?;
+    let sealed = tx.seal(&der, seal_context(&kid))?;
     Ok(SigningKeyRecord { kid, purpose: purpose.as_str().to_owned(), status: status.to_owned(), private_key: sealed })
 }
 
@@ -133,10 +133,10 @@ pub(crate) async fn reseal(transactions: &Transactions, master: &MasterKeys) -> 
             after = last.row.clone();
             let mut tx = transactions.begin().await?;
             for row in rows.iter().filter(|row| !master.is_sealed_by_first(&row.value)) {
-                let place = Place { table: column.table(), column: column.column(), row: &row.row, org: &row.org };
+                let context = SealContext { table: column.table(), column: column.column(), row: &row.row, org: &row.org };
                 let plain =
-                    master.open(&row.value, place).ok_or_else(|| Error::internal("a sealed value opens under no master key"))?;
-                let sealed = tx.seal(&plain, place)?;
+                    master.open(&row.value, context).ok_or_else(|| Error::internal("a sealed value opens under no master key"))?;
+                let sealed = tx.seal(&plain, context)?;
                 resealed += u64::from(tx.sealed().replace(column, row, &sealed).await?);
             }
             tx.commit().await?;
@@ -151,12 +151,12 @@ fn read(stored: &[SigningKeyRecord], config: &Config, master: &MasterKeys) -> Re
 }
 
 fn open(record: &SigningKeyRecord, master: &MasterKeys) -> Result<KeyPair, KeyringError> {
-    let der = master.open(&record.private_key, place(&record.kid)).ok_or(KeyringError::MasterKey)?;
-    let purpose = Purpose::ALL.into_iter().find(|purpose| purpose.as_str() == record.purpose);
+    let der = master.open(&record.private_key, seal_context(&record.kid)).ok_or(KeyringError::MasterKey)?;
+    let purpose = KeyPurpose::ALL.into_iter().find(|purpose| purpose.as_str() == record.purpose);
     let purpose = purpose.ok_or_else(|| Error::internal("signing key of an unknown purpose"))?;
     Ok(KeyPair::from_der(&der, purpose, record.status == "active")?)
 }
 
-fn place(kid: &str) -> Place<'_> {
-    Place { table: "tenant_auth_signing_keys", column: "private_key", row: kid, org: "" }
+fn seal_context(kid: &str) -> SealContext<'_> {
+    SealContext { table: "tenant_auth_signing_keys", column: "private_key", row: kid, org: "" }
 }

@@ -53,7 +53,7 @@ pub enum MasterKeyError {
 
 /// The cell a sealed value belongs to; the value opens in no other.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place<'a> {
+pub(crate) struct SealContext<'a> {
     pub(crate) table: &'static str,
     pub(crate) column: &'static str,
     pub(crate) row: &'a str,
@@ -80,13 +80,13 @@ impl MasterKeys {
     }
 
     /// Seals under the first key.
-    pub(crate) fn seal(&self, plain: &[u8], place: Place<'_>, entropy: &dyn Entropy) -> Result<String, Error> {
+    pub(crate) fn seal(&self, plain: &[u8], context: SealContext<'_>, entropy: &dyn Entropy) -> Result<String, Error> {
         let key = self.0.first().ok_or_else(|| Error::internal("no master key"))?;
         let mut nonce = [0u8; 24];
         entropy.fill(&mut nonce);
         let sealed = key
             .cipher()
-            .encrypt(XNonce::from_slice(&nonce), Payload { msg: plain, aad: &place.bound(&key.id) })
+            .encrypt(XNonce::from_slice(&nonce), Payload { msg: plain, aad: &context.bound(&key.id) })
             .map_err(|_| Error::internal("sealing failed"))?;
         Ok(format!("{VERSION}.{}.{}.{}", key.id, STANDARD.encode(nonce), STANDARD.encode(sealed)))
     }
@@ -98,7 +98,7 @@ impl MasterKeys {
     }
 
     /// Opens a value sealed under any of the keys; `None` when no key fits, or the value was moved or changed.
-    pub(crate) fn open(&self, sealed: &str, place: Place<'_>) -> Option<Zeroizing<Vec<u8>>> {
+    pub(crate) fn open(&self, sealed: &str, context: SealContext<'_>) -> Option<Zeroizing<Vec<u8>>> {
         let mut parts = sealed.split('.');
         let (version, id, nonce, text) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
         let (nonce, text) = (STANDARD.decode(nonce).ok()?, STANDARD.decode(text).ok()?);
@@ -106,7 +106,7 @@ impl MasterKeys {
             return None;
         }
         let key = self.0.iter().find(|key| key.id == id)?;
-        let payload = Payload { msg: &text, aad: &place.bound(id) };
+        let payload = Payload { msg: &text, aad: &context.bound(id) };
         key.cipher().decrypt(XNonce::from_slice(&nonce), payload).ok().map(Zeroizing::new)
     }
 }
@@ -133,7 +133,7 @@ impl MasterKey {
     }
 }
 
-impl Place<'_> {
+impl SealContext<'_> {
     /// The associated data. None of its parts can hold the separator.
     fn bound(&self, key: &str) -> Vec<u8> {
         [VERSION, key, self.table, self.column, self.row, self.org].join("\n").into_bytes()
@@ -150,7 +150,7 @@ impl fmt::Debug for MasterKeys {
 mod tests {
     use super::*;
 
-    const HERE: Place<'_> = Place { table: "mails", column: "content", row: "dlv_1", org: "org_1" };
+    const HERE: SealContext<'_> = SealContext { table: "mails", column: "content", row: "dlv_1", org: "org_1" };
 
     fn keys() -> MasterKeys {
         MasterKeys::parse(&MasterKeys::generate_text()).expect("a generated key is usable")
@@ -161,9 +161,9 @@ mod tests {
         let keys = keys();
         let sealed = keys.seal(b"secret", HERE, &OsEntropy).expect("seals");
         assert_eq!(keys.open(&sealed, HERE).as_deref().map(Vec::as_slice), Some(&b"secret"[..]));
-        assert!(keys.open(&sealed, Place { row: "dlv_2", ..HERE }).is_none());
-        assert!(keys.open(&sealed, Place { org: "org_2", ..HERE }).is_none());
-        assert!(keys.open(&sealed, Place { column: "other", ..HERE }).is_none());
+        assert!(keys.open(&sealed, SealContext { row: "dlv_2", ..HERE }).is_none());
+        assert!(keys.open(&sealed, SealContext { org: "org_2", ..HERE }).is_none());
+        assert!(keys.open(&sealed, SealContext { column: "other", ..HERE }).is_none());
         assert!(self::keys().open(&sealed, HERE).is_none(), "another master key");
         assert!(keys.open("v1.x.y.z", HERE).is_none());
     }

@@ -25,14 +25,14 @@ use crate::{
 
 /// The purpose of a signing key; a key of one purpose never verifies a token of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Purpose {
+pub(crate) enum KeyPurpose {
     /// Access tokens; the public half stands in the JWKS.
     Access,
     /// Refresh tokens.
     Internal,
 }
 
-impl Purpose {
+impl KeyPurpose {
     pub(crate) const ALL: [Self; 2] = [Self::Access, Self::Internal];
 
     pub(crate) const fn as_str(self) -> &'static str {
@@ -134,9 +134,9 @@ pub(crate) struct Signer {
     issuer: String,
     access_ttl: Duration,
     refresh_ttl: Duration,
-    active: HashMap<Purpose, (String, EncodingKey)>,
+    active: HashMap<KeyPurpose, (String, EncodingKey)>,
     /// By purpose and kid: the algorithm and the key come from here, never from the token.
-    known: HashMap<(Purpose, String), DecodingKey>,
+    known: HashMap<(KeyPurpose, String), DecodingKey>,
     validation: Validation,
     jwks: JwkSet,
 }
@@ -144,7 +144,7 @@ pub(crate) struct Signer {
 /// A key pair as it is stored.
 pub(crate) struct KeyPair {
     pub(crate) kid: String,
-    pub(crate) purpose: Purpose,
+    pub(crate) purpose: KeyPurpose,
     pub(crate) is_active: bool,
     jwk: Jwk,
     encoding: EncodingKey,
@@ -159,7 +159,7 @@ impl KeyPair {
     }
 
     /// The kid is the public key's RFC 7638 thumbprint.
-    pub(crate) fn from_der(der: &[u8], purpose: Purpose, is_active: bool) -> Result<Self, Error> {
+    pub(crate) fn from_der(der: &[u8], purpose: KeyPurpose, is_active: bool) -> Result<Self, Error> {
         let encoding = EncodingKey::from_ed_der(der);
         let mut jwk = Jwk::from_encoding_key(&encoding, Algorithm::EdDSA).map_err(Error::internal)?;
         let kid = jwk.thumbprint(ThumbprintHash::SHA256).map_err(Error::internal)?;
@@ -190,14 +190,14 @@ impl Signer {
         for key in keys {
             let decoding = DecodingKey::from_jwk(&key.jwk).map_err(Error::internal)?;
             signer.known.insert((key.purpose, key.kid.clone()), decoding);
-            if key.purpose == Purpose::Access {
+            if key.purpose == KeyPurpose::Access {
                 signer.jwks.keys.push(key.jwk);
             }
             if key.is_active {
                 signer.active.insert(key.purpose, (key.kid, key.encoding));
             }
         }
-        match Purpose::ALL.iter().find(|purpose| !signer.active.contains_key(purpose)) {
+        match KeyPurpose::ALL.iter().find(|purpose| !signer.active.contains_key(purpose)) {
             Some(purpose) => Err(Error::internal(format!("no active signing key for {}", purpose.as_str()))),
             None => Ok(signer),
         }
@@ -231,8 +231,8 @@ impl Signer {
             exp: until(self.refresh_ttl),
         };
         Ok(Tokens {
-            access: self.sign(Purpose::Access, ACCESS_TYPE, &access)?,
-            refresh: self.sign(Purpose::Internal, REFRESH_TYPE, &refresh)?,
+            access: self.sign(KeyPurpose::Access, ACCESS_TYPE, &access)?,
+            refresh: self.sign(KeyPurpose::Internal, REFRESH_TYPE, &refresh)?,
             access_expires_at: Timestamp::from_secs(access.exp),
             refresh_expires_at: Timestamp::from_secs(refresh.exp),
         })
@@ -250,19 +250,19 @@ impl Signer {
             nbf: issued,
             exp: expires_at.secs(),
         };
-        Ok(PartialToken { token: self.sign(Purpose::Internal, PARTIAL_TYPE, &claims)?, expires_at })
+        Ok(PartialToken { token: self.sign(KeyPurpose::Internal, PARTIAL_TYPE, &claims)?, expires_at })
     }
 
     /// The pending login of a partial token; `None` for anything but a genuine partial token that has not expired.
     pub(crate) fn read_partial(&self, token: &str, now: Timestamp) -> Option<SessionId> {
-        let claims: PartialClaims = self.read(Purpose::Internal, PARTIAL_TYPE, token)?;
+        let claims: PartialClaims = self.read(KeyPurpose::Internal, PARTIAL_TYPE, token)?;
         let valid = now < Timestamp::from_secs(claims.exp) && claims.aud == self.issuer;
         valid.then(|| Id::from_stored(claims.sid))
     }
 
     /// `None` for anything but a genuine access token that has not expired.
     pub(crate) fn read_access(&self, token: &str, now: Timestamp) -> Option<AccessToken> {
-        let claims: AccessClaims = self.read(Purpose::Access, ACCESS_TYPE, token)?;
+        let claims: AccessClaims = self.read(KeyPurpose::Access, ACCESS_TYPE, token)?;
         (now < Timestamp::from_secs(claims.exp)).then(|| AccessToken {
             user: Id::from_stored(claims.sub),
             org: Id::from_stored(claims.aud),
@@ -274,12 +274,12 @@ impl Signer {
     /// Whether this is an access token that we signed, expired or not.
     #[cfg(feature = "http")]
     pub(crate) fn signed_access(&self, token: &str) -> bool {
-        self.read::<AccessClaims>(Purpose::Access, ACCESS_TYPE, token).is_some()
+        self.read::<AccessClaims>(KeyPurpose::Access, ACCESS_TYPE, token).is_some()
     }
 
     /// `None` for anything but a genuine refresh token that has not expired.
     pub(crate) fn read_refresh(&self, token: &str, now: Timestamp) -> Option<RefreshToken> {
-        let claims: RefreshClaims = self.read(Purpose::Internal, REFRESH_TYPE, token)?;
+        let claims: RefreshClaims = self.read(KeyPurpose::Internal, REFRESH_TYPE, token)?;
         let valid = now < Timestamp::from_secs(claims.exp) && claims.aud == self.issuer;
         valid.then(|| RefreshToken { session: Id::from_stored(claims.sid), generation: claims.generation })
     }
@@ -289,7 +289,7 @@ impl Signer {
         &self.jwks
     }
 
-    fn sign(&self, purpose: Purpose, typ: &str, claims: &impl Serialize) -> Result<SignedToken, Error> {
+    fn sign(&self, purpose: KeyPurpose, typ: &str, claims: &impl Serialize) -> Result<SignedToken, Error> {
         let (kid, key) = self.active.get(&purpose).ok_or_else(|| Error::internal("no active signing key"))?;
         let mut header = Header::new(Algorithm::EdDSA);
         header.typ = Some(typ.to_owned());
@@ -297,7 +297,7 @@ impl Signer {
         jsonwebtoken::encode(&header, claims, key).map(SignedToken::new).map_err(Error::internal)
     }
 
-    fn read<T: DeserializeOwned>(&self, purpose: Purpose, typ: &str, token: &str) -> Option<T> {
+    fn read<T: DeserializeOwned>(&self, purpose: KeyPurpose, typ: &str, token: &str) -> Option<T> {
         let header = jsonwebtoken::decode_header(token).ok()?;
         if header.typ.as_deref() != Some(typ) || header.crit.is_some() {
             return None;

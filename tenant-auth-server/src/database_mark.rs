@@ -4,7 +4,7 @@
 
 use std::{fs, path::PathBuf};
 
-use crate::settings::{DATABASE_URL, Database, Refused};
+use crate::settings::{DATABASE_URL, Database, InvalidSettings};
 
 const TEXT: &str = "The database beside this file was opened by tenant-auth-server. While this file is here and the database is not, the\n\
                     server refuses to start with an empty one. Remove this file together with the database.\n";
@@ -17,8 +17,8 @@ impl DatabaseMark {
     /// Looks for the database that the URL names, and for its mark.
     ///
     /// # Errors
-    /// [`Refused`] when there is no database, although its mark or the settings say so.
-    pub(crate) fn of(database: &Database) -> Result<Self, Refused> {
+    /// [`InvalidSettings`] when there is no database, although its mark or the settings say so.
+    pub(crate) fn of(database: &Database) -> Result<Self, InvalidSettings> {
         let Some(path) = database.url.strip_prefix("sqlite:") else { return Ok(Self(None)) };
         let path = path.strip_prefix("//").unwrap_or(path).split('?').next().unwrap_or_default();
         let (file, mark) = (PathBuf::from(path), PathBuf::from(format!("{path}.known")));
@@ -39,7 +39,7 @@ impl DatabaseMark {
         } else {
             return Ok(Self(Some(mark)));
         };
-        Err(Refused::setting(&DATABASE_URL, reason))
+        Err(InvalidSettings::setting(&DATABASE_URL, reason))
     }
 
     /// Writes the marker after the database was opened.

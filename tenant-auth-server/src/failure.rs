@@ -5,14 +5,14 @@ use std::{io, net::SocketAddr};
 
 use tenant_auth_core::{Error, SchemaError};
 
-use crate::settings::{DATABASE_URL, Refused};
+use crate::settings::{DATABASE_URL, InvalidSettings};
 
 /// Why the program stopped.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     /// Settings that cannot be used.
     #[error(transparent)]
-    Settings(#[from] Refused),
+    Settings(#[from] InvalidSettings),
     /// The database did not answer.
     #[error(
         "TENANT_AUTH_DATABASE_URL names a database that does not answer. Check that it runs and is reachable, that its file or \
@@ -53,7 +53,9 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match &error {
             Error::Unavailable(_) => Self::DatabaseAway(error),
-            Error::Internal(cause) if cause.is::<SchemaError>() => Refused::setting(&DATABASE_URL, cause.to_string()).into(),
+            Error::Internal(cause) if cause.is::<SchemaError>() => {
+                InvalidSettings::setting(&DATABASE_URL, cause.to_string()).into()
+            }
             Error::Internal(_) => Self::Service(error.causes().to_string()),
             Error::UnknownOrganization => Self::Service(format!("{error} 'tenant-auth-server org list' shows them.")),
             Error::OperatorOrganization => Self::Service(format!("{error} TENANT_AUTH_OPERATOR_ORG names theirs.")),

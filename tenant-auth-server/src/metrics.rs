@@ -13,7 +13,7 @@ use axum::{
 };
 use tenant_auth_core::TenantAuth;
 
-use crate::{answer, connections::Places, process};
+use crate::{answer, connections::ConnectionSlots, process};
 
 /// The format in which the core writes.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -21,23 +21,23 @@ const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset
 #[derive(Clone)]
 struct Metrics {
     auth: TenantAuth,
-    places: Arc<Places>,
+    slots: Arc<ConnectionSlots>,
 }
 
-/// `GET /metrics`, beside `health`. `places` are the public listener's.
-pub(crate) fn routes(auth: TenantAuth, places: Arc<Places>, health: Router) -> Router {
+/// `GET /metrics`, beside `health`. `slots` are the public listener's.
+pub(crate) fn routes(auth: TenantAuth, slots: Arc<ConnectionSlots>, health: Router) -> Router {
     Router::new()
         .route("/metrics", get(metrics))
-        .with_state(Metrics { auth, places })
+        .with_state(Metrics { auth, slots })
         .merge(health)
         .fallback(answer::not_found)
         .method_not_allowed_fallback(answer::method_not_allowed)
 }
 
-async fn metrics(State(Metrics { auth, places }): State<Metrics>) -> Response {
+async fn metrics(State(Metrics { auth, slots }): State<Metrics>) -> Response {
     match auth.metrics_text().await {
         Ok(mut text) => {
-            add(&mut text, &places);
+            add(&mut text, &slots);
             let mut response = Response::new(Body::from(text));
             response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(OPEN_METRICS));
             response
@@ -50,10 +50,10 @@ async fn metrics(State(Metrics { auth, places }): State<Metrics>) -> Response {
 }
 
 /// Adds what only the program knows before the end of the core's text.
-fn add(text: &mut String, places: &Places) {
+fn add(text: &mut String, slots: &ConnectionSlots) {
     let end = "# EOF\n";
     text.truncate(text.len() - if text.ends_with(end) { end.len() } else { 0 });
-    let [most, taken, displaced, refused] = places.told();
+    let [most, taken, displaced, refused] = slots.told();
     for (name, kind, help, value) in [
         ("connections_max", "gauge", "The most connections of clients at once.", most),
         ("connections", "gauge", "Connections of clients.", taken),

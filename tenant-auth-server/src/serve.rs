@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 
 use crate::{
     answer,
-    connections::{self, Places},
+    connections::{self, ConnectionSlots},
     database_mark::DatabaseMark,
     drain::{Drain, Signals},
     failure::Failure,
@@ -137,7 +137,7 @@ pub(crate) async fn until_stopped(opened: Opened, front: Front, mut signals: Sig
     let Front { public, metrics, rules, extra } = front;
     let address = address_of(&public)?;
     let drain = Drain::new(rules.drain_notice);
-    let places = Places::new(rules.connections, rules.proxies);
+    let slots = ConnectionSlots::new(rules.connections, rules.proxies);
     let health = health::routes(auth.clone(), drain.clone());
     let app = tenant_auth_axum::routes(&auth)
         .merge(tenant_auth_axum::panel(&auth))
@@ -145,13 +145,13 @@ pub(crate) async fn until_stopped(opened: Opened, front: Front, mut signals: Sig
         .merge(extra)
         .fallback(answer::not_found)
         .method_not_allowed_fallback(answer::method_not_allowed);
-    let mut server = tokio::spawn(connections::serve(public, app, Arc::clone(&places), drain.clone()));
+    let mut server = tokio::spawn(connections::serve(public, app, Arc::clone(&slots), drain.clone()));
     let mut metrics_server = None;
     if let Some(listener) = metrics {
         let address = address_of(&listener)?;
-        let app = metrics::routes(auth.clone(), places, health);
-        let own_places = Places::new(METRICS_CONNECTIONS, Vec::new());
-        metrics_server = Some(tokio::spawn(connections::serve(listener, app, own_places, drain.clone())));
+        let app = metrics::routes(auth.clone(), slots, health);
+        let own_slots = ConnectionSlots::new(METRICS_CONNECTIONS, Vec::new());
+        metrics_server = Some(tokio::spawn(connections::serve(listener, app, own_slots, drain.clone())));
         logging::announce(&format!("metrics are at http://{address}/metrics"));
         tracing::info!(%address, "listening for Prometheus");
     }
@@ -193,10 +193,10 @@ impl Failure {
     /// A database that could not be opened.
     pub(crate) fn of_opening(error: SetupError) -> Self {
         match error {
-            SetupError::Config(error) => settings::Refused::from(error).into(),
+            SetupError::Config(error) => settings::InvalidSettings::from(error).into(),
             SetupError::Failed(Error::Internal(cause)) if !cause.is::<SchemaError>() => {
                 let reason = format!("names a database that refuses us: {cause}");
-                settings::Refused::setting(&settings::DATABASE_URL, reason).into()
+                settings::InvalidSettings::setting(&settings::DATABASE_URL, reason).into()
             }
             SetupError::Failed(other) => other.into(),
             other => Self::Service(other.to_string()),
@@ -207,12 +207,12 @@ impl Failure {
 impl From<BuildError> for Failure {
     fn from(error: BuildError) -> Self {
         match error {
-            BuildError::MasterKey => settings::Refused::setting(
+            BuildError::MasterKey => settings::InvalidSettings::setting(
                 &settings::MASTER_KEY,
                 "opens none of the sealed values in this database. Give the key it was set up with, after the new one if you changed it.",
             )
             .into(),
-            BuildError::Config(error) => settings::Refused::from(error).into(),
+            BuildError::Config(error) => settings::InvalidSettings::from(error).into(),
             BuildError::Failed(error) => error.into(),
             other => Self::Service(other.to_string()),
         }

@@ -23,11 +23,11 @@ pub struct CookieRules {
 /// What a browser keeps: a cookie of a domain and a host-only one of the same name are two cookies.
 #[derive(Debug, Clone, Default)]
 pub struct Jar {
-    cookies: Vec<Kept>,
+    cookies: Vec<StoredCookie>,
 }
 
 #[derive(Debug, Clone)]
-struct Kept {
+struct StoredCookie {
     name: String,
     domain: Option<String>,
     value: String,
@@ -98,7 +98,7 @@ impl Jar {
             let domain = cookie.domain().map(str::to_owned);
             self.cookies.retain(|kept| kept.name != cookie.name || kept.domain != domain);
             if !cookie.is_cleared() {
-                self.cookies.push(Kept { name: cookie.name, domain, value: cookie.value });
+                self.cookies.push(StoredCookie { name: cookie.name, domain, value: cookie.value });
             }
         }
     }
@@ -111,7 +111,7 @@ impl Jar {
     /// Puts a cookie in by hand.
     pub fn put(&mut self, name: &str, value: &str) {
         self.forget(name);
-        self.cookies.push(Kept { name: name.to_owned(), domain: None, value: value.to_owned() });
+        self.cookies.push(StoredCookie { name: name.to_owned(), domain: None, value: value.to_owned() });
     }
 
     /// Takes a cookie out by hand.

@@ -16,12 +16,12 @@ static COUNTER: AtomicU32 = AtomicU32::new(0);
 /// One test's own database.
 #[derive(Debug)]
 pub struct Database {
-    place: Place,
+    location: Location,
     template: &'static Template,
 }
 
 #[derive(Debug)]
-enum Place {
+enum Location {
     File { directory: tempfile::TempDir },
     Named { name: String },
 }
@@ -30,19 +30,19 @@ impl Database {
     /// A fresh copy of the engine's template.
     pub fn create(engine: Engine) -> Self {
         let template = Template::of(engine);
-        let place = match engine {
+        let location = match engine {
             Engine::Sqlite => {
                 let directory = scratch::directory("test");
                 std::fs::copy(template.source(), file(&directory)).expect("the template can be copied");
-                Place::File { directory }
+                Location::File { directory }
             }
             Engine::Postgres => {
                 let name = format!("test_{}", COUNTER.fetch_add(1, Ordering::SeqCst));
                 Cluster::shared().run(format!("CREATE DATABASE {name} TEMPLATE {} STRATEGY FILE_COPY", template.source()));
-                Place::Named { name }
+                Location::Named { name }
             }
         };
-        Self { place, template }
+        Self { location, template }
     }
 
     /// What lies in it from the start.
@@ -52,9 +52,9 @@ impl Database {
 
     /// Connects a store to it.
     pub async fn store(&self) -> Store {
-        match &self.place {
-            Place::File { directory } => Sqlite::open(&file(directory), CONNECTIONS).await.expect("SQLite opens").into(),
-            Place::Named { name } => {
+        match &self.location {
+            Location::File { directory } => Sqlite::open(&file(directory), CONNECTIONS).await.expect("SQLite opens").into(),
+            Location::Named { name } => {
                 Postgres::connect(&Cluster::shared().url(name), CONNECTIONS).await.expect("PostgreSQL answers").into()
             }
         }
@@ -62,26 +62,26 @@ impl Database {
 
     /// The files of a SQLite database, its write-ahead log included.
     pub fn files(&self) -> Vec<PathBuf> {
-        match &self.place {
-            Place::File { directory } => std::fs::read_dir(directory.path())
+        match &self.location {
+            Location::File { directory } => std::fs::read_dir(directory.path())
                 .expect("the directory is there")
                 .map(|entry| entry.expect("an entry").path())
                 .collect(),
-            Place::Named { .. } => Vec::new(),
+            Location::Named { .. } => Vec::new(),
         }
     }
 
     /// The URL of a PostgreSQL database.
     pub fn url(&self) -> Option<String> {
-        match &self.place {
-            Place::File { .. } => None,
-            Place::Named { name } => Some(Cluster::shared().url(name)),
+        match &self.location {
+            Location::File { .. } => None,
+            Location::Named { name } => Some(Cluster::shared().url(name)),
         }
     }
 
     /// Takes a PostgreSQL database away from everybody connected, or gives it back: an outage, made to order.
     pub fn set_reachable(&self, reachable: bool) {
-        let Place::Named { name } = &self.place else { panic!("only a PostgreSQL database can be out of reach") };
+        let Location::Named { name } = &self.location else { panic!("only a PostgreSQL database can be out of reach") };
         Cluster::shared().run(format!("ALTER DATABASE {name} WITH ALLOW_CONNECTIONS {reachable}"));
         if !reachable {
             Cluster::shared().run(format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"));
@@ -95,7 +95,7 @@ fn file(directory: &tempfile::TempDir) -> String {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        if let Place::Named { name } = &self.place {
+        if let Location::Named { name } = &self.location {
             Cluster::shared().run(format!("DROP DATABASE {name} WITH (FORCE)"));
         }
     }

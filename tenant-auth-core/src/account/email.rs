@@ -13,7 +13,7 @@ use crate::{
     mail::{self, Letter},
     model::User,
     secret::{LinkToken, Password},
-    store::{Actor, MailedLink, Purpose, Tx},
+    store::{Actor, LinkPurpose, MailedLink, Tx},
     throttle::count_mail,
     value::Email,
 };
@@ -53,11 +53,11 @@ impl Member {
     /// [`Error::RateLimited`] after three mails in an hour.
     pub async fn send_email_verification(&self) -> Result<(), Error> {
         let mut write = self.begin_own_write().await?;
-        if write.standing.user.is_email_verified {
+        if write.live.user.is_email_verified {
             return Ok(());
         }
-        let email = write.standing.user.email.clone();
-        let (url, link) = self.link(&mut write, Purpose::VerifyEmail, &email).await?;
+        let email = write.live.user.email.clone();
+        let (url, link) = self.link(&mut write, LinkPurpose::VerifyEmail, &email).await?;
         let letter = Letter::VerifyEmail { link: &url, until: link.expires_at };
         mail::enqueue(&mut write.tx, self.org_id(), &email, &letter).await?;
         write.commit().await
@@ -71,7 +71,7 @@ impl Member {
         // Without a second factor a code is a field like any other that means nothing.
         let code = if self.second_factor().await?.enabled_at.is_some() { change.code } else { None };
         let mut write = self.begin_guarded_write(&change.password, code.as_deref()).await?;
-        let (url, link) = self.link(&mut write, Purpose::ChangeEmail, &change.email).await?;
+        let (url, link) = self.link(&mut write, LinkPurpose::ChangeEmail, &change.email).await?;
         let taken = write.users().find_by_email(&change.email).await?.is_some_and(|account| account.user.id != *self.user_id());
         let letter = match taken {
             true => Letter::AddressWanted,
@@ -79,7 +79,7 @@ impl Member {
         };
         mail::enqueue(&mut write.tx, self.org_id(), &change.email, &letter).await?;
         let notice = Letter::EmailChangeRequested { to: &change.email };
-        mail::enqueue(&mut write.tx, self.org_id(), &write.standing.user.email, &notice).await?;
+        mail::enqueue(&mut write.tx, self.org_id(), &write.live.user.email, &notice).await?;
         write.commit().await
     }
 
@@ -89,13 +89,13 @@ impl Member {
     /// [`Error::InvalidLink`], also when the address was taken meanwhile.
     pub async fn confirm_email_change(&self, token: &LinkToken) -> Result<User, Error> {
         let mut write = self.begin_own_write().await?;
-        let link = write.links().take(self.org_id(), Purpose::ChangeEmail, &token.digest()).await?;
+        let link = write.links().take(self.org_id(), LinkPurpose::ChangeEmail, &token.digest()).await?;
         let (_, email) = link.filter(|(user, _)| user == self.user_id()).ok_or(Error::InvalidLink)?;
         if !write.users().set_email(self.user_id(), &email).await? {
             return Err(Error::InvalidLink);
         }
         write.links().end_all_of_user(self.user_id()).await?;
-        let previous = write.standing.user.clone();
+        let previous = write.live.user.clone();
         let user = User { email: email.clone(), is_email_verified: true, ..previous.clone() };
         let data = UserData { user: &user, previous: Some(&previous) };
         tell_user(&mut write.tx, EventKind::UserUpdated, &self.actor(), &data).await?;
@@ -105,7 +105,7 @@ impl Member {
         Ok(user)
     }
 
-    async fn link(&self, write: &mut Write, purpose: Purpose, email: &Email) -> Result<(String, MailedLink), Error> {
+    async fn link(&self, write: &mut Write, purpose: LinkPurpose, email: &Email) -> Result<(String, MailedLink), Error> {
         count_mail(write, purpose, email).await?;
         let link = MailedLink {
             org_id: self.org_id().clone(),
@@ -118,8 +118,8 @@ impl Member {
         let id = write.new_id();
         let token = LinkToken::generate(write.entropy());
         write.links().insert(&id, &link, &token.digest()).await?;
-        let page = if purpose == Purpose::VerifyEmail { LinkedPage::Verify } else { LinkedPage::ChangeEmail };
-        Ok((self.auth.config().link(page, self.standing.org.slug.as_str(), token.expose()), link))
+        let page = if purpose == LinkPurpose::VerifyEmail { LinkedPage::Verify } else { LinkedPage::ChangeEmail };
+        Ok((self.auth.config().link(page, self.live.org.slug.as_str(), token.expose()), link))
     }
 }
 
@@ -132,20 +132,20 @@ impl Tenant {
     pub async fn verify_email(&self, proof: AddressProof) -> Result<(), Error> {
         let digest = proof.token.digest();
         let mut reader = self.auth.store().read().await?;
-        let link = reader.links().find(&self.org.id, Purpose::VerifyEmail, &digest, self.auth.now()).await?;
+        let link = reader.links().find(&self.org.id, LinkPurpose::VerifyEmail, &digest, self.auth.now()).await?;
         let (user_id, email) = link.ok_or(Error::InvalidLink)?;
         let user = reader.users().find(&user_id).await?.ok_or(Error::InvalidLink)?.user;
         drop(reader);
 
         let mut tx = self.begin_as_owner(&user, proof).await?;
-        tx.links().take(&self.org.id, Purpose::VerifyEmail, &digest).await?.ok_or(Error::InvalidLink)?;
+        tx.links().take(&self.org.id, LinkPurpose::VerifyEmail, &digest).await?.ok_or(Error::InvalidLink)?;
         let account = tx.users().find(&user_id).await?.filter(|account| account.user.email == email).ok_or(Error::InvalidLink)?;
         if tx.users().verify_email(&user_id).await? {
             let user = User { is_email_verified: true, ..account.user };
             let data = UserData { user: &user, previous: None };
             tell_user(&mut tx, EventKind::UserEmailVerified, &Actor::User(user_id.clone()), &data).await?;
         }
-        tx.links().end_of_user(&user_id, Purpose::VerifyEmail).await?;
+        tx.links().end_of_user(&user_id, LinkPurpose::VerifyEmail).await?;
         tx.commit().await
     }
 

@@ -43,28 +43,28 @@ pub enum Login {
 pub struct Opened {
     /// Its first tokens.
     pub tokens: Tokens,
-    pub(crate) standing: LiveSession,
+    pub(crate) live: LiveSession,
 }
 
 impl Opened {
     /// The person.
     pub fn user(&self) -> &User {
-        &self.standing.user
+        &self.live.user
     }
 
     /// Their membership.
     pub fn membership(&self) -> &Membership {
-        &self.standing.membership
+        &self.live.membership
     }
 
     /// The organization.
     pub fn organization(&self) -> &Organization {
-        &self.standing.org
+        &self.live.org
     }
 
     /// The session.
     pub fn session(&self) -> &Session {
-        &self.standing.session
+        &self.live.session
     }
 }
 
@@ -154,10 +154,10 @@ impl Tenant {
 
     /// Ends a login that is complete: opens the session, commits, and issues its first tokens.
     pub(crate) async fn enter(&self, mut tx: Tx, entrant: Entrant) -> Result<Opened, Error> {
-        let standing = open_session(&mut tx, self, entrant).await?;
+        let live = open_session(&mut tx, self, entrant).await?;
         tx.commit().await?;
-        let tokens = self.auth.signer().issue(&standing.session)?;
-        Ok(Opened { tokens, standing })
+        let tokens = self.auth.signer().issue(&live.session)?;
+        Ok(Opened { tokens, live })
     }
 
     /// Ends the first step of a login that takes two: leaves it waiting for the second factor, and commits.

@@ -11,9 +11,9 @@ use crate::{
 
 /// A live session of this organization that is about to be ended by its owner.
 #[derive(Debug)]
-pub struct Leaving {
+pub struct SessionToEnd {
     tenant: Tenant,
-    standing: LiveSession,
+    live: LiveSession,
 }
 
 impl Tenant {
@@ -21,35 +21,35 @@ impl Tenant {
     ///
     /// # Errors
     /// [`Error::WrongOrganization`] when it is another organization's.
-    pub async fn leaving_by_access(&self, access_token: &str) -> Result<Option<Leaving>, Error> {
-        let standing = self.auth.live_session(access_token).await?;
-        standing.map(|standing| self.leaving(standing)).transpose()
+    pub async fn session_to_end_by_access(&self, access_token: &str) -> Result<Option<SessionToEnd>, Error> {
+        let live = self.auth.live_session(access_token).await?;
+        live.map(|live| self.session_to_end(live)).transpose()
     }
 
     /// The session behind a refresh token, when that is current or superseded within the grace.
     ///
     /// # Errors
     /// [`Error::WrongOrganization`] when it is another organization's.
-    pub async fn leaving_by_refresh(&self, refresh_token: &str) -> Result<Option<Leaving>, Error> {
+    pub async fn session_to_end_by_refresh(&self, refresh_token: &str) -> Result<Option<SessionToEnd>, Error> {
         let now = self.auth.now();
         let Some(token) = self.auth.signer().read_refresh(refresh_token, now) else { return Ok(None) };
         let mut reader = self.auth.store().read().await?;
-        let standing = reader.sessions().standing(&token.session).await?.filter(|standing| standing.is_live(now));
-        let Some(standing) = standing else { return Ok(None) };
-        if token.generation != standing.session.generation {
+        let live = reader.sessions().find_live(&token.session).await?.filter(|live| live.is_live(now));
+        let Some(live) = live else { return Ok(None) };
+        if token.generation != live.session.generation {
             let since = reader.sessions().superseded_at(&token.session, token.generation).await?;
             if self.past_grace(since, now) {
                 return Ok(None);
             }
         }
-        self.leaving(standing).map(Some)
+        self.session_to_end(live).map(Some)
     }
 
-    fn leaving(&self, standing: LiveSession) -> Result<Leaving, Error> {
-        if standing.org.id != self.org.id {
+    fn session_to_end(&self, live: LiveSession) -> Result<SessionToEnd, Error> {
+        if live.org.id != self.org.id {
             return Err(Error::WrongOrganization);
         }
-        Ok(Leaving { tenant: self.clone(), standing })
+        Ok(SessionToEnd { tenant: self.clone(), live })
     }
 }
 
@@ -59,12 +59,12 @@ impl Member {
     /// # Errors
     /// [`Error::SessionRequired`] when it ended meanwhile.
     pub async fn logout(self) -> Result<(), Error> {
-        let tenant = Tenant { auth: self.auth, org: self.standing.org.clone() };
-        Leaving { tenant, standing: self.standing }.logout().await
+        let tenant = Tenant { auth: self.auth, org: self.live.org.clone() };
+        SessionToEnd { tenant, live: self.live }.logout().await
     }
 }
 
-impl Leaving {
+impl SessionToEnd {
     /// Ends the session.
     ///
     /// # Errors
@@ -72,8 +72,8 @@ impl Leaving {
     pub async fn logout(self) -> Result<(), Error> {
         let auth = &self.tenant.auth;
         let mut tx = auth.begin().await?;
-        let ended = tx.sessions().end(&self.tenant.org.id, &self.standing.session.id).await?.ok_or(Error::SessionRequired)?;
-        let ending = Ending { reason: EndReason::Logout, actor: Actor::User(self.standing.user.id) };
+        let ended = tx.sessions().end(&self.tenant.org.id, &self.live.session.id).await?.ok_or(Error::SessionRequired)?;
+        let ending = Ending { reason: EndReason::Logout, actor: Actor::User(self.live.user.id) };
         tell_ended(&mut tx, &[ended], &ending).await?;
         tx.commit().await
     }

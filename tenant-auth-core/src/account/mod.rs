@@ -17,7 +17,7 @@ pub use email::{AddressProof, NewEmail};
 pub(crate) use first_proof::hand_over;
 pub(crate) use login::Login;
 pub use login::Opened;
-pub use logout::Leaving;
+pub use logout::SessionToEnd;
 pub use password::NewPassword;
 pub(crate) use password_rules::check_password;
 pub use profile::ProfileUpdate;

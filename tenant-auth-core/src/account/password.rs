@@ -12,7 +12,7 @@ use crate::{
     ports::Verdict,
     secret::Password,
     service::TenantAuth,
-    store::{Account, Purpose},
+    store::{Account, LinkPurpose},
     value::password::{self, Owner},
 };
 
@@ -33,10 +33,10 @@ impl Member {
     /// [`Error::RateLimited`].
     pub async fn change_password(&self, change: NewPassword) -> Result<(), Error> {
         let owner = Owner {
-            email: &self.standing.user.email,
-            name: &self.standing.user.name,
-            slug: &self.standing.org.slug,
-            organization: &self.standing.org.name,
+            email: &self.live.user.email,
+            name: &self.live.user.name,
+            slug: &self.live.org.slug,
+            organization: &self.live.org.name,
         };
         let account = self.confirm_password(&change.current).await?;
         let new = check_password(&self.auth, &change.new, owner).await?;
@@ -47,9 +47,9 @@ impl Member {
         if !write.users().set_password(self.user_id(), &hash, account.epoch).await? {
             return Err(Error::WrongPassword);
         }
-        write.links().end_of_user(self.user_id(), Purpose::ResetPassword).await?;
-        write.links().end_of_user(self.user_id(), Purpose::ChangeEmail).await?;
-        let data = UserData { user: &write.standing.user, previous: None };
+        write.links().end_of_user(self.user_id(), LinkPurpose::ResetPassword).await?;
+        write.links().end_of_user(self.user_id(), LinkPurpose::ChangeEmail).await?;
+        let data = UserData { user: &write.live.user, previous: None };
         tell_user(&mut write.tx, EventKind::UserPasswordChanged, &self.actor(), &data).await?;
         end_all_others(self, &mut write, EndReason::Password).await?;
         mail::enqueue(&mut write, self.org_id(), &account.user.email, &Letter::PasswordChanged).await?;
@@ -58,7 +58,7 @@ impl Member {
 
     /// The account, once its owner has typed the password again.
     pub(crate) async fn confirm_password(&self, typed: &Password) -> Result<Account, Error> {
-        self.auth.confirm_password(&self.standing.user, typed, &self.client).await
+        self.auth.confirm_password(&self.live.user, typed, &self.client).await
     }
 }
 

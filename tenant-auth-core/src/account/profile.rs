@@ -25,7 +25,7 @@ impl Member {
     /// [`Error::SessionRequired`] or [`Error::Suspended`] when the session or the right ended meanwhile.
     pub async fn update_profile(&self, update: ProfileUpdate) -> Result<User, Error> {
         let mut write = self.begin_own_write().await?;
-        let previous = write.standing.user.clone();
+        let previous = write.live.user.clone();
         let user = User { name: update.name, profile: update.profile, ..previous.clone() };
         write.users().set_profile(&user.id, &user.name, &user.profile).await?;
         let data = UserData { user: &user, previous: Some(&previous) };

@@ -14,7 +14,7 @@ use crate::{
     model::{Organization, Status, User},
     secret::{LinkToken, Password},
     service::TenantAuth,
-    store::{Actor, MailedLink, Purpose, ResetRequest, Tx},
+    store::{Actor, LinkPurpose, MailedLink, ResetRequest, Tx},
     throttle::{count_mail, forgive_passwords},
     value::{Email, password::Owner},
 };
@@ -43,7 +43,7 @@ impl Tenant {
     pub async fn reset_password(&self, token: &LinkToken, new: &Password) -> Result<(), Error> {
         let digest = token.digest();
         let mut reader = self.auth.store().read().await?;
-        let link = reader.links().find(&self.org.id, Purpose::ResetPassword, &digest, self.auth.now()).await?;
+        let link = reader.links().find(&self.org.id, LinkPurpose::ResetPassword, &digest, self.auth.now()).await?;
         let (user_id, address) = link.ok_or(Error::InvalidLink)?;
         let account = reader.users().find(&user_id).await?.ok_or(Error::InvalidLink)?;
         drop(reader);
@@ -55,7 +55,7 @@ impl Tenant {
         let mut tx = self.auth.begin().await?;
         forgive_passwords(&mut tx, &user.email).await?;
         hold_account(&mut tx, &user.id).await?;
-        tx.links().take(&self.org.id, Purpose::ResetPassword, &digest).await?.ok_or(Error::InvalidLink)?;
+        tx.links().take(&self.org.id, LinkPurpose::ResetPassword, &digest).await?.ok_or(Error::InvalidLink)?;
         // Read again under lock: the mailbox that got the link may not be the account's any more.
         let account = tx.users().find(&user.id).await?.filter(|account| account.user.email == address);
         let mut account = account.ok_or(Error::InvalidLink)?;
@@ -65,8 +65,8 @@ impl Tenant {
         if !tx.users().set_password(&user.id, &hash, epoch).await? {
             return Err(Error::InvalidLink);
         }
-        tx.links().end_of_user(&user.id, Purpose::ResetPassword).await?;
-        tx.links().end_of_user(&user.id, Purpose::ChangeEmail).await?;
+        tx.links().end_of_user(&user.id, LinkPurpose::ResetPassword).await?;
+        tx.links().end_of_user(&user.id, LinkPurpose::ChangeEmail).await?;
         tx.pending_logins().end_of_user(&user.id).await?;
         let ended = tx.sessions().end_of_user(&user.id, None).await?;
         let actor = Actor::User(user.id.clone());
@@ -104,7 +104,7 @@ async fn fulfil(tx: &mut Tx, request: &ResetRequest, config: &Config) -> Result<
         return Ok(());
     }
     // The address as stored: the one typed may differ in case, and mail goes to the stored form only.
-    match count_mail(tx, Purpose::ResetPassword, &user.email).await {
+    match count_mail(tx, LinkPurpose::ResetPassword, &user.email).await {
         Err(Error::RateLimited { .. }) => return Ok(()),
         counted => counted?,
     }
@@ -116,7 +116,7 @@ pub(crate) async fn mail_reset_link(tx: &mut Tx, org: &Organization, user: &User
     let link = MailedLink {
         org_id: org.id.clone(),
         user_id: user.id.clone(),
-        purpose: Purpose::ResetPassword,
+        purpose: LinkPurpose::ResetPassword,
         email: user.email.clone(),
         created_at: tx.now(),
         expires_at: tx.now().plus(LINK_TTL),

@@ -35,20 +35,20 @@ impl Tenant {
         if !tx.sessions().rotate(token, idle_until).await? {
             return Ok(None);
         }
-        let standing = tx.sessions().standing(&token.session).await?;
-        let standing = self.refreshable(standing, tx.now())?;
+        let live = tx.sessions().find_live(&token.session).await?;
+        let live = self.refreshable(live, tx.now())?;
         tx.commit().await?;
-        self.auth.signer().issue(&standing.session).map(Some)
+        self.auth.signer().issue(&live.session).map(Some)
     }
 
     /// The session, if it can be refreshed here.
-    fn refreshable(&self, standing: Option<LiveSession>, now: Timestamp) -> Result<LiveSession, Error> {
-        let standing = standing.filter(|standing| standing.is_live(now)).ok_or(Error::SessionRequired)?;
-        if standing.org.id != self.org.id {
+    fn refreshable(&self, live: Option<LiveSession>, now: Timestamp) -> Result<LiveSession, Error> {
+        let live = live.filter(|live| live.is_live(now)).ok_or(Error::SessionRequired)?;
+        if live.org.id != self.org.id {
             return Err(Error::WrongOrganization);
         }
-        standing.admitted().map_err(|_| Error::SessionRequired)?;
-        Ok(standing)
+        live.admitted().map_err(|_| Error::SessionRequired)?;
+        Ok(live)
     }
 
     /// Whether a generation was superseded so long ago that nobody honest still holds its token; nobody remembering it is longer.
@@ -59,22 +59,22 @@ impl Tenant {
     /// A token of a former generation: the current tokens within the grace, the end of the session after it.
     async fn superseded(&self, token: &RefreshToken, now: Timestamp) -> Result<Tokens, Error> {
         let mut reader = self.auth.store().read().await?;
-        let standing = self.refreshable(reader.sessions().standing(&token.session).await?, now)?;
-        if token.generation >= standing.session.generation {
+        let live = self.refreshable(reader.sessions().find_live(&token.session).await?, now)?;
+        if token.generation >= live.session.generation {
             return Err(Error::SessionRequired);
         }
         let since = reader.sessions().superseded_at(&token.session, token.generation).await?;
         drop(reader);
         if !self.past_grace(since, now) {
-            return self.auth.signer().issue(&standing.session);
+            return self.auth.signer().issue(&live.session);
         }
         let mut tx = self.auth.begin().await?;
         if let Some(ended) = tx.sessions().end(&self.org.id, &token.session).await? {
-            let data = SessionData { session: ended.session.clone(), user: &standing.user, reason: None };
+            let data = SessionData { session: ended.session.clone(), user: &live.user, reason: None };
             tx.push(Event::new(EventKind::SessionReuseDetected, &self.org, Actor::System, &data)?);
             tell_ended(&mut tx, &[ended], &Ending { reason: EndReason::Reuse, actor: Actor::System }).await?;
             tx.commit().await?;
-            tracing::warn!(session = %token.session, user = %standing.user.id, "a superseded refresh token was used again; the session was ended");
+            tracing::warn!(session = %token.session, user = %live.user.id, "a superseded refresh token was used again; the session was ended");
         }
         Err(Error::SessionRequired)
     }

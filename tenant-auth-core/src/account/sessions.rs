@@ -103,7 +103,7 @@ fn traces(client: Client) -> (Option<String>, Option<String>) {
 /// epoch, and only this session moves with it.
 pub(crate) async fn end_all_others(member: &Member, write: &mut Write, reason: EndReason) -> Result<(), Error> {
     let epoch = write.users().bump_epoch(member.user_id()).await?;
-    let session = write.standing.session.id.clone();
+    let session = write.live.session.id.clone();
     write.sessions().move_to_epoch(&session, epoch).await?;
     write.pending_logins().end_of_user(member.user_id()).await?;
     let ended = write.sessions().end_of_user(member.user_id(), Some(&session)).await?;
@@ -146,7 +146,7 @@ impl Member {
     /// [`Error::SessionRequired`] when this one ended meanwhile.
     pub async fn end_other_sessions(&self) -> Result<(), Error> {
         let mut write = self.begin_own_write().await?;
-        let keep = write.standing.session.id.clone();
+        let keep = write.live.session.id.clone();
         let ended = write.sessions().end_others_of_owner(self.org_id(), self.user_id(), &keep).await?;
         tell_ended(&mut write.tx, &ended, &Ending { reason: EndReason::Ended, actor: self.actor() }).await?;
         write.commit().await

@@ -14,7 +14,7 @@ use crate::{
     id::{CROCKFORD, UserId},
     mail::{self, Letter},
     ports::Entropy,
-    sealed::Place,
+    sealed::SealContext,
     secret::{Digest, Password, RecoveryCodeKind, Secret, TotpKind},
     store::Tx,
     time::Timestamp,
@@ -72,13 +72,13 @@ impl Member {
         self.confirm_password(password).await?;
         let mut secret = Zeroizing::new(vec![0u8; 20]);
         self.auth.entropy().fill(&mut secret);
-        let sealed = self.auth.master_keys().seal(&secret, place(self.user_id()), self.auth.entropy())?;
+        let sealed = self.auth.master_keys().seal(&secret, seal_context(self.user_id()), self.auth.entropy())?;
         let mut write = self.begin_own_write().await?;
         if !write.second_factors().set_up(self.user_id(), &sealed).await? {
             return Err(Error::SecondFactorEnabled);
         }
         write.commit().await?;
-        describe(&secret, &self.standing.user.email, self.standing.org.name.as_str())
+        describe(&secret, &self.live.user.email, self.live.org.name.as_str())
     }
 
     /// Puts the secret in force, once a code proves that the authenticator knows it.
@@ -130,7 +130,7 @@ impl Member {
     pub async fn renew_recovery_codes(&self, password: &Password, code: &str) -> Result<RecoveryCodes, Error> {
         let mut write = self.begin_guarded_write(password, Some(code)).await?;
         let codes = self.issue_codes(&mut write).await?;
-        let owner = &write.standing.user.email;
+        let owner = &write.live.user.email;
         mail::enqueue(&mut write.tx, self.org_id(), owner, &Letter::RecoveryCodesReplaced).await?;
         write.commit().await?;
         Ok(codes)
@@ -183,10 +183,10 @@ impl Member {
     }
 
     async fn changed(&self, mut write: Write, kind: EventKind, notice: &Letter<'_>) -> Result<(), Error> {
-        let data = UserData { user: &write.standing.user, previous: None };
+        let data = UserData { user: &write.live.user, previous: None };
         tell_user(&mut write.tx, kind, &self.actor(), &data).await?;
         end_all_others(self, &mut write, EndReason::TwoFactor).await?;
-        mail::enqueue(&mut write.tx, self.org_id(), &write.standing.user.email, notice).await?;
+        mail::enqueue(&mut write.tx, self.org_id(), &write.live.user.email, notice).await?;
         write.commit().await
     }
 }
@@ -208,7 +208,7 @@ fn matching_step(tx: &Tx, user: &UserId, sealed: &str, code: &str) -> Result<Opt
     if digits.len() != 6 || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return Ok(None);
     }
-    let secret = tx.open(sealed, place(user)).ok_or_else(|| Error::internal("a second factor does not open"))?;
+    let secret = tx.open(sealed, seal_context(user)).ok_or_else(|| Error::internal("a second factor does not open"))?;
     let seconds = u64::try_from(tx.now().secs()).unwrap_or(0);
     Ok(totp(&secret, "", "")?.check(&digits, seconds).and_then(|step| i64::try_from(step).ok()))
 }
@@ -258,8 +258,8 @@ fn digest_of(code: &str) -> Digest {
     Secret::<RecoveryCodeKind>::new(bare).digest()
 }
 
-fn place(user: &UserId) -> Place<'_> {
-    Place { table: "tenant_auth_second_factors", column: "secret", row: user.as_str(), org: "" }
+fn seal_context(user: &UserId) -> SealContext<'_> {
+    SealContext { table: "tenant_auth_second_factors", column: "secret", row: user.as_str(), org: "" }
 }
 
 #[cfg(test)]

@@ -80,7 +80,7 @@ impl OrgAdmin {
             return Err(Error::ScopeOfOperators(Scope::Proxy.as_str()));
         }
         let mut write = self.begin_write().await?;
-        let maker = KeyMaker { org: &write.standing.org, user: Some(self.0.user_id()) };
+        let maker = KeyMaker { org: &write.live.org, user: Some(self.0.user_id()) };
         let created = create_key(&self.0.auth, &mut write.tx, &maker, new).await?;
         let data = ApiKeyData { api_key: &created.api_key };
         write.push(EventKind::ApiKeyCreated, &data)?;
@@ -105,10 +105,10 @@ impl OrgAdmin {
         }
         write.api_keys().delete_predecessors(&old).await?;
         let new = NewApiKey { name: old.name.clone(), scopes: old.scopes.clone(), expires_at: old.expires_at };
-        let maker = KeyMaker { org: &write.standing.org, user: Some(self.0.user_id()) };
+        let maker = KeyMaker { org: &write.live.org, user: Some(self.0.user_id()) };
         let created = make(&write.tx, &maker, new);
         write.api_keys().insert(&created.api_key, &created.key.digest()).await?;
-        let notice = Letter::NewApiKey { organization: &write.standing.org.name, name: &created.api_key.name };
+        let notice = Letter::NewApiKey { organization: &write.live.org.name, name: &created.api_key.name };
         mail::tell_admins(&mut write.tx, self.0.org_id(), &notice).await?;
         let dies_at = now.plus(overlap);
         let dies_at = old.expires_at.map_or(dies_at, |end| end.min(dies_at));

@@ -113,7 +113,7 @@ impl TenantAuth {
         }
         self.note_key_use(&record.id, record.last_used_at);
         let backend = Backend { auth: self.clone(), org: record.org, scopes: record.scopes, found: PhantomData };
-        Ok((backend, record.standing))
+        Ok((backend, record.live))
     }
 
     /// Writes that a key was used, in a task of its own.
@@ -159,17 +159,17 @@ impl Tenant {
     /// [`Error::Unavailable`]. An invalid token is no error.
     pub async fn verify(&self, access_token: &str) -> Result<Verification, Error> {
         let token = self.auth.signer().read_access(access_token, self.auth.now());
-        let standing = match &token {
-            Some(token) => self.auth.store().read().await?.sessions().standing(&token.session).await?,
+        let live = match &token {
+            Some(token) => self.auth.store().read().await?.sessions().find_live(&token.session).await?,
             None => None,
         };
-        Ok(answer(&self.auth, &self.org, token, standing))
+        Ok(answer(&self.auth, &self.org, token, live))
     }
 }
 
-fn answer(auth: &TenantAuth, org: &Organization, token: Option<AccessToken>, standing: Option<LiveSession>) -> Verification {
-    let answer = match (token, standing) {
-        (Some(token), Some(standing)) => judge(auth, org, &token, standing),
+fn answer(auth: &TenantAuth, org: &Organization, token: Option<AccessToken>, live: Option<LiveSession>) -> Verification {
+    let answer = match (token, live) {
+        (Some(token), Some(live)) => judge(auth, org, &token, live),
         _ => Verification::Invalid,
     };
     auth.metrics().verification(VerifyOutcome::of(&answer));
@@ -186,10 +186,10 @@ impl VerifyOutcome {
     }
 }
 
-fn judge(auth: &TenantAuth, org: &Organization, token: &AccessToken, standing: LiveSession) -> Verification {
-    let here = standing.org.id == org.id && standing.matches(token);
-    if !here || !standing.is_live(auth.now()) || standing.org.status == Status::Suspended {
+fn judge(auth: &TenantAuth, org: &Organization, token: &AccessToken, live: LiveSession) -> Verification {
+    let here = live.org.id == org.id && live.matches(token);
+    if !here || !live.is_live(auth.now()) || live.org.status == Status::Suspended {
         return Verification::Invalid;
     }
-    Verification::Valid(Box::new(standing.into()))
+    Verification::Valid(Box::new(live.into()))
 }

@@ -9,25 +9,25 @@ use crate::{config::Config, error::Error};
 /// The document and its page, once somebody has asked for them. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Documents {
-    made: Arc<OnceLock<Made>>,
-    make: fn(&Config) -> Result<Made, Error>,
+    made: Arc<OnceLock<RenderedDocuments>>,
+    make: fn(&Config) -> Result<RenderedDocuments, Error>,
 }
 
 /// Both, as they are sent.
 #[derive(Debug)]
-pub(crate) struct Made {
+pub(crate) struct RenderedDocuments {
     pub(crate) json: Bytes,
     pub(crate) page: Bytes,
 }
 
 impl Documents {
     /// Nothing yet. `make` knows the route table, of which the handlers that send the documents are a part themselves.
-    pub(crate) fn new(make: fn(&Config) -> Result<Made, Error>) -> Self {
+    pub(crate) fn new(make: fn(&Config) -> Result<RenderedDocuments, Error>) -> Self {
         Self { made: Arc::default(), make }
     }
 
     /// Both, made now if nobody has asked before.
-    pub(crate) fn made(&self, config: &Config) -> Result<&Made, Error> {
+    pub(crate) fn rendered(&self, config: &Config) -> Result<&RenderedDocuments, Error> {
         if let Some(made) = self.made.get() {
             return Ok(made);
         }

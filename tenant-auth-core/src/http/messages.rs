@@ -12,7 +12,7 @@ pub(super) fn answers_only(methods: &str) -> String {
 
 /// Why a request is not carried out.
 #[derive(Debug)]
-pub(super) enum Reason {
+pub(super) enum RefusalReason {
     Fact(Error),
     InvalidSlug,
     /// A part of the request, by its name, that breaks a rule before the core sees it.
@@ -33,21 +33,21 @@ pub(super) enum Reason {
 }
 
 /// The sentence of a refusal.
-pub(super) fn of_refusal(reason: &Reason) -> String {
+pub(super) fn of_refusal(reason: &RefusalReason) -> String {
     let text = match reason {
-        Reason::Fact(error) => return of_fact(error),
-        Reason::Malformed { field, reason } => return format!("{field}: {reason}"),
-        Reason::InvalidSlug => "Send the organization's slug once, exactly as it is, in X-Org-Slug.",
-        Reason::NoSuchOrganization => "There is no organization with this slug. List the organizations to see their slugs.",
-        Reason::NoSuchId => "There is no such id in this organization.",
-        Reason::ForbiddenOrigin => {
+        RefusalReason::Fact(error) => return of_fact(error),
+        RefusalReason::Malformed { field, reason } => return format!("{field}: {reason}"),
+        RefusalReason::InvalidSlug => "Send the organization's slug once, exactly as it is, in X-Org-Slug.",
+        RefusalReason::NoSuchOrganization => "There is no organization with this slug. List the organizations to see their slugs.",
+        RefusalReason::NoSuchId => "There is no such id in this organization.",
+        RefusalReason::ForbiddenOrigin => {
             "Pages of this origin may not call. Set the organization's appUrl or add the origin to its allowedOrigins."
         }
-        Reason::BodyTooLarge => "The body must not be larger than 64 KiB.",
-        Reason::RequestTimeout => "The body did not arrive in time. Send the request again.",
-        Reason::UnsupportedMediaType => "Send JSON with Content-Type: application/json and without Content-Encoding.",
-        Reason::NotAdmitted => "This session gives no access here. Log in again.",
-        Reason::NotSetUp => "This route is not set up. The server's log says what is missing.",
+        RefusalReason::BodyTooLarge => "The body must not be larger than 64 KiB.",
+        RefusalReason::RequestTimeout => "The body did not arrive in time. Send the request again.",
+        RefusalReason::UnsupportedMediaType => "Send JSON with Content-Type: application/json and without Content-Encoding.",
+        RefusalReason::NotAdmitted => "This session gives no access here. Log in again.",
+        RefusalReason::NotSetUp => "This route is not set up. The server's log says what is missing.",
     };
     text.to_owned()
 }

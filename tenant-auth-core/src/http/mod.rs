@@ -50,7 +50,7 @@ use crate::{secret::random_text, service::TenantAuth};
 use answered::Answered;
 use context::Context;
 use documents::Documents;
-use refusal::{Refusal, Unrouted};
+use refusal::{Refusal, RoutingError};
 use request_span::RequestSpan;
 use router::Table;
 
@@ -139,12 +139,12 @@ impl Service {
                 let answered = row.handle(&context).await.unwrap_or_else(Refusal::into_answered);
                 browser::cors(answered, &context, row.path)
             }
-            Err(Unrouted::WrongMethod { path, methods }) if browser::is_preflight(&context) => {
+            Err(RoutingError::WrongMethod { path, methods }) if browser::is_preflight(&context) => {
                 watched.matched(path);
                 traced.matched(path);
                 browser::preflight(&context, path, &methods).await
             }
-            Err(unrouted) => browser::cors(unrouted.into(), &context, ""),
+            Err(error) => browser::cors(error.into(), &context, ""),
         };
         let status = answered.status.as_u16();
         watched.answered(status);

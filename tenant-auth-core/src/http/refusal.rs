@@ -7,14 +7,14 @@ use serde::Serialize;
 use super::{
     answered::{Answered, json_headers},
     error_code::ErrorCode,
-    messages::{self, Reason},
+    messages::{self, RefusalReason},
 };
 use crate::error::Error;
 
 /// A refusal on its way to the client, with the cookies it sets.
 #[derive(Debug)]
 pub(crate) struct Refusal {
-    reason: Reason,
+    reason: RefusalReason,
     cookies: Vec<HeaderValue>,
 }
 
@@ -27,52 +27,52 @@ struct ErrorEnvelope<'a> {
 
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
-        Self { reason: Reason::Fact(error), cookies: Vec::new() }
+        Self { reason: RefusalReason::Fact(error), cookies: Vec::new() }
     }
 }
 
 impl Refusal {
     pub(crate) const fn invalid_slug() -> Self {
-        Self { reason: Reason::InvalidSlug, cookies: Vec::new() }
+        Self { reason: RefusalReason::InvalidSlug, cookies: Vec::new() }
     }
 
     /// A part of the request, named as the client knows it, and what it must be.
     pub(crate) fn invalid(field: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self { reason: Reason::Malformed { field: field.into(), reason: reason.into() }, cookies: Vec::new() }
+        Self { reason: RefusalReason::Malformed { field: field.into(), reason: reason.into() }, cookies: Vec::new() }
     }
 
     pub(crate) const fn no_such_organization() -> Self {
-        Self { reason: Reason::NoSuchOrganization, cookies: Vec::new() }
+        Self { reason: RefusalReason::NoSuchOrganization, cookies: Vec::new() }
     }
 
     pub(crate) const fn no_such_id() -> Self {
-        Self { reason: Reason::NoSuchId, cookies: Vec::new() }
+        Self { reason: RefusalReason::NoSuchId, cookies: Vec::new() }
     }
 
     pub(crate) const fn forbidden_origin() -> Self {
-        Self { reason: Reason::ForbiddenOrigin, cookies: Vec::new() }
+        Self { reason: RefusalReason::ForbiddenOrigin, cookies: Vec::new() }
     }
 
     pub(crate) const fn body_too_large() -> Self {
-        Self { reason: Reason::BodyTooLarge, cookies: Vec::new() }
+        Self { reason: RefusalReason::BodyTooLarge, cookies: Vec::new() }
     }
 
     pub(crate) const fn request_timeout() -> Self {
-        Self { reason: Reason::RequestTimeout, cookies: Vec::new() }
+        Self { reason: RefusalReason::RequestTimeout, cookies: Vec::new() }
     }
 
     pub(crate) const fn unsupported_media_type() -> Self {
-        Self { reason: Reason::UnsupportedMediaType, cookies: Vec::new() }
+        Self { reason: RefusalReason::UnsupportedMediaType, cookies: Vec::new() }
     }
 
     /// A session that was just refreshed is not live all the same.
     pub(crate) const fn not_admitted() -> Self {
-        Self { reason: Reason::NotAdmitted, cookies: Vec::new() }
+        Self { reason: RefusalReason::NotAdmitted, cookies: Vec::new() }
     }
 
     /// A host's route lacks what it needs; what that is stands in the log.
     pub(crate) const fn not_set_up() -> Self {
-        Self { reason: Reason::NotSetUp, cookies: Vec::new() }
+        Self { reason: RefusalReason::NotSetUp, cookies: Vec::new() }
     }
 
     /// Sets cookies beside the refusal.
@@ -84,7 +84,7 @@ impl Refusal {
     /// The fact, when it is one of the core's.
     pub(crate) fn fact(&self) -> Option<&Error> {
         match &self.reason {
-            Reason::Fact(error) => Some(error),
+            RefusalReason::Fact(error) => Some(error),
             _ => None,
         }
     }
@@ -97,16 +97,16 @@ impl Refusal {
     /// Its code.
     pub(crate) fn code(&self) -> ErrorCode {
         match &self.reason {
-            Reason::Fact(error) => error.into(),
-            Reason::InvalidSlug => ErrorCode::InvalidSlug,
-            Reason::Malformed { .. } => ErrorCode::InvalidRequest,
-            Reason::NoSuchOrganization | Reason::NoSuchId => ErrorCode::NotFound,
-            Reason::ForbiddenOrigin => ErrorCode::ForbiddenOrigin,
-            Reason::BodyTooLarge => ErrorCode::BodyTooLarge,
-            Reason::RequestTimeout => ErrorCode::RequestTimeout,
-            Reason::UnsupportedMediaType => ErrorCode::UnsupportedMediaType,
-            Reason::NotAdmitted => ErrorCode::NotAdmitted,
-            Reason::NotSetUp => ErrorCode::Internal,
+            RefusalReason::Fact(error) => error.into(),
+            RefusalReason::InvalidSlug => ErrorCode::InvalidSlug,
+            RefusalReason::Malformed { .. } => ErrorCode::InvalidRequest,
+            RefusalReason::NoSuchOrganization | RefusalReason::NoSuchId => ErrorCode::NotFound,
+            RefusalReason::ForbiddenOrigin => ErrorCode::ForbiddenOrigin,
+            RefusalReason::BodyTooLarge => ErrorCode::BodyTooLarge,
+            RefusalReason::RequestTimeout => ErrorCode::RequestTimeout,
+            RefusalReason::UnsupportedMediaType => ErrorCode::UnsupportedMediaType,
+            RefusalReason::NotAdmitted => ErrorCode::NotAdmitted,
+            RefusalReason::NotSetUp => ErrorCode::Internal,
         }
     }
 
@@ -122,7 +122,7 @@ impl Refusal {
     /// The answer.
     pub(crate) fn answered(&self) -> Answered {
         let mut answered = envelope(self.code(), &self.message());
-        if let Reason::Fact(error) = &self.reason {
+        if let RefusalReason::Fact(error) = &self.reason {
             if let Some(seconds) = retry_after(error) {
                 answered.headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
             }
@@ -152,7 +152,7 @@ fn envelope(code: ErrorCode, message: &str) -> Answered {
 
 /// No row answers: there is no such path, or not with this method.
 #[derive(Debug)]
-pub(crate) enum Unrouted {
+pub(crate) enum RoutingError {
     NoSuchPath,
     /// The path is there, for these methods.
     WrongMethod {
@@ -161,11 +161,11 @@ pub(crate) enum Unrouted {
     },
 }
 
-impl From<Unrouted> for Answered {
-    fn from(unrouted: Unrouted) -> Self {
-        match unrouted {
-            Unrouted::NoSuchPath => envelope(ErrorCode::NotFound, messages::NO_SUCH_PATH),
-            Unrouted::WrongMethod { methods, .. } => {
+impl From<RoutingError> for Answered {
+    fn from(error: RoutingError) -> Self {
+        match error {
+            RoutingError::NoSuchPath => envelope(ErrorCode::NotFound, messages::NO_SUCH_PATH),
+            RoutingError::WrongMethod { methods, .. } => {
                 let allow = method_list(&methods);
                 let mut answered = envelope(ErrorCode::MethodNotAllowed, &messages::answers_only(&allow));
                 let mut headers = HeaderMap::new();

@@ -4,7 +4,7 @@ use ::http::Method;
 use matchit::Router;
 use percent_encoding::percent_decode_str;
 
-use super::{context::Context, refusal::Unrouted, route::Row, table::routes};
+use super::{context::Context, refusal::RoutingError, route::Row, table::routes};
 
 /// Finds rows by path and method.
 pub(crate) struct Table {
@@ -30,13 +30,13 @@ impl Table {
     }
 
     /// The row of a request and the parameters of its path, decoded here and nowhere else. A HEAD is answered by the GET.
-    pub(crate) fn find(&self, base: &str, context: &Context) -> Result<(&'static Row, Vec<String>), Unrouted> {
-        let path = context.path().strip_prefix(base).ok_or(Unrouted::NoSuchPath)?;
-        let matched = self.paths.at(path).map_err(|_| Unrouted::NoSuchPath)?;
+    pub(crate) fn find(&self, base: &str, context: &Context) -> Result<(&'static Row, Vec<String>), RoutingError> {
+        let path = context.path().strip_prefix(base).ok_or(RoutingError::NoSuchPath)?;
+        let matched = self.paths.at(path).map_err(|_| RoutingError::NoSuchPath)?;
         let method = if *context.method() == Method::HEAD { &Method::GET } else { context.method() };
         let Some(row) = matched.value.iter().find(|row| row.method == *method) else {
             let path = matched.value.first().map_or("", |row| row.path);
-            return Err(Unrouted::WrongMethod { path, methods: methods(matched.value) });
+            return Err(RoutingError::WrongMethod { path, methods: methods(matched.value) });
         };
         let params = matched.params.iter().map(|(_, raw)| percent_decode_str(raw).decode_utf8_lossy().into_owned()).collect();
         Ok((row, params))

@@ -13,7 +13,7 @@ use crate::{
     error::Error,
     id::{MailId, OrgId},
     ports::Message,
-    sealed::Place,
+    sealed::SealContext,
     service::TenantAuth,
     store::{ClaimedMail, OutgoingMail, Tx},
     value::Email,
@@ -28,7 +28,7 @@ const NOTICE_KEPT: Duration = Duration::from_secs(2 * 24 * 3_600);
 pub(crate) async fn enqueue(tx: &mut Tx, org: &OrgId, recipient: &Email, letter: &Letter<'_>) -> Result<MailId, Error> {
     let (id, now): (MailId, _) = (tx.new_id(), tx.now());
     let plain = Zeroizing::new(serde_json::to_vec(&letter.to(recipient)?).map_err(Error::internal)?);
-    let sealed = tx.seal(&plain, place(&id, org))?;
+    let sealed = tx.seal(&plain, seal_context(&id, org))?;
     let mail = OutgoingMail {
         id: id.clone(),
         org_id: org.clone(),
@@ -52,11 +52,11 @@ pub(crate) async fn tell_admins(tx: &mut Tx, org: &OrgId, notice: &Letter<'_>) -
 
 /// Unseals a mail from the outbox.
 pub(crate) fn open(auth: &TenantAuth, mail: &ClaimedMail) -> Result<Message, Error> {
-    let plain = auth.master_keys().open(&mail.content, place(&mail.id, &mail.org_id));
+    let plain = auth.master_keys().open(&mail.content, seal_context(&mail.id, &mail.org_id));
     let plain = plain.ok_or_else(|| Error::internal("a waiting mail does not open"))?;
     serde_json::from_slice(&plain).map_err(Error::internal)
 }
 
-fn place<'a>(id: &'a MailId, org: &'a OrgId) -> Place<'a> {
-    Place { table: "tenant_auth_mails", column: "content", row: id.as_str(), org: org.as_str() }
+fn seal_context<'a>(id: &'a MailId, org: &'a OrgId) -> SealContext<'a> {
+    SealContext { table: "tenant_auth_mails", column: "content", row: id.as_str(), org: org.as_str() }
 }

@@ -17,7 +17,7 @@ const BOUNDS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0
 const NO_ROUTE: &str = "none";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Answered {
+struct RequestLabels {
     method: &'static str,
     route: &'static str,
     status: u16,
@@ -28,7 +28,7 @@ type Route = [(&'static str, &'static str); 1];
 /// Counters and times of the requests that were answered.
 #[derive(Debug)]
 pub(crate) struct Requests {
-    total: Family<Answered, Counter>,
+    total: Family<RequestLabels, Counter>,
     seconds: Family<Route, Histogram, fn() -> Histogram>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Requests {
 #[derive(Debug)]
 pub(crate) struct Watched<'r> {
     requests: &'r Requests,
-    labels: Answered,
+    labels: RequestLabels,
     started: Instant,
 }
 
@@ -53,7 +53,7 @@ impl Requests {
 
     /// Starts the clock of a request.
     pub(crate) fn watch(&self, method: &Method) -> Watched<'_> {
-        let labels = Answered { method: known(method), route: NO_ROUTE, status: 500 };
+        let labels = RequestLabels { method: known(method), route: NO_ROUTE, status: 500 };
         Watched { requests: self, labels, started: Instant::now() }
     }
 }

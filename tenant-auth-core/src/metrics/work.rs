@@ -22,7 +22,7 @@ pub(crate) struct WorkMeter {
 
 /// A job in the queue.
 #[derive(Debug)]
-pub(crate) struct Waiting {
+pub(crate) struct QueuedJob {
     meter: WorkMeter,
     since: Instant,
 }
@@ -57,9 +57,9 @@ impl WorkMeter {
     }
 
     /// Counts a job into the queue. Dropping the result counts the job out.
-    pub(crate) fn wait(&self) -> Waiting {
+    pub(crate) fn wait(&self) -> QueuedJob {
         self.waiting.inc();
-        Waiting { meter: self.clone(), since: Instant::now() }
+        QueuedJob { meter: self.clone(), since: Instant::now() }
     }
 
     /// Counts a job that was refused because the queue was full.
@@ -68,7 +68,7 @@ impl WorkMeter {
     }
 }
 
-impl Waiting {
+impl QueuedJob {
     /// The job leaves the queue and starts.
     pub(crate) fn run(self) -> Running {
         self.meter.waited.observe(self.since.elapsed().as_secs_f64());
@@ -77,7 +77,7 @@ impl Waiting {
     }
 }
 
-impl Drop for Waiting {
+impl Drop for QueuedJob {
     fn drop(&mut self) {
         self.meter.waiting.dec();
     }

@@ -1,6 +1,6 @@
 //! Organizations as operators manage them: creating one with an invite to its first admin, changing, suspending and reactivating
-//! it, and inviting an admin when it has none left. Each write is a [`Deed`], made by the command line or by an operator with a
-//! session.
+//! it, and inviting an admin when it has none left. Each write is an [`OperatorWrite`], made by the command line or by an
+//! operator with a session.
 
 use super::Operator;
 use crate::{
@@ -65,13 +65,13 @@ pub struct Invited {
 }
 
 /// An operator's write: a transaction that holds the organization it is about, and the operator it is made by.
-pub(super) struct Deed {
+pub(super) struct OperatorWrite {
     pub(super) auth: TenantAuth,
     pub(super) tx: Tx,
     pub(super) actor: Actor,
 }
 
-impl Deed {
+impl OperatorWrite {
     pub(super) async fn create(mut self, new: NewOrganization) -> Result<Invited, Error> {
         let org = Organization {
             id: self.tx.new_id(),
@@ -144,7 +144,7 @@ impl Operator {
     /// [`Error::SlugTaken`].
     pub async fn create_organization(&self, new: NewOrganization) -> Result<Invited, Error> {
         let tx = self.auth.begin().await?;
-        self.deed(tx).create(new).await
+        self.write(tx).create(new).await
     }
 
     /// Every organization, oldest first.
@@ -171,7 +171,7 @@ impl Operator {
     pub async fn set_organization_status(&self, slug: &Slug, status: Status) -> Result<Organization, Error> {
         let (tx, org) = self.begin_in(slug).await?;
         let change = OrganizationChange { status: Some(status), ..OrganizationChange::default() };
-        self.deed(tx).change(org, change).await
+        self.write(tx).change(org, change).await
     }
 
     /// Invites an org_admin to an organization, for one that has no working admin left.
@@ -180,11 +180,11 @@ impl Operator {
     /// [`Error::UnknownOrganization`], [`Error::AlreadyMember`], [`Error::AlreadyInvited`].
     pub async fn invite_admin(&self, slug: &Slug, email: &Email) -> Result<Invited, Error> {
         let (tx, org) = self.begin_in(slug).await?;
-        self.deed(tx).invite_admin(org, email).await
+        self.write(tx).invite_admin(org, email).await
     }
 
-    fn deed(&self, tx: Tx) -> Deed {
-        Deed { auth: self.auth.clone(), tx, actor: Actor::System }
+    fn write(&self, tx: Tx) -> OperatorWrite {
+        OperatorWrite { auth: self.auth.clone(), tx, actor: Actor::System }
     }
 
     pub(super) async fn begin_in(&self, slug: &Slug) -> Result<(Tx, Organization), Error> {

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use super::organizations::{Deed, NewOrganization, OrganizationChange};
+use super::organizations::{NewOrganization, OperatorWrite, OrganizationChange};
 use crate::{
     caller::{Member, Write},
     error::Error,
@@ -33,14 +33,14 @@ impl Member {
     /// force, and the session began with it within the last 12 hours.
     pub async fn into_deployment_admin(self) -> Result<DeploymentAdmin, Error> {
         let is_guarded = self.auth.store().read().await?.second_factors().in_force(self.user_id()).await?;
-        judge(&self.auth, &self.standing, is_guarded)?;
+        judge(&self.auth, &self.live, is_guarded)?;
         Ok(DeploymentAdmin(self))
     }
 }
 
 /// Judges the right. One refusal for every reason: a caller who is no operator must not learn which condition is missing.
-fn judge(auth: &TenantAuth, standing: &LiveSession, is_guarded: bool) -> Result<(), Error> {
-    let LiveSession { session, user, org, .. } = standing;
+fn judge(auth: &TenantAuth, live: &LiveSession, is_guarded: bool) -> Result<(), Error> {
+    let LiveSession { session, user, org, .. } = live;
     let is_here = auth.config().organizations.operator_org.as_ref() == Some(&org.slug);
     let is_appointed = user.role == AccountRole::Admin;
     // The session's methods are those of its login; the factor itself may have been removed since.
@@ -68,8 +68,8 @@ impl DeploymentAdmin {
     /// # Errors
     /// [`Error::SlugTaken`]; [`Error::OperatorRequired`] or [`Error::SessionRequired`] when the right ended meanwhile.
     pub async fn create_organization(&self, new: NewOrganization) -> Result<(Organization, InviteSummary), Error> {
-        let (deed, _) = self.begin(None).await?;
-        let invited = deed.create(new).await?;
+        let (write, _) = self.begin(None).await?;
+        let invited = write.create(new).await?;
         Ok((invited.org, invited.invite))
     }
 
@@ -79,8 +79,8 @@ impl DeploymentAdmin {
     /// [`Error::UnknownOrganization`]; [`Error::OperatorOrganization`] for suspending the operators' own;
     /// [`Error::OperatorRequired`] or [`Error::SessionRequired`] when the right ended meanwhile.
     pub async fn change_organization(&self, slug: &Slug, change: OrganizationChange) -> Result<Organization, Error> {
-        let (deed, org) = self.begin_in(slug).await?;
-        deed.change(org, change).await
+        let (write, org) = self.begin_in(slug).await?;
+        write.change(org, change).await
     }
 
     /// Invites an org_admin, for an organization that has no working admin left. The link is mailed to the invitee and shown to no
@@ -90,20 +90,20 @@ impl DeploymentAdmin {
     /// [`Error::UnknownOrganization`], [`Error::AlreadyMember`], [`Error::AlreadyInvited`]; [`Error::OperatorRequired`] or
     /// [`Error::SessionRequired`] when the right ended meanwhile.
     pub async fn invite_admin(&self, slug: &Slug, email: &Email) -> Result<InviteSummary, Error> {
-        let (deed, org) = self.begin_in(slug).await?;
-        Ok(deed.invite_admin(org, email).await?.invite)
+        let (write, org) = self.begin_in(slug).await?;
+        Ok(write.invite_admin(org, email).await?.invite)
     }
 
-    async fn begin_in(&self, slug: &Slug) -> Result<(Deed, Organization), Error> {
+    async fn begin_in(&self, slug: &Slug) -> Result<(OperatorWrite, Organization), Error> {
         let known = self.0.auth.store().read().await?.organizations().find_by_slug(slug).await?;
         let known = known.ok_or(Error::UnknownOrganization)?;
-        let (deed, org) = self.begin(Some(&known.id)).await?;
-        Ok((deed, org.ok_or(Error::UnknownOrganization)?))
+        let (write, org) = self.begin(Some(&known.id)).await?;
+        Ok((write, org.ok_or(Error::UnknownOrganization)?))
     }
 
     /// Begins a write, in an organization if one is named, and judges the right again. Lock order: both organizations by id, then
     /// what the right rests on: membership, account (its role and its second factor), session.
-    async fn begin(&self, target: Option<&OrgId>) -> Result<(Deed, Option<Organization>), Error> {
+    async fn begin(&self, target: Option<&OrgId>) -> Result<(OperatorWrite, Option<Organization>), Error> {
         let member = &self.0;
         let mut tx = member.auth.begin().await?;
         let mut locked = Vec::from_iter(target.into_iter().chain([member.org_id()]));
@@ -118,9 +118,9 @@ impl DeploymentAdmin {
         }
         tx.members().hold(member.org_id(), member.user_id()).await?.ok_or(Error::SessionRequired)?;
         tx.users().hold(member.user_id()).await?;
-        let Write { mut tx, standing } = member.judge_again(tx).await?;
+        let Write { mut tx, live } = member.judge_again(tx).await?;
         let is_guarded = tx.second_factors().in_force(member.user_id()).await?;
-        judge(&member.auth, &standing, is_guarded)?;
-        Ok((Deed { auth: member.auth.clone(), tx, actor: member.actor() }, found))
+        judge(&member.auth, &live, is_guarded)?;
+        Ok((OperatorWrite { auth: member.auth.clone(), tx, actor: member.actor() }, found))
     }
 }

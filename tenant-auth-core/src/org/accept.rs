@@ -33,7 +33,7 @@ pub struct InvitePreview {
 }
 
 /// The invitee: an existing account, or the fields of a new one.
-enum Guest {
+enum Invitee {
     Known(Account),
     New(DisplayName, StoredPassword),
 }
@@ -63,7 +63,7 @@ impl Tenant {
         if self.org.status == Status::Suspended {
             return Err(Error::Suspended);
         }
-        let guest = self.guest(token, registration).await?;
+        let invitee = self.invitee(token, registration).await?;
 
         let mut tx = self.auth.begin().await?;
         let org = tx.organizations().lock(&self.org.id).await?.ok_or(Error::UnknownOrganization)?;
@@ -76,7 +76,7 @@ impl Tenant {
             return Err(Error::InvalidInvite);
         }
         tx.mails().cancel(&record.mail_id).await?;
-        let account = self.settle(&mut tx, guest, &record).await?;
+        let account = self.settle(&mut tx, invitee, &record).await?;
         let (invite, actor) = (&record.invite, Actor::User(account.user.id.clone()));
         tx.push(Event::new(EventKind::InviteAccepted, &self.org, actor.clone(), &InviteData { invite: invite.summary() })?);
         let membership = join(&mut tx, &self.org, &account.user, invite.role, actor).await?;
@@ -88,20 +88,20 @@ impl Tenant {
 
     /// Finds the invitee's account; a new account's password is checked and hashed here, because hashing is too slow for a
     /// transaction.
-    async fn guest(&self, token: &LinkToken, registration: Registration) -> Result<Guest, Error> {
+    async fn invitee(&self, token: &LinkToken, registration: Registration) -> Result<Invitee, Error> {
         let mut reader = self.auth.store().read().await?;
         let record = reader.invites().find_by_token(&self.org.id, &token.digest(), self.auth.now()).await?;
         let email = record.ok_or(Error::InvalidInvite)?.invite.email;
         let account = reader.users().find_by_email(&email).await?;
         drop(reader);
         match (account, registration) {
-            (Some(account), Registration { name: None, password: None }) => Ok(Guest::Known(account)),
+            (Some(account), Registration { name: None, password: None }) => Ok(Invitee::Known(account)),
             (Some(_), _) => Err(Error::AccountExists),
             (None, Registration { name: Some(name), password: Some(typed) }) => {
                 let owner = Owner { email: &email, name: &name, slug: &self.org.slug, organization: &self.org.name };
                 let checked = check_password(&self.auth, &typed, owner).await?;
                 let hash = self.auth.hasher().hash(&checked).await?;
-                Ok(Guest::New(name, hash))
+                Ok(Invitee::New(name, hash))
             }
             (None, Registration { name: None, .. }) => Err(InvalidValue::NameRequired.into()),
             (None, Registration { password: None, .. }) => Err(InvalidValue::PasswordRequired.into()),
@@ -109,9 +109,9 @@ impl Tenant {
     }
 
     /// The invitee's account. Its address is verified now, because the link reached it.
-    async fn settle(&self, tx: &mut Tx, guest: Guest, record: &InviteRecord) -> Result<Account, Error> {
-        let (account, newly_verified) = match guest {
-            Guest::Known(known) => {
+    async fn settle(&self, tx: &mut Tx, invitee: Invitee, record: &InviteRecord) -> Result<Account, Error> {
+        let (account, newly_verified) = match invitee {
+            Invitee::Known(known) => {
                 // Read again under lock: the account's epoch may have changed, and a session of an older epoch is dead; and the
                 // mailbox that got the invite may not be the account's any more.
                 tx.users().hold(&known.user.id).await?;
@@ -124,7 +124,7 @@ impl Tenant {
                 }
                 (account, newly)
             }
-            Guest::New(name, password) => {
+            Invitee::New(name, password) => {
                 let user = User {
                     id: tx.new_id(),
                     name,

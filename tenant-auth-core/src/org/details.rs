@@ -55,7 +55,7 @@ impl OrgAdmin {
             return Err(InvalidValue::TooManyOrigins { most: MOST_ORIGINS }.into());
         }
         let mut write = self.begin_write().await?;
-        let previous = write.standing.org.clone();
+        let previous = write.live.org.clone();
         let mut org = previous.clone();
         org.name = update.name.unwrap_or(org.name);
         org.app_url = update.app_url.apply(org.app_url);

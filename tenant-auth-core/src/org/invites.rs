@@ -48,7 +48,7 @@ impl OrgAdmin {
     /// [`Error::AlreadyMember`], [`Error::AlreadyInvited`]; [`Error::RateLimited`] after 200 invitation mails in a day.
     pub async fn invite(&self, email: &Email, role: Role) -> Result<Invite, Error> {
         let mut write = self.begin_write().await?;
-        let invitation = Invitation { org: &write.standing.org, email, role, by: Inviter::Admin(&write.standing.user) };
+        let invitation = Invitation { org: &write.live.org, email, role, by: Inviter::Admin(&write.live.user) };
         let (invite, _) = place_invite(&self.0.auth, &mut write.tx, &invitation).await?;
         write.commit().await?;
         Ok(invite)
@@ -75,7 +75,7 @@ impl OrgAdmin {
         invite.mail = MailStatus::Queued;
         write.mails().cancel(&mail_id).await?;
         let token = LinkToken::generate(write.entropy());
-        let mail = InviteMail { org: &write.standing.org, invite: &invite, token: &token, by: InvitedBy::Admin };
+        let mail = InviteMail { org: &write.live.org, invite: &invite, token: &token, by: InvitedBy::Admin };
         let mail_id = mail_invite(auth, &mut write.tx, &mail).await?;
         write.invites().renew(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: &mail_id }).await?;
         write.push(EventKind::InviteResent, &InviteData { invite: invite.summary() })?;
@@ -131,7 +131,7 @@ pub(crate) async fn place_invite(
     };
     let token = LinkToken::generate(tx.entropy());
     let mail_id = mail_invite(auth, tx, &InviteMail { org, invite: &invite, token: &token, by: invited_by }).await?;
-    if !tx.invites().place(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: &mail_id }).await? {
+    if !tx.invites().insert_or_replace_expired(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: &mail_id }).await? {
         return Err(Error::AlreadyInvited);
     }
     let data = InviteData { invite: invite.summary() };

@@ -30,7 +30,7 @@ impl Member {
     pub async fn leave(&self) -> Result<(), Error> {
         let mut write = self.begin_write().await?;
         let target = self.find(&mut write, self.user_id()).await?;
-        self.part(write, target).await
+        self.remove_membership(write, target).await
     }
 
     async fn find(&self, write: &mut Write, user: &UserId) -> Result<MemberRecord, Error> {
@@ -38,7 +38,7 @@ impl Member {
     }
 
     /// Removes a membership, with its sessions and, for an org_admin, its pending invites.
-    async fn part(&self, mut write: Write, target: MemberRecord) -> Result<(), Error> {
+    async fn remove_membership(&self, mut write: Write, target: MemberRecord) -> Result<(), Error> {
         self.keep_an_admin(&mut write, &target.membership).await?;
         self.withdraw_invites_of(&mut write, &target.membership).await?;
         let Membership { org_id, user_id, .. } = &target.membership;
@@ -114,7 +114,7 @@ impl OrgAdmin {
         }
         let mut write = self.begin_write().await?;
         let target = self.0.find(&mut write, user).await?;
-        self.0.part(write, target).await
+        self.0.remove_membership(write, target).await
     }
 
     /// Ends every session of a member in this organization.
@@ -154,7 +154,7 @@ impl OrgAdmin {
         }
         write.members().update(after).await?;
         if after.role == Role::OrgAdmin && before.role != after.role {
-            let notice = Letter::NewAdmin { organization: &write.standing.org.name, who: &changed.email };
+            let notice = Letter::NewAdmin { organization: &write.live.org.name, who: &changed.email };
             mail::tell_admins(&mut write.tx, self.0.org_id(), &notice).await?;
         }
         self.0.tell(&mut write, kind, &changed, Some(&previous))?;

@@ -37,14 +37,14 @@ pub(crate) use sql::{
     deliveries::{Attempted, ClaimedDelivery, DueEndpoint, NewDelivery},
     events::UndeliveredEvent,
     invites::{InviteRecord, NewInvite},
-    links::{MailedLink, Purpose, ResetRequest},
+    links::{LinkPurpose, MailedLink, ResetRequest},
+    live_session::LiveSession,
     mails::{ClaimedMail, MailKind, OutgoingMail},
     members::MemberRecord,
     pending_logins::PendingLogin,
     sealed::SealedColumn,
     sessions::Ended,
     signing_keys::SigningKeyRecord,
-    standing::LiveSession,
     sweep::{Retention, SWEEP_BATCH, Swept},
     users::Account,
     webhooks::{SealedSecret, Subscriber},
@@ -56,7 +56,7 @@ use crate::{
     config::{ConfigError, Setting, SetupError},
     error::Error,
 };
-use transaction::{Touched, Transaction};
+use transaction::{ChangedRow, Transaction};
 
 /// A database, opened and ready. Made by [`Sqlite::open`], [`Postgres::connect`] or [`Store::open`].
 #[derive(Clone, Debug)]

@@ -15,7 +15,7 @@ use crate::{
     id::{Id, Kind},
     model::EventKind,
     ports::{Clock, Entropy},
-    sealed::{MasterKeys, Place},
+    sealed::{MasterKeys, SealContext},
     time::Timestamp,
 };
 
@@ -85,7 +85,7 @@ pub(crate) struct Tx {
     pub(super) transaction: Transaction,
     context: Arc<Context>,
     moment: OnceLock<Timestamp>,
-    touched: Vec<Touched>,
+    touched: Vec<ChangedRow>,
     events: Vec<Event>,
     fills_outbox: bool,
 }
@@ -99,7 +99,7 @@ pub(super) enum Transaction {
 
 /// A row on which a cached answer may rest, changed by a transaction.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Touched {
+pub(crate) struct ChangedRow {
     pub(crate) kind: &'static str,
     pub(crate) id: String,
 }
@@ -125,13 +125,13 @@ impl Tx {
     ///
     /// # Errors
     /// [`Error::Internal`] when the cipher refuses it.
-    pub(crate) fn seal(&self, plain: &[u8], place: Place<'_>) -> Result<String, Error> {
-        self.context.master_keys.seal(plain, place, self.entropy())
+    pub(crate) fn seal(&self, plain: &[u8], context: SealContext<'_>) -> Result<String, Error> {
+        self.context.master_keys.seal(plain, context, self.entropy())
     }
 
     /// Opens a value that was sealed for this cell; `None` when no master key does.
-    pub(crate) fn open(&self, sealed: &str, place: Place<'_>) -> Option<Zeroizing<Vec<u8>>> {
-        self.context.master_keys.open(sealed, place)
+    pub(crate) fn open(&self, sealed: &str, context: SealContext<'_>) -> Option<Zeroizing<Vec<u8>>> {
+        self.context.master_keys.open(sealed, context)
     }
 
     /// Records an event of this transaction; it is written at the commit.
@@ -146,7 +146,7 @@ impl Tx {
 
     /// Records that a row has changed, for the change notes. Called by the repositories, never by flows.
     pub(super) fn touch(&mut self, kind: &'static str, id: &str) {
-        self.touched.push(Touched { kind, id: id.to_owned() });
+        self.touched.push(ChangedRow { kind, id: id.to_owned() });
     }
 
     /// Writes the change notes and the events, commits, wakes the worker and counts the events. The event sequences come last: they

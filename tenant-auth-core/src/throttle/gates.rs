@@ -34,7 +34,7 @@ pub(crate) struct Limit {
 pub(crate) struct Gates(Mutex<HashMap<String, Weak<Semaphore>>>);
 
 impl Gates {
-    /// Waits for a place at the gate of each limit. The limits are sorted: two attempts cannot wait for each other in a circle.
+    /// Waits for a permit at the gate of each limit. The limits are sorted: two attempts cannot wait for each other in a circle.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when the line is too long to be waited out.
@@ -71,15 +71,15 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn beyond_the_limit_attempts_wait_for_a_place() {
+    async fn beyond_the_limit_attempts_wait_for_a_permit() {
         let gates = Gates::default();
         let limit = Limit { key: "pair".to_owned(), subject: None, most: 1, window: Duration::from_secs(1), doubling: true };
-        let first = gates.pass(std::slice::from_ref(&limit)).await.expect("a free place");
+        let first = gates.pass(std::slice::from_ref(&limit)).await.expect("a free permit");
         let second = gates.pass(std::slice::from_ref(&limit));
         tokio::pin!(second);
-        assert!(futures_now(&mut second).await.is_none(), "the place is taken");
+        assert!(futures_now(&mut second).await.is_none(), "the permit is taken");
         drop(first);
-        second.await.expect("the place is free again");
+        second.await.expect("the permit is free again");
     }
 
     /// What a future has come to by now.

@@ -19,13 +19,13 @@ use crate::{
     id::{OrgId, UserId},
     secret::Secret,
     service::TenantAuth,
-    store::{Purpose, Tx},
+    store::{LinkPurpose, Tx},
     time::Timestamp,
     value::Email,
 };
 use gates::PATIENCE;
 
-/// A reserved place is forgotten after this long: more than any verdict takes.
+/// A reservation is forgotten after this long: more than any verdict takes.
 const LEASE: Duration = Duration::from_secs(60);
 /// How often an attempt that waits looks for the verdicts of other processes.
 const FIRST_LOOK: Duration = Duration::from_millis(25);
@@ -42,12 +42,12 @@ const LONGEST_BLOCK: Duration = Duration::from_secs(900);
 #[derive(Debug)]
 struct Origin {
     account: String,
-    place: String,
+    network: String,
 }
 
-/// An attempt that has its places and is about to be judged.
+/// An attempt that holds its reservations and is about to be judged.
 #[derive(Debug)]
-#[must_use = "an attempt that is never settled holds its places for a minute"]
+#[must_use = "an attempt that is never settled holds its reservations for a minute"]
 pub(crate) struct Attempt {
     auth: TenantAuth,
     limits: Vec<Limit>,
@@ -56,22 +56,22 @@ pub(crate) struct Attempt {
     /// `false` where the account stays a stranger to this organization: the password is wrong then, whatever it is.
     pub(crate) may_be_judged: bool,
     /// Given back to this process's other attempts when this one is settled.
-    _places: Vec<OwnedSemaphorePermit>,
+    _permits: Vec<OwnedSemaphorePermit>,
 }
 
 impl TenantAuth {
-    /// Reserves places for a password attempt on the account of this address, whether there is one or not.
+    /// Makes the reservations of a password attempt on the account of this address, whether there is one or not.
     ///
     /// # Errors
     /// [`Error::RateLimited`] when a limit is reached; the right password makes no difference then.
     pub(crate) async fn password_attempt(&self, email: &Email, client: &Client) -> Result<Attempt, Error> {
-        let (account, place) = (account_key(email), place_of(client));
+        let (account, network) = (account_key(email), network_of(client));
         let mut limits = Vec::with_capacity(3);
         let mut reader = self.store().read().await?;
         let mut is_known = false;
-        if let Some(place) = &place {
-            limits.push(pair_limit(self.config(), &account, place));
-            is_known = reader.throttles().knows(&account, place, self.now().minus(KNOWN_FOR)).await?;
+        if let Some(network) = &network {
+            limits.push(pair_limit(self.config(), &account, network));
+            is_known = reader.throttles().knows(&account, network, self.now().minus(KNOWN_FOR)).await?;
         }
         if !is_known {
             limits.extend(wide_limits(self.config(), &account, client));
@@ -81,10 +81,10 @@ impl TenantAuth {
             _ => None,
         };
         drop(reader);
-        self.reserve(limits, place.map(|place| Origin { account, place }), stranger_of).await
+        self.reserve(limits, network.map(|network| Origin { account, network }), stranger_of).await
     }
 
-    /// Reserves places for an attempt at an account's second factor.
+    /// Makes the reservations of an attempt at an account's second factor.
     ///
     /// # Errors
     /// [`Error::RateLimited`] when a limit is reached.
@@ -102,7 +102,7 @@ impl TenantAuth {
     async fn reserve(&self, mut limits: Vec<Limit>, origin: Option<Origin>, stranger_of: Option<&OrgId>) -> Result<Attempt, Error> {
         // Transactions that lock several counters lock them in one order.
         limits.sort_by(|a, b| a.key.cmp(&b.key));
-        let places = self.gates().pass(&limits).await?;
+        let permits = self.gates().pass(&limits).await?;
         let mut waited = Duration::ZERO;
         let mut pause = FIRST_LOOK;
         loop {
@@ -121,7 +121,7 @@ impl TenantAuth {
                     None => true,
                 };
                 tx.commit().await?;
-                return Ok(Attempt { auth: self.clone(), limits, origin, may_be_judged, _places: places });
+                return Ok(Attempt { auth: self.clone(), limits, origin, may_be_judged, _permits: permits });
             };
             let blocked = tx.throttles().state(&full.key).await?.map(|state| state.blocked_until()).filter(|until| *until > now);
             drop(tx);
@@ -131,7 +131,7 @@ impl TenantAuth {
             if waited >= PATIENCE {
                 return Err(Error::unavailable(Overload("attempts in other processes fill a limit")));
             }
-            // Every place is another process's: its verdicts can only be looked for.
+            // Other processes hold every reservation; their verdicts can only be polled for.
             tokio::time::sleep(pause).await;
             waited += pause;
             pause = (pause * 2).min(LAST_LOOK);
@@ -163,7 +163,7 @@ const MAILS_PER_HOUR: u32 = 3;
 ///
 /// # Errors
 /// [`Error::RateLimited`] when the recipient has had their share.
-pub(crate) async fn count_mail(tx: &mut Tx, purpose: Purpose, recipient: &Email) -> Result<(), Error> {
+pub(crate) async fn count_mail(tx: &mut Tx, purpose: LinkPurpose, recipient: &Email) -> Result<(), Error> {
     let now = tx.now();
     let key = format!("mail:{}:{}", purpose.as_str(), account_key(recipient));
     if tx.throttles().spend(&key, now.plus(HOUR), MAILS_PER_HOUR).await? {
@@ -219,8 +219,8 @@ impl Attempt {
                 tx.throttles().release(&limit.key).await?;
             }
         }
-        if let Some(Origin { account, place }) = &self.origin {
-            tx.throttles().know(account, place).await?;
+        if let Some(Origin { account, network }) = &self.origin {
+            tx.throttles().know(account, network).await?;
         }
         Ok(())
     }
@@ -229,18 +229,18 @@ impl Attempt {
 /// A login that was completed by its second factor: what [`Attempt::completed`] does, after the attempt itself is settled.
 pub(crate) async fn login_completed(tx: &mut Tx, email: &Email, client: &Client) -> Result<(), Error> {
     let account = account_key(email);
-    let Some(place) = place_of(client) else { return Ok(()) };
-    tx.throttles().forget(&pair_key(&account, &place)).await?;
-    tx.throttles().know(&account, &place).await
+    let Some(network) = network_of(client) else { return Ok(()) };
+    tx.throttles().forget(&pair_key(&account, &network)).await?;
+    tx.throttles().know(&account, &network).await
 }
 
-fn pair_key(account: &str, place: &str) -> String {
-    format!("pair:{account}:{place}")
+fn pair_key(account: &str, network: &str) -> String {
+    format!("pair:{account}:{network}")
 }
 
-fn pair_limit(config: &Config, account: &str, place: &str) -> Limit {
+fn pair_limit(config: &Config, account: &str, network: &str) -> Limit {
     Limit {
-        key: pair_key(account, place),
+        key: pair_key(account, network),
         subject: Some(account.to_owned()),
         most: config.login.max_failures,
         window: config.login.window,
@@ -256,8 +256,8 @@ fn wide_limits(config: &Config, account: &str, client: &Client) -> Vec<Limit> {
         window: HOUR,
         doubling: false,
     };
-    let by_ip = place_of(client).map(|place| Limit {
-        key: format!("ip:{place}"),
+    let by_ip = network_of(client).map(|network| Limit {
+        key: format!("ip:{network}"),
         subject: None,
         most: config.login.max_failures_per_ip,
         window: config.login.window,
@@ -274,7 +274,7 @@ fn account_key(email: &Email) -> String {
 /// What an address is counted as: itself, or the /64 that an IPv6 customer has to choose addresses from; behind the organization
 /// whose backend stated it. `None` where the address is not known: nothing is counted by it, or one stranger's failures would be
 /// everybody's.
-pub(crate) fn place_of(client: &Client) -> Option<String> {
+pub(crate) fn network_of(client: &Client) -> Option<String> {
     let ip = match client.ip?.to_canonical() {
         IpAddr::V4(v4) => v4.to_string(),
         IpAddr::V6(v6) => {

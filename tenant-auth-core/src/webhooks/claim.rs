@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::{attempt::Endpoint, places::Left};
+use super::{attempt::Endpoint, slots::FreeSlots};
 use crate::{
     error::Error,
     id::WebhookId,
@@ -24,19 +24,19 @@ pub(super) struct Claimed {
 }
 
 /// Claims as many deliveries as there are free slots, in the order of the endpoints' ids (the lock order of webhooks).
-pub(super) async fn claim(auth: &TenantAuth, due: &[DueEndpoint], left: &mut Left<'_>) -> Result<Vec<Claimed>, Error> {
-    if !due.iter().any(|endpoint| left.of(endpoint) > 0) {
+pub(super) async fn claim(auth: &TenantAuth, due: &[DueEndpoint], free: &mut FreeSlots<'_>) -> Result<Vec<Claimed>, Error> {
+    if !due.iter().any(|endpoint| free.of(endpoint) > 0) {
         return Ok(Vec::new());
     }
     let mut tx = auth.begin().await?;
     let mut claimed = Vec::new();
     for endpoint in due {
-        let places = left.of(endpoint);
-        if places == 0 {
+        let slots = free.of(endpoint);
+        if slots == 0 {
             continue;
         }
-        if let Some(one) = claim_at(auth, &mut tx, &endpoint.id, places).await? {
-            left.promise(endpoint, one.claims.len());
+        if let Some(one) = claim_at(auth, &mut tx, &endpoint.id, slots).await? {
+            free.promise(endpoint, one.claims.len());
             claimed.push(one);
         }
     }
@@ -44,7 +44,7 @@ pub(super) async fn claim(auth: &TenantAuth, due: &[DueEndpoint], left: &mut Lef
     Ok(claimed)
 }
 
-async fn claim_at(auth: &TenantAuth, tx: &mut Tx, due: &WebhookId, places: usize) -> Result<Option<Claimed>, Error> {
+async fn claim_at(auth: &TenantAuth, tx: &mut Tx, due: &WebhookId, slots: usize) -> Result<Option<Claimed>, Error> {
     let lease_until = tx.now().plus(auth.config().webhooks.timeout + LEASE_MARGIN);
     let Some(held) = tx.webhooks().hold_endpoint(due).await? else { return Ok(None) };
     match open(tx, held).await? {
@@ -54,7 +54,7 @@ async fn claim_at(auth: &TenantAuth, tx: &mut Tx, due: &WebhookId, places: usize
             Ok(None)
         }
         Ok(endpoint) => {
-            let limit = u32::try_from(places).unwrap_or(u32::MAX);
+            let limit = u32::try_from(slots).unwrap_or(u32::MAX);
             let claims = tx.deliveries().claim(due, lease_until, limit).await?;
             Ok((!claims.is_empty()).then_some(Claimed { endpoint, claims }))
         }

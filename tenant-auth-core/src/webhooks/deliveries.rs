@@ -41,7 +41,7 @@ impl OrgAdmin {
         }
         let delivery: DeliveryId = write.new_id();
         let data = WebhookData { webhook: &webhook, reason: None };
-        let event = Event::new(EventKind::WebhookTest, &write.standing.org, self.0.actor(), &data)?;
+        let event = Event::new(EventKind::WebhookTest, &write.live.org, self.0.actor(), &data)?;
         write.tx.push(event.only_to(&webhook.id, &delivery));
         write.commit().await?;
         Ok(delivery)

@@ -15,7 +15,7 @@ use super::{
     claim::{Claimed, claim},
     fan_out::fan_out,
     outcome::record,
-    places::Places,
+    slots::Slots,
 };
 use crate::{error::Error, service::TenantAuth};
 
@@ -29,7 +29,7 @@ pub(crate) struct Dispatcher {
     auth: TenantAuth,
     filled: watch::Receiver<()>,
     attempts: JoinSet<Result<Outcome, Error>>,
-    places: Places,
+    slots: Slots,
     /// Outcomes that are not recorded yet.
     outcomes: Vec<Outcome>,
     /// Round robin: the endpoint that got the last slot when slots ran out. The next round begins after it.
@@ -41,7 +41,7 @@ type Done = Result<(TaskId, Result<Outcome, Error>), JoinError>;
 impl Dispatcher {
     pub(crate) fn new(auth: &TenantAuth) -> Self {
         let (filled, attempts) = (auth.outbox_filled(), JoinSet::new());
-        Self { auth: auth.clone(), filled, attempts, places: Places::default(), outcomes: Vec::new(), after: String::new() }
+        Self { auth: auth.clone(), filled, attempts, slots: Slots::default(), outcomes: Vec::new(), after: String::new() }
     }
 
     /// Runs until `shutdown` is ready. Attempts that are running then are finished and recorded.
@@ -76,7 +76,7 @@ impl Dispatcher {
 
     /// Runs until nothing is due and no attempt is in flight. For tests and `Worker::tick`.
     pub(crate) async fn drain(mut self) -> Result<(), Error> {
-        while self.step().await? || !self.places.are_all_free() {
+        while self.step().await? || !self.slots.are_all_free() {
             self.wait().await;
             self.record().await?;
         }
@@ -105,14 +105,14 @@ impl Dispatcher {
         let mut worked = false;
         loop {
             let now = self.auth.now();
-            let mut left = self.places.left();
-            if left.are_none() {
+            let mut free = self.slots.free_slots();
+            if free.are_none() {
                 self.after = after;
                 return Ok(worked);
             }
             let due = self.auth.store().read().await?.deliveries().due_endpoints(now, &after, ENDPOINTS).await?;
-            let claimed = claim(&self.auth, &due, &mut left).await?;
-            let ran_out = left.are_none();
+            let claimed = claim(&self.auth, &due, &mut free).await?;
+            let ran_out = free.are_none();
             worked |= !claimed.is_empty();
             let last_served = claimed.last().map(|claimed| claimed.endpoint.webhook.id.as_str().to_owned());
             self.start(claimed);
@@ -136,7 +136,7 @@ impl Dispatcher {
             let endpoint = Arc::new(endpoint);
             for claim in claims {
                 let task = self.attempts.spawn(attempt(self.auth.clone(), Arc::clone(&endpoint), claim));
-                self.places.take(task.id(), &endpoint.webhook);
+                self.slots.take(task.id(), &endpoint.webhook);
             }
         }
     }
@@ -147,10 +147,10 @@ impl Dispatcher {
             Ok((task, outcome)) => (task, outcome),
             Err(panic) => (panic.id(), Err(Error::internal(panic))),
         };
-        let webhook = self.places.free(task);
+        let webhook = self.slots.free(task);
         match outcome {
             Ok(outcome) => {
-                self.places.learn(&outcome.endpoint.webhook.id, outcome.succeeded(), outcome.took);
+                self.slots.learn(&outcome.endpoint.webhook.id, outcome.succeeded(), outcome.took);
                 self.outcomes.push(outcome);
             }
             Err(error) => {

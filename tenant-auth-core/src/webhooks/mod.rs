@@ -3,7 +3,7 @@
 //! until they succeed or the retry schedule ends. An organization's administrators choose the URLs, so every URL here is untrusted
 //! (SSRF).
 //!
-//! Where to find what: SSRF protection in `target`, the retry schedule in `attempt`, the concurrency limits in `places`, the lease
+//! Where to find what: SSRF protection in `target`, the retry schedule in `attempt`, the concurrency limits in `slots`, the lease
 //! in `claim`, the outbox's fan-out in `fan_out`, the delivery loop in `dispatch`, the disabling of dead endpoints in `outcome`.
 
 mod attempt;
@@ -12,9 +12,9 @@ mod deliveries;
 mod dispatch;
 mod fan_out;
 mod outcome;
-mod places;
 mod secrets;
 mod signature;
+mod slots;
 mod subscription;
 pub(crate) mod target;
 

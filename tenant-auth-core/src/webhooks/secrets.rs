@@ -6,7 +6,7 @@ use crate::{
     error::Error,
     id::OrgId,
     model::Webhook,
-    sealed::Place,
+    sealed::SealContext,
     secret::random_text,
     store::{SealedSecret, Tx},
 };
@@ -15,17 +15,17 @@ use crate::{
 pub(super) fn make(tx: &Tx, webhook: &Webhook) -> Result<(SigningSecret, SealedSecret), Error> {
     let secret = SigningSecret::generate(tx.entropy());
     let id = random_text(tx.entropy());
-    let sealed = tx.seal(secret.expose().as_bytes(), place(&id, &webhook.org_id))?;
+    let sealed = tx.seal(secret.expose().as_bytes(), seal_context(&id, &webhook.org_id))?;
     Ok((secret, SealedSecret { id, sealed }))
 }
 
 /// A stored secret, opened.
 pub(super) fn open(tx: &Tx, org: &OrgId, stored: &SealedSecret) -> Result<SigningSecret, Error> {
-    let plain = tx.open(&stored.sealed, place(&stored.id, org));
+    let plain = tx.open(&stored.sealed, seal_context(&stored.id, org));
     let plain = plain.ok_or_else(|| Error::internal("a webhook's secret does not open"))?;
     SigningSecret::parse(str::from_utf8(&plain).map_err(Error::internal)?).map_err(Error::internal)
 }
 
-fn place<'a>(id: &'a str, org: &'a OrgId) -> Place<'a> {
-    Place { table: "tenant_auth_webhook_secrets", column: "secret", row: id, org: org.as_str() }
+fn seal_context<'a>(id: &'a str, org: &'a OrgId) -> SealContext<'a> {
+    SealContext { table: "tenant_auth_webhook_secrets", column: "secret", row: id, org: org.as_str() }
 }

@@ -169,7 +169,7 @@ impl OrgAdmin {
     /// server is silent.
     async fn admit_target(&self, text: &str) -> Result<WebhookUrl, Error> {
         let auth = &self.0.auth;
-        let _place = auth
+        let _permit = auth
             .admissions()
             .try_acquire()
             .map_err(|_| Error::unavailable(Overload("too many URLs of webhooks are being looked up")))?;
@@ -179,7 +179,7 @@ impl OrgAdmin {
     /// Tells the org_admins by mail to which host events are sent from now on.
     async fn tell_of(&self, webhook: &Webhook, write: &mut Write) -> Result<(), Error> {
         let host = webhook.url.host().to_string();
-        let notice = Letter::NewWebhook { organization: &write.standing.org.name, host: &host };
+        let notice = Letter::NewWebhook { organization: &write.live.org.name, host: &host };
         mail::tell_admins(&mut write.tx, self.0.org_id(), &notice).await
     }
 }

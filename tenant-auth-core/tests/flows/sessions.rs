@@ -88,7 +88,7 @@ async fn a_logout_ends_both_tokens() {
     member.logout().await.expect("it ends");
     assert!(!is_live(&test, tokens.access.expose()).await);
     assert!(test.org.refresh(tokens.refresh.expose()).await.is_err());
-    assert!(test.org.leaving_by_refresh(tokens.refresh.expose()).await.expect("an answer").is_none());
+    assert!(test.org.session_to_end_by_refresh(tokens.refresh.expose()).await.expect("an answer").is_none());
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use tenant_auth_core::{Error, value::Email};
 use super::{Links, operator, report::Format};
 use crate::{
     failure::Failure,
-    settings::{Input, OPERATOR_ORG, Refused},
+    settings::{Input, InvalidSettings, OPERATOR_ORG},
 };
 
 #[derive(Debug, Subcommand)]
@@ -51,9 +51,9 @@ impl Command {
 fn refusal(error: Error, email: &Email) -> Failure {
     match error {
         Error::NoOperatorOrganization => {
-            Refused::setting(&OPERATOR_ORG, "must name the organization whose members may be operators").into()
+            InvalidSettings::setting(&OPERATOR_ORG, "must name the organization whose members may be operators").into()
         }
-        Error::UnknownOrganization => Refused::setting(&OPERATOR_ORG, "names an organization that there is not").into(),
+        Error::UnknownOrganization => InvalidSettings::setting(&OPERATOR_ORG, "names an organization that there is not").into(),
         Error::NotAMember => Failure::Service(format!(
             "{email} is not a member of the organization that TENANT_AUTH_OPERATOR_ORG names. Invite them there first."
         )),

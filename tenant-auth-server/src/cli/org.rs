@@ -94,7 +94,7 @@ impl Create {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown<'a> {
+struct InvitedOutput<'a> {
     org: &'a Organization,
     invite: &'a InviteSummary,
     invite_token: &'a str,
@@ -109,7 +109,7 @@ fn print_invited(format: &Format, invited: &Invited, before: &str) -> Result<(),
         invite.role.as_str(),
         invite.expires_at.to_iso(),
     );
-    format.print(&Shown { org, invite, invite_token: token.expose(), invite_url: url }, &text)
+    format.print(&InvitedOutput { org, invite, invite_token: token.expose(), invite_url: url }, &text)
 }
 
 async fn list(input: &Input, format: &Format) -> Result<(), Failure> {

@@ -63,7 +63,7 @@ fn role(text: &str) -> Result<Role, String> {
 }
 
 #[derive(Serialize)]
-struct Shown<'a> {
+struct CreatedOutput<'a> {
     user: &'a User,
     membership: &'a Membership,
 }
@@ -97,7 +97,7 @@ impl Create {
             created.user.name,
             created.membership.role.as_str(),
         );
-        format.print(&Shown { user: &created.user, membership: &created.membership }, &text)
+        format.print(&CreatedOutput { user: &created.user, membership: &created.membership }, &text)
     }
 }
 

@@ -26,7 +26,7 @@ use tokio::{
     net::TcpStream,
 };
 
-use super::{places::Place, pulse::Pulse};
+use super::{pulse::Pulse, slots::ConnectionSlot};
 use crate::drain::Drain;
 
 /// The largest request head, and the read buffer of a body, in bytes.
@@ -36,15 +36,15 @@ const BUFFER: usize = 64 * 1_024;
 pub(super) struct Accepted {
     pub(super) socket: TcpStream,
     pub(super) peer: SocketAddr,
-    pub(super) place: Place,
+    pub(super) slot: ConnectionSlot,
 }
 
 /// Serves the connection until it ends, exceeds a timeout, is displaced, or the server stops.
 pub(super) async fn answer(accepted: Accepted, app: Router, drain: Drain) {
-    let Accepted { socket, peer, place } = accepted;
+    let Accepted { socket, peer, slot } = accepted;
     // Answers are small and whole: waiting to fill a packet only delays them.
     let _ = socket.set_nodelay(true);
-    let pulse = Arc::clone(&place.pulse);
+    let pulse = Arc::clone(&slot.pulse);
     let (asked, app, stopping) = (Arc::clone(&pulse), TowerToHyperService::new(app), drain.clone());
     let service = service_fn(move |request: Request<Incoming>| {
         asked.asked();
@@ -69,7 +69,7 @@ pub(super) async fn answer(accepted: Accepted, app: Router, drain: Drain) {
     loop {
         tokio::select! {
             biased;
-            () = place.displaced() => return tracing::debug!("a connection was closed for one of another network"),
+            () = slot.displaced() => return tracing::debug!("a connection was closed for one of another network"),
             ended = connection.as_mut() => {
                 return if let Err(error) = ended { tracing::debug!(%error, "a connection ended") };
             }

@@ -3,8 +3,8 @@
 
 mod connection;
 mod limits;
-mod places;
 mod pulse;
+mod slots;
 
 use std::{
     io,
@@ -19,7 +19,7 @@ use tokio::net::{TcpListener, TcpSocket};
 
 use crate::drain::Drain;
 pub(crate) use limits::{affordable, raise_open_files};
-pub(crate) use places::Places;
+pub(crate) use slots::ConnectionSlots;
 
 /// The backlog: connections that the system holds until they are accepted.
 const BACKLOG: u32 = 1_024;
@@ -44,7 +44,7 @@ pub(crate) fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 /// Serves `app` on the listener until the shutdown stops accepting; returns when the last connection has ended.
-pub(crate) async fn serve(listener: TcpListener, app: Router, places: Arc<Places>, drain: Drain) {
+pub(crate) async fn serve(listener: TcpListener, app: Router, slots: Arc<ConnectionSlots>, drain: Drain) {
     let mut closed = pin!(drain.closed());
     let mut complaints = Complaints::default();
     loop {
@@ -53,9 +53,9 @@ pub(crate) async fn serve(listener: TcpListener, app: Router, places: Arc<Places
             () = &mut closed => break,
         };
         match accepted {
-            Ok((socket, peer)) => match Places::take(&places, peer.ip()) {
-                Some(place) => {
-                    tokio::spawn(connection::answer(connection::Accepted { socket, peer, place }, app.clone(), drain.clone()));
+            Ok((socket, peer)) => match ConnectionSlots::take(&slots, peer.ip()) {
+                Some(slot) => {
+                    tokio::spawn(connection::answer(connection::Accepted { socket, peer, slot }, app.clone(), drain.clone()));
                 }
                 None => complaints.of("all connections are taken; a newcomer was closed (raise TENANT_AUTH_CONNECTIONS?)", None),
             },
@@ -68,7 +68,7 @@ pub(crate) async fn serve(listener: TcpListener, app: Router, places: Arc<Places
         }
     }
     drop(listener);
-    places.all_left().await;
+    slots.all_left().await;
 }
 
 /// Logs the errors of accepting, at a limited rate.

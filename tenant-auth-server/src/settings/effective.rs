@@ -7,7 +7,7 @@ use url::Url;
 use super::{
     Input, read_all,
     reading::{Reading, Source},
-    row::{Default, Row, Shown},
+    row::{Default, Disclosure, Row},
     rules,
     table::GROUPS,
 };
@@ -93,12 +93,12 @@ fn entry(group: &'static str, row: &Row, reading: &Reading) -> Entry {
 
 /// A value without its secrets.
 fn shown(row: &Row, text: &str) -> String {
-    match row.shown {
-        Shown::Whole => text.to_owned(),
-        Shown::Hidden => HIDDEN.to_owned(),
+    match row.disclosure {
+        Disclosure::Whole => text.to_owned(),
+        Disclosure::Hidden => HIDDEN.to_owned(),
         // A path of a file is no URL with a host, and has no secret in it.
-        Shown::UrlWithoutSecrets if text.starts_with("sqlite:") => text.split('?').next().unwrap_or_default().to_owned(),
-        Shown::UrlWithoutSecrets => without_secrets(text).unwrap_or_else(|| HIDDEN.to_owned()),
+        Disclosure::UrlWithoutSecrets if text.starts_with("sqlite:") => text.split('?').next().unwrap_or_default().to_owned(),
+        Disclosure::UrlWithoutSecrets => without_secrets(text).unwrap_or_else(|| HIDDEN.to_owned()),
     }
 }
 

@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{
-    refusal::{Refusal, Refused},
+    invalid::{InvalidSetting, InvalidSettings},
     row::PREFIX,
 };
 
@@ -27,16 +27,16 @@ impl Input {
     /// Reads the file and the environment.
     ///
     /// # Errors
-    /// [`Refused`] when the file cannot be read or a variable is not UTF-8.
-    pub(crate) fn gather(config: Option<&PathBuf>) -> Result<Self, Refused> {
+    /// [`InvalidSettings`] when the file cannot be read or a variable is not UTF-8.
+    pub(crate) fn gather(config: Option<&PathBuf>) -> Result<Self, InvalidSettings> {
         let file = config.map(std::fs::read_to_string).transpose().map_err(|error| {
             let path = config.map(|path| path.display().to_string()).unwrap_or_default();
-            Refusal::of_file(format!("names {path}, which cannot be read: {error}"))
+            InvalidSetting::of_file(format!("names {path}, which cannot be read: {error}"))
         })?;
         let mut env = BTreeMap::new();
         for (name, value) in std::env::vars_os() {
             let Some(name) = name.to_str().filter(|name| name.starts_with(PREFIX)) else { continue };
-            let value = value.into_string().map_err(|_| Refusal::of_variable(name.to_owned(), "must be UTF-8 text"))?;
+            let value = value.into_string().map_err(|_| InvalidSetting::of_variable(name.to_owned(), "must be UTF-8 text"))?;
             env.insert(name.to_owned(), value);
         }
         Ok(Self { file, env, read_file: |path| std::fs::read_to_string(path) })

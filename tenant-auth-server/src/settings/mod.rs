@@ -6,11 +6,11 @@
 mod effective;
 mod example;
 mod input;
+mod invalid;
 mod parse;
 mod reading;
 #[cfg(test)]
 mod reference;
-mod refusal;
 mod row;
 mod rules;
 mod sanity;
@@ -29,8 +29,8 @@ use tenant_auth_core::{
 pub(crate) use effective::Effective;
 pub(crate) use example::example;
 pub(crate) use input::Input;
+pub(crate) use invalid::InvalidSettings;
 use reading::Reading;
-pub(crate) use refusal::Refused;
 use row::Fault;
 use table::Part;
 pub(crate) use table::{DATABASE_URL, MASTER_KEY, OPERATOR_ORG};
@@ -90,8 +90,8 @@ struct Mail {
 /// The database alone, for `migrate`.
 ///
 /// # Errors
-/// [`Refused`], with everything that is wrong.
-pub(crate) fn for_migrate(input: &Input) -> Result<Database, Refused> {
+/// [`InvalidSettings`], with everything that is wrong.
+pub(crate) fn for_migrate(input: &Input) -> Result<Database, InvalidSettings> {
     let mut reading = Reading::of(input);
     reading.read(&[Part::Database]);
     reading.finish(|values| database(&values))
@@ -100,8 +100,8 @@ pub(crate) fn for_migrate(input: &Input) -> Result<Database, Refused> {
 /// The public URL's settings alone, for who has stated one.
 ///
 /// # Errors
-/// [`Refused`], when what was stated cannot be used.
-pub(crate) fn for_document(input: &Input) -> Result<Option<Config>, Refused> {
+/// [`InvalidSettings`], when what was stated cannot be used.
+pub(crate) fn for_document(input: &Input) -> Result<Option<Config>, InvalidSettings> {
     let mut reading = Reading::of(input);
     if reading.given(&table::PUBLIC_URL).is_none() {
         return Ok(None);
@@ -114,8 +114,8 @@ pub(crate) fn for_document(input: &Input) -> Result<Option<Config>, Refused> {
 /// For a command. One that prints no link does without the public URL.
 ///
 /// # Errors
-/// [`Refused`], with everything that is wrong.
-pub(crate) fn for_command(input: &Input, prints_link: bool) -> Result<Deployment, Refused> {
+/// [`InvalidSettings`], with everything that is wrong.
+pub(crate) fn for_command(input: &Input, prints_link: bool) -> Result<Deployment, InvalidSettings> {
     let mut reading = Reading::of(input);
     if !prints_link {
         reading.assume(&table::PUBLIC_URL, "http://localhost");
@@ -130,8 +130,8 @@ pub(crate) fn for_command(input: &Input, prints_link: bool) -> Result<Deployment
 /// For the server.
 ///
 /// # Errors
-/// [`Refused`], with everything that is wrong.
-pub(crate) fn for_server(input: &Input) -> Result<Server, Refused> {
+/// [`InvalidSettings`], with everything that is wrong.
+pub(crate) fn for_server(input: &Input) -> Result<Server, InvalidSettings> {
     let mut reading = read_all(input);
     let from = rules::sender(&mut reading);
     let warnings = reading.take_warnings();
@@ -183,12 +183,16 @@ impl Server {
     /// The mailer, when there is an SMTP server. It lives on the runtime, so it is made here and not while reading.
     ///
     /// # Errors
-    /// [`Refused`], naming the setting that cannot be used.
-    pub(crate) fn mailer(&self) -> Result<Option<SmtpMailer>, Refused> {
+    /// [`InvalidSettings`], naming the setting that cannot be used.
+    pub(crate) fn mailer(&self) -> Result<Option<SmtpMailer>, InvalidSettings> {
         let Some(mail) = &self.mail else { return Ok(None) };
         SmtpMailer::from_url(&mail.smtp_url, &mail.from).map(Some).map_err(|error| match error {
-            SmtpSetupError::Url(reason) => Refused::setting(&table::SMTP_URL, table::SMTP_URL.reason(Fault::because(reason))),
-            SmtpSetupError::From(reason) => Refused::setting(&table::MAIL_FROM, table::MAIL_FROM.reason(Fault::because(reason))),
+            SmtpSetupError::Url(reason) => {
+                InvalidSettings::setting(&table::SMTP_URL, table::SMTP_URL.reason(Fault::because(reason)))
+            }
+            SmtpSetupError::From(reason) => {
+                InvalidSettings::setting(&table::MAIL_FROM, table::MAIL_FROM.reason(Fault::because(reason)))
+            }
         })
     }
 }

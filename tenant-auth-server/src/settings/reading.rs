@@ -7,7 +7,7 @@ use tenant_auth_core::config::ConfigError;
 
 use super::{
     input::Input,
-    refusal::{Refusal, Refused},
+    invalid::{InvalidSetting, InvalidSettings},
     row::{Default, Row, Shape},
     table::{self, GROUPS, Part},
     values::Values,
@@ -19,7 +19,7 @@ pub(super) struct Reading {
     given: BTreeMap<&'static str, Given>,
     /// What the settings say, with defaults where they say nothing.
     pub(super) values: Values,
-    refusals: Vec<Refusal>,
+    refusals: Vec<InvalidSetting>,
     warnings: Vec<String>,
 }
 
@@ -72,14 +72,16 @@ impl Reading {
                 // Not the error's own display: it quotes the line, which may hold a secret.
                 let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
                 let line = before.matches('\n').count() + 1;
-                return self.refusals.push(Refusal::of_file(format!("is not valid TOML at line {line}: {}", error.message())));
+                return self
+                    .refusals
+                    .push(InvalidSetting::of_file(format!("is not valid TOML at line {line}: {}", error.message())));
             }
         };
         for (key, value) in &table {
             let Some(row) = table::by_key(key) else {
                 let hint = table::nearest(key).map(|row| format!("; did you mean '{}'?", row.name)).unwrap_or_default();
                 let reason = format!("holds the unknown key '{key}'; remove it or check its spelling{hint}");
-                self.refusals.push(Refusal::of_file(reason));
+                self.refusals.push(InvalidSetting::of_file(reason));
                 continue;
             };
             match as_text(value, row.shape) {
@@ -124,7 +126,7 @@ impl Reading {
     /// Notes that a setting cannot be used; the first reason for each is the one that helps.
     pub(super) fn refuse(&mut self, row: &Row, reason: impl Into<String>) {
         if self.refusal(row).is_none() {
-            self.refusals.push(Refusal::of(row, reason));
+            self.refusals.push(InvalidSetting::of(row, reason));
         }
     }
 
@@ -142,7 +144,7 @@ impl Reading {
     }
 
     /// Why a setting was refused, if it was.
-    pub(super) fn refusal(&self, row: &Row) -> Option<&Refusal> {
+    pub(super) fn refusal(&self, row: &Row) -> Option<&InvalidSetting> {
         self.refusals.iter().find(|refusal| refusal.is_about(row))
     }
 
@@ -157,16 +159,16 @@ impl Reading {
     }
 
     /// Everything that was refused so far.
-    pub(super) fn refusals(&self) -> &[Refusal] {
+    pub(super) fn refusals(&self) -> &[InvalidSetting] {
         &self.refusals
     }
 
     /// What `make` makes of the values, when nothing was refused.
-    pub(super) fn finish<T>(self, make: impl FnOnce(Values) -> Option<T>) -> Result<T, Refused> {
+    pub(super) fn finish<T>(self, make: impl FnOnce(Values) -> Option<T>) -> Result<T, InvalidSettings> {
         if !self.refusals.is_empty() {
-            return Err(Refused(self.refusals));
+            return Err(InvalidSettings(self.refusals));
         }
-        make(self.values).ok_or(Refused(self.refusals))
+        make(self.values).ok_or(InvalidSettings(self.refusals))
     }
 }
 

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::{
-    row::{Default, Row, Shape, Shown},
+    row::{Default, Disclosure, Row, Shape},
     table::{self, GROUPS, Group, Part},
 };
 
@@ -29,12 +29,12 @@ pub(super) fn reference() -> String {
             let _ = writeln!(text, "- Key in the file: `{}`{}", row.name, if row.shape == Shape::List { ", a list" } else { "" });
             let _ = writeln!(text, "- Default: {}", default_words(row));
             let _ = writeln!(text, "- Refused unless it is: {}", row.must.replace('{', "`{").replace('}', "}`"));
-            match row.shown {
-                Shown::Whole => {}
-                Shown::UrlWithoutSecrets => {
+            match row.disclosure {
+                Disclosure::Whole => {}
+                Disclosure::UrlWithoutSecrets => {
                     let _ = writeln!(text, "- Printed without user name, password and query");
                 }
-                Shown::Hidden => {
+                Disclosure::Hidden => {
                     let _ = writeln!(text, "- Secret: never printed");
                 }
             }

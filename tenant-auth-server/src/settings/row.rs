@@ -25,8 +25,8 @@ pub(crate) struct Row {
     pub(super) must: &'static str,
     /// Parses a value and puts it where it belongs.
     pub(super) read: fn(&mut Values, &str) -> Result<(), Fault>,
-    /// What of a value may be shown.
-    pub(super) shown: Shown,
+    /// How much of a value may be shown.
+    pub(super) disclosure: Disclosure,
     /// The core's name for the setting, where the core may refuse it.
     pub(super) core: Option<Setting>,
 }
@@ -53,9 +53,9 @@ pub(super) enum Default {
     Required(&'static str),
 }
 
-/// What of a value may be shown.
+/// How much of a value may be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(super) enum Disclosure {
     /// All of it.
     Whole,
     /// A URL without user name, password and query.
@@ -84,7 +84,7 @@ impl Row {
         meaning: "",
         must: "",
         read: |_, _| Ok(()),
-        shown: Shown::Whole,
+        disclosure: Disclosure::Whole,
         core: None,
     };
 

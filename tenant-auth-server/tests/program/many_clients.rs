@@ -1,4 +1,4 @@
-//! More connections than there are places, or files: the network that holds most gives way, and health checks always get through.
+//! More connections than there are connection slots, or files: the network that holds most gives way, and health checks always get through.
 
 use std::{
     io::{Read, Write},
@@ -46,7 +46,7 @@ fn is_closed(stream: &mut TcpStream) -> bool {
     }
 }
 
-/// Opens connections that say nothing, more than there are places, and asks from another network.
+/// Opens connections that say nothing, more than there are connection slots, and asks from another network.
 #[track_caller]
 fn others_are_served(server: &Running, silent: usize) {
     let mut silent: Vec<_> = (0..silent).map(|_| connect_from(GREEDY, &server.address)).collect();
@@ -64,7 +64,7 @@ fn others_are_served(server: &Running, silent: usize) {
 }
 
 #[test]
-fn another_network_is_served_when_one_holds_all_places() {
+fn another_network_is_served_when_one_holds_all_slots() {
     let program = Program::new().with("METRICS_LISTEN", "127.0.0.1:0").with("CONNECTIONS", "32");
     let server = Running::start(&program, &["serve"]);
     others_are_served(&server, 48);

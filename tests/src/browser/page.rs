@@ -9,19 +9,19 @@ use fantoccini::{
 };
 use serde_json::json;
 
-use super::{Place, session::Session};
+use super::{Region, session::Session};
 
 /// One tab, or a part of what it shows.
 #[derive(Debug, Clone)]
 pub struct Page {
     pub(super) session: Arc<Session>,
     pub(super) window: WindowHandle,
-    pub(super) place: Place,
+    pub(super) region: Region,
 }
 
 impl Page {
     pub(super) fn new(session: Arc<Session>, window: WindowHandle) -> Self {
-        Self { session, window, place: Place::Page }
+        Self { session, window, region: Region::Page }
     }
 
     /// Another tab of the same browser.
@@ -38,12 +38,12 @@ impl Page {
 
     /// The row or list entry with a text.
     pub fn row(&self, text: &str) -> Self {
-        Self { place: Place::Row(text.to_owned()), ..self.clone() }
+        Self { region: Region::Row(text.to_owned()), ..self.clone() }
     }
 
     /// The section under a heading.
     pub fn part(&self, heading: &str) -> Self {
-        Self { place: Place::Part(heading.to_owned()), ..self.clone() }
+        Self { region: Region::Part(heading.to_owned()), ..self.clone() }
     }
 
     /// Goes to a path of the service, or to a link in full.
@@ -84,8 +84,8 @@ impl Page {
     /// Chooses from a list.
     pub async fn choose(&self, field: &str, option: &str) {
         let what = format!("the choice {option:?} of {field:?}");
-        let place = self.place.to_json();
-        self.element(&what, "return option(...arguments)", vec![json!(field), json!(option), place])
+        let region = self.region.to_json();
+        self.element(&what, "return option(...arguments)", vec![json!(field), json!(option), region])
             .await
             .click()
             .await

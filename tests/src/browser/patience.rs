@@ -38,9 +38,9 @@ impl Page {
             let answer = self.session.client.execute(&script, arguments.clone()).await;
             match answer {
                 Ok(Value::Null | Value::Bool(false)) | Err(_) if Instant::now() < patience => tokio::time::sleep(PAUSE).await,
-                Ok(Value::Null | Value::Bool(false)) => panic!("waited in vain for {what}, in {:?}", self.place),
+                Ok(Value::Null | Value::Bool(false)) => panic!("waited in vain for {what}, in {:?}", self.region),
                 Ok(answer) => return answer,
-                Err(error) => panic!("waited in vain for {what}, in {:?}: {error}", self.place),
+                Err(error) => panic!("waited in vain for {what}, in {:?}: {error}", self.region),
             }
         }
     }
@@ -55,7 +55,7 @@ impl Page {
     pub(super) async fn on<F: Future<Output = Result<(), String>>>(&self, kind: &str, name: &str, act: impl Fn(Element) -> F) {
         let patience = Instant::now() + PATIENCE;
         loop {
-            let arguments = vec![json!(kind), json!(name), self.place.to_json()];
+            let arguments = vec![json!(kind), json!(name), self.region.to_json()];
             let element = self.element(&format!("{name:?} to {kind}"), "return usable(...arguments)", arguments).await;
             match act(element).await {
                 Ok(()) => return,

@@ -18,7 +18,7 @@ impl Page {
             .element(
                 &format!("the field {field:?}"),
                 "return find('field', ...arguments)",
-                vec![json!(field), self.place.to_json()],
+                vec![json!(field), self.region.to_json()],
             )
             .await;
         found.prop("value").await.expect("it has a value").unwrap_or_default()
@@ -26,7 +26,7 @@ impl Page {
 
     /// What a camera reads from a QR code that is called so.
     pub async fn scan(&self, picture: &str) -> String {
-        let rows = self.eventually(&format!("the picture {picture:?}"), SCAN, vec![json!(picture), self.place.to_json()]).await;
+        let rows = self.eventually(&format!("the picture {picture:?}"), SCAN, vec![json!(picture), self.region.to_json()]).await;
         let rows = rows.as_array().expect("rows").iter().map(|row| text(row).chars().map(|module| module == '1').collect());
         qr::read(&rows.collect::<Vec<_>>())
     }
@@ -52,13 +52,14 @@ impl Page {
 
     /// Waits until this text can be read.
     pub async fn reads(&self, text: &str) {
-        self.eventually(&format!("the text {text:?}"), "return reads(...arguments)", vec![json!(text), self.place.to_json()]).await;
+        self.eventually(&format!("the text {text:?}"), "return reads(...arguments)", vec![json!(text), self.region.to_json()])
+            .await;
     }
 
     /// Waits until this text can be read no more.
     pub async fn reads_no(&self, text: &str) {
         let what = format!("no text {text:?}");
-        self.eventually(&what, "return resting() && !reads(...arguments)", vec![json!(text), self.place.to_json()]).await;
+        self.eventually(&what, "return resting() && !reads(...arguments)", vec![json!(text), self.region.to_json()]).await;
     }
 
     /// Waits until there is something of that name to press.
@@ -66,7 +67,7 @@ impl Page {
         self.eventually(
             &format!("something called {name:?}"),
             "return usable('press', ...arguments)",
-            vec![json!(name), self.place.to_json()],
+            vec![json!(name), self.region.to_json()],
         )
         .await;
     }
@@ -74,7 +75,8 @@ impl Page {
     /// Waits until there is nothing of that name to press.
     pub async fn offers_no(&self, name: &str) {
         let what = format!("nothing called {name:?}");
-        self.eventually(&what, "return resting() && !usable('press', ...arguments)", vec![json!(name), self.place.to_json()]).await;
+        self.eventually(&what, "return resting() && !usable('press', ...arguments)", vec![json!(name), self.region.to_json()])
+            .await;
     }
 
     /// Waits until the page of this title is there, and holds it to what every page must obey.
@@ -109,7 +111,7 @@ impl Page {
     /// Moves a part of the page to where it is seen whole.
     pub async fn scrolls_there(&self) {
         let script = "scope(...arguments).scrollIntoView({ block: 'end', behavior: 'instant' }); return true";
-        self.eventually("the part", script, vec![self.place.to_json()]).await;
+        self.eventually("the part", script, vec![self.region.to_json()]).await;
     }
 
     /// Shows the page on a telephone, or on a desk again.

@@ -8,7 +8,7 @@ use utoipa::{
     openapi::{OneOfBuilder, Ref, RefOr, Schema},
 };
 
-use super::{BodyTokens, Guest, Leaver, Refresher};
+use super::{BodyTokens, Guest, LogoutCaller, RefreshCaller};
 use crate::{
     account::{Login, Opened, login::Credentials},
     error::Error,
@@ -107,7 +107,7 @@ pub(crate) struct RefreshData {
     tokens: Option<BodyTokens>,
 }
 
-pub(crate) async fn refresh(Refresher { guest, token }: Refresher, (): ()) -> Outcome<RefreshData> {
+pub(crate) async fn refresh(RefreshCaller { guest, token }: RefreshCaller, (): ()) -> Outcome<RefreshData> {
     let tokens = guest.tenant.refresh(&token).await?;
     let data = RefreshData { tokens: guest.body_tokens(&tokens) };
     Ok(Reply::new(data).with_cookies(guest.cookies_with(&tokens)))
@@ -117,10 +117,10 @@ pub(crate) async fn refresh(Refresher { guest, token }: Refresher, (): ()) -> Ou
 #[derive(Default, Deserialize, ToSchema)]
 pub(crate) struct LogoutRequest {}
 
-pub(crate) async fn logout(leaver: Leaver, OptionalJson(LogoutRequest {}): OptionalJson<LogoutRequest>) -> Outcome<Message> {
-    match leaver.session.logout().await {
-        Ok(()) => Ok(done("Logged out.").with_cookies(leaver.cleared_cookies)),
-        Err(Error::SessionRequired) => Err(Refusal::from(Error::SessionRequired).with_cookies(leaver.cleared_cookies)),
+pub(crate) async fn logout(caller: LogoutCaller, OptionalJson(LogoutRequest {}): OptionalJson<LogoutRequest>) -> Outcome<Message> {
+    match caller.session.logout().await {
+        Ok(()) => Ok(done("Logged out.").with_cookies(caller.cleared_cookies)),
+        Err(Error::SessionRequired) => Err(Refusal::from(Error::SessionRequired).with_cookies(caller.cleared_cookies)),
         Err(error) => Err(error.into()),
     }
 }

@@ -25,7 +25,7 @@ const BACKEND: &[ErrorCode] =
     &[ErrorCode::InvalidSlug, ErrorCode::InvalidRequest, ErrorCode::InvalidApiKey, ErrorCode::MissingScope];
 
 impl<S: Granted> Caller for Backend<S> {
-    const FACTS: CallerFacts = CallerFacts { credential: Credential::ApiKey(S::SCOPE), ..Asked::FACTS };
+    const FACTS: CallerFacts = CallerFacts { credential: Credential::ApiKey(S::SCOPE), ..VerifyCaller::FACTS };
     const MAY: &'static [ErrorCode] = BACKEND;
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let (slug, key) = presented(context)?;
@@ -37,14 +37,14 @@ impl<S: Granted> Caller for Backend<S> {
 
 /// A backend that asks about a token. The token is read out of the body ahead, so that key and session are found in one statement;
 /// the body itself is judged in its turn, after the key, and refused there if it is not what it must be.
-pub(crate) struct Asked(pub(crate) TokenQuery);
+pub(crate) struct VerifyCaller(pub(crate) TokenQuery);
 
 #[derive(Deserialize)]
 struct TokenOfBody {
     token: String,
 }
 
-impl Caller for Asked {
+impl Caller for VerifyCaller {
     const FACTS: CallerFacts =
         CallerFacts { who: "a backend with an API key", credential: Credential::ApiKey(Scope::Verify), ..ANYBODY };
     const MAY: &'static [ErrorCode] = BACKEND;

@@ -6,7 +6,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::{
-    account::{Leaving, WaitingLogin},
+    account::{SessionToEnd, WaitingLogin},
     caller::{Client, Member, OrgAdmin, Tenant},
     error::Error,
     http::{
@@ -102,12 +102,12 @@ impl Guest {
 }
 
 /// Somebody with a refresh token; whether it is good for anything is for the rule to say.
-pub(crate) struct Refresher {
+pub(crate) struct RefreshCaller {
     pub(crate) guest: Guest,
     pub(crate) token: String,
 }
 
-impl Caller for Refresher {
+impl Caller for RefreshCaller {
     const FACTS: CallerFacts =
         CallerFacts { who: "whoever holds a refresh token", credential: Credential::Refresh, ..Guest::FACTS };
     const MAY: &'static [ErrorCode] = &[
@@ -125,12 +125,12 @@ impl Caller for Refresher {
 }
 
 /// Somebody between the two steps of a login.
-pub(crate) struct Waiting {
+pub(crate) struct SecondFactorCaller {
     pub(crate) guest: Guest,
     pub(crate) login: WaitingLogin,
 }
 
-impl Caller for Waiting {
+impl Caller for SecondFactorCaller {
     const FACTS: CallerFacts = CallerFacts {
         who: "whoever has taken the first step of a login",
         credential: Credential::Partial,
@@ -156,12 +156,12 @@ impl Caller for Waiting {
 
 /// Somebody with a session that is about to end. Without one the cookies go all the same, but where they are another
 /// organization's.
-pub(crate) struct Leaver {
-    pub(crate) session: Leaving,
+pub(crate) struct LogoutCaller {
+    pub(crate) session: SessionToEnd,
     pub(crate) cleared_cookies: Vec<HeaderValue>,
 }
 
-impl Caller for Leaver {
+impl Caller for LogoutCaller {
     const FACTS: CallerFacts = CallerFacts {
         who: "whoever has a session",
         credential: Credential::SessionOrRefresh,
@@ -179,7 +179,7 @@ impl Caller for Leaver {
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let tenant = Tenant::identify(context).await?;
         let cleared_cookies = cookies::cleared(context.auth.config());
-        match leaving(context, &tenant).await {
+        match session_to_end(context, &tenant).await {
             Ok(Some(session)) => Ok(Self { session, cleared_cookies }),
             Ok(None) => Err(Refusal::from(Error::SessionRequired).with_cookies(cleared_cookies)),
             Err(refusal) if matches!(refusal.fact(), Some(Error::SessionRequired)) => Err(refusal.with_cookies(cleared_cookies)),
@@ -190,10 +190,10 @@ impl Caller for Leaver {
 
 /// The session to end: the access token's; failing that, where it is missing, expired or superseded, the refresh token's. A
 /// Bearer that is no token of ours is refused, and so is nothing else for its sake.
-async fn leaving(context: &Context, tenant: &Tenant) -> Result<Option<Leaving>, Refusal> {
+async fn session_to_end(context: &Context, tenant: &Tenant) -> Result<Option<SessionToEnd>, Refusal> {
     let cookies = context.cookies();
     if let Some(token) = context.access_token(&cookies)? {
-        if let Some(session) = tenant.leaving_by_access(&token).await? {
+        if let Some(session) = tenant.session_to_end_by_access(&token).await? {
             return Ok(Some(session));
         }
         if context.bearer().is_some() && !context.auth.signer().signed_access(&token) {
@@ -201,7 +201,7 @@ async fn leaving(context: &Context, tenant: &Tenant) -> Result<Option<Leaving>, 
         }
     }
     match cookies.refresh(&context.cookie_style())? {
-        Some(token) => Ok(tenant.leaving_by_refresh(token).await?),
+        Some(token) => Ok(tenant.session_to_end_by_refresh(token).await?),
         None => Ok(None),
     }
 }

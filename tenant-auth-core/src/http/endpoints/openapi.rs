@@ -24,7 +24,7 @@ pub(crate) struct Published<K> {
 }
 
 /// What is published.
-pub(crate) trait Kind {
+pub(crate) trait DocumentKind {
     const CONTENT_TYPE: &'static str;
 
     fn schema() -> Value {
@@ -34,7 +34,7 @@ pub(crate) trait Kind {
 
 /// `/openapi.json`
 pub(crate) enum Document {}
-impl Kind for Document {
+impl DocumentKind for Document {
     const CONTENT_TYPE: &'static str = "application/json";
 
     fn schema() -> Value {
@@ -43,23 +43,23 @@ impl Kind for Document {
 }
 
 /// `/docs`
-pub(crate) enum Page {}
-impl Kind for Page {
+pub(crate) enum DocsPage {}
+impl DocumentKind for DocsPage {
     const CONTENT_TYPE: &'static str = "text/html; charset=utf-8";
 }
 
 /// `/docs.css`
 pub(crate) enum Style {}
-impl Kind for Style {
+impl DocumentKind for Style {
     const CONTENT_TYPE: &'static str = "text/css; charset=utf-8";
 }
 
 pub(crate) async fn document(anyone: Anyone, (): ()) -> Result<Published<Document>, Refusal> {
-    Ok(Published::new(anyone.documents.made(anyone.auth.config())?.json.clone()))
+    Ok(Published::new(anyone.documents.rendered(anyone.auth.config())?.json.clone()))
 }
 
-pub(crate) async fn page(anyone: Anyone, (): ()) -> Result<Published<Page>, Refusal> {
-    Ok(Published::new(anyone.documents.made(anyone.auth.config())?.page.clone()))
+pub(crate) async fn page(anyone: Anyone, (): ()) -> Result<Published<DocsPage>, Refusal> {
+    Ok(Published::new(anyone.documents.rendered(anyone.auth.config())?.page.clone()))
 }
 
 pub(crate) async fn style(_: Anyone, (): ()) -> Result<Published<Style>, Refusal> {
@@ -72,7 +72,7 @@ impl<K> Published<K> {
     }
 }
 
-impl<K: Kind> IntoAnswered for Published<K> {
+impl<K: DocumentKind> IntoAnswered for Published<K> {
     fn describe(_: &mut Schemas) -> AnswerFacts {
         AnswerFacts::Plain { content_type: K::CONTENT_TYPE, schema: K::schema() }
     }

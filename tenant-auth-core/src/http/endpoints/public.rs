@@ -6,7 +6,7 @@ use utoipa::{
     openapi::{AllOfBuilder, OneOfBuilder, Ref, RefOr, Schema},
 };
 
-use super::{Asked, members::MembersData};
+use super::{VerifyCaller, members::MembersData};
 use crate::{
     backend::Verification,
     caller::Backend,
@@ -50,7 +50,7 @@ impl ToSchema for VerifyData {
     }
 }
 
-pub(crate) async fn verify(Asked(query): Asked, TokenJson(request): TokenJson<VerifyRequest>) -> Outcome<VerifyData> {
+pub(crate) async fn verify(VerifyCaller(query): VerifyCaller, TokenJson(request): TokenJson<VerifyRequest>) -> Outcome<VerifyData> {
     Ok(match query.about(&request.token)? {
         Verification::Valid(principal) => VerifyData { valid: true, principal: Some(*principal) },
         Verification::Invalid => VerifyData { valid: false, principal: None },

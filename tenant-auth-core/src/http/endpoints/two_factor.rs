@@ -4,7 +4,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{Waiting, auth::LoginData};
+use super::{SecondFactorCaller, auth::LoginData};
 use crate::{
     account::RecoveryCodes,
     caller::Member,
@@ -20,8 +20,8 @@ pub(crate) struct CodeRequest {
     code: String,
 }
 
-pub(crate) async fn verify(waiting: Waiting, Json(request): Json<CodeRequest>) -> Outcome<LoginData> {
-    let Waiting { guest, login } = waiting;
+pub(crate) async fn verify(waiting: SecondFactorCaller, Json(request): Json<CodeRequest>) -> Outcome<LoginData> {
+    let SecondFactorCaller { guest, login } = waiting;
     let opened = login.verify(&request.code).await?;
     Ok(Reply::new(LoginData::of(&guest, &opened)).with_cookies(guest.cookies_completing(&opened.tokens)))
 }

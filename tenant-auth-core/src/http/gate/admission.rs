@@ -2,7 +2,7 @@
 //! verifier; a [`Member`] or an [`OrgAdmin`] may also change things, and a [`Backend`] presents an API key: the service gives these
 //! three only where it runs in the host's own process.
 
-use super::{Admission, Refused, Visitor, session::Shown};
+use super::{Admission, Refused, Visitor, session::PresentedSession};
 use crate::{
     caller::{Backend, Member, OrgAdmin, Tenant},
     error::Error,
@@ -17,14 +17,14 @@ impl Admission for Principal {
         if let Some(principal) = visitor.known() {
             return Ok(principal);
         }
-        let mut shown = Shown::read(visitor).await?;
+        let mut session = PresentedSession::read(visitor).await?;
         let principal = loop {
-            if let Some(token) = shown.token()
-                && let Some(principal) = visitor.gate().parts.verifier.verify(&shown.org, token).await?
+            if let Some(token) = session.token()
+                && let Some(principal) = visitor.gate().parts.verifier.verify(&session.org, token).await?
             {
                 break principal;
             }
-            shown.renew().await?;
+            session.renew().await?;
         };
         if !principal.is_active() {
             return Err(Error::Suspended.into());
@@ -46,16 +46,16 @@ impl Admission for Tenant {
 impl Admission for Member {
     async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
         let service = visitor.service("Auth<Member>")?;
-        let mut shown = Shown::read(visitor).await?;
-        let tenant = service.tenant(&shown.org).await?;
+        let mut session = PresentedSession::read(visitor).await?;
+        let tenant = service.tenant(&session.org).await?;
         loop {
-            match shown.token() {
+            match session.token() {
                 Some(token) => match tenant.authenticate(token.expose()).await {
                     Ok(member) => return Ok(member.seen_from(visitor.client())),
-                    Err(Error::SessionRequired) => shown.renew().await?,
+                    Err(Error::SessionRequired) => session.renew().await?,
                     Err(error) => return Err(error.into()),
                 },
-                None => shown.renew().await?,
+                None => session.renew().await?,
             }
         }
     }

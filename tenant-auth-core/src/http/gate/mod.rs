@@ -47,14 +47,14 @@ use crate::value::Origin;
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Gate {
-    parts: Arc<Parts>,
+    parts: Arc<GateParts>,
 }
 
 /// Answers a refusal in the host's own way; `None` leaves it to the envelope.
 type Mapper = Arc<dyn Fn(&Refused) -> Option<Response<Bytes>> + Send + Sync>;
 
 #[derive(Clone)]
-struct Parts {
+struct GateParts {
     verifier: Arc<dyn Verifier>,
     organization: OrganizationFrom,
     origins: Vec<Origin>,
@@ -73,7 +73,7 @@ impl Gate {
         let runtime = service.map(|auth| auth.runtime().clone()).or_else(|| Handle::try_current().ok());
         let trusted_proxies = service.map(|auth| auth.config().network.trusted_proxies.clone()).unwrap_or_default();
         Self {
-            parts: Arc::new(Parts {
+            parts: Arc::new(GateParts {
                 verifier: Arc::new(verifier),
                 organization: OrganizationFrom::default(),
                 origins: Vec::new(),
@@ -119,14 +119,17 @@ impl Gate {
         Visitor::new(self.clone(), request, peer)
     }
 
-    fn changed(mut self, change: impl FnOnce(&mut Parts)) -> Self {
+    fn changed(mut self, change: impl FnOnce(&mut GateParts)) -> Self {
         change(Arc::make_mut(&mut self.parts));
         self
     }
 }
 
-impl fmt::Debug for Parts {
+impl fmt::Debug for GateParts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Parts").field("verifier", &self.verifier).field("organization", &self.organization).finish_non_exhaustive()
+        f.debug_struct("GateParts")
+            .field("verifier", &self.verifier)
+            .field("organization", &self.organization)
+            .finish_non_exhaustive()
     }
 }

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// The session in hand.
-pub(super) struct Shown<'a> {
+pub(super) struct PresentedSession<'a> {
     visitor: &'a Visitor,
     pub(super) org: Slug,
     token: Option<SignedToken>,
@@ -26,7 +26,7 @@ pub(super) struct Shown<'a> {
     refreshed: bool,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> PresentedSession<'a> {
     /// Reads what the request shows, in one order: slug, credentials, origin.
     pub(super) async fn read(visitor: &'a Visitor) -> Result<Self, Refusal> {
         let request = visitor.request();

@@ -75,13 +75,13 @@ impl Renewed {
 #[async_trait]
 impl Verifier for TenantAuth {
     async fn verify(&self, org: &Slug, access_token: &SignedToken) -> Result<Option<Principal>, Error> {
-        let Some(standing) = self.live_session(access_token.expose()).await? else {
+        let Some(live) = self.live_session(access_token.expose()).await? else {
             return self.tenant(org).await.map(|_| None);
         };
-        if standing.org.slug != *org {
+        if live.org.slug != *org {
             return Err(self.tenant(org).await.err().unwrap_or(Error::WrongOrganization));
         }
-        Ok(Some(standing.into()))
+        Ok(Some(live.into()))
     }
 
     async fn refresh(&self, org: &Slug, refresh_token: &SignedToken, _client: Option<IpAddr>) -> Result<Renewed, Error> {

@@ -21,7 +21,7 @@ pub(crate) use schemas::Schemas;
 
 #[cfg(doc)]
 use super::Row;
-use super::{documents::Made, table::groups};
+use super::{documents::RenderedDocuments, table::groups};
 use crate::{config::Config, error::Error};
 
 /// The document. `server` is where the routes lie: `https://auth.example.com/api/v1`, or a path alone.
@@ -35,7 +35,7 @@ pub fn document_of(config: &Config) -> serde_json::Value {
 }
 
 /// The document and its page, as the service sends them.
-pub(crate) fn made(config: &Config) -> Result<Made, Error> {
+pub(crate) fn made(config: &Config) -> Result<RenderedDocuments, Error> {
     let document = document_of(config);
-    Ok(Made { json: document.to_string().into(), page: page::render(&document)?.into() })
+    Ok(RenderedDocuments { json: document.to_string().into(), page: page::render(&document)?.into() })
 }

@@ -15,7 +15,7 @@ const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
 /// All of it.
 #[derive(Serialize)]
-struct Whole<'a> {
+struct PageValues<'a> {
     title: &'a str,
     version: &'a str,
     /// In paragraphs.
@@ -28,12 +28,12 @@ struct Whole<'a> {
 struct Group<'a> {
     name: &'a str,
     about: &'a str,
-    operations: Vec<Shown<'a>>,
+    operations: Vec<OperationView<'a>>,
 }
 
 /// One operation.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct OperationView<'a> {
     id: &'a str,
     method: String,
     path: &'a str,
@@ -42,7 +42,7 @@ struct Shown<'a> {
     /// What a request brings to say who asks; any one of them.
     credentials: Vec<String>,
     parts: Vec<Part>,
-    refusals: Vec<Refused<'a>>,
+    refusals: Vec<RefusalsOfStatus<'a>>,
     curl: String,
 }
 
@@ -55,7 +55,7 @@ struct Part {
 }
 
 #[derive(Serialize)]
-struct Refused<'a> {
+struct RefusalsOfStatus<'a> {
     status: &'a str,
     codes: Vec<&'a str>,
     retry_after: bool,
@@ -65,13 +65,13 @@ struct Refused<'a> {
 pub(crate) fn render(document: &Value) -> Result<String, Error> {
     let reader = Reader { document, types: Resolver { document } };
     let info = &document["info"];
-    let whole = Whole {
+    let values = PageValues {
         title: text(&info["title"]),
         version: text(&info["version"]),
         about: text(&info["description"]).split("\n\n").collect(),
         groups: items(&document["tags"]).map(|tag| reader.group(tag)).collect(),
     };
-    let values: minijinja::Value = Serde(whole).into();
+    let values: minijinja::Value = Serde(values).into();
     Environment::new().render_named_str("page.html", include_str!("page.html"), &values).map_err(Error::internal)
 }
 
@@ -86,15 +86,15 @@ impl<'a> Reader<'a> {
         let paths = self.document["paths"].as_object().into_iter().flatten();
         let all = paths.flat_map(|(path, item)| METHODS.iter().map(move |method| (*method, path.as_str(), &item[*method])));
         let ours = all.filter(|(_, _, operation)| operation["tags"][0] == name);
-        let operations = ours.map(|(method, path, operation)| self.shown(method, path, operation)).collect();
+        let operations = ours.map(|(method, path, operation)| self.operation(method, path, operation)).collect();
         Group { name, about: text(&tag["description"]), operations }
     }
 
-    fn shown(&self, method: &str, path: &'a str, operation: &'a Value) -> Shown<'a> {
+    fn operation(&self, method: &str, path: &'a str, operation: &'a Value) -> OperationView<'a> {
         let parameters: Vec<&Value> = items(&operation["parameters"]).map(|it| self.types.resolve(it)).collect();
         let responses = || operation["responses"].as_object().into_iter().flatten();
         let (succeed, refuse): (Vec<_>, Vec<_>) = responses().partition(|(status, _)| status.starts_with('2'));
-        Shown {
+        OperationView {
             id: text(&operation["operationId"]),
             method: method.to_uppercase(),
             path,
@@ -108,7 +108,7 @@ impl<'a> Reader<'a> {
                 .chain(operation.get("requestBody").map(|body| self.body(body)))
                 .chain(succeed.into_iter().map(|(status, response)| self.answer(status, response)))
                 .collect(),
-            refusals: refuse.into_iter().map(|(status, response)| self.refused(status, response)).collect(),
+            refusals: refuse.into_iter().map(|(status, response)| self.refusals(status, response)).collect(),
         }
     }
 
@@ -132,11 +132,11 @@ impl<'a> Reader<'a> {
         Part { title: format!("Answer {status}"), about, fields }
     }
 
-    fn refused(&self, status: &'a str, response: &'a Value) -> Refused<'a> {
+    fn refusals(&self, status: &'a str, response: &'a Value) -> RefusalsOfStatus<'a> {
         let response = self.types.resolve(response);
         let codes = &response["content"]["application/json"]["schema"]["allOf"][1]["properties"]["code"]["enum"];
         let retry_after = response["headers"].get("Retry-After").is_some();
-        Refused { status, codes: items(codes).filter_map(Value::as_str).collect(), retry_after }
+        RefusalsOfStatus { status, codes: items(codes).filter_map(Value::as_str).collect(), retry_after }
     }
 
     fn scheme(&self, either: &'a Value) -> Option<(&'a Value, &'a Value)> {

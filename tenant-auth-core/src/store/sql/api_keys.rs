@@ -16,14 +16,14 @@ use crate::{
     value::DisplayName,
 };
 
-use super::standing::{self, LiveSession};
+use super::live_session::{self, LiveSession};
 
 pub(crate) struct ApiKeys<L>(pub(in crate::store) L);
 
 statements! {
     ASKING = concat!("
         SELECT k.id AS k_id, k.digest AS k_digest, k.scopes AS k_scopes, k.expires_at AS k_expires_at,
-               k.last_used_at AS k_last_used_at, ", standing::columns!(), "
+               k.last_used_at AS k_last_used_at, ", live_session::columns!(), "
           FROM tenant_auth_api_keys k
           JOIN tenant_auth_organizations o ON o.id = k.org_id
           LEFT JOIN tenant_auth_sessions s ON s.id = $2 AND s.org_id = k.org_id
@@ -69,7 +69,7 @@ pub(crate) struct ApiKeyRecord {
     pub(crate) expires_at: Option<Timestamp>,
     pub(crate) last_used_at: Option<Timestamp>,
     pub(crate) org: Organization,
-    pub(crate) standing: Option<LiveSession>,
+    pub(crate) live: Option<LiveSession>,
 }
 
 struct AskingRow(Result<ApiKeyRecord, Error>);
@@ -82,24 +82,24 @@ where
     bool: Decode<'r, R::Database> + Type<R::Database>,
 {
     fn from_row(row: &'r R) -> sqlx::Result<Self> {
-        let org = match standing::organization(row)? {
+        let org = match live_session::organization(row)? {
             Ok(org) => org,
             Err(error) => return Ok(Self(Err(error))),
         };
         let alive = row.try_get::<Option<String>, _>("u_id")?.is_some();
-        let standing = if alive { Some(standing::standing(row, org.clone())?) } else { None };
+        let live = if alive { Some(live_session::decode(row, org.clone())?) } else { None };
         let time = |column: &'static str| row.try_get::<Option<i64>, _>(column).map(|millis| millis.map(Timestamp::from_millis));
         let (expires_at, last_used_at) = (time("k_expires_at")?, time("k_last_used_at")?);
         let (id, digest): (String, String) = (row.try_get("k_id")?, row.try_get("k_digest")?);
         let scopes = scopes_from(&row.try_get::<String, _>("k_scopes")?);
-        Ok(Self(standing.transpose().map(|standing| ApiKeyRecord {
+        Ok(Self(live.transpose().map(|live| ApiKeyRecord {
             id: Id::from_stored(id),
             digest: Digest::from_stored(digest),
             scopes,
             expires_at,
             last_used_at,
             org,
-            standing,
+            live,
         })))
     }
 }

@@ -3,7 +3,7 @@
 use crate::{
     error::Error,
     store::{
-        Touched, Tx,
+        ChangedRow, Tx,
         dialect::{execute, statements},
     },
 };
@@ -15,7 +15,7 @@ statements! {
 }
 
 impl Changes<&mut Tx> {
-    pub(in crate::store) async fn note(mut self, touched: &Touched) -> Result<(), Error> {
+    pub(in crate::store) async fn note(mut self, touched: &ChangedRow) -> Result<(), Error> {
         let now = self.0.now();
         execute!(self.0, NOTE, touched.kind, touched.id.as_str(), now.millis())?;
         Ok(())

@@ -52,7 +52,7 @@ statements! {
           LEFT JOIN tenant_auth_users u ON u.id = i.invited_by
           LEFT JOIN tenant_auth_mails l ON l.id = i.mail_id
          WHERE i.org_id = $1 AND i.token_digest = $2 AND i.expires_at > $3";
-    PLACE = "
+    INSERT = "
         INSERT INTO tenant_auth_invites
                (id, org_id, email, email_key, role, token_digest, invited_by, mail_id, created_at, expires_at)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
@@ -159,12 +159,12 @@ impl<L: Link> Invites<L> {
 
 impl Invites<&mut Tx> {
     /// `false` when the address has a pending invite; an expired one is replaced.
-    pub(crate) async fn place(mut self, new: &NewInvite<'_>) -> Result<bool, Error> {
+    pub(crate) async fn insert_or_replace_expired(mut self, new: &NewInvite<'_>) -> Result<bool, Error> {
         let NewInvite { invite, digest, mail_id } = new;
         let placed = fetch_optional!(
             self.0,
             TakenRow,
-            PLACE,
+            INSERT,
             invite.id.as_str(),
             invite.org_id.as_str(),
             invite.email.as_str(),

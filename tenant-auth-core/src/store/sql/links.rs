@@ -17,13 +17,13 @@ pub(crate) struct Links<L>(pub(in crate::store) L);
 
 /// The effect of a mailed link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub(crate) enum LinkPurpose {
     ResetPassword,
     VerifyEmail,
     ChangeEmail,
 }
 
-impl Purpose {
+impl LinkPurpose {
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::ResetPassword => "reset",
@@ -38,7 +38,7 @@ impl Purpose {
 pub(crate) struct MailedLink {
     pub(crate) org_id: OrgId,
     pub(crate) user_id: UserId,
-    pub(crate) purpose: Purpose,
+    pub(crate) purpose: LinkPurpose,
     pub(crate) email: Email,
     pub(crate) created_at: Timestamp,
     pub(crate) expires_at: Timestamp,
@@ -83,7 +83,7 @@ impl<L: Connection> Links<L> {
     pub(crate) async fn find(
         mut self,
         org: &OrgId,
-        purpose: Purpose,
+        purpose: LinkPurpose,
         token: &Digest,
         now: Timestamp,
     ) -> Result<Option<(UserId, Email)>, Error> {
@@ -115,13 +115,18 @@ impl Links<&mut Tx> {
     }
 
     /// Uses up a link and returns its owner and the address it was mailed to. `None` when the link is unknown, used or expired.
-    pub(crate) async fn take(mut self, org: &OrgId, purpose: Purpose, token: &Digest) -> Result<Option<(UserId, Email)>, Error> {
+    pub(crate) async fn take(
+        mut self,
+        org: &OrgId,
+        purpose: LinkPurpose,
+        token: &Digest,
+    ) -> Result<Option<(UserId, Email)>, Error> {
         let now = self.0.now();
         let row = fetch_optional!(self.0, UsedLinkRow, TAKE, org.as_str(), purpose.as_str(), token.as_str(), now.millis())?;
         Ok(row.map(|row| (Id::from_stored(row.user_id), Email::from_stored(row.email))))
     }
 
-    pub(crate) async fn end_of_user(mut self, user: &UserId, purpose: Purpose) -> Result<(), Error> {
+    pub(crate) async fn end_of_user(mut self, user: &UserId, purpose: LinkPurpose) -> Result<(), Error> {
         execute!(self.0, DELETE_OF_USER, user.as_str(), purpose.as_str())?;
         Ok(())
     }

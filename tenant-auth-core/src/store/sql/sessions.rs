@@ -9,7 +9,7 @@ use crate::{
     store::{
         Link, Tx,
         dialect::{execute, fetch_all, fetch_optional, row, statements},
-        sql::standing::{self, LiveSession, LiveSessionRow},
+        sql::live_session::{self, LiveSession, LiveSessionRow},
     },
     time::Timestamp,
     token::RefreshToken,
@@ -18,8 +18,8 @@ use crate::{
 pub(crate) struct Sessions<L>(pub(in crate::store) L);
 
 statements! {
-    STANDING = concat!("
-        SELECT ", standing::columns!(), "
+    LIVE_SESSION = concat!("
+        SELECT ", live_session::columns!(), "
           FROM tenant_auth_sessions s
           JOIN tenant_auth_users u ON u.id = s.user_id AND u.epoch = s.user_epoch
           JOIN tenant_auth_memberships m ON m.org_id = s.org_id AND m.user_id = s.user_id
@@ -124,8 +124,8 @@ impl From<EndedRow> for Ended {
 
 impl<L: Link> Sessions<L> {
     /// A live session with the user, membership and organization that its rights rest on, as they are now.
-    pub(crate) async fn standing(mut self, session: &SessionId) -> Result<Option<LiveSession>, Error> {
-        fetch_optional!(self.0, LiveSessionRow, STANDING, session.as_str())?.map(|row| row.0).transpose()
+    pub(crate) async fn find_live(mut self, session: &SessionId) -> Result<Option<LiveSession>, Error> {
+        fetch_optional!(self.0, LiveSessionRow, LIVE_SESSION, session.as_str())?.map(|row| row.0).transpose()
     }
 
     /// A member's live sessions.

@@ -7,7 +7,7 @@ use crate::settings::{
     parse::{self, put},
     row::{
         Default::{Is, Required, Unset},
-        Row, Shape, Shown,
+        Disclosure, Row, Shape,
     },
 };
 
@@ -19,7 +19,7 @@ pub(crate) const PUBLIC_URL: Row = Row {
     read: |to, text| put(&mut to.config.public_url, parse::public_url(text)),
     core: Some(Setting::PublicUrl),
     // A refused one may hold a user name and a password.
-    shown: Shown::UrlWithoutSecrets,
+    disclosure: Disclosure::UrlWithoutSecrets,
     ..Row::BLANK
 };
 

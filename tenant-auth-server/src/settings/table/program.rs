@@ -9,7 +9,7 @@ use crate::settings::{
     parse::{self, put},
     row::{
         Default::{Is, Required, Unset},
-        Fault, Row, Shape, Shown,
+        Disclosure, Fault, Row, Shape,
     },
     values::LogFormat,
 };
@@ -20,7 +20,7 @@ pub(crate) const DATABASE_URL: Row = Row {
     meaning: "Where the data is kept: a SQLite file, or a PostgreSQL database, which several servers may share.",
     must: "a URL that starts with sqlite: or postgres:",
     read: |to, text| put(&mut to.database_url, parse::database_url(text).map(Some)),
-    shown: Shown::UrlWithoutSecrets,
+    disclosure: Disclosure::UrlWithoutSecrets,
     core: Some(Setting::DatabaseUrl),
     ..Row::BLANK
 };
@@ -33,7 +33,7 @@ pub(crate) const MASTER_KEY: Row = Row {
               keys, second factors, webhook secrets and waiting mails.",
     must: "standard base64 of 32 random bytes, or several such keys; not a sample, and not all bytes equal",
     read: |to, text| put(&mut to.master_keys, master_keys(text).map(Some)),
-    shown: Shown::Hidden,
+    disclosure: Disclosure::Hidden,
     ..Row::BLANK
 };
 
@@ -61,7 +61,7 @@ pub(in crate::settings) const SMTP_URL: Row = Row {
     meaning: "The SMTP server that sends mail. smtp:// requires STARTTLS, except on loopback; smtps:// is TLS from the start.",
     must: "smtp://[user:password@]host[:port] or smtps://…",
     read: |to, text| put(&mut to.smtp_url, Ok(Some(text.to_owned()))),
-    shown: Shown::UrlWithoutSecrets,
+    disclosure: Disclosure::UrlWithoutSecrets,
     ..Row::BLANK
 };
 

@@ -7,7 +7,7 @@ use crate::settings::{
     parse::{self, put},
     row::{
         Default::{Is, Unset},
-        Row, Shape, Shown,
+        Disclosure, Row, Shape,
     },
 };
 
@@ -135,7 +135,7 @@ pub(super) const PASSWORDS: Group = Group {
             meaning: "A secret mixed into every password hash, used byte for byte. Losing or changing it loses every password.",
             must: "a text",
             read: |to, text| put(&mut to.config.passwords.pepper, Ok(Some(text.to_owned()))),
-            shown: Shown::Hidden,
+            disclosure: Disclosure::Hidden,
             core: Some(Setting::PasswordPepper),
         },
         Row {

@@ -39,7 +39,7 @@ impl Env {
         Input { file: None, env: self.0, read_file: |_| Err(io::Error::from(io::ErrorKind::NotFound)) }
     }
 
-    fn server(self) -> Result<Server, Refused> {
+    fn server(self) -> Result<Server, InvalidSettings> {
         for_server(&self.input())
     }
 

@@ -26,7 +26,7 @@ struct Prepared {
 }
 
 #[derive(Deserialize)]
-struct Asked {
+struct TokenBody {
     token: String,
 }
 
@@ -42,7 +42,7 @@ pub(super) async fn play() -> Result<(), Failure> {
 /// Everything is looked at, so that nothing can be left unparsed.
 async fn verify(State(prepared): State<Prepared>, headers: HeaderMap, body: Bytes) -> Response {
     let named = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    match (named("x-org-slug"), named("x-api-key"), serde_json::from_slice::<Asked>(&body)) {
+    match (named("x-org-slug"), named("x-api-key"), serde_json::from_slice::<TokenBody>(&body)) {
         (Some(_), Some(_), Ok(asked)) if !asked.token.is_empty() => (prepared.headers, prepared.body).into_response(),
         _ => StatusCode::BAD_REQUEST.into_response(),
     }

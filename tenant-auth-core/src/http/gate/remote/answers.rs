@@ -22,7 +22,7 @@ struct Success<T> {
 }
 
 #[derive(Deserialize)]
-struct Refusal {
+struct ErrorBody {
     #[serde(default)]
     code: String,
 }
@@ -66,7 +66,7 @@ pub(super) fn renewal(answer: &Answer) -> Result<Renewed, Error> {
 
 /// A refusal that is clear by its code. A key that is refused is this backend's set-up, and not the person's session.
 fn refusal(answer: &Answer) -> Error {
-    let code = serde_json::from_slice::<Refusal>(&answer.body).map(|refusal| refusal.code).unwrap_or_default();
+    let code = serde_json::from_slice::<ErrorBody>(&answer.body).map(|body| body.code).unwrap_or_default();
     match ErrorCode::parse(&code).filter(|code| code.status() == answer.status) {
         Some(ErrorCode::SessionRequired) => Error::SessionRequired,
         Some(ErrorCode::WrongOrganization) => Error::WrongOrganization,

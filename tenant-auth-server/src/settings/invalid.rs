@@ -9,7 +9,7 @@ use super::{row::Row, table};
 
 /// One setting that cannot be used, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Refusal {
+pub(crate) struct InvalidSetting {
     /// `TENANT_AUTH_…`, or `--config` for the file itself.
     name: String,
     /// Read after the name: `must be …`, `is missing: …`.
@@ -18,9 +18,9 @@ pub(crate) struct Refusal {
 
 /// Everything that keeps the program from starting; never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Refused(pub(super) Vec<Refusal>);
+pub(crate) struct InvalidSettings(pub(super) Vec<InvalidSetting>);
 
-impl Refusal {
+impl InvalidSetting {
     /// About a setting.
     pub(super) fn of(row: &Row, reason: impl Into<String>) -> Self {
         Self { name: row.variable(), reason: reason.into() }
@@ -47,14 +47,14 @@ impl Refusal {
     }
 }
 
-impl Refused {
+impl InvalidSettings {
     /// A single setting that turned out to be unusable after it was read.
     pub(crate) fn setting(row: &Row, reason: impl Into<String>) -> Self {
-        Refusal::of(row, reason).into()
+        InvalidSetting::of(row, reason).into()
     }
 }
 
-impl From<ConfigError> for Refusal {
+impl From<ConfigError> for InvalidSetting {
     /// What the core refuses, by the name that the operator knows; a field without a setting by its own.
     fn from(error: ConfigError) -> Self {
         match table::by_core(error.setting) {
@@ -64,29 +64,29 @@ impl From<ConfigError> for Refusal {
     }
 }
 
-impl From<ConfigError> for Refused {
+impl From<ConfigError> for InvalidSettings {
     fn from(error: ConfigError) -> Self {
-        Refusal::from(error).into()
+        InvalidSetting::from(error).into()
     }
 }
 
-impl From<Refusal> for Refused {
-    fn from(refusal: Refusal) -> Self {
+impl From<InvalidSetting> for InvalidSettings {
+    fn from(refusal: InvalidSetting) -> Self {
         Self(vec![refusal])
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for InvalidSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.name, self.reason)
     }
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for InvalidSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines: Vec<String> = self.0.iter().map(Refusal::to_string).collect();
+        let lines: Vec<String> = self.0.iter().map(InvalidSetting::to_string).collect();
         f.write_str(&lines.join("\n"))
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for InvalidSettings {}

@@ -11,13 +11,13 @@ use tokio::task::Id as TaskId;
 use crate::{id::WebhookId, model::Webhook, store::DueEndpoint};
 
 /// The concurrency limit of this process.
-const PLACES: usize = 128;
+const SLOTS: usize = 128;
 /// The limit of one endpoint whose last answer was quick.
-const PLACES_OF_A_QUICK_ONE: usize = 8;
+const SLOTS_OF_A_QUICK_ONE: usize = 8;
 /// The limit of one endpoint that is not known to be quick.
-const PLACES_OF_ONE: usize = 2;
+const SLOTS_OF_ONE: usize = 2;
 /// The limit of all failing endpoints together; each has at most one.
-const PLACES_OF_FAILING: usize = 32;
+const SLOTS_OF_FAILING: usize = 32;
 /// The longest time an attempt may take to count as quick.
 const QUICK: Duration = Duration::from_secs(1);
 /// How many quick endpoints are remembered. Beyond it, the set is cleared, and each endpoint's next attempt measures it again; so
@@ -26,7 +26,7 @@ const REMEMBERED: usize = 10_000;
 
 /// The attempts that hold a slot of the concurrency limits, by task.
 #[derive(Debug, Default)]
-pub(super) struct Places {
+pub(super) struct Slots {
     taken: HashMap<TaskId, Taken>,
     quick: HashSet<WebhookId>,
 }
@@ -39,14 +39,14 @@ struct Taken {
 
 /// The free slots during one round of claims.
 #[derive(Debug)]
-pub(super) struct Left<'a> {
+pub(super) struct FreeSlots<'a> {
     quick: &'a HashSet<WebhookId>,
     all: usize,
     failing: usize,
     taken: HashMap<WebhookId, usize>,
 }
 
-impl Places {
+impl Slots {
     pub(super) fn take(&mut self, task: TaskId, webhook: &Webhook) {
         self.taken.insert(task, Taken { webhook: webhook.id.clone(), is_failing: webhook.failing_since.is_some() });
     }
@@ -72,22 +72,22 @@ impl Places {
         self.taken.is_empty()
     }
 
-    pub(super) fn left(&self) -> Left<'_> {
+    pub(super) fn free_slots(&self) -> FreeSlots<'_> {
         let mut taken: HashMap<WebhookId, usize> = HashMap::new();
-        for place in self.taken.values() {
-            *taken.entry(place.webhook.clone()).or_default() += 1;
+        for slot in self.taken.values() {
+            *taken.entry(slot.webhook.clone()).or_default() += 1;
         }
-        let failing = self.taken.values().filter(|place| place.is_failing).count();
-        Left {
+        let failing = self.taken.values().filter(|slot| slot.is_failing).count();
+        FreeSlots {
             quick: &self.quick,
-            all: PLACES.saturating_sub(self.taken.len()),
-            failing: PLACES_OF_FAILING.saturating_sub(failing),
+            all: SLOTS.saturating_sub(self.taken.len()),
+            failing: SLOTS_OF_FAILING.saturating_sub(failing),
             taken,
         }
     }
 }
 
-impl Left<'_> {
+impl FreeSlots<'_> {
     pub(super) fn are_none(&self) -> bool {
         self.all == 0
     }
@@ -96,16 +96,16 @@ impl Left<'_> {
     pub(super) fn of(&self, endpoint: &DueEndpoint) -> usize {
         let most = match (endpoint.is_failing, self.quick.contains(&endpoint.id)) {
             (true, _) => 1.min(self.failing),
-            (false, true) => PLACES_OF_A_QUICK_ONE,
-            (false, false) => PLACES_OF_ONE,
+            (false, true) => SLOTS_OF_A_QUICK_ONE,
+            (false, false) => SLOTS_OF_ONE,
         };
         most.saturating_sub(self.taken.get(&endpoint.id).copied().unwrap_or_default()).min(self.all)
     }
 
-    pub(super) fn promise(&mut self, endpoint: &DueEndpoint, places: usize) {
-        self.all = self.all.saturating_sub(places);
-        self.failing = self.failing.saturating_sub(if endpoint.is_failing { places } else { 0 });
-        *self.taken.entry(endpoint.id.clone()).or_default() += places;
+    pub(super) fn promise(&mut self, endpoint: &DueEndpoint, slots: usize) {
+        self.all = self.all.saturating_sub(slots);
+        self.failing = self.failing.saturating_sub(if endpoint.is_failing { slots } else { 0 });
+        *self.taken.entry(endpoint.id.clone()).or_default() += slots;
     }
 }
 
@@ -119,45 +119,45 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_earns_its_places_by_answering_quickly_and_loses_them_by_not() {
-        let (mut places, endpoint) = (Places::default(), endpoint(false));
-        assert_eq!(places.left().of(&endpoint), PLACES_OF_ONE);
-        places.learn(&endpoint.id, true, Duration::from_millis(20));
-        assert_eq!(places.left().of(&endpoint), PLACES_OF_A_QUICK_ONE);
-        places.learn(&endpoint.id, true, QUICK * 2);
-        assert_eq!(places.left().of(&endpoint), PLACES_OF_ONE);
-        places.learn(&endpoint.id, true, Duration::ZERO);
-        places.learn(&endpoint.id, false, Duration::ZERO);
-        assert_eq!(places.left().of(&endpoint), PLACES_OF_ONE);
+    fn an_endpoint_earns_its_slots_by_answering_quickly_and_loses_them_by_not() {
+        let (mut slots, endpoint) = (Slots::default(), endpoint(false));
+        assert_eq!(slots.free_slots().of(&endpoint), SLOTS_OF_ONE);
+        slots.learn(&endpoint.id, true, Duration::from_millis(20));
+        assert_eq!(slots.free_slots().of(&endpoint), SLOTS_OF_A_QUICK_ONE);
+        slots.learn(&endpoint.id, true, QUICK * 2);
+        assert_eq!(slots.free_slots().of(&endpoint), SLOTS_OF_ONE);
+        slots.learn(&endpoint.id, true, Duration::ZERO);
+        slots.learn(&endpoint.id, false, Duration::ZERO);
+        assert_eq!(slots.free_slots().of(&endpoint), SLOTS_OF_ONE);
     }
 
     #[test]
     fn however_many_fail_they_leave_three_quarters_to_the_others() {
-        let places = Places::default();
-        let mut left = places.left();
+        let slots = Slots::default();
+        let mut free = slots.free_slots();
         let mut served = 0;
         for failing in (0..1_000).map(|_| endpoint(true)) {
-            let share = left.of(&failing);
-            left.promise(&failing, share);
+            let share = free.of(&failing);
+            free.promise(&failing, share);
             served += share;
-            assert_eq!(left.of(&failing), 0, "one place each");
+            assert_eq!(free.of(&failing), 0, "one slot each");
         }
-        assert_eq!((served, left.all), (PLACES_OF_FAILING, PLACES - PLACES_OF_FAILING));
-        assert_eq!(left.of(&endpoint(false)), PLACES_OF_ONE);
+        assert_eq!((served, free.all), (SLOTS_OF_FAILING, SLOTS - SLOTS_OF_FAILING));
+        assert_eq!(free.of(&endpoint(false)), SLOTS_OF_ONE);
     }
 
     #[test]
     fn no_more_is_promised_than_there_is() {
-        let places = Places::default();
-        let mut left = places.left();
+        let slots = Slots::default();
+        let mut free = slots.free_slots();
         let served: usize = std::iter::repeat_with(|| endpoint(false))
             .take(1_000)
             .map(|endpoint| {
-                let share = left.of(&endpoint);
-                left.promise(&endpoint, share);
+                let share = free.of(&endpoint);
+                free.promise(&endpoint, share);
                 share
             })
             .sum();
-        assert!(served == PLACES && left.are_none());
+        assert!(served == SLOTS && free.are_none());
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 /// Where to look for something.
 #[derive(Debug, Clone, Default)]
-pub enum Place {
+pub enum Region {
     /// Everywhere.
     #[default]
     Page,
@@ -14,7 +14,7 @@ pub enum Place {
     Part(String),
 }
 
-impl Place {
+impl Region {
     /// As `names.js` takes it.
     pub(super) fn to_json(&self) -> Value {
         match self {

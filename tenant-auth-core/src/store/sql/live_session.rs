@@ -49,7 +49,7 @@ where
     fn from_row(row: &'r R) -> sqlx::Result<Self> {
         let org = organization(row)?;
         Ok(Self(match org {
-            Ok(org) => standing(row, org)?,
+            Ok(org) => decode(row, org)?,
             Err(error) => Err(error),
         }))
     }
@@ -80,7 +80,7 @@ where
 }
 
 /// Decodes the `s_`, `u_` and `m_` columns.
-pub(super) fn standing<'r, R: Row>(row: &'r R, org: Organization) -> sqlx::Result<Result<LiveSession, Error>>
+pub(super) fn decode<'r, R: Row>(row: &'r R, org: Organization) -> sqlx::Result<Result<LiveSession, Error>>
 where
     &'static str: ColumnIndex<R>,
     String: Decode<'r, R::Database> + Type<R::Database>,

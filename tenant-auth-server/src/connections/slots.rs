@@ -17,7 +17,7 @@ use super::pulse::Pulse;
 
 /// The connections of one listener, counted against its limit.
 #[derive(Debug)]
-pub(crate) struct Places {
+pub(crate) struct ConnectionSlots {
     most: usize,
     proxies: Vec<IpNet>,
     taken: Mutex<Taken>,
@@ -50,15 +50,15 @@ struct Holder {
 
 /// One connection's slot, freed when dropped.
 #[derive(Debug)]
-pub(super) struct Place {
-    places: Arc<Places>,
+pub(super) struct ConnectionSlot {
+    slots: Arc<ConnectionSlots>,
     network: Network,
     number: u64,
     pub(super) pulse: Arc<Pulse>,
     displaced: Arc<Notify>,
 }
 
-impl Places {
+impl ConnectionSlots {
     /// A limit of `most` connections; the connections of `proxies` are never displaced.
     pub(crate) fn new(most: usize, proxies: Vec<IpNet>) -> Arc<Self> {
         Arc::new(Self {
@@ -79,16 +79,16 @@ impl Places {
     }
 
     /// Takes a slot for a connection from this address, displacing another connection if necessary.
-    pub(super) fn take(places: &Arc<Self>, address: IpAddr) -> Option<Place> {
-        let network = places.network_of(address);
-        let mut taken = places.taken();
-        if taken.count >= places.most {
+    pub(super) fn take(slots: &Arc<Self>, address: IpAddr) -> Option<ConnectionSlot> {
+        let network = slots.network_of(address);
+        let mut taken = slots.taken();
+        if taken.count >= slots.most {
             let held = if network == Network::Proxy { 0 } else { taken.holders.get(&network).map_or(0, HashMap::len) };
             if !taken.displace_for_one_who_holds(held) {
-                places.refused.fetch_add(1, Ordering::Relaxed);
+                slots.refused.fetch_add(1, Ordering::Relaxed);
                 return None;
             }
-            places.displaced.fetch_add(1, Ordering::Relaxed);
+            slots.displaced.fetch_add(1, Ordering::Relaxed);
         }
         taken.last += 1;
         taken.count += 1;
@@ -96,8 +96,8 @@ impl Places {
         let holder = Holder { pulse: Arc::clone(&pulse), displaced: Arc::clone(&displaced) };
         taken.holders.entry(network).or_default().insert(number, holder);
         drop(taken);
-        places.alive.send_modify(|alive| *alive += 1);
-        Some(Place { places: Arc::clone(places), network, number, pulse, displaced })
+        slots.alive.send_modify(|alive| *alive += 1);
+        Some(ConnectionSlot { slots: Arc::clone(slots), network, number, pulse, displaced })
     }
 
     /// Resolves when every connection has ended.
@@ -147,17 +147,17 @@ impl Taken {
     }
 }
 
-impl Place {
+impl ConnectionSlot {
     /// Resolves when this connection was displaced.
     pub(super) async fn displaced(&self) {
         self.displaced.notified().await;
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        self.places.taken().leave(self.network, self.number); // a displaced one has left already
-        self.places.alive.send_modify(|alive| *alive -= 1);
+        self.slots.taken().leave(self.network, self.number); // a displaced one has left already
+        self.slots.alive.send_modify(|alive| *alive -= 1);
     }
 }
 
@@ -165,45 +165,45 @@ impl Drop for Place {
 mod tests {
     use super::*;
 
-    fn from(places: &Arc<Places>, address: &str) -> Option<Place> {
-        Places::take(places, address.parse().expect("an address"))
+    fn from(slots: &Arc<ConnectionSlots>, address: &str) -> Option<ConnectionSlot> {
+        ConnectionSlots::take(slots, address.parse().expect("an address"))
     }
 
-    fn is_displaced(place: &Place) -> bool {
-        let places = place.places.taken();
-        !places.holders.get(&place.network).is_some_and(|holders| holders.contains_key(&place.number))
+    fn is_displaced(slot: &ConnectionSlot) -> bool {
+        let slots = slot.slots.taken();
+        !slots.holders.get(&slot.network).is_some_and(|holders| holders.contains_key(&slot.number))
     }
 
     #[tokio::test(start_paused = true)]
     async fn whoever_holds_most_gives_way_to_whoever_holds_less() {
-        let places = Places::new(3, Vec::new());
+        let slots = ConnectionSlots::new(3, Vec::new());
         let greedy: Vec<_> =
-            ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(|address| from(&places, address)).into_iter().flatten().collect();
+            ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(|address| from(&slots, address)).into_iter().flatten().collect();
         assert_eq!(greedy.len(), 3);
-        assert!(from(&places, "192.0.2.4").is_none(), "the same network gets no more");
+        assert!(from(&slots, "192.0.2.4").is_none(), "the same network gets no more");
         tokio::time::advance(std::time::Duration::from_secs(1)).await;
         greedy[0].pulse.read();
         greedy[2].pulse.asked();
 
-        let other = from(&places, "2001:db8::1").expect("another network gets one");
+        let other = from(&slots, "2001:db8::1").expect("another network gets one");
         assert_eq!(greedy.iter().map(is_displaced).collect::<Vec<_>>(), [false, true, false], "the idlest goes");
-        let third = from(&places, "198.51.100.1").expect("and a third one");
+        let third = from(&slots, "198.51.100.1").expect("and a third one");
         assert_eq!(greedy.iter().map(is_displaced).collect::<Vec<_>>(), [true, true, false]);
-        assert!(from(&places, "2001:db8:0:ffff::1").is_none(), "nobody holds more than this network");
-        assert_eq!(places.told(), [3, 3, 2, 2]);
+        assert!(from(&slots, "2001:db8:0:ffff::1").is_none(), "nobody holds more than this network");
+        assert_eq!(slots.told(), [3, 3, 2, 2]);
         drop((other, third, greedy));
-        assert_eq!(places.told()[1], 0);
-        places.all_left().await;
+        assert_eq!(slots.told()[1], 0);
+        slots.all_left().await;
     }
 
     #[tokio::test]
     async fn a_trusted_proxy_is_never_closed_for_others_and_always_gets_in() {
-        let places = Places::new(2, vec!["10.0.0.0/8".parse().expect("a network")]);
-        let proxies = [from(&places, "10.0.0.1").expect("free"), from(&places, "::ffff:10.0.0.2").expect("free")];
-        assert!(from(&places, "192.0.2.1").is_none() && !proxies.iter().any(is_displaced));
+        let slots = ConnectionSlots::new(2, vec!["10.0.0.0/8".parse().expect("a network")]);
+        let proxies = [from(&slots, "10.0.0.1").expect("free"), from(&slots, "::ffff:10.0.0.2").expect("free")];
+        assert!(from(&slots, "192.0.2.1").is_none() && !proxies.iter().any(is_displaced));
         drop(proxies);
-        let strangers = [from(&places, "192.0.2.1").expect("free"), from(&places, "198.51.100.1").expect("free")];
-        let _proxy = from(&places, "10.0.0.3").expect("gets in");
+        let strangers = [from(&slots, "192.0.2.1").expect("free"), from(&slots, "198.51.100.1").expect("free")];
+        let _proxy = from(&slots, "10.0.0.3").expect("gets in");
         assert_eq!(strangers.iter().filter(|stranger| is_displaced(stranger)).count(), 1);
     }
 }
