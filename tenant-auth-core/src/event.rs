@@ -1,8 +1,12 @@
-//! The data of events: what an event of each kind tells its subscribers. The objects have the same shape as in the REST API.
+//! The data of events: what an event of each kind tells its subscribers. The objects are the REST API's views, so that a receiver
+//! parses a resource in one way.
 
 use serde::Serialize;
 
-use crate::model::{ApiKey, InviteSummary, MemberEntry, Organization, SessionSummary, User, Webhook};
+use crate::{
+    model::{ApiKey, Invite, MemberEntry, Organization, SessionSummary, User, Webhook},
+    view::{ApiKeyView, InviteView, MemberView, OrganizationView, SessionView, UserView, WebhookView},
+};
 
 pub(crate) use crate::model::EventKind;
 
@@ -34,41 +38,89 @@ pub(crate) enum EndReason {
 
 #[derive(Serialize)]
 pub(crate) struct InviteData {
-    pub(crate) invite: InviteSummary,
+    invite: InviteView,
+}
+
+impl InviteData {
+    pub(crate) fn of(invite: &Invite) -> Self {
+        Self { invite: invite.into() }
+    }
 }
 
 #[derive(Serialize)]
 pub(crate) struct MemberData {
-    pub(crate) member: MemberEntry,
+    member: MemberView,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) previous: Option<MemberEntry>,
+    previous: Option<MemberView>,
+}
+
+impl MemberData {
+    pub(crate) fn of(member: &MemberEntry) -> Self {
+        Self { member: member.into(), previous: None }
+    }
+
+    pub(crate) fn changed(member: &MemberEntry, previous: &MemberEntry) -> Self {
+        Self { member: member.into(), previous: Some(previous.into()) }
+    }
 }
 
 #[derive(Serialize)]
-pub(crate) struct SessionData<'a> {
-    pub(crate) session: SessionSummary,
-    pub(crate) user: &'a User,
+pub(crate) struct SessionData {
+    session: SessionView,
+    user: UserView,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) reason: Option<EndReason>,
+    reason: Option<EndReason>,
+}
+
+impl SessionData {
+    pub(crate) fn of(session: &SessionSummary, user: &User) -> Self {
+        Self { session: session.into(), user: user.into(), reason: None }
+    }
+
+    pub(crate) fn ended(session: &SessionSummary, user: &User, reason: EndReason) -> Self {
+        Self { session: session.into(), user: user.into(), reason: Some(reason) }
+    }
 }
 
 #[derive(Serialize)]
-pub(crate) struct UserData<'a> {
-    pub(crate) user: &'a User,
+pub(crate) struct UserData {
+    pub(crate) user: UserView,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) previous: Option<&'a User>,
+    previous: Option<UserView>,
+}
+
+impl UserData {
+    pub(crate) fn of(user: &User) -> Self {
+        Self { user: user.into(), previous: None }
+    }
+
+    pub(crate) fn changed(user: &User, previous: &User) -> Self {
+        Self { user: user.into(), previous: Some(previous.into()) }
+    }
 }
 
 #[derive(Serialize)]
-pub(crate) struct OrgData<'a> {
-    pub(crate) org: &'a Organization,
-    pub(crate) previous: &'a Organization,
+pub(crate) struct OrgData {
+    org: OrganizationView,
+    previous: OrganizationView,
+}
+
+impl OrgData {
+    pub(crate) fn changed(org: &Organization, previous: &Organization) -> Self {
+        Self { org: org.into(), previous: previous.into() }
+    }
 }
 
 #[derive(Serialize)]
-pub(crate) struct ApiKeyData<'a> {
-    #[serde(rename = "apiKey")]
-    pub(crate) api_key: &'a ApiKey,
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ApiKeyData {
+    api_key: ApiKeyView,
+}
+
+impl ApiKeyData {
+    pub(crate) fn of(api_key: &ApiKey) -> Self {
+        Self { api_key: api_key.into() }
+    }
 }
 
 /// Why the worker disabled a webhook.
@@ -82,8 +134,18 @@ pub(crate) enum DisableReason {
 }
 
 #[derive(Serialize)]
-pub(crate) struct WebhookData<'a> {
-    pub(crate) webhook: &'a Webhook,
+pub(crate) struct WebhookData {
+    webhook: WebhookView,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) reason: Option<DisableReason>,
+    reason: Option<DisableReason>,
+}
+
+impl WebhookData {
+    pub(crate) fn of(webhook: &Webhook) -> Self {
+        Self { webhook: webhook.into(), reason: None }
+    }
+
+    pub(crate) fn disabled(webhook: &Webhook, reason: DisableReason) -> Self {
+        Self { webhook: webhook.into(), reason: Some(reason) }
+    }
 }

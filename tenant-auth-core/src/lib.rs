@@ -27,7 +27,8 @@
 //!
 //! The root has what a program names on the way from nothing to a session; the rest lies in modules by what it is about:
 //! [`account`], [`org`], [`backend`], [`webhooks`] and [`operator`] have what their operations take and give, [`model`] what there is,
-//! [`value`], [`id`] and [`secret`] what it is made of, [`ports`] what a host may put in place of what is shipped.
+//! [`view`] the same as JSON, [`value`], [`id`] and [`secret`] what it is made of, [`ports`] what a host may put in place of what is
+//! shipped.
 //!
 //! # Features
 //!
@@ -86,6 +87,7 @@ mod throttle;
 mod time;
 mod token;
 pub mod value;
+pub mod view;
 pub mod webhooks;
 mod worker;
 
@@ -110,7 +112,7 @@ pub use builder::{BuildError, Builder};
 pub use caller::{Backend, Client, Member, OrgAdmin, Tenant};
 pub use config::deployment::Config;
 pub use error::Error;
-pub use page::{List, Page};
+pub use page::{Cursor, List, Page};
 pub use principal::{Principal, PrincipalMembership, PrincipalOrg, PrincipalSession};
 pub use sealed::{MasterKeyError, MasterKeys};
 pub use service::TenantAuth;

@@ -1,8 +1,6 @@
 //! Pagination with cursors. Every list is ordered by (time, id); a cursor is the position of the last entry shown, so that entries
 //! added or removed in the meantime neither repeat nor hide others.
 
-use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-
 use crate::{
     error::{Error, InvalidValue},
     time::Timestamp,
@@ -11,11 +9,18 @@ use crate::{
 /// The largest page, and the default size.
 pub(crate) const MOST: u32 = 1_000;
 
-/// The requested page: a limit and a cursor.
+/// The requested page of a list: where it begins, and how many entries it has at most.
 #[derive(Debug, Clone)]
 pub struct Page {
-    after: Option<(Timestamp, String)>,
+    after: Option<Cursor>,
     limit: u32,
+}
+
+/// A position in a list: that of the last entry of a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cursor {
+    pub(crate) time: Timestamp,
+    pub(crate) id: String,
 }
 
 /// One page of a list.
@@ -24,13 +29,13 @@ pub struct Page {
 pub struct List<T> {
     /// The entries, by (time, id).
     pub items: Vec<T>,
-    /// Where the next page begins, when there is one.
-    pub next_cursor: Option<String>,
+    /// The position after which the list goes on, when it does: the next page is [`Page::after`] it.
+    pub next: Option<Cursor>,
 }
 
 /// An entry with a position in a list.
 pub(crate) trait Listed {
-    fn position(&self) -> (Timestamp, &str);
+    fn position(&self) -> Cursor;
 }
 
 impl Default for Page {
@@ -41,26 +46,20 @@ impl Default for Page {
 }
 
 impl Page {
-    /// From the texts of `?limit=` (1–1,000) and `?cursor=`.
+    /// The first `limit` entries, 1 to 1,000.
     ///
     /// # Errors
-    /// [`Error::Invalid`], saying which of them is wrong.
-    pub fn parse(limit: Option<&str>, cursor: Option<&str>) -> Result<Self, Error> {
-        let limit = match limit {
-            None => MOST,
-            Some(text) => text.parse().ok().filter(|limit| (1..=MOST).contains(limit)).ok_or(InvalidValue::PageLimit)?,
-        };
-        let after = match cursor {
-            None => None,
-            Some(text) => Some(position_from(text).ok_or(InvalidValue::PageCursor)?),
-        };
-        Ok(Self { after, limit })
+    /// [`Error::Invalid`] for another limit.
+    pub fn first(limit: u32) -> Result<Self, Error> {
+        if (1..=MOST).contains(&limit) { Ok(Self { after: None, limit }) } else { Err(InvalidValue::PageLimit.into()) }
     }
 
-    /// The page after an entry, to walk a list without the text of cursors.
-    pub(crate) fn after(last: &impl Listed) -> Self {
-        let (time, id) = last.position();
-        Self { after: Some((time, id.to_owned())), limit: MOST }
+    /// The next `limit` entries, 1 to 1,000, after the page that came with `cursor`. The limit may differ from that page's.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for another limit.
+    pub fn after(cursor: Cursor, limit: u32) -> Result<Self, Error> {
+        Ok(Self { after: Some(cursor), ..Self::first(limit)? })
     }
 
     /// The page as parameters of a statement: the position to start after (before everything when there is none), and one entry
@@ -68,7 +67,7 @@ impl Page {
     pub(crate) fn bounds(&self) -> (i64, &str, i64) {
         let limit = i64::from(self.limit) + 1;
         match &self.after {
-            Some((time, id)) => (time.millis(), id.as_str(), limit),
+            Some(Cursor { time, id }) => (time.millis(), id.as_str(), limit),
             None => (i64::MIN, "", limit),
         }
     }
@@ -76,35 +75,25 @@ impl Page {
     /// Cuts the rows read within [`Self::bounds`] to a page.
     pub(crate) fn cut<T: Listed>(&self, mut items: Vec<T>) -> List<T> {
         let limit = self.limit as usize;
-        let next_cursor = (items.len() > limit).then(|| items.get(limit - 1).map(|last| cursor_of(last.position()))).flatten();
+        let goes_on = items.len() > limit;
         items.truncate(limit);
-        List { items, next_cursor }
+        let next = items.last().filter(|_| goes_on).map(Listed::position);
+        List { items, next }
     }
 }
 
-fn cursor_of((time, id): (Timestamp, &str)) -> String {
-    URL_SAFE_NO_PAD.encode(format!("{}.{id}", time.millis()))
-}
-
-fn position_from(cursor: &str) -> Option<(Timestamp, String)> {
-    let text = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
-    let (time, id) = text.split_once('.')?;
-    let well_formed = id.len() <= 64 && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    well_formed.then_some((Timestamp::from_millis(time.parse().ok()?), id.to_owned()))
-}
-
 macro_rules! listed {
-    ($($type:ty: $time:ident, $id:ident;)*) => { $(
+    ($($type:ty: $($time:ident).+, $($id:ident).+;)*) => { $(
         impl Listed for $type {
-            fn position(&self) -> (Timestamp, &str) {
-                (self.$time, self.$id.as_str())
+            fn position(&self) -> Cursor {
+                Cursor { time: self.$($time).+, id: self.$($id).+.as_str().to_owned() }
             }
         }
     )* };
 }
 
 listed! {
-    crate::model::MemberEntry: joined_at, user_id;
+    crate::model::MemberEntry: membership.joined_at, membership.user_id;
     crate::model::Invite: created_at, id;
     crate::model::ApiKey: created_at, id;
     crate::model::SessionSummary: created_at, id;
@@ -119,28 +108,25 @@ mod tests {
 
     struct Entry(i64, &'static str);
     impl Listed for Entry {
-        fn position(&self) -> (Timestamp, &str) {
-            (Timestamp::from_millis(self.0), self.1)
+        fn position(&self) -> Cursor {
+            Cursor { time: Timestamp::from_millis(self.0), id: self.1.to_owned() }
         }
     }
 
     #[test]
     fn a_cut_list_says_where_it_goes_on() {
-        let page = Page::parse(Some("2"), None).expect("valid");
+        let page = Page::first(2).expect("a limit");
         let list = page.cut(vec![Entry(1, "a"), Entry(1, "b"), Entry(2, "c")]);
         assert_eq!(list.items.len(), 2);
-        let next = Page::parse(None, list.next_cursor.as_deref()).expect("its own cursor");
-        assert_eq!(next.bounds(), (1, "b", 1001));
-        assert!(page.cut(vec![Entry(1, "a"), Entry(1, "b")]).next_cursor.is_none(), "not cut");
+        let next = Page::after(list.next.expect("it was cut"), 1_000).expect("another limit");
+        assert_eq!(next.bounds(), (1, "b", 1_001));
+        assert!(page.cut(vec![Entry(1, "a"), Entry(1, "b")]).next.is_none(), "not cut");
     }
 
     #[test]
-    fn bad_limits_and_cursors_are_refused() {
-        for limit in ["0", "1001", "-1", "x", ""] {
-            assert!(Page::parse(Some(limit), None).is_err(), "{limit}");
-        }
-        for cursor in ["", "!", "AAAA", "MS4nOyBEUk9Q"] {
-            assert!(Page::parse(None, Some(cursor)).is_err(), "{cursor}");
+    fn bad_limits_are_refused() {
+        for limit in [0, 1_001, u32::MAX] {
+            assert!(Page::first(limit).is_err(), "{limit}");
         }
     }
 }

@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     id::{OrgId, SessionId},
-    model::{AuthMethod, Membership, Organization, Profile, Role, Status, User},
+    model::{AuthMethod, Membership, Organization, Role, Status},
     store::LiveSession,
     time::Timestamp,
     value::{DisplayName, Metadata, Plan, Slug, stated},
+    view::UserView,
 };
 
 /// A person in one organization, as `POST /public/verify` tells of them.
@@ -18,7 +19,7 @@ use crate::{
 #[non_exhaustive]
 pub struct Principal {
     /// The person, without their profile.
-    pub user: User,
+    pub user: UserView,
     /// The person's membership in the organization.
     pub membership: PrincipalMembership,
     /// The organization.
@@ -97,7 +98,7 @@ impl From<LiveSession> for Principal {
         let LiveSession { session, user, membership, org } = live;
         let Organization { id, name, slug, plan, status, .. } = org;
         Self {
-            user: User { profile: Profile::default(), ..user },
+            user: UserView::from(&user),
             membership: membership.into(),
             org: PrincipalOrg { id, name, slug, plan, status },
             session: PrincipalSession {

@@ -231,7 +231,7 @@ mod tests {
         filled.borrow_and_update();
 
         let mut tx = test.auth.begin().await.expect("a transaction");
-        tx.push(Event::new(EventKind::OrgUpdated, org, Actor::System, &OrgData { org, previous: org }).expect("is written"));
+        tx.push(Event::new(EventKind::OrgUpdated, org, Actor::System, &OrgData::changed(org, org)).expect("is written"));
         mail::enqueue(&mut tx, &org.id, &test.admin.email, &Letter::PasswordChanged).await.expect("is sealed");
         assert!(!filled.has_changed().expect("the service is there"), "nothing is announced before the commit");
         tx.commit().await.expect("commits");
@@ -249,7 +249,7 @@ mod tests {
         filled.borrow_and_update();
 
         let mut tx = test.auth.begin().await.expect("a transaction");
-        tx.push(Event::new(EventKind::OrgUpdated, org, Actor::System, &OrgData { org, previous: org }).expect("is written"));
+        tx.push(Event::new(EventKind::OrgUpdated, org, Actor::System, &OrgData::changed(org, org)).expect("is written"));
         mail::enqueue(&mut tx, &org.id, &test.admin.email, &Letter::PasswordChanged).await.expect("is sealed");
         drop(tx);
 

@@ -28,6 +28,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("what the running service holds", &["keys", "readiness", "backend::key_uses", "webhooks::target"]),
     ("storage", &["store"]),
     ("what storage, tokens and settings are made of", &["token", "sealed", "config", "page", "event", "throttle::gates"]),
+    ("resources as JSON", &["view"]),
     ("ports to the outside world", &["ports"]),
     ("work on threads of its own", &["bounded"]),
     ("the model", &["model", "scope"]),

@@ -97,7 +97,7 @@ impl Member {
         write.links().end_all_of_user(self.user_id()).await?;
         let previous = write.live.user.clone();
         let user = User { email: email.clone(), is_email_verified: true, ..previous.clone() };
-        let data = UserData { user: &user, previous: Some(&previous) };
+        let data = UserData::changed(&user, &previous);
         tell_user(&mut write.tx, EventKind::UserUpdated, &self.actor(), &data).await?;
         end_all_others(self, &mut write, EndReason::Email).await?;
         mail::enqueue(&mut write.tx, self.org_id(), &previous.email, &Letter::EmailChanged { to: &email }).await?;
@@ -142,7 +142,7 @@ impl Tenant {
         let account = tx.users().find(&user_id).await?.filter(|account| account.user.email == email).ok_or(Error::InvalidLink)?;
         if tx.users().verify_email(&user_id).await? {
             let user = User { is_email_verified: true, ..account.user };
-            let data = UserData { user: &user, previous: None };
+            let data = UserData::of(&user);
             tell_user(&mut tx, EventKind::UserEmailVerified, &Actor::User(user_id.clone()), &data).await?;
         }
         tx.links().end_of_user(&user_id, LinkPurpose::VerifyEmail).await?;

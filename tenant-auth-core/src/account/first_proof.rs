@@ -27,7 +27,7 @@ pub(crate) async fn hand_over(tx: &mut Tx, org: &OrgId, account: &mut Account) -
     let had_second_factor = tx.second_factors().in_force(&user).await?;
     tx.second_factors().remove(&user).await?;
     if had_second_factor {
-        let data = UserData { user: &account.user, previous: None };
+        let data = UserData::of(&account.user);
         tell_user(tx, EventKind::UserTwoFactorDisabled, &actor, &data).await?;
         mail::enqueue(tx, org, &account.user.email, &Letter::SecondFactorDisabled).await?;
     }

@@ -49,7 +49,7 @@ impl Member {
         }
         write.links().end_of_user(self.user_id(), LinkPurpose::ResetPassword).await?;
         write.links().end_of_user(self.user_id(), LinkPurpose::ChangeEmail).await?;
-        let data = UserData { user: &write.live.user, previous: None };
+        let data = UserData::of(&write.live.user);
         tell_user(&mut write.tx, EventKind::UserPasswordChanged, &self.actor(), &data).await?;
         end_all_others(self, &mut write, EndReason::Password).await?;
         mail::enqueue(&mut write, self.org_id(), &account.user.email, &Letter::PasswordChanged).await?;

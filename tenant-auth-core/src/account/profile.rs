@@ -28,7 +28,7 @@ impl Member {
         let previous = write.live.user.clone();
         let user = User { name: update.name, profile: update.profile, ..previous.clone() };
         write.users().set_profile(&user.id, &user.name, &user.profile).await?;
-        let data = UserData { user: &user, previous: Some(&previous) };
+        let data = UserData::changed(&user, &previous);
         tell_user(&mut write.tx, EventKind::UserUpdated, &self.actor(), &data).await?;
         write.commit().await?;
         Ok(user)

@@ -70,7 +70,7 @@ impl Tenant {
         tx.pending_logins().end_of_user(&user.id).await?;
         let ended = tx.sessions().end_of_user(&user.id, None).await?;
         let actor = Actor::User(user.id.clone());
-        let data = UserData { user: &user, previous: None };
+        let data = UserData::of(&user);
         if is_first_proof {
             tell_user(&mut tx, EventKind::UserEmailVerified, &actor, &data).await?;
         }

@@ -70,7 +70,7 @@ impl Tenant {
         }
         let mut tx = self.auth.begin().await?;
         if let Some(ended) = tx.sessions().end(&self.org.id, &token.session).await? {
-            let data = SessionData { session: ended.session.clone(), user: &live.user, reason: None };
+            let data = SessionData::of(&ended.session, &live.user);
             tx.push(Event::new(EventKind::SessionReuseDetected, &self.org, Actor::System, &data)?);
             tell_ended(&mut tx, &[ended], &Ending { reason: EndReason::Reuse, actor: Actor::System }).await?;
             tx.commit().await?;

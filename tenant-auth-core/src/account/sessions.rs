@@ -66,7 +66,7 @@ pub(crate) async fn open_session(tx: &mut Tx, tenant: &Tenant, entrant: Entrant)
     let evicted = tx.sessions().end_beyond(&session, config.sessions.max_per_user).await?;
 
     let actor = Actor::User(account.user.id.clone());
-    let data = SessionData { session: session.summary(), user: &account.user, reason: None };
+    let data = SessionData::of(&session.summary(), &account.user);
     tx.push(Event::new(EventKind::SessionCreated, &tenant.org, actor.clone(), &data)?);
     tell_ended(tx, &evicted, &Ending { reason: EndReason::Limit, actor }).await?;
     Ok(LiveSession { session, user: account.user, membership, org: tenant.org.clone() })
@@ -111,7 +111,7 @@ pub(crate) async fn end_all_others(member: &Member, write: &mut Write, reason: E
 }
 
 /// Tells every organization of the user.
-pub(crate) async fn tell_user(tx: &mut Tx, kind: EventKind, actor: &Actor, data: &UserData<'_>) -> Result<(), Error> {
+pub(crate) async fn tell_user(tx: &mut Tx, kind: EventKind, actor: &Actor, data: &UserData) -> Result<(), Error> {
     for org in tx.users().organizations_of(&data.user.id).await? {
         tx.push(Event::new(kind, org, actor.clone(), data)?);
     }
@@ -169,7 +169,7 @@ pub(crate) async fn tell_ended(tx: &mut Tx, ended: &[Ended], ending: &Ending) ->
         }
         let Some((user, orgs)) = users.get(user_id) else { continue };
         let Some(org) = orgs.iter().find(|org| org.id == *org_id) else { continue };
-        let data = SessionData { session: session.clone(), user, reason: Some(ending.reason) };
+        let data = SessionData::ended(session, user, ending.reason);
         tx.push(Event::new(EventKind::SessionRevoked, org.clone(), ending.actor.clone(), &data)?);
     }
     Ok(())

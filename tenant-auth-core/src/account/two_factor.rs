@@ -183,7 +183,7 @@ impl Member {
     }
 
     async fn changed(&self, mut write: Write, kind: EventKind, notice: &Letter<'_>) -> Result<(), Error> {
-        let data = UserData { user: &write.live.user, previous: None };
+        let data = UserData::of(&write.live.user);
         tell_user(&mut write.tx, kind, &self.actor(), &data).await?;
         end_all_others(self, &mut write, EndReason::TwoFactor).await?;
         mail::enqueue(&mut write.tx, self.org_id(), &write.live.user.email, notice).await?;

@@ -82,7 +82,7 @@ impl OrgAdmin {
         let mut write = self.begin_write().await?;
         let maker = KeyMaker { org: &write.live.org, user: Some(self.0.user_id()) };
         let created = create_key(&self.0.auth, &mut write.tx, &maker, new).await?;
-        let data = ApiKeyData { api_key: &created.api_key };
+        let data = ApiKeyData::of(&created.api_key);
         write.push(EventKind::ApiKeyCreated, &data)?;
         write.commit().await?;
         Ok(created)
@@ -113,7 +113,7 @@ impl OrgAdmin {
         let dies_at = now.plus(overlap);
         let dies_at = old.expires_at.map_or(dies_at, |end| end.min(dies_at));
         write.api_keys().replace(&old, &created.api_key.id, dies_at).await?;
-        let data = ApiKeyData { api_key: &created.api_key };
+        let data = ApiKeyData::of(&created.api_key);
         write.push(EventKind::ApiKeyRotated, &data)?;
         write.commit().await?;
         Ok(created)
@@ -128,7 +128,7 @@ impl OrgAdmin {
         let now = write.now();
         let key = write.api_keys().find(self.0.org_id(), id, now).await?.ok_or(Error::NotFound(Thing::ApiKey))?;
         write.api_keys().delete(&key).await?;
-        let data = ApiKeyData { api_key: &key };
+        let data = ApiKeyData::of(&key);
         write.push(EventKind::ApiKeyRevoked, &data)?;
         write.commit().await
     }

@@ -37,6 +37,6 @@ impl Backend<MembersRead> {
     /// [`Error::NotFound`] unless the user is a member.
     pub async fn member(&self, user: &UserId) -> Result<MemberEntry, Error> {
         let member = self.auth.store().read().await?.members().find(&self.org.id, user).await?;
-        Ok(member.ok_or(Error::NotFound(Thing::Member))?.entry())
+        member.ok_or(Error::NotFound(Thing::Member))
     }
 }

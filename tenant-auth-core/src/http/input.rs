@@ -9,15 +9,17 @@ use utoipa::ToSchema;
 use super::{
     Body,
     context::Context,
+    cursor,
     error_code::ErrorCode,
     nul::field_with_nul,
     openapi::{BodyFacts, InputFacts, Schemas},
     refusal::Refusal,
 };
 use crate::{
+    error::{Error, InvalidValue},
     id::{Id, Kind},
     org::Patch,
-    page::Page,
+    page::{self, Page},
     secret::LinkToken,
     value::Slug,
 };
@@ -134,7 +136,11 @@ impl Input for Page {
                 return Err(Refusal::invalid(name, "must be given once"));
             }
         }
-        Ok(Self::parse(limit.as_deref(), cursor.as_deref())?)
+        let limit = limit.map_or(Ok(page::MOST), |text| text.parse()).map_err(|_| Error::from(InvalidValue::PageLimit))?;
+        Ok(match cursor {
+            Some(text) => Self::after(cursor::from_text(&text).ok_or(Error::from(InvalidValue::PageCursor))?, limit)?,
+            None => Self::first(limit)?,
+        })
     }
 }
 

@@ -1,5 +1,6 @@
-//! The domain model: users, organizations, memberships, sessions, invites and API keys, in the shapes the API shows them. Password
-//! hashes, token digests and counters are in the store's records, not here, so that they cannot be serialized by accident.
+//! The domain model: users, organizations, memberships, sessions, invites and API keys. Resources have no JSON form here: which
+//! fields the API and the events show is decided in [`view`](crate::view). Password hashes, token digests and counters are in the
+//! store's records.
 
 mod event_kind;
 mod event_selection;
@@ -8,20 +9,17 @@ mod words;
 
 pub use event_kind::EventKind;
 pub use event_selection::EventSelection;
-use serde::{Deserialize, Serialize};
 pub use webhook::{Delivery, Webhook};
 pub use words::{AccountRole, AuthMethod, DeliveryError, DeliveryStatus, MailStatus, Role, Scope, Status, WebhookStatus};
 
 use crate::{
     id::{ApiKeyId, InviteId, MembershipId, OrgId, SessionId, UserId},
     time::Timestamp,
-    value::{AppUrl, Bio, DisplayName, Email, Metadata, Origin, Phone, Plan, Slug, stated},
+    value::{AppUrl, Bio, DisplayName, Email, Metadata, Origin, Phone, Plan, Slug},
 };
 
 /// An organization (tenant).
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Organization {
     /// `org_…`
@@ -39,12 +37,11 @@ pub struct Organization {
     /// When it was created.
     pub created_at: Timestamp,
     /// Browser origins allowed beside the application's; shown to org_admins.
-    #[serde(skip)]
     pub allowed_origins: Vec<Origin>,
 }
 
 /// A reference to an organization: its id, and the slug it is called by.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OrgRef {
     pub(crate) id: OrgId,
     pub(crate) slug: Slug,
@@ -57,52 +54,39 @@ impl From<&Organization> for OrgRef {
 }
 
 /// A person.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct User {
     /// `usr_…`
     pub id: UserId,
     /// Shown to people.
-    #[serde(deserialize_with = "stated")]
     pub name: DisplayName,
     /// As typed; compared lower-cased.
-    #[serde(deserialize_with = "stated")]
     pub email: Email,
     /// Standing in the deployment.
     pub role: AccountRole,
     /// Whether the person proved that the address is theirs.
     pub is_email_verified: bool,
     /// What they say of themselves; shown by the profile operations only.
-    #[serde(skip)]
     pub profile: Profile,
 }
 
 /// The optional part of a profile.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Profile {
     /// In the person's own words.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "http", schema(nullable = false))]
     pub bio: Option<Bio>,
     /// Telephone number.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "http", schema(nullable = false))]
     pub phone: Option<Phone>,
 }
 
 /// A user's link to an organization.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Membership {
     /// `mem_…`
     pub id: MembershipId,
     /// The organization.
-    #[serde(skip)]
     pub org_id: OrgId,
     /// The person.
     pub user_id: UserId,
@@ -123,26 +107,16 @@ impl Membership {
     }
 }
 
-/// An entry of the member list: the person and the membership in one.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
-#[serde(rename_all = "camelCase")]
+/// An entry of the member list: a membership and its person's name and address.
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct MemberEntry {
-    /// The person.
-    pub user_id: UserId,
-    /// Their name.
+    /// The membership.
+    pub membership: Membership,
+    /// The person's name.
     pub name: DisplayName,
-    /// Their address.
+    /// The person's address.
     pub email: Email,
-    /// Their role here.
-    pub role: Role,
-    /// Whether they are let in.
-    pub status: Status,
-    /// Since when.
-    pub joined_at: Timestamp,
-    /// The customer's own data.
-    pub metadata: Metadata,
 }
 
 /// One login of one person in one organization. Its refresh tokens are not stored: a generation counter says which one is live.
@@ -176,9 +150,7 @@ pub struct Session {
 }
 
 /// What its owner sees of a session.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct SessionSummary {
     /// `ses_…`
@@ -230,39 +202,13 @@ pub struct Invite {
     pub mail: MailStatus,
 }
 
-/// What an operation on an invite shows of it.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct InviteSummary {
-    /// `inv_…`
-    pub id: InviteId,
-    /// The invited address.
-    pub email: Email,
-    /// The role it gives.
-    pub role: Role,
-    /// Until when it can be accepted.
-    pub expires_at: Timestamp,
-}
-
-impl Invite {
-    /// What an operation on it shows.
-    pub fn summary(&self) -> InviteSummary {
-        InviteSummary { id: self.id.clone(), email: self.email.clone(), role: self.role, expires_at: self.expires_at }
-    }
-}
-
 /// An API key, without its secret.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ApiKey {
     /// `key_…`
     pub id: ApiKeyId,
     /// The organization whose key it is.
-    #[serde(skip)]
     pub org_id: OrgId,
     /// Given by its maker.
     pub name: DisplayName,
@@ -281,6 +227,5 @@ pub struct ApiKey {
     /// When it was last used, within a minute.
     pub last_used_at: Option<Timestamp>,
     /// Set once it was rotated: it dies at `expires_at` and cannot be rotated again.
-    #[serde(skip)]
     pub replaced_by: Option<ApiKeyId>,
 }

@@ -1,6 +1,4 @@
-//! Webhooks and their deliveries, in the shapes the API shows them. Signing secrets live in the store, sealed, not here.
-
-use serde::Serialize;
+//! Webhooks and their deliveries. Signing secrets live in the store, sealed, not here.
 
 use super::{DeliveryError, DeliveryStatus, EventSelection, WebhookStatus};
 use crate::{
@@ -10,14 +8,11 @@ use crate::{
 };
 
 /// An organization's subscription to its events.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone)]
 pub struct Webhook {
     /// `whk_…`
     pub id: WebhookId,
     /// The organization whose events it gets.
-    #[serde(skip)]
     pub org_id: OrgId,
     /// Where deliveries are sent.
     pub url: WebhookUrl,
@@ -32,14 +27,11 @@ pub struct Webhook {
     /// When it was made.
     pub created_at: Timestamp,
     /// Since when every attempt failed.
-    #[serde(skip)]
     pub failing_since: Option<Timestamp>,
 }
 
 /// One event on its way to one webhook.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone)]
 pub struct Delivery {
     /// `dlv_…`
     pub id: DeliveryId,

@@ -95,7 +95,7 @@ impl Operator {
         tx.users().bump_epoch(&user.id).await?;
         tx.pending_logins().end_of_user(&user.id).await?;
         let ended = tx.sessions().end_of_user(&user.id, None).await?;
-        let data = UserData { user: &user, previous: None };
+        let data = UserData::of(&user);
         tell_user(&mut tx, EventKind::UserTwoFactorDisabled, &Actor::System, &data).await?;
         tell_ended(&mut tx, &ended, &Ending { reason: EndReason::TwoFactor, actor: Actor::System }).await?;
         if let Some(org) = tx.users().organizations_of(&user.id).await?.first() {
@@ -124,11 +124,11 @@ impl Operator {
             for record in tx.invites().sent_by(&org.id, &user.id).await? {
                 tx.invites().take(&org.id, &record.invite.id).await?;
                 tx.mails().cancel(&record.mail_id).await?;
-                let data = InviteData { invite: record.invite.summary() };
+                let data = InviteData::of(&record.invite);
                 tx.push(Event::new(EventKind::InviteRevoked, org.clone(), Actor::System, &data)?);
             }
             ended.extend(tx.sessions().end_of_member(&org.id, &user.id).await?);
-            let data = MemberData { member: member.entry(), previous: None };
+            let data = MemberData::of(&member);
             tx.push(Event::new(EventKind::MemberRemoved, org.clone(), Actor::System, &data)?);
         }
         tell_ended(&mut tx, &ended, &Ending { reason: EndReason::Removed, actor: Actor::System }).await?;

@@ -52,7 +52,7 @@ impl Operator {
         }
         let user = User { role, ..previous.clone() };
         tx.users().set_role(&user.id, role).await?;
-        let data = UserData { user: &user, previous: Some(&previous) };
+        let data = UserData::changed(&user, &previous);
         tell_user(&mut tx, EventKind::UserUpdated, &Actor::System, &data).await?;
         tx.commit().await?;
         Ok(user)

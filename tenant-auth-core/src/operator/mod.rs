@@ -42,7 +42,7 @@ impl Operator {
     pub async fn create_api_key(&self, slug: &Slug, new: NewApiKey) -> Result<CreatedApiKey, Error> {
         let (mut tx, org) = self.begin_in(slug).await?;
         let created = create_key(&self.auth, &mut tx, &KeyMaker { org: &org, user: None }, new).await?;
-        let data = ApiKeyData { api_key: &created.api_key };
+        let data = ApiKeyData::of(&created.api_key);
         tx.push(Event::new(EventKind::ApiKeyCreated, &org, Actor::System, &data)?);
         tx.commit().await?;
         Ok(created)

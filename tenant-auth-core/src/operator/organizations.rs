@@ -7,9 +7,9 @@ use crate::{
     config::LinkedPage,
     error::Error,
     event::{EventKind, OrgData},
-    model::{InviteSummary, Organization, Role, Status},
+    model::{Invite, Organization, Role, Status},
     org::{Invitation, Inviter, Patch, place_invite},
-    page::Page,
+    page::{MOST, Page},
     secret::LinkToken,
     service::TenantAuth,
     store::{Actor, Event, Tx},
@@ -57,7 +57,7 @@ pub struct Invited {
     /// The organization.
     pub org: Organization,
     /// The invite.
-    pub invite: InviteSummary,
+    pub invite: Invite,
     /// The token of its link.
     pub token: LinkToken,
     /// The link.
@@ -128,11 +128,11 @@ impl OperatorWrite {
         let (invite, token) = place_invite(&self.auth, &mut self.tx, &invitation).await?;
         self.tx.commit().await?;
         let url = self.auth.config().link(LinkedPage::Invite, org.slug.as_str(), token.expose());
-        Ok(Invited { org, invite: invite.summary(), token, url })
+        Ok(Invited { org, invite, token, url })
     }
 
     fn tell(&mut self, kind: EventKind, org: &Organization, previous: &Organization) -> Result<(), Error> {
-        self.tx.push(Event::new(kind, org, self.actor.clone(), &OrgData { org, previous })?);
+        self.tx.push(Event::new(kind, org, self.actor.clone(), &OrgData::changed(org, previous))?);
         Ok(())
     }
 }
@@ -157,8 +157,8 @@ impl Operator {
         loop {
             let list = page.cut(self.auth.store().read().await?.organizations().list(&page).await?);
             all.extend(list.items);
-            match all.last().filter(|_| list.next_cursor.is_some()) {
-                Some(last) => page = Page::after(last),
+            match list.next {
+                Some(cursor) => page = Page::after(cursor, MOST)?,
                 None => return Ok(all),
             }
         }

@@ -11,7 +11,7 @@ use crate::{
     caller::{Member, Write},
     error::Error,
     id::OrgId,
-    model::{AccountRole, AuthMethod, InviteSummary, Organization},
+    model::{AccountRole, AuthMethod, Invite, Organization},
     page::{List, Page},
     service::TenantAuth,
     store::LiveSession,
@@ -67,7 +67,7 @@ impl DeploymentAdmin {
     ///
     /// # Errors
     /// [`Error::SlugTaken`]; [`Error::OperatorRequired`] or [`Error::SessionRequired`] when the right ended meanwhile.
-    pub async fn create_organization(&self, new: NewOrganization) -> Result<(Organization, InviteSummary), Error> {
+    pub async fn create_organization(&self, new: NewOrganization) -> Result<(Organization, Invite), Error> {
         let (write, _) = self.begin(None).await?;
         let invited = write.create(new).await?;
         Ok((invited.org, invited.invite))
@@ -89,7 +89,7 @@ impl DeploymentAdmin {
     /// # Errors
     /// [`Error::UnknownOrganization`], [`Error::AlreadyMember`], [`Error::AlreadyInvited`]; [`Error::OperatorRequired`] or
     /// [`Error::SessionRequired`] when the right ended meanwhile.
-    pub async fn invite_admin(&self, slug: &Slug, email: &Email) -> Result<InviteSummary, Error> {
+    pub async fn invite_admin(&self, slug: &Slug, email: &Email) -> Result<Invite, Error> {
         let (write, org) = self.begin_in(slug).await?;
         Ok(write.invite_admin(org, email).await?.invite)
     }

@@ -6,11 +6,12 @@ use crate::{
     caller::{Client, Tenant},
     error::{Error, InvalidValue},
     event::{EventKind, InviteData, UserData},
-    model::{AccountRole, AuthMethod, InviteSummary, OrgRef, Profile, Status, User},
+    model::{AccountRole, AuthMethod, Invite, OrgRef, Profile, Role, Status, User},
     org::join,
     secret::{LinkToken, Password, StoredPassword},
     store::{Account, Actor, Event, InviteRecord, Tx},
-    value::{DisplayName, password::Owner},
+    time::Timestamp,
+    value::{DisplayName, Email, password::Owner},
 };
 
 /// The registration fields of an invitee without an account. An invitee with an account sends none of them.
@@ -26,8 +27,12 @@ pub struct Registration {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct InvitePreview {
-    /// The invite.
-    pub invite: InviteSummary,
+    /// The invited address.
+    pub email: Email,
+    /// The role the invite gives.
+    pub role: Role,
+    /// Until when the invite can be accepted.
+    pub expires_at: Timestamp,
     /// Whether the address has an account, so that no name and password are needed.
     pub account_exists: bool,
 }
@@ -46,9 +51,9 @@ impl Tenant {
     pub async fn preview_invite(&self, token: &LinkToken) -> Result<InvitePreview, Error> {
         let mut reader = self.auth.store().read().await?;
         let record = reader.invites().find_by_token(&self.org.id, &token.digest(), self.auth.now()).await?;
-        let invite = record.ok_or(Error::InvalidInvite)?.invite;
-        let account_exists = reader.users().find_by_email(&invite.email).await?.is_some();
-        Ok(InvitePreview { invite: invite.summary(), account_exists })
+        let Invite { email, role, expires_at, .. } = record.ok_or(Error::InvalidInvite)?.invite;
+        let account_exists = reader.users().find_by_email(&email).await?.is_some();
+        Ok(InvitePreview { email, role, expires_at, account_exists })
     }
 
     /// Makes the invitee a member, creates the account when there is none, and opens a session; when the account has a second
@@ -78,7 +83,7 @@ impl Tenant {
         tx.mails().cancel(&record.mail_id).await?;
         let account = self.settle(&mut tx, invitee, &record).await?;
         let (invite, actor) = (&record.invite, Actor::User(account.user.id.clone()));
-        tx.push(Event::new(EventKind::InviteAccepted, &self.org, actor.clone(), &InviteData { invite: invite.summary() })?);
+        tx.push(Event::new(EventKind::InviteAccepted, &self.org, actor.clone(), &InviteData::of(invite))?);
         let membership = join(&mut tx, &self.org, &account.user, invite.role, actor).await?;
         let opening = Opening { id: None, methods: vec![AuthMethod::Invite], client };
         let has_second_factor = tx.second_factors().in_force(&account.user.id).await?;
@@ -141,7 +146,7 @@ impl Tenant {
         };
         if newly_verified {
             let actor = Actor::User(account.user.id.clone());
-            let data = UserData { user: &account.user, previous: None };
+            let data = UserData::of(&account.user);
             let mut orgs = tx.users().organizations_of(&account.user.id).await?;
             if !orgs.iter().any(|org| org.id == self.org.id) {
                 orgs.push(OrgRef::from(&self.org));

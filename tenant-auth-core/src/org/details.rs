@@ -61,7 +61,7 @@ impl OrgAdmin {
         org.app_url = update.app_url.apply(org.app_url);
         org.allowed_origins = update.allowed_origins.apply(Some(org.allowed_origins)).unwrap_or_default();
         write.organizations().update(&org).await?;
-        let data = OrgData { org: &org, previous: &previous };
+        let data = OrgData::changed(&org, &previous);
         write.push(EventKind::OrgUpdated, &data)?;
         write.commit().await?;
         Ok(org)

@@ -78,7 +78,7 @@ impl OrgAdmin {
         let mail = InviteMail { org: &write.live.org, invite: &invite, token: &token, by: InvitedBy::Admin };
         let mail_id = mail_invite(auth, &mut write.tx, &mail).await?;
         write.invites().renew(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: &mail_id }).await?;
-        write.push(EventKind::InviteResent, &InviteData { invite: invite.summary() })?;
+        write.push(EventKind::InviteResent, &InviteData::of(&invite))?;
         write.commit().await?;
         Ok(invite)
     }
@@ -94,7 +94,7 @@ impl OrgAdmin {
             return Err(Error::NotFound(Thing::Invite));
         }
         write.mails().cancel(&mail_id).await?;
-        write.push(EventKind::InviteRevoked, &InviteData { invite: invite.summary() })?;
+        write.push(EventKind::InviteRevoked, &InviteData::of(&invite))?;
         write.commit().await
     }
 
@@ -134,7 +134,7 @@ pub(crate) async fn place_invite(
     if !tx.invites().insert_or_replace_expired(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: &mail_id }).await? {
         return Err(Error::AlreadyInvited);
     }
-    let data = InviteData { invite: invite.summary() };
+    let data = InviteData::of(&invite);
     tx.push(Event::new(EventKind::InviteCreated, *org, actor, &data)?);
     Ok((invite, token))
 }

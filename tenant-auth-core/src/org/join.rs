@@ -5,8 +5,8 @@ use crate::{
     error::Error,
     event::{EventKind, MemberData},
     mail::{self, Letter},
-    model::{Membership, Organization, Role, Status, User},
-    store::{Actor, Event, MemberRecord, Tx},
+    model::{MemberEntry, Membership, Organization, Role, Status, User},
+    store::{Actor, Event, Tx},
     value::Metadata,
 };
 
@@ -27,8 +27,8 @@ pub(crate) async fn join(tx: &mut Tx, org: &Organization, user: &User, role: Rol
     if !tx.members().insert(&membership).await? {
         return Err(Error::AlreadyMember);
     }
-    let member = MemberRecord { membership: membership.clone(), name: user.name.clone(), email: user.email.clone() };
-    tx.push(Event::new(EventKind::MemberJoined, org, actor, &MemberData { member: member.entry(), previous: None })?);
+    let member = MemberEntry { membership: membership.clone(), name: user.name.clone(), email: user.email.clone() };
+    tx.push(Event::new(EventKind::MemberJoined, org, actor, &MemberData::of(&member))?);
     if role == Role::OrgAdmin {
         let notice = Letter::NewAdmin { organization: &org.name, who: &user.email };
         mail::tell_admins(tx, &org.id, &notice).await?;

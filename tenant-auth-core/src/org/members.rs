@@ -10,7 +10,6 @@ use crate::{
     mail::{self, Letter},
     model::{MemberEntry, Membership, Role, Status},
     page::{List, Page},
-    store::MemberRecord,
     value::Metadata,
 };
 
@@ -33,12 +32,12 @@ impl Member {
         self.remove_membership(write, target).await
     }
 
-    async fn find(&self, write: &mut Write, user: &UserId) -> Result<MemberRecord, Error> {
+    async fn find(&self, write: &mut Write, user: &UserId) -> Result<MemberEntry, Error> {
         write.members().find(self.org_id(), user).await?.ok_or(Error::NotFound(Thing::Member))
     }
 
     /// Removes a membership, with its sessions and, for an org_admin, its pending invites.
-    async fn remove_membership(&self, mut write: Write, target: MemberRecord) -> Result<(), Error> {
+    async fn remove_membership(&self, mut write: Write, target: MemberEntry) -> Result<(), Error> {
         self.keep_an_admin(&mut write, &target.membership).await?;
         self.withdraw_invites_of(&mut write, &target.membership).await?;
         let Membership { org_id, user_id, .. } = &target.membership;
@@ -46,7 +45,7 @@ impl Member {
         let ended = write.sessions().end_of_member(org_id, user_id).await?;
         tell_ended(&mut write.tx, &ended, &Ending { reason: EndReason::Removed, actor: self.actor() }).await?;
         write.members().remove(&target.membership).await?;
-        self.tell(&mut write, EventKind::MemberRemoved, &target, None)?;
+        write.push(EventKind::MemberRemoved, &MemberData::of(&target))?;
         write.commit().await
     }
 
@@ -63,15 +62,11 @@ impl Member {
             write.invites().take(self.org_id(), &record.invite.id).await?;
             write.mails().cancel(&record.mail_id).await?;
             if record.invite.expires_at > write.now() {
-                let data = InviteData { invite: record.invite.summary() };
+                let data = InviteData::of(&record.invite);
                 write.push(EventKind::InviteRevoked, &data)?;
             }
         }
         Ok(())
-    }
-
-    fn tell(&self, write: &mut Write, kind: EventKind, now: &MemberRecord, previous: Option<&MemberRecord>) -> Result<(), Error> {
-        write.push(kind, &MemberData { member: now.entry(), previous: previous.map(MemberRecord::entry) })
     }
 }
 
@@ -157,7 +152,7 @@ impl OrgAdmin {
             let notice = Letter::NewAdmin { organization: &write.live.org.name, who: &changed.email };
             mail::tell_admins(&mut write.tx, self.0.org_id(), &notice).await?;
         }
-        self.0.tell(&mut write, kind, &changed, Some(&previous))?;
+        write.push(kind, &MemberData::changed(&changed, &previous))?;
         write.commit().await?;
         Ok(changed.membership)
     }

@@ -40,7 +40,6 @@ pub(crate) use sql::{
     links::{LinkPurpose, MailedLink, ResetRequest},
     live_session::LiveSession,
     mails::{ClaimedMail, MailKind, OutgoingMail},
-    members::MemberRecord,
     pending_logins::PendingLogin,
     sealed::SealedColumn,
     sessions::Ended,

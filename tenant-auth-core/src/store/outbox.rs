@@ -14,8 +14,8 @@ use super::{
 use crate::{
     error::Error,
     id::{EventId, OrgId},
-    model::OrgRef,
     time::Timestamp,
+    value::Slug,
 };
 
 /// The payload as subscribers get it (behaviour.md, B94).
@@ -26,9 +26,15 @@ struct Payload<'a> {
     kind: &'static str,
     timestamp: Timestamp,
     sequence: i64,
-    org: &'a OrgRef,
+    org: PayloadOrg<'a>,
     actor: PayloadActor<'a>,
     data: &'a RawValue,
+}
+
+#[derive(Serialize)]
+struct PayloadOrg<'a> {
+    id: &'a OrgId,
+    slug: &'a Slug,
 }
 
 #[derive(Serialize)]
@@ -66,7 +72,7 @@ impl Tx {
                     kind: event.kind.as_str(),
                     timestamp: self.now(),
                     sequence,
-                    org: &event.org,
+                    org: PayloadOrg { id: &event.org.id, slug: &event.org.slug },
                     actor: event.actor.payload(),
                     data: &event.data,
                 };

@@ -40,7 +40,7 @@ impl OrgAdmin {
             return Err(Error::rate_limited(oldest.plus(HOUR).since(write.now())));
         }
         let delivery: DeliveryId = write.new_id();
-        let data = WebhookData { webhook: &webhook, reason: None };
+        let data = WebhookData::of(&webhook);
         let event = Event::new(EventKind::WebhookTest, &write.live.org, self.0.actor(), &data)?;
         write.tx.push(event.only_to(&webhook.id, &delivery));
         write.commit().await?;

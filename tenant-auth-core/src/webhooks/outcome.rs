@@ -104,7 +104,7 @@ async fn disable(auth: &TenantAuth, called: &Webhook, reason: DisableReason) -> 
     webhook.status = WebhookStatus::Disabled;
     tx.webhooks().update(&webhook).await?;
     tx.deliveries().cancel_pending(&webhook.id).await?;
-    let data = WebhookData { webhook: &webhook, reason: Some(reason) };
+    let data = WebhookData::disabled(&webhook, reason);
     tx.push(Event::new(EventKind::WebhookDisabled, &org, Actor::System, &data)?);
     let host = webhook.url.host().to_string();
     let notice = Letter::WebhookDisabled { organization: &org.name, host: &host, reason };

@@ -45,7 +45,7 @@ async fn a_removed_member_has_no_session_and_no_place_in_the_list() {
     admin.remove_member(&test.member.id).await.expect("an org_admin may");
     assert!(test.org.authenticate(tokens.access.expose()).await.is_err());
     let left = admin.as_member().members(&Page::default()).await.expect("a list").items;
-    assert!(left.iter().all(|entry| entry.user_id != test.member.id));
+    assert!(left.iter().all(|entry| entry.membership.user_id != test.member.id));
     assert!(matches!(admin.remove_member(&test.member.id).await, Err(Error::NotFound(_))));
 }
 

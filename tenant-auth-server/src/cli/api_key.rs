@@ -6,6 +6,7 @@ use tenant_auth_core::{
     backend::NewApiKey,
     model::Scope,
     value::{DisplayName, Slug},
+    view::ApiKeyView,
 };
 
 use super::{Links, operator, report::Format, word};
@@ -47,6 +48,6 @@ impl Command {
             created.api_key.name,
             created.key.expose(),
         );
-        format.print(&json!({ "apiKey": created.api_key, "key": created.key.expose() }), &text)
+        format.print(&json!({ "apiKey": ApiKeyView::from(&created.api_key), "key": created.key.expose() }), &text)
     }
 }

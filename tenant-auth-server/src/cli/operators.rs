@@ -3,7 +3,7 @@
 
 use clap::{Args, Subcommand};
 use serde_json::json;
-use tenant_auth_core::{Error, value::Email};
+use tenant_auth_core::{Error, value::Email, view::UserView};
 
 use super::{Links, operator, report::Format};
 use crate::{
@@ -37,11 +37,12 @@ impl Command {
                     "{} is an operator of the deployment, in sessions with two-factor authentication, for 12 hours each.",
                     user.email
                 );
-                format.print(&json!({ "user": user }), &text)
+                format.print(&json!({ "user": UserView::from(&user) }), &text)
             }
             Self::Revoke(Whom { email, format }) => {
                 let user = operator(input, Links::None).await?.dismiss(&email).await?;
-                format.print(&json!({ "user": user }), &format!("{} is no operator of the deployment.", user.email))
+                format
+                    .print(&json!({ "user": UserView::from(&user) }), &format!("{} is no operator of the deployment.", user.email))
             }
         }
     }

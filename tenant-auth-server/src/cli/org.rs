@@ -3,9 +3,10 @@
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use tenant_auth_core::{
-    model::{InviteSummary, Organization, Status},
+    model::{Organization, Status},
     operator::{Invited, NewOrganization},
     value::{AppUrl, DisplayName, Email, Plan, Slug},
+    view::{InviteView, OrganizationView},
 };
 
 use super::{Links, operator, report::Format};
@@ -95,8 +96,8 @@ impl Create {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct InvitedOutput<'a> {
-    org: &'a Organization,
-    invite: &'a InviteSummary,
+    org: OrganizationView,
+    invite: InviteView,
     invite_token: &'a str,
     invite_url: &'a str,
 }
@@ -109,7 +110,7 @@ fn print_invited(format: &Format, invited: &Invited, before: &str) -> Result<(),
         invite.role.as_str(),
         invite.expires_at.to_iso(),
     );
-    format.print(&InvitedOutput { org, invite, invite_token: token.expose(), invite_url: url }, &text)
+    format.print(&InvitedOutput { org: org.into(), invite: invite.into(), invite_token: token.expose(), invite_url: url }, &text)
 }
 
 async fn list(input: &Input, format: &Format) -> Result<(), Failure> {
@@ -127,11 +128,12 @@ async fn list(input: &Input, format: &Format) -> Result<(), Failure> {
     let text: String = organizations.iter().map(line).collect();
     let text =
         if text.is_empty() { "There are no organizations yet. Create one with: tenant-auth-server org create" } else { &text };
+    let organizations: Vec<OrganizationView> = organizations.iter().map(OrganizationView::from).collect();
     format.print(&serde_json::json!({ "organizations": organizations }), text)
 }
 
 async fn set_status(input: &Input, which: Which, status: Status) -> Result<(), Failure> {
     let org = operator(input, Links::None).await?.set_organization_status(&which.slug, status).await?;
     let text = format!("Organization '{}' is {}.", org.slug, org.status.as_str());
-    which.format.print(&serde_json::json!({ "org": org }), &text)
+    which.format.print(&serde_json::json!({ "org": OrganizationView::from(&org) }), &text)
 }

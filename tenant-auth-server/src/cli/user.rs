@@ -8,10 +8,11 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 use serde_json::json;
 use tenant_auth_core::{
-    model::{Membership, Role, User},
+    model::Role,
     operator::NewUser,
     secret::Password,
     value::{DisplayName, Email, Slug},
+    view::{MembershipView, UserView},
 };
 
 use super::{Links, operator, report::Format, word};
@@ -63,9 +64,9 @@ fn role(text: &str) -> Result<Role, String> {
 }
 
 #[derive(Serialize)]
-struct CreatedOutput<'a> {
-    user: &'a User,
-    membership: &'a Membership,
+struct CreatedOutput {
+    user: UserView,
+    membership: MembershipView,
 }
 
 impl Command {
@@ -75,11 +76,14 @@ impl Command {
             Self::ResetSecondFactor(Whom { email, format }) => {
                 let user = operator(input, Links::None).await?.reset_second_factor(&email).await?;
                 let text = format!("{} logs in with the password alone now. Every session of the account has ended.", user.email);
-                format.print(&json!({ "user": user }), &text)
+                format.print(&json!({ "user": UserView::from(&user) }), &text)
             }
             Self::Delete(Whom { email, format }) => {
                 let user = operator(input, Links::None).await?.delete_user(&email).await?;
-                format.print(&json!({ "user": user }), &format!("The account {} and all its memberships are deleted.", user.email))
+                format.print(
+                    &json!({ "user": UserView::from(&user) }),
+                    &format!("The account {} and all its memberships are deleted.", user.email),
+                )
             }
         }
     }
@@ -97,7 +101,7 @@ impl Create {
             created.user.name,
             created.membership.role.as_str(),
         );
-        format.print(&CreatedOutput { user: &created.user, membership: &created.membership }, &text)
+        format.print(&CreatedOutput { user: (&created.user).into(), membership: (&created.membership).into() }, &text)
     }
 }
 

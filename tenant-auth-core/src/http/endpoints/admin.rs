@@ -12,15 +12,17 @@ use crate::{
         context::Context,
         error_code::ErrorCode,
         input::{Json, Path, patch},
+        listing::Listing,
         openapi::CallerFacts,
         refusal::Refusal,
         route::Caller,
     },
-    model::{InviteSummary, Organization, Status},
+    model::Status,
     operator::{DeploymentAdmin, NewOrganization, OrganizationChange},
     org::Patch,
     page::Page,
     value::{AppUrl, DisplayName, Email, Plan, Slug},
+    view::{InviteView, OrganizationView},
 };
 
 impl Caller for DeploymentAdmin {
@@ -40,18 +42,8 @@ impl Caller for DeploymentAdmin {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct OrganizationsData {
-    organizations: Vec<Organization>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    next_cursor: Option<String>,
-}
-
-pub(crate) async fn list(operator: DeploymentAdmin, page: Page) -> Outcome<OrganizationsData> {
-    let list = operator.organizations(&page).await?;
-    Ok(OrganizationsData { organizations: list.items, next_cursor: list.next_cursor }.into())
+pub(crate) async fn list(operator: DeploymentAdmin, page: Page) -> Outcome<Listing<OrganizationView>> {
+    Ok(operator.organizations(&page).await?.into())
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -66,8 +58,8 @@ pub(crate) struct CreateOrganizationRequest {
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct CreatedOrganizationData {
-    org: Organization,
-    invite: InviteSummary,
+    org: OrganizationView,
+    invite: InviteView,
 }
 
 pub(crate) async fn create(
@@ -77,7 +69,7 @@ pub(crate) async fn create(
     let CreateOrganizationRequest { name, slug, admin_email, plan, app_url } = request;
     let new = NewOrganization { name, slug, admin_email, plan: plan.unwrap_or_default(), app_url };
     let (org, invite) = operator.create_organization(new).await?;
-    Ok(CreatedOrganizationData { org, invite }.into())
+    Ok(CreatedOrganizationData { org: (&org).into(), invite: (&invite).into() }.into())
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -93,7 +85,7 @@ pub(crate) struct ChangeOrganizationRequest {
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ChangedOrganizationData {
-    org: Organization,
+    org: OrganizationView,
 }
 
 pub(crate) async fn update(
@@ -102,7 +94,7 @@ pub(crate) async fn update(
 ) -> Outcome<ChangedOrganizationData> {
     let ChangeOrganizationRequest { name, plan, app_url, status } = request;
     let org = operator.change_organization(&slug, OrganizationChange { name, plan, app_url, status }).await.map_err(of_named)?;
-    Ok(ChangedOrganizationData { org }.into())
+    Ok(ChangedOrganizationData { org: (&org).into() }.into())
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -114,7 +106,7 @@ pub(crate) async fn invite(
     operator: DeploymentAdmin,
     (Path(slug), Json(request)): (Path<Slug>, Json<InviteAdminRequest>),
 ) -> Outcome<InviteData> {
-    Ok(InviteData::from(operator.invite_admin(&slug, &request.email).await.map_err(of_named)?).into())
+    Ok(InviteData::from(&operator.invite_admin(&slug, &request.email).await.map_err(of_named)?).into())
 }
 
 /// The organization that the path names is a resource, and its absence is [`ErrorCode::NotFound`](crate::http::ErrorCode::NotFound);

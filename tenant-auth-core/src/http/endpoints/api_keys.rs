@@ -11,26 +11,18 @@ use crate::{
     http::{
         answer::{Message, Outcome, done},
         input::{Json, OptionalJson, Path, whole_number},
+        listing::Listing,
     },
     id::ApiKeyId,
-    model::{ApiKey, Scope},
+    model::Scope,
     page::Page,
     time::Timestamp,
     value::DisplayName,
+    view::ApiKeyView,
 };
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ApiKeysData {
-    api_keys: Vec<ApiKey>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    next_cursor: Option<String>,
-}
-
-pub(crate) async fn list(admin: OrgAdmin, page: Page) -> Outcome<ApiKeysData> {
-    let list = admin.api_keys(&page).await?;
-    Ok(ApiKeysData { api_keys: list.items, next_cursor: list.next_cursor }.into())
+pub(crate) async fn list(admin: OrgAdmin, page: Page) -> Outcome<Listing<ApiKeyView>> {
+    Ok(admin.api_keys(&page).await?.into())
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -46,14 +38,14 @@ pub(crate) struct CreateApiKeyRequest {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CreatedApiKeyData {
-    api_key: ApiKey,
+    api_key: ApiKeyView,
     #[schema(pattern = "^pk_live_[A-Za-z0-9_-]+$")]
     key: String,
 }
 
 impl From<CreatedApiKey> for CreatedApiKeyData {
     fn from(created: CreatedApiKey) -> Self {
-        Self { key: created.key.expose().to_owned(), api_key: created.api_key }
+        Self { key: created.key.expose().to_owned(), api_key: (&created.api_key).into() }
     }
 }
 

@@ -17,9 +17,9 @@ use crate::{
         input::{Json, OptionalJson},
         refusal::Refusal,
     },
-    model::{Role, Status, User},
     schema,
     value::Email,
+    view::{MembershipOfLoginView, UserView},
 };
 
 #[derive(Deserialize, ToSchema)]
@@ -61,17 +61,13 @@ pub(crate) struct LoginData {
     #[serde(flatten)]
     #[schema(value_type = BodyTokens)]
     tokens: Option<BodyTokens>,
-    user: User,
-    membership: MembershipOfLogin,
+    user: UserView,
+    membership: MembershipOfLoginView,
 }
 
 impl LoginData {
     pub(crate) fn of(guest: &Guest, opened: &Opened) -> Self {
-        Self {
-            tokens: guest.body_tokens(&opened.tokens),
-            user: opened.user().clone(),
-            membership: MembershipOfLogin { role: opened.membership().role, status: opened.membership().status },
-        }
+        Self { tokens: guest.body_tokens(&opened.tokens), user: opened.user().into(), membership: opened.membership().into() }
     }
 }
 
@@ -83,14 +79,6 @@ pub(crate) fn entered<T>(guest: &Guest, login: Login, data: impl FnOnce(&Opened)
             Reply::new(Entered::SecondFactor { requires_2fa: true }).with_cookies(guest.cookies_waiting(&partial))
         }
     }
-}
-
-/// What a login tells of the membership; the rest is asked for when it is wanted.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Standing)]
-struct MembershipOfLogin {
-    role: Role,
-    status: Status,
 }
 
 pub(crate) async fn login(guest: Guest, Json(request): Json<LoginRequest>) -> Outcome<Entered<LoginData>> {

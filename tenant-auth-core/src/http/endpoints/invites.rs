@@ -13,14 +13,16 @@ use crate::{
     http::{
         answer::{Message, Outcome, done},
         input::{Json, OptionalJson, Path},
+        listing::Listing,
     },
-    id::{InviteId, UserId},
-    model::{Invite, InviteSummary, MailStatus, Role, Status},
-    org::Registration,
+    id::InviteId,
+    model::{Invite, Role},
+    org::{InvitePreview, Registration},
     page::Page,
     secret::LinkToken,
     time::Timestamp,
-    value::{AppUrl, DisplayName, Email, Metadata, Slug},
+    value::{DisplayName, Email},
+    view::{AcceptedMembershipView, AcceptedOrgView, AcceptedUserView, InviteView, PendingInviteView, PreviewedOrgView, view},
 };
 
 #[derive(Deserialize, ToSchema)]
@@ -31,51 +33,22 @@ pub(crate) struct InviteRequest {
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct InviteData {
-    invite: InviteSummary,
+    invite: InviteView,
 }
 
-impl From<InviteSummary> for InviteData {
-    fn from(invite: InviteSummary) -> Self {
-        Self { invite }
+impl From<&Invite> for InviteData {
+    fn from(invite: &Invite) -> Self {
+        Self { invite: invite.into() }
     }
 }
 
 pub(crate) async fn create(admin: OrgAdmin, Json(request): Json<InviteRequest>) -> Outcome<InviteData> {
     let invite = admin.invite(&request.email, request.role.unwrap_or(Role::Member)).await?;
-    Ok(InviteData { invite: invite.summary() }.into())
+    Ok(InviteData::from(&invite).into())
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct InvitesData {
-    invites: Vec<PendingInvite>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    next_cursor: Option<String>,
-}
-
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct PendingInvite {
-    id: InviteId,
-    email: Email,
-    role: Role,
-    invited_by: Option<Email>,
-    expires_at: Timestamp,
-    mail: MailStatus,
-}
-
-impl From<Invite> for PendingInvite {
-    fn from(invite: Invite) -> Self {
-        let Invite { id, email, role, invited_by_email, expires_at, mail, .. } = invite;
-        Self { id, email, role, invited_by: invited_by_email, expires_at, mail }
-    }
-}
-
-pub(crate) async fn list(admin: OrgAdmin, page: Page) -> Outcome<InvitesData> {
-    let list = admin.invites(&page).await?;
-    let invites = list.items.into_iter().map(PendingInvite::from).collect();
-    Ok(InvitesData { invites, next_cursor: list.next_cursor }.into())
+pub(crate) async fn list(admin: OrgAdmin, page: Page) -> Outcome<Listing<PendingInviteView>> {
+    Ok(admin.invites(&page).await?.into())
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -85,34 +58,22 @@ pub(crate) struct PreviewRequest {
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct PreviewData {
-    invite: PreviewedInvite,
-    org: PreviewedOrg,
+    invite: PreviewedInviteView,
+    org: PreviewedOrgView,
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct PreviewedInvite {
-    email: Email,
-    role: Role,
-    expires_at: Timestamp,
-    account_exists: bool,
-}
-
-#[derive(Serialize, ToSchema)]
-struct PreviewedOrg {
-    name: DisplayName,
-    slug: Slug,
+view! {
+    PreviewedInviteView of InvitePreview as PreviewedInvite {
+        email: Email,
+        role: Role,
+        expires_at: Timestamp,
+        account_exists: bool,
+    }
 }
 
 pub(crate) async fn preview(tenant: Tenant, Json(request): Json<PreviewRequest>) -> Outcome<PreviewData> {
     let preview = tenant.preview_invite(&LinkToken::new(request.token)).await?;
-    let InviteSummary { email, role, expires_at, .. } = preview.invite;
-    let org = tenant.organization();
-    Ok(PreviewData {
-        invite: PreviewedInvite { email, role, expires_at, account_exists: preview.account_exists },
-        org: PreviewedOrg { name: org.name.clone(), slug: org.slug.clone() },
-    }
-    .into())
+    Ok(PreviewData { invite: (&preview).into(), org: tenant.organization().into() }.into())
 }
 
 #[derive(Default, Deserialize, ToSchema)]
@@ -127,31 +88,9 @@ pub(crate) struct AcceptData {
     #[serde(flatten)]
     #[schema(value_type = BodyTokens)]
     tokens: Option<BodyTokens>,
-    user: AcceptedUser,
-    membership: AcceptedMembership,
-    org: AcceptedOrg,
-}
-
-#[derive(Serialize, ToSchema)]
-struct AcceptedUser {
-    id: UserId,
-    name: DisplayName,
-    email: Email,
-}
-
-#[derive(Serialize, ToSchema)]
-struct AcceptedMembership {
-    role: Role,
-    status: Status,
-    metadata: Metadata,
-}
-
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct AcceptedOrg {
-    name: DisplayName,
-    slug: Slug,
-    app_url: Option<AppUrl>,
+    user: AcceptedUserView,
+    membership: AcceptedMembershipView,
+    org: AcceptedOrgView,
 }
 
 type Accepting = (Path<LinkToken>, OptionalJson<AcceptRequest>);
@@ -164,18 +103,17 @@ pub(crate) async fn accept(guest: Guest, (Path(token), OptionalJson(request)): A
 
 impl AcceptData {
     fn of(guest: &Guest, opened: &Opened) -> Self {
-        let (user, membership, org) = (opened.user().clone(), opened.membership().clone(), opened.organization().clone());
         Self {
             tokens: guest.body_tokens(&opened.tokens),
-            user: AcceptedUser { id: user.id, name: user.name, email: user.email },
-            membership: AcceptedMembership { role: membership.role, status: membership.status, metadata: membership.metadata },
-            org: AcceptedOrg { name: org.name, slug: org.slug, app_url: org.app_url },
+            user: opened.user().into(),
+            membership: opened.membership().into(),
+            org: opened.organization().into(),
         }
     }
 }
 
 pub(crate) async fn resend(admin: OrgAdmin, Path(invite): Path<InviteId>) -> Outcome<InviteData> {
-    Ok(InviteData { invite: admin.resend_invite(&invite).await?.summary() }.into())
+    Ok(InviteData::from(&admin.resend_invite(&invite).await?).into())
 }
 
 pub(crate) async fn revoke(admin: OrgAdmin, Path(invite): Path<InviteId>) -> Outcome<Message> {

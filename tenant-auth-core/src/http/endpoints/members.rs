@@ -8,51 +8,27 @@ use crate::{
     http::{
         answer::{Message, Outcome, done},
         input::{Json, Path},
+        listing::Listing,
     },
-    id::{MembershipId, UserId},
-    model::{MemberEntry, Membership, Role, Status},
-    page::{List, Page},
+    id::UserId,
+    model::{Membership, Role, Status},
+    page::Page,
     value::Metadata,
+    view::{ManagedMembershipView, MemberView},
 };
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct MembersData {
-    members: Vec<MemberEntry>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    next_cursor: Option<String>,
-}
-
-impl From<List<MemberEntry>> for MembersData {
-    fn from(list: List<MemberEntry>) -> Self {
-        Self { members: list.items, next_cursor: list.next_cursor }
-    }
-}
-
-pub(crate) async fn list(member: Member, page: Page) -> Outcome<MembersData> {
-    Ok(MembersData::from(member.members(&page).await?).into())
+pub(crate) async fn list(member: Member, page: Page) -> Outcome<Listing<MemberView>> {
+    Ok(member.members(&page).await?.into())
 }
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct MembershipData {
-    membership: ManagedMembership,
-}
-
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct ManagedMembership {
-    id: MembershipId,
-    user_id: UserId,
-    role: Role,
-    status: Status,
-    metadata: Metadata,
+    membership: ManagedMembershipView,
 }
 
 impl From<Membership> for MembershipData {
     fn from(membership: Membership) -> Self {
-        let Membership { id, user_id, role, status, metadata, .. } = membership;
-        Self { membership: ManagedMembership { id, user_id, role, status, metadata } }
+        Self { membership: (&membership).into() }
     }
 }
 

@@ -12,33 +12,35 @@ use crate::{
     model::{Organization, Role},
     org::{OrganizationUpdate, Patch},
     value::{AppUrl, DisplayName, Origin},
+    view::OrganizationView,
 };
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct OrgData {
-    org: OrganizationView,
+    org: OrganizationInside,
 }
 
 /// The organization; its allowed origins are an admin's business.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct OrganizationView {
+#[schema(as = OrganizationView)]
+struct OrganizationInside {
     #[serde(flatten)]
-    organization: Organization,
+    organization: OrganizationView,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     allowed_origins: Option<Vec<Origin>>,
 }
 
 impl OrgData {
-    fn seen_by(role: Role, organization: Organization) -> Self {
+    fn seen_by(role: Role, organization: &Organization) -> Self {
         let allowed_origins = (role == Role::OrgAdmin).then(|| organization.allowed_origins.clone());
-        Self { org: OrganizationView { organization, allowed_origins } }
+        Self { org: OrganizationInside { organization: organization.into(), allowed_origins } }
     }
 }
 
 pub(crate) async fn get(member: Member, (): ()) -> Outcome<OrgData> {
-    Ok(OrgData::seen_by(member.membership().role, member.organization().clone()).into())
+    Ok(OrgData::seen_by(member.membership().role, member.organization()).into())
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -56,5 +58,5 @@ pub(crate) struct UpdateOrgRequest {
 pub(crate) async fn update(admin: OrgAdmin, Json(request): Json<UpdateOrgRequest>) -> Outcome<OrgData> {
     let UpdateOrgRequest { name, app_url, allowed_origins } = request;
     let org = admin.update_organization(OrganizationUpdate { name, app_url, allowed_origins }).await?;
-    Ok(OrgData::seen_by(Role::OrgAdmin, org).into())
+    Ok(OrgData::seen_by(Role::OrgAdmin, &org).into())
 }

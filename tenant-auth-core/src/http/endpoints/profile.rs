@@ -10,36 +10,18 @@ use crate::{
         answer::{Message, Outcome, done},
         input::Json,
     },
-    id::UserId,
-    model::{AccountRole, Profile, User},
-    value::{Bio, DisplayName, Email, Phone},
+    model::Profile,
+    value::{Bio, DisplayName, Phone},
+    view::{UpdatedUserView, UserWithProfileView},
 };
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ProfileData {
-    user: UserWithProfile,
-}
-
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct UserWithProfile {
-    id: UserId,
-    name: DisplayName,
-    email: Email,
-    role: AccountRole,
-    is_email_verified: bool,
-    profile: Profile,
-}
-
-impl From<User> for UserWithProfile {
-    fn from(user: User) -> Self {
-        let User { id, name, email, role, is_email_verified, profile } = user;
-        Self { id, name, email, role, is_email_verified, profile }
-    }
+    user: UserWithProfileView,
 }
 
 pub(crate) async fn get(member: Member, (): ()) -> Outcome<ProfileData> {
-    Ok(ProfileData { user: member.user().clone().into() }.into())
+    Ok(ProfileData { user: member.user().into() }.into())
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -51,21 +33,13 @@ pub(crate) struct UpdateProfileRequest {
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct UpdatedProfileData {
-    user: UpdatedUser,
-}
-
-#[derive(Serialize, ToSchema)]
-struct UpdatedUser {
-    id: UserId,
-    name: DisplayName,
-    email: Email,
-    profile: Profile,
+    user: UpdatedUserView,
 }
 
 pub(crate) async fn update(member: Member, Json(request): Json<UpdateProfileRequest>) -> Outcome<UpdatedProfileData> {
     let profile = Profile { bio: request.bio, phone: request.phone };
-    let User { id, name, email, profile, .. } = member.update_profile(ProfileUpdate { name: request.name, profile }).await?;
-    Ok(UpdatedProfileData { user: UpdatedUser { id, name, email, profile } }.into())
+    let user = member.update_profile(ProfileUpdate { name: request.name, profile }).await?;
+    Ok(UpdatedProfileData { user: (&user).into() }.into())
 }
 
 #[derive(Deserialize, ToSchema)]

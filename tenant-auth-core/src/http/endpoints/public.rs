@@ -6,20 +6,21 @@ use utoipa::{
     openapi::{AllOfBuilder, OneOfBuilder, Ref, RefOr, Schema},
 };
 
-use super::{VerifyCaller, members::MembersData};
+use super::VerifyCaller;
 use crate::{
     backend::Verification,
     caller::Backend,
     http::{
         answer::Outcome,
         input::{Path, TokenJson},
+        listing::Listing,
     },
     id::UserId,
-    model::{MemberEntry, User},
     page::Page,
     principal::{Principal, PrincipalMembership},
     schema,
     scope::{MembersRead, UsersRead},
+    view::{MemberView, UserView},
 };
 
 #[derive(Deserialize, ToSchema)]
@@ -60,24 +61,24 @@ pub(crate) async fn verify(VerifyCaller(query): VerifyCaller, TokenJson(request)
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct UserData {
-    user: User,
+    user: UserView,
     membership: PrincipalMembership,
 }
 
 pub(crate) async fn user(backend: Backend<UsersRead>, Path(user): Path<UserId>) -> Outcome<UserData> {
     let (user, membership) = backend.user(&user).await?;
-    Ok(UserData { user, membership: membership.into() }.into())
+    Ok(UserData { user: (&user).into(), membership: membership.into() }.into())
 }
 
-pub(crate) async fn members(backend: Backend<MembersRead>, page: Page) -> Outcome<MembersData> {
-    Ok(MembersData::from(backend.members(&page).await?).into())
+pub(crate) async fn members(backend: Backend<MembersRead>, page: Page) -> Outcome<Listing<MemberView>> {
+    Ok(backend.members(&page).await?.into())
 }
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct MemberData {
-    member: MemberEntry,
+    member: MemberView,
 }
 
 pub(crate) async fn member(backend: Backend<MembersRead>, Path(user): Path<UserId>) -> Outcome<MemberData> {
-    Ok(MemberData { member: backend.member(&user).await? }.into())
+    Ok(MemberData { member: (&backend.member(&user).await?).into() }.into())
 }

@@ -8,33 +8,30 @@ use crate::{
     http::{
         answer::{Message, Outcome, done},
         input::Path,
+        listing::{Entry, Listing},
     },
     id::SessionId,
     model::SessionSummary,
     page::Page,
+    view::SessionView,
 };
 
 #[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct SessionsData {
-    sessions: Vec<SessionEntry>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    next_cursor: Option<String>,
-}
-
-#[derive(Serialize, ToSchema)]
-struct SessionEntry {
+pub(crate) struct SessionEntry {
     #[serde(flatten)]
-    session: SessionSummary,
+    session: SessionView,
     /// The one that asks.
     current: bool,
 }
 
-pub(crate) async fn list(member: Member, page: Page) -> Outcome<SessionsData> {
-    let list = member.sessions(&page).await?;
-    let entry = |session: SessionSummary| SessionEntry { current: session.id == member.session().id, session };
-    Ok(SessionsData { sessions: list.items.into_iter().map(entry).collect(), next_cursor: list.next_cursor }.into())
+impl Entry for SessionEntry {
+    const KEY: &'static str = "sessions";
+}
+
+pub(crate) async fn list(member: Member, page: Page) -> Outcome<Listing<SessionEntry>> {
+    let own = &member.session().id;
+    let entry = |session: SessionSummary| SessionEntry { current: session.id == *own, session: (&session).into() };
+    Ok(Listing::of(member.sessions(&page).await?, entry).into())
 }
 
 pub(crate) async fn end(member: Member, Path(session): Path<SessionId>) -> Outcome<Message> {

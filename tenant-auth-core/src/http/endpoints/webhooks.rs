@@ -10,36 +10,28 @@ use crate::{
     http::{
         answer::{Message, Outcome, done},
         input::{Json, OptionalJson, Path, Paths, patch, whole_number},
+        listing::Listing,
     },
     id::{DeliveryId, WebhookId},
-    model::{Delivery, EventSelection, Webhook, WebhookStatus},
+    model::{EventSelection, WebhookStatus},
     org::Patch,
     page::Page,
     value::{Description, WebhookUrl},
+    view::{DeliveryView, WebhookView},
     webhooks::{NewWebhook, WebhookUpdate},
 };
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct WebhooksData {
-    webhooks: Vec<Webhook>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    next_cursor: Option<String>,
-}
-
-pub(crate) async fn list(admin: OrgAdmin, page: Page) -> Outcome<WebhooksData> {
-    let list = admin.webhooks(&page).await?;
-    Ok(WebhooksData { webhooks: list.items, next_cursor: list.next_cursor }.into())
+pub(crate) async fn list(admin: OrgAdmin, page: Page) -> Outcome<Listing<WebhookView>> {
+    Ok(admin.webhooks(&page).await?.into())
 }
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct WebhookData {
-    webhook: Webhook,
+    webhook: WebhookView,
 }
 
 pub(crate) async fn get(admin: OrgAdmin, Path(id): Path<WebhookId>) -> Outcome<WebhookData> {
-    Ok(WebhookData { webhook: admin.webhook(&id).await? }.into())
+    Ok(WebhookData { webhook: (&admin.webhook(&id).await?).into() }.into())
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -52,7 +44,7 @@ pub(crate) struct CreateWebhookRequest {
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct CreatedWebhookData {
-    webhook: Webhook,
+    webhook: WebhookView,
     #[schema(pattern = "^whs_[A-Za-z0-9+/]{43}=$")]
     secret: String,
 }
@@ -61,7 +53,7 @@ pub(crate) async fn create(admin: OrgAdmin, Json(request): Json<CreateWebhookReq
     let CreateWebhookRequest { url, events, description } = request;
     let created = admin.create_webhook(NewWebhook { url, events, description: description.unwrap_or_default() }).await?;
     let secret = created.secret.expose().to_string();
-    Ok(CreatedWebhookData { webhook: created.webhook, secret }.into())
+    Ok(CreatedWebhookData { webhook: (&created.webhook).into(), secret }.into())
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -84,7 +76,7 @@ pub(crate) async fn update(admin: OrgAdmin, (Path(id), Json(request)): Updating)
         Patch::Set(description) => Some(description),
     };
     let update = WebhookUpdate { url: request.url, events: request.events, description, status: request.status };
-    Ok(WebhookData { webhook: admin.update_webhook(&id, update).await? }.into())
+    Ok(WebhookData { webhook: (&admin.update_webhook(&id, update).await?).into() }.into())
 }
 
 pub(crate) async fn delete(admin: OrgAdmin, Path(id): Path<WebhookId>) -> Outcome<Message> {
@@ -138,18 +130,8 @@ pub(crate) async fn rotate_secret(admin: OrgAdmin, (Path(id), OptionalJson(reque
     Ok(SecretData { secret: secret.expose().to_string() }.into())
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct DeliveriesData {
-    deliveries: Vec<Delivery>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    next_cursor: Option<String>,
-}
-
-pub(crate) async fn deliveries(admin: OrgAdmin, (Path(id), page): (Path<WebhookId>, Page)) -> Outcome<DeliveriesData> {
-    let list = admin.deliveries(&id, &page).await?;
-    Ok(DeliveriesData { deliveries: list.items, next_cursor: list.next_cursor }.into())
+pub(crate) async fn deliveries(admin: OrgAdmin, (Path(id), page): (Path<WebhookId>, Page)) -> Outcome<Listing<DeliveryView>> {
+    Ok(admin.deliveries(&id, &page).await?.into())
 }
 
 pub(crate) async fn redeliver(admin: OrgAdmin, Paths(id, delivery): Paths<WebhookId, DeliveryId>) -> Outcome<AcceptedData> {

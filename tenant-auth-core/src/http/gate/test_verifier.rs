@@ -13,12 +13,13 @@ use super::{Renewed, Verifier};
 use crate::{
     error::Error,
     id::Id,
-    model::{AccountRole, AuthMethod, Profile, Role, Status, User},
+    model::{AccountRole, AuthMethod, Role, Status},
     ports::{Entropy, SeededEntropy},
     principal::{Principal, PrincipalMembership, PrincipalOrg, PrincipalSession},
     secret::SignedToken,
     time::Timestamp,
     value::{DisplayName, Email, Metadata, Plan, Slug},
+    view::UserView,
 };
 
 /// Knows whom it is told. Nothing is refreshed, and whoever is not known has no session.
@@ -80,13 +81,12 @@ impl Principal {
     fn sampled(slug: Slug, role: Role, chance: &dyn Entropy) -> Self {
         let now = Timestamp::from_secs(1_800_000_000);
         Self {
-            user: User {
+            user: UserView {
                 id: Id::generate(now, chance),
                 name: DisplayName::from_stored("Sam Sample".to_owned()),
                 email: Email::from_stored(format!("sam@{slug}.example")),
                 role: AccountRole::User,
                 is_email_verified: true,
-                profile: Profile::default(),
             },
             membership: PrincipalMembership { role, status: Status::Active, joined_at: now, metadata: Metadata::default() },
             org: PrincipalOrg {

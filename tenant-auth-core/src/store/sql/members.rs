@@ -69,21 +69,6 @@ statements! {
     DELETE = "DELETE FROM tenant_auth_memberships WHERE org_id = $1 AND user_id = $2";
 }
 
-/// A membership and the person's entry in the member list.
-#[derive(Debug, Clone)]
-pub(crate) struct MemberRecord {
-    pub(crate) membership: Membership,
-    pub(crate) name: DisplayName,
-    pub(crate) email: Email,
-}
-
-impl MemberRecord {
-    pub(crate) fn entry(&self) -> MemberEntry {
-        let Membership { user_id, role, status, joined_at, metadata, .. } = self.membership.clone();
-        MemberEntry { user_id, name: self.name.clone(), email: self.email.clone(), role, status, joined_at, metadata }
-    }
-}
-
 row! {
     MemberRow {
         id: String,
@@ -128,7 +113,7 @@ impl TryFrom<MembershipRow> for Membership {
 
 row! { EmailRow { email: String, } }
 
-impl TryFrom<MemberRow> for MemberRecord {
+impl TryFrom<MemberRow> for MemberEntry {
     type Error = Error;
     fn try_from(row: MemberRow) -> Result<Self, Error> {
         let MemberRow { id, org_id, user_id, role, status, joined_at, metadata, name, email } = row;
@@ -146,14 +131,14 @@ impl<L: Link> Members<L> {
         Ok(fetch_scalar!(self.0, i64, HAS_ADDRESS, org.as_str(), email.key())?.is_some_and(|number| number > 0))
     }
 
-    pub(crate) async fn find(mut self, org: &OrgId, user: &UserId) -> Result<Option<MemberRecord>, Error> {
-        fetch_optional!(self.0, MemberRow, FIND, org.as_str(), user.as_str())?.map(MemberRecord::try_from).transpose()
+    pub(crate) async fn find(mut self, org: &OrgId, user: &UserId) -> Result<Option<MemberEntry>, Error> {
+        fetch_optional!(self.0, MemberRow, FIND, org.as_str(), user.as_str())?.map(MemberEntry::try_from).transpose()
     }
 
     pub(crate) async fn list(mut self, org: &OrgId, page: &Page) -> Result<Vec<MemberEntry>, Error> {
         let (time, id, limit) = page.bounds();
         let rows = fetch_all!(self.0, MemberRow, LIST, org.as_str(), time, id, limit)?;
-        rows.into_iter().map(|row| MemberRecord::try_from(row).map(|member| member.entry())).collect()
+        rows.into_iter().map(MemberEntry::try_from).collect()
     }
 
     pub(crate) async fn count_active_admins(mut self, org: &OrgId) -> Result<i64, Error> {

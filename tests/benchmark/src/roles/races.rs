@@ -106,8 +106,8 @@ fn removes(who: &Member, whom: &Member, start: &Arc<Barrier>) -> tokio::task::Jo
 async fn admins_left(tenant: &Tenant, tokens: &[&String]) -> Result<usize, Failure> {
     for token in tokens {
         if let Ok(member) = tenant.authenticate(token).await {
-            let members = member.members(&Page::parse(None, None)?).await?;
-            return Ok(members.items.iter().filter(|entry| entry.role == Role::OrgAdmin).count());
+            let members = member.members(&Page::default()).await?;
+            return Ok(members.items.iter().filter(|entry| entry.membership.role == Role::OrgAdmin).count());
         }
     }
     Ok(0)

@@ -1,0 +1,44 @@
+//! Organizations as JSON.
+
+use super::view;
+use crate::{
+    id::OrgId,
+    model::{Organization, Status},
+    time::Timestamp,
+    value::{AppUrl, DisplayName, Plan, Slug},
+};
+
+view! {
+    /// An organization (tenant).
+    pub OrganizationView of Organization as Organization {
+        /// `org_…`
+        id: OrgId,
+        /// Shown to people.
+        name: DisplayName,
+        /// Used in `X-Org-Slug`.
+        slug: Slug,
+        /// Not interpreted by the service.
+        plan: Plan,
+        /// Whether the organization is active; a suspended one lets no member in.
+        status: Status,
+        /// The customer's application; invitation mails link to it.
+        app_url: Option<AppUrl>,
+        /// When it was created.
+        created_at: Timestamp,
+    }
+}
+
+view! {
+    pub(crate) PreviewedOrgView of Organization as PreviewedOrg {
+        name: DisplayName,
+        slug: Slug,
+    }
+}
+
+view! {
+    pub(crate) AcceptedOrgView of Organization as AcceptedOrg {
+        name: DisplayName,
+        slug: Slug,
+        app_url: Option<AppUrl>,
+    }
+}
