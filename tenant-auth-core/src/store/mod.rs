@@ -34,7 +34,8 @@ pub(crate) use dialect::{Conn, Link};
 pub(crate) use event::{Actor, Event};
 pub(crate) use failure::is_orphan;
 pub(crate) use sql::{
-    deliveries::{Attempted, ClaimedDelivery, DueEndpoint, NewDelivery},
+    deliveries::NewDelivery,
+    delivery_queue::{Attempted, ClaimedDelivery, DueEndpoint},
     events::UndeliveredEvent,
     invites::{InviteRecord, NewInvite},
     links::{LinkPurpose, MailedLink, ResetRequest},

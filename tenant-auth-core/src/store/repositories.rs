@@ -35,6 +35,7 @@ repositories! {
     events: Events,
     webhooks: Webhooks,
     deliveries: Deliveries,
+    delivery_queue: DeliveryQueue,
     changes: Changes,
     signing_keys: SigningKeys,
     sweep: Sweep,

@@ -55,14 +55,14 @@ async fn claim_at(auth: &TenantAuth, tx: &mut Tx, due: &WebhookId, slots: usize)
         }
         Ok(endpoint) => {
             let limit = u32::try_from(slots).unwrap_or(u32::MAX);
-            let claims = tx.deliveries().claim(due, lease_until, limit).await?;
+            let claims = tx.delivery_queue().claim(due, lease_until, limit).await?;
             Ok((!claims.is_empty()).then_some(Claimed { endpoint, claims }))
         }
         Err(error) => {
             // The defect is this one endpoint's (a row or a secret that cannot be read); the other endpoints' deliveries must not
             // wait for it.
             tracing::error!(webhook = %due, error = %error.causes(), "a webhook cannot be read; its deliveries wait");
-            tx.deliveries().postpone(due, lease_until).await?;
+            tx.delivery_queue().postpone(due, lease_until).await?;
             Ok(None)
         }
     }

@@ -110,7 +110,7 @@ impl Dispatcher {
                 self.after = after;
                 return Ok(worked);
             }
-            let due = self.auth.store().read().await?.deliveries().due_endpoints(now, &after, ENDPOINTS).await?;
+            let due = self.auth.store().read().await?.delivery_queue().due_endpoints(now, &after, ENDPOINTS).await?;
             let claimed = claim(&self.auth, &due, &mut free).await?;
             let ran_out = free.are_none();
             worked |= !claimed.is_empty();
@@ -185,7 +185,7 @@ impl Dispatcher {
     async fn pause(&self) -> Duration {
         let now = self.auth.now();
         let next = match self.auth.store().read().await {
-            Ok(mut reader) => reader.deliveries().next_due(now).await.ok().flatten(),
+            Ok(mut reader) => reader.delivery_queue().next_due(now).await.ok().flatten(),
             Err(_) => None,
         };
         next.map_or(LOOK_EVERY, |due| due.since(now).clamp(Duration::from_millis(20), LOOK_EVERY))

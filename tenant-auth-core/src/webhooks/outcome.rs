@@ -43,9 +43,9 @@ pub(super) async fn record(auth: &TenantAuth, outcomes: &[Outcome]) -> Result<()
     }
     let succeeded = outcomes.iter().filter(|outcome| outcome.succeeded());
     let succeeded: Vec<_> = succeeded.map(|outcome| (&outcome.claim, outcome.attempted.status_code)).collect();
-    tx.deliveries().record_successes(&succeeded).await?;
+    tx.delivery_queue().record_successes(&succeeded).await?;
     for outcome in outcomes.iter().filter(|outcome| !outcome.succeeded()) {
-        tx.deliveries().record(&outcome.claim, outcome.attempted).await?;
+        tx.delivery_queue().record(&outcome.claim, outcome.attempted).await?;
     }
     tx.commit().await?;
     outcomes.iter().for_each(|outcome| tell(auth, outcome));

@@ -78,7 +78,7 @@ impl TenantAuth {
         Ok([
             ("mails", queue(reader.mails().waiting().await?)),
             ("events", queue(reader.events().waiting().await?)),
-            ("webhook_deliveries", queue(reader.deliveries().waiting().await?)),
+            ("webhook_deliveries", queue(reader.delivery_queue().waiting().await?)),
         ])
     }
 }
