@@ -1,135 +1,25 @@
-//! Session tokens: access, refresh and partial tokens, JWTs signed with Ed25519 (behaviour.md, B31 and B32). A token is an
-//! assertion, never the truth: its reader compares its generation with the session's row. Access tokens are signed by keys that the
-//! JWKS shows; refresh tokens by keys that are never published.
-//!
-//! A generation's tokens are computed from the session's row alone, so that two refreshes within the reuse grace get the same
-//! tokens (refresh token rotation: `account/refresh.rs`).
+//! Signing and verifying tokens with the current set of keys. Rotation makes a new [`Signer`] (`keys.rs`).
 
 use std::{collections::HashMap, fmt, time::Duration};
 
-use aws_lc_rs::signature::Ed25519KeyPair;
-use jsonwebtoken::{
-    Algorithm, DecodingKey, EncodingKey, Header, Validation,
-    jwk::{Jwk, JwkSet, PublicKeyUse, ThumbprintHash},
-};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, jwk::JwkSet};
+use serde::{Serialize, de::DeserializeOwned};
 
+use super::{
+    claims::{ACCESS_TYPE, AccessClaims, PARTIAL_TYPE, PartialClaims, REFRESH_TYPE, RefreshClaims},
+    signing_key::{KeyPair, KeyPurpose},
+    tokens::{AccessToken, PartialToken, RefreshToken, Tokens},
+};
 use crate::{
     config::Config,
     error::Error,
-    id::{Id, OrgId, SessionId, UserId},
-    model::{AuthMethod, Session},
+    id::{Id, SessionId},
+    model::Session,
     secret::SignedToken,
     time::Timestamp,
 };
 
-/// The purpose of a signing key; a key of one purpose never verifies a token of another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum KeyPurpose {
-    /// Access tokens; the public half stands in the JWKS.
-    Access,
-    /// Refresh tokens.
-    Internal,
-}
-
-impl KeyPurpose {
-    pub(crate) const ALL: [Self; 2] = [Self::Access, Self::Internal];
-
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Access => "access",
-            Self::Internal => "internal",
-        }
-    }
-}
-
-/// The access and refresh token of a session.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Tokens {
-    /// Short-lived; sent with every request.
-    pub access: SignedToken,
-    /// Long-lived; only good for the next pair.
-    pub refresh: SignedToken,
-    /// When the access token expires.
-    pub access_expires_at: Timestamp,
-    /// When the refresh token expires.
-    pub refresh_expires_at: Timestamp,
-}
-
-/// The claims of an access token. It carries no email, name, role or metadata: those are looked up when they are needed, so that
-/// they are never stale.
-#[derive(Debug, Serialize, Deserialize)]
-struct AccessClaims {
-    iss: String,
-    sub: String,
-    aud: String,
-    sid: String,
-    #[serde(rename = "gen")]
-    generation: i64,
-    jti: String,
-    amr: Vec<AuthMethod>,
-    auth_time: i64,
-    iat: i64,
-    nbf: i64,
-    exp: i64,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct RefreshClaims {
-    iss: String,
-    aud: String,
-    sid: String,
-    #[serde(rename = "gen")]
-    generation: i64,
-    jti: String,
-    iat: i64,
-    nbf: i64,
-    exp: i64,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct PartialClaims {
-    iss: String,
-    aud: String,
-    sid: String,
-    jti: String,
-    iat: i64,
-    nbf: i64,
-    exp: i64,
-}
-
-/// The partial token: what a person holds between the two steps of a login.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct PartialToken {
-    /// Exchanged for a session together with a code.
-    pub token: SignedToken,
-    /// When it ends.
-    pub expires_at: Timestamp,
-}
-
-/// A genuine, unexpired access token, decoded.
-#[derive(Debug, Clone)]
-pub(crate) struct AccessToken {
-    pub(crate) user: UserId,
-    pub(crate) org: OrgId,
-    pub(crate) session: SessionId,
-    pub(crate) generation: i64,
-}
-
-/// A genuine, unexpired refresh token, decoded.
-#[derive(Debug, Clone)]
-pub(crate) struct RefreshToken {
-    pub(crate) session: SessionId,
-    pub(crate) generation: i64,
-}
-
-const ACCESS_TYPE: &str = "at+jwt";
-const REFRESH_TYPE: &str = "rt+jwt";
-const PARTIAL_TYPE: &str = "pt+jwt";
-
-/// Signs and reads tokens.
+/// Signs tokens, and verifies tokens by the keys of their purpose.
 pub(crate) struct Signer {
     issuer: String,
     access_ttl: Duration,
@@ -139,34 +29,6 @@ pub(crate) struct Signer {
     known: HashMap<(KeyPurpose, String), DecodingKey>,
     validation: Validation,
     jwks: JwkSet,
-}
-
-/// A key pair as it is stored.
-pub(crate) struct KeyPair {
-    pub(crate) kid: String,
-    pub(crate) purpose: KeyPurpose,
-    pub(crate) is_active: bool,
-    jwk: Jwk,
-    encoding: EncodingKey,
-}
-
-impl KeyPair {
-    /// A new key in PKCS#8 version 1; jsonwebtoken cannot read the public half out of version 2.
-    pub(crate) fn generate_der() -> Result<Vec<u8>, Error> {
-        let rng = aws_lc_rs::rand::SystemRandom::new();
-        let der = Ed25519KeyPair::generate_pkcs8v1(&rng).map_err(|_| Error::internal("key generation failed"))?;
-        Ok(der.as_ref().to_vec())
-    }
-
-    /// The kid is the public key's RFC 7638 thumbprint.
-    pub(crate) fn from_der(der: &[u8], purpose: KeyPurpose, is_active: bool) -> Result<Self, Error> {
-        let encoding = EncodingKey::from_ed_der(der);
-        let mut jwk = Jwk::from_encoding_key(&encoding, Algorithm::EdDSA).map_err(Error::internal)?;
-        let kid = jwk.thumbprint(ThumbprintHash::SHA256).map_err(Error::internal)?;
-        jwk.common.key_id = Some(kid.clone());
-        jwk.common.public_key_use = Some(PublicKeyUse::Signature);
-        Ok(Self { kid, purpose, is_active, jwk, encoding })
-    }
 }
 
 impl Signer {
