@@ -2,4 +2,5 @@
 
 pub(crate) mod key_rotation;
 pub(crate) mod metrics;
+pub(crate) mod metrics_text;
 pub(crate) mod settings;

@@ -1,15 +1,17 @@
 //! Each refusal to start (behaviour.md, B120), and what is not one.
 
 mod shown;
+mod sources;
+mod table_rows;
 
 use std::{collections::BTreeMap, io, path::Path, time::Duration};
 
 use tenant_auth_core::{
     MasterKeys,
-    config::{SameSite, Setting, TokensInBody},
+    config::{SameSite, TokensInBody},
 };
 
-use super::{row::Default, *};
+use super::*;
 
 /// A complete set of settings for a server, to be changed by each test.
 struct Env(BTreeMap<String, String>);
@@ -49,10 +51,6 @@ impl Env {
         assert!(refused.starts_with(&format!("TENANT_AUTH_{name} ")), "{refused}");
         refused
     }
-}
-
-fn with_file(text: &str) -> Input {
-    Input { file: Some(text.to_owned()), ..Env::complete().input() }
 }
 
 #[test]
@@ -186,42 +184,6 @@ async fn mail_settings_are_checked_and_no_smtp_is_a_warning() {
 }
 
 #[test]
-fn every_setting_is_read_and_refused_by_its_name() {
-    // None of these takes any text at all, so a value that is wrong for all the others shows that each is looked at.
-    let free = ["password_pepper", "mail_from", "smtp_url", "master_key_file"];
-    for row in table::rows().filter(|row| !free.contains(&row.name)) {
-        let name = row.variable().replace("TENANT_AUTH_", "");
-        Env::complete().with(&name, "=?=").refused_naming(&name);
-    }
-}
-
-#[test]
-fn each_default_of_the_table_is_the_default_that_holds() {
-    let values = || Values::new(|_| Err(io::ErrorKind::NotFound.into()));
-    for row in table::rows() {
-        let Default::Is(default) = row.default else { continue };
-        let mut read = values();
-        (row.read)(&mut read, default).unwrap_or_else(|fault| panic!("{} {}", row.name, row.reason(fault)));
-        assert_eq!(format!("{read:?}"), format!("{:?}", values()), "{} = {default} is not the default", row.name);
-    }
-}
-
-#[test]
-fn every_row_is_complete_and_stands_once() {
-    for row in table::rows() {
-        assert!(!row.meaning.is_empty() && row.meaning.ends_with('.') && !row.must.is_empty(), "{} needs its words", row.name);
-        assert_eq!(table::rows().filter(|other| other.name == row.name).count(), 1, "{} stands twice", row.name);
-    }
-}
-
-#[test]
-fn what_the_core_refuses_has_the_name_of_a_setting() {
-    for setting in Setting::ALL {
-        assert_eq!(table::rows().filter(|row| row.core == Some(*setting)).count(), 1, "{setting} needs one row");
-    }
-}
-
-#[test]
 fn values_arrive_where_they_belong() {
     let server = Env::complete()
         .with("LISTEN", "[::1]:0")
@@ -252,41 +214,6 @@ fn values_arrive_where_they_belong() {
     assert_eq!((config.browser.cookie_same_site, config.browser.tokens_in_body), (SameSite::Strict, TokensInBody::Always));
     assert_eq!(config.sessions.max_per_user, 3);
     assert_eq!(server.log_format, LogFormat::Json);
-}
-
-#[test]
-fn the_environment_overrides_the_file() {
-    let file = "listen = '127.0.0.1:1'\nsession_ttl = 60\ntrusted_proxies = ['10.1.0.0/16', '10.2.0.0/16']\nargon2 = [8, 1, 1]";
-    let mut input = with_file(file);
-    input.env.remove("TENANT_AUTH_TRUSTED_PROXIES");
-    input.env.insert("TENANT_AUTH_SESSION_TTL".to_owned(), "120".to_owned());
-    let server = for_server(&input).expect("starts");
-    assert_eq!(server.listen.port(), 1);
-    assert_eq!(server.deployment.config.sessions.ttl, Duration::from_secs(120));
-    assert_eq!(server.deployment.config.network.trusted_proxies.len(), 2);
-}
-
-#[test]
-fn a_file_that_says_what_we_do_not_understand_is_refused() {
-    let refused = |text: &str| for_server(&with_file(text)).map(drop).expect_err("unusable").to_string();
-    assert!(refused("lissten = '127.0.0.1:1'").contains("'lissten'"));
-    assert!(refused("listen = true").starts_with("TENANT_AUTH_LISTEN "));
-    assert!(refused("listen = ['127.0.0.1:1']").starts_with("TENANT_AUTH_LISTEN "));
-    let broken = refused("listen = '127.0.0.1:1'\npassword_pepper = 'secret");
-    assert!(broken.starts_with("--config is not valid TOML at line 2") && !broken.contains("secret"), "{broken}");
-}
-
-#[test]
-fn an_unknown_variable_is_a_warning_that_names_the_nearest_setting() {
-    let warnings = |name: &str| Env::complete().with(name, "x").server().expect("starts").deployment.warnings.join("");
-    for (misspelt, meant) in [("LISSTEN", "LISTEN"), ("ACCESS_TOKEN_TLL", "ACCESS_TOKEN_TTL"), ("WEBHOOK_PORT", "WEBHOOK_PORTS")] {
-        let warning = warnings(misspelt);
-        assert!(warning.contains(&format!("TENANT_AUTH_{misspelt} is no setting")), "{warning}");
-        assert!(warning.contains(&format!("did you mean TENANT_AUTH_{meant}?")), "{warning}");
-    }
-    assert!(warnings("COLOUR_OF_THE_SKY").contains("check its spelling"), "nothing is like it");
-    let refused = for_server(&with_file("sesion_ttl = 60")).map(drop).expect_err("an unknown key").to_string();
-    assert!(refused.contains("did you mean 'session_ttl'?"), "{refused}");
 }
 
 #[test]

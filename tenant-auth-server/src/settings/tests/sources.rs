@@ -1,0 +1,47 @@
+//! Where settings come from: the environment over the settings file, and what neither may contain.
+
+use std::time::Duration;
+
+use super::{
+    super::{Input, for_server},
+    Env,
+};
+
+fn with_file(text: &str) -> Input {
+    Input { file: Some(text.to_owned()), ..Env::complete().input() }
+}
+
+#[test]
+fn the_environment_overrides_the_file() {
+    let file = "listen = '127.0.0.1:1'\nsession_ttl = 60\ntrusted_proxies = ['10.1.0.0/16', '10.2.0.0/16']\nargon2 = [8, 1, 1]";
+    let mut input = with_file(file);
+    input.env.remove("TENANT_AUTH_TRUSTED_PROXIES");
+    input.env.insert("TENANT_AUTH_SESSION_TTL".to_owned(), "120".to_owned());
+    let server = for_server(&input).expect("starts");
+    assert_eq!(server.listen.port(), 1);
+    assert_eq!(server.deployment.config.sessions.ttl, Duration::from_secs(120));
+    assert_eq!(server.deployment.config.network.trusted_proxies.len(), 2);
+}
+
+#[test]
+fn a_file_that_says_what_we_do_not_understand_is_refused() {
+    let refused = |text: &str| for_server(&with_file(text)).map(drop).expect_err("unusable").to_string();
+    assert!(refused("lissten = '127.0.0.1:1'").contains("'lissten'"));
+    assert!(refused("listen = true").starts_with("TENANT_AUTH_LISTEN "));
+    assert!(refused("listen = ['127.0.0.1:1']").starts_with("TENANT_AUTH_LISTEN "));
+    let broken = refused("listen = '127.0.0.1:1'\npassword_pepper = 'secret");
+    assert!(broken.starts_with("--config is not valid TOML at line 2") && !broken.contains("secret"), "{broken}");
+}
+
+#[test]
+fn an_unknown_variable_is_a_warning_that_names_the_nearest_setting() {
+    let warnings = |name: &str| Env::complete().with(name, "x").server().expect("starts").deployment.warnings.join("");
+    for (misspelt, meant) in [("LISSTEN", "LISTEN"), ("ACCESS_TOKEN_TLL", "ACCESS_TOKEN_TTL"), ("WEBHOOK_PORT", "WEBHOOK_PORTS")] {
+        let warning = warnings(misspelt);
+        assert!(warning.contains(&format!("TENANT_AUTH_{misspelt} is no setting")), "{warning}");
+        assert!(warning.contains(&format!("did you mean TENANT_AUTH_{meant}?")), "{warning}");
+    }
+    assert!(warnings("COLOUR_OF_THE_SKY").contains("check its spelling"), "nothing is like it");
+    let refused = for_server(&with_file("sesion_ttl = 60")).map(drop).expect_err("an unknown key").to_string();
+    assert!(refused.contains("did you mean 'session_ttl'?"), "{refused}");
+}
