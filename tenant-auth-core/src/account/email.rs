@@ -18,10 +18,10 @@ use crate::{
     value::Email,
 };
 
-/// How long such a link works.
+/// How long a link that verifies or changes an address works.
 const LINK_TTL: Duration = Duration::from_secs(24 * 3_600);
 
-/// A change of address, confirmed by password and, where one is in force, second factor.
+/// A change of address, confirmed by the password and, where it is enabled, the second factor.
 #[derive(Debug)]
 pub struct NewEmail {
     /// The new address.
@@ -32,22 +32,23 @@ pub struct NewEmail {
     pub code: Option<String>,
 }
 
-/// A mailed link that proves an address, and what shows that its holder is the account's owner. The link alone shows only that
-/// the mail reached somebody: an account that others made with this address would become theirs for good.
+/// The proof of an address: a mailed link, and a session or the password that shows that the link's holder owns the account. The
+/// link alone is not enough: where somebody else made an account with a victim's address, the victim's click would verify that
+/// account for its maker.
 #[derive(Debug)]
 pub struct AddressProof {
     /// The token in the link.
     pub token: LinkToken,
-    /// A session here of whoever holds the link; it counts when it is the account's.
+    /// A session of the link's holder in this organization; it is ignored when it is another account's.
     pub session: Option<Member>,
     /// The account's password, where there is no such session.
     pub password: Option<Password>,
-    /// Where the request comes from: what wrong passwords are counted by.
+    /// The client of the request; the rate limiter counts wrong passwords by its address.
     pub client: Client,
 }
 
 impl Member {
-    /// Mails a link that proves the account's address; nothing is sent when it is proved already.
+    /// Mails a link that verifies the account's address; nothing is sent when the address is verified already.
     ///
     /// # Errors
     /// [`Error::RateLimited`] after three mails in an hour.
@@ -63,12 +64,13 @@ impl Member {
         write.commit().await
     }
 
-    /// Mails a link to a new address. It looks the same whether the address is free or taken.
+    /// Mails a link to a new address. The caller gets the same answer whether the address is free or taken, so that the answer
+    /// does not reveal accounts.
     ///
     /// # Errors
     /// [`Error::WrongPassword`]; [`Error::WrongCode`]; [`Error::Invalid`] when a code is needed; [`Error::RateLimited`].
     pub async fn request_email_change(&self, change: NewEmail) -> Result<(), Error> {
-        // Without a second factor a code is a field like any other that means nothing.
+        // Without a second factor a code is ignored, as every field without a meaning is.
         let code = if self.second_factor().await?.enabled_at.is_some() { change.code } else { None };
         let mut write = self.begin_guarded_write(&change.password, code.as_deref()).await?;
         let (url, link) = self.link(&mut write, LinkPurpose::ChangeEmail, &change.email).await?;
@@ -83,7 +85,7 @@ impl Member {
         write.commit().await
     }
 
-    /// Gives the account the address the link was mailed to. Every other session of the account ends.
+    /// Changes the account's address to the one that the link was mailed to. Every other session of the account ends.
     ///
     /// # Errors
     /// [`Error::InvalidLink`], also when the address was taken meanwhile.
@@ -124,7 +126,7 @@ impl Member {
 }
 
 impl Tenant {
-    /// Proves an address by the link that was mailed to it, together with a session of the account or its password.
+    /// Verifies an address by the link that was mailed to it, together with a session of the account or its password.
     ///
     /// # Errors
     /// [`Error::InvalidLink`], also when the account has another address by now; [`Error::WrongPassword`], also when there is
@@ -149,13 +151,13 @@ impl Tenant {
         tx.commit().await
     }
 
-    /// Begins a write to an account that its owner's session or password has confirmed; the transaction holds the account.
+    /// Begins a write to an account after its owner's session or password was confirmed; the transaction holds the account.
     async fn begin_as_owner(&self, user: &User, proof: AddressProof) -> Result<Tx, Error> {
         let own = proof.session.filter(|member| member.user_id() == &user.id && member.org_id() == &self.org.id);
         if let Some(member) = own {
             match member.begin_own_write().await {
                 Ok(write) => return Ok(write.tx),
-                // It ended meanwhile, so that the password is left.
+                // The session ended meanwhile; the password can still confirm the write.
                 Err(Error::SessionRequired | Error::Suspended) => {}
                 Err(error) => return Err(error),
             }
@@ -167,7 +169,7 @@ impl Tenant {
         };
         let mut tx = self.auth.begin().await?;
         hold_account(&mut tx, &user.id).await?;
-        // The password that was compared is not the account's any more.
+        // Race: the epoch has moved on when the password was changed after it was compared above.
         if !tx.users().hold_at(&user.id, account.epoch).await? {
             return Err(Error::WrongPassword);
         }

@@ -10,9 +10,9 @@ use crate::{
     store::{Account, Actor, Tx},
 };
 
-/// Gives an account to whoever a mailed link has just reached, where its address was never proved before: all that others may
-/// have of it ends, namely its sessions and logins in flight, its links, its password, its second factor. `false` when the
-/// address was proved already and nothing changed. The transaction holds the account; `org` is where the link was used.
+/// Verifies an account's address for the first time and hands the account over to the holder of the mailed link. Everything that
+/// others may have set up ends: sessions, pending logins, links, the password and the second factor. `false` when the address was
+/// verified before; nothing changes then. The transaction holds the account; `org` is the organization in which the link was used.
 pub(crate) async fn hand_over(tx: &mut Tx, org: &OrgId, account: &mut Account) -> Result<bool, Error> {
     let user = account.user.id.clone();
     if !tx.users().verify_email(&user).await? {

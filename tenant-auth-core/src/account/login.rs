@@ -17,31 +17,31 @@ use crate::{
     value::{Email, password},
 };
 
-/// What a person logs in with.
+/// The credentials of a login: address, password, and the client of the request.
 #[derive(Debug)]
 pub struct Credentials {
     /// The account's address.
     pub email: Email,
     /// The password as typed.
     pub password: Password,
-    /// Where the request comes from.
+    /// The client of the request; the rate limiter counts failures by its address.
     pub client: Client,
 }
 
-/// How far a login has come.
+/// The result of a login's first step: a session, or a partial token where the second factor is still to come.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Login {
-    /// The person is in.
+    /// The login is complete.
     Session(Box<Opened>),
-    /// The second factor is still to come: [`Tenant::waiting_login`].
+    /// The password was right, and the account has a second factor. Pass the partial token to [`Tenant::waiting_login`].
     SecondFactor(PartialToken),
 }
 
 /// A session that was just opened.
 #[derive(Debug)]
 pub struct Opened {
-    /// Its first tokens.
+    /// The session's first access and refresh token.
     pub tokens: Tokens,
     pub(crate) live: LiveSession,
 }
@@ -52,7 +52,7 @@ impl Opened {
         &self.live.user
     }
 
-    /// Their membership.
+    /// The person's membership in the organization.
     pub fn membership(&self) -> &Membership {
         &self.live.membership
     }
@@ -68,15 +68,15 @@ impl Opened {
     }
 }
 
-/// An account whose owner typed its password.
+/// An account whose password was verified.
 struct Proved {
     account: Account,
-    /// The stored hash is weaker than the settings ask for now.
+    /// Whether the stored hash is weaker than the settings demand now, so that the password is hashed again.
     is_outdated: bool,
 }
 
 impl Tenant {
-    /// Logs a person in to this organization, as far as a password goes.
+    /// Performs the first step of a login to this organization: verifies the password and judges the membership.
     ///
     /// # Errors
     /// [`Error::InvalidCredentials`]; after a correct password [`Error::NotAMember`] or [`Error::Suspended`];
@@ -100,15 +100,16 @@ impl Tenant {
             Err(unjudged) => Err(unjudged),
         };
         if login.is_err() {
-            // A right password that is refused was no guess, and neither was one that was never judged.
+            // Neither a right password that is refused nor a password that was never judged is a guess, so neither is counted.
             attempt.withdrawn().await?;
         }
         login
     }
 
-    /// The account, once the password is proved to be its own; `None` when it is not.
+    /// Verifies the password. Returns the account, or `None` when the password is wrong or there is no account.
     async fn prove(&self, account: Option<Account>, typed: &Password) -> Result<Option<Proved>, Error> {
-        // What is too long to be a password is compared too, as nothing, so that it takes the time of any other.
+        // A text too long for a password is replaced by an empty one and compared too, so that its answer takes as long as any
+        // other.
         let typed = password::normalized(typed).unwrap_or_else(|| Password::new(""));
         let verdict = self.auth.hasher().verify(&typed, account.as_ref().and_then(Account::comparable_password)).await?;
         Ok(match verdict {
@@ -140,7 +141,7 @@ impl Tenant {
         if membership.status == Status::Suspended || org.status == Status::Suspended {
             return Err(Error::Suspended);
         }
-        // The password that was compared is not the account's any more.
+        // Race: the epoch has moved on when the password was changed after it was compared above.
         if !tx.users().hold_at(&account.user.id, account.epoch).await? {
             return Err(Error::InvalidCredentials);
         }
@@ -152,7 +153,7 @@ impl Tenant {
         if has_second_factor { self.wait_for_code(tx, entrant).await } else { self.enter(tx, entrant).await.map(Login::from) }
     }
 
-    /// Ends a login that is complete: opens the session, commits, and issues its first tokens.
+    /// Completes a login: opens the session, commits, and issues the session's first tokens.
     pub(crate) async fn enter(&self, mut tx: Tx, entrant: Entrant) -> Result<Opened, Error> {
         let live = open_session(&mut tx, self, entrant).await?;
         tx.commit().await?;
@@ -160,7 +161,7 @@ impl Tenant {
         Ok(Opened { tokens, live })
     }
 
-    /// Ends the first step of a login that takes two: leaves it waiting for the second factor, and commits.
+    /// Completes the first step of a two-step login: stores the login as pending until the second factor comes, and commits.
     pub(crate) async fn wait_for_code(&self, mut tx: Tx, entrant: Entrant) -> Result<Login, Error> {
         let partial = wait_for_second_factor(&mut tx, self, entrant).await?;
         tx.commit().await?;
@@ -175,7 +176,7 @@ impl From<Opened> for Login {
 }
 
 impl LoginOutcome {
-    /// What came of the first step.
+    /// The metrics outcome of a login's first step.
     pub(super) fn of_password(login: &Result<Login, Error>) -> Self {
         match login {
             Ok(Login::Session(_)) => Self::Ok,
@@ -184,7 +185,7 @@ impl LoginOutcome {
         }
     }
 
-    /// What came of the second.
+    /// The metrics outcome of a login's second step.
     pub(super) fn of_code<T>(opened: &Result<T, Error>) -> Self {
         opened.as_ref().map_or_else(Self::of_refusal, |_| Self::Ok)
     }

@@ -17,19 +17,19 @@ pub struct SessionToEnd {
 }
 
 impl Tenant {
-    /// The session behind an access token, when that is live.
+    /// Finds the live session of an access token; `None` when the token or its session is dead.
     ///
     /// # Errors
-    /// [`Error::WrongOrganization`] when it is another organization's.
+    /// [`Error::WrongOrganization`] when the session is another organization's.
     pub async fn session_to_end_by_access(&self, access_token: &str) -> Result<Option<SessionToEnd>, Error> {
         let live = self.auth.live_session(access_token).await?;
         live.map(|live| self.session_to_end(live)).transpose()
     }
 
-    /// The session behind a refresh token, when that is current or superseded within the grace.
+    /// Finds the live session of a refresh token that is current, or superseded within the reuse grace; `None` otherwise.
     ///
     /// # Errors
-    /// [`Error::WrongOrganization`] when it is another organization's.
+    /// [`Error::WrongOrganization`] when the session is another organization's.
     pub async fn session_to_end_by_refresh(&self, refresh_token: &str) -> Result<Option<SessionToEnd>, Error> {
         let now = self.auth.now();
         let Some(token) = self.auth.signer().read_refresh(refresh_token, now) else { return Ok(None) };
@@ -54,10 +54,10 @@ impl Tenant {
 }
 
 impl Member {
-    /// Logs out: ends this session.
+    /// Logs out: ends the caller's session.
     ///
     /// # Errors
-    /// [`Error::SessionRequired`] when it ended meanwhile.
+    /// [`Error::SessionRequired`] when the session ended meanwhile.
     pub async fn logout(self) -> Result<(), Error> {
         let tenant = Tenant { auth: self.auth, org: self.live.org.clone() };
         SessionToEnd { tenant, live: self.live }.logout().await
@@ -68,7 +68,7 @@ impl SessionToEnd {
     /// Ends the session.
     ///
     /// # Errors
-    /// [`Error::SessionRequired`] when it ended meanwhile.
+    /// [`Error::SessionRequired`] when the session ended meanwhile.
     pub async fn logout(self) -> Result<(), Error> {
         let auth = &self.tenant.auth;
         let mut tx = auth.begin().await?;

@@ -19,14 +19,15 @@ use crate::{
 /// A change of password, confirmed by the old one.
 #[derive(Debug)]
 pub struct NewPassword {
-    /// The password now.
+    /// The password that is valid now.
     pub current: Password,
-    /// The password from now on.
+    /// The password to set.
     pub new: Password,
 }
 
 impl Member {
-    /// Changes the account's password. Links that reset it, or give the account another address, are dead from then on.
+    /// Changes the account's password. Every other session of the account ends. Mailed links that reset the password or change the
+    /// address stop working: an intruder may have asked for them.
     ///
     /// # Errors
     /// [`Error::WrongPassword`], also when the password changed meanwhile; [`Error::WeakPassword`], naming every broken rule;
@@ -43,7 +44,7 @@ impl Member {
         let hash = self.auth.hasher().hash(&new).await?;
 
         let mut write = self.begin_own_write().await?;
-        // The password that confirmed it is not the account's any more; this session is.
+        // Race: the epoch has moved on when the password was changed after it was confirmed above.
         if !write.users().set_password(self.user_id(), &hash, account.epoch).await? {
             return Err(Error::WrongPassword);
         }
@@ -56,14 +57,15 @@ impl Member {
         write.commit().await
     }
 
-    /// The account, once its owner has typed the password again.
+    /// Confirms an operation by the caller's password, and returns the account. A wrong password counts as a failed login.
     pub(crate) async fn confirm_password(&self, typed: &Password) -> Result<Account, Error> {
         self.auth.confirm_password(&self.live.user, typed, &self.client).await
     }
 }
 
 impl TenantAuth {
-    /// The account, once its password was typed. A wrong one counts as a failed login does.
+    /// Confirms an operation by the account's password, and returns the account. A wrong password counts as a failed login, so that
+    /// a stolen session is no way to guess the password.
     pub(crate) async fn confirm_password(&self, user: &User, typed: &Password, client: &Client) -> Result<Account, Error> {
         let attempt = self.password_attempt(&user.email, client).await?;
         match self.compare(&user.id, typed).await {

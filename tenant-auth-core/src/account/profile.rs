@@ -9,12 +9,12 @@ use crate::{
     value::DisplayName,
 };
 
-/// A new profile; it replaces the old one, and what is left out is removed.
+/// A new profile; it replaces the old one, and a field that is left out is removed.
 #[derive(Debug)]
 pub struct ProfileUpdate {
     /// The person's name.
     pub name: DisplayName,
-    /// The optional rest.
+    /// The optional fields.
     pub profile: Profile,
 }
 

@@ -23,7 +23,7 @@ use crate::{
 const LINK_TTL: Duration = Duration::from_secs(30 * 60);
 
 impl Tenant {
-    /// Asks for a mail with a link that resets the password. Nobody learns whether the address has an account.
+    /// Requests a mail with a link that resets the password. The answer does not reveal whether the address has an account.
     ///
     /// # Errors
     /// [`Error::Unavailable`].
@@ -34,9 +34,10 @@ impl Tenant {
         tx.commit().await
     }
 
-    /// Sets a new password by a mailed link. Where the address was never proved before, the link proves it, and a second factor
-    /// that somebody put in force until then is removed. Every session of the account ends, every other link of its owner is dead,
-    /// and the account's wrong passwords are forgotten; its wrong second factors are not.
+    /// Sets a new password by a mailed link. Every session of the account ends, and the other links of its owner stop working.
+    /// Where the address was never verified before, the link verifies it and removes a second factor that somebody enabled until
+    /// then (`account/first_proof.rs`). The rate limiter forgets the account's wrong passwords; it keeps the wrong codes, because
+    /// whoever reads the mailbox could otherwise guess codes without limit.
     ///
     /// # Errors
     /// [`Error::InvalidLink`]; [`Error::WeakPassword`], which leaves the link usable.
@@ -81,7 +82,7 @@ impl Tenant {
     }
 }
 
-/// Fulfils the oldest wish for a reset mail; `true` when there was one.
+/// Fulfils the oldest request for a reset mail; `true` when there was one. Called by the worker.
 pub(crate) async fn fulfil_reset_request(auth: &TenantAuth) -> Result<bool, Error> {
     if !auth.store().read().await?.links().any_reset_request().await? {
         return Ok(false);
@@ -93,7 +94,7 @@ pub(crate) async fn fulfil_reset_request(auth: &TenantAuth) -> Result<bool, Erro
     Ok(true)
 }
 
-/// Mails a link to the address when it is a member's, and has not had its share of links.
+/// Mails a link when the address belongs to a member of an active organization and has not reached its limit of mails per hour.
 async fn fulfil(tx: &mut Tx, request: &ResetRequest, config: &Config) -> Result<(), Error> {
     let Some(org) = tx.organizations().find(&request.org_id).await?.filter(|org| org.status == Status::Active) else {
         return Ok(());
@@ -111,7 +112,7 @@ async fn fulfil(tx: &mut Tx, request: &ResetRequest, config: &Config) -> Result<
     mail_reset_link(tx, &org, &user, config).await
 }
 
-/// Mails a link with which a person chooses a new password.
+/// Mails a link by which the person sets a new password.
 pub(crate) async fn mail_reset_link(tx: &mut Tx, org: &Organization, user: &User, config: &Config) -> Result<(), Error> {
     let link = MailedLink {
         org_id: org.id.clone(),

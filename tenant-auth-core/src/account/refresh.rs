@@ -13,7 +13,8 @@ use crate::{
 };
 
 impl Tenant {
-    /// The next tokens of a session, or the current ones again.
+    /// Refreshes a session: returns the next tokens, or the current tokens again when a superseded refresh token comes within the
+    /// reuse grace.
     ///
     /// # Errors
     /// [`Error::SessionRequired`] for a token that is no live refresh token, or whose member or organization is suspended (the
@@ -27,8 +28,9 @@ impl Tenant {
         }
     }
 
-    /// Moves the session on by one generation, if the token is of the current one. Whether it may is read after that, in the same
-    /// transaction: what is not allowed at the commit is rolled back.
+    /// Rotates the session to its next generation; `None` when the token is of a former generation. The guarded UPDATE comes
+    /// first, so that of two parallel refreshes only one rotates. Whether the session may be refreshed is judged after it in the
+    /// same transaction; if not, the rotation is rolled back.
     async fn rotate(&self, token: &RefreshToken) -> Result<Option<Tokens>, Error> {
         let mut tx = self.auth.begin().await?;
         let idle_until = tx.now().plus(self.auth.config().generation_ttl());
@@ -41,7 +43,7 @@ impl Tenant {
         self.auth.signer().issue(&live.session).map(Some)
     }
 
-    /// The session, if it can be refreshed here.
+    /// Returns the session if it may be refreshed in this organization. A suspended member gets the answer of a dead session.
     fn refreshable(&self, live: Option<LiveSession>, now: Timestamp) -> Result<LiveSession, Error> {
         let live = live.filter(|live| live.is_live(now)).ok_or(Error::SessionRequired)?;
         if live.org.id != self.org.id {
@@ -51,12 +53,13 @@ impl Tenant {
         Ok(live)
     }
 
-    /// Whether a generation was superseded so long ago that nobody honest still holds its token; nobody remembering it is longer.
+    /// Whether the reuse grace has passed. `None` means that the generation's row was swept, so the grace has passed.
     pub(crate) fn past_grace(&self, superseded_at: Option<Timestamp>, now: Timestamp) -> bool {
         superseded_at.is_none_or(|since| now >= since.plus(self.auth.config().sessions.refresh_grace))
     }
 
-    /// A token of a former generation: the current tokens within the grace, the end of the session after it.
+    /// Handles a refresh token of a former generation: within the reuse grace it gets the current tokens; after it, the token is
+    /// taken for stolen and the session ends (reuse detection).
     async fn superseded(&self, token: &RefreshToken, now: Timestamp) -> Result<Tokens, Error> {
         let mut reader = self.auth.store().read().await?;
         let live = self.refreshable(reader.sessions().find_live(&token.session).await?, now)?;

@@ -16,33 +16,33 @@ use crate::{
     token::PartialToken,
 };
 
-/// The most characters of a `User-Agent` that are kept.
+/// The most characters of a `User-Agent` that are stored.
 const USER_AGENT_KEPT: usize = 256;
 
-/// Why sessions end, and through whom.
+/// The reason why sessions end, and the actor who ends them; both stand in the event.
 #[derive(Debug, Clone)]
 pub(crate) struct Ending {
     pub(crate) reason: EndReason,
     pub(crate) actor: Actor,
 }
 
-/// How a session comes about.
+/// How a session is opened: by which authentication methods, and from which client.
 #[derive(Debug)]
 pub(crate) struct Opening {
-    /// The id of the login it completes, when there was one.
+    /// The id of the pending login that the session completes; `None` for a login of one step. The session takes this id.
     pub(crate) id: Option<SessionId>,
     pub(crate) methods: Vec<AuthMethod>,
     pub(crate) client: Client,
 }
 
-/// Somebody who proved who they are, about to get a session, with a membership that the transaction holds.
+/// A person who is authenticated and about to get a session. The transaction holds the membership.
 pub(crate) struct Entrant {
     pub(crate) account: Account,
     pub(crate) membership: Membership,
     pub(crate) opening: Opening,
 }
 
-/// Opens a session for a person whose membership this transaction holds. Beyond the limit the oldest sessions end.
+/// Opens a session. When the person has more sessions than the limit allows, the oldest ones end.
 pub(crate) async fn open_session(tx: &mut Tx, tenant: &Tenant, entrant: Entrant) -> Result<LiveSession, Error> {
     let Entrant { account, membership, opening } = entrant;
     let config = tenant.auth.config();
@@ -72,7 +72,7 @@ pub(crate) async fn open_session(tx: &mut Tx, tenant: &Tenant, entrant: Entrant)
     Ok(LiveSession { session, user: account.user, membership, org: tenant.org.clone() })
 }
 
-/// Leaves a login waiting for the second factor.
+/// Stores a pending login that waits for the second factor, and issues its partial token.
 pub(crate) async fn wait_for_second_factor(tx: &mut Tx, tenant: &Tenant, entrant: Entrant) -> Result<PartialToken, Error> {
     let Entrant { account, opening, .. } = entrant;
     let is_ip_stated = opening.client.stated_by.is_some();
@@ -93,14 +93,14 @@ pub(crate) async fn wait_for_second_factor(tx: &mut Tx, tenant: &Tenant, entrant
     tenant.auth.signer().issue_partial(&login.id, login.created_at, login.expires_at)
 }
 
-/// What is kept of where a request came from.
+/// The stored form of a client: its address, and its `User-Agent` cut to a bounded length.
 fn traces(client: Client) -> (Option<String>, Option<String>) {
     let user_agent = client.user_agent.map(|text| text.chars().take(USER_AGENT_KEPT).collect());
     (client.ip.map(|ip| ip.to_canonical().to_string()), user_agent)
 }
 
-/// Ends every session of the caller but this one, and every login in flight, in all organizations: the account moves into a new
-/// epoch, and only this session moves with it.
+/// Ends every session of the caller but this one, and every pending login, in all organizations. The account moves to a new epoch,
+/// and only this session moves with it; so a login in flight that read the old epoch fails, too.
 pub(crate) async fn end_all_others(member: &Member, write: &mut Write, reason: EndReason) -> Result<(), Error> {
     let epoch = write.users().bump_epoch(member.user_id()).await?;
     let session = write.live.session.id.clone();
@@ -110,7 +110,7 @@ pub(crate) async fn end_all_others(member: &Member, write: &mut Write, reason: E
     tell_ended(&mut write.tx, &ended, &Ending { reason, actor: member.actor() }).await
 }
 
-/// Tells every organization of the user.
+/// Pushes an event about the user to every organization of the user.
 pub(crate) async fn tell_user(tx: &mut Tx, kind: EventKind, actor: &Actor, data: &UserData) -> Result<(), Error> {
     for org in tx.users().organizations_of(&data.user.id).await? {
         tx.push(Event::new(kind, org, actor.clone(), data)?);
@@ -128,10 +128,10 @@ impl Member {
         Ok(page.cut(reader.sessions().list(self.org_id(), self.user_id(), page, self.auth.now()).await?))
     }
 
-    /// Ends one of the caller's sessions here.
+    /// Ends one of the caller's sessions in this organization.
     ///
     /// # Errors
-    /// [`Error::NotFound`] unless it is theirs, in this organization.
+    /// [`Error::NotFound`] when the session is another person's or another organization's.
     pub async fn end_session(&self, session: &SessionId) -> Result<(), Error> {
         let mut write = self.begin_own_write().await?;
         let ended =
@@ -143,7 +143,7 @@ impl Member {
     /// Ends every other session of the caller in this organization.
     ///
     /// # Errors
-    /// [`Error::SessionRequired`] when this one ended meanwhile.
+    /// [`Error::SessionRequired`] when the caller's own session ended meanwhile.
     pub async fn end_other_sessions(&self) -> Result<(), Error> {
         let mut write = self.begin_own_write().await?;
         let keep = write.live.session.id.clone();
@@ -153,12 +153,12 @@ impl Member {
     }
 }
 
-/// Until when the session's tokens are good: after that nothing can revive it.
+/// The idle timeout: the time at which the last tokens of the session expire. After it the session cannot be refreshed.
 fn idle_until(auth: &TenantAuth, session: &Session) -> Timestamp {
     session.refreshed_at.plus(auth.config().generation_ttl()).min(session.expires_at)
 }
 
-/// Tells of every ended session, each in its own organization.
+/// Pushes `session.revoked` for every ended session, each to the session's own organization.
 pub(crate) async fn tell_ended(tx: &mut Tx, ended: &[Ended], ending: &Ending) -> Result<(), Error> {
     let mut users: BTreeMap<UserId, (User, Vec<OrgRef>)> = BTreeMap::new();
     for Ended { session, org_id, user_id } in ended {

@@ -21,17 +21,17 @@ use crate::{
     value::Email,
 };
 
-/// How an account is guarded.
+/// The state of an account's second factor.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct SecondFactorStatus {
-    /// Since when a second factor is in force; `None` when there is none.
+    /// When the second factor was enabled; `None` when there is none.
     pub enabled_at: Option<Timestamp>,
-    /// Recovery codes not used yet.
+    /// How many recovery codes are still unused.
     pub recovery_codes_remaining: u32,
 }
 
-/// What an authenticator needs to know; shown once. It guards nothing until [`Member::enable_second_factor`].
+/// A new TOTP secret for an authenticator app; shown once. It has no effect until [`Member::enable_second_factor`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct SecondFactorSetup {
@@ -39,11 +39,11 @@ pub struct SecondFactorSetup {
     pub secret: Secret<TotpKind>,
     /// The `otpauth://` URL that authenticators read.
     pub otpauth_url: Secret<TotpKind>,
-    /// The same as a QR code: an SVG document.
+    /// The `otpauth://` URL as a QR code: an SVG document.
     pub qr_svg: Secret<TotpKind>,
 }
 
-/// Ten single-use codes for the day the authenticator is lost; shown once.
+/// Ten single-use recovery codes, each good in place of a one-time password when the authenticator is lost; shown once.
 #[derive(Debug)]
 pub struct RecoveryCodes(pub Vec<Secret<RecoveryCodeKind>>);
 
@@ -53,7 +53,7 @@ const GROUPS: usize = 4;
 const GROUP: usize = 7;
 
 impl Member {
-    /// How the account is guarded.
+    /// The state of the account's second factor.
     ///
     /// # Errors
     /// [`Error::Unavailable`].
@@ -64,7 +64,7 @@ impl Member {
         Ok(SecondFactorStatus { enabled_at, recovery_codes_remaining: u32::try_from(remaining).unwrap_or(0) })
     }
 
-    /// Makes a new secret, which replaces one that was never enabled.
+    /// Makes a new TOTP secret; it replaces a secret that was never enabled.
     ///
     /// # Errors
     /// [`Error::WrongPassword`]; [`Error::SecondFactorEnabled`]; [`Error::RateLimited`].
@@ -81,7 +81,8 @@ impl Member {
         describe(&secret, &self.live.user.email, self.live.org.name.as_str())
     }
 
-    /// Puts the secret in force, once a code proves that the authenticator knows it.
+    /// Enables the second factor, once a code proves that the authenticator has the secret. Every other session of the account
+    /// ends.
     ///
     /// # Errors
     /// [`Error::WrongCode`]; [`Error::SecondFactorMissing`] without a setup; [`Error::SecondFactorEnabled`];
@@ -111,7 +112,7 @@ impl Member {
         Ok(codes)
     }
 
-    /// Removes the second factor.
+    /// Removes the second factor. Every other session of the account ends.
     ///
     /// # Errors
     /// [`Error::WrongPassword`]; [`Error::WrongCode`]; [`Error::SecondFactorMissing`]; [`Error::RateLimited`].
@@ -136,11 +137,11 @@ impl Member {
         Ok(codes)
     }
 
-    /// Begins a write to the account that password and, where one is in force, second factor have confirmed.
+    /// Begins a write to the account after the password and, where it is enabled, the second factor were confirmed.
     ///
     /// # Errors
     /// [`Error::WrongPassword`]; [`Error::WrongCode`]; [`Error::Invalid`] when a code is needed and none was given;
-    /// [`Error::SecondFactorMissing`] when one was given and none is in force.
+    /// [`Error::SecondFactorMissing`] when a code was given and no second factor is enabled.
     pub(crate) async fn begin_guarded_write(&self, password: &Password, code: Option<&str>) -> Result<Write, Error> {
         self.confirm_password(password).await?;
         let in_force = self.second_factor().await?.enabled_at.is_some();
@@ -191,7 +192,8 @@ impl Member {
     }
 }
 
-/// Uses a one-time password or a recovery code up, in the transaction that rests on it; `false` when it is neither, or was used.
+/// Verifies a one-time password or a recovery code and marks it as used, in the transaction that depends on it. `false` when the
+/// code is wrong or was used before: no code works twice (RFC 6238, 5.2).
 pub(crate) async fn use_code(tx: &mut Tx, user: &UserId, code: &str) -> Result<bool, Error> {
     let Some(factor) = tx.second_factors().find(user).await?.filter(|factor| factor.enabled_at().is_some()) else {
         return Ok(false);
@@ -202,7 +204,7 @@ pub(crate) async fn use_code(tx: &mut Tx, user: &UserId, code: &str) -> Result<b
     }
 }
 
-/// The step whose password this is, within one step of now.
+/// Finds the TOTP time step that the code belongs to, at most one step before or after now; `None` when the code is wrong.
 fn matching_step(tx: &Tx, user: &UserId, sealed: &str, code: &str) -> Result<Option<i64>, Error> {
     let digits: String = code.chars().filter(|c| !c.is_whitespace()).collect();
     if digits.len() != 6 || !digits.bytes().all(|b| b.is_ascii_digit()) {
@@ -219,7 +221,7 @@ fn totp(secret: &[u8], account: &str, issuer: &str) -> Result<Totp, Error> {
 }
 
 fn describe(secret: &[u8], email: &Email, organization: &str) -> Result<SecondFactorSetup, Error> {
-    // A colon separates issuer and account in the label.
+    // The label of the URL is `issuer:account`, so the issuer must not contain a colon.
     let totp = totp(secret, email.as_str(), &organization.replace(':', " "))?;
     let url = totp.to_url().map_err(|error| Error::internal(error.to_string()))?;
     let qr = QrCode::encode_text(&url, QrCodeEcc::Medium).map_err(|error| Error::internal(error.to_string()))?;
@@ -230,7 +232,7 @@ fn describe(secret: &[u8], email: &Email, organization: &str) -> Result<SecondFa
     })
 }
 
-/// Dark modules as one path, with the four modules of quiet zone that scanners need.
+/// Draws the QR code as SVG: the dark modules as one path, inside a quiet zone of four modules that scanners need.
 fn svg(qr: &QrCode) -> String {
     use std::fmt::Write;
     let side = qr.size() + 8;
@@ -252,7 +254,7 @@ fn recovery_code(entropy: &dyn Entropy) -> Secret<RecoveryCodeKind> {
     Secret::new(characters.chunks(GROUP).map(|group| group.iter().collect::<String>()).collect::<Vec<_>>().join("-"))
 }
 
-/// Typed by hand: case, hyphens and spaces do not matter.
+/// The digest of a recovery code without case, hyphens and spaces, because people type recovery codes by hand.
 fn digest_of(code: &str) -> Digest {
     let bare: String = code.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect();
     Secret::<RecoveryCodeKind>::new(bare).digest()

@@ -14,7 +14,7 @@ use crate::{
     throttle::{Attempt, login_completed},
 };
 
-/// Wrong codes one waiting login may have.
+/// How many codes may be tried on one pending login.
 const MOST_ATTEMPTS: i64 = 5;
 
 /// A login of this organization that waits for its second factor.
@@ -25,10 +25,11 @@ pub struct WaitingLogin {
 }
 
 impl Tenant {
-    /// The login a partial token belongs to.
+    /// Finds the pending login of a partial token.
     ///
     /// # Errors
-    /// [`Error::SecondFactorFailed`] for a token that is none, or whose login was used, burnt or has expired.
+    /// [`Error::SecondFactorFailed`] for a text that is no partial token, or when its login was completed, used up by wrong codes
+    /// or has expired.
     pub async fn waiting_login(&self, partial_token: &str) -> Result<WaitingLogin, Error> {
         let now = self.auth.now();
         let id = self.auth.signer().read_partial(partial_token, now).ok_or(Error::SecondFactorFailed)?;
@@ -38,7 +39,7 @@ impl Tenant {
 }
 
 impl WaitingLogin {
-    /// Exchanges the waiting login and a code, from the authenticator or a recovery code, for a session.
+    /// Completes the login by a one-time password or a recovery code, and opens its session.
     ///
     /// # Errors
     /// [`Error::SecondFactorFailed`] for anything wrong, used or too late; [`Error::RateLimited`]; [`Error::Suspended`].
@@ -53,7 +54,7 @@ impl WaitingLogin {
 impl Tenant {
     async fn verify_second_factor(&self, login: PendingLogin, code: &str) -> Result<Box<Opened>, Error> {
         let attempt = self.auth.code_attempt(&login.user_id).await?;
-        // A burnt login is not judged, so trying it again is no guess.
+        // A login that is used up is not judged, so another code for it is no guess and is not counted on the account.
         let outcome = match self.admit_attempt(&login).await {
             Ok(true) => self.try_code(&login, code).await,
             Ok(false) => Err(Error::SecondFactorFailed),
@@ -75,7 +76,8 @@ impl Tenant {
         }
     }
 
-    /// Counts the try on the login itself, in a transaction of its own: a wrong code must not take the count back with it.
+    /// Counts the try on the pending login before the code is judged, in a transaction of its own: the rollback after a wrong
+    /// code must not undo the count.
     async fn admit_attempt(&self, login: &PendingLogin) -> Result<bool, Error> {
         let mut tx = self.auth.begin().await?;
         let admitted = tx.pending_logins().attempt(&self.org.id, &login.id, MOST_ATTEMPTS).await?;
@@ -113,8 +115,8 @@ impl Tenant {
 }
 
 impl TenantAuth {
-    /// Counts a wrong code, wherever it was entered, and tells the account's owner when it reached the limit: whoever enters codes
-    /// knows the password.
+    /// Counts a wrong code against the account's limits, and mails the account's owner when a limit is reached: whoever gets as far
+    /// as entering codes knows the password.
     pub(crate) async fn count_wrong_code(&self, attempt: Attempt, org: &OrgId, user: &UserId) -> Result<(), Error> {
         if !attempt.failed().await? {
             return Ok(());

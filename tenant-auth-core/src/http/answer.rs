@@ -45,14 +45,14 @@ pub(crate) struct Message {
     message: &'static str,
 }
 
-/// An answer that says only that it is done.
+/// An answer that only confirms that the operation is done.
 pub(crate) fn done(message: &'static str) -> Reply<Message> {
     Reply::new(Message { message })
 }
 
 /// Becomes a response with the row's status.
 pub(crate) trait IntoAnswered {
-    /// What the documentation says of it.
+    /// The facts for the OpenAPI document.
     fn describe(schemas: &mut Schemas) -> AnswerFacts;
 
     fn into_answered(self, status: StatusCode) -> Result<Answered, Refusal>;

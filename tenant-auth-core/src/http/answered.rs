@@ -3,13 +3,13 @@
 use ::http::{HeaderMap, HeaderValue, StatusCode, header};
 use bytes::Bytes;
 
-/// A response in parts, before what every answer carries is added.
+/// A response in parts, before the headers that every response carries are added.
 #[derive(Debug)]
 pub(crate) struct Answered {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    /// For the log only.
+    /// The cause of a fault, for the log only; it must never reach the client.
     pub(crate) cause: Option<String>,
 }
 

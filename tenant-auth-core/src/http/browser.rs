@@ -16,11 +16,12 @@ use crate::{
     value::{AppUrl, Origin},
 };
 
-/// What a page may send; `X-API-Key` is not among them: it must never reach a browser.
+/// The headers that a page may send. `X-API-Key` is not among them, because an API key must never be in a browser.
 const ALLOWED_HEADERS: &str = "authorization, content-type, x-org-slug";
 const EXPOSED_HEADERS: &str = "x-request-id, retry-after";
 
-/// Judges where a request comes from, once its organization is known.
+/// CSRF protection: refuses a state-changing request from a page of an origin that neither the deployment nor the organization
+/// allows.
 pub(crate) fn check_origin(context: &Context, org: &Organization) -> Result<(), Refusal> {
     let safe = matches!(*context.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     match context.single_header("origin") {
@@ -34,25 +35,25 @@ pub(crate) fn check_origin(context: &Context, org: &Organization) -> Result<(), 
     }
 }
 
-/// The public URL's origin, and those the operator allows for every organization.
+/// Whether the deployment allows this origin: the public URL's, or one that the operator's settings name.
 pub(super) fn is_deployments(config: &Config, origin: &str) -> bool {
     Origin::of(&config.public_url).as_str() == origin
         || config.browser.allowed_origins.iter().any(|allowed| allowed.as_str() == origin)
 }
 
-/// The origin of its application, and those it allows beside.
+/// Whether the organization allows this origin: its application's, or one of its allowed origins.
 pub(super) fn is_organizations(org: &Organization, origin: &str) -> bool {
     let of_app = org.app_url.as_ref().and_then(AppUrl::origin);
     of_app.iter().chain(&org.allowed_origins).any(|allowed| allowed.as_str() == origin)
 }
 
-/// A browser that hides the origin still says when it is another.
+/// Whether a browser says by `Sec-Fetch-Site` that the request comes from another site. Needed where a browser sends no `Origin`.
 pub(super) fn is_cross_site(headers: &HeaderMap) -> bool {
     let said = |value: &HeaderValue| value.as_bytes() != b"same-origin" && value.as_bytes() != b"none";
     headers.get_all("sec-fetch-site").iter().any(said)
 }
 
-/// Lets an allowed page read the answer; `path` is the template of the route, where there is one.
+/// Adds the CORS headers that let an allowed page read the answer. `path` is the route's template, or empty.
 pub(crate) fn cors(mut answered: Answered, context: &Context, path: &str) -> Answered {
     if let Ok(Some(origin)) = context.single_header("origin")
         && (context.origin_allowed() || (!is_public(path) && is_deployments(context.auth.config(), origin)))
@@ -70,14 +71,15 @@ fn grant(headers: &mut HeaderMap, origin: &str) {
     }
 }
 
-/// Whether a browser asks beforehand (Fetch standard, CORS-preflight request).
+/// Whether the request is a CORS preflight (Fetch standard, CORS-preflight request).
 pub(crate) fn is_preflight(context: &Context) -> bool {
     *context.method() == Method::OPTIONS
         && context.headers().contains_key("origin")
         && context.headers().contains_key("access-control-request-method")
 }
 
-/// Answers a preflight. It knows no organization, so any active one's origins pass; the request itself is judged by its own.
+/// Answers a CORS preflight. A preflight names no organization, so the origins of every active organization pass; the request that
+/// follows is judged by its own organization.
 pub(crate) async fn preflight(context: &Context, path: &str, methods: &[Method]) -> Answered {
     let mut answered = Answered { status: StatusCode::NO_CONTENT, headers: HeaderMap::new(), body: Bytes::new(), cause: None };
     let Ok(Some(origin)) = context.single_header("origin") else { return answered };
@@ -105,7 +107,7 @@ async fn any_organization_allows(context: &Context, origin: &str) -> Result<bool
     context.auth.store().read().await?.organizations().any_active_allows(origin).await
 }
 
-/// Server-to-server paths are no page's business.
+/// Whether the path is for backends only; no page may read its answers.
 fn is_public(path: &str) -> bool {
     path.starts_with("/public/")
 }

@@ -7,6 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 use ::http::HeaderMap;
 use ipnet::IpNet;
 
+/// Finds the client's address; `None` when the socket's address is not known.
 pub(crate) fn of(trusted_proxies: &[IpNet], peer: Option<IpAddr>, headers: &HeaderMap) -> Option<IpAddr> {
     let trusts = |hop: IpAddr| trusted_proxies.iter().any(|net| net.contains(&hop));
     let peer = peer?.to_canonical();
@@ -26,7 +27,7 @@ pub(crate) fn of(trusted_proxies: &[IpNet], peer: Option<IpAddr>, headers: &Head
     Some(nearest)
 }
 
-/// An address, with or without a port.
+/// Parses an address with or without a port, as proxies write it.
 fn address(text: &str) -> Option<IpAddr> {
     let bare = text.trim_start_matches('[').trim_end_matches(']');
     bare.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|socket| socket.ip())).map(|ip: IpAddr| ip.to_canonical())

@@ -25,7 +25,7 @@ use crate::{
     value::Slug,
 };
 
-/// One request.
+/// One request on its way through routing, caller, input and handler.
 pub(crate) struct Context {
     pub(crate) auth: TenantAuth,
     pub(crate) body: Body,
@@ -34,7 +34,7 @@ pub(crate) struct Context {
     parts: Parts,
     peer: Option<IpAddr>,
     params: Vec<String>,
-    /// Whether the page that asks, if any, may read the answer.
+    /// Whether the page that sent the request may read the answer (CORS).
     origin_allowed: AtomicBool,
 }
 
@@ -53,7 +53,7 @@ impl Context {
         }
     }
 
-    /// With the decoded parameters of its path, in order.
+    /// Sets the decoded parameters of the path, in order.
     pub(crate) fn with_params(mut self, params: Vec<String>) -> Self {
         self.params = params;
         self
@@ -85,18 +85,18 @@ impl Context {
         presented::single(self.headers(), name)
     }
 
-    /// The slug as sent: once, exact, never folded or defaulted.
+    /// The organization's slug, from `X-Org-Slug`. It must be sent once and exactly: it is never lower-cased or given a default.
     pub(crate) fn slug(&self) -> Result<Slug, Refusal> {
         let text = self.single_header("x-org-slug").ok().flatten().ok_or_else(Refusal::invalid_slug)?;
         Slug::parse(text).map_err(|_| Refusal::invalid_slug())
     }
 
-    /// Two `Authorization` headers are two opinions of who asks.
+    /// Refuses two `Authorization` headers; see [`presented::single_authorization`].
     pub(crate) fn single_authorization(&self) -> Result<(), Refusal> {
         presented::single_authorization(self.headers())
     }
 
-    /// The token of a Bearer, when there is one. What is no text is no token either.
+    /// The token of a Bearer, if there is one; see [`presented::bearer`].
     pub(crate) fn bearer(&self) -> Option<&str> {
         presented::bearer(self.headers())
     }
@@ -109,7 +109,7 @@ impl Context {
         }
     }
 
-    /// How cookies are made here.
+    /// The attributes of this deployment's cookies.
     pub(crate) fn cookie_style(&self) -> CookieStyle {
         CookieStyle::of(self.auth.config())
     }
@@ -118,8 +118,9 @@ impl Context {
         cookies::read(self.headers())
     }
 
-    /// Where the request comes from. A backend-for-frontend that forwards `/auth/*` states the person's address in `X-Client-IP`;
-    /// it is believed beside a live key of the organization with the scope `proxy`, and ignored otherwise.
+    /// The client of the request. A backend-for-frontend that forwards `/auth/*` states the person's address in `X-Client-IP`. The
+    /// header is believed only beside a live key of the organization with the scope `proxy` (behaviour.md, B87), because anybody
+    /// else could evade the rate limiter with it.
     pub(crate) async fn client(&self, org: &Organization) -> Result<Client, Error> {
         let stated = match (self.single_header("x-client-ip"), self.single_header("x-api-key")) {
             (Ok(Some(ip)), Ok(Some(key))) if self.is_auth() => match (ip.parse().ok(), self.is_proxy(&org.slug, key).await?) {
@@ -154,12 +155,13 @@ impl Context {
         }
     }
 
-    /// Browsers say where a request comes from; nothing else does.
+    /// Whether a browser sent the request: only browsers send `Origin` or `Sec-Fetch-Site`.
     fn is_browser(&self) -> bool {
         self.headers().contains_key("origin") || self.headers().contains_key("sec-fetch-site")
     }
 
-    /// Whether tokens may stand in the body: never where a page's scripts could read them, unless the operator says so.
+    /// Whether tokens may stand in the response body. Not for browsers, where a page's scripts could read them (XSS), unless the
+    /// operator's settings allow it.
     pub(crate) fn tokens_in_body(&self) -> bool {
         match self.auth.config().browser.tokens_in_body {
             TokensInBody::Always => true,

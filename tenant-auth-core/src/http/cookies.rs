@@ -29,15 +29,15 @@ enum Presented {
     #[default]
     Absent,
     Once(String),
-    /// Two different values.
+    /// Sent with two different values.
     Ambiguous,
 }
 
-/// Reads every `Cookie` header.
+/// Reads the session cookies out of every `Cookie` header.
 pub(crate) fn read(headers: &HeaderMap) -> SessionCookies {
     let mut found = SessionCookies::default();
     for value in headers.get_all(header::COOKIE) {
-        // The host's own cookies may hold any byte; they must not hide ours.
+        // The host's own cookies may contain any byte; a strict decoder would lose the session cookies beside them.
         let text = String::from_utf8_lossy(value.as_bytes());
         found.take(&text);
     }
@@ -66,7 +66,8 @@ impl Presented {
         };
     }
 
-    /// Two different values are no session; where cookies have a Domain the host-only variant of each is expired.
+    /// The cookie's only value. Two different values are refused as no session; where cookies have a `Domain`, the refusal
+    /// expires the host-only variants, so that the next login works.
     fn single(&self, style: &CookieStyle) -> Result<Option<&str>, Refusal> {
         match self {
             Self::Absent => Ok(None),
@@ -98,33 +99,33 @@ impl SessionCookies {
     }
 }
 
-/// How the session cookies of a deployment are made, beside what is the same everywhere.
+/// The attributes of the session cookies that differ between deployments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CookieStyle {
-    /// Their `Domain`; none makes them host-only.
+    /// The attribute `Domain`; `None` makes the cookies host-only.
     pub domain: Option<String>,
-    /// Their `SameSite`.
+    /// The attribute `SameSite`.
     pub same_site: SameSite,
 }
 
 impl CookieStyle {
-    /// As these settings say.
+    /// The attributes that the settings state.
     pub(crate) fn of(config: &Config) -> Self {
         Self { domain: config.browser.cookie_domain.clone(), same_site: config.browser.cookie_same_site }
     }
 }
 
-/// The cookie that carries a login to its second step.
+/// The cookie that carries the partial token to the second step of a login.
 pub(crate) fn waiting(config: &Config, partial: &PartialToken, now: Timestamp) -> Vec<HeaderValue> {
     set(&CookieStyle::of(config), PARTIAL, partial.token.expose(), partial.expires_at.secs() - now.secs())
 }
 
-/// Clears the partial token alone.
+/// Clears the partial token's cookie alone.
 pub(crate) fn without_partial(config: &Config) -> Vec<HeaderValue> {
     set(&CookieStyle::of(config), PARTIAL, "", 0)
 }
 
-/// The cookies that carry a session's tokens, each for as long as its token is good.
+/// The cookies that carry a session's tokens; each expires with its token.
 pub(crate) fn carrying(config: &Config, tokens: &Tokens, now: Timestamp) -> Vec<HeaderValue> {
     let style = CookieStyle::of(config);
     let lasting = |end: Timestamp| end.secs() - now.secs();
@@ -133,19 +134,20 @@ pub(crate) fn carrying(config: &Config, tokens: &Tokens, now: Timestamp) -> Vec<
     cookies
 }
 
-/// Clears all three.
+/// Clears the cookies of the access, the refresh and the partial token.
 pub(crate) fn cleared(config: &Config) -> Vec<HeaderValue> {
     let style = CookieStyle::of(config);
     [ACCESS, REFRESH, PARTIAL].into_iter().flat_map(|name| set(&style, name, "", 0)).collect()
 }
 
-/// Clears a session that is over. A login that waits for its second step is not, and keeps its cookie.
+/// Clears the cookies of a session that is over. The partial token's cookie stays: a login that waits for its second step is not
+/// over.
 pub(crate) fn forgotten(style: &CookieStyle) -> Vec<HeaderValue> {
     [ACCESS, REFRESH].into_iter().flat_map(|name| set(style, name, "", 0)).collect()
 }
 
-/// The access token and the cookies among another server's `Set-Cookie` headers that belong to a session, and nothing else of
-/// what it may want to set.
+/// The access token and the session cookies among a remote server's `Set-Cookie` headers. Other cookies are dropped, because the
+/// remote server must not set cookies on the host's pages.
 #[cfg(feature = "remote")]
 pub(crate) fn of_session<'a>(headers: impl Iterator<Item = &'a HeaderValue>) -> (Option<String>, Vec<HeaderValue>) {
     let (mut access, mut cookies) = (None, Vec::new());
@@ -164,7 +166,7 @@ pub(crate) fn of_session<'a>(headers: impl Iterator<Item = &'a HeaderValue>) -> 
     (access, cookies)
 }
 
-/// The `Cookie` header with which a refresh token is presented.
+/// The `Cookie` header that presents a refresh token to a remote server.
 #[cfg(feature = "remote")]
 pub(crate) fn presenting(refresh_token: &str) -> Option<HeaderValue> {
     let mut header = HeaderValue::from_str(&Cookie::new(REFRESH, refresh_token).stripped().to_string()).ok()?;
@@ -172,7 +174,8 @@ pub(crate) fn presenting(refresh_token: &str) -> Option<HeaderValue> {
     Some(header)
 }
 
-/// Where cookies have a Domain, an older host-only cookie of the same name would be sent beside them for ever.
+/// Expires the host-only cookies, where cookies have a `Domain`: a browser would send an older host-only cookie of the same name
+/// beside the new one until it expires.
 fn expired_host_only(style: &CookieStyle) -> Vec<HeaderValue> {
     let names = if style.domain.is_some() { &[ACCESS, REFRESH, PARTIAL][..] } else { &[] };
     names.iter().filter_map(|name| header_value(style, name, "", 0, None)).collect()

@@ -6,14 +6,14 @@ use bytes::Bytes;
 
 use crate::{config::Config, error::Error};
 
-/// The document and its page, once somebody has asked for them. Cheap to clone.
+/// The cache of the document and its page. Cheap to clone; clones share the cache.
 #[derive(Clone, Debug)]
 pub(crate) struct Documents {
     made: Arc<OnceLock<RenderedDocuments>>,
     make: fn(&Config) -> Result<RenderedDocuments, Error>,
 }
 
-/// Both, as they are sent.
+/// The document and its page, as they are sent.
 #[derive(Debug)]
 pub(crate) struct RenderedDocuments {
     pub(crate) json: Bytes,
@@ -21,12 +21,13 @@ pub(crate) struct RenderedDocuments {
 }
 
 impl Documents {
-    /// Nothing yet. `make` knows the route table, of which the handlers that send the documents are a part themselves.
+    /// An empty cache. `make` is passed in because it reads the route table, and the handlers that send the documents are rows of
+    /// that table: a direct call would be a circle of imports.
     pub(crate) fn new(make: fn(&Config) -> Result<RenderedDocuments, Error>) -> Self {
         Self { made: Arc::default(), make }
     }
 
-    /// Both, made now if nobody has asked before.
+    /// The document and its page, rendered now if this is the first request for either.
     pub(crate) fn rendered(&self, config: &Config) -> Result<&RenderedDocuments, Error> {
         if let Some(made) = self.made.get() {
             return Ok(made);

@@ -26,13 +26,13 @@ use crate::{
 
 /// A part of a request that a handler takes.
 pub(crate) trait Input: Sized + Send {
-    /// Adds what the documentation says of it.
+    /// Adds the facts for the OpenAPI document.
     fn describe(facts: &mut InputFacts, schemas: &mut Schemas);
 
-    /// How reading it can be refused.
+    /// The refusals of [`Input::read`].
     fn may() -> Vec<ErrorCode>;
 
-    /// Reads it.
+    /// Parses the input out of a request.
     fn read(context: &Context) -> Result<Self, Refusal>;
 }
 
@@ -46,7 +46,7 @@ impl Input for () {
     }
 }
 
-/// The path first, then the body.
+/// A path parameter and a further input; the path parameter is judged first.
 impl<A: PathValue, B: Input> Input for (Path<A>, B) {
     fn describe(facts: &mut InputFacts, schemas: &mut Schemas) {
         Path::<A>::describe(facts, schemas);
@@ -60,10 +60,10 @@ impl<A: PathValue, B: Input> Input for (Path<A>, B) {
     }
 }
 
-/// The parameter of the path.
+/// The parameter of a path that has one.
 pub(crate) struct Path<T>(pub(crate) T);
 
-/// Both parameters of a path that has two.
+/// The parameters of a path that has two.
 pub(crate) struct Paths<A, B>(pub(crate) A, pub(crate) B);
 
 impl<A: PathValue, B: PathValue> Input for Paths<A, B> {
@@ -78,26 +78,26 @@ impl<A: PathValue, B: PathValue> Input for Paths<A, B> {
     }
 }
 
-/// A type that a segment of a path can become.
+/// A type that is parsed from a segment of the path.
 pub(crate) trait PathValue: Sized + Send + ToSchema {
     fn from_segment(segment: &str) -> Result<Self, Refusal>;
 }
 
-/// What is no id cannot be anybody's.
+/// A malformed id gets the answer of an unknown one (404): there cannot be such a resource.
 impl<K: Kind> PathValue for Id<K> {
     fn from_segment(segment: &str) -> Result<Self, Refusal> {
         segment.parse().map_err(|_| Refusal::no_such_id())
     }
 }
 
-/// What is no slug cannot be an organization's.
+/// A malformed slug gets the answer of an unknown one (404): there cannot be such an organization.
 impl PathValue for Slug {
     fn from_segment(segment: &str) -> Result<Self, Refusal> {
         segment.parse().map_err(|_| Refusal::no_such_organization())
     }
 }
 
-/// Any text may be a token; whether it is one is found out by its digest.
+/// Every text is accepted as a token; the digest decides whether the token exists.
 impl PathValue for LinkToken {
     fn from_segment(segment: &str) -> Result<Self, Refusal> {
         Ok(Self::new(segment))
@@ -180,7 +180,8 @@ impl<T: DeserializeOwned + Default + Send + ToSchema> Input for OptionalJson<T> 
     }
 }
 
-/// A JSON object with a `token`, which may hold anything: NUL is only one more way to be no token.
+/// A JSON object whose field `token` may contain any text, also NUL characters: a malformed token gets the answer of an unknown
+/// one.
 pub(crate) struct TokenJson<T>(pub(crate) T);
 
 impl<T: DeserializeOwned + Send + ToSchema> Input for TokenJson<T> {
@@ -198,19 +199,20 @@ impl<T: DeserializeOwned + Send + ToSchema> Input for TokenJson<T> {
     }
 }
 
-/// A field of a partial update that is there: null clears, anything else sets. Use it with `#[serde(default)]`.
+/// Deserializes a field of a partial update that is present: null clears the value, anything else sets it. Use it with
+/// `#[serde(default)]`, which keeps the value of an absent field.
 pub(super) fn patch<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Patch<T>, D::Error> {
     Ok(Option::<T>::deserialize(deserializer)?.map_or(Patch::Clear, Patch::Set))
 }
 
-/// A whole number, `1.0` too (it is an integer to JSON Schema, and to some writers of JSON); absent or null.
+/// Deserializes an optional whole number. `1.0` is one, too: JSON Schema calls it an integer, and some JSON writers produce it.
 pub(super) fn whole_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
     let Some(number) = Option::<f64>::deserialize(deserializer)? else { return Ok(None) };
     let is_whole = number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number);
     if is_whole { Ok(Some(number as u32)) } else { Err(serde::de::Error::custom("must be a whole number")) }
 }
 
-/// The body, once size, encoding and type are what they must be.
+/// The body as text, after its size, `Content-Encoding` and `Content-Type` were judged.
 fn json_text(context: &Context) -> Result<&str, Refusal> {
     let bytes = match &context.body {
         Body::Complete(bytes) => bytes,
@@ -227,7 +229,7 @@ fn json_text(context: &Context) -> Result<&str, Refusal> {
     if encoded || !typed {
         return Err(Refusal::unsupported_media_type());
     }
-    // serde_json does not look into what it ignores.
+    // Needed because serde_json does not check the UTF-8 of values that it ignores.
     str::from_utf8(bytes).map_err(|_| Refusal::invalid("body", "must be UTF-8"))
 }
 
@@ -238,7 +240,7 @@ fn is_utf8(content_type: &str) -> bool {
     })
 }
 
-/// serde would also take an array for a struct, field by field.
+/// Parses a JSON object. Anything else is refused before serde sees it, because serde would also accept an array for a struct.
 fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Refusal> {
     if !text.trim_ascii_start().starts_with('{') {
         return Err(Refusal::invalid("body", "must be a JSON object"));
@@ -259,7 +261,8 @@ fn refuse_nul(text: &str, exempt: Option<&str>) -> Result<(), Refusal> {
     }
 }
 
-/// Names the field: by its path where serde knows it, else as its message quotes it.
+/// Converts a serde error to a refusal that names the field: by the path that serde reports, or else by the name in serde's
+/// message.
 fn describe(path: &str, error: &serde_json::Error) -> Refusal {
     let text = error.to_string();
     let reason = text.split(" at line ").next().unwrap_or(&text);

@@ -1,11 +1,11 @@
-//! The sentences of error answers. A fact of the core has its own text, unless readers of HTTP know what it speaks of by another name:
-//! a header, a parameter or a field of the body.
+//! The sentences of error answers. A fact of the core has its own text, unless readers of HTTP know what it speaks of by another
+//! name: a header, a parameter or a field of the body.
 
 use crate::error::{Error, InvalidValue};
 
 pub(super) const NO_SUCH_PATH: &str = "There is no such path. See the API's documentation.";
 
-/// For a path that knows only these methods.
+/// The message for a path that answers only these methods.
 pub(super) fn answers_only(methods: &str) -> String {
     format!("This path answers only: {methods}.")
 }
@@ -15,14 +15,14 @@ pub(super) fn answers_only(methods: &str) -> String {
 pub(super) enum RefusalReason {
     Fact(Error),
     InvalidSlug,
-    /// A part of the request, by its name, that breaks a rule before the core sees it.
+    /// A part of the request that breaks a rule before the core sees it; `field` is its name.
     Malformed {
         field: String,
         reason: String,
     },
-    /// Of an organization that the path names.
+    /// The path names an organization that does not exist.
     NoSuchOrganization,
-    /// Of an id in the path that cannot be one.
+    /// The path contains a malformed id.
     NoSuchId,
     ForbiddenOrigin,
     BodyTooLarge,
@@ -32,7 +32,7 @@ pub(super) enum RefusalReason {
     NotSetUp,
 }
 
-/// The sentence of a refusal.
+/// The message of a refusal.
 pub(super) fn of_refusal(reason: &RefusalReason) -> String {
     let text = match reason {
         RefusalReason::Fact(error) => return of_fact(error),

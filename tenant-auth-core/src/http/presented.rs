@@ -4,7 +4,7 @@ use ::http::HeaderMap;
 
 use super::refusal::Refusal;
 
-/// A header that must stand once and as text does not.
+/// The error of a header that is sent twice or is no text.
 #[derive(Debug)]
 pub(crate) struct AmbiguousHeader;
 
@@ -18,7 +18,7 @@ pub(crate) fn single<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'
     }
 }
 
-/// Two `Authorization` headers are two opinions of who asks.
+/// Refuses two `Authorization` headers: servers and proxies differ in which of the two they believe.
 pub(crate) fn single_authorization(headers: &HeaderMap) -> Result<(), Refusal> {
     match headers.get_all("authorization").iter().count() {
         0 | 1 => Ok(()),
@@ -26,7 +26,8 @@ pub(crate) fn single_authorization(headers: &HeaderMap) -> Result<(), Refusal> {
     }
 }
 
-/// The token of a Bearer, when there is one. What is no text is no token either.
+/// The token of a Bearer (RFC 6750), if there is one. A header that is no text counts as a Bearer with an empty token, so that the
+/// cookies are not tried in its place.
 pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get("authorization")?.to_str().unwrap_or("Bearer ");
     let (scheme, token) = value.split_once(' ').unwrap_or((value, ""));

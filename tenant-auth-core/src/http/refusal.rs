@@ -11,7 +11,7 @@ use super::{
 };
 use crate::error::Error;
 
-/// A refusal on its way to the client, with the cookies it sets.
+/// A refusal: its reason, and the cookies that its answer sets.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     reason: RefusalReason,
@@ -36,7 +36,7 @@ impl Refusal {
         Self { reason: RefusalReason::InvalidSlug, cookies: Vec::new() }
     }
 
-    /// A part of the request, named as the client knows it, and what it must be.
+    /// Refuses a malformed part of the request. `field` is its name as the client knows it; `reason` says what the part must be.
     pub(crate) fn invalid(field: impl Into<String>, reason: impl Into<String>) -> Self {
         Self { reason: RefusalReason::Malformed { field: field.into(), reason: reason.into() }, cookies: Vec::new() }
     }
@@ -65,12 +65,12 @@ impl Refusal {
         Self { reason: RefusalReason::UnsupportedMediaType, cookies: Vec::new() }
     }
 
-    /// A session that was just refreshed is not live all the same.
+    /// Refuses a session that was just refreshed and is not live all the same.
     pub(crate) const fn not_admitted() -> Self {
         Self { reason: RefusalReason::NotAdmitted, cookies: Vec::new() }
     }
 
-    /// A host's route lacks what it needs; what that is stands in the log.
+    /// Refuses because the host's route is not set up; the log says what is missing.
     pub(crate) const fn not_set_up() -> Self {
         Self { reason: RefusalReason::NotSetUp, cookies: Vec::new() }
     }
@@ -81,7 +81,7 @@ impl Refusal {
         self
     }
 
-    /// The fact, when it is one of the core's.
+    /// The core's error, if the reason is one.
     pub(crate) fn fact(&self) -> Option<&Error> {
         match &self.reason {
             RefusalReason::Fact(error) => Some(error),
@@ -89,12 +89,12 @@ impl Refusal {
         }
     }
 
-    /// The cookies it sets.
+    /// Takes the cookies out of the refusal.
     pub(crate) fn take_cookies(&mut self) -> Vec<HeaderValue> {
         std::mem::take(&mut self.cookies)
     }
 
-    /// Its code.
+    /// The refusal's code.
     pub(crate) fn code(&self) -> ErrorCode {
         match &self.reason {
             RefusalReason::Fact(error) => error.into(),
@@ -110,7 +110,7 @@ impl Refusal {
         }
     }
 
-    /// Its sentence.
+    /// The refusal's message.
     pub(crate) fn message(&self) -> String {
         messages::of_refusal(&self.reason)
     }
@@ -119,7 +119,7 @@ impl Refusal {
         self.answered()
     }
 
-    /// The answer.
+    /// The error envelope with its headers and cookies. A fault's cause is for the log and never stands in the envelope.
     pub(crate) fn answered(&self) -> Answered {
         let mut answered = envelope(self.code(), &self.message());
         if let RefusalReason::Fact(error) = &self.reason {
@@ -136,7 +136,7 @@ impl Refusal {
     }
 }
 
-/// Seconds for `Retry-After`, where the fact has one.
+/// The seconds for `Retry-After`; `None` when trying again later does not help.
 fn retry_after(error: &Error) -> Option<u64> {
     match error {
         Error::RateLimited { retry_after } => Some(retry_after.as_secs().max(1)),
@@ -150,11 +150,11 @@ fn envelope(code: ErrorCode, message: &str) -> Answered {
     Answered { status: code.status_code(), headers: json_headers(), body: body.unwrap_or_default().into(), cause: None }
 }
 
-/// No row answers: there is no such path, or not with this method.
+/// Why no row of the route table answers a request.
 #[derive(Debug)]
 pub(crate) enum RoutingError {
     NoSuchPath,
-    /// The path is there, for these methods.
+    /// The path exists, for these methods only.
     WrongMethod {
         path: &'static str,
         methods: Vec<Method>,
@@ -179,7 +179,7 @@ impl From<RoutingError> for Answered {
     }
 }
 
-/// `GET, HEAD, POST`.
+/// The value of an `Allow` header: `GET, HEAD, POST`.
 pub(crate) fn method_list(methods: &[Method]) -> String {
     methods.iter().map(Method::as_str).collect::<Vec<_>>().join(", ")
 }

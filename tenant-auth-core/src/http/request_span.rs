@@ -1,17 +1,18 @@
-//! The span of a request (`tracing`): the log lines and the spans of everything that is done for the request lie below it. Its parent
-//! is the span that the caller of [`Service::call`](super::Service::call) is in, so that a host's own trace goes through.
+//! The span of a request (`tracing`): the log lines and the spans of everything that is done for the request lie below it. Its
+//! parent is the span that the caller of [`Service::call`](super::Service::call) is in, so that a host's own trace goes through.
 
 use ::http::Method;
 use tracing::{Span, field::Empty};
 
 use crate::value::Slug;
 
-/// What is known of a request so far. It holds no path, no body, no token and no address: logs and traces are kept elsewhere.
+/// The span of a request, with what is known of the request so far. It contains no path, body, token or address, because logs and
+/// traces leave the service.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestSpan(Span);
 
 impl RequestSpan {
-    /// Begins below the current span.
+    /// Begins the span as a child of the current one.
     pub(super) fn begin(request_id: &str, method: &Method) -> Self {
         Self(tracing::info_span!(
             target: "tenant_auth::requests", "request",
@@ -24,17 +25,17 @@ impl RequestSpan {
         &self.0
     }
 
-    /// The request matched this route's template.
+    /// Records the route's template that the request matched.
     pub(super) fn matched(&self, template: &'static str) {
         self.0.record("route", template);
     }
 
-    /// The request is sent to this organization, which exists.
+    /// Records the organization that the request is sent to. Call it only for an organization that exists.
     pub(crate) fn in_organization(&self, slug: &Slug) {
         self.0.record("organization", slug.as_str());
     }
 
-    /// The request was answered.
+    /// Records the status of the answer.
     pub(super) fn answered(&self, status: u16) {
         self.0.record("status", status);
     }

@@ -15,29 +15,29 @@ use super::{
     refusal::Refusal,
 };
 
-/// Who may call.
+/// A kind of caller: how it is authenticated, and what the documentation says of it.
 pub(crate) trait Caller: Sized + Send {
-    /// What the documentation says of them.
+    /// The facts for the OpenAPI document.
     const FACTS: CallerFacts;
 
-    /// How finding out can be refused.
-    const MAY: &'static [ErrorCode];
+    /// The refusals of [`Caller::identify`], as lists that callers share.
+    const MAY: &'static [&'static [ErrorCode]];
 
-    /// Finds out who calls; `X-Org-Slug` and the browser's origin are judged on the way.
+    /// Authenticates the caller; judges `X-Org-Slug` and the browser's origin before the credential.
     fn identify(context: &Context) -> impl Future<Output = Result<Self, Refusal>> + Send;
 }
 
-/// Everything a row knows of itself, read from the types of its handler.
+/// The facts of a row for the OpenAPI document, derived from the types of its handler.
 pub(crate) struct Described {
     pub(crate) caller: CallerFacts,
     pub(crate) input: InputFacts,
     pub(crate) answer: AnswerFacts,
-    /// The components all of these refer to.
+    /// The components that these facts refer to.
     pub(crate) schemas: Schemas,
 }
 
 impl Described {
-    /// Of a handler that takes a `C` and an `I` and answers an `A`.
+    /// The facts of a handler with a caller `C`, an input `I` and an answer `A`.
     pub(crate) fn of<C: Caller, I: Input, A: IntoAnswered>() -> Self {
         let (mut schemas, mut input) = (Schemas::default(), InputFacts::default());
         I::describe(&mut input, &mut schemas);
@@ -50,7 +50,7 @@ type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answered, Refusal>> + Se
 
 type Handler = Box<dyn for<'a> Fn(&'a Context, StatusCode) -> Answering<'a> + Send + Sync>;
 
-/// One operation: a method, a path, and what answers it.
+/// One operation: a method, a path, and the handler that answers.
 pub struct Row {
     /// The method.
     pub method: Method,
@@ -88,7 +88,7 @@ pub(crate) const fn group(name: &'static str, about: &'static str, rows: Vec<Row
 pub(crate) struct Unworded(Row);
 
 impl Unworded {
-    /// The operation's id, stable for generators of clients; what it does, in a few words; and what else a caller should know.
+    /// Adds the words: the operation's id, which is stable for generators of clients; a summary; and a description.
     pub(crate) fn says(self, id: &'static str, summary: &'static str, description: &'static str) -> Row {
         Row { words: Words { id, summary, description }, ..self.0 }
     }
@@ -103,7 +103,7 @@ where
     F: Fn(C, I) -> Fut + Copy + Send + Sync + 'static,
     Fut: Future<Output = Result<A, Refusal>> + Send + 'static,
 {
-    let may = [C::MAY, &I::may(), &[ErrorCode::Internal, ErrorCode::Unavailable]].concat();
+    let may = [C::MAY.concat(), I::may(), vec![ErrorCode::Internal, ErrorCode::Unavailable]].concat();
     let handler: Handler = Box::new(move |context, status| Box::pin(run(context, status, handler)));
     let describe = Described::of::<C, I, A>;
     Unworded(Row { method, path, status: StatusCode::OK, may, handler, describe, words: Words::default() })
@@ -136,7 +136,7 @@ impl Row {
         self
     }
 
-    /// Declares how the rule itself can refuse.
+    /// Declares the refusals of the handler itself, beyond those of its caller and its input.
     pub(crate) fn may(mut self, codes: &[ErrorCode]) -> Self {
         self.may.extend_from_slice(codes);
         self
@@ -157,7 +157,7 @@ impl Row {
         &self.words
     }
 
-    /// What its types say of it.
+    /// The facts that the handler's types state.
     pub(crate) fn described(&self) -> Described {
         (self.describe)()
     }

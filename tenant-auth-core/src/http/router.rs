@@ -29,7 +29,8 @@ impl Table {
         Self { paths: router }
     }
 
-    /// The row of a request and the parameters of its path, decoded here and nowhere else. A HEAD is answered by the GET.
+    /// Finds the row of a request, and decodes the parameters of its path (here and nowhere else). The row of GET answers HEAD,
+    /// too.
     pub(crate) fn find(&self, base: &str, context: &Context) -> Result<(&'static Row, Vec<String>), RoutingError> {
         let path = context.path().strip_prefix(base).ok_or(RoutingError::NoSuchPath)?;
         let matched = self.paths.at(path).map_err(|_| RoutingError::NoSuchPath)?;

@@ -11,33 +11,37 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::{Error, Overload};
 
-/// How many gates there may be before those that nobody uses any more are taken down.
+/// How many gates may exist before unused gates are removed; so memory stays bounded.
 const MANY: usize = 1_024;
 
-/// How long an attempt waits for others' verdicts.
+/// How long an attempt waits for the verdicts of other attempts.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// One limit an attempt is under.
+/// One rate limit that applies to an attempt.
 #[derive(Debug, Clone)]
 pub(crate) struct Limit {
+    /// The key of the limit's counter row.
     pub(crate) key: String,
-    /// The account it protects, where it is one's.
+    /// The account that the limit protects; `None` for a limit over all accounts.
     pub(crate) subject: Option<String>,
+    /// How many failures the limit allows in one window.
     pub(crate) most: u32,
+    /// The length of the window, which begins with its first failure.
     pub(super) window: Duration,
-    /// Blocks that grow with each failure beyond, instead of one that lasts until the window ends.
+    /// Whether each failure beyond the limit doubles the block; otherwise one block lasts until the window ends.
     pub(crate) doubling: bool,
 }
 
-/// The lines, by the key of the limit.
+/// The gates of this process, by the key of the limit. A gate is a semaphore with as many permits as the limit allows failures.
 #[derive(Debug, Default)]
 pub(crate) struct Gates(Mutex<HashMap<String, Weak<Semaphore>>>);
 
 impl Gates {
-    /// Waits for a permit at the gate of each limit. The limits are sorted: two attempts cannot wait for each other in a circle.
+    /// Waits for a permit at the gate of each limit. The limits must be sorted, so that two attempts never wait for each other in a
+    /// circle (deadlock).
     ///
     /// # Errors
-    /// [`Error::Unavailable`] when the line is too long to be waited out.
+    /// [`Error::Unavailable`] when a permit does not become free within [`PATIENCE`].
     pub(super) async fn pass(&self, limits: &[Limit]) -> Result<Vec<OwnedSemaphorePermit>, Error> {
         let mut passed = Vec::with_capacity(limits.len());
         for limit in limits {
@@ -82,7 +86,7 @@ mod tests {
         second.await.expect("the permit is free again");
     }
 
-    /// What a future has come to by now.
+    /// The output of a future, if it is ready now.
     async fn futures_now<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
         tokio::select! {
             biased;

@@ -25,20 +25,20 @@ use crate::{
 };
 use gates::PATIENCE;
 
-/// A reservation is forgotten after this long: more than any verdict takes.
+/// The lease of a reservation, longer than any verdict takes: a reservation whose process died expires after it.
 const LEASE: Duration = Duration::from_secs(60);
-/// How often an attempt that waits looks for the verdicts of other processes.
+/// The first and the longest pause between two polls for the verdicts of other processes.
 const FIRST_LOOK: Duration = Duration::from_millis(25);
 const LAST_LOOK: Duration = Duration::from_millis(400);
-/// An address that logged in within this time is known.
+/// An address from which the account logged in within this time is known (behaviour.md, B84).
 const KNOWN_FOR: Duration = Duration::from_secs(30 * 24 * 3_600);
 const HOUR: Duration = Duration::from_secs(3_600);
 const DAY: Duration = Duration::from_secs(24 * 3_600);
-/// The first block of an account at an address; it doubles up to the longest.
+/// The first block of an account at an address; it doubles with each further failure up to the longest (behaviour.md, B82).
 const FIRST_BLOCK: Duration = Duration::from_secs(60);
 const LONGEST_BLOCK: Duration = Duration::from_secs(900);
 
-/// Which account is tried, and from where, as the tables name them.
+/// The account that is tried and the client network it is tried from, as the throttle tables name them.
 #[derive(Debug)]
 struct Origin {
     account: String,
@@ -51,19 +51,22 @@ struct Origin {
 pub(crate) struct Attempt {
     auth: TenantAuth,
     limits: Vec<Limit>,
-    /// For an attempt with a password.
+    /// `None` for an attempt with a code.
     origin: Option<Origin>,
-    /// `false` where the account stays a stranger to this organization: the password is wrong then, whatever it is.
+    /// `false` when the account is no member of the organization and the organization has tried too many such accounts; the
+    /// password counts as wrong then and is not compared.
     pub(crate) may_be_judged: bool,
-    /// Given back to this process's other attempts when this one is settled.
+    /// The permits of this process's gates; released when the attempt is settled.
     _permits: Vec<OwnedSemaphorePermit>,
 }
 
 impl TenantAuth {
-    /// Makes the reservations of a password attempt on the account of this address, whether there is one or not.
+    /// Makes the reservations of a password attempt on the account with this address. Addresses without an account are counted
+    /// alike, so that the limits do not reveal accounts.
     ///
     /// # Errors
-    /// [`Error::RateLimited`] when a limit is reached; the right password makes no difference then.
+    /// [`Error::RateLimited`] when a limit is reached, also for the right password; [`Error::Unavailable`] when undecided attempts
+    /// fill a limit for too long.
     pub(crate) async fn password_attempt(&self, email: &Email, client: &Client) -> Result<Attempt, Error> {
         let (account, network) = (account_key(email), network_of(client));
         let mut limits = Vec::with_capacity(3);
@@ -84,7 +87,7 @@ impl TenantAuth {
         self.reserve(limits, network.map(|network| Origin { account, network }), stranger_of).await
     }
 
-    /// Makes the reservations of an attempt at an account's second factor.
+    /// Makes the reservations of an attempt at an account's second factor (behaviour.md, B86).
     ///
     /// # Errors
     /// [`Error::RateLimited`] when a limit is reached.
@@ -100,7 +103,7 @@ impl TenantAuth {
     }
 
     async fn reserve(&self, mut limits: Vec<Limit>, origin: Option<Origin>, stranger_of: Option<&OrgId>) -> Result<Attempt, Error> {
-        // Transactions that lock several counters lock them in one order.
+        // Every transaction locks its counters in the order of their keys, so that two attempts cannot deadlock.
         limits.sort_by(|a, b| a.key.cmp(&b.key));
         let permits = self.gates().pass(&limits).await?;
         let mut waited = Duration::ZERO;
@@ -131,7 +134,7 @@ impl TenantAuth {
             if waited >= PATIENCE {
                 return Err(Error::unavailable(Overload("attempts in other processes fill a limit")));
             }
-            // Other processes hold every reservation; their verdicts can only be polled for.
+            // Attempts of other processes hold every reservation; their verdicts can only be polled for.
             tokio::time::sleep(pause).await;
             waited += pause;
             pause = (pause * 2).min(LAST_LOOK);
@@ -139,30 +142,32 @@ impl TenantAuth {
     }
 }
 
-/// Whether an account that does not belong to the organization may be tried through its backend: only so often, whatever addresses
-/// the backend states, or it could try one password on everybody.
+/// Counts an attempt, through an organization's backend, on an account that is no member of the organization; `false` when the
+/// limit of such attempts is reached. The limit is independent of the client addresses that the backend states, because a hostile
+/// backend could state a new address for each try and spray one password over all accounts (behaviour.md, B87).
 async fn may_try_stranger(tx: &mut Tx, config: &Config, org: &OrgId) -> Result<bool, Error> {
     let until = tx.now().plus(config.login.window);
     tx.throttles().spend(&format!("strangers:{org}"), until, config.login.max_failures_per_ip).await
 }
 
-/// Forgets every wrong password for an account. Wrong codes stay: whoever reads the mailbox would have as many as they like.
+/// Resets the counters of an account's wrong passwords, after a password reset. The counters of wrong codes stay: whoever reads the
+/// mailbox could otherwise guess codes without limit.
 pub(crate) async fn forgive_passwords(tx: &mut Tx, email: &Email) -> Result<(), Error> {
     tx.throttles().forgive(&account_key(email)).await
 }
 
-/// Forgets every wrong code for an account's second factor.
+/// Resets the counters of an account's wrong codes.
 pub(crate) async fn forgive_codes(tx: &mut Tx, user: &UserId) -> Result<(), Error> {
     tx.throttles().forgive(user.as_str()).await
 }
 
-/// Mails with a link of one purpose that a recipient gets in an hour, whoever asks (behaviour.md, B89).
+/// The limit of mails per hour with a link of one purpose to one recipient, whoever asks for them (behaviour.md, B89).
 const MAILS_PER_HOUR: u32 = 3;
 
-/// Counts a mail with a link, in the transaction that writes it. Recipients stand as digests here, too.
+/// Counts a mail with a link, in the transaction that enqueues the mail. The recipient stands in the table as a digest.
 ///
 /// # Errors
-/// [`Error::RateLimited`] when the recipient has had their share.
+/// [`Error::RateLimited`] when the recipient's limit is reached.
 pub(crate) async fn count_mail(tx: &mut Tx, purpose: LinkPurpose, recipient: &Email) -> Result<(), Error> {
     let now = tx.now();
     let key = format!("mail:{}:{}", purpose.as_str(), account_key(recipient));
@@ -174,7 +179,7 @@ pub(crate) async fn count_mail(tx: &mut Tx, purpose: LinkPurpose, recipient: &Em
 }
 
 impl Attempt {
-    /// It was wrong: it counts. `true` when it brought a limit about.
+    /// Records a failed attempt. Returns whether the failure reached a limit.
     pub(crate) async fn failed(self) -> Result<bool, Error> {
         let mut reached = false;
         let mut tx = self.auth.begin().await?;
@@ -195,14 +200,14 @@ impl Attempt {
         Ok(reached)
     }
 
-    /// It was right, or never judged: it does not count.
+    /// Releases the reservations of an attempt that was right or never judged, in a transaction of its own.
     pub(crate) async fn withdrawn(self) -> Result<(), Error> {
         let mut tx = self.auth.begin().await?;
         self.released(&mut tx).await?;
         tx.commit().await
     }
 
-    /// It was right, as the transaction that rests on it says.
+    /// Releases the reservations of an attempt that was right, in the transaction that depends on the verdict.
     pub(crate) async fn released(&self, tx: &mut Tx) -> Result<(), Error> {
         for limit in &self.limits {
             tx.throttles().release(&limit.key).await?;
@@ -210,7 +215,8 @@ impl Attempt {
         Ok(())
     }
 
-    /// It completed a login: the account's failures at this address are forgotten, and the address is known.
+    /// Releases the reservations of an attempt that completed a login: resets the account's failures at the client's network, and
+    /// remembers the network as known.
     pub(crate) async fn completed(&self, tx: &mut Tx) -> Result<(), Error> {
         for limit in &self.limits {
             if limit.doubling {
@@ -226,7 +232,7 @@ impl Attempt {
     }
 }
 
-/// A login that was completed by its second factor: what [`Attempt::completed`] does, after the attempt itself is settled.
+/// Does what [`Attempt::completed`] does, for a login that its second factor completed after the password attempt was settled.
 pub(crate) async fn login_completed(tx: &mut Tx, email: &Email, client: &Client) -> Result<(), Error> {
     let account = account_key(email);
     let Some(network) = network_of(client) else { return Ok(()) };
@@ -266,14 +272,14 @@ fn wide_limits(config: &Config, account: &str, client: &Client) -> Vec<Limit> {
     by_ip.into_iter().chain([by_account]).collect()
 }
 
-/// The address typed, lower-cased, as a digest: the table holds no list of whom somebody tried to log in as.
+/// The counter key of an account: a digest of the address as typed, lower-cased, so that a leaked table is no list of addresses.
 fn account_key(email: &Email) -> String {
     Secret::<()>::new(email.key()).digest().as_str().chars().take(32).collect()
 }
 
-/// What an address is counted as: itself, or the /64 that an IPv6 customer has to choose addresses from; behind the organization
-/// whose backend stated it. `None` where the address is not known: nothing is counted by it, or one stranger's failures would be
-/// everybody's.
+/// The client network that failures are counted by: an IPv4 address, or an IPv6 /64, because one IPv6 customer can choose from all
+/// addresses of a /64. An address that a backend stated counts for the backend's organization alone. `None` when the address is not
+/// known: nothing is counted by it, because otherwise all clients without an address would share one counter.
 pub(crate) fn network_of(client: &Client) -> Option<String> {
     let ip = match client.ip?.to_canonical() {
         IpAddr::V4(v4) => v4.to_string(),

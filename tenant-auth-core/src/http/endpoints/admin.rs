@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::invites::InviteData;
+use super::{
+    callers::{SESSION, TENANT},
+    invites::InviteData,
+};
 use crate::{
     caller::Member,
     error::Error,
@@ -27,16 +30,7 @@ use crate::{
 
 impl Caller for DeploymentAdmin {
     const FACTS: CallerFacts = CallerFacts { who: "an operator of the deployment", seen_from: false, ..Member::FACTS };
-    const MAY: &'static [ErrorCode] = &[
-        ErrorCode::InvalidSlug,
-        ErrorCode::UnknownOrganization,
-        ErrorCode::ForbiddenOrigin,
-        ErrorCode::InvalidRequest,
-        ErrorCode::SessionRequired,
-        ErrorCode::WrongOrganization,
-        ErrorCode::Suspended,
-        ErrorCode::OperatorRequired,
-    ];
+    const MAY: &'static [&'static [ErrorCode]] = &[TENANT, SESSION, &[ErrorCode::OperatorRequired]];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         Ok(Member::identify(context).await?.into_deployment_admin().await?)
     }
@@ -109,8 +103,9 @@ pub(crate) async fn invite(
     Ok(InviteData::from(&operator.invite_admin(&slug, &request.email).await.map_err(of_named)?).into())
 }
 
-/// The organization that the path names is a resource, and its absence is [`ErrorCode::NotFound`](crate::http::ErrorCode::NotFound);
-/// `unknown_organization` speaks of the one that the request is sent to.
+/// The organization that the path names is a resource, and its absence is
+/// [`ErrorCode::NotFound`](crate::http::ErrorCode::NotFound); `unknown_organization` speaks of the one that the request is sent
+/// to.
 fn of_named(error: Error) -> Refusal {
     match error {
         Error::UnknownOrganization => Refusal::no_such_organization(),

@@ -26,7 +26,7 @@ const BACKEND: &[ErrorCode] =
 
 impl<S: Granted> Caller for Backend<S> {
     const FACTS: CallerFacts = CallerFacts { credential: Credential::ApiKey(S::SCOPE), ..VerifyCaller::FACTS };
-    const MAY: &'static [ErrorCode] = BACKEND;
+    const MAY: &'static [&'static [ErrorCode]] = &[BACKEND];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let (slug, key) = presented(context)?;
         let (backend, _) = context.auth.holder_of(&slug, &key, None).await?;
@@ -35,8 +35,8 @@ impl<S: Granted> Caller for Backend<S> {
     }
 }
 
-/// A backend that asks about a token. The token is read out of the body ahead, so that key and session are found in one statement;
-/// the body itself is judged in its turn, after the key, and refused there if it is not what it must be.
+/// The caller of `POST /public/verify`: a backend that asks about a token. The token is read from the body in advance, so that one
+/// statement finds both key and session. The handler parses the body again and judges it, after the key was judged.
 pub(crate) struct VerifyCaller(pub(crate) TokenQuery);
 
 #[derive(Deserialize)]
@@ -47,9 +47,9 @@ struct TokenOfBody {
 impl Caller for VerifyCaller {
     const FACTS: CallerFacts =
         CallerFacts { who: "a backend with an API key", credential: Credential::ApiKey(Scope::Verify), ..ANYBODY };
-    const MAY: &'static [ErrorCode] = BACKEND;
+    const MAY: &'static [&'static [ErrorCode]] = &[BACKEND];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
-        let (slug, key) = presented(context)?; // before the body: nothing is parsed for those who bring nothing that could be a key
+        let (slug, key) = presented(context)?; // first, so that no body is parsed for a caller without a key
         let ahead = match &context.body {
             Body::Complete(bytes) => serde_json::from_slice::<TokenOfBody>(bytes).ok(),
             Body::TooLarge | Body::TimedOut | Body::Broken => None,
@@ -61,7 +61,7 @@ impl Caller for VerifyCaller {
     }
 }
 
-/// The organization and the key that a request names.
+/// The organization's slug and the API key of a request. A text that cannot be a key is refused here, without the database.
 fn presented(context: &Context) -> Result<(Slug, PresentedKey), Refusal> {
     let slug = context.slug()?;
     context.single_authorization()?;

@@ -22,7 +22,7 @@ use crate::{
     token::{PartialToken, Tokens},
 };
 
-/// Somebody who asks an organization without a session that counts yet: to log in, to refresh, to accept.
+/// A caller without a session who is about to get one: a login, a refresh, or the acceptance of an invite.
 pub(crate) struct Guest {
     pub(crate) tenant: Tenant,
     pub(crate) client: Client,
@@ -39,21 +39,15 @@ pub(crate) struct BodyTokens {
     refresh_token: String,
 }
 
-const TENANT: &[ErrorCode] =
+/// The refusals of [`Tenant::identify`].
+pub(super) const TENANT: &[ErrorCode] =
     &[ErrorCode::InvalidSlug, ErrorCode::UnknownOrganization, ErrorCode::ForbiddenOrigin, ErrorCode::InvalidRequest];
-const MEMBER: &[ErrorCode] = &[
-    ErrorCode::InvalidSlug,
-    ErrorCode::UnknownOrganization,
-    ErrorCode::ForbiddenOrigin,
-    ErrorCode::InvalidRequest,
-    ErrorCode::SessionRequired,
-    ErrorCode::WrongOrganization,
-    ErrorCode::Suspended,
-];
+/// The refusals of [`Member::identify`] beyond those of [`Tenant::identify`].
+pub(super) const SESSION: &[ErrorCode] = &[ErrorCode::SessionRequired, ErrorCode::WrongOrganization, ErrorCode::Suspended];
 
 impl Caller for Tenant {
     const FACTS: CallerFacts = ANYBODY;
-    const MAY: &'static [ErrorCode] = TENANT;
+    const MAY: &'static [&'static [ErrorCode]] = &[TENANT];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let slug = context.slug()?;
         let tenant = context.auth.tenant(&slug).await?;
@@ -66,7 +60,7 @@ impl Caller for Tenant {
 
 impl Caller for Guest {
     const FACTS: CallerFacts = CallerFacts { seen_from: true, cookies: Cookies::Set, ..ANYBODY };
-    const MAY: &'static [ErrorCode] = TENANT;
+    const MAY: &'static [&'static [ErrorCode]] = &[TENANT];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let tenant = Tenant::identify(context).await?;
         let client = context.client(tenant.organization()).await?;
@@ -75,7 +69,7 @@ impl Caller for Guest {
 }
 
 impl Guest {
-    /// The tokens for the body, unless a browser asks.
+    /// The tokens for the body; `None` for a browser.
     pub(crate) fn body_tokens(&self, tokens: &Tokens) -> Option<BodyTokens> {
         self.tokens_in_body.then(|| BodyTokens {
             access_token: tokens.access.expose().to_owned(),
@@ -88,20 +82,20 @@ impl Guest {
         cookies::carrying(self.tenant.auth.config(), tokens, self.tenant.auth.now())
     }
 
-    /// Those, and the end of the partial token they were exchanged for.
+    /// The cookies that carry the tokens, and the cookie that clears the partial token they were exchanged for.
     pub(crate) fn cookies_completing(&self, tokens: &Tokens) -> Vec<HeaderValue> {
         let mut cookies = self.cookies_with(tokens);
         cookies.extend(cookies::without_partial(self.tenant.auth.config()));
         cookies
     }
 
-    /// The cookie that carries a login to its second step.
+    /// The cookie that carries the partial token to the second step of the login.
     pub(crate) fn cookies_waiting(&self, partial: &PartialToken) -> Vec<HeaderValue> {
         cookies::waiting(self.tenant.auth.config(), partial, self.tenant.auth.now())
     }
 }
 
-/// Somebody with a refresh token; whether it is good for anything is for the rule to say.
+/// The caller of a refresh: a refresh token, which the handler judges.
 pub(crate) struct RefreshCaller {
     pub(crate) guest: Guest,
     pub(crate) token: String,
@@ -110,13 +104,7 @@ pub(crate) struct RefreshCaller {
 impl Caller for RefreshCaller {
     const FACTS: CallerFacts =
         CallerFacts { who: "whoever holds a refresh token", credential: Credential::Refresh, ..Guest::FACTS };
-    const MAY: &'static [ErrorCode] = &[
-        ErrorCode::InvalidSlug,
-        ErrorCode::UnknownOrganization,
-        ErrorCode::ForbiddenOrigin,
-        ErrorCode::InvalidRequest,
-        ErrorCode::SessionRequired,
-    ];
+    const MAY: &'static [&'static [ErrorCode]] = &[TENANT, &[ErrorCode::SessionRequired]];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let guest = Guest::identify(context).await?;
         let token = context.cookies().refresh(&context.cookie_style())?.ok_or(Error::SessionRequired)?.to_owned();
@@ -124,7 +112,7 @@ impl Caller for RefreshCaller {
     }
 }
 
-/// Somebody between the two steps of a login.
+/// The caller of a login's second step: a partial token, and the pending login it belongs to.
 pub(crate) struct SecondFactorCaller {
     pub(crate) guest: Guest,
     pub(crate) login: WaitingLogin,
@@ -137,14 +125,7 @@ impl Caller for SecondFactorCaller {
         cookies: Cookies::Completed,
         ..Guest::FACTS
     };
-    const MAY: &'static [ErrorCode] = &[
-        ErrorCode::InvalidSlug,
-        ErrorCode::UnknownOrganization,
-        ErrorCode::ForbiddenOrigin,
-        ErrorCode::InvalidRequest,
-        ErrorCode::SessionRequired,
-        ErrorCode::SecondFactorFailed,
-    ];
+    const MAY: &'static [&'static [ErrorCode]] = &[TENANT, &[ErrorCode::SessionRequired, ErrorCode::SecondFactorFailed]];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let guest = Guest::identify(context).await?;
         let cookies = context.cookies();
@@ -154,8 +135,8 @@ impl Caller for SecondFactorCaller {
     }
 }
 
-/// Somebody with a session that is about to end. Without one the cookies go all the same, but where they are another
-/// organization's.
+/// The caller of a logout. Without a live session the answer is 401 and still clears the cookies, unless the token belongs to
+/// another organization.
 pub(crate) struct LogoutCaller {
     pub(crate) session: SessionToEnd,
     pub(crate) cleared_cookies: Vec<HeaderValue>,
@@ -168,14 +149,7 @@ impl Caller for LogoutCaller {
         cookies: Cookies::Cleared,
         ..ANYBODY
     };
-    const MAY: &'static [ErrorCode] = &[
-        ErrorCode::InvalidSlug,
-        ErrorCode::UnknownOrganization,
-        ErrorCode::ForbiddenOrigin,
-        ErrorCode::InvalidRequest,
-        ErrorCode::SessionRequired,
-        ErrorCode::WrongOrganization,
-    ];
+    const MAY: &'static [&'static [ErrorCode]] = &[TENANT, &[ErrorCode::SessionRequired, ErrorCode::WrongOrganization]];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let tenant = Tenant::identify(context).await?;
         let cleared_cookies = cookies::cleared(context.auth.config());
@@ -188,8 +162,8 @@ impl Caller for LogoutCaller {
     }
 }
 
-/// The session to end: the access token's; failing that, where it is missing, expired or superseded, the refresh token's. A
-/// Bearer that is no token of ours is refused, and so is nothing else for its sake.
+/// Finds the session to end: the access token's, or the refresh token's where the access token is missing, expired or superseded.
+/// A Bearer that this service did not sign is refused; the refresh cookie is not tried in its place.
 async fn session_to_end(context: &Context, tenant: &Tenant) -> Result<Option<SessionToEnd>, Refusal> {
     let cookies = context.cookies();
     if let Some(token) = context.access_token(&cookies)? {
@@ -209,7 +183,7 @@ async fn session_to_end(context: &Context, tenant: &Tenant) -> Result<Option<Ses
 impl Caller for Member {
     const FACTS: CallerFacts =
         CallerFacts { who: "any active member", credential: Credential::Session, seen_from: true, ..ANYBODY };
-    const MAY: &'static [ErrorCode] = MEMBER;
+    const MAY: &'static [&'static [ErrorCode]] = &[TENANT, SESSION];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let tenant = Tenant::identify(context).await?;
         let token = context.access_token(&context.cookies())?.ok_or(Error::SessionRequired)?;
@@ -220,22 +194,13 @@ impl Caller for Member {
 
 impl Caller for OrgAdmin {
     const FACTS: CallerFacts = CallerFacts { who: "an org_admin", ..Member::FACTS };
-    const MAY: &'static [ErrorCode] = &[
-        ErrorCode::InvalidSlug,
-        ErrorCode::UnknownOrganization,
-        ErrorCode::ForbiddenOrigin,
-        ErrorCode::InvalidRequest,
-        ErrorCode::SessionRequired,
-        ErrorCode::WrongOrganization,
-        ErrorCode::Suspended,
-        ErrorCode::AdminRequired,
-    ];
+    const MAY: &'static [&'static [ErrorCode]] = &[TENANT, SESSION, &[ErrorCode::AdminRequired]];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         Ok(Member::identify(context).await?.into_admin()?)
     }
 }
 
-/// Whoever asks: the keys' public halves and the OpenAPI document need no organization.
+/// A caller of public documents (the JWKS, the OpenAPI document), which belong to no organization.
 pub(crate) struct Anyone {
     pub(crate) auth: crate::TenantAuth,
     pub(crate) documents: Documents,
@@ -243,7 +208,7 @@ pub(crate) struct Anyone {
 
 impl Caller for Anyone {
     const FACTS: CallerFacts = CallerFacts { names_organization: false, ..ANYBODY };
-    const MAY: &'static [ErrorCode] = &[];
+    const MAY: &'static [&'static [ErrorCode]] = &[];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         Ok(Self { auth: context.auth.clone(), documents: context.documents.clone() })
     }

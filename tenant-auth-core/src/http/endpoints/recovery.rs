@@ -50,7 +50,7 @@ pub(crate) struct VerifyEmailRequest {
     password: Option<String>,
 }
 
-/// Somebody with a mailed link; with a session too, perhaps, which need not be the link's owner's.
+/// The caller of an address verification: the holder of a mailed link, perhaps with a session, which may be another person's.
 pub(crate) struct LinkHolder {
     guest: Guest,
     session: Option<Member>,
@@ -59,10 +59,10 @@ pub(crate) struct LinkHolder {
 impl Caller for LinkHolder {
     const FACTS: CallerFacts =
         CallerFacts { who: "whoever holds the link, in a session of the account or with its password", seen_from: true, ..ANYBODY };
-    const MAY: &'static [ErrorCode] = Tenant::MAY;
+    const MAY: &'static [&'static [ErrorCode]] = Tenant::MAY;
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let guest = Guest::identify(context).await?;
-        // What is no live session here leaves the password: it is no reason to refuse.
+        // A dead session is no reason to refuse: the password in the body can prove the owner.
         let Some(token) = context.access_token(&context.cookies()).ok().flatten() else {
             return Ok(Self { guest, session: None });
         };

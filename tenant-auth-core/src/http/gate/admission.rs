@@ -11,7 +11,7 @@ use crate::{
     secret::ApiKeyText,
 };
 
-/// An active member, told by whatever verifier the gate has.
+/// An active member, as the gate's verifier describes the person.
 impl Admission for Principal {
     async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
         if let Some(principal) = visitor.known() {
@@ -34,7 +34,7 @@ impl Admission for Principal {
     }
 }
 
-/// The organization alone, whoever asks.
+/// The organization alone; the caller is not authenticated.
 impl Admission for Tenant {
     async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
         let slug = visitor.gate().parts.organization.slug_of(visitor.request())?;
@@ -42,7 +42,7 @@ impl Admission for Tenant {
     }
 }
 
-/// An active member, with the right to act as one.
+/// An active member, with the right to act as a member.
 impl Admission for Member {
     async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
         let service = visitor.service("Auth<Member>")?;
@@ -61,14 +61,14 @@ impl Admission for Member {
     }
 }
 
-/// An org_admin, with the right to act as one.
+/// An org_admin, with the right to act as an org_admin.
 impl Admission for OrgAdmin {
     async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
         Ok(Member::admit(visitor).await?.into_admin()?)
     }
 }
 
-/// A backend with a live API key; what it may do says [`Backend::allows`].
+/// A backend with a live API key. Check the key's scope with [`Backend::allows`].
 impl Admission for Backend {
     async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
         let service = visitor.service("Auth<Backend>")?;

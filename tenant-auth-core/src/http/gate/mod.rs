@@ -50,7 +50,7 @@ pub struct Gate {
     parts: Arc<GateParts>,
 }
 
-/// Answers a refusal in the host's own way; `None` leaves it to the envelope.
+/// The host's own answer to a refusal; `None` means the JSON envelope.
 type Mapper = Arc<dyn Fn(&Refused) -> Option<Response<Bytes>> + Send + Sync>;
 
 #[derive(Clone)]
@@ -61,13 +61,13 @@ struct GateParts {
     trusted_proxies: Vec<IpNet>,
     refreshes: bool,
     mapper: Option<Mapper>,
-    /// Where the verifier's connections belong: a host may run each worker on a runtime of its own.
+    /// The runtime that the verifier's connections belong to. A host may run each of its workers on another runtime.
     runtime: Option<Handle>,
 }
 
 impl Gate {
-    /// A gate that asks this verifier: a [`TenantAuth`](crate::TenantAuth), a [`RemoteVerifier`](crate::http::RemoteVerifier), or your
-    /// own. Make it on the runtime that lives as long as the host does.
+    /// A gate that asks this verifier: a [`TenantAuth`](crate::TenantAuth), a [`RemoteVerifier`](crate::http::RemoteVerifier), or
+    /// your own. Make it on the runtime that lives as long as the host does.
     pub fn new(verifier: impl Verifier + 'static) -> Self {
         let service = verifier.service();
         let runtime = service.map(|auth| auth.runtime().clone()).or_else(|| Handle::try_current().ok());
@@ -85,36 +85,40 @@ impl Gate {
         }
     }
 
-    /// Says where a request names its organization; the header `X-Org-Slug` unless this is called.
+    /// Sets which part of a request names the organization. The default is the header `X-Org-Slug`.
     pub fn organization(self, from: OrganizationFrom) -> Self {
         self.changed(|parts| parts.organization = from)
     }
 
-    /// Lets pages of another origin send requests that change something with the session's cookies. Pages of the host itself may;
-    /// with the service in this process so may those that the settings and the organization allow.
+    /// Allows pages of another origin to send state-changing requests with the session's cookies (CSRF protection). Always
+    /// allowed are pages of the host itself and, with the service in this process, the origins that the settings and the
+    /// organization allow.
     pub fn allow_origin(self, origin: Origin) -> Self {
         self.changed(|parts| parts.origins.push(origin))
     }
 
-    /// Proxies whose `X-Forwarded-For` tells the person's address. The service's own setting where it runs in this process.
+    /// Sets the proxies whose `X-Forwarded-For` is believed. The default is the service's own setting where the service runs in
+    /// this process, and no proxy otherwise.
     pub fn trust_proxies(self, proxies: impl IntoIterator<Item = IpNet>) -> Self {
         self.changed(|parts| parts.trusted_proxies = proxies.into_iter().collect())
     }
 
-    /// Never refreshes a session by itself: an access token that has ended is 401, and the frontend calls `POST /auth/refresh`. For
-    /// routes that may take longer than the grace of a refresh (30 s): the browser gets the new cookies with the answer, and a former
-    /// refresh token shown after the grace is taken for a thief's.
+    /// Turns off refreshing at the gate: an expired access token is answered with 401, and the frontend calls `POST
+    /// /auth/refresh`. Needed for routes that may take longer than the reuse grace (30 s): the browser gets the new cookies only
+    /// with the answer, and until then presents the former refresh token, which after the grace is taken for stolen and ends the
+    /// session.
     pub fn without_refresh(self) -> Self {
         self.changed(|parts| parts.refreshes = false)
     }
 
-    /// Answers refusals in the host's own way, such as a redirect to its login page; where `answer` gives `None` the JSON envelope
-    /// stands.
+    /// Sets the host's own answer to refusals, such as a redirect to its login page. Where `answer` returns `None`, the JSON
+    /// envelope is sent.
     pub fn on_refusal(self, answer: impl Fn(&Refused) -> Option<Response<Bytes>> + Send + Sync + 'static) -> Self {
         self.changed(|parts| parts.mapper = Some(Arc::new(answer)))
     }
 
-    /// A request that comes in from the socket address `peer`. Its URI holds the full path, not one shortened by a router.
+    /// The visitor of a request from the socket address `peer`. The request's URI must contain the full path, not a path that a
+    /// router has shortened.
     pub fn visitor(&self, request: ::http::Request<()>, peer: Option<IpAddr>) -> Visitor {
         Visitor::new(self.clone(), request, peer)
     }

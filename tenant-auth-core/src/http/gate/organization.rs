@@ -12,34 +12,34 @@ use crate::{
 
 type Reading = Arc<dyn Fn(&Request<()>) -> Option<String> + Send + Sync>;
 
-/// Where the slug stands.
+/// The part of a request that names the organization.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum OrganizationFrom {
-    /// In the header `X-Org-Slug`, as for the service's own endpoints.
+    /// The header `X-Org-Slug`, as for the service's own endpoints.
     #[default]
     Header,
-    /// Nowhere: the host serves this one organization.
+    /// No part: the host serves this one organization.
     Fixed(Slug),
-    /// Before this domain in the host's name: `acme` in `acme.example.com` for `example.com`.
+    /// The subdomain of this domain in the host name: `acme` in `acme.example.com` for `example.com`.
     SubdomainOf(String),
-    /// In the path, counted from 0: 1 for `/t/acme/reports`.
+    /// A segment of the path, counted from 0: 1 for `/t/acme/reports`.
     PathSegment(usize),
-    /// Where the host's own function finds it; made by [`OrganizationFrom::request`].
+    /// The result of the host's own function; made by [`OrganizationFrom::request`].
     Request(RequestReader),
 }
 
-/// A host's own way to the slug.
+/// A host's own function that reads the slug from a request.
 #[derive(Clone)]
 pub struct RequestReader(Reading);
 
 impl OrganizationFrom {
-    /// Found by a function of the host's own; `None` is 404.
+    /// Reads the slug by the host's own function; `None` is answered with 404.
     pub fn request(read: impl Fn(&Request<()>) -> Option<String> + Send + Sync + 'static) -> Self {
         Self::Request(RequestReader(Arc::new(read)))
     }
 
-    /// The slug a request names.
+    /// The slug that a request names.
     pub(super) fn slug_of(&self, request: &Request<()>) -> Result<Slug, Refusal> {
         let named = |text: Option<&str>| {
             text.and_then(|text| Slug::parse(text).ok()).ok_or_else(|| Refusal::from(Error::UnknownOrganization))
@@ -54,19 +54,19 @@ impl OrganizationFrom {
     }
 }
 
-/// The slug as the service's own endpoints read it.
+/// The slug in `X-Org-Slug`, by the rules of the service's own endpoints.
 fn slug_header(headers: &HeaderMap) -> Result<Slug, Refusal> {
     let text = presented::single(headers, "x-org-slug").ok().flatten().ok_or_else(Refusal::invalid_slug)?;
     Slug::parse(text).map_err(|_| Refusal::invalid_slug())
 }
 
-/// The host a request was sent to, with its port where there is one.
+/// The host name that a request was sent to, with the port if there is one.
 pub(super) fn host_of(request: &Request<()>) -> Option<&str> {
     let header = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
     header.or_else(|| request.uri().authority().map(|authority| authority.as_str()))
 }
 
-/// What stands before `.domain`; names of hosts know no case.
+/// The subdomain in front of `.domain`. Host names are compared without case.
 fn subdomain<'a>(host: Option<&'a str>, domain: &str) -> Option<&'a str> {
     let host = host?;
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);

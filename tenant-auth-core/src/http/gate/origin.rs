@@ -11,7 +11,7 @@ use crate::{
     value::{Slug, is_loopback},
 };
 
-/// Judges where a request that shows cookies comes from.
+/// Refuses a state-changing request with cookies that comes from a page of another origin.
 pub(super) async fn judge(gate: &Gate, request: &Request<()>, org: &Slug) -> Result<(), Refusal> {
     if !changes_something(request) {
         return Ok(());
@@ -24,19 +24,20 @@ pub(super) async fn judge(gate: &Gate, request: &Request<()>, org: &Slug) -> Res
     }
 }
 
-/// A GET that becomes a WebSocket carries cookies, and no CORS rule keeps other pages from opening one.
+/// Whether the request may change state. A WebSocket upgrade counts, although it is a GET: it carries cookies, and CORS does not
+/// keep other pages from opening a WebSocket.
 fn changes_something(request: &Request<()>) -> bool {
     let safe = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     !safe || request.headers().contains_key(header::UPGRADE)
 }
 
-/// Whether the page is the host's. A browser says so itself in a header that no script can set; an older one only tells the
-/// origin, which is then compared with the host that was asked.
+/// Whether the page is the host's own. A browser states it in `Sec-Fetch-Site`, which no script can set; an older browser sends
+/// only `Origin`, which is compared with the host name of the request.
 fn is_hosts_own(request: &Request<()>, origin: &str) -> bool {
     match presented::single(request.headers(), "sec-fetch-site") {
         Ok(Some(site)) => site == "same-origin",
         Ok(None) => {
-            // Whoever can write into a plain page on the way must not speak for the encrypted one.
+            // An attacker on the network can write scripts into an http page; such a page must not act for the https page.
             let Ok(page) = Url::parse(origin) else { return false };
             let is_safe = page.scheme() == "https" || is_loopback(&page);
             let authority = origin.split_once("://").map(|(_, authority)| authority);

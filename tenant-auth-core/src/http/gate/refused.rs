@@ -12,7 +12,7 @@ use crate::{
     http::{answered::Answered, refusal::Refusal},
 };
 
-/// Why somebody was not let in. Every [`Error`] of the core becomes one, so that a handler may use `?` on what it calls.
+/// A refusal at the gate. Every [`Error`] of the core converts to one, so that a handler may use `?`.
 pub struct Refused {
     refusal: Refusal,
     mapper: Option<Mapper>,
@@ -23,7 +23,7 @@ impl Refused {
         Self { refusal, mapper: None }
     }
 
-    /// The host's fault: something was not set up. `fix` says what to add, and goes to the log and not to the client.
+    /// A refusal because the host's set-up is incomplete (500). `fix` says what to add; it goes to the log, not to the client.
     pub fn not_set_up(fix: &str) -> Self {
         tracing::error!(fix, "a route cannot tell who comes, and lets nobody in");
         Self::new(Refusal::not_set_up())
@@ -39,17 +39,17 @@ impl Refused {
         self.refusal.code().as_str()
     }
 
-    /// The sentence of the envelope.
+    /// The message of the envelope.
     pub fn message(&self) -> String {
         self.refusal.message()
     }
 
-    /// The fact, when it is one of the core's.
+    /// The core's error, if the refusal has one.
     pub fn error(&self) -> Option<&Error> {
         self.refusal.fact()
     }
 
-    /// The answer: the host's own where it has one, the JSON envelope otherwise.
+    /// The answer: the host's own ([`Gate::on_refusal`](super::Gate::on_refusal)), or else the JSON envelope.
     pub fn response(&self) -> Response<Bytes> {
         let Answered { status, headers, body, cause } = self.refusal.answered();
         if let Some(cause) = cause {

@@ -16,18 +16,18 @@ use crate::{
     value::Slug,
 };
 
-/// The session in hand.
+/// The session that a request presents: its organization, access token and cookies.
 pub(super) struct PresentedSession<'a> {
     visitor: &'a Visitor,
     pub(super) org: Slug,
     token: Option<SignedToken>,
-    /// Where there is a Bearer, cookies count for nothing.
+    /// `None` when the request has a Bearer: cookies are ignored beside it.
     cookies: Option<SessionCookies>,
     refreshed: bool,
 }
 
 impl<'a> PresentedSession<'a> {
-    /// Reads what the request shows, in one order: slug, credentials, origin.
+    /// Reads the session from a request. The order of the checks is fixed: slug, credentials, origin.
     pub(super) async fn read(visitor: &'a Visitor) -> Result<Self, Refusal> {
         let request = visitor.request();
         let gate = visitor.gate();

@@ -19,7 +19,7 @@ use crate::{
     value::Slug,
 };
 
-/// Answers for the tokens of organizations. Dyn-safe, so that a host can put its own in place of ours.
+/// Verifies the tokens of organizations, and refreshes sessions. Dyn-safe, so that a host can implement its own.
 #[async_trait]
 pub trait Verifier: fmt::Debug + Send + Sync {
     /// Who stands behind an access token, suspended or not; `None` when it is not live in this organization.
@@ -29,19 +29,20 @@ pub trait Verifier: fmt::Debug + Send + Sync {
     /// [`Error::RateLimited`] and [`Error::Unavailable`] when nothing was decided.
     async fn verify(&self, org: &Slug, access_token: &SignedToken) -> Result<Option<Principal>, Error>;
 
-    /// The next tokens of a session; `client` is the address of the person's device, where it is known.
+    /// Refreshes a session; `client` is the client's address, if it is known.
     ///
     /// # Errors
-    /// [`Error::SessionRequired`] when the session is over, which clears the browser's cookies; every other error leaves them.
+    /// [`Error::SessionRequired`] when the session is over, which clears the browser's cookies; after every other error the
+    /// cookies stay.
     async fn refresh(&self, org: &Slug, refresh_token: &SignedToken, client: Option<IpAddr>) -> Result<Renewed, Error>;
 
-    /// How the session's cookies are made, so that they can be cleared.
+    /// The attributes of the session's cookies, which are needed to clear them.
     fn cookie_style(&self) -> CookieStyle {
         CookieStyle::default()
     }
 
-    /// Whether pages of this origin may send the session's cookies with requests that change something; pages of the host
-    /// itself always may.
+    /// Whether pages of this origin may send state-changing requests with the session's cookies; pages of the host itself always
+    /// may.
     ///
     /// # Errors
     /// As [`Verifier::verify`].
@@ -49,7 +50,7 @@ pub trait Verifier: fmt::Debug + Send + Sync {
         Ok(false)
     }
 
-    /// The service itself, where it runs in this process: only it gives rights that can change something.
+    /// The service itself, if it runs in this process. Only the service gives rights that can change something.
     fn service(&self) -> Option<&TenantAuth> {
         None
     }
@@ -61,12 +62,12 @@ pub trait Verifier: fmt::Debug + Send + Sync {
 pub struct Renewed {
     /// The next access token.
     pub access_token: SignedToken,
-    /// `Set-Cookie` values, to be passed on as they are.
+    /// The `Set-Cookie` values, to be passed on unchanged.
     pub cookies: Vec<HeaderValue>,
 }
 
 impl Renewed {
-    /// Of a token and the cookies that carry it on.
+    /// A renewal of this token and these cookies.
     pub fn new(access_token: SignedToken, cookies: Vec<HeaderValue>) -> Self {
         Self { access_token, cookies }
     }
@@ -124,7 +125,7 @@ impl Verifier for Tenant {
     }
 }
 
-/// One verifier for several gates, or for a gate and the test that tells it more.
+/// A shared verifier: for several gates, or for a gate and a test that changes the verifier's answers.
 #[async_trait]
 impl<V: Verifier + ?Sized> Verifier for Arc<V> {
     async fn verify(&self, org: &Slug, access_token: &SignedToken) -> Result<Option<Principal>, Error> {

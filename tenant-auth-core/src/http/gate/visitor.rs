@@ -20,7 +20,7 @@ use crate::{
     service::TenantAuth,
 };
 
-/// Somebody at the gate. Cheap to clone; clones share what was found out.
+/// One request to a host's route, and what the gate has found out about its session. Cheap to clone; clones share their findings.
 #[derive(Clone, Debug)]
 pub struct Visitor {
     gate: Gate,
@@ -36,7 +36,7 @@ struct Found {
     cookies: Vec<HeaderValue>,
 }
 
-/// What a visitor can be admitted as. A host can add its own rights on top of these:
+/// A type that a visitor can be admitted as. A host can add its own rights on top of the shipped ones:
 ///
 /// ```
 /// use tenant_auth_core::{Error, Principal, http::{Admission, Refused, Visitor}};
@@ -59,13 +59,13 @@ struct Found {
 /// }
 /// ```
 pub trait Admission: Sized + Send + 'static {
-    /// Lets the visitor in, or refuses.
+    /// Admits the visitor, or refuses.
     fn admit(visitor: &Visitor) -> impl Future<Output = Result<Self, Refused>> + Send;
 }
 
 impl Visitor {
     pub(super) fn new(gate: Gate, mut request: Request<()>, peer: Option<IpAddr>) -> Self {
-        // Hosts log their visitors; what they show must not be in that log.
+        // Hosts log their visitors; the credentials must not be in that log.
         for (name, value) in request.headers_mut().iter_mut() {
             if [header::COOKIE, header::AUTHORIZATION].contains(name) || name == "x-api-key" {
                 value.set_sensitive(true);
@@ -74,13 +74,13 @@ impl Visitor {
         Self { gate, request: Arc::new(request), peer, found: Arc::default() }
     }
 
-    /// Lets the visitor in as a `C`, or says why not.
+    /// Admits the visitor as a `C`.
     ///
-    /// It runs as a task of its own on the runtime the gate was made on: a client that disconnects cannot stop a refresh half-way. The
-    /// task keeps the caller's span.
+    /// The admission runs as a task of its own on the runtime that the gate was made on, so that a client that disconnects cannot
+    /// stop a refresh half-way. The task keeps the caller's span.
     ///
     /// # Errors
-    /// [`Refused`], which is an answer.
+    /// [`Refused`], which converts to an answer.
     pub async fn admit<C: Admission>(&self) -> Result<C, Refused> {
         let visitor = self.clone();
         let admitting = async move { C::admit(&visitor).await }.in_current_span();
@@ -102,12 +102,12 @@ impl Visitor {
         &self.request
     }
 
-    /// The address of the person's device: the socket's, or what a trusted proxy says.
+    /// The client's address: the socket's, or the one that a trusted proxy states.
     pub fn client_ip(&self) -> Option<IpAddr> {
         client_ip::of(&self.gate.parts.trusted_proxies, self.peer, self.request.headers())
     }
 
-    /// Adds what is to leave with the answer. Cookies that the host's own code sets come after ours, and win.
+    /// Adds the session's cookies to the headers of the answer. Cookies that the host's own code sets come last, so that they win.
     pub fn settle(&self, headers: &mut HeaderMap) {
         let cookies = std::mem::take(&mut self.found().cookies);
         if cookies.is_empty() {
@@ -136,7 +136,7 @@ impl Visitor {
         &self.gate
     }
 
-    /// The service, without which there is no right to give.
+    /// The service. It must run in this process, because only the service gives rights; `wanted` names the type in the log.
     pub(super) fn service(&self, wanted: &str) -> Result<&TenantAuth, Refused> {
         self.gate.parts.verifier.service().ok_or_else(|| {
             Refused::not_set_up(&format!(
@@ -145,20 +145,20 @@ impl Visitor {
         })
     }
 
-    /// Where the request comes from, as sessions and throttles keep it.
+    /// The client of the request, as sessions and the rate limiter store it.
     pub(super) fn client(&self) -> Client {
         let user_agent = self.request.headers().get(header::USER_AGENT).and_then(|value| value.to_str().ok());
         Client { ip: self.client_ip(), stated_by: None, user_agent: user_agent.map(str::to_owned) }
     }
 
-    /// The last thing found out about the cookies decides what leaves.
+    /// Sets the cookies that leave with the answer; a later call replaces an earlier one.
     pub(super) fn leave(&self, cookies: Vec<HeaderValue>, renewed: Option<SignedToken>) {
         let mut found = self.found();
         found.cookies = cookies;
         found.renewed = renewed;
     }
 
-    /// The access token that an earlier question about this request got.
+    /// The access token of a refresh that an earlier admission of this request made.
     pub(super) fn renewed_token(&self) -> Option<SignedToken> {
         self.found().renewed.clone()
     }

@@ -6,10 +6,10 @@ use utoipa::openapi::{RefOr, Schema};
 
 use crate::model::Scope;
 
-/// What tells who calls.
+/// The credential that authenticates a caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Credential {
-    /// Nothing does, or what stands in the request itself, such as a link's token.
+    /// None, or a secret in the request itself, such as a link's token.
     None,
     /// The access token, as a cookie or a Bearer.
     Session,
@@ -23,27 +23,27 @@ pub(crate) enum Credential {
     ApiKey(Scope),
 }
 
-/// What an answer does to the session cookies.
+/// The effect of an operation on the session cookies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cookies {
-    /// Nothing.
+    /// No effect.
     Kept,
-    /// Success sets those of the session, or the one that leads to the second step.
+    /// Success sets the session's cookies, or the partial token's cookie for the second step.
     Set,
-    /// Success sets those of the session and clears the partial token's.
+    /// Success sets the session's cookies and clears the partial token's.
     Completed,
-    /// All three are cleared, by success and by 401 `session_required`.
+    /// Success and 401 `session_required` clear all three cookies.
     Cleared,
 }
 
-/// What is known of a kind of caller.
+/// The facts of a kind of caller.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallerFacts {
     pub(crate) who: &'static str,
     pub(crate) credential: Credential,
     /// Whether `X-Org-Slug` is required (behaviour.md, B5).
     pub(crate) names_organization: bool,
-    /// Whether it is counted where the request comes from, so that a backend may state it.
+    /// Whether the client's address is counted, so that a backend may state it in `X-Client-IP`.
     pub(crate) seen_from: bool,
     pub(crate) cookies: Cookies,
 }
@@ -57,7 +57,7 @@ pub(crate) const ANYBODY: CallerFacts = CallerFacts {
     cookies: Cookies::Kept,
 };
 
-/// What is known of a handler's input.
+/// The facts of a handler's input.
 #[derive(Default)]
 pub(crate) struct InputFacts {
     /// The types of the path's parameters, in order.
@@ -67,17 +67,17 @@ pub(crate) struct InputFacts {
     pub(crate) body: Option<BodyFacts>,
 }
 
-/// What is known of a body.
+/// The facts of a request body.
 pub(crate) struct BodyFacts {
     pub(crate) schema: RefOr<Schema>,
-    /// Whether no bytes at all are refused.
+    /// Whether an empty body is refused.
     pub(crate) required: bool,
 }
 
-/// What is known of a success.
+/// The facts of a successful answer.
 pub(crate) enum AnswerFacts {
     /// Data in the envelope.
     Enveloped(Value),
-    /// A document without it.
+    /// A document without the envelope.
     Plain { content_type: &'static str, schema: Value },
 }
