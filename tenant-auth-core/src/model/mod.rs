@@ -81,7 +81,7 @@ pub struct Profile {
 }
 
 /// A user's link to an organization.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Membership {
     /// `mem_…`

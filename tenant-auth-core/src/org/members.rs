@@ -132,16 +132,17 @@ impl OrgAdmin {
         let mut changed = previous.clone();
         change(&mut changed.membership);
         let (before, after) = (&previous.membership, &changed.membership);
+        if before == after {
+            return Ok(changed.membership);
+        }
         let kind = if before.role != after.role {
             EventKind::MemberRoleChanged
         } else if before.status != after.status && after.status == Status::Suspended {
             EventKind::MemberSuspended
         } else if before.status != after.status {
             EventKind::MemberReactivated
-        } else if before.metadata != after.metadata {
-            EventKind::MemberUpdated
         } else {
-            return Ok(changed.membership);
+            EventKind::MemberUpdated
         };
         if before.is_active_admin() && !after.is_active_admin() {
             self.0.keep_an_admin(&mut write, before).await?;
