@@ -143,6 +143,16 @@ fn every_decision_has_one_number_and_shows_it() {
 }
 
 #[test]
+fn the_next_number_was_never_given() {
+    let behaviour = fs::read_to_string(repository(BEHAVIOUR)).expect("the guide");
+    let (_, next) = behaviour.split_once("next free number, `B").expect("the guide names the next free number");
+    let next: u32 = next.split('`').next().and_then(|digits| digits.parse().ok()).expect("a number");
+    let given = behaviour.split("- <a id=\"b").skip(1).filter_map(|rest| rest.split('"').next()?.parse().ok());
+    let beyond: Vec<u32> = given.filter(|number| *number >= next).collect();
+    assert!(beyond.is_empty(), "given already: {beyond:?}; {BEHAVIOUR} says that B{next} is free");
+}
+
+#[test]
 fn every_link_in_a_markdown_file_leads_somewhere() {
     let pages = texts().into_iter().filter(|(file, _)| file.ends_with(".md"));
     let broken = pages.flat_map(|(file, text)| {
