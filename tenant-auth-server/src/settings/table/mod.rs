@@ -3,8 +3,8 @@
 //! repeats a name, a default or a meaning.
 //!
 //! To add a setting, add its row to the group where people would look for it, and the field that `read` fills: in `Config`, or in
-//! [`Values`](super::values::Values) for what concerns the program alone. Then refresh the kept documents, as the
-//! failing test says.
+//! [`Values`](super::values::Values) and [`Server`](super::Server) for what concerns the program alone. Then refresh the kept
+//! documents, as the failing test says. `guides/architecture.md` of the core walks through both.
 
 mod access;
 mod organizations;
