@@ -50,6 +50,7 @@ pub mod jwt;
 pub mod logs;
 mod org;
 mod postgres;
+mod postgres_server;
 mod process;
 pub mod promises;
 mod race;
@@ -80,7 +81,8 @@ pub use host::{Host, ScriptedServer};
 #[doc(hidden)]
 pub use inventory;
 pub use org::Org;
-pub use postgres::{as_postgres_administrator, empty_postgres, run_sql};
+pub use postgres::{HeldConnection, as_postgres_administrator, empty_postgres, hold_sql, run_sql};
+pub use postgres_server::PostgresServer;
 pub use process::Process;
 pub use race::{Start, rounds, together};
 pub use request::Request;

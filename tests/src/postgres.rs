@@ -88,18 +88,58 @@ pub fn empty_postgres() -> Option<String> {
 /// # Panics
 /// When the database refuses.
 pub fn run_sql(url: &str, sql: &str) {
+    drop(hold_sql(url, sql).unwrap_or_else(|error| panic!("{error}")));
+}
+
+/// A connection with all that it holds: a place, locks, an open transaction. Given back when dropped.
+#[derive(Debug)]
+pub struct HeldConnection {
+    release: Option<mpsc::Sender<()>>,
+    holder: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Drop for HeldConnection {
+    fn drop(&mut self) {
+        drop(self.release.take());
+        let _ = self.holder.take().map(std::thread::JoinHandle::join);
+    }
+}
+
+/// Runs a statement on a connection of its own, and keeps the connection.
+///
+/// # Errors
+/// When the database refuses the connection or the statement.
+pub fn hold_sql(url: &str, sql: &str) -> Result<HeldConnection, sqlx::Error> {
     let (url, sql) = (url.to_owned(), AssertSqlSafe(sql.to_owned()));
-    let running = std::thread::spawn(move || {
+    let (release, released) = mpsc::channel::<()>();
+    let (done, outcome) = mpsc::channel();
+    let holder = std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async {
-            if url.starts_with("sqlite:") {
-                SqliteConnection::connect(&url).await?.execute(sql).await.map(drop)
+            let held = if url.starts_with("sqlite:") {
+                run_on::<SqliteConnection>(&url, sql).await.map(|held| Box::new(held) as Box<dyn std::any::Any>)
             } else {
-                PgConnection::connect(&url).await?.execute(sql).await.map(drop)
+                run_on::<PgConnection>(&url, sql).await.map(|held| Box::new(held) as Box<dyn std::any::Any>)
+            };
+            let (held, error) = held.map_or_else(|error| (None, Err(error)), |held| (Some(held), Ok(())));
+            let _ = done.send(error);
+            if held.is_some() {
+                let _ = released.recv();
             }
-        })
+        });
     });
-    running.join().expect("no panic").unwrap_or_else(|error: sqlx::Error| panic!("{error}"));
+    outcome.recv().expect("no panic")?;
+    Ok(HeldConnection { release: Some(release), holder: Some(holder) })
+}
+
+async fn run_on<C>(url: &str, sql: AssertSqlSafe<String>) -> Result<C, sqlx::Error>
+where
+    C: Connection,
+    for<'c> &'c mut C: Executor<'c>,
+{
+    let mut connection = C::connect(url).await?;
+    (&mut connection).execute(sql).await?;
+    Ok(connection)
 }
 
 /// Runs a statement in the run's cluster as its administrator, who is connected to another database.
@@ -162,7 +202,7 @@ impl Cluster {
 }
 
 /// PostgreSQL refuses to run as root: then it runs as the user its package made.
-fn postgres_user() -> Option<(u32, u32)> {
+pub(crate) fn postgres_user() -> Option<(u32, u32)> {
     let ours = std::fs::metadata("/proc/self").map(|me| me.uid()).unwrap_or_default();
     if ours != 0 {
         return None;
@@ -173,7 +213,8 @@ fn postgres_user() -> Option<(u32, u32)> {
     Some((ids.next().expect("a uid"), ids.next().expect("a gid")))
 }
 
-fn as_owner(mut command: Command, owner: Option<(u32, u32)>) -> Command {
+/// The command, run by that user.
+pub(crate) fn as_owner(mut command: Command, owner: Option<(u32, u32)>) -> Command {
     command.current_dir("/").env("LC_ALL", "C");
     if let Some((uid, gid)) = owner {
         command.uid(uid).gid(gid);

@@ -44,17 +44,23 @@ impl DatabaseFile {
         Self { path, identity }
     }
 
-    /// Whether the file is still in its place and has room.
+    /// Whether the file that was opened is still in its place. One question to the file system, which knows the answer.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] when a write would be lost with a file that was removed or replaced, or would not fit.
-    pub(super) async fn check(&self) -> Result<(), Error> {
-        if identity_of(&self.path) != self.identity {
-            let path = self.path.display();
-            return Err(Error::unavailable(format!(
-                "the database file {path} was removed or replaced; restore it and start again"
-            )));
+    /// [`Error::Unavailable`] when a write would be lost with a file that was removed or replaced.
+    pub(super) fn is_in_place(&self) -> Result<(), Error> {
+        if identity_of(&self.path) == self.identity {
+            return Ok(());
         }
+        let path = self.path.display();
+        Err(Error::unavailable(format!("the database file {path} was removed or replaced; restore it and start again")))
+    }
+
+    /// Whether there is room beside the file.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when a write would not fit.
+    pub(super) async fn has_room(&self) -> Result<(), Error> {
         let trial = beside(&self.path, &format!("-room-{}", std::process::id()));
         let written = tokio::fs::write(&trial, vec![0; ROOM]).await;
         let _ = tokio::fs::remove_file(&trial).await; // it may not be there

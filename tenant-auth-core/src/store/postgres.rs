@@ -4,7 +4,7 @@
 use std::{str::FromStr, time::Duration};
 
 use sqlx::{
-    AssertSqlSafe, Connection, PgConnection, PgPool,
+    AssertSqlSafe, Connection, Executor, PgConnection, PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
@@ -20,6 +20,12 @@ const ACQUIRE: Duration = Duration::from_secs(5);
 /// The longest life of a connection. After a failover a connection may still lead to the old node, or to the new one while it was a
 /// standby.
 const LIFETIME: Duration = Duration::from_secs(60);
+/// Said to the database by each new connection: as a statement and not with the greeting, which poolers such as pgbouncer refuse.
+/// `enable_seqscan`: a plan is made once per connection and kept. A plan made while a table was empty would read the whole table until
+/// the table is analyzed. Every statement here has its index; one that has none is still planned, as a whole read that EXPLAIN shows
+/// with a huge cost. `jit`: compiling a plan costs more than running it.
+const SESSION: &str = "SET statement_timeout = '15s'; SET lock_timeout = '4s'; SET idle_in_transaction_session_timeout = '10s'; \
+     SET enable_seqscan = off; SET jit = off";
 /// A query of some 140 KiB with less memory than that, so that it needs a temporary file.
 const TAKE_ROOM: &str = "SELECT set_config('work_mem', '64kB', true); SELECT count(*) FROM generate_series(1, 10000)";
 
@@ -38,16 +44,12 @@ impl Postgres {
     pub async fn connect(url: &str, connections: u32) -> Result<Self, SetupError> {
         let options = PgConnectOptions::from_str(url)
             .map_err(|_| ConfigError::new(Setting::DatabaseUrl, "must be postgres://user:password@host:port/database"))?
-            .application_name("tenant-auth")
-            .options([("statement_timeout", "15s"), ("lock_timeout", "4s"), ("idle_in_transaction_session_timeout", "10s")])
-            // enable_seqscan: a plan is made once per connection and kept. A plan made while a table was empty would read the whole
-            // table until the table is analyzed. Every statement here has its index; one that has none is still planned, as a whole
-            // read that EXPLAIN shows with a huge cost. jit: compiling a plan costs more than running it.
-            .options([("enable_seqscan", "off"), ("jit", "off")]);
+            .application_name("tenant-auth");
         let pool = PgPoolOptions::new()
             .max_connections(connections.max(1))
             .acquire_timeout(ACQUIRE)
             .max_lifetime(LIFETIME)
+            .after_connect(|connection, _| Box::pin(async move { connection.execute(SESSION).await.map(drop) }))
             .before_acquire(|_, connection| Box::pin(async move { Ok(!failover::is_outlived(connection.age)) }));
         let pool = match pool.clone().connect_with(options.clone()).await {
             Err(error) if is_missing_database(&error) => {

@@ -57,10 +57,16 @@ impl Sqlite {
         Ok(Self { file, writer, readers })
     }
 
+    /// Begins a write, while the file is the one that was opened: what is written to a removed file is lost with the process.
+    pub(super) async fn begin(&self) -> Result<sqlx::Transaction<'static, sqlx::Sqlite>, Error> {
+        self.file.is_in_place()?;
+        self.writer.begin_with("BEGIN IMMEDIATE").await.map_err(failure::of)
+    }
+
     /// Writes and commits a row. The file must be the one that was opened, and have room for an ordinary change.
     pub(super) async fn try_writing(&self) -> Result<(), Error> {
-        self.file.check().await?;
-        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await.map_err(failure::of)?;
+        self.file.has_room().await?;
+        let mut transaction = self.begin().await?;
         sqlx::query(probe::WRITE).execute(&mut *transaction).await.map_err(failure::of)?;
         transaction.commit().await.map_err(failure::of)
     }

@@ -40,6 +40,7 @@ async fn commits_are_on_the_disk_and_files_are_their_owners() {
     assert_eq!(std::fs::read_dir(directory.path()).expect("is there").count(), 3, "nothing is left behind");
     std::fs::remove_file(&path).expect("it is there");
     sqlite.try_writing().await.expect_err("the file is gone");
+    sqlite.begin().await.expect_err("a change would be lost with it");
 }
 
 #[cfg(feature = "sqlite")]

@@ -63,9 +63,7 @@ impl Transactions {
     pub(crate) async fn begin(&self) -> Result<Tx, Error> {
         let transaction = match &self.store.0 {
             #[cfg(feature = "sqlite")]
-            Engine::Sqlite(sqlite) => {
-                Transaction::Sqlite(sqlite.writer().begin_with("BEGIN IMMEDIATE").await.map_err(failure::of)?)
-            }
+            Engine::Sqlite(sqlite) => Transaction::Sqlite(sqlite.begin().await?),
             #[cfg(feature = "postgres")]
             Engine::Postgres(postgres) => Transaction::Postgres(postgres.pool().begin().await.map_err(failure::of)?),
         };

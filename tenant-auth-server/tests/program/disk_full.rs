@@ -1,11 +1,8 @@
 //! A disk that fills up under the database: writes are refused while it is full, reads are not, and both work again once there is space.
 
 use std::{
-    fs::File,
-    io::Write,
     os::unix::fs::{MetadataExt, chown},
     path::Path,
-    process::Command,
     time::{Duration, Instant},
 };
 
@@ -17,41 +14,8 @@ use crate::{
     admin::Admin,
     readiness::until_ready_is,
     running::{DEADLINE, Running},
+    small_disk::SmallDisk,
 };
-
-/// A small disk of its own, in memory; unmounted when dropped.
-struct SmallDisk<'p>(&'p Path);
-
-impl<'p> SmallDisk<'p> {
-    /// `None` where the system does not let us mount, which the test's output then says.
-    fn mounted_at(path: &'p Path, size: &str) -> Option<Self> {
-        let mount =
-            Command::new("mount").args(["-t", "tmpfs", "-o", &format!("size={size}"), "tenant-auth-test"]).arg(path).output();
-        match mount {
-            Ok(output) if output.status.success() => Some(Self(path)),
-            refused => {
-                println!("SKIPPED: a small disk cannot be mounted here (this needs root): {refused:?}");
-                None
-            }
-        }
-    }
-
-    /// Takes all the space that is left; it comes back when the file is removed.
-    fn fill(&self) {
-        let mut ballast = File::create(self.0.join("ballast")).expect("a file is made");
-        while ballast.write_all(&[1; 512]).is_ok() {}
-    }
-
-    fn free(&self) {
-        std::fs::remove_file(self.0.join("ballast")).expect("the file is there");
-    }
-}
-
-impl Drop for SmallDisk<'_> {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").args(["--lazy"]).arg(self.0).status();
-    }
-}
 
 #[test]
 fn sqlite_writes_again_as_soon_as_a_full_disk_has_space() {

@@ -6,6 +6,7 @@ mod commands;
 mod crash;
 mod dev;
 mod disk_full;
+mod faults;
 mod hook_receiver;
 mod log_gone;
 mod many_clients;
@@ -16,6 +17,7 @@ mod rolling;
 mod running;
 mod serve;
 mod slow_clients;
+mod small_disk;
 mod synced;
 
 use std::{
