@@ -3,7 +3,7 @@
 
 use std::{
     io::{self, IsTerminal, Write},
-    sync::atomic::{AtomicBool, Ordering},
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 use serde_json::json;
@@ -19,10 +19,32 @@ pub(crate) fn start(filter: &str, format: LogFormat) {
         .with_ansi(std::io::stderr().is_terminal())
         // Told on stderr, a line that cannot be written to stderr would panic and end the server.
         .log_internal_errors(false)
-        .with_writer(std::io::stderr);
+        .with_writer(|| CountingLosses(io::stderr()));
     // An error means that there is a subscriber already; lines go there then.
     let _ =
         if format == LogFormat::Json || IS_JSON.load(Ordering::Relaxed) { builder.json().try_init() } else { builder.try_init() };
+}
+
+/// How many log lines could not be written, because the volume is full or whoever reads them is gone.
+pub(crate) fn lost_lines() -> u64 {
+    LOST.load(Ordering::Relaxed)
+}
+
+static LOST: AtomicU64 = AtomicU64::new(0);
+
+/// A writer of log lines, of which each comes as one write.
+struct CountingLosses<W>(W);
+
+impl<W: Write> Write for CountingLosses<W> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.0.write(line).inspect_err(|_| {
+            LOST.fetch_add(1, Ordering::Relaxed);
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// Whether lines outside the log (refusals, panics) are JSON objects, too.

@@ -13,7 +13,7 @@ use axum::{
 };
 use tenant_auth_core::TenantAuth;
 
-use crate::{answer, connections::ConnectionSlots, process};
+use crate::{answer, connections::ConnectionSlots, logging, process};
 
 /// The format in which the core writes.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -59,6 +59,7 @@ fn add(text: &mut String, slots: &ConnectionSlots) {
         ("connections", "gauge", "Connections of clients.", taken),
         ("connections_displaced", "counter", "Connections closed for a newcomer of another network.", displaced),
         ("connections_refused", "counter", "Newcomers closed because all connections were taken.", refused),
+        ("log_lines_lost", "counter", "Log lines that could not be written.", logging::lost_lines()),
     ] {
         let suffix = if kind == "counter" { "_total" } else { "" };
         // Writing to a string does not fail.

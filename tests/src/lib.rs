@@ -81,7 +81,7 @@ pub use host::{Host, ScriptedServer};
 #[doc(hidden)]
 pub use inventory;
 pub use org::Org;
-pub use postgres::{HeldConnection, as_postgres_administrator, empty_postgres, hold_sql, run_sql};
+pub use postgres::{HeldConnection, as_postgres_administrator, as_postgres_user, empty_postgres, hold_sql, run_sql};
 pub use postgres_server::PostgresServer;
 pub use process::Process;
 pub use race::{Start, rounds, together};

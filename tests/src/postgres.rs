@@ -182,14 +182,14 @@ impl Cluster {
         if let Some((uid, gid)) = owner {
             std::os::unix::fs::chown(&directory, Some(uid), Some(gid)).expect("root may give a directory away");
         }
-        let made = as_owner(Command::new(bin.join("initdb")), owner)
+        let made = as_owner(&mut Command::new(bin.join("initdb")), owner)
             .arg("-D")
             .arg(directory.join("data"))
             .args(["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"])
             .output()
             .expect("initdb can be run");
         assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
-        let guard = as_owner(Command::new("sh"), owner)
+        let guard = as_owner(&mut Command::new("sh"), owner)
             .args(["-c", GUARD, "sh"])
             .arg(bin.join("postgres"))
             .arg(&directory)
@@ -213,8 +213,15 @@ pub(crate) fn postgres_user() -> Option<(u32, u32)> {
     Some((ids.next().expect("a uid"), ids.next().expect("a gid")))
 }
 
+/// The command, run by the user who runs the PostgreSQL servers: other programs, too, refuse to run as root.
+pub fn as_postgres_user(command: Command) -> Command {
+    let mut command = command;
+    as_owner(&mut command, postgres_user());
+    command
+}
+
 /// The command, run by that user.
-pub(crate) fn as_owner(mut command: Command, owner: Option<(u32, u32)>) -> Command {
+pub(crate) fn as_owner(command: &mut Command, owner: Option<(u32, u32)>) -> &mut Command {
     command.current_dir("/").env("LC_ALL", "C");
     if let Some((uid, gid)) = owner {
         command.uid(uid).gid(gid);

@@ -27,7 +27,7 @@ bin=$1 directory=$2 port=$3
     >>"$directory/log" 2>&1 </dev/null &
 server=$!
 cat >/dev/null
-kill -CONT $server $(cat /proc/$server/task/$server/children)
+kill -CONT $server $(cat /proc/$server/task/$server/children) 2>/dev/null
 kill -QUIT $server
 wait $server
 "#;
@@ -85,7 +85,7 @@ impl PostgresServer {
     }
 
     fn make_data(&self, program: &str, arguments: &[&str]) {
-        let made = as_owner(Command::new(self.bin.join(program)), postgres_user())
+        let made = as_owner(&mut Command::new(self.bin.join(program)), postgres_user())
             .arg("-D")
             .arg(self.directory.join("data"))
             .args(arguments)
@@ -128,7 +128,7 @@ impl PostgresServer {
     /// # Panics
     /// When it does not answer in time.
     pub fn start_again(&mut self) {
-        let guard = as_owner(Command::new("sh"), postgres_user())
+        let guard = as_owner(&mut Command::new("sh"), postgres_user())
             .args(["-c", GUARD, "sh"])
             .arg(&self.bin)
             .arg(&self.directory)

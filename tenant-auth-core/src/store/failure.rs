@@ -25,11 +25,10 @@ pub(in crate::store) fn of_statement(statement: &'static str, cause: sqlx::Error
     if is_unavailable { Error::unavailable(failed) } else { Error::internal(failed) }
 }
 
-/// Whether nothing was decided. A node that says it is read-only is remembered, so that its connections are not used again.
+/// Whether nothing was decided. That a database is read-only is remembered, so that its connections are not used again.
 fn is_unavailable(error: &sqlx::Error) -> bool {
-    #[cfg(feature = "postgres")]
-    if is_read_only_node(error) {
-        super::failover::saw_read_only_node();
+    if error.as_database_error().and_then(|refusal| refusal.code()).is_some_and(|code| is_read_only_code(&code)) {
+        super::read_only::was_told();
     }
     is_absence(error)
 }
@@ -51,10 +50,9 @@ pub(crate) fn is_orphan(error: &Error) -> bool {
     said_by_database(error).is_some_and(sqlx::error::DatabaseError::is_foreign_key_violation)
 }
 
-/// PostgreSQL's `read_only_sql_transaction`: a standby, or a primary that became one.
-#[cfg(feature = "postgres")]
-fn is_read_only_node(error: &sqlx::Error) -> bool {
-    error.as_database_error().and_then(|refusal| refusal.code()).is_some_and(|code| code == "25006")
+/// PostgreSQL's `read_only_sql_transaction` (a standby, or a primary that became one), or one of SQLite's READONLY codes.
+fn is_read_only_code(code: &str) -> bool {
+    code == "25006" || (code.len() != 5 && code.parse::<u32>().is_ok_and(|code| code & 0xff == 8))
 }
 
 fn is_absence(error: &sqlx::Error) -> bool {
@@ -83,7 +81,13 @@ fn is_absence_code(code: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_absence_code;
+    use super::{is_absence_code, is_read_only_code};
+
+    #[test]
+    fn a_read_only_database_is_known_by_its_code() {
+        assert!(["25006", "8", "1032", "776"].into_iter().all(is_read_only_code));
+        assert!(!["25P03", "08006", "10", "00008"].into_iter().any(is_read_only_code));
+    }
 
     #[test]
     fn only_an_absent_database_is_unavailable() {

@@ -11,13 +11,12 @@ mod check;
 mod database_file;
 mod dialect;
 mod event;
-#[cfg(feature = "postgres")]
-mod failover;
 mod failure;
 mod migrations;
 mod outbox;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod read_only;
 mod repositories;
 mod sql;
 #[cfg(feature = "sqlite")]

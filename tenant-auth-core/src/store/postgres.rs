@@ -8,7 +8,7 @@ use sqlx::{
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
-use super::{failover, failure, migrations, sql::probe};
+use super::{failure, migrations, read_only, sql::probe};
 use crate::{
     config::{ConfigError, Setting, SetupError},
     error::Error,
@@ -50,7 +50,7 @@ impl Postgres {
             .acquire_timeout(ACQUIRE)
             .max_lifetime(LIFETIME)
             .after_connect(|connection, _| Box::pin(async move { connection.execute(SESSION).await.map(drop) }))
-            .before_acquire(|_, connection| Box::pin(async move { Ok(!failover::is_outlived(connection.age)) }));
+            .before_acquire(|_, connection| Box::pin(async move { Ok(!read_only::is_outlived(connection.age)) }));
         let pool = match pool.clone().connect_with(options.clone()).await {
             Err(error) if is_missing_database(&error) => {
                 create_database(&options).await?;

@@ -9,7 +9,7 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
-use super::{database_file::DatabaseFile, failure, migrations, sql::probe};
+use super::{database_file::DatabaseFile, failure, migrations, read_only, sql::probe};
 use crate::{
     config::{ConfigError, Setting, SetupError},
     error::Error,
@@ -48,7 +48,9 @@ impl Sqlite {
             let pool = SqlitePoolOptions::new().max_connections(most).acquire_timeout(Duration::from_secs(10));
             // On a full disk or a failed write SQLite rolls back by itself, and sqlx goes on counting that transaction: no later one
             // could begin on this connection. Not in `after_release`, which comes before a pending rollback is carried out.
-            pool.before_acquire(|connection, _| Box::pin(async move { Ok(!connection.is_in_transaction()) }))
+            pool.before_acquire(|connection, known| {
+                Box::pin(async move { Ok(!connection.is_in_transaction() && !read_only::is_outlived(known.age)) })
+            })
         };
         let syncing = options.clone().synchronous(SqliteSynchronous::Full);
         let writer = pool(1).connect_with(syncing).await.map_err(failure::of)?;

@@ -4,6 +4,7 @@
 mod admin;
 mod commands;
 mod crash;
+mod deploy;
 mod dev;
 mod disk_full;
 mod faults;
@@ -12,6 +13,7 @@ mod log_gone;
 mod many_clients;
 mod metrics;
 mod readiness;
+mod real_parts;
 mod refusals;
 mod rolling;
 mod running;

@@ -1,6 +1,11 @@
 //! What happens to a SQLite file.
 
-use std::{path::Path, process::Command};
+use std::{
+    fs::File,
+    io::Write,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use tenant_auth_conformance::hold_sql;
 
@@ -26,20 +31,34 @@ fn sqlite_is_not_ready_beside_each_fault_and_ready_after_it() {
         |()| std::fs::rename(&away, &file).expect("it is there"),
     );
     walk.fault("locked by another program", || hold_sql(&url, "BEGIN IMMEDIATE").expect("the lock is free now and then"), drop);
-    let wal = place.path().join("auth.db-wal");
-    if are_made_immutable(&[&file, &wal], "+i") && are_made_immutable(&[&file, &wal], "-i") {
-        walk.fault(
-            "files made read-only",
-            || are_made_immutable(&[&file, &wal], "+i"),
-            |_| drop(are_made_immutable(&[&file, &wal], "-i")),
-        );
-    } else {
-        println!("SKIPPED: files cannot be made immutable here (chattr, root, and a file system that knows it)");
-    }
     walk.end();
 }
 
-/// Even the superuser, whose files tests are in CI, may not write to such a file.
-fn are_made_immutable(files: &[&Path], flag: &str) -> bool {
+/// A file system that becomes read-only, as after an error of the disk.
+#[test]
+fn sqlite_on_files_that_became_read_only_is_not_ready_until_they_are_writable() {
+    let program = Program::new();
+    if !takes_rights_from_open_files(program.path()) {
+        println!("SKIPPED: open files cannot be made immutable here (this needs root, chattr and ext4)");
+        return;
+    }
+    let server = Running::start(&program, &["serve"]);
+    let admin = Admin::of_new_organization(&program, &server.address);
+    let mut walk = Walk::begin("SQLite", &server, &admin);
+    let files = [program.path().join("auth.db"), program.path().join("auth.db-wal")];
+    walk.fault("files became read-only", || are_flagged(&files, "+i"), |_| assert!(are_flagged(&files, "-i")));
+    walk.end();
+}
+
+fn takes_rights_from_open_files(directory: &Path) -> bool {
+    let path = directory.join("trial");
+    let mut open = File::create(&path).expect("a file is made");
+    let is_refused = are_flagged(std::slice::from_ref(&path), "+i") && open.write_all(b"x").is_err();
+    are_flagged(&[path], "-i");
+    is_refused
+}
+
+/// Nobody may write to a file that is immutable (`i`), not even the superuser.
+fn are_flagged(files: &[PathBuf], flag: &str) -> bool {
     Command::new("chattr").arg(flag).args(files).output().is_ok_and(|output| output.status.success())
 }

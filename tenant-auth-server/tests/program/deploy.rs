@@ -1,0 +1,102 @@
+//! The files of `deploy/`: what they name exists, and the programs they are for accept them.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use crate::{
+    Program,
+    metrics::metrics_address,
+    real_parts::is_installed,
+    running::{Running, get},
+};
+
+fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+fn text(name: &str) -> String {
+    fs::read_to_string(file(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// The metrics that a text names, without the suffixes of a histogram's series.
+fn named_in(text: &str) -> BTreeSet<&str> {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    let names = words.filter(|word| word.starts_with("tenant_auth_") || word.starts_with("process_"));
+    names.map(|name| name.strip_suffix("_bucket").unwrap_or(name)).collect()
+}
+
+#[test]
+fn alerts_and_board_name_metrics_that_exist() {
+    let program = Program::new().with("METRICS_LISTEN", "127.0.0.1:0");
+    let server = Running::start(&program, &["serve"]);
+    server.get("/api/v1/.well-known/jwks.json"); // a family shows with its first sample
+    let (_, told) = get(&metrics_address(&server), "/metrics");
+    let declared: BTreeSet<&str> =
+        told.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' ')).map(|(name, _)| name).collect();
+    assert!(declared.contains("tenant_auth_http_requests"), "the scan sees nothing: {declared:?}");
+    for name in ["deploy/alerts.yml", "deploy/grafana.json"] {
+        let text = text(name);
+        let named = named_in(&text);
+        assert!(named.len() > 10, "the scan sees nothing: {named:?}");
+        let is_known = |metric: &&str| {
+            let family = metric.strip_suffix("_total").or_else(|| metric.strip_suffix("_info")).unwrap_or(metric);
+            declared.contains(family)
+        };
+        let unknown: Vec<_> = named.iter().filter(|metric| !is_known(metric)).collect();
+        assert!(unknown.is_empty(), "{name} names {unknown:?}, which are not among {declared:?}");
+    }
+}
+
+#[test]
+fn each_alert_leads_to_a_section_of_the_guide() {
+    let guide = text("guides/operations.md");
+    let anchors: BTreeSet<String> = guide
+        .lines()
+        .filter_map(|line| line.strip_prefix('#'))
+        .map(|heading| heading.trim_start_matches('#').trim().to_lowercase())
+        .map(|heading| heading.chars().filter(|c| c.is_alphanumeric() || " -".contains(*c)).collect::<String>().replace(' ', "-"))
+        .collect();
+    let alerts = text("deploy/alerts.yml");
+    let (rules, leads) = (alerts.matches("- alert: ").count(), alerts.matches("runbook: \"operations.md#").count());
+    assert!(rules > 10 && rules == leads, "{rules} alerts, {leads} of them with a section");
+    for lead in alerts.split("runbook: \"operations.md#").skip(1) {
+        let anchor = lead.split('"').next().unwrap_or_default();
+        assert!(anchors.contains(anchor), "the guide has no section {anchor}: {anchors:?}");
+    }
+}
+
+#[test]
+fn prometheus_accepts_the_alerts_and_each_fires() {
+    if !is_installed("promtool") {
+        return;
+    }
+    for arguments in [["check", "rules", "alerts.yml"], ["test", "rules", "alerts.test.yml"]] {
+        let output = Command::new("promtool").args(arguments).current_dir(file("deploy")).output().expect("it runs");
+        assert!(output.status.success(), "{output:?}");
+    }
+    let fired: usize = text("deploy/alerts.test.yml")
+        .rsplit("value: ")
+        .next()
+        .and_then(|rest| rest.split(' ').next()?.parse().ok())
+        .expect("a number");
+    assert_eq!(fired, text("deploy/alerts.yml").matches("- alert: ").count(), "alerts.test.yml lets each alert fire");
+}
+
+#[test]
+fn nginx_accepts_its_sample() {
+    if !is_installed("nginx") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let sample = text("deploy/nginx.conf").replace("listen 443 ssl", &format!("listen unix:{}/socket", directory.path().display()));
+    let sample: String = sample.lines().filter(|line| !line.contains("ssl_certificate")).map(|line| format!("{line}\n")).collect();
+    let main = directory.path().join("nginx.conf");
+    fs::write(&main, format!("pid {0}/pid;\nevents {{}}\nhttp {{\naccess_log off;\n{sample}}}\n", directory.path().display()))
+        .expect("written");
+    let output = Command::new("nginx").arg("-t").arg("-c").arg(&main).arg("-p").arg(directory.path()).output().expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+}
