@@ -48,7 +48,6 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(unnameable_types)]
-#![cfg_attr(not(feature = "http"), expect(dead_code, reason = "some of what the HTTP layer asks for is asked by nothing else"))]
 
 #[cfg(not(any(feature = "sqlite", feature = "postgres")))]
 compile_error!("enable at least one of the features `sqlite` and `postgres`");

@@ -2,6 +2,7 @@
 //! a slug or anything else that came with a request. Counting costs one atomic addition and allocates nothing; what only the
 //! database knows is read at each scrape (`worker/scrape.rs`).
 
+#[cfg(feature = "http")]
 mod requests;
 mod tally;
 mod work;
@@ -24,6 +25,7 @@ pub(crate) use tally::{DeliveryOutcome, Label, LoginOutcome, MailOutcome, Verify
 pub(crate) use work::WorkMeter;
 
 use crate::time::Timestamp;
+#[cfg(feature = "http")]
 use requests::Requests;
 
 /// The prefix of every metric.
@@ -36,6 +38,7 @@ pub(crate) struct Metrics<E, S> {
     started_at: Timestamp,
     /// When the worker last finished a round, in milliseconds since the Unix epoch; 0 before the first.
     worked_at: AtomicI64,
+    #[cfg(feature = "http")]
     requests: Requests,
     hashing: WorkMeter,
     logins: Tally<LoginOutcome>,
@@ -53,6 +56,7 @@ impl<E: Label, S: Label> Metrics<E, S> {
     pub(crate) fn new(now: Timestamp) -> Self {
         let mut registry = Registry::with_prefix(PREFIX);
         registry.register("build", "The version that runs", Info::new([("version", env!("CARGO_PKG_VERSION"))]));
+        #[cfg(feature = "http")]
         let requests = Requests::registered(&mut registry);
         let hashing = WorkMeter::registered(&mut registry, "password_hash");
         let logins = Tally::registered(&mut registry, "logins", "Steps of logins, by what came of them");
@@ -68,6 +72,7 @@ impl<E: Label, S: Label> Metrics<E, S> {
             registry,
             started_at: now,
             worked_at: AtomicI64::new(0),
+            #[cfg(feature = "http")]
             requests,
             hashing,
             logins,
@@ -82,6 +87,7 @@ impl<E: Label, S: Label> Metrics<E, S> {
     }
 
     /// The meter of HTTP requests.
+    #[cfg(feature = "http")]
     pub(crate) fn requests(&self) -> &Requests {
         &self.requests
     }

@@ -147,6 +147,7 @@ impl Signer {
     }
 
     /// The public halves of the access-token keys (RFC 7517).
+    #[cfg(feature = "http")]
     pub(crate) fn jwks(&self) -> &JwkSet {
         &self.jwks
     }

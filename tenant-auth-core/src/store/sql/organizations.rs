@@ -1,5 +1,7 @@
 //! Organizations, and the row lock that serialises the writes in one organization.
 
+#[cfg(feature = "http")]
+use crate::store::dialect::fetch_scalar;
 use crate::{
     error::Error,
     id::{Id, OrgId},
@@ -7,7 +9,7 @@ use crate::{
     page::Page,
     store::{
         Link, Tx,
-        dialect::{execute, fetch_all, fetch_optional, fetch_scalar, row, statements},
+        dialect::{execute, fetch_all, fetch_optional, row, statements},
         sql::corrupt,
     },
     time::Timestamp,
@@ -47,6 +49,7 @@ statements! {
          WHERE id = $1";
     CLEAR_ORIGINS = "DELETE FROM tenant_auth_organization_origins WHERE org_id = $1";
     ADD_ORIGIN = "INSERT INTO tenant_auth_organization_origins (org_id, origin) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+    #[cfg(feature = "http")]
     ACTIVE_WITH_ORIGIN = "
         SELECT o.id AS id
           FROM tenant_auth_organization_origins a
@@ -99,6 +102,7 @@ impl<L: Link> Organizations<L> {
     }
 
     /// Whether an active organization allows this origin (CORS).
+    #[cfg(feature = "http")]
     pub(crate) async fn any_active_allows(mut self, origin: &str) -> Result<bool, Error> {
         Ok(fetch_scalar!(self.0, String, ACTIVE_WITH_ORIGIN, origin)?.is_some())
     }
