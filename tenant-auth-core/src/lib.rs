@@ -10,7 +10,7 @@
 //! use tenant_auth_core::{Config, Credentials, Login, MasterKeys, Sqlite, TenantAuth, Verification};
 //!
 //! let auth = TenantAuth::builder()
-//!     .store(Sqlite::open("auth.db", 8).await?)
+//!     .store(Sqlite::open("auth.db").await?)
 //!     .master_keys(MasterKeys::parse(&std::env::var("MASTER_KEY")?)?)
 //!     .config(Config::new("https://auth.example.com".parse()?))
 //!     .build()
@@ -119,7 +119,7 @@ pub use service::TenantAuth;
 pub use store::Postgres;
 #[cfg(feature = "sqlite")]
 pub use store::Sqlite;
-pub use store::{SchemaError, Store};
+pub use store::{SchemaError, Store, StoreOptions};
 pub use time::Timestamp;
 pub use token::Tokens;
 pub use worker::Worker;

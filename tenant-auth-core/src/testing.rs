@@ -109,7 +109,7 @@ impl TestAuth {
         change(&mut config);
         let path = file.path().join("auth.db");
         let auth = TenantAuth::builder()
-            .store(Sqlite::open(&path.to_string_lossy(), 4).await.expect("SQLite opens"))
+            .store(Sqlite::open(&path.to_string_lossy()).await.expect("SQLite opens"))
             .master_keys(MasterKeys::parse(&MasterKeys::generate_text()).expect("a generated key"))
             .config(config)
             .clock(Arc::clone(&clock) as _)

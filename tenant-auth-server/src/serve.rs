@@ -9,7 +9,7 @@ use std::{
 
 use axum::Router;
 use ipnet::IpNet;
-use tenant_auth_core::{BuildError, Error, SchemaError, Store, TenantAuth, config::SetupError, ports::Mailer};
+use tenant_auth_core::{BuildError, Error, SchemaError, Store, StoreOptions, TenantAuth, config::SetupError, ports::Mailer};
 use tokio::net::TcpListener;
 
 use crate::{
@@ -82,7 +82,8 @@ pub(crate) struct Opened {
 /// [`Failure`], naming the setting that is in the way where one is.
 pub(crate) async fn open(deployment: &Deployment, mailer: Option<Arc<dyn Mailer>>) -> Result<Opened, Failure> {
     let mark = DatabaseMark::of(&deployment.database)?;
-    let store = Store::open(&deployment.database.url, deployment.database.connections).await.map_err(Failure::of_opening)?;
+    let options = StoreOptions::with_connections(deployment.database.connections);
+    let store = Store::open_with(&deployment.database.url, options).await.map_err(Failure::of_opening)?;
     mark.keep();
     let builder = TenantAuth::builder().store(store.clone());
     let builder = builder.master_keys(deployment.master_keys.clone()).config(deployment.config.clone());

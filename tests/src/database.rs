@@ -4,12 +4,12 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use tenant_auth_core::{Postgres, Sqlite, Store};
+use tenant_auth_core::{Postgres, Sqlite, Store, StoreOptions};
 
 use crate::{Engine, postgres::Cluster, scratch, template::Template};
 
-/// Connections each app may open: a few, so that parallel requests do run in parallel.
-const CONNECTIONS: u32 = 6;
+/// Each app may open a few connections, so that parallel requests do run in parallel.
+const OPTIONS: StoreOptions = StoreOptions::with_connections(6);
 
 static COUNTER: AtomicU32 = AtomicU32::new(0);
 
@@ -53,9 +53,9 @@ impl Database {
     /// Connects a store to it.
     pub async fn store(&self) -> Store {
         match &self.location {
-            Location::File { directory } => Sqlite::open(&file(directory), CONNECTIONS).await.expect("SQLite opens").into(),
+            Location::File { directory } => Sqlite::open_with(&file(directory), OPTIONS).await.expect("SQLite opens").into(),
             Location::Named { name } => {
-                Postgres::connect(&Cluster::shared().url(name), CONNECTIONS).await.expect("PostgreSQL answers").into()
+                Postgres::connect_with(&Cluster::shared().url(name), OPTIONS).await.expect("PostgreSQL answers").into()
             }
         }
     }

@@ -9,7 +9,7 @@ use std::{
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqliteConnection};
 use tempfile::TempDir;
 use tenant_auth_core::{
-    MasterKeys, Postgres, Sqlite, TenantAuth,
+    MasterKeys, Postgres, Sqlite, StoreOptions, TenantAuth,
     backend::NewApiKey,
     model::{Role, Scope},
     operator::{NewOrganization, NewUser},
@@ -82,7 +82,7 @@ fn made(engine: Engine) -> Template {
             Engine::Sqlite => {
                 let directory = scratch::directory("template");
                 let (worked, source) = (directory.path().join("worked.db"), directory.path().join("template.db"));
-                let store = Sqlite::open(&worked.display().to_string(), 2).await.expect("SQLite opens");
+                let store = Sqlite::open(&worked.display().to_string()).await.expect("SQLite opens");
                 let mut template = populated(store).await;
                 // A copy without a write-ahead log, even if the pool still holds connections open.
                 let mut connection = SqliteConnection::connect(&format!("sqlite://{}", worked.display())).await.expect("it opens");
@@ -95,7 +95,12 @@ fn made(engine: Engine) -> Template {
             Engine::Postgres => {
                 let cluster = Cluster::shared();
                 cluster.run("CREATE DATABASE template_auth");
-                let mut template = populated(Postgres::connect(&cluster.url("template_auth"), 2).await.expect("it answers")).await;
+                let mut template = populated(
+                    Postgres::connect_with(&cluster.url("template_auth"), StoreOptions::with_connections(2))
+                        .await
+                        .expect("it answers"),
+                )
+                .await;
                 let mut connection = PgConnection::connect(&cluster.url("template_auth")).await.expect("it answers");
                 connection.execute(PROVE_ALL).await.expect("it can be changed");
                 connection.close().await.expect("it closes");

@@ -33,7 +33,7 @@ impl SharedFile {
 
     /// A member whom the program's operator creates while it runs.
     async fn member(&self) -> Person {
-        let store = Sqlite::open(&self.path().display().to_string(), 1).await.expect("the program's file");
+        let store = Sqlite::open(&self.path().display().to_string()).await.expect("the program's file");
         let config = Config::new(template::public_url());
         let keys = MasterKeys::parse(&self.master_key).expect("a generated key");
         let auth = TenantAuth::builder().store(store).master_keys(keys).config(config).build().await.expect("it opens");

@@ -36,7 +36,7 @@ async fn main() -> Outcome<()> {
     let temporary = tempfile::tempdir()?;
     let file = options.db.unwrap_or_else(|| temporary.path().join("auth.db"));
     let auth = TenantAuth::builder()
-        .store(Sqlite::open(&file.to_string_lossy(), 4).await?)
+        .store(Sqlite::open(&file.to_string_lossy()).await?)
         .master_keys(MasterKeys::parse(&options.master_key.unwrap_or_else(MasterKeys::generate_text))?)
         .config(Config::new(url.parse()?))
         .build()

@@ -22,7 +22,7 @@ async fn main() -> Outcome<()> {
     let directory = tempfile::tempdir()?;
     let mailbox = Arc::new(Mailbox::default());
     let auth = TenantAuth::builder()
-        .store(Sqlite::open(&directory.path().join("auth.db").to_string_lossy(), 4).await?)
+        .store(Sqlite::open(&directory.path().join("auth.db").to_string_lossy()).await?)
         .master_keys(MasterKeys::parse(&MasterKeys::generate_text())?)
         .config(Config::new("https://auth.example.com".parse()?))
         .mailer(mailbox.clone())

@@ -13,6 +13,7 @@ mod dialect;
 mod event;
 mod failure;
 mod migrations;
+mod options;
 mod outbox;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -24,6 +25,7 @@ mod sqlite;
 mod transaction;
 
 pub use migrations::SchemaError;
+pub use options::StoreOptions;
 #[cfg(feature = "postgres")]
 pub use postgres::Postgres;
 #[cfg(feature = "sqlite")]
@@ -84,17 +86,25 @@ impl From<Postgres> for Store {
 }
 
 impl Store {
-    /// Opens the database a URL names: `sqlite:path/to/file.db` or `postgres://user@host/name`. `connections` bounds the pool.
+    /// Opens the database a URL names, with the default options: `sqlite:path/to/file.db` or `postgres://user@host/name`.
     ///
     /// # Errors
     /// [`SetupError::Config`] for a URL of another scheme or of a database this build leaves out, [`Error::Unavailable`] when the
     /// database does not answer.
-    pub async fn open(url: &str, connections: u32) -> Result<Self, SetupError> {
+    pub async fn open(url: &str) -> Result<Self, SetupError> {
+        Self::open_with(url, StoreOptions::default()).await
+    }
+
+    /// Opens the database a URL names.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub async fn open_with(url: &str, options: StoreOptions) -> Result<Self, SetupError> {
         match url.split(':').next().unwrap_or_default() {
             #[cfg(feature = "sqlite")]
-            "sqlite" => Ok(Sqlite::open(url, connections).await?.into()),
+            "sqlite" => Ok(Sqlite::open_with(url, options).await?.into()),
             #[cfg(feature = "postgres")]
-            "postgres" | "postgresql" => Ok(Postgres::connect(url, connections).await?.into()),
+            "postgres" | "postgresql" => Ok(Postgres::connect_with(url, options).await?.into()),
             _ => Err(ConfigError::new(
                 Setting::DatabaseUrl,
                 "must start with sqlite: or postgres:, and this build must include that database",

@@ -8,7 +8,7 @@ use sqlx::{
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
-use super::{failure, migrations, read_only, sql::probe};
+use super::{StoreOptions, failure, migrations, read_only, sql::probe};
 use crate::{
     config::{ConfigError, Setting, SetupError},
     error::Error,
@@ -36,25 +36,33 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// Connects to `postgres://user:password@host:port/database` with at most `connections` connections. A database that is not
-    /// there is created, where the user may create one.
+    /// Connects to `postgres://user:password@host:port/database` with the default options. A database that is not there is created,
+    /// where the user may create one.
     ///
     /// # Errors
     /// [`SetupError::Config`] for a URL that is none, [`Error::Unavailable`] when the server does not answer.
-    pub async fn connect(url: &str, connections: u32) -> Result<Self, SetupError> {
-        let options = PgConnectOptions::from_str(url)
+    pub async fn connect(url: &str) -> Result<Self, SetupError> {
+        Self::connect_with(url, StoreOptions::default()).await
+    }
+
+    /// Connects to a database.
+    ///
+    /// # Errors
+    /// As [`Postgres::connect`].
+    pub async fn connect_with(url: &str, options: StoreOptions) -> Result<Self, SetupError> {
+        let connecting = PgConnectOptions::from_str(url)
             .map_err(|_| ConfigError::new(Setting::DatabaseUrl, "must be postgres://user:password@host:port/database"))?
             .application_name("tenant-auth");
         let pool = PgPoolOptions::new()
-            .max_connections(connections.max(1))
+            .max_connections(options.connections.max(1))
             .acquire_timeout(ACQUIRE)
             .max_lifetime(LIFETIME)
             .after_connect(|connection, _| Box::pin(async move { connection.execute(SESSION).await.map(drop) }))
             .before_acquire(|_, connection| Box::pin(async move { Ok(!read_only::is_outlived(connection.age)) }));
-        let pool = match pool.clone().connect_with(options.clone()).await {
+        let pool = match pool.clone().connect_with(connecting.clone()).await {
             Err(error) if is_missing_database(&error) => {
-                create_database(&options).await?;
-                pool.connect_with(options).await.map_err(failure::of)?
+                create_database(&connecting).await?;
+                pool.connect_with(connecting).await.map_err(failure::of)?
             }
             connected => connected.map_err(failure::of)?,
         };

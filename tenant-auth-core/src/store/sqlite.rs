@@ -9,7 +9,7 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
-use super::{database_file::DatabaseFile, failure, migrations, read_only, sql::probe};
+use super::{StoreOptions, database_file::DatabaseFile, failure, migrations, read_only, sql::probe};
 use crate::{
     config::{ConfigError, Setting, SetupError},
     error::Error,
@@ -24,19 +24,27 @@ pub struct Sqlite {
 }
 
 impl Sqlite {
-    /// Opens a file, creating it when there is none; a leading `sqlite:` or `sqlite://` is allowed. At most `connections`
-    /// readers. An in-memory database is refused: its readers would each see another one.
+    /// Opens a file with the default options, creating it when there is none; a leading `sqlite:` or `sqlite://` is allowed. An
+    /// in-memory database is refused: its readers would each see another one.
     ///
     /// # Errors
     /// [`SetupError::Config`] for a path that cannot be one, [`Error::Unavailable`] when the file cannot be opened.
-    pub async fn open(path: &str, connections: u32) -> Result<Self, SetupError> {
+    pub async fn open(path: &str) -> Result<Self, SetupError> {
+        Self::open_with(path, StoreOptions::default()).await
+    }
+
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// As [`Sqlite::open`].
+    pub async fn open_with(path: &str, options: StoreOptions) -> Result<Self, SetupError> {
         let path = path.strip_prefix("sqlite:").unwrap_or(path);
         let path = path.strip_prefix("//").unwrap_or(path).split('?').next().unwrap_or_default();
         if path.is_empty() || path == ":memory:" {
             return Err(ConfigError::new(Setting::DatabaseUrl, "must name a file, such as sqlite:tenant-auth.db").into());
         }
         DatabaseFile::prepare(&PathBuf::from(path));
-        let options = SqliteConnectOptions::new()
+        let reading = SqliteConnectOptions::new()
             .filename(path)
             .create_if_missing(true)
             .journal_mode(SqliteJournalMode::Wal)
@@ -52,9 +60,9 @@ impl Sqlite {
                 Box::pin(async move { Ok(!connection.is_in_transaction() && !read_only::is_outlived(known.age)) })
             })
         };
-        let syncing = options.clone().synchronous(SqliteSynchronous::Full);
+        let syncing = reading.clone().synchronous(SqliteSynchronous::Full);
         let writer = pool(1).connect_with(syncing).await.map_err(failure::of)?;
-        let readers = pool(connections.max(1)).connect_with(options).await.map_err(failure::of)?;
+        let readers = pool(options.connections.max(1)).connect_with(reading).await.map_err(failure::of)?;
         let file = DatabaseFile::opened(PathBuf::from(path));
         Ok(Self { file, writer, readers })
     }

@@ -9,7 +9,7 @@ use super::*;
 async fn every_statement_prepares_on_sqlite() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let path = directory.path().join("store.db");
-    let sqlite = Sqlite::open(path.to_str().expect("a text path"), 1).await.expect("opens");
+    let sqlite = Sqlite::open(path.to_str().expect("a text path")).await.expect("opens");
     Store::from(sqlite.clone()).migrate().await.expect("migrates");
     Store::from(sqlite.clone()).migrate().await.expect("migrates again to nothing");
     assert_eq!(Store::from(sqlite.clone()).unpreparable_statements().await.expect("a connection"), Vec::<String>::new());
@@ -28,7 +28,7 @@ async fn commits_are_on_the_disk_and_files_are_their_owners() {
     let path = directory.path().join("store.db");
     std::fs::write(&path, "").expect("a file that anybody may read");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).expect("rights can be set");
-    let sqlite = Sqlite::open(path.to_str().expect("a text path"), 1).await.expect("opens");
+    let sqlite = Sqlite::open(path.to_str().expect("a text path")).await.expect("opens");
     Store::from(sqlite.clone()).migrate().await.expect("migrates");
     for name in ["store.db", "store.db-wal", "store.db-shm"] {
         let mode = directory.path().join(name).metadata().expect("it is there").permissions().mode();

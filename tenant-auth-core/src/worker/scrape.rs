@@ -128,7 +128,7 @@ mod tests {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let path = directory.path().join("metrics.db");
         let auth = TenantAuth::builder()
-            .store(Sqlite::open(path.to_str().expect("a text path"), 1).await.expect("opens"))
+            .store(Sqlite::open(path.to_str().expect("a text path")).await.expect("opens"))
             .master_keys(MasterKeys::parse(&MasterKeys::generate_text()).expect("a generated key"))
             .config(Config::new("https://auth.example.com".parse().expect("a URL")))
             .build()

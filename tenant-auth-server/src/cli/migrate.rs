@@ -2,7 +2,7 @@
 //! master key do it first.
 
 use serde_json::json;
-use tenant_auth_core::Store;
+use tenant_auth_core::{Store, StoreOptions};
 
 use super::report::Format;
 use crate::{
@@ -16,7 +16,7 @@ pub(super) async fn run(input: &Input, format: &Format) -> Result<(), Failure> {
     let database = settings::for_migrate(input)?;
     logging::start("warn", LogFormat::Text);
     let mark = DatabaseMark::of(&database)?;
-    let store = Store::open(&database.url, database.connections).await.map_err(Failure::of_opening)?;
+    let store = Store::open_with(&database.url, StoreOptions::with_connections(database.connections)).await.map_err(Failure::of_opening)?;
     store.migrate().await?;
     mark.keep();
     store.close().await;

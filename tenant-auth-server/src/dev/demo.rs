@@ -19,7 +19,6 @@ use super::{
 };
 use crate::{failure::Failure, serve::Opened};
 
-const CONNECTIONS: u32 = 4;
 const SLUG: &str = "acme";
 const ADMIN: &str = "admin@acme.example";
 
@@ -57,7 +56,7 @@ async fn start(files: &Files, master_key: &str, config: Config, mailbox: Arc<Mai
         Failure::Usage(format!("{what} Delete {} and {} to start afresh.", database.display(), credentials.display()))
     };
     let master_keys = MasterKeys::parse(master_key).map_err(|error| damaged(format!("The kept master key {error}.")))?;
-    let store = Sqlite::open(&files.database().to_string_lossy(), CONNECTIONS).await.map_err(|_| {
+    let store = Sqlite::open(&files.database().to_string_lossy()).await.map_err(|_| {
         let database = files.database();
         Failure::Usage(format!(
             "{} cannot be opened. Make it and its directory writable, or choose another with --dir.",

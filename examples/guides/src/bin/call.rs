@@ -13,7 +13,7 @@ async fn reports(acme: &Tenant, token: &str) -> (u16, String) {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let (store, keys) = (Sqlite::open(&var("DATABASE")?, 4).await?, MasterKeys::parse(&var("MASTER_KEY")?)?);
+    let (store, keys) = (Sqlite::open(&var("DATABASE")?).await?, MasterKeys::parse(&var("MASTER_KEY")?)?);
     let config = Config::new("https://app.example.com".parse()?);
     let auth = TenantAuth::builder().store(store).master_keys(keys).config(config).build().await?;
     let new = operator::NewOrganization::new("Acme".parse()?, "acme".parse()?, "ada@example.com".parse()?);

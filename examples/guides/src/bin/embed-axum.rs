@@ -11,7 +11,7 @@ async fn reports(Auth(member): Auth<Member>) -> String {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let auth = TenantAuth::builder()
-        .store(Sqlite::open(&var("DATABASE")?, 4).await?)
+        .store(Sqlite::open(&var("DATABASE")?).await?)
         .master_keys(MasterKeys::parse(&var("MASTER_KEY")?)?)
         .config(Config::new(var("PUBLIC_URL")?.parse()?))
         .build()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tenant_auth_core::{
-    Client, Credentials, Login, MasterKeys, Member, Page, Store, Tenant, TenantAuth,
+    Client, Credentials, Login, MasterKeys, Member, Page, Store, StoreOptions, Tenant, TenantAuth,
     id::UserId,
     model::Role,
     operator::{NewOrganization, NewUser},
@@ -43,7 +43,7 @@ pub(crate) struct Found {
 
 pub(super) async fn play() -> Result<(), Failure> {
     let told: Told = super::told()?;
-    let builder = TenantAuth::builder().store(Store::open(&told.database, 4).await?);
+    let builder = TenantAuth::builder().store(Store::open_with(&told.database, StoreOptions::with_connections(4)).await?);
     let builder = builder.master_keys(MasterKeys::parse(&told.master_key)?).config(service::config()?);
     let auth = builder.hasher(Arc::new(Believing(StoredPassword::new("")))).build().await?;
     let mut found = Found::default();

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use rand::{SeedableRng, rngs::StdRng, seq::index};
 use tenant_auth_core::{
-    Client, Credentials, Login, MasterKeys, Store, Tenant, TenantAuth,
+    Client, Credentials, Login, MasterKeys, Store, StoreOptions, Tenant, TenantAuth,
     backend::NewApiKey,
     id::OrgId,
     operator::NewOrganization,
@@ -58,7 +58,7 @@ impl People {
         let password = Argon2Hasher::new(Argon2Params::default(), None)?.hash(&PASSWORD.into()).await?;
         let clock = Arc::new(MovableClock::now());
         let (now, mut chance) = (clock.now(), StdRng::seed_from_u64(u64::from(count)));
-        let store = Store::open(&database.url, 2).await?;
+        let store = Store::open_with(&database.url, StoreOptions::with_connections(2)).await?;
         let mut config = service::config()?;
         (config.sessions.access_token_ttl, config.sessions.refresh_token_ttl) = (LONG, LONG);
         let builder = TenantAuth::builder().store(store.clone()).master_keys(MasterKeys::parse(master_key)?).config(config);

@@ -9,7 +9,7 @@ use std::sync::{
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use tenant_auth_core::{
-    Config, Error, MasterKeys, Store, TenantAuth, Timestamp,
+    Config, Error, MasterKeys, Store, StoreOptions, TenantAuth, Timestamp,
     ports::{Clock, MailError, Mailer, Message, PasswordHasher, SystemClock, Verdict},
     secret::{Password, StoredPassword},
 };
@@ -30,7 +30,8 @@ pub(crate) struct Told {
 impl Told {
     /// The service with its defaults.
     pub(crate) async fn build(&self) -> Result<TenantAuth, Failure> {
-        let builder = TenantAuth::builder().store(Store::open(&self.database, self.connections).await?);
+        let builder =
+            TenantAuth::builder().store(Store::open_with(&self.database, StoreOptions::with_connections(self.connections)).await?);
         let builder = builder.master_keys(MasterKeys::parse(&self.master_key)?).mailer(Arc::new(Nowhere));
         let builder = if self.with_hash { builder } else { builder.hasher(Arc::new(Believing(StoredPassword::new("")))) };
         Ok(builder.config(config()?).build().await?)

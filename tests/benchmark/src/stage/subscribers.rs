@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use tenant_auth_core::{
-    Client, Credentials, Login, MasterKeys, Store, TenantAuth,
+    Client, Credentials, Login, MasterKeys, Store, StoreOptions, TenantAuth,
     id::UserId,
     model::{EventSelection, Role},
     operator::{NewOrganization, NewUser},
@@ -30,7 +30,7 @@ pub(crate) struct Subscribers {
 impl Subscribers {
     /// Makes an organization with a webhook for each of these URLs, all of which get every event.
     pub(crate) async fn settle(database: &Database, master_key: &str, slug: &str, urls: &[String]) -> Result<Self, Failure> {
-        let store = Store::open(&database.url, 2).await?;
+        let store = Store::open_with(&database.url, StoreOptions::with_connections(2)).await?;
         let builder = TenantAuth::builder().store(store.clone()).master_keys(MasterKeys::parse(master_key)?);
         let builder = builder.hasher(Arc::new(Believing(StoredPassword::new("")))).mailer(Arc::new(Nowhere));
         let auth = builder.config(service::config()?).build().await?;
