@@ -110,7 +110,7 @@ pub use backend::verify::Verification;
 pub use builder::{BuildError, Builder};
 pub use caller::{Backend, Client, Member, OrgAdmin, Tenant};
 pub use config::deployment::Config;
-pub use error::Error;
+pub use error::operation::Error;
 pub use page::{Cursor, List, Page};
 pub use principal::{Principal, PrincipalMembership, PrincipalOrg, PrincipalSession};
 pub use sealed::{MasterKeyError, MasterKeys};
