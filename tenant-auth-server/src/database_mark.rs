@@ -4,7 +4,7 @@
 
 use std::{fs, path::PathBuf};
 
-use crate::settings::{DATABASE_URL, Database, InvalidSettings};
+use crate::settings::{DATABASE_URL, Database, InvalidSettings, SQLITE_MUST_EXIST};
 
 const TEXT: &str = "The database beside this file was opened by tenant-auth-server. While this file is here and the database is not, the\n\
                     server refuses to start with an empty one. Remove this file together with the database.\n";
@@ -33,8 +33,9 @@ impl DatabaseMark {
             )
         } else if database.must_exist {
             format!(
-                "names {file}, which is not there. Is its volume mounted? To begin with an empty database, set \
-                 TENANT_AUTH_SQLITE_MUST_EXIST=false for the first start"
+                "names {file}, which is not there. Is its volume mounted? To begin with an empty database, set {}=false for the \
+                 first start",
+                SQLITE_MUST_EXIST.variable()
             )
         } else {
             return Ok(Self(Some(mark)));

@@ -5,7 +5,7 @@ use std::{io, net::SocketAddr};
 
 use tenant_auth_core::{Error, SchemaError};
 
-use crate::settings::{DATABASE_URL, InvalidSettings};
+use crate::settings::{DATABASE_URL, InvalidSettings, OPERATOR_ORG};
 
 /// Why the program stopped.
 #[derive(Debug, thiserror::Error)]
@@ -15,8 +15,8 @@ pub(crate) enum Failure {
     Settings(#[from] InvalidSettings),
     /// The database did not answer.
     #[error(
-        "TENANT_AUTH_DATABASE_URL names a database that does not answer. Check that it runs and is reachable, that its file or \
-         directory exists and is writable, and that host, user and password are right. What it came to: {}", .0.causes()
+        "{} names a database that does not answer. Check that it runs and is reachable, that its file or \
+         directory exists and is writable, and that host, user and password are right. What it came to: {}", DATABASE_URL.variable(), .0.causes()
     )]
     DatabaseAway(Error),
     /// The service could not be set up, or an operation failed, for a reason that is no fault of the caller's.
@@ -27,7 +27,7 @@ pub(crate) enum Failure {
     Refused(Error),
     /// Another process listens on this address.
     #[error("{0} is in use by another program. Stop that one or choose another address with {1}.")]
-    AddressInUse(SocketAddr, &'static str),
+    AddressInUse(SocketAddr, String),
     /// The operating system refused an operation.
     #[error("{doing} failed: {cause}")]
     System {
@@ -58,7 +58,7 @@ impl From<Error> for Failure {
             }
             Error::Internal(_) => Self::Service(error.causes().to_string()),
             Error::UnknownOrganization => Self::Service(format!("{error} 'tenant-auth-server org list' shows them.")),
-            Error::OperatorOrganization => Self::Service(format!("{error} TENANT_AUTH_OPERATOR_ORG names theirs.")),
+            Error::OperatorOrganization => Self::Service(format!("{error} {} names theirs.", OPERATOR_ORG.variable())),
             _ => Self::Refused(error),
         }
     }

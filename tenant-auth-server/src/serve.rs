@@ -41,10 +41,10 @@ pub(crate) async fn run(input: &Input) -> Result<(), Failure> {
         () = signals.received() => return Ok(()), // told to stop before there was anything to stop
     };
     let metrics = match settings.metrics_listen {
-        Some(address) => Some(listen(address, "TENANT_AUTH_METRICS_LISTEN").await?),
+        Some(address) => Some(listen(address, settings::METRICS_LISTEN.variable()).await?),
         None => None,
     };
-    let public = listen(settings.listen, "TENANT_AUTH_LISTEN").await?;
+    let public = listen(settings.listen, settings::LISTEN.variable()).await?;
     let deployment = &settings.deployment;
     let rules = Rules {
         connections: connections::affordable(u64::from(settings.connections), open_files, deployment.database.connections),
@@ -98,7 +98,7 @@ pub(crate) async fn open(deployment: &Deployment, mailer: Option<Arc<dyn Mailer>
 ///
 /// # Errors
 /// [`Failure::AddressInUse`], or what else the system says.
-pub(crate) async fn listen(address: SocketAddr, setting: &'static str) -> Result<TcpListener, Failure> {
+pub(crate) async fn listen(address: SocketAddr, setting: String) -> Result<TcpListener, Failure> {
     connections::bind(address).map_err(|cause| match cause.kind() {
         std::io::ErrorKind::AddrInUse => Failure::AddressInUse(address, setting),
         _ => Failure::System { doing: format!("Listening on {address} (choose another address with {setting})"), cause },

@@ -7,6 +7,7 @@ mod direction;
 mod imports;
 mod interface;
 mod scenarios;
+mod settings;
 mod trees;
 
 use std::{

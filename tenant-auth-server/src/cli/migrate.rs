@@ -16,7 +16,8 @@ pub(super) async fn run(input: &Input, format: &Format) -> Result<(), Failure> {
     let database = settings::for_migrate(input)?;
     logging::start("warn", LogFormat::Text);
     let mark = DatabaseMark::of(&database)?;
-    let store = Store::open_with(&database.url, StoreOptions::with_connections(database.connections)).await.map_err(Failure::of_opening)?;
+    let store =
+        Store::open_with(&database.url, StoreOptions::with_connections(database.connections)).await.map_err(Failure::of_opening)?;
     store.migrate().await?;
     mark.keep();
     store.close().await;

@@ -56,7 +56,8 @@ fn refusal(error: Error, email: &Email) -> Failure {
         }
         Error::UnknownOrganization => InvalidSettings::setting(&OPERATOR_ORG, "names an organization that there is not").into(),
         Error::NotAMember => Failure::Service(format!(
-            "{email} is not a member of the organization that TENANT_AUTH_OPERATOR_ORG names. Invite them there first."
+            "{email} is not a member of the organization that {} names. Invite them there first.",
+            OPERATOR_ORG.variable()
         )),
         other => other.into(),
     }

@@ -17,7 +17,7 @@ use std::{
 use axum::Router;
 use tokio::net::{TcpListener, TcpSocket};
 
-use crate::drain::Drain;
+use crate::{drain::Drain, settings::CONNECTIONS};
 pub(crate) use limits::{affordable, raise_open_files};
 pub(crate) use slots::ConnectionSlots;
 
@@ -47,6 +47,7 @@ pub(crate) fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 pub(crate) async fn serve(listener: TcpListener, app: Router, slots: Arc<ConnectionSlots>, drain: Drain) {
     let mut closed = pin!(drain.closed());
     let mut complaints = Complaints::default();
+    let full = format!("all connections are taken; a newcomer was closed (raise {}?)", CONNECTIONS.variable());
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -57,7 +58,7 @@ pub(crate) async fn serve(listener: TcpListener, app: Router, slots: Arc<Connect
                 Some(slot) => {
                     tokio::spawn(connection::answer(connection::Accepted { socket, peer, slot }, app.clone(), drain.clone()));
                 }
-                None => complaints.of("all connections are taken; a newcomer was closed (raise TENANT_AUTH_CONNECTIONS?)", None),
+                None => complaints.of(&full, None),
             },
             // The client was gone before it was accepted.
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}

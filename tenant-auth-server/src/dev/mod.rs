@@ -49,7 +49,7 @@ pub(crate) async fn run(options: &Options) -> Result<(), Failure> {
     }
     logging::start("info,sqlx=warn", LogFormat::Text);
     let signals = Signals::catch()?;
-    let listener = serve::listen(options.listen, "--listen").await?;
+    let listener = serve::listen(options.listen, "--listen".to_owned()).await?;
     let address = listener.local_addr().map_err(Failure::system("Asking for the listener's address"))?;
     let public_url = format!("http://{address}");
     let mut config = Config::new(Url::parse(&public_url).map_err(|error| Failure::Service(format!("{public_url}: {error}")))?);

@@ -33,7 +33,7 @@ pub(crate) use invalid::InvalidSettings;
 use reading::Reading;
 use row::Fault;
 use table::Part;
-pub(crate) use table::{DATABASE_URL, MASTER_KEY, OPERATOR_ORG};
+pub(crate) use table::{CONNECTIONS, DATABASE_URL, LISTEN, MASTER_KEY, METRICS_LISTEN, OPERATOR_ORG, SQLITE_MUST_EXIST};
 pub(crate) use values::LogFormat;
 use values::Values;
 

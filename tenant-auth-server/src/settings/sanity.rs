@@ -3,7 +3,7 @@
 
 use super::{
     reading::Reading,
-    table::{PUBLIC_URL, TRUSTED_PROXIES, by_key},
+    table::{ARGON2, PUBLIC_URL, REFRESH_TOKEN_TTL, TRUSTED_PROXIES},
 };
 
 /// The most that one password hash may cost: memory in KiB times passes. Some 100 times the default, several seconds.
@@ -23,7 +23,7 @@ pub(super) fn judge(reading: &mut Reading) {
     let cost = u64::from(memory) * u64::from(config.passwords.argon2.iterations);
     if refresh < access {
         let reason = format!("is {refresh} s, shorter than an access token's {access} s: such a session could never be refreshed");
-        refuse(reading, "refresh_token_ttl", reason);
+        reading.refuse(&REFRESH_TOKEN_TTL, reason);
     }
     if is_nested {
         reading.refuse(&PUBLIC_URL, "must end before /api/v1, which the service adds itself");
@@ -35,15 +35,9 @@ pub(super) fn judge(reading: &mut Reading) {
     }
     if memory > LARGEST_KIB || cost > DEAREST {
         let most = format!("memory must be at most {LARGEST_KIB} KiB, and memory times passes at most {DEAREST}");
-        refuse(reading, "argon2", format!("is too dear for a login: {most}"));
+        reading.refuse(&ARGON2, format!("is too dear for a login: {most}"));
     } else if cost < CHEAPEST {
-        reading
-            .warn("TENANT_AUTH_ARGON2 is so cheap that a stolen database is soon guessed; leave it out, or give 19456,2,1 or more");
-    }
-}
-
-fn refuse(reading: &mut Reading, key: &str, reason: String) {
-    if let Some(row) = by_key(key) {
-        reading.refuse(row, reason);
+        let advice = "is so cheap that a stolen database is soon guessed; leave it out, or give 19456,2,1 or more";
+        reading.warn(format!("{} {advice}", ARGON2.variable()));
     }
 }

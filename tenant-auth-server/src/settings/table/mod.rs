@@ -17,10 +17,11 @@ use tenant_auth_core::config::Setting;
 use super::row::Row;
 
 pub(crate) use access::{OPERATOR_ORG, PUBLIC_URL};
-pub(crate) use program::{DATABASE_URL, MASTER_KEY};
+pub(crate) use program::{CONNECTIONS, DATABASE_URL, LISTEN, MASTER_KEY, METRICS_LISTEN, SQLITE_MUST_EXIST};
 pub(super) use {
     access::{COOKIE_DOMAIN, TRUSTED_PROXIES},
     program::{MAIL_FROM, MASTER_KEY_FILE, SMTP_URL},
+    sessions::{ARGON2, REFRESH_TOKEN_TTL},
 };
 
 /// Settings that belong together.

@@ -74,6 +74,43 @@ pub(in crate::settings) const MAIL_FROM: Row = Row {
     ..Row::BLANK
 };
 
+pub(crate) const SQLITE_MUST_EXIST: Row = Row {
+    name: "sqlite_must_exist",
+    default: Is("false"),
+    meaning: "Whether a SQLite file that is not there is refused rather than made. Give true once there is one: a volume that \
+              was not mounted is then a refusal to start, and not an empty service.",
+    must: "one of: true, false",
+    read: |to, text| put(&mut to.sqlite_must_exist, parse::choice(text, &[("true", true), ("false", false)])),
+    ..Row::BLANK
+};
+
+pub(crate) const LISTEN: Row = Row {
+    name: "listen",
+    default: Is("127.0.0.1:8080"),
+    meaning: "The address and port at which the server answers; a reverse proxy with TLS stands in front.",
+    must: "an address and a port such as 127.0.0.1:8080 or [::]:8080",
+    read: |to, text| put(&mut to.listen, parse::socket(text)),
+    ..Row::BLANK
+};
+
+pub(crate) const METRICS_LISTEN: Row = Row {
+    name: "metrics_listen",
+    default: Is("127.0.0.1:9464"),
+    meaning: "The address and port at which Prometheus fetches /metrics; none turns the metrics off.",
+    must: "an address and a port such as 127.0.0.1:9464, or none",
+    read: |to, text| put(&mut to.metrics_listen, parse::socket_or_none(text)),
+    ..Row::BLANK
+};
+
+pub(crate) const CONNECTIONS: Row = Row {
+    name: "connections",
+    default: Is("8192"),
+    meaning: "The most connections of clients at once; fewer where the limit of open files allows fewer.",
+    must: "a whole number from 16 to 1000000",
+    read: |to, text| put(&mut to.connections, parse::connections(text)),
+    ..Row::BLANK
+};
+
 pub(super) const DATABASE: Group = Group {
     title: "Database",
     part: Part::Database,
@@ -87,15 +124,7 @@ pub(super) const DATABASE: Group = Group {
             read: |to, text| put(&mut to.database_connections, parse::count(text)),
             ..Row::BLANK
         },
-        Row {
-            name: "sqlite_must_exist",
-            default: Is("false"),
-            meaning: "Whether a SQLite file that is not there is refused rather than made. Give true once there is one: a volume that \
-                      was not mounted is then a refusal to start, and not an empty service.",
-            must: "one of: true, false",
-            read: |to, text| put(&mut to.sqlite_must_exist, parse::choice(text, &[("true", true), ("false", false)])),
-            ..Row::BLANK
-        },
+        SQLITE_MUST_EXIST,
     ],
 };
 
@@ -105,30 +134,9 @@ pub(super) const LISTENERS: Group = Group {
     title: "Listeners",
     part: Part::Server,
     rows: &[
-        Row {
-            name: "listen",
-            default: Is("127.0.0.1:8080"),
-            meaning: "The address and port at which the server answers; a reverse proxy with TLS stands in front.",
-            must: "an address and a port such as 127.0.0.1:8080 or [::]:8080",
-            read: |to, text| put(&mut to.listen, parse::socket(text)),
-            ..Row::BLANK
-        },
-        Row {
-            name: "metrics_listen",
-            default: Is("127.0.0.1:9464"),
-            meaning: "The address and port at which Prometheus fetches /metrics; none turns the metrics off.",
-            must: "an address and a port such as 127.0.0.1:9464, or none",
-            read: |to, text| put(&mut to.metrics_listen, parse::socket_or_none(text)),
-            ..Row::BLANK
-        },
-        Row {
-            name: "connections",
-            default: Is("8192"),
-            meaning: "The most connections of clients at once; fewer where the limit of open files allows fewer.",
-            must: "a whole number from 16 to 1000000",
-            read: |to, text| put(&mut to.connections, parse::connections(text)),
-            ..Row::BLANK
-        },
+        LISTEN,
+        METRICS_LISTEN,
+        CONNECTIONS,
         Row {
             name: "drain_notice",
             default: Is("5"),

@@ -11,6 +11,28 @@ use crate::settings::{
     },
 };
 
+pub(in crate::settings) const REFRESH_TOKEN_TTL: Row = Row {
+    name: "refresh_token_ttl",
+    default: Is("604800"),
+    meaning: "Lifetime of a refresh token, in seconds: a session that is not used for this long cannot go on.",
+    must: parse::SECONDS,
+    read: |to, text| put(&mut to.config.sessions.refresh_token_ttl, parse::seconds(text)),
+    core: Some(Setting::RefreshTokenTtl),
+    ..Row::BLANK
+};
+
+pub(in crate::settings) const ARGON2: Row = Row {
+    name: "argon2",
+    shape: Shape::List,
+    default: Is("19456,2,1"),
+    meaning: "The cost of one password hash: memory in KiB, passes, lanes. A password whose hash was cheaper is hashed anew at \
+              its next login.",
+    must: "memory in KiB, passes and lanes, such as 19456,2,1 (at least 8 KiB a lane, at most 4194304 KiB)",
+    read: |to, text| put(&mut to.config.passwords.argon2, parse::argon2(text)),
+    core: Some(Setting::Argon2),
+    ..Row::BLANK
+};
+
 pub(super) const SESSIONS: Group = Group {
     title: "Sessions and tokens",
     part: Part::Service,
@@ -24,15 +46,7 @@ pub(super) const SESSIONS: Group = Group {
             core: Some(Setting::AccessTokenTtl),
             ..Row::BLANK
         },
-        Row {
-            name: "refresh_token_ttl",
-            default: Is("604800"),
-            meaning: "Lifetime of a refresh token, in seconds: a session that is not used for this long cannot go on.",
-            must: parse::SECONDS,
-            read: |to, text| put(&mut to.config.sessions.refresh_token_ttl, parse::seconds(text)),
-            core: Some(Setting::RefreshTokenTtl),
-            ..Row::BLANK
-        },
+        REFRESH_TOKEN_TTL,
         Row {
             name: "session_ttl",
             default: Is("2592000"),
@@ -138,16 +152,6 @@ pub(super) const PASSWORDS: Group = Group {
             disclosure: Disclosure::Hidden,
             core: Some(Setting::PasswordPepper),
         },
-        Row {
-            name: "argon2",
-            shape: Shape::List,
-            default: Is("19456,2,1"),
-            meaning: "The cost of one password hash: memory in KiB, passes, lanes. A password whose hash was cheaper is hashed anew at \
-                      its next login.",
-            must: "memory in KiB, passes and lanes, such as 19456,2,1 (at least 8 KiB a lane, at most 4194304 KiB)",
-            read: |to, text| put(&mut to.config.passwords.argon2, parse::argon2(text)),
-            core: Some(Setting::Argon2),
-            ..Row::BLANK
-        },
+        ARGON2,
     ],
 };
