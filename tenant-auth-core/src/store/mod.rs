@@ -17,6 +17,8 @@ mod options;
 mod outbox;
 #[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(feature = "postgres")]
+mod postgres_url;
 mod read_only;
 mod repositories;
 mod sql;

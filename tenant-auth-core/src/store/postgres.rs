@@ -1,18 +1,15 @@
 //! PostgreSQL: one pool of connections. Statements, lock waits, idle transactions and waits for a connection have time limits, so
 //! that one stuck client cannot hold the connections of all organizations for long.
 
-use std::{str::FromStr, time::Duration};
+use std::time::Duration;
 
 use sqlx::{
     AssertSqlSafe, Connection, Executor, PgConnection, PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
-use super::{StoreOptions, failure, migrations, read_only, sql::probe};
-use crate::{
-    config::{ConfigError, Setting, SetupError},
-    error::Error,
-};
+use super::{StoreOptions, failure, migrations, postgres_url, read_only, sql::probe};
+use crate::{config::SetupError, error::Error};
 
 /// The time limit for getting a connection from the pool, or opening one. Longer than a lock is waited for (`lock_timeout`): requests
 /// that wait for a lock give their connections back before those behind them are refused.
@@ -50,9 +47,7 @@ impl Postgres {
     /// # Errors
     /// As [`Postgres::connect`].
     pub async fn connect_with(url: &str, options: StoreOptions) -> Result<Self, SetupError> {
-        let connecting = PgConnectOptions::from_str(url)
-            .map_err(|_| ConfigError::new(Setting::DatabaseUrl, "must be postgres://user:password@host:port/database"))?
-            .application_name("tenant-auth");
+        let connecting = postgres_url::parse(url)?.application_name("tenant-auth");
         let pool = PgPoolOptions::new()
             .max_connections(options.connections.max(1))
             .acquire_timeout(ACQUIRE)
