@@ -93,6 +93,8 @@ mod worker;
 /// The three ways to use it, each from nothing to a protected page; what it does, decision by decision; and how it is built.
 #[cfg(all(doc, not(doctest)))]
 pub mod guides {
+    // A link on GitHub leads to a file, here to a module. Of two definitions of a name the first counts.
+    #[doc = "[behaviour.md]: behaviour\n[B1]: behaviour#b1\n[B4]: behaviour#b4\n[B20]: behaviour#b20\n[B29]: behaviour#b29\n"]
     #[doc = include_str!("../guides/architecture.md")]
     pub mod architecture {}
     #[doc = include_str!("../guides/behaviour.md")]

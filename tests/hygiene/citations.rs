@@ -163,6 +163,27 @@ fn every_link_in_a_markdown_file_leads_somewhere() {
     assert!(broken.is_empty(), "{broken:#?}");
 }
 
+/// rustdoc shows a guide as a module, where a relative path to a file leads nowhere. So such a path is the definition of a named link,
+/// and the root gives the name another definition, before the guide's, that leads to the module.
+#[test]
+fn every_link_between_guides_leads_to_a_module_in_rustdoc() {
+    let root = fs::read_to_string(repository("tenant-auth-core/src/lib.rs")).expect("the root");
+    let mut counted = 0;
+    for guide in ["architecture", "behaviour", "call", "deploy", "embed"] {
+        let text = fs::read_to_string(repository(&format!("tenant-auth-core/guides/{guide}.md"))).expect("a guide");
+        let before = root.split_once(&format!("include_str!(\"../guides/{guide}.md\")")).expect("the root shows it").0;
+        let of_root = before.rsplit_once("include_str!").map_or(before, |(_, rest)| rest);
+        for target in links(&text).into_iter().filter(|target| !target.contains("://") && !target.starts_with('#')) {
+            let definition = text.lines().find(|line| line.starts_with('[') && line.ends_with(&format!("]: {target}")));
+            let definition = definition.unwrap_or_else(|| panic!("{guide}.md: {target} stands inside a line; define a named link"));
+            let in_rustdoc = definition.replace(".md#", "#").trim_end_matches(".md").to_owned();
+            assert!(of_root.contains(&in_rustdoc), "lib.rs, before {guide}.md: give the doc comment {in_rustdoc:?}");
+            counted += 1;
+        }
+    }
+    assert!(counted >= 4, "{counted} links were found");
+}
+
 #[test]
 fn nothing_rests_on_a_document_that_is_not_here() {
     let mut dangling = Vec::new();
