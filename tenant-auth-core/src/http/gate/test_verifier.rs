@@ -22,7 +22,7 @@ use crate::{
     view::UserView,
 };
 
-/// Knows whom it is told. Nothing is refreshed, and whoever is not known has no session.
+/// A test double that accepts the tokens it is given. It refreshes no session, and an unknown token has no session.
 ///
 /// ```
 /// use tenant_auth_core::{Principal, http::{Gate, TestVerifier}, model::Role};
@@ -37,12 +37,12 @@ pub struct TestVerifier {
 }
 
 impl TestVerifier {
-    /// Takes this access token for that person's.
+    /// Accepts this access token as the person's.
     pub fn knows(&self, access_token: &str, principal: Principal) {
         self.known().insert(access_token.to_owned(), principal);
     }
 
-    /// Ends the session behind a token.
+    /// Ends the session of a token.
     pub fn forgets(&self, access_token: &str) {
         self.known().remove(access_token);
     }
@@ -68,10 +68,11 @@ impl Verifier for TestVerifier {
 }
 
 impl Principal {
-    /// Somebody to test with: an active member of an organization with this slug, in this role. Change what should differ.
+    /// A sample person for tests: an active member, in this role, of an organization with this slug. Change the fields that
+    /// should differ.
     ///
     /// # Panics
-    /// When the slug is none.
+    /// When the slug is malformed.
     pub fn sample(slug: &str, role: Role) -> Self {
         let slug = Slug::parse(slug).unwrap_or_else(|why| panic!("{slug:?} is no slug: it {why}"));
         let chance = SeededEntropy::new(slug.as_str().bytes().map(u64::from).sum());

@@ -17,10 +17,10 @@ use crate::{
     value::Slug,
 };
 
-/// The longest answer that is read. The longest there is holds 16 KiB of metadata and a few names.
+/// The size limit of an answer. The server's longest answer contains 16 KiB of metadata and a few names.
 const LONGEST: usize = 256 * 1024;
 
-/// A whole answer.
+/// A complete answer of the server.
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) headers: HeaderMap,
@@ -76,7 +76,7 @@ async fn read(mut response: Response) -> Result<Bytes, Error> {
     Ok(body.into())
 }
 
-/// Why there is no clear answer is for the log; the host's client is told to come back.
+/// The error for an unclear answer. The cause is for the log; the client of the host gets 503 and may try again.
 pub(super) fn unavailable(why: &str) -> Error {
     Error::unavailable(format!("the Tenant Auth server gave no clear answer: {why}"))
 }
@@ -87,7 +87,7 @@ fn secret_header(key: &ApiKeyText) -> Result<HeaderValue, Error> {
     Ok(value)
 }
 
-/// What lies at the bottom; reqwest's own words only repeat the URL.
+/// The innermost cause of an error; reqwest's own message only repeats the URL.
 fn reason(error: &reqwest::Error) -> String {
     let mut deepest: &dyn std::error::Error = error;
     while let Some(source) = deepest.source() {

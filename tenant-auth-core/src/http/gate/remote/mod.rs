@@ -21,11 +21,12 @@ use crate::{
     value::{Slug, is_loopback_for_secrets},
 };
 
-/// How long one question may take, from the connection to the last byte, unless the host says otherwise.
+/// The default timeout of one request, from the connection to the last byte.
 const PATIENCE: Duration = Duration::from_secs(5);
 const CONNECTING: Duration = Duration::from_secs(2);
 
-/// Asks a deployed server. Made by [`RemoteVerifier::new`]; an organization is served once its key is known.
+/// A verifier that asks a deployed server. Made by [`RemoteVerifier::new`]; it serves the organizations whose API keys it was
+/// given.
 ///
 /// ```no_run
 /// # fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -48,7 +49,7 @@ pub struct RemoteVerifier {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RemoteSetupError {
-    /// The address is no URL, or not one that keys may travel to.
+    /// The address is no URL, or a URL that API keys must not be sent to.
     #[error(
         "{0:?} must be the public URL of a Tenant Auth server: https, or http for loopback; see also RemoteVerifier::over_plain_http"
     )]
@@ -56,7 +57,7 @@ pub enum RemoteSetupError {
     /// The organization's slug is malformed.
     #[error("{0:?} is no organization's slug")]
     Slug(String),
-    /// The key is not one that the server makes.
+    /// The API key is malformed.
     #[error("the API key of {0} is malformed; it starts with pk_live_")]
     Key(String),
     /// The system's TLS set-up failed.
@@ -65,7 +66,7 @@ pub enum RemoteSetupError {
 }
 
 impl RemoteVerifier {
-    /// A server by its public URL, without `/api/v1`.
+    /// A verifier for the server with this public URL, without `/api/v1`.
     ///
     /// # Errors
     /// [`RemoteSetupError::Url`] also for http beyond loopback: API keys and tokens must not be read on the way.
@@ -77,10 +78,10 @@ impl RemoteVerifier {
         Self::at(&url)
     }
 
-    /// A server reached over plain http, inside a network that nobody else reads.
+    /// A verifier for a server that is reached over plain http, inside a network that is private.
     ///
     /// # Errors
-    /// As [`RemoteVerifier::new`], for what is no http URL.
+    /// [`RemoteSetupError::Url`] for an address that is no http URL.
     pub fn over_plain_http(public_url: &str) -> Result<Self, RemoteSetupError> {
         Self::at(&parsed(public_url)?)
     }
@@ -103,7 +104,7 @@ impl RemoteVerifier {
         })
     }
 
-    /// Serves an organization, whose API key has the scope `verify`.
+    /// Adds an organization and its API key, which must have the scope `verify`.
     ///
     /// # Errors
     /// [`RemoteSetupError::Slug`] and [`RemoteSetupError::Key`].
@@ -117,28 +118,29 @@ impl RemoteVerifier {
         Ok(self)
     }
 
-    /// How long one question may take; 5 s.
+    /// Sets the timeout of one request, from the connection to the last byte; 5 s by default.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// Tells the server the address of the person's device. The keys must have the scope `proxy`.
+    /// States the client's address to the server, whose rate limiter counts by it. The API keys must have the scope `proxy`.
     #[must_use]
     pub fn states_client_ip(mut self) -> Self {
         self.states_client = true;
         self
     }
 
-    /// The server's `_COOKIE_DOMAIN`, where it has one: cookies are cleared only with the attributes they were set with.
+    /// Sets the server's `_COOKIE_DOMAIN`, if it has one. Needed because a browser clears a cookie only by the attributes that the
+    /// cookie was set with.
     #[must_use]
     pub fn cookie_domain(mut self, domain: &str) -> Self {
         self.style.domain = Some(domain.to_owned());
         self
     }
 
-    /// The server's `_COOKIE_SAME_SITE`.
+    /// Sets the server's `_COOKIE_SAME_SITE`.
     #[must_use]
     pub fn cookie_same_site(mut self, same_site: SameSite) -> Self {
         self.style.same_site = same_site;
