@@ -8,21 +8,33 @@ use std::{
 
 use serde_json::json;
 
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::{EnvFilter, Layer, Registry, layer::SubscriberExt, util::SubscriberInitExt};
 
 use crate::settings::LogFormat;
 
+/// A layer beside the log that takes spans.
+pub(crate) type SpanLayer = Box<dyn Layer<Registry> + Send + Sync>;
+
 /// Starts logging. Does nothing when logging has already started.
 pub(crate) fn start(filter: &str, format: LogFormat) {
-    let builder = tracing_subscriber::fmt()
-        .with_env_filter(EnvFilter::new(filter))
+    start_beside(None, filter, format);
+}
+
+/// The same, with a layer that takes the spans whatever the log's filter says.
+pub(crate) fn start_beside(spans: Option<SpanLayer>, filter: &str, format: LogFormat) {
+    let filter = EnvFilter::new(filter);
+    let lines = tracing_subscriber::fmt::layer()
         .with_ansi(std::io::stderr().is_terminal())
         // Told on stderr, a line that cannot be written to stderr would panic and end the server.
         .log_internal_errors(false)
         .with_writer(|| CountingLosses(io::stderr()));
+    let registry = tracing_subscriber::registry().with(spans);
+    let is_json = format == LogFormat::Json || IS_JSON.load(Ordering::Relaxed);
     // An error means that there is a subscriber already; lines go there then.
-    let _ =
-        if format == LogFormat::Json || IS_JSON.load(Ordering::Relaxed) { builder.json().try_init() } else { builder.try_init() };
+    let _ = match is_json {
+        true => registry.with(lines.json().with_filter(filter)).try_init(),
+        false => registry.with(lines.with_filter(filter)).try_init(),
+    };
 }
 
 /// How many log lines could not be written, because the volume is full or whoever reads them is gone.

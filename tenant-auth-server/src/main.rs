@@ -14,6 +14,7 @@ mod metrics;
 mod process;
 mod serve;
 mod settings;
+mod traces;
 
 use std::process::ExitCode;
 

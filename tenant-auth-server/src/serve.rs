@@ -20,6 +20,7 @@ use crate::{
     failure::Failure,
     health, logging, metrics,
     settings::{self, Deployment, Input, Server},
+    traces::{self, Traces},
 };
 
 /// How long the start waits for the database, as when a whole machine restarts.
@@ -32,12 +33,19 @@ const DATABASE_PAUSE: Duration = Duration::from_secs(1);
 /// [`Failure`] when it must not or cannot start.
 pub(crate) async fn run(input: &Input) -> Result<(), Failure> {
     let settings = settings::for_server(input)?;
-    logging::start(&settings.log_filter, settings.log_format);
+    let traces = Traces::to(settings.otlp_endpoint.as_ref())?;
+    logging::start_beside(traces.layer(), &settings.log_filter, settings.log_format);
     logging::warn_of(&settings.deployment.warnings);
+    let outcome = serve(&settings).await;
+    traces.flush().await;
+    outcome
+}
+
+async fn serve(settings: &Server) -> Result<(), Failure> {
     let mut signals = Signals::catch()?;
     let open_files = connections::raise_open_files();
     let opened = tokio::select! {
-        opened = open_patiently(&settings) => opened?,
+        opened = open_patiently(settings) => opened?,
         () = signals.received() => return Ok(()), // told to stop before there was anything to stop
     };
     let metrics = match settings.metrics_listen {
@@ -51,7 +59,8 @@ pub(crate) async fn run(input: &Input) -> Result<(), Failure> {
         proxies: deployment.config.network.trusted_proxies.clone(),
         drain_notice: settings.drain_notice,
     };
-    until_stopped(opened, Front { public, metrics, rules, extra: Router::new() }, signals).await
+    let front = Front { public, metrics, rules, extra: Router::new() };
+    until_stopped(opened, front, signals).await
 }
 
 /// Waits for a database that is starting, too; not for one that refuses us. A SQLite file that cannot be opened will not repair
@@ -146,6 +155,7 @@ pub(crate) async fn until_stopped(opened: Opened, front: Front, mut signals: Sig
         .merge(extra)
         .fallback(answer::not_found)
         .method_not_allowed_fallback(answer::method_not_allowed);
+    let app = traces::continued(app);
     let mut server = tokio::spawn(connections::serve(public, app, Arc::clone(&slots), drain.clone()));
     let mut metrics_server = None;
     if let Some(listener) = metrics {

@@ -25,6 +25,7 @@ use tenant_auth_core::{
     Config, MasterKeys,
     ports::{SmtpMailer, SmtpSetupError},
 };
+use url::Url;
 
 pub(crate) use effective::Effective;
 pub(crate) use example::example;
@@ -32,6 +33,8 @@ pub(crate) use input::Input;
 pub(crate) use invalid::InvalidSettings;
 use reading::Reading;
 use row::Fault;
+#[cfg(feature = "otlp")]
+pub(crate) use table::OTLP_ENDPOINT;
 use table::Part;
 pub(crate) use table::{CONNECTIONS, DATABASE_URL, LISTEN, MASTER_KEY, METRICS_LISTEN, OPERATOR_ORG, SQLITE_MUST_EXIST};
 pub(crate) use values::LogFormat;
@@ -78,6 +81,8 @@ pub(crate) struct Server {
     pub(crate) log_filter: String,
     /// How.
     pub(crate) log_format: LogFormat,
+    /// Where spans go, if anywhere.
+    pub(crate) otlp_endpoint: Option<Url>,
     mail: Option<Mail>,
 }
 
@@ -144,6 +149,7 @@ pub(crate) fn for_server(input: &Input) -> Result<Server, InvalidSettings> {
             drain_notice: values.drain_notice,
             log_filter: std::mem::take(&mut values.log_filter),
             log_format: values.log_format,
+            otlp_endpoint: values.otlp_endpoint.take(),
             mail,
             deployment: deployment(values, warnings)?,
         })

@@ -125,6 +125,17 @@ pub(super) fn public_url(text: &str) -> Result<Url, Fault> {
     }
 }
 
+/// A collector's URL. It has no secrets in it, because the log tells it when the collector does not answer.
+pub(super) fn otlp_endpoint(text: &str) -> Result<Url, Fault> {
+    if !cfg!(feature = "otlp") {
+        let reason = "needs a tenant-auth-server that was built with this feature: cargo install … --features otlp";
+        return Err(Fault::Instead(reason.to_owned()));
+    }
+    let url = Url::parse(text).map_err(Fault::because)?;
+    let is_plain = url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none();
+    if is_plain && ["http", "https"].contains(&url.scheme()) { Ok(url) } else { Err(Fault::Other) }
+}
+
 fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),

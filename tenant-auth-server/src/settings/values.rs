@@ -29,6 +29,7 @@ pub(super) struct Values {
     pub(super) mail_from: Option<String>,
     pub(super) log_filter: String,
     pub(super) log_format: LogFormat,
+    pub(super) otlp_endpoint: Option<Url>,
     /// Reads the file with the master keys.
     pub(super) read_file: fn(&Path) -> io::Result<String>,
 }
@@ -59,6 +60,7 @@ impl Values {
             mail_from: None,
             log_filter: "info,sqlx=warn".to_owned(),
             log_format: LogFormat::Text,
+            otlp_endpoint: None,
             read_file,
         }
     }

@@ -12,6 +12,8 @@ mod hook_receiver;
 mod log_gone;
 mod many_clients;
 mod metrics;
+#[cfg(feature = "otlp")]
+mod otlp;
 mod readiness;
 mod real_parts;
 mod refusals;

@@ -17,6 +17,8 @@ use tenant_auth_core::config::Setting;
 use super::row::Row;
 
 pub(crate) use access::{OPERATOR_ORG, PUBLIC_URL};
+#[cfg(feature = "otlp")]
+pub(crate) use program::OTLP_ENDPOINT;
 pub(crate) use program::{CONNECTIONS, DATABASE_URL, LISTEN, MASTER_KEY, METRICS_LISTEN, SQLITE_MUST_EXIST};
 pub(super) use {
     access::{COOKIE_DOMAIN, TRUSTED_PROXIES},
@@ -56,6 +58,7 @@ pub(super) const GROUPS: &[Group] = &[
     program::LISTENERS,
     program::MAIL,
     program::LOG,
+    program::TRACES,
     organizations::MAIL_LINKS,
     sessions::SESSIONS,
     sessions::LOGIN,

@@ -111,6 +111,16 @@ pub(crate) const CONNECTIONS: Row = Row {
     ..Row::BLANK
 };
 
+pub(crate) const OTLP_ENDPOINT: Row = Row {
+    name: "otlp_endpoint",
+    default: Unset("no traces are sent"),
+    meaning: "The OpenTelemetry collector that takes traces, with OTLP over HTTP, at /v1/traces below this URL. For a program that was \
+              built with the feature otlp; any other refuses the setting.",
+    must: "http:// or https://, a host, and a port or a path if need be; without user name, password and query",
+    read: |to, text| put(&mut to.otlp_endpoint, parse::otlp_endpoint(text).map(Some)),
+    ..Row::BLANK
+};
+
 pub(super) const DATABASE: Group = Group {
     title: "Database",
     part: Part::Database,
@@ -173,6 +183,8 @@ pub(super) const LOG: Group = Group {
         },
     ],
 };
+
+pub(super) const TRACES: Group = Group { title: "Traces", part: Part::Server, rows: &[OTLP_ENDPOINT] };
 
 fn master_keys(list: &str) -> Result<MasterKeys, Fault> {
     MasterKeys::parse(list).map_err(|error| Fault::Instead(error.to_string()))

@@ -3,6 +3,7 @@
 mod shown;
 mod sources;
 mod table_rows;
+mod traces;
 
 use std::{collections::BTreeMap, io, path::Path, time::Duration};
 
