@@ -10,9 +10,10 @@ use tokio::{
 
 use crate::{
     backend::KeyUses,
-    bounded::BoundedWork,
+    bounded::{BoundedWork, PoolSize},
     config::{Config, ConfigError, SetupError},
     error::Error,
+    in_flight::InFlight,
     keys::{self, Keyring, KeyringError},
     metrics::WorkMeter,
     ports::{Argon2Hasher, Clock, Entropy, Mailer, OsEntropy, PasswordHasher, Resolver, Sender, SystemClock, SystemResolver},
@@ -190,8 +191,9 @@ impl Builder {
             admissions: Semaphore::new(ADMISSIONS),
             outbox_filled,
             key_uses: KeyUses::default(),
-            estimates: BoundedWork::start("tenant-auth-estimate", WorkMeter::unread())?,
+            estimates: BoundedWork::start("tenant-auth-estimate", PoolSize::default(), WorkMeter::unread())?,
             gates: Gates::default(),
+            in_flight: InFlight::new(),
             metrics,
             runtime,
             readiness: Readiness::default(),

@@ -58,11 +58,13 @@ mod bounded;
 mod builder;
 mod caller;
 pub mod config;
+mod deadline;
 pub mod error;
 mod event;
 #[cfg(feature = "http")]
 pub mod http;
 pub mod id;
+mod in_flight;
 mod keys;
 mod mail;
 mod metrics;

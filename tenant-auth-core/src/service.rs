@@ -13,6 +13,7 @@ use crate::{
     bounded::BoundedWork,
     config::Config,
     error::Error,
+    in_flight::InFlight,
     keys::Keyring,
     metrics,
     model::EventKind,
@@ -54,6 +55,7 @@ pub(crate) struct Inner {
     pub(crate) key_uses: KeyUses,
     pub(crate) estimates: BoundedWork,
     pub(crate) gates: Gates,
+    pub(crate) in_flight: Arc<InFlight>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) runtime: Handle,
     pub(crate) readiness: Readiness,
@@ -191,6 +193,11 @@ impl TenantAuth {
     /// The gates of the rate limiter, at which parallel attempts wait for each other.
     pub(crate) fn gates(&self) -> &Gates {
         &self.inner.gates
+    }
+
+    /// The bound on requests in flight.
+    pub(crate) fn in_flight(&self) -> &Arc<InFlight> {
+        &self.inner.in_flight
     }
 
     /// The threads that estimate the strength of passwords.

@@ -25,7 +25,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("limits on attempts", &["throttle"]),
     ("callers and their rights, and what is told of them", &["caller", "principal"]),
     ("the running service", &["service"]),
-    ("what the running service holds", &["keys", "readiness", "backend::key_uses", "webhooks::target"]),
+    ("what the running service holds", &["keys", "readiness", "in_flight", "backend::key_uses", "webhooks::target"]),
     ("storage", &["store"]),
     ("what storage, tokens and settings are made of", &["token", "sealed", "config", "page", "event", "throttle::gates"]),
     ("resources as JSON", &["view"]),
@@ -33,7 +33,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("work on threads of its own", &["bounded"]),
     ("the model", &["model", "scope"]),
     ("checked values, errors, counters", &["value", "error", "config::error", "metrics"]),
-    ("the ground", &["id", "secret", "time", "schema", "ports::entropy", "ports::clock"]),
+    ("the ground", &["id", "secret", "time", "schema", "deadline", "ports::entropy", "ports::clock"]),
 ];
 
 /// Where a module stands, counted from the roof.

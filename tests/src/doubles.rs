@@ -14,7 +14,7 @@ use std::{
 use async_trait::async_trait;
 use tenant_auth_core::{
     Error,
-    ports::{Argon2Hasher, Argon2Params, PasswordHasher, Resolver, Verdict},
+    ports::{Argon2Hasher, Argon2Params, PasswordHasher, QueueShare, Resolver, Verdict},
     secret::{Password, StoredPassword},
 };
 use tokio::sync::Notify;
@@ -70,15 +70,15 @@ impl GatedHasher {
 
 #[async_trait]
 impl PasswordHasher for GatedHasher {
-    async fn hash(&self, password: &Password) -> Result<StoredPassword, Error> {
-        let hash = self.inner.hash(password).await;
+    async fn hash(&self, password: &Password, share: &QueueShare) -> Result<StoredPassword, Error> {
+        let hash = self.inner.hash(password, share).await;
         self.pass().await;
         hash
     }
 
-    async fn verify(&self, password: &Password, stored: Option<&StoredPassword>) -> Result<Verdict, Error> {
+    async fn verify(&self, password: &Password, stored: Option<&StoredPassword>, share: &QueueShare) -> Result<Verdict, Error> {
         self.verified.fetch_add(1, Ordering::SeqCst);
-        let verdict = self.inner.verify(password, stored).await;
+        let verdict = self.inner.verify(password, stored, share).await;
         self.pass().await;
         verdict
     }
@@ -90,11 +90,11 @@ pub struct BusyHasher;
 
 #[async_trait]
 impl PasswordHasher for BusyHasher {
-    async fn hash(&self, _: &Password) -> Result<StoredPassword, Error> {
+    async fn hash(&self, _: &Password, _: &QueueShare) -> Result<StoredPassword, Error> {
         Err(Error::unavailable("the queue is full"))
     }
 
-    async fn verify(&self, _: &Password, _: Option<&StoredPassword>) -> Result<Verdict, Error> {
+    async fn verify(&self, _: &Password, _: Option<&StoredPassword>, _: &QueueShare) -> Result<Verdict, Error> {
         Err(Error::unavailable("the queue is full"))
     }
 }
@@ -105,11 +105,11 @@ pub struct PanickingHasher;
 
 #[async_trait]
 impl PasswordHasher for PanickingHasher {
-    async fn hash(&self, _: &Password) -> Result<StoredPassword, Error> {
+    async fn hash(&self, _: &Password, _: &QueueShare) -> Result<StoredPassword, Error> {
         panic!("a defect, made to order")
     }
 
-    async fn verify(&self, _: &Password, _: Option<&StoredPassword>) -> Result<Verdict, Error> {
+    async fn verify(&self, _: &Password, _: Option<&StoredPassword>, _: &QueueShare) -> Result<Verdict, Error> {
         panic!("a defect, made to order")
     }
 }

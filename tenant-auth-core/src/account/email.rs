@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use crate::{
-    account::{end_all_others, tell_user},
+    account::{end_all_others, password::TypedPassword, tell_user},
     caller::{Client, Member, Tenant, Write, hold_account},
     config::LinkedPage,
     error::Error,
@@ -163,7 +163,8 @@ impl Tenant {
             }
         }
         let password = proof.password.ok_or(Error::WrongPassword)?;
-        let account = match self.auth.confirm_password(user, &password, &proof.client).await {
+        let typed = TypedPassword { password: &password, client: &proof.client, share: self.queue_share(&proof.client) };
+        let account = match self.auth.confirm_password(user, typed).await {
             Err(Error::SessionRequired) => return Err(Error::InvalidLink), // the account was deleted meanwhile
             confirmed => confirmed?,
         };

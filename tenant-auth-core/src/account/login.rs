@@ -5,6 +5,7 @@
 
 use crate::{
     account::{Entrant, Opening, open_session, wait_for_second_factor},
+    bounded::QueueShare,
     caller::{Client, Tenant},
     error::Error,
     metrics::LoginOutcome,
@@ -91,7 +92,7 @@ impl Tenant {
         let attempt = self.auth.password_attempt(&credentials.email, &credentials.client).await?;
         let account = self.auth.store().read().await?.users().find_by_email(&credentials.email).await?;
         let account = account.filter(|_| attempt.may_be_judged);
-        let login = match self.prove(account, &credentials.password).await {
+        let login = match self.prove(account, &credentials).await {
             Ok(Some(proved)) => self.admit(proved, &attempt, credentials).await,
             Ok(None) => {
                 attempt.failed().await?;
@@ -107,11 +108,12 @@ impl Tenant {
     }
 
     /// Verifies the password. Returns the account, or `None` when the password is wrong or there is no account.
-    async fn prove(&self, account: Option<Account>, typed: &Password) -> Result<Option<Proved>, Error> {
+    async fn prove(&self, account: Option<Account>, credentials: &Credentials) -> Result<Option<Proved>, Error> {
         // A text too long for a password is replaced by an empty one and compared too, so that its answer takes as long as any
         // other.
-        let typed = password::normalized(typed).unwrap_or_else(|| Password::new(""));
-        let verdict = self.auth.hasher().verify(&typed, account.as_ref().and_then(Account::comparable_password)).await?;
+        let typed = password::normalized(&credentials.password).unwrap_or_else(|| Password::new(""));
+        let stored = account.as_ref().and_then(Account::comparable_password);
+        let verdict = self.auth.hasher().verify(&typed, stored, &self.queue_share(&credentials.client)).await?;
         Ok(match verdict {
             Verdict::Match => account.map(|account| Proved { account, is_outdated: false }),
             Verdict::MatchOutdated => account.map(|account| Proved { account, is_outdated: true }),
@@ -125,7 +127,9 @@ impl Tenant {
         }
         let Proved { account, is_outdated } = proved;
         let stronger = match password::normalized(&credentials.password) {
-            Some(password) if is_outdated => Some(self.auth.hasher().hash(&password).await?),
+            Some(password) if is_outdated => {
+                Some(self.auth.hasher().hash(&password, &self.queue_share(&credentials.client)).await?)
+            }
             _ => None,
         };
 
@@ -151,6 +155,11 @@ impl Tenant {
         let opening = Opening { id: None, methods: vec![AuthMethod::Password], client: credentials.client };
         let entrant = Entrant { account, membership, opening };
         if has_second_factor { self.wait_for_code(tx, entrant).await } else { self.enter(tx, entrant).await.map(Login::from) }
+    }
+
+    /// The client's share of the hashing queue.
+    pub(crate) fn queue_share(&self, client: &Client) -> QueueShare {
+        QueueShare::new(&self.org.id, client.ip)
     }
 
     /// Completes a login: opens the session, commits, and issues the session's first tokens.

@@ -3,6 +3,7 @@
 
 use crate::{
     account::{check_password, end_all_others, tell_user},
+    bounded::QueueShare,
     caller::{Client, Member},
     error::Error,
     event::{EndReason, EventKind, UserData},
@@ -40,8 +41,9 @@ impl Member {
             organization: &self.live.org.name,
         };
         let account = self.confirm_password(&change.current).await?;
-        let new = check_password(&self.auth, &change.new, owner).await?;
-        let hash = self.auth.hasher().hash(&new).await?;
+        let share = self.queue_share();
+        let new = check_password(&self.auth, &change.new, owner, &share).await?;
+        let hash = self.auth.hasher().hash(&new, &share).await?;
 
         let mut write = self.begin_own_write().await?;
         // Race: the epoch has moved on when the password was changed after it was confirmed above.
@@ -59,16 +61,29 @@ impl Member {
 
     /// Confirms an operation by the caller's password, and returns the account. A wrong password counts as a failed login.
     pub(crate) async fn confirm_password(&self, typed: &Password) -> Result<Account, Error> {
-        self.auth.confirm_password(&self.live.user, typed, &self.client).await
+        let typed = TypedPassword { password: typed, client: &self.client, share: self.queue_share() };
+        self.auth.confirm_password(&self.live.user, typed).await
     }
+
+    fn queue_share(&self) -> QueueShare {
+        QueueShare::new(self.org_id(), self.client.ip)
+    }
+}
+
+/// A password that confirms an operation.
+pub(crate) struct TypedPassword<'a> {
+    pub(crate) password: &'a Password,
+    /// Where it comes from: what a wrong one is counted by.
+    pub(crate) client: &'a Client,
+    pub(crate) share: QueueShare,
 }
 
 impl TenantAuth {
     /// Confirms an operation by the account's password, and returns the account. A wrong password counts as a failed login, so that
     /// a stolen session is no way to guess the password.
-    pub(crate) async fn confirm_password(&self, user: &User, typed: &Password, client: &Client) -> Result<Account, Error> {
-        let attempt = self.password_attempt(&user.email, client).await?;
-        match self.compare(&user.id, typed).await {
+    pub(crate) async fn confirm_password(&self, user: &User, typed: TypedPassword<'_>) -> Result<Account, Error> {
+        let attempt = self.password_attempt(&user.email, typed.client).await?;
+        match self.compare(&user.id, &typed).await {
             Ok(account) => {
                 attempt.withdrawn().await?;
                 Ok(account)
@@ -84,10 +99,10 @@ impl TenantAuth {
         }
     }
 
-    async fn compare(&self, user: &UserId, typed: &Password) -> Result<Account, Error> {
+    async fn compare(&self, user: &UserId, typed: &TypedPassword<'_>) -> Result<Account, Error> {
         let account = self.store().read().await?.users().find(user).await?.ok_or(Error::SessionRequired)?;
-        let typed = password::normalized(typed).ok_or(Error::WrongPassword)?;
-        match self.hasher().verify(&typed, account.comparable_password()).await? {
+        let password = password::normalized(typed.password).ok_or(Error::WrongPassword)?;
+        match self.hasher().verify(&password, account.comparable_password(), &typed.share).await? {
             Verdict::Match | Verdict::MatchOutdated => Ok(account),
             Verdict::Mismatch => Err(Error::WrongPassword),
         }

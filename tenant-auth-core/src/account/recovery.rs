@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::{
     account::{Ending, check_password, hand_over, tell_ended, tell_user},
+    bounded::QueueShare,
     caller::{Tenant, hold_account},
     config::{Config, LinkedPage},
     error::Error,
@@ -50,8 +51,9 @@ impl Tenant {
         drop(reader);
         let user = account.user;
         let owner = Owner { email: &user.email, name: &user.name, slug: &self.org.slug, organization: &self.org.name };
-        let checked = check_password(&self.auth, new, owner).await?;
-        let hash = self.auth.hasher().hash(&checked).await?;
+        let share = QueueShare::new(&self.org.id, None);
+        let checked = check_password(&self.auth, new, owner, &share).await?;
+        let hash = self.auth.hasher().hash(&checked, &share).await?;
 
         let mut tx = self.auth.begin().await?;
         forgive_passwords(&mut tx, &user.email).await?;

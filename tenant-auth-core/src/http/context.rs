@@ -2,10 +2,14 @@
 
 use std::{
     net::IpAddr,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use ::http::{HeaderMap, Method, request::Parts};
+use bytes::Bytes;
 
 use super::{
     Body, Request, Service, client_ip, cookies,
@@ -28,10 +32,10 @@ use crate::{
 /// One request on its way through routing, caller, input and handler.
 pub(crate) struct Context {
     pub(crate) auth: TenantAuth,
-    pub(crate) body: Body,
     pub(crate) documents: Documents,
     pub(crate) traced: RequestSpan,
     parts: Parts,
+    body: Mutex<Body>,
     peer: Option<IpAddr>,
     params: Vec<String>,
     /// Whether the page that sent the request may read the answer (CORS).
@@ -43,7 +47,7 @@ impl Context {
         let (parts, body) = request.into_parts();
         Self {
             auth: service.auth.clone(),
-            body,
+            body: Mutex::new(body),
             documents: service.documents.clone(),
             traced,
             parts,
@@ -57,6 +61,16 @@ impl Context {
     pub(crate) fn with_params(mut self, params: Vec<String>) -> Self {
         self.params = params;
         self
+    }
+
+    /// The body, as long as it was not read.
+    pub(crate) fn body(&self) -> Body {
+        self.body.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Frees the body's memory once it was read: what follows may wait for seconds.
+    pub(crate) fn free_body(&self) {
+        *self.body.lock().unwrap_or_else(PoisonError::into_inner) = Body::Complete(Bytes::new());
     }
 
     pub(crate) fn method(&self) -> &Method {

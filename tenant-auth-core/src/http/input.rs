@@ -155,7 +155,8 @@ impl<T: DeserializeOwned + Send + ToSchema> Input for Json<T> {
         vec![ErrorCode::InvalidRequest, ErrorCode::RequestTimeout, ErrorCode::BodyTooLarge, ErrorCode::UnsupportedMediaType]
     }
     fn read(context: &Context) -> Result<Self, Refusal> {
-        let text = json_text(context)?;
+        let body = context.body();
+        let text = json_text(&body, context)?;
         let value = parse(text)?;
         refuse_nul(text, None)?;
         Ok(Self(value))
@@ -173,7 +174,7 @@ impl<T: DeserializeOwned + Default + Send + ToSchema> Input for OptionalJson<T> 
         Json::<T>::may()
     }
     fn read(context: &Context) -> Result<Self, Refusal> {
-        match &context.body {
+        match context.body() {
             Body::Complete(bytes) if bytes.is_empty() => Ok(Self(T::default())),
             _ => Json::read(context).map(|Json(value)| Self(value)),
         }
@@ -192,7 +193,8 @@ impl<T: DeserializeOwned + Send + ToSchema> Input for TokenJson<T> {
         Json::<T>::may()
     }
     fn read(context: &Context) -> Result<Self, Refusal> {
-        let text = json_text(context)?;
+        let body = context.body();
+        let text = json_text(&body, context)?;
         let value = parse(text)?;
         refuse_nul(text, Some("token"))?;
         Ok(Self(value))
@@ -213,8 +215,8 @@ pub(super) fn whole_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result
 }
 
 /// The body as text, after its size, `Content-Encoding` and `Content-Type` were judged.
-fn json_text(context: &Context) -> Result<&str, Refusal> {
-    let bytes = match &context.body {
+fn json_text<'a>(body: &'a Body, context: &Context) -> Result<&'a str, Refusal> {
+    let bytes = match body {
         Body::Complete(bytes) => bytes,
         Body::TooLarge => return Err(Refusal::body_too_large()),
         Body::TimedOut => return Err(Refusal::request_timeout()),

@@ -48,7 +48,7 @@ pub use pages::Pages;
 pub use route::Row;
 pub use table::routes;
 
-use crate::{secret::random_text, service::TenantAuth};
+use crate::{deadline, secret::random_text, service::TenantAuth};
 use answered::Answered;
 use context::Context;
 use documents::Documents;
@@ -108,12 +108,28 @@ impl Service {
     /// Answers one request that came from the socket address `peer`.
     ///
     /// It runs as a task of its own on the runtime the service was built on: a client that disconnects cannot stop it between a
-    /// commit and what follows, and a panic becomes a 500. Its span, `request`, is a child of the span that the call is made in.
+    /// commit and what follows, and a panic becomes a 500. All its waits together end after 30 seconds, and where too many requests
+    /// are in flight it is refused before it begins. Its span, `request`, is a child of the span that the call is made in.
     pub async fn call(&self, request: Request, peer: Option<IpAddr>) -> Response<Bytes> {
         let request_id = request_id(&self.auth);
         let traced = RequestSpan::begin(&request_id, request.method());
+        let client = client_ip::of(&self.auth.config().network.trusted_proxies, peer, request.headers());
+        let permit = match self.auth.in_flight().take(client) {
+            Ok(permit) => permit,
+            Err(error) => {
+                let answered = Refusal::from(error).into_answered();
+                self.auth.metrics().requests().watch(request.method()).answered(answered.status.as_u16());
+                traced.answered(answered.status.as_u16());
+                return complete(answered, &request_id);
+            }
+        };
         let (service, id, known) = (self.clone(), request_id.clone(), traced.clone());
-        let answering = async move { service.answer(request, peer, &id, known).await }.instrument(traced.span().clone());
+        let answering = async move {
+            let answered = deadline::of_request(service.answer(request, peer, &id, known)).await;
+            drop(permit);
+            answered
+        };
+        let answering = answering.instrument(traced.span().clone());
         let answered = self.auth.runtime().spawn(answering).await.unwrap_or_else(|panic| {
             traced.span().in_scope(|| tracing::error!(request_id = %request_id, error = %panic, "a handler panicked"));
             let answered = Refusal::from(crate::Error::internal("panic")).into_answered();
@@ -184,3 +200,6 @@ fn complete(answered: Answered, request_id: &str) -> Response<Bytes> {
 fn set_default(headers: &mut HeaderMap, name: header::HeaderName, value: &'static str) {
     headers.entry(name).or_insert(HeaderValue::from_static(value));
 }
+
+#[cfg(all(test, feature = "testing", feature = "sqlite"))]
+mod tests;

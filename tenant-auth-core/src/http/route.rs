@@ -120,6 +120,7 @@ where
 {
     let caller = C::identify(context).await?;
     let input = I::read(context)?;
+    context.free_body();
     handler(caller, input).await?.into_answered(status)
 }
 

@@ -50,7 +50,11 @@ impl WorkMeter {
         let meter = Self::unread();
         registry.register(format!("{name}_waiting"), "Jobs in the queue", meter.waiting.clone());
         registry.register(format!("{name}_running"), "Jobs at work", meter.running.clone());
-        registry.register(format!("{name}_refused"), "Jobs refused because the queue was full", meter.refused.clone());
+        registry.register(
+            format!("{name}_refused"),
+            "Jobs refused: no place in the queue, or too long in it",
+            meter.refused.clone(),
+        );
         registry.register_with_unit(format!("{name}_wait"), "Time in the queue", Unit::Seconds, meter.waited.clone());
         registry.register_with_unit(name, "Time at work", Unit::Seconds, meter.worked.clone());
         meter
@@ -62,7 +66,7 @@ impl WorkMeter {
         QueuedJob { meter: self.clone(), since: Instant::now() }
     }
 
-    /// Counts a job that was refused because the queue was full.
+    /// Counts a job that was refused: it got no place in the queue, lost it, or waited in it for too long.
     pub(crate) fn refused(&self) {
         self.refused.inc();
     }

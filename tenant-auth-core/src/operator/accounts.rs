@@ -4,6 +4,7 @@
 use super::Operator;
 use crate::{
     account::{Ending, check_password, tell_ended, tell_user},
+    bounded::QueueShare,
     caller::hold_account,
     error::{Error, Thing},
     event::{EndReason, EventKind, InviteData, MemberData, UserData},
@@ -59,8 +60,9 @@ impl Operator {
     pub async fn create_user(&self, slug: &Slug, new: NewUser) -> Result<CreatedUser, Error> {
         let org = self.auth.tenant(slug).await?.org;
         let owner = Owner { email: &new.email, name: &new.name, slug: &org.slug, organization: &org.name };
-        let checked = check_password(&self.auth, &new.password, owner).await?;
-        let hash = self.auth.hasher().hash(&checked).await?;
+        let share = QueueShare::new(&org.id, None);
+        let checked = check_password(&self.auth, &new.password, owner, &share).await?;
+        let hash = self.auth.hasher().hash(&checked, &share).await?;
 
         let (mut tx, org) = self.begin_in(slug).await?;
         let user = User {

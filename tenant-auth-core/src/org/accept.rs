@@ -68,7 +68,7 @@ impl Tenant {
         if self.org.status == Status::Suspended {
             return Err(Error::Suspended);
         }
-        let invitee = self.invitee(token, registration).await?;
+        let invitee = self.invitee(token, registration, &client).await?;
 
         let mut tx = self.auth.begin().await?;
         let org = tx.organizations().lock(&self.org.id).await?.ok_or(Error::UnknownOrganization)?;
@@ -93,7 +93,7 @@ impl Tenant {
 
     /// Finds the invitee's account; a new account's password is checked and hashed here, because hashing is too slow for a
     /// transaction.
-    async fn invitee(&self, token: &LinkToken, registration: Registration) -> Result<Invitee, Error> {
+    async fn invitee(&self, token: &LinkToken, registration: Registration, client: &Client) -> Result<Invitee, Error> {
         let mut reader = self.auth.store().read().await?;
         let record = reader.invites().find_by_token(&self.org.id, &token.digest(), self.auth.now()).await?;
         let email = record.ok_or(Error::InvalidInvite)?.invite.email;
@@ -104,8 +104,9 @@ impl Tenant {
             (Some(_), _) => Err(Error::AccountExists),
             (None, Registration { name: Some(name), password: Some(typed) }) => {
                 let owner = Owner { email: &email, name: &name, slug: &self.org.slug, organization: &self.org.name };
-                let checked = check_password(&self.auth, &typed, owner).await?;
-                let hash = self.auth.hasher().hash(&checked).await?;
+                let share = self.queue_share(client);
+                let checked = check_password(&self.auth, &typed, owner, &share).await?;
+                let hash = self.auth.hasher().hash(&checked, &share).await?;
                 Ok(Invitee::New(name, hash))
             }
             (None, Registration { name: None, .. }) => Err(InvalidValue::NameRequired.into()),

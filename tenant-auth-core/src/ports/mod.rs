@@ -2,6 +2,7 @@
 //! is a trait with the implementation we ship and, behind the feature `testing`, a test double. They are `Arc<dyn …>` inside the
 //! service, so that a host replaces one without a type parameter anywhere.
 
+mod argon2_hasher;
 mod clock;
 mod entropy;
 mod hasher;
@@ -14,13 +15,15 @@ mod sender;
 #[cfg(feature = "smtp")]
 mod smtp;
 
+pub use crate::bounded::QueueShare;
+pub use argon2_hasher::{Argon2Hasher, Argon2Params};
 #[cfg(feature = "testing")]
 pub use clock::MockClock;
 pub use clock::{Clock, SystemClock};
 #[cfg(feature = "testing")]
 pub use entropy::SeededEntropy;
 pub use entropy::{Entropy, OsEntropy};
-pub use hasher::{Argon2Hasher, Argon2Params, PasswordHasher, Verdict};
+pub use hasher::{PasswordHasher, Verdict};
 #[cfg(feature = "webhooks")]
 pub use http_sender::{HttpSender, SenderSetupError};
 #[cfg(feature = "testing")]

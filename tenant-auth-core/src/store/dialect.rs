@@ -84,7 +84,9 @@ macro_rules! on_either {
             #[cfg(feature = "sqlite")]
             $crate::store::Conn::Sqlite($conn) => $crate::store::dialect::traced(PATH, $rows, $query).await,
             #[cfg(feature = "postgres")]
-            $crate::store::Conn::Postgres($conn) => $crate::store::dialect::traced(PATH, $rows, $query).await,
+            $crate::store::Conn::Postgres($conn) => {
+                $crate::store::dialect::traced(PATH, $rows, $crate::store::patience::answered($query)).await
+            }
         }
     }};
 }

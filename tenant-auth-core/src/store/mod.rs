@@ -15,6 +15,7 @@ mod failure;
 mod migrations;
 mod options;
 mod outbox;
+mod patience;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "postgres")]
@@ -24,6 +25,8 @@ mod repositories;
 mod sql;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(feature = "postgres")]
+mod stall;
 mod transaction;
 
 pub use migrations::SchemaError;
@@ -132,9 +135,15 @@ impl Store {
     pub(crate) async fn read(&self) -> Result<Reader, Error> {
         match &self.0 {
             #[cfg(feature = "sqlite")]
-            Engine::Sqlite(sqlite) => Ok(Reader::Sqlite(sqlite.readers().acquire().await.map_err(failure::of)?)),
+            Engine::Sqlite(sqlite) => {
+                let acquired = patience::within(patience::WRITER, sqlite.readers().acquire()).await;
+                Ok(Reader::Sqlite(acquired.map_err(failure::of)?))
+            }
             #[cfg(feature = "postgres")]
-            Engine::Postgres(postgres) => Ok(Reader::Postgres(postgres.pool().acquire().await.map_err(failure::of)?)),
+            Engine::Postgres(postgres) => {
+                let acquired = patience::within(patience::CONNECTION, postgres.pool().acquire()).await;
+                Ok(Reader::Postgres(acquired.map_err(failure::of)?))
+            }
         }
     }
 

@@ -8,7 +8,7 @@ use sqlx::{
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
-use super::{StoreOptions, failure, migrations, postgres_url, read_only, sql::probe};
+use super::{StoreOptions, failure, migrations, postgres_url, read_only, sql::probe, stall};
 use crate::{config::SetupError, error::Error};
 
 /// The time limit for getting a connection from the pool, or opening one. Longer than a lock is waited for (`lock_timeout`): requests
@@ -53,6 +53,7 @@ impl Postgres {
             .acquire_timeout(ACQUIRE)
             .max_lifetime(LIFETIME)
             .after_connect(|connection, _| Box::pin(async move { connection.execute(SESSION).await.map(drop) }))
+            .after_release(|connection, _| Box::pin(stall::answers(connection)))
             .before_acquire(|_, connection| Box::pin(async move { Ok(!read_only::is_outlived(connection.age)) }));
         let pool = match pool.clone().connect_with(connecting.clone()).await {
             Err(error) if is_missing_database(&error) => {

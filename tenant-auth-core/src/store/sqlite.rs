@@ -9,7 +9,7 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
-use super::{StoreOptions, database_file::DatabaseFile, failure, migrations, read_only, sql::probe};
+use super::{StoreOptions, database_file::DatabaseFile, failure, migrations, patience, read_only, sql::probe};
 use crate::{
     config::{ConfigError, Setting, SetupError},
     error::Error,
@@ -70,7 +70,7 @@ impl Sqlite {
     /// Begins a write, while the file is the one that was opened: what is written to a removed file is lost with the process.
     pub(super) async fn begin(&self) -> Result<sqlx::Transaction<'static, sqlx::Sqlite>, Error> {
         self.file.is_in_place()?;
-        self.writer.begin_with("BEGIN IMMEDIATE").await.map_err(failure::of)
+        patience::within(patience::WRITER, self.writer.begin_with("BEGIN IMMEDIATE")).await.map_err(failure::of)
     }
 
     /// Writes and commits a row. The file must be the one that was opened, and have room for an ordinary change.

@@ -9,7 +9,7 @@ use std::{
 
 use zeroize::Zeroizing;
 
-use super::{Engine, Event, Store, failure};
+use super::{Engine, Event, Store, failure, patience};
 use crate::{
     error::Error,
     id::{Id, Kind},
@@ -65,7 +65,10 @@ impl Transactions {
             #[cfg(feature = "sqlite")]
             Engine::Sqlite(sqlite) => Transaction::Sqlite(sqlite.begin().await?),
             #[cfg(feature = "postgres")]
-            Engine::Postgres(postgres) => Transaction::Postgres(postgres.pool().begin().await.map_err(failure::of)?),
+            Engine::Postgres(postgres) => {
+                let begun = patience::within(patience::CONNECTION, postgres.pool().begin()).await;
+                Transaction::Postgres(begun.map_err(failure::of)?)
+            }
         };
         Ok(Tx {
             transaction,

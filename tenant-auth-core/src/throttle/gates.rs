@@ -7,14 +7,20 @@ use std::{
     time::Duration,
 };
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::Instant,
+};
 
-use crate::error::{Error, Overload};
+use crate::{
+    deadline,
+    error::{Error, Overload},
+};
 
 /// How many gates may exist before unused gates are removed; so memory stays bounded.
 const MANY: usize = 1_024;
 
-/// How long an attempt waits for the verdicts of other attempts.
+/// How long an attempt waits for the verdicts of other attempts, at all its limits together.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// One rate limit that applies to an attempt.
@@ -37,15 +43,16 @@ pub(crate) struct Limit {
 pub(crate) struct Gates(Mutex<HashMap<String, Weak<Semaphore>>>);
 
 impl Gates {
-    /// Waits for a permit at the gate of each limit. The limits must be sorted, so that two attempts never wait for each other in a
-    /// circle (deadlock).
+    /// Waits for a permit at the gate of each limit, until `end`. The limits must be sorted, so that two attempts never wait for
+    /// each other in a circle (deadlock).
     ///
     /// # Errors
-    /// [`Error::Unavailable`] when a permit does not become free within [`PATIENCE`].
-    pub(super) async fn pass(&self, limits: &[Limit]) -> Result<Vec<OwnedSemaphorePermit>, Error> {
+    /// [`Error::Unavailable`] when a permit does not become free until then.
+    pub(super) async fn pass(&self, limits: &[Limit], end: Instant) -> Result<Vec<OwnedSemaphorePermit>, Error> {
         let mut passed = Vec::with_capacity(limits.len());
         for limit in limits {
-            let waiting = tokio::time::timeout(PATIENCE, self.gate(limit).acquire_owned());
+            let patience = end.saturating_duration_since(Instant::now());
+            let waiting = deadline::wait(patience, self.gate(limit).acquire_owned());
             passed.push(
                 waiting
                     .await
@@ -74,12 +81,31 @@ impl Gates {
 mod tests {
     use super::*;
 
+    fn limit(key: &str) -> Limit {
+        Limit { key: key.to_owned(), subject: None, most: 1, window: Duration::from_secs(1), doubling: true }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_attempt_waits_once_at_all_its_gates() {
+        let (gates, began) = (Gates::default(), Instant::now());
+        let first = gates.pass(&[limit("a")], began + PATIENCE).await.expect("a free permit");
+        let _second = gates.pass(&[limit("b")], began + PATIENCE).await.expect("a free permit");
+        let freed = async {
+            tokio::time::sleep(PATIENCE / 2).await;
+            drop(first);
+        };
+        let limits = [limit("a"), limit("b")];
+        let (passed, ()) = tokio::join!(gates.pass(&limits, began + PATIENCE), freed);
+        assert!(matches!(passed, Err(Error::Unavailable(_))));
+        assert_eq!(began.elapsed(), PATIENCE);
+    }
+
     #[tokio::test]
     async fn beyond_the_limit_attempts_wait_for_a_permit() {
-        let gates = Gates::default();
-        let limit = Limit { key: "pair".to_owned(), subject: None, most: 1, window: Duration::from_secs(1), doubling: true };
-        let first = gates.pass(std::slice::from_ref(&limit)).await.expect("a free permit");
-        let second = gates.pass(std::slice::from_ref(&limit));
+        let (gates, end) = (Gates::default(), Instant::now() + PATIENCE);
+        let limits = [limit("pair")];
+        let first = gates.pass(&limits, end).await.expect("a free permit");
+        let second = gates.pass(&limits, end);
         tokio::pin!(second);
         assert!(futures_now(&mut second).await.is_none(), "the permit is taken");
         drop(first);

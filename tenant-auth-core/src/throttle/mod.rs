@@ -10,11 +10,12 @@ mod gates;
 use std::{net::IpAddr, time::Duration};
 
 pub(crate) use gates::{Gates, Limit};
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::{sync::OwnedSemaphorePermit, time::Instant};
 
 use crate::{
     caller::Client,
     config::Config,
+    deadline,
     error::{Error, Overload},
     id::{OrgId, UserId},
     secret::Secret,
@@ -105,8 +106,8 @@ impl TenantAuth {
     async fn reserve(&self, mut limits: Vec<Limit>, origin: Option<Origin>, stranger_of: Option<&OrgId>) -> Result<Attempt, Error> {
         // Every transaction locks its counters in the order of their keys, so that two attempts cannot deadlock.
         limits.sort_by(|a, b| a.key.cmp(&b.key));
-        let permits = self.gates().pass(&limits).await?;
-        let mut waited = Duration::ZERO;
+        let end = Instant::now() + PATIENCE;
+        let permits = self.gates().pass(&limits, end).await?;
         let mut pause = FIRST_LOOK;
         loop {
             let mut tx = self.begin().await?;
@@ -131,12 +132,9 @@ impl TenantAuth {
             if let Some(until) = blocked {
                 return Err(Error::rate_limited(until.since(now)));
             }
-            if waited >= PATIENCE {
-                return Err(Error::unavailable(Overload("attempts in other processes fill a limit")));
-            }
             // Attempts of other processes hold every reservation; their verdicts can only be polled for.
-            tokio::time::sleep(pause).await;
-            waited += pause;
+            let looking = deadline::wait(end.saturating_duration_since(Instant::now()), tokio::time::sleep(pause));
+            looking.await.map_err(|_| Error::unavailable(Overload("attempts in other processes fill a limit")))?;
             pause = (pause * 2).min(LAST_LOOK);
         }
     }

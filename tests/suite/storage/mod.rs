@@ -3,4 +3,5 @@
 pub(crate) mod at_rest;
 pub(crate) mod at_rest_accounts;
 pub(crate) mod outage;
+pub(crate) mod stall;
 pub(crate) mod statements;

@@ -50,8 +50,8 @@ impl Caller for VerifyCaller {
     const MAY: &'static [&'static [ErrorCode]] = &[BACKEND];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let (slug, key) = presented(context)?; // first, so that no body is parsed for a caller without a key
-        let ahead = match &context.body {
-            Body::Complete(bytes) => serde_json::from_slice::<TokenOfBody>(bytes).ok(),
+        let ahead = match context.body() {
+            Body::Complete(bytes) => serde_json::from_slice::<TokenOfBody>(&bytes).ok(),
             Body::TooLarge | Body::TimedOut | Body::Broken => None,
         };
         let ahead = ahead.as_ref().map(|body| body.token.as_str());

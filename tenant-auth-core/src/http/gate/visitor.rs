@@ -14,6 +14,7 @@ use tracing::Instrument;
 use super::{Gate, Refused};
 use crate::{
     caller::Client,
+    deadline,
     http::{client_ip, refusal::Refusal},
     principal::Principal,
     secret::SignedToken,
@@ -77,13 +78,19 @@ impl Visitor {
     /// Admits the visitor as a `C`.
     ///
     /// The admission runs as a task of its own on the runtime that the gate was made on, so that a client that disconnects cannot
-    /// stop a refresh half-way. The task keeps the caller's span.
+    /// stop a refresh half-way. The task keeps the caller's span. All its waits together end after 30 seconds, and where too many
+    /// requests are in flight at the service it is refused before it begins.
     ///
     /// # Errors
     /// [`Refused`], which converts to an answer.
     pub async fn admit<C: Admission>(&self) -> Result<C, Refused> {
-        let visitor = self.clone();
-        let admitting = async move { C::admit(&visitor).await }.in_current_span();
+        let (visitor, service) = (self.clone(), self.gate.parts.verifier.service());
+        let permit = service.map(|auth| auth.in_flight().take(self.client_ip())).transpose();
+        let admitting = async move {
+            let _permit = permit?;
+            deadline::of_request(C::admit(&visitor)).await
+        };
+        let admitting = admitting.in_current_span();
         let admitted = match &self.gate.parts.runtime {
             Some(runtime) => runtime.spawn(admitting).await.unwrap_or_else(|panic| Err(crate::Error::internal(panic).into())),
             None => admitting.await,

@@ -8,7 +8,7 @@ use tenant_auth_core::{
     backend::NewApiKey,
     id::OrgId,
     operator::NewOrganization,
-    ports::{Argon2Hasher, Argon2Params, Clock, PasswordHasher},
+    ports::{Argon2Hasher, Argon2Params, Clock, PasswordHasher, QueueShare},
     secret::StoredPassword,
     value::Plan,
 };
@@ -55,7 +55,8 @@ struct OpenSession {
 impl People {
     /// Populates an empty database.
     pub(crate) async fn settle(database: Database, master_key: &str, count: u32) -> Result<Self, Failure> {
-        let password = Argon2Hasher::new(Argon2Params::default(), None)?.hash(&PASSWORD.into()).await?;
+        let share = QueueShare::new(&"org_00000000000000000000000000".parse()?, None);
+        let password = Argon2Hasher::new(Argon2Params::default(), None)?.hash(&PASSWORD.into(), &share).await?;
         let clock = Arc::new(MovableClock::now());
         let (now, mut chance) = (clock.now(), StdRng::seed_from_u64(u64::from(count)));
         let store = Store::open_with(&database.url, StoreOptions::with_connections(2)).await?;

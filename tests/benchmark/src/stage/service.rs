@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use tenant_auth_core::{
     Config, Error, MasterKeys, Store, StoreOptions, TenantAuth, Timestamp,
-    ports::{Clock, MailError, Mailer, Message, PasswordHasher, SystemClock, Verdict},
+    ports::{Clock, MailError, Mailer, Message, PasswordHasher, QueueShare, SystemClock, Verdict},
     secret::{Password, StoredPassword},
 };
 
@@ -63,11 +63,11 @@ pub(crate) struct Believing(pub(crate) StoredPassword);
 
 #[async_trait]
 impl PasswordHasher for Believing {
-    async fn hash(&self, _: &Password) -> Result<StoredPassword, Error> {
+    async fn hash(&self, _: &Password, _: &QueueShare) -> Result<StoredPassword, Error> {
         Ok(self.0.clone())
     }
 
-    async fn verify(&self, _: &Password, _: Option<&StoredPassword>) -> Result<Verdict, Error> {
+    async fn verify(&self, _: &Password, _: Option<&StoredPassword>, _: &QueueShare) -> Result<Verdict, Error> {
         Ok(Verdict::Match)
     }
 }

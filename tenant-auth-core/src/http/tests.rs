@@ -1,0 +1,102 @@
+//! What holds for every request, whatever it asks: the bound on requests in flight and the deadline.
+
+use std::{future::pending, net::IpAddr, sync::Arc};
+
+use async_trait::async_trait;
+
+use super::*;
+use crate::{
+    Config, Error, MasterKeys, Principal, Sqlite,
+    deadline::wait_in_request,
+    operator::NewOrganization,
+    ports::{PasswordHasher, QueueShare, Verdict},
+    secret::{Password, StoredPassword},
+    testing::{SLUG, TestAuth},
+    value::Plan,
+};
+
+/// So long a test waits for what must come at once.
+const AT_ONCE: Duration = Duration::from_secs(10);
+
+fn get_keys() -> Request {
+    let uri = "/api/v1/.well-known/jwks.json";
+    ::http::Request::get(uri).body(Body::Complete(Bytes::new())).expect("a request")
+}
+
+/// Takes every place there is, from as many networks as that needs.
+fn crowd(auth: &TenantAuth) -> Vec<crate::in_flight::Permit> {
+    let networks = (0..=u8::MAX).map(|network| IpAddr::from([198, 18, network, 1]));
+    networks.flat_map(|client| std::iter::from_fn(move || auth.in_flight().take(Some(client)).ok())).collect()
+}
+
+#[tokio::test]
+async fn beyond_the_bound_a_request_is_503_before_it_begins() {
+    let test = TestAuth::new().await;
+    let (service, gate) = (Service::new(&test.auth), Gate::new(test.auth.clone()));
+    let peer = Some(IpAddr::from([203, 0, 113, 7]));
+    let crowd = crowd(&test.auth);
+    let refused = service.call(get_keys(), peer).await;
+    assert_eq!(refused.status(), 503);
+    assert_eq!(refused.headers()[header::RETRY_AFTER], "2");
+    assert!(refused.headers().contains_key("x-request-id"));
+    let visit = ::http::Request::get("/").header("x-org-slug", SLUG).body(()).expect("a request");
+    let visitor = gate.visitor(visit, peer);
+    assert_eq!(visitor.admit::<Principal>().await.expect_err("no place").status(), 503);
+    drop(crowd);
+    assert_eq!(service.call(get_keys(), peer).await.status(), 200);
+    assert_eq!(visitor.admit::<Principal>().await.expect_err("no session").status(), 401);
+}
+
+/// Waits for ever where there is no deadline.
+#[derive(Debug)]
+struct Waiting;
+
+#[async_trait]
+impl PasswordHasher for Waiting {
+    async fn hash(&self, _: &Password, _: &QueueShare) -> Result<StoredPassword, Error> {
+        Ok(StoredPassword::new("nothing"))
+    }
+
+    async fn verify(&self, _: &Password, _: Option<&StoredPassword>, _: &QueueShare) -> Result<Verdict, Error> {
+        wait_in_request(Duration::ZERO, pending()).await.map_err(Error::unavailable)
+    }
+}
+
+async fn service_that_waits(database: &str) -> TenantAuth {
+    let auth = TenantAuth::builder()
+        .store(Sqlite::open(database).await.expect("SQLite opens"))
+        .master_keys(MasterKeys::parse(&MasterKeys::generate_text()).expect("a generated key"))
+        .config(Config::new("http://localhost".parse().expect("a URL")))
+        .hasher(Arc::new(Waiting));
+    let auth = auth.build().await.expect("the service can be built");
+    let new = NewOrganization {
+        name: "Acme Rockets".parse().expect("a name"),
+        slug: SLUG.parse().expect("a slug"),
+        plan: Plan::default(),
+        app_url: None,
+        admin_email: "first@acme.example".parse().expect("an address"),
+    };
+    auth.operator().create_organization(new).await.expect("the organization is new");
+    auth
+}
+
+impl Admission for Waiting {
+    async fn admit(_: &Visitor) -> Result<Self, Refused> {
+        Ok(wait_in_request(Duration::ZERO, pending()).await.map_err(Error::unavailable)?)
+    }
+}
+
+#[tokio::test]
+async fn a_request_and_a_visit_have_a_deadline() {
+    let file = tempfile::tempdir().expect("a temporary directory");
+    let auth = service_that_waits(&file.path().join("auth.db").to_string_lossy()).await;
+    let login = ::http::Request::post("/api/v1/auth/login").header("content-type", "application/json").header("x-org-slug", SLUG);
+    let body = Bytes::from_static(br#"{"email":"nobody@acme.example","password":"mauve-otter-plinth-42"}"#);
+    let login = login.body(Body::Complete(body)).expect("a request");
+    let answer = tokio::time::timeout(AT_ONCE, Service::new(&auth).call(login, None)).await.expect("the wait ended");
+    assert_eq!(answer.status(), 503);
+
+    let visitor = Gate::new(auth).visitor(::http::Request::get("/").body(()).expect("a request"), None);
+    let refused = tokio::time::timeout(AT_ONCE, visitor.admit::<Waiting>()).await.expect("the wait ended");
+    assert_eq!(refused.expect_err("late").status(), 503);
+}

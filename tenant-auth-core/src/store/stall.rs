@@ -1,0 +1,35 @@
+//! Stalls of PostgreSQL: once an answer did not come in time, a connection that comes back to the pool has to answer before it counts
+//! as usable. The pool itself would wait for that answer for as long as TCP hopes for it, some 15 minutes, and each connection that
+//! a network swallowed would be missing meanwhile.
+
+use std::{
+    io,
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use sqlx::{Connection, PgConnection};
+
+/// How long connections are distrusted after the last missing answer: longer than what began in the stall can last.
+const DISTRUST: Duration = Duration::from_secs(60);
+
+/// How long a connection has to answer: longer than a healthy one needs to end what was asked last (`lock_timeout`, 4 s).
+const ANSWER: Duration = Duration::from_secs(5);
+
+/// When an answer last did not come in time. One for the process: connections to other databases merely answer once more.
+static SEEN: Mutex<Option<Instant>> = Mutex::new(None);
+
+/// Remembers that an answer did not come in time.
+pub(super) fn saw_silence() {
+    *SEEN.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+}
+
+/// Whether the connection may go back to the pool. An error has it closed without a farewell, which could not be sent either.
+pub(super) async fn answers(connection: &mut PgConnection) -> sqlx::Result<bool> {
+    let is_distrusted = SEEN.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|seen| seen.elapsed() < DISTRUST);
+    if !is_distrusted {
+        return Ok(true);
+    }
+    let answer = tokio::time::timeout(ANSWER, connection.ping()).await;
+    answer.unwrap_or_else(|late| Err(sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, late)))).map(|()| true)
+}
