@@ -13,7 +13,6 @@ use crate::{
     bounded::{BoundedWork, PoolSize},
     config::{Config, ConfigError, SetupError},
     error::Error,
-    in_flight::InFlight,
     keys::{self, Keyring, KeyringError},
     metrics::WorkMeter,
     ports::{Argon2Hasher, Clock, Entropy, Mailer, OsEntropy, PasswordHasher, Resolver, Sender, SystemClock, SystemResolver},
@@ -193,7 +192,8 @@ impl Builder {
             key_uses: KeyUses::default(),
             estimates: BoundedWork::start("tenant-auth-estimate", PoolSize::default(), WorkMeter::unread())?,
             gates: Gates::default(),
-            in_flight: InFlight::new(),
+            #[cfg(feature = "http")]
+            in_flight: crate::in_flight::InFlight::new(),
             metrics,
             runtime,
             readiness: Readiness::default(),

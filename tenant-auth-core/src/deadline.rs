@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
 /// How long the waits of one request may take together.
+#[cfg(feature = "http")]
 pub(crate) const LIMIT: Duration = Duration::from_secs(30);
 
 tokio::task_local! {
@@ -22,6 +23,7 @@ tokio::task_local! {
 pub(crate) struct Late;
 
 /// Does the work of a request: every wait in it ends before the deadline, [`LIMIT`] from now.
+#[cfg(feature = "http")]
 pub(crate) async fn of_request<F: Future>(work: F) -> F::Output {
     DEADLINE.scope(Instant::now() + LIMIT, work).await
 }
@@ -47,7 +49,7 @@ pub(crate) async fn wait_in_request<F: Future>(most: Duration, awaited: F) -> Re
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "http"))]
 mod tests {
     use std::future::pending;
 

@@ -64,6 +64,7 @@ mod event;
 #[cfg(feature = "http")]
 pub mod http;
 pub mod id;
+#[cfg(feature = "http")]
 mod in_flight;
 mod keys;
 mod mail;

@@ -13,7 +13,6 @@ use crate::{
     bounded::BoundedWork,
     config::Config,
     error::Error,
-    in_flight::InFlight,
     keys::Keyring,
     metrics,
     model::EventKind,
@@ -55,7 +54,8 @@ pub(crate) struct Inner {
     pub(crate) key_uses: KeyUses,
     pub(crate) estimates: BoundedWork,
     pub(crate) gates: Gates,
-    pub(crate) in_flight: Arc<InFlight>,
+    #[cfg(feature = "http")]
+    pub(crate) in_flight: Arc<crate::in_flight::InFlight>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) runtime: Handle,
     pub(crate) readiness: Readiness,
@@ -196,7 +196,8 @@ impl TenantAuth {
     }
 
     /// The bound on requests in flight.
-    pub(crate) fn in_flight(&self) -> &Arc<InFlight> {
+    #[cfg(feature = "http")]
+    pub(crate) fn in_flight(&self) -> &Arc<crate::in_flight::InFlight> {
         &self.inner.in_flight
     }
 

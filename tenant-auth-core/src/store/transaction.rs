@@ -9,7 +9,9 @@ use std::{
 
 use zeroize::Zeroizing;
 
-use super::{Engine, Event, Store, failure, patience};
+#[cfg(feature = "postgres")]
+use super::patience;
+use super::{Engine, Event, Store, failure};
 use crate::{
     error::Error,
     id::{Id, Kind},
