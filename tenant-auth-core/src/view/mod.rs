@@ -12,15 +12,19 @@ mod webhook;
 
 pub use api_key::ApiKeyView;
 pub use invite::InviteView;
-pub(crate) use invite::PendingInviteView;
-pub(crate) use member::{AcceptedMembershipView, ManagedMembershipView, MembershipOfLoginView};
 pub use member::{MemberView, MembershipView};
 pub use organization::OrganizationView;
-pub(crate) use organization::{AcceptedOrgView, PreviewedOrgView};
 pub use session::SessionView;
 pub use user::UserView;
-pub(crate) use user::{AcceptedUserView, UpdatedUserView, UserWithProfileView};
 pub use webhook::{DeliveryView, WebhookView};
+
+#[cfg(feature = "http")]
+pub(crate) use {
+    invite::PendingInviteView,
+    member::{AcceptedMembershipView, ManagedMembershipView, MembershipOfLoginView},
+    organization::{AcceptedOrgView, PreviewedOrgView},
+    user::{AcceptedUserView, UpdatedUserView, UserWithProfileView},
+};
 
 /// A view whose fields are copied from the model's by name: `$schema` is what the OpenAPI document calls it.
 macro_rules! view {
