@@ -81,8 +81,8 @@ function read(answer, parse) {
 }
 
 // One page of a list: `{items, next}`.
-export async function page(path, key, { cursor, limit = 100, parse } = {}) {
-	const query = new URLSearchParams({ limit, ...(cursor && { cursor }) });
+export async function page(path, key, { cursor, limit = 100, order, parse } = {}) {
+	const query = new URLSearchParams({ limit, ...(cursor && { cursor }), ...(order && { order }) });
 	const data = await api('GET', `${path}?${query}`, undefined, { parse });
 	return { items: data[key], next: data.nextCursor ?? null };
 }

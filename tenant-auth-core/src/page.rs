@@ -1,27 +1,55 @@
-//! Pagination with cursors. Every list is ordered by (time, id); a cursor is the position of the last entry shown, so that entries
-//! added or removed in the meantime neither repeat nor hide others.
+//! Pagination with cursors (keyset pagination). Every list is ordered by (time, id); a cursor is the position of the last entry shown,
+//! so that entries added or removed in the meantime neither repeat nor hide others. A page is bounded by a number of entries and by
+//! the bytes of its JSON, because entries hold what customers put into them.
+
+use sha2::{Digest, Sha256};
 
 use crate::{
     error::{Error, InvalidValue},
+    model::{ApiKey, Delivery, Invite, MemberEntry, Organization, SessionSummary, SortOrder, Webhook},
     time::Timestamp,
+    view::{ApiKeyView, DeliveryView, MemberView, OrganizationView, PendingInviteView, SessionView, WebhookView},
 };
 
 /// The largest page, and the default size.
 pub(crate) const MOST: u32 = 1_000;
 
-/// The requested page of a list: where it begins, and how many entries it has at most.
+/// The most bytes of a page's entries as JSON: 1 MiB with what the answer puts around them. The first entry is always shown.
+const MOST_BYTES: usize = (1 << 20) - 1_024;
+
+/// Bytes that an answer adds to an entry: the comma, and whether a session is the caller's.
+const AROUND_ENTRY: usize = 32;
+
+/// The most rows that one statement reads: so many of the largest entries take about as much memory as a page.
+const BATCH: usize = 64;
+
+/// The requested page of a list: where it begins, in which order, and how many entries it has at most.
 #[derive(Debug, Clone)]
 pub struct Page {
     after: Option<Cursor>,
     limit: u32,
+    order: SortOrder,
 }
 
-/// A position in a list: that of the last entry of a page.
+/// The place in one list where its next page begins. A cursor belongs to its list, filter and order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor {
+    pub(crate) position: Position,
+    /// The list that the cursor belongs to; see [`ListId`].
+    pub(crate) list: ListId,
+}
+
+/// A position in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Position {
     pub(crate) time: Timestamp,
     pub(crate) id: String,
 }
+
+/// A list with its filter and order, as a short digest. It guards against mistakes and not against attackers: what a caller may see
+/// is decided by the statement, whatever the cursor says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ListId(pub(crate) u64);
 
 /// One page of a list.
 #[derive(Debug, Clone)]
@@ -29,19 +57,21 @@ pub struct Cursor {
 pub struct List<T> {
     /// The entries, by (time, id).
     pub items: Vec<T>,
-    /// The position after which the list goes on, when it does: the next page is [`Page::after`] it.
+    /// Where the list goes on, when it does: the next page is [`Page::after`] it, in the same order.
     pub next: Option<Cursor>,
 }
 
 /// An entry with a position in a list.
 pub(crate) trait Listed {
-    fn position(&self) -> Cursor;
+    fn position(&self) -> Position;
+    /// The bytes of the entry as JSON.
+    fn size(&self) -> usize;
 }
 
 impl Default for Page {
     /// The first thousand.
     fn default() -> Self {
-        Self { after: None, limit: MOST }
+        Self { after: None, limit: MOST, order: SortOrder::Ascending }
     }
 }
 
@@ -51,7 +81,7 @@ impl Page {
     /// # Errors
     /// [`Error::Invalid`] for another limit.
     pub fn first(limit: u32) -> Result<Self, Error> {
-        if (1..=MOST).contains(&limit) { Ok(Self { after: None, limit }) } else { Err(InvalidValue::PageLimit.into()) }
+        if (1..=MOST).contains(&limit) { Ok(Self { limit, ..Self::default() }) } else { Err(InvalidValue::PageLimit.into()) }
     }
 
     /// The next `limit` entries, 1 to 1,000, after the page that came with `cursor`. The limit may differ from that page's.
@@ -62,65 +92,250 @@ impl Page {
         Ok(Self { after: Some(cursor), ..Self::first(limit)? })
     }
 
-    /// The page as parameters of a statement: the position to start after (before everything when there is none), and one entry
-    /// more than is shown, to see whether the list goes on.
-    pub(crate) fn bounds(&self) -> (i64, &str, i64) {
-        let limit = i64::from(self.limit) + 1;
-        match &self.after {
-            Some(Cursor { time, id }) => (time.millis(), id.as_str(), limit),
-            None => (i64::MIN, "", limit),
+    /// The same page in this order; without it, the oldest entries come first.
+    #[must_use]
+    pub fn ordered(self, order: SortOrder) -> Self {
+        Self { order, ..self }
+    }
+
+    /// Begins to read the page of a list; `list` names the list and everything that chooses its entries.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a cursor of another list, filter or order.
+    pub(crate) fn reading<T: Listed>(&self, list: &[&str]) -> Result<Reading<T>, Error> {
+        let list = ListId::of(&[list, &[self.order.as_str()]].concat());
+        if self.after.as_ref().is_some_and(|cursor| cursor.list != list) {
+            return Err(InvalidValue::PageCursor.into());
+        }
+        Ok(Reading {
+            list,
+            order: self.order,
+            limit: self.limit as usize,
+            reached: self.after.as_ref().map(|cursor| cursor.position.clone()),
+            asked: 0,
+            items: Vec::new(),
+            bytes: 0,
+            goes_on: None,
+        })
+    }
+}
+
+impl ListId {
+    fn of(parts: &[&str]) -> Self {
+        let mut hash = Sha256::new();
+        for part in parts {
+            hash.update(part.len().to_be_bytes());
+            hash.update(part);
+        }
+        let bytes = hash.finalize();
+        Self(bytes.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte)))
+    }
+}
+
+/// A page while it is read, batch by batch, so that no more than a page is ever in memory:
+///
+/// ```text
+/// while let Some(bounds) = reading.wants() { reading.take(statement(&bounds)) }
+/// reading.finish()
+/// ```
+pub(crate) struct Reading<T> {
+    list: ListId,
+    order: SortOrder,
+    limit: usize,
+    /// The position up to which rows were read.
+    reached: Option<Position>,
+    /// How many rows the last batch may have had.
+    asked: usize,
+    items: Vec<T>,
+    bytes: usize,
+    /// Whether the list goes on after the page; `None` while the page is not full and there may be more rows.
+    goes_on: Option<bool>,
+}
+
+/// The next rows to read, as parameters of a statement: those after (time, id) in this order.
+pub(crate) struct Bounds {
+    pub(crate) order: SortOrder,
+    pub(crate) time: i64,
+    pub(crate) id: String,
+    pub(crate) rows: i64,
+}
+
+impl<T: Listed> Reading<T> {
+    /// The next rows that the page needs; `None` once it is complete. One row more than is shown tells whether the list goes on.
+    pub(crate) fn wants(&mut self) -> Option<Bounds> {
+        self.wants_at_most((self.limit + 1 - self.items.len()).min(BATCH))
+    }
+
+    /// The same, of a statement whose rows are small.
+    pub(crate) fn wants_at_most(&mut self, rows: usize) -> Option<Bounds> {
+        if self.goes_on.is_some() {
+            return None;
+        }
+        self.asked = rows;
+        let before_all = match self.order {
+            SortOrder::Ascending => i64::MIN,
+            SortOrder::Descending => i64::MAX,
+        };
+        let (time, id) =
+            self.reached.as_ref().map_or((before_all, String::new()), |reached| (reached.time.millis(), reached.id.clone()));
+        Some(Bounds { order: self.order, time, id, rows: i64::try_from(rows).unwrap_or(i64::MAX) })
+    }
+
+    /// Takes the rows that were read within [`Self::wants`].
+    pub(crate) fn take(&mut self, rows: Vec<T>) {
+        let (count, end) = (rows.len(), rows.last().map(Listed::position));
+        self.add(rows);
+        self.reach(count, end);
+    }
+
+    /// Adds entries until the page is full.
+    pub(crate) fn add(&mut self, entries: Vec<T>) {
+        for entry in entries {
+            let bytes = self.bytes + entry.size() + AROUND_ENTRY;
+            let is_full = self.items.len() == self.limit || (!self.items.is_empty() && bytes > MOST_BYTES);
+            if self.is_full() || is_full {
+                self.goes_on = Some(true);
+                return;
+            }
+            self.bytes = bytes;
+            self.items.push(entry);
         }
     }
 
-    /// Cuts the rows read within [`Self::bounds`] to a page.
-    pub(crate) fn cut<T: Listed>(&self, mut items: Vec<T>) -> List<T> {
-        let limit = self.limit as usize;
-        let goes_on = items.len() > limit;
-        items.truncate(limit);
-        let next = items.last().filter(|_| goes_on).map(Listed::position);
-        List { items, next }
+    /// Whether the page takes no more entries.
+    pub(crate) fn is_full(&self) -> bool {
+        self.goes_on == Some(true)
+    }
+
+    /// Goes on after the `count` rows of a batch that ended at `end`; fewer rows than asked for were the last of the list.
+    pub(crate) fn reach(&mut self, count: usize, end: Option<Position>) {
+        if count < self.asked {
+            self.goes_on.get_or_insert(false);
+        }
+        self.reached = end.or_else(|| self.reached.take());
+    }
+
+    /// The page.
+    pub(crate) fn finish(self) -> List<T> {
+        let last = self.items.last().filter(|_| self.goes_on == Some(true));
+        let next = last.map(|last| Cursor { position: last.position(), list: self.list });
+        List { items: self.items, next }
     }
 }
 
 macro_rules! listed {
-    ($($type:ty: $($time:ident).+, $($id:ident).+;)*) => { $(
+    ($($type:ty as $view:ty: $($time:ident).+, $($id:ident).+;)*) => { $(
         impl Listed for $type {
-            fn position(&self) -> Cursor {
-                Cursor { time: self.$($time).+, id: self.$($id).+.as_str().to_owned() }
+            fn position(&self) -> Position {
+                Position { time: self.$($time).+, id: self.$($id).+.as_str().to_owned() }
+            }
+            fn size(&self) -> usize {
+                serde_json::to_vec(&<$view>::from(self)).map_or(0, |json| json.len())
             }
         }
     )* };
 }
 
 listed! {
-    crate::model::MemberEntry: membership.joined_at, membership.user_id;
-    crate::model::Invite: created_at, id;
-    crate::model::ApiKey: created_at, id;
-    crate::model::SessionSummary: created_at, id;
-    crate::model::Organization: created_at, id;
-    crate::model::Webhook: created_at, id;
-    crate::model::Delivery: created_at, id;
+    MemberEntry as MemberView: membership.joined_at, membership.user_id;
+    Invite as PendingInviteView: created_at, id;
+    ApiKey as ApiKeyView: created_at, id;
+    SessionSummary as SessionView: created_at, id;
+    Organization as OrganizationView: created_at, id;
+    Webhook as WebhookView: created_at, id;
+    Delivery as DeliveryView: created_at, id;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    struct Entry(i64, &'static str);
+    #[derive(Debug, Clone, PartialEq)]
+    struct Entry(i64, usize);
+
     impl Listed for Entry {
-        fn position(&self) -> Cursor {
-            Cursor { time: Timestamp::from_millis(self.0), id: self.1.to_owned() }
+        fn position(&self) -> Position {
+            Position { time: Timestamp::from_millis(self.0), id: "a".to_owned() }
         }
+        fn size(&self) -> usize {
+            self.1
+        }
+    }
+
+    /// A page of a list in memory, and the largest batch that was read for it.
+    fn read(page: &Page, list: &str, entries: &[Entry]) -> Result<(List<Entry>, usize), Error> {
+        let mut reading = page.reading(&[list])?;
+        let mut largest = 0;
+        while let Some(Bounds { order, time, rows, .. }) = reading.wants() {
+            let rows = usize::try_from(rows).expect("a few");
+            let batch: Vec<Entry> = match order {
+                SortOrder::Ascending => entries.iter().filter(|entry| entry.0 > time).take(rows).cloned().collect(),
+                SortOrder::Descending => entries.iter().rev().filter(|entry| entry.0 < time).take(rows).cloned().collect(),
+            };
+            largest = largest.max(batch.len());
+            reading.take(batch);
+        }
+        Ok((reading.finish(), largest))
+    }
+
+    fn times(list: &List<Entry>) -> Vec<i64> {
+        list.items.iter().map(|entry| entry.0).collect()
     }
 
     #[test]
     fn a_cut_list_says_where_it_goes_on() {
-        let page = Page::first(2).expect("a limit");
-        let list = page.cut(vec![Entry(1, "a"), Entry(1, "b"), Entry(2, "c")]);
-        assert_eq!(list.items.len(), 2);
-        let next = Page::after(list.next.expect("it was cut"), 1_000).expect("another limit");
-        assert_eq!(next.bounds(), (1, "b", 1_001));
-        assert!(page.cut(vec![Entry(1, "a"), Entry(1, "b")]).next.is_none(), "not cut");
+        let entries: Vec<Entry> = (0..300).map(|n| Entry(n, 10)).collect();
+        for (order, first) in [(SortOrder::Ascending, 0), (SortOrder::Descending, 299)] {
+            let mut page = Page::first(70).expect("a limit").ordered(order);
+            let mut seen = Vec::new();
+            loop {
+                let (list, largest) = read(&page, "list", &entries).expect("its own cursor");
+                assert!(largest <= BATCH, "{largest}");
+                seen.extend(times(&list));
+                let Some(cursor) = list.next else { break };
+                assert_eq!(list.items.len(), 70);
+                page = Page::after(cursor, 70).expect("a limit").ordered(order);
+            }
+            assert_eq!(seen.first(), Some(&first));
+            seen.sort_unstable();
+            assert_eq!(seen, Vec::from_iter(0..300), "each entry once");
+        }
+    }
+
+    #[test]
+    fn a_list_that_ends_with_its_page_does_not_go_on() {
+        let entries: Vec<Entry> = (0..128).map(|n| Entry(n, 10)).collect();
+        for limit in [128, 129, 1_000] {
+            let (list, _) = read(&Page::first(limit).expect("a limit"), "list", &entries).expect("no cursor");
+            assert_eq!((list.items.len(), list.next), (128, None), "{limit}");
+        }
+    }
+
+    #[test]
+    fn a_page_ends_before_it_has_too_many_bytes() {
+        let entries: Vec<Entry> = (0..200).map(|n| Entry(n, MOST_BYTES / 3)).collect();
+        let (list, _) = read(&Page::default(), "list", &entries).expect("no cursor");
+        assert_eq!(times(&list), [0, 1], "the third is too many with what stands around it");
+        let next = Page::after(list.next.expect("it was cut"), 1).expect("another limit");
+        assert_eq!(times(&read(&next, "list", &entries).expect("its cursor").0), [2]);
+    }
+
+    #[test]
+    fn a_page_holds_one_entry_however_large() {
+        let entries = [Entry(1, 2 * MOST_BYTES), Entry(2, 1)];
+        let (list, _) = read(&Page::default(), "list", &entries).expect("no cursor");
+        assert_eq!(times(&list), [1]);
+        assert!(list.next.is_some());
+    }
+
+    #[test]
+    fn a_cursor_belongs_to_its_list_and_order() {
+        let entries = [Entry(1, 1), Entry(2, 1)];
+        let (list, _) = read(&Page::first(1).expect("a limit"), "list", &entries).expect("no cursor");
+        let next = Page::after(list.next.expect("it was cut"), 1).expect("a limit");
+        assert!(read(&next, "list", &entries).is_ok());
+        assert!(read(&next, "other", &entries).is_err());
+        assert!(read(&next.ordered(SortOrder::Descending), "list", &entries).is_err());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 // One webhook: its settings, a test, its deliveries.
 
-import { ago, all, api, ask, askOverlap, badge, busy, button, card, confirm, empty, facts, fill, h, heading, loading, moment, notice, rowButton, statusBadge, table, toast } from '../kit.js';
+import { ago, api, ask, askOverlap, badge, busy, button, card, confirm, empty, facts, fill, h, heading, loading, moment, notice, page, rowButton, statusBadge, table, toast } from '../kit.js';
 import { showSecret, webhookFields } from './webhooks.js';
 
 const STATUS = { pending: ['Pending', 'wait'], retrying: ['Retrying', 'wait'], succeeded: ['Delivered', 'good'], failed: ['Failed', 'bad'], cancelled: ['Cancelled'] };
@@ -61,11 +61,13 @@ function test(path, isActive, done) {
 	return card('Test', 'Sends the event webhook.test, signed like every other.', say, h('div.actions', send, result));
 }
 
+const latest = (path) => page(`${path}/deliveries`, 'deliveries', { order: 'desc', limit: SHOWN });
+
 // Looks at a delivery until its first attempt is over.
 async function watch(path, id) {
 	const [times, pause] = LOOKS;
 	for (let look = 0; look < times; look += 1) {
-		const seen = (await all(`${path}/deliveries`, 'deliveries')).find((one) => one.id === id);
+		const seen = (await latest(path)).items.find((one) => one.id === id);
 		if (seen && (seen.status !== 'pending' || seen.lastError)) return seen;
 		await new Promise((resolve) => setTimeout(resolve, pause));
 	}
@@ -88,12 +90,11 @@ function deliveries(path, isActive) {
 		const redeliver = rowButton('Redeliver', one.event, () => busy(redeliver, () => again(one)), '', { disabled: !isActive });
 		return [h('div.who', h('strong', one.event), h('code', one.eventId)), h('div.badges', outcome(one)), String(one.attempts), moment(one.createdAt), redeliver];
 	};
-	const box = loading(() => all(`${path}/deliveries`, 'deliveries'), (list) => {
+	const box = loading(() => latest(path), ({ items, next }) => {
 		const refresh = button('Refresh', () => busy(refresh, box.reload), { kind: 'small' });
-		const shown = list.reverse().slice(0, SHOWN);
 		return [
-			h('div.toolbar', refresh, list.length > SHOWN && h('span.count-line', `The latest ${SHOWN} of ${list.length}`)),
-			shown.length ? table('Deliveries', ['Event', 'Result', 'Attempts', 'Created', ''], shown.map(line)) : empty('webhooks', 'Nothing yet', 'What is sent appears here for 30 days.'),
+			h('div.toolbar', refresh, next && h('span.count-line', `The latest ${SHOWN}`)),
+			items.length ? table('Deliveries', ['Event', 'Result', 'Attempts', 'Created', ''], items.map(line)) : empty('webhooks', 'Nothing yet', 'What is sent appears here for 30 days.'),
 		];
 	});
 	return box;

@@ -124,8 +124,12 @@ impl Member {
     /// # Errors
     /// [`Error::Unavailable`].
     pub async fn sessions(&self, page: &Page) -> Result<List<SessionSummary>, Error> {
+        let mut reading = page.reading(&["sessions", self.org_id().as_str(), self.user_id().as_str()])?;
         let mut reader = self.auth.store().read().await?;
-        Ok(page.cut(reader.sessions().list(self.org_id(), self.user_id(), page, self.auth.now()).await?))
+        while let Some(bounds) = reading.wants() {
+            reading.take(reader.sessions().list(self.org_id(), self.user_id(), &bounds, self.auth.now()).await?);
+        }
+        Ok(reading.finish())
     }
 
     /// Ends one of the caller's sessions in this organization.

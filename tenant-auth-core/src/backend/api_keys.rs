@@ -67,7 +67,12 @@ impl OrgAdmin {
     /// [`Error::Unavailable`].
     pub async fn api_keys(&self, page: &Page) -> Result<List<ApiKey>, Error> {
         let auth = &self.0.auth;
-        Ok(page.cut(auth.store().read().await?.api_keys().list(self.0.org_id(), page, auth.now()).await?))
+        let mut reading = page.reading(&["apiKeys", self.0.org_id().as_str()])?;
+        let mut reader = auth.store().read().await?;
+        while let Some(bounds) = reading.wants() {
+            reading.take(reader.api_keys().list(self.0.org_id(), &bounds, auth.now()).await?);
+        }
+        Ok(reading.finish())
     }
 
     /// Creates a key.

@@ -4,7 +4,8 @@ use crate::{
     caller::Backend,
     error::{Error, Thing},
     id::UserId,
-    model::{MemberEntry, Membership, User},
+    model::{MemberEntry, MemberFilter, Membership, User},
+    org::list_members,
     page::{List, Page},
     scope::{MembersRead, UsersRead},
 };
@@ -28,7 +29,15 @@ impl Backend<MembersRead> {
     /// # Errors
     /// [`Error::Unavailable`].
     pub async fn members(&self, page: &Page) -> Result<List<MemberEntry>, Error> {
-        Ok(page.cut(self.auth.store().read().await?.members().list(&self.org.id, page).await?))
+        self.members_like(&MemberFilter::default(), page).await
+    }
+
+    /// The members whom a filter chooses, by the time they joined.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a cursor of another list, filter or order.
+    pub async fn members_like(&self, filter: &MemberFilter, page: &Page) -> Result<List<MemberEntry>, Error> {
+        list_members(self.auth.store(), &self.org.id, filter, page).await
     }
 
     /// One entry of the member list.

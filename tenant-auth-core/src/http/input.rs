@@ -3,23 +3,19 @@
 
 use ::http::header;
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
-use url::form_urlencoded;
 use utoipa::ToSchema;
 
 use super::{
     Body,
     context::Context,
-    cursor,
     error_code::ErrorCode,
     nul::field_with_nul,
     openapi::{BodyFacts, InputFacts, Schemas},
     refusal::Refusal,
 };
 use crate::{
-    error::{Error, InvalidValue},
     id::{Id, Kind},
     org::Patch,
-    page::{self, Page},
     secret::LinkToken,
     value::Slug,
 };
@@ -113,34 +109,6 @@ impl<T: PathValue> Input for Path<T> {
     }
     fn read(context: &Context) -> Result<Self, Refusal> {
         Ok(Self(T::from_segment(context.param(0))?))
-    }
-}
-
-/// `?limit=` and `?cursor=`.
-impl Input for Page {
-    fn describe(facts: &mut InputFacts, _: &mut Schemas) {
-        facts.pages = true;
-    }
-    fn may() -> Vec<ErrorCode> {
-        vec![ErrorCode::InvalidRequest]
-    }
-    fn read(context: &Context) -> Result<Self, Refusal> {
-        let (mut limit, mut cursor) = (None, None);
-        for (name, value) in form_urlencoded::parse(context.query().as_bytes()) {
-            let place = match &*name {
-                "limit" => &mut limit,
-                "cursor" => &mut cursor,
-                _ => continue,
-            };
-            if place.replace(value).is_some() {
-                return Err(Refusal::invalid(name, "must be given once"));
-            }
-        }
-        let limit = limit.map_or(Ok(page::MOST), |text| text.parse()).map_err(|_| Error::from(InvalidValue::PageLimit))?;
-        Ok(match cursor {
-            Some(text) => Self::after(cursor::from_text(&text).ok_or(Error::from(InvalidValue::PageCursor))?, limit)?,
-            None => Self::first(limit)?,
-        })
     }
 }
 

@@ -24,6 +24,7 @@ pub mod openapi;
 #[cfg(feature = "panel")]
 mod pages;
 mod presented;
+mod query;
 mod refusal;
 mod request_span;
 mod route;

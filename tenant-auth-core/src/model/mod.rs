@@ -10,12 +10,14 @@ mod words;
 pub use event_kind::EventKind;
 pub use event_selection::EventSelection;
 pub use webhook::{Delivery, Webhook};
-pub use words::{AccountRole, AuthMethod, DeliveryError, DeliveryStatus, MailStatus, Role, Scope, Status, WebhookStatus};
+pub use words::{
+    AccountRole, AuthMethod, DeliveryError, DeliveryStatus, MailStatus, Role, Scope, SortOrder, Status, WebhookStatus,
+};
 
 use crate::{
     id::{ApiKeyId, InviteId, MembershipId, OrgId, SessionId, UserId},
     time::Timestamp,
-    value::{AppUrl, Bio, DisplayName, Email, Metadata, Origin, Phone, Plan, Slug},
+    value::{AppUrl, Bio, DisplayName, Email, Metadata, Origin, Phone, Plan, SearchText, Slug},
 };
 
 /// An organization (tenant).
@@ -117,6 +119,17 @@ pub struct MemberEntry {
     pub name: DisplayName,
     /// The person's address.
     pub email: Email,
+}
+
+/// Which members a list shows: those that meet every condition that is set.
+#[derive(Debug, Clone, Default)]
+pub struct MemberFilter {
+    /// A part of the name or of the address.
+    pub search: Option<SearchText>,
+    /// The role in the organization.
+    pub role: Option<Role>,
+    /// Whether the membership is active or suspended.
+    pub status: Option<Status>,
 }
 
 /// One login of one person in one organization. Its refresh tokens are not stored: a generation counter says which one is live.

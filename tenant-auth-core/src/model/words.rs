@@ -65,6 +65,17 @@ text_enum! {
 }
 
 text_enum! {
+    #[derive(Default)]
+    SortOrder: "Which entries of a list come first: `asc`, the oldest; `desc`, the latest." {
+        /// The oldest first.
+        #[default]
+        Ascending = "asc",
+        /// The latest first.
+        Descending = "desc",
+    }
+}
+
+text_enum! {
     Status: "Whether a membership or an organization is in use." {
         /// In use.
         Active = "active",

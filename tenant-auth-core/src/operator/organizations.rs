@@ -155,7 +155,12 @@ impl Operator {
         let mut all: Vec<Organization> = Vec::new();
         let mut page = Page::default();
         loop {
-            let list = page.cut(self.auth.store().read().await?.organizations().list(&page).await?);
+            let mut reading = page.reading(&["organizations"])?;
+            let mut reader = self.auth.store().read().await?;
+            while let Some(bounds) = reading.wants() {
+                reading.take(reader.organizations().list(&bounds).await?);
+            }
+            let list = reading.finish();
             all.extend(list.items);
             match list.next {
                 Some(cursor) => page = Page::after(cursor, MOST)?,

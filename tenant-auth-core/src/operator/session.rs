@@ -60,7 +60,12 @@ impl DeploymentAdmin {
     /// # Errors
     /// [`Error::Unavailable`].
     pub async fn organizations(&self, page: &Page) -> Result<List<Organization>, Error> {
-        Ok(page.cut(self.0.auth.store().read().await?.organizations().list(page).await?))
+        let mut reading = page.reading(&["organizations"])?;
+        let mut reader = self.0.auth.store().read().await?;
+        while let Some(bounds) = reading.wants() {
+            reading.take(reader.organizations().list(&bounds).await?);
+        }
+        Ok(reading.finish())
     }
 
     /// Creates an organization and invites its first org_admin. The link is mailed to the invitee and shown to no other person.

@@ -60,7 +60,12 @@ impl OrgAdmin {
     /// [`Error::Unavailable`].
     pub async fn invites(&self, page: &Page) -> Result<List<Invite>, Error> {
         let auth = &self.0.auth;
-        Ok(page.cut(auth.store().read().await?.invites().list(self.0.org_id(), page, auth.now()).await?))
+        let mut reading = page.reading(&["invites", self.0.org_id().as_str()])?;
+        let mut reader = auth.store().read().await?;
+        while let Some(bounds) = reading.wants() {
+            reading.take(reader.invites().list(self.0.org_id(), &bounds, auth.now()).await?);
+        }
+        Ok(reading.finish())
     }
 
     /// Sends a pending invite again, with a new link and seven more days.

@@ -8,7 +8,8 @@ use crate::{
     event::{EndReason, EventKind, InviteData, MemberData},
     id::UserId,
     mail::{self, Letter},
-    model::{MemberEntry, Membership, Role, Status},
+    model::{MemberEntry, MemberFilter, Membership, Role, Status},
+    org::list_members,
     page::{List, Page},
     value::Metadata,
 };
@@ -19,7 +20,15 @@ impl Member {
     /// # Errors
     /// [`Error::Unavailable`].
     pub async fn members(&self, page: &Page) -> Result<List<MemberEntry>, Error> {
-        Ok(page.cut(self.auth.store().read().await?.members().list(self.org_id(), page).await?))
+        self.members_like(&MemberFilter::default(), page).await
+    }
+
+    /// The members whom a filter chooses, by the time they joined.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a cursor of another list, filter or order.
+    pub async fn members_like(&self, filter: &MemberFilter, page: &Page) -> Result<List<MemberEntry>, Error> {
+        list_members(self.auth.store(), self.org_id(), filter, page).await
     }
 
     /// Leaves the organization.

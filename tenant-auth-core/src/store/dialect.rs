@@ -1,4 +1,4 @@
-//! One query, two engines. `fetch_optional!`, `fetch_all!`, `fetch_scalar!`, `fetch_scalars!` and
+//! One query, two engines. `fetch_optional!`, `fetch_all!`, `fetch_batch!`, `fetch_scalar!`, `fetch_scalars!` and
 //! `execute!` run a statement on whichever connection a [`Link`]
 //! holds; `row!` decodes a row of either. A statement is written once and instantiated twice.
 
@@ -109,6 +109,22 @@ macro_rules! fetch_all {
     };
 }
 
+/// The rows of one batch of a list: the statement for either order, with the bounds as its first values.
+macro_rules! fetch_batch {
+    ($link:expr, $row:ty, $ascending:ident, $descending:ident, $bounds:expr $(, $value:expr)* $(,)?) => {{
+        let bounds: &$crate::page::Bounds = $bounds;
+        let (time, id, rows) = (bounds.time, bounds.id.as_str(), bounds.rows);
+        match bounds.order {
+            $crate::model::SortOrder::Ascending => {
+                $crate::store::dialect::fetch_all!($link, $row, $ascending, time, id, rows $(, $value)*)
+            }
+            $crate::model::SortOrder::Descending => {
+                $crate::store::dialect::fetch_all!($link, $row, $descending, time, id, rows $(, $value)*)
+            }
+        }
+    }};
+}
+
 /// The first column of the first row, when there is one.
 macro_rules! fetch_scalar {
     ($link:expr, $value_type:ty, $sql:ident $(, $value:expr)* $(,)?) => {
@@ -155,4 +171,4 @@ macro_rules! row {
     };
 }
 
-pub(crate) use {execute, fetch_all, fetch_optional, fetch_scalar, fetch_scalars, on_either, row, statements};
+pub(crate) use {execute, fetch_all, fetch_batch, fetch_optional, fetch_scalar, fetch_scalars, on_either, row, statements};

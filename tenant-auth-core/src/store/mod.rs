@@ -47,6 +47,7 @@ pub(crate) use sql::{
     links::{LinkPurpose, MailedLink, ResetRequest},
     live_session::LiveSession,
     mails::{ClaimedMail, MailKind, OutgoingMail},
+    members::MEMBERS_AT_ONCE,
     pending_logins::PendingLogin,
     sealed::SealedColumn,
     sessions::Ended,

@@ -7,6 +7,7 @@ mod metadata;
 mod names;
 mod origin;
 pub(crate) mod password;
+mod search_text;
 mod webhook_url;
 
 pub use email::Email;
@@ -17,6 +18,7 @@ pub(crate) use loopback::is_loopback_for_secrets;
 pub use metadata::Metadata;
 pub use names::{Bio, Description, DisplayName, Phone, Plan, Slug};
 pub use origin::{AppUrl, Origin};
+pub use search_text::SearchText;
 pub use webhook_url::WebhookUrl;
 
 /// The rejection of a text: what it must be instead, to be read after the field's name.

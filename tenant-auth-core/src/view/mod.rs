@@ -12,6 +12,7 @@ mod webhook;
 
 pub use api_key::ApiKeyView;
 pub use invite::InviteView;
+pub(crate) use invite::PendingInviteView;
 pub use member::{MemberView, MembershipView};
 pub use organization::OrganizationView;
 pub use session::SessionView;
@@ -20,7 +21,6 @@ pub use webhook::{DeliveryView, WebhookView};
 
 #[cfg(feature = "http")]
 pub(crate) use {
-    invite::PendingInviteView,
     member::{AcceptedMembershipView, ManagedMembershipView, MembershipOfLoginView},
     organization::{AcceptedOrgView, PreviewedOrgView},
     user::{AcceptedUserView, UpdatedUserView, UserWithProfileView},

@@ -7,7 +7,7 @@ use crate::{
     error::{Error, Thing},
     event::{EventKind, WebhookData},
     id::{DeliveryId, WebhookId},
-    model::{Delivery, Webhook, WebhookStatus},
+    model::{Delivery, DeliveryStatus, Webhook, WebhookStatus},
     page::{List, Page},
     store::{Event, NewDelivery, Tx},
 };
@@ -17,14 +17,18 @@ const TESTS_PER_HOUR: u32 = 60;
 const HOUR: Duration = Duration::from_secs(3_600);
 
 impl OrgAdmin {
-    /// A webhook's deliveries of the last 30 days, oldest first.
+    /// A webhook's deliveries of the last 30 days: all, or those of one status.
     ///
     /// # Errors
-    /// [`Error::NotFound`].
-    pub async fn deliveries(&self, id: &WebhookId, page: &Page) -> Result<List<Delivery>, Error> {
+    /// [`Error::NotFound`]; [`Error::Invalid`] for a cursor of another list, filter or order.
+    pub async fn deliveries(&self, id: &WebhookId, status: Option<DeliveryStatus>, page: &Page) -> Result<List<Delivery>, Error> {
         let mut reader = self.0.auth.store().read().await?;
         reader.webhooks().find(self.0.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
-        Ok(page.cut(reader.deliveries().list(self.0.org_id(), id, page).await?))
+        let mut reading = page.reading(&["deliveries", id.as_str(), status.map_or("", DeliveryStatus::as_str)])?;
+        while let Some(bounds) = reading.wants() {
+            reading.take(reader.deliveries().list(self.0.org_id(), id, status, &bounds).await?);
+        }
+        Ok(reading.finish())
     }
 
     /// Sends a `webhook.test` event to one webhook, also when the webhook did not select that kind of event.

@@ -58,7 +58,12 @@ impl OrgAdmin {
     /// # Errors
     /// [`Error::Unavailable`].
     pub async fn webhooks(&self, page: &Page) -> Result<List<Webhook>, Error> {
-        Ok(page.cut(self.0.auth.store().read().await?.webhooks().list(self.0.org_id(), page).await?))
+        let mut reading = page.reading(&["webhooks", self.0.org_id().as_str()])?;
+        let mut reader = self.0.auth.store().read().await?;
+        while let Some(bounds) = reading.wants() {
+            reading.take(reader.webhooks().list(self.0.org_id(), &bounds).await?);
+        }
+        Ok(reading.finish())
     }
 
     /// One webhook.

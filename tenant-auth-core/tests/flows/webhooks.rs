@@ -45,7 +45,7 @@ async fn an_event_is_delivered_signed() {
     };
     let tolerance = Duration::from_secs(300);
     verify_webhook(&created.secret, headers, sent[0].body.as_bytes(), test.clock.now(), tolerance).expect("our signature");
-    let log = admin.deliveries(&created.webhook.id, &Page::default()).await.expect("a log").items;
+    let log = admin.deliveries(&created.webhook.id, None, &Page::default()).await.expect("a log").items;
     assert_eq!(log.iter().map(|delivery| delivery.status).collect::<Vec<_>>(), [DeliveryStatus::Succeeded]);
 }
 

@@ -9,16 +9,16 @@ use crate::{
         answer::{Message, Outcome, done},
         input::{Json, Path},
         listing::Listing,
+        query::MembersQuery,
     },
     id::UserId,
     model::{Membership, Role, Status},
-    page::Page,
     value::Metadata,
     view::{ManagedMembershipView, MemberView},
 };
 
-pub(crate) async fn list(member: Member, page: Page) -> Outcome<Listing<MemberView>> {
-    Ok(member.members(&page).await?.into())
+pub(crate) async fn list(member: Member, query: MembersQuery) -> Outcome<Listing<MemberView>> {
+    Ok(member.members_like(&query.filter, &query.page).await?.into())
 }
 
 #[derive(Serialize, ToSchema)]

@@ -14,9 +14,9 @@ use crate::{
         answer::Outcome,
         input::{Path, TokenJson},
         listing::Listing,
+        query::MembersQuery,
     },
     id::UserId,
-    page::Page,
     principal::{Principal, PrincipalMembership},
     schema,
     scope::{MembersRead, UsersRead},
@@ -70,8 +70,8 @@ pub(crate) async fn user(backend: Backend<UsersRead>, Path(user): Path<UserId>) 
     Ok(UserData { user: (&user).into(), membership: membership.into() }.into())
 }
 
-pub(crate) async fn members(backend: Backend<MembersRead>, page: Page) -> Outcome<Listing<MemberView>> {
-    Ok(backend.members(&page).await?.into())
+pub(crate) async fn members(backend: Backend<MembersRead>, query: MembersQuery) -> Outcome<Listing<MemberView>> {
+    Ok(backend.members_like(&query.filter, &query.page).await?.into())
 }
 
 #[derive(Serialize, ToSchema)]

@@ -11,6 +11,7 @@ use crate::{
         answer::{Message, Outcome, done},
         input::{Json, OptionalJson, Path, Paths, patch, whole_number},
         listing::Listing,
+        query::DeliveriesQuery,
     },
     id::{DeliveryId, WebhookId},
     model::{EventSelection, WebhookStatus},
@@ -130,8 +131,11 @@ pub(crate) async fn rotate_secret(admin: OrgAdmin, (Path(id), OptionalJson(reque
     Ok(SecretData { secret: secret.expose().to_string() }.into())
 }
 
-pub(crate) async fn deliveries(admin: OrgAdmin, (Path(id), page): (Path<WebhookId>, Page)) -> Outcome<Listing<DeliveryView>> {
-    Ok(admin.deliveries(&id, &page).await?.into())
+pub(crate) async fn deliveries(
+    admin: OrgAdmin,
+    (Path(id), query): (Path<WebhookId>, DeliveriesQuery),
+) -> Outcome<Listing<DeliveryView>> {
+    Ok(admin.deliveries(&id, query.status, &query.page).await?.into())
 }
 
 pub(crate) async fn redeliver(admin: OrgAdmin, Paths(id, delivery): Paths<WebhookId, DeliveryId>) -> Outcome<AcceptedData> {

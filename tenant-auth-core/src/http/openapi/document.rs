@@ -6,7 +6,11 @@ use super::{
     operation::{self, Shared},
     schemas::Schemas,
 };
-use crate::http::route::Group;
+use crate::{
+    http::route::Group,
+    model::{DeliveryStatus, Role, SortOrder, Status},
+    value::SearchText,
+};
 
 const ABOUT: &str = "Authentication for applications that serve several organizations.\n\n\
 Every request names its organization in `X-Org-Slug`. Every answer is `{\"status\": \"success\", \"data\": …}` or \
@@ -99,8 +103,33 @@ fn shared_parameters() -> Value {
         },
         "Cursor": {
             "name": "cursor", "in": "query", "required": false,
-            "description": "The `nextCursor` of the page before.",
+            "description": "The `nextCursor` of the page before, with the same filter and order.",
             "schema": { "type": "string", "pattern": "^[A-Za-z0-9_-]+$" },
+        },
+        "Order": {
+            "name": "order", "in": "query", "required": false,
+            "description": "Which entries come first: the oldest (`asc`) or the latest (`desc`).",
+            "schema": { "type": "string", "enum": SortOrder::WORDS, "default": SortOrder::default().as_str() },
+        },
+        "Search": {
+            "name": "q", "in": "query", "required": false,
+            "description": "A part of the name or of the address, in any case, without wildcards. Empty: everybody.",
+            "schema": { "type": "string", "maxLength": SearchText::MAX, "pattern": r"^[^\u0000]*$" },
+        },
+        "RoleFilter": {
+            "name": "role", "in": "query", "required": false,
+            "description": "Only members with this role.",
+            "schema": { "type": "string", "enum": Role::WORDS },
+        },
+        "StatusFilter": {
+            "name": "status", "in": "query", "required": false,
+            "description": "Only members whose membership is in this state.",
+            "schema": { "type": "string", "enum": Status::WORDS },
+        },
+        "DeliveryStatusFilter": {
+            "name": "status", "in": "query", "required": false,
+            "description": "Only deliveries that have come so far.",
+            "schema": { "type": "string", "enum": DeliveryStatus::WORDS },
         },
     })
 }

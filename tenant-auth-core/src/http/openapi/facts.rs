@@ -62,8 +62,8 @@ pub(crate) const ANYBODY: CallerFacts = CallerFacts {
 pub(crate) struct InputFacts {
     /// The types of the path's parameters, in order.
     pub(crate) path: Vec<RefOr<Schema>>,
-    /// Whether `?limit=` and `?cursor=` are read.
-    pub(crate) pages: bool,
+    /// The parameters of the query that are read, by their names in `document.rs`.
+    pub(crate) query: Vec<&'static str>,
     pub(crate) body: Option<BodyFacts>,
 }
 

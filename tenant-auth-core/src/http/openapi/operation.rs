@@ -51,9 +51,7 @@ fn parameters(row: &Row, caller: &CallerFacts, input: &InputFacts) -> Value {
     if caller.seen_from && row.path.starts_with("/auth/") {
         shared.extend(["ClientIp", "ProxyKey"]);
     }
-    if input.pages {
-        shared.extend(["Limit", "Cursor"]);
-    }
+    shared.extend(&input.query);
     path.chain(shared.into_iter().map(|name| component("parameters", name))).collect()
 }
 

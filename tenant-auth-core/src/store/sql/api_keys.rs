@@ -6,11 +6,11 @@ use crate::{
     error::Error,
     id::{ApiKeyId, Id, OrgId, SessionId},
     model::{ApiKey, Organization, Scope},
-    page::Page,
+    page::Bounds,
     secret::Digest,
     store::{
         Link, Tx,
-        dialect::{execute, fetch_all, fetch_optional, fetch_scalar, fetch_scalars, row, statements},
+        dialect::{execute, fetch_batch, fetch_optional, fetch_scalar, fetch_scalars, row, statements},
     },
     time::Timestamp,
     value::DisplayName,
@@ -33,9 +33,15 @@ statements! {
     LIST = "
         SELECT id, org_id, name, prefix, last_four, scopes, created_by, created_at, expires_at, last_used_at, replaced_by
           FROM tenant_auth_api_keys
-         WHERE org_id = $1 AND (created_at, id) > ($2, $3) AND (expires_at IS NULL OR expires_at > $5)
+         WHERE org_id = $4 AND (created_at, id) > ($1, $2) AND (expires_at IS NULL OR expires_at > $5)
          ORDER BY created_at, id
-         LIMIT $4";
+         LIMIT $3";
+    LIST_DESCENDING = "
+        SELECT id, org_id, name, prefix, last_four, scopes, created_by, created_at, expires_at, last_used_at, replaced_by
+          FROM tenant_auth_api_keys
+         WHERE org_id = $4 AND (created_at, id) < ($1, $2) AND (expires_at IS NULL OR expires_at > $5)
+         ORDER BY created_at DESC, id DESC
+         LIMIT $3";
     FIND = "
         SELECT id, org_id, name, prefix, last_four, scopes, created_by, created_at, expires_at, last_used_at, replaced_by
           FROM tenant_auth_api_keys
@@ -150,9 +156,8 @@ impl<L: Link> ApiKeys<L> {
     }
 
     /// Live keys.
-    pub(crate) async fn list(mut self, org: &OrgId, page: &Page, now: Timestamp) -> Result<Vec<ApiKey>, Error> {
-        let (time, id, limit) = page.bounds();
-        let rows = fetch_all!(self.0, ApiKeyRow, LIST, org.as_str(), time, id, limit, now.millis())?;
+    pub(crate) async fn list(mut self, org: &OrgId, bounds: &Bounds, now: Timestamp) -> Result<Vec<ApiKey>, Error> {
+        let rows = fetch_batch!(self.0, ApiKeyRow, LIST, LIST_DESCENDING, bounds, org.as_str(), now.millis())?;
         Ok(rows.into_iter().map(ApiKey::from).collect())
     }
 

@@ -5,10 +5,10 @@ use crate::{
     error::Error,
     id::{DeliveryId, EventId, Id, OrgId, WebhookId},
     model::{Delivery, DeliveryError, DeliveryStatus},
-    page::Page,
+    page::Bounds,
     store::{
         Link, Tx,
-        dialect::{execute, fetch_all, fetch_optional, fetch_scalar, on_either, row, statements},
+        dialect::{execute, fetch_batch, fetch_optional, fetch_scalar, on_either, row, statements},
         sql::{delivery_queue::AT_ONCE, events::UndeliveredEvent},
     },
     time::Timestamp,
@@ -30,9 +30,15 @@ statements! {
     LIST = "
         SELECT id, event_id, event_kind, status, attempts, last_status_code, last_error, next_attempt_at, created_at
           FROM tenant_auth_deliveries
-         WHERE org_id = $1 AND webhook_id = $2 AND (created_at, id) > ($3, $4)
+         WHERE org_id = $4 AND webhook_id = $5 AND (created_at, id) > ($1, $2) AND ($6 = '' OR status = $6)
          ORDER BY created_at, id
-         LIMIT $5";
+         LIMIT $3";
+    LIST_DESCENDING = "
+        SELECT id, event_id, event_kind, status, attempts, last_status_code, last_error, next_attempt_at, created_at
+          FROM tenant_auth_deliveries
+         WHERE org_id = $4 AND webhook_id = $5 AND (created_at, id) < ($1, $2) AND ($6 = '' OR status = $6)
+         ORDER BY created_at DESC, id DESC
+         LIMIT $3";
     FIND = "
         SELECT id, event_id, event_kind, status, attempts, last_status_code, last_error, next_attempt_at, created_at
           FROM tenant_auth_deliveries
@@ -92,9 +98,16 @@ impl From<DeliveryRow> for Delivery {
 }
 
 impl<L: Link> Deliveries<L> {
-    pub(crate) async fn list(mut self, org: &OrgId, webhook: &WebhookId, page: &Page) -> Result<Vec<Delivery>, Error> {
-        let (time, id, limit) = page.bounds();
-        let rows = fetch_all!(self.0, DeliveryRow, LIST, org.as_str(), webhook.as_str(), time, id, limit)?;
+    /// The deliveries to a webhook, of one status or of all.
+    pub(crate) async fn list(
+        mut self,
+        org: &OrgId,
+        webhook: &WebhookId,
+        status: Option<DeliveryStatus>,
+        bounds: &Bounds,
+    ) -> Result<Vec<Delivery>, Error> {
+        let (org, webhook, status) = (org.as_str(), webhook.as_str(), status.map_or("", DeliveryStatus::as_str));
+        let rows = fetch_batch!(self.0, DeliveryRow, LIST, LIST_DESCENDING, bounds, org, webhook, status)?;
         Ok(rows.into_iter().map(Delivery::from).collect())
     }
 

@@ -4,11 +4,11 @@ use crate::{
     error::Error,
     id::{Id, InviteId, MailId, OrgId, UserId},
     model::{Invite, MailStatus, Role},
-    page::Page,
+    page::Bounds,
     secret::Digest,
     store::{
         Link, Tx,
-        dialect::{fetch_all, fetch_optional, row, statements},
+        dialect::{fetch_all, fetch_batch, fetch_optional, row, statements},
         sql::corrupt,
     },
     time::Timestamp,
@@ -33,9 +33,19 @@ statements! {
           FROM tenant_auth_invites i
           LEFT JOIN tenant_auth_users u ON u.id = i.invited_by
           LEFT JOIN tenant_auth_mails l ON l.id = i.mail_id
-         WHERE i.org_id = $1 AND (i.created_at, i.id) > ($2, $3) AND i.expires_at > $5
+         WHERE i.org_id = $4 AND (i.created_at, i.id) > ($1, $2) AND i.expires_at > $5
          ORDER BY i.created_at, i.id
-         LIMIT $4";
+         LIMIT $3";
+    LIST_DESCENDING = "
+        SELECT i.id AS id, i.org_id AS org_id, i.email AS email, i.role AS role, i.invited_by AS invited_by,
+               u.email AS invited_by_email, i.created_at AS created_at, i.expires_at AS expires_at, i.mail_id AS mail_id,
+               COALESCE(l.status, 'sent') AS mail
+          FROM tenant_auth_invites i
+          LEFT JOIN tenant_auth_users u ON u.id = i.invited_by
+          LEFT JOIN tenant_auth_mails l ON l.id = i.mail_id
+         WHERE i.org_id = $4 AND (i.created_at, i.id) < ($1, $2) AND i.expires_at > $5
+         ORDER BY i.created_at DESC, i.id DESC
+         LIMIT $3";
     FIND = "
         SELECT i.id AS id, i.org_id AS org_id, i.email AS email, i.role AS role, i.invited_by AS invited_by,
                u.email AS invited_by_email, i.created_at AS created_at, i.expires_at AS expires_at, i.mail_id AS mail_id,
@@ -128,9 +138,8 @@ impl TryFrom<InviteRow> for InviteRecord {
 
 impl<L: Link> Invites<L> {
     /// The pending invites.
-    pub(crate) async fn list(mut self, org: &OrgId, page: &Page, now: Timestamp) -> Result<Vec<Invite>, Error> {
-        let (time, id, limit) = page.bounds();
-        let rows = fetch_all!(self.0, InviteRow, LIST, org.as_str(), time, id, limit, now.millis())?;
+    pub(crate) async fn list(mut self, org: &OrgId, bounds: &Bounds, now: Timestamp) -> Result<Vec<Invite>, Error> {
+        let rows = fetch_batch!(self.0, InviteRow, LIST, LIST_DESCENDING, bounds, org.as_str(), now.millis())?;
         rows.into_iter().map(|row| InviteRecord::try_from(row).map(|record| record.invite)).collect()
     }
 

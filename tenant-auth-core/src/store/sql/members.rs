@@ -3,11 +3,11 @@
 use crate::{
     error::Error,
     id::{Id, OrgId, UserId},
-    model::{MemberEntry, Membership, Role, Status},
-    page::Page,
+    model::{MemberEntry, MemberFilter, Membership, Role, Status},
+    page::{Bounds, Position},
     store::{
         Link, Tx,
-        dialect::{execute, fetch_all, fetch_optional, fetch_scalar, row, statements},
+        dialect::{execute, fetch_all, fetch_batch, fetch_optional, fetch_scalar, on_either, row, statements},
         sql::corrupt,
     },
     time::Timestamp,
@@ -15,6 +15,9 @@ use crate::{
 };
 
 pub(crate) struct Members<L>(pub(in crate::store) L);
+
+/// How many members [`FIND_SOME`] looks for.
+pub(crate) const MEMBERS_AT_ONCE: usize = 16;
 
 statements! {
     FIND = "
@@ -33,9 +36,38 @@ statements! {
                m.joined_at AS joined_at, m.metadata AS metadata, u.name AS name, u.email AS email
           FROM tenant_auth_memberships m
           JOIN tenant_auth_users u ON u.id = m.user_id
-         WHERE m.org_id = $1 AND (m.joined_at, m.user_id) > ($2, $3)
+         WHERE m.org_id = $4 AND (m.joined_at, m.user_id) > ($1, $2) AND ($5 = '' OR m.role = $5) AND ($6 = '' OR m.status = $6)
          ORDER BY m.joined_at, m.user_id
-         LIMIT $4";
+         LIMIT $3";
+    LIST_DESCENDING = "
+        SELECT m.id AS id, m.org_id AS org_id, m.user_id AS user_id, m.role AS role, m.status AS status,
+               m.joined_at AS joined_at, m.metadata AS metadata, u.name AS name, u.email AS email
+          FROM tenant_auth_memberships m
+          JOIN tenant_auth_users u ON u.id = m.user_id
+         WHERE m.org_id = $4 AND (m.joined_at, m.user_id) < ($1, $2) AND ($5 = '' OR m.role = $5) AND ($6 = '' OR m.status = $6)
+         ORDER BY m.joined_at DESC, m.user_id DESC
+         LIMIT $3";
+    NAMES = "
+        SELECT m.user_id AS user_id, m.joined_at AS joined_at, u.name AS name, u.email AS email
+          FROM tenant_auth_memberships m
+          JOIN tenant_auth_users u ON u.id = m.user_id
+         WHERE m.org_id = $4 AND (m.joined_at, m.user_id) > ($1, $2) AND ($5 = '' OR m.role = $5) AND ($6 = '' OR m.status = $6)
+         ORDER BY m.joined_at, m.user_id
+         LIMIT $3";
+    NAMES_DESCENDING = "
+        SELECT m.user_id AS user_id, m.joined_at AS joined_at, u.name AS name, u.email AS email
+          FROM tenant_auth_memberships m
+          JOIN tenant_auth_users u ON u.id = m.user_id
+         WHERE m.org_id = $4 AND (m.joined_at, m.user_id) < ($1, $2) AND ($5 = '' OR m.role = $5) AND ($6 = '' OR m.status = $6)
+         ORDER BY m.joined_at DESC, m.user_id DESC
+         LIMIT $3";
+    FIND_SOME = "
+        SELECT m.id AS id, m.org_id AS org_id, m.user_id AS user_id, m.role AS role, m.status AS status,
+               m.joined_at AS joined_at, m.metadata AS metadata, u.name AS name, u.email AS email
+          FROM tenant_auth_memberships m
+          JOIN tenant_auth_users u ON u.id = m.user_id
+         WHERE m.org_id = $1
+           AND m.user_id IN ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
     COUNT_ACTIVE_ADMINS = "
         SELECT COUNT(*) AS number
           FROM tenant_auth_memberships
@@ -80,6 +112,32 @@ row! {
         metadata: String,
         name: String,
         email: String,
+    }
+}
+
+row! {
+    NameRow {
+        user_id: String,
+        joined_at: i64,
+        name: String,
+        email: String,
+    }
+}
+
+/// A member's name and address, and the member's position in the list.
+#[derive(Debug)]
+pub(crate) struct MemberName {
+    pub(crate) position: Position,
+    pub(crate) user_id: UserId,
+    pub(crate) name: String,
+    pub(crate) email: String,
+}
+
+impl From<NameRow> for MemberName {
+    fn from(row: NameRow) -> Self {
+        let NameRow { user_id, joined_at, name, email } = row;
+        let position = Position { time: Timestamp::from_millis(joined_at), id: user_id.clone() };
+        Self { position, user_id: Id::from_stored(user_id), name, email }
     }
 }
 
@@ -135,10 +193,32 @@ impl<L: Link> Members<L> {
         fetch_optional!(self.0, MemberRow, FIND, org.as_str(), user.as_str())?.map(MemberEntry::try_from).transpose()
     }
 
-    pub(crate) async fn list(mut self, org: &OrgId, page: &Page) -> Result<Vec<MemberEntry>, Error> {
-        let (time, id, limit) = page.bounds();
-        let rows = fetch_all!(self.0, MemberRow, LIST, org.as_str(), time, id, limit)?;
+    /// The members with the filter's role and status.
+    pub(crate) async fn list(mut self, org: &OrgId, filter: &MemberFilter, bounds: &Bounds) -> Result<Vec<MemberEntry>, Error> {
+        let (role, status) = (filter.role.map_or("", Role::as_str), filter.status.map_or("", Status::as_str));
+        let rows = fetch_batch!(self.0, MemberRow, LIST, LIST_DESCENDING, bounds, org.as_str(), role, status)?;
         rows.into_iter().map(MemberEntry::try_from).collect()
+    }
+
+    /// The names and addresses of the same members, for a search.
+    pub(crate) async fn names(mut self, org: &OrgId, filter: &MemberFilter, bounds: &Bounds) -> Result<Vec<MemberName>, Error> {
+        let (role, status) = (filter.role.map_or("", Role::as_str), filter.status.map_or("", Status::as_str));
+        let rows = fetch_batch!(self.0, NameRow, NAMES, NAMES_DESCENDING, bounds, org.as_str(), role, status)?;
+        Ok(rows.into_iter().map(MemberName::from).collect())
+    }
+
+    /// Those of up to [`MEMBERS_AT_ONCE`] people who are members, in the order in which they are named.
+    pub(crate) async fn find_some(mut self, org: &OrgId, users: &[UserId]) -> Result<Vec<MemberEntry>, Error> {
+        let rows = on_either!(self.0, FIND_SOME, |rows: &Vec<MemberRow>| rows.len() as u64, connection => {
+            let mut find = sqlx::query_as::<_, MemberRow>(FIND_SOME).bind(org.as_str());
+            for place in 0..MEMBERS_AT_ONCE {
+                find = find.bind(users.get(place).map(Id::as_str));
+            }
+            find.fetch_all(connection)
+        })?;
+        let mut members = rows.into_iter().map(MemberEntry::try_from).collect::<Result<Vec<_>, _>>()?;
+        members.sort_by_key(|member| users.iter().position(|user| *user == member.membership.user_id));
+        Ok(members)
     }
 
     pub(crate) async fn count_active_admins(mut self, org: &OrgId) -> Result<i64, Error> {

@@ -6,10 +6,10 @@ use crate::{
     error::Error,
     id::{Id, OrgId},
     model::{Organization, Status},
-    page::Page,
+    page::Bounds,
     store::{
         Link, Tx,
-        dialect::{execute, fetch_all, fetch_optional, row, statements},
+        dialect::{execute, fetch_batch, fetch_optional, row, statements},
         sql::corrupt,
     },
     time::Timestamp,
@@ -32,6 +32,12 @@ statements! {
           FROM tenant_auth_organizations
          WHERE (created_at, id) > ($1, $2)
          ORDER BY created_at, id
+         LIMIT $3";
+    LIST_DESCENDING = "
+        SELECT id, name, slug, plan, status, app_url, allowed_origins, created_at
+          FROM tenant_auth_organizations
+         WHERE (created_at, id) < ($1, $2)
+         ORDER BY created_at DESC, id DESC
          LIMIT $3";
     LOCK = "
         UPDATE tenant_auth_organizations
@@ -96,9 +102,8 @@ impl<L: Link> Organizations<L> {
         fetch_optional!(self.0, OrganizationRow, FIND, org.as_str())?.map(Organization::try_from).transpose()
     }
 
-    pub(crate) async fn list(mut self, page: &Page) -> Result<Vec<Organization>, Error> {
-        let (time, id, limit) = page.bounds();
-        fetch_all!(self.0, OrganizationRow, LIST, time, id, limit)?.into_iter().map(Organization::try_from).collect()
+    pub(crate) async fn list(mut self, bounds: &Bounds) -> Result<Vec<Organization>, Error> {
+        fetch_batch!(self.0, OrganizationRow, LIST, LIST_DESCENDING, bounds)?.into_iter().map(Organization::try_from).collect()
     }
 
     /// Whether an active organization allows this origin (CORS).

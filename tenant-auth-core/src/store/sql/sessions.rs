@@ -5,10 +5,10 @@ use crate::{
     error::Error,
     id::{Id, OrgId, SessionId, UserId},
     model::{Session, SessionSummary},
-    page::Page,
+    page::Bounds,
     store::{
         Link, Tx,
-        dialect::{execute, fetch_all, fetch_optional, row, statements},
+        dialect::{execute, fetch_all, fetch_batch, fetch_optional, row, statements},
         sql::live_session::{self, LiveSession, LiveSessionRow},
     },
     time::Timestamp,
@@ -51,9 +51,15 @@ statements! {
     LIST = "
         SELECT id, org_id, user_id, auth_time, last_used_at, ip, user_agent
           FROM tenant_auth_sessions
-         WHERE org_id = $1 AND user_id = $2 AND (auth_time, id) > ($3, $4) AND idle_until > $6
+         WHERE org_id = $4 AND user_id = $5 AND (auth_time, id) > ($1, $2) AND idle_until > $6
          ORDER BY auth_time, id
-         LIMIT $5";
+         LIMIT $3";
+    LIST_DESCENDING = "
+        SELECT id, org_id, user_id, auth_time, last_used_at, ip, user_agent
+          FROM tenant_auth_sessions
+         WHERE org_id = $4 AND user_id = $5 AND (auth_time, id) < ($1, $2) AND idle_until > $6
+         ORDER BY auth_time DESC, id DESC
+         LIMIT $3";
     END_OF_OWNER = "
         DELETE FROM tenant_auth_sessions
          WHERE org_id = $1 AND user_id = $2 AND id = $3
@@ -133,11 +139,10 @@ impl<L: Link> Sessions<L> {
         mut self,
         org: &OrgId,
         user: &UserId,
-        page: &Page,
+        bounds: &Bounds,
         now: Timestamp,
     ) -> Result<Vec<SessionSummary>, Error> {
-        let (time, id, limit) = page.bounds();
-        let rows = fetch_all!(self.0, EndedRow, LIST, org.as_str(), user.as_str(), time, id, limit, now.millis())?;
+        let rows = fetch_batch!(self.0, EndedRow, LIST, LIST_DESCENDING, bounds, org.as_str(), user.as_str(), now.millis())?;
         Ok(rows.into_iter().map(|row| Ended::from(row).session).collect())
     }
 

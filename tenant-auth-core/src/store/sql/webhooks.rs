@@ -6,10 +6,10 @@ use crate::{
     error::Error,
     id::{Id, OrgId, WebhookId},
     model::{EventSelection, Webhook, WebhookStatus},
-    page::Page,
+    page::Bounds,
     store::{
         Link, Tx,
-        dialect::{execute, fetch_all, fetch_optional, fetch_scalar, row, statements},
+        dialect::{execute, fetch_all, fetch_batch, fetch_optional, fetch_scalar, row, statements},
         sql::corrupt,
     },
     time::Timestamp,
@@ -36,9 +36,15 @@ statements! {
     LIST = "
         SELECT id, org_id, url, events, description, status, failing_since, created_by, created_at
           FROM tenant_auth_webhooks
-         WHERE org_id = $1 AND (created_at, id) > ($2, $3)
+         WHERE org_id = $4 AND (created_at, id) > ($1, $2)
          ORDER BY created_at, id
-         LIMIT $4";
+         LIMIT $3";
+    LIST_DESCENDING = "
+        SELECT id, org_id, url, events, description, status, failing_since, created_by, created_at
+          FROM tenant_auth_webhooks
+         WHERE org_id = $4 AND (created_at, id) < ($1, $2)
+         ORDER BY created_at DESC, id DESC
+         LIMIT $3";
     FIND = "
         SELECT id, org_id, url, events, description, status, failing_since, created_by, created_at
           FROM tenant_auth_webhooks
@@ -132,9 +138,8 @@ impl TryFrom<WebhookRow> for Webhook {
 }
 
 impl<L: Link> Webhooks<L> {
-    pub(crate) async fn list(mut self, org: &OrgId, page: &Page) -> Result<Vec<Webhook>, Error> {
-        let (time, id, limit) = page.bounds();
-        let rows = fetch_all!(self.0, WebhookRow, LIST, org.as_str(), time, id, limit)?;
+    pub(crate) async fn list(mut self, org: &OrgId, bounds: &Bounds) -> Result<Vec<Webhook>, Error> {
+        let rows = fetch_batch!(self.0, WebhookRow, LIST, LIST_DESCENDING, bounds, org.as_str())?;
         rows.into_iter().map(Webhook::try_from).collect()
     }
 

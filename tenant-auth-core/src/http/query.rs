@@ -1,0 +1,105 @@
+//! The parameters of a list: its page, and what chooses its entries. A parameter that the list does not know is ignored; one that it
+//! knows is given once, and means something.
+
+use std::borrow::Cow;
+
+use url::form_urlencoded;
+
+use super::{
+    context::Context,
+    cursor,
+    error_code::ErrorCode,
+    input::Input,
+    openapi::{InputFacts, Schemas},
+    refusal::Refusal,
+};
+use crate::{
+    error::{Error, InvalidValue},
+    model::{DeliveryStatus, MemberFilter, Role, SortOrder, Status},
+    page::{self, Page},
+    value::SearchText,
+};
+
+/// `?limit=`, `?cursor=` and `?order=`.
+impl Input for Page {
+    fn describe(facts: &mut InputFacts, _: &mut Schemas) {
+        facts.query.extend(["Limit", "Cursor", "Order"]);
+    }
+    fn may() -> Vec<ErrorCode> {
+        vec![ErrorCode::InvalidRequest]
+    }
+    fn read(context: &Context) -> Result<Self, Refusal> {
+        let limit = parameter(context, "limit")?.map_or(Ok(page::MOST), |text| text.parse());
+        let limit = limit.map_err(|_| Error::from(InvalidValue::PageLimit))?;
+        let order = one_of(context, "order", SortOrder::parse, SortOrder::WORDS)?.unwrap_or_default();
+        let page = match parameter(context, "cursor")? {
+            Some(text) => Self::after(cursor::from_text(&text).ok_or(Error::from(InvalidValue::PageCursor))?, limit)?,
+            None => Self::first(limit)?,
+        };
+        Ok(page.ordered(order))
+    }
+}
+
+/// A page of members, and `?q=`, `?role=`, `?status=`.
+pub(crate) struct MembersQuery {
+    pub(crate) filter: MemberFilter,
+    pub(crate) page: Page,
+}
+
+impl Input for MembersQuery {
+    fn describe(facts: &mut InputFacts, schemas: &mut Schemas) {
+        Page::describe(facts, schemas);
+        facts.query.extend(["Search", "RoleFilter", "StatusFilter"]);
+    }
+    fn may() -> Vec<ErrorCode> {
+        Page::may()
+    }
+    fn read(context: &Context) -> Result<Self, Refusal> {
+        let search = parameter(context, "q")?.filter(|text| !text.is_empty());
+        let search = search.map(|text| SearchText::parse(&text)).transpose();
+        let filter = MemberFilter {
+            search: search.map_err(|rejected| Refusal::invalid("q", rejected.to_string()))?,
+            role: one_of(context, "role", Role::parse, Role::WORDS)?,
+            status: one_of(context, "status", Status::parse, Status::WORDS)?,
+        };
+        Ok(Self { filter, page: Page::read(context)? })
+    }
+}
+
+/// A page of deliveries, and `?status=`.
+pub(crate) struct DeliveriesQuery {
+    pub(crate) status: Option<DeliveryStatus>,
+    pub(crate) page: Page,
+}
+
+impl Input for DeliveriesQuery {
+    fn describe(facts: &mut InputFacts, schemas: &mut Schemas) {
+        Page::describe(facts, schemas);
+        facts.query.push("DeliveryStatusFilter");
+    }
+    fn may() -> Vec<ErrorCode> {
+        Page::may()
+    }
+    fn read(context: &Context) -> Result<Self, Refusal> {
+        let status = one_of(context, "status", DeliveryStatus::parse, DeliveryStatus::WORDS)?;
+        Ok(Self { status, page: Page::read(context)? })
+    }
+}
+
+/// A parameter of the query.
+fn parameter<'a>(context: &'a Context, wanted: &str) -> Result<Option<Cow<'a, str>>, Refusal> {
+    let mut values = form_urlencoded::parse(context.query().as_bytes()).filter(|(name, _)| name == wanted).map(|(_, value)| value);
+    match (values.next(), values.next()) {
+        (_, Some(_)) => Err(Refusal::invalid(wanted, "must be given once")),
+        (value, None) => Ok(value),
+    }
+}
+
+/// A parameter that is one of several words.
+fn one_of<T>(context: &Context, name: &str, parse: impl Fn(&str) -> Option<T>, words: &[&str]) -> Result<Option<T>, Refusal> {
+    let Some(text) = parameter(context, name)? else { return Ok(None) };
+    match parse(&text) {
+        Some(value) => Ok(Some(value)),
+        None => Err(Refusal::invalid(name, format!("must be one of: {}", words.join(", ")))),
+    }
+}
