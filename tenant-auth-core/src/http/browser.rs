@@ -25,7 +25,10 @@ const EXPOSED_HEADERS: &str = "x-request-id, retry-after";
 pub(crate) fn check_origin(context: &Context, org: &Organization) -> Result<(), Refusal> {
     let safe = matches!(*context.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     match context.single_header("origin") {
-        Ok(Some(origin)) if is_deployments(context.auth.config(), origin) || is_organizations(org, origin) => {
+        Ok(Some(origin))
+            if is_deployments(context.auth.config(), origin)
+                || (!is_operators(context.route()) && is_organizations(org, origin)) =>
+        {
             context.allow_origin();
             Ok(())
         }
@@ -86,6 +89,7 @@ pub(crate) async fn preflight(context: &Context, path: &str, methods: &[Method])
     let allowed = match () {
         () if is_public(path) => Ok(false),
         () if is_deployments(context.auth.config(), origin) => Ok(true),
+        () if is_operators(path) => Ok(false),
         () => any_organization_allows(context, origin).await,
     };
     match allowed {
@@ -105,6 +109,12 @@ pub(crate) async fn preflight(context: &Context, path: &str, methods: &[Method])
 
 async fn any_organization_allows(context: &Context, origin: &str) -> Result<bool, crate::Error> {
     context.auth.store().read().await?.organizations().any_active_allows(origin).await
+}
+
+/// Whether the path is for operators of the deployment. The org_admins of the operators' organization are no operators: the origins
+/// that they allow must not act with an operator's cookies.
+fn is_operators(path: &str) -> bool {
+    path.starts_with("/admin/")
 }
 
 /// Whether the path is for backends only; no page may read its answers.

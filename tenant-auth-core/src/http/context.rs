@@ -37,6 +37,8 @@ pub(crate) struct Context {
     parts: Parts,
     body: Mutex<Body>,
     peer: Option<IpAddr>,
+    /// The template of the route's path; empty until a route is found.
+    route: &'static str,
     params: Vec<String>,
     /// Whether the page that sent the request may read the answer (CORS).
     origin_allowed: AtomicBool,
@@ -52,13 +54,15 @@ impl Context {
             traced,
             parts,
             peer,
+            route: "",
             params: Vec::new(),
             origin_allowed: AtomicBool::new(false),
         }
     }
 
-    /// Sets the decoded parameters of the path, in order.
-    pub(crate) fn with_params(mut self, params: Vec<String>) -> Self {
+    /// Sets the route: the template of its path, and the decoded parameters in order.
+    pub(crate) fn on_route(mut self, route: &'static str, params: Vec<String>) -> Self {
+        self.route = route;
         self.params = params;
         self
     }
@@ -71,6 +75,11 @@ impl Context {
     /// Frees the body's memory once it was read: what follows may wait for seconds.
     pub(crate) fn free_body(&self) {
         *self.body.lock().unwrap_or_else(PoisonError::into_inner) = Body::Complete(Bytes::new());
+    }
+
+    /// The template of the route's path; empty where there is none.
+    pub(crate) fn route(&self) -> &'static str {
+        self.route
     }
 
     pub(crate) fn method(&self) -> &Method {

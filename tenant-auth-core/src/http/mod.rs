@@ -154,7 +154,7 @@ impl Service {
             Ok((row, params)) => {
                 watched.matched(row.path);
                 traced.matched(row.path);
-                let context = context.with_params(params);
+                let context = context.on_route(row.path, params);
                 let answered = row.handle(&context).await.unwrap_or_else(Refusal::into_answered);
                 browser::cors(answered, &context, row.path)
             }

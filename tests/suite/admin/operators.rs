@@ -1,7 +1,7 @@
 //! The rights of operators: the whole of `/admin`, called by persons who each lack one condition.
 
 use serde_json::{Value, json};
-use tenant_auth_conformance::{App, Caller, PASSWORD, Request, routes, scenarios};
+use tenant_auth_conformance::{App, Caller, PASSWORD, PUBLIC_URL, Request, routes, scenarios};
 use tenant_auth_core::value::Email;
 
 use crate::suite::support::{
@@ -22,6 +22,7 @@ scenarios![
     a_suspended_operator_is_refused_as_any_member,
     without_a_session_nobody_is_anybody,
     a_foreign_page_cannot_use_an_operators_cookies,
+    the_organizations_own_pages_cannot_use_an_operators_cookies,
     only_members_of_the_operators_organization_are_appointed,
     no_request_of_an_org_admin_makes_an_operator,
 ];
@@ -192,9 +193,27 @@ async fn a_foreign_page_cannot_use_an_operators_cookies(app: &App) {
         operation.header("Sec-Fetch-Site", "cross-site").await.expect_error(403, "forbidden_origin");
     }
     let body = json!({ "name": "Renamed" });
-    let own = ada.patch("/admin/organizations/globex", body).from_origin("https://app.acme.example").await.expect(200);
-    assert_eq!(own.header("Access-Control-Allow-Origin"), Some("https://app.acme.example"));
+    let own = ada.patch("/admin/organizations/globex", body).from_origin(PUBLIC_URL).await.expect(200);
+    assert_eq!(own.header("Access-Control-Allow-Origin"), Some(PUBLIC_URL));
     assert_eq!(app.other_org().member().logged_in().await.get("/org").await.expect_ok()["org"]["name"], "Renamed");
+}
+
+async fn the_organizations_own_pages_cannot_use_an_operators_cookies(app: &App) {
+    let (app, ada, _) = operator(app).await;
+    ada.patch("/org", json!({ "allowedOrigins": ["https://extra.example"] })).await.expect(200);
+    for origin in ["https://app.acme.example", "https://extra.example"] {
+        for operation in operations(&ada).into_iter().skip(1) {
+            operation.from_origin(origin).await.expect_error(403, "forbidden_origin");
+        }
+        let read = ada.get("/admin/organizations").from_origin(origin).await.expect(200);
+        assert_eq!(read.header("Access-Control-Allow-Origin"), None, "{origin} asks and cannot read");
+        let asked = app.anonymous().request("OPTIONS", "/admin/organizations").from_origin(origin);
+        let asked = asked.header("Access-Control-Request-Method", "POST").await.expect(204);
+        assert_eq!(asked.header("Access-Control-Allow-Origin"), None, "{origin} does not pass a preflight");
+        ada.patch("/org", json!({ "name": "Acme" })).from_origin(origin).await.expect(200);
+    }
+    let read = ada.get("/admin/organizations").from_origin(PUBLIC_URL).await.expect(200);
+    assert_eq!(read.header("Access-Control-Allow-Origin"), Some(PUBLIC_URL));
 }
 
 async fn only_members_of_the_operators_organization_are_appointed(app: &App) {
