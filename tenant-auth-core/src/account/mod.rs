@@ -10,7 +10,7 @@ mod profile;
 mod recovery;
 mod refresh;
 mod sessions;
-mod two_factor;
+pub(crate) mod two_factor;
 mod verify_two_factor;
 
 pub use email::{AddressProof, NewEmail};

@@ -206,13 +206,18 @@ pub(crate) async fn use_code(tx: &mut Tx, user: &UserId, code: &str) -> Result<b
 
 /// Finds the TOTP time step that the code belongs to, at most one step before or after now; `None` when the code is wrong.
 fn matching_step(tx: &Tx, user: &UserId, sealed: &str, code: &str) -> Result<Option<i64>, Error> {
+    let secret = tx.open(sealed, seal_context(user)).ok_or_else(|| Error::internal("a second factor does not open"))?;
+    step_of(&secret, code, tx.now())
+}
+
+/// The same for an opened secret.
+pub(crate) fn step_of(secret: &[u8], code: &str, now: Timestamp) -> Result<Option<i64>, Error> {
     let digits: String = code.chars().filter(|c| !c.is_whitespace()).collect();
     if digits.len() != 6 || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return Ok(None);
     }
-    let secret = tx.open(sealed, seal_context(user)).ok_or_else(|| Error::internal("a second factor does not open"))?;
-    let seconds = u64::try_from(tx.now().secs()).unwrap_or(0);
-    Ok(totp(&secret, "", "")?.check(&digits, seconds).and_then(|step| i64::try_from(step).ok()))
+    let seconds = u64::try_from(now.secs()).unwrap_or(0);
+    Ok(totp(secret, "", "")?.check(&digits, seconds).and_then(|step| i64::try_from(step).ok()))
 }
 
 fn totp(secret: &[u8], account: &str, issuer: &str) -> Result<Totp, Error> {

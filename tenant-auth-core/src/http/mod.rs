@@ -8,7 +8,7 @@
 mod answer;
 mod answered;
 mod browser;
-mod client_ip;
+pub(crate) mod client_ip;
 mod context;
 mod cookies;
 mod cursor;

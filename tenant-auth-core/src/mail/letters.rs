@@ -93,7 +93,7 @@ impl Letter<'_> {
     }
 
     /// Renders the letter for one recipient.
-    pub(super) fn to(&self, recipient: &Email) -> Result<Message, Error> {
+    pub(crate) fn to(&self, recipient: &Email) -> Result<Message, Error> {
         let mut link = None;
         let mut action = "";
         let mut with = |text, target: &str| {

@@ -33,7 +33,8 @@ impl Metadata {
         if compact.len() > MAX_BYTES {
             return Err(Rejected::because("must be at most 16 KiB of JSON"));
         }
-        let mut reader = serde_json::Deserializer::from_str(&compact);
+        // As it came: without white space, `1 2` would be one number.
+        let mut reader = serde_json::Deserializer::from_str(json);
         Checked { depth: 1 }
             .deserialize(&mut reader)
             .and_then(|()| reader.end())
@@ -230,6 +231,7 @@ mod tests {
             (r#"{"a":1,"a":2}"#, "twice"),
             (r#"{"a":{"b":1,"b":2}}"#, "twice"),
             (r#"{"a":1e400}"#, "out of range"),
+            ("{\"a\":1 2}", "expected `,`"),
             (r#"{"a":"\u0000"}"#, "NUL"),
             (&big, "16 KiB"),
             (&nested(33), "32 levels"),

@@ -26,6 +26,8 @@
 //! # }
 //! ```
 
+pub mod internals;
+
 use std::sync::Arc;
 
 use tempfile::TempDir;
