@@ -1,11 +1,11 @@
 //! The data of events: what an event of each kind tells its subscribers. The objects are the REST API's views, so that a receiver
-//! parses a resource in one way.
+//! parses a resource in one way; only a session is told without its address and `User-Agent`.
 
 use serde::Serialize;
 
 use crate::{
     model::{ApiKey, Invite, MemberEntry, Organization, SessionSummary, User, Webhook},
-    view::{ApiKeyView, InviteView, MemberView, OrganizationView, SessionView, UserView, WebhookView},
+    view::{ApiKeyView, InviteView, MemberView, OrganizationView, ToldSessionView, UserView, WebhookView},
 };
 
 pub(crate) use crate::model::EventKind;
@@ -66,7 +66,7 @@ impl MemberData {
 
 #[derive(Serialize)]
 pub(crate) struct SessionData {
-    session: SessionView,
+    session: ToldSessionView,
     user: UserView,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<EndReason>,

@@ -16,6 +16,7 @@ pub(crate) use invite::PendingInviteView;
 pub use member::{MemberView, MembershipView};
 pub use organization::OrganizationView;
 pub use session::SessionView;
+pub(crate) use session::ToldSessionView;
 pub use user::UserView;
 pub use webhook::{DeliveryView, WebhookView};
 

@@ -18,3 +18,16 @@ view! {
         user_agent: Option<String>,
     }
 }
+
+view! {
+    /// What an event tells of a session: neither address nor `User-Agent`, because receivers keep events longer than a person's
+    /// session lasts, and what was sent cannot be erased.
+    pub(crate) ToldSessionView of SessionSummary as ToldSession {
+        /// `ses_…`
+        id: SessionId,
+        /// When it was opened.
+        created_at: Timestamp,
+        /// When it was last refreshed or wrote something.
+        last_used_at: Timestamp,
+    }
+}
