@@ -96,7 +96,7 @@ async fn disable(auth: &TenantAuth, called: &Webhook, reason: DisableReason) -> 
     let mut tx = auth.begin().await?;
     let Some(org) = tx.organizations().lock(&called.org_id).await? else { return Ok(()) };
     // The row is held because another worker may record a success at the same time.
-    let Some(mut webhook) = tx.webhooks().hold_endpoint(&called.id).await?.transpose()? else { return Ok(()) };
+    let Some(mut webhook) = tx.webhooks().hold(&called.org_id, &called.id).await? else { return Ok(()) };
     let healed = reason == DisableReason::Failing && webhook.failing_since != called.failing_since;
     if webhook.status == WebhookStatus::Disabled || webhook.url != called.url || healed {
         return Ok(());

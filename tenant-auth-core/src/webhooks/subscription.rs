@@ -119,8 +119,7 @@ impl OrgAdmin {
         };
         let mut write = self.begin_write().await?;
         // A worker writes the webhook's health (`failing_since`). The row is held so that this update does not overwrite it.
-        write.webhooks().hold_endpoint(id).await?;
-        let mut webhook = write.webhooks().find(self.0.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
+        let mut webhook = write.webhooks().hold(self.0.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
         let moved = url.as_ref().is_some_and(|url| *url != webhook.url);
         webhook.url = url.unwrap_or(webhook.url);
         webhook.events = update.events.unwrap_or(webhook.events);

@@ -49,7 +49,13 @@ statements! {
         SELECT id, org_id, url, events, description, status, failing_since, created_by, created_at
           FROM tenant_auth_webhooks
          WHERE org_id = $1 AND id = $2";
-    // A row lock in the SQL of both engines: it changes nothing. SQLite has no FOR UPDATE.
+    // Row locks in the SQL of both engines: they change nothing. SQLite has no FOR UPDATE. An organization's own request names the
+    // organization, so that it never locks another's row.
+    HOLD = "
+        UPDATE tenant_auth_webhooks
+           SET failing_since = failing_since
+         WHERE org_id = $1 AND id = $2
+        RETURNING id, org_id, url, events, description, status, failing_since, created_by, created_at";
     HOLD_ENDPOINT = "
         UPDATE tenant_auth_webhooks
            SET failing_since = failing_since
@@ -202,6 +208,11 @@ impl Webhooks<&mut Tx> {
     pub(crate) async fn delete(mut self, webhook: &Webhook) -> Result<(), Error> {
         execute!(self.0, DELETE, webhook.org_id.as_str(), webhook.id.as_str())?;
         Ok(())
+    }
+
+    /// Locks the row of an organization's webhook and reads it; `None` when the organization has no such webhook.
+    pub(crate) async fn hold(mut self, org: &OrgId, webhook: &WebhookId) -> Result<Option<Webhook>, Error> {
+        fetch_optional!(self.0, WebhookRow, HOLD, org.as_str(), webhook.as_str())?.map(Webhook::try_from).transpose()
     }
 
     /// Locks a webhook's row before its deliveries are changed. For workers, which serve every organization. The outer error is the
