@@ -3,10 +3,7 @@
 
 use std::sync::Arc;
 
-use tokio::{
-    runtime::Handle,
-    sync::{Semaphore, watch},
-};
+use tokio::{runtime::Handle, sync::watch};
 
 use crate::{
     backend::KeyUses,
@@ -21,11 +18,8 @@ use crate::{
     service::{AfterCommit, Inner, Metrics, TenantAuth},
     store::{Context, Store, Transactions},
     throttle::Gates,
-    webhooks::Targets,
+    webhooks::{Admissions, Targets},
 };
-
-/// The concurrency limit of name lookups for new webhooks.
-const ADMISSIONS: usize = 8;
 
 /// Why a service cannot be built.
 #[derive(Debug, thiserror::Error)]
@@ -187,7 +181,7 @@ impl Builder {
             sender,
             resolver: self.resolver.unwrap_or_else(|| Arc::new(SystemResolver)),
             targets,
-            admissions: Semaphore::new(ADMISSIONS),
+            admissions: Admissions::default(),
             outbox_filled,
             key_uses: KeyUses::default(),
             estimates: BoundedWork::start("tenant-auth-estimate", PoolSize::default(), WorkMeter::unread())?,

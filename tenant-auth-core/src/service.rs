@@ -3,10 +3,7 @@
 
 use std::sync::Arc;
 
-use tokio::{
-    runtime::Handle,
-    sync::{Semaphore, watch},
-};
+use tokio::{runtime::Handle, sync::watch};
 
 use crate::{
     backend::KeyUses,
@@ -23,7 +20,7 @@ use crate::{
     throttle::Gates,
     time::Timestamp,
     token::Signer,
-    webhooks::Targets,
+    webhooks::{Admissions, Targets},
 };
 
 /// The service. Cheap to clone; clones share everything.
@@ -49,7 +46,7 @@ pub(crate) struct Inner {
     pub(crate) sender: Option<Arc<dyn Sender>>,
     pub(crate) resolver: Arc<dyn Resolver>,
     pub(crate) targets: Targets,
-    pub(crate) admissions: Semaphore,
+    pub(crate) admissions: Admissions,
     pub(crate) outbox_filled: watch::Receiver<()>,
     pub(crate) key_uses: KeyUses,
     pub(crate) estimates: BoundedWork,
@@ -172,7 +169,7 @@ impl TenantAuth {
     }
 
     /// The concurrency limit of name lookups for new webhooks.
-    pub(crate) fn admissions(&self) -> &Semaphore {
+    pub(crate) fn admissions(&self) -> &Admissions {
         &self.inner.admissions
     }
 

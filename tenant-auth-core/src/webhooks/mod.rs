@@ -6,6 +6,7 @@
 //! Where to find what: SSRF protection in `target`, the retry schedule in `attempt`, the concurrency limits in `slots`, the lease
 //! in `claim`, the outbox's fan-out in `fan_out`, the delivery loop in `dispatch`, the disabling of dead endpoints in `outcome`.
 
+mod admissions;
 mod attempt;
 mod claim;
 mod deliveries;
@@ -18,6 +19,7 @@ mod slots;
 mod subscription;
 pub(crate) mod target;
 
+pub(crate) use admissions::Admissions;
 pub(crate) use dispatch::Dispatcher;
 pub use signature::{SignatureError, SignedHeaders, SigningSecret, verify_webhook};
 pub use subscription::{CreatedWebhook, NewWebhook, WebhookUpdate};

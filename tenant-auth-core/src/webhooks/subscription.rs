@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::{SigningSecret, secrets};
 use crate::{
     caller::{OrgAdmin, Write},
-    error::{Error, InvalidValue, Overload, Thing},
+    error::{Error, InvalidValue, Thing},
     id::WebhookId,
     mail::{self, Letter},
     model::{EventSelection, Webhook, WebhookStatus},
@@ -169,14 +169,10 @@ impl OrgAdmin {
         Ok(secret)
     }
 
-    /// Vets a URL. A concurrency limit holds few of these at once: the system's resolver blocks a thread for as long as a name
-    /// server is silent.
+    /// Vets a URL, in the organization's place for lookups.
     async fn admit_target(&self, text: &str) -> Result<WebhookUrl, Error> {
         let auth = &self.0.auth;
-        let _permit = auth
-            .admissions()
-            .try_acquire()
-            .map_err(|_| Error::unavailable(Overload("too many URLs of webhooks are being looked up")))?;
+        let _place = auth.admissions().enter(self.0.org_id()).await?;
         auth.targets().admit(text, auth.resolver()).await
     }
 

@@ -45,8 +45,8 @@ impl From<Blocked> for SendError {
 }
 
 impl Targets {
-    /// Reads and judges the URL of a new subscription, the addresses of its host included. A name without addresses is accepted:
-    /// addresses may appear later, and they are vetted before each attempt.
+    /// Reads and judges the URL of a new subscription, the addresses of its host included. A name that has no addresses now
+    /// is refused as one with a private address is: otherwise the difference would tell which names the operator's network knows.
     ///
     /// # Errors
     /// [`Error::Invalid`], with the same words for every reason: a caller who may create subscriptions must not learn which rule
@@ -54,10 +54,8 @@ impl Targets {
     pub(crate) async fn admit(&self, text: &str, resolver: &dyn Resolver) -> Result<WebhookUrl, Error> {
         let refusal = || Error::from(InvalidValue::WebhookUrl { rule: self.rule() });
         let url = WebhookUrl::parse(text).map_err(|_| refusal())?;
-        match self.vet(&url, resolver).await {
-            Err(SendError::Blocked) => Err(refusal()),
-            _ => Ok(url),
-        }
+        self.vet(&url, resolver).await.map_err(|_| refusal())?;
+        Ok(url)
     }
 
     /// Judges what needs no name resolution: scheme, port, and a host that is an IP address or `localhost`.

@@ -1,10 +1,22 @@
 //! Webhooks and those who manage them at the same moment: what an admin asked for comes before they lost the right or not at all, the
 //! limit holds, and a webhook that is deleted while it is being served is no trouble.
 
-use std::sync::Arc;
+use std::{
+    future::IntoFuture,
+    io,
+    net::IpAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
+use async_trait::async_trait;
 use serde_json::json;
-use tenant_auth_conformance::{App, Caller, GatedResolver, Request, Response, rounds, scenarios, together};
+use tenant_auth_conformance::{App, Caller, GatedResolver, Request, Response, hold_sql, rounds, scenarios, together};
+use tenant_auth_core::ports::Resolver;
+use tokio::sync::Notify;
 
 use crate::suite::support::hooks::{ANOTHER, Hook, RECEIVER, hooking, ticking, webhooks};
 
@@ -14,7 +26,12 @@ scenarios![on each database:
     two_rotations_leave_two_secrets,
     a_webhook_is_deleted_while_it_is_served,
     a_webhook_is_disabled_while_it_is_served,
+    slow_names_hold_up_their_own_organization_only,
+    a_neighbours_webhook_is_not_locked,
 ];
+
+/// Sooner than any lookup or lock is given up.
+const SOON: Duration = Duration::from_secs(3);
 
 /// A way to lose the right: what the other admin does, the answer the request gets, and its code.
 type Loss = (fn(&Caller, &Caller) -> Request, u16, &'static str);
@@ -124,4 +141,52 @@ async fn a_webhook_is_deleted_while_it_is_served(app: &App) {
 
 async fn a_webhook_is_disabled_while_it_is_served(app: &App) {
     while_served(app, |admin, hook| hook.switching(admin, "disabled")).await;
+}
+
+/// A name server that is silent keeps the lookups of one tenant waiting. Nine of them, more than one after another may take.
+async fn slow_names_hold_up_their_own_organization_only(app: &App) {
+    let names = Arc::new(SlowNames::default());
+    let app = &app.beside(|setup| setup.names = Some(Arc::clone(&names) as _)).await;
+    let (admin, greta) = (app.admin().logged_in().await, app.other_org().admin().logged_in().await);
+    let slow: Vec<_> =
+        (0..9).map(|n| tokio::spawn(hooking(&admin, &format!("https://slow-{n}.example.com/"), &["*"]).into_future())).collect();
+    names.asked.notified().await;
+    tokio::time::timeout(SOON, hooking(&greta, RECEIVER, &["*"])).await.expect("no wait for the neighbour").expect(201);
+    names.given_up.notify_waiters();
+    assert_eq!(names.most.load(Ordering::SeqCst), 1, "one at a time");
+    slow.iter().for_each(tokio::task::JoinHandle::abort);
+}
+
+/// The row of another organization is locked by somebody: who names its id is answered without a wait.
+async fn a_neighbours_webhook_is_not_locked(app: &App) {
+    // SQLite has one lock for everything.
+    let Some(url) = app.database().url() else { return };
+    let (admin, greta) = (app.admin().logged_in().await, app.other_org().admin().logged_in().await);
+    let theirs = Hook::new(&greta, RECEIVER, &["*"]).await;
+    let lock = format!("BEGIN; SELECT id FROM tenant_auth_webhooks WHERE id = '{}' FOR UPDATE", theirs.id);
+    let _held = hold_sql(&url, &lock).expect("it is locked");
+    let answer = tokio::time::timeout(SOON, theirs.switching(&admin, "disabled")).await.expect("no wait");
+    answer.expect_error(404, "not_found");
+}
+
+/// A resolver that never answers for names that begin with `slow`, and at once for others.
+#[derive(Debug, Default)]
+struct SlowNames {
+    asked: Notify,
+    given_up: Notify,
+    now: AtomicUsize,
+    most: AtomicUsize,
+}
+
+#[async_trait]
+impl Resolver for SlowNames {
+    async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
+        if host.starts_with("slow") {
+            self.most.fetch_max(self.now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            self.asked.notify_one();
+            self.given_up.notified().await;
+            self.now.fetch_sub(1, Ordering::SeqCst);
+        }
+        Ok(vec![IpAddr::from([93, 184, 215, 14])])
+    }
 }
