@@ -1,5 +1,6 @@
 //! Parts below the public interface that strangers' bytes reach, for the fuzzer of this repository. They may change in any release.
 
+#[cfg(feature = "http")]
 use std::net::IpAddr;
 
 #[cfg(feature = "http")]

@@ -56,29 +56,3 @@ view! {
         metadata: Metadata,
     }
 }
-
-view! {
-    pub(crate) ManagedMembershipView of Membership as ManagedMembership {
-        id: MembershipId,
-        user_id: UserId,
-        role: Role,
-        status: Status,
-        metadata: Metadata,
-    }
-}
-
-view! {
-    pub(crate) AcceptedMembershipView of Membership as AcceptedMembership {
-        role: Role,
-        status: Status,
-        metadata: Metadata,
-    }
-}
-
-view! {
-    /// What a login tells of the membership; the rest is asked for when it is wanted.
-    pub(crate) MembershipOfLoginView of Membership as Standing {
-        role: Role,
-        status: Status,
-    }
-}

@@ -2,6 +2,8 @@
 //! own: a field leaves the service only where a view names it, so a new field of the model stays inside until a view says otherwise.
 //! A host's own route can answer with the same shapes: `WebhookView::from(&webhook)` serializes.
 
+#[cfg(feature = "http")]
+mod answers;
 mod api_key;
 mod invite;
 mod member;
@@ -21,10 +23,9 @@ pub use user::UserView;
 pub use webhook::{DeliveryView, WebhookView};
 
 #[cfg(feature = "http")]
-pub(crate) use {
-    member::{AcceptedMembershipView, ManagedMembershipView, MembershipOfLoginView},
-    organization::{AcceptedOrgView, PreviewedOrgView},
-    user::{AcceptedUserView, UpdatedUserView, UserWithProfileView},
+pub(crate) use answers::{
+    AcceptedMembershipView, AcceptedOrgView, AcceptedUserView, ManagedMembershipView, MembershipOfLoginView, PreviewedOrgView,
+    UpdatedUserView, UserWithProfileView,
 };
 
 /// A view whose fields are copied from the model's by name: `$schema` is what the OpenAPI document calls it.

@@ -27,18 +27,3 @@ view! {
         created_at: Timestamp,
     }
 }
-
-view! {
-    pub(crate) PreviewedOrgView of Organization as PreviewedOrg {
-        name: DisplayName,
-        slug: Slug,
-    }
-}
-
-view! {
-    pub(crate) AcceptedOrgView of Organization as AcceptedOrg {
-        name: DisplayName,
-        slug: Slug,
-        app_url: Option<AppUrl>,
-    }
-}
