@@ -25,7 +25,10 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("limits on attempts", &["throttle"]),
     ("callers and their rights, and what is told of them", &["caller", "principal"]),
     ("the running service", &["service"]),
-    ("what the running service holds", &["keys", "readiness", "in_flight", "backend::key_uses", "webhooks::target"]),
+    (
+        "what the running service holds",
+        &["keys", "readiness", "in_flight", "backend::key_uses", "webhooks::admissions", "webhooks::target"],
+    ),
     ("storage", &["store"]),
     ("what storage, tokens and settings are made of", &["token", "sealed", "config", "page", "event", "throttle::gates"]),
     ("resources as JSON", &["view"]),
