@@ -15,6 +15,7 @@ use crate::{
     ports::{Argon2Hasher, Clock, Entropy, Mailer, OsEntropy, PasswordHasher, Resolver, Sender, SystemClock, SystemResolver},
     readiness::Readiness,
     sealed::MasterKeys,
+    secret::Pepper,
     service::{AfterCommit, Inner, Metrics, TenantAuth},
     store::{Context, Store, Transactions},
     throttle::Gates,
@@ -145,7 +146,11 @@ impl Builder {
             Some(hasher) => hasher,
             None => {
                 let meter = metrics.hashing().clone();
-                Arc::new(Argon2Hasher::metered(config.passwords.argon2, config.passwords.pepper.as_deref(), meter)?)
+                Arc::new(Argon2Hasher::metered(
+                    config.passwords.argon2,
+                    config.passwords.pepper.as_ref().map(Pepper::expose),
+                    meter,
+                )?)
             }
         };
         let entropy = self.entropy.unwrap_or_else(|| Arc::new(OsEntropy));

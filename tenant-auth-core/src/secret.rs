@@ -34,6 +34,9 @@ pub enum TotpKind {}
 /// A recovery code, good for one login in place of the app's code.
 #[derive(Debug)]
 pub enum RecoveryCodeKind {}
+/// A secret mixed into every password hash.
+#[derive(Debug)]
+pub enum PepperKind {}
 
 /// A password as typed.
 pub type Password = Secret<PasswordKind>;
@@ -41,6 +44,8 @@ pub type Password = Secret<PasswordKind>;
 pub type LinkToken = Secret<LinkKind>;
 /// The whole text of an API key.
 pub type ApiKeyText = Secret<ApiKeyTextKind>;
+/// A pepper: kept outside the database, so that stolen hashes alone cannot be guessed at.
+pub type Pepper = Secret<PepperKind>;
 /// A signed session token.
 pub type SignedToken = Secret<TokenKind>;
 

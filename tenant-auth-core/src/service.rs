@@ -1,7 +1,7 @@
 //! The running service. A [`TenantAuth`] is the handle that every flow receives; it holds the parts that flows share: store,
 //! settings, keys and ports. `builder.rs` makes it.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use tokio::{runtime::Handle, sync::watch};
 
@@ -24,16 +24,22 @@ use crate::{
 };
 
 /// The service. Cheap to clone; clones share everything.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct TenantAuth {
     inner: Arc<Inner>,
+}
+
+/// Callers, gates and request extensions hold the service, and hosts log them: nothing of what is inside is shown.
+impl fmt::Debug for TenantAuth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TenantAuth").finish_non_exhaustive()
+    }
 }
 
 /// The counters, with the kinds of events and of rows that this service knows.
 pub(crate) type Metrics = metrics::Metrics<EventKind, Swept>;
 
 /// The parts of a running service. Only the builder puts them together.
-#[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) transactions: Transactions,
     pub(crate) config: Arc<Config>,

@@ -2,7 +2,7 @@
 //! of the account; the old address gets a notice when the change is requested. Whether the new address has an account is not told
 //! until the link is used, so that a request does not reveal accounts.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use crate::{
     account::{end_all_others, password::TypedPassword, tell_user},
@@ -22,7 +22,6 @@ use crate::{
 const LINK_TTL: Duration = Duration::from_secs(24 * 3_600);
 
 /// A change of address, confirmed by the password and, where it is enabled, the second factor.
-#[derive(Debug)]
 pub struct NewEmail {
     /// The new address.
     pub email: Email,
@@ -30,6 +29,13 @@ pub struct NewEmail {
     pub password: Password,
     /// A one-time password or a recovery code.
     pub code: Option<String>,
+}
+
+/// Without the code: a recovery code stays good until it is used.
+impl fmt::Debug for NewEmail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NewEmail").field("email", &self.email).finish_non_exhaustive()
+    }
 }
 
 /// The proof of an address: a mailed link, and a session or the password that shows that the link's holder owns the account. The

@@ -7,6 +7,7 @@ use ipnet::IpNet;
 use super::{SameSite, TokensInBody};
 use crate::{
     ports::Argon2Params,
+    secret::Pepper,
     value::{Origin, Slug},
 };
 
@@ -56,7 +57,7 @@ pub struct Passwords {
     /// The cost of a password hash, when the hasher is not replaced. Default 19456 KiB, 2 passes, 1 lane.
     pub argon2: Argon2Params,
     /// A secret mixed into every password hash, kept outside the database. Losing the pepper loses every password. Default none.
-    pub pepper: Option<String>,
+    pub pepper: Option<Pepper>,
 }
 
 /// What an organization may have, and which organization holds the deployment's operators.

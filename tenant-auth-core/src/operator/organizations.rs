@@ -2,6 +2,8 @@
 //! it, and inviting an admin when it has none left. Each write is an [`OperatorWrite`], made by the command line or by an
 //! operator with a session.
 
+use std::fmt;
+
 use super::Operator;
 use crate::{
     config::LinkedPage,
@@ -52,7 +54,6 @@ pub struct OrganizationChange {
 }
 
 /// An org_admin invite made by an operator; the token is shown here once, and mailed.
-#[derive(Debug)]
 pub struct Invited {
     /// The organization.
     pub org: Organization,
@@ -62,6 +63,13 @@ pub struct Invited {
     pub token: LinkToken,
     /// The link.
     pub url: String,
+}
+
+/// Without the token, which is in the link too.
+impl fmt::Debug for Invited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Invited").field("org", &self.org).field("invite", &self.invite).finish_non_exhaustive()
+    }
 }
 
 /// An operator's write: a transaction that holds the organization it is about, and the operator it is made by.

@@ -8,6 +8,8 @@ mod invites;
 mod members;
 mod operator;
 mod second_factor;
+#[cfg(feature = "http")]
+mod secrets;
 mod sessions;
 mod traces;
 mod webhooks;

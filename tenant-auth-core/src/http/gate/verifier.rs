@@ -68,7 +68,8 @@ pub struct Renewed {
 
 impl Renewed {
     /// A renewal of this token and these cookies.
-    pub fn new(access_token: SignedToken, cookies: Vec<HeaderValue>) -> Self {
+    pub fn new(access_token: SignedToken, mut cookies: Vec<HeaderValue>) -> Self {
+        cookies.iter_mut().for_each(|cookie| cookie.set_sensitive(true)); // both tokens are in them
         Self { access_token, cookies }
     }
 }

@@ -1,6 +1,6 @@
 //! Settings of sessions, logins and passwords.
 
-use tenant_auth_core::config::Setting;
+use tenant_auth_core::{config::Setting, secret::Pepper};
 
 use super::{Group, Part};
 use crate::settings::{
@@ -148,7 +148,7 @@ pub(super) const PASSWORDS: Group = Group {
             default: Unset("no pepper"),
             meaning: "A secret mixed into every password hash, used byte for byte. Losing or changing it loses every password.",
             must: "a text",
-            read: |to, text| put(&mut to.config.passwords.pepper, Ok(Some(text.to_owned()))),
+            read: |to, text| put(&mut to.config.passwords.pepper, Ok(Some(Pepper::new(text)))),
             disclosure: Disclosure::Hidden,
             core: Some(Setting::PasswordPepper),
         },

@@ -208,7 +208,7 @@ fn values_arrive_where_they_belong() {
         (config.passwords.argon2.memory_kib, config.passwords.argon2.iterations, config.passwords.argon2.parallelism),
         (8, 1, 1)
     );
-    assert_eq!(config.passwords.pepper.as_deref(), Some(" pepper "), "byte for byte");
+    assert_eq!(config.passwords.pepper.as_ref().map(tenant_auth_core::secret::Pepper::expose), Some(" pepper "), "byte for byte");
     assert_eq!(config.browser.allowed_origins.len(), 2);
     assert_eq!(config.organizations.operator_org.as_ref().map(|slug| slug.as_str()), Some("operators"));
     assert_eq!(config.browser.cookie_domain.as_deref(), Some("example.com"));
