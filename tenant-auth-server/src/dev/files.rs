@@ -97,8 +97,35 @@ impl Files {
     }
 }
 
+/// Writes a new file that only its owner can read. Whatever lies in its place is removed first and never followed or reused: in a
+/// directory that others may write to, a planted link or an open file would get the secrets.
 fn write_private(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{MetadataExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn what_was_planted_gets_no_secret() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (files, foreign) = (Files::within(directory.path()), directory.path().join("foreign"));
+        fs::write(&foreign, "mine").expect("written");
+        symlink(&foreign, directory.path().join("tenant-auth-dev.json.new")).expect("planted");
+        files.save(&Credentials { master_key: "secret".to_owned(), demo: None }).expect("saved");
+        assert_eq!(fs::read_to_string(&foreign).expect("read"), "mine", "the link was not followed");
+        let kept = fs::symlink_metadata(files.credentials()).expect("kept");
+        assert!(kept.is_file(), "no link took its place");
+        assert_eq!(kept.mode() & 0o777, 0o600);
+        assert_eq!(files.load().ok().flatten().expect("credentials").master_key, "secret");
+    }
 }
