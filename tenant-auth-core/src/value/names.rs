@@ -2,20 +2,20 @@
 
 use super::{Rejected, text_value};
 
-/// A name of 1 to 100 code points, trimmed, without control or direction-changing characters.
+/// A name of 1 to 100 code points, trimmed, without control, direction-changing or invisible characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DisplayName(String);
 text_value!(
     DisplayName,
     Text {
-        means: "A name, without control or text-direction characters; white space around it is dropped.",
+        means: "A name, without control, text-direction or invisible characters; white space around it is dropped.",
         min: Some(1),
         max: Some(Self::MAX),
-        // Anything but control and text-direction characters, at least one of them no white space.
+        // Anything but control, text-direction and invisible characters, at least one of them no white space and no joiner.
         pattern: Some(concat!(
-            r"^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*",
-            r"[^\u0000-\u0020\u007f-\u00a0\u061c\u1680\u2000-\u200a\u200e\u200f\u2028-\u202f\u205f\u2066-\u2069\u3000]",
-            r"[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*$",
+            r"^[^\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]*",
+            r"[^\u0000-\u0020\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180e\u2000-\u200f\u2028-\u202f\u205f\u2060-\u206f\u3000\u3164\ufeff\uffa0\ufff9-\ufffb]",
+            r"[^\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]*$",
         )),
         example: Some("Ada Lovelace"),
         ..Text::default()
@@ -86,9 +86,11 @@ pub struct Description(String);
 text_value!(
     Description,
     Text {
-        means: "What something is for, without control or text-direction characters; may be empty.",
+        means: "What something is for, without control, text-direction or invisible characters; may be empty.",
         max: Some(Self::MAX),
-        pattern: Some(r"^[^\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*$"),
+        pattern: Some(
+            r"^[^\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]*$"
+        ),
         example: Some("Tells the billing system who joined"),
         ..Text::default()
     }
@@ -106,8 +108,8 @@ impl Description {
         if text.chars().count() > Self::MAX {
             return Err(Rejected::because("must have at most 200 characters"));
         }
-        if text.chars().any(|c| c.is_control() || is_bidi_override(c)) {
-            return Err(Rejected::because("must not contain control or text-direction characters"));
+        if text.chars().any(|c| c.is_control() || is_bidi_override(c) || is_invisible(c)) {
+            return Err(Rejected::because("must not contain control, text-direction or invisible characters"));
         }
         Ok(Self(text.to_owned()))
     }
@@ -126,11 +128,11 @@ impl DisplayName {
     /// # Errors
     /// [`Rejected`], saying what a name must be.
     pub fn parse(text: &str) -> Result<Self, Rejected> {
-        if text.trim().is_empty() || text.chars().count() > Self::MAX {
+        if !text.chars().any(is_seen) || text.chars().count() > Self::MAX {
             return Err(Rejected::because("must have 1 to 100 characters"));
         }
-        if text.chars().any(|c| c.is_control() || is_bidi_override(c)) {
-            return Err(Rejected::because("must not contain control or text-direction characters"));
+        if text.chars().any(|c| c.is_control() || is_bidi_override(c) || is_invisible(c)) {
+            return Err(Rejected::because("must not contain control, text-direction or invisible characters"));
         }
         Ok(Self(text.trim().to_owned()))
     }
@@ -144,6 +146,21 @@ impl DisplayName {
 /// Embeddings, overrides and isolates: they make a text read as another (Unicode TR36, section 2.5).
 fn is_bidi_override(c: char) -> bool {
     matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{200E}' | '\u{200F}' | '\u{061C}')
+}
+
+/// Characters without a shape: two names that differ in them alone look the same. The joiners U+200C and U+200D are not among them,
+/// because Persian, the languages of India and emoji are written with them.
+fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{00AD}' | '\u{034F}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180E}' | '\u{200B}' | '\u{2060}'..='\u{2065}'
+            | '\u{206A}'..='\u{206F}' | '\u{3164}' | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF9}'..='\u{FFFB}'
+    )
+}
+
+/// A character that can be seen by itself.
+fn is_seen(c: char) -> bool {
+    !c.is_whitespace() && !matches!(c, '\u{200C}' | '\u{200D}')
 }
 
 impl Slug {

@@ -56,7 +56,19 @@ async fn a_name_has_one_to_a_hundred_code_points(app: &App) {
 
 async fn a_name_cannot_hide_its_direction_or_hold_control_characters(app: &App) {
     let member = app.member().logged_in().await;
-    for name in ["Max\u{202E}xaM", "Max\nMember", "Max\u{7}", "Max\0", "\u{2066}Max", "Max\u{9f}"] {
+    for name in [
+        "Max\u{202E}xaM",
+        "Max\nMember",
+        "Max\u{7}",
+        "Max\0",
+        "\u{2066}Max",
+        "Max\u{9f}",
+        "Ma\u{200B}x",
+        "\u{FEFF}Max",
+        "Ma\u{AD}x",
+        "\u{3164}",
+        "\u{200D}",
+    ] {
         member.put("/auth/profile", json!({ "name": name })).await.expect_invalid("name");
     }
     member.put("/auth/profile", json!({ "name": "<b>Ünïcødé 🦀 & \"quotes\"</b>" })).await.expect(200);

@@ -71,7 +71,9 @@ async fn a_plain_member_cannot_change_it(app: &App) {
 
 async fn a_name_obeys_the_rules_of_names(app: &App) {
     let admin = app.admin().logged_in().await;
-    for name in [json!(""), json!("x".repeat(101)), json!("a\u{202E}b"), json!("a\nb"), json!("a\0b"), json!(3)] {
+    for name in
+        [json!(""), json!("x".repeat(101)), json!("a\u{202E}b"), json!("a\u{200B}b"), json!("a\nb"), json!("a\0b"), json!(3)]
+    {
         admin.patch("/org", json!({ "name": name })).await.expect_invalid("name");
     }
     admin.patch("/org", json!({ "name": "é".repeat(100) })).await.expect(200);

@@ -55,7 +55,16 @@ async fn a_description_is_short_and_plain(app: &App) {
     let data = admin.post("/org/webhooks", with(json!(longest))).await.expect(201).data();
     assert_eq!(data["webhook"]["description"], longest);
     let path = format!("/org/webhooks/{}", id_of(&data["webhook"]));
-    for bad in [json!("x".repeat(201)), json!("a\nb"), json!("a\u{7}"), json!("a\u{202e}b"), json!("a\0b"), json!(5), json!([])] {
+    for bad in [
+        json!("x".repeat(201)),
+        json!("a\nb"),
+        json!("a\u{7}"),
+        json!("a\u{202e}b"),
+        json!("a\u{2060}b"),
+        json!("a\0b"),
+        json!(5),
+        json!([]),
+    ] {
         admin.post("/org/webhooks", with(bad.clone())).await.expect_invalid("description");
         admin.patch(&path, json!({ "description": bad })).await.expect_invalid("description");
     }
