@@ -276,9 +276,13 @@ impl Backend {
     /// The same backend, once its key was found to have the scope `S`.
     ///
     /// # Errors
-    /// [`Error::MissingScope`] when the key was not given it.
+    /// [`Error::MissingScope`] when the key was not given it; [`Error::Suspended`] when the organization is and the scope reads its
+    /// people.
     pub fn having<S: Granted>(self) -> Result<Backend<S>, Error> {
         self.allows(S::SCOPE)?;
+        if self.org.status == Status::Suspended && !S::WHILE_SUSPENDED {
+            return Err(Error::Suspended);
+        }
         let Self { auth, org, scopes, .. } = self;
         Ok(Backend { auth, org, scopes, found: PhantomData })
     }

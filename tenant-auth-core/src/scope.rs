@@ -7,6 +7,8 @@ use crate::model::Scope;
 pub trait Granted: sealed::Sealed + Send + Sync + 'static {
     /// The scope.
     const SCOPE: Scope;
+    /// Whether the scope stays good while the organization is suspended. `verify` does, for it tells just that: no token is valid.
+    const WHILE_SUSPENDED: bool;
 }
 
 mod sealed {
@@ -19,24 +21,25 @@ mod sealed {
 pub enum Unjudged {}
 
 macro_rules! scopes {
-    ($($(#[$doc:meta])* $name:ident,)*) => { $(
+    ($($(#[$doc:meta])* $name:ident while suspended: $while_suspended:literal,)*) => { $(
         $(#[$doc])*
         #[derive(Debug, Clone, Copy)]
         pub enum $name {}
         impl sealed::Sealed for $name {}
         impl Granted for $name {
             const SCOPE: Scope = Scope::$name;
+            const WHILE_SUSPENDED: bool = $while_suspended;
         }
     )* };
 }
 
 scopes! {
     /// `verify`.
-    Verify,
+    Verify while suspended: true,
     /// `users:read`.
-    UsersRead,
+    UsersRead while suspended: false,
     /// `members:read`.
-    MembersRead,
+    MembersRead while suspended: false,
     /// `proxy`.
-    Proxy,
+    Proxy while suspended: true,
 }

@@ -11,6 +11,7 @@ scenarios![
     somebody_who_is_no_member_here_is_404,
     a_removed_member_is_gone_at_once,
     a_suspended_member_is_shown_as_suspended,
+    a_suspended_organizations_keys_read_nobody,
     a_session_is_no_key,
 ];
 
@@ -65,6 +66,18 @@ async fn a_suspended_member_is_shown_as_suspended(app: &App) {
     assert_eq!(data["member"]["status"], "suspended");
     let data = app.backend().get(&format!("/public/users/{id}")).await.expect_ok();
     assert_eq!(data["membership"]["status"], "suspended");
+}
+
+async fn a_suspended_organizations_keys_read_nobody(app: &App) {
+    let (token, id) = (app.member().logged_in().await.access_token(), app.member().id().to_owned());
+    let paths = ["/public/members", "/public/members?limit=0", &format!("/public/members/{id}"), &format!("/public/users/{id}")];
+    app.org().suspend().await;
+    for path in paths {
+        app.backend().get(path).await.expect_error(403, "suspended");
+    }
+    assert!(!app.backend().finds_valid(&token).await, "verify answers");
+    app.org().reactivate().await;
+    app.backend().get("/public/members").await.expect(200);
 }
 
 async fn a_session_is_no_key(app: &App) {

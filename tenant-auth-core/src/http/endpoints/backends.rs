@@ -26,7 +26,7 @@ const BACKEND: &[ErrorCode] =
 
 impl<S: Granted> Caller for Backend<S> {
     const FACTS: CallerFacts = CallerFacts { credential: Credential::ApiKey(S::SCOPE), ..VerifyCaller::FACTS };
-    const MAY: &'static [&'static [ErrorCode]] = &[BACKEND];
+    const MAY: &'static [&'static [ErrorCode]] = &[BACKEND, &[ErrorCode::Suspended]];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let (slug, key) = presented(context)?;
         let (backend, _) = context.auth.holder_of(&slug, &key, None).await?;
