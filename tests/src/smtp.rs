@@ -2,6 +2,7 @@
 //! to fall silent or to be down.
 
 use std::{
+    collections::HashSet,
     net::SocketAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -55,6 +56,7 @@ struct State {
     mood: Mood,
     taken: Vec<Taken>,
     attempts: usize,
+    hanging: HashSet<String>,
 }
 
 impl SmtpSink {
@@ -62,7 +64,7 @@ impl SmtpSink {
     pub async fn start() -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let address = listener.local_addr().expect("a bound socket");
-        let state = Mutex::new(State { mood: Mood::Taking, taken: Vec::new(), attempts: 0 });
+        let state = Mutex::new(State { mood: Mood::Taking, taken: Vec::new(), attempts: 0, hanging: HashSet::new() });
         let inner = Arc::new(Inner { state, changed: Notify::new() });
         let serving = Arc::clone(&inner);
         tokio::spawn(async move {
@@ -82,6 +84,11 @@ impl SmtpSink {
     pub fn be(&self, mood: Mood) {
         self.state().mood = mood;
         self.inner.changed.notify_waiters();
+    }
+
+    /// Says nothing more to DATA of mails to this recipient from now on.
+    pub fn hang_for(&self, recipient: &str) {
+        self.state().hanging.insert(recipient.to_owned());
     }
 
     /// What it has taken so far.
@@ -140,6 +147,7 @@ async fn converse(stream: TcpStream, inner: Arc<Inner>) -> Option<()> {
                 };
                 say(&mut lines, &inner, verdict).await?;
             }
+            "DATA" if inner.state().hanging.contains(&to) => return std::future::pending().await,
             "DATA" => {
                 say(&mut lines, &inner, "354 end with a dot").await?;
                 let raw = mail(&mut lines).await?;

@@ -21,7 +21,7 @@ pub use logout::SessionToEnd;
 pub use password::NewPassword;
 pub(crate) use password_rules::check_password;
 pub use profile::ProfileUpdate;
-pub(crate) use recovery::{fulfil_reset_request, mail_reset_link};
+pub(crate) use recovery::{fulfil_reset_requests, mail_reset_link};
 pub(crate) use sessions::{Ending, Entrant, Opening, end_all_others, tell_ended, tell_user};
 use sessions::{open_session, wait_for_second_factor};
 pub use two_factor::{RecoveryCodes, SecondFactorSetup, SecondFactorStatus};

@@ -7,31 +7,37 @@ use std::time::Duration;
 use crate::{
     account::{Ending, check_password, hand_over, tell_ended, tell_user},
     bounded::QueueShare,
-    caller::{Tenant, hold_account},
+    caller::{Client, Tenant, hold_account},
     config::{Config, LinkedPage},
     error::Error,
     event::{EndReason, EventKind, UserData},
+    id::DeliveryId,
     mail::{self, Letter},
     model::{Organization, Status, User},
     secret::{LinkToken, Password},
     service::TenantAuth,
     store::{Actor, LinkPurpose, MailedLink, ResetRequest, Tx},
-    throttle::{count_mail, forgive_passwords},
+    throttle::{RESET_REQUESTS, count_mail, forgive_passwords, wide_network_of},
     value::{Email, password::Owner},
 };
 
 /// How long a reset link works (behaviour.md, B60).
 const LINK_TTL: Duration = Duration::from_secs(30 * 60);
+/// How many requests one transaction fulfils. SQLite has one writer at a time, so transactions must be short.
+const BATCH: u32 = 50;
 
 impl Tenant {
-    /// Requests a mail with a link that resets the password. The answer does not reveal whether the address has an account.
+    /// Requests a mail with a link that resets the password. The answer does not reveal whether the address has an account. One
+    /// request waits for each address in the organization: asking again while it waits renews it.
     ///
     /// # Errors
-    /// [`Error::Unavailable`].
-    pub async fn request_password_reset(&self, email: &Email) -> Result<(), Error> {
+    /// [`Error::RateLimited`] beyond 30 requests of the client's network in 15 minutes.
+    pub async fn request_password_reset(&self, email: &Email, client: &Client) -> Result<(), Error> {
         let mut tx = self.auth.begin().await?;
-        let request = ResetRequest { id: tx.new_id(), org_id: self.org.id.clone(), email: email.clone() };
-        tx.links().request_reset(&request).await?;
+        if let Some(network) = wide_network_of(client) {
+            RESET_REQUESTS.spend(&mut tx, &network).await?;
+        }
+        tx.links().request_reset(&self.org.id, email).await?;
         tx.commit().await
     }
 
@@ -84,20 +90,53 @@ impl Tenant {
     }
 }
 
-/// Fulfils the oldest request for a reset mail; `true` when there was one. Called by the worker.
-pub(crate) async fn fulfil_reset_request(auth: &TenantAuth) -> Result<bool, Error> {
-    if !auth.store().read().await?.links().any_reset_request().await? {
-        return Ok(false);
+/// Fulfils requests for reset mails, as many as one transaction takes; `true` when there were any. Called by the worker. A request
+/// that cannot be fulfilled is logged and dropped, so that it hinders no other.
+///
+/// # Errors
+/// [`Error::Unavailable`]; the requests wait on then.
+pub(crate) async fn fulfil_reset_requests(auth: &TenantAuth) -> Result<bool, Error> {
+    let waiting = auth.store().read().await?.links().reset_requests(BATCH).await?;
+    match fulfil_all(auth, &waiting).await {
+        Ok(()) => return Ok(!waiting.is_empty()),
+        Err(error @ Error::Unavailable(_)) => return Err(error),
+        // One of them failed; each has a transaction of its own now.
+        Err(_) => {}
     }
-    let mut tx = auth.begin().await?;
-    let Some(request) = tx.links().take_reset_request().await? else { return Ok(false) };
-    fulfil(&mut tx, &request, auth.config()).await?;
-    tx.commit().await?;
+    for request in &waiting {
+        match fulfil_all(auth, std::slice::from_ref(request)).await {
+            Err(error @ Error::Unavailable(_)) => return Err(error),
+            Err(error) => {
+                tracing::error!(request = %request, error = %error.causes(), "a request for a reset mail cannot be fulfilled; it is dropped");
+                let mut tx = auth.begin().await?;
+                tx.links().take_reset_request(request).await?;
+                tx.commit().await?;
+            }
+            Ok(()) => {}
+        }
+    }
     Ok(true)
 }
 
-/// Mails a link when the address belongs to a member of an active organization and has not reached its limit of mails per hour.
+async fn fulfil_all(auth: &TenantAuth, requests: &[DeliveryId]) -> Result<(), Error> {
+    if requests.is_empty() {
+        return Ok(());
+    }
+    let mut tx = auth.begin().await?;
+    for request in requests {
+        if let Some(request) = tx.links().take_reset_request(request).await? {
+            fulfil(&mut tx, &request, auth.config()).await?;
+        }
+    }
+    tx.commit().await
+}
+
+/// Mails a link when the address belongs to a member of an active organization and has not reached its limit of mails per hour. A
+/// request older than the link would have lived is dropped: nobody waits for its mail any more.
 async fn fulfil(tx: &mut Tx, request: &ResetRequest, config: &Config) -> Result<(), Error> {
+    if request.asked_at.plus(LINK_TTL) <= tx.now() {
+        return Ok(());
+    }
     let Some(org) = tx.organizations().find(&request.org_id).await?.filter(|org| org.status == Status::Active) else {
         return Ok(());
     };

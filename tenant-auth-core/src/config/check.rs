@@ -44,6 +44,10 @@ impl Config {
         if let Some((setting, _)) = lifetimes.into_iter().find(|(_, lifetime)| lifetime.as_secs() < 1) {
             return Err(ConfigError::new(setting, "must be at least 1 second"));
         }
+        // A claimed delivery is out of other processes' reach for the timeout and 15 s more, also when its process has died.
+        if self.webhooks.timeout > Duration::from_secs(30) {
+            return Err(ConfigError::new(Setting::WebhookTimeout, "must be at most 30 seconds"));
+        }
         if self.sessions.refresh_grace > Duration::from_secs(60) {
             return Err(ConfigError::new(Setting::RefreshGrace, "must be between 0 and 60 seconds"));
         }

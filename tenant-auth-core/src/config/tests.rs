@@ -39,6 +39,7 @@ fn what_could_not_work_is_refused_by_the_name_of_its_field() {
     refused(Setting::LoginMaxFailuresPerAccount, |config| config.login.max_failures_per_account = 0);
     refused(Setting::InviteTtl, |config| config.organizations.invite_ttl = Duration::ZERO);
     refused(Setting::WebhookTimeout, |config| config.webhooks.timeout = Duration::ZERO);
+    refused(Setting::WebhookTimeout, |config| config.webhooks.timeout = Duration::from_secs(31));
     refused(Setting::PasswordMinScore, |config| config.passwords.min_score = 5);
     refused(Setting::InviteLink, |config| config.mail_links.invite = Some("https://app.example.com".to_owned()));
     refused(Setting::ChangeEmailLink, |config| config.mail_links.change_email = Some("{slug}".to_owned()));

@@ -85,7 +85,8 @@ fn table() -> Vec<Group> {
                 .may(&[WeakPassword, WrongPassword, RateLimited]),
             route(POST, "/auth/forgot-password", recovery::forgot_password)
                 .says("forgotPassword", "Ask for a link to reset the password",
-                    "Always answers 200, whether the address is known or not. The link works once, for 30 minutes."),
+                    "Answers the same whether the address is known or not. The link works once, for 30 minutes.")
+                .may(&[RateLimited]),
             route(POST, "/auth/reset-password", recovery::reset_password)
                 .says("resetPassword", "Reset the password with a link", "Ends every session of the account; opens none.")
                 .may(&[InvalidLink, WeakPassword]),

@@ -33,6 +33,7 @@ pub(crate) async fn enqueue(tx: &mut Tx, org: &OrgId, recipient: &Email, letter:
         id: id.clone(),
         org_id: org.clone(),
         kind: letter.kind(),
+        recipient_domain: recipient.domain(),
         sealed,
         created_at: now,
         useless_after: letter.link_ends().unwrap_or_else(|| now.plus(NOTICE_KEPT)),

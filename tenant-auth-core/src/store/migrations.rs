@@ -23,6 +23,7 @@ pub(super) const STEPS: &[Step] = &[
     Step { version: 3, name: "webhooks", text: include_str!("../../migrations/0003_webhooks.sql") },
     Step { version: 4, name: "probe", text: include_str!("../../migrations/0004_probe.sql") },
     Step { version: 5, name: "stated_addresses", text: include_str!("../../migrations/0005_stated_addresses.sql") },
+    Step { version: 6, name: "mail_queues", text: include_str!("../../migrations/0006_mail_queues.sql") },
 ];
 
 /// The words in which an engine's SQL differs.

@@ -46,7 +46,7 @@ pub(crate) use sql::{
     invites::{InviteRecord, NewInvite},
     links::{LinkPurpose, MailedLink, ResetRequest},
     live_session::LiveSession,
-    mails::{ClaimedMail, MailKind, OutgoingMail},
+    mails::{ClaimedMail, MailKind, OutgoingMail, PASSED_OVER},
     members::MEMBERS_AT_ONCE,
     pending_logins::PendingLogin,
     sealed::SealedColumn,

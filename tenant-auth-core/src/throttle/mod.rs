@@ -6,10 +6,12 @@
 //! No stranger can lock a person out: the wide limits exempt the addresses from which the account has logged in lately.
 
 mod gates;
+mod rates;
 
 use std::{net::IpAddr, time::Duration};
 
 pub(crate) use gates::{Gates, Limit};
+pub(crate) use rates::{RESET_REQUESTS, wide_network_of};
 use tokio::{sync::OwnedSemaphorePermit, time::Instant};
 
 use crate::{

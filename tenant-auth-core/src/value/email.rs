@@ -62,6 +62,11 @@ impl Email {
         self.0.to_ascii_lowercase()
     }
 
+    /// The part after the `@`, in lower case.
+    pub(crate) fn domain(&self) -> String {
+        self.0.rsplit_once('@').map(|(_, domain)| domain.to_ascii_lowercase()).unwrap_or_default()
+    }
+
     /// The part before the `@`.
     pub(crate) fn local_part(&self) -> &str {
         self.0.rsplit_once('@').map_or(self.0.as_str(), |(local, _)| local)

@@ -1,8 +1,9 @@
-//! Background work: deliveries, mails and the sweep of expired rows, each in a loop of its own, so that a slow mail server delays
-//! no webhook. Work is claimed with a lease, done outside any transaction and recorded afterwards. So several workers, in one
+//! Background work: deliveries, mails, requests for reset mails and the sweep of expired rows, each in a loop of its own, so that a
+//! slow mail server delays no webhook. Work is claimed with a lease, done outside any transaction and recorded afterwards. So several workers, in one
 //! process or many, share the work, and when one of them dies, another takes over once the lease has expired.
 
 mod mails;
+mod reset_requests;
 mod scrape;
 
 use std::{future::Future, pin::pin, time::Duration};
@@ -10,11 +11,13 @@ use std::{future::Future, pin::pin, time::Duration};
 use tokio::sync::watch;
 
 use crate::{
+    account::fulfil_reset_requests,
     error::Error,
     service::TenantAuth,
     store::{Retention, SWEEP_BATCH, Swept},
     webhooks::Dispatcher,
 };
+use mails::Post;
 
 /// The interval of the sweep.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
@@ -34,7 +37,8 @@ impl TenantAuth {
 }
 
 impl Worker {
-    /// Runs until `shutdown` is ready; what is being sent then is finished.
+    /// Runs until `shutdown` is ready. Deliveries that are being made then are finished; mails have three seconds, and what is not
+    /// sent by then is tried again after its lease, 45 seconds at most.
     pub async fn run_until(&self, shutdown: impl Future<Output = ()>) {
         let (stop, stopped) = watch::channel(false);
         let announce = async {
@@ -42,7 +46,9 @@ impl Worker {
             stop.send_replace(true);
         };
         let deliveries = Dispatcher::new(&self.auth).run_until(told(stopped.clone()));
-        tokio::join!(announce, deliveries, self.mail_until(told(stopped.clone())), self.sweep_until(told(stopped)));
+        let mails = Post::new(&self.auth).run_until(told(stopped.clone()));
+        let requests = self.fulfil_requests_until(told(stopped.clone()));
+        tokio::join!(announce, deliveries, mails, requests, self.sweep_until(told(stopped)));
     }
 
     /// Runs one round: delivers and sends what is due, then sweeps. For tests and for hosts with a scheduler of their own.
@@ -51,27 +57,10 @@ impl Worker {
     /// [`Error::Unavailable`] when the database is away; what could not be delivered or sent is no error.
     pub async fn tick(&self) -> Result<(), Error> {
         Dispatcher::new(&self.auth).drain().await?;
-        while self.send_mails().await? {}
+        while fulfil_reset_requests(&self.auth).await? {}
+        Post::new(&self.auth).drain().await?;
+        self.auth.metrics().worked(self.auth.now());
         self.sweep().await
-    }
-
-    async fn mail_until(&self, shutdown: impl Future<Output = ()>) {
-        let mut shutdown = pin!(shutdown);
-        let mut filled = self.auth.outbox_filled();
-        loop {
-            filled.borrow_and_update();
-            let worked = self.send_mails().await.unwrap_or_else(|error| {
-                tracing::warn!(error = %error.causes(), "the outbox cannot be read; it is tried again shortly");
-                false
-            });
-            let pause = if worked { Duration::ZERO } else { self.until_next_mail().await };
-            tokio::select! {
-                biased;
-                () = &mut shutdown => return,
-                _ = filled.changed(), if !worked => {}
-                () = tokio::time::sleep(pause) => {}
-            }
-        }
     }
 
     async fn sweep_until(&self, shutdown: impl Future<Output = ()>) {

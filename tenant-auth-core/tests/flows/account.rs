@@ -43,7 +43,7 @@ async fn a_changed_password_ends_every_other_session() {
 async fn a_reset_link_works_once_and_ends_every_session() {
     let test = TestAuth::new().await;
     let tokens = test.login(&test.member).await;
-    test.org.request_password_reset(&test.member.email).await.expect("asked");
+    test.org.request_password_reset(&test.member.email, &Client::default()).await.expect("asked");
     let token = test.mailed_token(&test.member.email).await;
     assert!(matches!(test.org.reset_password(&token, &"password".into()).await, Err(Error::WeakPassword(_))));
     test.org.reset_password(&token, &NEW.into()).await.expect("a live link");
@@ -55,10 +55,10 @@ async fn a_reset_link_works_once_and_ends_every_session() {
 #[tokio::test]
 async fn a_reset_link_expires_and_a_stranger_gets_none() {
     let test = TestAuth::new().await;
-    test.org.request_password_reset(&value("nobody@acme.example")).await.expect("it says the same");
+    test.org.request_password_reset(&value("nobody@acme.example"), &Client::default()).await.expect("it says the same");
     test.tick().await;
     assert!(test.mails.sent().iter().all(|mail| mail.to.as_str() != "nobody@acme.example"));
-    test.org.request_password_reset(&test.member.email).await.expect("asked");
+    test.org.request_password_reset(&test.member.email, &Client::default()).await.expect("asked");
     let token = test.mailed_token(&test.member.email).await;
     test.clock.advance(Duration::from_secs(30 * 60));
     assert!(matches!(test.org.reset_password(&token, &NEW.into()).await, Err(Error::InvalidLink)));

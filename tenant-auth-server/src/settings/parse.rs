@@ -52,6 +52,11 @@ pub(super) fn grace(text: &str) -> Result<Duration, Fault> {
     whole(text, 0, 60).map(Duration::from_secs)
 }
 
+/// The time for one attempt of a delivery.
+pub(super) fn attempt(text: &str) -> Result<Duration, Fault> {
+    whole(text, 1, 30).map(Duration::from_secs)
+}
+
 pub(super) fn count(text: &str) -> Result<u32, Fault> {
     whole(text, 1, 1_000_000).and_then(|number| u32::try_from(number).map_err(|_| Fault::Other))
 }

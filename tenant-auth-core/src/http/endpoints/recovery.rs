@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::{
     account::{AddressProof, NewEmail},
-    caller::{Member, Tenant},
+    caller::{Client, Member, Tenant},
     error::Error,
     http::{
         answer::{Message, Outcome, done},
@@ -26,8 +26,24 @@ pub(crate) struct ForgotPasswordRequest {
     email: Email,
 }
 
-pub(crate) async fn forgot_password(tenant: Tenant, Json(request): Json<ForgotPasswordRequest>) -> Outcome<Message> {
-    tenant.request_password_reset(&request.email).await?;
+/// Anybody who asks for a mail, counted by the client's network.
+pub(crate) struct Asker {
+    tenant: Tenant,
+    client: Client,
+}
+
+impl Caller for Asker {
+    const FACTS: CallerFacts = CallerFacts { seen_from: true, ..ANYBODY };
+    const MAY: &'static [&'static [ErrorCode]] = Tenant::MAY;
+    async fn identify(context: &Context) -> Result<Self, Refusal> {
+        let tenant = Tenant::identify(context).await?;
+        let client = context.client(tenant.organization()).await?;
+        Ok(Self { tenant, client })
+    }
+}
+
+pub(crate) async fn forgot_password(asker: Asker, Json(request): Json<ForgotPasswordRequest>) -> Outcome<Message> {
+    asker.tenant.request_password_reset(&request.email, &asker.client).await?;
     Ok(done("If the address belongs to a member, a mail with a link is on its way."))
 }
 

@@ -1,13 +1,13 @@
 //! Single-use links in mails, and the requests for reset mails that a worker fulfils. The statement that uses a link deletes it, so
-//! that no link works twice.
+//! that no link works twice. One request waits for each organization and recipient, however often it is made.
 
 use crate::{
     error::Error,
-    id::{DeliveryId, Id, OrgId, UserId},
+    id::{DeliveryId, DeliveryKind, Id, OrgId, UserId},
     secret::Digest,
     store::{
         Link as Connection, Tx,
-        dialect::{execute, fetch_optional, fetch_scalar, row, statements},
+        dialect::{execute, fetch_optional, fetch_scalars, row, statements},
     },
     time::Timestamp,
     value::Email,
@@ -48,9 +48,10 @@ pub(crate) struct MailedLink {
 /// exists.
 #[derive(Debug)]
 pub(crate) struct ResetRequest {
-    pub(crate) id: DeliveryId,
     pub(crate) org_id: OrgId,
     pub(crate) email: Email,
+    /// When it was made, or made again while it waited.
+    pub(crate) asked_at: Timestamp,
 }
 
 statements! {
@@ -67,16 +68,17 @@ statements! {
         RETURNING user_id, email";
     DELETE_OF_USER = "DELETE FROM tenant_auth_links WHERE user_id = $1 AND purpose = $2";
     DELETE_ALL_OF_USER = "DELETE FROM tenant_auth_links WHERE user_id = $1";
-    REQUEST = "INSERT INTO tenant_auth_reset_requests (id, org_id, email, created_at) VALUES ($1, $2, $3, $4)";
-    ANY_REQUEST = "SELECT COUNT(*) AS number FROM (SELECT id FROM tenant_auth_reset_requests LIMIT 1) r";
-    TAKE_REQUEST = "
-        DELETE FROM tenant_auth_reset_requests
-         WHERE id IN (SELECT id FROM tenant_auth_reset_requests ORDER BY created_at, id LIMIT 1)
-        RETURNING id, org_id, email";
+    // Who asks again while a request waits renews it, and it keeps its place.
+    REQUEST = "
+        INSERT INTO tenant_auth_reset_requests (id, org_id, email, email_key, created_at)
+        VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT (org_id, email_key) DO UPDATE SET created_at = excluded.created_at";
+    REQUESTS = "SELECT id FROM tenant_auth_reset_requests ORDER BY id LIMIT $1";
+    TAKE_REQUEST = "DELETE FROM tenant_auth_reset_requests WHERE id = $1 RETURNING org_id, email, created_at";
 }
 
 row! { UsedLinkRow { user_id: String, email: String, } }
-row! { RequestRow { id: String, org_id: String, email: String, } }
+row! { RequestRow { org_id: String, email: String, created_at: i64, } }
 
 impl<L: Connection> Links<L> {
     /// The owner of a live link and the address it was mailed to.
@@ -91,9 +93,10 @@ impl<L: Connection> Links<L> {
         Ok(row.map(|row| (Id::from_stored(row.user_id), Email::from_stored(row.email))))
     }
 
-    /// Whether a request for a reset mail waits.
-    pub(crate) async fn any_reset_request(mut self) -> Result<bool, Error> {
-        Ok(fetch_scalar!(self.0, i64, ANY_REQUEST)?.is_some_and(|number| number > 0))
+    /// Up to `limit` requests for reset mails that wait, in the order in which they were first made.
+    pub(crate) async fn reset_requests(mut self, limit: u32) -> Result<Vec<DeliveryId>, Error> {
+        let rows = fetch_scalars!(self.0, String, REQUESTS, i64::from(limit))?;
+        Ok(rows.into_iter().map(Id::from_stored).collect())
     }
 }
 
@@ -137,20 +140,21 @@ impl Links<&mut Tx> {
         Ok(())
     }
 
-    pub(crate) async fn request_reset(mut self, request: &ResetRequest) -> Result<(), Error> {
-        let now = self.0.now();
+    /// Stores a request for a reset mail, or renews the one that waits for this organization and recipient.
+    pub(crate) async fn request_reset(mut self, org: &OrgId, email: &Email) -> Result<(), Error> {
+        let (now, id) = (self.0.now(), self.0.new_id::<DeliveryKind>());
         self.0.fill_outbox();
-        execute!(self.0, REQUEST, request.id.as_str(), request.org_id.as_str(), request.email.as_str(), now.millis())?;
+        execute!(self.0, REQUEST, id.as_str(), org.as_str(), email.as_str(), email.key(), now.millis())?;
         Ok(())
     }
 
-    /// Takes the oldest request; fulfilled in the same transaction or not taken at all. `None` when another worker has it.
-    pub(crate) async fn take_reset_request(mut self) -> Result<Option<ResetRequest>, Error> {
-        let row = fetch_optional!(self.0, RequestRow, TAKE_REQUEST)?;
+    /// Takes a request; fulfilled in the same transaction or not taken at all. `None` when another worker took it.
+    pub(crate) async fn take_reset_request(mut self, request: &DeliveryId) -> Result<Option<ResetRequest>, Error> {
+        let row = fetch_optional!(self.0, RequestRow, TAKE_REQUEST, request.as_str())?;
         Ok(row.map(|row| ResetRequest {
-            id: Id::from_stored(row.id),
             org_id: Id::from_stored(row.org_id),
             email: Email::from_stored(row.email),
+            asked_at: Timestamp::from_millis(row.created_at),
         }))
     }
 }

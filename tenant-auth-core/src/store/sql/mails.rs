@@ -1,4 +1,5 @@
-//! The outbox of mails. A worker claims due mails one at a time with a lease. A claim is recognised by its attempt number, so that
+//! The outbox of mails. Each organization's due mails are found by themselves, so that the backlog of one does not hide the others';
+//! and those for servers that have their share of attempts are passed over. A worker claims mails one at a time with a lease. A claim is recognised by its attempt number, so that
 //! a worker whose lease ran out cannot overwrite the outcome of the next attempt.
 
 use crate::{
@@ -6,7 +7,7 @@ use crate::{
     id::{Id, MailId, OrgId},
     store::{
         Link, Tx,
-        dialect::{execute, fetch_optional, fetch_scalar, fetch_scalars, row, statements},
+        dialect::{execute, fetch_all, fetch_optional, fetch_scalar, fetch_scalars, row, statements},
         sql::waiting::WaitingRow,
     },
     time::Timestamp,
@@ -51,11 +52,24 @@ pub(crate) struct OutgoingMail {
     pub(crate) id: MailId,
     pub(crate) org_id: OrgId,
     pub(crate) kind: MailKind,
+    /// The domain of the recipient's address, in lower case.
+    pub(crate) recipient_domain: String,
     pub(crate) sealed: String,
     pub(crate) created_at: Timestamp,
     /// After this time the mail is not sent, because its link has expired.
     pub(crate) useless_after: Timestamp,
 }
+
+/// A mail that is due and not claimed yet.
+#[derive(Debug)]
+pub(crate) struct DueMail {
+    pub(crate) id: MailId,
+    /// The domain of the recipient's address; empty for a mail that an older version wrote.
+    pub(crate) recipient_domain: String,
+}
+
+/// How many domains [`Mails::due`] can pass over.
+pub(crate) const PASSED_OVER: usize = 4;
 
 /// A mail claimed by this worker, to be attempted now.
 #[derive(Debug)]
@@ -72,20 +86,35 @@ pub(crate) struct ClaimedMail {
 
 statements! {
     INSERT = "
-        INSERT INTO tenant_auth_mails (id, org_id, kind, content, status, attempts, next_attempt_at, useless_after, created_at)
-        VALUES ($1, $2, $3, $4, 'queued', 0, $5, $6, $5)";
+        INSERT INTO tenant_auth_mails
+               (id, org_id, kind, content, status, attempts, next_attempt_at, useless_after, created_at, recipient_domain)
+        VALUES ($1, $2, $3, $4, 'queued', 0, $5, $6, $5, $7)";
+    // A loose index scan: one step of the index per organization with waiting mails, however many mails each has.
+    DUE_ORGANIZATIONS = "
+        WITH RECURSIVE queues (org_id) AS (
+            SELECT MIN(org_id) FROM tenant_auth_mails WHERE next_attempt_at IS NOT NULL AND org_id > $2
+             UNION ALL
+            SELECT (SELECT MIN(org_id) FROM tenant_auth_mails WHERE next_attempt_at IS NOT NULL AND org_id > queues.org_id)
+              FROM queues
+             WHERE queues.org_id IS NOT NULL
+        )
+        SELECT org_id
+          FROM queues
+         WHERE org_id IS NOT NULL
+           AND (SELECT MIN(next_attempt_at) FROM tenant_auth_mails WHERE org_id = queues.org_id AND next_attempt_at IS NOT NULL) <= $1
+         LIMIT $3";
     DUE = "
-        SELECT id
+        SELECT id, COALESCE(recipient_domain, '') AS recipient_domain
           FROM tenant_auth_mails
-         WHERE next_attempt_at <= $1
+         WHERE org_id = $1 AND next_attempt_at <= $2 AND COALESCE(recipient_domain, '') NOT IN ($4, $5, $6, $7)
          ORDER BY next_attempt_at
-         LIMIT $2";
+         LIMIT $3";
     CLAIM = "
         UPDATE tenant_auth_mails
            SET attempts = attempts + 1, next_attempt_at = $3
          WHERE id = $1 AND next_attempt_at <= $2
         RETURNING id, org_id, content, attempts, useless_after, created_at";
-    NEXT_DUE = "SELECT COALESCE(MIN(next_attempt_at), 0) AS number FROM tenant_auth_mails WHERE next_attempt_at IS NOT NULL";
+    NEXT_DUE = "SELECT COALESCE(MIN(next_attempt_at), 0) AS number FROM tenant_auth_mails WHERE next_attempt_at > $1";
     // The mails due longest come first. The count stops at its limit, so that a large backlog does not make the metrics slow.
     WAITING = "
         SELECT COUNT(*) AS waiting, COALESCE(MIN(w.created_at), 0) AS oldest
@@ -102,7 +131,7 @@ statements! {
          LIMIT 1 OFFSET $4";
     SENT = "
         UPDATE tenant_auth_mails
-           SET status = 'sent', content = NULL, next_attempt_at = NULL, last_error = NULL
+           SET status = 'sent', content = NULL, recipient_domain = NULL, next_attempt_at = NULL, last_error = NULL
          WHERE id = $1 AND attempts = $2 AND status = 'queued'";
     RETRY = "
         UPDATE tenant_auth_mails
@@ -110,13 +139,15 @@ statements! {
          WHERE id = $1 AND attempts = $2 AND status = 'queued'";
     FAIL = "
         UPDATE tenant_auth_mails
-           SET status = 'failed', content = NULL, next_attempt_at = NULL, last_error = $3
+           SET status = 'failed', content = NULL, recipient_domain = NULL, next_attempt_at = NULL, last_error = $3
          WHERE id = $1 AND attempts = $2 AND status = 'queued'";
     CANCEL = "
         UPDATE tenant_auth_mails
-           SET status = 'failed', content = NULL, next_attempt_at = NULL, last_error = 'no longer wanted'
+           SET status = 'failed', content = NULL, recipient_domain = NULL, next_attempt_at = NULL, last_error = 'no longer wanted'
          WHERE id = $1 AND status = 'queued'";
 }
+
+row! { DueRow { id: String, recipient_domain: String, } }
 
 row! {
     ClaimedRow {
@@ -130,10 +161,27 @@ row! {
 }
 
 impl<L: Link> Mails<L> {
-    /// Up to `limit` due mails, the ones due longest first.
-    pub(crate) async fn due(mut self, now: Timestamp, limit: u32) -> Result<Vec<MailId>, Error> {
-        let rows = fetch_scalars!(self.0, String, DUE, now.millis(), i64::from(limit))?;
+    /// Up to `limit` organizations with due mails whose ids come after `after`, in the order of their ids.
+    pub(crate) async fn due_organizations(mut self, now: Timestamp, after: &str, limit: u32) -> Result<Vec<OrgId>, Error> {
+        let rows = fetch_scalars!(self.0, String, DUE_ORGANIZATIONS, now.millis(), after, i64::from(limit))?;
         Ok(rows.into_iter().map(Id::from_stored).collect())
+    }
+
+    /// Up to `limit` due mails of an organization, the ones due longest first, without those for the domains of `passed_over`: at
+    /// most [`PASSED_OVER`] of them count.
+    pub(crate) async fn due(
+        mut self,
+        org: &OrgId,
+        now: Timestamp,
+        limit: usize,
+        passed_over: &[&str],
+    ) -> Result<Vec<DueMail>, Error> {
+        // No domain is a blank.
+        let [a, b, c, d]: [&str; PASSED_OVER] = std::array::from_fn(|place| passed_over.get(place).copied().unwrap_or(" "));
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = fetch_all!(self.0, DueRow, DUE, org.as_str(), now.millis(), limit, a, b, c, d)?;
+        let due = |row: DueRow| DueMail { id: Id::from_stored(row.id), recipient_domain: row.recipient_domain };
+        Ok(rows.into_iter().map(due).collect())
     }
 
     /// When the `nth` latest mail of a kind after `since` was written; `None` when there are fewer.
@@ -153,9 +201,9 @@ impl<L: Link> Mails<L> {
         Ok(WaitingRow::told(fetch_optional!(self.0, WaitingRow, WAITING)?))
     }
 
-    /// When the next mail is due; `None` when none waits.
-    pub(crate) async fn next_due(mut self) -> Result<Option<Timestamp>, Error> {
-        let due = fetch_scalar!(self.0, i64, NEXT_DUE)?.unwrap_or(0);
+    /// When the next mail becomes due that is not due yet; the lease of one that is being sent counts.
+    pub(crate) async fn next_due(mut self, now: Timestamp) -> Result<Option<Timestamp>, Error> {
+        let due = fetch_scalar!(self.0, i64, NEXT_DUE, now.millis())?.unwrap_or(0);
         Ok((due != 0).then(|| Timestamp::from_millis(due)))
     }
 }
@@ -171,7 +219,8 @@ impl Mails<&mut Tx> {
             mail.kind.as_str(),
             mail.sealed.as_str(),
             mail.created_at.millis(),
-            mail.useless_after.millis()
+            mail.useless_after.millis(),
+            mail.recipient_domain.as_str()
         )?;
         Ok(())
     }

@@ -79,6 +79,9 @@ statements! {
                         FROM tenant_auth_mails
                        WHERE created_at <= $1 AND (status <> 'queued' OR useless_after <= $1)
                        LIMIT $2)";
+    RESET_REQUESTS = "
+        DELETE FROM tenant_auth_reset_requests
+         WHERE id IN (SELECT id FROM tenant_auth_reset_requests WHERE created_at <= $1 LIMIT $2) AND created_at <= $1";
     CHANGES = "
         DELETE FROM tenant_auth_changes
          WHERE seq IN (SELECT seq FROM tenant_auth_changes WHERE created_at <= $1 LIMIT $2)";
@@ -101,11 +104,12 @@ pub(crate) enum Swept {
     Deliveries,
     Events,
     Mails,
+    ResetRequests,
     Changes,
 }
 
 impl Swept {
-    pub(crate) const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Sessions,
         Self::Generations,
         Self::Invites,
@@ -119,6 +123,7 @@ impl Swept {
         Self::Deliveries,
         Self::Events,
         Self::Mails,
+        Self::ResetRequests,
         Self::Changes,
     ];
 }
@@ -146,6 +151,7 @@ impl Label for Swept {
             Self::Deliveries => "deliveries",
             Self::Events => "events",
             Self::Mails => "mails",
+            Self::ResetRequests => "reset_requests",
             Self::Changes => "changes",
         }
     }
@@ -173,6 +179,8 @@ impl Sweep<&mut Tx> {
             Swept::Deliveries => execute!(self.0, DELIVERIES, long_ago, BATCH),
             Swept::Events => execute!(self.0, EVENTS, long_ago, BATCH),
             Swept::Mails => execute!(self.0, MAILS, long_ago, BATCH),
+            // A worker mails no link for a request that is older than the link would have lived, half an hour.
+            Swept::ResetRequests => execute!(self.0, RESET_REQUESTS, an_hour_ago, BATCH),
             Swept::Changes => execute!(self.0, CHANGES, an_hour_ago, BATCH),
         }
     }

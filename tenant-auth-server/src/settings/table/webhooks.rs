@@ -36,8 +36,8 @@ pub(super) const WEBHOOKS: Group = Group {
             name: "webhook_timeout",
             default: Is("15"),
             meaning: "Seconds that one attempt of a delivery may take.",
-            must: parse::SECONDS,
-            read: |to, text| put(&mut to.config.webhooks.timeout, parse::seconds(text)),
+            must: "a whole number of seconds from 1 to 30",
+            read: |to, text| put(&mut to.config.webhooks.timeout, parse::attempt(text)),
             core: Some(Setting::WebhookTimeout),
             ..Row::BLANK
         },

@@ -89,9 +89,12 @@ async fn two_workers_send_no_more_than_three(app: &App) {
     for round in 0..10 {
         app.advance(3_600);
         let before = reset_mails(app, app.member().email()).await;
-        together((0..6).map(|_| forgot(&app.anonymous(), app.member().email())).collect()).await;
-        let late = forgot(&app.anonymous(), app.member().email());
-        tokio::join!(app.tick(), other.tick(), done(late));
+        for _ in 0..3 {
+            together((0..2).map(|_| forgot(&app.anonymous(), app.member().email())).collect()).await;
+            let late = forgot(&app.anonymous(), app.member().email());
+            tokio::join!(app.tick(), other.tick(), done(late));
+            tokio::join!(app.tick(), other.tick());
+        }
         assert_eq!(reset_mails(app, app.member().email()).await - before, 3, "round {round}");
     }
 }
@@ -154,6 +157,7 @@ async fn a_link_mailed_during_an_email_change_resets_nothing(app: &App) {
     let other = app.beside(|_| {}).await;
     let mut address = app.member().email().to_owned();
     for round in 0..rounds() {
+        app.advance(3_600); // so that nothing is refused for having been asked too often
         let (owner, next) = (app.member(), format!("max{round}@elsewhere.example"));
         owner.login_with(&address, PASSWORD).await.expect(200);
         let change = json!({ "newEmail": next, "password": PASSWORD });

@@ -24,6 +24,9 @@ scenarios![
     a_mail_whose_link_has_expired_is_dropped,
     resending_sends_a_mail_again,
     the_link_follows_the_setting,
+    recipients_that_hang_delay_nobody_else,
+    a_tenant_whose_mails_hang_delays_no_other,
+    what_a_dead_worker_held_is_sent_after_its_lease,
 ];
 
 /// A service whose mails go to a sink.
@@ -242,4 +245,80 @@ async fn the_link_follows_the_setting(app: &App) {
         .take_while(|c| !c.is_whitespace())
         .collect();
     app.anonymous().accept(&token, "Nora").await.expect(200);
+}
+
+/// Waits until the sink has taken mails to all of these recipients; the limit is far below the time that a hanging mail is given.
+async fn until_taken(sink: &SmtpSink, recipients: &[String]) {
+    let all = async {
+        while !recipients.iter().all(|recipient| sink.taken().iter().any(|mail| mail.to == *recipient)) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(15), all).await.expect("nothing that hangs delays them");
+}
+
+/// Runs a worker until the work is done, and stops it.
+async fn while_running(app: &App, work: impl Future<Output = ()>) {
+    let worker = app.auth.worker();
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let running = tokio::spawn(async move { worker.run_until(async { drop(stopped.await) }).await });
+    work.await;
+    drop(stop);
+    tokio::time::timeout(Duration::from_secs(10), running).await.expect("a stop lets go of what hangs").expect("no panic");
+}
+
+async fn recipients_that_hang_delay_nobody_else(app: &App) {
+    let (app, sink) = with_sink(app).await;
+    let admin = app.admin().logged_in().await;
+    for n in 0..3 {
+        let recipient = format!("hangs{n}@acme.example");
+        sink.hang_for(&recipient);
+        admin.invite(&recipient).await.expect(201);
+    }
+    let others: Vec<String> = (0..12).map(|n| format!("waits{n}@acme.example")).collect();
+    for recipient in &others {
+        admin.invite(recipient).await.expect(201);
+    }
+    while_running(&app, async {
+        until_taken(&sink, &others).await;
+        let member = app.member();
+        app.anonymous().post("/auth/forgot-password", json!({ "email": member.email() })).await.expect(200);
+        until_taken(&sink, &[member.email().to_owned()]).await;
+    })
+    .await;
+    assert_eq!(sink.taken().len(), 13, "what hangs was not taken");
+}
+
+async fn a_tenant_whose_mails_hang_delays_no_other(app: &App) {
+    let (app, sink) = with_sink(app).await;
+    let (admin, greta) = (app.admin().logged_in().await, app.other_org().admin().logged_in().await);
+    for n in 0..20 {
+        let recipient = format!("hangs{n}@hangs.example");
+        sink.hang_for(&recipient);
+        admin.invite(&recipient).await.expect(201);
+    }
+    let other = "waits@globex.example".to_owned();
+    greta.invite(&other).await.expect(201);
+    while_running(&app, until_taken(&sink, &[other])).await;
+}
+
+async fn what_a_dead_worker_held_is_sent_after_its_lease(app: &App) {
+    let (app, sink) = with_sink(app).await;
+    let admin = app.admin().logged_in().await;
+    sink.be(Mood::Silent);
+    admin.invite("nora@acme.example").await.expect(201);
+    let auth = app.auth.clone();
+    let worker = tokio::spawn(async move { auth.worker().tick().await });
+    while sink.attempts() == 0 {
+        tokio::task::yield_now().await;
+    }
+    worker.abort();
+    assert!(worker.await.expect_err("it is dead").is_cancelled());
+    sink.be(Mood::Taking);
+    app.clock.advance(Duration::from_millis(45_000 - 1));
+    app.tick().await;
+    assert!(sink.taken().is_empty(), "it may still be on its way");
+    app.clock.advance(Duration::from_millis(1));
+    app.tick().await;
+    assert_eq!(sink.taken().len(), 1);
 }

@@ -1,0 +1,203 @@
+//! The mail worker: sends the mails in the outbox. Slots are refilled one by one, as attempts end, so that a mail that hangs delays
+//! no other; organizations take turns.
+
+mod sending;
+mod slots;
+
+use std::{future::Future, pin::pin, time::Duration};
+
+use tokio::{
+    sync::watch,
+    task::{Id as TaskId, JoinError, JoinSet},
+    time::timeout,
+};
+use tracing::Instrument;
+
+use crate::{
+    error::Error,
+    id::{MailId, OrgId},
+    service::TenantAuth,
+    store::ClaimedMail,
+};
+use sending::{LEASE, send, span_of};
+use slots::{Held, SLOTS, Slots};
+
+/// How many organizations one look at the outbox finds.
+const ORGANIZATIONS: u32 = 100;
+/// How often the outbox is looked at when no commit of this process wakes the worker: another process may have filled it.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// How long a stop waits for attempts: most end within it, and what hangs is let go and tried again once its lease has expired.
+const STOP_WITHIN: Duration = Duration::from_secs(3);
+
+/// The mail loop's state. One per worker.
+pub(super) struct Post {
+    auth: TenantAuth,
+    filled: watch::Receiver<()>,
+    attempts: JoinSet<()>,
+    slots: Slots,
+    /// Round robin: the organization that got the last slot when slots ran out. The next round begins after it.
+    after: String,
+}
+
+type Ended = Result<(TaskId, ()), JoinError>;
+
+impl Post {
+    pub(super) fn new(auth: &TenantAuth) -> Self {
+        let (filled, attempts) = (auth.outbox_filled(), JoinSet::new());
+        Self { auth: auth.clone(), filled, attempts, slots: Slots::default(), after: String::new() }
+    }
+
+    /// Runs until `shutdown` is ready. Attempts that are running then have a moment to end.
+    pub(super) async fn run_until(mut self, shutdown: impl Future<Output = ()>) {
+        let mut shutdown = pin!(shutdown);
+        loop {
+            self.filled.borrow_and_update();
+            let pause = match self.serve().await {
+                Ok(true) => Duration::ZERO,
+                Ok(false) => self.pause().await,
+                Err(error) => {
+                    tracing::warn!(error = %error.causes(), "the outbox cannot be read; it is tried again shortly");
+                    LOOK_EVERY
+                }
+            };
+            self.auth.metrics().worked(self.auth.now());
+            tokio::select! {
+                biased;
+                () = &mut shutdown => break,
+                Some(ended) = self.attempts.join_next_with_id() => self.finish(ended),
+                _ = self.filled.changed(), if !pause.is_zero() => {}
+                () = tokio::time::sleep(pause) => {}
+            }
+            while let Some(ended) = self.attempts.try_join_next_with_id() {
+                self.finish(ended);
+            }
+        }
+        if timeout(STOP_WITHIN, self.wait()).await.is_err() {
+            tracing::info!("mails that are being sent are let go; they are tried again after their leases");
+        }
+    }
+
+    /// Runs until nothing is due and no attempt is in flight. For tests and `Worker::tick`.
+    pub(super) async fn drain(mut self) -> Result<(), Error> {
+        loop {
+            let served = self.serve().await;
+            // The mails being sent must be finished and recorded, whatever happened.
+            if self.slots.are_all_free() {
+                return served.map(drop);
+            }
+            match self.attempts.join_next_with_id().await {
+                Some(ended) if served.is_ok() => self.finish(ended),
+                _ => {
+                    self.wait().await;
+                    return served.map(drop);
+                }
+            }
+        }
+    }
+
+    /// Claims and starts due mails organization by organization, beginning where slots ran out the last time, until slots or
+    /// organizations run out; `true` when there was work.
+    async fn serve(&mut self) -> Result<bool, Error> {
+        if self.auth.mailer().is_none() {
+            return Ok(false);
+        }
+        let mut after = std::mem::take(&mut self.after);
+        let mut is_last_lap = after.is_empty();
+        let mut worked = false;
+        loop {
+            let now = self.auth.now();
+            let due = self.auth.store().read().await?.mails().due_organizations(now, &after, ORGANIZATIONS).await?;
+            for org in &due {
+                if self.slots.are_none_free() {
+                    self.after = after;
+                    return Ok(worked);
+                }
+                worked |= self.serve_one(org).await?;
+                org.as_str().clone_into(&mut after);
+            }
+            if due.len() < ORGANIZATIONS as usize {
+                if is_last_lap {
+                    return Ok(worked);
+                }
+                after.clear();
+                is_last_lap = true;
+            }
+        }
+    }
+
+    /// Claims and starts as many of an organization's due mails as the limits allow.
+    async fn serve_one(&mut self, org: &OrgId) -> Result<bool, Error> {
+        let mut share = self.slots.of_organization(org);
+        if share == 0 {
+            return Ok(false);
+        }
+        let now = self.auth.now();
+        let due = self.auth.store().read().await?.mails().due(org, now, SLOTS, &self.slots.full_domains()).await?;
+        let mut worked = false;
+        for mail in due {
+            if share == 0 {
+                break;
+            }
+            if self.slots.of_domain(&mail.recipient_domain) == 0 {
+                continue;
+            }
+            let Some(claimed) = self.claim(&mail.id).await? else { continue };
+            self.start(claimed, mail.recipient_domain);
+            share -= 1;
+            worked = true;
+        }
+        Ok(worked)
+    }
+
+    async fn claim(&self, mail: &MailId) -> Result<Option<ClaimedMail>, Error> {
+        let mut tx = self.auth.begin().await?;
+        let lease_until = tx.now().plus(LEASE);
+        let claimed = tx.mails().claim(mail, lease_until).await?;
+        tx.commit().await?;
+        Ok(claimed)
+    }
+
+    fn start(&mut self, mail: ClaimedMail, domain: String) {
+        let (auth, held) = (self.auth.clone(), Held { org: mail.org_id.clone(), domain });
+        let span = span_of(&mail);
+        let known = span.clone();
+        let attempt = async move {
+            if let Err(error) = send(&auth, &mail, &known).await {
+                tracing::warn!(mail = %mail.id, error = %error.causes(), "the outcome of a mail was not recorded; it is tried again after its lease");
+            }
+        };
+        let task = self.attempts.spawn(attempt.instrument(span));
+        self.slots.take(task.id(), held);
+    }
+
+    fn finish(&mut self, ended: Ended) {
+        match ended {
+            Ok((task, ())) => self.slots.free(task),
+            Err(panic) => {
+                self.slots.free(panic.id());
+                tracing::error!(error = %panic, "the mailer panicked; the mail is tried again after its lease");
+            }
+        }
+    }
+
+    /// Waits for the attempts that are running.
+    async fn wait(&mut self) {
+        while let Some(ended) = self.attempts.join_next_with_id().await {
+            self.finish(ended);
+        }
+    }
+
+    /// How long this worker may sleep: until the next mail is due, at most `LOOK_EVERY`. A mail that is due and finds no slot waits
+    /// for the end of an attempt.
+    async fn pause(&self) -> Duration {
+        let now = self.auth.now();
+        let next = match self.auth.store().read().await {
+            Ok(mut reader) => reader.mails().next_due(now).await.ok().flatten(),
+            Err(_) => None,
+        };
+        match next {
+            Some(due) if self.auth.mailer().is_some() => due.since(now).clamp(Duration::from_millis(50), LOOK_EVERY),
+            _ => LOOK_EVERY,
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! One attempt to send a mail, and the retry schedule. A mail is claimed with a lease, sent outside any transaction and recorded
+//! afterwards. A permanent failure is recorded and not retried; a transient one follows the retry schedule.
+
+use std::time::Duration;
+
+use tokio::time::timeout;
+use tracing::{Span, field::Empty};
+
+use crate::{
+    error::Error,
+    mail,
+    metrics::{Label, MailOutcome},
+    ports::MailError,
+    service::TenantAuth,
+    store::ClaimedMail,
+    time::Timestamp,
+};
+
+/// The lease of a claimed mail, during which no other worker tries it. What a process that died had claimed goes out after it.
+pub(super) const LEASE: Duration = Duration::from_secs(45);
+/// The time limit of one attempt; within the lease by more than the outcome takes to record and the servers' clocks differ.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// The retry schedule: the wait after each failed attempt; the last one repeats (behaviour.md, B111).
+const RETRIES: [Duration; 5] = [
+    Duration::from_secs(5),
+    Duration::from_secs(30),
+    Duration::from_secs(5 * 60),
+    Duration::from_secs(30 * 60),
+    Duration::from_secs(3_600),
+];
+/// The age at which a mail is given up.
+const GIVEN_UP_AFTER: Duration = Duration::from_secs(24 * 3_600);
+
+/// Makes one attempt and records what came of it.
+///
+/// # Errors
+/// [`Error::Unavailable`] when the outcome cannot be recorded; the mail is tried again after its lease.
+pub(super) async fn send(auth: &TenantAuth, mail: &ClaimedMail, span: &Span) -> Result<(), Error> {
+    let now = auth.now();
+    let outcome = match auth.mailer() {
+        _ if now >= mail.useless_after => Err(MailError::Permanent("its link expired before it could be sent".to_owned())),
+        Some(mailer) => match mail::open(auth, mail) {
+            Ok(message) => match timeout(PATIENCE, mailer.send(&message)).await {
+                Ok(sent) => sent,
+                Err(_) => Err(MailError::Transient("the mail server did not answer in time".to_owned())),
+            },
+            Err(error) => Err(MailError::Permanent(error.to_string())),
+        },
+        None => return Ok(()),
+    };
+    let mut tx = auth.begin().await?;
+    let came_of_it = match outcome {
+        Ok(()) => {
+            tx.mails().sent(mail).await?;
+            MailOutcome::Sent
+        }
+        Err(MailError::Permanent(reason)) => {
+            tracing::warn!(mail = %mail.id, %reason, "a mail was given up");
+            tx.mails().fail(mail, &reason).await?;
+            MailOutcome::Failed
+        }
+        Err(MailError::Transient(reason)) => match next_attempt(mail, tx.now()) {
+            Some(at) => {
+                tracing::info!(mail = %mail.id, %reason, next = %at.to_iso(), "a mail could not be sent yet");
+                tx.mails().retry(mail, at, &reason).await?;
+                MailOutcome::Retried
+            }
+            None => {
+                tracing::warn!(mail = %mail.id, %reason, "a mail was given up after a day");
+                tx.mails().fail(mail, &reason).await?;
+                MailOutcome::Failed
+            }
+        },
+    };
+    tx.commit().await?;
+    span.record("outcome", came_of_it.as_str());
+    auth.metrics().mail(came_of_it);
+    Ok(())
+}
+
+/// The span of one attempt, below the current one. It names nobody: neither recipient nor subject.
+pub(super) fn span_of(mail: &ClaimedMail) -> Span {
+    tracing::info_span!(
+        target: "tenant_auth::mails", "mail",
+        mail = %mail.id, organization_id = %mail.org_id, attempt = mail.attempt, outcome = Empty,
+    )
+}
+
+/// The retry schedule: when a mail is tried again; `None` when it has been tried for a day.
+fn next_attempt(mail: &ClaimedMail, now: Timestamp) -> Option<Timestamp> {
+    let tried = usize::try_from(mail.attempt).unwrap_or(1).saturating_sub(1);
+    let wait = RETRIES.get(tried).or(RETRIES.last())?;
+    let at = now.plus(*wait);
+    (at < mail.created_at.plus(GIVEN_UP_AFTER)).then_some(at)
+}

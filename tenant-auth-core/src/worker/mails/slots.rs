@@ -1,0 +1,111 @@
+//! Concurrency limits of mails: 16 attempts per process, of which an organization and a recipient's domain have at most 4 each. So
+//! neither a tenant with many mails nor a mail server that hangs holds up the others' mail.
+
+use std::collections::HashMap;
+
+use tokio::task::Id as TaskId;
+
+use crate::{id::OrgId, store::PASSED_OVER};
+
+/// The concurrency limit of this process.
+pub(super) const SLOTS: usize = 16;
+/// The limit of one organization, and of one recipient domain.
+const SLOTS_OF_ONE: usize = 4;
+
+// The domains that have all their slots taken are passed over when due mails are looked for.
+const _: () = assert!(SLOTS / SLOTS_OF_ONE <= PASSED_OVER);
+
+/// What a slot is held for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Held {
+    pub(super) org: OrgId,
+    pub(super) domain: String,
+}
+
+/// The attempts that hold a slot, by task.
+#[derive(Debug, Default)]
+pub(super) struct Slots(HashMap<TaskId, Held>);
+
+impl Slots {
+    pub(super) fn take(&mut self, task: TaskId, held: Held) {
+        self.0.insert(task, held);
+    }
+
+    pub(super) fn free(&mut self, task: TaskId) {
+        self.0.remove(&task);
+    }
+
+    pub(super) fn are_none_free(&self) -> bool {
+        self.0.len() >= SLOTS
+    }
+
+    pub(super) fn are_all_free(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many more attempts the limits allow an organization.
+    pub(super) fn of_organization(&self, org: &OrgId) -> usize {
+        let taken = self.0.values().filter(|held| held.org == *org).count();
+        SLOTS_OF_ONE.saturating_sub(taken).min(SLOTS.saturating_sub(self.0.len()))
+    }
+
+    /// How many more attempts the limits allow at a domain.
+    pub(super) fn of_domain(&self, domain: &str) -> usize {
+        SLOTS_OF_ONE.saturating_sub(self.0.values().filter(|held| held.domain == domain).count())
+    }
+
+    /// The domains that have all their slots taken.
+    pub(super) fn full_domains(&self) -> Vec<&str> {
+        let mut full: Vec<&str> = self.0.values().map(|held| held.domain.as_str()).collect();
+        full.sort_unstable();
+        full.dedup();
+        full.retain(|domain| self.of_domain(domain) == 0);
+        full
+    }
+}
+
+#[cfg(all(test, feature = "sqlite"))]
+mod tests {
+    use super::*;
+    use crate::{id::Id, ports::OsEntropy, time::Timestamp};
+
+    fn organization() -> OrgId {
+        Id::generate(Timestamp::from_millis(0), &OsEntropy)
+    }
+
+    /// Takes a slot for a task that has a number of its own.
+    async fn take(slots: &mut Slots, org: &OrgId, domain: &str) -> TaskId {
+        let task = tokio::spawn(async {}).id();
+        slots.take(task, Held { org: org.clone(), domain: domain.to_owned() });
+        task
+    }
+
+    #[tokio::test]
+    async fn neither_an_organization_nor_a_domain_takes_all_slots() {
+        let (mut slots, busy, other) = (Slots::default(), organization(), organization());
+        let mut last = None;
+        for n in 0..SLOTS_OF_ONE {
+            last = Some(take(&mut slots, &busy, &format!("{n}.example")).await);
+        }
+        assert_eq!((slots.of_organization(&busy), slots.of_organization(&other)), (0, SLOTS_OF_ONE));
+        assert!(slots.full_domains().is_empty());
+        slots.free(last.expect("one was taken"));
+        assert_eq!(slots.of_organization(&busy), 1);
+        for _ in 0..SLOTS_OF_ONE {
+            take(&mut slots, &organization(), "hangs.example").await;
+        }
+        assert_eq!((slots.of_domain("hangs.example"), slots.of_domain("0.example")), (0, SLOTS_OF_ONE - 1));
+        assert_eq!(slots.full_domains(), ["hangs.example"]);
+    }
+
+    #[tokio::test]
+    async fn no_more_is_given_than_there_is() {
+        let mut slots = Slots::default();
+        for n in 0..SLOTS {
+            assert!(!slots.are_none_free());
+            take(&mut slots, &organization(), &format!("{n}.example")).await;
+        }
+        assert!(slots.are_none_free());
+        assert_eq!(slots.of_organization(&organization()), 0);
+    }
+}
