@@ -6,6 +6,7 @@ use crate::{
     error::Error,
     event::{EventKind, UserData},
     model::{Profile, User},
+    throttle::PROFILE_CHANGES,
     value::DisplayName,
 };
 
@@ -22,9 +23,11 @@ impl Member {
     /// Replaces name and profile.
     ///
     /// # Errors
-    /// [`Error::SessionRequired`] or [`Error::Suspended`] when the session or the right ended meanwhile.
+    /// [`Error::SessionRequired`] or [`Error::Suspended`] when the session or the right ended meanwhile; [`Error::RateLimited`] beyond
+    /// 60 changes in an hour.
     pub async fn update_profile(&self, update: ProfileUpdate) -> Result<User, Error> {
         let mut write = self.begin_own_write().await?;
+        PROFILE_CHANGES.spend_by_caller(&mut write).await?;
         let previous = write.live.user.clone();
         let user = User { name: update.name, profile: update.profile, ..previous.clone() };
         write.users().set_profile(&user.id, &user.name, &user.profile).await?;

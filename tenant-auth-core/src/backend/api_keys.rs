@@ -14,6 +14,7 @@ use crate::{
     secret::{ApiKeyText, random_text},
     service::TenantAuth,
     store::Tx,
+    throttle::ADMIN_CHANGES,
     time::Timestamp,
     value::DisplayName,
 };
@@ -79,12 +80,13 @@ impl OrgAdmin {
     ///
     /// # Errors
     /// [`Error::LimitReached`]; [`Error::Invalid`] without scopes or with an end that has passed; [`Error::ScopeOfOperators`] for
-    /// [`Scope::Proxy`], which steers whom failed logins are counted against.
+    /// [`Scope::Proxy`], which steers whom failed logins are counted against; [`Error::RateLimited`].
     pub async fn create_api_key(&self, new: NewApiKey) -> Result<CreatedApiKey, Error> {
         if new.scopes.contains(&Scope::Proxy) {
             return Err(Error::ScopeOfOperators(Scope::Proxy.as_str()));
         }
         let mut write = self.begin_write().await?;
+        ADMIN_CHANGES.spend_by_caller(&mut write).await?;
         let maker = KeyMaker { org: &write.live.org, user: Some(self.0.user_id()) };
         let created = create_key(&self.0.auth, &mut write.tx, &maker, new).await?;
         let data = ApiKeyData::of(&created.api_key);
@@ -97,12 +99,14 @@ impl OrgAdmin {
     /// all when it is zero; the predecessor of the old key stops working now.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::AlreadyRotated`]; [`Error::Invalid`] for an overlap beyond 30 days.
+    /// [`Error::NotFound`]; [`Error::AlreadyRotated`]; [`Error::Invalid`] for an overlap beyond 30 days;
+    /// [`Error::RateLimited`].
     pub async fn rotate_api_key(&self, id: &ApiKeyId, overlap: Duration) -> Result<CreatedApiKey, Error> {
         if overlap > LONGEST_OVERLAP {
             return Err(InvalidValue::OverlapTooLong { longest: LONGEST_OVERLAP }.into());
         }
         let mut write = self.begin_write().await?;
+        ADMIN_CHANGES.spend_by_caller(&mut write).await?;
         let now = write.now();
         let old = write.api_keys().find(self.0.org_id(), id, now).await?.ok_or(Error::NotFound(Thing::ApiKey))?;
         if old.replaced_by.is_some() {
@@ -114,7 +118,7 @@ impl OrgAdmin {
         let created = make(&write.tx, &maker, new);
         write.api_keys().insert(&created.api_key, &created.key.digest()).await?;
         let notice = Letter::NewApiKey { organization: &write.live.org.name, name: &created.api_key.name };
-        mail::tell_admins(&mut write.tx, self.0.org_id(), &notice).await?;
+        mail::tell_admins_counted(&mut write.tx, self.0.org_id(), &notice).await?;
         let dies_at = now.plus(overlap);
         let dies_at = old.expires_at.map_or(dies_at, |end| end.min(dies_at));
         write.api_keys().replace(&old, &created.api_key.id, dies_at).await?;
@@ -160,7 +164,10 @@ pub(crate) async fn create_key(
     let created = make(tx, maker, new);
     tx.api_keys().insert(&created.api_key, &created.key.digest()).await?;
     let notice = Letter::NewApiKey { organization: &org.name, name: &created.api_key.name };
-    mail::tell_admins(tx, &org.id, &notice).await?;
+    match maker.user {
+        Some(_) => mail::tell_admins_counted(tx, &org.id, &notice).await?,
+        None => mail::tell_admins(tx, &org.id, &notice).await?,
+    }
     Ok(created)
 }
 

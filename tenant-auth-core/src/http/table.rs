@@ -79,7 +79,8 @@ fn table() -> Vec<Group> {
             route(GET, "/auth/profile", profile::get)
                 .says("getProfile", "Read one's profile", "`bio` and `phone` are left out where they are not set."),
             route(PUT, "/auth/profile", profile::update)
-                .says("updateProfile", "Replace one's profile", "An absent `bio` or `phone` is removed."),
+                .says("updateProfile", "Replace one's profile", "An absent `bio` or `phone` is removed.")
+                .may(&[RateLimited]),
             route(POST, "/auth/change-password", profile::change_password)
                 .says("changePassword", "Change the password", "Ends every other session of the account in all organizations.")
                 .may(&[WeakPassword, WrongPassword, RateLimited]),
@@ -130,7 +131,8 @@ fn table() -> Vec<Group> {
                 .says("getOrganization", "Read the organization", "`allowedOrigins` is shown to org_admins only."),
             route(PATCH, "/org", org::update)
                 .says("updateOrganization", "Change the organization",
-                    "An absent field stays as it is; null removes `appUrl` and `allowedOrigins`."),
+                    "An absent field stays as it is; null removes `appUrl` and `allowedOrigins`.")
+                .may(&[RateLimited]),
             route(POST, "/org/leave", members::leave)
                 .says("leaveOrganization", "Leave the organization", "The last active org_admin cannot.")
                 .may(&[LastAdmin, NotFound]),
@@ -140,18 +142,19 @@ fn table() -> Vec<Group> {
                 .says("listMembers", "List the members", "Ordered by when they joined."),
             route(PATCH, "/org/members/{userId}", members::set_metadata)
                 .says("setMetadata", "Replace a member's metadata",
-                    "The whole object is replaced; unchanged keys must be sent again."),
+                    "The whole object is replaced; unchanged keys must be sent again.")
+                .may(&[RateLimited]),
             route(DELETE, "/org/members/{userId}", members::remove)
                 .says("removeMember", "Remove a member",
                     "Their sessions here end. Neither oneself nor the last active org_admin can be removed.")
                 .may(&[CannotTargetSelf, LastAdmin]),
             route(PUT, "/org/members/{userId}/role", members::set_role)
                 .says("setRole", "Change a member's role", "The last active org_admin stays one.")
-                .may(&[LastAdmin]),
+                .may(&[LastAdmin, RateLimited]),
             route(PUT, "/org/members/{userId}/status", members::set_status)
                 .says("setStatus", "Suspend or reactivate a member",
                     "Neither oneself nor the last active org_admin can be suspended.")
-                .may(&[CannotTargetSelf, LastAdmin]),
+                .may(&[CannotTargetSelf, LastAdmin, RateLimited]),
             route(DELETE, "/org/members/{userId}/sessions", members::end_sessions)
                 .says("endMemberSessions", "End a member's sessions", "Those of this organization."),
         ]),
@@ -182,11 +185,11 @@ fn table() -> Vec<Group> {
                 .says("createApiKey", "Create an API key",
                     "The key is shown once. `expiresAt` must be in the future. The scope `proxy` is given on the server's command \
                     line only.")
-                .created().may(&[LimitReached]),
+                .created().may(&[LimitReached, RateLimited]),
             route(POST, "/org/api-keys/{id}/rotate", api_keys::rotate)
                 .says("rotateApiKey", "Replace an API key by a successor",
                     "The old key dies after `overlapSeconds`, a day unless stated otherwise.")
-                .created().may(&[InvalidRequest, AlreadyRotated]),
+                .created().may(&[InvalidRequest, AlreadyRotated, RateLimited]),
             route(DELETE, "/org/api-keys/{id}", api_keys::revoke)
                 .says("revokeApiKey", "Revoke an API key", "It is dead at once."),
         ]),
@@ -198,12 +201,13 @@ fn table() -> Vec<Group> {
                 .says("createWebhook", "Create a webhook",
                     "The signing secret is shown once. `events` names kinds such as `member.joined`, groups such as `member.*`, \
                     or `*`.")
-                .created().may(&[LimitReached]),
+                .created().may(&[LimitReached, RateLimited]),
             route(GET, "/org/webhooks/{id}", webhooks::get)
                 .says("getWebhook", "Read a webhook", "Without its secrets."),
             route(PATCH, "/org/webhooks/{id}", webhooks::update)
                 .says("updateWebhook", "Change a webhook",
-                    "Disabling it cancels what is pending; a null `description` empties it."),
+                    "Disabling it cancels what is pending; a null `description` empties it.")
+                .may(&[RateLimited]),
             route(DELETE, "/org/webhooks/{id}", webhooks::delete)
                 .says("deleteWebhook", "Delete a webhook", "With its deliveries."),
             route(POST, "/org/webhooks/{id}/test", webhooks::test)
@@ -213,12 +217,12 @@ fn table() -> Vec<Group> {
             route(POST, "/org/webhooks/{id}/rotate-secret", webhooks::rotate_secret)
                 .says("rotateWebhookSecret", "Replace the signing secret",
                     "The old secret signs beside the new one for `overlapSeconds`, a day unless stated otherwise.")
-                .may(&[InvalidRequest]),
+                .may(&[InvalidRequest, RateLimited]),
             route(GET, "/org/webhooks/{id}/deliveries", webhooks::deliveries)
                 .says("listDeliveries", "List a webhook's deliveries", "Those of the last 30 days."),
             route(POST, "/org/webhooks/{id}/deliveries/{deliveryId}/redeliver", webhooks::redeliver)
                 .says("redeliver", "Send a delivery again", "A new delivery with the same `webhook-id`.")
-                .accepted().may(&[WebhookDisabled]),
+                .accepted().may(&[WebhookDisabled, RateLimited]),
         ]),
         group("Operator",
             "The deployment's organizations. Asks for an account with the role `admin`, in the operator's organization, logged \

@@ -16,6 +16,7 @@ use crate::{
     sealed::SealContext,
     service::TenantAuth,
     store::{ClaimedMail, OutgoingMail, Tx},
+    throttle::NOTICES,
     value::Email,
 };
 
@@ -45,6 +46,22 @@ pub(crate) async fn enqueue(tx: &mut Tx, org: &OrgId, recipient: &Email, letter:
 /// Writes a notice to every active org_admin, except to the one the notice is about.
 pub(crate) async fn tell_admins(tx: &mut Tx, org: &OrgId, notice: &Letter<'_>) -> Result<(), Error> {
     let admins = tx.members().active_admins(org).await?;
+    write_to(tx, org, &admins, notice).await
+}
+
+/// Does what [`tell_admins`] does, for a deed that an org_admin can repeat: where it mails others, it is counted.
+///
+/// # Errors
+/// [`Error::RateLimited`] when the organization's deeds have mailed too much.
+pub(crate) async fn tell_admins_counted(tx: &mut Tx, org: &OrgId, notice: &Letter<'_>) -> Result<(), Error> {
+    let admins = tx.members().active_admins(org).await?;
+    if admins.len() > 1 {
+        NOTICES.spend(tx, org.as_str()).await?;
+    }
+    write_to(tx, org, &admins, notice).await
+}
+
+async fn write_to(tx: &mut Tx, org: &OrgId, admins: &[Email], notice: &Letter<'_>) -> Result<(), Error> {
     for admin in admins.iter().filter(|admin| !notice.is_about(admin)) {
         enqueue(tx, org, admin, notice).await?;
     }

@@ -5,6 +5,7 @@ use crate::{
     error::{Error, InvalidValue},
     event::{EventKind, OrgData},
     model::Organization,
+    throttle::ADMIN_CHANGES,
     value::{AppUrl, DisplayName, Origin},
 };
 
@@ -49,12 +50,13 @@ impl OrgAdmin {
     ///
     /// # Errors
     /// [`Error::Invalid`] for more than 50 origins; [`Error::AdminRequired`], [`Error::SessionRequired`] or [`Error::Suspended`] when
-    /// the right ended meanwhile.
+    /// the right ended meanwhile; [`Error::RateLimited`].
     pub async fn update_organization(&self, update: OrganizationUpdate) -> Result<Organization, Error> {
         if matches!(&update.allowed_origins, Patch::Set(origins) if origins.len() > MOST_ORIGINS) {
             return Err(InvalidValue::TooManyOrigins { most: MOST_ORIGINS }.into());
         }
         let mut write = self.begin_write().await?;
+        ADMIN_CHANGES.spend_by_caller(&mut write).await?;
         let previous = write.live.org.clone();
         let mut org = previous.clone();
         org.name = update.name.unwrap_or(org.name);

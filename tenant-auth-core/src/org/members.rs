@@ -11,6 +11,7 @@ use crate::{
     model::{MemberEntry, MemberFilter, Membership, Role, Status},
     org::list_members,
     page::{List, Page},
+    throttle::ADMIN_CHANGES,
     value::Metadata,
 };
 
@@ -83,7 +84,7 @@ impl OrgAdmin {
     /// Replaces a member's metadata as a whole.
     ///
     /// # Errors
-    /// [`Error::NotFound`] unless the user is a member.
+    /// [`Error::NotFound`] unless the user is a member; [`Error::RateLimited`].
     pub async fn set_metadata(&self, user: &UserId, metadata: Metadata) -> Result<Membership, Error> {
         self.change(user, |membership| membership.metadata = metadata).await
     }
@@ -91,7 +92,8 @@ impl OrgAdmin {
     /// Changes a member's role.
     ///
     /// # Errors
-    /// [`Error::NotFound`] unless the user is a member, [`Error::LastAdmin`] for the last active org_admin.
+    /// [`Error::NotFound`] unless the user is a member, [`Error::LastAdmin`] for the last active org_admin;
+    /// [`Error::RateLimited`].
     pub async fn set_role(&self, user: &UserId, role: Role) -> Result<Membership, Error> {
         self.change(user, |membership| membership.role = role).await
     }
@@ -100,7 +102,7 @@ impl OrgAdmin {
     ///
     /// # Errors
     /// [`Error::CannotTargetSelf`], [`Error::NotFound`] unless the user is a member, [`Error::LastAdmin`] for the last active
-    /// org_admin.
+    /// org_admin; [`Error::RateLimited`].
     pub async fn set_status(&self, user: &UserId, status: Status) -> Result<Membership, Error> {
         if self.0.user_id() == user {
             return Err(Error::CannotTargetSelf);
@@ -144,6 +146,7 @@ impl OrgAdmin {
         if before == after {
             return Ok(changed.membership);
         }
+        ADMIN_CHANGES.spend_by_caller(&mut write).await?;
         let kind = if before.role != after.role {
             EventKind::MemberRoleChanged
         } else if before.status != after.status && after.status == Status::Suspended {
@@ -160,7 +163,7 @@ impl OrgAdmin {
         write.members().update(after).await?;
         if after.role == Role::OrgAdmin && before.role != after.role {
             let notice = Letter::NewAdmin { organization: &write.live.org.name, who: &changed.email };
-            mail::tell_admins(&mut write.tx, self.0.org_id(), &notice).await?;
+            mail::tell_admins_counted(&mut write.tx, self.0.org_id(), &notice).await?;
         }
         write.push(kind, &MemberData::changed(&changed, &previous))?;
         write.commit().await?;

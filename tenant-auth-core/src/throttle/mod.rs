@@ -11,7 +11,7 @@ mod rates;
 use std::{net::IpAddr, time::Duration};
 
 pub(crate) use gates::{Gates, Limit};
-pub(crate) use rates::{RESET_REQUESTS, wide_network_of};
+pub(crate) use rates::{ADMIN_CHANGES, EMAIL_CHANGES, NOTICES, PROFILE_CHANGES, REDELIVERIES, RESET_REQUESTS, wide_network_of};
 use tokio::{sync::OwnedSemaphorePermit, time::Instant};
 
 use crate::{

@@ -3,7 +3,12 @@
 
 use std::time::Duration;
 
-use crate::{bounded::client_network, caller::Client, error::Error, store::Tx};
+use crate::{
+    bounded::client_network,
+    caller::{Client, Write},
+    error::Error,
+    store::Tx,
+};
 
 /// A limit of one kind of deed, for each of those it is counted by.
 #[derive(Debug)]
@@ -19,7 +24,34 @@ pub(crate) struct Rate {
 /// Requests for reset mails, by client network (behaviour.md, B145).
 pub(crate) const RESET_REQUESTS: Rate = Rate { name: "reset-requests", most: 30, window: Duration::from_secs(15 * 60) };
 
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// Changes of their own profile, by member and organization: each is told in every organization of the person (behaviour.md, B147).
+pub(crate) const PROFILE_CHANGES: Rate = Rate { name: "profile-changes", most: 60, window: HOUR };
+
+/// Requests to change the address, by member and organization: each mails somebody who may be a stranger (behaviour.md, B147).
+pub(crate) const EMAIL_CHANGES: Rate = Rate { name: "email-changes", most: 5, window: HOUR };
+
+/// Changes that an org_admin makes to organization, members, keys and webhooks, by admin and organization: each is told to webhooks
+/// (behaviour.md, B148).
+pub(crate) const ADMIN_CHANGES: Rate = Rate { name: "admin-changes", most: 2_000, window: Duration::from_secs(15 * 60) };
+
+/// Changes that mail the other org_admins, by organization (behaviour.md, B148).
+pub(crate) const NOTICES: Rate = Rate { name: "notices", most: 30, window: HOUR };
+
+/// Deliveries that are made again on request, by organization (behaviour.md, B148).
+pub(crate) const REDELIVERIES: Rate = Rate { name: "redeliveries", most: 600, window: HOUR };
+
 impl Rate {
+    /// Counts a deed of the caller, for the caller's organization alone: no token reaches beyond it.
+    ///
+    /// # Errors
+    /// [`Error::RateLimited`] when the window is used up.
+    pub(crate) async fn spend_by_caller(&self, write: &mut Write) -> Result<(), Error> {
+        let whose = format!("{}:{}", write.live.org.id, write.live.user.id);
+        self.spend(&mut write.tx, &whose).await
+    }
+
     /// Counts a deed of `whose`.
     ///
     /// # Errors

@@ -10,6 +10,7 @@ use crate::{
     model::{Delivery, DeliveryStatus, Webhook, WebhookStatus},
     page::{List, Page},
     store::{Event, NewDelivery, Tx},
+    throttle::REDELIVERIES,
 };
 
 /// Test deliveries a webhook gets in an hour at most.
@@ -55,11 +56,12 @@ impl OrgAdmin {
     /// delivery does not matter.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::WebhookDisabled`].
+    /// [`Error::NotFound`]; [`Error::WebhookDisabled`]; [`Error::RateLimited`] beyond 600 in an hour in the organization.
     pub async fn redeliver(&self, id: &WebhookId, delivery: &DeliveryId) -> Result<DeliveryId, Error> {
         let mut write = self.begin_write().await?;
         let webhook = enabled(&mut write.tx, self, id).await?;
         let former = write.deliveries().find(self.0.org_id(), id, delivery).await?.ok_or(Error::NotFound(Thing::Delivery))?;
+        REDELIVERIES.spend(&mut write.tx, self.0.org_id().as_str()).await?;
         let again: DeliveryId = write.new_id();
         let new = NewDelivery {
             id: &again,

@@ -12,6 +12,7 @@ use crate::{
     mail::{self, Letter},
     model::{EventSelection, Webhook, WebhookStatus},
     page::{List, Page},
+    throttle::ADMIN_CHANGES,
     time::Timestamp,
     value::{Description, WebhookUrl},
 };
@@ -78,7 +79,7 @@ impl OrgAdmin {
     /// Creates a webhook; the org_admins are told by mail.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a URL deliveries may not go to; [`Error::LimitReached`].
+    /// [`Error::Invalid`] for a URL deliveries may not go to; [`Error::LimitReached`]; [`Error::RateLimited`].
     pub async fn create_webhook(&self, new: NewWebhook) -> Result<CreatedWebhook, Error> {
         let auth = &self.0.auth;
         let limit = auth.config().organizations.max_webhooks;
@@ -87,6 +88,7 @@ impl OrgAdmin {
         reached(auth.store().read().await?.webhooks().count(self.0.org_id()).await?)?;
         let url = self.admit_target(&new.url).await?;
         let mut write = self.begin_write().await?;
+        ADMIN_CHANGES.spend_by_caller(&mut write).await?;
         reached(write.webhooks().count(self.0.org_id()).await?)?;
         let webhook = Webhook {
             id: write.new_id(),
@@ -111,13 +113,14 @@ impl OrgAdmin {
     /// Changes a webhook. Enabling a webhook forgets its failures; disabling cancels its pending deliveries.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::Invalid`] for a URL deliveries may not go to.
+    /// [`Error::NotFound`]; [`Error::Invalid`] for a URL deliveries may not go to; [`Error::RateLimited`].
     pub async fn update_webhook(&self, id: &WebhookId, update: WebhookUpdate) -> Result<Webhook, Error> {
         let url = match &update.url {
             Some(text) => Some(self.admit_target(text).await?),
             None => None,
         };
         let mut write = self.begin_write().await?;
+        ADMIN_CHANGES.spend_by_caller(&mut write).await?;
         // A worker writes the webhook's health (`failing_since`). The row is held so that this update does not overwrite it.
         let mut webhook = write.webhooks().hold(self.0.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
         let moved = url.as_ref().is_some_and(|url| *url != webhook.url);
@@ -155,12 +158,13 @@ impl OrgAdmin {
     /// earlier stops signing now.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::Invalid`] for an overlap beyond 30 days.
+    /// [`Error::NotFound`]; [`Error::Invalid`] for an overlap beyond 30 days; [`Error::RateLimited`].
     pub async fn rotate_webhook_secret(&self, id: &WebhookId, overlap: Duration) -> Result<SigningSecret, Error> {
         if overlap > LONGEST_OVERLAP {
             return Err(InvalidValue::OverlapTooLong { longest: LONGEST_OVERLAP }.into());
         }
         let mut write = self.begin_write().await?;
+        ADMIN_CHANGES.spend_by_caller(&mut write).await?;
         let webhook = write.webhooks().find(self.0.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
         let (secret, sealed) = secrets::make(&write, &webhook)?;
         let former_until: Timestamp = write.now().plus(overlap);
@@ -180,6 +184,6 @@ impl OrgAdmin {
     async fn tell_of(&self, webhook: &Webhook, write: &mut Write) -> Result<(), Error> {
         let host = webhook.url.host().to_string();
         let notice = Letter::NewWebhook { organization: &write.live.org.name, host: &host };
-        mail::tell_admins(&mut write.tx, self.0.org_id(), &notice).await
+        mail::tell_admins_counted(&mut write.tx, self.0.org_id(), &notice).await
     }
 }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use tenant_auth_conformance::{App, Caller, Request, id_of, rounds, scenarios, together};
 
 use super::{expect_one_success, second_server};
+use crate::suite::support::stored::forget_rates;
 
 scenarios![on each database:
     two_admins_removing_each_other_leave_exactly_one,
@@ -97,6 +98,7 @@ async fn a_demoted_admins_key_was_made_before_or_not_at_all(app: &App) {
             admin.delete(&format!("/org/api-keys/{}", id_of(key))).await.expect(200);
         }
         admin.set_role(deputy.id(), "org_admin").await.expect(200);
+        forget_rates(app).await;
     }
 }
 

@@ -4,6 +4,7 @@ use serde_json::json;
 use tenant_auth_conformance::{App, PASSWORD, id_of, rounds, scenarios, together};
 
 use super::{expect_one_success, second_server};
+use crate::suite::support::stored::forget_rates;
 
 scenarios![on each database:
     of_two_accepts_by_a_new_address_one_succeeds,
@@ -65,6 +66,7 @@ async fn an_accept_while_the_account_changes_its_address_leaves_no_session(app: 
     for round in 0..rounds() {
         let (gus, next) = (app.other_org().member(), format!("gus{round}@elsewhere.example"));
         gus.login_with(&address, PASSWORD).await.expect(200);
+        forget_rates(app).await;
         gus.post("/auth/change-email", json!({ "newEmail": next, "password": PASSWORD })).await.expect(200);
         let change = app.link_token_of(&next).await;
         let invite = app.invited(&admin, &address).await;

@@ -4,6 +4,8 @@ use serde_json::Value;
 use sqlx::{Connection, PgConnection, Row, SqliteConnection};
 use tenant_auth_conformance::App;
 
+use crate::suite::support::hooks::run_sql;
+
 const EVENTS: &str = "
     SELECT e.payload
       FROM tenant_auth_events e
@@ -69,4 +71,9 @@ async fn texts(app: &App, sql: &'static str, parameter: &str) -> Vec<String> {
             rows.iter().map(|row| row.get(0)).collect()
         }
     }
+}
+
+/// As if an hour had passed for the rates of what is told to others, and for nothing else.
+pub(crate) async fn forget_rates(app: &App) {
+    run_sql(app, "DELETE FROM tenant_auth_throttles WHERE key LIKE 'notices:%' OR key LIKE 'email-changes:%'").await;
 }

@@ -10,7 +10,7 @@ use crate::suite::{
     auth::email::verify::{user, verify, verify_token},
     support::{
         account::{NEW, expect_no_link, guard, in_both, linked_token, mailed_token},
-        stored::forget_proof,
+        stored::{forget_proof, forget_rates},
     },
 };
 
@@ -266,6 +266,7 @@ async fn parallel_requests_do_not_exceed_the_three(app: &App) {
     let member = app.member().logged_in().await;
     let gus = app.other_org().member().via(&other).logged_in().await;
     for round in 0..10 {
+        forget_rates(app).await;
         let victim = format!("victim{round}@elsewhere.example");
         let requests = (0..3).flat_map(|_| [change(&member, &victim), change(&gus, &victim)]).collect();
         let answers = together(requests).await;
