@@ -17,7 +17,6 @@ use std::{
 use tokio::sync::oneshot;
 
 pub use share::QueueShare;
-#[cfg(feature = "http")]
 pub(crate) use share::client_network;
 
 use crate::{
