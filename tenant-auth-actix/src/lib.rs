@@ -16,6 +16,9 @@
 //! # }
 //! ```
 //!
+//! The address of the socket is what failed logins and guesses are counted by. A Unix socket (`bind_uds`) has none: nothing is
+//! counted by address then, and the log says so once, as an error.
+//!
 //! The host's own routes are protected by [`guard`] and [`Auth`]; with a [`Gate`](tenant_auth_core::http::Gate) that asks a
 //! deployed server this crate needs nothing mounted.
 //!

@@ -8,7 +8,8 @@
 //!     .route("/hello", axum::routing::get(|| async { "the host's own" }))
 //!     .merge(tenant_auth_axum::routes(&auth));
 //! let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
-//! // With connect info: the client's address is what failed logins are counted by.
+//! // With connect info: the client's address is what failed logins and guesses are counted by. Without it (a Unix socket has none)
+//! // nothing is counted by address, and the log says so once, as an error.
 //! axum::serve(listener, app.into_make_service_with_connect_info::<SocketAddr>()).await
 //! # }
 //! ```

@@ -192,6 +192,8 @@ impl Builder {
             estimates: BoundedWork::start("tenant-auth-estimate", PoolSize::default(), WorkMeter::unread())?,
             gates: Gates::default(),
             #[cfg(feature = "http")]
+            guesses: crate::throttle::Guesses::new(),
+            #[cfg(feature = "http")]
             in_flight: crate::in_flight::InFlight::new(),
             metrics,
             runtime,

@@ -228,7 +228,11 @@ impl Member {
 
     /// Begins a write to the caller's own account, which sessions in every organization share.
     pub(crate) async fn begin_own_write(&self) -> Result<Write, Error> {
-        let mut tx = self.auth.begin().await?;
+        self.own_write_in(self.auth.begin().await?).await
+    }
+
+    /// Begins such a write in a transaction that has settled an attempt and done nothing else.
+    pub(crate) async fn own_write_in(&self, mut tx: Tx) -> Result<Write, Error> {
         tx.organizations().lock(self.org_id()).await?.ok_or(Error::SessionRequired)?;
         hold_account(&mut tx, self.user_id()).await?;
         self.judge_again(tx).await

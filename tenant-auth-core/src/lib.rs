@@ -66,6 +66,7 @@ pub mod http;
 pub mod id;
 #[cfg(feature = "http")]
 mod in_flight;
+mod issued;
 mod keys;
 mod mail;
 mod metrics;
@@ -97,7 +98,7 @@ mod worker;
 #[cfg(all(doc, not(doctest)))]
 pub mod guides {
     // A link on GitHub leads to a file, here to a module. Of two definitions of a name the first counts.
-    #[doc = "[behaviour.md]: behaviour\n[B1]: behaviour#b1\n[B4]: behaviour#b4\n[B20]: behaviour#b20\n[B29]: behaviour#b29\n"]
+    #[doc = "[behaviour.md]: behaviour\n[B1]: behaviour#b1\n[B4]: behaviour#b4\n[B20]: behaviour#b20\n[B29]: behaviour#b29\n[B149]: behaviour#b149\n"]
     #[doc = include_str!("../guides/architecture.md")]
     pub mod architecture {}
     #[doc = include_str!("../guides/behaviour.md")]

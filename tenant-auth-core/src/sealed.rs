@@ -91,6 +91,11 @@ impl MasterKeys {
         Ok(format!("{VERSION}.{}.{}.{}", key.id, STANDARD.encode(nonce), STANDARD.encode(sealed)))
     }
 
+    /// The keys themselves, the first one first; other keys are derived from them.
+    pub(crate) fn bytes(&self) -> impl Iterator<Item = &[u8; 32]> {
+        self.0.iter().map(|key| &*key.bytes)
+    }
+
     /// Whether the key that seals today sealed this.
     pub(crate) fn is_sealed_by_first(&self, sealed: &str) -> bool {
         let key = sealed.split('.').nth(1);

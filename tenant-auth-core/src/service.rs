@@ -58,6 +58,8 @@ pub(crate) struct Inner {
     pub(crate) estimates: BoundedWork,
     pub(crate) gates: Gates,
     #[cfg(feature = "http")]
+    pub(crate) guesses: crate::throttle::Guesses,
+    #[cfg(feature = "http")]
     pub(crate) in_flight: Arc<crate::in_flight::InFlight>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) runtime: Handle,
@@ -196,6 +198,12 @@ impl TenantAuth {
     /// The gates of the rate limiter, at which parallel attempts wait for each other.
     pub(crate) fn gates(&self) -> &Gates {
         &self.inner.gates
+    }
+
+    /// The rate limiter of guesses at keys and links.
+    #[cfg(feature = "http")]
+    pub(crate) fn guesses(&self) -> &crate::throttle::Guesses {
+        &self.inner.guesses
     }
 
     /// The bound on requests in flight.

@@ -30,7 +30,10 @@ const FLOORS: &[(&str, &[&str])] = &[
         &["keys", "readiness", "in_flight", "backend::key_uses", "webhooks::admissions", "webhooks::target"],
     ),
     ("storage", &["store"]),
-    ("what storage, tokens and settings are made of", &["token", "sealed", "config", "page", "event", "throttle::gates"]),
+    (
+        "what storage, tokens and settings are made of",
+        &["token", "sealed", "issued", "config", "page", "event", "throttle::gates", "throttle::guesses"],
+    ),
     ("resources as JSON", &["view"]),
     ("ports to the outside world", &["ports"]),
     ("work on threads of its own", &["bounded"]),

@@ -97,6 +97,13 @@ impl Member {
     /// # Errors
     /// [`Error::InvalidLink`], also when the address was taken meanwhile.
     pub async fn confirm_email_change(&self, token: &LinkToken) -> Result<User, Error> {
+        let mut reader = self.auth.store().read().await?;
+        reader
+            .links()
+            .find(self.org_id(), LinkPurpose::ChangeEmail, &token.digest(), self.auth.now())
+            .await?
+            .ok_or(Error::InvalidLink)?;
+        drop(reader);
         let mut write = self.begin_own_write().await?;
         let link = write.links().take(self.org_id(), LinkPurpose::ChangeEmail, &token.digest()).await?;
         let (_, email) = link.filter(|(user, _)| user == self.user_id()).ok_or(Error::InvalidLink)?;
@@ -125,7 +132,7 @@ impl Member {
             expires_at: write.now().plus(LINK_TTL),
         };
         let id = write.new_id();
-        let token = LinkToken::generate(write.entropy());
+        let token = write.new_link_token();
         write.links().insert(&id, &link, &token.digest()).await?;
         let page = if purpose == LinkPurpose::VerifyEmail { LinkedPage::Verify } else { LinkedPage::ChangeEmail };
         Ok((self.auth.config().link(page, self.live.org.slug.as_str(), token.expose()), link))

@@ -13,7 +13,7 @@ use crate::{
     ports::Verdict,
     secret::Password,
     store::{Account, LiveSession, Tx},
-    throttle::Attempt,
+    throttle::{Attempt, log_refused},
     token::{PartialToken, Tokens},
     value::{Email, password},
 };
@@ -83,16 +83,22 @@ impl Tenant {
     /// [`Error::InvalidCredentials`]; after a correct password [`Error::NotAMember`] or [`Error::Suspended`];
     /// [`Error::RateLimited`] after too many failures; [`Error::Unavailable`] when too many logins wait.
     pub async fn login(&self, credentials: Credentials) -> Result<Login, Error> {
+        let client = credentials.client.clone();
         let login = self.attempt_login(credentials).await;
+        if let Err(refusal) = &login {
+            log_refused(refusal, &self.org.id, &client);
+        }
         self.auth.metrics().login(LoginOutcome::of_password(&login));
         login
     }
 
     async fn attempt_login(&self, credentials: Credentials) -> Result<Login, Error> {
         let attempt = self.auth.password_attempt(&credentials.email, &credentials.client).await?;
-        let account = self.auth.store().read().await?.users().find_by_email(&credentials.email).await?;
-        let account = account.filter(|_| attempt.may_be_judged);
-        let login = match self.prove(account, &credentials).await {
+        let judging = async {
+            let account = self.auth.store().read().await?.users().find_by_email(&credentials.email).await?;
+            self.prove(account.filter(|_| attempt.may_be_judged), &credentials).await
+        };
+        let login = match attempt.judged(judging).await {
             Ok(Some(proved)) => self.admit(proved, &attempt, credentials).await,
             Ok(None) => {
                 attempt.failed().await?;

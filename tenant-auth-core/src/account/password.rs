@@ -14,6 +14,7 @@ use crate::{
     secret::Password,
     service::TenantAuth,
     store::{Account, LinkPurpose},
+    throttle::log_refused,
     value::password::{self, Owner},
 };
 
@@ -82,8 +83,13 @@ impl TenantAuth {
     /// Confirms an operation by the account's password, and returns the account. A wrong password counts as a failed login, so that
     /// a stolen session is no way to guess the password.
     pub(crate) async fn confirm_password(&self, user: &User, typed: TypedPassword<'_>) -> Result<Account, Error> {
+        let confirmed = self.judge_password(user, &typed).await;
+        confirmed.inspect_err(|refusal| log_refused(refusal, typed.share.organization(), typed.client))
+    }
+
+    async fn judge_password(&self, user: &User, typed: &TypedPassword<'_>) -> Result<Account, Error> {
         let attempt = self.password_attempt(&user.email, typed.client).await?;
-        match self.compare(&user.id, &typed).await {
+        match attempt.judged(self.compare(&user.id, typed)).await {
             Ok(account) => {
                 attempt.withdrawn().await?;
                 Ok(account)

@@ -163,7 +163,7 @@ pub(crate) async fn mail_reset_link(tx: &mut Tx, org: &Organization, user: &User
         created_at: tx.now(),
         expires_at: tx.now().plus(LINK_TTL),
     };
-    let token = LinkToken::generate(tx.entropy());
+    let token = tx.new_link_token();
     let id = tx.new_id();
     tx.links().insert(&id, &link, &token.digest()).await?;
     let url = config.link(LinkedPage::Reset, org.slug.as_str(), token.expose());

@@ -17,6 +17,7 @@ use crate::{
     sealed::SealContext,
     secret::{Digest, Password, RecoveryCodeKind, Secret, TotpKind},
     store::Tx,
+    throttle::{Attempt, log_refused},
     time::Timestamp,
     value::Email,
 };
@@ -152,17 +153,15 @@ impl Member {
             (Some(code), true) => code,
         };
         let attempt = self.auth.code_attempt(self.user_id()).await?;
-        let outcome = self.write_with_code(code).await;
+        let outcome = self.write_with_code(&attempt, code).await;
         // SQLite has one writer: the attempt can be settled only before the write begins or after it is given up.
         match outcome {
             Ok(None) => {
                 self.auth.count_wrong_code(attempt, self.org_id(), self.user_id()).await?;
+                log_refused(&Error::WrongCode, self.org_id(), &self.client);
                 Err(Error::WrongCode)
             }
-            Ok(Some(mut write)) => {
-                attempt.released(&mut write.tx).await?;
-                Ok(write)
-            }
+            Ok(Some(write)) => Ok(write),
             Err(error) => {
                 attempt.withdrawn().await?;
                 Err(error)
@@ -170,8 +169,11 @@ impl Member {
         }
     }
 
-    async fn write_with_code(&self, code: &str) -> Result<Option<Write>, Error> {
-        let mut write = self.begin_own_write().await?;
+    /// Begins the write in which the attempt is settled as right; `None` when the code is wrong, which undoes that.
+    async fn write_with_code(&self, attempt: &Attempt, code: &str) -> Result<Option<Write>, Error> {
+        let mut tx = self.auth.begin().await?;
+        attempt.released(&mut tx).await?;
+        let mut write = self.own_write_in(tx).await?;
         let right = use_code(&mut write, self.user_id(), code).await?;
         Ok(right.then_some(write))
     }

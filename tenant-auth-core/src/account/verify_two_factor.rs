@@ -11,7 +11,7 @@ use crate::{
     model::{AuthMethod, Status},
     service::TenantAuth,
     store::PendingLogin,
-    throttle::{Attempt, login_completed},
+    throttle::{Attempt, log_refused, login_completed},
 };
 
 /// How many codes may be tried on one pending login.
@@ -45,7 +45,11 @@ impl WaitingLogin {
     /// [`Error::SecondFactorFailed`] for anything wrong, used or too late; [`Error::RateLimited`]; [`Error::Suspended`].
     pub async fn verify(self, code: &str) -> Result<Box<Opened>, Error> {
         let Self { tenant, login } = self;
+        let client = client_of(&tenant, &login);
         let opened = tenant.verify_second_factor(login, code).await;
+        if let Err(refusal) = &opened {
+            log_refused(refusal, &tenant.org.id, &client);
+        }
         tenant.auth.metrics().login(LoginOutcome::of_code(&opened));
         opened
     }
@@ -91,11 +95,7 @@ impl Tenant {
         let Some(account) = tx.users().find(&login.user_id).await?.filter(|account| account.epoch == login.user_epoch) else {
             return Ok(None);
         };
-        let client = Client {
-            ip: login.ip.as_deref().and_then(|ip| ip.parse().ok()),
-            stated_by: login.is_ip_stated.then(|| self.org.id.clone()),
-            user_agent: login.user_agent.clone(),
-        };
+        let client = client_of(self, login);
         if login.method == AuthMethod::Password {
             login_completed(&mut tx, &account.user.email, &client).await?;
         }
@@ -111,6 +111,15 @@ impl Tenant {
         }
         let opening = Opening { id: Some(login.id.clone()), methods: vec![login.method, AuthMethod::Otp], client };
         self.enter(tx, Entrant { account, membership, opening }).await.map(Some)
+    }
+}
+
+/// The client of the login's first step.
+fn client_of(tenant: &Tenant, login: &PendingLogin) -> Client {
+    Client {
+        ip: login.ip.as_deref().and_then(|ip| ip.parse().ok()),
+        stated_by: login.is_ip_stated.then(|| tenant.org.id.clone()),
+        user_agent: login.user_agent.clone(),
     }
 }
 

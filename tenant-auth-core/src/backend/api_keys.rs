@@ -11,7 +11,7 @@ use crate::{
     mail::{self, Letter},
     model::{ApiKey, Organization, Scope},
     page::{List, Page},
-    secret::{ApiKeyText, random_text},
+    secret::ApiKeyText,
     service::TenantAuth,
     store::Tx,
     throttle::ADMIN_CHANGES,
@@ -173,7 +173,8 @@ pub(crate) async fn create_key(
 
 fn make(tx: &Tx, maker: &KeyMaker<'_>, new: NewApiKey) -> CreatedApiKey {
     let id: ApiKeyId = tx.new_id();
-    let text = format!("{PREFIX}{}{}", id.body(), random_text(tx.entropy()));
+    let key = tx.new_key_text(&format!("{PREFIX}{}", id.body()));
+    let text = key.expose();
     let mut scopes = new.scopes;
     let mut seen = Vec::new();
     scopes.retain(|scope| {
@@ -195,5 +196,5 @@ fn make(tx: &Tx, maker: &KeyMaker<'_>, new: NewApiKey) -> CreatedApiKey {
         replaced_by: None,
         id,
     };
-    CreatedApiKey { api_key, key: ApiKeyText::new(text) }
+    CreatedApiKey { api_key, key }
 }

@@ -13,7 +13,7 @@ use crate::{
     model::{Organization, Status},
     principal::Principal,
     scope::Verify,
-    secret::{ApiKeyText, Digest, SignedToken},
+    secret::{ApiKeyText, SignedToken},
     service::TenantAuth,
     store::LiveSession,
     time::Timestamp,
@@ -50,14 +50,20 @@ struct LookedUp {
 /// An API key as it was presented: well-formed, and not yet believed.
 pub(crate) struct PresentedKey {
     id: ApiKeyId,
-    digest: Digest,
+    text: ApiKeyText,
 }
 
 impl PresentedKey {
+    /// The whole text.
+    #[cfg(feature = "http")]
+    pub(crate) fn text(&self) -> &ApiKeyText {
+        &self.text
+    }
+
     /// `pk_live_`, the id's body, the secret.
     pub(crate) fn parse(key: &ApiKeyText) -> Option<Self> {
         let body = key.expose().strip_prefix(super::api_keys::PREFIX)?.get(..26)?;
-        Some(Self { id: format!("key_{body}").parse().ok()?, digest: key.digest() })
+        Some(Self { id: format!("key_{body}").parse().ok()?, text: key.clone() })
     }
 }
 
@@ -79,16 +85,29 @@ impl TenantAuth {
     /// no error.
     pub async fn verify_with_key(&self, slug: &Slug, key: &ApiKeyText, access_token: &str) -> Result<Verification, Error> {
         let key = PresentedKey::parse(key).ok_or(Error::InvalidApiKey)?;
-        self.token_query(slug, &key, Some(access_token)).await?.about(access_token)
+        self.token_query(slug, &key, || Some(access_token.to_owned())).await?.about(access_token)
     }
 
-    /// Authenticates a backend and reads the session of the token it asks about in the same statement. `ahead` is `None` when the
-    /// token could not be read from the request; a query without a token cannot be answered.
+    /// Authenticates a backend and reads the session of the token it asks about in the same statement. `read` reads the token out
+    /// of the request, and is asked only once the key is believed or was at least made here: nothing is parsed for strangers. A
+    /// query without a token cannot be answered.
     ///
     /// # Errors
     /// As [`TenantAuth::verify_with_key`].
-    pub(crate) async fn token_query(&self, slug: &Slug, key: &PresentedKey, ahead: Option<&str>) -> Result<TokenQuery, Error> {
-        let ahead = ahead.map(|text| (SignedToken::new(text), self.signer().read_access(text, self.now())));
+    pub(crate) async fn token_query(
+        &self,
+        slug: &Slug,
+        key: &PresentedKey,
+        read: impl FnOnce() -> Option<String> + Send,
+    ) -> Result<TokenQuery, Error> {
+        if !self.master_keys().made(key.text.expose()) {
+            // A false key, or one that was made under a master key that is gone.
+            self.holder_of(slug, key, None).await?;
+        }
+        let ahead = read().map(|text| {
+            let token = self.signer().read_access(&text, self.now());
+            (SignedToken::new(text), token)
+        });
         let session = ahead.as_ref().and_then(|(_, token)| Some(&token.as_ref()?.session));
         let (backend, session) = self.holder_of(slug, key, session).await?;
         let ahead = ahead.map(|(text, token)| LookedUp { text, token, session });
@@ -106,7 +125,7 @@ impl TenantAuth {
         session: Option<&SessionId>,
     ) -> Result<(Backend, Option<LiveSession>), Error> {
         let record = self.store().read().await?.api_keys().asking(&key.id, session).await?.ok_or(Error::InvalidApiKey)?;
-        let genuine = record.digest.matches(&key.digest);
+        let genuine = record.digest.matches(&key.text.digest());
         let alive = record.expires_at.is_none_or(|end| self.now() < end);
         if !genuine || !alive || record.org.slug != *slug {
             return Err(Error::InvalidApiKey);
@@ -192,4 +211,28 @@ fn judge(auth: &TenantAuth, org: &Organization, token: &AccessToken, live: LiveS
         return Verification::Invalid;
     }
     Verification::Valid(Box::new(live.into()))
+}
+
+#[cfg(all(test, feature = "testing", feature = "sqlite"))]
+mod tests {
+    use super::*;
+    use crate::testing::{SLUG, TestAuth};
+
+    fn presented(key: &str) -> PresentedKey {
+        PresentedKey::parse(&ApiKeyText::new(key)).expect("well-formed")
+    }
+
+    #[tokio::test]
+    async fn nothing_is_read_for_a_false_key() {
+        let test = TestAuth::new().await;
+        let (slug, key) = (SLUG.parse().expect("a slug"), test.api_key(&[crate::model::Scope::Verify]).await);
+        let end = key.expose().len() - 1;
+        for changed in ["-", "_"] {
+            let false_key = presented(&format!("{}{changed}", &key.expose()[..end]));
+            let query = test.auth.token_query(&slug, &false_key, || panic!("the token of a stranger is read")).await;
+            assert!(matches!(query, Err(Error::InvalidApiKey)));
+        }
+        let query = test.auth.token_query(&slug, &presented(key.expose()), || Some("rubbish".to_owned())).await;
+        assert!(matches!(query.expect("a live key").about("rubbish"), Ok(Verification::Invalid)));
+    }
 }

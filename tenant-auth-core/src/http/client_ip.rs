@@ -1,30 +1,44 @@
 //! The client's IP address: the socket's, or, when the socket is a trusted proxy, the rightmost address of `X-Forwarded-For` that
 //! is not a trusted proxy. No other header is believed, and nothing to the left of an untrusted hop, because clients can forge
-//! both.
+//! both. Where every hop is a trusted proxy, the rightmost counts: a client among trusted addresses can forge the others.
 
-use std::net::{IpAddr, SocketAddr};
+use std::{
+    net::{IpAddr, SocketAddr},
+    sync::Once,
+};
 
 use ::http::HeaderMap;
 use ipnet::IpNet;
 
-/// Finds the client's address; `None` when the socket's address is not known.
+static WITHOUT_PEER: Once = Once::new();
+
+/// Finds the client's address; `None` when the socket's address is not known, which the log tells once.
 pub(crate) fn of(trusted_proxies: &[IpNet], peer: Option<IpAddr>, headers: &HeaderMap) -> Option<IpAddr> {
     let trusts = |hop: IpAddr| trusted_proxies.iter().any(|net| net.contains(&hop));
-    let peer = peer?.to_canonical();
+    let Some(peer) = peer else {
+        WITHOUT_PEER.call_once(|| {
+            tracing::error!(
+                "the socket's address of a request is not known: nothing is counted by client addresses; \
+                 on axum, serve with into_make_service_with_connect_info"
+            );
+        });
+        return None;
+    };
+    let peer = peer.to_canonical();
     if !trusts(peer) {
         return Some(peer);
     }
-    let mut nearest = peer;
+    let mut rightmost = None;
     for value in headers.get_all("x-forwarded-for").iter().rev() {
         for hop in value.to_str().unwrap_or_default().rsplit(',') {
-            let Some(hop) = address(hop.trim()) else { return Some(nearest) };
+            let Some(hop) = address(hop.trim()) else { return rightmost.or(Some(peer)) };
             if !trusts(hop) {
                 return Some(hop);
             }
-            nearest = hop;
+            rightmost.get_or_insert(hop);
         }
     }
-    Some(nearest)
+    rightmost.or(Some(peer))
 }
 
 /// Parses an address with or without a port, as proxies write it.
@@ -59,5 +73,12 @@ mod tests {
         assert_eq!(seen(&["10.0.0.0/8"], "::ffff:10.0.0.1", &["[2001:db8::1]"]), "2001:db8::1");
         assert_eq!(seen(&["10.0.0.0/8"], "10.0.0.1", &["1.2.3.4, nonsense, 10.0.0.2"]), "10.0.0.2", "nothing left of nonsense");
         assert_eq!(seen(&["10.0.0.0/8"], "10.0.0.1", &[]), "10.0.0.1");
+    }
+
+    #[test]
+    fn where_every_hop_is_trusted_the_rightmost_is_the_client() {
+        assert_eq!(seen(&["10.0.0.0/8"], "10.0.0.1", &["10.6.6.6, 10.1.1.1, 10.0.0.2"]), "10.0.0.2");
+        assert_eq!(seen(&["10.0.0.0/8"], "10.0.0.1", &["10.6.6.6", "10.1.1.1"]), "10.1.1.1");
+        assert_eq!(seen(&["10.0.0.0/8"], "10.0.0.1", &["10.6.6.6, nonsense, 10.1.1.1, 10.0.0.2"]), "10.0.0.2");
     }
 }

@@ -154,12 +154,26 @@ impl Context {
         };
         Ok(match stated {
             Some(ip) => Client { stated_by: Some(org.id.clone()), ..self.client_at(Some(ip)) },
-            None => self.client_at(client_ip::of(&self.auth.config().network.trusted_proxies, self.peer, self.headers())),
+            None => self.sender(),
         })
     }
 
+    /// The client that sent the request, whatever address it states for another.
+    fn sender(&self) -> Client {
+        self.client_at(client_ip::of(&self.auth.config().network.trusted_proxies, self.peer, self.headers()))
+    }
+
+    /// Counts a refused key as a guess of the sender, unless this service made the key.
+    ///
+    /// # Errors
+    /// [`Error::RateLimited`] beyond the limit of guesses; otherwise the outcome's.
+    pub(crate) fn counted<T>(&self, outcome: Result<T, Error>, key: &ApiKeyText) -> Result<T, Error> {
+        outcome.or_else(|refusal| self.auth.counted(Err(refusal), key, &self.sender()))
+    }
+
     async fn is_proxy(&self, slug: &Slug, key: &str) -> Result<bool, Error> {
-        match self.auth.backend(slug, &ApiKeyText::new(key)).await {
+        let key = ApiKeyText::new(key);
+        match self.counted(self.auth.backend(slug, &key).await, &key) {
             Ok(backend) => Ok(backend.allows(Scope::Proxy).is_ok()),
             Err(Error::InvalidApiKey) => Ok(false),
             Err(error) => Err(error),

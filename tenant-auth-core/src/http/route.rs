@@ -103,7 +103,10 @@ where
     F: Fn(C, I) -> Fut + Copy + Send + Sync + 'static,
     Fut: Future<Output = Result<A, Refusal>> + Send + 'static,
 {
-    let may = [C::MAY.concat(), I::may(), vec![ErrorCode::Internal, ErrorCode::Unavailable]].concat();
+    let mut may = [C::MAY.concat(), I::may(), vec![ErrorCode::Internal, ErrorCode::Unavailable]].concat();
+    if C::FACTS.takes_proxy_key(path) {
+        may.push(ErrorCode::RateLimited); // for guesses at such a key
+    }
     let handler: Handler = Box::new(move |context, status| Box::pin(run(context, status, handler)));
     let describe = Described::of::<C, I, A>;
     Unworded(Row { method, path, status: StatusCode::OK, may, handler, describe, words: Words::default() })

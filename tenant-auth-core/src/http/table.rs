@@ -90,7 +90,7 @@ fn table() -> Vec<Group> {
                 .may(&[RateLimited]),
             route(POST, "/auth/reset-password", recovery::reset_password)
                 .says("resetPassword", "Reset the password with a link", "Ends every session of the account; opens none.")
-                .may(&[InvalidLink, WeakPassword]),
+                .may(&[InvalidLink, WeakPassword, RateLimited]),
             route(POST, "/auth/verify-email", recovery::verify_email)
                 .says("verifyEmail", "Verify an address with a link",
                     "In a live session of the account, or with its `password`. The link works once.")
@@ -106,7 +106,7 @@ fn table() -> Vec<Group> {
                 .may(&[WrongPassword, WrongCode, SecondFactorMissing, RateLimited]),
             route(POST, "/auth/change-email/confirm", recovery::confirm_email)
                 .says("confirmEmailChange", "Confirm a change of address with a link", "In a live session of the same person.")
-                .may(&[InvalidLink]),
+                .may(&[InvalidLink, RateLimited]),
         ]),
         group("Two-factor authentication", "A second factor for one's own account: TOTP and recovery codes.", vec![
             route(GET, "/auth/2fa", two_factor::status)
@@ -166,12 +166,12 @@ fn table() -> Vec<Group> {
                 .says("listInvites", "List the pending invites", "An expired invite is not pending."),
             route(POST, "/org/invites/preview", invites::preview)
                 .says("previewInvite", "Look at an invite", "Without accepting it: a page shows what it is for.")
-                .may(&[InvalidInvite]),
+                .may(&[InvalidInvite, RateLimited]),
             route(POST, "/org/invites/{token}/accept", invites::accept)
                 .says("acceptInvite", "Accept an invite",
                     "A new account needs `name` and `password`; an existing one must send neither. Opens a session, or leads to \
                     the second step of a login.")
-                .may(&[InvalidInvite, WeakPassword, AccountExists, AlreadyMember, Suspended]),
+                .may(&[InvalidInvite, WeakPassword, AccountExists, AlreadyMember, Suspended, RateLimited]),
             route(POST, "/org/invites/{invite}/resend", invites::resend)
                 .says("resendInvite", "Send an invite again", "With a new link; the old one is dead.")
                 .may(&[RateLimited]),

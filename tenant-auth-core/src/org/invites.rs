@@ -79,7 +79,7 @@ impl OrgAdmin {
         invite.expires_at = write.now().plus(auth.config().organizations.invite_ttl);
         invite.mail = MailStatus::Queued;
         write.mails().cancel(&mail_id).await?;
-        let token = LinkToken::generate(write.entropy());
+        let token = write.new_link_token();
         let mail = InviteMail { org: &write.live.org, invite: &invite, token: &token, by: InvitedBy::Admin };
         let mail_id = mail_invite(auth, &mut write.tx, &mail).await?;
         write.invites().renew(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: &mail_id }).await?;
@@ -134,7 +134,7 @@ pub(crate) async fn place_invite(
         expires_at: tx.now().plus(auth.config().organizations.invite_ttl),
         mail: MailStatus::Queued,
     };
-    let token = LinkToken::generate(tx.entropy());
+    let token = tx.new_link_token();
     let mail_id = mail_invite(auth, tx, &InviteMail { org, invite: &invite, token: &token, by: invited_by }).await?;
     if !tx.invites().insert_or_replace_expired(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: &mail_id }).await? {
         return Err(Error::AlreadyInvited);

@@ -18,6 +18,7 @@ use crate::{
     model::EventKind,
     ports::{Clock, Entropy},
     sealed::{MasterKeys, SealContext},
+    secret::{ApiKeyText, LinkToken, random_text},
     time::Timestamp,
 };
 
@@ -122,6 +123,16 @@ impl Tx {
     /// A new id, of this transaction's moment.
     pub(crate) fn new_id<K: Kind>(&self) -> Id<K> {
         Id::generate(self.now(), self.entropy())
+    }
+
+    /// The token of a new link: 256 random bits and the tag by which the service knows it when it is used up.
+    pub(crate) fn new_link_token(&self) -> LinkToken {
+        LinkToken::new(self.context.master_keys.with_tag(random_text(self.entropy())))
+    }
+
+    /// The text of a new API key: what it begins with, 256 random bits, and its tag.
+    pub(crate) fn new_key_text(&self, beginning: &str) -> ApiKeyText {
+        ApiKeyText::new(self.context.master_keys.with_tag(format!("{beginning}{}", random_text(self.entropy()))))
     }
 
     /// Seals a value for the cell it will stand in.

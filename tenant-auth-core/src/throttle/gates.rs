@@ -21,7 +21,7 @@ use crate::{
 const MANY: usize = 1_024;
 
 /// How long an attempt waits for the verdicts of other attempts, at all its limits together.
-pub(super) const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// One rate limit that applies to an attempt.
 #[derive(Debug, Clone)]

@@ -8,9 +8,10 @@ use std::{
 };
 
 use tenant_auth_core::{
+    Verification,
     http::{Admission, Body, Gate, Refused, Service, Visitor},
-    model::{EventSelection, Role},
-    testing::{PASSWORD, TestAuth},
+    model::{EventSelection, Role, Scope},
+    testing::{PASSWORD, SLUG, TestAuth},
     value::Description,
     webhooks::NewWebhook,
 };
@@ -166,4 +167,19 @@ async fn a_visitor_is_let_in_within_the_hosts_span() {
     let visitor = Gate::new(test.auth.clone()).visitor(http::Request::new(()), None);
     let Anybody(span) = visitor.admit().instrument(host.clone()).await.unwrap_or_else(|refused| panic!("{refused}"));
     assert_eq!(span, host.id());
+}
+
+#[tokio::test]
+async fn a_verification_reads_once() {
+    let host = host();
+    let test = TestAuth::new().await;
+    let key = test.api_key(&[Scope::Verify]).await;
+    let tokens = test.login(&test.member).await;
+    let slug = value(SLUG);
+    let asking = test.auth.verify_with_key(&slug, &key, tokens.access.expose());
+    let answer = asking.instrument(host.clone()).await.expect("a live key");
+    assert!(matches!(answer, Verification::Valid(_)));
+    let mut run: Vec<_> = children(&host, "statement").iter().map(|seen| seen.fields.0["name"].clone()).collect();
+    run.retain(|name| !name.contains("MARK_USED")); // beside the request
+    assert!(matches!(run.as_slice(), [one] if one.contains("ASKING")), "{run:?}");
 }

@@ -52,7 +52,8 @@ async fn change(app: &App, sql: &'static str, values: &[&str]) {
     }
 }
 
-fn file_url(app: &App) -> String {
+/// The URL of a SQLite database.
+pub(crate) fn file_url(app: &App) -> String {
     let file = app.database().files().into_iter().find(|file| file.extension().is_some_and(|extension| extension == "db"));
     format!("sqlite://{}", file.expect("a database").display())
 }
@@ -76,4 +77,18 @@ async fn texts(app: &App, sql: &'static str, parameter: &str) -> Vec<String> {
 /// As if an hour had passed for the rates of what is told to others, and for nothing else.
 pub(crate) async fn forget_rates(app: &App) {
     run_sql(app, "DELETE FROM tenant_auth_throttles WHERE key LIKE 'notices:%' OR key LIKE 'email-changes:%'").await;
+}
+
+/// The one number that a statement reads.
+pub(crate) async fn number(app: &App, sql: &'static str) -> i64 {
+    match app.database().url() {
+        Some(url) => {
+            let mut connection = PgConnection::connect(&url).await.expect("it answers");
+            sqlx::query_scalar(sql).fetch_one(&mut connection).await.expect("a number")
+        }
+        None => {
+            let mut connection = SqliteConnection::connect(&file_url(app)).await.expect("it opens");
+            sqlx::query_scalar(sql).fetch_one(&mut connection).await.expect("a number")
+        }
+    }
 }

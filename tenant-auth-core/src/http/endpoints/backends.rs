@@ -22,14 +22,14 @@ use crate::{
 };
 
 const BACKEND: &[ErrorCode] =
-    &[ErrorCode::InvalidSlug, ErrorCode::InvalidRequest, ErrorCode::InvalidApiKey, ErrorCode::MissingScope];
+    &[ErrorCode::InvalidSlug, ErrorCode::InvalidRequest, ErrorCode::InvalidApiKey, ErrorCode::MissingScope, ErrorCode::RateLimited];
 
 impl<S: Granted> Caller for Backend<S> {
     const FACTS: CallerFacts = CallerFacts { credential: Credential::ApiKey(S::SCOPE), ..VerifyCaller::FACTS };
     const MAY: &'static [&'static [ErrorCode]] = &[BACKEND, &[ErrorCode::Suspended]];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let (slug, key) = presented(context)?;
-        let (backend, _) = context.auth.holder_of(&slug, &key, None).await?;
+        let (backend, _) = context.counted(context.auth.holder_of(&slug, &key, None).await, key.text())?;
         context.traced.in_organization(&slug);
         Ok(backend.having()?)
     }
@@ -49,13 +49,12 @@ impl Caller for VerifyCaller {
         CallerFacts { who: "a backend with an API key", credential: Credential::ApiKey(Scope::Verify), ..ANYBODY };
     const MAY: &'static [&'static [ErrorCode]] = &[BACKEND];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
-        let (slug, key) = presented(context)?; // first, so that no body is parsed for a caller without a key
-        let ahead = match context.body() {
-            Body::Complete(bytes) => serde_json::from_slice::<TokenOfBody>(&bytes).ok(),
+        let (slug, key) = presented(context)?;
+        let read = || match context.body() {
+            Body::Complete(bytes) => serde_json::from_slice::<TokenOfBody>(&bytes).ok().map(|body| body.token),
             Body::TooLarge | Body::TimedOut | Body::Broken => None,
         };
-        let ahead = ahead.as_ref().map(|body| body.token.as_str());
-        let query = context.auth.token_query(&slug, &key, ahead).await?;
+        let query = context.counted(context.auth.token_query(&slug, &key, read).await, key.text())?;
         context.traced.in_organization(&slug);
         Ok(Self(query))
     }
@@ -65,7 +64,7 @@ impl Caller for VerifyCaller {
 fn presented(context: &Context) -> Result<(Slug, PresentedKey), Refusal> {
     let slug = context.slug()?;
     context.single_authorization()?;
-    let key = context.single_header("x-api-key").ok().flatten().map(ApiKeyText::new);
-    let key = key.as_ref().and_then(PresentedKey::parse).ok_or(Error::InvalidApiKey)?;
+    let text = context.single_header("x-api-key").ok().flatten().map(ApiKeyText::new).ok_or(Error::InvalidApiKey)?;
+    let key = context.counted(PresentedKey::parse(&text).ok_or(Error::InvalidApiKey), &text)?;
     Ok((slug, key))
 }

@@ -58,12 +58,27 @@ impl Caller for Tenant {
     }
 }
 
-impl Caller for Guest {
-    const FACTS: CallerFacts = CallerFacts { seen_from: true, cookies: Cookies::Set, ..ANYBODY };
+/// A caller without a session who asks for a mail or shows a mailed link, which are counted by the client.
+pub(crate) struct Stranger {
+    pub(crate) tenant: Tenant,
+    pub(crate) client: Client,
+}
+
+impl Caller for Stranger {
+    const FACTS: CallerFacts = CallerFacts { seen_from: true, ..ANYBODY };
     const MAY: &'static [&'static [ErrorCode]] = &[TENANT];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let tenant = Tenant::identify(context).await?;
         let client = context.client(tenant.organization()).await?;
+        Ok(Self { tenant, client })
+    }
+}
+
+impl Caller for Guest {
+    const FACTS: CallerFacts = CallerFacts { seen_from: true, cookies: Cookies::Set, ..ANYBODY };
+    const MAY: &'static [&'static [ErrorCode]] = &[TENANT];
+    async fn identify(context: &Context) -> Result<Self, Refusal> {
+        let Stranger { tenant, client } = Stranger::identify(context).await?;
         Ok(Self { tenant, client, tokens_in_body: context.tokens_in_body() })
     }
 }

@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{
-    BodyTokens, Guest,
+    BodyTokens, Guest, Stranger,
     auth::{Entered, entered},
 };
 use crate::{
     account::Opened,
-    caller::{OrgAdmin, Tenant},
+    caller::OrgAdmin,
     http::{
         answer::{Message, Outcome, done},
         input::{Json, OptionalJson, Path},
@@ -71,8 +71,9 @@ view! {
     }
 }
 
-pub(crate) async fn preview(tenant: Tenant, Json(request): Json<PreviewRequest>) -> Outcome<PreviewData> {
-    let preview = tenant.preview_invite(&LinkToken::new(request.token)).await?;
+pub(crate) async fn preview(stranger: Stranger, Json(request): Json<PreviewRequest>) -> Outcome<PreviewData> {
+    let (Stranger { tenant, client }, token) = (stranger, LinkToken::new(request.token));
+    let preview = tenant.auth.counted(tenant.preview_invite(&token).await, &token, &client)?;
     Ok(PreviewData { invite: (&preview).into(), org: tenant.organization().into() }.into())
 }
 
@@ -97,7 +98,8 @@ type Accepting = (Path<LinkToken>, OptionalJson<AcceptRequest>);
 
 pub(crate) async fn accept(guest: Guest, (Path(token), OptionalJson(request)): Accepting) -> Outcome<Entered<AcceptData>> {
     let registration = Registration { name: request.name, password: request.password.map(Into::into) };
-    let login = guest.tenant.accept_invite(&token, registration, guest.client.clone()).await?;
+    let login = guest.tenant.accept_invite(&token, registration, guest.client.clone()).await;
+    let login = guest.tenant.auth.counted(login, &token, &guest.client)?;
     Ok(entered(&guest, login, |opened| AcceptData::of(&guest, opened)))
 }
 

@@ -18,4 +18,4 @@ pub(crate) mod two_factor;
 pub(crate) mod webhooks;
 
 pub(crate) use backends::VerifyCaller;
-pub(crate) use callers::{Anyone, BodyTokens, Guest, LogoutCaller, RefreshCaller, SecondFactorCaller};
+pub(crate) use callers::{Anyone, BodyTokens, Guest, LogoutCaller, RefreshCaller, SecondFactorCaller, Stranger};

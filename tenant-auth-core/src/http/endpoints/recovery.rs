@@ -5,12 +5,12 @@ use utoipa::ToSchema;
 
 use crate::{
     account::{AddressProof, NewEmail},
-    caller::{Client, Member, Tenant},
+    caller::{Member, Tenant},
     error::Error,
     http::{
         answer::{Message, Outcome, done},
         context::Context,
-        endpoints::Guest,
+        endpoints::{Guest, Stranger},
         error_code::ErrorCode,
         input::Json,
         openapi::{ANYBODY, CallerFacts},
@@ -26,24 +26,8 @@ pub(crate) struct ForgotPasswordRequest {
     email: Email,
 }
 
-/// Anybody who asks for a mail, counted by the client's network.
-pub(crate) struct Asker {
-    tenant: Tenant,
-    client: Client,
-}
-
-impl Caller for Asker {
-    const FACTS: CallerFacts = CallerFacts { seen_from: true, ..ANYBODY };
-    const MAY: &'static [&'static [ErrorCode]] = Tenant::MAY;
-    async fn identify(context: &Context) -> Result<Self, Refusal> {
-        let tenant = Tenant::identify(context).await?;
-        let client = context.client(tenant.organization()).await?;
-        Ok(Self { tenant, client })
-    }
-}
-
-pub(crate) async fn forgot_password(asker: Asker, Json(request): Json<ForgotPasswordRequest>) -> Outcome<Message> {
-    asker.tenant.request_password_reset(&request.email, &asker.client).await?;
+pub(crate) async fn forgot_password(stranger: Stranger, Json(request): Json<ForgotPasswordRequest>) -> Outcome<Message> {
+    stranger.tenant.request_password_reset(&request.email, &stranger.client).await?;
     Ok(done("If the address belongs to a member, a mail with a link is on its way."))
 }
 
@@ -55,8 +39,10 @@ pub(crate) struct ResetPasswordRequest {
     new_password: String,
 }
 
-pub(crate) async fn reset_password(tenant: Tenant, Json(request): Json<ResetPasswordRequest>) -> Outcome<Message> {
-    tenant.reset_password(&LinkToken::new(request.token), &request.new_password.into()).await?;
+pub(crate) async fn reset_password(stranger: Stranger, Json(request): Json<ResetPasswordRequest>) -> Outcome<Message> {
+    let (Stranger { tenant, client }, token) = (stranger, LinkToken::new(request.token));
+    let reset = tenant.reset_password(&token, &request.new_password.into()).await;
+    tenant.auth.counted(reset, &token, &client)?;
     Ok(done("The password was reset. Every session has ended; log in with the new password."))
 }
 
@@ -94,7 +80,8 @@ impl Caller for LinkHolder {
 pub(crate) async fn verify_email(holder: LinkHolder, Json(request): Json<VerifyEmailRequest>) -> Outcome<Message> {
     let LinkHolder { guest, session } = holder;
     let (token, password) = (LinkToken::new(request.token), request.password.map(Into::into));
-    guest.tenant.verify_email(AddressProof { token, session, password, client: guest.client }).await?;
+    let proof = AddressProof { token: token.clone(), session, password, client: guest.client.clone() };
+    guest.tenant.auth.counted(guest.tenant.verify_email(proof).await, &token, &guest.client)?;
     Ok(done("The email address is verified."))
 }
 
@@ -123,6 +110,7 @@ pub(crate) async fn change_email(member: Member, Json(request): Json<ChangeEmail
 }
 
 pub(crate) async fn confirm_email(member: Member, Json(request): Json<LinkRequest>) -> Outcome<Message> {
-    member.confirm_email_change(&LinkToken::new(request.token)).await?;
+    let token = LinkToken::new(request.token);
+    member.auth.counted(member.confirm_email_change(&token).await, &token, &member.client)?;
     Ok(done("The email address was changed. Every other session has ended."))
 }

@@ -76,6 +76,7 @@ impl Admission for Backend {
         let slug = visitor.gate().parts.organization.slug_of(visitor.request())?;
         presented::single_authorization(headers)?;
         let key = presented::single(headers, "x-api-key").ok().flatten().ok_or(Refusal::from(Error::InvalidApiKey))?;
-        Ok(service.backend(&slug, &ApiKeyText::new(key)).await?)
+        let key = ApiKeyText::new(key);
+        Ok(service.counted(service.backend(&slug, &key).await, &key, &visitor.client())?)
     }
 }

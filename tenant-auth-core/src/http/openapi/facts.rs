@@ -48,6 +48,13 @@ pub(crate) struct CallerFacts {
     pub(crate) cookies: Cookies,
 }
 
+impl CallerFacts {
+    /// Whether a key with the scope `proxy` is looked at beside `X-Client-IP`, where this caller calls this path.
+    pub(crate) fn takes_proxy_key(&self, path: &str) -> bool {
+        self.seen_from && path.starts_with("/auth/")
+    }
+}
+
 /// Anybody who names an organization; the facts of every other caller begin with these.
 pub(crate) const ANYBODY: CallerFacts = CallerFacts {
     who: "anybody",

@@ -48,7 +48,7 @@ fn parameters(row: &Row, caller: &CallerFacts, input: &InputFacts) -> Value {
     if caller.names_organization {
         shared.push("OrgSlug");
     }
-    if caller.seen_from && row.path.starts_with("/auth/") {
+    if caller.takes_proxy_key(row.path) {
         shared.extend(["ClientIp", "ProxyKey"]);
     }
     shared.extend(&input.query);

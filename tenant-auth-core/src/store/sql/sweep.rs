@@ -8,6 +8,7 @@ use crate::{
     store::{
         Tx,
         dialect::{execute, statements},
+        sql::throttles::Throttles,
     },
 };
 
@@ -51,9 +52,6 @@ statements! {
     LINKS = "
         DELETE FROM tenant_auth_links
          WHERE id IN (SELECT id FROM tenant_auth_links WHERE expires_at <= $1 LIMIT $2)";
-    THROTTLES = "
-        DELETE FROM tenant_auth_throttles
-         WHERE key IN (SELECT key FROM tenant_auth_throttles WHERE forget_at <= $1 LIMIT $2) AND forget_at <= $1";
     KNOWN_ADDRESSES = "
         DELETE FROM tenant_auth_known_addresses
          WHERE (account_key, ip_key) IN
@@ -172,7 +170,7 @@ impl Sweep<&mut Tx> {
             Swept::ApiKeys => execute!(self.0, API_KEYS, now.millis(), BATCH),
             Swept::PendingLogins => execute!(self.0, PENDING_LOGINS, now.millis(), BATCH),
             Swept::Links => execute!(self.0, LINKS, an_hour_ago, BATCH),
-            Swept::Throttles => execute!(self.0, THROTTLES, now.millis(), BATCH),
+            Swept::Throttles => Throttles(self.0).sweep(now, BATCH).await,
             Swept::KnownAddresses => execute!(self.0, KNOWN_ADDRESSES, long_ago, BATCH),
             Swept::SigningKeys => execute!(self.0, SIGNING_KEYS, now.minus(retention.longest_token).millis()),
             Swept::WebhookSecrets => execute!(self.0, WEBHOOK_SECRETS, now.millis(), BATCH),

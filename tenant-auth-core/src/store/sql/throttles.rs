@@ -5,7 +5,7 @@ use crate::{
     error::Error,
     store::{
         Link, Tx,
-        dialect::{execute, fetch_optional, row, statements},
+        dialect::{execute, fetch_all, fetch_optional, fetch_scalars, row, statements},
     },
     throttle::Limit,
     time::Timestamp,
@@ -30,6 +30,14 @@ statements! {
         SELECT failures, window_ends_at, blocked_until
           FROM tenant_auth_throttles
          WHERE key = $1";
+    BLOCKS = "
+        SELECT key, blocked_until
+          FROM tenant_auth_throttles
+         WHERE key IN ($1, $2, $3) AND blocked_until > $4";
+    CUT_BLOCK = "
+        UPDATE tenant_auth_throttles
+           SET blocked_until = $2, window_ends_at = CASE WHEN window_ends_at > $2 THEN $2 ELSE window_ends_at END
+         WHERE key = $1 AND blocked_until > $2";
     FAIL = "
         UPDATE tenant_auth_throttles
            SET failures = failures + 1,
@@ -59,7 +67,9 @@ statements! {
            SET pending = CASE WHEN pending > 0 THEN pending - 1 ELSE 0 END, failures = 0, blocked_until = 0
          WHERE key = $1";
     FORGET = "DELETE FROM tenant_auth_throttles WHERE key = $1";
-    FORGIVE = "DELETE FROM tenant_auth_throttles WHERE subject = $1";
+    OF_SUBJECT = "SELECT key FROM tenant_auth_throttles WHERE subject = $1";
+    ENDED = "SELECT key FROM tenant_auth_throttles WHERE forget_at <= $1 LIMIT $2";
+    FORGET_ENDED = "DELETE FROM tenant_auth_throttles WHERE key = $1 AND forget_at <= $2";
     IS_KNOWN = "
         SELECT last_login_at
           FROM tenant_auth_known_addresses
@@ -80,7 +90,29 @@ row! {
     }
 }
 
+row! {
+    /// A key that is blocked.
+    BlockRow { key: String, blocked_until: i64, }
+}
+
 row! { KnownRow { last_login_at: i64, } }
+
+/// The beginnings of the keys that count attempts; other counters are rates.
+const ATTEMPTS: [&str; 6] = ["account:", "code-day:", "code:", "ip:", "pair:", "strangers:"];
+
+/// The order in which a transaction locks counters: those of attempts by key, then the rates by key. One statement for several rows
+/// would lock them in an order of the database's own choice, and two such transactions could deadlock. The order is that of the
+/// bytes, as everywhere in the service; a database may sort otherwise.
+fn in_order(mut keys: Vec<String>) -> Vec<String> {
+    keys.sort_by_cached_key(|key| (!ATTEMPTS.iter().any(|name| key.starts_with(name)), key.clone()));
+    keys
+}
+
+impl BlockRow {
+    pub(crate) fn blocked_until(&self) -> Timestamp {
+        Timestamp::from_millis(self.blocked_until)
+    }
+}
 
 impl ThrottleState {
     pub(crate) fn window_ends_at(&self) -> Timestamp {
@@ -95,6 +127,12 @@ impl ThrottleState {
 impl<L: Link> Throttles<L> {
     pub(crate) async fn state(mut self, key: &str) -> Result<Option<ThrottleState>, Error> {
         fetch_optional!(self.0, ThrottleState, STATE, key)
+    }
+
+    /// The blocks that hold now under these limits, of which there are at most three.
+    pub(crate) async fn blocks(mut self, limits: &[Limit], now: Timestamp) -> Result<Vec<BlockRow>, Error> {
+        let key = |index: usize| limits.get(index).map_or("", |limit| limit.key.as_str());
+        fetch_all!(self.0, BlockRow, BLOCKS, key(0), key(1), key(2), now.millis())
     }
 
     /// Whether the account completed a password login from this address since `since`.
@@ -128,6 +166,12 @@ impl Throttles<&mut Tx> {
         Ok(())
     }
 
+    /// Cuts a block that would last beyond `longest`.
+    pub(crate) async fn cut_block(mut self, key: &str, longest: Timestamp) -> Result<(), Error> {
+        execute!(self.0, CUT_BLOCK, key, longest.millis())?;
+        Ok(())
+    }
+
     /// Counts one use in a fixed window of `most`, which starts with the first use. `false` when the window is used up.
     pub(crate) async fn spend(mut self, key: &str, window_ends: Timestamp, most: u32) -> Result<bool, Error> {
         let now = self.0.now();
@@ -155,8 +199,19 @@ impl Throttles<&mut Tx> {
 
     /// Deletes every counter of a subject.
     pub(crate) async fn forgive(mut self, subject: &str) -> Result<(), Error> {
-        execute!(self.0, FORGIVE, subject)?;
+        for key in in_order(fetch_scalars!(self.0, String, OF_SUBJECT, subject)?) {
+            execute!(self.0, FORGET, key.as_str())?;
+        }
         Ok(())
+    }
+
+    /// Deletes a batch of the counters that were to be kept until `ended` at most, and returns their number.
+    pub(in crate::store) async fn sweep(mut self, ended: Timestamp, batch: i64) -> Result<u64, Error> {
+        let mut deleted = 0;
+        for key in in_order(fetch_scalars!(self.0, String, ENDED, ended.millis(), batch)?) {
+            deleted += execute!(self.0, FORGET_ENDED, key.as_str(), ended.millis())?;
+        }
+        Ok(deleted)
     }
 
     pub(crate) async fn know(mut self, account_key: &str, ip_key: &str) -> Result<(), Error> {

@@ -1,0 +1,66 @@
+//! The limits of an attempt, and the keys of their counters.
+
+use std::{net::IpAddr, time::Duration};
+
+use super::gates::Limit;
+use crate::{caller::Client, config::Config, secret::Secret, value::Email};
+
+/// The longest block of an account at an address (behaviour.md, B82).
+pub(super) const LONGEST_BLOCK: Duration = Duration::from_secs(900);
+pub(super) const HOUR: Duration = Duration::from_secs(3_600);
+
+/// How long a limit blocks at most.
+pub(super) fn longest_block(limit: &Limit) -> Duration {
+    if limit.doubling { LONGEST_BLOCK } else { limit.window }
+}
+
+pub(super) fn pair_key(account: &str, network: &str) -> String {
+    format!("pair:{account}:{network}")
+}
+
+pub(super) fn pair_limit(config: &Config, account: &str, network: &str) -> Limit {
+    Limit {
+        key: pair_key(account, network),
+        subject: Some(account.to_owned()),
+        most: config.login.max_failures,
+        window: config.login.window,
+        doubling: true,
+    }
+}
+
+pub(super) fn wide_limits(config: &Config, account: &str, client: &Client) -> Vec<Limit> {
+    let by_account = Limit {
+        key: client.stated_by.as_ref().map_or_else(|| format!("account:{account}"), |org| format!("account:{org}:{account}")),
+        subject: Some(account.to_owned()),
+        most: config.login.max_failures_per_account,
+        window: HOUR,
+        doubling: false,
+    };
+    let by_ip = network_of(client).map(|network| Limit {
+        key: format!("ip:{network}"),
+        subject: None,
+        most: config.login.max_failures_per_ip,
+        window: config.login.window,
+        doubling: false,
+    });
+    by_ip.into_iter().chain([by_account]).collect()
+}
+
+/// The counter key of an account: a digest of the address as typed, lower-cased, so that a leaked table is no list of addresses.
+pub(super) fn account_key(email: &Email) -> String {
+    Secret::<()>::new(email.key()).digest().as_str().chars().take(32).collect()
+}
+
+/// The client network that failures are counted by: an IPv4 address, or an IPv6 /64, because one IPv6 customer can choose from all
+/// addresses of a /64. An address that a backend stated counts for the backend's organization alone. `None` when the address is not
+/// known: nothing is counted by it, because otherwise all clients without an address would share one counter.
+pub(crate) fn network_of(client: &Client) -> Option<String> {
+    let ip = match client.ip?.to_canonical() {
+        IpAddr::V4(v4) => v4.to_string(),
+        IpAddr::V6(v6) => {
+            let [a, b, c, d, ..] = v6.segments();
+            format!("{a:x}:{b:x}:{c:x}:{d:x}::")
+        }
+    };
+    Some(client.stated_by.as_ref().map_or_else(|| ip.clone(), |org| format!("{org}:{ip}")))
+}

@@ -1,0 +1,101 @@
+//! The order of locks, on PostgreSQL, where transactions could deadlock: counters of attempts come first, in the order of their
+//! keys. SQLite has one writer, and nothing to tell.
+
+use std::{future::IntoFuture, time::Duration};
+
+use serde_json::json;
+use sqlx::{Connection, PgConnection};
+use tenant_auth_conformance::{App, PASSWORD, scenarios};
+
+use crate::suite::{
+    limits::addresses::{at, behind_proxy},
+    support::authenticator::{SecondFactor, guarded_member},
+};
+
+scenarios![
+    a_write_confirmed_by_a_code_locks_its_counters_before_the_account,
+    a_reset_password_forgives_in_the_order_of_the_keys,
+    the_sweep_deletes_counters_in_the_order_of_the_keys,
+];
+
+const HOLD_ACCOUNT: &str = "SELECT id FROM tenant_auth_users WHERE id = $1 FOR UPDATE";
+const FREE_CODE_COUNTERS: &str =
+    "SELECT key FROM tenant_auth_throttles WHERE key = 'code:' || $1 OR key = 'code-day:' || $1 FOR UPDATE SKIP LOCKED";
+const PAIRS: &str = "SELECT key FROM tenant_auth_throttles WHERE key LIKE 'pair:%' AND key LIKE $1 ORDER BY key COLLATE \"C\"";
+const HOLD_COUNTER: &str = "SELECT key FROM tenant_auth_throttles WHERE key = $1 FOR UPDATE";
+const FREE_PAIRS: &str = "SELECT key FROM tenant_auth_throttles WHERE key LIKE 'pair:%' AND key LIKE $1 ORDER BY key COLLATE \"C\" FOR UPDATE SKIP LOCKED";
+const WAITING: &str = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+
+/// A connection beside the service's.
+async fn beside(url: &str) -> PgConnection {
+    PgConnection::connect(url).await.expect("it answers")
+}
+
+/// Begins a transaction that holds the rows of this statement.
+async fn holding(url: &str, sql: &'static str, parameter: &str) -> PgConnection {
+    let mut connection = beside(url).await;
+    sqlx::query("BEGIN").execute(&mut connection).await.expect("it begins");
+    sqlx::query(sql).bind(parameter).execute(&mut connection).await.expect("the rows are free");
+    connection
+}
+
+async fn texts(url: &str, sql: &'static str, parameter: &str) -> Vec<String> {
+    sqlx::query_scalar(sql).bind(parameter).fetch_all(&mut beside(url).await).await.expect("it answers")
+}
+
+/// Until a transaction waits for a lock.
+async fn somebody_waits(url: &str) {
+    let mut connection = beside(url).await;
+    while sqlx::query_scalar::<_, i64>(WAITING).fetch_one(&mut connection).await.expect("it answers") == 0 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+async fn a_write_confirmed_by_a_code_locks_its_counters_before_the_account(app: &App) {
+    let Some(url) = app.database().url() else { return };
+    let (member, authenticator) = guarded_member(app).await;
+    app.advance(30);
+    let account = holding(&url, HOLD_ACCOUNT, member.id()).await;
+    let renewing = tokio::spawn(member.renew_codes(PASSWORD, &authenticator.code(app)).into_future());
+    somebody_waits(&url).await;
+    assert_eq!(texts(&url, FREE_CODE_COUNTERS, member.id()).await, Vec::<String>::new());
+    account.close().await.expect("the account is free");
+    renewing.await.expect("it was answered").expect(200);
+}
+
+/// Makes three counters of the member's, the last one in order first, and holds the middle one; the last one's key.
+async fn holding_the_middle_one_of_three(app: &App, url: &str) -> (PgConnection, String) {
+    let proxied = behind_proxy(app).await;
+    for n in [3, 2, 1] {
+        let caller = at(proxied.anonymous(), &format!("203.0.113.{n}"));
+        caller.login_with(app.member().email(), "not-the-password").await.expect(401);
+    }
+    let keys = texts(url, PAIRS, "%203.0.113.%").await;
+    let [_, middle, last] = <[String; 3]>::try_from(keys).expect("three counters");
+    (holding(url, HOLD_COUNTER, &middle).await, last)
+}
+
+async fn a_reset_password_forgives_in_the_order_of_the_keys(app: &App) {
+    let Some(url) = app.database().url() else { return };
+    app.anonymous().post("/auth/forgot-password", json!({ "email": app.member().email() })).await.expect(200);
+    let token = app.link_token_of(app.member().email()).await;
+    let (middle, last) = holding_the_middle_one_of_three(app, &url).await;
+    let reset = json!({ "token": token, "newPassword": "velvet-anchor-93-comet" });
+    let resetting = tokio::spawn(app.anonymous().post("/auth/reset-password", reset).into_future());
+    somebody_waits(&url).await;
+    assert_eq!(texts(&url, FREE_PAIRS, "%203.0.113.%").await, [last]);
+    middle.close().await.expect("the counter is free");
+    resetting.await.expect("it was answered").expect(200);
+}
+
+async fn the_sweep_deletes_counters_in_the_order_of_the_keys(app: &App) {
+    let Some(url) = app.database().url() else { return };
+    let (middle, last) = holding_the_middle_one_of_three(app, &url).await;
+    app.advance(24 * 3_600);
+    let worker = app.auth.worker();
+    let sweeping = tokio::spawn(async move { worker.tick().await });
+    somebody_waits(&url).await;
+    assert_eq!(texts(&url, FREE_PAIRS, "%203.0.113.%").await, [last]);
+    middle.close().await.expect("the counter is free");
+    sweeping.await.expect("no panic").expect("the database answers");
+}
