@@ -5,6 +5,8 @@ use url::Url;
 use super::{Rejected, loopback::is_loopback, text_value};
 
 const MAX_BYTES: usize = 2_048;
+/// The most bytes of a host name, as it is written in ASCII.
+const LONGEST_HOST: usize = 253;
 
 /// The URL of a customer's application: https, or http for loopback; at most 2,048 bytes, no user name in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,7 +88,9 @@ fn checked(text: &str) -> Result<Url, Rejected> {
     }
     let url = Url::parse(text).map_err(|_| reject())?;
     let secure = url.scheme() == "https" || (url.scheme() == "http" && is_loopback(&url));
-    if !secure || url.host().is_none() || !url.username().is_empty() || url.password().is_some() {
+    // A longer name is none (RFC 1035), and an international one grows when it is written down: it would not be read again.
+    let is_named = url.host_str().is_some_and(|host| !host.is_empty() && host.len() <= LONGEST_HOST);
+    if !secure || !is_named || !url.username().is_empty() || url.password().is_some() {
         return Err(reject());
     }
     Ok(url)
@@ -122,5 +126,6 @@ mod tests {
         );
         assert!(Origin::parse("https://app.example.com/path").is_err());
         assert!(Origin::parse("null").is_err());
+        assert!(Origin::parse(&format!("https://ä{}", "a.aa".repeat(500))).is_err(), "it would be stored and never read again");
     }
 }

@@ -13,7 +13,7 @@ const PLAIN: &[u8] = b"a secret of somebody";
 /// A sealed value that was changed or moved opens never, or to what was sealed.
 pub(crate) const SEALED: Target = Target {
     name: "sealed",
-    weight: 1.0,
+    weight: 0.5,
     dictionary: &["v1.", "v2.", ".", "="],
     make: || {
         let keys = MasterKeys::parse(&MasterKeys::generate_text()).expect("a key");
