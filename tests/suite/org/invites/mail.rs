@@ -10,6 +10,8 @@ use tenant_auth_conformance::{
 };
 use tenant_auth_core::ports::SmtpMailer;
 
+use crate::suite::support::hooks::texts_in;
+
 scenarios![
     the_mail_carries_the_link_as_text_and_html,
     the_app_url_is_linked_when_there_is_one,
@@ -309,8 +311,9 @@ async fn what_a_dead_worker_held_is_sent_after_its_lease(app: &App) {
     admin.invite("nora@acme.example").await.expect(201);
     let auth = app.auth.clone();
     let worker = tokio::spawn(async move { auth.worker().tick().await });
-    while sink.attempts() == 0 {
-        tokio::task::yield_now().await;
+    let claimed = "SELECT id FROM tenant_auth_mails WHERE attempts = 1 AND status = 'queued'";
+    while sink.attempts() == 0 || texts_in(&app, claimed).await.is_empty() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
     worker.abort();
     assert!(worker.await.expect_err("it is dead").is_cancelled());
