@@ -1,6 +1,6 @@
 //! Race conditions: requests that leave at the same moment, over many rounds. The scenario says what must hold after each round.
 
-use std::{future::IntoFuture, sync::Arc};
+use std::{future::IntoFuture, sync::Arc, time::Duration};
 
 use tokio::{sync::Barrier, task::JoinSet};
 
@@ -28,4 +28,20 @@ pub async fn together(requests: Vec<Request>) -> Vec<Response> {
     let mut answers = racing.join_all().await;
     answers.sort_by_key(|(place, _)| *place);
     answers.into_iter().map(|(_, answer)| answer).collect()
+}
+
+/// The same on a machine that may be too slow: an attempt that waits too long for others is told 503, nothing was decided, and it is
+/// asked again by itself.
+pub async fn together_until_decided(requests: Vec<Request>) -> Vec<Response> {
+    let mut answers = together(requests.clone()).await;
+    for (answer, request) in answers.iter_mut().zip(requests) {
+        for _ in 0..20 {
+            if answer.status != 503 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(250)).await;
+            *answer = request.clone().await;
+        }
+    }
+    answers
 }

@@ -1,7 +1,7 @@
 //! Races about guessing, on each database, between two servers of one deployment: parallel guesses never exceed a limit, and
 //! parallel right passwords never meet one.
 
-use tenant_auth_conformance::{App, Caller, Request, Response, rounds, scenarios, together};
+use tenant_auth_conformance::{App, Caller, Request, Response, rounds, scenarios, together_until_decided};
 
 scenarios![on each database:
     of_fifty_parallel_guesses_five_are_judged,
@@ -45,7 +45,7 @@ async fn of_fifty_parallel_guesses_five_are_judged(app: &App) {
     let other = second_server(app).await;
     for _ in 0..big_rounds() {
         app.advance(HOUR);
-        let answers = together(logins(app, &other, 50, (app.member().email(), WRONG))).await;
+        let answers = together_until_decided(logins(app, &other, 50, (app.member().email(), WRONG))).await;
         expect_judged(&answers, 5);
         app.member().login().await.expect_error(429, "rate_limited");
         app.advance(60);
@@ -57,7 +57,7 @@ async fn of_fifty_parallel_guesses_at_nobody_five_are_judged(app: &App) {
     let other = second_server(app).await;
     for round in 0..big_rounds() {
         app.advance(HOUR);
-        let answers = together(logins(app, &other, 50, (&format!("nobody{round}@acme.example"), WRONG))).await;
+        let answers = together_until_decided(logins(app, &other, 50, (&format!("nobody{round}@acme.example"), WRONG))).await;
         expect_judged(&answers, 5);
     }
 }
@@ -66,9 +66,9 @@ async fn after_a_wait_one_parallel_guess_is_judged(app: &App) {
     let other = second_server(app).await;
     for _ in 0..big_rounds() {
         app.advance(HOUR);
-        expect_judged(&together(logins(app, &other, 20, (app.member().email(), WRONG))).await, 5);
+        expect_judged(&together_until_decided(logins(app, &other, 20, (app.member().email(), WRONG))).await, 5);
         app.advance(60);
-        expect_judged(&together(logins(app, &other, 20, (app.member().email(), WRONG))).await, 1);
+        expect_judged(&together_until_decided(logins(app, &other, 20, (app.member().email(), WRONG))).await, 1);
     }
 }
 
@@ -78,7 +78,7 @@ async fn guesses_and_confirmations_share_the_five(app: &App) {
         let member = app.member().logged_in().await;
         let guesses = logins(app, &other, 10, (member.email(), WRONG));
         let confirmations = (0..10).map(|_| member.change_password(WRONG, "velvet-anchor-93-comet"));
-        expect_judged(&together(guesses.into_iter().chain(confirmations).collect()).await, 5);
+        expect_judged(&together_until_decided(guesses.into_iter().chain(confirmations).collect()).await, 5);
         app.advance(HOUR);
     }
 }
@@ -86,7 +86,7 @@ async fn guesses_and_confirmations_share_the_five(app: &App) {
 /// Twenty people with the right password at once.
 async fn all_come_in(app: &App, other: &App) {
     let devices: Vec<Caller> = (0..20).map(|n| if n % 2 == 0 { app.member() } else { app.member().via(other) }).collect();
-    for answer in together(devices.iter().map(Caller::login).collect()).await {
+    for answer in together_until_decided(devices.iter().map(Caller::login).collect()).await {
         answer.expect(200);
     }
     for device in &devices {
@@ -120,7 +120,7 @@ async fn twenty_parallel_confirmations_by_the_right_password_all_succeed(app: &A
             let device = if n.is_multiple_of(2) { member.clone() } else { member.via(&other) };
             device.post("/auth/2fa/setup", serde_json::json!({ "password": device.person().password }))
         };
-        for answer in together((0..20).map(ask).collect()).await {
+        for answer in together_until_decided((0..20).map(ask).collect()).await {
             answer.expect(200);
         }
     }
