@@ -33,6 +33,7 @@ pub async fn together(requests: Vec<Request>) -> Vec<Response> {
 /// The same on a machine that may be too slow: an attempt that waits too long for others is told 503, nothing was decided, and it is
 /// asked again by itself.
 pub async fn together_until_decided(requests: Vec<Request>) -> Vec<Response> {
+    let requests: Vec<Request> = requests.into_iter().map(Request::may_fail).collect();
     let mut answers = together(requests.clone()).await;
     for (answer, request) in answers.iter_mut().zip(requests) {
         for _ in 0..20 {
