@@ -50,6 +50,8 @@ async fn a_request_whose_statement_is_never_answered_is_503_soon(app: &App) {
 async fn waiting_process(database: &mut PgConnection) -> i32 {
     let waiting = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
     loop {
+        // A transaction sees the activity of the moment at which it first looked.
+        sqlx::raw_sql("SELECT pg_stat_clear_snapshot()").execute(&mut *database).await.expect("it answers");
         if let Some(process) = sqlx::query_scalar(waiting).fetch_optional(&mut *database).await.expect("it answers") {
             return process;
         }
