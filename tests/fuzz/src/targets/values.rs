@@ -94,7 +94,7 @@ pub(crate) const METADATA: Target = Target {
                 let Ok(metadata) = Metadata::parse(text) else { return 1 };
                 let json = metadata.as_json();
                 assert!(json.len() <= 16 * 1_024 && json.starts_with('{'), "{json}");
-                assert!(!json.contains('\0') && !json.to_lowercase().contains("\\u0000"), "{json}");
+                assert!(!json.contains('\0'), "{json}");
                 assert_eq!(Metadata::parse(json).expect("it is metadata").as_json(), json);
                 let (read, given): (Value, Value) =
                     (serde_json::from_str(json).expect("JSON"), serde_json::from_str(text).expect("JSON"));
