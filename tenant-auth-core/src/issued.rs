@@ -4,15 +4,10 @@
 //! The tag opens nothing: what a key or a link may do is found by its digest, as before.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
-use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
 use subtle::ConstantTimeEq;
-use zeroize::Zeroizing;
 
-use crate::sealed::MasterKeys;
+use crate::sealed::{MasterKeys, mac};
 
-/// What the key of the tags is derived for.
-const PURPOSE: &[u8] = b"tenant-auth tag of keys and links, 1";
 /// HMAC-SHA256 cut to 128 bits (RFC 2104, section 5), as URL-safe base64.
 const TAG_BYTES: usize = 16;
 const TAG_CHARS: usize = 22;
@@ -20,7 +15,7 @@ const TAG_CHARS: usize = 22;
 impl MasterKeys {
     /// The text with its tag at the end, made with the first master key.
     pub(crate) fn with_tag(&self, mut text: String) -> String {
-        let tag = self.bytes().next().map(|key| tag(key, text.as_bytes()));
+        let tag = self.tag_keys().next().map(|key| tag(key, text.as_bytes()));
         text.extend(tag);
         text
     }
@@ -30,22 +25,12 @@ impl MasterKeys {
         let Some((text, presented)) = text.len().checked_sub(TAG_CHARS).and_then(|end| text.split_at_checked(end)) else {
             return false;
         };
-        self.bytes().any(|key| tag(key, text.as_bytes()).as_bytes().ct_eq(presented.as_bytes()).into())
+        self.tag_keys().any(|key| tag(key, text.as_bytes()).as_bytes().ct_eq(presented.as_bytes()).into())
     }
 }
 
-fn tag(master_key: &[u8; 32], text: &[u8]) -> String {
-    let key = Zeroizing::new(mac(master_key, PURPOSE));
-    URL_SAFE_NO_PAD.encode(&mac(&key, text)[..TAG_BYTES])
-}
-
-fn mac(key: &[u8; 32], message: &[u8]) -> [u8; 32] {
-    // A key shorter than the hash's block is padded with zeros (RFC 2104).
-    let mut block = Zeroizing::new([0u8; 64]);
-    block[..32].copy_from_slice(key);
-    let mut mac = Hmac::<Sha256>::new((&*block).into());
-    mac.update(message);
-    mac.finalize().into_bytes().into()
+fn tag(key: &[u8; 32], text: &[u8]) -> String {
+    URL_SAFE_NO_PAD.encode(&mac(key, text)[..TAG_BYTES])
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use chacha20poly1305::{
     Key, KeyInit, XChaCha20Poly1305, XNonce,
     aead::{Aead, Payload},
 };
+use hmac::{Hmac, KeyInit as _, Mac};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
@@ -19,6 +20,9 @@ use crate::{
 
 /// Layout of a sealed value: `v1.<key id>.<nonce>.<ciphertext>`, the last two in base64.
 const VERSION: &str = "v1";
+
+/// What the key of the tags is derived for.
+const TAG_PURPOSE: &[u8] = b"tenant-auth tag of keys and links, 1";
 
 /// Values that stand in documentation and must never protect anything.
 const SAMPLES: [&str; 2] = [
@@ -34,6 +38,8 @@ pub struct MasterKeys(Vec<MasterKey>);
 struct MasterKey {
     id: String,
     bytes: Zeroizing<[u8; 32]>,
+    /// The key of the tags of API keys and links. Derived once: each verification checks such a tag.
+    tag_key: Zeroizing<[u8; 32]>,
 }
 
 /// Why a master key cannot be used.
@@ -91,9 +97,9 @@ impl MasterKeys {
         Ok(format!("{VERSION}.{}.{}.{}", key.id, STANDARD.encode(nonce), STANDARD.encode(sealed)))
     }
 
-    /// The keys themselves, the first one first; other keys are derived from them.
-    pub(crate) fn bytes(&self) -> impl Iterator<Item = &[u8; 32]> {
-        self.0.iter().map(|key| &*key.bytes)
+    /// The keys of the tags on API keys and links, the first one first.
+    pub(crate) fn tag_keys(&self) -> impl Iterator<Item = &[u8; 32]> {
+        self.0.iter().map(|key| &*key.tag_key)
     }
 
     /// Whether the key that seals today sealed this.
@@ -130,12 +136,23 @@ impl MasterKey {
         hash.update(b"tenant-auth master key id");
         hash.update(bytes);
         let id = hash.finalize().iter().take(6).map(|b| format!("{b:02x}")).collect();
-        Ok(Self { id, bytes: Zeroizing::new(bytes) })
+        let tag_key = Zeroizing::new(mac(&bytes, TAG_PURPOSE));
+        Ok(Self { id, bytes: Zeroizing::new(bytes), tag_key })
     }
 
     fn cipher(&self) -> XChaCha20Poly1305 {
         XChaCha20Poly1305::new(Key::from_slice(&*self.bytes))
     }
+}
+
+/// HMAC-SHA256 (RFC 2104).
+pub(crate) fn mac(key: &[u8; 32], message: &[u8]) -> [u8; 32] {
+    // A key shorter than the hash's block is padded with zeros.
+    let mut block = Zeroizing::new([0u8; 64]);
+    block[..32].copy_from_slice(key);
+    let mut mac = Hmac::<Sha256>::new((&*block).into());
+    mac.update(message);
+    mac.finalize().into_bytes().into()
 }
 
 impl SealContext<'_> {
