@@ -4,6 +4,9 @@
 //! The deadline belongs to the task of the request, so that no flow has to pass it on. Work that is no request (the worker, a
 //! command, a call of the library) has none, and only the limits of the single waits. A wait that is over fails; nothing is
 //! stopped in its middle, and no deadline holds for a COMMIT, whose outcome would be unknown.
+//!
+//! What is waited for is `Unpin`, that is pinned by the caller: an async function holds a future that it is given by value twice, and
+//! requests that pass through several such functions would be copied about, tens of KiB each.
 
 use std::time::Duration;
 
@@ -24,15 +27,15 @@ pub(crate) struct Late;
 
 /// Does the work of a request: every wait in it ends before the deadline, [`LIMIT`] from now.
 #[cfg(feature = "http")]
-pub(crate) async fn of_request<F: Future>(work: F) -> F::Output {
-    DEADLINE.scope(Instant::now() + LIMIT, work).await
+pub(crate) fn of_request<F: Future>(work: F) -> impl Future<Output = F::Output> {
+    DEADLINE.scope(Instant::now() + LIMIT, work)
 }
 
 /// Waits for at most `most`, and not beyond the deadline of the request.
 ///
 /// # Errors
 /// [`Late`].
-pub(crate) async fn wait<F: Future>(most: Duration, awaited: F) -> Result<F::Output, Late> {
+pub(crate) async fn wait<F: Future + Unpin>(most: Duration, awaited: F) -> Result<F::Output, Late> {
     let limit = Instant::now() + most;
     let limit = DEADLINE.try_with(|deadline| limit.min(*deadline)).unwrap_or(limit);
     timeout_at(limit, awaited).await.map_err(|_| Late)
@@ -42,7 +45,7 @@ pub(crate) async fn wait<F: Future>(most: Duration, awaited: F) -> Result<F::Out
 ///
 /// # Errors
 /// [`Late`].
-pub(crate) async fn wait_in_request<F: Future>(most: Duration, awaited: F) -> Result<F::Output, Late> {
+pub(crate) async fn wait_in_request<F: Future + Unpin>(most: Duration, awaited: F) -> Result<F::Output, Late> {
     match DEADLINE.try_with(|_| ()) {
         Ok(()) => wait(most, awaited).await,
         Err(_) => Ok(awaited.await),
@@ -51,7 +54,7 @@ pub(crate) async fn wait_in_request<F: Future>(most: Duration, awaited: F) -> Re
 
 #[cfg(all(test, feature = "http"))]
 mod tests {
-    use std::future::pending;
+    use std::{future::pending, pin::pin};
 
     use super::*;
 
@@ -67,7 +70,7 @@ mod tests {
             assert_eq!(began.elapsed(), LIMIT, "the deadline");
             assert!(wait_in_request(LONG, pending::<()>()).await.is_err());
             assert_eq!(began.elapsed(), LIMIT, "nothing more is waited for");
-            assert!(wait(LONG, async { 7 }).await.is_ok_and(|seven| seven == 7), "what is there is taken");
+            assert!(wait(LONG, pin!(async { 7 })).await.is_ok_and(|seven| seven == 7), "what is there is taken");
         })
         .await;
     }
@@ -76,7 +79,7 @@ mod tests {
     async fn what_is_no_request_has_no_deadline() {
         let began = Instant::now();
         let hour = Duration::from_secs(3_600);
-        assert!(wait_in_request(LONG, tokio::time::sleep(hour)).await.is_ok());
+        assert!(wait_in_request(LONG, pin!(tokio::time::sleep(hour))).await.is_ok());
         assert!(wait(LONG, pending::<()>()).await.is_err());
         assert_eq!(began.elapsed(), hour + LONG);
     }

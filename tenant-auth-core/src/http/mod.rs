@@ -173,7 +173,7 @@ impl Service {
             Err(RoutingError::WrongMethod { path, methods }) if browser::is_preflight(&context) => {
                 watched.matched(path);
                 traced.matched(path);
-                browser::preflight(&context, path, &methods).await
+                Box::pin(browser::preflight(&context, path, &methods)).await
             }
             Err(error) => browser::cors(error.into(), &context, ""),
         };

@@ -62,7 +62,7 @@ macro_rules! statements {
 pub(in crate::store) async fn traced<T>(
     path: &'static str,
     rows: fn(&T) -> u64,
-    running: impl Future<Output = sqlx::Result<T>>,
+    running: impl Future<Output = sqlx::Result<T>> + Unpin,
 ) -> Result<T, Error> {
     let statement = path.rsplit_once("::sql::").map_or(path, |(_, name)| name);
     let span = tracing::debug_span!(target: "tenant_auth::statements", "statement", name = statement, rows = Empty);
@@ -82,10 +82,15 @@ macro_rules! on_either {
         const PATH: &str = concat!(module_path!(), "::", stringify!($sql));
         match $crate::store::Link::conn(&mut $link) {
             #[cfg(feature = "sqlite")]
-            $crate::store::Conn::Sqlite($conn) => $crate::store::dialect::traced(PATH, $rows, $query).await,
+            $crate::store::Conn::Sqlite($conn) => $crate::store::dialect::traced(PATH, $rows, std::pin::pin!($query)).await,
             #[cfg(feature = "postgres")]
             $crate::store::Conn::Postgres($conn) => {
-                $crate::store::dialect::traced(PATH, $rows, $crate::store::patience::answered($query)).await
+                $crate::store::dialect::traced(
+                    PATH,
+                    $rows,
+                    std::pin::pin!($crate::store::patience::answered(std::pin::pin!($query))),
+                )
+                .await
             }
         }
     }};

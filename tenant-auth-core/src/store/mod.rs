@@ -57,6 +57,8 @@ pub(crate) use sql::{
     webhooks::{SealedSecret, Subscriber},
 };
 
+use std::pin::pin;
+
 pub(crate) use transaction::{Committed, Context, FollowUp, Transactions, Tx};
 
 use crate::{
@@ -137,12 +139,12 @@ impl Store {
         match &self.0 {
             #[cfg(feature = "sqlite")]
             Engine::Sqlite(sqlite) => {
-                let acquired = patience::within(patience::WRITER, sqlite.readers().acquire()).await;
+                let acquired = patience::within(patience::WRITER, pin!(sqlite.readers().acquire())).await;
                 Ok(Reader::Sqlite(acquired.map_err(failure::of)?))
             }
             #[cfg(feature = "postgres")]
             Engine::Postgres(postgres) => {
-                let acquired = patience::within(patience::CONNECTION, postgres.pool().acquire()).await;
+                let acquired = patience::within(patience::CONNECTION, pin!(postgres.pool().acquire())).await;
                 Ok(Reader::Postgres(acquired.map_err(failure::of)?))
             }
         }

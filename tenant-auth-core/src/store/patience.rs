@@ -21,12 +21,12 @@ pub(super) const WRITER: Duration = Duration::from_secs(16);
 
 /// The answer to a statement of PostgreSQL, which a request waits for only so long.
 #[cfg(feature = "postgres")]
-pub(in crate::store) async fn answered<T>(asked: impl Future<Output = sqlx::Result<T>>) -> sqlx::Result<T> {
+pub(in crate::store) async fn answered<T>(asked: impl Future<Output = sqlx::Result<T>> + Unpin) -> sqlx::Result<T> {
     within(ANSWER, asked).await
 }
 
 /// What a request waits for at most so long.
-pub(super) async fn within<T>(most: Duration, asked: impl Future<Output = sqlx::Result<T>>) -> sqlx::Result<T> {
+pub(super) async fn within<T>(most: Duration, asked: impl Future<Output = sqlx::Result<T>> + Unpin) -> sqlx::Result<T> {
     let answer = deadline::wait_in_request(most, asked).await;
     answer.unwrap_or_else(|late| {
         #[cfg(feature = "postgres")]

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use sqlx::{
     AssertSqlSafe, Connection, Executor, PgConnection, PgPool,
+    pool::PoolConnectionMetadata,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
@@ -17,6 +18,8 @@ const ACQUIRE: Duration = Duration::from_secs(5);
 /// The longest life of a connection. After a failover a connection may still lead to the old node, or to the new one while it was a
 /// standby.
 const LIFETIME: Duration = Duration::from_secs(60);
+/// How long a connection that answered counts as alive. A database that goes away fails the requests of such a moment in any case.
+const TRUSTED: Duration = Duration::from_millis(100);
 /// Said to the database by each new connection: as a statement and not with the greeting, which poolers such as pgbouncer refuse.
 /// `enable_seqscan`: a plan is made once per connection and kept. A plan made while a table was empty would read the whole table until
 /// the table is analyzed. Every statement here has its index; one that has none is still planned, as a whole read that EXPLAIN shows
@@ -54,7 +57,8 @@ impl Postgres {
             .max_lifetime(LIFETIME)
             .after_connect(|connection, _| Box::pin(async move { connection.execute(SESSION).await.map(drop) }))
             .after_release(|connection, _| Box::pin(stall::answers(connection)))
-            .before_acquire(|_, connection| Box::pin(async move { Ok(!read_only::is_outlived(connection.age)) }));
+            .test_before_acquire(false)
+            .before_acquire(|connection, known| Box::pin(is_usable(connection, known)));
         let pool = match pool.clone().connect_with(connecting.clone()).await {
             Err(error) if is_missing_database(&error) => {
                 create_database(&connecting).await?;
@@ -81,6 +85,18 @@ impl Postgres {
     pub(super) fn pool(&self) -> &PgPool {
         &self.pool
     }
+}
+
+/// Whether a connection out of the pool is given out. It was asked when it came back, so it is asked again only when it has been idle:
+/// a question before each statement doubles the round trips of a read.
+async fn is_usable(connection: &mut PgConnection, known: PoolConnectionMetadata) -> sqlx::Result<bool> {
+    if read_only::is_outlived(known.age) {
+        return Ok(false);
+    }
+    if known.idle_for >= TRUSTED {
+        connection.ping().await?;
+    }
+    Ok(true)
 }
 
 /// SQLSTATE `invalid_catalog_name`.

@@ -2,7 +2,7 @@
 //! under load with BUSY_SNAPSHOT, which no busy timeout helps. `synchronous=FULL`: a commit is on the disk before it is
 //! acknowledged.
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, pin::pin, time::Duration};
 
 use sqlx::{
     Connection, SqlitePool,
@@ -54,6 +54,8 @@ impl Sqlite {
             .pragma("trusted_schema", "OFF");
         let pool = |most: u32| {
             let pool = SqlitePoolOptions::new().max_connections(most).acquire_timeout(Duration::from_secs(10));
+            // The connection is a thread of this process: asked whether it lives, it always answers.
+            let pool = pool.test_before_acquire(false);
             // On a full disk or a failed write SQLite rolls back by itself, and sqlx goes on counting that transaction: no later one
             // could begin on this connection. Not in `after_release`, which comes before a pending rollback is carried out.
             pool.before_acquire(|connection, known| {
@@ -70,7 +72,7 @@ impl Sqlite {
     /// Begins a write, while the file is the one that was opened: what is written to a removed file is lost with the process.
     pub(super) async fn begin(&self) -> Result<sqlx::Transaction<'static, sqlx::Sqlite>, Error> {
         self.file.is_in_place()?;
-        patience::within(patience::WRITER, self.writer.begin_with("BEGIN IMMEDIATE")).await.map_err(failure::of)
+        patience::within(patience::WRITER, pin!(self.writer.begin_with("BEGIN IMMEDIATE"))).await.map_err(failure::of)
     }
 
     /// Writes and commits a row. The file must be the one that was opened, and have room for an ordinary change.

@@ -3,6 +3,7 @@
 
 use std::{
     collections::HashMap,
+    pin::pin,
     sync::{Arc, Mutex, PoisonError, Weak},
     time::Duration,
 };
@@ -52,13 +53,9 @@ impl Gates {
         let mut passed = Vec::with_capacity(limits.len());
         for limit in limits {
             let patience = end.saturating_duration_since(Instant::now());
-            let waiting = deadline::wait(patience, self.gate(limit).acquire_owned());
-            passed.push(
-                waiting
-                    .await
-                    .map_err(|_| Error::unavailable(Overload("too many attempts wait at a limit")))?
-                    .map_err(Error::internal)?,
-            );
+            let permit = deadline::wait(patience, pin!(self.gate(limit).acquire_owned())).await;
+            let permit = permit.map_err(|_| Error::unavailable(Overload("too many attempts wait at a limit")))?;
+            passed.push(permit.map_err(Error::internal)?);
         }
         Ok(passed)
     }

@@ -15,7 +15,7 @@ mod limits;
 mod rates;
 mod refused;
 
-use std::time::Duration;
+use std::{pin::pin, time::Duration};
 
 pub(crate) use attempt::{Attempt, login_completed};
 pub(crate) use gates::{Gates, Limit};
@@ -146,8 +146,9 @@ impl TenantAuth {
                 return Err(Error::rate_limited(until.since(now).min(longest_block(full))));
             }
             // Attempts of other processes hold every reservation; their verdicts can only be polled for.
-            let looking = deadline::wait(end.saturating_duration_since(Instant::now()), tokio::time::sleep(pause));
-            looking.await.map_err(|_| Error::unavailable(Overload("attempts in other processes fill a limit")))?;
+            let look = pin!(tokio::time::sleep(pause));
+            let looking = deadline::wait(end.saturating_duration_since(Instant::now()), look).await;
+            looking.map_err(|_| Error::unavailable(Overload("attempts in other processes fill a limit")))?;
             pause = (pause * 2).min(LAST_LOOK);
         }
     }

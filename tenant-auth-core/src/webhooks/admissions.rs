@@ -3,6 +3,7 @@
 
 use std::{
     collections::HashMap,
+    pin::pin,
     sync::{Arc, Mutex, PoisonError, Weak},
     time::Duration,
 };
@@ -52,7 +53,7 @@ impl Admissions {
             let organization = self.of(org).acquire_owned().await?;
             Ok::<_, tokio::sync::AcquireError>(Place { _organization: organization, _process: self.process.acquire().await? })
         };
-        let entered = deadline::wait(PATIENCE, entering).await;
+        let entered = deadline::wait(PATIENCE, pin!(entering)).await;
         entered.map_err(|_| Error::unavailable(Overload("too many URLs of webhooks are being looked up")))?.map_err(Error::internal)
     }
 

@@ -45,10 +45,11 @@ impl Worker {
             shutdown.await;
             stop.send_replace(true);
         };
-        let deliveries = Dispatcher::new(&self.auth).run_until(told(stopped.clone()));
-        let mails = Post::new(&self.auth).run_until(told(stopped.clone()));
-        let requests = self.fulfil_requests_until(told(stopped.clone()));
-        tokio::join!(announce, deliveries, mails, requests, self.sweep_until(told(stopped)));
+        // Boxed, so that a host does not carry the loops about in its own futures.
+        let deliveries = Box::pin(Dispatcher::new(&self.auth).run_until(told(stopped.clone())));
+        let mails = Box::pin(Post::new(&self.auth).run_until(told(stopped.clone())));
+        let requests = Box::pin(self.fulfil_requests_until(told(stopped.clone())));
+        tokio::join!(announce, deliveries, mails, requests, Box::pin(self.sweep_until(told(stopped))));
     }
 
     /// Runs one round: delivers and sends what is due, then sweeps. For tests and for hosts with a scheduler of their own.
