@@ -16,11 +16,11 @@ use super::{
 #[derive(Debug)]
 pub(crate) struct Input {
     /// The text of the settings file, if one was named.
-    pub(super) file: Option<String>,
+    pub(crate) file: Option<String>,
     /// The environment variables that begin with our prefix.
-    pub(super) env: BTreeMap<String, String>,
+    pub(crate) env: BTreeMap<String, String>,
     /// Reads the file that `master_key_file` names.
-    pub(super) read_file: fn(&Path) -> io::Result<String>,
+    pub(crate) read_file: fn(&Path) -> io::Result<String>,
 }
 
 impl Input {

@@ -2,6 +2,7 @@
 
 mod sealing;
 mod service;
+mod settings;
 mod values;
 mod webhooks;
 
@@ -50,6 +51,7 @@ pub(crate) const ALL: &[Target] = &[
     service::KEYS,
     service::CURSORS,
     service::REQUESTS,
+    settings::SETTINGS,
 ];
 
 /// An outcome's kind, from a few numbers that tell it from others.
