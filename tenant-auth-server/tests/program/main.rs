@@ -14,6 +14,7 @@ mod many_clients;
 mod metrics;
 #[cfg(feature = "otlp")]
 mod otlp;
+mod races;
 mod readiness;
 mod real_parts;
 mod refusals;
