@@ -82,6 +82,11 @@ impl Receiver {
         self.inner.received.borrow().clone()
     }
 
+    /// How many deliveries it has received so far.
+    pub fn count(&self) -> usize {
+        self.inner.received.borrow().len()
+    }
+
     /// Waits until it has received so many.
     pub async fn until(&self, count: usize) -> Vec<Received> {
         let mut received = self.inner.received.subscribe();

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{Program, running};
 
-const PASSWORD: &str = "mauve-otter-plinth-42";
+pub(crate) const PASSWORD: &str = "mauve-otter-plinth-42";
 
 /// An org_admin of `acme`, logged in.
 #[derive(Debug, Clone)]

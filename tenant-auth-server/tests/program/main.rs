@@ -11,6 +11,7 @@ mod faults;
 mod hook_receiver;
 mod log_gone;
 mod many_clients;
+mod memory;
 mod metrics;
 #[cfg(feature = "otlp")]
 mod otlp;
