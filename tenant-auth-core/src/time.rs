@@ -6,6 +6,10 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339, macros::format_description};
 
+/// The clocks of a deployment's servers differ by less than this. What was written further in the future was written before a clock was
+/// set back.
+pub(crate) const CLOCKS_DIFFER: Duration = Duration::from_secs(60);
+
 /// Milliseconds since 1970-01-01T00:00:00Z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);

@@ -33,9 +33,13 @@ impl Tenant {
     /// # Errors
     /// [`Error::RateLimited`] beyond 30 requests of the client's network in 15 minutes.
     pub async fn request_password_reset(&self, email: &Email, client: &Client) -> Result<(), Error> {
+        let network = wide_network_of(client);
+        if let Some(network) = &network {
+            RESET_REQUESTS.refuse_spent(&self.auth, network).await?;
+        }
         let mut tx = self.auth.begin().await?;
-        if let Some(network) = wide_network_of(client) {
-            RESET_REQUESTS.spend(&mut tx, &network).await?;
+        if let Some(network) = &network {
+            RESET_REQUESTS.spend(&mut tx, network).await?;
         }
         tx.links().request_reset(&self.org.id, email).await?;
         tx.commit().await

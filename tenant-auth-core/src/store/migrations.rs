@@ -24,6 +24,7 @@ pub(super) const STEPS: &[Step] = &[
     Step { version: 4, name: "probe", text: include_str!("../../migrations/0004_probe.sql") },
     Step { version: 5, name: "stated_addresses", text: include_str!("../../migrations/0005_stated_addresses.sql") },
     Step { version: 6, name: "mail_queues", text: include_str!("../../migrations/0006_mail_queues.sql") },
+    Step { version: 7, name: "scheduled_at", text: include_str!("../../migrations/0007_scheduled_at.sql") },
 ];
 
 /// The words in which an engine's SQL differs.

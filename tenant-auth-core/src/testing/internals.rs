@@ -1,4 +1,5 @@
-//! Parts below the public interface that strangers' bytes reach, for the fuzzer of this repository. They may change in any release.
+//! Parts below the public interface, for the tests of this repository: what strangers' bytes reach, for the fuzzer, and one half of a
+//! worker's round. They may change in any release.
 
 #[cfg(feature = "http")]
 use std::net::IpAddr;
@@ -13,10 +14,19 @@ use crate::{
     mail,
     ports::{Message, OsEntropy},
     sealed::{MasterKeys, SealContext},
+    service::TenantAuth,
     time::Timestamp,
     value::{DisplayName, Email, WebhookUrl},
     webhooks::target::Targets,
 };
+
+/// Sweeps as a worker does, and does nothing else that a worker does.
+///
+/// # Errors
+/// [`Error::Unavailable`] when the database is away.
+pub async fn sweep(auth: &TenantAuth) -> Result<(), Error> {
+    auth.worker().sweep().await
+}
 
 /// Whether webhooks may be sent to this URL, as far as that can be judged without resolving a name; https on port 443 only.
 pub fn is_webhook_target(url: &WebhookUrl) -> bool {

@@ -7,6 +7,7 @@ use crate::{
     bounded::client_network,
     caller::{Client, Write},
     error::Error,
+    service::TenantAuth,
     store::Tx,
 };
 
@@ -58,12 +59,30 @@ impl Rate {
     /// [`Error::RateLimited`] when the window is used up.
     pub(crate) async fn spend(&self, tx: &mut Tx, whose: &str) -> Result<(), Error> {
         let now = tx.now();
-        let key = format!("{}:{whose}", self.name);
+        let key = self.key(whose);
         if tx.throttles().spend(&key, now.plus(self.window), self.most).await? {
             return Ok(());
         }
         let until = tx.throttles().state(&key).await?.map_or(now, |state| state.window_ends_at());
         Err(Error::rate_limited(until.since(now).min(self.window)))
+    }
+
+    /// Refuses a deed of `whose` that [`Rate::spend`] would refuse. It only reads: a flood of refused deeds takes no turn at the
+    /// database's writer.
+    ///
+    /// # Errors
+    /// [`Error::RateLimited`] when the window is used up.
+    pub(crate) async fn refuse_spent(&self, auth: &TenantAuth, whose: &str) -> Result<(), Error> {
+        let now = auth.now();
+        let state = auth.store().read().await?.throttles().state(&self.key(whose)).await?;
+        match state.filter(|state| state.is_spent(self.most, now, now.plus(self.window))) {
+            Some(state) => Err(Error::rate_limited(state.window_ends_at().since(now).min(self.window))),
+            None => Ok(()),
+        }
+    }
+
+    fn key(&self, whose: &str) -> String {
+        format!("{}:{whose}", self.name)
     }
 }
 

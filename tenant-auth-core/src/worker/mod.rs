@@ -5,6 +5,7 @@
 mod mails;
 mod reset_requests;
 mod scrape;
+mod set_back;
 
 use std::{future::Future, pin::pin, time::Duration};
 
@@ -78,7 +79,8 @@ impl Worker {
         }
     }
 
-    async fn sweep(&self) -> Result<(), Error> {
+    pub(crate) async fn sweep(&self) -> Result<(), Error> {
+        self.bring_back().await?;
         let config = self.auth.config();
         let longest_token = config.generation_ttl().max(config.login.partial_token_ttl);
         let retention = Retention { grace: config.sessions.refresh_grace, longest_token };

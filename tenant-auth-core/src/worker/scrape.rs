@@ -71,12 +71,14 @@ impl TenantAuth {
         Ok(written)
     }
 
-    /// The queues: mails, events not yet turned into deliveries, and deliveries. A delivery waits from the moment it is due.
-    async fn queues(&self) -> Result<[(&'static str, Queue); 3], Error> {
+    /// The queues: mails, requests for reset mails, events not yet turned into deliveries, and deliveries. A delivery waits from the
+    /// moment it is due.
+    async fn queues(&self) -> Result<[(&'static str, Queue); 4], Error> {
         let mut reader = self.store().read().await?;
         let queue = |(waiting, oldest)| Queue { waiting, oldest };
         Ok([
             ("mails", queue(reader.mails().waiting().await?)),
+            ("reset_requests", queue(reader.links().waiting_requests().await?)),
             ("events", queue(reader.events().waiting().await?)),
             ("webhook_deliveries", queue(reader.delivery_queue().waiting().await?)),
         ])

@@ -11,6 +11,7 @@ use tenant_auth_core::{
     Verification,
     http::{Admission, Body, Gate, Refused, Service, Visitor},
     model::{EventSelection, Role, Scope},
+    operator::NewOrganization,
     testing::{PASSWORD, SLUG, TestAuth},
     value::Description,
     webhooks::NewWebhook,
@@ -182,4 +183,24 @@ async fn a_verification_reads_once() {
     let mut run: Vec<_> = children(&host, "statement").iter().map(|seen| seen.fields.0["name"].clone()).collect();
     run.retain(|name| !name.contains("MARK_USED")); // beside the request
     assert!(matches!(run.as_slice(), [one] if one.contains("ASKING")), "{run:?}");
+}
+
+/// Each organization has a mail for the same domain, which takes four at once. One statement tells who has none but such mails.
+#[tokio::test]
+async fn organizations_that_wait_for_a_full_domain_are_not_looked_at_one_by_one() {
+    const ORGANIZATIONS: usize = 40;
+    let host = host();
+    let test = TestAuth::new().await;
+    test.tick().await;
+    for n in 0..ORGANIZATIONS {
+        let new =
+            NewOrganization::new(value(&format!("Tenant {n}")), value(&format!("tenant-{n}")), value("first@crowded.example"));
+        test.auth.operator().create_organization(new).await.expect("it is new");
+    }
+    let before = test.mails.sent().len();
+    test.auth.worker().tick().instrument(host.clone()).await.expect("the database is there");
+    assert_eq!(test.mails.sent().len() - before, ORGANIZATIONS);
+    let statements = children(&host, "statement");
+    let looks = statements.iter().filter(|seen| seen.fields.0.get("name").is_some_and(|name| name == "mails::DUE")).count();
+    assert!((ORGANIZATIONS..=2 * ORGANIZATIONS).contains(&looks), "{looks} looks at {ORGANIZATIONS} organizations");
 }

@@ -2,8 +2,11 @@
 //! beside its key; and nothing else.
 
 use serde_json::{Value, json};
-use tenant_auth_conformance::{App, Caller, PASSWORD, scenarios};
-use tenant_auth_core::model::Scope;
+use tenant_auth_conformance::{App, Caller, PASSWORD, logs, scenarios};
+use tenant_auth_core::{
+    http::{Body, Service},
+    model::Scope,
+};
 
 use crate::suite::support::authenticator::{SecondFactor, guarded_member};
 
@@ -20,6 +23,7 @@ scenarios![
     outside_auth_a_stated_address_is_ignored,
     a_stated_address_that_is_none_is_ignored,
     a_proxy_key_opens_nothing_by_itself,
+    without_an_address_nothing_is_counted_by_it_and_the_log_says_so_once,
 ];
 
 const WRONG: &str = "not-the-password";
@@ -190,4 +194,24 @@ async fn a_proxy_key_opens_nothing_by_itself(app: &App) {
     caller.get("/auth/profile").await.expect_no_session();
     caller.get("/org").await.expect_no_session();
     caller.verify("x").await.expect_error(403, "missing_scope");
+}
+
+/// A host forgot to tell the socket's address, as axum does not by itself.
+async fn without_an_address_nothing_is_counted_by_it_and_the_log_says_so_once(app: &App) {
+    let service = Service::new(&app.auth);
+    let login = async |password: &str| {
+        let credentials = json!({ "email": app.member().email(), "password": password }).to_string();
+        let request =
+            http::Request::post("/api/v1/auth/login").header("x-org-slug", "acme").header("content-type", "application/json");
+        service.call(request.body(Body::Complete(credentials.into())).expect("a request"), None).await.status()
+    };
+    for _ in 0..6 {
+        assert_eq!(login(WRONG).await, 401);
+    }
+    assert_eq!(login(PASSWORD).await, 200, "strangers without an address lock nobody out");
+    let log = logs::all();
+    let log = String::from_utf8_lossy(&log);
+    let told: Vec<_> = log.lines().filter(|line| line.contains("the socket's address of a request is not known")).collect();
+    let [told] = told.as_slice() else { panic!("once in the life of the process: {told:#?}") };
+    assert!(told.contains("ERROR") && told.contains("into_make_service_with_connect_info"), "{told}");
 }

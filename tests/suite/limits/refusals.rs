@@ -16,6 +16,7 @@ use tenant_auth_core::{
 };
 
 use crate::suite::{
+    auth::recovery::reset::forgot,
     limits::addresses::{at, behind_proxy},
     support::stored,
 };
@@ -60,10 +61,14 @@ async fn five_wrong(caller: &Caller) {
 async fn a_refused_stranger_takes_no_turn_at_the_writer(app: &App) {
     let member = app.member().logged_in().await;
     five_wrong(&app.member()).await;
+    let anonymous = app.anonymous();
+    for n in 0..30 {
+        forgot(&anonymous, &format!("nobody{n}@acme.example")).await.expect(200);
+    }
     let writer = Writer::of(app).await;
     let token = "0".repeat(43);
-    let anonymous = app.anonymous();
-    let refused: [(_, u16); 7] = [
+    let refused: [(_, u16); 8] = [
+        (forgot(&anonymous, app.member().email()), 429),
         (app.member().login(), 429),
         (member.change_password(PASSWORD, "velvet-anchor-93-comet"), 429),
         (anonymous.preview(&token), 400),

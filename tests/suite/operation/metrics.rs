@@ -8,7 +8,7 @@ use tenant_auth_conformance::{
 };
 use tenant_auth_core::ports::SmtpMailer;
 
-use crate::suite::support::authenticator::SecondFactor;
+use crate::suite::{auth::recovery::reset::forgot, support::authenticator::SecondFactor};
 
 scenarios![
     requests_are_counted_by_method_route_and_status,
@@ -19,6 +19,7 @@ scenarios![
     passwords_are_counted_as_they_are_hashed,
     sessions_and_events_are_counted_when_they_are_committed,
     mails_are_counted_and_the_queue_is_told,
+    requests_for_reset_mails_are_told_while_they_wait,
     swept_rows_and_the_workers_rounds_are_told,
 ];
 
@@ -204,6 +205,21 @@ async fn mails_are_counted_and_the_queue_is_told(app: &App) {
         ("mails_oldest_waiting_seconds", 0.0),
     ];
     expect_growth(&before, &after, &expected);
+}
+
+async fn requests_for_reset_mails_are_told_while_they_wait(app: &App) {
+    let waiting = async || {
+        let seen = seen(app).await;
+        (seen["reset_requests_waiting"], seen["reset_requests_oldest_waiting_seconds"])
+    };
+    assert_eq!(waiting().await, (0.0, 0.0));
+    forgot(&app.anonymous(), app.member().email()).await.expect(200);
+    app.advance(2);
+    forgot(&app.anonymous(), "nobody@acme.example").await.expect(200);
+    app.advance(1);
+    assert_eq!(waiting().await, (2.0, 3.0), "the queue does not tell who has an account");
+    app.tick().await;
+    assert_eq!(waiting().await, (0.0, 0.0));
 }
 
 async fn swept_rows_and_the_workers_rounds_are_told(app: &App) {

@@ -45,13 +45,13 @@ statements! {
          WHERE org_id = $1 AND webhook_id = $2 AND id = $3";
     INSERT = "
         INSERT INTO tenant_auth_deliveries
-               (id, org_id, webhook_id, event_id, event_kind, status, attempts, next_attempt_at, created_at)
-        VALUES ($1, $2, $3, $4, $5, 'pending', 0, $6, $6)";
+               (id, org_id, webhook_id, event_id, event_kind, status, attempts, next_attempt_at, scheduled_at, created_at)
+        VALUES ($1, $2, $3, $4, $5, 'pending', 0, $6, $6, $6)";
     INSERT_SOME = "
         INSERT INTO tenant_auth_deliveries
-               (id, org_id, webhook_id, event_id, event_kind, status, attempts, next_attempt_at, created_at)
+               (id, org_id, webhook_id, event_id, event_kind, status, attempts, next_attempt_at, scheduled_at, created_at)
         SELECT made.column1, CAST($1 AS TEXT), made.column2, CAST($2 AS TEXT), CAST($3 AS TEXT), 'pending', 0,
-               CAST($4 AS BIGINT), CAST($4 AS BIGINT)
+               CAST($4 AS BIGINT), CAST($4 AS BIGINT), CAST($4 AS BIGINT)
           FROM (VALUES (CAST($5 AS TEXT), CAST($6 AS TEXT)), ($7, $8), ($9, $10), ($11, $12), ($13, $14), ($15, $16), ($17, $18),
                        ($19, $20)) AS made
          WHERE made.column1 IS NOT NULL";

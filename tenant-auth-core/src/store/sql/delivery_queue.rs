@@ -66,9 +66,15 @@ statements! {
            AND (SELECT MIN(next_attempt_at) FROM tenant_auth_deliveries WHERE webhook_id = endpoints.id AND next_attempt_at IS NOT NULL) <= $1
          LIMIT $3";
     NEXT_DUE = "SELECT COALESCE(MIN(next_attempt_at), 0) AS number FROM tenant_auth_deliveries WHERE next_attempt_at > $1";
+    AHEAD = "SELECT scheduled_at AS number FROM tenant_auth_deliveries WHERE next_attempt_at > $1 AND scheduled_at > $1 LIMIT 1";
+    BRING_BACK = "
+        UPDATE tenant_auth_deliveries
+           SET next_attempt_at = next_attempt_at - (scheduled_at - $1), scheduled_at = $1
+         WHERE id IN (SELECT id FROM tenant_auth_deliveries WHERE next_attempt_at > $2 AND scheduled_at > $2 LIMIT $3)
+           AND next_attempt_at > $2 AND scheduled_at > $2";
     CLAIM = "
         UPDATE tenant_auth_deliveries
-           SET attempts = attempts + 1, next_attempt_at = $3
+           SET attempts = attempts + 1, next_attempt_at = $3, scheduled_at = $2
          WHERE id IN (SELECT id
                         FROM tenant_auth_deliveries
                        WHERE webhook_id = $1 AND next_attempt_at <= $2
@@ -79,11 +85,11 @@ statements! {
                   (SELECT payload FROM tenant_auth_events WHERE id = tenant_auth_deliveries.event_id) AS payload";
     POSTPONE = "
         UPDATE tenant_auth_deliveries
-           SET next_attempt_at = $3
+           SET next_attempt_at = $3, scheduled_at = $2
          WHERE webhook_id = $1 AND next_attempt_at <= $2";
     RECORD = "
         UPDATE tenant_auth_deliveries
-           SET status = $3, last_status_code = $4, last_error = $5, next_attempt_at = $6
+           SET status = $3, last_status_code = $4, last_error = $5, next_attempt_at = $6, scheduled_at = $7
          WHERE id = $1 AND attempts = $2 AND status = 'pending'";
     RECORD_SUCCESSES = "
         UPDATE tenant_auth_deliveries
@@ -131,6 +137,11 @@ impl<L: Link> DeliveryQueue<L> {
         Ok((due != 0).then(|| Timestamp::from_millis(due)))
     }
 
+    /// Whether a delivery waits that was scheduled after `latest`.
+    pub(crate) async fn any_ahead(mut self, latest: Timestamp) -> Result<bool, Error> {
+        Ok(fetch_scalar!(self.0, i64, AHEAD, latest.millis())?.is_some())
+    }
+
     /// How many deliveries wait, counted up to ten thousand, and the earliest due time among them.
     pub(crate) async fn waiting(mut self) -> Result<(u64, Option<Timestamp>), Error> {
         Ok(WaitingRow::told(fetch_optional!(self.0, WaitingRow, WAITING)?))
@@ -166,6 +177,12 @@ impl DeliveryQueue<&mut Tx> {
         Ok(())
     }
 
+    /// Counts the waits of a batch of deliveries that were scheduled after `latest` from now on, and returns their number.
+    pub(crate) async fn bring_back(mut self, latest: Timestamp, batch: i64) -> Result<u64, Error> {
+        let now = self.0.now();
+        execute!(self.0, BRING_BACK, now.millis(), latest.millis(), batch)
+    }
+
     /// Records successful attempts, each with its status code, unless the delivery was cancelled or claimed again in the meantime.
     pub(crate) async fn record_successes(mut self, attempts: &[(&ClaimedDelivery, Option<u16>)]) -> Result<(), Error> {
         for some in attempts.chunks(AT_ONCE) {
@@ -184,6 +201,7 @@ impl DeliveryQueue<&mut Tx> {
 
     /// Records an attempt's result, unless the delivery was cancelled or claimed again in the meantime.
     pub(crate) async fn record(mut self, claim: &ClaimedDelivery, attempted: Attempted) -> Result<(), Error> {
+        let now = self.0.now();
         execute!(
             self.0,
             RECORD,
@@ -192,7 +210,8 @@ impl DeliveryQueue<&mut Tx> {
             attempted.status.as_str(),
             attempted.status_code.map(i64::from),
             attempted.error.map(DeliveryError::as_str),
-            attempted.next_attempt_at.map(Timestamp::millis)
+            attempted.next_attempt_at.map(Timestamp::millis),
+            now.millis()
         )?;
         Ok(())
     }

@@ -8,6 +8,7 @@ use crate::{
     store::{
         Link as Connection, Tx,
         dialect::{execute, fetch_optional, fetch_scalars, row, statements},
+        sql::waiting::WaitingRow,
     },
     time::Timestamp,
     value::Email,
@@ -73,6 +74,10 @@ statements! {
         INSERT INTO tenant_auth_reset_requests (id, org_id, email, email_key, created_at)
         VALUES ($1, $2, $3, $4, $5)
         ON CONFLICT (org_id, email_key) DO UPDATE SET created_at = excluded.created_at";
+    // The count stops at 10000, so that a flood of requests does not make the metrics slow.
+    WAITING = "
+        SELECT COUNT(*) AS waiting, COALESCE(MIN(r.created_at), 0) AS oldest
+          FROM (SELECT created_at FROM tenant_auth_reset_requests ORDER BY created_at LIMIT 10000) r";
     REQUESTS = "SELECT id FROM tenant_auth_reset_requests ORDER BY id LIMIT $1";
     TAKE_REQUEST = "DELETE FROM tenant_auth_reset_requests WHERE id = $1 RETURNING org_id, email, created_at";
 }
@@ -91,6 +96,11 @@ impl<L: Connection> Links<L> {
     ) -> Result<Option<(UserId, Email)>, Error> {
         let row = fetch_optional!(self.0, UsedLinkRow, FIND, org.as_str(), purpose.as_str(), token.as_str(), now.millis())?;
         Ok(row.map(|row| (Id::from_stored(row.user_id), Email::from_stored(row.email))))
+    }
+
+    /// How many requests for reset mails wait, counted up to ten thousand, and when the oldest of them was made, or made again.
+    pub(crate) async fn waiting_requests(mut self) -> Result<(u64, Option<Timestamp>), Error> {
+        Ok(WaitingRow::told(fetch_optional!(self.0, WaitingRow, WAITING)?))
     }
 
     /// Up to `limit` requests for reset mails that wait, in the order in which they were first made.

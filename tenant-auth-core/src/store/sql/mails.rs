@@ -87,8 +87,8 @@ pub(crate) struct ClaimedMail {
 statements! {
     INSERT = "
         INSERT INTO tenant_auth_mails
-               (id, org_id, kind, content, status, attempts, next_attempt_at, useless_after, created_at, recipient_domain)
-        VALUES ($1, $2, $3, $4, 'queued', 0, $5, $6, $5, $7)";
+               (id, org_id, kind, content, status, attempts, next_attempt_at, scheduled_at, useless_after, created_at, recipient_domain)
+        VALUES ($1, $2, $3, $4, 'queued', 0, $5, $5, $6, $5, $7)";
     // A loose index scan: one step of the index per organization with waiting mails, however many mails each has.
     DUE_ORGANIZATIONS = "
         WITH RECURSIVE queues (org_id) AS (
@@ -101,7 +101,9 @@ statements! {
         SELECT org_id
           FROM queues
          WHERE org_id IS NOT NULL
-           AND (SELECT MIN(next_attempt_at) FROM tenant_auth_mails WHERE org_id = queues.org_id AND next_attempt_at IS NOT NULL) <= $1
+           AND EXISTS (SELECT 1
+                         FROM tenant_auth_mails
+                        WHERE org_id = queues.org_id AND next_attempt_at <= $1 AND COALESCE(recipient_domain, '') NOT IN ($4, $5, $6, $7))
          LIMIT $3";
     DUE = "
         SELECT id, COALESCE(recipient_domain, '') AS recipient_domain
@@ -111,10 +113,16 @@ statements! {
          LIMIT $3";
     CLAIM = "
         UPDATE tenant_auth_mails
-           SET attempts = attempts + 1, next_attempt_at = $3
+           SET attempts = attempts + 1, next_attempt_at = $3, scheduled_at = $2
          WHERE id = $1 AND next_attempt_at <= $2
         RETURNING id, org_id, content, attempts, useless_after, created_at";
     NEXT_DUE = "SELECT COALESCE(MIN(next_attempt_at), 0) AS number FROM tenant_auth_mails WHERE next_attempt_at > $1";
+    AHEAD = "SELECT scheduled_at AS number FROM tenant_auth_mails WHERE next_attempt_at > $1 AND scheduled_at > $1 LIMIT 1";
+    BRING_BACK = "
+        UPDATE tenant_auth_mails
+           SET next_attempt_at = next_attempt_at - (scheduled_at - $1), scheduled_at = $1
+         WHERE id IN (SELECT id FROM tenant_auth_mails WHERE next_attempt_at > $2 AND scheduled_at > $2 LIMIT $3)
+           AND next_attempt_at > $2 AND scheduled_at > $2";
     // The mails due longest come first. The count stops at its limit, so that a large backlog does not make the metrics slow.
     WAITING = "
         SELECT COUNT(*) AS waiting, COALESCE(MIN(w.created_at), 0) AS oldest
@@ -135,7 +143,7 @@ statements! {
          WHERE id = $1 AND attempts = $2 AND status = 'queued'";
     RETRY = "
         UPDATE tenant_auth_mails
-           SET next_attempt_at = $3, last_error = $4
+           SET next_attempt_at = $3, scheduled_at = $5, last_error = $4
          WHERE id = $1 AND attempts = $2 AND status = 'queued'";
     FAIL = "
         UPDATE tenant_auth_mails
@@ -160,10 +168,23 @@ row! {
     }
 }
 
+/// The domains that a statement passes over: it always has as many, and no domain is a blank.
+fn blanks_added<'a>(passed_over: &[&'a str]) -> [&'a str; PASSED_OVER] {
+    std::array::from_fn(|place| passed_over.get(place).copied().unwrap_or(" "))
+}
+
 impl<L: Link> Mails<L> {
-    /// Up to `limit` organizations with due mails whose ids come after `after`, in the order of their ids.
-    pub(crate) async fn due_organizations(mut self, now: Timestamp, after: &str, limit: u32) -> Result<Vec<OrgId>, Error> {
-        let rows = fetch_scalars!(self.0, String, DUE_ORGANIZATIONS, now.millis(), after, i64::from(limit))?;
+    /// Up to `limit` organizations whose ids come after `after`, in the order of their ids, with a due mail that is not for one of
+    /// the domains of `passed_over`: at most [`PASSED_OVER`] of them count.
+    pub(crate) async fn due_organizations(
+        mut self,
+        now: Timestamp,
+        after: &str,
+        limit: u32,
+        passed_over: &[&str],
+    ) -> Result<Vec<OrgId>, Error> {
+        let [a, b, c, d] = blanks_added(passed_over);
+        let rows = fetch_scalars!(self.0, String, DUE_ORGANIZATIONS, now.millis(), after, i64::from(limit), a, b, c, d)?;
         Ok(rows.into_iter().map(Id::from_stored).collect())
     }
 
@@ -176,8 +197,7 @@ impl<L: Link> Mails<L> {
         limit: usize,
         passed_over: &[&str],
     ) -> Result<Vec<DueMail>, Error> {
-        // No domain is a blank.
-        let [a, b, c, d]: [&str; PASSED_OVER] = std::array::from_fn(|place| passed_over.get(place).copied().unwrap_or(" "));
+        let [a, b, c, d] = blanks_added(passed_over);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let rows = fetch_all!(self.0, DueRow, DUE, org.as_str(), now.millis(), limit, a, b, c, d)?;
         let due = |row: DueRow| DueMail { id: Id::from_stored(row.id), recipient_domain: row.recipient_domain };
@@ -199,6 +219,11 @@ impl<L: Link> Mails<L> {
     /// How many mails wait, counted up to ten thousand, and since when the oldest of them has waited.
     pub(crate) async fn waiting(mut self) -> Result<(u64, Option<Timestamp>), Error> {
         Ok(WaitingRow::told(fetch_optional!(self.0, WaitingRow, WAITING)?))
+    }
+
+    /// Whether a mail waits that was scheduled after `latest`.
+    pub(crate) async fn any_ahead(mut self, latest: Timestamp) -> Result<bool, Error> {
+        Ok(fetch_scalar!(self.0, i64, AHEAD, latest.millis())?.is_some())
     }
 
     /// When the next mail becomes due that is not due yet; the lease of one that is being sent counts.
@@ -245,8 +270,15 @@ impl Mails<&mut Tx> {
     }
 
     pub(crate) async fn retry(mut self, mail: &ClaimedMail, at: Timestamp, error: &str) -> Result<(), Error> {
-        execute!(self.0, RETRY, mail.id.as_str(), mail.attempt, at.millis(), error)?;
+        let now = self.0.now();
+        execute!(self.0, RETRY, mail.id.as_str(), mail.attempt, at.millis(), error, now.millis())?;
         Ok(())
+    }
+
+    /// Counts the waits of a batch of mails that were scheduled after `latest` from now on, and returns their number.
+    pub(crate) async fn bring_back(mut self, latest: Timestamp, batch: i64) -> Result<u64, Error> {
+        let now = self.0.now();
+        execute!(self.0, BRING_BACK, now.millis(), latest.millis(), batch)
     }
 
     pub(crate) async fn fail(mut self, mail: &ClaimedMail, error: &str) -> Result<(), Error> {

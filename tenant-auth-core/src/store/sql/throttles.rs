@@ -8,7 +8,7 @@ use crate::{
         dialect::{execute, fetch_all, fetch_optional, fetch_scalars, row, statements},
     },
     throttle::Limit,
-    time::Timestamp,
+    time::{CLOCKS_DIFFER, Timestamp},
 };
 
 pub(crate) struct Throttles<L>(pub(in crate::store) L);
@@ -53,10 +53,10 @@ statements! {
         INSERT INTO tenant_auth_throttles AS t (key, failures, pending, pending_until, window_ends_at, blocked_until, forget_at)
         VALUES ($1, 1, 0, 0, $3, 0, $3)
         ON CONFLICT (key) DO UPDATE
-           SET failures = CASE WHEN t.window_ends_at <= $2 THEN 1 ELSE t.failures + 1 END,
-               window_ends_at = CASE WHEN t.window_ends_at <= $2 THEN $3 ELSE t.window_ends_at END,
-               forget_at = CASE WHEN t.window_ends_at <= $2 THEN $3 ELSE t.forget_at END
-         WHERE t.window_ends_at <= $2 OR t.failures < $4
+           SET failures = CASE WHEN t.window_ends_at <= $2 OR t.window_ends_at > $5 THEN 1 ELSE t.failures + 1 END,
+               window_ends_at = CASE WHEN t.window_ends_at <= $2 OR t.window_ends_at > $5 THEN $3 ELSE t.window_ends_at END,
+               forget_at = CASE WHEN t.window_ends_at <= $2 OR t.window_ends_at > $5 THEN $3 ELSE t.forget_at END
+         WHERE t.window_ends_at <= $2 OR t.window_ends_at > $5 OR t.failures < $4
         RETURNING failures, window_ends_at, blocked_until";
     RELEASE = "
         UPDATE tenant_auth_throttles
@@ -122,6 +122,12 @@ impl ThrottleState {
     pub(crate) fn blocked_until(&self) -> Timestamp {
         Timestamp::from_millis(self.blocked_until)
     }
+
+    /// Whether a rate's window is used up; one that begins now would end at `window_ends`.
+    pub(crate) fn is_spent(&self, most: u32, now: Timestamp, window_ends: Timestamp) -> bool {
+        let is_over = self.window_ends_at() <= now || self.window_ends_at() > window_ends.plus(CLOCKS_DIFFER);
+        !is_over && self.failures >= i64::from(most)
+    }
 }
 
 impl<L: Link> Throttles<L> {
@@ -172,10 +178,12 @@ impl Throttles<&mut Tx> {
         Ok(())
     }
 
-    /// Counts one use in a fixed window of `most`, which starts with the first use. `false` when the window is used up.
+    /// Counts one use in a fixed window of `most`, which starts with the first use; a window that ends later than one of now could is
+    /// over, because it was begun before the clock was set back. `false` when the window is used up.
     pub(crate) async fn spend(mut self, key: &str, window_ends: Timestamp, most: u32) -> Result<bool, Error> {
-        let now = self.0.now();
-        let spent = fetch_optional!(self.0, ThrottleState, SPEND, key, now.millis(), window_ends.millis(), i64::from(most))?;
+        let (now, latest) = (self.0.now(), window_ends.plus(CLOCKS_DIFFER));
+        let (window_ends, most) = (window_ends.millis(), i64::from(most));
+        let spent = fetch_optional!(self.0, ThrottleState, SPEND, key, now.millis(), window_ends, most, latest.millis())?;
         Ok(spent.is_some())
     }
 

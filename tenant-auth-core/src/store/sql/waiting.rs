@@ -1,4 +1,5 @@
-//! The length of a queue and the age of its head: the result of the statements named WAITING, for mails, events and deliveries.
+//! The length of a queue and the age of its head: the result of the statements named WAITING, for mails, requests for
+//! reset mails, events and deliveries.
 
 use crate::{store::dialect::row, time::Timestamp};
 

@@ -18,6 +18,7 @@ use crate::{
     id::{MailId, OrgId},
     service::TenantAuth,
     store::ClaimedMail,
+    time::Timestamp,
 };
 use sending::{LEASE, send, span_of};
 use slots::{Held, SLOTS, Slots};
@@ -96,7 +97,8 @@ impl Post {
     }
 
     /// Claims and starts due mails organization by organization, beginning where slots ran out the last time, until slots or
-    /// organizations run out; `true` when there was work.
+    /// organizations run out; `true` when there was work. Organizations that have mails for full domains only are not looked at one
+    /// by one: hundreds of them may wait for one server that hangs.
     async fn serve(&mut self) -> Result<bool, Error> {
         if self.auth.mailer().is_none() {
             return Ok(false);
@@ -106,7 +108,9 @@ impl Post {
         let mut worked = false;
         loop {
             let now = self.auth.now();
-            let due = self.auth.store().read().await?.mails().due_organizations(now, &after, ORGANIZATIONS).await?;
+            let full = self.slots.full_domains().len();
+            let due = self.due_organizations(now, &after).await?;
+            let mut is_outdated = false;
             for org in &due {
                 if self.slots.are_none_free() {
                     self.after = after;
@@ -114,8 +118,13 @@ impl Post {
                 }
                 worked |= self.serve_one(org).await?;
                 org.as_str().clone_into(&mut after);
+                // Another domain is full: who waits for nothing else is passed over from here on.
+                is_outdated = self.slots.full_domains().len() != full;
+                if is_outdated {
+                    break;
+                }
             }
-            if due.len() < ORGANIZATIONS as usize {
+            if !is_outdated && due.len() < ORGANIZATIONS as usize {
                 if is_last_lap {
                     return Ok(worked);
                 }
@@ -123,6 +132,11 @@ impl Post {
                 is_last_lap = true;
             }
         }
+    }
+
+    async fn due_organizations(&self, now: Timestamp, after: &str) -> Result<Vec<OrgId>, Error> {
+        let mut reader = self.auth.store().read().await?;
+        reader.mails().due_organizations(now, after, ORGANIZATIONS, &self.slots.full_domains()).await
     }
 
     /// Claims and starts as many of an organization's due mails as the limits allow.

@@ -2,12 +2,12 @@
 //! is the same for addresses with and without an account.
 
 use tenant_auth_conformance::{App, Caller, rounds, scenarios, together};
-use tenant_auth_core::model::Scope;
+use tenant_auth_core::{model::Scope, testing::internals};
 
 use crate::suite::{
     auth::recovery::reset::{forgot, reset_mails},
     limits::addresses::{at, behind_proxy},
-    support::hooks::run_sql,
+    support::{hooks::run_sql, stored},
 };
 
 scenarios![
@@ -16,6 +16,7 @@ scenarios![
     one_request_waits_however_often_it_is_made,
     a_request_is_dropped_when_its_link_would_have_expired,
     a_request_that_cannot_be_fulfilled_stops_no_other,
+    requests_that_nobody_fulfils_are_swept,
 ];
 
 /// Asks as often as a network may, for ever new addresses, one of which has an account.
@@ -98,4 +99,23 @@ async fn a_request_that_cannot_be_fulfilled_stops_no_other(app: &App) {
     run_sql(app, "UPDATE tenant_auth_organizations SET status = 'active' WHERE slug = 'globex'").await;
     forgot(&app.other_org().anonymous(), app.other_org().member().email()).await.expect(200);
     assert_eq!(reset_mails(app, app.other_org().member().email()).await, 1, "it may be asked for again");
+}
+
+/// No worker of the deployment fulfils requests, but one sweeps: a request goes 70 minutes after it was made, or made again.
+async fn requests_that_nobody_fulfils_are_swept(app: &App) {
+    let left_by_the_sweep = async || {
+        internals::sweep(&app.auth).await.expect("the database is there");
+        stored::number(app, "SELECT COUNT(*) FROM tenant_auth_reset_requests").await
+    };
+    for person in [app.member(), app.admin()] {
+        forgot(&app.anonymous(), person.email()).await.expect(200);
+    }
+    app.advance(30 * 60);
+    forgot(&app.anonymous(), app.admin().email()).await.expect(200);
+    app.advance(40 * 60 - 1);
+    assert_eq!(left_by_the_sweep().await, 2);
+    app.advance(1);
+    assert_eq!(left_by_the_sweep().await, 1);
+    app.advance(30 * 60);
+    assert_eq!(left_by_the_sweep().await, 0);
 }
