@@ -189,7 +189,7 @@ impl Builder {
             admissions: Admissions::default(),
             outbox_filled,
             key_uses: KeyUses::default(),
-            estimates: BoundedWork::start("tenant-auth-estimate", PoolSize::default(), WorkMeter::unread())?,
+            estimates: BoundedWork::start("tenant-auth-estimate", PoolSize::default(), WorkMeter::unread(), || ())?,
             gates: Gates::default(),
             #[cfg(feature = "http")]
             guesses: crate::throttle::Guesses::new(),

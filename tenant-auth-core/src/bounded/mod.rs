@@ -11,7 +11,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use tokio::sync::oneshot;
@@ -31,6 +31,9 @@ const PLACES_PER_THREAD: usize = 256;
 
 /// How long a job waits for its turn. Who waits longer has mostly gone, and its work would be done for nobody.
 const PATIENCE: Duration = Duration::from_secs(3);
+
+/// After so long without a job a thread counts as idle.
+const IDLE: Duration = Duration::from_secs(1);
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -68,6 +71,15 @@ struct Waiting {
     closed: bool,
 }
 
+/// What a thread does next.
+enum Next {
+    Job(Job),
+    /// There was no job in time.
+    Nothing,
+    /// The pool was dropped.
+    Closed,
+}
+
 /// A caller's place in the queue. Dropping it gives the place up, where the job has not begun.
 struct Place<'a> {
     line: &'a Line,
@@ -76,16 +88,17 @@ struct Place<'a> {
 }
 
 impl BoundedWork {
-    /// Starts the threads; `meter` counts what they do.
+    /// Starts the threads; `meter` counts what they do. A thread that has had no job for a second calls `idle`, and gives back what
+    /// it kept for the next.
     ///
     /// # Errors
     /// [`Error::Internal`] when the system gives none.
-    pub(crate) fn start(name: &str, size: PoolSize, meter: WorkMeter) -> Result<Self, Error> {
+    pub(crate) fn start(name: &str, size: PoolSize, meter: WorkMeter, idle: fn()) -> Result<Self, Error> {
         let waiting = Mutex::new(Waiting { jobs: FairQueue::new(size.places), closed: false });
         let pool = Self { line: Arc::new(Line { waiting, filled: Condvar::new() }), meter };
         for _ in 0..size.threads {
             let line = Arc::clone(&pool.line);
-            thread::Builder::new().name(name.to_owned()).spawn(move || line.work()).map_err(Error::internal)?;
+            thread::Builder::new().name(name.to_owned()).spawn(move || line.work(idle)).map_err(Error::internal)?;
         }
         Ok(pool)
     }
@@ -162,22 +175,37 @@ impl Drop for Place<'_> {
 
 impl Line {
     /// A thread's loop: runs jobs until the pool is dropped.
-    fn work(&self) {
-        while let Some(job) = self.next() {
-            job();
+    fn work(&self, idle: fn()) {
+        loop {
+            match self.next(Some(IDLE)) {
+                Next::Job(job) => job(),
+                Next::Closed => return,
+                Next::Nothing => {
+                    idle();
+                    let Next::Job(job) = self.next(None) else { return };
+                    job();
+                }
+            }
         }
     }
 
-    fn next(&self) -> Option<Job> {
+    /// Waits for a job, for as long as it takes or at most so long.
+    fn next(&self, most: Option<Duration>) -> Next {
+        let until = most.map(|most| Instant::now() + most);
         let mut waiting = self.waiting();
         loop {
             if waiting.closed {
-                return None;
+                return Next::Closed;
             }
             if let Some(job) = waiting.jobs.take() {
-                return Some(job);
+                return Next::Job(job);
             }
-            waiting = self.filled.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            waiting = match left {
+                Some(Duration::ZERO) => return Next::Nothing,
+                Some(left) => self.filled.wait_timeout(waiting, left).unwrap_or_else(PoisonError::into_inner).0,
+                None => self.filled.wait(waiting).unwrap_or_else(PoisonError::into_inner),
+            };
         }
     }
 

@@ -1,6 +1,9 @@
 //! The pool: who is refused, who waits, and who is answered.
 
-use std::sync::mpsc as blocking;
+use std::sync::{
+    atomic::{AtomicU32, Ordering},
+    mpsc as blocking,
+};
 
 use tokio::task::JoinHandle;
 
@@ -19,7 +22,7 @@ fn share(organization: u8) -> QueueShare {
 
 impl Stage {
     fn new(places: usize) -> Self {
-        let work = BoundedWork::start("test", PoolSize { threads: 1, places }, WorkMeter::unread()).expect("threads");
+        let work = BoundedWork::start("test", PoolSize { threads: 1, places }, WorkMeter::unread(), || ()).expect("threads");
         let (release, held) = blocking::channel();
         Self { work: Arc::new(work), release, held: Arc::new(Mutex::new(held)) }
     }
@@ -97,8 +100,26 @@ async fn who_goes_away_leaves_the_place_to_others() {
 
 #[tokio::test]
 async fn a_panic_costs_its_own_answer_only() {
-    let work = BoundedWork::start("test", PoolSize::default(), WorkMeter::unread()).expect("threads");
+    let work = BoundedWork::start("test", PoolSize::default(), WorkMeter::unread(), || ()).expect("threads");
     let panicked = work.run::<()>(&share(1), || panic!("made to order")).await;
     assert!(matches!(panicked, Err(Error::Internal(_))));
     work.run(&share(1), || Ok(())).await.expect("the thread is still there");
+}
+
+#[tokio::test]
+async fn a_thread_without_jobs_is_idle_once_and_works_on() {
+    static IDLED: AtomicU32 = AtomicU32::new(0);
+    let idle = || {
+        IDLED.fetch_add(1, Ordering::SeqCst);
+    };
+    let size = PoolSize { threads: 1, places: 1 };
+    let work = BoundedWork::start("test", size, WorkMeter::unread(), idle).expect("threads");
+    for round in 1..=2 {
+        work.run(&share(1), || Ok(())).await.expect("answered");
+        while IDLED.load(Ordering::SeqCst) < round {
+            tokio::time::sleep(IDLE / 10).await;
+        }
+    }
+    tokio::time::sleep(IDLE + IDLE / 2).await;
+    assert_eq!(IDLED.load(Ordering::SeqCst), 2, "and not again without a job");
 }

@@ -5,13 +5,16 @@
 use std::{fmt, sync::Arc};
 
 use argon2::{
-    Algorithm, Argon2, Params, PasswordVerifier, Version,
-    password_hash::{PasswordHasher as _, phc::PasswordHash},
+    Algorithm, Argon2, Params, Version,
+    password_hash::{
+        self,
+        phc::{Output, ParamsString, PasswordHash, Salt},
+    },
 };
 use async_trait::async_trait;
 use zeroize::Zeroizing;
 
-use super::{PasswordHasher, Verdict};
+use super::{PasswordHasher, Verdict, hashing_memory};
 use crate::{
     bounded::{BoundedWork, PoolSize, QueueShare},
     config::{ConfigError, Setting, SetupError},
@@ -79,7 +82,10 @@ impl Argon2Hasher {
     }
 
     fn start(engine: Engine, size: PoolSize, meter: WorkMeter) -> Result<Self, SetupError> {
-        Ok(Self { engine: Arc::new(engine), threads: BoundedWork::start("tenant-auth-hash", size, meter)? })
+        Ok(Self {
+            engine: Arc::new(engine),
+            threads: BoundedWork::start("tenant-auth-hash", size, meter, hashing_memory::give_back)?,
+        })
     }
 
     async fn run<T: Send + 'static>(
@@ -117,17 +123,30 @@ impl Engine {
     }
 
     fn argon2(&self, params: &Params) -> Result<Argon2<'_>, argon2::Error> {
+        self.argon2_as(Algorithm::Argon2id, Version::V0x13, params)
+    }
+
+    fn argon2_as(&self, algorithm: Algorithm, version: Version, params: &Params) -> Result<Argon2<'_>, argon2::Error> {
         match &self.pepper {
-            Some(pepper) => Argon2::new_with_secret(pepper, Algorithm::Argon2id, Version::V0x13, params.clone()),
-            None => Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params.clone())),
+            Some(pepper) => Argon2::new_with_secret(pepper, algorithm, version, params.clone()),
+            None => Ok(Argon2::new(algorithm, version, params.clone())),
         }
     }
 
     fn hash(&self, password: &Password) -> Result<StoredPassword, Error> {
         self.done.add(&self.params);
-        let argon2 = self.argon2(&self.params).map_err(|error| Error::internal(error.to_string()))?;
-        let hash = argon2.hash_password(password.expose().as_bytes()).map_err(|error| Error::internal(error.to_string()))?;
-        Ok(StoredPassword::new(hash.to_string()))
+        let hash = || {
+            let (argon2, salt) = (self.argon2(&self.params)?, Salt::generate());
+            let hash = PasswordHash {
+                algorithm: Algorithm::Argon2id.ident(),
+                version: Some(Version::V0x13.into()),
+                params: ParamsString::try_from(&self.params)?,
+                salt: Some(salt),
+                hash: Some(output(&argon2, password, &salt)?),
+            };
+            Ok(StoredPassword::new(hash.to_string()))
+        };
+        hash().map_err(|error: password_hash::Error| Error::internal(error.to_string()))
     }
 
     fn verify(&self, password: &Password, stored: Option<&StoredPassword>) -> Result<Verdict, Error> {
@@ -137,8 +156,7 @@ impl Engine {
         if let Some(used) = &used {
             self.done.add(used);
         }
-        let argon2 = self.argon2(&self.params).map_err(|error| Error::internal(error.to_string()))?;
-        let matches = argon2.verify_password(password.expose().as_bytes(), &hash).is_ok();
+        let matches = used.as_ref().is_some_and(|used| self.matches(password, &hash, used).unwrap_or(false));
         match (stored, matches) {
             (Some(_), true) if used.as_ref().is_some_and(|used| self.is_outdated(used)) => Ok(Verdict::MatchOutdated),
             (Some(_), true) => Ok(Verdict::Match),
@@ -147,6 +165,15 @@ impl Engine {
                 Ok(Verdict::Mismatch)
             }
         }
+    }
+
+    /// Whether the password has this hash; `used` are the hash's parameters. A hash without a salt matches nothing.
+    fn matches(&self, password: &Password, hash: &PasswordHash, used: &Params) -> password_hash::Result<bool> {
+        let (Some(salt), Some(expected)) = (&hash.salt, &hash.hash) else { return Ok(false) };
+        let version = hash.version.map(Version::try_from).transpose()?.unwrap_or_default();
+        let argon2 = self.argon2_as(Algorithm::try_from(hash.algorithm.as_str())?, version, used)?;
+        // `Output` compares in constant time.
+        Ok(output(&argon2, password, salt)? == *expected)
     }
 
     /// Does the work that a hash with today's parameters would have cost more. Otherwise a wrong password for an account whose hash
@@ -161,14 +188,25 @@ impl Engine {
         let compute = || {
             let rest = Params::new(memory, passes, self.params.p_cost(), None)?;
             self.done.add(&rest);
-            self.argon2(&rest)?.hash_password_into(password.expose().as_bytes(), b"of no importance", &mut [0; 32])
+            output(&self.argon2(&rest)?, password, b"of no importance").map(drop)
         };
-        compute().map_err(|error: argon2::Error| Error::internal(error.to_string()))
+        compute().map_err(|error: password_hash::Error| Error::internal(error.to_string()))
     }
 
     fn is_outdated(&self, used: &Params) -> bool {
         used.m_cost() < self.params.m_cost() || used.t_cost() < self.params.t_cost()
     }
+}
+
+/// The hash itself, computed in the memory that the thread keeps.
+fn output(argon2: &Argon2<'_>, password: &Password, salt: &[u8]) -> password_hash::Result<Output> {
+    let length = argon2.params().output_len().unwrap_or(Params::DEFAULT_OUTPUT_LEN);
+    let mut bytes = Zeroizing::new([0; Output::MAX_LENGTH]);
+    let bytes = bytes.get_mut(..length).ok_or(password_hash::Error::OutputSize)?;
+    hashing_memory::with(argon2.params().block_count(), |blocks| {
+        argon2.hash_password_into_with_memory(password.expose().as_bytes(), salt, bytes, blocks)
+    })?;
+    Ok(Output::new(bytes)?)
 }
 
 /// What a hash costs: its time grows with this number, and the rest of it is alike.

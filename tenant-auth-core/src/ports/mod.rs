@@ -6,6 +6,7 @@ mod argon2_hasher;
 mod clock;
 mod entropy;
 mod hasher;
+mod hashing_memory;
 #[cfg(feature = "webhooks")]
 mod http_sender;
 mod mailer;
