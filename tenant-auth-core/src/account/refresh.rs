@@ -22,7 +22,11 @@ impl Tenant {
     pub async fn refresh(&self, refresh_token: &str) -> Result<Tokens, Error> {
         let now = self.auth.now();
         let token = self.auth.signer().read_refresh(refresh_token, now).ok_or(Error::SessionRequired)?;
-        match self.rotate(&token).await? {
+        // Read first: whoever holds the token of a session that is over takes no turn at the database's writer.
+        let live = self.auth.store().read().await?.sessions().find_live(&token.session).await?;
+        let is_current = self.refreshable(live, now)?.session.generation == token.generation;
+        let rotated = if is_current { self.rotate(&token).await? } else { None };
+        match rotated {
             Some(tokens) => Ok(tokens),
             None => self.superseded(&token, now).await,
         }

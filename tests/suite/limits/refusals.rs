@@ -60,6 +60,9 @@ async fn five_wrong(caller: &Caller) {
 
 async fn a_refused_stranger_takes_no_turn_at_the_writer(app: &App) {
     let member = app.member().logged_in().await;
+    let gone = app.member().logged_in().await;
+    let former = gone.refresh_token();
+    gone.logout().await.expect(200);
     five_wrong(&app.member()).await;
     let anonymous = app.anonymous();
     for n in 0..30 {
@@ -67,7 +70,8 @@ async fn a_refused_stranger_takes_no_turn_at_the_writer(app: &App) {
     }
     let writer = Writer::of(app).await;
     let token = "0".repeat(43);
-    let refused: [(_, u16); 8] = [
+    let refused: [(_, u16); 9] = [
+        (anonymous.refresh_with(&former), 401),
         (forgot(&anonymous, app.member().email()), 429),
         (app.member().login(), 429),
         (member.change_password(PASSWORD, "velvet-anchor-93-comet"), 429),
