@@ -195,6 +195,8 @@ impl Builder {
             guesses: crate::throttle::Guesses::new(),
             #[cfg(feature = "http")]
             in_flight: crate::in_flight::InFlight::new(),
+            #[cfg(feature = "http")]
+            unsent: crate::unsent::Unsent::new(),
             metrics,
             runtime,
             readiness: Readiness::default(),

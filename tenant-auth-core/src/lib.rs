@@ -55,6 +55,8 @@ compile_error!("enable at least one of the features `sqlite` and `postgres`");
 pub mod account;
 pub mod backend;
 mod bounded;
+#[cfg(feature = "http")]
+mod budget;
 mod builder;
 mod caller;
 pub mod config;
@@ -89,6 +91,8 @@ pub mod testing;
 mod throttle;
 mod time;
 mod token;
+#[cfg(feature = "http")]
+mod unsent;
 pub mod value;
 pub mod view;
 pub mod webhooks;

@@ -60,7 +60,9 @@ pub(crate) struct Inner {
     #[cfg(feature = "http")]
     pub(crate) guesses: crate::throttle::Guesses,
     #[cfg(feature = "http")]
-    pub(crate) in_flight: Arc<crate::in_flight::InFlight>,
+    pub(crate) in_flight: crate::in_flight::InFlight,
+    #[cfg(feature = "http")]
+    pub(crate) unsent: crate::unsent::Unsent,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) runtime: Handle,
     pub(crate) readiness: Readiness,
@@ -208,8 +210,14 @@ impl TenantAuth {
 
     /// The bound on requests in flight.
     #[cfg(feature = "http")]
-    pub(crate) fn in_flight(&self) -> &Arc<crate::in_flight::InFlight> {
+    pub(crate) fn in_flight(&self) -> &crate::in_flight::InFlight {
         &self.inner.in_flight
+    }
+
+    /// The bound on answers that wait for their clients.
+    #[cfg(feature = "http")]
+    pub(crate) fn unsent(&self) -> &crate::unsent::Unsent {
+        &self.inner.unsent
     }
 
     /// The threads that estimate the strength of passwords.

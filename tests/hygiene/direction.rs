@@ -27,7 +27,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("the running service", &["service"]),
     (
         "what the running service holds",
-        &["keys", "readiness", "in_flight", "backend::key_uses", "webhooks::admissions", "webhooks::target"],
+        &["keys", "readiness", "budget", "in_flight", "unsent", "backend::key_uses", "webhooks::admissions", "webhooks::target"],
     ),
     ("storage", &["store"]),
     (

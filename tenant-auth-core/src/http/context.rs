@@ -159,7 +159,7 @@ impl Context {
     }
 
     /// The client that sent the request, whatever address it states for another.
-    fn sender(&self) -> Client {
+    pub(crate) fn sender(&self) -> Client {
         self.client_at(client_ip::of(&self.auth.config().network.trusted_proxies, self.peer, self.headers()))
     }
 

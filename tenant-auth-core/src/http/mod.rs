@@ -49,7 +49,7 @@ pub use pages::Pages;
 pub use route::Row;
 pub use table::routes;
 
-use crate::{deadline, secret::random_text, service::TenantAuth};
+use crate::{deadline, secret::random_text, service::TenantAuth, unsent};
 use answered::Answered;
 use context::Context;
 use documents::Documents;
@@ -167,7 +167,8 @@ impl Service {
                 watched.matched(row.path);
                 traced.matched(row.path);
                 let context = context.on_route(row.path, params);
-                let answered = row.handle(&context).await.unwrap_or_else(Refusal::into_answered);
+                let answered = row.handle(&context).await.and_then(|answered| self.until_sent(answered, &context));
+                let answered = answered.unwrap_or_else(Refusal::into_answered);
                 browser::cors(answered, &context, row.path)
             }
             Err(RoutingError::WrongMethod { path, methods }) if browser::is_preflight(&context) => {
@@ -186,6 +187,15 @@ impl Service {
             tracing::error!(%request_id, %method, route = template, status, error = %cause, "a request failed");
         }
         answered
+    }
+
+    /// Counts a large answer until it is sent. One that tells of a change is told in any case.
+    fn until_sent(&self, answered: Answered, context: &Context) -> Result<Answered, Refusal> {
+        if answered.body.len() <= unsent::SMALL || !context.method().is_safe() {
+            return Ok(answered);
+        }
+        let body = self.auth.unsent().count(answered.body, context.sender().ip)?;
+        Ok(Answered { body, ..answered })
     }
 }
 

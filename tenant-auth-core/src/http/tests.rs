@@ -2,6 +2,7 @@
 
 use std::{future::pending, net::IpAddr, sync::Arc};
 
+use ::http::StatusCode;
 use async_trait::async_trait;
 
 use super::*;
@@ -12,7 +13,7 @@ use crate::{
     ports::{PasswordHasher, QueueShare, Verdict},
     secret::{Password, StoredPassword},
     testing::{SLUG, TestAuth},
-    value::Plan,
+    value::{Metadata, Plan},
 };
 
 /// So long a test waits for what must come at once.
@@ -24,7 +25,7 @@ fn get_keys() -> Request {
 }
 
 /// Takes every place there is, from as many networks as that needs.
-fn crowd(auth: &TenantAuth) -> Vec<crate::in_flight::Permit> {
+fn crowd(auth: &TenantAuth) -> Vec<crate::budget::Permit> {
     let networks = (0..=u8::MAX).map(|network| IpAddr::from([198, 18, network, 1]));
     networks.flat_map(|client| std::iter::from_fn(move || auth.in_flight().take(Some(client)).ok())).collect()
 }
@@ -45,6 +46,41 @@ async fn beyond_the_bound_a_request_is_503_before_it_begins() {
     drop(crowd);
     assert_eq!(service.call(get_keys(), peer).await.status(), 200);
     assert_eq!(visitor.admit::<Principal>().await.expect_err("no session").status(), 401);
+}
+
+/// Takes all the bytes that answers to this client may wait with.
+fn hoard(auth: &TenantAuth, client: Option<IpAddr>) -> Vec<Bytes> {
+    let sizes = [1 << 20, crate::unsent::SMALL + 1];
+    sizes.into_iter().flat_map(|size| std::iter::from_fn(move || auth.unsent().count(vec![0; size].into(), client).ok())).collect()
+}
+
+#[tokio::test]
+async fn large_answers_that_nobody_takes_are_bounded() {
+    let test = TestAuth::new().await;
+    let service = Service::new(&test.auth);
+    let metadata = format!(r#"{{"notes":"{}"}}"#, "x".repeat(16_300));
+    let metadata = Metadata::parse(&metadata).expect("metadata");
+    test.org_admin().await.set_metadata(&test.member.id, metadata).await.expect("the admin may");
+    let token = test.login(&test.member).await.access;
+    let [peer, other] = [[203, 0, 113, 7], [198, 51, 100, 1]].map(|address| Some(IpAddr::from(address)));
+    let get = async |path: &str, peer| {
+        let request = ::http::Request::get(format!("/api/v1{path}")).header("x-org-slug", SLUG);
+        let request = request.header("authorization", format!("Bearer {}", token.expose()));
+        service.call(request.body(Body::Complete(Bytes::new())).expect("a request"), peer).await
+    };
+    let hoarded = hoard(&test.auth, peer);
+    let refused = get("/org/members", peer).await;
+    assert_eq!(
+        (refused.status(), &refused.headers()[header::RETRY_AFTER]),
+        (StatusCode::SERVICE_UNAVAILABLE, &"2".parse().expect("a value"))
+    );
+    assert_eq!(get("/org", peer).await.status(), 200, "a small answer");
+    assert_eq!(get("/openapi.json", peer).await.status(), 200, "a document that all share");
+    let waiting = get("/org/members", other).await;
+    assert_eq!(waiting.status(), 200, "another network");
+    assert!(waiting.body().len() > crate::unsent::SMALL);
+    drop(hoarded);
+    assert_eq!(get("/org/members", peer).await.status(), 200);
 }
 
 /// Waits for ever where there is no deadline.

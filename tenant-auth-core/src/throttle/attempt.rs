@@ -29,6 +29,8 @@ const FIRST_BLOCK: Duration = Duration::from_secs(60);
 pub(super) struct Origin {
     pub(super) account: String,
     pub(super) network: String,
+    /// The gate of the wider network, which every attempt passes after those of its limits.
+    pub(super) gate: Option<Limit>,
 }
 
 /// An attempt that holds its reservations and is about to be judged.
@@ -104,7 +106,7 @@ impl Attempt {
                 tx.throttles().release(&limit.key).await?;
             }
         }
-        if let Some(Origin { account, network }) = &self.origin {
+        if let Some(Origin { account, network, .. }) = &self.origin {
             tx.throttles().know(account, network).await?;
         }
         Ok(())

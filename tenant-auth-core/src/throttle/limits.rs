@@ -2,7 +2,7 @@
 
 use std::{net::IpAddr, time::Duration};
 
-use super::gates::Limit;
+use super::{gates::Limit, rates::wide_network_of};
 use crate::{caller::Client, config::Config, secret::Secret, value::Email};
 
 /// The longest block of an account at an address (behaviour.md, B82).
@@ -44,6 +44,18 @@ pub(super) fn wide_limits(config: &Config, account: &str, client: &Client) -> Ve
         doubling: false,
     });
     by_ip.into_iter().chain([by_account]).collect()
+}
+
+/// How many attempts from one client network may be undecided at once in this process: more than keep every core busy, and few
+/// enough that other networks hardly wait for their turn at the database's writer.
+const MOST_OF_A_NETWORK: u32 = 128;
+
+/// The gate of a client network: IPv4 /24, IPv6 /48. It counts no failures and has no counter in the database; it keeps a network
+/// with ever new accounts and addresses from filling the queues that all networks share (behaviour.md, B152).
+pub(super) fn network_gate(client: &Client) -> Option<Limit> {
+    let network = wide_network_of(client)?;
+    let (most, window) = (MOST_OF_A_NETWORK, Duration::ZERO);
+    Some(Limit { key: format!("network:{network}"), subject: None, most, window, doubling: false })
 }
 
 /// The counter key of an account: a digest of the address as typed, lower-cased, so that a leaked table is no list of addresses.

@@ -37,7 +37,7 @@ use crate::{
 };
 use attempt::Origin;
 use gates::PATIENCE;
-use limits::{HOUR, account_key, longest_block, network_of, pair_limit, wide_limits};
+use limits::{HOUR, account_key, longest_block, network_gate, network_of, pair_limit, wide_limits};
 
 /// The lease of a reservation: a reservation whose process died expires after it, before an attempt that waits gives up.
 const LEASE: Duration = Duration::from_millis(4_500);
@@ -74,7 +74,8 @@ impl TenantAuth {
             _ => None,
         };
         self.refuse_blocked(reader, &limits).await?;
-        self.reserve(limits, network.map(|network| Origin { account, network }), stranger_of).await
+        let origin = network.map(|network| Origin { account, network, gate: network_gate(client) });
+        self.reserve(limits, origin, stranger_of).await
     }
 
     /// Makes the reservations of an attempt at an account's second factor (behaviour.md, B86).
@@ -120,7 +121,10 @@ impl TenantAuth {
         // Every transaction locks its counters in the order of their keys, so that two attempts cannot deadlock.
         limits.sort_by(|a, b| a.key.cmp(&b.key));
         let end = Instant::now() + PATIENCE;
-        let permits = self.gates().pass(&limits, end).await?;
+        let mut permits = self.gates().pass(&limits, end).await?;
+        // Last: whoever waits at an account's gate keeps nobody else of the network waiting.
+        let wider = origin.as_ref().map_or(&[][..], |origin| origin.gate.as_slice());
+        permits.extend(self.gates().pass(wider, end).await?);
         let mut pause = FIRST_LOOK;
         loop {
             let mut tx = self.begin().await?;
@@ -189,3 +193,6 @@ pub(crate) async fn count_mail(tx: &mut Tx, purpose: LinkPurpose, recipient: &Em
     let until = tx.throttles().state(&key).await?.map_or(now, |state| state.window_ends_at());
     Err(Error::rate_limited(until.since(now).min(HOUR)))
 }
+
+#[cfg(all(test, feature = "testing", feature = "sqlite"))]
+mod tests;

@@ -1,0 +1,29 @@
+//! What holds for the attempts of one client network, whatever accounts and addresses they name.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use tokio::time::timeout;
+
+use super::*;
+use crate::testing::TestAuth;
+
+/// An attempt on an account of its own, from an address of its own in this /48.
+async fn attempt(auth: &TenantAuth, network: u16, number: u16) -> Result<Attempt, Error> {
+    let email = format!("nobody{network}-{number}@acme.example").parse().expect("an address");
+    let ip = IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, network, number, 0, 0, 0, 1));
+    auth.password_attempt(&email, &Client { ip: Some(ip), ..Client::default() }).await
+}
+
+#[tokio::test]
+async fn one_network_has_so_many_undecided_attempts_and_keeps_no_other_waiting() {
+    let test = TestAuth::new().await;
+    let mut undecided = Vec::new();
+    for number in 0..128 {
+        undecided.push(attempt(&test.auth, 1, number).await.expect("one of its places"));
+    }
+    let moment = Duration::from_millis(200);
+    assert!(timeout(moment, attempt(&test.auth, 1, 128)).await.is_err(), "it waits, and takes no turn at the writer");
+    attempt(&test.auth, 2, 0).await.expect("another network").withdrawn().await.expect("the database is there");
+    undecided.pop().expect("one of them").withdrawn().await.expect("the database is there");
+    attempt(&test.auth, 1, 129).await.expect("a place is free again").withdrawn().await.expect("the database is there");
+}
