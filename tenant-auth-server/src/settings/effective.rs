@@ -102,9 +102,10 @@ fn shown(row: &Row, text: &str) -> String {
     }
 }
 
-/// Scheme, host, port and path. User names are left out too: with some mail services the user name is the secret.
+/// Scheme, host, port and path. User names are left out too: with some mail services the user name is the secret. An `@` behind the
+/// host is that of a mistyped URL, and what stands before it may be a password: such a URL is not shown.
 fn without_secrets(text: &str) -> Option<String> {
-    let url = Url::parse(text).ok().filter(Url::has_host)?;
+    let url = Url::parse(text).ok().filter(|url| url.has_host() && !url.path().contains('@'))?;
     let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
     let user = if url.username().is_empty() && url.password().is_none() { "" } else { "***@" };
     Some(format!("{}://{user}{}{port}{}", url.scheme(), url.host_str()?, url.path()))

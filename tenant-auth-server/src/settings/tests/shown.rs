@@ -69,6 +69,16 @@ fn what_is_in_force_is_shown_without_secrets() {
 }
 
 #[test]
+fn a_mistyped_url_is_not_shown_with_its_password_as_a_path() {
+    for mistyped in ["postgres://ada:12/hunter2@db/auth", "http:p://:hunter2@", "smtp://ada/hunter2@mail.example.com"] {
+        for name in ["DATABASE_URL", "SMTP_URL", "PUBLIC_URL"] {
+            let shown = Effective::of(&Env::complete().with(name, mistyped).input()).to_text();
+            assert!(!shown.contains("hunter2"), "{shown}");
+        }
+    }
+}
+
+#[test]
 fn nothing_is_needed_to_show_what_is_in_force() {
     let text = Effective::of(&Env(BTreeMap::new()).input()).to_text();
     assert!(text.contains("REFUSED: is missing: give sqlite:"), "{text}");

@@ -135,13 +135,12 @@ fn may_hold(setting: &str, value: &str, secret: &str) -> bool {
         || (URLS.contains(&setting) && without_password(value).is_some_and(|rest| !rest.contains(secret)))
 }
 
-/// Scheme, user, host and path of a URL that has a password.
+/// What stands around the password in a URL, as people read it: a slash in the password makes it no less one.
 fn without_password(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let (user_info, host) = rest[..end].rsplit_once('@')?;
+    let (user_info, host) = rest.rsplit_once('@')?;
     let (user, _) = user_info.split_once(':')?;
-    (scheme != "sqlite").then(|| [scheme, user, host, &rest[end..]].concat()) // a path is shown as it is
+    (scheme != "sqlite").then(|| [scheme, user, host].concat()) // a path is shown as it is
 }
 
 /// What `settings` shows is what `serve` does, and who needs less is refused nothing more.
