@@ -140,7 +140,7 @@ fn without_password(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
     let (user_info, host) = rest.rsplit_once('@')?;
     let (user, _) = user_info.split_once(':')?;
-    (scheme != "sqlite").then(|| [scheme, user, host].concat()) // a path is shown as it is
+    (!url.starts_with("sqlite:")).then(|| [scheme, user, host].concat()) // the path of a file is shown as it is
 }
 
 /// What `settings` shows is what `serve` does, and who needs less is refused nothing more.
