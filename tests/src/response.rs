@@ -72,6 +72,11 @@ impl Response {
         self.json["message"].as_str().unwrap_or_default()
     }
 
+    /// The `field` of an error, where one part of the request is at fault.
+    pub fn field(&self) -> Option<&str> {
+        self.json["field"].as_str()
+    }
+
     /// A header's only value.
     #[track_caller]
     pub fn header(&self, name: &str) -> Option<&str> {

@@ -58,7 +58,7 @@ fn broken_rules(request: &Request, response: &Response, cookies: &CookieRules) -
     broken
 }
 
-/// `{status: "success", data: {…}}`, or `{status: "error", message, code}`; nothing beside.
+/// `{status: "success", data: {…}}`, or `{status: "error", message, code}`, perhaps with `field`; nothing beside.
 fn is_envelope(response: &Response) -> bool {
     let body = response.json();
     if !body.is_object() {
@@ -66,10 +66,24 @@ fn is_envelope(response: &Response) -> bool {
     }
     match (body["status"].as_str(), &shape(body)[..]) {
         (Some("success"), ["data", "status"]) => response.status < 400 && body["data"].is_object(),
-        (Some("error"), ["code", "message", "status"]) => {
-            response.status >= 400 && is_code(response.code()) && !response.message().trim().is_empty()
+        (Some("error"), ["code", "message", "status"] | ["code", "field", "message", "status"]) => {
+            response.status >= 400
+                && is_code(response.code())
+                && !response.message().trim().is_empty()
+                && response.json().get("field").is_some() == response.field().is_some()
+                && names_its_field(response)
         }
         _ => false,
+    }
+}
+
+/// The message of a malformed request begins with the part at fault, which `field` names unless that is the whole body.
+fn names_its_field(response: &Response) -> bool {
+    let named = response.message().split_once(": ").map(|(part, _)| part).filter(|part| !["", "body"].contains(part));
+    match response.code() {
+        "invalid_request" => response.field() == named,
+        "weak_password" => response.field().is_some(),
+        _ => response.field().is_none(),
     }
 }
 

@@ -9,6 +9,7 @@ use super::{
     Body,
     context::Context,
     error_code::ErrorCode,
+    messages::WHOLE_BODY,
     nul::field_with_nul,
     openapi::{BodyFacts, InputFacts, Schemas},
     refusal::Refusal,
@@ -188,7 +189,7 @@ fn json_text<'a>(body: &'a Body, context: &Context) -> Result<&'a str, Refusal> 
         Body::Complete(bytes) => bytes,
         Body::TooLarge => return Err(Refusal::body_too_large()),
         Body::TimedOut => return Err(Refusal::request_timeout()),
-        Body::Broken => return Err(Refusal::invalid("body", "did not arrive whole")),
+        Body::Broken => return Err(Refusal::invalid(WHOLE_BODY, "did not arrive whole")),
     };
     let is_identity = |value: &str| value.trim().eq_ignore_ascii_case("identity");
     let is_json =
@@ -200,7 +201,7 @@ fn json_text<'a>(body: &'a Body, context: &Context) -> Result<&'a str, Refusal> 
         return Err(Refusal::unsupported_media_type());
     }
     // Needed because serde_json does not check the UTF-8 of values that it ignores.
-    str::from_utf8(bytes).map_err(|_| Refusal::invalid("body", "must be UTF-8"))
+    str::from_utf8(bytes).map_err(|_| Refusal::invalid(WHOLE_BODY, "must be UTF-8"))
 }
 
 /// JSON is UTF-8 (RFC 8259, section 8.1); a `charset` that says otherwise is refused rather than ignored.
@@ -213,7 +214,7 @@ fn is_utf8(content_type: &str) -> bool {
 /// Parses a JSON object. Anything else is refused before serde sees it, because serde would also accept an array for a struct.
 fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Refusal> {
     if !text.trim_ascii_start().starts_with('{') {
-        return Err(Refusal::invalid("body", "must be a JSON object"));
+        return Err(Refusal::invalid(WHOLE_BODY, "must be a JSON object"));
     }
     let mut reader = serde_json::Deserializer::from_str(text);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
@@ -237,14 +238,15 @@ fn describe(path: &str, error: &serde_json::Error) -> Refusal {
     let text = error.to_string();
     let reason = text.split(" at line ").next().unwrap_or(&text);
     if !error.is_data() {
-        return Refusal::invalid("body", format!("must be well-formed JSON: {reason}"));
+        return Refusal::invalid(WHOLE_BODY, format!("must be well-formed JSON: {reason}"));
     }
     let quoted = reason.split('`').nth(1);
     let absent = reason.starts_with("missing field") || reason.starts_with("duplicate field");
     match quoted {
         Some(field) if absent => {
+            let field = if path == "." { field.to_owned() } else { format!("{path}.{field}") };
             Refusal::invalid(field, if reason.starts_with("missing") { "is required" } else { "must be given once" })
         }
-        _ => Refusal::invalid(if path == "." { "body" } else { path }, reason),
+        _ => Refusal::invalid(if path == "." { WHOLE_BODY } else { path }, reason),
     }
 }

@@ -3,6 +3,9 @@
 
 use crate::error::{Error, InvalidValue};
 
+/// What stands in place of a field where a body is wrong as a whole.
+pub(super) const WHOLE_BODY: &str = "body";
+
 pub(super) const NO_SUCH_PATH: &str = "There is no such path. See the API's documentation.";
 
 /// The message for a path that answers only these methods.
@@ -71,18 +74,42 @@ fn of_fact(error: &Error) -> String {
     text.to_owned()
 }
 
+/// The part of the request at fault, where it is one: the name of a header or a parameter, or the JSON path of a field.
+pub(super) fn field_of(reason: &RefusalReason) -> Option<&str> {
+    match reason {
+        RefusalReason::Malformed { field, .. } => Some(field.as_str()).filter(|field| ![WHOLE_BODY, ""].contains(field)),
+        RefusalReason::Fact(Error::Invalid(value)) => Some(field_of_value(value)),
+        _ => None,
+    }
+}
+
 /// The parameter or the JSON path of the field, and what it must be.
 fn of_value(value: &InvalidValue) -> String {
+    let rule = match value {
+        InvalidValue::PageLimit => "must be a number from 1 to 1000",
+        InvalidValue::PageCursor => "must be a nextCursor of this list",
+        InvalidValue::NameRequired | InvalidValue::PasswordRequired => "is required for a new account",
+        InvalidValue::CodeRequired => "is required: two-factor authentication is enabled",
+        InvalidValue::TooManyOrigins { most } => &format!("must name at most {most} origins"),
+        InvalidValue::NoScopes => "must name at least one scope",
+        InvalidValue::ExpiryPassed => "must be in the future",
+        InvalidValue::OverlapTooLong { longest } => &format!("must be between 0 and {}", longest.as_secs()),
+        InvalidValue::WebhookUrl { rule } => rule,
+    };
+    format!("{}: {rule}", field_of_value(value))
+}
+
+const fn field_of_value(value: &InvalidValue) -> &'static str {
     match value {
-        InvalidValue::PageLimit => "limit: must be a number from 1 to 1000".to_owned(),
-        InvalidValue::PageCursor => "cursor: must be a nextCursor of this list".to_owned(),
-        InvalidValue::NameRequired => "name: is required for a new account".to_owned(),
-        InvalidValue::PasswordRequired => "password: is required for a new account".to_owned(),
-        InvalidValue::CodeRequired => "code: is required: two-factor authentication is enabled".to_owned(),
-        InvalidValue::TooManyOrigins { most } => format!("allowedOrigins: must name at most {most} origins"),
-        InvalidValue::NoScopes => "scopes: must name at least one scope".to_owned(),
-        InvalidValue::ExpiryPassed => "expiresAt: must be in the future".to_owned(),
-        InvalidValue::OverlapTooLong { longest } => format!("overlapSeconds: must be between 0 and {}", longest.as_secs()),
-        InvalidValue::WebhookUrl { rule } => format!("url: {rule}"),
+        InvalidValue::PageLimit => "limit",
+        InvalidValue::PageCursor => "cursor",
+        InvalidValue::NameRequired => "name",
+        InvalidValue::PasswordRequired => "password",
+        InvalidValue::CodeRequired => "code",
+        InvalidValue::TooManyOrigins { .. } => "allowedOrigins",
+        InvalidValue::NoScopes => "scopes",
+        InvalidValue::ExpiryPassed => "expiresAt",
+        InvalidValue::OverlapTooLong { .. } => "overlapSeconds",
+        InvalidValue::WebhookUrl { .. } => "url",
     }
 }

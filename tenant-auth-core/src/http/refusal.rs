@@ -11,10 +11,11 @@ use super::{
 };
 use crate::error::Error;
 
-/// A refusal: its reason, and the cookies that its answer sets.
+/// A refusal: its reason, the field at fault where the reason does not name it, and the cookies that its answer sets.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     reason: RefusalReason,
+    field: Option<&'static str>,
     cookies: Vec<HeaderValue>,
 }
 
@@ -23,56 +24,62 @@ struct ErrorEnvelope<'a> {
     status: &'static str,
     code: &'static str,
     message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<&'a str>,
 }
 
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
-        Self { reason: RefusalReason::Fact(error), cookies: Vec::new() }
+        Self::because(RefusalReason::Fact(error))
     }
 }
 
 impl Refusal {
+    const fn because(reason: RefusalReason) -> Self {
+        Self { reason, field: None, cookies: Vec::new() }
+    }
+
     pub(crate) const fn invalid_slug() -> Self {
-        Self { reason: RefusalReason::InvalidSlug, cookies: Vec::new() }
+        Self::because(RefusalReason::InvalidSlug)
     }
 
     /// Refuses a malformed part of the request. `field` is its name as the client knows it; `reason` says what the part must be.
     pub(crate) fn invalid(field: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self { reason: RefusalReason::Malformed { field: field.into(), reason: reason.into() }, cookies: Vec::new() }
+        Self::because(RefusalReason::Malformed { field: field.into(), reason: reason.into() })
     }
 
     pub(crate) const fn no_such_organization() -> Self {
-        Self { reason: RefusalReason::NoSuchOrganization, cookies: Vec::new() }
+        Self::because(RefusalReason::NoSuchOrganization)
     }
 
     pub(crate) const fn no_such_id() -> Self {
-        Self { reason: RefusalReason::NoSuchId, cookies: Vec::new() }
+        Self::because(RefusalReason::NoSuchId)
     }
 
     pub(crate) const fn forbidden_origin() -> Self {
-        Self { reason: RefusalReason::ForbiddenOrigin, cookies: Vec::new() }
+        Self::because(RefusalReason::ForbiddenOrigin)
     }
 
     pub(crate) const fn body_too_large() -> Self {
-        Self { reason: RefusalReason::BodyTooLarge, cookies: Vec::new() }
+        Self::because(RefusalReason::BodyTooLarge)
     }
 
     pub(crate) const fn request_timeout() -> Self {
-        Self { reason: RefusalReason::RequestTimeout, cookies: Vec::new() }
+        Self::because(RefusalReason::RequestTimeout)
     }
 
     pub(crate) const fn unsupported_media_type() -> Self {
-        Self { reason: RefusalReason::UnsupportedMediaType, cookies: Vec::new() }
+        Self::because(RefusalReason::UnsupportedMediaType)
     }
 
     /// Refuses a session that was just refreshed and is not live all the same.
     pub(crate) const fn not_admitted() -> Self {
-        Self { reason: RefusalReason::NotAdmitted, cookies: Vec::new() }
+        Self::because(RefusalReason::NotAdmitted)
     }
 
     /// Refuses because the host's route is not set up; the log says what is missing.
     pub(crate) const fn not_set_up() -> Self {
-        Self { reason: RefusalReason::NotSetUp, cookies: Vec::new() }
+        Self::because(RefusalReason::NotSetUp)
     }
 
     /// Sets cookies beside the refusal.
@@ -110,6 +117,12 @@ impl Refusal {
         }
     }
 
+    /// Refuses because of an error of an operation that takes a new password in this field.
+    pub(crate) fn of_new_password(error: Error, field: &'static str) -> Self {
+        let is_weak = matches!(error, Error::WeakPassword(_));
+        Self { field: is_weak.then_some(field), ..error.into() }
+    }
+
     /// The refusal's message.
     pub(crate) fn message(&self) -> String {
         messages::of_refusal(&self.reason)
@@ -121,7 +134,8 @@ impl Refusal {
 
     /// The error envelope with its headers and cookies. A fault's cause is for the log and never stands in the envelope.
     pub(crate) fn answered(&self) -> Answered {
-        let mut answered = envelope(self.code(), &self.message());
+        let field = messages::field_of(&self.reason).or(self.field);
+        let mut answered = envelope(self.code(), &self.message(), field);
         if let RefusalReason::Fact(error) = &self.reason {
             if let Some(seconds) = retry_after(error) {
                 answered.headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
@@ -145,8 +159,8 @@ fn retry_after(error: &Error) -> Option<u64> {
     }
 }
 
-fn envelope(code: ErrorCode, message: &str) -> Answered {
-    let body = serde_json::to_vec(&ErrorEnvelope { status: "error", code: code.as_str(), message });
+fn envelope(code: ErrorCode, message: &str, field: Option<&str>) -> Answered {
+    let body = serde_json::to_vec(&ErrorEnvelope { status: "error", code: code.as_str(), message, field });
     Answered { status: code.status_code(), headers: json_headers(), body: body.unwrap_or_default().into(), cause: None }
 }
 
@@ -164,10 +178,10 @@ pub(crate) enum RoutingError {
 impl From<RoutingError> for Answered {
     fn from(error: RoutingError) -> Self {
         match error {
-            RoutingError::NoSuchPath => envelope(ErrorCode::NotFound, messages::NO_SUCH_PATH),
+            RoutingError::NoSuchPath => envelope(ErrorCode::NotFound, messages::NO_SUCH_PATH, None),
             RoutingError::WrongMethod { methods, .. } => {
                 let allow = method_list(&methods);
-                let mut answered = envelope(ErrorCode::MethodNotAllowed, &messages::answers_only(&allow));
+                let mut answered = envelope(ErrorCode::MethodNotAllowed, &messages::answers_only(&allow), None);
                 let mut headers = HeaderMap::new();
                 if let Ok(allow) = HeaderValue::from_str(&allow) {
                     headers.insert(header::ALLOW, allow);

@@ -4,6 +4,7 @@ pub(crate) mod bodies;
 pub(crate) mod browsers;
 pub(crate) mod callers;
 pub(crate) mod cookies;
+pub(crate) mod fields;
 pub(crate) mod list_queries;
 pub(crate) mod long_lists;
 pub(crate) mod openapi;

@@ -14,6 +14,7 @@ use crate::{
         answer::{Message, Outcome, done},
         input::{Json, OptionalJson, Path},
         listing::Listing,
+        refusal::Refusal,
     },
     id::InviteId,
     model::{Invite, Role},
@@ -99,7 +100,8 @@ type Accepting = (Path<LinkToken>, OptionalJson<AcceptRequest>);
 pub(crate) async fn accept(guest: Guest, (Path(token), OptionalJson(request)): Accepting) -> Outcome<Entered<AcceptData>> {
     let registration = Registration { name: request.name, password: request.password.map(Into::into) };
     let login = guest.tenant.accept_invite(&token, registration, guest.client.clone()).await;
-    let login = guest.tenant.auth.counted(login, &token, &guest.client)?;
+    let login = guest.tenant.auth.counted(login, &token, &guest.client);
+    let login = login.map_err(|error| Refusal::of_new_password(error, "password"))?;
     Ok(entered(&guest, login, |opened| AcceptData::of(&guest, opened)))
 }
 

@@ -9,6 +9,7 @@ use crate::{
     http::{
         answer::{Message, Outcome, done},
         input::Json,
+        refusal::Refusal,
     },
     model::Profile,
     value::{Bio, DisplayName, Phone},
@@ -52,6 +53,6 @@ pub(crate) struct ChangePasswordRequest {
 
 pub(crate) async fn change_password(member: Member, Json(request): Json<ChangePasswordRequest>) -> Outcome<Message> {
     let change = NewPassword { current: request.current_password.into(), new: request.new_password.into() };
-    member.change_password(change).await?;
+    member.change_password(change).await.map_err(|error| Refusal::of_new_password(error, "newPassword"))?;
     Ok(done("The password was changed. Every other session has ended."))
 }

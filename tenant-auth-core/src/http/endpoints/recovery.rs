@@ -42,7 +42,7 @@ pub(crate) struct ResetPasswordRequest {
 pub(crate) async fn reset_password(stranger: Stranger, Json(request): Json<ResetPasswordRequest>) -> Outcome<Message> {
     let (Stranger { tenant, client }, token) = (stranger, LinkToken::new(request.token));
     let reset = tenant.reset_password(&token, &request.new_password.into()).await;
-    tenant.auth.counted(reset, &token, &client)?;
+    tenant.auth.counted(reset, &token, &client).map_err(|error| Refusal::of_new_password(error, "newPassword"))?;
     Ok(done("The password was reset. Every session has ended; log in with the new password."))
 }
 

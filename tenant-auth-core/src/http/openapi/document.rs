@@ -74,6 +74,12 @@ fn error() -> Value {
             "status": { "type": "string", "const": "error" },
             "code": { "type": "string", "description": "Stable.", "pattern": "^[a-z0-9_]+$" },
             "message": { "type": "string", "description": "For people; what to do next.", "minLength": 1 },
+            "field": {
+                "type": "string",
+                "description": "Where one part of the request is at fault: its path in the body (`scopes[1]`), or the name of the \
+                                parameter or header.",
+                "minLength": 1,
+            },
         },
     })
 }
