@@ -4,5 +4,6 @@ pub(crate) mod at_rest;
 pub(crate) mod at_rest_accounts;
 pub(crate) mod locks;
 pub(crate) mod outage;
+pub(crate) mod printed;
 pub(crate) mod stall;
 pub(crate) mod statements;

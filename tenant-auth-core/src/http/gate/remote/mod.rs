@@ -49,7 +49,7 @@ pub struct RemoteVerifier {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RemoteSetupError {
-    /// The address is no URL, or a URL that API keys must not be sent to.
+    /// The address is no URL, or a URL that API keys must not be sent to; without what stands before an `@`, which may be a password.
     #[error(
         "{0:?} must be the public URL of a Tenant Auth server: https, or http for loopback; see also RemoteVerifier::over_plain_http"
     )]
@@ -73,7 +73,7 @@ impl RemoteVerifier {
     pub fn new(public_url: &str) -> Result<Self, RemoteSetupError> {
         let url = parsed(public_url)?;
         if url.scheme() != "https" && !is_loopback_for_secrets(&url) {
-            return Err(RemoteSetupError::Url(public_url.to_owned()));
+            return Err(unusable(public_url));
         }
         Self::at(&url)
     }
@@ -174,10 +174,14 @@ impl Verifier for RemoteVerifier {
 }
 
 fn parsed(public_url: &str) -> Result<Url, RemoteSetupError> {
-    let reject = || RemoteSetupError::Url(public_url.to_owned());
-    let url = Url::parse(public_url).map_err(|_| reject())?;
+    let url = Url::parse(public_url).map_err(|_| unusable(public_url))?;
     let plain = url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none();
-    if matches!(url.scheme(), "https" | "http") && url.host().is_some() && plain { Ok(url) } else { Err(reject()) }
+    if matches!(url.scheme(), "https" | "http") && url.host().is_some() && plain { Ok(url) } else { Err(unusable(public_url)) }
+}
+
+fn unusable(public_url: &str) -> RemoteSetupError {
+    let shown = public_url.rsplit_once('@').map_or_else(|| public_url.to_owned(), |(_, rest)| format!("…@{rest}"));
+    RemoteSetupError::Url(shown)
 }
 
 impl fmt::Debug for RemoteVerifier {
