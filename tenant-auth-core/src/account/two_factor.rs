@@ -90,7 +90,7 @@ impl Member {
     /// [`Error::RateLimited`].
     pub async fn enable_second_factor(&self, code: &str) -> Result<RecoveryCodes, Error> {
         let attempt = self.auth.code_attempt(self.user_id()).await?;
-        let outcome = self.try_to_enable(code).await;
+        let outcome = self.try_to_enable(&attempt, code).await;
         match outcome {
             Err(Error::WrongCode) => self.auth.count_wrong_code(attempt, self.org_id(), self.user_id()).await?,
             _ => attempt.withdrawn().await?,
@@ -98,9 +98,10 @@ impl Member {
         outcome
     }
 
-    async fn try_to_enable(&self, code: &str) -> Result<RecoveryCodes, Error> {
+    async fn try_to_enable(&self, attempt: &Attempt, code: &str) -> Result<RecoveryCodes, Error> {
         let mut write = self.begin_own_write().await?;
         let factor = write.second_factors().find(self.user_id()).await?.ok_or(Error::SecondFactorMissing)?;
+        attempt.in_time()?;
         if factor.enabled_at().is_some() {
             return Err(Error::SecondFactorEnabled);
         }
@@ -175,6 +176,7 @@ impl Member {
         attempt.released(&mut tx).await?;
         let mut write = self.own_write_in(tx).await?;
         let right = use_code(&mut write, self.user_id(), code).await?;
+        attempt.in_time()?;
         Ok(right.then_some(write))
     }
 

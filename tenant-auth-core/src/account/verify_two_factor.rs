@@ -60,7 +60,7 @@ impl Tenant {
         let attempt = self.auth.code_attempt(&login.user_id).await?;
         // A login that is used up is not judged, so another code for it is no guess and is not counted on the account.
         let outcome = match self.admit_attempt(&login).await {
-            Ok(true) => self.try_code(&login, code).await,
+            Ok(true) => self.try_code(&login, &attempt, code).await,
             Ok(false) => Err(Error::SecondFactorFailed),
             Err(error) => Err(error),
         };
@@ -90,7 +90,7 @@ impl Tenant {
     }
 
     /// `None` when the code is wrong, or the login is gone.
-    async fn try_code(&self, login: &PendingLogin, code: &str) -> Result<Option<Opened>, Error> {
+    async fn try_code(&self, login: &PendingLogin, attempt: &Attempt, code: &str) -> Result<Option<Opened>, Error> {
         let mut tx = self.auth.begin().await?;
         let Some(account) = tx.users().find(&login.user_id).await?.filter(|account| account.epoch == login.user_epoch) else {
             return Ok(None);
@@ -106,7 +106,9 @@ impl Tenant {
         if membership.status == Status::Suspended || self.org.status == Status::Suspended {
             return Err(Error::Suspended);
         }
-        if !use_code(&mut tx, &login.user_id, code).await? || !tx.pending_logins().take(&self.org.id, &login.id).await? {
+        let right = use_code(&mut tx, &login.user_id, code).await?;
+        attempt.in_time()?;
+        if !right || !tx.pending_logins().take(&self.org.id, &login.id).await? {
             return Ok(None);
         }
         let opening = Opening { id: Some(login.id.clone()), methods: vec![login.method, AuthMethod::Otp], client };

@@ -56,8 +56,16 @@ impl Attempt {
     /// # Errors
     /// [`Error::Unavailable`] when the verdict does not come in time: another attempt could hold the reservation by then.
     pub(crate) async fn judged<T>(&self, judging: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-        let late = |_| Error::unavailable(Overload("an attempt is not judged in time"));
-        timeout_at(self.judged_by, judging).await.map_err(late)?
+        timeout_at(self.judged_by, judging).await.map_err(|_| late())?
+    }
+
+    /// Whether there is time for a verdict. Asked where the work that judges may have waited for locks, in the transaction that the
+    /// verdict commits: a commit cannot be given up half-way.
+    ///
+    /// # Errors
+    /// As [`Attempt::judged`].
+    pub(crate) fn in_time(&self) -> Result<(), Error> {
+        if Instant::now() < self.judged_by { Ok(()) } else { Err(late()) }
     }
 
     /// Records a failed attempt. Returns whether the failure reached a limit.
@@ -111,6 +119,10 @@ impl Attempt {
         }
         Ok(())
     }
+}
+
+fn late() -> Error {
+    Error::unavailable(Overload("an attempt is not judged in time"))
 }
 
 /// Does what [`Attempt::completed`] does, for a login that its second factor completed after the password attempt was settled.

@@ -14,11 +14,13 @@ use crate::suite::{
 
 scenarios![
     a_write_confirmed_by_a_code_locks_its_counters_before_the_account,
+    a_code_is_not_judged_after_its_reservation,
     a_reset_password_forgives_in_the_order_of_the_keys,
     the_sweep_deletes_counters_in_the_order_of_the_keys,
 ];
 
 const HOLD_ACCOUNT: &str = "SELECT id FROM tenant_auth_users WHERE id = $1 FOR UPDATE";
+const HOLD_MEMBERSHIP: &str = "SELECT id FROM tenant_auth_memberships WHERE user_id = $1 FOR UPDATE";
 const FREE_CODE_COUNTERS: &str =
     "SELECT key FROM tenant_auth_throttles WHERE key = 'code:' || $1 OR key = 'code-day:' || $1 FOR UPDATE SKIP LOCKED";
 const PAIRS: &str = "SELECT key FROM tenant_auth_throttles WHERE key LIKE 'pair:%' AND key LIKE $1 ORDER BY key COLLATE \"C\"";
@@ -61,6 +63,25 @@ async fn a_write_confirmed_by_a_code_locks_its_counters_before_the_account(app: 
     assert_eq!(texts(&url, FREE_CODE_COUNTERS, member.id()).await, Vec::<String>::new());
     account.close().await.expect("the account is free");
     renewing.await.expect("it was answered").expect(200);
+}
+
+/// Others hold membership and account, neither for as long as a lock is waited for. By the time the code could be judged, the
+/// attempt's place under the limit may have been given to another.
+async fn a_code_is_not_judged_after_its_reservation(app: &App) {
+    let Some(url) = app.database().url() else { return };
+    let (member, authenticator) = guarded_member(app).await;
+    app.advance(30);
+    let waiting = app.member().waiting().await;
+    let code = authenticator.code(app);
+    let membership = holding(&url, HOLD_MEMBERSHIP, member.id()).await;
+    let account = holding(&url, HOLD_ACCOUNT, member.id()).await;
+    let entering = tokio::spawn(waiting.enter(&code).may_fail().into_future());
+    for held in [membership, account] {
+        tokio::time::sleep(Duration::from_millis(2_500)).await;
+        held.close().await.expect("the row is free");
+    }
+    entering.await.expect("it was answered").expect_error(503, "unavailable");
+    waiting.enter(&code).await.expect(200);
 }
 
 /// Makes three counters of the member's, the last one in order first, and holds the middle one; the last one's key.
