@@ -11,13 +11,14 @@ use crate::{
     config::{Config, ConfigError, SetupError},
     error::Error,
     keys::{self, Keyring, KeyringError},
+    memory::Memory,
     metrics::WorkMeter,
     ports::{Argon2Hasher, Clock, Entropy, Mailer, OsEntropy, PasswordHasher, Resolver, Sender, SystemClock, SystemResolver},
     readiness::Readiness,
     sealed::MasterKeys,
     secret::Pepper,
     service::{AfterCommit, Inner, Metrics, TenantAuth},
-    store::{Context, Store, Transactions},
+    store::{Context, Marks, Store, Transactions},
     throttle::Gates,
     webhooks::{Admissions, Targets},
 };
@@ -162,16 +163,22 @@ impl Builder {
         };
         store.migrate().await?;
         let (fill_outbox, outbox_filled) = watch::channel(());
+        let memory = Memory::new(store.clone(), &config.memory, metrics.memory().clone());
         let transactions = Transactions::new(
             store,
             Context {
                 clock: Arc::clone(&clock),
                 entropy: Arc::clone(&entropy),
                 master_keys: Arc::clone(&master_keys),
-                follow_up: Box::new(AfterCommit { outbox_filled: fill_outbox, metrics: Arc::clone(&metrics) }),
+                follow_up: Box::new(AfterCommit {
+                    outbox_filled: fill_outbox,
+                    metrics: Arc::clone(&metrics),
+                    memory: Arc::clone(&memory),
+                }),
             },
         );
         let keyring = Arc::new(Keyring::open(&transactions, Arc::clone(&config), Arc::clone(&master_keys)).await?);
+        memory.reads_again(&keyring);
         let runtime = Handle::current();
         runtime.spawn(keys::watch(Arc::downgrade(&keyring)));
         Ok(TenantAuth::from(Inner {
@@ -200,6 +207,8 @@ impl Builder {
             metrics,
             runtime,
             readiness: Readiness::default(),
+            marks: Marks::default(),
+            memory,
         }))
     }
 }

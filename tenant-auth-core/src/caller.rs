@@ -8,6 +8,7 @@ use std::{
     marker::PhantomData,
     net::IpAddr,
     ops::{Deref, DerefMut},
+    sync::Arc,
 };
 
 use serde::Serialize;
@@ -15,12 +16,14 @@ use serde::Serialize;
 use crate::{
     error::Error,
     id::{OrgId, UserId},
+    memory::{Recalled, View},
     model::EventKind,
     model::{Membership, Organization, Role, Scope, Session, Status, User},
     scope::{Granted, Unjudged},
     service::TenantAuth,
     store::{Actor, Event, LiveSession, Tx},
     time::Timestamp,
+    token::AccessToken,
     value::Slug,
 };
 
@@ -28,7 +31,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Tenant {
     pub(crate) auth: TenantAuth,
-    pub(crate) org: Organization,
+    pub(crate) org: Arc<Organization>,
 }
 
 /// The client of a request; stored with the session it opens, so that the session's owner can recognise it.
@@ -47,7 +50,7 @@ pub struct Client {
 #[derive(Clone, Debug)]
 pub struct Member {
     pub(crate) auth: TenantAuth,
-    pub(crate) live: LiveSession,
+    pub(crate) live: Arc<LiveSession>,
     /// The client of the request; the rate limiter counts wrong passwords by its address.
     pub(crate) client: Client,
 }
@@ -60,7 +63,7 @@ pub struct OrgAdmin(pub(crate) Member);
 #[derive(Clone, Debug)]
 pub struct Backend<S = Unjudged> {
     pub(crate) auth: TenantAuth,
-    pub(crate) org: Organization,
+    pub(crate) org: Arc<Organization>,
     pub(crate) scopes: Vec<Scope>,
     pub(crate) found: PhantomData<S>,
 }
@@ -110,8 +113,24 @@ impl TenantAuth {
     /// # Errors
     /// [`Error::UnknownOrganization`] when there is none.
     pub async fn tenant(&self, slug: &Slug) -> Result<Tenant, Error> {
-        let org = self.store().read().await?.organizations().find_by_slug(slug).await?;
+        let org = match self.memory().view().await? {
+            Some(view) => self.remembered_organization(view, slug).await?,
+            None => self.store().read().await?.organizations().find_by_slug(slug).await?.map(Arc::new),
+        };
         Ok(Tenant { auth: self.clone(), org: org.ok_or(Error::UnknownOrganization)? })
+    }
+
+    async fn remembered_organization(&self, view: View<'_>, slug: &Slug) -> Result<Option<Arc<Organization>>, Error> {
+        if let Some(org) = view.organization(slug) {
+            return Ok(Some(org));
+        }
+        let fill = view.fill();
+        let read = self.store().read().await?.organizations().find_by_slug_to_keep(slug).await?;
+        Ok(read.map(|read| {
+            let org = Arc::new(read.value);
+            view.keep_organization(fill, &org, read.incarnation.as_deref());
+            org
+        }))
     }
 }
 
@@ -138,10 +157,44 @@ impl Tenant {
 
 impl TenantAuth {
     /// The live session of a genuine access token of the current generation, in any organization.
-    pub(crate) async fn live_session(&self, access_token: &str) -> Result<Option<LiveSession>, Error> {
-        let Some(token) = self.signer().read_access(access_token, self.now()) else { return Ok(None) };
-        let live = self.store().read().await?.sessions().find_live(&token.session).await?;
+    pub(crate) async fn live_session(&self, access_token: &str) -> Result<Option<Arc<LiveSession>>, Error> {
+        let view = self.memory().view().await?;
+        let Some(token) = self.read_access(view, access_token) else { return Ok(None) };
+        let live = self.session_of(view, &token).await?;
         Ok(live.filter(|live| live.is_live(self.now()) && live.matches(&token)))
+    }
+
+    /// The content of a genuine access token that has not expired. To be called after the view was asked for: the look behind it
+    /// may have replaced the signing keys.
+    pub(crate) fn read_access(&self, view: Option<View<'_>>, text: &str) -> Option<Arc<AccessToken>> {
+        let (signer, now) = (self.signer(), self.now());
+        if let Some(known) = view.and_then(|view| view.token(text, &signer)) {
+            return (now < known.expires_at).then_some(known);
+        }
+        let token = Arc::new(signer.read_access(text, now)?);
+        if let Some(view) = view {
+            view.keep_token(text, &token, &signer);
+        }
+        Some(token)
+    }
+
+    /// The session of a genuine token, remembered or read; `None` when there is none, or when the token was superseded.
+    pub(crate) async fn session_of(&self, view: Option<View<'_>>, token: &AccessToken) -> Result<Option<Arc<LiveSession>>, Error> {
+        let Some(view) = view else {
+            return Ok(self.store().read().await?.sessions().find_live(&token.session).await?.map(Arc::new));
+        };
+        match view.recall(token, self.now()) {
+            Recalled::Live(live) => return Ok(Some(live)),
+            Recalled::Superseded => return Ok(None),
+            Recalled::Unknown => {}
+        }
+        let fill = view.fill();
+        let read = self.store().read().await?.sessions().find_live_to_keep(&token.session).await?;
+        Ok(read.map(|read| {
+            let live = Arc::new(read.value);
+            view.keep_session(fill, &live, read.incarnation.as_deref());
+            live
+        }))
     }
 }
 
@@ -153,7 +206,7 @@ impl LiveSession {
 
     /// Whether the token is of the session's current generation. The token's user and organization are signed and compared all the
     /// same: a session id alone decides nothing.
-    pub(crate) fn matches(&self, token: &crate::token::AccessToken) -> bool {
+    pub(crate) fn matches(&self, token: &AccessToken) -> bool {
         token.generation == self.session.generation && token.user == self.user.id && token.org == self.org.id
     }
 

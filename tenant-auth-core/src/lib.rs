@@ -71,6 +71,7 @@ mod in_flight;
 mod issued;
 mod keys;
 mod mail;
+mod memory;
 mod metrics;
 pub mod model;
 pub mod operator;

@@ -93,13 +93,14 @@ impl Principal {
     }
 }
 
-impl From<LiveSession> for Principal {
-    fn from(live: LiveSession) -> Self {
+impl From<&LiveSession> for Principal {
+    fn from(live: &LiveSession) -> Self {
         let LiveSession { session, user, membership, org } = live;
-        let Organization { id, name, slug, plan, status, .. } = org;
+        let Organization { id, name, slug, plan, status, .. } = org.clone();
+        let session = session.clone();
         Self {
-            user: UserView::from(&user),
-            membership: membership.into(),
+            user: UserView::from(user),
+            membership: membership.clone().into(),
             org: PrincipalOrg { id, name, slug, plan, status },
             session: PrincipalSession {
                 id: session.id,

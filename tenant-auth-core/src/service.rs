@@ -1,7 +1,7 @@
 //! The running service. A [`TenantAuth`] is the handle that every flow receives; it holds the parts that flows share: store,
 //! settings, keys and ports. `builder.rs` makes it.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, pin::Pin, sync::Arc};
 
 use tokio::{runtime::Handle, sync::watch};
 
@@ -11,12 +11,13 @@ use crate::{
     config::Config,
     error::Error,
     keys::Keyring,
+    memory::Memory,
     metrics,
     model::EventKind,
     ports::{Clock, Entropy, Mailer, PasswordHasher, Resolver, Sender},
     readiness::{self, Readiness},
     sealed::MasterKeys,
-    store::{Committed, FollowUp, Store, Swept, Transactions, Tx},
+    store::{Committed, FollowUp, Marks, Store, Swept, Transactions, Tx},
     throttle::Gates,
     time::Timestamp,
     token::Signer,
@@ -66,6 +67,8 @@ pub(crate) struct Inner {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) runtime: Handle,
     pub(crate) readiness: Readiness,
+    pub(crate) marks: Marks,
+    pub(crate) memory: Arc<Memory>,
 }
 
 impl From<Inner> for TenantAuth {
@@ -79,6 +82,7 @@ impl From<Inner> for TenantAuth {
 pub(crate) struct AfterCommit {
     pub(crate) outbox_filled: watch::Sender<()>,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) memory: Arc<Memory>,
 }
 
 impl FollowUp for AfterCommit {
@@ -94,6 +98,10 @@ impl FollowUp for AfterCommit {
                 _ => {}
             }
         }
+    }
+
+    fn acknowledged(&self, narrows: bool) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        self.memory.acknowledge(narrows)
     }
 }
 
@@ -147,6 +155,16 @@ impl TenantAuth {
 
     pub(crate) fn signer(&self) -> Arc<Signer> {
         self.inner.keyring.signer()
+    }
+
+    /// What this process remembers.
+    pub(crate) fn memory(&self) -> &Arc<Memory> {
+        &self.inner.memory
+    }
+
+    /// The marks of the change log's sweep.
+    pub(crate) fn marks(&self) -> &Marks {
+        &self.inner.marks
     }
 
     /// Reads the signing keys again, without waiting for the next look.

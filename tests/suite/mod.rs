@@ -8,6 +8,7 @@ pub(crate) mod embed;
 pub(crate) mod events;
 pub(crate) mod http;
 pub(crate) mod limits;
+pub(crate) mod memory;
 pub(crate) mod operation;
 pub(crate) mod org;
 pub(crate) mod public;

@@ -1,6 +1,8 @@
 //! Logout. An access token that has expired, was superseded or is missing must not prevent a logout: a live refresh token beside it
 //! counts as well. A suspended member may log out, too.
 
+use std::sync::Arc;
+
 use crate::{
     account::{Ending, tell_ended},
     caller::{Member, Tenant},
@@ -13,7 +15,7 @@ use crate::{
 #[derive(Debug)]
 pub struct SessionToEnd {
     tenant: Tenant,
-    live: LiveSession,
+    live: Arc<LiveSession>,
 }
 
 impl Tenant {
@@ -42,10 +44,10 @@ impl Tenant {
                 return Ok(None);
             }
         }
-        self.session_to_end(live).map(Some)
+        self.session_to_end(Arc::new(live)).map(Some)
     }
 
-    fn session_to_end(&self, live: LiveSession) -> Result<SessionToEnd, Error> {
+    fn session_to_end(&self, live: Arc<LiveSession>) -> Result<SessionToEnd, Error> {
         if live.org.id != self.org.id {
             return Err(Error::WrongOrganization);
         }
@@ -59,7 +61,7 @@ impl Member {
     /// # Errors
     /// [`Error::SessionRequired`] when the session ended meanwhile.
     pub async fn logout(self) -> Result<(), Error> {
-        let tenant = Tenant { auth: self.auth, org: self.live.org.clone() };
+        let tenant = Tenant { auth: self.auth, org: Arc::new(self.live.org.clone()) };
         SessionToEnd { tenant, live: self.live }.logout().await
     }
 }
@@ -71,10 +73,13 @@ impl SessionToEnd {
     /// [`Error::SessionRequired`] when the session ended meanwhile.
     pub async fn logout(self) -> Result<(), Error> {
         let auth = &self.tenant.auth;
-        let mut tx = auth.begin().await?;
-        let ended = tx.sessions().end(&self.tenant.org.id, &self.live.session.id).await?.ok_or(Error::SessionRequired)?;
-        let ending = Ending { reason: EndReason::Logout, actor: Actor::User(self.live.user.id) };
-        tell_ended(&mut tx, &[ended], &ending).await?;
-        tx.commit().await
+        auth.ending(async {
+            let mut tx = auth.begin().await?;
+            let ended = tx.sessions().end(&self.tenant.org.id, &self.live.session.id).await?.ok_or(Error::SessionRequired)?;
+            let ending = Ending { reason: EndReason::Logout, actor: Actor::User(self.live.user.id.clone()) };
+            tell_ended(&mut tx, &[ended], &ending).await?;
+            tx.commit().await
+        })
+        .await
     }
 }

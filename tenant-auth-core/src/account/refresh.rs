@@ -78,7 +78,7 @@ impl Tenant {
         let mut tx = self.auth.begin().await?;
         if let Some(ended) = tx.sessions().end(&self.org.id, &token.session).await? {
             let data = SessionData::of(&ended.session, &live.user);
-            tx.push(Event::new(EventKind::SessionReuseDetected, &self.org, Actor::System, &data)?);
+            tx.push(Event::new(EventKind::SessionReuseDetected, &*self.org, Actor::System, &data)?);
             tell_ended(&mut tx, &[ended], &Ending { reason: EndReason::Reuse, actor: Actor::System }).await?;
             tx.commit().await?;
             tracing::warn!(session = %token.session, user = %live.user.id, "a superseded refresh token was used again; the session was ended");

@@ -8,7 +8,7 @@ use crate::{
     error::{Error, Thing},
     event::{EndReason, EventKind, SessionData, UserData},
     id::{SessionId, UserId},
-    model::{AuthMethod, Membership, OrgRef, Session, SessionSummary, User},
+    model::{AuthMethod, Membership, OrgRef, Organization, Session, SessionSummary, User},
     page::{List, Page},
     service::TenantAuth,
     store::{Account, Actor, Ended, Event, LiveSession, PendingLogin, Tx},
@@ -67,9 +67,9 @@ pub(crate) async fn open_session(tx: &mut Tx, tenant: &Tenant, entrant: Entrant)
 
     let actor = Actor::User(account.user.id.clone());
     let data = SessionData::of(&session.summary(), &account.user);
-    tx.push(Event::new(EventKind::SessionCreated, &tenant.org, actor.clone(), &data)?);
+    tx.push(Event::new(EventKind::SessionCreated, &*tenant.org, actor.clone(), &data)?);
     tell_ended(tx, &evicted, &Ending { reason: EndReason::Limit, actor }).await?;
-    Ok(LiveSession { session, user: account.user, membership, org: tenant.org.clone() })
+    Ok(LiveSession { session, user: account.user, membership, org: Organization::clone(&tenant.org) })
 }
 
 /// Stores a pending login that waits for the second factor, and issues its partial token.
@@ -137,11 +137,18 @@ impl Member {
     /// # Errors
     /// [`Error::NotFound`] when the session is another person's or another organization's.
     pub async fn end_session(&self, session: &SessionId) -> Result<(), Error> {
-        let mut write = self.begin_own_write().await?;
-        let ended =
-            write.sessions().end_of_owner(self.org_id(), self.user_id(), session).await?.ok_or(Error::NotFound(Thing::Session))?;
-        tell_ended(&mut write.tx, &[ended], &Ending { reason: EndReason::Ended, actor: self.actor() }).await?;
-        write.commit().await
+        self.auth
+            .ending(async {
+                let mut write = self.begin_own_write().await?;
+                let ended = write
+                    .sessions()
+                    .end_of_owner(self.org_id(), self.user_id(), session)
+                    .await?
+                    .ok_or(Error::NotFound(Thing::Session))?;
+                tell_ended(&mut write.tx, &[ended], &Ending { reason: EndReason::Ended, actor: self.actor() }).await?;
+                write.commit().await
+            })
+            .await
     }
 
     /// Ends every other session of the caller in this organization.
@@ -149,11 +156,15 @@ impl Member {
     /// # Errors
     /// [`Error::SessionRequired`] when the caller's own session ended meanwhile.
     pub async fn end_other_sessions(&self) -> Result<(), Error> {
-        let mut write = self.begin_own_write().await?;
-        let keep = write.live.session.id.clone();
-        let ended = write.sessions().end_others_of_owner(self.org_id(), self.user_id(), &keep).await?;
-        tell_ended(&mut write.tx, &ended, &Ending { reason: EndReason::Ended, actor: self.actor() }).await?;
-        write.commit().await
+        self.auth
+            .ending(async {
+                let mut write = self.begin_own_write().await?;
+                let keep = write.live.session.id.clone();
+                let ended = write.sessions().end_others_of_owner(self.org_id(), self.user_id(), &keep).await?;
+                tell_ended(&mut write.tx, &ended, &Ending { reason: EndReason::Ended, actor: self.actor() }).await?;
+                write.commit().await
+            })
+            .await
     }
 }
 

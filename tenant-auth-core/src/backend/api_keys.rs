@@ -102,30 +102,35 @@ impl OrgAdmin {
     /// [`Error::NotFound`]; [`Error::AlreadyRotated`]; [`Error::Invalid`] for an overlap beyond 30 days;
     /// [`Error::RateLimited`].
     pub async fn rotate_api_key(&self, id: &ApiKeyId, overlap: Duration) -> Result<CreatedApiKey, Error> {
-        if overlap > LONGEST_OVERLAP {
-            return Err(InvalidValue::OverlapTooLong { longest: LONGEST_OVERLAP }.into());
-        }
-        let mut write = self.begin_write().await?;
-        ADMIN_CHANGES.spend_by_caller(&mut write).await?;
-        let now = write.now();
-        let old = write.api_keys().find(self.0.org_id(), id, now).await?.ok_or(Error::NotFound(Thing::ApiKey))?;
-        if old.replaced_by.is_some() {
-            return Err(Error::AlreadyRotated);
-        }
-        write.api_keys().delete_predecessors(&old).await?;
-        let new = NewApiKey { name: old.name.clone(), scopes: old.scopes.clone(), expires_at: old.expires_at };
-        let maker = KeyMaker { org: &write.live.org, user: Some(self.0.user_id()) };
-        let created = make(&write.tx, &maker, new);
-        write.api_keys().insert(&created.api_key, &created.key.digest()).await?;
-        let notice = Letter::NewApiKey { organization: &write.live.org.name, name: &created.api_key.name };
-        mail::tell_admins_counted(&mut write.tx, self.0.org_id(), &notice).await?;
-        let dies_at = now.plus(overlap);
-        let dies_at = old.expires_at.map_or(dies_at, |end| end.min(dies_at));
-        write.api_keys().replace(&old, &created.api_key.id, dies_at).await?;
-        let data = ApiKeyData::of(&created.api_key);
-        write.push(EventKind::ApiKeyRotated, &data)?;
-        write.commit().await?;
-        Ok(created)
+        self.0
+            .auth
+            .ending(async {
+                if overlap > LONGEST_OVERLAP {
+                    return Err(InvalidValue::OverlapTooLong { longest: LONGEST_OVERLAP }.into());
+                }
+                let mut write = self.begin_write().await?;
+                ADMIN_CHANGES.spend_by_caller(&mut write).await?;
+                let now = write.now();
+                let old = write.api_keys().find(self.0.org_id(), id, now).await?.ok_or(Error::NotFound(Thing::ApiKey))?;
+                if old.replaced_by.is_some() {
+                    return Err(Error::AlreadyRotated);
+                }
+                write.api_keys().delete_predecessors(&old).await?;
+                let new = NewApiKey { name: old.name.clone(), scopes: old.scopes.clone(), expires_at: old.expires_at };
+                let maker = KeyMaker { org: &write.live.org, user: Some(self.0.user_id()) };
+                let created = make(&write.tx, &maker, new);
+                write.api_keys().insert(&created.api_key, &created.key.digest()).await?;
+                let notice = Letter::NewApiKey { organization: &write.live.org.name, name: &created.api_key.name };
+                mail::tell_admins_counted(&mut write.tx, self.0.org_id(), &notice).await?;
+                let dies_at = now.plus(overlap);
+                let dies_at = old.expires_at.map_or(dies_at, |end| end.min(dies_at));
+                write.api_keys().replace(&old, &created.api_key.id, dies_at).await?;
+                let data = ApiKeyData::of(&created.api_key);
+                write.push(EventKind::ApiKeyRotated, &data)?;
+                write.commit().await?;
+                Ok(created)
+            })
+            .await
     }
 
     /// Revokes a key; it stops working at once.
@@ -133,13 +138,18 @@ impl OrgAdmin {
     /// # Errors
     /// [`Error::NotFound`].
     pub async fn revoke_api_key(&self, id: &ApiKeyId) -> Result<(), Error> {
-        let mut write = self.begin_write().await?;
-        let now = write.now();
-        let key = write.api_keys().find(self.0.org_id(), id, now).await?.ok_or(Error::NotFound(Thing::ApiKey))?;
-        write.api_keys().delete(&key).await?;
-        let data = ApiKeyData::of(&key);
-        write.push(EventKind::ApiKeyRevoked, &data)?;
-        write.commit().await
+        self.0
+            .auth
+            .ending(async {
+                let mut write = self.begin_write().await?;
+                let now = write.now();
+                let key = write.api_keys().find(self.0.org_id(), id, now).await?.ok_or(Error::NotFound(Thing::ApiKey))?;
+                write.api_keys().delete(&key).await?;
+                let data = ApiKeyData::of(&key);
+                write.push(EventKind::ApiKeyRevoked, &data)?;
+                write.commit().await
+            })
+            .await
     }
 }
 

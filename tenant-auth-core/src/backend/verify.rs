@@ -1,21 +1,22 @@
 //! Token verification for a customer's backend (introspection). The API key, its organization and the session behind the token are
 //! read in one statement, so that the answer is true at one moment; then key, scope and token are judged in this order.
 
-use std::marker::PhantomData;
+use std::{marker::PhantomData, sync::Arc};
 
 use tracing::Instrument;
 
 use crate::{
     caller::{Backend, Tenant},
     error::Error,
-    id::{ApiKeyId, SessionId},
+    id::ApiKeyId,
+    memory::{Recalled, View},
     metrics::VerifyOutcome,
     model::{Organization, Status},
     principal::Principal,
     scope::Verify,
     secret::{ApiKeyText, SignedToken},
     service::TenantAuth,
-    store::LiveSession,
+    store::{ApiKeyRecord, LiveSession},
     time::Timestamp,
     token::AccessToken,
     value::Slug,
@@ -43,8 +44,15 @@ pub(crate) struct TokenQuery {
 #[derive(Debug)]
 struct LookedUp {
     text: SignedToken,
-    token: Option<AccessToken>,
-    session: Option<LiveSession>,
+    token: Option<Arc<AccessToken>>,
+    session: Option<Arc<LiveSession>>,
+}
+
+/// What a backend asks: with which key of which organization, and about which genuine token.
+struct Question<'a> {
+    slug: &'a Slug,
+    key: &'a PresentedKey,
+    token: Option<&'a AccessToken>,
 }
 
 /// An API key as it was presented: well-formed, and not yet believed.
@@ -75,7 +83,7 @@ impl TenantAuth {
     /// [`Error::InvalidApiKey`].
     pub async fn backend(&self, slug: &Slug, key: &ApiKeyText) -> Result<Backend, Error> {
         let key = PresentedKey::parse(key).ok_or(Error::InvalidApiKey)?;
-        Ok(self.holder_of(slug, &key, None).await?.0)
+        self.holder_of(slug, &key).await
     }
 
     /// Verifies an access token for a backend with an API key.
@@ -102,37 +110,74 @@ impl TenantAuth {
     ) -> Result<TokenQuery, Error> {
         if !self.master_keys().made(key.text.expose()) {
             // A false key, or one that was made under a master key that is gone.
-            self.holder_of(slug, key, None).await?;
+            self.holder_of(slug, key).await?;
         }
+        let view = self.memory().view().await?;
         let ahead = read().map(|text| {
-            let token = self.signer().read_access(&text, self.now());
+            let token = self.read_access(view, &text);
             (SignedToken::new(text), token)
         });
-        let session = ahead.as_ref().and_then(|(_, token)| Some(&token.as_ref()?.session));
-        let (backend, session) = self.holder_of(slug, key, session).await?;
+        let token = ahead.as_ref().and_then(|(_, token)| token.as_deref());
+        let (backend, session) = self.ask(view, &Question { slug, key, token }).await?;
         let ahead = ahead.map(|(text, token)| LookedUp { text, token, session });
         Ok(TokenQuery { backend: backend.having()?, ahead })
     }
 
-    /// Authenticates a backend by its API key and reads the session of the token it asks about.
+    /// Authenticates a backend by its API key.
     ///
     /// # Errors
     /// [`Error::InvalidApiKey`], the same for every reason.
-    pub(crate) async fn holder_of(
-        &self,
-        slug: &Slug,
-        key: &PresentedKey,
-        session: Option<&SessionId>,
-    ) -> Result<(Backend, Option<LiveSession>), Error> {
-        let record = self.store().read().await?.api_keys().asking(&key.id, session).await?.ok_or(Error::InvalidApiKey)?;
-        let genuine = record.digest.matches(&key.text.digest());
-        let alive = record.expires_at.is_none_or(|end| self.now() < end);
-        if !genuine || !alive || record.org.slug != *slug {
+    pub(crate) async fn holder_of(&self, slug: &Slug, key: &PresentedKey) -> Result<Backend, Error> {
+        let view = self.memory().view().await?;
+        Ok(self.ask(view, &Question { slug, key, token: None }).await?.0)
+    }
+
+    /// The backend of a key and the session it asks about: both remembered, or both of one statement.
+    async fn ask(&self, view: Option<View<'_>>, question: &Question<'_>) -> Result<(Backend, Option<Arc<LiveSession>>), Error> {
+        if let Some((key, live)) = view.and_then(|view| self.recalled(view, question)) {
+            return Ok((self.holder(&key), live));
+        }
+        let (id, session) = (&question.key.id, question.token.map(|token| &token.session));
+        let fill = view.map(|view| (view, view.fill()));
+        let mut reader = self.store().read().await?;
+        let (asked, incarnation) = match fill {
+            Some(_) => reader.api_keys().asking_to_keep(id, session).await?.map(|read| (read.value, read.incarnation)),
+            None => reader.api_keys().asking(id, session).await?.map(|asked| (asked, None)),
+        }
+        .ok_or(Error::InvalidApiKey)?;
+        drop(reader);
+        let (key, live) = (Arc::new(asked.key), asked.live.map(Arc::new));
+        if let Some((view, fill)) = fill {
+            view.keep_key(fill, &key, incarnation.as_deref());
+            if let Some(live) = &live {
+                view.keep_session(fill, live, incarnation.as_deref());
+            }
+        }
+        if !self.believes(&key, question) {
             return Err(Error::InvalidApiKey);
         }
-        self.note_key_use(&record.id, record.last_used_at);
-        let backend = Backend { auth: self.clone(), org: record.org, scopes: record.scopes, found: PhantomData };
-        Ok((backend, record.live))
+        Ok((self.holder(&key), live))
+    }
+
+    /// The answer from memory; `None` when it does not know the key or the session, or would refuse the key.
+    fn recalled(&self, view: View<'_>, question: &Question<'_>) -> Option<(Arc<ApiKeyRecord>, Option<Arc<LiveSession>>)> {
+        let key = view.key(&question.key.id).filter(|key| self.believes(key, question))?;
+        match question.token.map(|token| view.recall(token, self.now())) {
+            Some(Recalled::Live(live)) => Some((key, Some(live))),
+            Some(Recalled::Superseded) | None => Some((key, None)),
+            Some(Recalled::Unknown) => None,
+        }
+    }
+
+    fn believes(&self, record: &ApiKeyRecord, question: &Question<'_>) -> bool {
+        let genuine = record.digest.matches(&question.key.text.digest());
+        let alive = record.expires_at.is_none_or(|end| self.now() < end);
+        genuine && alive && record.org.slug == *question.slug
+    }
+
+    fn holder(&self, key: &ApiKeyRecord) -> Backend {
+        self.note_key_use(&key.id, key.last_used_at);
+        Backend { auth: self.clone(), org: Arc::clone(&key.org), scopes: key.scopes.clone(), found: PhantomData }
     }
 
     /// Writes that a key was used, in a task of its own.
@@ -177,18 +222,19 @@ impl Tenant {
     /// # Errors
     /// [`Error::Unavailable`]. An invalid token is no error.
     pub async fn verify(&self, access_token: &str) -> Result<Verification, Error> {
-        let token = self.auth.signer().read_access(access_token, self.auth.now());
+        let view = self.auth.memory().view().await?;
+        let token = self.auth.read_access(view, access_token);
         let live = match &token {
-            Some(token) => self.auth.store().read().await?.sessions().find_live(&token.session).await?,
+            Some(token) => self.auth.session_of(view, token).await?,
             None => None,
         };
         Ok(answer(&self.auth, &self.org, token, live))
     }
 }
 
-fn answer(auth: &TenantAuth, org: &Organization, token: Option<AccessToken>, live: Option<LiveSession>) -> Verification {
+fn answer(auth: &TenantAuth, org: &Organization, token: Option<Arc<AccessToken>>, live: Option<Arc<LiveSession>>) -> Verification {
     let answer = match (token, live) {
-        (Some(token), Some(live)) => judge(auth, org, &token, live),
+        (Some(token), Some(live)) => judge(auth, org, &token, &live),
         _ => Verification::Invalid,
     };
     auth.metrics().verification(VerifyOutcome::of(&answer));
@@ -205,7 +251,7 @@ impl VerifyOutcome {
     }
 }
 
-fn judge(auth: &TenantAuth, org: &Organization, token: &AccessToken, live: LiveSession) -> Verification {
+fn judge(auth: &TenantAuth, org: &Organization, token: &AccessToken, live: &LiveSession) -> Verification {
     let here = live.org.id == org.id && live.matches(token);
     if !here || !live.is_live(auth.now()) || live.org.status == Status::Suspended {
         return Verification::Invalid;

@@ -55,6 +55,12 @@ impl Config {
     }
 
     fn check_numbers(&self) -> Result<(), ConfigError> {
+        if self.memory.mebibytes > 65_536 {
+            return Err(ConfigError::new(Setting::Memory, "must be between 0 and 65536 MiB"));
+        }
+        if !(Duration::from_millis(20)..=Duration::from_secs(1)).contains(&self.memory.freshness) {
+            return Err(ConfigError::new(Setting::Freshness, "must be between 20 and 1000 milliseconds"));
+        }
         if self.passwords.min_score > 4 {
             return Err(ConfigError::new(Setting::PasswordMinScore, "must be between 0 and 4"));
         }

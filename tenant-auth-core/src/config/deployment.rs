@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use url::Url;
 
-use super::{Browser, LinkedPage, LoginLimits, MailLinks, Network, Organizations, Passwords, Sessions, Webhooks};
+use super::{Browser, LinkedPage, LoginLimits, MailLinks, Memory, Network, Organizations, Passwords, Sessions, Webhooks};
 
 /// The settings of one deployment. Start from [`Config::new`] and change what differs.
 ///
@@ -40,6 +40,8 @@ pub struct Config {
     pub browser: Browser,
     /// Proxies in front of the service.
     pub network: Network,
+    /// What is kept in memory.
+    pub memory: Memory,
 }
 
 impl Config {
@@ -55,6 +57,7 @@ impl Config {
             mail_links: MailLinks::default(),
             browser: Browser::default(),
             network: Network::default(),
+            memory: Memory::default(),
         }
     }
 

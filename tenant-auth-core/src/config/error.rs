@@ -86,6 +86,10 @@ settings! {
     ChangeEmailLink => "mail_links.change_email",
     /// [`Browser::cookie_same_site`](super::Browser::cookie_same_site).
     CookieSameSite => "browser.cookie_same_site",
+    /// [`Memory::mebibytes`](super::Memory::mebibytes).
+    Memory => "memory.mebibytes",
+    /// [`Memory::freshness`](super::Memory::freshness).
+    Freshness => "memory.freshness",
 }
 
 /// A part of the service, such as its database, that cannot be set up.

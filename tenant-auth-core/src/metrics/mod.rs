@@ -2,6 +2,7 @@
 //! a slug or anything else that came with a request. Counting costs one atomic addition and allocates nothing; what only the
 //! database knows is read at each scrape (`worker/scrape.rs`).
 
+mod memory;
 #[cfg(feature = "http")]
 mod requests;
 mod tally;
@@ -18,6 +19,7 @@ use prometheus_client::{
     registry::Registry,
 };
 
+pub(crate) use memory::MemoryMeter;
 use tally::Tally;
 #[cfg(test)]
 pub(crate) use tally::assert_in_order;
@@ -49,6 +51,7 @@ pub(crate) struct Metrics<E, S> {
     swept: Tally<S>,
     sessions_opened: Counter,
     sessions_revoked: Counter,
+    memory: MemoryMeter,
 }
 
 impl<E: Label, S: Label> Metrics<E, S> {
@@ -68,6 +71,7 @@ impl<E: Label, S: Label> Metrics<E, S> {
         let (sessions_opened, sessions_revoked) = (Counter::default(), Counter::default());
         registry.register("sessions_opened", "Sessions opened", sessions_opened.clone());
         registry.register("sessions_revoked", "Sessions ended before their time", sessions_revoked.clone());
+        let memory = MemoryMeter::registered(&mut registry);
         Self {
             registry,
             started_at: now,
@@ -83,6 +87,7 @@ impl<E: Label, S: Label> Metrics<E, S> {
             swept,
             sessions_opened,
             sessions_revoked,
+            memory,
         }
     }
 
@@ -95,6 +100,11 @@ impl<E: Label, S: Label> Metrics<E, S> {
     /// The meter of the password hashing threads.
     pub(crate) fn hashing(&self) -> &WorkMeter {
         &self.hashing
+    }
+
+    /// The meter of answers from memory.
+    pub(crate) fn memory(&self) -> &MemoryMeter {
+        &self.memory
     }
 
     /// Counts a step of a login.

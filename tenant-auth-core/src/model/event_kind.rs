@@ -81,6 +81,40 @@ event_kinds! {
     WebhookDisabled = "webhook.disabled",
 }
 
+impl EventKind {
+    /// Whether the event may tell that a right ended or became less.
+    pub(crate) const fn tells_of_less(self) -> bool {
+        match self {
+            Self::MemberRoleChanged
+            | Self::MemberSuspended
+            | Self::MemberRemoved
+            | Self::SessionRevoked
+            | Self::SessionReuseDetected
+            | Self::UserUpdated
+            | Self::UserPasswordChanged
+            | Self::UserEmailVerified
+            | Self::UserTwoFactorEnabled
+            | Self::UserTwoFactorDisabled
+            | Self::OrgUpdated
+            | Self::OrgSuspended
+            | Self::ApiKeyRotated
+            | Self::ApiKeyRevoked => true,
+            Self::InviteCreated
+            | Self::InviteResent
+            | Self::InviteRevoked
+            | Self::InviteAccepted
+            | Self::MemberJoined
+            | Self::MemberUpdated
+            | Self::MemberReactivated
+            | Self::SessionCreated
+            | Self::OrgReactivated
+            | Self::ApiKeyCreated
+            | Self::WebhookTest
+            | Self::WebhookDisabled => false,
+        }
+    }
+}
+
 impl Label for EventKind {
     const NAME: &'static str = "kind";
     const ALL: &'static [Self] = EventKind::ALL;

@@ -87,24 +87,28 @@ impl Operator {
     /// # Errors
     /// [`Error::NotFound`] for an address without an account, [`Error::SecondFactorMissing`].
     pub async fn reset_second_factor(&self, email: &Email) -> Result<User, Error> {
-        let mut tx = self.auth.begin().await?;
-        let user = tx.users().find_by_email(email).await?.ok_or(Error::NotFound(Thing::Account))?.user;
-        forgive_codes(&mut tx, &user.id).await?;
-        hold_account(&mut tx, &user.id).await?;
-        if !tx.second_factors().remove(&user.id).await? {
-            return Err(Error::SecondFactorMissing);
-        }
-        tx.users().bump_epoch(&user.id).await?;
-        tx.pending_logins().end_of_user(&user.id).await?;
-        let ended = tx.sessions().end_of_user(&user.id, None).await?;
-        let data = UserData::of(&user);
-        tell_user(&mut tx, EventKind::UserTwoFactorDisabled, &Actor::System, &data).await?;
-        tell_ended(&mut tx, &ended, &Ending { reason: EndReason::TwoFactor, actor: Actor::System }).await?;
-        if let Some(org) = tx.users().organizations_of(&user.id).await?.first() {
-            mail::enqueue(&mut tx, &org.id, &user.email, &Letter::SecondFactorDisabled).await?;
-        }
-        tx.commit().await?;
-        Ok(user)
+        self.auth
+            .ending(async {
+                let mut tx = self.auth.begin().await?;
+                let user = tx.users().find_by_email(email).await?.ok_or(Error::NotFound(Thing::Account))?.user;
+                forgive_codes(&mut tx, &user.id).await?;
+                hold_account(&mut tx, &user.id).await?;
+                if !tx.second_factors().remove(&user.id).await? {
+                    return Err(Error::SecondFactorMissing);
+                }
+                tx.users().bump_epoch(&user.id).await?;
+                tx.pending_logins().end_of_user(&user.id).await?;
+                let ended = tx.sessions().end_of_user(&user.id, None).await?;
+                let data = UserData::of(&user);
+                tell_user(&mut tx, EventKind::UserTwoFactorDisabled, &Actor::System, &data).await?;
+                tell_ended(&mut tx, &ended, &Ending { reason: EndReason::TwoFactor, actor: Actor::System }).await?;
+                if let Some(org) = tx.users().organizations_of(&user.id).await?.first() {
+                    mail::enqueue(&mut tx, &org.id, &user.email, &Letter::SecondFactorDisabled).await?;
+                }
+                tx.commit().await?;
+                Ok(user)
+            })
+            .await
     }
 
     /// Deletes an account everywhere, with its memberships, its sessions and the invites it sent. An organization may be left
@@ -113,30 +117,34 @@ impl Operator {
     /// # Errors
     /// [`Error::NotFound`] for an address without an account.
     pub async fn delete_user(&self, email: &Email) -> Result<User, Error> {
-        let mut tx = self.auth.begin().await?;
-        let user = tx.users().find_by_email(email).await?.ok_or(Error::NotFound(Thing::Account))?.user;
-        let orgs = tx.users().organizations_of(&user.id).await?;
-        for org in &orgs {
-            tx.organizations().lock(&org.id).await?;
-        }
-        hold_account(&mut tx, &user.id).await?;
-        let mut ended = Vec::new();
-        for org in &orgs {
-            let Some(member) = tx.members().find(&org.id, &user.id).await? else { continue };
-            for record in tx.invites().sent_by(&org.id, &user.id).await? {
-                tx.invites().take(&org.id, &record.invite.id).await?;
-                tx.mails().cancel(&record.mail_id).await?;
-                let data = InviteData::of(&record.invite);
-                tx.push(Event::new(EventKind::InviteRevoked, org.clone(), Actor::System, &data)?);
-            }
-            ended.extend(tx.sessions().end_of_member(&org.id, &user.id).await?);
-            let data = MemberData::of(&member);
-            tx.push(Event::new(EventKind::MemberRemoved, org.clone(), Actor::System, &data)?);
-        }
-        tell_ended(&mut tx, &ended, &Ending { reason: EndReason::Removed, actor: Actor::System }).await?;
-        tx.users().delete(&user.id).await?;
-        tx.commit().await?;
-        Ok(user)
+        self.auth
+            .ending(async {
+                let mut tx = self.auth.begin().await?;
+                let user = tx.users().find_by_email(email).await?.ok_or(Error::NotFound(Thing::Account))?.user;
+                let orgs = tx.users().organizations_of(&user.id).await?;
+                for org in &orgs {
+                    tx.organizations().lock(&org.id).await?;
+                }
+                hold_account(&mut tx, &user.id).await?;
+                let mut ended = Vec::new();
+                for org in &orgs {
+                    let Some(member) = tx.members().find(&org.id, &user.id).await? else { continue };
+                    for record in tx.invites().sent_by(&org.id, &user.id).await? {
+                        tx.invites().take(&org.id, &record.invite.id).await?;
+                        tx.mails().cancel(&record.mail_id).await?;
+                        let data = InviteData::of(&record.invite);
+                        tx.push(Event::new(EventKind::InviteRevoked, org.clone(), Actor::System, &data)?);
+                    }
+                    ended.extend(tx.sessions().end_of_member(&org.id, &user.id).await?);
+                    let data = MemberData::of(&member);
+                    tx.push(Event::new(EventKind::MemberRemoved, org.clone(), Actor::System, &data)?);
+                }
+                tell_ended(&mut tx, &ended, &Ending { reason: EndReason::Removed, actor: Actor::System }).await?;
+                tx.users().delete(&user.id).await?;
+                tx.commit().await?;
+                Ok(user)
+            })
+            .await
     }
 
     /// Ends sessions and returns their number; their tokens stop working at once.
@@ -144,24 +152,28 @@ impl Operator {
     /// # Errors
     /// [`Error::UnknownOrganization`], or [`Error::NotFound`] for an address without an account.
     pub async fn revoke_sessions(&self, whose: SessionsOf) -> Result<u64, Error> {
-        match whose {
-            SessionsOf::All => {
-                let mut ended = 0;
-                for org in self.organizations().await? {
-                    ended += self.revoke_in(&org.slug).await?;
+        self.auth
+            .ending(async {
+                match whose {
+                    SessionsOf::All => {
+                        let mut ended = 0;
+                        for org in self.organizations().await? {
+                            ended += self.revoke_in(&org.slug).await?;
+                        }
+                        Ok(ended)
+                    }
+                    SessionsOf::Organization(slug) => self.revoke_in(&slug).await,
+                    SessionsOf::User(email) => {
+                        let mut tx = self.auth.begin().await?;
+                        let account = tx.users().find_by_email(&email).await?.ok_or(Error::NotFound(Thing::Account))?;
+                        hold_account(&mut tx, &account.user.id).await?;
+                        tx.pending_logins().end_of_user(&account.user.id).await?;
+                        let ended = tx.sessions().end_of_user(&account.user.id, None).await?;
+                        self.told(tx, &ended).await
+                    }
                 }
-                Ok(ended)
-            }
-            SessionsOf::Organization(slug) => self.revoke_in(&slug).await,
-            SessionsOf::User(email) => {
-                let mut tx = self.auth.begin().await?;
-                let account = tx.users().find_by_email(&email).await?.ok_or(Error::NotFound(Thing::Account))?;
-                hold_account(&mut tx, &account.user.id).await?;
-                tx.pending_logins().end_of_user(&account.user.id).await?;
-                let ended = tx.sessions().end_of_user(&account.user.id, None).await?;
-                self.told(tx, &ended).await
-            }
-        }
+            })
+            .await
     }
 
     async fn revoke_in(&self, slug: &Slug) -> Result<u64, Error> {

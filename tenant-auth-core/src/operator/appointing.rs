@@ -19,13 +19,17 @@ impl Operator {
     /// [`Error::NoOperatorOrganization`] when the settings name none; [`Error::NotFound`] for an address without an account;
     /// [`Error::NotAMember`] for an account of elsewhere.
     pub async fn appoint(&self, email: &Email) -> Result<User, Error> {
-        let Some(slug) = &self.auth.config().organizations.operator_org else {
-            return Err(Error::NoOperatorOrganization);
-        };
-        let org = self.auth.tenant(slug).await?.org;
-        let (mut tx, account) = self.begin_with(email).await?;
-        tx.members().find(&org.id, &account.user.id).await?.ok_or(Error::NotAMember)?;
-        self.set_role(tx, account.user, AccountRole::Admin).await
+        self.auth
+            .ending(async {
+                let Some(slug) = &self.auth.config().organizations.operator_org else {
+                    return Err(Error::NoOperatorOrganization);
+                };
+                let org = self.auth.tenant(slug).await?.org;
+                let (mut tx, account) = self.begin_with(email).await?;
+                tx.members().find(&org.id, &account.user.id).await?.ok_or(Error::NotAMember)?;
+                self.set_role(tx, account.user, AccountRole::Admin).await
+            })
+            .await
     }
 
     /// Dismisses an operator; the person's next request as an operator is refused.
@@ -33,8 +37,12 @@ impl Operator {
     /// # Errors
     /// [`Error::NotFound`] for an address without an account.
     pub async fn dismiss(&self, email: &Email) -> Result<User, Error> {
-        let (tx, account) = self.begin_with(email).await?;
-        self.set_role(tx, account.user, AccountRole::User).await
+        self.auth
+            .ending(async {
+                let (tx, account) = self.begin_with(email).await?;
+                self.set_role(tx, account.user, AccountRole::User).await
+            })
+            .await
     }
 
     /// Begins a transaction that locks the account and its memberships.

@@ -126,7 +126,7 @@ impl OperatorWrite {
         if !is_renamed && !is_moved {
             return Ok(org);
         }
-        self.tx.organizations().update(&changed).await?;
+        self.tx.organizations().update(&changed, &org).await?;
         self.tx.commit().await?;
         Ok(changed)
     }
@@ -182,9 +182,13 @@ impl Operator {
     /// # Errors
     /// [`Error::UnknownOrganization`]; [`Error::OperatorOrganization`] for the operators' own.
     pub async fn set_organization_status(&self, slug: &Slug, status: Status) -> Result<Organization, Error> {
-        let (tx, org) = self.begin_in(slug).await?;
-        let change = OrganizationChange { status: Some(status), ..OrganizationChange::default() };
-        self.write(tx).change(org, change).await
+        self.auth
+            .ending(async {
+                let (tx, org) = self.begin_in(slug).await?;
+                let change = OrganizationChange { status: Some(status), ..OrganizationChange::default() };
+                self.write(tx).change(org, change).await
+            })
+            .await
     }
 
     /// Invites an org_admin to an organization, for one that has no working admin left.

@@ -83,7 +83,7 @@ impl Tenant {
         tx.mails().cancel(&record.mail_id).await?;
         let account = self.settle(&mut tx, invitee, &record).await?;
         let (invite, actor) = (&record.invite, Actor::User(account.user.id.clone()));
-        tx.push(Event::new(EventKind::InviteAccepted, &self.org, actor.clone(), &InviteData::of(invite))?);
+        tx.push(Event::new(EventKind::InviteAccepted, &*self.org, actor.clone(), &InviteData::of(invite))?);
         let membership = join(&mut tx, &self.org, &account.user, invite.role, actor).await?;
         let opening = Opening { id: None, methods: vec![AuthMethod::Invite], client };
         let has_second_factor = tx.second_factors().in_force(&account.user.id).await?;
@@ -150,7 +150,7 @@ impl Tenant {
             let data = UserData::of(&account.user);
             let mut orgs = tx.users().organizations_of(&account.user.id).await?;
             if !orgs.iter().any(|org| org.id == self.org.id) {
-                orgs.push(OrgRef::from(&self.org));
+                orgs.push(OrgRef::from(&*self.org));
             }
             for org in orgs {
                 tx.push(Event::new(EventKind::UserEmailVerified, org, actor.clone(), &data)?);

@@ -62,7 +62,7 @@ impl OrgAdmin {
         org.name = update.name.unwrap_or(org.name);
         org.app_url = update.app_url.apply(org.app_url);
         org.allowed_origins = update.allowed_origins.apply(Some(org.allowed_origins)).unwrap_or_default();
-        write.organizations().update(&org).await?;
+        write.organizations().update(&org, &previous).await?;
         let data = OrgData::changed(&org, &previous);
         write.push(EventKind::OrgUpdated, &data)?;
         write.commit().await?;

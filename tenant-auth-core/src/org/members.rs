@@ -37,9 +37,13 @@ impl Member {
     /// # Errors
     /// [`Error::LastAdmin`] for its last active org_admin.
     pub async fn leave(&self) -> Result<(), Error> {
-        let mut write = self.begin_write().await?;
-        let target = self.find(&mut write, self.user_id()).await?;
-        self.remove_membership(write, target).await
+        self.auth
+            .ending(async {
+                let mut write = self.begin_write().await?;
+                let target = self.find(&mut write, self.user_id()).await?;
+                self.remove_membership(write, target).await
+            })
+            .await
     }
 
     async fn find(&self, write: &mut Write, user: &UserId) -> Result<MemberEntry, Error> {
@@ -95,7 +99,7 @@ impl OrgAdmin {
     /// [`Error::NotFound`] unless the user is a member, [`Error::LastAdmin`] for the last active org_admin;
     /// [`Error::RateLimited`].
     pub async fn set_role(&self, user: &UserId, role: Role) -> Result<Membership, Error> {
-        self.change(user, |membership| membership.role = role).await
+        self.0.auth.ending(async { self.change(user, |membership| membership.role = role).await }).await
     }
 
     /// Suspends or reactivates a member.
@@ -104,10 +108,15 @@ impl OrgAdmin {
     /// [`Error::CannotTargetSelf`], [`Error::NotFound`] unless the user is a member, [`Error::LastAdmin`] for the last active
     /// org_admin; [`Error::RateLimited`].
     pub async fn set_status(&self, user: &UserId, status: Status) -> Result<Membership, Error> {
-        if self.0.user_id() == user {
-            return Err(Error::CannotTargetSelf);
-        }
-        self.change(user, |membership| membership.status = status).await
+        self.0
+            .auth
+            .ending(async {
+                if self.0.user_id() == user {
+                    return Err(Error::CannotTargetSelf);
+                }
+                self.change(user, |membership| membership.status = status).await
+            })
+            .await
     }
 
     /// Removes a member; the member's sessions in this organization end at once.
@@ -115,12 +124,17 @@ impl OrgAdmin {
     /// # Errors
     /// [`Error::CannotTargetSelf`], [`Error::NotFound`] unless the user is a member, [`Error::LastAdmin`].
     pub async fn remove_member(&self, user: &UserId) -> Result<(), Error> {
-        if self.0.user_id() == user {
-            return Err(Error::CannotTargetSelf);
-        }
-        let mut write = self.begin_write().await?;
-        let target = self.0.find(&mut write, user).await?;
-        self.0.remove_membership(write, target).await
+        self.0
+            .auth
+            .ending(async {
+                if self.0.user_id() == user {
+                    return Err(Error::CannotTargetSelf);
+                }
+                let mut write = self.begin_write().await?;
+                let target = self.0.find(&mut write, user).await?;
+                self.0.remove_membership(write, target).await
+            })
+            .await
     }
 
     /// Ends every session of a member in this organization.
@@ -128,12 +142,17 @@ impl OrgAdmin {
     /// # Errors
     /// [`Error::NotFound`] unless the user is a member.
     pub async fn end_member_sessions(&self, user: &UserId) -> Result<(), Error> {
-        let mut write = self.begin_write().await?;
-        self.0.find(&mut write, user).await?;
-        write.members().hold(self.0.org_id(), user).await?;
-        let ended = write.sessions().end_of_member(self.0.org_id(), user).await?;
-        tell_ended(&mut write.tx, &ended, &Ending { reason: EndReason::Admin, actor: self.0.actor() }).await?;
-        write.commit().await
+        self.0
+            .auth
+            .ending(async {
+                let mut write = self.begin_write().await?;
+                self.0.find(&mut write, user).await?;
+                write.members().hold(self.0.org_id(), user).await?;
+                let ended = write.sessions().end_of_member(self.0.org_id(), user).await?;
+                tell_ended(&mut write.tx, &ended, &Ending { reason: EndReason::Admin, actor: self.0.actor() }).await?;
+                write.commit().await
+            })
+            .await
     }
 
     /// Applies one change to a membership, with its rules and its event. A change to the same value writes no event.
@@ -160,7 +179,7 @@ impl OrgAdmin {
             self.0.keep_an_admin(&mut write, before).await?;
             self.0.withdraw_invites_of(&mut write, before).await?;
         }
-        write.members().update(after).await?;
+        write.members().update(after, before).await?;
         if after.role == Role::OrgAdmin && before.role != after.role {
             let notice = Letter::NewAdmin { organization: &write.live.org.name, who: &changed.email };
             mail::tell_admins_counted(&mut write.tx, self.0.org_id(), &notice).await?;

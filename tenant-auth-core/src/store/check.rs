@@ -3,8 +3,8 @@
 
 use sqlx::{Executor, SqlSafeStr};
 
-use super::{Conn, Link, Store, repositories::STATEMENTS};
-use crate::error::Error;
+use super::{ChangedRow, Conn, Link, Store, Tx, change::Subject, change_log::by_engine, repositories::STATEMENTS};
+use crate::{error::Error, id::Id};
 
 impl Store {
     /// The statements that this database does not take, each with its reason; none, when all is well.
@@ -14,7 +14,8 @@ impl Store {
     pub async fn unpreparable_statements(&self) -> Result<Vec<String>, Error> {
         let mut reader = self.read().await?;
         let mut refused = Vec::new();
-        for (name, sql) in STATEMENTS.concat() {
+        let own = by_engine!((&mut reader).conn(), engine, _connection => engine::ALL);
+        for (name, sql) in STATEMENTS.concat().into_iter().chain(own.iter().copied()) {
             let prepared = match (&mut reader).conn() {
                 #[cfg(feature = "sqlite")]
                 Conn::Sqlite(connection) => connection.prepare(sql.into_sql_str()).await.map(drop),
@@ -26,5 +27,14 @@ impl Store {
             }
         }
         Ok(refused)
+    }
+}
+
+impl Tx {
+    /// Writes a change of each of these sessions into the log now, and not at the commit.
+    pub(crate) async fn note_now(&mut self, ids: &[String]) -> Result<(), Error> {
+        let org_id = Some(Id::from_stored("org_x".to_owned()));
+        let row = |id: &String| ChangedRow { subject: Subject::Session, id: id.clone(), org_id: org_id.clone() };
+        self.changes().note(&ids.iter().map(row).collect::<Vec<_>>()).await
     }
 }

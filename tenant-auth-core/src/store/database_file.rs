@@ -1,7 +1,7 @@
 //! The file of a SQLite database as the file system sees it: readable by its owner only, still in its place, and with room to grow.
 
 use std::{
-    fs::{self, OpenOptions},
+    fs::{self, File, OpenOptions, TryLockError},
     io,
     path::{Path, PathBuf},
 };
@@ -56,6 +56,25 @@ impl DatabaseFile {
         Err(Error::unavailable(format!("the database file {path} was removed or replaced; restore it and start again")))
     }
 
+    /// Takes the lock by which one process at a time remembers what this database said; `None` while another one has it. The lock is
+    /// on a file of its own: to close a second handle of the database file would take SQLite's locks off it.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the file of the lock cannot be opened.
+    pub(super) fn lock_memory(&self) -> Result<Option<MemoryLock>, Error> {
+        let path = beside(&self.path, "-memory");
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options.open(&path).map_err(Error::unavailable)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(MemoryLock { _file: file, place: Self::opened(path) })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(Error::unavailable(error)),
+        }
+    }
+
     /// Whether there is room beside the file.
     ///
     /// # Errors
@@ -65,6 +84,23 @@ impl DatabaseFile {
         let written = tokio::fs::write(&trial, vec![0; ROOM]).await;
         let _ = tokio::fs::remove_file(&trial).await; // it may not be there
         written.map_err(|error| Error::unavailable(format!("no room beside the database file {}: {error}", self.path.display())))
+    }
+}
+
+/// The lock of the process that remembers what the database said, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct MemoryLock {
+    _file: File,
+    place: DatabaseFile,
+}
+
+impl MemoryLock {
+    /// Whether its file is still in its place, where other processes look for it.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when it is not.
+    pub(super) fn is_in_place(&self) -> Result<(), Error> {
+        self.place.is_in_place()
     }
 }
 

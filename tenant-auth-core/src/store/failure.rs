@@ -50,9 +50,9 @@ pub(crate) fn is_orphan(error: &Error) -> bool {
     said_by_database(error).is_some_and(sqlx::error::DatabaseError::is_foreign_key_violation)
 }
 
-/// PostgreSQL's `read_only_sql_transaction` (a standby, or a primary that became one), or one of SQLite's READONLY codes.
+/// PostgreSQL's `read_only_sql_transaction` or `feature_not_supported` (a standby, whose unlogged tables cannot be read), or one of SQLite's READONLY codes.
 fn is_read_only_code(code: &str) -> bool {
-    code == "25006" || (code.len() != 5 && code.parse::<u32>().is_ok_and(|code| code & 0xff == 8))
+    ["0A000", "25006"].contains(&code) || (code.len() != 5 && code.parse::<u32>().is_ok_and(|code| code & 0xff == 8))
 }
 
 fn is_absence(error: &sqlx::Error) -> bool {
@@ -72,8 +72,8 @@ fn is_absence(error: &sqlx::Error) -> bool {
 fn is_absence_code(code: &str) -> bool {
     if code.len() == 5 {
         // Connection, transaction rollback (deadlock), resources, lock timeout, operator intervention, system error.
-        // 25006: a standby after a failover; 25P03: ended for having waited too long.
-        return ["08", "40", "53", "55", "57", "58"].contains(&&code[..2]) || ["25006", "25P03"].contains(&code);
+        // 25006: a standby after a failover, 0A000: its unlogged tables; 25P03: ended for having waited too long.
+        return ["08", "40", "53", "55", "57", "58"].contains(&&code[..2]) || ["0A000", "25006", "25P03"].contains(&code);
     }
     // PERM, BUSY, LOCKED, READONLY, INTERRUPT, IOERR, FULL, CANTOPEN, PROTOCOL
     code.parse::<u32>().is_ok_and(|code| [3, 5, 6, 8, 9, 10, 13, 14, 15].contains(&(code & 0xff)))
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_read_only_database_is_known_by_its_code() {
-        assert!(["25006", "8", "1032", "776"].into_iter().all(is_read_only_code));
+        assert!(["25006", "0A000", "8", "1032", "776"].into_iter().all(is_read_only_code));
         assert!(!["25P03", "08006", "10", "00008"].into_iter().any(is_read_only_code));
     }
 

@@ -11,20 +11,30 @@ use crate::error::Error;
 
 /// One migration: its number, its name, its text before a [`Dialect`] is applied.
 pub(super) struct Step {
-    version: i64,
+    pub(super) version: i64,
     name: &'static str,
     text: &'static str,
+    /// PostgreSQL's text, where the engines differ in more than words.
+    on_postgres: Option<&'static str>,
+}
+
+const fn step(version: i64, name: &'static str, text: &'static str) -> Step {
+    Step { version, name, text, on_postgres: None }
 }
 
 /// Every version there is, in order.
 pub(super) const STEPS: &[Step] = &[
-    Step { version: 1, name: "initial", text: include_str!("../../migrations/0001_initial.sql") },
-    Step { version: 2, name: "account_safety", text: include_str!("../../migrations/0002_account_safety.sql") },
-    Step { version: 3, name: "webhooks", text: include_str!("../../migrations/0003_webhooks.sql") },
-    Step { version: 4, name: "probe", text: include_str!("../../migrations/0004_probe.sql") },
-    Step { version: 5, name: "stated_addresses", text: include_str!("../../migrations/0005_stated_addresses.sql") },
-    Step { version: 6, name: "mail_queues", text: include_str!("../../migrations/0006_mail_queues.sql") },
-    Step { version: 7, name: "scheduled_at", text: include_str!("../../migrations/0007_scheduled_at.sql") },
+    step(1, "initial", include_str!("../../migrations/0001_initial.sql")),
+    step(2, "account_safety", include_str!("../../migrations/0002_account_safety.sql")),
+    step(3, "webhooks", include_str!("../../migrations/0003_webhooks.sql")),
+    step(4, "probe", include_str!("../../migrations/0004_probe.sql")),
+    step(5, "stated_addresses", include_str!("../../migrations/0005_stated_addresses.sql")),
+    step(6, "mail_queues", include_str!("../../migrations/0006_mail_queues.sql")),
+    step(7, "scheduled_at", include_str!("../../migrations/0007_scheduled_at.sql")),
+    Step {
+        on_postgres: Some(include_str!("../../migrations/0008_memory.postgres.sql")),
+        ..step(8, "memory", include_str!("../../migrations/0008_memory.sqlite.sql"))
+    },
 ];
 
 /// The words in which an engine's SQL differs.
@@ -33,18 +43,23 @@ pub(super) struct Dialect {
     counting_key: &'static str,
     /// `{other_engine}`: in a comment of the first file, which was released in two versions.
     other_engine: &'static str,
+    /// Whether a step's text for PostgreSQL goes before the common one.
+    is_postgres: bool,
 }
 
 #[cfg(feature = "sqlite")]
-pub(super) const SQLITE: Dialect = Dialect { counting_key: "INTEGER PRIMARY KEY AUTOINCREMENT", other_engine: "PostgreSQL" };
+pub(super) const SQLITE: Dialect =
+    Dialect { counting_key: "INTEGER PRIMARY KEY AUTOINCREMENT", other_engine: "PostgreSQL", is_postgres: false };
 
 #[cfg(feature = "postgres")]
-pub(super) const POSTGRES: Dialect = Dialect { counting_key: "BIGSERIAL NOT NULL PRIMARY KEY", other_engine: "SQLite" };
+pub(super) const POSTGRES: Dialect =
+    Dialect { counting_key: "BIGSERIAL NOT NULL PRIMARY KEY", other_engine: "SQLite", is_postgres: true };
 
 impl Dialect {
     /// The SQL that this engine runs for a version.
     pub(super) fn text_of(&self, step: &Step) -> String {
-        step.text.replace("{counting_key}", self.counting_key).replace("{other_engine}", self.other_engine)
+        let text = step.on_postgres.filter(|_| self.is_postgres).unwrap_or(step.text);
+        text.replace("{counting_key}", self.counting_key).replace("{other_engine}", self.other_engine)
     }
 }
 

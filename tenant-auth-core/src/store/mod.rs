@@ -5,13 +5,17 @@
 //! What must stay true: every method on something an organization owns takes the organization first; nothing outside learns
 //! which engine runs; a transaction records what it touched and writes its events last, in `commit`.
 
+mod change;
+mod change_log;
 #[cfg(any(test, feature = "testing"))]
 mod check;
+mod claim;
 #[cfg(feature = "sqlite")]
 mod database_file;
 mod dialect;
 mod event;
 mod failure;
+mod marks;
 mod migrations;
 mod options;
 mod outbox;
@@ -36,10 +40,15 @@ pub use postgres::Postgres;
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;
 
+pub(crate) use change::Subject;
+pub(crate) use change_log::{Looker, Named, Sight};
+pub(crate) use claim::Claim;
 pub(crate) use dialect::{Conn, Link};
 pub(crate) use event::{Actor, Event};
 pub(crate) use failure::is_orphan;
+pub(crate) use marks::Marks;
 pub(crate) use sql::{
+    api_keys::ApiKeyRecord,
     deliveries::NewDelivery,
     delivery_queue::{Attempted, ClaimedDelivery, DueEndpoint},
     events::UndeliveredEvent,
@@ -65,7 +74,8 @@ use crate::{
     config::{ConfigError, Setting, SetupError},
     error::Error,
 };
-use transaction::{ChangedRow, Transaction};
+use change::{Change, ChangedRow};
+use transaction::Transaction;
 
 /// A database, opened and ready. Made by [`Sqlite::open`], [`Postgres::connect`] or [`Store::open`].
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! PostgreSQL: one pool of connections. Statements, lock waits, idle transactions and waits for a connection have time limits, so
 //! that one stuck client cannot hold the connections of all organizations for long.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use sqlx::{
     AssertSqlSafe, Connection, Executor, PgConnection, PgPool,
@@ -23,9 +23,11 @@ const TRUSTED: Duration = Duration::from_millis(100);
 /// Said to the database by each new connection: as a statement and not with the greeting, which poolers such as pgbouncer refuse.
 /// `enable_seqscan`: a plan is made once per connection and kept. A plan made while a table was empty would read the whole table until
 /// the table is analyzed. Every statement here has its index; one that has none is still planned, as a whole read that EXPLAIN shows
-/// with a huge cost. `jit`: compiling a plan costs more than running it.
+/// with a huge cost. `jit`: compiling a plan costs more than running it. `synchronous_commit`: a commit is durable before others see
+/// it; what was remembered of one that a crash took back would be wrong.
 const SESSION: &str = "SET statement_timeout = '15s'; SET lock_timeout = '4s'; SET idle_in_transaction_session_timeout = '10s'; \
-     SET enable_seqscan = off; SET jit = off";
+     SET enable_seqscan = off; SET jit = off; \
+     SELECT set_config('synchronous_commit', 'local', false) WHERE current_setting('synchronous_commit') = 'off'";
 /// A query of some 140 KiB with less memory than that, so that it needs a temporary file.
 const TAKE_ROOM: &str = "SELECT set_config('work_mem', '64kB', true); SELECT count(*) FROM generate_series(1, 10000)";
 
@@ -33,6 +35,7 @@ const TAKE_ROOM: &str = "SELECT set_config('work_mem', '64kB', true); SELECT cou
 #[derive(Clone, Debug)]
 pub struct Postgres {
     pool: PgPool,
+    connecting: Arc<PgConnectOptions>,
 }
 
 impl Postgres {
@@ -62,11 +65,11 @@ impl Postgres {
         let pool = match pool.clone().connect_with(connecting.clone()).await {
             Err(error) if is_missing_database(&error) => {
                 create_database(&connecting).await?;
-                pool.connect_with(connecting).await.map_err(failure::of)?
+                pool.connect_with(connecting.clone()).await.map_err(failure::of)?
             }
             connected => connected.map_err(failure::of)?,
         };
-        Ok(Self { pool })
+        Ok(Self { pool, connecting: Arc::new(connecting) })
     }
 
     /// Migrates under sqlx's advisory lock: when several servers start together, one migrates and the others wait.
@@ -80,6 +83,13 @@ impl Postgres {
     pub(super) async fn try_writing(&self) -> Result<(), Error> {
         let trial = AssertSqlSafe(format!("{TAKE_ROOM}; {}", probe::WRITE));
         sqlx::raw_sql(trial).execute(&self.pool).await.map(drop).map_err(failure::of)
+    }
+
+    /// A connection beside the pool.
+    pub(super) async fn connect_alone(&self) -> sqlx::Result<PgConnection> {
+        let mut connection = PgConnection::connect_with(&self.connecting).await?;
+        connection.execute(SESSION).await?;
+        Ok(connection)
     }
 
     pub(super) fn pool(&self) -> &PgPool {

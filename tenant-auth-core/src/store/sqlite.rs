@@ -21,6 +21,8 @@ pub struct Sqlite {
     file: DatabaseFile,
     writer: SqlitePool,
     readers: SqlitePool,
+    /// One connection for the looks at the changes, which must not wait for the other readers.
+    looks: SqlitePool,
 }
 
 impl Sqlite {
@@ -64,9 +66,10 @@ impl Sqlite {
         };
         let syncing = reading.clone().synchronous(SqliteSynchronous::Full);
         let writer = pool(1).connect_with(syncing).await.map_err(failure::of)?;
-        let readers = pool(options.connections.max(1)).connect_with(reading).await.map_err(failure::of)?;
+        let readers = pool(options.connections.max(1)).connect_with(reading.clone()).await.map_err(failure::of)?;
+        let looks = pool(1).connect_lazy_with(reading);
         let file = DatabaseFile::opened(PathBuf::from(path));
-        Ok(Self { file, writer, readers })
+        Ok(Self { file, writer, readers, looks })
     }
 
     /// Begins a write, while the file is the one that was opened: what is written to a removed file is lost with the process.
@@ -75,12 +78,20 @@ impl Sqlite {
         patience::within(patience::WRITER, pin!(self.writer.begin_with("BEGIN IMMEDIATE"))).await.map_err(failure::of)
     }
 
+    /// Runs one statement in a transaction of its own.
+    pub(super) async fn write<'q>(
+        &self,
+        statement: sqlx::query::Query<'q, sqlx::Sqlite, <sqlx::Sqlite as sqlx::Database>::Arguments>,
+    ) -> Result<(), Error> {
+        let mut transaction = self.begin().await?;
+        statement.execute(&mut *transaction).await.map_err(failure::of)?;
+        transaction.commit().await.map_err(failure::of)
+    }
+
     /// Writes and commits a row. The file must be the one that was opened, and have room for an ordinary change.
     pub(super) async fn try_writing(&self) -> Result<(), Error> {
         self.file.has_room().await?;
-        let mut transaction = self.begin().await?;
-        sqlx::query(probe::WRITE).execute(&mut *transaction).await.map_err(failure::of)?;
-        transaction.commit().await.map_err(failure::of)
+        self.write(sqlx::query(probe::WRITE)).await
     }
 
     /// sqlx's own migration lock does nothing on SQLite; the write transaction around everything is the lock.
@@ -89,6 +100,14 @@ impl Sqlite {
         migrations::migrator(&migrations::SQLITE).run_direct(None, &mut *transaction, false).await.map_err(migrations::failure)?;
         transaction.commit().await.map_err(failure::of)?;
         Ok(())
+    }
+
+    pub(super) fn looks(&self) -> &SqlitePool {
+        &self.looks
+    }
+
+    pub(super) fn file(&self) -> &DatabaseFile {
+        &self.file
     }
 
     pub(super) fn writer(&self) -> &SqlitePool {
@@ -100,6 +119,7 @@ impl Sqlite {
     }
 
     pub(super) async fn close(&self) {
+        self.looks.close().await;
         self.readers.close().await;
         self.writer.close().await;
     }

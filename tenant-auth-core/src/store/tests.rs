@@ -55,7 +55,7 @@ fn columns(sql: &str) -> Vec<String> {
     let mut table = "";
     let mut found = Vec::new();
     for line in sql.lines().map(str::trim) {
-        if let Some(rest) = line.strip_prefix("CREATE TABLE ") {
+        if let Some(rest) = line.strip_prefix("CREATE TABLE ").or_else(|| line.strip_prefix("CREATE UNLOGGED TABLE ")) {
             table = rest.split(' ').next().unwrap_or_default();
         } else if let Some((altered, column)) = line.strip_prefix("ALTER TABLE ").and_then(|rest| rest.split_once(" ADD COLUMN ")) {
             found.push(format!("{altered}.{column}"));
@@ -72,8 +72,18 @@ fn columns(sql: &str) -> Vec<String> {
 #[test]
 fn both_engines_have_the_same_versions_tables_columns_and_indexes() {
     for step in migrations::STEPS {
-        let (lite, pg) = (migrations::SQLITE.text_of(step), migrations::POSTGRES.text_of(step));
-        assert!(!columns(&lite).is_empty());
-        assert_eq!(columns(&lite), columns(&pg));
+        let (lite, pg) = (columns(&migrations::SQLITE.text_of(step)), columns(&migrations::POSTGRES.text_of(step)));
+        assert!(!lite.is_empty());
+        if step.version == 8 {
+            // The place of a row in the log: its own number, or its transaction's, which is no key.
+            let place = |column: &str| format!("tenant_auth_changes.{column}");
+            let rest = |all: &[String], own: &[String]| all.iter().filter(|one| !own.contains(one)).cloned().collect::<Vec<_>>();
+            let of_lite = [place("seq")];
+            let of_pg = [place("xid"), "CREATE INDEX tenant_auth_changes_by_xid ON tenant_auth_changes (xid);".to_owned()];
+            assert!(lite.contains(&of_lite[0]) && of_pg.iter().all(|own| pg.contains(own)));
+            assert_eq!(rest(&lite, &of_lite), rest(&pg, &of_pg));
+        } else {
+            assert_eq!(lite, pg);
+        }
     }
 }

@@ -6,6 +6,7 @@
 use std::pin::pin;
 use std::{
     fmt,
+    pin::Pin,
     sync::{Arc, OnceLock},
 };
 
@@ -13,10 +14,10 @@ use zeroize::Zeroizing;
 
 #[cfg(feature = "postgres")]
 use super::patience;
-use super::{Engine, Event, Store, failure};
+use super::{Change, Engine, Event, Store, change::Touched, failure};
 use crate::{
     error::Error,
-    id::{Id, Kind},
+    id::{Id, Kind, OrgId},
     model::EventKind,
     ports::{Clock, Entropy},
     sealed::{MasterKeys, SealContext},
@@ -44,6 +45,10 @@ pub(crate) struct Context {
 pub(crate) trait FollowUp: fmt::Debug + Send + Sync {
     /// Called once for each commit, after it succeeded.
     fn committed(&self, done: &Committed);
+
+    /// Called once, after that, for a commit that touched what somebody may remember: ready when the change may be told. `narrows`:
+    /// whether it ended or narrowed a right.
+    fn acknowledged(&self, narrows: bool) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 }
 
 /// What a transaction committed.
@@ -79,7 +84,7 @@ impl Transactions {
             transaction,
             context: Arc::clone(&self.context),
             moment: OnceLock::new(),
-            touched: Vec::new(),
+            touched: Touched::default(),
             events: Vec::new(),
             fills_outbox: false,
         })
@@ -91,7 +96,7 @@ pub(crate) struct Tx {
     pub(super) transaction: Transaction,
     context: Arc<Context>,
     moment: OnceLock<Timestamp>,
-    touched: Vec<ChangedRow>,
+    touched: Touched,
     events: Vec<Event>,
     fills_outbox: bool,
 }
@@ -101,13 +106,6 @@ pub(super) enum Transaction {
     Sqlite(sqlx::Transaction<'static, sqlx::Sqlite>),
     #[cfg(feature = "postgres")]
     Postgres(sqlx::Transaction<'static, sqlx::Postgres>),
-}
-
-/// A row on which a cached answer may rest, changed by a transaction.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct ChangedRow {
-    pub(crate) kind: &'static str,
-    pub(crate) id: String,
 }
 
 impl Tx {
@@ -160,22 +158,26 @@ impl Tx {
         self.fills_outbox = true;
     }
 
-    /// Records that a row has changed, for the change notes. Called by the repositories, never by flows.
-    pub(super) fn touch(&mut self, kind: &'static str, id: &str) {
-        self.touched.push(ChangedRow { kind, id: id.to_owned() });
+    /// Records a change of a row, for the change log; `org` is the organization that it concerns, `None` each. Called by the
+    /// repositories, never by flows.
+    pub(super) fn touch(&mut self, change: Change, org: Option<&OrgId>, id: &str) {
+        self.touched.add(change, org, id);
     }
 
-    /// Writes the change notes and the events, commits, wakes the worker and counts the events. The event sequences come last: they
-    /// are the rows that transactions of several organizations share.
+    /// Writes the change log and the events, commits, wakes the worker and counts the events. The event sequences come last: they
+    /// are the rows that transactions of several organizations share. A change that ends or narrows a right returns once no process
+    /// answers by what was before; nothing is held while that is waited for.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when the database refused or did not answer; nothing was changed then.
-    pub(crate) async fn commit(mut self) -> Result<(), Error> {
-        self.touched.sort();
-        self.touched.dedup();
-        for touched in std::mem::take(&mut self.touched) {
-            self.changes().note(&touched).await?;
-        }
+    pub(crate) async fn commit(self) -> Result<(), Error> {
+        // On the heap: this is the largest part of the future of each flow that writes.
+        Box::pin(self.write_and_commit()).await
+    }
+
+    async fn write_and_commit(mut self) -> Result<(), Error> {
+        let (touched, narrows) = (self.touched.take_rows(), self.touched.narrows());
+        self.changes().note(&touched).await?;
         let events = std::mem::take(&mut self.events);
         let kinds = events.iter().map(Event::kind).collect();
         self.write_events(events).await?;
@@ -186,6 +188,9 @@ impl Tx {
             Transaction::Postgres(transaction) => transaction.commit().await.map_err(failure::of)?,
         }
         self.context.follow_up.committed(&Committed { events: kinds, fills_outbox: self.fills_outbox });
+        if !touched.is_empty() {
+            self.context.follow_up.acknowledged(narrows).await;
+        }
         Ok(())
     }
 }

@@ -26,6 +26,7 @@
 //! # }
 //! ```
 
+pub mod change_log;
 pub mod internals;
 
 use std::sync::Arc;

@@ -130,6 +130,7 @@ impl Signer {
             org: Id::from_stored(claims.aud),
             session: Id::from_stored(claims.sid),
             generation: claims.generation,
+            expires_at: Timestamp::from_secs(claims.exp),
         })
     }
 

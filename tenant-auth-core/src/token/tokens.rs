@@ -37,6 +37,7 @@ pub(crate) struct AccessToken {
     pub(crate) org: OrgId,
     pub(crate) session: SessionId,
     pub(crate) generation: i64,
+    pub(crate) expires_at: Timestamp,
 }
 
 /// The content of a refresh token whose signature and expiry were verified.

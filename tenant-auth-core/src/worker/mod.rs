@@ -84,6 +84,7 @@ impl Worker {
         let config = self.auth.config();
         let longest_token = config.generation_ttl().max(config.login.partial_token_ttl);
         let retention = Retention { grace: config.sessions.refresh_grace, longest_token };
+        Box::pin(self.auth.marks().advance(self.auth.transactions())).await?;
         for kind in Swept::ALL {
             loop {
                 let mut tx = self.auth.begin().await?;

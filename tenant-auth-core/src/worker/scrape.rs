@@ -12,6 +12,7 @@ use prometheus_client::{
 
 use crate::{
     error::Error,
+    memory::Holding,
     metrics::PREFIX,
     service::{Metrics, TenantAuth},
     store::Pool,
@@ -60,6 +61,7 @@ impl TenantAuth {
         writable.set(i64::from(is_writable));
         seen.register("database_writable", "Whether the database takes writes, tried once a second at most", writable);
         pools(&mut seen, &self.store().pools());
+        memory(&mut seen, &self.memory().holdings());
         for (name, waiting) in queues.into_iter().flatten() {
             queue(&mut seen, name, waiting, now);
         }
@@ -96,6 +98,17 @@ fn pools(seen: &mut Registry, pools: &[Pool]) {
     }
     seen.register("database_connections", "Open connections", connections);
     seen.register("database_connections_max", "The most connections a pool opens", most);
+}
+
+fn memory(seen: &mut Registry, holdings: &[Holding]) {
+    let entries = Family::<[(&str, &str); 1], Gauge>::default();
+    let bytes = Family::<[(&str, &str); 1], Gauge>::default();
+    for Holding { kind, entries: number, bytes: size } in holdings {
+        entries.get_or_create(&[("kind", *kind)]).set(i64::try_from(*number).unwrap_or(i64::MAX));
+        bytes.get_or_create(&[("kind", *kind)]).set(i64::try_from(*size).unwrap_or(i64::MAX));
+    }
+    seen.register("memory_entries", "What is remembered, those included that fell and were not replaced yet", entries);
+    seen.register("memory_bytes", "The bytes that they hold, estimated", bytes);
 }
 
 fn queue(seen: &mut Registry, name: &str, queue: Queue, now: Timestamp) {

@@ -129,7 +129,10 @@ pub(crate) fn for_command(input: &Input, prints_link: bool) -> Result<Deployment
     rules::check_master_keys(&mut reading);
     rules::check_service(&mut reading);
     let warnings = reading.take_warnings();
-    reading.finish(|values| deployment(values, warnings))
+    reading.finish(|mut values| {
+        values.config.memory.mebibytes = 0; // a command asks once; on SQLite the server beside it remembers
+        deployment(values, warnings)
+    })
 }
 
 /// For the server.

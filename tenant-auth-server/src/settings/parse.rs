@@ -61,6 +61,14 @@ pub(super) fn count(text: &str) -> Result<u32, Fault> {
     whole(text, 1, 1_000_000).and_then(|number| u32::try_from(number).map_err(|_| Fault::Other))
 }
 
+pub(super) fn mebibytes(text: &str) -> Result<u32, Fault> {
+    whole(text, 0, 65_536).and_then(|number| u32::try_from(number).map_err(|_| Fault::Other))
+}
+
+pub(super) fn freshness(text: &str) -> Result<Duration, Fault> {
+    whole(text, 20, 1_000).map(Duration::from_millis)
+}
+
 pub(super) fn score(text: &str) -> Result<u8, Fault> {
     whole(text, 0, 4).and_then(|number| u8::try_from(number).map_err(|_| Fault::Other))
 }

@@ -2,6 +2,8 @@
 
 pub(crate) mod at_rest;
 pub(crate) mod at_rest_accounts;
+pub(crate) mod change_log;
+pub(crate) mod incarnations;
 pub(crate) mod locks;
 pub(crate) mod outage;
 pub(crate) mod printed;

@@ -29,7 +29,7 @@ impl<S: Granted> Caller for Backend<S> {
     const MAY: &'static [&'static [ErrorCode]] = &[BACKEND, &[ErrorCode::Suspended]];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let (slug, key) = presented(context)?;
-        let (backend, _) = context.counted(context.auth.holder_of(&slug, &key, None).await, key.text())?;
+        let backend = context.counted(context.auth.holder_of(&slug, &key).await, key.text())?;
         context.traced.in_organization(&slug);
         Ok(backend.having()?)
     }

@@ -170,7 +170,11 @@ impl Caller for LogoutCaller {
         let cleared_cookies = cookies::cleared(context.auth.config());
         match session_to_end(context, &tenant).await {
             Ok(Some(session)) => Ok(Self { session, cleared_cookies }),
-            Ok(None) => Err(Refusal::from(Error::SessionRequired).with_cookies(cleared_cookies)),
+            Ok(None) => {
+                // A logout whose reply was lost is tried again, and must not be told sooner than the first.
+                context.auth.memory().acknowledge(true).await;
+                Err(Refusal::from(Error::SessionRequired).with_cookies(cleared_cookies))
+            }
             Err(refusal) if matches!(refusal.fact(), Some(Error::SessionRequired)) => Err(refusal.with_cookies(cleared_cookies)),
             Err(refusal) => Err(refusal),
         }

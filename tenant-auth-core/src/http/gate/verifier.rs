@@ -83,7 +83,7 @@ impl Verifier for TenantAuth {
         if live.org.slug != *org {
             return Err(self.tenant(org).await.err().unwrap_or(Error::WrongOrganization));
         }
-        Ok(Some(live.into()))
+        Ok(Some(live.as_ref().into()))
     }
 
     async fn refresh(&self, org: &Slug, refresh_token: &SignedToken, _client: Option<IpAddr>) -> Result<Renewed, Error> {

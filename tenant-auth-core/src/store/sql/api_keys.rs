@@ -1,5 +1,7 @@
 //! API keys, and the statement behind every server-to-server token check: key, organization and session in one read.
 
+use std::sync::Arc;
+
 use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
 
 use crate::{
@@ -9,20 +11,29 @@ use crate::{
     page::Bounds,
     secret::Digest,
     store::{
-        Link, Tx,
+        Change, Link, Tx,
         dialect::{execute, fetch_batch, fetch_optional, fetch_scalar, fetch_scalars, row, statements},
     },
     time::Timestamp,
     value::DisplayName,
 };
 
-use super::live_session::{self, LiveSession};
+use super::live_session::{self, IncarnationRow, LiveSession, Witnessed};
 
 pub(crate) struct ApiKeys<L>(pub(in crate::store) L);
 
 statements! {
     ASKING = concat!("
         SELECT k.id AS k_id, k.digest AS k_digest, k.scopes AS k_scopes, k.expires_at AS k_expires_at,
+               k.last_used_at AS k_last_used_at, ", live_session::columns!(), "
+          FROM tenant_auth_api_keys k
+          JOIN tenant_auth_organizations o ON o.id = k.org_id
+          LEFT JOIN tenant_auth_sessions s ON s.id = $2 AND s.org_id = k.org_id
+          LEFT JOIN tenant_auth_users u ON u.id = s.user_id AND u.epoch = s.user_epoch
+          LEFT JOIN tenant_auth_memberships m ON m.org_id = s.org_id AND m.user_id = s.user_id
+         WHERE k.id = $1");
+    ASKING_TO_KEEP = concat!("
+        SELECT ", live_session::incarnation!(), "k.id AS k_id, k.digest AS k_digest, k.scopes AS k_scopes, k.expires_at AS k_expires_at,
                k.last_used_at AS k_last_used_at, ", live_session::columns!(), "
           FROM tenant_auth_api_keys k
           JOIN tenant_auth_organizations o ON o.id = k.org_id
@@ -66,7 +77,7 @@ statements! {
          WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)";
 }
 
-/// A stored key with its organization and, when it is live, the session asked about.
+/// A stored key with its organization.
 #[derive(Debug)]
 pub(crate) struct ApiKeyRecord {
     pub(crate) id: ApiKeyId,
@@ -74,11 +85,33 @@ pub(crate) struct ApiKeyRecord {
     pub(crate) scopes: Vec<Scope>,
     pub(crate) expires_at: Option<Timestamp>,
     pub(crate) last_used_at: Option<Timestamp>,
-    pub(crate) org: Organization,
+    pub(crate) org: Arc<Organization>,
+}
+
+/// A stored key and, when it is live, the session asked about.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) key: ApiKeyRecord,
     pub(crate) live: Option<LiveSession>,
 }
 
-struct AskingRow(Result<ApiKeyRecord, Error>);
+struct AskingRow(Result<Asked, Error>);
+
+struct AskingToKeepRow(Result<Witnessed<Asked>, Error>);
+
+impl<'r, R: Row> FromRow<'r, R> for AskingToKeepRow
+where
+    &'static str: ColumnIndex<R>,
+    String: Decode<'r, R::Database> + Type<R::Database>,
+    i64: Decode<'r, R::Database> + Type<R::Database>,
+    bool: Decode<'r, R::Database> + Type<R::Database>,
+    Option<String>: Decode<'r, R::Database> + Type<R::Database>,
+{
+    fn from_row(row: &'r R) -> sqlx::Result<Self> {
+        let IncarnationRow { incarnation } = IncarnationRow::from_row(row)?;
+        Ok(Self(AskingRow::from_row(row)?.0.map(|value| Witnessed { value, incarnation })))
+    }
+}
 
 impl<'r, R: Row> FromRow<'r, R> for AskingRow
 where
@@ -98,15 +131,9 @@ where
         let (expires_at, last_used_at) = (time("k_expires_at")?, time("k_last_used_at")?);
         let (id, digest): (String, String) = (row.try_get("k_id")?, row.try_get("k_digest")?);
         let scopes = scopes_from(&row.try_get::<String, _>("k_scopes")?);
-        Ok(Self(live.transpose().map(|live| ApiKeyRecord {
-            id: Id::from_stored(id),
-            digest: Digest::from_stored(digest),
-            scopes,
-            expires_at,
-            last_used_at,
-            org,
-            live,
-        })))
+        let (id, digest, org) = (Id::from_stored(id), Digest::from_stored(digest), Arc::new(org));
+        let key = ApiKeyRecord { id, digest, scopes, expires_at, last_used_at, org };
+        Ok(Self(live.transpose().map(|live| Asked { key, live })))
     }
 }
 
@@ -151,8 +178,18 @@ fn scopes_from(text: &str) -> Vec<Scope> {
 
 impl<L: Link> ApiKeys<L> {
     /// Reads the key, its organization and, when `session` names a live session of that organization, that session with its member.
-    pub(crate) async fn asking(mut self, key: &ApiKeyId, session: Option<&SessionId>) -> Result<Option<ApiKeyRecord>, Error> {
+    pub(crate) async fn asking(mut self, key: &ApiKeyId, session: Option<&SessionId>) -> Result<Option<Asked>, Error> {
         fetch_optional!(self.0, AskingRow, ASKING, key.as_str(), session.map_or("", Id::as_str))?.map(|row| row.0).transpose()
+    }
+
+    /// The same, to be remembered.
+    pub(crate) async fn asking_to_keep(
+        mut self,
+        key: &ApiKeyId,
+        session: Option<&SessionId>,
+    ) -> Result<Option<Witnessed<Asked>>, Error> {
+        let row = fetch_optional!(self.0, AskingToKeepRow, ASKING_TO_KEEP, key.as_str(), session.map_or("", Id::as_str))?;
+        row.map(|row| row.0).transpose()
     }
 
     /// Live keys.
@@ -194,7 +231,7 @@ impl ApiKeys<&mut Tx> {
 
     /// Ends a key at `dies_at`, in favour of its successor.
     pub(crate) async fn replace(mut self, key: &ApiKey, successor: &ApiKeyId, dies_at: Timestamp) -> Result<(), Error> {
-        self.0.touch("api_key", key.id.as_str());
+        self.0.touch(Change::ApiKeyReplaced, Some(&key.org_id), key.id.as_str());
         execute!(self.0, REPLACE, key.org_id.as_str(), key.id.as_str(), successor.as_str(), dies_at.millis())?;
         Ok(())
     }
@@ -203,13 +240,13 @@ impl ApiKeys<&mut Tx> {
     /// working key.
     pub(crate) async fn delete_predecessors(mut self, key: &ApiKey) -> Result<(), Error> {
         for id in fetch_scalars!(self.0, String, DELETE_PREDECESSORS, key.org_id.as_str(), key.id.as_str())? {
-            self.0.touch("api_key", &id);
+            self.0.touch(Change::ApiKeyDeleted, Some(&key.org_id), &id);
         }
         Ok(())
     }
 
     pub(crate) async fn delete(mut self, key: &ApiKey) -> Result<(), Error> {
-        self.0.touch("api_key", key.id.as_str());
+        self.0.touch(Change::ApiKeyDeleted, Some(&key.org_id), key.id.as_str());
         execute!(self.0, DELETE, key.org_id.as_str(), key.id.as_str())?;
         Ok(())
     }

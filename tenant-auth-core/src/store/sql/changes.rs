@@ -1,23 +1,49 @@
-//! Change notes: one row for each change of a row on which a cached answer may rest, for caches in other processes.
+//! The log of changes as transactions write it: one statement for all that a transaction touched, and the marks by which old rows
+//! are swept. Reading is [`Looker`](crate::store::Looker)'s.
 
 use crate::{
     error::Error,
     store::{
-        ChangedRow, Tx,
-        dialect::{execute, statements},
+        ChangedRow, Link, Tx,
+        change_log::by_engine,
+        dialect::{fetch_scalar, statements},
     },
 };
 
 pub(crate) struct Changes<L>(pub(in crate::store) L);
 
 statements! {
-    NOTE = "INSERT INTO tenant_auth_changes (kind, id, created_at) VALUES ($1, $2, $3)";
+    MARK = "SELECT mark FROM tenant_auth_memory WHERE one = 1";
+    ANNOUNCE = "UPDATE tenant_auth_memory SET freshness = $1 WHERE one = 1 AND freshness < $1";
+}
+
+/// The announcement of a freshness, for [`Store::claim_memory`](crate::store::Store::claim_memory): the largest ever announced holds.
+pub(in crate::store) const ANNOUNCEMENT: &str = ANNOUNCE;
+
+impl<L: Link> Changes<L> {
+    /// The number of the mark that is set.
+    pub(crate) async fn mark(mut self) -> Result<i64, Error> {
+        fetch_scalar!(self.0, i64, MARK)?.ok_or_else(|| Error::internal("the row of the memory is gone"))
+    }
 }
 
 impl Changes<&mut Tx> {
-    pub(in crate::store) async fn note(mut self, touched: &ChangedRow) -> Result<(), Error> {
-        let now = self.0.now();
-        execute!(self.0, NOTE, touched.kind, touched.id.as_str(), now.millis())?;
-        Ok(())
+    /// Writes what the transaction touched.
+    pub(in crate::store) async fn note(mut self, rows: &[ChangedRow]) -> Result<(), Error> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        by_engine!((&mut self.0).conn(), engine, connection => engine::note(connection, rows).await)
+    }
+
+    /// Sets the next mark, unless another process did since `mark` was read. Rows that were visible two marks ago may be swept
+    /// then: a reader that slept through two marks knows it by their number, and forgets everything. No clock decides.
+    pub(crate) async fn move_mark(mut self, mark: i64) -> Result<bool, Error> {
+        by_engine!((&mut self.0).conn(), engine, connection => engine::move_mark(connection, mark).await)
+    }
+
+    /// Deletes up to `most` rows that were visible two marks ago.
+    pub(in crate::store) async fn sweep(mut self, most: i64) -> Result<u64, Error> {
+        by_engine!((&mut self.0).conn(), engine, connection => engine::sweep(connection, most).await)
     }
 }

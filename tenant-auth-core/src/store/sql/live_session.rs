@@ -7,7 +7,7 @@ use crate::{
     error::Error,
     id::{Id, UserId},
     model::{AccountRole, AuthMethod, Membership, Organization, Profile, Role, Session, Status, User},
-    store::sql::corrupt,
+    store::{dialect::row, sql::corrupt},
     time::Timestamp,
     value::{AppUrl, Bio, DisplayName, Email, Metadata, Origin, Phone, Plan, Slug},
 };
@@ -37,7 +37,40 @@ pub(crate) struct LiveSession {
     pub(crate) org: Organization,
 }
 
+/// Something read to be remembered, with the incarnation of the database that answered; `None` when it has none yet.
+#[derive(Debug, Clone)]
+pub(crate) struct Witnessed<T> {
+    pub(crate) value: T,
+    pub(crate) incarnation: Option<String>,
+}
+
+/// The column of a statement whose answer may be remembered. On a standby the statement fails, for the table is unlogged.
+macro_rules! incarnation {
+    () => {
+        "(SELECT token FROM tenant_auth_incarnation) AS incarnation, "
+    };
+}
+pub(super) use incarnation;
+
+row! { IncarnationRow { incarnation: Option<String>, } }
+
 pub(super) struct LiveSessionRow(pub(super) Result<LiveSession, Error>);
+
+pub(super) struct WitnessedRow(pub(super) Result<Witnessed<LiveSession>, Error>);
+
+impl<'r, R: Row> FromRow<'r, R> for WitnessedRow
+where
+    &'static str: ColumnIndex<R>,
+    String: Decode<'r, R::Database> + Type<R::Database>,
+    i64: Decode<'r, R::Database> + Type<R::Database>,
+    bool: Decode<'r, R::Database> + Type<R::Database>,
+    Option<String>: Decode<'r, R::Database> + Type<R::Database>,
+{
+    fn from_row(row: &'r R) -> sqlx::Result<Self> {
+        let IncarnationRow { incarnation } = IncarnationRow::from_row(row)?;
+        Ok(Self(LiveSessionRow::from_row(row)?.0.map(|value| Witnessed { value, incarnation })))
+    }
+}
 
 impl<'r, R: Row> FromRow<'r, R> for LiveSessionRow
 where

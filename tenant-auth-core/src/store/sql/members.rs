@@ -6,7 +6,7 @@ use crate::{
     model::{MemberEntry, MemberFilter, Membership, Role, Status},
     page::{Bounds, Position},
     store::{
-        Link, Tx,
+        Change, Link, Tx,
         dialect::{execute, fetch_all, fetch_batch, fetch_optional, fetch_scalar, on_either, row, statements},
         sql::corrupt,
     },
@@ -260,9 +260,16 @@ impl Members<&mut Tx> {
         fetch_optional!(self.0, MembershipRow, HOLD, org.as_str(), user.as_str())?.map(Membership::try_from).transpose()
     }
 
-    /// Writes role, status and metadata.
-    pub(crate) async fn update(mut self, membership: &Membership) -> Result<(), Error> {
-        self.0.touch("membership", membership.id.as_str());
+    /// Writes role, status and metadata; `previous` is what they were.
+    pub(crate) async fn update(mut self, membership: &Membership, previous: &Membership) -> Result<(), Error> {
+        let change = if membership.role != previous.role {
+            Change::RoleChanged
+        } else if membership.status != previous.status && membership.status == Status::Suspended {
+            Change::MemberSuspended
+        } else {
+            Change::MembershipChanged
+        };
+        self.0.touch(change, Some(&membership.org_id), membership.id.as_str());
         execute!(
             self.0,
             UPDATE,
@@ -278,7 +285,7 @@ impl Members<&mut Tx> {
     /// Removes the membership. The member's sessions in this organization are deleted with it (foreign key); end them first to
     /// learn which there were.
     pub(crate) async fn remove(mut self, membership: &Membership) -> Result<(), Error> {
-        self.0.touch("membership", membership.id.as_str());
+        self.0.touch(Change::MembershipEnded, Some(&membership.org_id), membership.id.as_str());
         execute!(self.0, DELETE, membership.org_id.as_str(), membership.user_id.as_str())?;
         Ok(())
     }

@@ -8,9 +8,12 @@ use crate::{
     model::{Organization, Status},
     page::Bounds,
     store::{
-        Link, Tx,
+        Change, Link, Tx,
         dialect::{execute, fetch_batch, fetch_optional, row, statements},
-        sql::corrupt,
+        sql::{
+            corrupt,
+            live_session::{Witnessed, incarnation},
+        },
     },
     time::Timestamp,
     value::{AppUrl, DisplayName, Origin, Plan, Slug},
@@ -23,6 +26,11 @@ statements! {
         SELECT id, name, slug, plan, status, app_url, allowed_origins, created_at
           FROM tenant_auth_organizations
          WHERE slug = $1";
+    FIND_BY_SLUG_TO_KEEP = concat!("
+        SELECT ", incarnation!(), "
+               id, name, slug, plan, status, app_url, allowed_origins, created_at
+          FROM tenant_auth_organizations
+         WHERE slug = $1");
     FIND = "
         SELECT id, name, slug, plan, status, app_url, allowed_origins, created_at
           FROM tenant_auth_organizations
@@ -77,6 +85,29 @@ row! {
     }
 }
 
+row! {
+    WitnessedRow {
+        incarnation: Option<String>,
+        id: String,
+        name: String,
+        slug: String,
+        plan: String,
+        status: String,
+        app_url: Option<String>,
+        allowed_origins: String,
+        created_at: i64,
+    }
+}
+
+impl TryFrom<WitnessedRow> for Witnessed<Organization> {
+    type Error = Error;
+    fn try_from(row: WitnessedRow) -> Result<Self, Error> {
+        let WitnessedRow { incarnation, id, name, slug, plan, status, app_url, allowed_origins, created_at } = row;
+        let value = OrganizationRow { id, name, slug, plan, status, app_url, allowed_origins, created_at }.try_into()?;
+        Ok(Self { value, incarnation })
+    }
+}
+
 impl TryFrom<OrganizationRow> for Organization {
     type Error = Error;
     fn try_from(row: OrganizationRow) -> Result<Self, Error> {
@@ -96,6 +127,11 @@ impl TryFrom<OrganizationRow> for Organization {
 impl<L: Link> Organizations<L> {
     pub(crate) async fn find_by_slug(mut self, slug: &Slug) -> Result<Option<Organization>, Error> {
         fetch_optional!(self.0, OrganizationRow, FIND_BY_SLUG, slug.as_str())?.map(Organization::try_from).transpose()
+    }
+
+    /// The same, to be remembered.
+    pub(crate) async fn find_by_slug_to_keep(mut self, slug: &Slug) -> Result<Option<Witnessed<Organization>>, Error> {
+        fetch_optional!(self.0, WitnessedRow, FIND_BY_SLUG_TO_KEEP, slug.as_str())?.map(Witnessed::try_from).transpose()
     }
 
     pub(crate) async fn find(mut self, org: &OrgId) -> Result<Option<Organization>, Error> {
@@ -142,9 +178,16 @@ impl Organizations<&mut Tx> {
         Ok(true)
     }
 
-    /// Writes every column that can change.
-    pub(crate) async fn update(mut self, org: &Organization) -> Result<(), Error> {
-        self.0.touch("organization", org.id.as_str());
+    /// Writes every column that can change; `previous` is what they were.
+    pub(crate) async fn update(mut self, org: &Organization, previous: &Organization) -> Result<(), Error> {
+        let change = if org.status != previous.status && org.status == Status::Suspended {
+            Change::OrganizationSuspended
+        } else if origins(previous).any(|origin| !origins(org).any(|kept| kept == origin)) {
+            Change::OriginRemoved
+        } else {
+            Change::OrganizationChanged
+        };
+        self.0.touch(change, Some(&org.id), org.id.as_str());
         execute!(
             self.0,
             UPDATE,
@@ -160,11 +203,16 @@ impl Organizations<&mut Tx> {
 
     async fn set_origins(&mut self, org: &Organization) -> Result<(), Error> {
         execute!(self.0, CLEAR_ORIGINS, org.id.as_str())?;
-        for origin in org.allowed_origins.iter().cloned().chain(org.app_url.as_ref().and_then(AppUrl::origin)) {
+        for origin in origins(org) {
             execute!(self.0, ADD_ORIGIN, org.id.as_str(), origin.as_str())?;
         }
         Ok(())
     }
+}
+
+/// The origins that the organization allows: those of its list, and its application's.
+fn origins(org: &Organization) -> impl Iterator<Item = Origin> {
+    org.allowed_origins.iter().cloned().chain(org.app_url.as_ref().and_then(AppUrl::origin))
 }
 
 /// Serialized origins hold no white space.

@@ -7,9 +7,9 @@ use crate::{
     model::{Session, SessionSummary},
     page::Bounds,
     store::{
-        Link, Tx,
+        Change, Link, Tx,
         dialect::{execute, fetch_all, fetch_batch, fetch_optional, row, statements},
-        sql::live_session::{self, LiveSession, LiveSessionRow},
+        sql::live_session::{self, LiveSession, LiveSessionRow, Witnessed, WitnessedRow},
     },
     time::Timestamp,
     token::RefreshToken,
@@ -20,6 +20,13 @@ pub(crate) struct Sessions<L>(pub(in crate::store) L);
 statements! {
     LIVE_SESSION = concat!("
         SELECT ", live_session::columns!(), "
+          FROM tenant_auth_sessions s
+          JOIN tenant_auth_users u ON u.id = s.user_id AND u.epoch = s.user_epoch
+          JOIN tenant_auth_memberships m ON m.org_id = s.org_id AND m.user_id = s.user_id
+          JOIN tenant_auth_organizations o ON o.id = s.org_id
+         WHERE s.id = $1");
+    LIVE_SESSION_TO_KEEP = concat!("
+        SELECT ", live_session::incarnation!(), live_session::columns!(), "
           FROM tenant_auth_sessions s
           JOIN tenant_auth_users u ON u.id = s.user_id AND u.epoch = s.user_epoch
           JOIN tenant_auth_memberships m ON m.org_id = s.org_id AND m.user_id = s.user_id
@@ -134,6 +141,11 @@ impl<L: Link> Sessions<L> {
         fetch_optional!(self.0, LiveSessionRow, LIVE_SESSION, session.as_str())?.map(|row| row.0).transpose()
     }
 
+    /// The same, to be remembered.
+    pub(crate) async fn find_live_to_keep(mut self, session: &SessionId) -> Result<Option<Witnessed<LiveSession>>, Error> {
+        fetch_optional!(self.0, WitnessedRow, LIVE_SESSION_TO_KEEP, session.as_str())?.map(|row| row.0).transpose()
+    }
+
     /// A member's live sessions.
     pub(crate) async fn list(
         mut self,
@@ -177,7 +189,7 @@ impl Sessions<&mut Tx> {
     /// first, or the session has ended.
     pub(crate) async fn rotate(mut self, token: &RefreshToken, idle_until: Timestamp) -> Result<bool, Error> {
         let now = self.0.now();
-        self.0.touch("session", token.session.as_str());
+        self.0.touch(Change::SessionRefreshed, None, token.session.as_str());
         let (id, generation) = (token.session.as_str(), token.generation);
         if execute!(self.0, ROTATE, id, generation, now.millis(), idle_until.millis())? == 0 {
             return Ok(false);
@@ -194,7 +206,7 @@ impl Sessions<&mut Tx> {
 
     /// Moves the session to the user's new epoch, so that the change that raised the epoch does not end this session.
     pub(crate) async fn move_to_epoch(mut self, session: &SessionId, epoch: i64) -> Result<(), Error> {
-        self.0.touch("session", session.as_str());
+        self.0.touch(Change::SessionMoved, None, session.as_str());
         execute!(self.0, MOVE_EPOCH, session.as_str(), epoch)?;
         Ok(())
     }
@@ -249,8 +261,8 @@ impl Sessions<&mut Tx> {
     }
 
     fn note(&mut self, ended: &[Ended]) {
-        for session in ended {
-            self.0.touch("session", session.session.id.as_str());
+        for Ended { session, org_id, .. } in ended {
+            self.0.touch(Change::SessionEnded, Some(org_id), session.id.as_str());
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::{
     error::Error,
     store::{
-        Link, Tx,
+        Change, Link, Tx,
         dialect::{execute, fetch_all, row, statements},
     },
 };
@@ -58,17 +58,20 @@ impl SigningKeys<&mut Tx> {
     }
 
     pub(crate) async fn retire_active(mut self) -> Result<(), Error> {
+        self.0.touch(Change::SigningKeysRotated, None, "");
         let now = self.0.now();
         execute!(self.0, RETIRE_ACTIVE, now.millis())?;
         Ok(())
     }
 
     pub(crate) async fn promote_next(mut self) -> Result<(), Error> {
+        self.0.touch(Change::SigningKeysRotated, None, "");
         execute!(self.0, PROMOTE_NEXT)?;
         Ok(())
     }
 
     pub(crate) async fn delete_all(mut self) -> Result<(), Error> {
+        self.0.touch(Change::SigningKeysCompromised, None, "");
         execute!(self.0, DELETE_ALL)?;
         Ok(())
     }

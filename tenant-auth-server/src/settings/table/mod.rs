@@ -7,6 +7,7 @@
 //! documents, as the failing test says. `guides/architecture.md` of the core walks through both.
 
 mod access;
+mod memory;
 mod organizations;
 mod program;
 mod sessions;
@@ -66,6 +67,7 @@ pub(super) const GROUPS: &[Group] = &[
     access::BROWSER,
     organizations::ORGANIZATIONS,
     webhooks::WEBHOOKS,
+    memory::MEMORY,
 ];
 
 /// Every setting.

@@ -1,0 +1,147 @@
+//! Answers from memory: what the database said of sessions, API keys and organizations, and which tokens were found genuine, kept in
+//! this process (a cache) and used only while it is certain that it still holds. So a caller is judged without the database, and a
+//! right that ended is never honoured after its end was acknowledged, in whichever process it ended.
+//!
+//! How, so that nothing has to be believed:
+//! - Each request asks for a [`View`]. There is one when the last look at the change log began less than the freshness ago, or began
+//!   after the request asked; otherwise the request waits for the next look to begin, which serves all who wait (`looks.rs`).
+//! - A look makes fall what it names, before it counts; a failed look, or one that cannot tell what it missed, makes everything fall.
+//! - What was read is kept only when nothing that it rests on was named since the reading began (`remembered.rs`).
+//! - A committed change is followed by a look of this process before it is acknowledged; one that ends or narrows a right is
+//!   acknowledged only after no process can still hold what was before (`acknowledgement.rs`).
+//! - Memory refuses only a generation of tokens older than the remembered one; whatever else would be refused is read. Nothing is
+//!   remembered of what there is not. Ends and expiries are judged at each answer.
+
+mod acknowledgement;
+mod bytes;
+mod footing;
+mod looks;
+mod moment;
+mod remembered;
+mod shelf;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    sync::{Arc, Mutex, OnceLock, PoisonError, Weak},
+    time::Duration,
+};
+
+use tokio::runtime::Handle;
+
+use crate::{
+    config::Memory as Settings,
+    error::Error,
+    keys::Keyring,
+    metrics::MemoryMeter,
+    store::{Claim, Looker, Store},
+};
+use looks::Looks;
+use moment::Moment;
+use remembered::Remembered;
+pub(crate) use remembered::{Holding, Recalled, View};
+
+/// How long a process that may not remember waits until it tries again.
+const TRY_AGAIN: Duration = Duration::from_secs(5);
+const MEBIBYTE: usize = 1024 * 1024;
+
+/// What this process remembers, and the looks that keep it true.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    store: Store,
+    runtime: Handle,
+    freshness: Duration,
+    looks: Looks,
+    looker: tokio::sync::Mutex<Looker>,
+    /// `None`: this process does not remember, and looks only after changes.
+    remembered: Option<Remembered>,
+    /// The right to remember, once this process has it.
+    claim: OnceLock<Claim>,
+    tried: Mutex<Option<Moment>>,
+    keyring: OnceLock<Weak<Keyring>>,
+    meter: MemoryMeter,
+}
+
+impl Memory {
+    pub(crate) fn new(store: Store, settings: &Settings, meter: MemoryMeter) -> Arc<Self> {
+        Arc::new(Self {
+            looker: tokio::sync::Mutex::new(Looker::new(store.clone())),
+            store,
+            runtime: Handle::current(),
+            freshness: settings.freshness,
+            looks: Looks::default(),
+            remembered: (settings.mebibytes > 0).then(|| Remembered::new(settings.mebibytes as usize * MEBIBYTE, meter.clone())),
+            meter,
+            claim: OnceLock::new(),
+            tried: Mutex::new(None),
+            keyring: OnceLock::new(),
+        })
+    }
+
+    /// Sets the keys that are read again when a look names them.
+    pub(crate) fn reads_again(&self, keyring: &Arc<Keyring>) {
+        let _ = self.keyring.set(Arc::downgrade(keyring));
+    }
+
+    /// What is remembered, for a request that asks now; `None` when this process does not remember, or not yet. Waits for a look when
+    /// none is fresh.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the look fails: then nothing is known.
+    pub(crate) async fn view(self: &Arc<Self>) -> Result<Option<View<'_>>, Error> {
+        let Some(remembered) = &self.remembered else { return Ok(None) };
+        if let Some(view) = self.view_now() {
+            return Ok(Some(view));
+        }
+        if self.claim.get().is_none() {
+            self.try_to_begin(Moment::now());
+            return Ok(None);
+        }
+        self.next_look().await.map_err(|error| Error::unavailable(error.to_string()))?;
+        Ok(Some(View::of(remembered)))
+    }
+
+    /// The same without waiting: `None` as well when no look is fresh.
+    pub(crate) fn view_now(self: &Arc<Self>) -> Option<View<'_>> {
+        let remembered = self.remembered.as_ref()?;
+        self.is_fresh(Moment::now()).then(|| View::of(remembered))
+    }
+
+    /// Whether the last look serves a request that asked at this moment.
+    fn is_fresh(self: &Arc<Self>, asked: Moment) -> bool {
+        let Some(last) = self.looks.last() else { return false };
+        let age = asked.since(last.began);
+        if age >= last.freshness {
+            return false;
+        }
+        // The next look begins before this one is too old, so that under load no request waits for one.
+        if age > last.freshness / 2 {
+            self.nudge();
+        }
+        true
+    }
+
+    /// What is remembered, by kind.
+    pub(crate) fn holdings(&self) -> Vec<Holding> {
+        self.remembered.as_ref().map(Remembered::holdings).unwrap_or_default()
+    }
+
+    /// Claims the right to remember, in a task of its own: announces the freshness and, on SQLite, takes the lock.
+    fn try_to_begin(self: &Arc<Self>, now: Moment) {
+        {
+            let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
+            if tried.is_some_and(|tried| now.since(tried) < TRY_AGAIN) {
+                return;
+            }
+            *tried = Some(now);
+        }
+        let memory = Arc::clone(self);
+        self.runtime.spawn(async move {
+            match memory.store.claim_memory(memory.freshness).await {
+                Ok(Some(claim)) => drop(memory.claim.set(claim)),
+                Ok(None) => tracing::debug!("another process of this machine remembers; this one reads"),
+                Err(error) => tracing::debug!(error = %error.causes(), "the freshness cannot be announced; nothing is remembered"),
+            }
+        });
+    }
+}

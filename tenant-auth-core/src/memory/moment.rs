@@ -1,0 +1,77 @@
+//! Durations as this process measures them, for how old a look is. The clock runs on while the machine sleeps (CLOCK_BOOTTIME; tokio's
+//! and the standard library's stand still then), and the wall clock is asked as well: the larger of the two differences counts. No
+//! two machines' clocks are compared.
+
+use std::time::Duration;
+
+/// A point in time of this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Moment {
+    /// Nanoseconds of the clock that never goes back.
+    pub(super) steady: u64,
+    /// Nanoseconds of the wall clock.
+    pub(super) wall: u64,
+}
+
+impl Moment {
+    /// Now. Two reads without a system call.
+    pub(super) fn now() -> Self {
+        clocks()
+    }
+
+    /// How long ago `earlier` was; without an end when the wall clock went back meanwhile.
+    pub(super) fn since(self, earlier: Self) -> Duration {
+        match (self.steady.checked_sub(earlier.steady), self.wall.checked_sub(earlier.wall)) {
+            (Some(steady), Some(wall)) => Duration::from_nanos(steady.max(wall)),
+            _ => Duration::MAX,
+        }
+    }
+}
+
+#[cfg(unix)]
+fn clocks() -> Moment {
+    use rustix::time::{ClockId, Timespec, clock_gettime};
+
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    const STEADY: ClockId = ClockId::Boottime;
+    // Elsewhere this clock runs on during sleep (macOS), or there is none that does.
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    const STEADY: ClockId = ClockId::Monotonic;
+
+    let nanos = |time: Timespec| {
+        let (seconds, nanos) = (u64::try_from(time.tv_sec).unwrap_or(0), u64::try_from(time.tv_nsec).unwrap_or(0));
+        seconds.saturating_mul(1_000_000_000).saturating_add(nanos)
+    };
+    Moment { steady: nanos(clock_gettime(STEADY)), wall: nanos(clock_gettime(ClockId::Realtime)) }
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::disallowed_methods, reason = "how old a look is, is no time of the product")]
+fn clocks() -> Moment {
+    use std::{
+        sync::OnceLock,
+        time::{Instant, SystemTime, UNIX_EPOCH},
+    };
+
+    static BEGAN: OnceLock<Instant> = OnceLock::new();
+    let nanos = |duration: Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+    let steady = nanos(BEGAN.get_or_init(Instant::now).elapsed());
+    Moment { steady, wall: nanos(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_larger_difference_counts_and_a_wall_clock_that_went_back_is_no_duration() {
+        let at = |steady, wall| Moment { steady, wall };
+        assert_eq!(at(30, 1_020).since(at(10, 1_010)), Duration::from_nanos(20));
+        assert_eq!(at(30, 1_060).since(at(10, 1_010)), Duration::from_nanos(50));
+        assert_eq!(at(30, 1_000).since(at(10, 1_010)), Duration::MAX);
+        assert_eq!(at(5, 1_020).since(at(10, 1_010)), Duration::MAX);
+        let before = Moment::now();
+        std::thread::sleep(Duration::from_millis(2));
+        assert!((2..1_000).contains(&Moment::now().since(before).as_millis()));
+    }
+}

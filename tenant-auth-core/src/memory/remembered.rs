@@ -1,0 +1,264 @@
+//! What is remembered, and the rule by which something read may be kept: it is kept when no look that was applied since the reading
+//! began named a row that it rests on, or everything, and the same incarnation of the database answered. A look that is applied later
+//! names the row then.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use super::{
+    bytes,
+    footing::{Footing, Footings},
+    shelf::{Entry, Shelf},
+};
+use crate::{
+    id::ApiKeyId,
+    metrics::MemoryMeter,
+    model::{Organization, Status},
+    store::{ApiKeyRecord, LiveSession, Sight, Subject},
+    time::Timestamp,
+    token::{AccessToken, Signer},
+    value::Slug,
+};
+
+/// How many names of former looks are kept, to judge what was being read meanwhile. A reading that lasted longer is not kept.
+const NAMES: usize = 4_096;
+/// How long the end of a token is by which it is found: the signature's last 32 characters, which nobody chooses.
+const TAIL: usize = 32;
+
+/// The maps, each with a share of the bytes.
+#[derive(Debug)]
+pub(super) struct Remembered {
+    ledger: Mutex<Ledger>,
+    sessions: Shelf<Arc<LiveSession>>,
+    keys: Shelf<Arc<ApiKeyRecord>>,
+    organizations: Shelf<Arc<Organization>>,
+    tokens: Shelf<Arc<GenuineToken>>,
+    meter: MemoryMeter,
+}
+
+/// How much is remembered of one kind.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Holding {
+    pub(crate) kind: &'static str,
+    pub(crate) entries: usize,
+    pub(crate) bytes: usize,
+}
+
+/// What the looks said.
+#[derive(Debug, Default)]
+struct Ledger {
+    /// How many looks were applied.
+    applied: u64,
+    /// The looks after this one are all in `named`.
+    complete_since: u64,
+    /// The ids that looks named, by the number of the look.
+    named: VecDeque<(u64, String)>,
+    incarnation: String,
+    footings: Footings,
+}
+
+/// A token whose signature was verified.
+#[derive(Debug)]
+struct GenuineToken {
+    text: Box<str>,
+    content: Arc<AccessToken>,
+    /// The signer that verified it: with other keys it counts for nothing.
+    signer: std::sync::Weak<Signer>,
+}
+
+/// The beginning of a reading.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fill {
+    since: u64,
+}
+
+/// What was read, and by which incarnation of the database it was answered.
+#[derive(Debug)]
+struct Reading<'a> {
+    fill: Fill,
+    incarnation: Option<&'a str>,
+    rests_on: Vec<&'a str>,
+}
+
+/// What memory says of an access token.
+#[derive(Debug)]
+pub(crate) enum Recalled {
+    /// Its session lives, of an active member of an active organization.
+    Live(Arc<LiveSession>),
+    /// A later token of its session was issued.
+    Superseded,
+    /// Nothing that decides: the database is asked.
+    Unknown,
+}
+
+/// A fresh view of what is remembered: only a request that has one may be answered from memory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct View<'a>(&'a Remembered);
+
+impl Remembered {
+    pub(super) fn new(bytes: usize, meter: MemoryMeter) -> Self {
+        let share = |sixteenths: usize| bytes / 16 * sixteenths;
+        Self {
+            ledger: Mutex::default(),
+            sessions: Shelf::new(share(8)),
+            tokens: Shelf::new(share(6)),
+            keys: Shelf::new(share(1)),
+            organizations: Shelf::new(share(1)),
+            meter,
+        }
+    }
+
+    /// What there is of each kind.
+    pub(super) fn holdings(&self) -> Vec<Holding> {
+        fn of<V: Clone>(kind: &'static str, shelf: &Shelf<V>) -> Holding {
+            Holding { kind, entries: shelf.len(), bytes: shelf.bytes() }
+        }
+        vec![
+            of("sessions", &self.sessions),
+            of("api_keys", &self.keys),
+            of("organizations", &self.organizations),
+            of("tokens", &self.tokens),
+        ]
+    }
+
+    /// Applies what a look saw.
+    pub(super) fn apply(&self, sight: &Sight) {
+        let mut ledger = self.ledger();
+        let names_all = |named: &crate::store::Named| named.id.is_empty() && named.subject != Subject::SigningKeys;
+        if sight.everything || ledger.incarnation != sight.incarnation || sight.named.iter().any(names_all) {
+            self.forget_in(&mut ledger);
+            ledger.incarnation.clone_from(&sight.incarnation);
+            return;
+        }
+        ledger.applied += 1;
+        let number = ledger.applied;
+        for named in &sight.named {
+            ledger.footings.fall(&named.id);
+            ledger.named.push_back((number, named.id.clone()));
+        }
+        while ledger.named.len() > NAMES {
+            let oldest = ledger.named.pop_front();
+            ledger.complete_since = oldest.map_or(number, |(number, _)| number);
+        }
+    }
+
+    /// Forgets everything, what is being read included.
+    pub(super) fn forget(&self) {
+        self.forget_in(&mut self.ledger());
+    }
+
+    fn forget_in(&self, ledger: &mut Ledger) {
+        ledger.applied += 1;
+        ledger.complete_since = ledger.applied;
+        ledger.named.clear();
+        ledger.footings.fall_all();
+        self.sessions.clear();
+        self.keys.clear();
+        self.organizations.clear();
+    }
+
+    /// Keeps what was read, if nothing that it rests on was named since.
+    fn keep<V: Clone>(&self, shelf: &Shelf<V>, key: &str, entry: Entry<V>, reading: &Reading<'_>) {
+        let mut ledger = self.ledger();
+        if !ledger.admits(reading) {
+            return;
+        }
+        let rests_on: Vec<Arc<Footing>> = reading.rests_on.iter().map(|id| ledger.footings.of(id)).collect();
+        let gone = shelf.put(key, Entry { rests_on, ..entry });
+        ledger.footings.release(gone);
+    }
+
+    fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Ledger {
+    fn admits(&self, reading: &Reading<'_>) -> bool {
+        let since = reading.fill.since;
+        // A look's incarnation says more than a reading's: also whether the table is the same.
+        let is_same = reading.incarnation.is_some_and(|token| self.incarnation.split('.').next() == Some(token));
+        let later = self.named.iter().rev().take_while(|(number, _)| *number > since);
+        is_same && since >= self.complete_since && !later.into_iter().any(|(_, id)| reading.rests_on.contains(&id.as_str()))
+    }
+}
+
+impl<'a> View<'a> {
+    pub(super) fn of(remembered: &'a Remembered) -> Self {
+        Self(remembered)
+    }
+
+    /// Notes that a reading begins. To be called before the statement is sent.
+    pub(crate) fn fill(self) -> Fill {
+        Fill { since: self.0.ledger().applied }
+    }
+
+    /// What is remembered of a token's session.
+    pub(crate) fn recall(self, token: &AccessToken, now: Timestamp) -> Recalled {
+        let recalled = self.recalled(token, now);
+        self.0.meter.asked(!matches!(recalled, Recalled::Unknown));
+        recalled
+    }
+
+    fn recalled(self, token: &AccessToken, now: Timestamp) -> Recalled {
+        let Some(live) = self.0.sessions.get(token.session.as_str()) else { return Recalled::Unknown };
+        if token.user != live.user.id || token.org != live.org.id {
+            return Recalled::Unknown;
+        }
+        let is_admitted = live.is_live(now) && live.membership.status == Status::Active && live.org.status == Status::Active;
+        match token.generation.cmp(&live.session.generation) {
+            std::cmp::Ordering::Less => Recalled::Superseded,
+            std::cmp::Ordering::Equal if is_admitted => Recalled::Live(live),
+            _ => Recalled::Unknown,
+        }
+    }
+
+    pub(crate) fn keep_session(self, fill: Fill, live: &Arc<LiveSession>, incarnation: Option<&str>) {
+        let rests_on = vec![live.session.id.as_str(), live.user.id.as_str(), live.membership.id.as_str(), live.org.id.as_str()];
+        let entry = Entry { value: Arc::clone(live), rests_on: Vec::new(), bytes: bytes::of_session(live) };
+        self.0.keep(&self.0.sessions, live.session.id.as_str(), entry, &Reading { fill, incarnation, rests_on });
+    }
+
+    pub(crate) fn key(self, key: &ApiKeyId) -> Option<Arc<ApiKeyRecord>> {
+        let known = self.0.keys.get(key.as_str());
+        self.0.meter.asked(known.is_some());
+        known
+    }
+
+    pub(crate) fn keep_key(self, fill: Fill, key: &Arc<ApiKeyRecord>, incarnation: Option<&str>) {
+        let rests_on = vec![key.id.as_str(), key.org.id.as_str()];
+        let entry = Entry { value: Arc::clone(key), rests_on: Vec::new(), bytes: bytes::of_key(key) };
+        self.0.keep(&self.0.keys, key.id.as_str(), entry, &Reading { fill, incarnation, rests_on });
+    }
+
+    pub(crate) fn organization(self, slug: &Slug) -> Option<Arc<Organization>> {
+        let known = self.0.organizations.get(slug.as_str());
+        self.0.meter.asked(known.is_some());
+        known
+    }
+
+    pub(crate) fn keep_organization(self, fill: Fill, org: &Arc<Organization>, incarnation: Option<&str>) {
+        let entry = Entry { value: Arc::clone(org), rests_on: Vec::new(), bytes: bytes::of_organization(org) };
+        let reading = Reading { fill, incarnation, rests_on: vec![org.id.as_str()] };
+        self.0.keep(&self.0.organizations, org.slug.as_str(), entry, &reading);
+    }
+
+    /// The content of a token that this signer found genuine before, whether it has expired or not.
+    pub(crate) fn token(self, text: &str, signer: &Arc<Signer>) -> Option<Arc<AccessToken>> {
+        let known = self.0.tokens.get(tail(text)?)?;
+        let is_same = *known.text == *text && std::ptr::eq(known.signer.as_ptr(), Arc::as_ptr(signer));
+        is_same.then(|| Arc::clone(&known.content))
+    }
+
+    pub(crate) fn keep_token(self, text: &str, content: &Arc<AccessToken>, signer: &Arc<Signer>) {
+        let Some(tail) = tail(text) else { return };
+        let value = Arc::new(GenuineToken { text: text.into(), content: Arc::clone(content), signer: Arc::downgrade(signer) });
+        self.0.tokens.put(tail, Entry { value, rests_on: Vec::new(), bytes: text.len() + bytes::TOKEN });
+    }
+}
+
+fn tail(token: &str) -> Option<&str> {
+    token.get(token.len().checked_sub(TAIL)?..)
+}

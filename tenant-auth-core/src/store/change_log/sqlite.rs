@@ -1,0 +1,101 @@
+//! The change log on SQLite: one writer, so the numbers of the log stand in the order of the commits, and "above the last number" is
+//! exact.
+
+use std::pin::pin;
+
+use sqlx::{SqliteConnection, SqlitePool};
+
+use super::{After, LIMIT, Seen};
+use crate::{
+    error::Error,
+    store::{
+        ChangedRow, Sqlite,
+        database_file::DatabaseFile,
+        dialect::{row, statements, traced},
+    },
+};
+
+statements! {
+    // `sqlite_sequence`: the largest number there ever was, also after a sweep of all rows.
+    LOOK = "
+        SELECT COALESCE((SELECT seq FROM sqlite_sequence WHERE name = 'tenant_auth_changes'), 0) AS newest,
+               i.token AS incarnation, m.mark AS mark, m.freshness AS freshness, c.kind AS kind, c.id AS id
+          FROM tenant_auth_memory m
+          JOIN tenant_auth_incarnation i ON i.one = m.one
+          LEFT JOIN tenant_auth_changes c ON c.seq >= $1
+         WHERE m.one = 1
+         ORDER BY c.seq
+         LIMIT $2";
+    NOTE = "
+        INSERT INTO tenant_auth_changes (org_id, kind, id)
+        SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]')
+          FROM json_each($1)";
+    MOVE_MARK = "
+        UPDATE tenant_auth_memory
+           SET mark = mark + 1, previous = newest,
+               newest = COALESCE((SELECT seq FROM sqlite_sequence WHERE name = 'tenant_auth_changes'), 0)
+         WHERE one = 1 AND mark = $1";
+    SWEEP = "
+        DELETE FROM tenant_auth_changes
+         WHERE seq IN (SELECT seq
+                         FROM tenant_auth_changes
+                        WHERE seq <= (SELECT previous FROM tenant_auth_memory WHERE one = 1)
+                        ORDER BY seq
+                        LIMIT $1)";
+}
+
+row! {
+    SeenRow {
+        newest: i64,
+        incarnation: String,
+        mark: i64,
+        freshness: i64,
+        kind: Option<String>,
+        id: Option<String>,
+    }
+}
+
+/// The connection of the looks, which closes with the store, and the file it reads.
+#[derive(Debug)]
+pub(super) struct Eye {
+    connection: SqlitePool,
+    file: DatabaseFile,
+}
+
+impl Eye {
+    pub(super) fn open(sqlite: &Sqlite) -> Self {
+        Self { connection: sqlite.looks().clone(), file: sqlite.file().clone() }
+    }
+
+    pub(super) async fn look(&mut self, after: &After) -> Result<Seen, Error> {
+        // A removed file can be read for ever, and never changes.
+        self.file.is_in_place()?;
+        let asked = sqlx::query_as::<_, SeenRow>(LOOK).bind(after.next).bind(LIMIT).fetch_all(&self.connection);
+        let rows = traced("::sql::changes::LOOK", |rows: &Vec<SeenRow>| rows.len() as u64, pin!(asked)).await?;
+        let first = rows.first().ok_or_else(|| Error::internal("the row of the memory is gone"))?;
+        Ok(Seen {
+            after: After { next: first.newest.saturating_add(1), unfinished: Vec::new() },
+            incarnation: first.incarnation.clone(),
+            mark: first.mark,
+            freshness: first.freshness,
+            rows: rows.into_iter().filter_map(|row| row.kind.zip(row.id)).collect(),
+        })
+    }
+}
+
+pub(in crate::store) async fn note(connection: &mut SqliteConnection, rows: &[ChangedRow]) -> Result<(), Error> {
+    let rows: Vec<_> = rows.iter().map(|row| (&row.org_id, row.subject.as_str(), &row.id)).collect();
+    let rows = serde_json::to_string(&rows).map_err(Error::internal)?;
+    let noting = pin!(async { sqlx::query(NOTE).bind(rows).execute(connection).await.map(|done| done.rows_affected()) });
+    traced("::sql::changes::NOTE", |rows| *rows, noting).await.map(drop)
+}
+
+pub(in crate::store) async fn move_mark(connection: &mut SqliteConnection, mark: i64) -> Result<bool, Error> {
+    let moving = pin!(async { sqlx::query(MOVE_MARK).bind(mark).execute(connection).await.map(|done| done.rows_affected()) });
+    Ok(traced("::sql::changes::MOVE_MARK", |rows| *rows, moving).await? == 1)
+}
+
+pub(in crate::store) async fn sweep(connection: &mut SqliteConnection, most: i64) -> Result<u64, Error> {
+    let sweeping = pin!(async { sqlx::query(SWEEP).bind(most).execute(connection).await.map(|done| done.rows_affected()) });
+    traced("::sql::changes::SWEEP", |rows| *rows, sweeping).await
+}

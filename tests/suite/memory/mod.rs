@@ -1,0 +1,4 @@
+//! Answers from memory: never a stale one, whichever process made the change.
+
+pub(crate) mod narrowing;
+pub(crate) mod others;
