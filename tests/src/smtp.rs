@@ -23,6 +23,8 @@ pub enum Mood {
     RefusingForNow,
     /// 550: never.
     RefusingForGood,
+    /// 535: it wants another password.
+    RefusingThePassword,
     /// Accepts connections and says nothing, until its mood changes.
     Silent,
     /// Hangs up at once.
@@ -143,6 +145,7 @@ async fn converse(stream: TcpStream, inner: Arc<Inner>) -> Option<()> {
                 let verdict = match inner.state().mood {
                     Mood::RefusingForNow => "451 4.3.0 come back later",
                     Mood::RefusingForGood => "550 5.1.1 nobody of that name",
+                    Mood::RefusingThePassword => "535 5.7.8 another password",
                     Mood::Taking | Mood::Silent | Mood::Down => "250 go on",
                 };
                 say(&mut lines, &inner, verdict).await?;

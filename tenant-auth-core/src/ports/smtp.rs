@@ -84,10 +84,17 @@ impl Mailer for SmtpMailer {
             .map_err(|error| MailError::Permanent(error.to_string()))?;
         match self.transport.send(mail).await {
             Ok(_) => Ok(()),
-            Err(error) if error.is_permanent() => Err(MailError::Permanent(cause(&error))),
+            Err(error) if is_of_the_mail(&error) => Err(MailError::Permanent(cause(&error))),
             Err(error) => Err(MailError::Transient(cause(&error))),
         }
     }
+}
+
+/// Whether the refusal is of this mail or its recipient for good (RFC 5321, section 4.2.3). Other permanent answers are of the session:
+/// a password that was changed (535), a command that the server does not know (502). An operator mends those, and no mail is lost
+/// until then.
+fn is_of_the_mail(error: &lettre::transport::smtp::Error) -> bool {
+    error.status().is_some_and(|code| (550..=559).contains(&u16::from(code)))
 }
 
 /// The server's status code, or the kind of failure. Never the server's text: servers quote addresses, and filters quote links.

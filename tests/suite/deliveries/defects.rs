@@ -19,6 +19,7 @@ use crate::suite::support::hooks::{Hook, RECEIVER, run_sql, texts_in, until_sent
 
 scenarios![on each database:
     a_webhook_that_cannot_be_read_hinders_no_other,
+    a_webhook_without_a_secret_is_sent_nothing,
     a_sender_that_panics_costs_one_attempt,
     a_sender_that_does_not_end_is_not_waited_for,
     an_attempt_made_before_an_outage_is_recorded_after_it,
@@ -49,6 +50,16 @@ async fn a_webhook_that_cannot_be_read_hinders_no_other(app: &App) {
     app.clock.advance(LEASE);
     app.tick().await;
     assert_eq!(unreadable.sent(app).len(), 1, "its deliveries have waited");
+}
+
+/// A receiver that checks no signature would believe it, and one that does would count it as an attack.
+async fn a_webhook_without_a_secret_is_sent_nothing(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let hook = Hook::new(&admin, "https://hooks.example.com/1", &["org.updated"]).await;
+    rename(&admin).await;
+    run_sql(app, "DELETE FROM tenant_auth_webhook_secrets").await;
+    app.tick().await;
+    assert_eq!(hook.sent(app).len(), 0);
 }
 
 /// Panics the first time, then answers 200.

@@ -19,6 +19,7 @@ scenarios![
     a_mail_is_queued_then_sent,
     a_mail_server_that_is_down_loses_nothing,
     a_mail_server_that_says_not_now_is_asked_again,
+    a_mail_server_that_wants_another_password_loses_nothing,
     a_mail_server_that_refuses_for_good_fails_the_mail,
     a_silent_mail_server_delays_no_request,
     retries_follow_the_schedule,
@@ -120,6 +121,19 @@ async fn a_mail_server_that_is_down_loses_nothing(app: &App) {
     app.tick().await;
     assert_eq!(mail_status(&admin).await, "sent");
     assert_eq!(sink.taken().len(), 1);
+}
+
+async fn a_mail_server_that_wants_another_password_loses_nothing(app: &App) {
+    let (app, sink) = with_sink(app).await;
+    sink.be(Mood::RefusingThePassword);
+    let admin = app.admin().logged_in().await;
+    admin.invite("nora@acme.example").await.expect(201);
+    app.tick().await;
+    assert_eq!((mail_status(&admin).await, sink.attempts()), ("queued".to_owned(), 1));
+    sink.be(Mood::Taking);
+    app.advance(5);
+    app.tick().await;
+    assert_eq!((mail_status(&admin).await, sink.taken().len()), ("sent".to_owned(), 1));
 }
 
 async fn a_mail_server_that_says_not_now_is_asked_again(app: &App) {
