@@ -1,7 +1,7 @@
 //! PostgreSQL: one pool of connections. Statements, lock waits, idle transactions and waits for a connection have time limits, so
 //! that one stuck client cannot hold the connections of all organizations for long.
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use sqlx::{
     AssertSqlSafe, Connection, Executor, PgConnection, PgPool,
@@ -32,10 +32,17 @@ const SESSION: &str = "SET statement_timeout = '15s'; SET lock_timeout = '4s'; S
 const TAKE_ROOM: &str = "SELECT set_config('work_mem', '64kB', true); SELECT count(*) FROM generate_series(1, 10000)";
 
 /// A PostgreSQL database.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Postgres {
     pool: PgPool,
     connecting: Arc<PgConnectOptions>,
+}
+
+/// Without the options of its connections, which hold the password.
+impl fmt::Debug for Postgres {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Postgres").field("pool", &self.pool).finish_non_exhaustive()
+    }
 }
 
 impl Postgres {

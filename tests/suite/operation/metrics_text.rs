@@ -79,9 +79,16 @@ async fn no_label_holds_what_came_with_a_request(app: &App) {
     app.tick().await;
     let text = app.auth.metrics_text().await.expect("it can be written");
     for revealing in [MARKER, "acme", "@", "usr_", "org_", "inv_", "ses_", "pk_live", &token, &admin.access_token()] {
-        let found = text.lines().find(|line| line.to_lowercase().contains(&revealing.to_lowercase()));
+        let found = text.lines().map(without_name).find(|line| line.to_lowercase().contains(&revealing.to_lowercase()));
         assert_eq!(found, None, "{revealing}");
     }
+}
+
+/// The labels and the value of a series: its name is the service's own, and may end like an id begins (`misses_total`).
+fn without_name(line: &str) -> &str {
+    line.trim_start_matches("# TYPE ")
+        .trim_start_matches("# HELP ")
+        .trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_')
 }
 
 async fn the_text_is_well_formed(app: &App) {
