@@ -162,6 +162,17 @@ impl TenantAuth {
         &self.inner.memory
     }
 
+    /// Does what ends or narrows a right, and waits once for all its commits; see [`Memory::ending`].
+    ///
+    /// # Errors
+    /// As the work.
+    pub(crate) fn ending<'a, T: Send + 'a>(
+        &'a self,
+        work: impl Future<Output = Result<T, Error>> + Send + 'a,
+    ) -> Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>> {
+        self.memory().ending(work)
+    }
+
     /// The marks of the change log's sweep.
     pub(crate) fn marks(&self) -> &Marks {
         &self.inner.marks

@@ -27,7 +27,17 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("the running service", &["service"]),
     (
         "what the running service holds",
-        &["keys", "readiness", "budget", "in_flight", "unsent", "backend::key_uses", "webhooks::admissions", "webhooks::target"],
+        &[
+            "keys",
+            "memory",
+            "readiness",
+            "budget",
+            "in_flight",
+            "unsent",
+            "backend::key_uses",
+            "webhooks::admissions",
+            "webhooks::target",
+        ],
     ),
     ("storage", &["store"]),
     (

@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{Memory, moment::Moment};
-use crate::{error::Error, service::TenantAuth, store::Claim};
+use crate::{error::Error, store::Claim};
 
 /// The largest freshness there may be, for when it cannot be read.
 const LARGEST: Duration = Duration::from_millis(1_000);
@@ -20,28 +20,26 @@ tokio::task_local! {
     static IS_ENDING: ();
 }
 
-impl TenantAuth {
+impl Memory {
     /// Does what ends or narrows a right, and waits once for all its commits. Work that finds it so already waits as well: whoever
     /// did it may have died between its commit and its answer, and the client asks again.
     ///
     /// # Errors
     /// As the work.
     pub(crate) fn ending<'a, T: Send + 'a>(
-        &'a self,
+        self: &'a Arc<Self>,
         work: impl Future<Output = Result<T, Error>> + Send + 'a,
     ) -> Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>> {
         // On the heap, for it wraps whole flows.
         Box::pin(async move {
             let outcome = IS_ENDING.scope((), work).await;
             if !matches!(outcome, Err(Error::Unavailable(_) | Error::Internal(_))) {
-                self.memory().acknowledge(true).await;
+                self.acknowledge(true).await;
             }
             outcome
         })
     }
-}
 
-impl Memory {
     /// Called when a COMMIT that touched something came back: returns once the change may be told. Waiting holds nothing.
     pub(crate) fn acknowledge(self: &Arc<Self>, narrows: bool) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         let committed = Moment::now();

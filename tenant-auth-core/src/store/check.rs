@@ -3,8 +3,10 @@
 
 use sqlx::{Executor, SqlSafeStr};
 
-use super::{ChangedRow, Conn, Link, Store, Tx, change::Subject, change_log::by_engine, repositories::STATEMENTS};
-use crate::{error::Error, id::Id};
+#[cfg(all(feature = "testing", feature = "sqlite"))]
+use super::{ChangedRow, Tx, change::Subject};
+use super::{Conn, Link, Store, change_log::by_engine, repositories::STATEMENTS};
+use crate::error::Error;
 
 impl Store {
     /// The statements that this database does not take, each with its reason; none, when all is well.
@@ -30,10 +32,11 @@ impl Store {
     }
 }
 
+#[cfg(all(feature = "testing", feature = "sqlite"))]
 impl Tx {
     /// Writes a change of each of these sessions into the log now, and not at the commit.
     pub(crate) async fn note_now(&mut self, ids: &[String]) -> Result<(), Error> {
-        let org_id = Some(Id::from_stored("org_x".to_owned()));
+        let org_id = Some(crate::id::Id::from_stored("org_x".to_owned()));
         let row = |id: &String| ChangedRow { subject: Subject::Session, id: id.clone(), org_id: org_id.clone() };
         self.changes().note(&ids.iter().map(row).collect::<Vec<_>>()).await
     }

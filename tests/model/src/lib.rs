@@ -1,4 +1,4 @@
-//! A model of the protocol by which a process may answer from memory (behaviour.md, "Answers from memory"), searched exhaustively.
+//! A model of the protocol by which a process may answer from memory (behaviour.md, B153 and B154), searched exhaustively.
 //! Every interleaving of looks, reads, commits, waits, stalls and deaths is walked, breadth first, and the property is judged in
 //! each state: **a request that begins after somebody was told of a change is never answered with what was before it.**
 //!
