@@ -16,6 +16,7 @@ use crate::{
     id::ApiKeyId,
     metrics::MemoryMeter,
     model::{Organization, Status},
+    secret::SignedToken,
     store::{ApiKeyRecord, LiveSession, Sight, Subject},
     time::Timestamp,
     token::{AccessToken, Signer},
@@ -62,7 +63,7 @@ struct Ledger {
 /// A token whose signature was verified.
 #[derive(Debug)]
 struct GenuineToken {
-    text: Box<str>,
+    text: SignedToken,
     content: Arc<AccessToken>,
     /// The signer that verified it: with other keys it counts for nothing.
     signer: std::sync::Weak<Signer>,
@@ -248,13 +249,14 @@ impl<'a> View<'a> {
     /// The content of a token that this signer found genuine before, whether it has expired or not.
     pub(crate) fn token(self, text: &str, signer: &Arc<Signer>) -> Option<Arc<AccessToken>> {
         let known = self.0.tokens.get(tail(text)?)?;
-        let is_same = *known.text == *text && std::ptr::eq(known.signer.as_ptr(), Arc::as_ptr(signer));
+        let is_same = known.text.expose() == text && std::ptr::eq(known.signer.as_ptr(), Arc::as_ptr(signer));
         is_same.then(|| Arc::clone(&known.content))
     }
 
     pub(crate) fn keep_token(self, text: &str, content: &Arc<AccessToken>, signer: &Arc<Signer>) {
         let Some(tail) = tail(text) else { return };
-        let value = Arc::new(GenuineToken { text: text.into(), content: Arc::clone(content), signer: Arc::downgrade(signer) });
+        let value =
+            Arc::new(GenuineToken { text: SignedToken::new(text), content: Arc::clone(content), signer: Arc::downgrade(signer) });
         self.0.tokens.put(tail, Entry { value, rests_on: Vec::new(), bytes: text.len() + bytes::TOKEN });
     }
 }
