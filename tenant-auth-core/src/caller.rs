@@ -68,6 +68,13 @@ pub struct Backend<S = Unjudged> {
     pub(crate) found: PhantomData<S>,
 }
 
+/// A genuine access token of its session's current generation, and the session.
+#[derive(Debug)]
+pub(crate) struct LiveToken {
+    pub(crate) token: Arc<AccessToken>,
+    pub(crate) live: Arc<LiveSession>,
+}
+
 /// A unit of work in which the caller's right was judged again.
 pub(crate) struct Write {
     /// The transaction itself, for operations that take one.
@@ -158,10 +165,16 @@ impl Tenant {
 impl TenantAuth {
     /// The live session of a genuine access token of the current generation, in any organization.
     pub(crate) async fn live_session(&self, access_token: &str) -> Result<Option<Arc<LiveSession>>, Error> {
+        Ok(self.live_token(access_token).await?.map(|found| found.live))
+    }
+
+    /// The same beside the token's content.
+    pub(crate) async fn live_token(&self, access_token: &str) -> Result<Option<LiveToken>, Error> {
         let view = self.memory().view().await?;
         let Some(token) = self.read_access(view, access_token) else { return Ok(None) };
         let live = self.session_of(view, &token).await?;
-        Ok(live.filter(|live| live.is_live(self.now()) && live.matches(&token)))
+        let live = live.filter(|live| live.is_live(self.now()) && live.matches(&token));
+        Ok(live.map(|live| LiveToken { token, live }))
     }
 
     /// The content of a genuine access token that has not expired. To be called after the view was asked for: the look behind it

@@ -9,6 +9,7 @@ use crate::{
     model::{AuthMethod, Membership, Organization, Role, Status},
     store::LiveSession,
     time::Timestamp,
+    token::AccessToken,
     value::{DisplayName, Metadata, Plan, Slug, stated},
     view::UserView,
 };
@@ -16,6 +17,7 @@ use crate::{
 /// A person in one organization, as `POST /public/verify` tells of them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = IdentityView))]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Principal {
     /// The person, without their profile.
@@ -26,6 +28,8 @@ pub struct Principal {
     pub org: PrincipalOrg,
     /// The session the token belongs to.
     pub session: PrincipalSession,
+    /// When the token expires: nobody may go by this answer from then on.
+    pub token_expires_at: Timestamp,
 }
 
 /// A person's link to the organization.
@@ -93,8 +97,9 @@ impl Principal {
     }
 }
 
-impl From<&LiveSession> for Principal {
-    fn from(live: &LiveSession) -> Self {
+impl Principal {
+    /// Who a live token belongs to.
+    pub(crate) fn of(live: &LiveSession, token: &AccessToken) -> Self {
         let LiveSession { session, user, membership, org } = live;
         let Organization { id, name, slug, plan, status, .. } = org.clone();
         let session = session.clone();
@@ -108,6 +113,7 @@ impl From<&LiveSession> for Principal {
                 auth_time: session.auth_time,
                 expires_at: session.expires_at,
             },
+            token_expires_at: token.expires_at,
         }
     }
 }

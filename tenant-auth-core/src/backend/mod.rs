@@ -9,4 +9,4 @@ pub use api_keys::{CreatedApiKey, NewApiKey};
 pub(crate) use api_keys::{KeyMaker, create_key};
 pub(crate) use key_uses::KeyUses;
 #[cfg(feature = "http")]
-pub(crate) use verify::{PresentedKey, TokenQuery, Verification};
+pub(crate) use verify::{AskedAbout, PresentedKey, TokenQuery, Verification};

@@ -55,6 +55,14 @@ struct Question<'a> {
     token: Option<&'a AccessToken>,
 }
 
+/// What a backend asks about.
+pub(crate) struct AskedAbout {
+    pub(crate) token: String,
+    /// Whether the backend has seen later than what this process may remember: it gave a cursor, which can be of this very moment. Then
+    /// the answer is of no earlier moment than the request.
+    pub(crate) is_after: bool,
+}
+
 /// An API key as it was presented: well-formed, and not yet believed.
 pub(crate) struct PresentedKey {
     id: ApiKeyId,
@@ -93,7 +101,8 @@ impl TenantAuth {
     /// no error.
     pub async fn verify_with_key(&self, slug: &Slug, key: &ApiKeyText, access_token: &str) -> Result<Verification, Error> {
         let key = PresentedKey::parse(key).ok_or(Error::InvalidApiKey)?;
-        self.token_query(slug, &key, || Some(access_token.to_owned())).await?.about(access_token)
+        let asked = || Some(AskedAbout { token: access_token.to_owned(), is_after: false });
+        self.token_query(slug, &key, asked).await?.about(access_token)
     }
 
     /// Authenticates a backend and reads the session of the token it asks about in the same statement. `read` reads the token out
@@ -106,14 +115,18 @@ impl TenantAuth {
         &self,
         slug: &Slug,
         key: &PresentedKey,
-        read: impl FnOnce() -> Option<String> + Send,
+        read: impl FnOnce() -> Option<AskedAbout> + Send,
     ) -> Result<TokenQuery, Error> {
         if !self.master_keys().made(key.text.expose()) {
             // A false key, or one that was made under a master key that is gone.
             self.holder_of(slug, key).await?;
         }
-        let view = self.memory().view().await?;
-        let ahead = read().map(|text| {
+        let asked = read();
+        let view = match &asked {
+            Some(asked) if asked.is_after => self.memory().view_from_now().await?,
+            _ => self.memory().view().await?,
+        };
+        let ahead = asked.map(|AskedAbout { token: text, .. }| {
             let token = self.read_access(view, &text);
             (SignedToken::new(text), token)
         });
@@ -256,7 +269,7 @@ fn judge(auth: &TenantAuth, org: &Organization, token: &AccessToken, live: &Live
     if !here || !live.is_live(auth.now()) || live.org.status == Status::Suspended {
         return Verification::Invalid;
     }
-    Verification::Valid(Box::new(live.into()))
+    Verification::Valid(Box::new(Principal::of(live, token)))
 }
 
 #[cfg(all(test, feature = "testing", feature = "sqlite"))]
@@ -278,7 +291,10 @@ mod tests {
             let query = test.auth.token_query(&slug, &false_key, || panic!("the token of a stranger is read")).await;
             assert!(matches!(query, Err(Error::InvalidApiKey)));
         }
-        let query = test.auth.token_query(&slug, &presented(key.expose()), || Some("rubbish".to_owned())).await;
+        let query = test
+            .auth
+            .token_query(&slug, &presented(key.expose()), || Some(AskedAbout { token: "rubbish".to_owned(), is_after: false }))
+            .await;
         assert!(matches!(query.expect("a live key").about("rubbish"), Ok(Verification::Invalid)));
     }
 }

@@ -101,6 +101,19 @@ impl Memory {
         Ok(Some(View::of(remembered)))
     }
 
+    /// The same of no earlier moment than this call, however fresh the last look is: for a request that saw later elsewhere.
+    ///
+    /// # Errors
+    /// As [`Memory::view`].
+    pub(crate) async fn view_from_now(self: &Arc<Self>) -> Result<Option<View<'_>>, Error> {
+        if self.claim.get().is_none() {
+            return self.view().await;
+        }
+        let Some(remembered) = &self.remembered else { return Ok(None) };
+        self.next_look().await.map_err(|error| Error::unavailable(error.to_string()))?;
+        Ok(Some(View::of(remembered)))
+    }
+
     /// The same without waiting: `None` as well when no look is fresh.
     pub(crate) fn view_now(self: &Arc<Self>) -> Option<View<'_>> {
         let remembered = self.remembered.as_ref()?;

@@ -1,6 +1,6 @@
 //! POST /public/verify: a customer's backend asks about a token, and is never told yes a moment too long.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tenant_auth_conformance::{App, jwt, scenarios, shape};
 
 scenarios![
@@ -18,13 +18,14 @@ scenarios![
     what_is_told_is_current,
     the_token_field_is_required,
     a_nul_in_the_token_is_just_an_invalid_token,
+    the_cursor_beside_the_token_is_a_text,
     browsers_origins_do_not_matter_here,
 ];
 
 async fn a_valid_token_is_described_in_full(app: &App) {
     let member = app.member().logged_in().await;
     let data = app.backend().verify(&member.access_token()).await.expect_ok();
-    assert_eq!(shape(&data), ["membership", "org", "session", "user", "valid"]);
+    assert_eq!(shape(&data), ["membership", "org", "session", "tokenExpiresAt", "user", "valid"]);
     assert_eq!(data["valid"], true);
     let user = json!({ "id": member.id(), "name": "Max Member", "email": member.email(), "role": "user", "isEmailVerified": true });
     assert_eq!(data["user"], user);
@@ -42,6 +43,7 @@ async fn a_valid_token_is_described_in_full(app: &App) {
     assert_eq!(data["session"]["amr"], json!(["pwd"]));
     assert_eq!(data["session"]["authTime"], "2026-11-20T08:21:00.000Z");
     assert_eq!(data["session"]["expiresAt"], "2026-12-20T08:21:00.000Z", "30 days after the login");
+    assert_eq!(data["tokenExpiresAt"], "2026-11-20T08:36:00.000Z", "15 minutes after it");
 }
 
 async fn an_invalid_token_is_200_and_false(app: &App) {
@@ -157,6 +159,17 @@ async fn a_nul_in_the_token_is_just_an_invalid_token(app: &App) {
     assert!(!app.backend().finds_valid("a\0b").await);
     let token = app.member().logged_in().await.access_token();
     assert!(!app.backend().finds_valid(&format!("{token}\0")).await);
+}
+
+async fn the_cursor_beside_the_token_is_a_text(app: &App) {
+    let token = app.member().logged_in().await.access_token();
+    let verify = |after: Value| app.backend().post("/public/verify", json!({ "token": token, "after": after }));
+    for after in [Value::Null, "".into(), "no cursor of ours".into(), "x".repeat(10_000).into()] {
+        assert_eq!(verify(after).await.expect_ok()["valid"], true);
+    }
+    for after in [json!(5), json!(["x"]), json!("a\0b")] {
+        verify(after).await.expect_invalid("after");
+    }
 }
 
 async fn browsers_origins_do_not_matter_here(app: &App) {

@@ -4,7 +4,7 @@
 use serde::Deserialize;
 
 use crate::{
-    backend::{PresentedKey, TokenQuery},
+    backend::{AskedAbout, PresentedKey, TokenQuery},
     caller::Backend,
     error::Error,
     http::{
@@ -42,6 +42,7 @@ pub(crate) struct VerifyCaller(pub(crate) TokenQuery);
 #[derive(Deserialize)]
 struct TokenOfBody {
     token: String,
+    after: Option<String>,
 }
 
 impl Caller for VerifyCaller {
@@ -51,13 +52,17 @@ impl Caller for VerifyCaller {
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let (slug, key) = presented(context)?;
         let read = || match context.body() {
-            Body::Complete(bytes) => serde_json::from_slice::<TokenOfBody>(&bytes).ok().map(|body| body.token),
+            Body::Complete(bytes) => serde_json::from_slice::<TokenOfBody>(&bytes).ok().map(asked_about),
             Body::TooLarge | Body::TimedOut | Body::Broken => None,
         };
         let query = context.counted(context.auth.token_query(&slug, &key, read).await, key.text())?;
         context.traced.in_organization(&slug);
         Ok(Self(query))
     }
+}
+
+fn asked_about(TokenOfBody { token, after }: TokenOfBody) -> AskedAbout {
+    AskedAbout { token, is_after: after.is_some() }
 }
 
 /// The organization's slug and the API key of a request. A text that cannot be a key is refused here, without the database.

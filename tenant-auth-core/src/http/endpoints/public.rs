@@ -26,6 +26,9 @@ use crate::{
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct VerifyRequest {
     token: String,
+    /// The cursor that the backend holds, of `GET /public/changes`: the answer is of no earlier moment.
+    #[expect(dead_code, reason = "`VerifyCaller` reads it in advance, with the token; this judges its type")]
+    after: Option<String>,
 }
 
 #[derive(Serialize)]

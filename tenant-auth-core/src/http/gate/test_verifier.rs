@@ -111,6 +111,7 @@ impl Principal {
                 auth_time: now,
                 expires_at: Timestamp::from_secs(1_900_000_000),
             },
+            token_expires_at: Timestamp::from_secs(1_900_000_000),
         }
     }
 }

@@ -7,7 +7,7 @@ use ::http::HeaderValue;
 use async_trait::async_trait;
 
 use crate::{
-    caller::Tenant,
+    caller::{LiveToken, Tenant},
     error::Error,
     http::{
         browser,
@@ -77,13 +77,13 @@ impl Renewed {
 #[async_trait]
 impl Verifier for TenantAuth {
     async fn verify(&self, org: &Slug, access_token: &SignedToken) -> Result<Option<Principal>, Error> {
-        let Some(live) = self.live_session(access_token.expose()).await? else {
+        let Some(LiveToken { token, live }) = self.live_token(access_token.expose()).await? else {
             return self.tenant(org).await.map(|_| None);
         };
         if live.org.slug != *org {
             return Err(self.tenant(org).await.err().unwrap_or(Error::WrongOrganization));
         }
-        Ok(Some(live.as_ref().into()))
+        Ok(Some(Principal::of(&live, &token)))
     }
 
     async fn refresh(&self, org: &Slug, refresh_token: &SignedToken, _client: Option<IpAddr>) -> Result<Renewed, Error> {
