@@ -162,7 +162,6 @@ impl Memory {
         }
         self.meter.looked();
         let sight = looker.look().await.map_err(failed)?;
-        let deployment = Duration::from_millis(sight.freshness);
         if let Some(remembered) = &self.remembered {
             remembered.apply(&sight);
             if names_keys(&sight)
@@ -172,10 +171,10 @@ impl Memory {
             }
             // Nobody may remember for longer than those who acknowledge changes believe.
             if claim.is_some() {
-                self.looks.publish(began, self.freshness.min(deployment));
+                self.looks.publish(began, self.freshness.min(Duration::from_millis(sight.usable)));
             }
         }
-        Ok(deployment)
+        Ok(Duration::from_millis(sight.freshness))
     }
 }
 

@@ -22,7 +22,7 @@ fn remembered() -> Remembered {
 
 fn sight(everything: bool, ids: &[&str]) -> Sight {
     let named = |id: &&str| Named { subject: Subject::Organization, id: (*id).to_owned() };
-    Sight { everything, named: ids.iter().map(named).collect(), incarnation: "one.1".to_owned(), freshness: 100 }
+    Sight { everything, named: ids.iter().map(named).collect(), incarnation: "one.1".to_owned(), freshness: 100, usable: 100 }
 }
 
 fn org(number: usize) -> Arc<Organization> {

@@ -57,6 +57,13 @@ macro_rules! changes {
                     $(Self::$name => changes!(@ $rights),)*
                 }
             }
+
+            /// The names of all that end or narrow a right.
+            #[cfg(feature = "testing")]
+            pub(crate) fn narrowing() -> Vec<&'static str> {
+                let all = [$((stringify!($name), Self::$name)),*];
+                all.into_iter().filter(|(_, change)| change.narrows()).map(|(name, _)| name).collect()
+            }
         }
     };
     (@ narrows) => { true };

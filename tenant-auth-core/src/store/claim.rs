@@ -6,8 +6,6 @@ use std::time::Duration;
 
 #[cfg(feature = "sqlite")]
 use super::database_file::MemoryLock;
-#[cfg(feature = "postgres")]
-use super::failure;
 use super::{Engine, Store, sql::changes::ANNOUNCEMENT};
 use crate::error::Error;
 
@@ -58,12 +56,12 @@ impl Store {
             #[cfg(feature = "sqlite")]
             Engine::Sqlite(sqlite) => {
                 let Some(lock) = sqlite.file().lock_memory()? else { return Ok(None) };
-                sqlite.write(sqlx::query(ANNOUNCEMENT).bind(millis)).await?;
+                self.set_freshness(ANNOUNCEMENT, millis).await?;
                 Ok(Some(Claim::Sole(lock)))
             }
             #[cfg(feature = "postgres")]
-            Engine::Postgres(postgres) => {
-                sqlx::query(ANNOUNCEMENT).bind(millis).execute(postgres.pool()).await.map_err(failure::of)?;
+            Engine::Postgres(_) => {
+                self.set_freshness(ANNOUNCEMENT, millis).await?;
                 Ok(Some(Claim::Shared))
             }
         }

@@ -35,6 +35,7 @@ pub(super) const STEPS: &[Step] = &[
         on_postgres: Some(include_str!("../../migrations/0008_memory.postgres.sql")),
         ..step(8, "memory", include_str!("../../migrations/0008_memory.sqlite.sql"))
     },
+    step(9, "usable_freshness", include_str!("../../migrations/0009_usable_freshness.sql")),
 ];
 
 /// The words in which an engine's SQL differs.

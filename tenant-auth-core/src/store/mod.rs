@@ -15,6 +15,7 @@ mod database_file;
 mod dialect;
 mod event;
 mod failure;
+mod freshness;
 mod marks;
 mod migrations;
 mod options;
@@ -40,6 +41,8 @@ pub use postgres::Postgres;
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;
 
+#[cfg(feature = "testing")]
+pub(crate) use change::Change as KnownChange;
 pub(crate) use change::Subject;
 pub(crate) use change_log::{Looker, Named, Sight};
 pub(crate) use claim::Claim;

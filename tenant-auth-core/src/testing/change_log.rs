@@ -3,8 +3,13 @@
 use crate::{
     error::Error,
     service::TenantAuth,
-    store::{Looker, Store, Transactions, Tx},
+    store::{KnownChange, Looker, Store, Transactions, Tx},
 };
+
+/// The names of the changes that end or narrow a right: the table of which each row has a test.
+pub fn narrowing_changes() -> Vec<&'static str> {
+    KnownChange::narrowing()
+}
 
 /// The log of a service's database.
 #[derive(Debug, Clone)]

@@ -1,6 +1,9 @@
 //! The command `migrate`: creates or updates the tables. `serve` does the same by itself; this command lets a job without the
-//! master key do it first.
+//! master key do it first. With `--freshness` it also lowers the number that the deployment's servers only ever raise.
 
+use std::time::Duration;
+
+use clap::Args;
 use serde_json::json;
 use tenant_auth_core::{Store, StoreOptions};
 
@@ -12,14 +15,41 @@ use crate::{
     settings::{self, Input, LogFormat},
 };
 
-pub(super) async fn run(input: &Input, format: &Format) -> Result<(), Failure> {
-    let database = settings::for_migrate(input)?;
-    logging::start("warn", LogFormat::Text);
-    let mark = DatabaseMark::of(&database)?;
-    let store =
-        Store::open_with(&database.url, StoreOptions::with_connections(database.connections)).await.map_err(Failure::of_opening)?;
-    store.migrate().await?;
-    mark.keep();
-    store.close().await;
-    format.print(&json!({ "migrated": true }), "The database is up to date.")
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    /// Lower the deployment's freshness to so many milliseconds (20 to 1000, or 0 when no server remembers any more)
+    #[arg(long, value_name = "MS", value_parser = millis)]
+    freshness: Option<Duration>,
+    #[command(flatten)]
+    format: Format,
+}
+
+/// The values of the setting, and 0.
+fn millis(text: &str) -> Result<Duration, String> {
+    let number = text.parse().ok().filter(|number| *number == 0 || (20..=1_000).contains(number));
+    number.map(Duration::from_millis).ok_or_else(|| "must be 0, or a whole number from 20 to 1000".to_owned())
+}
+
+impl Options {
+    pub(super) async fn run(self, input: &Input) -> Result<(), Failure> {
+        let database = settings::for_migrate(input)?;
+        logging::start("warn", LogFormat::Text);
+        let mark = DatabaseMark::of(&database)?;
+        let options = StoreOptions::with_connections(database.connections);
+        let store = Store::open_with(&database.url, options).await.map_err(Failure::of_opening)?;
+        store.migrate().await?;
+        mark.keep();
+        let is_lowered = match self.freshness {
+            Some(freshness) => store.lower_freshness(freshness).await?,
+            None => true,
+        };
+        store.close().await;
+        if !is_lowered {
+            let setting = settings::FRESHNESS.variable();
+            return Err(Failure::Service(format!(
+                "A server that has just started uses more. Lower {setting} of every server first, then run this again."
+            )));
+        }
+        self.format.print(&json!({ "migrated": true }), "The database is up to date.")
+    }
 }

@@ -42,7 +42,7 @@ enum Command {
     /// Run the production server
     Serve,
     /// Create or update the database's tables
-    Migrate(report::Format),
+    Migrate(migrate::Options),
     /// Manage organizations
     #[command(subcommand)]
     Org(org::Command),
@@ -86,7 +86,7 @@ pub(crate) async fn run() -> Result<(), Failure> {
     match command {
         Command::Dev(_) => Ok(()),
         Command::Serve => serve::run(&input).await,
-        Command::Migrate(format) => migrate::run(&input, &format).await,
+        Command::Migrate(options) => options.run(&input).await,
         Command::Org(command) => command.run(&input).await,
         Command::ApiKey(command) => command.run(&input).await,
         Command::User(command) => command.run(&input).await,
@@ -107,7 +107,9 @@ enum Links {
 
 /// The operator's operations. Without a mailer: mails that a command causes wait in the outbox for the server's worker.
 async fn operator(input: &Input, links: Links) -> Result<Operator, Failure> {
-    let deployment = settings::for_command(input, links == Links::Printed)?;
+    let mut deployment = settings::for_command(input, links == Links::Printed)?;
+    // On SQLite one process at a time may: the server, not a command that is over in a moment.
+    deployment.config.memory.mebibytes = 0;
     logging::start("warn", LogFormat::Text);
     logging::warn_of(&deployment.warnings);
     Ok(serve::open(&deployment, None).await?.auth.operator())

@@ -36,7 +36,7 @@ use row::Fault;
 #[cfg(feature = "otlp")]
 pub(crate) use table::OTLP_ENDPOINT;
 use table::Part;
-pub(crate) use table::{CONNECTIONS, DATABASE_URL, LISTEN, MASTER_KEY, METRICS_LISTEN, OPERATOR_ORG, SQLITE_MUST_EXIST};
+pub(crate) use table::{CONNECTIONS, DATABASE_URL, FRESHNESS, LISTEN, MASTER_KEY, METRICS_LISTEN, OPERATOR_ORG, SQLITE_MUST_EXIST};
 pub(crate) use values::LogFormat;
 use values::Values;
 

@@ -1,6 +1,14 @@
 //! The operator's commands, on one SQLite file.
 
-use crate::{Program, error, json};
+use std::{
+    io::Write,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    Program, error, json,
+    running::{DEADLINE, Running, answer},
+};
 
 fn with_acme() -> Program {
     let program = Program::new();
@@ -108,4 +116,43 @@ fn an_operator_is_appointed_and_dismissed() {
     assert!(error(&program.run(&grant)).contains("not a member"));
     assert!(error(&program.run(&["operator", "grant", "--email", "nobody@example.com"])).contains("account"));
     assert!(error(&program.run(&["org", "suspend", "--slug", "ops"])).contains("locked out"));
+}
+
+/// Changes wait for the largest freshness that any server announced, until it is lowered.
+#[test]
+fn a_freshness_is_lowered_while_a_server_runs() {
+    let program = with_acme().with("MEMORY", "8").with("FRESHNESS", "1000");
+    let waits = Duration::from_millis(1_250);
+    let waited = || {
+        let began = Instant::now();
+        json(&program.run(&["sessions", "revoke", "--all", "--json"]));
+        began.elapsed()
+    };
+    let server = remembering(&program, || waited() >= waits);
+    for wrong in ["-1", "19", "1001", "soon"] {
+        let refused = program.run(&["migrate", &format!("--freshness={wrong}")]);
+        assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    }
+    let began = Instant::now();
+    assert_eq!(json(&program.run(&["migrate", "--freshness", "20", "--json"]))["migrated"], true);
+    assert!(began.elapsed() >= waits, "the looks of the running server were not waited for");
+    assert!((0..5).any(|_| waited() < waits), "changes still wait for what nobody uses any more");
+    drop(server);
+    drop(remembering(&program, || waited() >= waits)); // a server that starts with a longer one is believed
+}
+
+/// A server that is asked until it remembers.
+fn remembering(program: &Program, remembers: impl Fn() -> bool) -> Running {
+    let server = Running::start(program, &["serve"]);
+    let deadline = Instant::now() + DEADLINE;
+    loop {
+        let mut stream = server.connect();
+        let question = "GET /api/v1/org HTTP/1.1\r\nHost: localhost\r\nX-Org-Slug: acme\r\nConnection: close\r\n\r\n";
+        stream.write_all(question.as_bytes()).expect("it reads");
+        answer(stream);
+        if remembers() {
+            return server;
+        }
+        assert!(Instant::now() < deadline, "it does not remember");
+    }
 }

@@ -54,6 +54,8 @@ pub(crate) struct Sight {
     pub(crate) incarnation: String,
     /// The longest freshness that any process of the deployment announced, in milliseconds; 0: none remembers.
     pub(crate) freshness: u64,
+    /// The longest that any process may use, in milliseconds.
+    pub(crate) usable: u64,
 }
 
 /// A row that changed.
@@ -69,6 +71,7 @@ struct Seen {
     incarnation: String,
     mark: i64,
     freshness: i64,
+    usable: i64,
     rows: Vec<(String, String)>,
 }
 
@@ -140,6 +143,7 @@ impl Looker {
             named: named.unwrap_or_default(),
             incarnation: seen.incarnation,
             freshness: u64::try_from(seen.freshness).unwrap_or(0),
+            usable: u64::try_from(seen.usable).unwrap_or(0),
         })
     }
 }

@@ -25,7 +25,7 @@ const LIFETIME: Duration = Duration::from_secs(60);
 statements! {
     LOOK = "
         SELECT pg_current_snapshot()::text AS snapshot, i.token || '.' || i.tableoid::text AS incarnation,
-               m.mark AS mark, m.freshness AS freshness, c.kind AS kind, c.id AS id
+               m.mark AS mark, m.freshness AS freshness, m.usable AS usable, c.kind AS kind, c.id AS id
           FROM tenant_auth_incarnation i
          CROSS JOIN tenant_auth_memory m
           LEFT JOIN (SELECT kind, id FROM tenant_auth_changes WHERE xid >= $1
@@ -58,6 +58,7 @@ row! {
         incarnation: String,
         mark: i64,
         freshness: i64,
+        usable: i64,
         kind: Option<String>,
         id: Option<String>,
     }
@@ -95,6 +96,7 @@ impl Eye {
             incarnation: first.incarnation.clone(),
             mark: first.mark,
             freshness: first.freshness,
+            usable: first.usable,
             rows: rows.into_iter().filter_map(|row| row.kind.zip(row.id)).collect(),
         })
     }

@@ -19,7 +19,8 @@ statements! {
     // `sqlite_sequence`: the largest number there ever was, also after a sweep of all rows.
     LOOK = "
         SELECT COALESCE((SELECT seq FROM sqlite_sequence WHERE name = 'tenant_auth_changes'), 0) AS newest,
-               i.token AS incarnation, m.mark AS mark, m.freshness AS freshness, c.kind AS kind, c.id AS id
+               i.token AS incarnation, m.mark AS mark, m.freshness AS freshness, m.usable AS usable,
+               c.kind AS kind, c.id AS id
           FROM tenant_auth_memory m
           JOIN tenant_auth_incarnation i ON i.one = m.one
           LEFT JOIN tenant_auth_changes c ON c.seq >= $1
@@ -50,6 +51,7 @@ row! {
         incarnation: String,
         mark: i64,
         freshness: i64,
+        usable: i64,
         kind: Option<String>,
         id: Option<String>,
     }
@@ -78,6 +80,7 @@ impl Eye {
             incarnation: first.incarnation.clone(),
             mark: first.mark,
             freshness: first.freshness,
+            usable: first.usable,
             rows: rows.into_iter().filter_map(|row| row.kind.zip(row.id)).collect(),
         })
     }

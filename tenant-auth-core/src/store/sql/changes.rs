@@ -14,13 +14,29 @@ pub(crate) struct Changes<L>(pub(in crate::store) L);
 
 statements! {
     MARK = "SELECT mark FROM tenant_auth_memory WHERE one = 1";
-    ANNOUNCE = "UPDATE tenant_auth_memory SET freshness = $1 WHERE one = 1 AND freshness < $1";
+    FRESHNESS = "SELECT freshness FROM tenant_auth_memory WHERE one = 1";
+    ANNOUNCE = "
+        UPDATE tenant_auth_memory
+           SET freshness = CASE WHEN freshness < $1 THEN $1 ELSE freshness END,
+               usable = CASE WHEN usable < $1 THEN $1 ELSE usable END
+         WHERE one = 1 AND (freshness < $1 OR usable < $1)";
+    TAKE_USE = "UPDATE tenant_auth_memory SET usable = $1 WHERE one = 1 AND usable > $1";
+    LOWER = "UPDATE tenant_auth_memory SET freshness = $1 WHERE one = 1 AND freshness > $1 AND usable <= $1";
 }
 
 /// The announcement of a freshness, for [`Store::claim_memory`](crate::store::Store::claim_memory): the largest ever announced holds.
 pub(in crate::store) const ANNOUNCEMENT: &str = ANNOUNCE;
+/// No process may use more from its next look on: the first step of [`Store::lower_freshness`](crate::store::Store::lower_freshness).
+pub(in crate::store) const UNUSABLE: &str = TAKE_USE;
+/// Changes wait for less: its second step, unless a process announced more meanwhile.
+pub(in crate::store) const LOWERED: &str = LOWER;
 
 impl<L: Link> Changes<L> {
+    /// The freshness for which changes wait, in milliseconds.
+    pub(in crate::store) async fn freshness(mut self) -> Result<i64, Error> {
+        fetch_scalar!(self.0, i64, FRESHNESS)?.ok_or_else(|| Error::internal("the row of the memory is gone"))
+    }
+
     /// The number of the mark that is set.
     pub(crate) async fn mark(mut self) -> Result<i64, Error> {
         fetch_scalar!(self.0, i64, MARK)?.ok_or_else(|| Error::internal("the row of the memory is gone"))

@@ -8,6 +8,17 @@ use crate::settings::{
     row::{Default::Is, Row},
 };
 
+pub(crate) const FRESHNESS: Row = Row {
+    name: "freshness",
+    default: Is("100"),
+    meaning: "Milliseconds that a look for changes of other processes counts. Whatever ends or narrows a right is answered a \
+              quarter more than that after it is done, so that no process honours the right any more.",
+    must: "a whole number from 20 to 1000",
+    read: |to, text| put(&mut to.config.memory.freshness, parse::freshness(text)),
+    core: Some(Setting::Freshness),
+    ..Row::BLANK
+};
+
 pub(super) const MEMORY: Group = Group {
     title: "Memory",
     part: Part::Service,
@@ -22,15 +33,6 @@ pub(super) const MEMORY: Group = Group {
             core: Some(Setting::Memory),
             ..Row::BLANK
         },
-        Row {
-            name: "freshness",
-            default: Is("100"),
-            meaning: "Milliseconds that a look for changes of other processes counts. Whatever ends or narrows a right is answered a \
-                      quarter more than that after it is done, so that no process honours the right any more.",
-            must: "a whole number from 20 to 1000",
-            read: |to, text| put(&mut to.config.memory.freshness, parse::freshness(text)),
-            core: Some(Setting::Freshness),
-            ..Row::BLANK
-        },
+        FRESHNESS,
     ],
 };

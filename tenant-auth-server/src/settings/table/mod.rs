@@ -18,6 +18,7 @@ use tenant_auth_core::config::Setting;
 use super::row::Row;
 
 pub(crate) use access::{OPERATOR_ORG, PUBLIC_URL};
+pub(crate) use memory::FRESHNESS;
 #[cfg(feature = "otlp")]
 pub(crate) use program::OTLP_ENDPOINT;
 pub(crate) use program::{CONNECTIONS, DATABASE_URL, LISTEN, MASTER_KEY, METRICS_LISTEN, SQLITE_MUST_EXIST};
