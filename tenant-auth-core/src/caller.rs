@@ -171,7 +171,7 @@ impl TenantAuth {
     /// The same beside the token's content.
     pub(crate) async fn live_token(&self, access_token: &str) -> Result<Option<LiveToken>, Error> {
         let view = self.memory().view().await?;
-        let Some(token) = self.read_access(view, access_token) else { return Ok(None) };
+        let Some(token) = self.read_access_of_any_key(view, access_token).await? else { return Ok(None) };
         let live = self.session_of(view, &token).await?;
         let live = live.filter(|live| live.is_live(self.now()) && live.matches(&token));
         Ok(live.map(|live| LiveToken { token, live }))
@@ -189,6 +189,19 @@ impl TenantAuth {
             view.keep_token(text, &token, &signer);
         }
         Some(token)
+    }
+
+    /// The same, also for a token of a key that this process has not met yet.
+    pub(crate) async fn read_access_of_any_key(
+        &self,
+        view: Option<View<'_>>,
+        text: &str,
+    ) -> Result<Option<Arc<AccessToken>>, Error> {
+        if let Some(token) = self.read_access(view, text) {
+            return Ok(Some(token));
+        }
+        self.learn_key_of(text).await?;
+        Ok(self.read_access(view, text))
     }
 
     /// The session of a genuine token, remembered or read; `None` when there is none, or when the token was superseded.

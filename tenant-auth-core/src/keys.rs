@@ -1,11 +1,14 @@
 //! Signing keys and their rotation. A key is `next` (published ahead, signs nothing yet), then `active`, then `retired` (its tokens
 //! are accepted until the last has expired). Keys are stored in the database, sealed; every process reads them again every few
-//! seconds, so that a rotation reaches all processes. Rotation also seals every stored value again under the first master key.
+//! seconds, and when it meets a token of a key it does not know, so that a rotation reaches all processes. Rotation also seals every
+//! stored value again under the first master key.
 
 use std::{
     sync::{Arc, PoisonError, RwLock, Weak},
     time::Duration,
 };
+
+use tokio::time::Instant;
 
 use crate::{
     config::Config,
@@ -17,16 +20,27 @@ use crate::{
 
 /// How often a process looks for keys that another process has rotated.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// The least time between two readings for tokens of unknown keys: strangers make up as many as they like.
+const UNKNOWN_EVERY: Duration = Duration::from_millis(200);
 /// How many values one transaction seals again.
 const BATCH: u32 = 100;
 
 /// The signer in use, replaced as a whole when the keys change, and what is needed to read the keys again.
 #[derive(Debug)]
 pub(crate) struct Keyring {
-    signer: RwLock<Arc<Signer>>,
+    in_use: RwLock<InUse>,
+    /// When the last reading began. One reading at a time: a slow one must not put back what a later one replaced.
+    reading: tokio::sync::Mutex<Option<Instant>>,
     store: Store,
     config: Arc<Config>,
     master: Arc<MasterKeys>,
+}
+
+#[derive(Debug)]
+struct InUse {
+    signer: Arc<Signer>,
+    /// Kid, purpose and status of each key; a kid is the key's thumbprint.
+    keys: Vec<[String; 3]>,
 }
 
 /// Why signing keys cannot be read.
@@ -56,22 +70,62 @@ impl Keyring {
         complete(&mut tx).await?;
         tx.commit().await?;
         let stored = store.read().await?.signing_keys().list().await?;
-        let signer = read(&stored, &config, &master)?;
-        Ok(Self { signer: RwLock::new(Arc::new(signer)), store, config, master })
+        let signer = Arc::new(read(&stored, &config, &master)?);
+        let in_use = InUse { signer, keys: stored.into_iter().map(identity).collect() };
+        Ok(Self { in_use: RwLock::new(in_use), reading: tokio::sync::Mutex::default(), store, config, master })
     }
 
     /// The signer to use now.
     pub(crate) fn signer(&self) -> Arc<Signer> {
-        Arc::clone(&self.signer.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.in_use.read().unwrap_or_else(PoisonError::into_inner).signer)
     }
 
-    /// Reads the keys again.
+    /// Reads the keys again. The signer stays the same when the keys did: tokens that it verified need not be verified again.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`]; [`Error::Internal`] when a key does not open. Those in memory stay in use then.
     pub(crate) async fn reload(&self) -> Result<(), Error> {
+        self.read_since(Instant::now()).await
+    }
+
+    /// Makes sure that a token's key is known if there is such a key: one may have been made a moment ago in another process. Whoever
+    /// brings a made-up key waits for the next reading, which serves all who wait.
+    ///
+    /// # Errors
+    /// As [`Keyring::reload`].
+    pub(crate) async fn learn_key_of(&self, token: &str) -> Result<(), Error> {
+        if self.signer().knows_key_of(token) {
+            return Ok(());
+        }
+        let asked = Instant::now();
+        let last = *self.reading.lock().await;
+        if let Some(next) = last.map(|began| began + UNKNOWN_EVERY) {
+            tokio::time::sleep_until(next).await;
+        }
+        self.read_since(asked).await
+    }
+
+    /// Reads the keys unless a reading that began at this moment or later did.
+    async fn read_since(&self, asked: Instant) -> Result<(), Error> {
+        let mut last = self.reading.lock().await;
+        if last.is_some_and(|began| began > asked) {
+            return Ok(());
+        }
+        let began = Instant::now();
         let stored = self.store.read().await?.signing_keys().list().await?;
         let fresh = read(&stored, &self.config, &self.master).map_err(|error| Error::internal(error.to_string()))?;
-        *self.signer.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(fresh);
+        let keys: Vec<_> = stored.into_iter().map(identity).collect();
+        let mut in_use = self.in_use.write().unwrap_or_else(PoisonError::into_inner);
+        if in_use.keys != keys {
+            *in_use = InUse { signer: Arc::new(fresh), keys };
+        }
+        *last = Some(began);
         Ok(())
     }
+}
+
+fn identity(key: SigningKeyRecord) -> [String; 3] {
+    [key.kid, key.purpose, key.status]
 }
 
 /// Looks for rotated keys until the service is dropped.
@@ -159,4 +213,20 @@ fn open(record: &SigningKeyRecord, master: &MasterKeys) -> Result<KeyPair, Keyri
 
 fn seal_context(kid: &str) -> SealContext<'_> {
     SealContext { table: "tenant_auth_signing_keys", column: "private_key", row: kid, org: "" }
+}
+
+#[cfg(all(test, feature = "testing", feature = "sqlite"))]
+mod tests {
+    use super::*;
+    use crate::testing::TestAuth;
+
+    #[tokio::test]
+    async fn the_signer_stays_until_the_keys_change() {
+        let test = TestAuth::new().await;
+        let before = test.auth.signer();
+        test.auth.reload_keys().await.expect("they are read");
+        assert!(Arc::ptr_eq(&before, &test.auth.signer()));
+        test.auth.operator().rotate_keys(false).await.expect("they are replaced");
+        assert!(!Arc::ptr_eq(&before, &test.auth.signer()));
+    }
 }

@@ -173,9 +173,26 @@ impl TenantAuth {
         self.memory().ending(work)
     }
 
+    /// Does what may end or narrow a right; see [`Memory::telling`].
+    ///
+    /// # Errors
+    /// As the work.
+    pub(crate) fn telling<'a, T: Send + 'a>(
+        &'a self,
+        tells: fn(&Error) -> bool,
+        work: impl Future<Output = Result<T, Error>> + Send + 'a,
+    ) -> Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>> {
+        self.memory().telling(tells, work)
+    }
+
     /// The marks of the change log's sweep.
     pub(crate) fn marks(&self) -> &Marks {
         &self.inner.marks
+    }
+
+    /// Makes sure that a token's key is known if there is such a key; see [`Keyring::learn_key_of`].
+    pub(crate) async fn learn_key_of(&self, token: &str) -> Result<(), Error> {
+        self.inner.keyring.learn_key_of(token).await
     }
 
     /// Reads the signing keys again, without waiting for the next look.

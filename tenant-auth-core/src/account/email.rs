@@ -97,6 +97,11 @@ impl Member {
     /// # Errors
     /// [`Error::InvalidLink`], also when the address was taken meanwhile.
     pub async fn confirm_email_change(&self, token: &LinkToken) -> Result<User, Error> {
+        let is_used = |error: &Error| matches!(error, Error::InvalidLink);
+        self.auth.telling(is_used, self.change_email(token)).await
+    }
+
+    async fn change_email(&self, token: &LinkToken) -> Result<User, Error> {
         let mut reader = self.auth.store().read().await?;
         reader
             .links()

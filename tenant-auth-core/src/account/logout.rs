@@ -34,6 +34,7 @@ impl Tenant {
     /// [`Error::WrongOrganization`] when the session is another organization's.
     pub async fn session_to_end_by_refresh(&self, refresh_token: &str) -> Result<Option<SessionToEnd>, Error> {
         let now = self.auth.now();
+        self.auth.learn_key_of(refresh_token).await?;
         let Some(token) = self.auth.signer().read_refresh(refresh_token, now) else { return Ok(None) };
         let mut reader = self.auth.store().read().await?;
         let live = reader.sessions().find_live(&token.session).await?.filter(|live| live.is_live(now));

@@ -35,6 +35,12 @@ impl Member {
     /// [`Error::WrongPassword`], also when the password changed meanwhile; [`Error::WeakPassword`], naming every broken rule;
     /// [`Error::RateLimited`].
     pub async fn change_password(&self, change: NewPassword) -> Result<(), Error> {
+        // The password may be wrong because it was changed, by a request whose answer was lost.
+        let is_changed = |error: &Error| matches!(error, Error::WrongPassword);
+        self.auth.telling(is_changed, self.replace_password(change)).await
+    }
+
+    async fn replace_password(&self, change: NewPassword) -> Result<(), Error> {
         let owner = Owner {
             email: &self.live.user.email,
             name: &self.live.user.name,

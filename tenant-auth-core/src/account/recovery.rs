@@ -53,6 +53,11 @@ impl Tenant {
     /// # Errors
     /// [`Error::InvalidLink`]; [`Error::WeakPassword`], which leaves the link usable.
     pub async fn reset_password(&self, token: &LinkToken, new: &Password) -> Result<(), Error> {
+        let is_used = |error: &Error| matches!(error, Error::InvalidLink);
+        self.auth.telling(is_used, self.set_password_by_link(token, new)).await
+    }
+
+    async fn set_password_by_link(&self, token: &LinkToken, new: &Password) -> Result<(), Error> {
         let digest = token.digest();
         let mut reader = self.auth.store().read().await?;
         let link = reader.links().find(&self.org.id, LinkPurpose::ResetPassword, &digest, self.auth.now()).await?;

@@ -21,14 +21,21 @@ impl Tenant {
     /// session survives and works again after reactivation); [`Error::WrongOrganization`] for another organization's.
     pub async fn refresh(&self, refresh_token: &str) -> Result<Tokens, Error> {
         let now = self.auth.now();
+        self.auth.learn_key_of(refresh_token).await?;
         let token = self.auth.signer().read_refresh(refresh_token, now).ok_or(Error::SessionRequired)?;
+        // A reuse may have ended the session whose answer was lost.
+        let is_over = |error: &Error| matches!(error, Error::SessionRequired);
+        self.auth.telling(is_over, self.refresh_by(&token, now)).await
+    }
+
+    async fn refresh_by(&self, token: &RefreshToken, now: Timestamp) -> Result<Tokens, Error> {
         // Read first: whoever holds the token of a session that is over takes no turn at the database's writer.
         let live = self.auth.store().read().await?.sessions().find_live(&token.session).await?;
         let is_current = self.refreshable(live, now)?.session.generation == token.generation;
-        let rotated = if is_current { self.rotate(&token).await? } else { None };
+        let rotated = if is_current { self.rotate(token).await? } else { None };
         match rotated {
             Some(tokens) => Ok(tokens),
-            None => self.superseded(&token, now).await,
+            None => self.superseded(token, now).await,
         }
     }
 

@@ -89,13 +89,17 @@ impl Member {
     /// [`Error::WrongCode`]; [`Error::SecondFactorMissing`] without a setup; [`Error::SecondFactorEnabled`];
     /// [`Error::RateLimited`].
     pub async fn enable_second_factor(&self, code: &str) -> Result<RecoveryCodes, Error> {
-        let attempt = self.auth.code_attempt(self.user_id()).await?;
-        let outcome = self.try_to_enable(&attempt, code).await;
-        match outcome {
-            Err(Error::WrongCode) => self.auth.count_wrong_code(attempt, self.org_id(), self.user_id()).await?,
-            _ => attempt.withdrawn().await?,
-        }
-        outcome
+        let is_enabled = |error: &Error| matches!(error, Error::SecondFactorEnabled);
+        let enabling = async {
+            let attempt = self.auth.code_attempt(self.user_id()).await?;
+            let outcome = self.try_to_enable(&attempt, code).await;
+            match outcome {
+                Err(Error::WrongCode) => self.auth.count_wrong_code(attempt, self.org_id(), self.user_id()).await?,
+                _ => attempt.withdrawn().await?,
+            }
+            outcome
+        };
+        self.auth.telling(is_enabled, enabling).await
     }
 
     async fn try_to_enable(&self, attempt: &Attempt, code: &str) -> Result<RecoveryCodes, Error> {
@@ -119,11 +123,15 @@ impl Member {
     /// # Errors
     /// [`Error::WrongPassword`]; [`Error::WrongCode`]; [`Error::SecondFactorMissing`]; [`Error::RateLimited`].
     pub async fn disable_second_factor(&self, password: &Password, code: &str) -> Result<(), Error> {
-        let mut write = self.begin_guarded_write(password, Some(code)).await?;
-        if !write.second_factors().remove(self.user_id()).await? {
-            return Err(Error::SecondFactorMissing);
-        }
-        self.changed(write, EventKind::UserTwoFactorDisabled, &Letter::SecondFactorDisabled).await
+        let is_missing = |error: &Error| matches!(error, Error::SecondFactorMissing);
+        let disabling = async {
+            let mut write = self.begin_guarded_write(password, Some(code)).await?;
+            if !write.second_factors().remove(self.user_id()).await? {
+                return Err(Error::SecondFactorMissing);
+            }
+            self.changed(write, EventKind::UserTwoFactorDisabled, &Letter::SecondFactorDisabled).await
+        };
+        self.auth.telling(is_missing, disabling).await
     }
 
     /// Replaces every recovery code.

@@ -32,6 +32,7 @@ impl Tenant {
     /// or has expired.
     pub async fn waiting_login(&self, partial_token: &str) -> Result<WaitingLogin, Error> {
         let now = self.auth.now();
+        self.auth.learn_key_of(partial_token).await?;
         let id = self.auth.signer().read_partial(partial_token, now).ok_or(Error::SecondFactorFailed)?;
         let login = self.auth.store().read().await?.pending_logins().find(&self.org.id, &id, now).await?;
         Ok(WaitingLogin { tenant: self.clone(), login: login.ok_or(Error::SecondFactorFailed)? })

@@ -126,10 +126,13 @@ impl TenantAuth {
             Some(asked) if asked.is_after => self.memory().view_from_now().await?,
             _ => self.memory().view().await?,
         };
-        let ahead = asked.map(|AskedAbout { token: text, .. }| {
-            let token = self.read_access(view, &text);
-            (SignedToken::new(text), token)
-        });
+        let ahead = match asked {
+            Some(AskedAbout { token: text, .. }) => {
+                let token = self.read_access_of_any_key(view, &text).await?;
+                Some((SignedToken::new(text), token))
+            }
+            None => None,
+        };
         let token = ahead.as_ref().and_then(|(_, token)| token.as_deref());
         let (backend, session) = self.ask(view, &Question { slug, key, token }).await?;
         let ahead = ahead.map(|(text, token)| LookedUp { text, token, session });
@@ -236,7 +239,7 @@ impl Tenant {
     /// [`Error::Unavailable`]. An invalid token is no error.
     pub async fn verify(&self, access_token: &str) -> Result<Verification, Error> {
         let view = self.auth.memory().view().await?;
-        let token = self.auth.read_access(view, access_token);
+        let token = self.auth.read_access_of_any_key(view, access_token).await?;
         let live = match &token {
             Some(token) => self.auth.session_of(view, token).await?,
             None => None,

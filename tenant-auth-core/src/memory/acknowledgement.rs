@@ -3,6 +3,7 @@
 //! either looked again or let it grow too old.
 
 use std::{
+    cell::Cell,
     future::{Future, ready},
     pin::Pin,
     sync::Arc,
@@ -16,8 +17,8 @@ use crate::{error::Error, store::Claim};
 const LARGEST: Duration = Duration::from_millis(1_000);
 
 tokio::task_local! {
-    /// Set while an ending is at work, whose commits are acknowledged all at once by its end.
-    static IS_ENDING: ();
+    /// Set while work is done whose commits are acknowledged all at once by its end: whether there was one, and whether it narrows.
+    static COMMITTED: Cell<Option<bool>>;
 }
 
 impl Memory {
@@ -30,11 +31,35 @@ impl Memory {
         self: &'a Arc<Self>,
         work: impl Future<Output = Result<T, Error>> + Send + 'a,
     ) -> Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>> {
+        self.acknowledged_by(work, |_| true)
+    }
+
+    /// Does what may end or narrow a right, and waits once if a commit of it did so, or if it is refused by what `tells` that another
+    /// request did so before.
+    ///
+    /// # Errors
+    /// As the work.
+    pub(crate) fn telling<'a, T: Send + 'a>(
+        self: &'a Arc<Self>,
+        tells: fn(&Error) -> bool,
+        work: impl Future<Output = Result<T, Error>> + Send + 'a,
+    ) -> Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>> {
+        self.acknowledged_by(work, move |outcome| outcome.as_ref().is_err_and(tells))
+    }
+
+    fn acknowledged_by<'a, T: Send + 'a>(
+        self: &'a Arc<Self>,
+        work: impl Future<Output = Result<T, Error>> + Send + 'a,
+        tells: impl FnOnce(&Result<T, Error>) -> bool + Send + 'a,
+    ) -> Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>> {
         // On the heap, for it wraps whole flows.
         Box::pin(async move {
-            let outcome = IS_ENDING.scope((), work).await;
-            if !matches!(outcome, Err(Error::Unavailable(_) | Error::Internal(_))) {
-                self.acknowledge(true).await;
+            let work = async move { (work.await, COMMITTED.with(Cell::get)) };
+            let (outcome, committed) = COMMITTED.scope(Cell::new(None), work).await;
+            let is_told = !matches!(outcome, Err(Error::Unavailable(_) | Error::Internal(_)));
+            let narrows = committed == Some(true) || tells(&outcome);
+            if is_told && (narrows || committed.is_some()) {
+                self.acknowledge(narrows).await;
             }
             outcome
         })
@@ -43,7 +68,7 @@ impl Memory {
     /// Called when a COMMIT that touched something came back: returns once the change may be told. Waiting holds nothing.
     pub(crate) fn acknowledge(self: &Arc<Self>, narrows: bool) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         let committed = Moment::now();
-        if IS_ENDING.try_with(|()| ()).is_ok() {
+        if COMMITTED.try_with(|so_far| so_far.set(so_far.get().max(Some(narrows)))).is_ok() {
             return Box::pin(ready(()));
         }
         let memory = Arc::clone(self);

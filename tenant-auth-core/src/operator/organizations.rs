@@ -53,6 +53,13 @@ pub struct OrganizationChange {
     pub status: Option<Status>,
 }
 
+impl OrganizationChange {
+    /// Whether it may end or narrow a right, or find that done already.
+    pub(super) fn may_narrow(&self) -> bool {
+        self.status == Some(Status::Suspended) || self.app_url != Patch::Keep
+    }
+}
+
 /// An org_admin invite made by an operator; the token is shown here once, and mailed.
 pub struct Invited {
     /// The organization.

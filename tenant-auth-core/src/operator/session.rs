@@ -84,8 +84,12 @@ impl DeploymentAdmin {
     /// [`Error::UnknownOrganization`]; [`Error::OperatorOrganization`] for suspending the operators' own;
     /// [`Error::OperatorRequired`] or [`Error::SessionRequired`] when the right ended meanwhile.
     pub async fn change_organization(&self, slug: &Slug, change: OrganizationChange) -> Result<Organization, Error> {
-        let (write, org) = self.begin_in(slug).await?;
-        write.change(org, change).await
+        let narrows = change.may_narrow();
+        let changing = async {
+            let (write, org) = self.begin_in(slug).await?;
+            write.change(org, change).await
+        };
+        if narrows { self.0.auth.ending(changing).await } else { changing.await }
     }
 
     /// Invites an org_admin, for an organization that has no working admin left. The link is mailed to the invitee and shown to no

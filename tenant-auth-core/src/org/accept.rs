@@ -65,6 +65,12 @@ impl Tenant {
     /// registration fields come for an address that has one; [`Error::AlreadyMember`]; [`Error::Suspended`]. The invite stays
     /// pending in each of these cases.
     pub async fn accept_invite(&self, token: &LinkToken, registration: Registration, client: Client) -> Result<Login, Error> {
+        // An account that was not its owner's is handed over, once.
+        let is_accepted = |error: &Error| matches!(error, Error::InvalidInvite);
+        self.auth.telling(is_accepted, self.join_by_invite(token, registration, client)).await
+    }
+
+    async fn join_by_invite(&self, token: &LinkToken, registration: Registration, client: Client) -> Result<Login, Error> {
         if self.org.status == Status::Suspended {
             return Err(Error::Suspended);
         }

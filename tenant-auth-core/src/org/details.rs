@@ -55,6 +55,15 @@ impl OrgAdmin {
         if matches!(&update.allowed_origins, Patch::Set(origins) if origins.len() > MOST_ORIGINS) {
             return Err(InvalidValue::TooManyOrigins { most: MOST_ORIGINS }.into());
         }
+        // An origin that is taken away may be so already, by a request whose answer was lost.
+        if update.app_url == Patch::Keep && update.allowed_origins == Patch::Keep {
+            self.change_details(update).await
+        } else {
+            self.0.auth.ending(self.change_details(update)).await
+        }
+    }
+
+    async fn change_details(&self, update: OrganizationUpdate) -> Result<Organization, Error> {
         let mut write = self.begin_write().await?;
         ADMIN_CHANGES.spend_by_caller(&mut write).await?;
         let previous = write.live.org.clone();

@@ -3,7 +3,7 @@
 use serde_json::json;
 use tenant_auth_conformance::{App, scenarios};
 
-use super::narrowing::Deployment;
+use super::deployment::Deployment;
 
 scenarios![on each database:
     an_answer_beside_a_cursor_is_of_no_earlier_moment,

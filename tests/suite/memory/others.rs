@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 use tenant_auth_conformance::{App, scenarios};
 
-use super::narrowing::Deployment;
+use super::deployment::Deployment;
 
 scenarios![on each database:
     a_refreshed_token_is_believed_everywhere_at_once,

@@ -17,6 +17,7 @@ scenarios![on each database:
     old_tokens_live_through_a_rotation,
     a_server_that_did_not_rotate_learns_of_it,
     servers_of_a_deployment_understand_each_other_during_a_rotation,
+    a_new_key_is_known_to_every_server_at_once,
     a_compromised_key_is_dead_at_once,
     a_compromised_key_is_dead_on_every_server_at_once,
     a_login_that_waited_is_over_when_its_key_was_compromised,
@@ -98,6 +99,22 @@ async fn servers_of_a_deployment_understand_each_other_during_a_rotation(app: &A
     old.via(app).get("/org").await.expect(200);
     new.via(&other).refresh().await.expect(200);
     old.via(app).refresh().await.expect(200);
+}
+
+/// Keys that were never published ahead, round after round: each token of them is believed at the other server at once.
+async fn a_new_key_is_known_to_every_server_at_once(app: &App) {
+    let other = app.beside(|_| {}).await;
+    for _ in 0..3 {
+        rotate(app, true).await;
+        let (member, admin) = (app.member().logged_in().await, app.admin().logged_in().await);
+        assert!(other.backend().finds_valid(&member.access_token()).await);
+        rotate(app, true).await;
+        let member = app.member().logged_in().await;
+        admin.via(&other).get("/org").await.expect_no_session();
+        member.via(&other).get("/org").await.expect(200);
+        rotate(app, true).await;
+        app.member().logged_in().await.via(&other).refresh().await.expect(200);
+    }
 }
 
 /// Neither lets anybody in, nor says anything about them.

@@ -211,6 +211,24 @@ impl Caller for Member {
     }
 }
 
+/// A caller who asks for what may end or narrow the caller's own right. Refused for want of that right, they may have asked before
+/// and lost the answer: they are told no sooner than the first request.
+pub(crate) struct Ender<C>(pub(crate) C);
+
+impl<C: Caller> Caller for Ender<C> {
+    const FACTS: CallerFacts = C::FACTS;
+    const MAY: &'static [&'static [ErrorCode]] = C::MAY;
+    async fn identify(context: &Context) -> Result<Self, Refusal> {
+        let identified = C::identify(context).await;
+        if let Err(refusal) = &identified
+            && matches!(refusal.fact(), Some(Error::SessionRequired | Error::AdminRequired))
+        {
+            context.auth.memory().acknowledge(true).await;
+        }
+        identified.map(Self)
+    }
+}
+
 impl Caller for OrgAdmin {
     const FACTS: CallerFacts = CallerFacts { who: "an org_admin", ..Member::FACTS };
     const MAY: &'static [&'static [ErrorCode]] = &[TENANT, SESSION, &[ErrorCode::AdminRequired]];

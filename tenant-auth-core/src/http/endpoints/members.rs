@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::callers::Ender;
 use crate::{
     caller::{Member, OrgAdmin},
     http::{
@@ -48,7 +49,10 @@ pub(crate) struct RoleRequest {
     role: Role,
 }
 
-pub(crate) async fn set_role(admin: OrgAdmin, (Path(user), Json(request)): Target<RoleRequest>) -> Outcome<MembershipData> {
+pub(crate) async fn set_role(
+    Ender(admin): Ender<OrgAdmin>,
+    (Path(user), Json(request)): Target<RoleRequest>,
+) -> Outcome<MembershipData> {
     Ok(MembershipData::from(admin.set_role(&user, request.role).await?).into())
 }
 
@@ -66,12 +70,12 @@ pub(crate) async fn remove(admin: OrgAdmin, Path(user): Path<UserId>) -> Outcome
     Ok(done("The member was removed."))
 }
 
-pub(crate) async fn end_sessions(admin: OrgAdmin, Path(user): Path<UserId>) -> Outcome<Message> {
+pub(crate) async fn end_sessions(Ender(admin): Ender<OrgAdmin>, Path(user): Path<UserId>) -> Outcome<Message> {
     admin.end_member_sessions(&user).await?;
     Ok(done("The member's sessions in this organization have ended."))
 }
 
-pub(crate) async fn leave(member: Member, (): ()) -> Outcome<Message> {
+pub(crate) async fn leave(Ender(member): Ender<Member>, (): ()) -> Outcome<Message> {
     member.leave().await?;
     Ok(done("You have left the organization."))
 }

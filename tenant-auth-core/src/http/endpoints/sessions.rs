@@ -3,6 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::callers::Ender;
 use crate::{
     caller::Member,
     http::{
@@ -34,7 +35,7 @@ pub(crate) async fn list(member: Member, page: Page) -> Outcome<Listing<SessionE
     Ok(Listing::of(member.sessions(&page).await?, entry).into())
 }
 
-pub(crate) async fn end(member: Member, Path(session): Path<SessionId>) -> Outcome<Message> {
+pub(crate) async fn end(Ender(member): Ender<Member>, Path(session): Path<SessionId>) -> Outcome<Message> {
     member.end_session(&session).await?;
     Ok(done("The session has ended."))
 }

@@ -1,0 +1,69 @@
+//! Keys that end: API keys, and the keys that sign tokens.
+
+use serde_json::json;
+use tenant_auth_conformance::{App, Caller, id_of};
+
+use super::rows;
+use crate::suite::memory::deployment::{Question, Site, at_each, at_each_and_by_command, is_valid, status, status_of};
+
+rows! {
+    a_revoked_key_is_dead_everywhere: ApiKeyDeleted;
+    a_key_rotated_without_overlap_is_dead_everywhere: ApiKeyReplaced;
+    a_key_ended_by_a_later_rotation_is_dead_everywhere: ApiKeyDeleted ApiKeyReplaced;
+    compromised_signing_keys_are_dead_everywhere: SigningKeysCompromised SessionEnded;
+}
+
+/// A backend with this key verifies at both servers.
+fn verifying_with(site: &Site<'_>, key: &str) -> Question {
+    let token = site.person.access_token();
+    let ask = site.deployment.both().map(|server| server.anonymous().backend_with(key).verify(&token)).to_vec();
+    Question { ask, is_old: is_valid }
+}
+
+/// A new key's id and text.
+async fn new_key(admin: &Caller) -> (String, String) {
+    let (key, text) = admin.created_key(json!({ "name": "doomed", "scopes": ["verify"] })).await;
+    (id_of(&key).to_owned(), text)
+}
+
+async fn a_revoked_key_is_dead_everywhere(app: &App) {
+    let admin = app.admin().logged_in().await;
+    at_each(app, async |site| {
+        let (id, text) = new_key(&admin).await;
+        let revoking = async || status_of(admin.via(site.server).delete(&format!("/org/api-keys/{id}"))).await;
+        site.holds(verifying_with(&site, &text), 200, revoking).await;
+    })
+    .await;
+}
+
+async fn a_key_rotated_without_overlap_is_dead_everywhere(app: &App) {
+    let admin = app.admin().logged_in().await;
+    at_each(app, async |site| {
+        let (id, text) = new_key(&admin).await;
+        let path = format!("/org/api-keys/{id}/rotate");
+        let rotating = async || status_of(admin.via(site.server).post(&path, json!({ "overlapSeconds": 0 }))).await;
+        site.holds(verifying_with(&site, &text), 201, rotating).await;
+    })
+    .await;
+}
+
+async fn a_key_ended_by_a_later_rotation_is_dead_everywhere(app: &App) {
+    let admin = app.admin().logged_in().await;
+    at_each(app, async |site| {
+        let (id, text) = new_key(&admin).await;
+        let rotate = |id: &str| format!("/org/api-keys/{id}/rotate");
+        let next = admin.post(&rotate(&id), json!({ "overlapSeconds": 3600 })).await.expect(201).data();
+        let path = rotate(id_of(&next["apiKey"]));
+        let rotating = async || status_of(admin.via(site.server).post(&path, json!({ "overlapSeconds": 3600 }))).await;
+        site.holds(verifying_with(&site, &text), 201, rotating).await;
+    })
+    .await;
+}
+
+async fn compromised_signing_keys_are_dead_everywhere(app: &App) {
+    at_each_and_by_command(app, async |site| {
+        let operator = site.server.auth.operator();
+        site.ends(async || status(Box::pin(operator.rotate_keys(true)).await)).await;
+    })
+    .await;
+}
