@@ -24,6 +24,7 @@ mod running;
 mod serve;
 mod slow_clients;
 mod small_disk;
+mod stale;
 mod synced;
 
 use std::{

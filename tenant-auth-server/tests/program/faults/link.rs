@@ -17,6 +17,8 @@ enum State {
     Cut,
     /// Connections stay open, and nothing comes through.
     Stalled,
+    /// A connection over which a COMMIT is sent is closed before its answer.
+    CutAtCommit,
 }
 
 /// The proxy. Its threads end with the test's process.
@@ -56,6 +58,10 @@ impl Link {
         self.lock().state = State::Stalled;
     }
 
+    pub(crate) fn cut_at_commit(&self) {
+        self.lock().state = State::CutAtCommit;
+    }
+
     pub(crate) fn mend(&self) {
         self.lock().state = State::Whole;
     }
@@ -89,6 +95,10 @@ impl Link {
                 thread::sleep(PAUSE);
             }
             if read == 0 || to.write_all(&buffer[..read]).is_err() {
+                break;
+            }
+            if self.lock().state == State::CutAtCommit && buffer[..read].windows(6).any(|word| word == b"COMMIT") {
+                let _ = from.shutdown(Shutdown::Both);
                 break;
             }
         }

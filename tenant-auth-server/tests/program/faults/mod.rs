@@ -5,7 +5,7 @@
 //! cargo test --release -p tenant-auth-server --test program -- faults --nocapture --test-threads 1
 //! ```
 
-mod link;
+pub(crate) mod link;
 mod postgres;
 mod sqlite;
 
