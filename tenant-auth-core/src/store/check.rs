@@ -5,7 +5,7 @@ use sqlx::{Executor, SqlSafeStr};
 
 #[cfg(all(feature = "testing", feature = "sqlite"))]
 use super::{ChangedRow, Tx, change::Subject};
-use super::{Conn, Link, Store, change_log::by_engine, repositories::STATEMENTS};
+use super::{Conn, Link, Store, change_log::by_engine, repositories::STATEMENTS, sql::delivery_batches};
 use crate::error::Error;
 
 impl Store {
@@ -17,7 +17,13 @@ impl Store {
         let mut reader = self.read().await?;
         let mut refused = Vec::new();
         let own = by_engine!((&mut reader).conn(), engine, _connection => engine::ALL);
-        for (name, sql) in STATEMENTS.concat().into_iter().chain(own.iter().copied()) {
+        let batches = match (&mut reader).conn() {
+            #[cfg(feature = "sqlite")]
+            Conn::Sqlite(_) => delivery_batches::sqlite::ALL,
+            #[cfg(feature = "postgres")]
+            Conn::Postgres(_) => delivery_batches::postgres::ALL,
+        };
+        for (name, sql) in [STATEMENTS.concat(), own.to_vec(), batches.to_vec()].concat() {
             let prepared = match (&mut reader).conn() {
                 #[cfg(feature = "sqlite")]
                 Conn::Sqlite(connection) => connection.prepare(sql.into_sql_str()).await.map(drop),

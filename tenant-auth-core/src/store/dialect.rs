@@ -51,8 +51,8 @@ impl Link for &mut Tx {
 
 /// Names statements, and lists them so that a test prepares every one on both engines.
 macro_rules! statements {
-    ($($(#[$attribute:meta])* $name:ident = $sql:expr;)*) => {
-        $($(#[$attribute])* const $name: &str = $sql;)*
+    ($($(#[$attribute:meta])* $visibility:vis $name:ident = $sql:expr;)*) => {
+        $($(#[$attribute])* $visibility const $name: &str = $sql;)*
         #[cfg(any(test, feature = "testing"))]
         pub(in crate::store) const ALL: &[(&str, &str)] = &[$($(#[$attribute])* (stringify!($name), $name)),*];
     };

@@ -53,6 +53,7 @@ pub(crate) use marks::Marks;
 pub(crate) use sql::{
     api_keys::ApiKeyRecord,
     deliveries::NewDelivery,
+    delivery_batches::{Held, Judged, QueuedDelivery, Subscriber, Vital},
     delivery_queue::{Attempted, ClaimedDelivery, DueEndpoint},
     events::UndeliveredEvent,
     invites::{InviteRecord, NewInvite},
@@ -66,7 +67,7 @@ pub(crate) use sql::{
     signing_keys::SigningKeyRecord,
     sweep::{Retention, SWEEP_BATCH, Swept},
     users::Account,
-    webhooks::{SealedSecret, Subscriber},
+    webhooks::SealedSecret,
 };
 
 use std::pin::pin;

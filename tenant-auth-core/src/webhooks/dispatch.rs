@@ -1,28 +1,35 @@
-//! The delivery loop of a worker. One task claims due deliveries and records outcomes, in transactions that take in batches what
-//! has come together; each attempt runs in a task of its own. An outcome that is not recorded is attempted again by the worker that
-//! finds the lease expired. So delivery is at least once, and never twice at the same time while the servers' clocks differ by less
-//! than the lease's margin.
+//! The delivery loop of a worker. It works in rounds: what waits is claimed and what was attempted is recorded, in transactions that
+//! take in one batch what has come together; each attempt runs in a task of its own. The first event after a pause is served at
+//! once, and further rounds keep a distance, so that batches grow with the load. An outcome that is not recorded is attempted again
+//! by the worker that finds the lease expired. So delivery is at least once, and never twice at the same time while the servers'
+//! clocks differ by less than the lease's margin.
 
 use std::{future::Future, pin::pin, sync::Arc, time::Duration};
 
 use tokio::{
     sync::watch,
     task::{Id as TaskId, JoinError, JoinSet},
+    time::Instant,
 };
 
 use super::{
     attempt::{Outcome, attempt},
-    claim::{Claimed, claim},
-    fan_out::fan_out,
+    look::Look,
     outcome::record,
+    serve::{Claimed, serve},
     slots::Slots,
 };
 use crate::{error::Error, service::TenantAuth};
 
-/// How many endpoints one transaction looks at.
-const ENDPOINTS: u32 = 200;
-/// How often due deliveries are looked for when no commit of this process wakes the loop: another process may have left some.
+/// The least time between the beginnings of two rounds.
+const DISTANCE: Duration = Duration::from_millis(10);
+/// How long successes may wait to be recorded together. Failures do not wait: they decide how many attempts an endpoint gets.
+const RECORD_WITHIN: Duration = Duration::from_millis(50);
+/// How often due deliveries are looked for when no commit of this process wakes the loop: another process may have left some. Also
+/// how long the loop rests after an error.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// The least time until a delivery that becomes due is looked for.
+const SOONEST: Duration = Duration::from_millis(20);
 
 /// The delivery loop's state. One per worker.
 pub(crate) struct Dispatcher {
@@ -30,42 +37,52 @@ pub(crate) struct Dispatcher {
     filled: watch::Receiver<()>,
     attempts: JoinSet<Result<Outcome, Error>>,
     slots: Slots,
+    look: Look,
     /// Outcomes that are not recorded yet.
     outcomes: Vec<Outcome>,
-    /// Round robin: the endpoint that got the last slot when slots ran out. The next round begins after it.
-    after: String,
+    /// When outcomes must be recorded.
+    record_at: Option<Instant>,
+    /// When to look for what waits.
+    look_at: Instant,
+    /// When the soonest retry is due that this worker knows of.
+    retry_at: Option<Instant>,
+    /// Whether deliveries wait for a slot to become free.
+    is_short: bool,
+    /// Before this, no round begins.
+    rests_until: Instant,
 }
 
 type Done = Result<(TaskId, Result<Outcome, Error>), JoinError>;
 
 impl Dispatcher {
     pub(crate) fn new(auth: &TenantAuth) -> Self {
-        let (filled, attempts) = (auth.outbox_filled(), JoinSet::new());
-        Self { auth: auth.clone(), filled, attempts, slots: Slots::default(), outcomes: Vec::new(), after: String::new() }
+        let now = Instant::now();
+        Self {
+            auth: auth.clone(),
+            filled: auth.outbox_filled(),
+            attempts: JoinSet::new(),
+            slots: Slots::default(),
+            look: Look::default(),
+            outcomes: Vec::new(),
+            record_at: None,
+            look_at: now,
+            retry_at: None,
+            is_short: false,
+            rests_until: now,
+        }
     }
 
     /// Runs until `shutdown` is ready. Attempts that are running then are finished and recorded.
     pub(crate) async fn run_until(mut self, shutdown: impl Future<Output = ()>) {
         let mut shutdown = pin!(shutdown);
         loop {
-            self.filled.borrow_and_update();
-            let pause = match self.round().await {
-                Ok(true) => Duration::ZERO,
-                Ok(false) => self.pause().await,
-                Err(error) => {
-                    tracing::warn!(error = %error.causes(), "deliveries cannot be claimed or recorded; they are tried again shortly");
-                    LOOK_EVERY
-                }
-            };
+            let next = [self.record_at, self.retry_at].into_iter().flatten().fold(self.look_at, Instant::min).max(self.rests_until);
             tokio::select! {
                 biased;
                 () = &mut shutdown => break,
                 Some(done) = self.attempts.join_next_with_id() => self.finish(done),
-                _ = self.filled.changed(), if !pause.is_zero() => {}
-                () = tokio::time::sleep(pause) => {}
-            }
-            while let Some(done) = self.attempts.try_join_next_with_id() {
-                self.finish(done);
+                Ok(()) = self.filled.changed() => self.look_at = Instant::now(),
+                () = tokio::time::sleep_until(next) => self.round_or_rest().await,
             }
         }
         self.wait().await;
@@ -76,73 +93,74 @@ impl Dispatcher {
 
     /// Runs until nothing is due and no attempt is in flight. For tests and `Worker::tick`.
     pub(crate) async fn drain(mut self) -> Result<(), Error> {
-        while self.step().await? || !self.slots.are_all_free() {
+        self.look.is_restless = true;
+        while self.serve().await? || !self.slots.are_all_free() {
             self.wait().await;
             self.record().await?;
         }
         Ok(())
     }
 
-    /// Records finished attempts and starts due ones; `true` when there was work.
-    async fn round(&mut self) -> Result<bool, Error> {
+    async fn round_or_rest(&mut self) {
+        self.rests_until = Instant::now() + DISTANCE;
+        if let Err(error) = self.round().await {
+            tracing::warn!(error = %error.causes(), "deliveries cannot be claimed or recorded; they are tried again shortly");
+            let later = Instant::now() + LOOK_EVERY;
+            (self.rests_until, self.look_at) = (later, later);
+        }
+    }
+
+    /// Records finished attempts and starts due ones.
+    async fn round(&mut self) -> Result<(), Error> {
         let recorded = self.record().await;
-        let worked = self.step().await?;
-        recorded.map(|()| worked)
+        let now = Instant::now();
+        let is_retry_due = self.retry_at.is_some_and(|retry_at| retry_at <= now);
+        if (is_retry_due || self.look_at <= now) && !self.serve().await? {
+            self.look_at = self.look_at.min(Instant::now() + self.pause().await);
+        }
+        recorded
     }
 
-    async fn step(&mut self) -> Result<bool, Error> {
-        let turned = fan_out(&self.auth).await?;
-        Ok(self.serve().await? || turned)
-    }
-
-    /// Claims due deliveries endpoint by endpoint, beginning where slots ran out the last time, until slots or endpoints run out.
+    /// Looks for what waits, claims it while slots are free, and starts the attempts; `true` when there was work.
     async fn serve(&mut self) -> Result<bool, Error> {
+        let began = Instant::now();
+        let mut free = self.slots.free_slots();
         if self.auth.sender().is_none() {
-            return Ok(false);
+            free.close();
         }
-        let mut after = std::mem::take(&mut self.after);
-        let mut is_last_lap = after.is_empty();
-        let mut worked = false;
-        loop {
-            let now = self.auth.now();
-            let mut free = self.slots.free_slots();
-            if free.are_none() {
-                self.after = after;
-                return Ok(worked);
-            }
-            let due = self.auth.store().read().await?.delivery_queue().due_endpoints(now, &after, ENDPOINTS).await?;
-            let claimed = claim(&self.auth, &due, &mut free).await?;
-            let ran_out = free.are_none();
-            worked |= !claimed.is_empty();
-            let last_served = claimed.last().map(|claimed| claimed.endpoint.webhook.id.as_str().to_owned());
-            self.start(claimed);
-            if let Some(last) = last_served.filter(|_| ran_out) {
-                self.after = last;
-                return Ok(worked);
-            }
-            match due.last() {
-                Some(last) if due.len() == ENDPOINTS as usize => last.id.as_str().clone_into(&mut after),
-                _ if is_last_lap => return Ok(worked),
-                _ => {
-                    after.clear();
-                    is_last_lap = true;
-                }
-            }
-        }
+        let has_slots = !free.are_none();
+        let waiting = self.look.take(&self.auth, has_slots).await?;
+        let served = serve(&self.auth, &waiting, &mut free).await?;
+        self.look.served(&waiting, &served.claimed, !free.are_none());
+        let worked = !waiting.events.is_empty() || !served.claimed.is_empty();
+        self.is_short = served.leaves_deliveries || !has_slots;
+        self.retry_at = self.retry_at.filter(|retry_at| *retry_at > began);
+        // What others leave is looked for in time all the same.
+        let again_at = if served.leaves_events { Some(began) } else { self.look.again_at };
+        self.look_at = again_at.unwrap_or(began + LOOK_EVERY);
+        self.start(served.claimed);
+        Ok(worked)
     }
 
     fn start(&mut self, claimed: Vec<Claimed>) {
-        for Claimed { endpoint, claims } in claimed {
-            let endpoint = Arc::new(endpoint);
-            for claim in claims {
-                let task = self.attempts.spawn(attempt(self.auth.clone(), Arc::clone(&endpoint), claim));
-                self.slots.take(task.id(), &endpoint.webhook);
-            }
+        for Claimed { endpoint, claim } in claimed {
+            let task = self.attempts.spawn(attempt(self.auth.clone(), Arc::clone(&endpoint), claim));
+            self.slots.take(task.id(), &endpoint.webhook);
         }
     }
 
-    /// Frees the slot of an attempt that has ended and keeps its outcome for `record`.
+    /// Frees the slots of attempts that have ended and keeps their outcomes for `record`.
     fn finish(&mut self, done: Done) {
+        self.finish_one(done);
+        while let Some(done) = self.attempts.try_join_next_with_id() {
+            self.finish_one(done);
+        }
+        if self.is_short {
+            self.look_at = Instant::now();
+        }
+    }
+
+    fn finish_one(&mut self, done: Done) {
         let (task, outcome) = match done {
             Ok((task, outcome)) => (task, outcome),
             Err(panic) => (panic.id(), Err(Error::internal(panic))),
@@ -151,6 +169,9 @@ impl Dispatcher {
         match outcome {
             Ok(outcome) => {
                 self.slots.learn(&outcome.endpoint.webhook.id, outcome.succeeded(), outcome.took);
+                let patience = if outcome.succeeded() { RECORD_WITHIN } else { Duration::ZERO };
+                let by = Instant::now() + patience;
+                self.record_at = Some(self.record_at.map_or(by, |record_at| record_at.min(by)));
                 self.outcomes.push(outcome);
             }
             Err(error) => {
@@ -174,10 +195,16 @@ impl Dispatcher {
         }
         let recorded = record(&self.auth, &self.outcomes).await;
         let now = self.auth.now();
+        let retries = self.outcomes.iter().filter_map(|outcome| outcome.attempted.next_attempt_at);
+        if let Some(soonest) = retries.min() {
+            let retry_at = Instant::now() + soonest.since(now).max(SOONEST);
+            self.retry_at = Some(self.retry_at.map_or(retry_at, |known| known.min(retry_at)));
+        }
         match recorded {
             Err(Error::Unavailable(_)) => self.outcomes.retain(|outcome| now < outcome.claim.lease_until),
             _ => self.outcomes.clear(),
         }
+        self.record_at = (!self.outcomes.is_empty()).then(Instant::now);
         recorded
     }
 
@@ -188,6 +215,6 @@ impl Dispatcher {
             Ok(mut reader) => reader.delivery_queue().next_due(now).await.ok().flatten(),
             Err(_) => None,
         };
-        next.map_or(LOOK_EVERY, |due| due.since(now).clamp(Duration::from_millis(20), LOOK_EVERY))
+        next.map_or(LOOK_EVERY, |due| due.since(now).clamp(SOONEST, LOOK_EVERY))
     }
 }

@@ -1,61 +1,74 @@
-//! Fan-out of the outbox: turning an event into deliveries, one for each webhook of the organization that selected the kind. A
-//! worker does it, so that a request writes one row however many webhooks there are. The event is taken and its deliveries are
-//! written in one transaction, so that every event is turned exactly once.
+//! Fan-out of the outbox: turning events into deliveries, one for each webhook of the organization that selected the kind. A worker
+//! does it, so that a request writes one row however many webhooks there are. An event is taken and its deliveries are written in
+//! one transaction, so that every event is turned exactly once.
 
-use std::collections::{HashMap, hash_map::Entry};
+use std::collections::{BTreeSet, HashMap};
 
+use super::slots::FreeSlots;
 use crate::{
     error::Error,
-    id::{DeliveryId, OrgId, WebhookId},
-    model::EventKind,
-    service::TenantAuth,
-    store::{Subscriber, Tx, UndeliveredEvent, is_orphan},
+    id::{EventId, OrgId, WebhookId},
+    store::{DueEndpoint, Subscriber, Tx, UndeliveredEvent},
 };
 
-/// How many events one transaction turns.
-const EVENTS: u32 = 50;
 /// How many deliveries end a transaction early; the other events wait for the next. SQLite has one writer at a time, so
 /// transactions must be short.
 const DELIVERIES: usize = 500;
 
-/// Turns one batch of events into deliveries; `true` when there was an event.
-pub(super) async fn fan_out(auth: &TenantAuth) -> Result<bool, Error> {
-    let events = auth.store().read().await?.events().undelivered(EVENTS).await?;
-    if events.is_empty() {
-        return Ok(false);
+/// Events that this worker took, and where they go.
+#[derive(Debug)]
+pub(super) struct FanOut<'a> {
+    pub(super) planned: Vec<Planned<'a>>,
+    /// The payload of each event, byte for byte.
+    pub(super) payloads: HashMap<EventId, String>,
+    /// How many of the events had to wait for another transaction.
+    pub(super) left: usize,
+}
+
+/// A delivery to be written.
+#[derive(Debug)]
+pub(super) struct Planned<'a> {
+    pub(super) event: &'a UndeliveredEvent,
+    pub(super) webhook: WebhookId,
+    /// Whether it has a free slot, so that it is claimed as it is written.
+    pub(super) has_slot: bool,
+}
+
+/// Takes events and plans their deliveries. Endpoints whose earlier deliveries are due serve those first; their new ones wait.
+pub(super) async fn fan_out<'a>(
+    tx: &mut Tx,
+    events: &'a [UndeliveredEvent],
+    due: &[DueEndpoint],
+    free: &mut FreeSlots<'_>,
+) -> Result<FanOut<'a>, Error> {
+    let orgs: BTreeSet<&OrgId> = events.iter().map(|event| &event.org_id).collect();
+    let mut subscribers: HashMap<OrgId, Vec<Subscriber>> = HashMap::new();
+    for subscriber in tx.delivery_queue().subscribers(orgs).await? {
+        subscribers.entry(subscriber.org_id.clone()).or_default().push(subscriber);
     }
-    if events.iter().any(|event| EventKind::parse(&event.kind).is_none_or(EventKind::tells_of_less)) {
-        // A subscriber that hears of an ending may ask any process at once, so none may know of what was before.
-        auth.memory().acknowledge(true).await;
-    }
-    let mut tx = auth.begin().await?;
-    let mut subscribers = HashMap::new();
+    let selecting = |event: &UndeliveredEvent| {
+        let those = subscribers.get(&event.org_id).map_or(&[][..], Vec::as_slice);
+        let kind = event.kind.clone();
+        those.iter().filter(move |subscriber| subscriber.events.includes(&kind))
+    };
     let mut made = 0;
-    for event in &events {
-        if made < DELIVERIES && tx.events().take(&event.id).await? {
-            let those = of(&mut subscribers, &mut tx, &event.org_id).await?;
-            made += match turn(&mut tx, event, those).await {
-                // A webhook was deleted after its row was read. The next look at the batch does not see that webhook.
-                Err(error) if is_orphan(&error) => return Ok(true),
-                turned => turned?,
-            };
+    let fitting = events.iter().take_while(|event| {
+        let is_room = made < DELIVERIES;
+        made += selecting(event).count();
+        is_room
+    });
+    let (now, later) = events.split_at(fitting.count());
+    let payloads: HashMap<_, _> = tx.delivery_queue().take(now).await?.into_iter().map(|taken| (taken.id, taken.payload)).collect();
+    let backlog: BTreeSet<&WebhookId> = due.iter().map(|endpoint| &endpoint.id).collect();
+    let mut planned = Vec::new();
+    for event in now.iter().filter(|event| payloads.contains_key(&event.id)) {
+        for Subscriber { endpoint, .. } in selecting(event) {
+            let has_slot = !backlog.contains(&endpoint.id) && free.of(endpoint) > 0;
+            if has_slot {
+                free.promise(endpoint, 1);
+            }
+            planned.push(Planned { event, webhook: endpoint.id.clone(), has_slot });
         }
     }
-    tx.commit().await?;
-    Ok(true)
-}
-
-/// An organization's active webhooks, read once per batch.
-async fn of<'a>(known: &'a mut HashMap<OrgId, Vec<Subscriber>>, tx: &mut Tx, org: &OrgId) -> Result<&'a [Subscriber], Error> {
-    Ok(match known.entry(org.clone()) {
-        Entry::Occupied(found) => found.into_mut(),
-        Entry::Vacant(missing) => missing.insert(tx.webhooks().subscribers(org).await?),
-    })
-}
-
-async fn turn(tx: &mut Tx, event: &UndeliveredEvent, subscribers: &[Subscriber]) -> Result<usize, Error> {
-    let selecting = subscribers.iter().filter(|subscriber| subscriber.events.includes(&event.kind));
-    let deliveries: Vec<(DeliveryId, &WebhookId)> = selecting.map(|subscriber| (tx.new_id(), &subscriber.id)).collect();
-    tx.deliveries().insert_many(event, &deliveries).await?;
-    Ok(deliveries.len())
+    Ok(FanOut { planned, payloads, left: later.len() })
 }

@@ -4,16 +4,17 @@
 //! (SSRF).
 //!
 //! Where to find what: SSRF protection in `target`, the retry schedule in `attempt`, the concurrency limits in `slots`, the lease
-//! in `claim`, the outbox's fan-out in `fan_out`, the delivery loop in `dispatch`, the disabling of dead endpoints in `outcome`.
+//! in `serve`, the outbox's fan-out in `fan_out`, the delivery loop in `dispatch`, the disabling of dead endpoints in `outcome`.
 
 mod admissions;
 mod attempt;
-mod claim;
 mod deliveries;
 mod dispatch;
 mod fan_out;
+mod look;
 mod outcome;
 mod secrets;
+mod serve;
 mod signature;
 mod slots;
 mod subscription;

@@ -12,7 +12,7 @@ use crate::{
     metrics::DeliveryOutcome,
     model::{DeliveryError, DeliveryStatus, Webhook, WebhookStatus},
     service::TenantAuth,
-    store::{Actor, Attempted, Event},
+    store::{Actor, Attempted, Event, Judged, Vital},
     time::Timestamp,
 };
 
@@ -38,15 +38,10 @@ pub(super) async fn record(auth: &TenantAuth, outcomes: &[Outcome]) -> Result<()
     }
     let mut tx = auth.begin().await?;
     let now = tx.now();
-    for (id, health) in &endpoints {
-        tx.webhooks().mark(id, !health.succeeded).await?;
-    }
-    let succeeded = outcomes.iter().filter(|outcome| outcome.succeeded());
-    let succeeded: Vec<_> = succeeded.map(|outcome| (&outcome.claim, outcome.attempted.status_code)).collect();
-    tx.delivery_queue().record_successes(&succeeded).await?;
-    for outcome in outcomes.iter().filter(|outcome| !outcome.succeeded()) {
-        tx.delivery_queue().record(&outcome.claim, outcome.attempted).await?;
-    }
+    let vitals = endpoints.iter().map(|(webhook, health)| Vital { webhook, is_failing: !health.succeeded });
+    tx.delivery_queue().mark(vitals).await?;
+    let judged = outcomes.iter().map(|Outcome { claim, attempted, .. }| Judged { claim, attempted: *attempted });
+    tx.delivery_queue().record(judged).await?;
     tx.commit().await?;
     outcomes.iter().for_each(|outcome| tell(auth, outcome));
     for health in endpoints.into_values() {

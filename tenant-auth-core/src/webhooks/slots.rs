@@ -92,6 +92,11 @@ impl FreeSlots<'_> {
         self.all == 0
     }
 
+    /// Gives out no slot at all.
+    pub(super) fn close(&mut self) {
+        self.all = 0;
+    }
+
     /// How many more attempts the limits allow at one endpoint.
     pub(super) fn of(&self, endpoint: &DueEndpoint) -> usize {
         let most = match (endpoint.is_failing, self.quick.contains(&endpoint.id)) {
@@ -115,7 +120,7 @@ mod tests {
     use crate::{id::Id, ports::OsEntropy, time::Timestamp};
 
     fn endpoint(is_failing: bool) -> DueEndpoint {
-        DueEndpoint { id: Id::generate(Timestamp::from_millis(0), &OsEntropy), is_failing }
+        DueEndpoint { id: Id::generate(Timestamp::from_millis(0), &OsEntropy), is_failing, due: None }
     }
 
     #[test]

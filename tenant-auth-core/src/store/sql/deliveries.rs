@@ -8,8 +8,7 @@ use crate::{
     page::Bounds,
     store::{
         Link, Tx,
-        dialect::{execute, fetch_batch, fetch_optional, fetch_scalar, on_either, row, statements},
-        sql::{delivery_queue::AT_ONCE, events::UndeliveredEvent},
+        dialect::{execute, fetch_batch, fetch_optional, fetch_scalar, row, statements},
     },
     time::Timestamp,
 };
@@ -47,14 +46,6 @@ statements! {
         INSERT INTO tenant_auth_deliveries
                (id, org_id, webhook_id, event_id, event_kind, status, attempts, next_attempt_at, scheduled_at, created_at)
         VALUES ($1, $2, $3, $4, $5, 'pending', 0, $6, $6, $6)";
-    INSERT_SOME = "
-        INSERT INTO tenant_auth_deliveries
-               (id, org_id, webhook_id, event_id, event_kind, status, attempts, next_attempt_at, scheduled_at, created_at)
-        SELECT made.column1, CAST($1 AS TEXT), made.column2, CAST($2 AS TEXT), CAST($3 AS TEXT), 'pending', 0,
-               CAST($4 AS BIGINT), CAST($4 AS BIGINT), CAST($4 AS BIGINT)
-          FROM (VALUES (CAST($5 AS TEXT), CAST($6 AS TEXT)), ($7, $8), ($9, $10), ($11, $12), ($13, $14), ($15, $16), ($17, $18),
-                       ($19, $20)) AS made
-         WHERE made.column1 IS NOT NULL";
     NTH_LATEST = "
         SELECT created_at AS number
           FROM tenant_auth_deliveries
@@ -144,28 +135,6 @@ impl Deliveries<&mut Tx> {
             delivery.event_kind,
             now.millis()
         )?;
-        Ok(())
-    }
-
-    /// Stores an event's deliveries to these webhooks, due at once.
-    pub(crate) async fn insert_many(
-        mut self,
-        event: &UndeliveredEvent,
-        deliveries: &[(DeliveryId, &WebhookId)],
-    ) -> Result<(), Error> {
-        let now = self.0.now();
-        self.0.fill_outbox();
-        for some in deliveries.chunks(AT_ONCE) {
-            on_either!(self.0, INSERT_SOME, |rows| *rows, connection => {
-                let mut insert = sqlx::query(INSERT_SOME).bind(event.org_id.as_str()).bind(event.id.as_str());
-                insert = insert.bind(event.kind.as_str()).bind(now.millis());
-                for row in 0..AT_ONCE {
-                    let delivery = some.get(row);
-                    insert = insert.bind(delivery.map(|(id, _)| id.as_str())).bind(delivery.map(|(_, webhook)| webhook.as_str()));
-                }
-                async { insert.execute(connection).await.map(|done| done.rows_affected()) }
-            })?;
-        }
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use crate::{
     model::{DeliveryError, DeliveryStatus},
     store::{
         Link, Tx,
-        dialect::{execute, fetch_all, fetch_optional, fetch_scalar, on_either, row, statements},
+        dialect::{execute, fetch_all, fetch_optional, fetch_scalar, row, statements},
         sql::waiting::WaitingRow,
     },
     time::Timestamp,
@@ -18,10 +18,12 @@ use crate::{
 pub(crate) struct DeliveryQueue<L>(pub(in crate::store) L);
 
 /// An endpoint with at least one due delivery.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct DueEndpoint {
     pub(crate) id: WebhookId,
     pub(crate) is_failing: bool,
+    /// How many of its deliveries are due, where that was counted.
+    pub(crate) due: Option<usize>,
 }
 
 /// A delivery claimed by this worker, to be attempted now.
@@ -46,10 +48,17 @@ pub(crate) struct Attempted {
     pub(crate) next_attempt_at: Option<Timestamp>,
 }
 
-/// How many rows a statement with a VALUES list writes at once: it always has this many rows, and unused ones are NULL.
-pub(super) const AT_ONCE: usize = 8;
-
 statements! {
+    FIRST_DUE = "
+        SELECT d.webhook_id AS id, COUNT(*) AS due,
+               (SELECT failing_since FROM tenant_auth_webhooks WHERE id = d.webhook_id) AS failing_since
+          FROM (SELECT webhook_id
+                  FROM tenant_auth_deliveries
+                 WHERE next_attempt_at <= $1
+                 ORDER BY next_attempt_at
+                 LIMIT $2) d
+         GROUP BY d.webhook_id
+         ORDER BY d.webhook_id";
     // A loose index scan: one step of the index per endpoint with pending deliveries, however many deliveries each has.
     DUE_ENDPOINTS = "
         WITH RECURSIVE endpoints (id) AS (
@@ -87,16 +96,6 @@ statements! {
         UPDATE tenant_auth_deliveries
            SET next_attempt_at = $3, scheduled_at = $2
          WHERE webhook_id = $1 AND next_attempt_at <= $2";
-    RECORD = "
-        UPDATE tenant_auth_deliveries
-           SET status = $3, last_status_code = $4, last_error = $5, next_attempt_at = $6, scheduled_at = $7
-         WHERE id = $1 AND attempts = $2 AND status = 'pending'";
-    RECORD_SUCCESSES = "
-        UPDATE tenant_auth_deliveries
-           SET status = 'succeeded', last_status_code = done.column3, last_error = NULL, next_attempt_at = NULL
-          FROM (VALUES (CAST($1 AS TEXT), CAST($2 AS BIGINT), CAST($3 AS BIGINT)), ($4, $5, $6), ($7, $8, $9), ($10, $11, $12),
-                       ($13, $14, $15), ($16, $17, $18), ($19, $20, $21), ($22, $23, $24)) AS done
-         WHERE id = done.column1 AND attempts = done.column2 AND status = 'pending'";
     // The count stops at 10000, so that a large backlog does not make the metrics slow.
     WAITING = "
         SELECT COUNT(*) AS waiting, COALESCE(MIN(d.next_attempt_at), 0) AS oldest
@@ -115,6 +114,14 @@ row! {
 }
 
 row! {
+    CountedRow {
+        id: String,
+        due: i64,
+        failing_since: Option<i64>,
+    }
+}
+
+row! {
     ClaimedRow {
         id: String,
         event_id: String,
@@ -125,10 +132,26 @@ row! {
 
 impl<L: Link> DeliveryQueue<L> {
     /// Up to `limit` endpoints with due deliveries whose ids come after `after`, in the order of their ids.
-    pub(crate) async fn due_endpoints(mut self, now: Timestamp, after: &str, limit: u32) -> Result<Vec<DueEndpoint>, Error> {
-        let rows = fetch_all!(self.0, EndpointRow, DUE_ENDPOINTS, now.millis(), after, i64::from(limit))?;
-        let due = |row: EndpointRow| DueEndpoint { id: Id::from_stored(row.id), is_failing: row.failing_since.is_some() };
+    pub(crate) async fn due_endpoints(mut self, now: Timestamp, after: &str, limit: usize) -> Result<Vec<DueEndpoint>, Error> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = fetch_all!(self.0, EndpointRow, DUE_ENDPOINTS, now.millis(), after, limit)?;
+        let due =
+            |row: EndpointRow| DueEndpoint { id: Id::from_stored(row.id), is_failing: row.failing_since.is_some(), due: None };
         Ok(rows.into_iter().map(due).collect())
+    }
+
+    /// The endpoints of all due deliveries, in the order of their ids; `None` when `most` or more deliveries are due. Unlike
+    /// [`DeliveryQueue::due_endpoints`], it never walks endpoints that only wait.
+    pub(crate) async fn few_due(mut self, now: Timestamp, most: usize) -> Result<Option<Vec<DueEndpoint>>, Error> {
+        let limit = i64::try_from(most).unwrap_or(i64::MAX);
+        let rows = fetch_all!(self.0, CountedRow, FIRST_DUE, now.millis(), limit)?;
+        let due = |row: CountedRow| DueEndpoint {
+            id: Id::from_stored(row.id),
+            is_failing: row.failing_since.is_some(),
+            due: usize::try_from(row.due).ok(),
+        };
+        let all: Vec<DueEndpoint> = rows.into_iter().map(due).collect();
+        Ok((all.iter().filter_map(|endpoint| endpoint.due).sum::<usize>() < most).then_some(all))
     }
 
     /// When the next delivery becomes due that is not due yet.
@@ -181,38 +204,5 @@ impl DeliveryQueue<&mut Tx> {
     pub(crate) async fn bring_back(mut self, latest: Timestamp, batch: i64) -> Result<u64, Error> {
         let now = self.0.now();
         execute!(self.0, BRING_BACK, now.millis(), latest.millis(), batch)
-    }
-
-    /// Records successful attempts, each with its status code, unless the delivery was cancelled or claimed again in the meantime.
-    pub(crate) async fn record_successes(mut self, attempts: &[(&ClaimedDelivery, Option<u16>)]) -> Result<(), Error> {
-        for some in attempts.chunks(AT_ONCE) {
-            on_either!(self.0, RECORD_SUCCESSES, |rows| *rows, connection => {
-                let mut record = sqlx::query(RECORD_SUCCESSES);
-                for row in 0..AT_ONCE {
-                    let (claim, code) = some.get(row).map_or((None, None), |(claim, code)| (Some(*claim), *code));
-                    record = record.bind(claim.map(|claim| claim.id.as_str())).bind(claim.map(|claim| claim.attempt));
-                    record = record.bind(code.map(i64::from));
-                }
-                async { record.execute(connection).await.map(|done| done.rows_affected()) }
-            })?;
-        }
-        Ok(())
-    }
-
-    /// Records an attempt's result, unless the delivery was cancelled or claimed again in the meantime.
-    pub(crate) async fn record(mut self, claim: &ClaimedDelivery, attempted: Attempted) -> Result<(), Error> {
-        let now = self.0.now();
-        execute!(
-            self.0,
-            RECORD,
-            claim.id.as_str(),
-            claim.attempt,
-            attempted.status.as_str(),
-            attempted.status_code.map(i64::from),
-            attempted.error.map(DeliveryError::as_str),
-            attempted.next_attempt_at.map(Timestamp::millis),
-            now.millis()
-        )?;
-        Ok(())
     }
 }

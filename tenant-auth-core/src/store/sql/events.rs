@@ -6,7 +6,7 @@ use crate::{
     id::{EventId, Id, OrgId},
     store::{
         Link, Tx,
-        dialect::{execute, fetch_all, fetch_optional, row, statements},
+        dialect::{fetch_all, fetch_optional, row, statements},
         sql::waiting::WaitingRow,
     },
     time::Timestamp,
@@ -38,7 +38,6 @@ statements! {
                  WHERE undelivered
                  ORDER BY created_at, id
                  LIMIT 10000) e";
-    TAKE = "UPDATE tenant_auth_events SET undelivered = FALSE WHERE id = $1 AND undelivered";
 }
 
 row! { SequenceRow { sequence: i64, } }
@@ -110,10 +109,5 @@ impl Events<&mut Tx> {
             self.0.fill_outbox();
         }
         Ok(())
-    }
-
-    /// Takes an event out of the outbox; `false` when another worker has taken it.
-    pub(crate) async fn take(mut self, event: &EventId) -> Result<bool, Error> {
-        Ok(execute!(self.0, TAKE, event.as_str())? == 1)
     }
 }

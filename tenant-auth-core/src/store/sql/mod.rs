@@ -4,6 +4,7 @@
 pub(super) mod api_keys;
 pub(super) mod changes;
 pub(super) mod deliveries;
+pub(super) mod delivery_batches;
 pub(super) mod delivery_queue;
 pub(super) mod events;
 pub(super) mod invites;

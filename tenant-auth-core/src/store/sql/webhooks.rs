@@ -9,7 +9,7 @@ use crate::{
     page::Bounds,
     store::{
         Link, Tx,
-        dialect::{execute, fetch_all, fetch_batch, fetch_optional, fetch_scalar, row, statements},
+        dialect::{execute, fetch_batch, fetch_optional, fetch_scalar, row, statements},
         sql::corrupt,
     },
     time::Timestamp,
@@ -23,13 +23,6 @@ pub(crate) struct Webhooks<L>(pub(in crate::store) L);
 pub(crate) struct SealedSecret {
     pub(crate) id: String,
     pub(crate) sealed: String,
-}
-
-/// The part of a webhook that fan-out needs.
-#[derive(Debug)]
-pub(crate) struct Subscriber {
-    pub(crate) id: WebhookId,
-    pub(crate) events: EventSelection,
 }
 
 statements! {
@@ -49,23 +42,13 @@ statements! {
         SELECT id, org_id, url, events, description, status, failing_since, created_by, created_at
           FROM tenant_auth_webhooks
          WHERE org_id = $1 AND id = $2";
-    // Row locks in the SQL of both engines: they change nothing. SQLite has no FOR UPDATE. An organization's own request names the
+    // A row lock in the SQL of both engines: it changes nothing. SQLite has no FOR UPDATE. An organization's own request names the
     // organization, so that it never locks another's row.
     HOLD = "
         UPDATE tenant_auth_webhooks
            SET failing_since = failing_since
          WHERE org_id = $1 AND id = $2
         RETURNING id, org_id, url, events, description, status, failing_since, created_by, created_at";
-    HOLD_ENDPOINT = "
-        UPDATE tenant_auth_webhooks
-           SET failing_since = failing_since
-         WHERE id = $1
-        RETURNING id, org_id, url, events, description, status, failing_since, created_by, created_at";
-    SUBSCRIBERS = "
-        SELECT id, events
-          FROM tenant_auth_webhooks
-         WHERE org_id = $1 AND status = 'active'
-         ORDER BY id";
     COUNT = "SELECT COUNT(*) AS number FROM tenant_auth_webhooks WHERE org_id = $1";
     INSERT = "
         INSERT INTO tenant_auth_webhooks (id, org_id, url, events, description, status, created_by, created_at)
@@ -75,15 +58,6 @@ statements! {
            SET url = $3, events = $4, description = $5, status = $6, failing_since = $7
          WHERE org_id = $1 AND id = $2";
     DELETE = "DELETE FROM tenant_auth_webhooks WHERE org_id = $1 AND id = $2";
-    MARK = "
-        UPDATE tenant_auth_webhooks
-           SET failing_since = CASE WHEN $2 THEN COALESCE(failing_since, $3) END
-         WHERE id = $1";
-    SECRETS = "
-        SELECT id, secret
-          FROM tenant_auth_webhook_secrets
-         WHERE org_id = $1 AND webhook_id = $2 AND (expires_at IS NULL OR expires_at > $3)
-         ORDER BY created_at DESC";
     INSERT_SECRET = "
         INSERT INTO tenant_auth_webhook_secrets (id, org_id, webhook_id, secret, created_at)
         VALUES ($1, $2, $3, $4, $5)";
@@ -107,20 +81,6 @@ row! {
         failing_since: Option<i64>,
         created_by: Option<String>,
         created_at: i64,
-    }
-}
-
-row! {
-    SubscriberRow {
-        id: String,
-        events: String,
-    }
-}
-
-row! {
-    SecretRow {
-        id: String,
-        secret: String,
     }
 }
 
@@ -153,22 +113,8 @@ impl<L: Link> Webhooks<L> {
         fetch_optional!(self.0, WebhookRow, FIND, org.as_str(), webhook.as_str())?.map(Webhook::try_from).transpose()
     }
 
-    /// The active webhooks of an organization and the kinds they selected.
-    pub(crate) async fn subscribers(mut self, org: &OrgId) -> Result<Vec<Subscriber>, Error> {
-        let rows = fetch_all!(self.0, SubscriberRow, SUBSCRIBERS, org.as_str())?;
-        let subscriber =
-            |row: SubscriberRow| Subscriber { id: Id::from_stored(row.id), events: EventSelection::from_stored(&row.events) };
-        Ok(rows.into_iter().map(subscriber).collect())
-    }
-
     pub(crate) async fn count(mut self, org: &OrgId) -> Result<i64, Error> {
         Ok(fetch_scalar!(self.0, i64, COUNT, org.as_str())?.unwrap_or(0))
-    }
-
-    /// The live secrets, the newest first.
-    pub(crate) async fn secrets(mut self, org: &OrgId, webhook: &WebhookId, now: Timestamp) -> Result<Vec<SealedSecret>, Error> {
-        let rows = fetch_all!(self.0, SecretRow, SECRETS, org.as_str(), webhook.as_str(), now.millis())?;
-        Ok(rows.into_iter().map(|row| SealedSecret { id: row.id, sealed: row.secret }).collect())
     }
 }
 
@@ -213,19 +159,6 @@ impl Webhooks<&mut Tx> {
     /// Locks the row of an organization's webhook and reads it; `None` when the organization has no such webhook.
     pub(crate) async fn hold(mut self, org: &OrgId, webhook: &WebhookId) -> Result<Option<Webhook>, Error> {
         fetch_optional!(self.0, WebhookRow, HOLD, org.as_str(), webhook.as_str())?.map(Webhook::try_from).transpose()
-    }
-
-    /// Locks a webhook's row before its deliveries are changed. For workers, which serve every organization. The outer error is the
-    /// database's; the inner one means that this version cannot read the webhook.
-    pub(crate) async fn hold_endpoint(mut self, webhook: &WebhookId) -> Result<Option<Result<Webhook, Error>>, Error> {
-        Ok(fetch_optional!(self.0, WebhookRow, HOLD_ENDPOINT, webhook.as_str())?.map(Webhook::try_from))
-    }
-
-    /// Locks a webhook's row and stores its health: healthy, or failing since the first of the failures in a row.
-    pub(crate) async fn mark(mut self, webhook: &WebhookId, is_failing: bool) -> Result<(), Error> {
-        let now = self.0.now();
-        execute!(self.0, MARK, webhook.as_str(), is_failing, now.millis())?;
-        Ok(())
     }
 
     /// Adds a secret that signs from now on. The secret before it signs beside it until `former_until`; older ones are deleted.

@@ -1,0 +1,288 @@
+//! Deliveries by the batch: the statements of the delivery loop, each over as many rows as have come together. Their rows are one
+//! parameter, a JSON array of arrays, which both engines read alike but for the name of the function; so every statement is written
+//! once here and stands for both. Lock order: events, then webhooks by id, then deliveries.
+
+use std::{fmt, pin::pin};
+
+use serde::Serialize;
+
+#[cfg(feature = "postgres")]
+use crate::store::patience;
+use crate::{
+    error::Error,
+    id::{DeliveryId, EventId, Id, OrgId, WebhookId},
+    model::{DeliveryError, EventSelection, Webhook},
+    store::{
+        Conn, Link, Tx,
+        dialect::{row, traced},
+        sql::{
+            delivery_queue::{Attempted, ClaimedDelivery, DeliveryQueue, DueEndpoint},
+            events::UndeliveredEvent,
+            webhooks::{SealedSecret, WebhookRow},
+        },
+    },
+    time::Timestamp,
+};
+
+macro_rules! batches {
+    ($engine:ident: rows $rows:literal, lock $lock:literal, lock what is free $free:literal) => {
+        pub(in crate::store) mod $engine {
+            use crate::store::dialect::statements;
+
+            statements! {
+                pub(super) SUBSCRIBERS = concat!("
+                    SELECT org_id, id, events, failing_since
+                      FROM tenant_auth_webhooks
+                     WHERE org_id IN (SELECT a.value ->> 0 FROM ", $rows, ") AND status = 'active'
+                     ORDER BY org_id, id");
+                // What another worker is taking is left to it.
+                pub(super) TAKE = concat!("
+                    UPDATE tenant_auth_events
+                       SET undelivered = FALSE
+                     WHERE id IN (SELECT id
+                                    FROM tenant_auth_events
+                                   WHERE id IN (SELECT a.value ->> 0 FROM ", $rows, ") AND undelivered", $free, ")
+                       AND undelivered
+                    RETURNING id, payload");
+                pub(super) HOLD = concat!("
+                    WITH held AS (
+                        SELECT id, org_id, url, events, description, status, failing_since, created_by, created_at
+                          FROM tenant_auth_webhooks
+                         WHERE id IN (SELECT a.value ->> 0 FROM ", $rows, ")
+                         ORDER BY id", $lock, "
+                    )
+                    SELECT w.id, w.org_id, w.url, w.events, w.description, w.status, w.failing_since, w.created_by, w.created_at,
+                           s.id AS secret_id, s.secret
+                      FROM held w
+                      LEFT JOIN tenant_auth_webhook_secrets s
+                             ON s.org_id = w.org_id AND s.webhook_id = w.id AND (s.expires_at IS NULL OR s.expires_at > $2)
+                     ORDER BY w.id, s.created_at DESC");
+                pub(super) INSERT = concat!("
+                    INSERT INTO tenant_auth_deliveries
+                           (id, org_id, webhook_id, event_id, event_kind, status, attempts, next_attempt_at, scheduled_at, created_at)
+                    SELECT a.value ->> 0, a.value ->> 1, a.value ->> 2, a.value ->> 3, a.value ->> 4, 'pending',
+                           CAST(a.value ->> 5 AS BIGINT), CAST(a.value ->> 6 AS BIGINT), CAST($2 AS BIGINT), CAST($2 AS BIGINT)
+                      FROM ", $rows);
+                // All of them are locked, also those whose health is what it was and is not written again.
+                pub(super) MARK = concat!("
+                    WITH held AS (
+                        SELECT id, failing_since
+                          FROM tenant_auth_webhooks
+                         WHERE id IN (SELECT a.value ->> 0 FROM ", $rows, ")
+                         ORDER BY id", $lock, "
+                    )
+                    UPDATE tenant_auth_webhooks AS w
+                       SET failing_since = said.failing_since
+                      FROM (SELECT a.value ->> 0 AS id, CAST(a.value ->> 1 AS BIGINT) AS failing_since FROM ", $rows, ") AS said
+                      JOIN held ON held.id = said.id
+                     WHERE w.id = held.id AND (held.failing_since IS NULL) <> (said.failing_since IS NULL)");
+                pub(super) RECORD = concat!("
+                    UPDATE tenant_auth_deliveries AS d
+                       SET status = said.status, last_status_code = said.code, last_error = said.error,
+                           next_attempt_at = said.next_attempt_at, scheduled_at = $2
+                      FROM (SELECT a.value ->> 0 AS id, CAST(a.value ->> 1 AS BIGINT) AS attempt, a.value ->> 2 AS status,
+                                   CAST(a.value ->> 3 AS BIGINT) AS code, a.value ->> 4 AS error,
+                                   CAST(a.value ->> 5 AS BIGINT) AS next_attempt_at
+                              FROM ", $rows, ") AS said
+                     WHERE d.id = said.id AND d.attempts = said.attempt AND d.status = 'pending'");
+            }
+        }
+    };
+}
+
+#[cfg(feature = "sqlite")]
+batches!(sqlite: rows "json_each($1) AS a", lock "", lock what is free "");
+// Not FOR UPDATE: who refers to a webhook by a foreign key need not wait.
+#[cfg(feature = "postgres")]
+batches!(postgres: rows "json_array_elements(CAST($1 AS json)) AS a (value)", lock " FOR NO KEY UPDATE",
+    lock what is free " ORDER BY id FOR NO KEY UPDATE SKIP LOCKED");
+
+/// Runs the engine's own form of a statement.
+macro_rules! on_engine {
+    ($link:expr, $name:ident, $rows:expr, $sql:ident, $connection:ident => $query:expr) => {{
+        const PATH: &str = concat!(module_path!(), "::", stringify!($name));
+        match Link::conn(&mut $link) {
+            #[cfg(feature = "sqlite")]
+            Conn::Sqlite($connection) => {
+                let $sql = sqlite::$name;
+                traced(PATH, $rows, pin!($query)).await
+            }
+            #[cfg(feature = "postgres")]
+            Conn::Postgres($connection) => {
+                let $sql = postgres::$name;
+                traced(PATH, $rows, pin!(patience::answered(pin!($query)))).await
+            }
+        }
+    }};
+}
+
+macro_rules! fetch_batch_of {
+    ($link:expr, $row:ty, $name:ident $(, $value:expr)*) => {
+        on_engine!($link, $name, |rows| rows.len() as u64, sql, c => sqlx::query_as::<_, $row>(sql)$(.bind($value))*.fetch_all(c))
+    };
+}
+
+macro_rules! execute_batch {
+    ($link:expr, $name:ident $(, $value:expr)*) => {
+        on_engine!($link, $name, |rows| *rows, sql, c => {
+            async { sqlx::query(sql)$(.bind($value))*.execute(c).await.map(|done| done.rows_affected()) }
+        })
+    };
+}
+
+row! { SubscriberRow { org_id: String, id: String, events: String, failing_since: Option<i64>, } }
+row! { TakenRow { id: String, payload: String, } }
+row! {
+    HeldRow {
+        id: String,
+        org_id: String,
+        url: String,
+        events: String,
+        description: String,
+        status: String,
+        failing_since: Option<i64>,
+        created_by: Option<String>,
+        created_at: i64,
+        secret_id: Option<String>,
+        secret: Option<String>,
+    }
+}
+
+/// The part of an active webhook that fan-out needs.
+#[derive(Debug)]
+pub(crate) struct Subscriber {
+    pub(crate) org_id: OrgId,
+    pub(crate) events: EventSelection,
+    pub(crate) endpoint: DueEndpoint,
+}
+
+/// An event taken out of the outbox, by this worker alone.
+#[derive(Clone)]
+pub(crate) struct TakenEvent {
+    pub(crate) id: EventId,
+    pub(crate) payload: String,
+}
+
+/// A webhook whose row is locked.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) id: WebhookId,
+    /// An error means that this version cannot read the webhook.
+    pub(crate) webhook: Result<Webhook, Error>,
+    /// The live secrets, the newest first.
+    pub(crate) secrets: Vec<SealedSecret>,
+}
+
+/// A delivery to insert, waiting or claimed already.
+#[derive(Debug)]
+pub(crate) struct QueuedDelivery<'a> {
+    pub(crate) id: DeliveryId,
+    pub(crate) event: &'a UndeliveredEvent,
+    pub(crate) webhook: &'a WebhookId,
+    /// 1 for one that is claimed.
+    pub(crate) attempts: i64,
+    pub(crate) next_attempt_at: Timestamp,
+}
+
+/// Whether an endpoint fails, by its last outcomes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Vital<'a> {
+    pub(crate) webhook: &'a WebhookId,
+    pub(crate) is_failing: bool,
+}
+
+/// A claim and the result of its attempt.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Judged<'a> {
+    pub(crate) claim: &'a ClaimedDelivery,
+    pub(crate) attempted: Attempted,
+}
+
+/// The rows of a batch, as its statement takes them.
+fn rows(rows: impl IntoIterator<Item = impl Serialize>) -> Result<String, Error> {
+    serde_json::to_string(&rows.into_iter().collect::<Vec<_>>()).map_err(Error::internal)
+}
+
+impl DeliveryQueue<&mut Tx> {
+    /// The active webhooks of these organizations.
+    pub(crate) async fn subscribers(mut self, orgs: impl IntoIterator<Item = &OrgId>) -> Result<Vec<Subscriber>, Error> {
+        let orgs = rows(orgs.into_iter().map(|org| [org.as_str()]))?;
+        let subscriber = |row: SubscriberRow| Subscriber {
+            org_id: Id::from_stored(row.org_id),
+            events: EventSelection::from_stored(&row.events),
+            endpoint: DueEndpoint { id: Id::from_stored(row.id), is_failing: row.failing_since.is_some(), due: None },
+        };
+        Ok(fetch_batch_of!(self.0, SubscriberRow, SUBSCRIBERS, orgs.as_str())?.into_iter().map(subscriber).collect())
+    }
+
+    /// Takes events out of the outbox. What another worker took, or is taking, is not returned.
+    pub(crate) async fn take(mut self, events: &[UndeliveredEvent]) -> Result<Vec<TakenEvent>, Error> {
+        let events = rows(events.iter().map(|event| [event.id.as_str()]))?;
+        let taken = |row: TakenRow| TakenEvent { id: Id::from_stored(row.id), payload: row.payload };
+        Ok(fetch_batch_of!(self.0, TakenRow, TAKE, events.as_str())?.into_iter().map(taken).collect())
+    }
+
+    /// Locks webhooks before their deliveries are changed, and reads them with their live secrets. For workers, which serve every
+    /// organization. A webhook that is gone is missing.
+    pub(crate) async fn hold(mut self, webhooks: impl IntoIterator<Item = &WebhookId>) -> Result<Vec<Held>, Error> {
+        let now = self.0.now();
+        let webhooks = rows(webhooks.into_iter().map(|webhook| [webhook.as_str()]))?;
+        let mut held: Vec<Held> = Vec::new();
+        for mut row in fetch_batch_of!(self.0, HeldRow, HOLD, webhooks.as_str(), now.millis())? {
+            let secret = row.secret_id.take().zip(row.secret.take()).map(|(id, sealed)| SealedSecret { id, sealed });
+            match held.last_mut().filter(|last| last.id.as_str() == row.id) {
+                Some(last) => last.secrets.extend(secret),
+                None => held.push(Held {
+                    id: Id::from_stored(row.id.as_str()),
+                    webhook: row.webhook(),
+                    secrets: secret.into_iter().collect(),
+                }),
+            }
+        }
+        Ok(held)
+    }
+
+    /// Stores deliveries. Nobody is woken: the worker knows of them.
+    pub(crate) async fn insert(mut self, deliveries: &[QueuedDelivery<'_>]) -> Result<(), Error> {
+        let now = self.0.now();
+        let deliveries = rows(deliveries.iter().map(|new| {
+            let (event, due) = (new.event, new.next_attempt_at.millis());
+            (new.id.as_str(), event.org_id.as_str(), new.webhook.as_str(), event.id.as_str(), &event.kind, new.attempts, due)
+        }))?;
+        execute_batch!(self.0, INSERT, deliveries.as_str(), now.millis())?;
+        Ok(())
+    }
+
+    /// Locks webhooks and stores their health: healthy, or failing since the first of the failures in a row.
+    pub(crate) async fn mark(mut self, vitals: impl IntoIterator<Item = Vital<'_>>) -> Result<(), Error> {
+        let now = self.0.now();
+        let vitals = rows(vitals.into_iter().map(|vital| (vital.webhook.as_str(), vital.is_failing.then(|| now.millis()))))?;
+        execute_batch!(self.0, MARK, vitals.as_str())?;
+        Ok(())
+    }
+
+    /// Records the results of attempts, each unless the delivery was cancelled or claimed again in the meantime.
+    pub(crate) async fn record(mut self, attempts: impl IntoIterator<Item = Judged<'_>>) -> Result<(), Error> {
+        let now = self.0.now();
+        let attempts = rows(attempts.into_iter().map(|Judged { claim, attempted }| {
+            let Attempted { status, status_code, error, next_attempt_at } = attempted;
+            let (error, next) = (error.map(DeliveryError::as_str), next_attempt_at.map(Timestamp::millis));
+            (claim.id.as_str(), claim.attempt, status.as_str(), status_code, error, next)
+        }))?;
+        execute_batch!(self.0, RECORD, attempts.as_str(), now.millis())?;
+        Ok(())
+    }
+}
+
+impl HeldRow {
+    fn webhook(self) -> Result<Webhook, Error> {
+        let Self { id, org_id, url, events, description, status, failing_since, created_by, created_at, .. } = self;
+        WebhookRow { id, org_id, url, events, description, status, failing_since, created_by, created_at }.try_into()
+    }
+}
+
+impl fmt::Debug for TakenEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("TakenEvent").field(&self.id).finish() // its payload is personal data
+    }
+}
