@@ -2,6 +2,7 @@
 //! (SSRF), so a connection leads only to an address vetted for this attempt, no redirect and no proxy can change that, and a
 //! hostile receiver costs at most the attempt's time and some hundred kilobytes.
 
+mod counted;
 mod failure;
 mod pinned;
 #[cfg(test)]
@@ -25,7 +26,7 @@ use rustls::{
 use rustls_platform_verifier::Verifier;
 use tokio::time::{Instant, timeout_at};
 
-use self::pinned::Pinned;
+use self::{counted::Counting, pinned::Pinned};
 use super::{RetryAfter, SendError, Sender, WebhookRequest, WebhookResponse};
 
 const PRODUCT: &str = concat!("tenant-auth/", env!("CARGO_PKG_VERSION"));
@@ -35,8 +36,8 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 /// The idle timeout of a connection, and the age of a pool at which it gets no new attempts, however busy it is: a connection's
 /// address was vetted for the attempt that opened it, and DNS answers change.
 const REUSED_FOR: Duration = Duration::from_secs(30);
-/// The most idle connections kept for one receiver.
-const IDLE_PER_HOST: usize = 2;
+/// The most idle connections kept for one receiver: as many attempts as a worker makes at a quick one at once.
+const IDLE_PER_HOST: usize = 8;
 /// The most connections one pool may open; this also limits how many can be idle.
 const OPENED_BY_ONE_POOL: u32 = 256;
 /// The most bytes read of an answer's body, only so that the connection can be reused; a connection with a longer body is closed.
@@ -114,7 +115,7 @@ impl HttpSender {
 
     async fn post(&self, request: WebhookRequest) -> Result<reqwest::Response, SendError> {
         let pool = self.client().map_err(failure::of)?;
-        let pinned = Pinned::to(&request, &pool.opened)?;
+        let pinned = Pinned::to(&request)?;
         let mut post = pool.client.post(request.url).body(request.body);
         for (name, value) in request.headers {
             post = post.header(name, value);
@@ -149,6 +150,7 @@ async fn finish(mut response: reqwest::Response) {
 
 impl Pool {
     fn open(tls: &ClientConfig) -> reqwest::Result<Self> {
+        let opened = Arc::<AtomicU32>::default();
         let client = Client::builder()
             .tls_backend_preconfigured(tls.clone())
             .dns_resolver(pinned::Addresses)
@@ -161,8 +163,9 @@ impl Pool {
             .connect_timeout(CONNECT_WITHIN)
             .pool_idle_timeout(REUSED_FOR)
             .pool_max_idle_per_host(IDLE_PER_HOST)
+            .connector_layer(Counting(Arc::clone(&opened)))
             .build()?;
-        Ok(Self { client, since: Instant::now(), opened: Arc::default() })
+        Ok(Self { client, since: Instant::now(), opened })
     }
 }
 

@@ -6,10 +6,6 @@
 use std::{
     future::Future,
     net::{IpAddr, SocketAddr},
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering},
-    },
 };
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
@@ -26,15 +22,14 @@ tokio::task_local! {
 pub(super) struct Pinned {
     host: String,
     addresses: Vec<SocketAddr>,
-    opened: Arc<AtomicU32>,
 }
 
 impl Pinned {
-    /// The addresses of `request`; connections opened to them are counted in `opened`.
+    /// The addresses of `request`.
     ///
     /// # Errors
     /// [`SendError::Blocked`] when there is none, one has another port than the URL, or the URL's host is another address.
-    pub(super) fn to(request: &WebhookRequest, opened: &Arc<AtomicU32>) -> Result<Self, SendError> {
+    pub(super) fn to(request: &WebhookRequest) -> Result<Self, SendError> {
         let port = request.url.port_or_known_default();
         let host = request.url.host_str().unwrap_or_default().to_owned();
         let is_vetted =
@@ -42,10 +37,7 @@ impl Pinned {
         if host.is_empty() || request.addresses.is_empty() || !request.addresses.iter().all(is_vetted) {
             return Err(SendError::Blocked);
         }
-        if literal(&request.url).is_some() {
-            opened.fetch_add(1, Ordering::Relaxed); // an upper bound: for a literal address no resolver call tells
-        }
-        Ok(Self { host, addresses: request.addresses.clone(), opened: Arc::clone(opened) })
+        Ok(Self { host, addresses: request.addresses.clone() })
     }
 
     /// Runs the attempt.
@@ -74,12 +66,7 @@ pub(super) struct Addresses;
 impl Resolve for Addresses {
     fn resolve(&self, name: Name) -> Resolving {
         // Read here and not in the future: the attempt's task makes this call, but another task may poll the future.
-        let addresses = PINNED.try_with(|pinned| {
-            (pinned.host == name.as_str()).then(|| {
-                pinned.opened.fetch_add(1, Ordering::Relaxed);
-                pinned.addresses.clone()
-            })
-        });
+        let addresses = PINNED.try_with(|pinned| (pinned.host == name.as_str()).then(|| pinned.addresses.clone()));
         Box::pin(async move {
             let addresses: Addrs = Box::new(addresses.ok().flatten().ok_or(NotVetted)?.into_iter());
             Ok(addresses)

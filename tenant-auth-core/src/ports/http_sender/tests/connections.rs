@@ -64,7 +64,7 @@ async fn a_client_resolves_nothing_but_the_host_of_its_attempt() {
     for host in ["receiver.invalid", "localhost"] {
         assert_eq!(failure::of(get(host).await.expect_err("no attempt")), SendError::Blocked);
     }
-    let attempt = Pinned::to(&named(&[address]), &pool.opened).expect("vetted");
+    let attempt = Pinned::to(&named(&[address])).expect("vetted");
     let error = attempt.during(get("other.invalid")).await.expect_err("another host");
     assert_eq!(failure::of(error), SendError::Blocked);
     assert_eq!(accepted.load(Ordering::SeqCst), 0);
@@ -123,6 +123,18 @@ async fn a_name_that_moved_is_called_where_it_is_now_once_the_old_connections_ti
     );
     assert!(called.is_ok() && moved == Err(SendError::Timeout));
     assert_eq!(accepted_by_first.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn a_connection_is_counted_once_however_often_it_is_used_and_whatever_the_url_names() {
+    let (address, accepted) = willing().await;
+    let sender = HttpSender::new().expect("set up");
+    for _ in 0..5 {
+        assert_eq!(sender.send(named(&[address])).await, answered(200));
+        assert_eq!(sender.send(request(address)).await, answered(200));
+    }
+    assert_eq!(accepted.load(Ordering::SeqCst), 2, "one for the name, one for the address");
+    assert_eq!(sender.client().expect("a client").opened.load(Ordering::SeqCst), 2);
 }
 
 #[tokio::test]
