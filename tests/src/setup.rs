@@ -1,6 +1,6 @@
 //! The setup of the service under test: what a scenario may change before the service starts (settings, mailer, hasher, time).
 
-use std::{net::IpAddr, sync::Arc};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use tenant_auth_core::{
     Config, Timestamp,
@@ -20,7 +20,7 @@ pub const HOOKS: &str = "hooks.example.com";
 /// How the service under test is built.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// The defaults, except that hashing is cheap.
+    /// The defaults, except that hashing is cheap and a look counts as short as it may.
     pub config: Config,
     /// Stands still until it is moved.
     pub clock: Arc<MockClock>,
@@ -47,6 +47,7 @@ impl Setup {
     pub fn new() -> Self {
         let mut config = Config::new(public_url());
         config.passwords.argon2 = Argon2Params { memory_kib: 64, iterations: 1, parallelism: 1 };
+        config.memory.freshness = Duration::from_millis(20); // for which every change waits that ends a right
         let resolver = ScriptedResolver::default();
         resolver.answer(HOOKS, [IpAddr::from([93, 184, 215, 14])]);
         let start = Timestamp::parse(START).expect("an ISO time");

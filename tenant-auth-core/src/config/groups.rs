@@ -131,7 +131,7 @@ pub struct Network {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Memory {
-    /// The most memory for it, in MiB. At most 65,536; 0 turns it off. Default 0.
+    /// The most memory for it, in MiB. At most 65,536; 0 turns it off. Default 64.
     pub mebibytes: u32,
     /// How old the last look at the changes may be when an answer is given from memory; changes that end or narrow a right are
     /// acknowledged a quarter more than that after their commit, by every process on the same database. From 20 ms to 1 s; default
@@ -141,7 +141,7 @@ pub struct Memory {
 
 impl Default for Memory {
     fn default() -> Self {
-        Self { mebibytes: 0, freshness: Duration::from_millis(100) }
+        Self { mebibytes: 64, freshness: Duration::from_millis(100) }
     }
 }
 

@@ -107,9 +107,7 @@ enum Links {
 
 /// The operator's operations. Without a mailer: mails that a command causes wait in the outbox for the server's worker.
 async fn operator(input: &Input, links: Links) -> Result<Operator, Failure> {
-    let mut deployment = settings::for_command(input, links == Links::Printed)?;
-    // On SQLite one process at a time may: the server, not a command that is over in a moment.
-    deployment.config.memory.mebibytes = 0;
+    let deployment = settings::for_command(input, links == Links::Printed)?;
     logging::start("warn", LogFormat::Text);
     logging::warn_of(&deployment.warnings);
     Ok(serve::open(&deployment, None).await?.auth.operator())

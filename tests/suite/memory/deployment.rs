@@ -45,7 +45,7 @@ impl Deployment {
         Box::pin(Self::with(app, |_| {})).await
     }
 
-    /// The first server is the one that remembers on SQLite.
+    /// The first server is the one that remembers on SQLite, if nobody was asked before: to be called first in a scenario.
     pub(super) async fn with(app: &App, change: fn(&mut Setup)) -> Self {
         let remembering = |setup: &mut Setup| {
             change(setup);
@@ -54,7 +54,9 @@ impl Deployment {
         };
         let first = app.beside(remembering).await;
         let slug = app.org().slug().parse().expect("a slug");
+        let asked = Instant::now();
         while !first.auth.metrics_text().await.expect("is written").contains("tenant_auth_memory_hits_total 1") {
+            assert!(asked.elapsed() < Duration::from_secs(20), "the first server does not remember: was another one asked before?");
             first.auth.tenant(&slug).await.expect("it is there");
             tokio::time::sleep(Duration::from_millis(1)).await;
         }

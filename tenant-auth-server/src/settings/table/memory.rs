@@ -25,7 +25,7 @@ pub(super) const MEMORY: Group = Group {
     rows: &[
         Row {
             name: "memory",
-            default: Is("0"),
+            default: Is("64"),
             meaning: "MiB for what the server remembers of sessions, keys and organizations, so that it judges callers without the \
                       database; 0 turns it off.",
             must: "a whole number from 0 to 65536",

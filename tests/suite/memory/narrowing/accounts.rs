@@ -98,8 +98,8 @@ async fn a_new_address_holds_everywhere(app: &App) {
 
 /// Somebody else made the account at the neighbour; then a mail reaches its owner.
 async fn a_first_proof_by_an_invite_ends_every_session_everywhere(app: &App) {
-    let admin = app.other_org().admin().logged_in().await;
     at_each(app, async |site| {
+        let admin = app.other_org().admin().logged_in().await;
         let invite = app.invited(&admin, site.person.email()).await;
         let owner = app.other_org().device_of(site.person.person()).via(site.server);
         site.ends(async || status_of(owner.elsewhere().accept_with_account(&invite)).await).await;

@@ -27,8 +27,8 @@ async fn new_key(admin: &Caller) -> (String, String) {
 }
 
 async fn a_revoked_key_is_dead_everywhere(app: &App) {
-    let admin = app.admin().logged_in().await;
     at_each(app, async |site| {
+        let admin = app.admin().logged_in().await;
         let (id, text) = new_key(&admin).await;
         let revoking = async || status_of(admin.via(site.server).delete(&format!("/org/api-keys/{id}"))).await;
         site.holds(verifying_with(&site, &text), 200, revoking).await;
@@ -37,8 +37,8 @@ async fn a_revoked_key_is_dead_everywhere(app: &App) {
 }
 
 async fn a_key_rotated_without_overlap_is_dead_everywhere(app: &App) {
-    let admin = app.admin().logged_in().await;
     at_each(app, async |site| {
+        let admin = app.admin().logged_in().await;
         let (id, text) = new_key(&admin).await;
         let path = format!("/org/api-keys/{id}/rotate");
         let rotating = async || status_of(admin.via(site.server).post(&path, json!({ "overlapSeconds": 0 }))).await;
@@ -48,8 +48,8 @@ async fn a_key_rotated_without_overlap_is_dead_everywhere(app: &App) {
 }
 
 async fn a_key_ended_by_a_later_rotation_is_dead_everywhere(app: &App) {
-    let admin = app.admin().logged_in().await;
     at_each(app, async |site| {
+        let admin = app.admin().logged_in().await;
         let (id, text) = new_key(&admin).await;
         let rotate = |id: &str| format!("/org/api-keys/{id}/rotate");
         let next = admin.post(&rotate(&id), json!({ "overlapSeconds": 3600 })).await.expect(201).data();

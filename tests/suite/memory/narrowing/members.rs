@@ -18,8 +18,8 @@ fn has_role(answer: &Response, role: &str) -> bool {
 }
 
 async fn a_removed_member_is_out_everywhere(app: &App) {
-    let admin = app.admin().logged_in().await;
     at_each(app, async |site| {
+        let admin = app.admin().logged_in().await;
         site.ends(async || status_of(admin.via(site.server).remove(site.person.id())).await).await;
     })
     .await;
@@ -33,8 +33,8 @@ async fn who_left_is_out_everywhere(app: &App) {
 }
 
 async fn a_suspended_member_is_suspended_everywhere(app: &App) {
-    let admin = app.admin().logged_in().await;
     at_each(app, async |site| {
+        let admin = app.admin().logged_in().await;
         let is_old = |answer: &Response| is_valid(answer) && answer.data()["membership"]["status"] == "active";
         let suspending = async || status_of(admin.via(site.server).set_status(site.person.id(), "suspended")).await;
         site.holds(Question { ask: site.verifying(), is_old }, 200, suspending).await;
@@ -43,8 +43,8 @@ async fn a_suspended_member_is_suspended_everywhere(app: &App) {
 }
 
 async fn a_role_holds_everywhere(app: &App) {
-    let admin = app.admin().logged_in().await;
     at_each(app, async |site| {
+        let admin = app.admin().logged_in().await;
         let set = async |role: &str| status_of(admin.via(site.server).set_role(site.person.id(), role)).await;
         let question = Question { ask: site.verifying(), is_old: |answer| has_role(answer, "member") };
         site.holds(question, 200, async || set("org_admin").await).await;
@@ -56,8 +56,8 @@ async fn a_role_holds_everywhere(app: &App) {
 
 /// Asked again, they may not even ask.
 async fn a_role_given_up_is_gone_everywhere(app: &App) {
-    let admin = app.admin().logged_in().await;
     at_each(app, async |site| {
+        let admin = app.admin().logged_in().await;
         admin.set_role(site.person.id(), "org_admin").await.expect(200);
         tokio::time::sleep(std::time::Duration::from_millis(200)).await;
         let question = Question { ask: site.verifying(), is_old: |answer| has_role(answer, "org_admin") };

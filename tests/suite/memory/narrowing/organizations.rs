@@ -90,8 +90,8 @@ async fn seen_everywhere() {
 }
 
 async fn an_origin_taken_away_is_foreign_everywhere(app: &App) {
-    let admin = app.admin().logged_in().await;
     at_each(app, async |site| {
+        let admin = app.admin().logged_in().await;
         admin.patch("/org", json!({ "allowedOrigins": [PAGE] })).await.expect(200);
         seen_everywhere().await;
         let removing = async || status_of(admin.via(site.server).patch("/org", json!({ "allowedOrigins": [] }))).await;
@@ -101,8 +101,8 @@ async fn an_origin_taken_away_is_foreign_everywhere(app: &App) {
 }
 
 async fn an_application_taken_away_is_foreign_everywhere(app: &App) {
-    let admin = app.admin().logged_in().await;
     at_each(app, async |site| {
+        let admin = app.admin().logged_in().await;
         admin.patch("/org", json!({ "appUrl": format!("{PAGE}/home") })).await.expect(200);
         seen_everywhere().await;
         let removing = async || status_of(admin.via(site.server).patch("/org", json!({ "appUrl": null }))).await;

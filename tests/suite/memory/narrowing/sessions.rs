@@ -62,8 +62,8 @@ async fn other_sessions_ended_are_dead_everywhere(app: &App) {
 }
 
 async fn a_members_sessions_ended_by_an_admin_are_dead_everywhere(app: &App) {
-    let admin = app.admin().logged_in().await;
     at_each(app, async |site| {
+        let admin = app.admin().logged_in().await;
         let path = format!("/org/members/{}/sessions", site.person.id());
         site.ends(async || status_of(admin.via(site.server).delete(&path)).await).await;
     })
@@ -71,8 +71,8 @@ async fn a_members_sessions_ended_by_an_admin_are_dead_everywhere(app: &App) {
 }
 
 async fn an_admins_own_sessions_ended_are_dead_everywhere(app: &App) {
-    let admin = app.admin().logged_in().await;
     at_each(app, async |site| {
+        let admin = app.admin().logged_in().await;
         admin.set_role(site.person.id(), "org_admin").await.expect(200);
         let path = format!("/org/members/{}/sessions", site.person.id());
         site.ends(async || status_of(site.person.copied().via(site.server).delete(&path)).await).await;
