@@ -7,6 +7,7 @@
 
 mod answer;
 mod answered;
+mod at_once;
 mod browser;
 pub(crate) mod client_ip;
 mod context;
@@ -55,7 +56,7 @@ use context::Context;
 use documents::Documents;
 use refusal::{Refusal, RoutingError};
 use request_span::RequestSpan;
-use router::Table;
+use router::{Matched, Table};
 
 /// The largest request body that is read: 64 KiB.
 pub const BODY_LIMIT: usize = 64 * 1024;
@@ -107,7 +108,7 @@ impl Service {
     pub fn new(auth: &TenantAuth) -> Self {
         Self {
             auth: auth.clone(),
-            table: Arc::new(Table::new()),
+            table: Arc::new(Table::new(auth.metrics().requests())),
             base: auth.config().base_path().into(),
             documents: Documents::new(openapi::made),
         }
@@ -120,9 +121,9 @@ impl Service {
 
     /// Answers one request that came from the socket address `peer`.
     ///
-    /// It runs as a task of its own on the runtime the service was built on: a client that disconnects cannot stop it between a
-    /// commit and what follows, and a panic becomes a 500. All its waits together end after 30 seconds, and where too many requests
-    /// are in flight it is refused before it begins. Its span, `request`, is a child of the span that the call is made in.
+    /// What has to wait runs as a task of its own on the runtime the service was built on: a client that disconnects cannot stop it
+    /// between a commit and what follows. A panic becomes a 500. All its waits together end after 30 seconds, and where too many
+    /// requests are in flight it is refused before it begins. Its span, `request`, is a child of the span that the call is made in.
     pub async fn call(&self, request: Request, peer: Option<IpAddr>) -> Response<Bytes> {
         let request_id = request_id(&self.auth);
         let traced = RequestSpan::begin(&request_id, request.method());
@@ -142,8 +143,8 @@ impl Service {
             drop(permit);
             answered
         };
-        let answering = answering.instrument(traced.span().clone());
-        let answered = self.auth.runtime().spawn(answering).await.unwrap_or_else(|panic| {
+        let answering = Box::pin(answering.instrument(traced.span().clone()));
+        let answered = at_once::or_in_a_task(self.auth.runtime(), answering).await.unwrap_or_else(|panic| {
             traced.span().in_scope(|| tracing::error!(request_id = %request_id, error = %panic, "a handler panicked"));
             let answered = Refusal::from(crate::Error::internal("panic")).into_answered();
             traced.answered(answered.status.as_u16());
@@ -163,8 +164,8 @@ impl Service {
         let mut watched = self.auth.metrics().requests().watch(&method);
         let context = Context::new(self, request, peer, traced.clone());
         let answered = match self.table.find(&self.base, &context) {
-            Ok((row, params)) => {
-                watched.matched(row.path);
+            Ok(Matched { row, params, counts }) => {
+                watched.matched(row.path, counts);
                 traced.matched(row.path);
                 let context = context.on_route(row.path, params);
                 let answered = row.handle(&context).await.and_then(|answered| self.until_sent(answered, &context));
@@ -172,7 +173,7 @@ impl Service {
                 browser::cors(answered, &context, row.path)
             }
             Err(RoutingError::WrongMethod { path, methods }) if browser::is_preflight(&context) => {
-                watched.matched(path);
+                watched.matched(path, None);
                 traced.matched(path);
                 Box::pin(browser::preflight(&context, path, &methods)).await
             }

@@ -28,7 +28,7 @@ pub(crate) use work::WorkMeter;
 
 use crate::time::Timestamp;
 #[cfg(feature = "http")]
-use requests::Requests;
+pub(crate) use requests::{Requests, RouteCounts};
 
 /// The prefix of every metric.
 pub(crate) const PREFIX: &str = "tenant_auth";

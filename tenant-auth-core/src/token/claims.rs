@@ -9,6 +9,11 @@ pub(super) const ACCESS_TYPE: &str = "at+jwt";
 pub(super) const REFRESH_TYPE: &str = "rt+jwt";
 pub(super) const PARTIAL_TYPE: &str = "pt+jwt";
 
+/// Claims that name their issuer.
+pub(super) trait Issued {
+    fn issuer(&self) -> &str;
+}
+
 /// The claims of an access token. It carries no email, name, role or metadata: those are looked up when they are needed, so that
 /// they are never stale.
 #[derive(Debug, Serialize, Deserialize)]
@@ -51,4 +56,22 @@ pub(super) struct PartialClaims {
     pub(super) iat: i64,
     pub(super) nbf: i64,
     pub(super) exp: i64,
+}
+
+impl Issued for AccessClaims {
+    fn issuer(&self) -> &str {
+        &self.iss
+    }
+}
+
+impl Issued for RefreshClaims {
+    fn issuer(&self) -> &str {
+        &self.iss
+    }
+}
+
+impl Issued for PartialClaims {
+    fn issuer(&self) -> &str {
+        &self.iss
+    }
 }

@@ -1,9 +1,10 @@
 //! Signing keys: Ed25519 key pairs, each for one purpose.
 
 use aws_lc_rs::signature::Ed25519KeyPair;
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use jsonwebtoken::{
     Algorithm, EncodingKey,
-    jwk::{Jwk, PublicKeyUse, ThumbprintHash},
+    jwk::{AlgorithmParameters, Jwk, PublicKeyUse, ThumbprintHash},
 };
 
 use crate::error::Error;
@@ -53,5 +54,13 @@ impl KeyPair {
         jwk.common.key_id = Some(kid.clone());
         jwk.common.public_key_use = Some(PublicKeyUse::Signature);
         Ok(Self { kid, purpose, is_active, jwk, encoding })
+    }
+
+    /// The public half (RFC 8032): 32 bytes.
+    pub(super) fn public(&self) -> Result<Vec<u8>, Error> {
+        match &self.jwk.algorithm {
+            AlgorithmParameters::OctetKeyPair(key) => URL_SAFE_NO_PAD.decode(&key.x).map_err(Error::internal),
+            _ => Err(Error::internal("a signing key is no Ed25519 key")),
+        }
     }
 }
