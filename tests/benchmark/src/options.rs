@@ -51,7 +51,7 @@ pub(crate) struct Options {
 pub(crate) enum What {
     /// Everything.
     All,
-    /// POST /public/verify with nothing in memory, against a bare endpoint.
+    /// POST /public/verify with nothing in memory and from memory, against a bare endpoint.
     Verify,
     /// Login against a bare hash; unknown addresses against wrong passwords.
     Login,

@@ -23,6 +23,9 @@ pub(crate) use subscribers::Subscribers;
 /// How many people there are where their number does not matter.
 const FEW: u32 = 1_000;
 
+/// A server's default, in MiB.
+const MEMORY: u32 = 64;
+
 /// The run's own places.
 #[derive(Debug)]
 pub(crate) struct Stage {
@@ -95,17 +98,22 @@ impl Stage {
         Ok(Database { engine, url })
     }
 
-    /// The service on a database.
+    /// The service on a database. It remembers nothing, so that each question is asked of the database.
     pub(crate) fn serve(&self, database: &Database) -> Result<Served, Failure> {
-        self.serve_with(database, true)
+        self.serve_with(database, true, 0)
+    }
+
+    /// The service, which answers from memory what it may.
+    pub(crate) fn serve_remembering(&self, database: &Database) -> Result<Served, Failure> {
+        self.serve_with(database, true, MEMORY)
     }
 
     /// The service, to which every password is right at once.
     pub(crate) fn serve_without_hash(&self, database: &Database) -> Result<Served, Failure> {
-        self.serve_with(database, false)
+        self.serve_with(database, false, 0)
     }
 
-    fn serve_with(&self, database: &Database, with_hash: bool) -> Result<Served, Failure> {
+    fn serve_with(&self, database: &Database, with_hash: bool, memory: u32) -> Result<Served, Failure> {
         let postmaster = match database.engine {
             Engine::Sqlite => None,
             Engine::Postgres => self.cluster.as_ref().map(|cluster| cluster.postmaster),
@@ -116,6 +124,7 @@ impl Stage {
             connections: self.options.pool,
             with_worker: !self.options.without_worker,
             with_hash,
+            memory,
         };
         Served::start(Role::Service, &told, postmaster)
     }

@@ -25,6 +25,8 @@ pub(crate) struct Told {
     pub(crate) with_worker: bool,
     /// With Argon2id; without, every password is believed.
     pub(crate) with_hash: bool,
+    /// For answers from memory, in MiB; 0: nothing is remembered.
+    pub(crate) memory: u32,
 }
 
 impl Told {
@@ -34,7 +36,9 @@ impl Told {
             TenantAuth::builder().store(Store::open_with(&self.database, StoreOptions::with_connections(self.connections)).await?);
         let builder = builder.master_keys(MasterKeys::parse(&self.master_key)?).mailer(Arc::new(Nowhere));
         let builder = if self.with_hash { builder } else { builder.hasher(Arc::new(Believing(StoredPassword::new("")))) };
-        Ok(builder.config(config()?).build().await?)
+        let mut config = config()?;
+        config.memory.mebibytes = self.memory;
+        Ok(builder.config(config).build().await?)
     }
 }
 
