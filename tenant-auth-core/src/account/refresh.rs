@@ -2,11 +2,14 @@
 //! comes again within the reuse grace is a parallel tab, a retry or a lost reply, and gets the current generation's tokens; one
 //! that comes later is taken for stolen, and the whole session ends.
 
+use std::sync::Arc;
+
 use crate::{
     account::{Ending, tell_ended},
     caller::Tenant,
     error::Error,
     event::{EndReason, EventKind, SessionData},
+    model::Session,
     store::{Actor, Event, LiveSession},
     time::Timestamp,
     token::{RefreshToken, Tokens},
@@ -30,32 +33,40 @@ impl Tenant {
 
     async fn refresh_by(&self, token: &RefreshToken, now: Timestamp) -> Result<Tokens, Error> {
         // Read first: whoever holds the token of a session that is over takes no turn at the database's writer.
-        let live = self.auth.store().read().await?.sessions().find_live(&token.session).await?;
-        let is_current = self.refreshable(live, now)?.session.generation == token.generation;
-        let rotated = if is_current { self.rotate(token).await? } else { None };
+        let live = self.session_to_refresh(token, now).await?;
+        let rotated = if live.session.generation == token.generation { self.rotate(token, &live.session).await? } else { None };
         match rotated {
             Some(tokens) => Ok(tokens),
             None => self.superseded(token, now).await,
         }
     }
 
-    /// Rotates the session to its next generation; `None` when the token is of a former generation. The guarded UPDATE comes
-    /// first, so that of two parallel refreshes only one rotates. Whether the session may be refreshed is judged after it in the
-    /// same transaction; if not, the rotation is rolled back.
-    async fn rotate(&self, token: &RefreshToken) -> Result<Option<Tokens>, Error> {
+    /// The session of a refresh token, remembered or read. Memory decides nothing against a token: that is read.
+    async fn session_to_refresh(&self, token: &RefreshToken, now: Timestamp) -> Result<Arc<LiveSession>, Error> {
+        let remembered = self.auth.memory().view().await?.and_then(|view| view.session(&token.session));
+        let current = remembered.filter(|live| live.session.generation == token.generation);
+        if let Some(Ok(live)) = current.map(|live| self.refreshable(Some(live), now)) {
+            return Ok(live);
+        }
+        let live = self.auth.store().read().await?.sessions().find_live(&token.session).await?;
+        self.refreshable(live.map(Arc::new), now)
+    }
+
+    /// Rotates the session to its next generation; `None` when it cannot be: when the token is of a former generation, or the
+    /// session may not be refreshed any more. The UPDATE is guarded by both, so that of two parallel refreshes only one rotates.
+    async fn rotate(&self, token: &RefreshToken, session: &Session) -> Result<Option<Tokens>, Error> {
         let mut tx = self.auth.begin().await?;
-        let idle_until = tx.now().plus(self.auth.config().generation_ttl());
-        if !tx.sessions().rotate(token, idle_until).await? {
+        let now = tx.now();
+        if !tx.sessions().rotate(token, now.plus(self.auth.config().generation_ttl())).await? {
             return Ok(None);
         }
-        let live = tx.sessions().find_live(&token.session).await?;
-        let live = self.refreshable(live, tx.now())?;
         tx.commit().await?;
-        self.auth.signer().issue(&live.session).map(Some)
+        let rotated = Session { generation: token.generation + 1, refreshed_at: now, ..session.clone() };
+        self.auth.signer().issue(&rotated).map(Some)
     }
 
     /// Returns the session if it may be refreshed in this organization. A suspended member gets the answer of a dead session.
-    fn refreshable(&self, live: Option<LiveSession>, now: Timestamp) -> Result<LiveSession, Error> {
+    fn refreshable(&self, live: Option<Arc<LiveSession>>, now: Timestamp) -> Result<Arc<LiveSession>, Error> {
         let live = live.filter(|live| live.is_live(now)).ok_or(Error::SessionRequired)?;
         if live.org.id != self.org.id {
             return Err(Error::WrongOrganization);
@@ -73,7 +84,7 @@ impl Tenant {
     /// taken for stolen and the session ends (reuse detection).
     async fn superseded(&self, token: &RefreshToken, now: Timestamp) -> Result<Tokens, Error> {
         let mut reader = self.auth.store().read().await?;
-        let live = self.refreshable(reader.sessions().find_live(&token.session).await?, now)?;
+        let live = self.refreshable(reader.sessions().find_live(&token.session).await?.map(Arc::new), now)?;
         if token.generation >= live.session.generation {
             return Err(Error::SessionRequired);
         }

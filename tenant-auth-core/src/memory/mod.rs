@@ -34,7 +34,7 @@ use crate::{
     error::Error,
     keys::Keyring,
     metrics::MemoryMeter,
-    store::{Claim, Looker, Store},
+    store::{Claim, LiveSession, Looker, Store},
 };
 use looks::Looks;
 use moment::Moment;
@@ -118,6 +118,20 @@ impl Memory {
     pub(crate) fn view_now(self: &Arc<Self>) -> Option<View<'_>> {
         let remembered = self.remembered.as_ref()?;
         self.is_fresh(Moment::now()).then(|| View::of(remembered))
+    }
+
+    /// What was told of a token when this very session was found for it.
+    #[cfg(feature = "http")]
+    pub(crate) fn told(&self, token: &str, live: &Arc<LiveSession>) -> Option<::bytes::Bytes> {
+        self.remembered.as_ref()?.told(token, live)
+    }
+
+    /// Keeps what is told of a token.
+    #[cfg(feature = "http")]
+    pub(crate) fn keep_told(&self, token: &str, live: &Arc<LiveSession>, body: &::bytes::Bytes) {
+        if let Some(remembered) = &self.remembered {
+            remembered.keep_told(token, live, body);
+        }
     }
 
     /// Whether the last look serves a request that asked at this moment.

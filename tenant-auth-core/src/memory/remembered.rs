@@ -4,7 +4,7 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
 use super::{
@@ -13,7 +13,7 @@ use super::{
     shelf::{Entry, Shelf},
 };
 use crate::{
-    id::ApiKeyId,
+    id::{ApiKeyId, SessionId},
     metrics::MemoryMeter,
     model::{Organization, Status},
     secret::SignedToken,
@@ -61,12 +61,31 @@ struct Ledger {
 }
 
 /// A token whose signature was verified.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct GenuineToken {
     text: SignedToken,
     content: Arc<AccessToken>,
     /// The signer that verified it: with other keys it counts for nothing.
-    signer: std::sync::Weak<Signer>,
+    signer: Weak<Signer>,
+    #[cfg(feature = "http")]
+    told: Option<Told>,
+}
+
+/// What was last told of a token, ready to be sent.
+#[cfg(feature = "http")]
+#[derive(Clone)]
+struct Told {
+    /// Of what it was made. Whoever has another one, read anew, is told anew.
+    live: Weak<LiveSession>,
+    body: ::bytes::Bytes,
+}
+
+/// Without the body: it says who somebody is.
+#[cfg(feature = "http")]
+impl std::fmt::Debug for Told {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Told({} bytes)", self.body.len())
+    }
 }
 
 /// The beginning of a reading.
@@ -150,6 +169,26 @@ impl Remembered {
         self.forget_in(&mut self.ledger());
     }
 
+    /// What was told of a token when the same session was found for it, which only a [`View`] gives. The session is compared as an
+    /// object, so that nothing else need be.
+    #[cfg(feature = "http")]
+    pub(super) fn told(&self, text: &str, live: &Arc<LiveSession>) -> Option<::bytes::Bytes> {
+        let known = self.tokens.get(tail(text)?)?;
+        let told = known.told.as_ref().filter(|told| std::ptr::eq(told.live.as_ptr(), Arc::as_ptr(live)))?;
+        (known.text.expose() == text).then(|| told.body.clone())
+    }
+
+    /// Keeps what is told of a token that is known.
+    #[cfg(feature = "http")]
+    pub(super) fn keep_told(&self, text: &str, live: &Arc<LiveSession>, body: &::bytes::Bytes) {
+        let Some(tail) = tail(text) else { return };
+        let Some(known) = self.tokens.get(tail).filter(|known| known.text.expose() == text) else { return };
+        let told = Some(Told { live: Arc::downgrade(live), body: body.clone() });
+        let bytes = text.len() + bytes::TOKEN + body.len();
+        let value = Arc::new(GenuineToken { told, ..GenuineToken::clone(&known) });
+        self.tokens.put(tail, Entry { value, rests_on: Vec::new(), bytes });
+    }
+
     fn forget_in(&self, ledger: &mut Ledger) {
         ledger.applied += 1;
         ledger.complete_since = ledger.applied;
@@ -216,6 +255,13 @@ impl<'a> View<'a> {
         }
     }
 
+    /// What is remembered of a session, for whoever judges it again where it counts.
+    pub(crate) fn session(self, session: &SessionId) -> Option<Arc<LiveSession>> {
+        let known = self.0.sessions.get(session.as_str());
+        self.0.meter.asked(known.is_some());
+        known
+    }
+
     pub(crate) fn keep_session(self, fill: Fill, live: &Arc<LiveSession>, incarnation: Option<&str>) {
         let rests_on = vec![live.session.id.as_str(), live.user.id.as_str(), live.membership.id.as_str(), live.org.id.as_str()];
         let entry = Entry { value: Arc::clone(live), rests_on: Vec::new(), bytes: bytes::of_session(live) };
@@ -255,8 +301,13 @@ impl<'a> View<'a> {
 
     pub(crate) fn keep_token(self, text: &str, content: &Arc<AccessToken>, signer: &Arc<Signer>) {
         let Some(tail) = tail(text) else { return };
-        let value =
-            Arc::new(GenuineToken { text: SignedToken::new(text), content: Arc::clone(content), signer: Arc::downgrade(signer) });
+        let value = Arc::new(GenuineToken {
+            text: SignedToken::new(text),
+            content: Arc::clone(content),
+            signer: Arc::downgrade(signer),
+            #[cfg(feature = "http")]
+            told: None,
+        });
         self.0.tokens.put(tail, Entry { value, rests_on: Vec::new(), bytes: text.len() + bytes::TOKEN });
     }
 }

@@ -41,7 +41,13 @@ statements! {
         UPDATE tenant_auth_sessions
            SET generation = generation + 1, refreshed_at = $3, last_used_at = $3,
                idle_until = CASE WHEN expires_at < $4 THEN expires_at ELSE $4 END
-         WHERE id = $1 AND generation = $2";
+         WHERE id = $1 AND generation = $2 AND expires_at > $3
+           AND user_epoch = (SELECT u.epoch FROM tenant_auth_users u WHERE u.id = user_id)
+           AND EXISTS (SELECT 1
+                         FROM tenant_auth_memberships m
+                         JOIN tenant_auth_organizations o ON o.id = m.org_id
+                        WHERE m.org_id = tenant_auth_sessions.org_id AND m.user_id = tenant_auth_sessions.user_id
+                          AND m.status = 'active' AND o.status = 'active')";
     SUPERSEDE = "
         INSERT INTO tenant_auth_superseded_generations (session_id, generation, superseded_at)
         VALUES ($1, $2, $3)";
@@ -186,7 +192,7 @@ impl Sessions<&mut Tx> {
     }
 
     /// Rotates the refresh token: a guarded UPDATE that replaces `generation` by the next; `false` when another request did so
-    /// first, or the session has ended.
+    /// first, the session has ended, or its member or organization is suspended.
     pub(crate) async fn rotate(mut self, token: &RefreshToken, idle_until: Timestamp) -> Result<bool, Error> {
         let now = self.0.now();
         self.0.touch(Change::SessionRefreshed, None, token.session.as_str());
