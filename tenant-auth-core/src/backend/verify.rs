@@ -14,7 +14,7 @@ use crate::{
     model::{Organization, Status},
     principal::Principal,
     scope::Verify,
-    secret::{ApiKeyText, SignedToken},
+    secret::{ApiKeyText, Digest, SignedToken},
     service::TenantAuth,
     store::{ApiKeyRecord, LiveSession},
     time::Timestamp,
@@ -67,6 +67,19 @@ pub(crate) struct AskedAbout {
 pub(crate) struct PresentedKey {
     id: ApiKeyId,
     text: ApiKeyText,
+    digest: Digest,
+}
+
+/// A token that was found live, and what it was found to be of.
+struct Judged {
+    token: Arc<AccessToken>,
+    live: Arc<LiveSession>,
+}
+
+impl From<&Judged> for Verification {
+    fn from(Judged { token, live }: &Judged) -> Self {
+        Self::Valid(Box::new(Principal::of(live, token)))
+    }
 }
 
 impl PresentedKey {
@@ -79,7 +92,7 @@ impl PresentedKey {
     /// `pk_live_`, the id's body, the secret.
     pub(crate) fn parse(key: &ApiKeyText) -> Option<Self> {
         let body = key.expose().strip_prefix(super::api_keys::PREFIX)?.get(..26)?;
-        Some(Self { id: format!("key_{body}").parse().ok()?, text: key.clone() })
+        Some(Self { id: format!("key_{body}").parse().ok()?, text: key.clone(), digest: key.digest() })
     }
 }
 
@@ -117,7 +130,7 @@ impl TenantAuth {
         key: &PresentedKey,
         read: impl FnOnce() -> Option<AskedAbout> + Send,
     ) -> Result<TokenQuery, Error> {
-        if !self.master_keys().made(key.text.expose()) {
+        if !self.is_remembered(slug, key) && !self.master_keys().made(key.text.expose()) {
             // A false key, or one that was made under a master key that is gone.
             self.holder_of(slug, key).await?;
         }
@@ -169,7 +182,7 @@ impl TenantAuth {
                 view.keep_session(fill, live, incarnation.as_deref());
             }
         }
-        if !self.believes(&key, question) {
+        if !self.believes(&key, question.slug, question.key) {
             return Err(Error::InvalidApiKey);
         }
         Ok((self.holder(&key), live))
@@ -177,7 +190,7 @@ impl TenantAuth {
 
     /// The answer from memory; `None` when it does not know the key or the session, or would refuse the key.
     fn recalled(&self, view: View<'_>, question: &Question<'_>) -> Option<(Arc<ApiKeyRecord>, Option<Arc<LiveSession>>)> {
-        let key = view.key(&question.key.id).filter(|key| self.believes(key, question))?;
+        let key = view.key(&question.key.id).filter(|key| self.believes(key, question.slug, question.key))?;
         match question.token.map(|token| view.recall(token, self.now())) {
             Some(Recalled::Live(live)) => Some((key, Some(live))),
             Some(Recalled::Superseded) | None => Some((key, None)),
@@ -185,10 +198,15 @@ impl TenantAuth {
         }
     }
 
-    fn believes(&self, record: &ApiKeyRecord, question: &Question<'_>) -> bool {
-        let genuine = record.digest.matches(&question.key.text.digest());
+    fn believes(&self, record: &ApiKeyRecord, slug: &Slug, key: &PresentedKey) -> bool {
         let alive = record.expires_at.is_none_or(|end| self.now() < end);
-        genuine && alive && record.org.slug == *question.slug
+        record.digest.matches(&key.digest) && alive && record.org.slug == *slug
+    }
+
+    /// Whether memory believes the key: then its tag need not be computed.
+    fn is_remembered(&self, slug: &Slug, key: &PresentedKey) -> bool {
+        let remembered = self.memory().view_now().and_then(|view| view.peek_key(&key.id));
+        remembered.is_some_and(|record| self.believes(&record, slug, key))
     }
 
     fn holder(&self, key: &ApiKeyRecord) -> Backend {
@@ -223,9 +241,33 @@ impl TokenQuery {
     /// # Errors
     /// [`Error::Internal`] for another token than the one that was looked up: nothing is known of it.
     pub(crate) fn about(self, access_token: &str) -> Result<Verification, Error> {
-        match self.ahead {
+        Ok(self.judged(access_token)?.map_or(Verification::Invalid, |judged| (&judged).into()))
+    }
+
+    /// The same as a text, which is kept for when the same is asked again. `write` writes it.
+    ///
+    /// # Errors
+    /// As [`TokenQuery::about`]; those of `write`.
+    #[cfg(feature = "http")]
+    pub(crate) fn told(
+        self,
+        access_token: &str,
+        write: impl FnOnce(Verification) -> Result<bytes::Bytes, Error>,
+    ) -> Result<bytes::Bytes, Error> {
+        let Some(judged) = self.judged(access_token)? else { return write(Verification::Invalid) };
+        let memory = self.backend.auth.memory();
+        if let Some(told) = memory.told(access_token, &judged.live) {
+            return Ok(told);
+        }
+        let told = write((&judged).into())?;
+        memory.keep_told(access_token, &judged.live, &told);
+        Ok(told)
+    }
+
+    fn judged(&self, access_token: &str) -> Result<Option<Judged>, Error> {
+        match &self.ahead {
             Some(LookedUp { text, token, session }) if text.expose() == access_token => {
-                Ok(answer(&self.backend.auth, &self.backend.org, token, session))
+                Ok(judge(&self.backend.auth, &self.backend.org, token.as_ref().zip(session.as_ref())))
             }
             _ => Err(Error::internal("a token was asked about that was not looked up")),
         }
@@ -244,35 +286,24 @@ impl Tenant {
             Some(token) => self.auth.session_of(view, token).await?,
             None => None,
         };
-        Ok(answer(&self.auth, &self.org, token, live))
+        let judged = judge(&self.auth, &self.org, token.as_ref().zip(live.as_ref()));
+        Ok(judged.map_or(Verification::Invalid, |judged| (&judged).into()))
     }
 }
 
-fn answer(auth: &TenantAuth, org: &Organization, token: Option<Arc<AccessToken>>, live: Option<Arc<LiveSession>>) -> Verification {
-    let answer = match (token, live) {
-        (Some(token), Some(live)) => judge(auth, org, &token, &live),
-        _ => Verification::Invalid,
+/// Judges a genuine token and the session that was found for it.
+fn judge(auth: &TenantAuth, org: &Organization, found: Option<(&Arc<AccessToken>, &Arc<LiveSession>)>) -> Option<Judged> {
+    let is_valid = |(token, live): &(&Arc<AccessToken>, &Arc<LiveSession>)| {
+        let here = live.org.id == org.id && live.matches(token);
+        here && live.is_live(auth.now()) && live.org.status == Status::Active
     };
-    auth.metrics().verification(VerifyOutcome::of(&answer));
-    answer
-}
-
-impl VerifyOutcome {
-    fn of(answer: &Verification) -> Self {
-        match answer {
-            Verification::Valid(principal) if principal.membership.status == Status::Suspended => Self::Suspended,
-            Verification::Valid(_) => Self::Valid,
-            Verification::Invalid => Self::Invalid,
-        }
-    }
-}
-
-fn judge(auth: &TenantAuth, org: &Organization, token: &AccessToken, live: &LiveSession) -> Verification {
-    let here = live.org.id == org.id && live.matches(token);
-    if !here || !live.is_live(auth.now()) || live.org.status == Status::Suspended {
-        return Verification::Invalid;
-    }
-    Verification::Valid(Box::new(Principal::of(live, token)))
+    let judged = found.filter(is_valid).map(|(token, live)| Judged { token: Arc::clone(token), live: Arc::clone(live) });
+    auth.metrics().verification(match &judged {
+        Some(judged) if judged.live.membership.status == Status::Suspended => VerifyOutcome::Suspended,
+        Some(_) => VerifyOutcome::Valid,
+        None => VerifyOutcome::Invalid,
+    });
+    judged
 }
 
 #[cfg(all(test, feature = "testing", feature = "sqlite"))]

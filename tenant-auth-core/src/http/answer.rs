@@ -1,6 +1,9 @@
 //! The answer of a handler: data for the success envelope and the cookies it sets.
 
+use std::marker::PhantomData;
+
 use ::http::{HeaderValue, StatusCode, header};
+use bytes::Bytes;
 use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
@@ -64,17 +67,48 @@ struct Envelope<T> {
     data: T,
 }
 
+/// The success envelope around data, as it is sent.
+///
+/// # Errors
+/// [`Error::Internal`] when the data cannot be written as JSON.
+pub(crate) fn enveloped(data: &impl Serialize) -> Result<Bytes, Error> {
+    let written = serde_json::to_vec(&Envelope { status: "success", data }).map_err(Error::internal)?;
+    Ok(written.into())
+}
+
+/// A `T` in the success envelope that is written already.
+pub(crate) struct Written<T> {
+    body: Bytes,
+    data: PhantomData<fn() -> T>,
+}
+
+impl<T> From<Bytes> for Written<T> {
+    fn from(body: Bytes) -> Self {
+        Self { body, data: PhantomData }
+    }
+}
+
+impl<T: Serialize + ToSchema> IntoAnswered for Written<T> {
+    fn describe(schemas: &mut Schemas) -> AnswerFacts {
+        Reply::<T>::describe(schemas)
+    }
+
+    fn into_answered(self, status: StatusCode) -> Result<Answered, Refusal> {
+        Ok(Answered { status, headers: json_headers(), body: self.body, cause: None })
+    }
+}
+
 impl<T: Serialize + ToSchema> IntoAnswered for Reply<T> {
     fn describe(schemas: &mut Schemas) -> AnswerFacts {
         AnswerFacts::Enveloped(json!(schemas.answer::<T>()))
     }
 
     fn into_answered(self, status: StatusCode) -> Result<Answered, Refusal> {
-        let body = serde_json::to_vec(&Envelope { status: "success", data: self.data }).map_err(Error::internal)?;
+        let body = enveloped(&self.data)?;
         let mut headers = json_headers();
         for cookie in self.cookies {
             headers.append(header::SET_COOKIE, cookie);
         }
-        Ok(Answered { status, headers, body: body.into(), cause: None })
+        Ok(Answered { status, headers, body, cause: None })
     }
 }

@@ -274,6 +274,11 @@ impl<'a> View<'a> {
         known
     }
 
+    /// The same, without counting.
+    pub(crate) fn peek_key(self, key: &ApiKeyId) -> Option<Arc<ApiKeyRecord>> {
+        self.0.keys.get(key.as_str())
+    }
+
     pub(crate) fn keep_key(self, fill: Fill, key: &Arc<ApiKeyRecord>, incarnation: Option<&str>) {
         let rests_on = vec![key.id.as_str(), key.org.id.as_str()];
         let entry = Entry { value: Arc::clone(key), rests_on: Vec::new(), bytes: bytes::of_key(key) };

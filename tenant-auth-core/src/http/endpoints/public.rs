@@ -11,10 +11,11 @@ use crate::{
     backend::Verification,
     caller::Backend,
     http::{
-        answer::Outcome,
+        answer::{Outcome, Written, enveloped},
         input::{Path, TokenJson},
         listing::Listing,
         query::MembersQuery,
+        refusal::Refusal,
     },
     id::UserId,
     principal::{Principal, PrincipalMembership},
@@ -54,12 +55,20 @@ impl ToSchema for VerifyData {
     }
 }
 
-pub(crate) async fn verify(VerifyCaller(query): VerifyCaller, TokenJson(request): TokenJson<VerifyRequest>) -> Outcome<VerifyData> {
-    Ok(match query.about(&request.token)? {
-        Verification::Valid(principal) => VerifyData { valid: true, principal: Some(*principal) },
-        Verification::Invalid => VerifyData { valid: false, principal: None },
+pub(crate) async fn verify(
+    VerifyCaller(query): VerifyCaller,
+    TokenJson(request): TokenJson<VerifyRequest>,
+) -> Result<Written<VerifyData>, Refusal> {
+    Ok(query.told(&request.token, |verification| enveloped(&VerifyData::from(verification)))?.into())
+}
+
+impl From<Verification> for VerifyData {
+    fn from(verification: Verification) -> Self {
+        match verification {
+            Verification::Valid(principal) => Self { valid: true, principal: Some(*principal) },
+            Verification::Invalid => Self { valid: false, principal: None },
+        }
     }
-    .into())
 }
 
 #[derive(Serialize, ToSchema)]
