@@ -119,6 +119,8 @@ impl Engine {
         let mut engine = Self { params, pepper, decoy: StoredPassword::new(""), done: WorkDone::default() };
         engine.argon2(&engine.params).map_err(|error| ConfigError::new(Setting::PasswordPepper, error.to_string()))?;
         engine.decoy = engine.hash(&Password::new("a password that nobody has"))?;
+        // This thread hashes no more.
+        hashing_memory::give_back();
         Ok(engine)
     }
 
