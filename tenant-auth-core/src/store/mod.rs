@@ -69,9 +69,6 @@ pub(crate) use sql::{
     users::Account,
     webhooks::SealedSecret,
 };
-
-use std::pin::pin;
-
 pub(crate) use transaction::{Committed, Context, FollowUp, Transactions, Tx};
 
 use crate::{
@@ -150,15 +147,17 @@ impl Store {
 
     /// A connection for reading. On SQLite reads never queue behind a writer; on PostgreSQL both share one pool.
     pub(crate) async fn read(&self) -> Result<Reader, Error> {
+        // On the heap: waiting for a connection is the largest part of what a request holds, and is moved about with it, also where
+        // it is answered from memory.
         match &self.0 {
             #[cfg(feature = "sqlite")]
             Engine::Sqlite(sqlite) => {
-                let acquired = patience::within(patience::WRITER, pin!(sqlite.readers().acquire())).await;
+                let acquired = patience::within(patience::WRITER, Box::pin(sqlite.readers().acquire())).await;
                 Ok(Reader::Sqlite(acquired.map_err(failure::of)?))
             }
             #[cfg(feature = "postgres")]
             Engine::Postgres(postgres) => {
-                let acquired = patience::within(patience::CONNECTION, pin!(postgres.pool().acquire())).await;
+                let acquired = patience::within(patience::CONNECTION, Box::pin(postgres.pool().acquire())).await;
                 Ok(Reader::Postgres(acquired.map_err(failure::of)?))
             }
         }

@@ -2,7 +2,7 @@
 //! under load with BUSY_SNAPSHOT, which no busy timeout helps. `synchronous=FULL`: a commit is on the disk before it is
 //! acknowledged.
 
-use std::{path::PathBuf, pin::pin, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
 use sqlx::{
     Connection, SqlitePool,
@@ -75,7 +75,7 @@ impl Sqlite {
     /// Begins a write, while the file is the one that was opened: what is written to a removed file is lost with the process.
     pub(super) async fn begin(&self) -> Result<sqlx::Transaction<'static, sqlx::Sqlite>, Error> {
         self.file.is_in_place()?;
-        patience::within(patience::WRITER, pin!(self.writer.begin_with("BEGIN IMMEDIATE"))).await.map_err(failure::of)
+        patience::within(patience::WRITER, Box::pin(self.writer.begin_with("BEGIN IMMEDIATE"))).await.map_err(failure::of)
     }
 
     /// Runs one statement in a transaction of its own.

@@ -2,8 +2,6 @@
 //! [`Transactions::begin`] and end it with the only [`Tx::commit`], which writes the events, commits, and reports what was committed;
 //! no flow can forget to wake the worker or to count an event.
 
-#[cfg(feature = "postgres")]
-use std::pin::pin;
 use std::{
     fmt,
     pin::Pin,
@@ -76,7 +74,7 @@ impl Transactions {
             Engine::Sqlite(sqlite) => Transaction::Sqlite(sqlite.begin().await?),
             #[cfg(feature = "postgres")]
             Engine::Postgres(postgres) => {
-                let begun = patience::within(patience::CONNECTION, pin!(postgres.pool().begin())).await;
+                let begun = patience::within(patience::CONNECTION, Box::pin(postgres.pool().begin())).await;
                 Transaction::Postgres(begun.map_err(failure::of)?)
             }
         };
