@@ -131,7 +131,7 @@ impl Signer {
     /// Whether the text names a key that is in use here, or none at all.
     pub(crate) fn knows_key_of(&self, token: &str) -> bool {
         let kid = jsonwebtoken::decode_header(token).ok().and_then(|header| header.kid);
-        kid.is_none_or(|kid| KeyPurpose::ALL.into_iter().any(|purpose| self.known.contains_key(&(purpose, kid.clone()))))
+        kid.is_none_or(|kid| self.known.contains_key(&kid))
     }
 
     /// Whether this is an access token that we signed, expired or not.
