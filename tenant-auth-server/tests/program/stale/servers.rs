@@ -76,6 +76,7 @@ impl Servers {
         let place = |url: &str, freshness: &str| {
             let program = Program::new().with("DATABASE_URL", url).with("ARGON2", "8,1,1").with("ACCESS_TOKEN_TTL", "86400");
             let program = program.with("MEMORY", "8").with("FRESHNESS", freshness).with("METRICS_LISTEN", "127.0.0.1:0");
+            let program = program.with("API_KEYS_PER_ORG", "100000"); // each rotation leaves one
             Mutex::new(Place { program, running: None })
         };
         let places = vec![place(&first_url, "20"), place(&url, "1000"), place(&url, "100")];
