@@ -61,6 +61,9 @@ async fn measure(options: &Options) -> Result<(), Failure> {
         figures::login::measure(&mut stage, &mut report).await?;
         figures::guessing::measure(&mut stage, &mut report).await?;
     }
+    if wanted(What::Members) {
+        figures::members::measure(&mut stage, &mut report).await?;
+    }
     if wanted(What::Growth) {
         figures::growth::measure(&mut stage, &mut report).await?;
     }

@@ -57,6 +57,8 @@ pub(crate) enum What {
     Login,
     /// Refresh against verify.
     Refresh,
+    /// Lists of members, short and long.
+    Members,
     /// Verify with few users and with many.
     Growth,
     /// Webhooks: how soon and at what cost events arrive, beside endpoints that hang and fail.

@@ -4,6 +4,7 @@ pub(crate) mod deliveries;
 pub(crate) mod growth;
 pub(crate) mod guessing;
 pub(crate) mod login;
+pub(crate) mod members;
 pub(crate) mod plans;
 pub(crate) mod races;
 pub(crate) mod refresh;

@@ -58,7 +58,7 @@ async fn latency(stage: &Stage, subject: &mut Subject, report: &mut Report) -> R
 }
 
 /// The bare endpoint, which gives the service's own answer.
-async fn bare(stage: &mut Stage, report: &mut Report) -> Result<Served, Failure> {
+pub(super) async fn bare(stage: &mut Stage, report: &mut Report) -> Result<Served, Failure> {
     let people = stage.few(Engine::Sqlite).await?;
     let (served, requests) = (stage.serve(&people.database)?, people.verifications());
     let request = requests.first().ok_or("nobody is logged in")?;

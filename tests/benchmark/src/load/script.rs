@@ -46,6 +46,27 @@ impl Script for Verifications {
     }
 }
 
+/// Reads lists of members, for one member or another.
+#[derive(Debug)]
+pub(crate) struct Listings(Verifications);
+
+impl Listings {
+    /// As [`Verifications::scripts`].
+    pub(crate) fn scripts(requests: &Arc<Vec<Vec<u8>>>, connections: usize) -> Vec<Self> {
+        Verifications::scripts(requests, connections).into_iter().map(Self).collect()
+    }
+}
+
+impl Script for Listings {
+    fn request(&mut self) -> &[u8] {
+        self.0.request()
+    }
+
+    fn answered(&mut self, answer: &Answer<'_>) -> Result<(), Failure> {
+        answer.expect(r#"{"status":"success","data":{"members":[{"#)
+    }
+}
+
 /// Logs people in, each once before any person logs in again, so that no person has many sessions.
 #[derive(Debug)]
 pub(crate) struct Logins {

@@ -77,13 +77,18 @@ impl Stage {
         self.people(engine, self.options.users).await
     }
 
-    /// Made by the first who asks.
+    /// A database with a thousand people in one organization.
+    pub(crate) async fn crowd(&self, engine: Engine) -> Result<People, Failure> {
+        People::settle(self.database(engine, "crowd").await?, &self.master_key, FEW, 1).await
+    }
+
+    /// Made by the first who asks, in organizations of a hundred and more.
     async fn people(&mut self, engine: Engine, users: u32) -> Result<Rc<People>, Failure> {
         if let Some(people) = self.people.get(&(engine, users)) {
             return Ok(Rc::clone(people));
         }
         let database = self.database(engine, &format!("people_{users}")).await?;
-        let people = Rc::new(People::settle(database, &self.master_key, users).await?);
+        let people = Rc::new(People::settle(database, &self.master_key, users, (users / 100).clamp(10, 1_000)).await?);
         self.people.insert((engine, users), Rc::clone(&people));
         Ok(people)
     }

@@ -53,8 +53,8 @@ struct OpenSession {
 }
 
 impl People {
-    /// Populates an empty database.
-    pub(crate) async fn settle(database: Database, master_key: &str, count: u32) -> Result<Self, Failure> {
+    /// Populates an empty database with people in so many organizations.
+    pub(crate) async fn settle(database: Database, master_key: &str, count: u32, orgs: u32) -> Result<Self, Failure> {
         let share = QueueShare::new(&"org_00000000000000000000000000".parse()?, None);
         let password = Argon2Hasher::new(Argon2Params::default(), None)?.hash(&PASSWORD.into(), &share).await?;
         let clock = Arc::new(MovableClock::now());
@@ -66,7 +66,7 @@ impl People {
         let builder = builder.clock(clock.clone()).hasher(Arc::new(Believing(password.clone()))).mailer(Arc::new(Nowhere));
         let auth = builder.build().await?;
 
-        let mut people = Self { orgs: organizations(&auth, count).await?, database, password, count, sessions: Vec::new() };
+        let mut people = Self { orgs: organizations(&auth, orgs).await?, database, password, count, sessions: Vec::new() };
         auth.worker().tick().await?; // the invites' mails, which the worker under test would otherwise send
         let ids: Vec<OrgId> = people.orgs.iter().map(|org| org.id.clone()).collect();
         let mut raw = people.database.raw().await?;
@@ -108,6 +108,12 @@ impl People {
         others.map(|session| (self.orgs[session.org].slug.clone(), session.refresh.clone())).collect()
     }
 
+    /// Lists of the members of everybody's organization, of so many each.
+    pub(crate) fn listings(&self, limit: u32) -> Arc<Vec<Vec<u8>>> {
+        let listing = |session: &OpenSession| requests::members(&self.orgs[session.org].slug, &session.access, limit);
+        Arc::new(self.sessions.iter().map(listing).collect())
+    }
+
     /// Everybody's login.
     pub(crate) fn logins(&self) -> Arc<Vec<Vec<u8>>> {
         let login = |person| requests::login(self.slug_of(person), &requests::client(person), &filler::email(person), PASSWORD);
@@ -129,10 +135,10 @@ impl People {
     }
 }
 
-/// Organizations of a hundred people and more, each with a backend's key.
-async fn organizations(auth: &TenantAuth, people: u32) -> Result<Vec<Org>, Failure> {
+/// So many organizations, each with a backend's key.
+async fn organizations(auth: &TenantAuth, count: u32) -> Result<Vec<Org>, Failure> {
     let mut orgs = Vec::new();
-    for number in 0..(people / 100).clamp(10, 1_000) {
+    for number in 0..count {
         let slug = format!("organization-{number}");
         let new = NewOrganization {
             name: format!("Organization {number}").parse()?,

@@ -25,6 +25,11 @@ pub(crate) fn count(slug: &str, token: &str, user: &str, counter: usize) -> Vec<
     request("PATCH", &format!("/org/members/{user}"), slug, &headers, &format!(r#"{{"metadata":{{"counter":{counter}}}}}"#))
 }
 
+/// `GET /org/members`: so many of them.
+pub(crate) fn members(slug: &str, token: &str, limit: u32) -> Vec<u8> {
+    request("GET", &format!("/org/members?limit={limit}"), slug, &format!("authorization: Bearer {token}\r\n"), "")
+}
+
 /// The client's address number `index`, out of a network for benchmarks (RFC 2544).
 pub(crate) fn client(index: usize) -> String {
     format!("198.18.{}.{}", index / 256 % 256, index % 256)
