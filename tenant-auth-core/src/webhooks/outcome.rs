@@ -39,7 +39,7 @@ pub(super) async fn record(auth: &TenantAuth, outcomes: &[Outcome]) -> Result<()
     let mut tx = auth.begin().await?;
     let now = tx.now();
     let vitals = endpoints.iter().map(|(webhook, health)| Vital { webhook, is_failing: !health.succeeded });
-    tx.delivery_queue().mark(vitals).await?;
+    tx.delivery_queue().mark(&vitals.collect::<Vec<_>>()).await?;
     let judged = outcomes.iter().map(|Outcome { claim, attempted, .. }| Judged { claim, attempted: *attempted });
     tx.delivery_queue().record(judged).await?;
     tx.commit().await?;

@@ -25,7 +25,7 @@ use crate::{
 };
 
 macro_rules! batches {
-    ($engine:ident: rows $rows:literal, lock $lock:literal, lock what is free $free:literal) => {
+    ($engine:ident: rows $rows:literal, failing $failing:literal, lock $lock:literal, lock what is free $free:literal) => {
         pub(in crate::store) mod $engine {
             use crate::store::dialect::statements;
 
@@ -72,10 +72,10 @@ macro_rules! batches {
                          ORDER BY id", $lock, "
                     )
                     UPDATE tenant_auth_webhooks AS w
-                       SET failing_since = said.failing_since
-                      FROM (SELECT a.value ->> 0 AS id, CAST(a.value ->> 1 AS BIGINT) AS failing_since FROM ", $rows, ") AS said
-                      JOIN held ON held.id = said.id
-                     WHERE w.id = held.id AND (held.failing_since IS NULL) <> (said.failing_since IS NULL)");
+                       SET failing_since = CASE WHEN w.id IN (SELECT a.value ->> 0 FROM ", $failing, ") THEN CAST($3 AS BIGINT) END
+                      FROM held
+                     WHERE w.id = held.id
+                       AND (held.failing_since IS NULL) = (w.id IN (SELECT a.value ->> 0 FROM ", $failing, "))");
                 pub(super) RECORD = concat!("
                     UPDATE tenant_auth_deliveries AS d
                        SET status = said.status, last_status_code = said.code, last_error = said.error,
@@ -91,10 +91,11 @@ macro_rules! batches {
 }
 
 #[cfg(feature = "sqlite")]
-batches!(sqlite: rows "json_each($1) AS a", lock "", lock what is free "");
+batches!(sqlite: rows "json_each($1) AS a", failing "json_each($2) AS a", lock "", lock what is free "");
 // Not FOR UPDATE: who refers to a webhook by a foreign key need not wait.
 #[cfg(feature = "postgres")]
-batches!(postgres: rows "json_array_elements(CAST($1 AS json)) AS a (value)", lock " FOR NO KEY UPDATE",
+batches!(postgres: rows "json_array_elements(CAST($1 AS json)) AS a (value)",
+    failing "json_array_elements(CAST($2 AS json)) AS a (value)", lock " FOR NO KEY UPDATE",
     lock what is free " ORDER BY id FOR NO KEY UPDATE SKIP LOCKED");
 
 /// Runs the engine's own form of a statement.
@@ -254,10 +255,11 @@ impl DeliveryQueue<&mut Tx> {
     }
 
     /// Locks webhooks and stores their health: healthy, or failing since the first of the failures in a row.
-    pub(crate) async fn mark(mut self, vitals: impl IntoIterator<Item = Vital<'_>>) -> Result<(), Error> {
+    pub(crate) async fn mark(mut self, vitals: &[Vital<'_>]) -> Result<(), Error> {
         let now = self.0.now();
-        let vitals = rows(vitals.into_iter().map(|vital| (vital.webhook.as_str(), vital.is_failing.then(|| now.millis()))))?;
-        execute_batch!(self.0, MARK, vitals.as_str())?;
+        let all = rows(vitals.iter().map(|vital| [vital.webhook.as_str()]))?;
+        let failing = rows(vitals.iter().filter(|vital| vital.is_failing).map(|vital| [vital.webhook.as_str()]))?;
+        execute_batch!(self.0, MARK, all.as_str(), failing.as_str(), now.millis())?;
         Ok(())
     }
 
