@@ -60,6 +60,13 @@ impl Database {
     }
 }
 
+/// Starts a server again and again until it runs, as a supervisor does: so many clients may keep SQLite's writer from it for longer
+/// than it waits.
+fn supervised(program: &Program) -> Running {
+    let start = || std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| Running::start(program, &["serve"])));
+    (0..20).find_map(|_| start().ok()).expect("a server starts")
+}
+
 impl Servers {
     pub(super) fn start(database: Database) -> Self {
         let command = Program::new();
@@ -103,7 +110,7 @@ impl Servers {
     pub(super) fn begin(&self, place: usize) {
         let mut at = self.at(place);
         if at.running.is_none() {
-            let running = Running::start(&at.program, &["serve"]);
+            let running = supervised(&at.program);
             self.addresses()[place].clone_from(&running.address);
             at.running = Some(running);
         }
