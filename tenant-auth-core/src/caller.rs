@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::{
     error::Error,
-    id::{OrgId, UserId},
+    id::{ApiKeyId, OrgId, UserId},
     memory::{Recalled, View},
     model::EventKind,
     model::{Membership, Organization, Role, Scope, Session, Status, User},
@@ -64,6 +64,7 @@ pub struct OrgAdmin(pub(crate) Member);
 pub struct Backend<S = Unjudged> {
     pub(crate) auth: TenantAuth,
     pub(crate) org: Arc<Organization>,
+    pub(crate) key: ApiKeyId,
     pub(crate) scopes: Vec<Scope>,
     pub(crate) found: PhantomData<S>,
 }
@@ -366,8 +367,8 @@ impl Backend {
         if self.org.status == Status::Suspended && !S::WHILE_SUSPENDED {
             return Err(Error::Suspended);
         }
-        let Self { auth, org, scopes, .. } = self;
-        Ok(Backend { auth, org, scopes, found: PhantomData })
+        let Self { auth, org, key, scopes, .. } = self;
+        Ok(Backend { auth, org, key, scopes, found: PhantomData })
     }
 }
 

@@ -114,10 +114,13 @@ pub mod guides {
     pub mod deploy {}
     #[doc = include_str!("../guides/embed.md")]
     pub mod embed {}
+    #[doc = "[B156]: behaviour#b156\n"]
+    #[doc = include_str!("../guides/remember.md")]
+    pub mod remember {}
 }
 
 pub use account::login::{Credentials, Login};
-pub use backend::verify::Verification;
+pub use backend::{changes::Changes, verify::Verification};
 pub use builder::{BuildError, Builder};
 pub use caller::{Backend, Client, Member, OrgAdmin, Tenant};
 pub use config::deployment::Config;

@@ -57,6 +57,9 @@ pub enum MasterKeyError {
     Weak,
 }
 
+/// The length of a nonce of XChaCha20-Poly1305.
+const NONCE: usize = 24;
+
 /// The cell a sealed value belongs to; the value opens in no other.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SealContext<'a> {
@@ -95,6 +98,24 @@ impl MasterKeys {
             .encrypt(XNonce::from_slice(&nonce), Payload { msg: plain, aad: &context.bound(&key.id) })
             .map_err(|_| Error::internal("sealing failed"))?;
         Ok(format!("{VERSION}.{}.{}.{}", key.id, STANDARD.encode(nonce), STANDARD.encode(sealed)))
+    }
+
+    /// Seals under the first key for somebody who brings it back, and learns nothing from it: the nonce, and the sealed bytes. `bound` is
+    /// what it is good for.
+    pub(crate) fn seal_bytes(&self, plain: &[u8], bound: &[u8], entropy: &dyn Entropy) -> Result<Vec<u8>, Error> {
+        let key = self.0.first().ok_or_else(|| Error::internal("no master key"))?;
+        let mut nonce = [0u8; NONCE];
+        entropy.fill(&mut nonce);
+        let payload = Payload { msg: plain, aad: bound };
+        let sealed = key.cipher().encrypt(XNonce::from_slice(&nonce), payload).map_err(|_| Error::internal("sealing failed"))?;
+        Ok([&nonce[..], &sealed].concat())
+    }
+
+    /// Opens what [`MasterKeys::seal_bytes`] sealed under any of the keys.
+    pub(crate) fn open_bytes(&self, sealed: &[u8], bound: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+        let (nonce, text) = sealed.split_at_checked(NONCE)?;
+        let open = |key: &MasterKey| key.cipher().decrypt(XNonce::from_slice(nonce), Payload { msg: text, aad: bound }).ok();
+        self.0.iter().find_map(open).map(Zeroizing::new)
     }
 
     /// The keys of the tags on API keys and links, the first one first.
@@ -198,6 +219,19 @@ mod tests {
         assert!(both.open(&sealed, HERE).is_some());
         let resealed = both.seal(b"x", HERE, &OsEntropy).expect("seals");
         assert!(MasterKeys::parse(&new).expect("valid").open(&resealed, HERE).is_some());
+    }
+
+    #[test]
+    fn sealed_bytes_open_for_what_they_are_good_for() {
+        let (old, new) = (MasterKeys::generate_text(), MasterKeys::generate_text());
+        let here = MasterKeys::parse(&old).expect("valid");
+        let sealed = here.seal_bytes(b"secret", b"org_1", &OsEntropy).expect("seals");
+        assert_ne!(sealed, here.seal_bytes(b"secret", b"org_1", &OsEntropy).expect("seals"), "equal ones look different");
+        let both = MasterKeys::parse(&format!("{new}, {old}")).expect("valid");
+        assert_eq!(both.open_bytes(&sealed, b"org_1").as_deref().map(Vec::as_slice), Some(&b"secret"[..]));
+        assert!(both.open_bytes(&sealed, b"org_2").is_none());
+        assert!(both.open_bytes(&sealed[..sealed.len() - 1], b"org_1").is_none() && both.open_bytes(b"short", b"org_1").is_none());
+        assert!(MasterKeys::parse(&new).expect("valid").open_bytes(&sealed, b"org_1").is_none(), "another master key");
     }
 
     #[test]

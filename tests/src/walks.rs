@@ -1,11 +1,16 @@
 //! Programs walked from outside, over HTTP: a stranger's path through an example or a guide, from nothing to a protected page that
 //! answers 200 to a member, 403 to a suspended one and 401 after the logout.
 
-use std::{path::Path, process::Command};
+use std::{
+    path::Path,
+    process::Command,
+    time::{Duration, Instant},
+};
 
 use tenant_auth_core::{
     Config, MasterKeys, Sqlite, TenantAuth,
     model::{Role, Scope},
+    ports::{Clock, SystemClock},
     testing::TestAuth,
 };
 
@@ -125,6 +130,55 @@ pub async fn remote(deployed: &Deployed, process: &Process, page: &str) {
     expect(member.logout().await, 200);
     let refused = expect(visit(&tab).await, 401);
     assert!(refused.cookie("refresh_token").is_cleared());
+}
+
+/// A program that remembers what this service says of tokens, and learns within two seconds what changed.
+///
+/// # Panics
+/// Where it answers otherwise than it should.
+pub async fn remembering(deployed: &Deployed, process: &Process) {
+    let Deployed { test, server, .. } = deployed;
+    // The program judges ends by the machine's clock.
+    let behind = u64::try_from(SystemClock.now().millis() - test.clock.now().millis()).unwrap_or(0);
+    test.clock.advance(Duration::from_millis(behind));
+    let service = Caller::at(server.address(), "acme");
+    let browser = async |email: &str| {
+        let browser = service.elsewhere();
+        expect(browser.login_with(email, PASSWORD).await, 200);
+        browser
+    };
+    let (admin, member) = (browser(test.admin.email.as_str()).await, browser(test.member.email.as_str()).await);
+    let there = service.elsewhere().at_address(process.address);
+    let visit = async |token: &str| there.visit("/").header("Authorization", format!("Bearer {token}")).await.status;
+    assert_eq!(visit("rubbish").await, 401);
+    let token = member.access_token();
+    let asked = async || {
+        let text = test.auth.metrics_text().await.expect("is written");
+        between(&text, "tenant_auth_verifications_total{outcome=\"valid\"} ", "\n").parse::<u64>().expect("a number")
+    };
+    // The first question what changed may be under way.
+    tokio::time::sleep(Duration::from_millis(1_200)).await;
+    let before = asked().await;
+    for _ in 0..50 {
+        assert_eq!(visit(&token).await, 200);
+    }
+    assert!(asked().await - before < 5, "the answer is remembered");
+
+    let in_force = async |status: u16| {
+        let told = Instant::now();
+        while told.elapsed() < Duration::from_millis(2_500) {
+            let is_late = told.elapsed() >= Duration::from_secs(2);
+            let answer = visit(&token).await;
+            assert!(answer == status || !is_late, "{answer} after {:?}", told.elapsed());
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    expect(admin.set_status(test.member.id.as_str(), "suspended").await, 200);
+    in_force(403).await;
+    expect(admin.set_status(test.member.id.as_str(), "active").await, 200);
+    in_force(200).await;
+    expect(member.logout().await, 200);
+    in_force(401).await;
 }
 
 /// The output of a program that is run to its end.

@@ -86,6 +86,46 @@ async fn deploy_it_and_ask_from_actix() {
     walks::remote(&deployed, &process, "/reports").await;
 }
 
+/// The programs in other languages, where what runs them is installed.
+const REMEMBERING: [(&str, &str, &str); 2] = [("python", "python3", "remembering.py"), ("ts", "node", "remembering.ts")];
+
+#[test]
+fn the_guide_prints_the_programs_that_remember() {
+    for (language, _, name) in REMEMBERING {
+        let program = std::fs::read_to_string(of_the_repository("examples/guides/remembering").join(name)).expect("a program");
+        let printed = blocks(&of_the_repository("tenant-auth-core/guides/remember.md"), language);
+        assert_eq!(printed, [program], "remember.md does not print {name} as it is");
+    }
+}
+
+/// Whether a program in this language can be run as it stands; CI says that it must.
+fn is_runnable(interpreter: &str, name: &str) -> bool {
+    let probe = match interpreter {
+        "node" => Command::new(interpreter).args(["-e", "process.exit(process.features.typescript ? 0 : 1)"]).status(),
+        _ => Command::new(interpreter).arg("--version").status(),
+    };
+    let is_there = probe.is_ok_and(|status| status.success());
+    let is_required = std::env::var_os("TENANT_AUTH_REQUIRE_LANGUAGES").is_some();
+    assert!(is_there || !is_required, "{interpreter} does not run {name}");
+    is_there
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn remember_in_other_languages() {
+    for (_, interpreter, name) in REMEMBERING {
+        if !is_runnable(interpreter, name) {
+            eprintln!("{interpreter} does not run {name} here: skipped");
+            continue;
+        }
+        let deployed = Deployed::start().await;
+        let mut command = Command::new(interpreter);
+        command.arg(of_the_repository("examples/guides/remembering").join(name));
+        command.env("PORT", "0").env("AUTH_URL", deployed.url()).env("API_KEY", &deployed.api_key);
+        let process = Process::start(&mut command, "http://");
+        walks::remembering(&deployed, &process).await;
+    }
+}
+
 #[test]
 fn call_it() {
     let file = SharedFile::new();

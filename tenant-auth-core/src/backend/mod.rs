@@ -1,6 +1,8 @@
 //! The server-to-server API: what a customer's backend asks with an API key, and the keys themselves.
 
 mod api_keys;
+pub(crate) mod changes;
+mod cursor;
 mod key_uses;
 mod users;
 pub(crate) mod verify;

@@ -211,7 +211,8 @@ impl TenantAuth {
 
     fn holder(&self, key: &ApiKeyRecord) -> Backend {
         self.note_key_use(&key.id, key.last_used_at);
-        Backend { auth: self.clone(), org: Arc::clone(&key.org), scopes: key.scopes.clone(), found: PhantomData }
+        let (org, id) = (Arc::clone(&key.org), key.id.clone());
+        Backend { auth: self.clone(), org, key: id, scopes: key.scopes.clone(), found: PhantomData }
     }
 
     /// Writes that a key was used, in a task of its own.

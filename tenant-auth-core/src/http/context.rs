@@ -23,6 +23,7 @@ use crate::{
     caller::Client,
     config::TokensInBody,
     error::Error,
+    in_flight::Place,
     model::{Organization, Scope},
     secret::ApiKeyText,
     service::TenantAuth,
@@ -75,6 +76,13 @@ impl Context {
     /// Frees the body's memory once it was read: what follows may wait for seconds.
     pub(crate) fn free_body(&self) {
         *self.body.lock().unwrap_or_else(PoisonError::into_inner) = Body::Complete(Bytes::new());
+    }
+
+    /// Gives the request's place in flight back: from now on it only waits, and is counted among those who do.
+    pub(crate) fn leave_flight(&self) {
+        if let Some(place) = self.parts.extensions.get::<Place>() {
+            place.leave();
+        }
     }
 
     /// The template of the route's path; empty where there is none.

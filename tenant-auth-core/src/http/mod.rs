@@ -124,12 +124,12 @@ impl Service {
     /// What has to wait runs as a task of its own on the runtime the service was built on: a client that disconnects cannot stop it
     /// between a commit and what follows. A panic becomes a 500. All its waits together end after 30 seconds, and where too many
     /// requests are in flight it is refused before it begins. Its span, `request`, is a child of the span that the call is made in.
-    pub async fn call(&self, request: Request, peer: Option<IpAddr>) -> Response<Bytes> {
+    pub async fn call(&self, mut request: Request, peer: Option<IpAddr>) -> Response<Bytes> {
         let request_id = request_id(&self.auth);
         let traced = RequestSpan::begin(&request_id, request.method());
         let client = client_ip::of(&self.auth.config().network.trusted_proxies, peer, request.headers());
-        let permit = match self.auth.in_flight().take(client) {
-            Ok(permit) => permit,
+        let place = match self.auth.in_flight().take(client) {
+            Ok(place) => place,
             Err(error) => {
                 let answered = Refusal::from(error).into_answered();
                 self.auth.metrics().requests().watch(request.method()).answered(answered.status.as_u16());
@@ -139,8 +139,9 @@ impl Service {
         };
         let (service, id, known) = (self.clone(), request_id.clone(), traced.clone());
         let answering = async move {
+            request.extensions_mut().insert(place.clone());
             let answered = deadline::of_request(service.answer(request, peer, &id, known)).await;
-            drop(permit);
+            place.leave();
             answered
         };
         let answering = Box::pin(answering.instrument(traced.span().clone()));

@@ -1,7 +1,7 @@
 //! The parameters of a list: its page, and what chooses its entries. A parameter that the list does not know is ignored; one that it
 //! knows is given once, and means something.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, time::Duration};
 
 use url::form_urlencoded;
 
@@ -14,6 +14,7 @@ use super::{
     refusal::Refusal,
 };
 use crate::{
+    backend::changes::LONGEST_WAIT,
     error::{Error, InvalidValue},
     model::{DeliveryStatus, MemberFilter, Role, SortOrder, Status},
     page::{self, Page},
@@ -83,6 +84,33 @@ impl Input for DeliveriesQuery {
     fn read(context: &Context) -> Result<Self, Refusal> {
         let status = one_of(context, "status", DeliveryStatus::parse, DeliveryStatus::WORDS)?;
         Ok(Self { status, page: Page::read(context)? })
+    }
+}
+
+/// `?after=` and `?wait=` of a question what changed.
+pub(crate) struct ChangesQuery {
+    /// Any text: one that is no cursor is answered, too.
+    pub(crate) after: Option<String>,
+    pub(crate) wait: Duration,
+}
+
+impl Input for ChangesQuery {
+    fn describe(facts: &mut InputFacts, _: &mut Schemas) {
+        facts.query.extend(["After", "Wait"]);
+    }
+    fn may() -> Vec<ErrorCode> {
+        vec![ErrorCode::InvalidRequest]
+    }
+    fn read(context: &Context) -> Result<Self, Refusal> {
+        let after = parameter(context, "after")?.map(Cow::into_owned);
+        if after.as_ref().is_some_and(|text| text.contains('\0')) {
+            return Err(Refusal::invalid("after", "must not contain NUL characters"));
+        }
+        let most = LONGEST_WAIT.as_millis() as u64;
+        let wait = parameter(context, "wait")?.map_or(Ok(0), |text| text.parse::<u64>());
+        let wait = wait.ok().filter(|wait| *wait <= most);
+        let wait = wait.ok_or_else(|| Refusal::invalid("wait", format!("must be a whole number from 0 to {most}")))?;
+        Ok(Self { after, wait: Duration::from_millis(wait) })
     }
 }
 

@@ -245,6 +245,12 @@ fn table() -> Vec<Group> {
                 .says("verifyToken", "Ask who an access token belongs to",
                     "Grant access when `valid` is true and `membership.status` is `active`. An invalid token is 200 with `valid` \
                     false."),
+            route(GET, "/public/changes", public::changes)
+                .says("listChanges", "Ask which answers are no longer true",
+                    "For a backend that keeps the answers of verify: the sessions and the users whose answers no longer count since \
+                    the cursor `after`, as soon as there are any, or after `wait` with none. Without `after`: the cursor of now. When \
+                    `everything` is true, no answer counts. A cursor is good for ten minutes at least; 16 questions of a key may wait \
+                    at once."),
             route(GET, "/public/users/{userId}", public::user)
                 .says("getUser", "Read a member's account and membership", "404 unless they are a member of this organization."),
             route(GET, "/public/members", public::members)

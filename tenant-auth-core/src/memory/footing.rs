@@ -12,28 +12,28 @@ use std::{
 /// Whether a row is as it was when it was read.
 #[derive(Debug)]
 #[cfg_attr(test, derive(Default))]
-pub(super) struct Footing {
+pub(crate) struct Footing {
     id: Arc<str>,
     has_fallen: AtomicBool,
 }
 
 impl Footing {
-    pub(super) fn stands(&self) -> bool {
+    pub(crate) fn stands(&self) -> bool {
         !self.has_fallen.load(Ordering::Acquire)
     }
 
-    pub(super) fn fall(&self) {
+    pub(crate) fn fall(&self) {
         self.has_fallen.store(true, Ordering::Release);
     }
 }
 
 /// The footings that something rests on, by the id of their row.
 #[derive(Debug, Default)]
-pub(super) struct Footings(HashMap<Arc<str>, Arc<Footing>>);
+pub(crate) struct Footings(HashMap<Arc<str>, Arc<Footing>>);
 
 impl Footings {
     /// The footing of a row, made when nothing rested on the row before.
-    pub(super) fn of(&mut self, id: &str) -> Arc<Footing> {
+    pub(crate) fn of(&mut self, id: &str) -> Arc<Footing> {
         if let Some(footing) = self.0.get(id) {
             return Arc::clone(footing);
         }
@@ -44,19 +44,19 @@ impl Footings {
     }
 
     /// The row changed.
-    pub(super) fn fall(&mut self, id: &str) {
+    pub(crate) fn fall(&mut self, id: &str) {
         if let Some(footing) = self.0.remove(id) {
             footing.fall();
         }
     }
 
     /// Anything may have changed.
-    pub(super) fn fall_all(&mut self) {
+    pub(crate) fn fall_all(&mut self) {
         self.0.drain().for_each(|(_, footing)| footing.fall());
     }
 
     /// Forgets those of these that nothing rests on any more.
-    pub(super) fn release(&mut self, gone: Vec<Arc<Footing>>) {
+    pub(crate) fn release(&mut self, gone: Vec<Arc<Footing>>) {
         for footing in gone {
             let is_last = |known: &Arc<Footing>| Arc::ptr_eq(known, &footing) && Arc::strong_count(known) == 2;
             if self.0.get(&footing.id).is_some_and(is_last) {
@@ -66,7 +66,7 @@ impl Footings {
     }
 
     #[cfg(test)]
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 }

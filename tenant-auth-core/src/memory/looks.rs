@@ -162,6 +162,7 @@ impl Memory {
         }
         self.meter.looked();
         let sight = looker.look().await.map_err(failed)?;
+        self.journal.apply(&sight);
         if let Some(remembered) = &self.remembered {
             remembered.apply(&sight);
             if names_keys(&sight)

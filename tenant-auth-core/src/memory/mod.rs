@@ -15,8 +15,11 @@
 mod acknowledgement;
 mod bytes;
 mod footing;
+mod journal;
 mod looks;
 mod moment;
+mod news;
+mod poll;
 mod remembered;
 mod shelf;
 #[cfg(test)]
@@ -27,7 +30,7 @@ use std::{
     time::Duration,
 };
 
-use tokio::runtime::Handle;
+use tokio::{runtime::Handle, sync::Semaphore};
 
 use crate::{
     config::Memory as Settings,
@@ -36,14 +39,27 @@ use crate::{
     metrics::MemoryMeter,
     store::{Claim, LiveSession, Looker, Store},
 };
+use journal::Journal;
+pub(crate) use journal::Known;
 use looks::Looks;
+#[cfg(not(feature = "remote"))]
 use moment::Moment;
+pub(crate) use news::{Asker, Bookmark, News};
+pub(crate) use poll::Poll;
 use remembered::Remembered;
 pub(crate) use remembered::{Holding, Recalled, View};
+#[cfg(feature = "remote")]
+pub(crate) use {
+    footing::Footings,
+    moment::Moment,
+    shelf::{Entry, Shelf},
+};
 
 /// How long a process that may not remember waits until it tries again.
 const TRY_AGAIN: Duration = Duration::from_secs(5);
 const MEBIBYTE: usize = 1024 * 1024;
+/// How many questions for changes may read the database at once.
+const TURNS: usize = 4;
 
 /// What this process remembers, and the looks that keep it true.
 #[derive(Debug)]
@@ -60,6 +76,10 @@ pub(crate) struct Memory {
     tried: Mutex<Option<Moment>>,
     keyring: OnceLock<Weak<Keyring>>,
     meter: MemoryMeter,
+    /// The latest changes, for backends that ask for them.
+    journal: Journal,
+    /// Turns at the database for such questions.
+    turns: Semaphore,
 }
 
 impl Memory {
@@ -75,6 +95,8 @@ impl Memory {
             claim: OnceLock::new(),
             tried: Mutex::new(None),
             keyring: OnceLock::new(),
+            journal: Journal::default(),
+            turns: Semaphore::new(TURNS),
         })
     }
 

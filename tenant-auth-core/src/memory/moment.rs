@@ -6,21 +6,21 @@ use std::time::Duration;
 
 /// A point in time of this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Moment {
+pub(crate) struct Moment {
     /// Nanoseconds of the clock that never goes back.
-    pub(super) steady: u64,
+    pub(crate) steady: u64,
     /// Nanoseconds of the wall clock.
-    pub(super) wall: u64,
+    pub(crate) wall: u64,
 }
 
 impl Moment {
     /// Now. Two reads without a system call.
-    pub(super) fn now() -> Self {
+    pub(crate) fn now() -> Self {
         clocks()
     }
 
     /// How long ago `earlier` was; without an end when the wall clock went back meanwhile.
-    pub(super) fn since(self, earlier: Self) -> Duration {
+    pub(crate) fn since(self, earlier: Self) -> Duration {
         match (self.steady.checked_sub(earlier.steady), self.wall.checked_sub(earlier.wall)) {
             (Some(steady), Some(wall)) => Duration::from_nanos(steady.max(wall)),
             _ => Duration::MAX,

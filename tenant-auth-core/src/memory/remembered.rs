@@ -263,7 +263,8 @@ impl<'a> View<'a> {
     }
 
     pub(crate) fn keep_session(self, fill: Fill, live: &Arc<LiveSession>, incarnation: Option<&str>) {
-        let rests_on = vec![live.session.id.as_str(), live.user.id.as_str(), live.membership.id.as_str(), live.org.id.as_str()];
+        // The user stands for the membership, too: the log names memberships by their users.
+        let rests_on = vec![live.session.id.as_str(), live.user.id.as_str(), live.org.id.as_str()];
         let entry = Entry { value: Arc::clone(live), rests_on: Vec::new(), bytes: bytes::of_session(live) };
         self.0.keep(&self.0.sessions, live.session.id.as_str(), entry, &Reading { fill, incarnation, rests_on });
     }

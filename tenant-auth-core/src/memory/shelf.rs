@@ -22,7 +22,7 @@ const OVERHEAD: usize = 512;
 
 /// A bounded map.
 #[derive(Debug)]
-pub(super) struct Shelf<V> {
+pub(crate) struct Shelf<V> {
     parts: [RwLock<Part<V>>; PARTS],
     choice: RandomState,
     most_bytes: usize,
@@ -55,23 +55,23 @@ impl<V> Place<V> {
 
 /// An entry to remember.
 #[derive(Debug)]
-pub(super) struct Entry<V> {
-    pub(super) value: V,
-    pub(super) rests_on: Vec<Arc<Footing>>,
+pub(crate) struct Entry<V> {
+    pub(crate) value: V,
+    pub(crate) rests_on: Vec<Arc<Footing>>,
     /// The bytes that the value holds.
-    pub(super) bytes: usize,
+    pub(crate) bytes: usize,
 }
 
 impl<V: Clone> Shelf<V> {
     /// An empty map of at most so many bytes.
-    pub(super) fn new(most_bytes: usize) -> Self {
+    pub(crate) fn new(most_bytes: usize) -> Self {
         let part = || RwLock::new(Part { places: HashMap::new(), order: VecDeque::new(), bytes: 0 });
         let (bytes, entries) = (AtomicUsize::new(0), AtomicUsize::new(0));
         Self { parts: std::array::from_fn(|_| part()), choice: RandomState::new(), most_bytes: most_bytes / PARTS, bytes, entries }
     }
 
     /// What is remembered under this key, while all that it rests on stands.
-    pub(super) fn get(&self, key: &str) -> Option<V> {
+    pub(crate) fn get(&self, key: &str) -> Option<V> {
         let part = self.part(key).read().unwrap_or_else(PoisonError::into_inner);
         let place = part.places.get(key).filter(|place| place.stands())?;
         if !place.was_used.load(Ordering::Relaxed) {
@@ -81,7 +81,7 @@ impl<V: Clone> Shelf<V> {
     }
 
     /// Remembers an entry. What has to go for it is returned: the footings that nobody may rest on any more.
-    pub(super) fn put(&self, key: &str, entry: Entry<V>) -> Vec<Arc<Footing>> {
+    pub(crate) fn put(&self, key: &str, entry: Entry<V>) -> Vec<Arc<Footing>> {
         let bytes = entry.bytes + key.len() + OVERHEAD;
         let mut gone = Vec::new();
         if bytes > self.most_bytes {
@@ -118,7 +118,7 @@ impl<V: Clone> Shelf<V> {
     }
 
     /// Forgets everything.
-    pub(super) fn clear(&self) {
+    pub(crate) fn clear(&self) {
         for part in &self.parts {
             let mut part = part.write().unwrap_or_else(PoisonError::into_inner);
             self.bytes.fetch_sub(part.bytes, Ordering::Relaxed);
@@ -128,12 +128,12 @@ impl<V: Clone> Shelf<V> {
     }
 
     /// How many entries there are, those included that fell and have not gone yet.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.entries.load(Ordering::Relaxed)
     }
 
     /// The bytes that they hold.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
 

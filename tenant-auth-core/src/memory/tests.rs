@@ -9,7 +9,7 @@ use crate::{
     id::Id,
     metrics::MemoryMeter,
     model::{Organization, Status},
-    store::{Named, Sight, Subject},
+    store::{Named, Place, Sight, Subject},
     time::Timestamp,
     value::{DisplayName, Plan, Slug},
 };
@@ -21,8 +21,9 @@ fn remembered() -> Remembered {
 }
 
 fn sight(everything: bool, ids: &[&str]) -> Sight {
-    let named = |id: &&str| Named { subject: Subject::Organization, id: (*id).to_owned() };
-    Sight { everything, named: ids.iter().map(named).collect(), incarnation: "one.1".to_owned(), freshness: 100, usable: 100 }
+    let named = |id: &&str| Named { subject: Subject::Organization, id: (*id).to_owned(), org_id: None, number: 0 };
+    let (named, place) = (ids.iter().map(named).collect(), Place { next: 1, unfinished: Vec::new() });
+    Sight { everything, named, incarnation: "one.1".to_owned(), freshness: 100, usable: 100, mark: 0, place }
 }
 
 fn org(number: usize) -> Arc<Organization> {

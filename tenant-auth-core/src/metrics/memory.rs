@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use prometheus_client::{
-    metrics::{counter::Counter, histogram::Histogram},
+    metrics::{counter::Counter, gauge::Gauge, histogram::Histogram},
     registry::{Registry, Unit},
 };
 
@@ -18,6 +18,7 @@ pub(crate) struct MemoryMeter {
     hits: Counter,
     misses: Counter,
     waited: Histogram,
+    polls: Gauge,
 }
 
 impl MemoryMeter {
@@ -29,7 +30,9 @@ impl MemoryMeter {
         registry.register("memory_misses", "Those that were asked of the database", misses.clone());
         let help = "How long changes that end or narrow a right waited before they were told";
         registry.register_with_unit("acknowledgement_wait", help, Unit::Seconds, waited.clone());
-        Self { looks, hits, misses, waited }
+        let polls = Gauge::default();
+        registry.register("change_polls", "Backends that wait for changes now", polls.clone());
+        Self { looks, hits, misses, waited, polls }
     }
 
     pub(crate) fn looked(&self) {
@@ -38,6 +41,14 @@ impl MemoryMeter {
 
     pub(crate) fn asked(&self, is_known: bool) {
         if is_known { &self.hits } else { &self.misses }.inc();
+    }
+
+    pub(crate) fn poll_began(&self) {
+        self.polls.inc();
+    }
+
+    pub(crate) fn poll_ended(&self) {
+        self.polls.dec();
     }
 
     pub(crate) fn waited(&self, time: Duration) {

@@ -9,20 +9,21 @@ use crate::id::OrgId;
 pub(crate) enum Subject {
     Session,
     User,
-    Membership,
+    /// A user in one organization: the membership, or the account behind it.
+    Member,
     Organization,
     ApiKey,
     SigningKeys,
 }
 
 impl Subject {
-    const ALL: [Self; 6] = [Self::Session, Self::User, Self::Membership, Self::Organization, Self::ApiKey, Self::SigningKeys];
+    const ALL: [Self; 6] = [Self::Session, Self::User, Self::Member, Self::Organization, Self::ApiKey, Self::SigningKeys];
 
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Session => "session",
             Self::User => "user",
-            Self::Membership => "membership",
+            Self::Member => "member",
             Self::Organization => "organization",
             Self::ApiKey => "api_key",
             Self::SigningKeys => "signing_keys",
@@ -77,12 +78,14 @@ changes! {
     /// Moved to the user's next epoch; [`Change::CredentialsChanged`] stands beside it.
     SessionMoved: Session, keeps;
     /// Removed, or left.
-    MembershipEnded: Membership, narrows;
+    MembershipEnded: Member, narrows;
     /// In either direction: a backend may ask for a plain member as well as for an admin.
-    RoleChanged: Membership, narrows;
-    MemberSuspended: Membership, narrows;
+    RoleChanged: Member, narrows;
+    MemberSuspended: Member, narrows;
     /// Metadata, or reactivated.
-    MembershipChanged: Membership, keeps;
+    MembershipChanged: Member, keeps;
+    /// The account behind the membership, whose own change stands beside this: organizations learn of their members only.
+    AccountChanged: Member, keeps;
     OrganizationSuspended: Organization, narrows;
     /// An allowed origin, or the application's, is gone.
     OriginRemoved: Organization, narrows;
@@ -102,7 +105,7 @@ changes! {
     SigningKeysCompromised: SigningKeys, narrows;
 }
 
-/// The most rows that one transaction writes into the log; above, it names whole subjects.
+/// The most rows that one transaction writes into the log; above, it names whole subjects, of an organization or of each.
 const MOST: usize = 1_000;
 
 /// A row of the log. An empty id means everything of the subject.
@@ -134,10 +137,11 @@ impl Touched {
     /// Each row once; whole subjects where they are too many.
     pub(super) fn take_rows(&mut self) -> Vec<ChangedRow> {
         let mut rows = std::mem::take(&mut self.rows);
-        if rows.len() > MOST {
-            for row in &mut rows {
-                row.id.clear();
-                row.org_id = None;
+        for cut in [|row: &mut ChangedRow| row.id.clear(), |row: &mut ChangedRow| row.org_id = None] {
+            rows.sort();
+            rows.dedup();
+            if rows.len() > MOST {
+                rows.iter_mut().for_each(cut);
             }
         }
         rows.sort();
@@ -168,6 +172,19 @@ mod tests {
             rows.iter().map(|row| (row.subject, &*row.id)).collect::<Vec<_>>(),
             [(Subject::Session, ""), (Subject::User, "")]
         );
+    }
+
+    #[test]
+    fn too_many_rows_of_one_organization_are_nobody_elses_business() {
+        let (one, other) = (OrgId::from_stored("org_1".to_owned()), OrgId::from_stored("org_2".to_owned()));
+        let mut touched = Touched::default();
+        for number in 0..=MOST {
+            touched.add(Change::SessionEnded, Some(&one), &format!("ses_{number}"));
+        }
+        touched.add(Change::RoleChanged, Some(&other), "usr_1");
+        let rows = touched.take_rows();
+        let named: Vec<_> = rows.iter().map(|row| (row.subject, &*row.id, row.org_id.as_ref())).collect();
+        assert_eq!(named, [(Subject::Session, "", Some(&one)), (Subject::Member, "", Some(&other))]);
     }
 
     #[test]

@@ -36,6 +36,10 @@ pub(super) const STEPS: &[Step] = &[
         ..step(8, "memory", include_str!("../../migrations/0008_memory.sqlite.sql"))
     },
     step(9, "usable_freshness", include_str!("../../migrations/0009_usable_freshness.sql")),
+    Step {
+        on_postgres: Some(include_str!("../../migrations/0010_changes_of_organizations.postgres.sql")),
+        ..step(10, "changes_of_organizations", include_str!("../../migrations/0010_changes_of_organizations.sqlite.sql"))
+    },
 ];
 
 /// The words in which an engine's SQL differs.

@@ -44,12 +44,12 @@ pub use sqlite::Sqlite;
 #[cfg(feature = "testing")]
 pub(crate) use change::Change as KnownChange;
 pub(crate) use change::Subject;
-pub(crate) use change_log::{Looker, Named, Sight};
+pub(crate) use change_log::{Looker, Named, Place, Sight};
 pub(crate) use claim::Claim;
 pub(crate) use dialect::{Conn, Link};
 pub(crate) use event::{Actor, Event};
 pub(crate) use failure::is_orphan;
-pub(crate) use marks::Marks;
+pub(crate) use marks::{MARKS_KEPT, Marks};
 pub(crate) use sql::{
     api_keys::ApiKeyRecord,
     deliveries::NewDelivery,

@@ -2,4 +2,5 @@
 
 pub(crate) mod gate;
 pub(crate) mod refresh;
+pub(crate) mod remembering;
 pub(crate) mod remote;

@@ -39,7 +39,7 @@ async fn browser_at(app: &App, server: &ScriptedServer) -> (Host, Caller) {
     (host, member)
 }
 
-fn http(status: &str, headers: &str, body: &str) -> Vec<u8> {
+pub(super) fn http(status: &str, headers: &str, body: &str) -> Vec<u8> {
     let length = body.len();
     format!("HTTP/1.1 {status}\r\nContent-Type: application/json\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}")
         .into_bytes()

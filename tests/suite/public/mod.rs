@@ -1,4 +1,5 @@
 //! What a customer's backend asks with an API key: the routes under `/public`.
 
+pub(crate) mod changes;
 pub(crate) mod users_and_members;
 pub(crate) mod verify;

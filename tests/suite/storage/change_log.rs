@@ -136,7 +136,7 @@ async fn of_many_writers_each_commit_is_seen_once(app: &App) {
 async fn numbers_go_on_after_everything_is_swept(app: &App) {
     let log = ChangeLog::of(&app.auth);
     write(&log, "swept").await;
-    for _ in 0..4 {
+    for _ in 0..15 {
         app.tick().await;
     }
     let mut reader = reader(&log).await;

@@ -16,7 +16,7 @@ use crate::{
         route::Caller,
     },
     model::Scope,
-    scope::Granted,
+    scope::{Granted, Verify},
     secret::ApiKeyText,
     value::Slug,
 };
@@ -63,6 +63,22 @@ impl Caller for VerifyCaller {
 
 fn asked_about(TokenOfBody { token, after }: TokenOfBody) -> AskedAbout {
     AskedAbout { token, is_after: after.is_some() }
+}
+
+/// The caller of `GET /public/changes`: a backend whose question may wait. From here on the request holds no place in flight.
+pub(crate) struct PollCaller(pub(crate) Backend<Verify>);
+
+impl Caller for PollCaller {
+    const FACTS: CallerFacts = VerifyCaller::FACTS;
+    const MAY: &'static [&'static [ErrorCode]] = &[BACKEND];
+    async fn identify(context: &Context) -> Result<Self, Refusal> {
+        let (slug, key) = presented(context)?;
+        let backend = context.counted(context.auth.holder_of(&slug, &key).await, key.text())?;
+        context.traced.in_organization(&slug);
+        let backend = backend.having()?;
+        context.leave_flight();
+        Ok(Self(backend))
+    }
 }
 
 /// The organization's slug and the API key of a request. A text that cannot be a key is refused here, without the database.

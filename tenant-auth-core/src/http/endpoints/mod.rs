@@ -17,5 +17,5 @@ pub(crate) mod sessions;
 pub(crate) mod two_factor;
 pub(crate) mod webhooks;
 
-pub(crate) use backends::VerifyCaller;
+pub(crate) use backends::{PollCaller, VerifyCaller};
 pub(crate) use callers::{Anyone, BodyTokens, Guest, LogoutCaller, RefreshCaller, SecondFactorCaller, Stranger};

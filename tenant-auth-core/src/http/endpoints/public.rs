@@ -6,21 +6,22 @@ use utoipa::{
     openapi::{AllOfBuilder, OneOfBuilder, Ref, RefOr, Schema},
 };
 
-use super::VerifyCaller;
+use super::{PollCaller, VerifyCaller};
 use crate::{
-    backend::Verification,
+    backend::{Verification, changes::Changes},
     caller::Backend,
     http::{
         answer::{Outcome, Written, enveloped},
         input::{Path, TokenJson},
         listing::Listing,
-        query::MembersQuery,
+        query::{ChangesQuery, MembersQuery},
         refusal::Refusal,
     },
-    id::UserId,
+    id::{SessionId, UserId},
     principal::{Principal, PrincipalMembership},
     schema,
     scope::{MembersRead, UsersRead},
+    time::Timestamp,
     view::{MemberView, UserView},
 };
 
@@ -69,6 +70,26 @@ impl From<Verification> for VerifyData {
             Verification::Invalid => Self { valid: false, principal: None },
         }
     }
+}
+
+/// What of an organization's answers is no longer true.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ChangesData {
+    /// From where to ask next.
+    cursor: String,
+    /// Whether anything may have changed: no answer that is kept counts any more.
+    everything: bool,
+    sessions: Vec<SessionId>,
+    users: Vec<UserId>,
+    /// When the key ends; null: never.
+    key_expires_at: Option<Timestamp>,
+}
+
+pub(crate) async fn changes(PollCaller(backend): PollCaller, query: ChangesQuery) -> Outcome<ChangesData> {
+    let Changes { cursor, everything, sessions, users, key_expires_at } =
+        backend.changes(query.after.as_deref(), query.wait).await?;
+    Ok(ChangesData { cursor, everything, sessions, users, key_expires_at }.into())
 }
 
 #[derive(Serialize, ToSchema)]

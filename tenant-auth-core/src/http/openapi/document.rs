@@ -117,6 +117,16 @@ fn shared_parameters() -> Value {
             "description": "Which entries come first: the oldest (`asc`) or the latest (`desc`).",
             "schema": { "type": "string", "enum": SortOrder::WORDS, "default": SortOrder::default().as_str() },
         },
+        "After": {
+            "name": "after", "in": "query", "required": false,
+            "description": "The `cursor` of the answer before. One that is unknown or too old is answered with `everything`.",
+            "schema": { "type": "string", "pattern": r"^[^\u0000]*$" },
+        },
+        "Wait": {
+            "name": "wait", "in": "query", "required": false,
+            "description": "How long to wait for a change, in milliseconds.",
+            "schema": { "type": "integer", "minimum": 0, "maximum": 1_000, "default": 0 },
+        },
         "Search": {
             "name": "q", "in": "query", "required": false,
             "description": "A part of the name or of the address, in any case, without wildcards. Empty: everybody.",

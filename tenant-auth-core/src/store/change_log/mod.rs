@@ -15,7 +15,7 @@ pub(super) mod sqlite;
 use std::{io, time::Duration};
 
 use super::{Engine, Store, change::Subject, failure};
-use crate::error::Error;
+use crate::{error::Error, id::OrgId};
 
 /// Runs the same function of either engine's module on its connection.
 macro_rules! by_engine {
@@ -56,6 +56,10 @@ pub(crate) struct Sight {
     pub(crate) freshness: u64,
     /// The longest that any process may use, in milliseconds.
     pub(crate) usable: u64,
+    /// The mark of the sweep that was set then.
+    pub(crate) mark: i64,
+    /// How far the look saw.
+    pub(crate) place: Place,
 }
 
 /// A row that changed.
@@ -63,29 +67,51 @@ pub(crate) struct Sight {
 pub(crate) struct Named {
     pub(crate) subject: Subject,
     pub(crate) id: String,
+    /// The organization that the change concerns; `None`: each.
+    pub(crate) org_id: Option<OrgId>,
+    /// The row's number, by which a [`Place`] tells whether it saw the row.
+    pub(crate) number: i64,
 }
 
 /// What an engine's look returns.
-struct Seen {
-    after: After,
+pub(super) struct Seen {
+    place: Place,
     incarnation: String,
     mark: i64,
     freshness: i64,
     usable: i64,
-    rows: Vec<(String, String)>,
+    rows: Vec<SeenChange>,
 }
 
-/// Where the next look begins: at `next`, and among what was unfinished below it. Numbers of the log on SQLite, of transactions on
-/// PostgreSQL.
+/// A row of the log as an engine returns it.
+struct SeenChange {
+    kind: String,
+    id: String,
+    org_id: Option<String>,
+    number: i64,
+}
+
+/// A place in the log: what comes after it stands at `next` or later, or was unfinished below. Numbers of the log on SQLite, of
+/// transactions on PostgreSQL.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct After {
-    next: i64,
-    unfinished: Vec<i64>,
+pub(crate) struct Place {
+    pub(crate) next: i64,
+    pub(crate) unfinished: Vec<i64>,
 }
 
-impl After {
+impl Place {
     /// Before the first look: nothing is asked for.
     const NOTHING: Self = Self { next: i64::MAX, unfinished: Vec::new() };
+
+    /// Whether a row that is visible now was not yet at this place.
+    pub(crate) fn precedes(&self, number: i64) -> bool {
+        number >= self.next || self.unfinished.contains(&number)
+    }
+
+    /// Whether everything that was visible at this place was at `later`, too.
+    pub(crate) fn is_within(&self, later: &Self) -> bool {
+        self.next <= later.next && later.unfinished.iter().all(|number| self.precedes(*number))
+    }
 }
 
 /// Reads the log, look after look. Dropped in the middle of a look or after a failed one, it forgets where it was.
@@ -99,7 +125,7 @@ pub(crate) struct Looker {
 /// What the last look left.
 #[derive(Debug)]
 struct Last {
-    after: After,
+    place: Place,
     incarnation: String,
     mark: i64,
 }
@@ -125,7 +151,7 @@ impl Looker {
     pub(crate) async fn look(&mut self) -> Result<Sight, Error> {
         // Taken, and put back when all went well: whatever interrupts this, the next look says that everything may have changed.
         let (eye, last) = (self.eye.take(), self.last.take());
-        let after = last.as_ref().map_or(After::NOTHING, |last| last.after.clone());
+        let after = last.as_ref().map_or(Place::NOTHING, |last| last.place.clone());
         let looking = tokio::time::timeout(PATIENCE, looked(&self.store, eye, &after));
         let late = |late| Err(failure::of(sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, late))));
         let (eye, seen) = looking.await.unwrap_or_else(late)?;
@@ -133,28 +159,39 @@ impl Looker {
         let is_continued = last.is_some_and(|last| {
             last.incarnation == seen.incarnation
                 && (last.mark..=last.mark.saturating_add(1)).contains(&seen.mark)
-                && last.after.next <= seen.after.next
+                && last.place.next <= seen.place.next
         });
-        let named: Option<Vec<Named>> = seen.rows.into_iter().map(named).collect();
-        let named = named.filter(|rows| is_continued && rows.len() <= MOST);
-        self.last = Some(Last { after: seen.after, incarnation: seen.incarnation.clone(), mark: seen.mark });
-        Ok(Sight {
-            everything: named.is_none(),
-            named: named.unwrap_or_default(),
-            incarnation: seen.incarnation,
-            freshness: u64::try_from(seen.freshness).unwrap_or(0),
-            usable: u64::try_from(seen.usable).unwrap_or(0),
-        })
+        let sight = seen.sight(is_continued);
+        self.last = Some(Last { place: sight.place.clone(), incarnation: sight.incarnation.clone(), mark: sight.mark });
+        Ok(sight)
     }
 }
 
-/// `None` for a subject of a later version.
-fn named((kind, id): (String, String)) -> Option<Named> {
-    Subject::parse(&kind).map(|subject| Named { subject, id })
+impl Seen {
+    /// What this says to a reader; `is_continued`: that it missed nothing before.
+    pub(super) fn sight(self, is_continued: bool) -> Sight {
+        let named: Option<Vec<Named>> = self.rows.into_iter().map(named).collect();
+        let named = named.filter(|rows| is_continued && rows.len() <= MOST);
+        Sight {
+            everything: named.is_none(),
+            named: named.unwrap_or_default(),
+            incarnation: self.incarnation,
+            freshness: u64::try_from(self.freshness).unwrap_or(0),
+            usable: u64::try_from(self.usable).unwrap_or(0),
+            mark: self.mark,
+            place: self.place,
+        }
+    }
+}
+
+/// `None` for a subject of another version.
+fn named(row: SeenChange) -> Option<Named> {
+    let subject = Subject::parse(&row.kind)?;
+    Some(Named { subject, id: row.id, org_id: row.org_id.map(OrgId::from_stored), number: row.number })
 }
 
 /// Looks with the connection that there is; when it turns out to be gone, or there is none, with a new one.
-async fn looked(store: &Store, eye: Option<Eye>, after: &After) -> Result<(Eye, Seen), Error> {
+async fn looked(store: &Store, eye: Option<Eye>, after: &Place) -> Result<(Eye, Seen), Error> {
     if let Some(mut eye) = eye
         && eye.is_young()
         && let Ok(seen) = eye.look(after).await
@@ -186,12 +223,33 @@ impl Eye {
         }
     }
 
-    async fn look(&mut self, after: &After) -> Result<Seen, Error> {
+    async fn look(&mut self, after: &Place) -> Result<Seen, Error> {
         match self {
             #[cfg(feature = "sqlite")]
             Self::Sqlite(eye) => eye.look(after).await,
             #[cfg(feature = "postgres")]
             Self::Postgres(eye) => eye.look(after).await,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Place;
+
+    fn place(next: i64, unfinished: &[i64]) -> Place {
+        Place { next, unfinished: unfinished.to_vec() }
+    }
+
+    #[test]
+    fn a_place_lies_within_one_that_saw_all_it_saw() {
+        let here = place(10, &[4, 7]);
+        for later in [place(10, &[4, 7]), place(10, &[]), place(12, &[4, 11]), place(30, &[10, 7])] {
+            assert!(here.is_within(&later), "{later:?}");
+        }
+        for other in [place(9, &[]), place(12, &[5]), place(12, &[4, 9])] {
+            assert!(!here.is_within(&other), "{other:?}");
+        }
+        assert!(here.precedes(10) && here.precedes(7) && !here.precedes(5));
     }
 }

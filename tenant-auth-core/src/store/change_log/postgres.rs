@@ -9,11 +9,12 @@ use std::{
 
 use sqlx::PgConnection;
 
-use super::{After, LIMIT, Seen};
+use super::{LIMIT, Place, Seen, SeenChange};
 use crate::{
     error::Error,
+    id::OrgId,
     store::{
-        ChangedRow, Postgres,
+        ChangedRow, MARKS_KEPT, Postgres,
         dialect::{row, statements, traced},
         failure, patience,
     },
@@ -25,13 +26,30 @@ const LIFETIME: Duration = Duration::from_secs(60);
 statements! {
     LOOK = "
         SELECT pg_current_snapshot()::text AS snapshot, i.token || '.' || i.tableoid::text AS incarnation,
-               m.mark AS mark, m.freshness AS freshness, m.usable AS usable, c.kind AS kind, c.id AS id
+               m.mark AS mark, m.freshness AS freshness, m.usable AS usable,
+               c.kind AS kind, c.id AS id, c.org_id AS org_id, c.xid AS number
           FROM tenant_auth_incarnation i
          CROSS JOIN tenant_auth_memory m
-          LEFT JOIN (SELECT kind, id FROM tenant_auth_changes WHERE xid >= $1
+          LEFT JOIN (SELECT kind, id, org_id, xid FROM tenant_auth_changes WHERE xid >= $1
                       UNION ALL
-                     SELECT kind, id FROM tenant_auth_changes WHERE xid = ANY ($2)) c ON TRUE
+                     SELECT kind, id, org_id, xid FROM tenant_auth_changes WHERE xid = ANY ($2)) c ON TRUE
          LIMIT $3";
+    SINCE = "
+        SELECT pg_current_snapshot()::text AS snapshot, i.token || '.' || i.tableoid::text AS incarnation,
+               m.mark AS mark, m.freshness AS freshness, m.usable AS usable,
+               c.kind AS kind, c.id AS id, c.org_id AS org_id, c.xid AS number
+          FROM tenant_auth_incarnation i
+         CROSS JOIN tenant_auth_memory m
+          LEFT JOIN (SELECT kind, id, org_id, xid FROM tenant_auth_changes WHERE org_id = $1 AND xid >= $2
+                      UNION ALL
+                     SELECT kind, id, org_id, xid FROM tenant_auth_changes WHERE org_id = $1 AND xid = ANY ($3)
+                      UNION ALL
+                     SELECT kind, id, org_id, xid FROM tenant_auth_changes WHERE org_id IS NULL AND xid >= $2 AND kind <> 'user'
+                      UNION ALL
+                     SELECT kind, id, org_id, xid
+                       FROM tenant_auth_changes
+                      WHERE org_id IS NULL AND xid = ANY ($3) AND kind <> 'user') c ON TRUE
+         LIMIT $4";
     MAKE_INCARNATION = "
         INSERT INTO tenant_auth_incarnation (one, token)
         VALUES (1, gen_random_uuid()::text)
@@ -47,8 +65,9 @@ statements! {
         DELETE FROM tenant_auth_changes
          WHERE ctid = ANY (ARRAY(SELECT c.ctid
                                    FROM tenant_auth_memory m
-                                   JOIN tenant_auth_changes c ON c.xid < pg_snapshot_xmax(m.previous::pg_snapshot)::text::bigint
-                                  WHERE m.one = 1 AND pg_visible_in_snapshot(c.xid::text::xid8, m.previous::pg_snapshot)
+                                   JOIN tenant_auth_marks k ON k.mark = m.mark - $2
+                                   JOIN tenant_auth_changes c ON c.xid < pg_snapshot_xmax(k.place::pg_snapshot)::text::bigint
+                                  WHERE m.one = 1 AND pg_visible_in_snapshot(c.xid::text::xid8, k.place::pg_snapshot)
                                   LIMIT $1))";
 }
 
@@ -61,6 +80,8 @@ row! {
         usable: i64,
         kind: Option<String>,
         id: Option<String>,
+        org_id: Option<String>,
+        number: Option<i64>,
     }
 }
 
@@ -82,7 +103,7 @@ impl Eye {
     }
 
     /// On a standby this fails, for an unlogged table cannot be read there.
-    pub(super) async fn look(&mut self, after: &After) -> Result<Seen, Error> {
+    pub(super) async fn look(&mut self, after: &Place) -> Result<Seen, Error> {
         let mut rows = self.rows(after).await?;
         if rows.is_empty() {
             // After a crash or a failover, or for the first time. Of several processes one makes the row.
@@ -90,18 +111,10 @@ impl Eye {
             patience::answered(pin!(making)).await.map_err(failure::of)?;
             rows = self.rows(after).await?;
         }
-        let first = rows.first().ok_or_else(|| Error::internal("the row of the memory is gone"))?;
-        Ok(Seen {
-            after: after_snapshot(&first.snapshot).ok_or_else(|| Error::internal("a snapshot that cannot be read"))?,
-            incarnation: first.incarnation.clone(),
-            mark: first.mark,
-            freshness: first.freshness,
-            usable: first.usable,
-            rows: rows.into_iter().filter_map(|row| row.kind.zip(row.id)).collect(),
-        })
+        seen(rows)
     }
 
-    async fn rows(&mut self, after: &After) -> Result<Vec<SeenRow>, Error> {
+    async fn rows(&mut self, after: &Place) -> Result<Vec<SeenRow>, Error> {
         let asked = sqlx::query_as::<_, SeenRow>(LOOK).bind(after.next).bind(&after.unfinished).bind(LIMIT);
         let rows = |rows: &Vec<SeenRow>| rows.len() as u64;
         let asked = pin!(asked.fetch_all(&mut self.connection));
@@ -109,12 +122,33 @@ impl Eye {
     }
 }
 
+/// What changed of one organization since a place that the log still reaches back to.
+pub(in crate::store) async fn since(connection: &mut PgConnection, place: &Place, org: &OrgId) -> Result<Seen, Error> {
+    let asked = sqlx::query_as::<_, SeenRow>(SINCE).bind(org.as_str()).bind(place.next).bind(&place.unfinished).bind(LIMIT);
+    let rows = |rows: &Vec<SeenRow>| rows.len() as u64;
+    let asked = pin!(asked.fetch_all(connection));
+    seen(traced("::sql::changes::SINCE", rows, pin!(patience::answered(asked))).await?)
+}
+
+fn seen(rows: Vec<SeenRow>) -> Result<Seen, Error> {
+    let first = rows.first().ok_or_else(|| Error::internal("the row of the memory is gone"))?;
+    let change = |row: SeenRow| Some(SeenChange { kind: row.kind?, id: row.id?, org_id: row.org_id, number: row.number? });
+    Ok(Seen {
+        place: place_of(&first.snapshot).ok_or_else(|| Error::internal("a snapshot that cannot be read"))?,
+        incarnation: first.incarnation.clone(),
+        mark: first.mark,
+        freshness: first.freshness,
+        usable: first.usable,
+        rows: rows.into_iter().filter_map(change).collect(),
+    })
+}
+
 /// Reads `xmin:xmax:xip,xip`: what comes at `xmax` or later, and what was running.
-fn after_snapshot(snapshot: &str) -> Option<After> {
+fn place_of(snapshot: &str) -> Option<Place> {
     let mut parts = snapshot.split(':');
     let (_, xmax, running) = (parts.next()?, parts.next()?, parts.next()?);
     let unfinished = running.split(',').filter(|number| !number.is_empty()).map(|number| number.parse().ok());
-    Some(After { next: xmax.parse().ok()?, unfinished: unfinished.collect::<Option<_>>()? })
+    Some(Place { next: xmax.parse().ok()?, unfinished: unfinished.collect::<Option<_>>()? })
 }
 
 pub(in crate::store) async fn note(connection: &mut PgConnection, rows: &[ChangedRow]) -> Result<(), Error> {
@@ -134,17 +168,18 @@ pub(in crate::store) async fn move_mark(connection: &mut PgConnection, mark: i64
 }
 
 pub(in crate::store) async fn sweep(connection: &mut PgConnection, most: i64) -> Result<u64, Error> {
-    let sweeping = pin!(async { sqlx::query(SWEEP).bind(most).execute(connection).await.map(|done| done.rows_affected()) });
+    let sweeping =
+        pin!(async { sqlx::query(SWEEP).bind(most).bind(MARKS_KEPT).execute(connection).await.map(|done| done.rows_affected()) });
     traced("::sql::changes::SWEEP", |rows| *rows, pin!(patience::answered(sweeping))).await
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{After, after_snapshot};
+    use super::{Place, place_of};
 
     #[test]
     fn a_snapshot_is_a_place_in_the_log() {
-        let read = |text| after_snapshot(text).map(|After { next, unfinished }| (next, unfinished));
+        let read = |text| place_of(text).map(|Place { next, unfinished }| (next, unfinished));
         assert_eq!(read("16833:16835:"), Some((16_835, vec![])));
         assert_eq!(read("16833:16840:16833,16837"), Some((16_840, vec![16_833, 16_837])));
         assert_eq!(read("16833"), None);

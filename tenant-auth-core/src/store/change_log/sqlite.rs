@@ -5,11 +5,12 @@ use std::pin::pin;
 
 use sqlx::{SqliteConnection, SqlitePool};
 
-use super::{After, LIMIT, Seen};
+use super::{LIMIT, Place, Seen, SeenChange};
 use crate::{
     error::Error,
+    id::OrgId,
     store::{
-        ChangedRow, Sqlite,
+        ChangedRow, MARKS_KEPT, Sqlite,
         database_file::DatabaseFile,
         dialect::{row, statements, traced},
     },
@@ -20,13 +21,26 @@ statements! {
     LOOK = "
         SELECT COALESCE((SELECT seq FROM sqlite_sequence WHERE name = 'tenant_auth_changes'), 0) AS newest,
                i.token AS incarnation, m.mark AS mark, m.freshness AS freshness, m.usable AS usable,
-               c.kind AS kind, c.id AS id
+               c.kind AS kind, c.id AS id, c.org_id AS org_id, c.seq AS number
           FROM tenant_auth_memory m
           JOIN tenant_auth_incarnation i ON i.one = m.one
           LEFT JOIN tenant_auth_changes c ON c.seq >= $1
          WHERE m.one = 1
          ORDER BY c.seq
          LIMIT $2";
+    SINCE = "
+        SELECT COALESCE((SELECT seq FROM sqlite_sequence WHERE name = 'tenant_auth_changes'), 0) AS newest,
+               i.token AS incarnation, m.mark AS mark, m.freshness AS freshness, m.usable AS usable,
+               c.kind AS kind, c.id AS id, c.org_id AS org_id, c.seq AS number
+          FROM tenant_auth_memory m
+          JOIN tenant_auth_incarnation i ON i.one = m.one
+          LEFT JOIN (SELECT kind, id, org_id, seq FROM tenant_auth_changes WHERE org_id = $1 AND seq >= $2
+                      UNION ALL
+                     SELECT kind, id, org_id, seq
+                       FROM tenant_auth_changes
+                      WHERE org_id IS NULL AND seq >= $2 AND kind <> 'user') c ON TRUE
+         WHERE m.one = 1
+         LIMIT $3";
     NOTE = "
         INSERT INTO tenant_auth_changes (org_id, kind, id)
         SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]')
@@ -40,7 +54,10 @@ statements! {
         DELETE FROM tenant_auth_changes
          WHERE seq IN (SELECT seq
                          FROM tenant_auth_changes
-                        WHERE seq <= (SELECT previous FROM tenant_auth_memory WHERE one = 1)
+                        WHERE seq <= (SELECT k.place
+                                        FROM tenant_auth_memory m
+                                        JOIN tenant_auth_marks k ON k.mark = m.mark - $2
+                                       WHERE m.one = 1)
                         ORDER BY seq
                         LIMIT $1)";
 }
@@ -54,6 +71,8 @@ row! {
         usable: i64,
         kind: Option<String>,
         id: Option<String>,
+        org_id: Option<String>,
+        number: Option<i64>,
     }
 }
 
@@ -69,21 +88,31 @@ impl Eye {
         Self { connection: sqlite.looks().clone(), file: sqlite.file().clone() }
     }
 
-    pub(super) async fn look(&mut self, after: &After) -> Result<Seen, Error> {
+    pub(super) async fn look(&mut self, after: &Place) -> Result<Seen, Error> {
         // A removed file can be read for ever, and never changes.
         self.file.is_in_place()?;
         let asked = sqlx::query_as::<_, SeenRow>(LOOK).bind(after.next).bind(LIMIT).fetch_all(&self.connection);
-        let rows = traced("::sql::changes::LOOK", |rows: &Vec<SeenRow>| rows.len() as u64, pin!(asked)).await?;
-        let first = rows.first().ok_or_else(|| Error::internal("the row of the memory is gone"))?;
-        Ok(Seen {
-            after: After { next: first.newest.saturating_add(1), unfinished: Vec::new() },
-            incarnation: first.incarnation.clone(),
-            mark: first.mark,
-            freshness: first.freshness,
-            usable: first.usable,
-            rows: rows.into_iter().filter_map(|row| row.kind.zip(row.id)).collect(),
-        })
+        seen(traced("::sql::changes::LOOK", |rows: &Vec<SeenRow>| rows.len() as u64, pin!(asked)).await?)
     }
+}
+
+/// What changed of one organization since a place that the log still reaches back to.
+pub(in crate::store) async fn since(connection: &mut SqliteConnection, place: &Place, org: &OrgId) -> Result<Seen, Error> {
+    let asked = sqlx::query_as::<_, SeenRow>(SINCE).bind(org.as_str()).bind(place.next).bind(LIMIT).fetch_all(connection);
+    seen(traced("::sql::changes::SINCE", |rows: &Vec<SeenRow>| rows.len() as u64, pin!(asked)).await?)
+}
+
+fn seen(rows: Vec<SeenRow>) -> Result<Seen, Error> {
+    let first = rows.first().ok_or_else(|| Error::internal("the row of the memory is gone"))?;
+    let change = |row: SeenRow| Some(SeenChange { kind: row.kind?, id: row.id?, org_id: row.org_id, number: row.number? });
+    Ok(Seen {
+        place: Place { next: first.newest.saturating_add(1), unfinished: Vec::new() },
+        incarnation: first.incarnation.clone(),
+        mark: first.mark,
+        freshness: first.freshness,
+        usable: first.usable,
+        rows: rows.into_iter().filter_map(change).collect(),
+    })
 }
 
 pub(in crate::store) async fn note(connection: &mut SqliteConnection, rows: &[ChangedRow]) -> Result<(), Error> {
@@ -99,6 +128,7 @@ pub(in crate::store) async fn move_mark(connection: &mut SqliteConnection, mark:
 }
 
 pub(in crate::store) async fn sweep(connection: &mut SqliteConnection, most: i64) -> Result<u64, Error> {
-    let sweeping = pin!(async { sqlx::query(SWEEP).bind(most).execute(connection).await.map(|done| done.rows_affected()) });
+    let sweeping =
+        pin!(async { sqlx::query(SWEEP).bind(most).bind(MARKS_KEPT).execute(connection).await.map(|done| done.rows_affected()) });
     traced("::sql::changes::SWEEP", |rows| *rows, sweeping).await
 }

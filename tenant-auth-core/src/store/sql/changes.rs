@@ -3,10 +3,11 @@
 
 use crate::{
     error::Error,
+    id::OrgId,
     store::{
-        ChangedRow, Link, Tx,
+        ChangedRow, Link, MARKS_KEPT, Place, Sight, Tx,
         change_log::by_engine,
-        dialect::{fetch_scalar, statements},
+        dialect::{execute, fetch_scalar, statements},
     },
 };
 
@@ -14,6 +15,8 @@ pub(crate) struct Changes<L>(pub(in crate::store) L);
 
 statements! {
     MARK = "SELECT mark FROM tenant_auth_memory WHERE one = 1";
+    NOTE_MARK = "INSERT INTO tenant_auth_marks (mark, place) SELECT mark, newest FROM tenant_auth_memory WHERE one = 1";
+    FORGET_MARKS = "DELETE FROM tenant_auth_marks WHERE mark < (SELECT mark FROM tenant_auth_memory WHERE one = 1) - $1";
     FRESHNESS = "SELECT freshness FROM tenant_auth_memory WHERE one = 1";
     ANNOUNCE = "
         UPDATE tenant_auth_memory
@@ -41,6 +44,12 @@ impl<L: Link> Changes<L> {
     pub(crate) async fn mark(mut self) -> Result<i64, Error> {
         fetch_scalar!(self.0, i64, MARK)?.ok_or_else(|| Error::internal("the row of the memory is gone"))
     }
+
+    /// What changed of one organization since a place. That the log reaches back to the place is to be judged by the mark.
+    pub(crate) async fn since(mut self, place: &Place, org: &OrgId) -> Result<Sight, Error> {
+        let seen = by_engine!(self.0.conn(), engine, connection => engine::since(connection, place, org).await)?;
+        Ok(seen.sight(true))
+    }
 }
 
 impl Changes<&mut Tx> {
@@ -52,13 +61,18 @@ impl Changes<&mut Tx> {
         by_engine!((&mut self.0).conn(), engine, connection => engine::note(connection, rows).await)
     }
 
-    /// Sets the next mark, unless another process did since `mark` was read. Rows that were visible two marks ago may be swept
-    /// then: a reader that slept through two marks knows it by their number, and forgets everything. No clock decides.
+    /// Sets the next mark, unless another process did since `mark` was read. Rows that were visible [`MARKS_KEPT`] marks ago may be
+    /// swept then: whoever comes with an older place knows it by the number of the mark. No clock decides.
     pub(crate) async fn move_mark(mut self, mark: i64) -> Result<bool, Error> {
-        by_engine!((&mut self.0).conn(), engine, connection => engine::move_mark(connection, mark).await)
+        if !by_engine!((&mut self.0).conn(), engine, connection => engine::move_mark(connection, mark).await)? {
+            return Ok(false);
+        }
+        execute!(self.0, NOTE_MARK)?;
+        execute!(self.0, FORGET_MARKS, MARKS_KEPT)?;
+        Ok(true)
     }
 
-    /// Deletes up to `most` rows that were visible two marks ago.
+    /// Deletes up to `most` rows that were visible [`MARKS_KEPT`] marks ago.
     pub(in crate::store) async fn sweep(mut self, most: i64) -> Result<u64, Error> {
         by_engine!((&mut self.0).conn(), engine, connection => engine::sweep(connection, most).await)
     }

@@ -269,7 +269,7 @@ impl Members<&mut Tx> {
         } else {
             Change::MembershipChanged
         };
-        self.0.touch(change, Some(&membership.org_id), membership.id.as_str());
+        self.0.touch(change, Some(&membership.org_id), membership.user_id.as_str());
         execute!(
             self.0,
             UPDATE,
@@ -285,7 +285,7 @@ impl Members<&mut Tx> {
     /// Removes the membership. The member's sessions in this organization are deleted with it (foreign key); end them first to
     /// learn which there were.
     pub(crate) async fn remove(mut self, membership: &Membership) -> Result<(), Error> {
-        self.0.touch(Change::MembershipEnded, Some(&membership.org_id), membership.id.as_str());
+        self.0.touch(Change::MembershipEnded, Some(&membership.org_id), membership.user_id.as_str());
         execute!(self.0, DELETE, membership.org_id.as_str(), membership.user_id.as_str())?;
         Ok(())
     }

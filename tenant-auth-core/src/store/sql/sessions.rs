@@ -8,7 +8,7 @@ use crate::{
     page::Bounds,
     store::{
         Change, Link, Tx,
-        dialect::{execute, fetch_all, fetch_batch, fetch_optional, row, statements},
+        dialect::{execute, fetch_all, fetch_batch, fetch_optional, fetch_scalar, row, statements},
         sql::live_session::{self, LiveSession, LiveSessionRow, Witnessed, WitnessedRow},
     },
     time::Timestamp,
@@ -47,7 +47,8 @@ statements! {
                          FROM tenant_auth_memberships m
                          JOIN tenant_auth_organizations o ON o.id = m.org_id
                         WHERE m.org_id = tenant_auth_sessions.org_id AND m.user_id = tenant_auth_sessions.user_id
-                          AND m.status = 'active' AND o.status = 'active')";
+                          AND m.status = 'active' AND o.status = 'active')
+        RETURNING org_id";
     SUPERSEDE = "
         INSERT INTO tenant_auth_superseded_generations (session_id, generation, superseded_at)
         VALUES ($1, $2, $3)";
@@ -56,7 +57,7 @@ statements! {
           FROM tenant_auth_superseded_generations
          WHERE session_id = $1 AND generation = $2";
     HOLD = "UPDATE tenant_auth_sessions SET last_used_at = $2 WHERE id = $1";
-    MOVE_EPOCH = "UPDATE tenant_auth_sessions SET user_epoch = $2 WHERE id = $1";
+    MOVE_EPOCH = "UPDATE tenant_auth_sessions SET user_epoch = $2 WHERE id = $1 RETURNING org_id";
     END = "
         DELETE FROM tenant_auth_sessions
          WHERE org_id = $1 AND id = $2
@@ -195,11 +196,11 @@ impl Sessions<&mut Tx> {
     /// first, the session has ended, or its member or organization is suspended.
     pub(crate) async fn rotate(mut self, token: &RefreshToken, idle_until: Timestamp) -> Result<bool, Error> {
         let now = self.0.now();
-        self.0.touch(Change::SessionRefreshed, None, token.session.as_str());
         let (id, generation) = (token.session.as_str(), token.generation);
-        if execute!(self.0, ROTATE, id, generation, now.millis(), idle_until.millis())? == 0 {
+        let Some(org) = fetch_scalar!(self.0, String, ROTATE, id, generation, now.millis(), idle_until.millis())? else {
             return Ok(false);
-        }
+        };
+        self.0.touch(Change::SessionRefreshed, Some(&Id::from_stored(org)), id);
         execute!(self.0, SUPERSEDE, id, generation, now.millis())?;
         Ok(true)
     }
@@ -212,8 +213,9 @@ impl Sessions<&mut Tx> {
 
     /// Moves the session to the user's new epoch, so that the change that raised the epoch does not end this session.
     pub(crate) async fn move_to_epoch(mut self, session: &SessionId, epoch: i64) -> Result<(), Error> {
-        self.0.touch(Change::SessionMoved, None, session.as_str());
-        execute!(self.0, MOVE_EPOCH, session.as_str(), epoch)?;
+        if let Some(org) = fetch_scalar!(self.0, String, MOVE_EPOCH, session.as_str(), epoch)? {
+            self.0.touch(Change::SessionMoved, Some(&Id::from_stored(org)), session.as_str());
+        }
         Ok(())
     }
 

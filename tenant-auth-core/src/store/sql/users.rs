@@ -154,10 +154,9 @@ impl Users<&mut Tx> {
     }
 
     pub(crate) async fn set_profile(mut self, user: &UserId, name: &DisplayName, profile: &Profile) -> Result<(), Error> {
-        self.0.touch(Change::ProfileChanged, None, user.as_str());
         let (bio, phone) = (profile.bio.as_ref().map(Bio::as_str), profile.phone.as_ref().map(Phone::as_str));
         execute!(self.0, SET_PROFILE, user.as_str(), name.as_str(), bio, phone)?;
-        Ok(())
+        self.changed(Change::ProfileChanged, user).await
     }
 
     /// `false` when the account changed since `epoch` was read.
@@ -174,23 +173,21 @@ impl Users<&mut Tx> {
 
     /// Sets whether the account is an operator.
     pub(crate) async fn set_role(mut self, user: &UserId, role: AccountRole) -> Result<(), Error> {
-        self.0.touch(Change::OperatorChanged, None, user.as_str());
         execute!(self.0, SET_ROLE, user.as_str(), role.as_str())?;
-        Ok(())
+        self.changed(Change::OperatorChanged, user).await
     }
 
     /// Raises the account's epoch, which ends every session that is not moved to the new epoch.
     pub(crate) async fn bump_epoch(mut self, user: &UserId) -> Result<i64, Error> {
-        self.0.touch(Change::CredentialsChanged, None, user.as_str());
         let row = fetch_optional!(self.0, EpochRow, BUMP_EPOCH, user.as_str())?;
+        self.changed(Change::CredentialsChanged, user).await?;
         row.map(|row| row.epoch).ok_or(Error::SessionRequired)
     }
 
     /// Sets a verified address; `false` when another account has it.
     pub(crate) async fn set_email(mut self, user: &UserId, email: &Email) -> Result<bool, Error> {
-        self.0.touch(Change::EmailChanged, None, user.as_str());
         match execute!(self.0, SET_EMAIL, user.as_str(), email.as_str(), email.key()) {
-            Ok(changed) => Ok(changed == 1),
+            Ok(changed) => self.changed(Change::EmailChanged, user).await.map(|()| changed == 1),
             // When two accounts take an address at once, the unique index admits one.
             Err(error) if is_duplicate(&error) => Ok(false),
             Err(error) => Err(error),
@@ -199,7 +196,7 @@ impl Users<&mut Tx> {
 
     /// Deletes the account and every row that belongs to it.
     pub(crate) async fn delete(mut self, user: &UserId) -> Result<(), Error> {
-        self.0.touch(Change::UserDeleted, None, user.as_str());
+        self.changed(Change::UserDeleted, user).await?; // before the memberships go with the account
         execute!(self.0, DELETE, user.as_str())?;
         Ok(())
     }
@@ -212,7 +209,18 @@ impl Users<&mut Tx> {
 
     /// `true` when it was not verified before.
     pub(crate) async fn verify_email(mut self, user: &UserId) -> Result<bool, Error> {
-        self.0.touch(Change::EmailVerified, None, user.as_str());
-        Ok(execute!(self.0, VERIFY_EMAIL, user.as_str())? == 1)
+        let newly = execute!(self.0, VERIFY_EMAIL, user.as_str())? == 1;
+        self.changed(Change::EmailVerified, user).await?;
+        Ok(newly)
+    }
+
+    /// Records a change of the account, also in each organization of the user. To be called while the account is locked, as every change
+    /// of it does: a membership that is made at the same time waits, or is seen here.
+    async fn changed(&mut self, change: Change, user: &UserId) -> Result<(), Error> {
+        self.0.touch(change, None, user.as_str());
+        for row in fetch_all!(self.0, OrganizationOfUserRow, ORGANIZATIONS_OF, user.as_str())? {
+            self.0.touch(Change::AccountChanged, Some(&Id::from_stored(row.id)), user.as_str());
+        }
+        Ok(())
     }
 }

@@ -7,12 +7,16 @@ use std::time::Duration;
 use reqwest::header;
 use serde::{Deserialize, de::DeserializeOwned};
 
-use super::exchange::{Answer, unavailable};
+use super::{
+    exchange::{Answer, unavailable},
+    remembered::Told,
+};
 use crate::{
     error::Error,
     http::{ErrorCode, Renewed, cookies},
     principal::Principal,
     secret::SignedToken,
+    time::Timestamp,
     value::Slug,
 };
 
@@ -51,6 +55,23 @@ fn data<T: DeserializeOwned>(answer: &Answer) -> Result<T, Error> {
     serde_json::from_slice::<Success<T>>(&answer.body)
         .map(|success| success.data)
         .map_err(|error| unavailable(&format!("a verification that cannot be read: {error}")))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Changes {
+    cursor: String,
+    everything: bool,
+    sessions: Vec<String>,
+    users: Vec<String>,
+    key_expires_at: Option<Timestamp>,
+}
+
+/// What `GET /public/changes` said; `None` when that is not clear.
+pub(super) fn told(answer: &Answer) -> Option<Told> {
+    let Changes { cursor, everything, sessions, users, key_expires_at } = data(answer).ok()?;
+    let named = (!everything).then(|| sessions.into_iter().chain(users).collect());
+    Some(Told { cursor, named, key_expires_at })
 }
 
 /// The next tokens, as `POST /auth/refresh` sets them.

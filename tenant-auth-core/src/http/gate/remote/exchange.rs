@@ -1,7 +1,7 @@
 //! One HTTP exchange with the remote server: the wait and the body are limited. A question without an answer is `Unavailable`, with
 //! the reason as its cause.
 
-use std::net::IpAddr;
+use std::{net::IpAddr, time::Duration};
 
 use bytes::Bytes;
 use reqwest::{
@@ -30,12 +30,15 @@ pub(super) struct Answer {
 #[derive(Serialize)]
 struct Question<'a> {
     token: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after: Option<&'a str>,
 }
 
 impl RemoteVerifier {
-    /// `POST /public/verify`
-    pub(super) async fn ask_about(&self, org: &Slug, key: &ApiKeyText, token: &SignedToken) -> Result<Answer, Error> {
-        let body = serde_json::to_vec(&Question { token: token.expose() }).map_err(Error::internal)?;
+    /// `POST /public/verify`; `after`: the cursor held, where answers are remembered.
+    pub(super) async fn ask_about(&self, org: &Slug, token: &SignedToken, after: Option<&str>) -> Result<Answer, Error> {
+        let key = self.key_of(org)?;
+        let body = serde_json::to_vec(&Question { token: token.expose(), after }).map_err(Error::internal)?;
         let question = self.client.post(format!("{}/public/verify", self.base)).header(header::CONTENT_TYPE, "application/json");
         self.send(question.header("x-org-slug", org.as_str()).header("x-api-key", secret_header(key)?).body(body)).await
     }
@@ -56,13 +59,18 @@ impl RemoteVerifier {
     }
 
     async fn send(&self, question: RequestBuilder) -> Result<Answer, Error> {
-        let asking = async {
-            let response = question.send().await.map_err(|error| unavailable(&reason(&error)))?;
-            let (status, headers) = (response.status().as_u16(), response.headers().clone());
-            Ok(Answer { status, headers, body: read(response).await? })
-        };
-        tokio::time::timeout(self.patience, asking).await.unwrap_or_else(|_| Err(unavailable("no answer in time")))
+        answered(question, self.patience).await
     }
+}
+
+/// Sends a request, and reads its answer in time.
+pub(super) async fn answered(question: RequestBuilder, patience: Duration) -> Result<Answer, Error> {
+    let asking = async {
+        let response = question.send().await.map_err(|error| unavailable(&reason(&error)))?;
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        Ok(Answer { status, headers, body: read(response).await? })
+    };
+    tokio::time::timeout(patience, asking).await.unwrap_or_else(|_| Err(unavailable("no answer in time")))
 }
 
 async fn read(mut response: Response) -> Result<Bytes, Error> {
@@ -81,7 +89,7 @@ pub(super) fn unavailable(why: &str) -> Error {
     Error::unavailable(format!("the Tenant Auth server gave no clear answer: {why}"))
 }
 
-fn secret_header(key: &ApiKeyText) -> Result<HeaderValue, Error> {
+pub(super) fn secret_header(key: &ApiKeyText) -> Result<HeaderValue, Error> {
     let mut value = HeaderValue::from_str(key.expose()).map_err(Error::internal)?;
     value.set_sensitive(true);
     Ok(value)

@@ -1,11 +1,14 @@
 //! The remote verifier: asks a service on another machine with the API keys of a customer's backend: `POST /public/verify` for a
 //! token and `POST /auth/refresh` for the next ones. One pool of connections; every wait and every answer is limited. An answer
-//! that is not clear is `Unavailable`, which refuses this request and ends no session.
+//! that is not clear is `Unavailable`, which refuses this request and ends no session. On request it remembers answers, and asks in the
+//! background which of them no longer count.
 
 mod answers;
 mod exchange;
+mod remembered;
+mod remembering;
 
-use std::{collections::HashMap, fmt, net::IpAddr, time::Duration};
+use std::{collections::HashMap, fmt, net::IpAddr, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use reqwest::{Client, redirect::Policy};
@@ -16,10 +19,12 @@ use crate::{
     config::SameSite,
     error::Error,
     http::cookies::{self, CookieStyle},
+    ports::{Clock, SystemClock},
     principal::Principal,
     secret::{ApiKeyText, SignedToken},
     value::{Slug, is_loopback_for_secrets},
 };
+use remembering::{Poller, Remembering};
 
 /// The default timeout of one request, from the connection to the last byte.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -43,6 +48,8 @@ pub struct RemoteVerifier {
     patience: Duration,
     states_client: bool,
     style: CookieStyle,
+    remembering: Option<Remembering>,
+    clock: Arc<dyn Clock>,
 }
 
 /// Why a remote verifier cannot be made.
@@ -101,6 +108,8 @@ impl RemoteVerifier {
             patience: PATIENCE,
             states_client: false,
             style: CookieStyle::default(),
+            remembering: None,
+            clock: Arc::new(SystemClock),
         })
     }
 
@@ -115,7 +124,25 @@ impl RemoteVerifier {
             return Err(RemoteSetupError::Key(slug.to_owned()));
         }
         self.keys.insert(org, key);
+        self.remembering = self.remembering.as_ref().map(Remembering::anew);
         Ok(self)
+    }
+
+    /// Remembers answers, and asks the service in the background what changed: a token is then verified in this process, and what
+    /// changed is in force here `max_age` after its commit (`None`: 2 s), whatever happens on the way. While the service was not
+    /// asked for so long, as when it is away, each token is asked about as without this. At most four questions within `max_age`, for
+    /// each organization; none when nobody came for a minute. Call it on the runtime that lives as long as the verifier.
+    #[must_use]
+    pub fn remembering(mut self, max_age: impl Into<Option<Duration>>) -> Self {
+        self.remembering = Some(Remembering::new(max_age.into()));
+        self
+    }
+
+    /// Replaces the system's clock, by which ends of remembered answers are judged.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
     }
 
     /// Sets the timeout of one request, from the connection to the last byte; 5 s by default.
@@ -147,6 +174,10 @@ impl RemoteVerifier {
         self
     }
 
+    fn poller(&self, org: &Slug, key: &ApiKeyText) -> Poller {
+        Poller { client: self.client.clone(), base: self.base.clone(), org: org.clone(), key: key.clone() }
+    }
+
     fn key_of(&self, org: &Slug) -> Result<&ApiKeyText, Error> {
         self.keys.get(org).ok_or(Error::UnknownOrganization)
     }
@@ -155,8 +186,25 @@ impl RemoteVerifier {
 #[async_trait]
 impl Verifier for RemoteVerifier {
     async fn verify(&self, org: &Slug, access_token: &SignedToken) -> Result<Option<Principal>, Error> {
-        let answer = self.ask_about(org, self.key_of(org)?, access_token).await?;
-        answers::verification(org, &answer)
+        let Some(remembering) = &self.remembering else {
+            return answers::verification(org, &self.ask_about(org, access_token, None).await?);
+        };
+        let key = self.key_of(org)?;
+        let known = remembering.of(org, &self.keys).ok_or(Error::UnknownOrganization)?;
+        remembering.follow(known, || self.poller(org, key));
+        if let Some(principal) = known.remembered.recall(access_token, self.clock.now()) {
+            return Ok(Some(principal));
+        }
+        let asking = known.remembered.asking();
+        let answer = self.ask_about(org, access_token, asking.as_ref().map(|asking| &*asking.cursor)).await?;
+        if matches!(answer.status, 401 | 403) {
+            known.remembered.forget(); // the key no longer opens anything
+        }
+        let verified = answers::verification(org, &answer)?;
+        if let (Some(asking), Some(principal)) = (&asking, &verified) {
+            known.remembered.keep(asking, access_token, principal);
+        }
+        Ok(verified)
     }
 
     async fn refresh(&self, org: &Slug, refresh_token: &SignedToken, client: Option<IpAddr>) -> Result<Renewed, Error> {

@@ -1,0 +1,290 @@
+//! The answers of `POST /public/verify` for one organization, as a backend remembers them: used while the service was asked recently
+//! enough what changed, and dropped when it names them. A bounded cache (`memory/shelf.rs`).
+//!
+//! What must stay true: an answer is kept only when nothing that it rests on was named since it was asked for, and it was asked for
+//! with the cursor held, so that it is of no earlier moment. What is named falls before the question that named it counts.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
+    time::Duration,
+};
+
+use crate::{
+    memory::{Entry, Footings, Moment, Shelf},
+    principal::Principal,
+    secret::SignedToken,
+    time::Timestamp,
+};
+
+/// How many names are kept, to judge what was being asked meanwhile. An answer that took longer is not kept.
+const NAMES: usize = 4_096;
+/// How long the end of a token is by which it is found: the end of the signature, which nobody chooses.
+const TAIL: usize = 32;
+/// What an answer holds beside its token and its metadata.
+const ANSWER: usize = 1_024;
+
+/// What is remembered.
+#[derive(Debug)]
+pub(super) struct Remembered {
+    max_age: Duration,
+    last: RwLock<Option<LastPoll>>,
+    ledger: Mutex<Ledger>,
+    answers: Shelf<Arc<Known>>,
+}
+
+/// The last question what changed that was answered.
+#[derive(Debug, Clone, Copy)]
+struct LastPoll {
+    began: Moment,
+    key_expires_at: Option<Timestamp>,
+}
+
+#[derive(Debug, Default)]
+struct Ledger {
+    /// How many answers to that question were applied.
+    applied: u64,
+    /// Those after this one are all in `named`.
+    complete_since: u64,
+    named: VecDeque<(u64, String)>,
+    footings: Footings,
+    cursor: Option<String>,
+}
+
+#[derive(Debug)]
+struct Known {
+    token: SignedToken,
+    principal: Principal,
+}
+
+/// What changed, as the service says.
+#[derive(Debug)]
+pub(super) struct Told {
+    pub(super) cursor: String,
+    /// `None`: anything may have changed.
+    pub(super) named: Option<Vec<String>>,
+    pub(super) key_expires_at: Option<Timestamp>,
+}
+
+/// The beginning of a question about a token.
+#[derive(Debug)]
+pub(super) struct Asking {
+    since: u64,
+    /// The cursor held.
+    pub(super) cursor: String,
+}
+
+impl Remembered {
+    pub(super) fn new(max_age: Duration, bytes: usize) -> Self {
+        Self { max_age, last: RwLock::default(), ledger: Mutex::default(), answers: Shelf::new(bytes) }
+    }
+
+    /// Who an access token belongs to, if that is remembered and still counts.
+    pub(super) fn recall(&self, token: &SignedToken, now: Timestamp) -> Option<Principal> {
+        if !self.is_fresh(now) {
+            return None;
+        }
+        let known = self.answers.get(tail(token)?)?;
+        let Known { token: same, principal } = &*known;
+        let counts = now < principal.token_expires_at && now < principal.session.expires_at;
+        (counts && same.expose() == token.expose()).then(|| principal.clone())
+    }
+
+    /// Whether the service was asked recently enough what changed.
+    pub(super) fn is_fresh(&self, now: Timestamp) -> bool {
+        let last = *self.last.read().unwrap_or_else(PoisonError::into_inner);
+        last.is_some_and(|last| Moment::now().since(last.began) < self.max_age && last.key_expires_at.is_none_or(|end| now < end))
+    }
+
+    /// Notes that a question about a token begins; `None` without a cursor: then its answer cannot be kept.
+    pub(super) fn asking(&self) -> Option<Asking> {
+        let ledger = self.ledger();
+        ledger.cursor.clone().map(|cursor| Asking { since: ledger.applied, cursor })
+    }
+
+    /// Keeps an answer, if nothing that it rests on was named meanwhile.
+    pub(super) fn keep(&self, asking: &Asking, token: &SignedToken, principal: &Principal) {
+        let Some(tail) = tail(token) else { return };
+        let rests_on = [principal.session.id.as_str(), principal.user.id.as_str()];
+        let mut ledger = self.ledger();
+        if !ledger.admits(asking, rests_on) {
+            return;
+        }
+        let rests_on = rests_on.iter().map(|id| ledger.footings.of(id)).collect();
+        let bytes = token.expose().len() + principal.membership.metadata.as_json().len() + ANSWER;
+        let value = Arc::new(Known { token: token.clone(), principal: principal.clone() });
+        let gone = self.answers.put(tail, Entry { value, rests_on, bytes });
+        ledger.footings.release(gone);
+    }
+
+    /// The cursor held.
+    pub(super) fn cursor(&self) -> Option<String> {
+        self.ledger().cursor.clone()
+    }
+
+    /// Applies what the service said of a question that began at `began`.
+    pub(super) fn apply(&self, began: Moment, told: Told) {
+        let mut ledger = self.ledger();
+        match told.named {
+            Some(named) => ledger.take_in(named),
+            None => self.forget_in(&mut ledger),
+        }
+        ledger.cursor = Some(told.cursor);
+        *self.last.write().unwrap_or_else(PoisonError::into_inner) = Some(LastPoll { began, key_expires_at: told.key_expires_at });
+    }
+
+    /// Forgets everything, what is being asked included.
+    pub(super) fn forget(&self) {
+        let mut ledger = self.ledger();
+        *self.last.write().unwrap_or_else(PoisonError::into_inner) = None;
+        ledger.cursor = None;
+        self.forget_in(&mut ledger);
+    }
+
+    fn forget_in(&self, ledger: &mut Ledger) {
+        ledger.applied += 1;
+        ledger.complete_since = ledger.applied;
+        ledger.named.clear();
+        ledger.footings.fall_all();
+        self.answers.clear();
+    }
+
+    fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Ledger {
+    fn take_in(&mut self, named: Vec<String>) {
+        self.applied += 1;
+        for id in named {
+            self.footings.fall(&id);
+            self.named.push_back((self.applied, id));
+        }
+        while self.named.len() > NAMES {
+            let oldest = self.named.pop_front();
+            self.complete_since = oldest.map_or(self.applied, |(number, _)| number);
+        }
+    }
+
+    fn admits(&self, asking: &Asking, rests_on: [&str; 2]) -> bool {
+        let mut later = self.named.iter().rev().take_while(|(number, _)| *number > asking.since);
+        asking.since >= self.complete_since && !later.any(|(_, id)| rests_on.contains(&id.as_str()))
+    }
+}
+
+fn tail(token: &SignedToken) -> Option<&str> {
+    let text = token.expose();
+    text.get(text.len().checked_sub(TAIL)?..)
+}
+
+#[cfg(all(test, feature = "testing"))]
+mod tests {
+    use super::*;
+    use crate::model::Role;
+
+    const LONG: Duration = Duration::from_secs(3_600);
+
+    fn told(cursor: &str, named: &[&str]) -> Told {
+        let named = Some(named.iter().map(|id| (*id).to_owned()).collect());
+        Told { cursor: cursor.to_owned(), named, key_expires_at: None }
+    }
+
+    /// A memory that was told of nothing yet, a token and whose it is.
+    fn remembering(max_age: Duration) -> (Remembered, SignedToken, Principal) {
+        let remembered = Remembered::new(max_age, 1 << 20);
+        remembered.apply(Moment::now(), told("first", &[]));
+        (remembered, SignedToken::new("t".repeat(600)), Principal::sample("acme", Role::Member))
+    }
+
+    fn now(principal: &Principal) -> Timestamp {
+        principal.session.auth_time
+    }
+
+    #[test]
+    fn an_answer_counts_until_it_is_named() {
+        let (remembered, token, ada) = remembering(LONG);
+        let now = now(&ada);
+        remembered.keep(&remembered.asking().expect("a cursor"), &token, &ada);
+        remembered.apply(Moment::now(), told("second", &["ses_other", "usr_other"]));
+        assert!(remembered.recall(&token, now).is_some());
+        assert!(remembered.recall(&SignedToken::new(format!("x{}", token.expose())), now).is_none(), "another token of that end");
+        for named in [ada.session.id.as_str(), ada.user.id.as_str()] {
+            remembered.keep(&remembered.asking().expect("a cursor"), &token, &ada);
+            assert!(remembered.recall(&token, now).is_some());
+            remembered.apply(Moment::now(), told("third", &[named]));
+            assert!(remembered.recall(&token, now).is_none(), "{named}");
+        }
+    }
+
+    #[test]
+    fn what_was_named_while_it_was_asked_is_not_kept() {
+        let (remembered, token, ada) = remembering(LONG);
+        for change in 0..4 {
+            let asking = remembered.asking().expect("a cursor");
+            match change {
+                0 => remembered.apply(Moment::now(), told("next", &[ada.user.id.as_str()])),
+                1 => remembered.apply(Moment::now(), Told { named: None, ..told("next", &[]) }),
+                2 => {
+                    let many: Vec<String> = (0..=NAMES).map(|number| format!("ses_{number}")).collect();
+                    let told = Told { named: Some(many), ..told("next", &[]) };
+                    remembered.apply(Moment::now(), told);
+                }
+                _ => {
+                    remembered.forget();
+                    assert!(remembered.asking().is_none(), "without a cursor nothing can be kept");
+                    remembered.apply(Moment::now(), told("anew", &[]));
+                }
+            }
+            remembered.keep(&asking, &token, &ada);
+            assert!(remembered.recall(&token, now(&ada)).is_none(), "change {change}");
+        }
+    }
+
+    #[test]
+    fn no_answer_counts_beyond_an_end() {
+        let (remembered, token, mut ada) = remembering(LONG);
+        let second = Duration::from_secs(1);
+        let began = now(&ada);
+        ada.token_expires_at = began.plus(second);
+        ada.session.expires_at = began.plus(2 * second);
+        remembered.keep(&remembered.asking().expect("a cursor"), &token, &ada);
+        assert!(remembered.recall(&token, began).is_some() && remembered.recall(&token, began.plus(second)).is_none());
+        ada.token_expires_at = began.plus(3 * second);
+        remembered.keep(&remembered.asking().expect("a cursor"), &token, &ada);
+        assert!(remembered.recall(&token, began.plus(second)).is_some(), "the session's end is later");
+        assert!(remembered.recall(&token, began.plus(2 * second)).is_none());
+        remembered.apply(Moment::now(), Told { key_expires_at: Some(began.plus(second)), ..told("key", &[]) });
+        assert!(remembered.recall(&token, began).is_some() && remembered.recall(&token, began.plus(second)).is_none());
+    }
+
+    #[test]
+    fn nothing_counts_once_the_last_question_is_too_old() {
+        let (remembered, token, ada) = remembering(Duration::from_millis(30));
+        let asked = Moment::now();
+        remembered.apply(asked, told("now", &[]));
+        remembered.keep(&remembered.asking().expect("a cursor"), &token, &ada);
+        assert!(remembered.recall(&token, now(&ada)).is_some());
+        std::thread::sleep(Duration::from_millis(31));
+        assert!(remembered.recall(&token, now(&ada)).is_none());
+        // An answer that comes late is of the moment at which its question began.
+        remembered.apply(asked, told("late", &[]));
+        assert!(remembered.recall(&token, now(&ada)).is_none());
+        remembered.apply(Moment::now(), told("again", &[]));
+        assert!(remembered.recall(&token, now(&ada)).is_some());
+    }
+
+    #[test]
+    fn an_answer_from_memory_costs_little() {
+        const ROUNDS: u32 = 20_000;
+        let (remembered, token, ada) = remembering(LONG);
+        remembered.keep(&remembered.asking().expect("a cursor"), &token, &ada);
+        let began = Moment::now();
+        for _ in 0..ROUNDS {
+            assert!(remembered.recall(&token, now(&ada)).is_some());
+        }
+        let each = Moment::now().since(began) / ROUNDS;
+        println!("an answer from memory: {each:?}");
+        assert!(each < Duration::from_micros(50), "{each:?}, and this build is not optimized");
+    }
+}

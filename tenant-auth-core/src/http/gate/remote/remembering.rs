@@ -1,0 +1,156 @@
+//! The task that keeps a remembering verifier's answers true: it asks the service again and again what changed (long polling), one
+//! question at a time for each organization. Nobody waits for it. When the service does not answer, what is remembered grows too old by
+//! itself; when the service refuses, everything is forgotten.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use reqwest::Client;
+use tokio::{runtime::Handle, sync::Notify, task::AbortHandle};
+
+use super::{
+    answers,
+    exchange::{self, secret_header},
+    remembered::{Remembered, Told},
+};
+use crate::{error::Error, memory::Moment, secret::ApiKeyText, value::Slug};
+
+/// The largest age of answers, unless it is stated.
+const MAX_AGE: Duration = Duration::from_secs(2);
+/// The longest that the service waits.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+/// The memory of a verifier.
+const BYTES: usize = 64 * 1024 * 1024;
+/// When nobody has asked for so long, nothing is kept true until somebody asks again.
+const IDLE_AFTER: Duration = Duration::from_secs(60);
+
+/// What a verifier remembers, by organization.
+#[derive(Debug)]
+pub(super) struct Remembering {
+    max_age: Duration,
+    /// The runtime that the verifier was made on: a worker's own may end before the verifier.
+    runtime: Option<Handle>,
+    organizations: OnceLock<HashMap<Slug, Arc<Organization>>>,
+    tasks: Mutex<Vec<AbortHandle>>,
+}
+
+/// What is remembered of an organization, and the task that keeps it true.
+#[derive(Debug)]
+pub(super) struct Organization {
+    pub(super) remembered: Remembered,
+    was_asked: AtomicBool,
+    is_followed: AtomicBool,
+    wanted: Notify,
+}
+
+/// Asks what changed of one organization.
+#[derive(Clone)]
+pub(super) struct Poller {
+    pub(super) client: Client,
+    pub(super) base: String,
+    pub(super) org: Slug,
+    pub(super) key: ApiKeyText,
+}
+
+impl Remembering {
+    pub(super) fn new(max_age: Option<Duration>) -> Self {
+        let max_age = max_age.unwrap_or(MAX_AGE);
+        Self { max_age, runtime: Handle::try_current().ok(), organizations: OnceLock::new(), tasks: Mutex::default() }
+    }
+
+    /// The same with nothing remembered, for other organizations.
+    pub(super) fn anew(&self) -> Self {
+        Self::new(Some(self.max_age))
+    }
+
+    /// What is remembered of one of these organizations.
+    pub(super) fn of(&self, org: &Slug, all: &HashMap<Slug, ApiKeyText>) -> Option<&Arc<Organization>> {
+        let organizations = self.organizations.get_or_init(|| {
+            let bytes = BYTES / all.len().max(1);
+            all.keys().map(|org| (org.clone(), Arc::new(Organization::new(self.max_age, bytes)))).collect()
+        });
+        organizations.get(org)
+    }
+
+    /// Notes that somebody asks, and has the task begin if there is none yet.
+    pub(super) fn follow(&self, org: &Arc<Organization>, poller: impl FnOnce() -> Poller) {
+        if !org.was_asked.load(Ordering::Relaxed) {
+            org.was_asked.store(true, Ordering::Relaxed);
+            org.wanted.notify_one();
+        }
+        if !org.is_followed.swap(true, Ordering::AcqRel) {
+            let task = poll_on(Arc::downgrade(org), poller(), self.max_age);
+            let task = match &self.runtime {
+                Some(runtime) => runtime.spawn(task),
+                None => tokio::spawn(task),
+            };
+            self.tasks.lock().unwrap_or_else(PoisonError::into_inner).push(task.abort_handle());
+        }
+    }
+}
+
+impl Drop for Remembering {
+    fn drop(&mut self) {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(AbortHandle::abort);
+    }
+}
+
+impl Organization {
+    fn new(max_age: Duration, bytes: usize) -> Self {
+        Self {
+            remembered: Remembered::new(max_age, bytes),
+            was_asked: AtomicBool::new(false),
+            is_followed: AtomicBool::new(false),
+            wanted: Notify::new(),
+        }
+    }
+}
+
+/// Asks what changed until the verifier is gone: at most four times within the largest age, so that somebody else's busy organization
+/// costs no more than a quiet one.
+async fn poll_on(org: Weak<Organization>, poller: Poller, max_age: Duration) {
+    let wait = (max_age * 2 / 5).min(LONGEST_WAIT);
+    let mut last_asked = Moment::now();
+    let mut is_current = false;
+    loop {
+        let began = Moment::now();
+        let Some(cursor) = org.upgrade().map(|org| org.remembered.cursor()) else { return };
+        // At first, and after a failure, the answer is wanted at once.
+        let outcome = poller.ask(cursor.as_deref(), if is_current { wait } else { Duration::ZERO }, max_age).await;
+        let Some(known) = org.upgrade() else { return };
+        is_current = matches!(outcome, Ok(Some(_)));
+        match outcome {
+            Ok(Some(told)) => known.remembered.apply(began, told),
+            Ok(None) => known.remembered.forget(),
+            Err(error) => tracing::debug!(error = %error.causes(), "what changed is not known; answers are asked for meanwhile"),
+        }
+        if known.was_asked.swap(false, Ordering::Relaxed) {
+            last_asked = Moment::now();
+        }
+        if Moment::now().since(last_asked) > IDLE_AFTER {
+            is_current = false;
+            known.wanted.notified().await;
+            last_asked = Moment::now();
+        }
+        drop(known);
+        tokio::time::sleep((max_age / 4).saturating_sub(Moment::now().since(began))).await;
+    }
+}
+
+impl Poller {
+    /// `GET /public/changes`: `None` when the service refuses.
+    async fn ask(&self, cursor: Option<&str>, wait: Duration, patience: Duration) -> Result<Option<Told>, Error> {
+        let after = cursor.map(|cursor| format!("&after={}", utf8_percent_encode(cursor, NON_ALPHANUMERIC)));
+        let url = format!("{}/public/changes?wait={}{}", self.base, wait.as_millis(), after.unwrap_or_default());
+        let question = self.client.get(url).header("x-org-slug", self.org.as_str());
+        let answer = exchange::answered(question.header("x-api-key", secret_header(&self.key)?), patience).await?;
+        Ok(if answer.status == 200 { answers::told(&answer) } else { None })
+    }
+}

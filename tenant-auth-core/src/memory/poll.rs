@@ -1,0 +1,111 @@
+//! A question what changed, which may wait for an answer (long polling). It holds a place of its own kind and nothing else: no
+//! connection, no transaction, no place of a request in flight. The looks that it waits for are those of the process, whatever the
+//! number of those who wait.
+
+use std::{fmt, pin::pin, sync::Arc, time::Duration};
+
+use tokio::{
+    sync::Notify,
+    time::{Instant, timeout_at},
+};
+
+use super::{
+    Memory,
+    journal::{Full, Known},
+    news::{Asker, Bookmark},
+};
+use crate::error::{Error, Overload};
+
+/// How often a process looks while somebody waits.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// When a question that found its key's places taken should come again.
+const COME_AGAIN: Duration = Duration::from_secs(1);
+
+/// The place of a question.
+pub(crate) struct Poll {
+    memory: Arc<Memory>,
+    asker: Asker,
+    changed: Arc<Notify>,
+}
+
+impl Memory {
+    /// Takes a place for a question.
+    ///
+    /// # Errors
+    /// [`Error::RateLimited`] when as many questions of this key wait as may; [`Error::Unavailable`] when as many of all keys do.
+    pub(crate) fn poll(self: &Arc<Self>, asker: Asker) -> Result<Poll, Error> {
+        match self.journal.enter(&asker) {
+            Ok(changed) => {
+                self.meter.poll_began();
+                Ok(Poll { memory: Arc::clone(self), asker, changed })
+            }
+            Err(Full::OfThisKey) => Err(Error::rate_limited(COME_AGAIN)),
+            Err(Full::OfAll) => Err(Error::unavailable(Overload("too many backends wait for changes"))),
+        }
+    }
+
+    /// Looks while somebody waits.
+    async fn look_while_waited_for(self: Arc<Self>) {
+        loop {
+            tokio::time::sleep(LOOK_EVERY).await;
+            if self.journal.is_idle() {
+                return;
+            }
+            // One that fails is followed by one that says that anything may have changed.
+            let _ = self.next_look().await;
+        }
+    }
+}
+
+impl Poll {
+    /// Waits for a look that begins now, and returns how far it saw.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the look fails.
+    pub(crate) async fn look(&self) -> Result<Bookmark, Error> {
+        self.memory.next_look().await.map_err(|error| Error::unavailable(error.to_string()))?;
+        self.memory.journal.newest().ok_or_else(|| Error::internal("a look was not kept"))
+    }
+
+    /// What is known here of the changes since a bookmark.
+    pub(crate) fn since(&self, seen: &Bookmark) -> Known {
+        self.memory.journal.since(seen, &self.asker)
+    }
+
+    /// Waits until something may have changed since `is_news` was asked first, but not beyond the deadline.
+    pub(crate) async fn wait(&self, deadline: Instant, is_news: impl Fn() -> bool) {
+        let mut changed = pin!(self.changed.notified());
+        changed.as_mut().enable();
+        // Asked once more: a look may have come between the answer and here.
+        if is_news() {
+            return;
+        }
+        if self.memory.journal.wants_driver() {
+            self.memory.runtime.spawn(Arc::clone(&self.memory).look_while_waited_for());
+        }
+        let _ = timeout_at(deadline, changed).await; // over as well once it is too late
+    }
+
+    /// A turn at the database, for what is not known here: few at a time, so that a start with many backends leaves it to others.
+    pub(crate) async fn turn(&self) -> Result<tokio::sync::SemaphorePermit<'_>, Error> {
+        self.memory.turns.acquire().await.map_err(Error::internal)
+    }
+
+    /// Who asks.
+    pub(crate) fn asker(&self) -> &Asker {
+        &self.asker
+    }
+}
+
+impl Drop for Poll {
+    fn drop(&mut self) {
+        self.memory.journal.leave(&self.asker);
+        self.memory.meter.poll_ended();
+    }
+}
+
+impl fmt::Debug for Poll {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Poll").field("asker", &self.asker).finish_non_exhaustive()
+    }
+}

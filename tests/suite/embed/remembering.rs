@@ -1,0 +1,281 @@
+//! A host that remembers what a deployed service told it: it answers without a question, and whatever ends a right is in force there
+//! once the largest age has passed since the commit, whatever happens on the way.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use serde_json::json;
+use tenant_auth_conformance::{App, Caller, ScriptedServer, scenarios};
+use tenant_auth_core::{
+    Principal,
+    http::{RemoteVerifier, Verifier},
+    secret::SignedToken,
+};
+
+use super::remote::http;
+
+scenarios![
+    questions_are_answered_without_the_service,
+    what_changes_is_in_force_within_the_largest_age,
+    ends_are_judged_by_the_clock,
+    a_revoked_key_opens_nothing_any_more,
+    a_service_that_hangs_is_believed_no_longer_than_that,
+    an_answer_that_was_named_while_it_was_asked_is_not_kept,
+    any_other_status_forgets_everything,
+    at_most_two_questions_a_second,
+    a_dropped_verifier_asks_nothing_more,
+];
+
+const MAX_AGE: Duration = Duration::from_millis(600);
+
+fn remembering_at(app: &App, url: &str, max_age: Duration) -> RemoteVerifier {
+    let remote = RemoteVerifier::new(url).expect("loopback").patience(Duration::from_secs(2)).remembering(max_age);
+    remote.clock(app.clock.clone()).key("acme", app.org().api_key()).expect("a well-formed key")
+}
+
+fn remembering(app: &App) -> RemoteVerifier {
+    remembering_at(app, &format!("http://{}", app.address()), MAX_AGE)
+}
+
+async fn who(remote: &RemoteVerifier, token: &str) -> Option<Principal> {
+    let acme = "acme".parse().expect("a slug");
+    remote.verify(&acme, &SignedToken::new(token)).await.expect("the service answers, or memory does")
+}
+
+/// How many questions about tokens the service has answered.
+async fn asked(app: &App) -> u64 {
+    let text = app.auth.metrics_text().await.expect("is written");
+    let lines = text.lines().filter(|line| line.starts_with("tenant_auth_verifications_total{"));
+    lines.filter_map(|line| line.rsplit_once(' ')?.1.parse::<u64>().ok()).sum()
+}
+
+/// Until answers come from memory.
+async fn warm(app: &App, remote: &RemoteVerifier, token: &str) {
+    for _ in 0..100 {
+        let before = asked(app).await;
+        assert!(who(remote, token).await.is_some());
+        if asked(app).await == before {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("nothing is remembered");
+}
+
+async fn questions_are_answered_without_the_service(app: &App) {
+    let remote = remembering(app);
+    let token = app.member().logged_in().await.access_token();
+    warm(app, &remote, &token).await;
+    let before = asked(app).await;
+    let began = Instant::now();
+    let mut rounds = 0;
+    while began.elapsed() < 3 * MAX_AGE {
+        assert!(who(&remote, &token).await.is_some());
+        rounds += 1;
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let questions = asked(app).await - before;
+    assert!(questions * 20 < rounds, "{questions} questions in {rounds} rounds, and nothing changed");
+}
+
+async fn what_changes_is_in_force_within_the_largest_age(app: &App) {
+    let remote = remembering(app);
+    let admin = app.admin().logged_in().await;
+    for change in 0..7 {
+        let member = app.org().new_member(&format!("Member {change}")).await.logged_in().await;
+        let token = member.access_token();
+        warm(app, &remote, &token).await;
+        let is_old = make(change, &admin, &member).await;
+        let told = Instant::now();
+        while told.elapsed() < 2 * MAX_AGE {
+            let is_late = told.elapsed() >= MAX_AGE;
+            let answer = who(&remote, &token).await;
+            assert!(!(is_late && is_old(answer.as_ref())), "change {change} after {:?}", told.elapsed());
+            tokio::time::sleep(Duration::from_millis(3)).await;
+        }
+    }
+}
+
+/// Makes a change; whether an answer is of before.
+async fn make(change: usize, admin: &Caller, member: &Caller) -> fn(Option<&Principal>) -> bool {
+    match change {
+        0 => drop(member.logout().await.expect(200)),
+        1 => drop(admin.remove(member.id()).await.expect(200)),
+        2 => drop(admin.set_status(member.id(), "suspended").await.expect(200)),
+        3 => drop(admin.set_role(member.id(), "org_admin").await.expect(200)),
+        4 => drop(admin.delete(&format!("/org/members/{}/sessions", member.id())).await.expect(200)),
+        5 => drop(member.refresh().await.expect(200)),
+        _ => drop(member.put("/auth/profile", json!({ "name": "Another Name" })).await.expect(200)),
+    }
+    match change {
+        2 => |who| who.is_some_and(Principal::is_active),
+        3 => |who| who.is_some_and(|who| !who.is_admin()),
+        0 | 1 | 4 | 5 => |who| who.is_some(),
+        _ => |who| who.is_some_and(|who| who.user.name.as_str() != "Another Name"),
+    }
+}
+
+async fn ends_are_judged_by_the_clock(app: &App) {
+    let remote = remembering(app);
+    let token = app.member().logged_in().await.access_token();
+    warm(app, &remote, &token).await;
+    app.clock.advance(app.config.sessions.access_token_ttl);
+    assert!(who(&remote, &token).await.is_none());
+}
+
+async fn a_revoked_key_opens_nothing_any_more(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let (key, text) = admin.created_key(json!({ "name": "host", "scopes": ["verify"] })).await;
+    let remote = RemoteVerifier::new(&format!("http://{}", app.address())).expect("loopback").remembering(MAX_AGE);
+    let remote = remote.clock(app.clock.clone()).key("acme", text).expect("a key");
+    let token = admin.access_token();
+    warm(app, &remote, &token).await;
+    admin.delete(&format!("/org/api-keys/{}", key["id"].as_str().expect("an id"))).await.expect(200);
+    tokio::time::sleep(MAX_AGE).await;
+    let acme = "acme".parse().expect("a slug");
+    remote.verify(&acme, &SignedToken::new(token)).await.expect_err("nothing is remembered of what the key opened");
+}
+
+const NOTHING_NEW: &str =
+    r#"{"status":"success","data":{"cursor":"c","everything":false,"sessions":[],"users":[],"keyExpiresAt":null}}"#;
+const INVALID: &str = r#"{"status":"success","data":{"valid":false}}"#;
+
+fn ok(body: &str) -> Option<Vec<u8>> {
+    Some(http("200 OK", "", body))
+}
+
+fn is_poll(asked: &str) -> bool {
+    asked.starts_with("GET /api/v1/public/changes?")
+}
+
+/// A live token, and what the service says of it.
+async fn token_and_answer(app: &App) -> (String, String) {
+    let token = app.member().logged_in().await.access_token();
+    let data = app.backend().verify(&token).await.expect_ok();
+    (token, json!({ "status": "success", "data": data }).to_string())
+}
+
+async fn a_service_that_hangs_is_believed_no_longer_than_that(app: &App) {
+    let (token, answer) = token_and_answer(app).await;
+    let hangs = Arc::new(AtomicBool::new(false));
+    let is_hanging = Arc::clone(&hangs);
+    // Its polls hang, and what it says of tokens has changed.
+    let server = ScriptedServer::start(move |asked| match (is_poll(asked), is_hanging.load(Ordering::SeqCst)) {
+        (true, true) => None,
+        (true, false) => ok(NOTHING_NEW),
+        (false, true) => ok(INVALID),
+        (false, false) => ok(&answer),
+    })
+    .await;
+    let remote = remembering_at(app, &server.url(), MAX_AGE);
+    for _ in 0..20 {
+        assert!(who(&remote, &token).await.is_some());
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    hangs.store(true, Ordering::SeqCst);
+    let hung = Instant::now();
+    assert!(who(&remote, &token).await.is_some(), "remembered");
+    while hung.elapsed() < 2 * MAX_AGE {
+        let is_late = hung.elapsed() >= MAX_AGE;
+        let answer = who(&remote, &token).await;
+        assert!(!is_late || answer.is_none(), "after {:?}", hung.elapsed());
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    hangs.store(false, Ordering::SeqCst);
+    tokio::time::sleep(2 * MAX_AGE).await;
+    let before = server.asked().len();
+    for _ in 0..100 {
+        assert!(who(&remote, &token).await.is_some());
+    }
+    assert!(server.asked().len() < before + 10, "it is remembered again");
+}
+
+async fn an_answer_that_was_named_while_it_was_asked_is_not_kept(app: &App) {
+    let (token, answer) = token_and_answer(app).await;
+    let session = serde_json::from_str::<serde_json::Value>(&answer).expect("JSON")["data"]["session"]["id"].clone();
+    // Each poll names the session, as if it changed all the time.
+    let named = json!({ "status": "success", "data": { "cursor": "c", "everything": false, "sessions": [session], "users": [], "keyExpiresAt": null } });
+    let named = named.to_string();
+    let server = ScriptedServer::start(move |asked| {
+        if is_poll(asked) {
+            return ok(&named);
+        }
+        std::thread::sleep(Duration::from_millis(200)); // longer than from one poll to the next
+        ok(&answer)
+    })
+    .await;
+    let remote = remembering_at(app, &server.url(), Duration::from_millis(400));
+    for _ in 0..6 {
+        assert!(who(&remote, &token).await.is_some());
+    }
+    let verified = server.asked().iter().filter(|asked| !is_poll(asked)).count();
+    assert_eq!(verified, 6, "each was asked for");
+    let with_cursor = server.asked().iter().filter(|asked| !is_poll(asked) && asked.contains(r#""after":"c""#)).count();
+    assert!(with_cursor >= 4, "with the cursor held");
+}
+
+async fn any_other_status_forgets_everything(app: &App) {
+    let (token, answer) = token_and_answer(app).await;
+    for status in
+        ["500 Internal Server Error", "503 Service Unavailable", "429 Too Many Requests", "401 Unauthorized", "204 No Content"]
+    {
+        let refuses = Arc::new(AtomicBool::new(false));
+        let (is_refusing, answer) = (Arc::clone(&refuses), answer.clone());
+        let server = ScriptedServer::start(move |asked| match (is_poll(asked), is_refusing.load(Ordering::SeqCst)) {
+            (true, true) => Some(http(status, "", "")),
+            (true, false) => ok(NOTHING_NEW),
+            (false, true) => ok(INVALID),
+            (false, false) => ok(&answer),
+        })
+        .await;
+        // Much older than the test lasts: only forgetting helps.
+        let remote = remembering_at(app, &server.url(), Duration::from_secs(4));
+        for _ in 0..10 {
+            assert!(who(&remote, &token).await.is_some());
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        refuses.store(true, Ordering::SeqCst);
+        let began = Instant::now();
+        while who(&remote, &token).await.is_some() {
+            assert!(began.elapsed() < Duration::from_secs(3), "{status}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+async fn at_most_two_questions_a_second(app: &App) {
+    let (token, answer) = token_and_answer(app).await;
+    // It never waits, as if something changed all the time.
+    let server = ScriptedServer::start(move |asked| if is_poll(asked) { ok(NOTHING_NEW) } else { ok(&answer) }).await;
+    let remote = RemoteVerifier::new(&server.url()).expect("loopback").remembering(None).clock(app.clock.clone());
+    let remote = remote.key("acme", app.org().api_key()).expect("a key");
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(3) {
+        assert!(who(&remote, &token).await.is_some());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let polls = server.asked().iter().filter(|asked| is_poll(asked)).count();
+    assert!((4..=7).contains(&polls), "{polls} in three seconds");
+    assert!(server.asked()[1..].iter().filter(|asked| is_poll(asked)).skip(1).all(|asked| asked.contains("wait=800&after=c")));
+}
+
+async fn a_dropped_verifier_asks_nothing_more(app: &App) {
+    let (token, answer) = token_and_answer(app).await;
+    let server = ScriptedServer::start(move |asked| if is_poll(asked) { ok(NOTHING_NEW) } else { ok(&answer) }).await;
+    let remote = remembering_at(app, &server.url(), Duration::from_millis(200));
+    for _ in 0..20 {
+        assert!(who(&remote, &token).await.is_some());
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    drop(remote);
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let before = server.asked().len();
+    assert!(before >= 3, "it polled");
+    tokio::time::sleep(Duration::from_millis(400)).await;
+    assert_eq!(server.asked().len(), before);
+}
