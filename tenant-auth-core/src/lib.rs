@@ -120,7 +120,7 @@ pub mod guides {
 }
 
 pub use account::login::{Credentials, Login};
-pub use backend::{changes::Changes, verify::Verification};
+pub use backend::verify::Verification;
 pub use builder::{BuildError, Builder};
 pub use caller::{Backend, Client, Member, OrgAdmin, Tenant};
 pub use config::deployment::Config;

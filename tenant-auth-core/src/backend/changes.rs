@@ -14,30 +14,15 @@ use super::cursor;
 use crate::{
     caller::Backend,
     error::Error,
-    id::{Id, SessionId, UserId},
+    id::Id,
     memory::{Asker, Bookmark, Known, News, Poll},
+    model::Changes,
     scope::{Granted, Verify},
     time::Timestamp,
 };
 
 /// The longest wait.
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(1);
-
-/// What of an organization's answers is no longer true.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct Changes {
-    /// From where to ask next.
-    pub cursor: String,
-    /// Whether anything may have changed: no answer counts any more, and nothing is named.
-    pub everything: bool,
-    /// The sessions whose answers no longer count.
-    pub sessions: Vec<SessionId>,
-    /// The users whose answers no longer count, whatever the session.
-    pub users: Vec<UserId>,
-    /// When the key that was asked with ends; no answer counts beyond.
-    pub key_expires_at: Option<Timestamp>,
-}
 
 impl Backend<Verify> {
     /// Waits until something of the organization's answers is no longer true since the cursor, at most for `wait` (one second at the

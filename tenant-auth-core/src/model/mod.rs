@@ -2,11 +2,13 @@
 //! fields the API and the events show is decided in [`view`](crate::view). Password hashes, token digests and counters are in the
 //! store's records.
 
+mod changes;
 mod event_kind;
 mod event_selection;
 mod webhook;
 mod words;
 
+pub use changes::Changes;
 pub use event_kind::EventKind;
 pub use event_selection::EventSelection;
 pub use webhook::{Delivery, Webhook};

@@ -1,5 +1,6 @@
 //! What a customer's backend asks with an API key: the routes under `/public`.
 
 pub(crate) mod changes;
+pub(crate) mod polling;
 pub(crate) mod users_and_members;
 pub(crate) mod verify;

@@ -8,7 +8,7 @@ use utoipa::{
 
 use super::{PollCaller, VerifyCaller};
 use crate::{
-    backend::{Verification, changes::Changes},
+    backend::Verification,
     caller::Backend,
     http::{
         answer::{Outcome, Written, enveloped},
@@ -18,6 +18,7 @@ use crate::{
         refusal::Refusal,
     },
     id::{SessionId, UserId},
+    model::Changes,
     principal::{Principal, PrincipalMembership},
     schema,
     scope::{MembersRead, UsersRead},
