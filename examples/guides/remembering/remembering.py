@@ -144,6 +144,7 @@ if __name__ == "__main__":
             except (OSError, http.client.HTTPException):
                 status, text = 503, ""
             self.send_response(status)
+            self.send_header("Content-Length", str(len(text.encode())))
             self.end_headers()
             self.wfile.write(text.encode())
 
