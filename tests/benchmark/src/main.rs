@@ -54,6 +54,9 @@ async fn measure(options: &Options) -> Result<(), Failure> {
     if wanted(What::Verify) {
         figures::verify::measure(&mut stage, &mut report).await?;
     }
+    if wanted(What::Remembering) {
+        figures::remembering::measure(&mut stage, &mut report).await?;
+    }
     if wanted(What::Refresh) {
         figures::refresh::measure(&mut stage, &mut report).await?;
     }

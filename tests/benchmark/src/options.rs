@@ -53,6 +53,8 @@ pub(crate) enum What {
     All,
     /// POST /public/verify with nothing in memory and from memory, against a bare endpoint.
     Verify,
+    /// Verify in the memory of a customer's backend.
+    Remembering,
     /// Login against a bare hash; unknown addresses against wrong passwords.
     Login,
     /// Refresh against verify.

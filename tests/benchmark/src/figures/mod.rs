@@ -8,4 +8,5 @@ pub(crate) mod members;
 pub(crate) mod plans;
 pub(crate) mod races;
 pub(crate) mod refresh;
+pub(crate) mod remembering;
 pub(crate) mod verify;

@@ -102,6 +102,12 @@ impl People {
         Arc::new(asked.map(request).collect())
     }
 
+    /// An organization's slug, its backend's key, and the access tokens of its people among the first half.
+    pub(crate) fn backend(&self) -> (&str, &str, Vec<&str>) {
+        let of_first = self.sessions.iter().take(self.sessions.len() / 2).filter(|session| session.org == 0);
+        (&self.orgs[0].slug, &self.orgs[0].key, of_first.map(|session| &*session.access).collect())
+    }
+
     /// Slug and refresh token of the other half.
     pub(crate) fn refreshable(&self) -> Vec<(String, String)> {
         let others = self.sessions.iter().skip(self.sessions.len() / 2);

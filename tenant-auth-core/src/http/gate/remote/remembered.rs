@@ -260,31 +260,17 @@ mod tests {
 
     #[test]
     fn nothing_counts_once_the_last_question_is_too_old() {
-        let (remembered, token, ada) = remembering(Duration::from_millis(30));
+        let (remembered, token, ada) = remembering(Duration::from_millis(700));
         let asked = Moment::now();
         remembered.apply(asked, told("now", &[]));
         remembered.keep(&remembered.asking().expect("a cursor"), &token, &ada);
         assert!(remembered.recall(&token, now(&ada)).is_some());
-        std::thread::sleep(Duration::from_millis(31));
+        std::thread::sleep(Duration::from_millis(701));
         assert!(remembered.recall(&token, now(&ada)).is_none());
         // An answer that comes late is of the moment at which its question began.
         remembered.apply(asked, told("late", &[]));
         assert!(remembered.recall(&token, now(&ada)).is_none());
         remembered.apply(Moment::now(), told("again", &[]));
         assert!(remembered.recall(&token, now(&ada)).is_some());
-    }
-
-    #[test]
-    fn an_answer_from_memory_costs_little() {
-        const ROUNDS: u32 = 20_000;
-        let (remembered, token, ada) = remembering(LONG);
-        remembered.keep(&remembered.asking().expect("a cursor"), &token, &ada);
-        let began = Moment::now();
-        for _ in 0..ROUNDS {
-            assert!(remembered.recall(&token, now(&ada)).is_some());
-        }
-        let each = Moment::now().since(began) / ROUNDS;
-        println!("an answer from memory: {each:?}");
-        assert!(each < Duration::from_micros(50), "{each:?}, and this build is not optimized");
     }
 }
