@@ -1,10 +1,7 @@
 //! The bound on requests in flight: how many may be at work or wait at once, and how they are shared out among client networks. Each
 //! holds its body and what was read of it, so without a bound waiting requests could fill the memory.
 
-use std::{
-    net::IpAddr,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{net::IpAddr, sync::Arc};
 
 use crate::{
     budget::{Budget, Permit},
@@ -24,23 +21,12 @@ impl InFlight {
         Self(Budget::of(MOST))
     }
 
-    /// Takes a place for a request of this client.
+    /// Takes a place for a request of this client, given back at its end, or before by a request that only waits and is counted
+    /// elsewhere.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when its network holds as many as are free.
-    pub(crate) fn take(&self, client: Option<IpAddr>) -> Result<Place, Error> {
-        let permit = self.0.take(client, 1).ok_or_else(|| Error::unavailable(Overload("too many requests are in flight")))?;
-        Ok(Place(Arc::new(Mutex::new(Some(permit)))))
-    }
-}
-
-/// The place of a request, given back at its end, or before by a request that only waits and is counted elsewhere.
-#[derive(Debug, Clone)]
-pub(crate) struct Place(Arc<Mutex<Option<Permit>>>);
-
-impl Place {
-    /// Gives the place back.
-    pub(crate) fn leave(&self) {
-        drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take());
+    pub(crate) fn take(&self, client: Option<IpAddr>) -> Result<Permit, Error> {
+        self.0.take(client, 1).ok_or_else(|| Error::unavailable(Overload("too many requests are in flight")))
     }
 }

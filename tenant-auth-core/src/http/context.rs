@@ -20,10 +20,10 @@ use super::{
     request_span::RequestSpan,
 };
 use crate::{
+    budget::Permit,
     caller::Client,
     config::TokensInBody,
     error::Error,
-    in_flight::Place,
     model::{Organization, Scope},
     secret::ApiKeyText,
     service::TenantAuth,
@@ -37,6 +37,8 @@ pub(crate) struct Context {
     pub(crate) traced: RequestSpan,
     parts: Parts,
     body: Mutex<Body>,
+    /// The request's place among those in flight.
+    place: Mutex<Option<Permit>>,
     peer: Option<IpAddr>,
     /// The template of the route's path; empty until a route is found.
     route: &'static str,
@@ -51,6 +53,7 @@ impl Context {
         Self {
             auth: service.auth.clone(),
             body: Mutex::new(body),
+            place: Mutex::default(),
             documents: service.documents.clone(),
             traced,
             parts,
@@ -59,6 +62,11 @@ impl Context {
             params: Vec::new(),
             origin_allowed: AtomicBool::new(false),
         }
+    }
+
+    /// Keeps the request's place in flight until the request has ended.
+    pub(crate) fn holding(self, place: Permit) -> Self {
+        Self { place: Mutex::new(Some(place)), ..self }
     }
 
     /// Sets the route: the template of its path, and the decoded parameters in order.
@@ -80,9 +88,7 @@ impl Context {
 
     /// Gives the request's place in flight back: from now on it only waits, and is counted among those who do.
     pub(crate) fn leave_flight(&self) {
-        if let Some(place) = self.parts.extensions.get::<Place>() {
-            place.leave();
-        }
+        drop(self.place.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 
     /// The template of the route's path; empty where there is none.

@@ -124,7 +124,7 @@ impl Service {
     /// What has to wait runs as a task of its own on the runtime the service was built on: a client that disconnects cannot stop it
     /// between a commit and what follows. A panic becomes a 500. All its waits together end after 30 seconds, and where too many
     /// requests are in flight it is refused before it begins. Its span, `request`, is a child of the span that the call is made in.
-    pub async fn call(&self, mut request: Request, peer: Option<IpAddr>) -> Response<Bytes> {
+    pub async fn call(&self, request: Request, peer: Option<IpAddr>) -> Response<Bytes> {
         let request_id = request_id(&self.auth);
         let traced = RequestSpan::begin(&request_id, request.method());
         let client = client_ip::of(&self.auth.config().network.trusted_proxies, peer, request.headers());
@@ -139,10 +139,8 @@ impl Service {
         };
         let (service, id, known) = (self.clone(), request_id.clone(), traced.clone());
         let answering = async move {
-            request.extensions_mut().insert(place.clone());
-            let answered = deadline::of_request(service.answer(request, peer, &id, known)).await;
-            place.leave();
-            answered
+            let context = Context::new(&service, request, peer, known);
+            deadline::of_request(service.answer(context.holding(place), &id)).await
         };
         let answering = Box::pin(answering.instrument(traced.span().clone()));
         let answered = at_once::or_in_a_task(self.auth.runtime(), answering).await.unwrap_or_else(|panic| {
@@ -160,10 +158,9 @@ impl Service {
         complete(refusal.into_answered(), "unreadable")
     }
 
-    async fn answer(&self, request: Request, peer: Option<IpAddr>, request_id: &str, traced: RequestSpan) -> Answered {
-        let method = request.method().clone();
+    async fn answer(&self, context: Context, request_id: &str) -> Answered {
+        let (method, traced) = (context.method().clone(), context.traced.clone());
         let mut watched = self.auth.metrics().requests().watch(&method);
-        let context = Context::new(self, request, peer, traced.clone());
         let answered = match self.table.find(&self.base, &context) {
             Ok(Matched { row, params, counts }) => {
                 watched.matched(row.path, counts);

@@ -25,7 +25,7 @@ fn get_keys() -> Request {
 }
 
 /// Takes every place there is, from as many networks as that needs.
-fn crowd(auth: &TenantAuth) -> Vec<crate::in_flight::Place> {
+fn crowd(auth: &TenantAuth) -> Vec<crate::budget::Permit> {
     let networks = (0..=u8::MAX).map(|network| IpAddr::from([198, 18, network, 1]));
     networks.flat_map(|client| std::iter::from_fn(move || auth.in_flight().take(Some(client)).ok())).collect()
 }
