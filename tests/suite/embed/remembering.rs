@@ -87,7 +87,7 @@ async fn what_changes_is_in_force_within_the_largest_age(app: &App) {
     let remote = remembering(app);
     let admin = app.admin().logged_in().await;
     for change in 0..7 {
-        let member = app.org().new_member(&format!("Member {change}")).await.logged_in().await;
+        let member = app.org().new_member(&format!("Member{change} Kim")).await.logged_in().await;
         let token = member.access_token();
         warm(app, &remote, &token).await;
         let is_old = make(change, &admin, &member).await;
