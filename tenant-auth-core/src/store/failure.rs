@@ -28,7 +28,7 @@ pub(in crate::store) fn of_statement(statement: &'static str, cause: sqlx::Error
 /// Whether nothing was decided. That a database is read-only is remembered, so that its connections are not used again.
 fn is_unavailable(error: &sqlx::Error) -> bool {
     if error.as_database_error().and_then(|refusal| refusal.code()).is_some_and(|code| is_read_only_code(&code)) {
-        super::read_only::was_told();
+        super::outlived::were_all();
     }
     is_absence(error)
 }

@@ -20,12 +20,12 @@ mod marks;
 mod migrations;
 mod options;
 mod outbox;
+mod outlived;
 mod patience;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "postgres")]
 mod postgres_url;
-mod read_only;
 mod repositories;
 mod sql;
 #[cfg(feature = "sqlite")]

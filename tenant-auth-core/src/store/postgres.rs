@@ -9,7 +9,7 @@ use sqlx::{
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
-use super::{StoreOptions, failure, migrations, postgres_url, read_only, sql::probe, stall};
+use super::{StoreOptions, failure, migrations, outlived, postgres_url, sql::probe, stall};
 use crate::{config::SetupError, error::Error};
 
 /// The time limit for getting a connection from the pool, or opening one. Longer than a lock is waited for (`lock_timeout`): requests
@@ -107,7 +107,7 @@ impl Postgres {
 /// Whether a connection out of the pool is given out. It was asked when it came back, so it is asked again only when it has been idle:
 /// a question before each statement doubles the round trips of a read.
 async fn is_usable(connection: &mut PgConnection, known: PoolConnectionMetadata) -> sqlx::Result<bool> {
-    if read_only::is_outlived(known.age) {
+    if outlived::is(known.age) {
         return Ok(false);
     }
     if known.idle_for >= TRUSTED {

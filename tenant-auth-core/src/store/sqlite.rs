@@ -9,7 +9,7 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
-use super::{StoreOptions, database_file::DatabaseFile, failure, migrations, patience, read_only, sql::probe};
+use super::{StoreOptions, database_file::DatabaseFile, failure, migrations, outlived, patience, sql::probe};
 use crate::{
     config::{ConfigError, Setting, SetupError},
     error::Error,
@@ -61,7 +61,7 @@ impl Sqlite {
             // On a full disk or a failed write SQLite rolls back by itself, and sqlx goes on counting that transaction: no later one
             // could begin on this connection. Not in `after_release`, which comes before a pending rollback is carried out.
             pool.before_acquire(|connection, known| {
-                Box::pin(async move { Ok(!connection.is_in_transaction() && !read_only::is_outlived(known.age)) })
+                Box::pin(async move { Ok(!connection.is_in_transaction() && !outlived::is(known.age)) })
             })
         };
         let syncing = reading.clone().synchronous(SqliteSynchronous::Full);

@@ -4,7 +4,7 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -201,11 +201,17 @@ async fn an_answer_that_was_named_while_it_was_asked_is_not_kept(app: &App) {
     // Each poll names the session, as if it changed all the time.
     let named = json!({ "status": "success", "data": { "cursor": "c", "everything": false, "sessions": [session], "users": [], "keyExpiresAt": null } });
     let named = named.to_string();
+    let polls = AtomicUsize::new(0);
     let server = ScriptedServer::start(move |asked| {
         if is_poll(asked) {
+            polls.fetch_add(1, Ordering::SeqCst);
             return ok(&named);
         }
-        std::thread::sleep(Duration::from_millis(200)); // longer than from one poll to the next
+        // The second poll from now on comes once the first one's answer was taken in.
+        let (before, began) = (polls.load(Ordering::SeqCst), Instant::now());
+        while polls.load(Ordering::SeqCst) < before + 2 && began.elapsed() < Duration::from_millis(1_500) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         ok(&answer)
     })
     .await;

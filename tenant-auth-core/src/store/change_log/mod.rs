@@ -14,7 +14,7 @@ pub(super) mod sqlite;
 
 use std::{io, time::Duration};
 
-use super::{Engine, Store, change::Subject, failure};
+use super::{Engine, Store, change::Subject, failure, outlived};
 use crate::{error::Error, id::OrgId};
 
 /// Runs the same function of either engine's module on its connection.
@@ -192,11 +192,12 @@ fn named(row: SeenChange) -> Option<Named> {
 
 /// Looks with the connection that there is; when it turns out to be gone, or there is none, with a new one.
 async fn looked(store: &Store, eye: Option<Eye>, after: &Place) -> Result<(Eye, Seen), Error> {
-    if let Some(mut eye) = eye
-        && eye.is_young()
-        && let Ok(seen) = eye.look(after).await
-    {
-        return Ok((eye, seen));
+    if let Some(mut eye) = eye.filter(Eye::is_young) {
+        match eye.look(after).await {
+            Ok(seen) => return Ok((eye, seen)),
+            // Those of the pool went the same way; one that was used a moment ago would be given out without a question.
+            Err(_) => outlived::were_all(),
+        }
     }
     let mut eye = Eye::open(store).await?;
     let seen = eye.look(after).await?;
