@@ -72,6 +72,7 @@ pub struct Backend<S = Unjudged> {
 /// A genuine access token of its session's current generation, and the session.
 #[derive(Debug)]
 pub(crate) struct LiveToken {
+    #[cfg(feature = "http")]
     pub(crate) token: Arc<AccessToken>,
     pub(crate) live: Arc<LiveSession>,
 }
@@ -175,7 +176,11 @@ impl TenantAuth {
         let Some(token) = self.read_access_of_any_key(view, access_token).await? else { return Ok(None) };
         let live = self.session_of(view, &token).await?;
         let live = live.filter(|live| live.is_live(self.now()) && live.matches(&token));
-        Ok(live.map(|live| LiveToken { token, live }))
+        Ok(live.map(|live| LiveToken {
+            #[cfg(feature = "http")]
+            token,
+            live,
+        }))
     }
 
     /// The content of a genuine access token that has not expired. To be called after the view was asked for: the look behind it

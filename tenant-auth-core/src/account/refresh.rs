@@ -2,7 +2,7 @@
 //! comes again within the reuse grace is a parallel tab, a retry or a lost reply, and gets the current generation's tokens; one
 //! that comes later is taken for stolen, and the whole session ends.
 
-use std::sync::Arc;
+use std::{cmp::Ordering, sync::Arc};
 
 use crate::{
     account::{Ending, tell_ended},
@@ -85,8 +85,15 @@ impl Tenant {
     async fn superseded(&self, token: &RefreshToken, now: Timestamp) -> Result<Tokens, Error> {
         let mut reader = self.auth.store().read().await?;
         let live = self.refreshable(reader.sessions().find_live(&token.session).await?.map(Arc::new), now)?;
-        if token.generation >= live.session.generation {
-            return Err(Error::SessionRequired);
+        match token.generation.cmp(&live.session.generation) {
+            Ordering::Less => {}
+            Ordering::Equal => {
+                // A change of the account held the session's row, and PostgreSQL judged the UPDATE that waited by the account as it
+                // was before. Nobody rotated the session.
+                drop(reader);
+                return self.rotate(token, &live.session).await?.ok_or(Error::SessionRequired);
+            }
+            Ordering::Greater => return Err(Error::SessionRequired),
         }
         let since = reader.sessions().superseded_at(&token.session, token.generation).await?;
         drop(reader);

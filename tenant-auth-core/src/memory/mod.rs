@@ -37,7 +37,7 @@ use crate::{
     error::Error,
     keys::Keyring,
     metrics::MemoryMeter,
-    store::{Claim, LiveSession, Looker, Store},
+    store::{Claim, Looker, Store},
 };
 use journal::Journal;
 pub(crate) use journal::Known;
@@ -144,13 +144,13 @@ impl Memory {
 
     /// What was told of a token when this very session was found for it.
     #[cfg(feature = "http")]
-    pub(crate) fn told(&self, token: &str, live: &Arc<LiveSession>) -> Option<::bytes::Bytes> {
+    pub(crate) fn told(&self, token: &str, live: &Arc<crate::store::LiveSession>) -> Option<::bytes::Bytes> {
         self.remembered.as_ref()?.told(token, live)
     }
 
     /// Keeps what is told of a token.
     #[cfg(feature = "http")]
-    pub(crate) fn keep_told(&self, token: &str, live: &Arc<LiveSession>, body: &::bytes::Bytes) {
+    pub(crate) fn keep_told(&self, token: &str, live: &Arc<crate::store::LiveSession>, body: &::bytes::Bytes) {
         if let Some(remembered) = &self.remembered {
             remembered.keep_told(token, live, body);
         }

@@ -61,14 +61,23 @@ statements! {
         UPDATE tenant_auth_memory
            SET mark = mark + 1, previous = newest, newest = pg_current_snapshot()::text
          WHERE one = 1 AND mark = $1";
+    // A dump that was restored elsewhere brought rows and marks of another server's transaction numbers: marks of the future decide
+    // nothing, and rows of the future go.
     SWEEP = "
         DELETE FROM tenant_auth_changes
-         WHERE ctid = ANY (ARRAY(SELECT c.ctid
-                                   FROM tenant_auth_memory m
-                                   JOIN tenant_auth_marks k ON k.mark = m.mark - $2
-                                   JOIN tenant_auth_changes c ON c.xid < pg_snapshot_xmax(k.place::pg_snapshot)::text::bigint
-                                  WHERE m.one = 1 AND pg_visible_in_snapshot(c.xid::text::xid8, k.place::pg_snapshot)
-                                  LIMIT $1))";
+         WHERE ctid = ANY (ARRAY((SELECT c.ctid
+                                    FROM tenant_auth_memory m
+                                    JOIN tenant_auth_marks k ON k.mark = m.mark - $2
+                                    JOIN tenant_auth_changes c ON c.xid < pg_snapshot_xmax(k.place::pg_snapshot)::text::bigint
+                                   WHERE m.one = 1
+                                     AND pg_snapshot_xmax(k.place::pg_snapshot) <= pg_snapshot_xmax(pg_current_snapshot())
+                                     AND pg_visible_in_snapshot(c.xid::text::xid8, k.place::pg_snapshot)
+                                   LIMIT $1)
+                                 UNION ALL
+                                 (SELECT ctid
+                                    FROM tenant_auth_changes
+                                   WHERE xid >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+                                   LIMIT $1)))";
 }
 
 row! {
