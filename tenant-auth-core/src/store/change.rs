@@ -60,7 +60,7 @@ macro_rules! changes {
             }
 
             /// The names of all that end or narrow a right.
-            #[cfg(feature = "testing")]
+            #[cfg(all(feature = "testing", feature = "sqlite"))]
             pub(crate) fn narrowing() -> Vec<&'static str> {
                 let all = [$((stringify!($name), Self::$name)),*];
                 all.into_iter().filter(|(_, change)| change.narrows()).map(|(name, _)| name).collect()

@@ -41,7 +41,7 @@ pub use postgres::Postgres;
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;
 
-#[cfg(feature = "testing")]
+#[cfg(all(feature = "testing", feature = "sqlite"))]
 pub(crate) use change::Change as KnownChange;
 pub(crate) use change::Subject;
 pub(crate) use change_log::{Looker, Named, Place, Sight};

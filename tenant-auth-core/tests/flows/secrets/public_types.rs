@@ -24,7 +24,19 @@ const HOLD_NONE: [&[&str]; 7] = [
     ],
     &["SchemaError", "Scope", "SessionsOf", "Setting", "SortOrder", "Status", "StoreOptions", "WebhookResponse", "WebhookStatus"],
     // Values that stand in answers, and why a text is none.
-    &["AppUrl", "Bio", "Cursor", "Description", "DisplayName", "Email", "EventSelection", "Id", "MalformedId", "MemberFilter"],
+    &[
+        "AppUrl",
+        "Bio",
+        "Changes",
+        "Cursor",
+        "Description",
+        "DisplayName",
+        "Email",
+        "EventSelection",
+        "Id",
+        "MalformedId",
+        "MemberFilter",
+    ],
     &["Metadata", "Origin", "Page", "Patch", "Phone", "Plan", "Rejected", "SearchText", "Slug", "Timestamp", "WebhookUrl"],
     // What the API shows, as it shows it.
     &["ApiKeyView", "DeliveryView", "InviteView", "MemberView", "MembershipView", "OrganizationView", "SessionView", "WebhookView"],
