@@ -179,6 +179,8 @@ impl Builder {
         );
         let keyring = Arc::new(Keyring::open(&transactions, Arc::clone(&config), Arc::clone(&master_keys)).await?);
         memory.reads_again(&keyring);
+        // The first look may have to write, and the disk may be full later.
+        memory.nudge();
         let runtime = Handle::current();
         runtime.spawn(keys::watch(Arc::downgrade(&keyring)));
         Ok(TenantAuth::from(Inner {

@@ -103,7 +103,7 @@ impl Memory {
     }
 
     /// Has a look begin soon, unless one is under way.
-    pub(super) fn nudge(self: &Arc<Self>) {
+    pub(crate) fn nudge(self: &Arc<Self>) {
         if !self.looks.turn().is_looking {
             self.look_again(|turn| turn.is_wanted = true);
         }
