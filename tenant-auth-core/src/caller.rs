@@ -23,7 +23,7 @@ use crate::{
     service::TenantAuth,
     store::{Actor, Event, LiveSession, Tx},
     time::Timestamp,
-    token::AccessToken,
+    token::{AccessToken, Signer},
     value::Slug,
 };
 
@@ -185,14 +185,14 @@ impl TenantAuth {
 
     /// The content of a genuine access token that has not expired. To be called after the view was asked for: the look behind it
     /// may have replaced the signing keys.
-    pub(crate) fn read_access(&self, view: Option<View<'_>>, text: &str) -> Option<Arc<AccessToken>> {
-        let (signer, now) = (self.signer(), self.now());
-        if let Some(known) = view.and_then(|view| view.token(text, &signer)) {
+    fn read_access(&self, view: Option<View<'_>>, text: &str, signer: &Arc<Signer>) -> Option<Arc<AccessToken>> {
+        let now = self.now();
+        if let Some(known) = view.and_then(|view| view.token(text, signer)) {
             return (now < known.expires_at).then_some(known);
         }
         let token = Arc::new(signer.read_access(text, now)?);
         if let Some(view) = view {
-            view.keep_token(text, &token, &signer);
+            view.keep_token(text, &token, signer);
         }
         Some(token)
     }
@@ -203,11 +203,17 @@ impl TenantAuth {
         view: Option<View<'_>>,
         text: &str,
     ) -> Result<Option<Arc<AccessToken>>, Error> {
-        if let Some(token) = self.read_access(view, text) {
+        let signer = self.signer();
+        if let Some(token) = self.read_access(view, text, &signer) {
             return Ok(Some(token));
         }
         self.learn_key_of(text).await?;
-        Ok(self.read_access(view, text))
+        let learned = self.signer();
+        // A false signature is not judged twice by the same keys.
+        if Arc::ptr_eq(&signer, &learned) {
+            return Ok(None);
+        }
+        Ok(self.read_access(view, text, &learned))
     }
 
     /// The session of a genuine token, remembered or read; `None` when there is none, or when the token was superseded.

@@ -165,10 +165,13 @@ impl Memory {
         self.journal.apply(&sight);
         if let Some(remembered) = &self.remembered {
             remembered.apply(&sight);
-            if names_keys(&sight)
+            self.has_old_keys.fetch_or(names_keys(&sight), Ordering::Relaxed);
+            if self.has_old_keys.load(Ordering::Relaxed)
                 && let Some(keyring) = self.keyring.get().and_then(std::sync::Weak::upgrade)
             {
+                // When this fails, this look does, and the next one reads them.
                 keyring.reload().await.map_err(failed)?;
+                self.has_old_keys.store(false, Ordering::Relaxed);
             }
             // Nobody may remember for longer than those who acknowledge changes believe.
             if claim.is_some() {

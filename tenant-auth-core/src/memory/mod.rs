@@ -26,7 +26,7 @@ mod shelf;
 mod tests;
 
 use std::{
-    sync::{Arc, Mutex, OnceLock, PoisonError, Weak},
+    sync::{Arc, Mutex, OnceLock, PoisonError, Weak, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -75,6 +75,8 @@ pub(crate) struct Memory {
     claim: OnceLock<Claim>,
     tried: Mutex<Option<Moment>>,
     keyring: OnceLock<Weak<Keyring>>,
+    /// Whether a look named signing keys that were not read since. The look after it does not name them again.
+    has_old_keys: AtomicBool,
     meter: MemoryMeter,
     /// The latest changes, for backends that ask for them.
     journal: Journal,
@@ -95,6 +97,7 @@ impl Memory {
             claim: OnceLock::new(),
             tried: Mutex::new(None),
             keyring: OnceLock::new(),
+            has_old_keys: AtomicBool::new(false),
             journal: Journal::default(),
             turns: Semaphore::new(TURNS),
         })
