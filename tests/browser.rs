@@ -3,6 +3,7 @@
 
 mod browser {
     pub(crate) mod account;
+    pub(crate) mod audit;
     pub(crate) mod frame;
     pub(crate) mod judge;
     pub(crate) mod links;
@@ -15,13 +16,14 @@ mod browser {
     pub(crate) mod webhooks;
 }
 
-use browser::{account, frame, judge, links, operator, organization, pictures, sign_in, tabs, webhooks};
+use browser::{account, audit, frame, judge, links, operator, organization, pictures, sign_in, tabs, webhooks};
 
 fn main() -> std::process::ExitCode {
     let scenarios = [
         sign_in::scenarios(),
         links::scenarios(),
         account::scenarios(),
+        audit::scenarios(),
         frame::scenarios(),
         organization::scenarios(),
         webhooks::scenarios(),

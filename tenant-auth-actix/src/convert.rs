@@ -7,7 +7,7 @@ use actix_web::{
     web,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri};
-use tenant_auth_core::http::{BODY_LIMIT, BODY_TIMEOUT, Body, Visitor};
+use tenant_auth_core::http::{AnswerBody, BODY_LIMIT, BODY_TIMEOUT, Body, Visitor};
 
 /// The raw URI, not actix's decoded match: the core decodes, once. `None` only for what cannot be a request in http 1.
 pub(crate) fn request<B>(from: &HttpRequest, body: B) -> Option<Request<B>> {
@@ -55,10 +55,13 @@ pub(crate) async fn body(payload: web::Payload) -> Body {
 }
 
 /// Appends every header: there may be several cookies.
-pub(crate) fn response(from: http::Response<web::Bytes>) -> HttpResponse {
+pub(crate) fn response(from: http::Response<impl Into<AnswerBody>>) -> HttpResponse {
     let mut response = HttpResponseBuilder::new(status(from.status()));
     for (name, value) in from.headers() {
         response.append_header((name.as_str(), value.as_bytes()));
     }
-    response.body(from.into_body())
+    match from.into_body().into() {
+        AnswerBody::Stream(stream) => response.streaming(stream),
+        whole => response.body(whole.into_bytes()),
+    }
 }

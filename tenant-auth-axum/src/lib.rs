@@ -49,7 +49,7 @@ use axum::{
 pub use guard::{Auth, Guard, Rejection, guard};
 use tenant_auth_core::{
     TenantAuth,
-    http::{BODY_LIMIT, BODY_TIMEOUT, Body as CoreBody, Service},
+    http::{AnswerBody, BODY_LIMIT, BODY_TIMEOUT, Body as CoreBody, Service},
 };
 use tokio::time::timeout;
 
@@ -82,12 +82,19 @@ async fn carry(service: Service, request: Request) -> Response {
     let (parts, body) = with_full_path(request).into_parts();
     let body = read(body).await;
     let is_late = matches!(body, CoreBody::TimedOut);
-    let mut response = service.call(axum::http::Request::from_parts(parts, body), peer).await.map(Body::from);
+    let mut response = service.call(axum::http::Request::from_parts(parts, body), peer).await.map(sent);
     if is_late {
         // What still comes of the body would be taken for the next request.
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     response
+}
+
+fn sent(body: AnswerBody) -> Body {
+    match body {
+        AnswerBody::Stream(stream) => Body::from_stream(stream),
+        whole => Body::from(whole.into_bytes()),
+    }
 }
 
 /// A router that nests ours may have shortened the path.

@@ -4,6 +4,7 @@
 import { API, currentSlug } from './store.js';
 
 const PATIENCE = 30_000;
+const FILE_PATIENCE = 3_600_000;
 
 // Why a request was not carried out, in the API's words.
 export class ApiError extends Error {
@@ -29,7 +30,7 @@ export const whenSessionIsLost = (listener) => (onLost = listener);
 
 /**
  * One request with the session; answers the envelope's `data`. Options: `slug`; `text`, a body that is JSON already; `parse`, for
- * what JSON.parse would lose.
+ * what JSON.parse would lose; `file`, for an answer that is one, as a Blob.
  */
 export async function api(method, path, body, options = {}) {
 	const slug = options.slug ?? currentSlug();
@@ -56,12 +57,21 @@ const inTurn = (work) => (navigator.locks ? navigator.locks.request(`tenant-auth
 // One request without a session.
 export const guest = (method, path, slug, body) => send(method, path, slug, body);
 
-async function send(method, path, slug, body, { text = body && JSON.stringify(body), parse = JSON.parse } = {}) {
+// Saves a file once it is whole: one that breaks off is an error, and nothing is saved.
+export async function download(path, body, name) {
+	const url = URL.createObjectURL(await api('POST', path, body, { file: true }));
+	Object.assign(document.createElement('a'), { href: url, download: name }).click();
+	setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+
+async function send(method, path, slug, body, { text = body && JSON.stringify(body), parse = JSON.parse, file } = {}) {
 	const headers = { 'X-Org-Slug': slug ?? '', ...(text && { 'Content-Type': 'application/json' }) };
 	let response;
 	let answer;
 	try {
-		response = await fetch(API + path, { method, headers, body: text, cache: 'no-store', signal: AbortSignal.timeout(PATIENCE) });
+		const signal = AbortSignal.timeout(file ? FILE_PATIENCE : PATIENCE);
+		response = await fetch(API + path, { method, headers, body: text, cache: 'no-store', signal });
+		if (file && response.ok) return await response.blob();
 		answer = await response.text();
 	} catch {
 		throw new ApiError(0, 'unreachable', 'The service cannot be reached. Check the connection and try again.');
@@ -81,9 +91,9 @@ function read(answer, parse) {
 }
 
 // One page of a list: `{items, next}`.
-export async function page(path, key, { cursor, limit = 100, order, parse } = {}) {
-	const query = new URLSearchParams({ limit, ...(cursor && { cursor }), ...(order && { order }) });
-	const data = await api('GET', `${path}?${query}`, undefined, { parse });
+export async function page(path, key, { cursor, limit = 100, order, parse, query } = {}) {
+	const parameters = new URLSearchParams({ ...query, limit, ...(cursor && { cursor }), ...(order && { order }) });
+	const data = await api('GET', `${path}?${parameters}`, undefined, { parse });
 	return { items: data[key], next: data.nextCursor ?? null };
 }
 

@@ -1,9 +1,10 @@
-// The panel: the session, the way from view to view, and the end of the session. The service refuses what the panel hides.
+// The panel, from view to view, while the session lasts. The service refuses what the panel hides.
 
 import { sheet } from './hosted.js';
 import { api, busy, button, fill, guest, h, hear, is, linkButton, notice, open, tell, whenSessionIsLost } from './kit.js';
 import { shell } from './shell.js';
 import { chooseSlug, currentSlug, forget, keepPlace, lastSlug, remember } from './store.js';
+import { audit } from './views/audit.js';
 import { invites } from './views/invites.js';
 import { keys } from './views/keys.js';
 import { members } from './views/members.js';
@@ -25,6 +26,7 @@ const VIEWS = [
 	['invites', 'Invites', 'Organization', admins, invites],
 	['api-keys', 'API keys', 'Organization', admins, keys],
 	['webhooks', 'Webhooks', 'Organization', admins, webhooks, webhook],
+	['audit', 'Audit log', 'Organization', admins, audit],
 	['settings', 'Settings', 'Organization', everybody, settings],
 	['profile', 'Profile', 'Your account', everybody, profile],
 	['security', 'Security', 'Your account', everybody, security],

@@ -1,4 +1,4 @@
-// Building pages out of elements. Text enters only as text, so that typed text never becomes markup.
+// Builds pages out of elements. Text enters only as text, never as markup.
 
 const SVG = 'http://www.w3.org/2000/svg';
 const PROPERTIES = new Set(['value', 'checked', 'disabled', 'hidden', 'selected', 'open', 'readOnly', 'required']);
@@ -41,6 +41,7 @@ const ICONS = {
 	invites: 'M3.5 6h17v12h-17ZM4 6.5l8 6.5 8-6.5',
 	'api-keys': 'M8 20a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9Zm3-8 9-8.5M16.5 7l3 3M14 9.5l2 2',
 	webhooks: 'M12 3v6M7.5 14l-4 6M16.5 14l4 6M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z',
+	audit: 'M6 3.5h9l4 4v13H6ZM9.5 11h6M9.5 14.5h6M9.5 7.5h2.5',
 	settings: 'M4 7h16M4 17h16M15 4.5v5M9 14.5v5',
 	profile: 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8Zm-7.5 8.5c0-4 3.5-6.5 7.5-6.5s7.5 2.5 7.5 6.5',
 	security: 'M12 3l7.5 3v5.5c0 4.5-3.5 8-7.5 9.5-4-1.5-7.5-5-7.5-9.5V6ZM9 12l2 2 4.5-4.5',

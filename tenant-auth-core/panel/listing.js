@@ -5,10 +5,10 @@ import { fill, h, icon } from './dom.js';
 import { busy, button, empty, loading, notice, table } from './ui.js';
 
 // `line` turns an entry into a row's cells; `nothing` stands for an empty list; `search` answers the text an entry is found by.
-export function listing({ path, key, noun, columns, line, nothing, search, parse, order }) {
+export function listing({ path, key, noun, columns, line, nothing, search, parse, order, query }) {
 	let [items, next] = [[], null];
 	const get = async (cursor) => {
-		const part = await page(path, key, { cursor, parse });
+		const part = await page(path, key, { cursor, parse, query });
 		[items, next] = [cursor ? [...items, ...part.items] : part.items, part.next];
 	};
 	const input = h('input', { type: 'search', placeholder: `Search ${noun}`, 'aria-label': `Search ${noun}`, autocomplete: 'off' });

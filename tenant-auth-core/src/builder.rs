@@ -10,6 +10,7 @@ use crate::{
     bounded::{BoundedWork, PoolSize},
     config::{Config, ConfigError, SetupError},
     error::Error,
+    feed::waits::EventWaits,
     keys::{self, Keyring, KeyringError},
     memory::Memory,
     metrics::WorkMeter,
@@ -19,7 +20,7 @@ use crate::{
     secret::Pepper,
     service::{AfterCommit, Inner, Metrics, TenantAuth},
     store::{Context, Marks, Store, Transactions},
-    throttle::Gates,
+    throttle::{BlockedLogins, Gates},
     webhooks::{Admissions, Targets},
 };
 
@@ -147,11 +148,10 @@ impl Builder {
             Some(hasher) => hasher,
             None => {
                 let meter = metrics.hashing().clone();
-                Arc::new(Argon2Hasher::metered(
-                    config.passwords.argon2,
-                    config.passwords.pepper.as_ref().map(Pepper::expose),
-                    meter,
-                )?)
+                let former = config.passwords.former_peppers.iter().map(Pepper::expose);
+                let peppers: Vec<&str> =
+                    [config.passwords.pepper.as_ref().map_or("", Pepper::expose)].into_iter().chain(former).collect();
+                Arc::new(Argon2Hasher::metered(config.passwords.argon2, &peppers, meter)?)
             }
         };
         let entropy = self.entropy.unwrap_or_else(|| Arc::new(OsEntropy));
@@ -170,6 +170,7 @@ impl Builder {
                 clock: Arc::clone(&clock),
                 entropy: Arc::clone(&entropy),
                 master_keys: Arc::clone(&master_keys),
+                keeps_contexts: config.audit.context_days > 0,
                 follow_up: Box::new(AfterCommit {
                     outbox_filled: fill_outbox,
                     metrics: Arc::clone(&metrics),
@@ -177,6 +178,7 @@ impl Builder {
                 }),
             },
         );
+        let event_waits = EventWaits::new(transactions.store().clone(), Handle::current());
         let keyring = Arc::new(Keyring::open(&transactions, Arc::clone(&config), Arc::clone(&master_keys)).await?);
         memory.reads_again(&keyring);
         // The first look may have to write, and the disk may be full later.
@@ -200,6 +202,7 @@ impl Builder {
             key_uses: KeyUses::default(),
             estimates: BoundedWork::start("tenant-auth-estimate", PoolSize::default(), WorkMeter::unread(), || ())?,
             gates: Gates::default(),
+            blocked_logins: BlockedLogins::default(),
             #[cfg(feature = "http")]
             guesses: crate::throttle::Guesses::new(),
             #[cfg(feature = "http")]
@@ -210,6 +213,7 @@ impl Builder {
             runtime,
             readiness: Readiness::default(),
             marks: Marks::default(),
+            event_waits,
             memory,
         }))
     }

@@ -170,6 +170,8 @@ kinds! {
     pub SessionKind "ses_" SessionId;
     /// An organization's API key.
     pub ApiKeyKind "key_" ApiKeyId;
+    /// A deployment key.
+    pub DeploymentKeyKind "dpk_" DeploymentKeyId;
     /// An organization's subscription to events.
     pub WebhookKind "whk_" WebhookId;
     /// An event.
@@ -178,6 +180,31 @@ kinds! {
     pub DeliveryKind "dlv_" DeliveryId;
     /// A mail in the outbox. Its prefix is that of deliveries, because stored mails have such ids.
     pub(crate) MailIdKind "dlv_" MailId;
+}
+
+/// The id of a backend's key, whosever it is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum KeyId {
+    /// An organization's.
+    ApiKey(ApiKeyId),
+    /// The deployment's.
+    DeploymentKey(DeploymentKeyId),
+}
+
+impl KeyId {
+    /// The id as text, prefix included.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::ApiKey(id) => id.as_str(),
+            Self::DeploymentKey(id) => id.as_str(),
+        }
+    }
+}
+
+impl fmt::Display for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
 }
 
 #[cfg(test)]

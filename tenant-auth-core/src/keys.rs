@@ -11,11 +11,12 @@ use std::{
 use tokio::time::Instant;
 
 use crate::{
+    audit_keys,
     config::Config,
     error::Error,
     sealed::{MasterKeys, SealContext},
     store::{SealedColumn, SigningKeyRecord, Store, Transactions, Tx},
-    token::{KeyPair, KeyPurpose, Signer},
+    token::{AuditKeySet, KeyPair, KeyPurpose, Signer},
 };
 
 /// How often a process looks for keys that another process has rotated.
@@ -41,6 +42,8 @@ struct InUse {
     signer: Arc<Signer>,
     /// Kid, purpose and status of each key; a kid is the key's thumbprint.
     keys: Vec<[String; 3]>,
+    /// The public halves of the keys that sign audit logs.
+    audit_keys: Arc<AuditKeySet>,
 }
 
 /// Why signing keys cannot be read.
@@ -68,16 +71,25 @@ impl Keyring {
         }
         let mut tx = transactions.begin().await?;
         complete(&mut tx).await?;
+        audit_keys::complete(&mut tx).await?;
         tx.commit().await?;
-        let stored = store.read().await?.signing_keys().list().await?;
+        let mut reader = store.read().await?;
+        let stored = reader.signing_keys().list().await?;
+        let audit_keys = Arc::new(audit_keys::published(&mut reader).await?);
+        drop(reader);
         let signer = Arc::new(read(&stored, &config, &master)?);
-        let in_use = InUse { signer, keys: stored.into_iter().map(identity).collect() };
+        let in_use = InUse { signer, keys: stored.into_iter().map(identity).collect(), audit_keys };
         Ok(Self { in_use: RwLock::new(in_use), reading: tokio::sync::Mutex::default(), store, config, master })
     }
 
     /// The signer to use now.
     pub(crate) fn signer(&self) -> Arc<Signer> {
         Arc::clone(&self.in_use.read().unwrap_or_else(PoisonError::into_inner).signer)
+    }
+
+    /// The public halves of the keys that sign audit logs.
+    pub(crate) fn audit_keys(&self) -> Arc<AuditKeySet> {
+        Arc::clone(&self.in_use.read().unwrap_or_else(PoisonError::into_inner).audit_keys)
     }
 
     /// Reads the keys again. The signer stays the same when the keys did: tokens that it verified need not be verified again.
@@ -112,12 +124,17 @@ impl Keyring {
             return Ok(());
         }
         let began = Instant::now();
-        let stored = self.store.read().await?.signing_keys().list().await?;
+        let mut reader = self.store.read().await?;
+        let stored = reader.signing_keys().list().await?;
+        let audit_keys = Arc::new(audit_keys::published(&mut reader).await?);
+        drop(reader);
         let fresh = read(&stored, &self.config, &self.master).map_err(|error| Error::internal(error.to_string()))?;
         let keys: Vec<_> = stored.into_iter().map(identity).collect();
         let mut in_use = self.in_use.write().unwrap_or_else(PoisonError::into_inner);
-        if in_use.keys != keys {
-            *in_use = InUse { signer: Arc::new(fresh), keys };
+        if in_use.keys == keys {
+            in_use.audit_keys = audit_keys;
+        } else {
+            *in_use = InUse { signer: Arc::new(fresh), keys, audit_keys };
         }
         *last = Some(began);
         Ok(())
@@ -160,8 +177,8 @@ fn new_key(tx: &Tx, purpose: KeyPurpose, status: &'static str) -> Result<Signing
     Ok(SigningKeyRecord { kid, purpose: purpose.as_str().to_owned(), status: status.to_owned(), private_key: sealed })
 }
 
-/// Rotates the keys: the next keys become active. When the keys are compromised, all are deleted and replaced by new ones that were
-/// never published.
+/// Rotates the keys, those of the audit log too: the next keys become active. When the keys are compromised, all are deleted and replaced
+/// by new ones that were never published.
 pub(crate) async fn rotate(tx: &mut Tx, compromised: bool) -> Result<(), Error> {
     if compromised {
         tx.signing_keys().delete_all().await?;
@@ -172,6 +189,7 @@ pub(crate) async fn rotate(tx: &mut Tx, compromised: bool) -> Result<(), Error> 
         tx.signing_keys().retire_active().await?;
         tx.signing_keys().promote_next().await?;
     }
+    audit_keys::rotate(tx, compromised).await?;
     complete(tx).await
 }
 

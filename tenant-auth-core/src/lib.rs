@@ -53,6 +53,8 @@
 compile_error!("enable at least one of the features `sqlite` and `postgres`");
 
 pub mod account;
+pub mod audit;
+mod audit_keys;
 pub mod backend;
 mod bounded;
 #[cfg(feature = "http")]
@@ -63,6 +65,7 @@ pub mod config;
 mod deadline;
 pub mod error;
 mod event;
+pub mod feed;
 #[cfg(feature = "http")]
 pub mod http;
 pub mod id;
@@ -99,24 +102,40 @@ pub mod view;
 pub mod webhooks;
 mod worker;
 
-/// The three ways to use it, each from nothing to a protected page; what it does, decision by decision; and how it is built.
+/// The three ways to use it, each from nothing to a protected page; what else a host meets; what the service does, decision by decision;
+/// and how it is built.
 #[cfg(all(doc, not(doctest)))]
 pub mod guides {
     // A link on GitHub leads to a file, here to a module. Of two definitions of a name the first counts.
     #[doc = "[behaviour.md]: behaviour\n[B1]: behaviour#b1\n[B4]: behaviour#b4\n[B20]: behaviour#b20\n[B29]: behaviour#b29\n[B149]: behaviour#b149\n"]
     #[doc = include_str!("../guides/architecture.md")]
     pub mod architecture {}
+    #[doc = "[B167]: behaviour#b167\n[B175]: behaviour#b175\n[B176]: behaviour#b176\n[B177]: behaviour#b177\n[B179]: behaviour#b179\n"]
+    #[doc = include_str!("../guides/audit.md")]
+    pub mod audit {}
     #[doc = include_str!("../guides/behaviour.md")]
     pub mod behaviour {}
+    #[doc = include_str!("../guides/browsers.md")]
+    pub mod browsers {}
     #[doc = include_str!("../guides/call.md")]
     pub mod call {}
     #[doc = include_str!("../guides/deploy.md")]
     pub mod deploy {}
+    #[doc = "[deployment key]: deploy#one-key-for-every-organization\n[events.md]: events\n"]
     #[doc = include_str!("../guides/embed.md")]
     pub mod embed {}
+    #[doc = "[B163]: behaviour#b163\n[embed.md]: embed\n"]
+    #[doc = include_str!("../guides/events.md")]
+    pub mod events {}
+    #[doc = include_str!("../guides/panel.md")]
+    pub mod panel {}
     #[doc = "[B156]: behaviour#b156\n"]
     #[doc = include_str!("../guides/remember.md")]
     pub mod remember {}
+    #[doc = include_str!("../guides/security.md")]
+    pub mod security {}
+    #[doc = include_str!("../guides/webhooks.md")]
+    pub mod webhooks {}
 }
 
 pub use account::login::{Credentials, Login};

@@ -6,9 +6,11 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     error::{Error, InvalidValue},
-    model::{ApiKey, Delivery, Invite, MemberEntry, Organization, SessionSummary, SortOrder, Webhook},
+    model::{ApiKey, AuditEntry, Delivery, Invite, MemberEntry, Organization, SessionSummary, SortOrder, Webhook},
     time::Timestamp,
-    view::{ApiKeyView, DeliveryView, MemberView, OrganizationView, PendingInviteView, SessionView, WebhookView},
+    view::{
+        ApiKeyView, AuditEntryView, DeliveryView, ManagedOrganizationView, MemberView, PendingInviteView, SessionView, WebhookView,
+    },
 };
 
 /// The largest page, and the default size.
@@ -96,6 +98,11 @@ impl Page {
     #[must_use]
     pub fn ordered(self, order: SortOrder) -> Self {
         Self { order, ..self }
+    }
+
+    /// Whether nothing comes before it.
+    pub(crate) fn is_first(&self) -> bool {
+        self.after.is_none()
     }
 
     /// Begins to read the page of a list; `list` names the list and everything that chooses its entries.
@@ -241,9 +248,19 @@ listed! {
     Invite as PendingInviteView: created_at, id;
     ApiKey as ApiKeyView: created_at, id;
     SessionSummary as SessionView: created_at, id;
-    Organization as OrganizationView: created_at, id;
+    Organization as ManagedOrganizationView: created_at, id;
     Webhook as WebhookView: created_at, id;
     Delivery as DeliveryView: created_at, id;
+}
+
+/// An entry's number goes before its time: two may have happened at once.
+impl Listed for AuditEntry {
+    fn position(&self) -> Position {
+        Position { time: Timestamp::from_millis(self.sequence), id: self.id.as_str().to_owned() }
+    }
+    fn size(&self) -> usize {
+        serde_json::to_vec(&AuditEntryView::from(self)).map_or(0, |json| json.len())
+    }
 }
 
 #[cfg(test)]

@@ -40,6 +40,8 @@ scopes! {
     UsersRead while suspended: false,
     /// `members:read`.
     MembersRead while suspended: false,
+    /// `events:read`.
+    EventsRead while suspended: false,
     /// `proxy`.
     Proxy while suspended: true,
 }

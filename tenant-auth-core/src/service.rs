@@ -10,6 +10,7 @@ use crate::{
     bounded::BoundedWork,
     config::Config,
     error::Error,
+    feed::waits::EventWaits,
     keys::Keyring,
     memory::Memory,
     metrics,
@@ -17,10 +18,10 @@ use crate::{
     ports::{Clock, Entropy, Mailer, PasswordHasher, Resolver, Sender},
     readiness::{self, Readiness},
     sealed::MasterKeys,
-    store::{Committed, FollowUp, Marks, Store, Swept, Transactions, Tx},
-    throttle::Gates,
+    store::{Committed, FollowUp, Marks, OneStatement, Store, Swept, Transactions, Tx},
+    throttle::{BlockedLogins, Gates},
     time::Timestamp,
-    token::Signer,
+    token::{AuditKeySet, Signer},
     webhooks::{Admissions, Targets},
 };
 
@@ -58,6 +59,7 @@ pub(crate) struct Inner {
     pub(crate) key_uses: KeyUses,
     pub(crate) estimates: BoundedWork,
     pub(crate) gates: Gates,
+    pub(crate) blocked_logins: BlockedLogins,
     #[cfg(feature = "http")]
     pub(crate) guesses: crate::throttle::Guesses,
     #[cfg(feature = "http")]
@@ -68,6 +70,7 @@ pub(crate) struct Inner {
     pub(crate) runtime: Handle,
     pub(crate) readiness: Readiness,
     pub(crate) marks: Marks,
+    pub(crate) event_waits: EventWaits,
     pub(crate) memory: Arc<Memory>,
 }
 
@@ -149,12 +152,25 @@ impl TenantAuth {
         self.inner.transactions.begin().await
     }
 
+    /// Takes a connection for one write.
+    ///
+    /// # Errors
+    /// As [`TenantAuth::begin`].
+    pub(crate) async fn one_statement(&self) -> Result<OneStatement, Error> {
+        self.inner.transactions.one_statement().await
+    }
+
     pub(crate) fn master_keys(&self) -> &MasterKeys {
         &self.inner.master_keys
     }
 
     pub(crate) fn signer(&self) -> Arc<Signer> {
         self.inner.keyring.signer()
+    }
+
+    /// The public halves of the keys that sign audit logs.
+    pub(crate) fn audit_key_set(&self) -> Arc<AuditKeySet> {
+        self.inner.keyring.audit_keys()
     }
 
     /// What this process remembers.
@@ -185,13 +201,20 @@ impl TenantAuth {
         self.memory().telling(tells, work)
     }
 
+    /// Those who wait for events.
+    pub(crate) fn event_waits(&self) -> &EventWaits {
+        &self.inner.event_waits
+    }
+
     /// The marks of the change log's sweep.
     pub(crate) fn marks(&self) -> &Marks {
         &self.inner.marks
     }
 
-    /// Makes sure that a token's key is known if there is such a key; see [`Keyring::learn_key_of`].
+    /// Makes sure that a token's key is known if there is such a key; see [`Keyring::learn_key_of`]. And that a key which another
+    /// process withdrew is not: the look behind a view reads the keys again when it names them.
     pub(crate) async fn learn_key_of(&self, token: &str) -> Result<(), Error> {
+        self.memory().view().await?;
         self.inner.keyring.learn_key_of(token).await
     }
 
@@ -241,6 +264,11 @@ impl TenantAuth {
 
     pub(crate) fn key_uses(&self) -> &KeyUses {
         &self.inner.key_uses
+    }
+
+    /// The logins that were refused lately, which their organizations are to be told of.
+    pub(crate) fn blocked_logins(&self) -> &BlockedLogins {
+        &self.inner.blocked_logins
     }
 
     /// The gates of the rate limiter, at which parallel attempts wait for each other.

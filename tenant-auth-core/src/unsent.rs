@@ -47,9 +47,16 @@ impl Unsent {
         if body.len() <= SMALL || !body.is_unique() {
             return Ok(body);
         }
-        let permit = self.0.take(client, body.len());
-        let permit = permit.ok_or_else(|| Error::unavailable(Overload("too many large answers wait for their clients")))?;
+        let permit = self.hold(body.len(), client)?;
         Ok(Bytes::from_owner(Counted { body, _permit: permit }))
+    }
+
+    /// Counts what an answer to this client that is written while it is sent has in memory, until the permit is dropped.
+    ///
+    /// # Errors
+    /// As [`Unsent::count`].
+    pub(crate) fn hold(&self, bytes: usize, client: Option<IpAddr>) -> Result<Permit, Error> {
+        self.0.take(client, bytes).ok_or_else(|| Error::unavailable(Overload("too many large answers wait for their clients")))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Errors that end the program. The text goes to stderr and says what to do; it names causes that the API hides from clients,
 //! because its reader is the operator.
 
-use std::{io, net::SocketAddr};
+use std::{io, net::SocketAddr, process::ExitCode};
 
 use tenant_auth_core::{Error, SchemaError};
 
@@ -36,12 +36,23 @@ pub(crate) enum Failure {
         /// The system's answer.
         cause: io::Error,
     },
+    /// A check found what must not be.
+    #[error("{0}")]
+    Hole(String),
+    /// A check could not be made, or not as a whole.
+    #[error("{0}")]
+    Unchecked(String),
     /// The command line asks for something impossible.
     #[error("{0}")]
     Usage(String),
 }
 
 impl Failure {
+    /// 2 where a check could not be made, so that nobody takes it for a finding; 1 for everything else.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        ExitCode::from(if matches!(self, Self::Unchecked(_)) { 2 } else { 1 })
+    }
+
     /// For `map_err`: the system refused what was being done.
     pub(crate) fn system(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         move |cause| Self::System { doing: doing.into(), cause }
@@ -58,6 +69,7 @@ impl From<Error> for Failure {
             }
             Error::Internal(_) => Self::Service(error.causes().to_string()),
             Error::UnknownOrganization => Self::Service(format!("{error} 'tenant-auth-server org list' shows them.")),
+            Error::DeletionScheduled => Self::Service(format!("{error} With: tenant-auth-server org cancel-deletion")),
             Error::OperatorOrganization => Self::Service(format!("{error} {} names theirs.", OPERATOR_ORG.variable())),
             _ => Self::Refused(error),
         }

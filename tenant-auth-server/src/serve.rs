@@ -59,7 +59,7 @@ async fn serve(settings: &Server) -> Result<(), Failure> {
         proxies: deployment.config.network.trusted_proxies.clone(),
         drain_notice: settings.drain_notice,
     };
-    let front = Front { public, metrics, rules, extra: Router::new() };
+    let front = Front { public, metrics, rules, extra: Router::new(), around: Box::new(|app| app) };
     until_stopped(opened, front, signals).await
 }
 
@@ -123,6 +123,8 @@ pub(crate) struct Front {
     pub(crate) rules: Rules,
     /// What the public listener answers beside the service.
     pub(crate) extra: Router,
+    /// What stands around all of it.
+    pub(crate) around: Box<dyn FnOnce(Router) -> Router + Send>,
 }
 
 /// The connection limits and the notice of a shutdown.
@@ -144,7 +146,7 @@ const METRICS_CONNECTIONS: usize = 32;
 /// [`Failure`] when the server or its worker ends by itself: a supervisor should start the program again.
 pub(crate) async fn until_stopped(opened: Opened, front: Front, mut signals: Signals) -> Result<(), Failure> {
     let Opened { auth, store } = opened;
-    let Front { public, metrics, rules, extra } = front;
+    let Front { public, metrics, rules, extra, around } = front;
     let address = address_of(&public)?;
     let drain = Drain::new(rules.drain_notice);
     let slots = ConnectionSlots::new(rules.connections, rules.proxies);
@@ -155,7 +157,7 @@ pub(crate) async fn until_stopped(opened: Opened, front: Front, mut signals: Sig
         .merge(extra)
         .fallback(answer::not_found)
         .method_not_allowed_fallback(answer::method_not_allowed);
-    let app = traces::continued(app);
+    let app = traces::continued(around(app));
     let mut server = tokio::spawn(connections::serve(public, app, Arc::clone(&slots), drain.clone()));
     let mut metrics_server = None;
     if let Some(listener) = metrics {

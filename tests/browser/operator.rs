@@ -52,6 +52,19 @@ async fn organizations_are_created_changed_and_suspended(stage: &Stage) {
     page.press("Reactivate").await;
     page.row("initech").reads("Active").await;
 
+    stage.auth.operator().delete_organization(&"initech".parse().expect("a slug")).await.expect("it is there");
+    page.press("Members").await;
+    page.arrives_at("Members").await;
+    page.press("Organizations").await;
+    page.row("initech").reads("deleted on").await;
+    page.is_accessible().await;
+    page.row("initech").press("Keep").await;
+    page.asks("Keep Initech?").await;
+    page.press("Keep").await;
+    page.row("initech").press("Reactivate").await;
+    page.press("Reactivate").await;
+    page.row("initech").reads("Active").await;
+
     page.row("initech").press("Invite admin").await;
     page.asks("Invite an admin of Initech").await;
     page.is_accessible().await;

@@ -48,6 +48,7 @@ mod doubles;
 mod host;
 pub mod jwt;
 pub mod logs;
+mod neighbours;
 mod org;
 mod postgres;
 mod postgres_server;
@@ -80,6 +81,7 @@ pub use doubles::{BusyHasher, GatedHasher, GatedResolver, PanickingHasher};
 pub use host::{Host, ScriptedServer};
 #[doc(hidden)]
 pub use inventory;
+pub use neighbours::Neighbours;
 pub use org::Org;
 pub use postgres::{HeldConnection, as_postgres_administrator, as_postgres_user, empty_postgres, hold_sql, run_sql};
 pub use postgres_server::PostgresServer;

@@ -38,6 +38,11 @@ pub fn mention(text: &str) -> bool {
     values().iter().any(|value| value.contains(text)) || kept().windows(text.len()).any(|window| window == text.as_bytes())
 }
 
+/// The lines with this text.
+pub(crate) fn lines_with(text: &str) -> Vec<String> {
+    String::from_utf8_lossy(&kept()).lines().filter(|line| line.contains(text)).map(str::to_owned).collect()
+}
+
 /// Everything logged so far, and every value of a span.
 pub fn all() -> Vec<u8> {
     let values: Vec<String> = values().iter().cloned().collect();

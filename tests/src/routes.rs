@@ -41,9 +41,20 @@ impl Route {
         self.template.starts_with("/public/")
     }
 
+    /// Whether the product may call it as an org_admin of any organization, by a deployment key with the scope `admin`.
+    pub fn is_for_admins_by_key(&self) -> bool {
+        /// What people do for themselves, and what asks for no session.
+        const OTHERS: [&str; 3] = ["/org/leave", "/org/invites/preview", "/org/invites/{token}/accept"];
+        let is_organizations = self.template == "/org" || self.template.starts_with("/org/");
+        is_organizations && !OTHERS.contains(&self.template.as_str())
+    }
+
     /// Whether it takes no `X-Org-Slug`.
     pub fn is_exempt(&self) -> bool {
-        matches!(self.template.as_str(), "/.well-known/jwks.json" | "/openapi.json" | "/docs" | "/docs.css")
+        matches!(
+            self.template.as_str(),
+            "/.well-known/jwks.json" | "/.well-known/audit-keys.json" | "/openapi.json" | "/docs" | "/docs.css" | "/keys/leaked"
+        )
     }
 
     /// A path that leads past the look at it: each parameter is an id of the kind it stands for, a slug or a token.

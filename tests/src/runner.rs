@@ -29,6 +29,9 @@ pub fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     logs::keep();
+    // Without a backtrace, whatever the environment asks for: that of so large a program takes a core for seconds, and beside it
+    // scenarios that wait for no longer than a request does would fail.
+    std::panic::set_hook(Box::new(|panic| eprintln!("{panic}")));
     let mut failed = libtest_mimic::run(&arguments, trials(&Scenario::all(), has_postgres)).has_failed();
     stop();
     let is_whole_run = arguments.filter.is_none() && arguments.skip.is_empty() && !arguments.list && !arguments.ignored;

@@ -2,6 +2,7 @@
 //! its name at the top of its file. How to write one stands at the top of `tests/src/lib.rs`.
 
 pub(crate) mod admin;
+pub(crate) mod audit;
 pub(crate) mod auth;
 pub(crate) mod deliveries;
 pub(crate) mod embed;

@@ -63,7 +63,7 @@ async fn me(Auth(member): Auth<Member>) -> String {
 
 /// For administrators; what the core refuses becomes the answer.
 async fn team(Auth(admin): Auth<OrgAdmin>) -> Result<String, Rejection> {
-    let members = admin.as_member().members(&Page::default()).await?.items;
+    let members = admin.members(&Page::default()).await?.items;
     Ok(members.iter().map(|member| format!("{} {}\n", member.email, member.membership.role.as_str())).collect())
 }
 

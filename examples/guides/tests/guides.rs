@@ -53,7 +53,7 @@ const LISTENS: &str = "127.0.0.1:3000";
 
 #[test]
 fn the_guides_print_these_programs() {
-    assert_printed("embed.md", &["embed-axum.rs", "embed-actix.rs"]);
+    assert_printed("embed.md", &["embed-axum.rs", "embed-actix.rs", "administer.rs"]);
     assert_printed("deploy.md", &["deploy-axum.rs", "deploy-actix.rs"]);
     assert_printed("call.md", &["call.rs"]);
 }
@@ -124,6 +124,17 @@ async fn remember_in_other_languages() {
         let process = Process::start(&mut command, "http://");
         walks::remembering(&deployed, &process).await;
     }
+}
+
+#[test]
+fn administer_it() {
+    let file = SharedFile::new();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_administer"));
+    let text = printed(command.env("DATABASE", file.path()).env("MASTER_KEY", &file.master_key));
+    let kinds = ["invite.created", "org.updated", "invite.created"];
+    assert_eq!(text, kinds.map(|kind| format!("{kind} by the system\n")).concat());
+    let guide = std::fs::read_to_string(of_the_repository("tenant-auth-core/guides/embed.md")).expect("a guide");
+    assert!(guide.contains(&format!("```text\n{text}```")), "embed.md does not show what administer.rs prints");
 }
 
 #[test]

@@ -6,6 +6,7 @@ const SCOPES = [
 	['verify', 'Verify access tokens', true],
 	['users:read', 'Read users', true],
 	['members:read', 'Read members', true],
+	['events:read', 'Read events', false],
 ];
 const DAY = 86_400_000;
 

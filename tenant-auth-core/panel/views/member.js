@@ -17,6 +17,7 @@ export function openMember(context, member, changed) {
 		if (!context.isAdmin) return [summary, h('h3', 'Metadata'), h('pre', { tabindex: '0', 'aria-label': 'Metadata' }, pretty(member.metadata))];
 		return [
 			summary,
+			h('p', h('a', { href: `#/audit/${member.userId}` }, 'What happened to this member')),
 			role(member, path, isSelf ? context.refresh : done),
 			metadata(member, path, done),
 			isSelf

@@ -11,7 +11,7 @@ export function operator() {
 		line: (org) => [
 			h('div.who', h('strong', org.name), h('code', org.slug)),
 			badge(org.plan),
-			statusBadge(org),
+			org.deletesAt ? h('div', statusBadge(org), ' ', h('small', 'deleted on ', day(org.deletesAt))) : statusBadge(org),
 			day(org.createdAt),
 			h('div.buttons', rowButton('Edit', org.name, () => edit(org, list.reload)), rowButton('Invite admin', `of ${org.name}`, () => inviteAdmin(org)), turn(org, list.reload)),
 		],
@@ -45,7 +45,14 @@ function edit(org, done) {
 	});
 }
 
+function keep(org, done) {
+	const run = () => api('PATCH', at(org), { deletesAt: null }).then(() => `${org.name} will not be deleted.`);
+	const text = 'It stays suspended, with everybody and everything in it, until it is reactivated.';
+	return rowButton('Keep', org.name, () => confirm({ title: `Keep ${org.name}?`, action: 'Keep', kind: 'primary', text, run, done }));
+}
+
 function turn(org, done) {
+	if (org.deletesAt) return keep(org, done);
 	const [action, status, kind, said, text] = org.status === 'active'
 		? ['Suspend', 'suspended', 'danger', 'is suspended', 'Nobody can sign in to it, and none of its sessions is valid, until it is reactivated.']
 		: ['Reactivate', 'active', 'primary', 'is active again', 'Its members can sign in again, and sessions that have not run out work again.'];

@@ -1,4 +1,4 @@
-// Where the organization's events are sent. The secret that signs them is shown once, when a webhook is made.
+// Where the organization's events are sent. The signing secret is shown once.
 
 import { addButton, api, ask, button, checkbox, day, empty, field, h, heading, listing, showOnce, statusBadge } from '../kit.js';
 import { KINDS } from '../kinds.js';
@@ -31,7 +31,7 @@ export function webhookFields(one) {
 	};
 }
 
-// Kinds by group: everything, a whole group, or one by one. What a wider choice covers needs no choice of its own.
+// Kinds by group: everything, a whole group, or one by one.
 function picker(chosen) {
 	const box = (value, label) => checkbox('events', value, label, chosen.includes(value));
 	const whole = box('*', 'Everything, also kinds that come later');

@@ -188,6 +188,7 @@ impl Tenant {
             confirmed => confirmed?,
         };
         let mut tx = self.auth.begin().await?;
+        tx.serve(proof.client.request_in(&self.org.id, None));
         hold_account(&mut tx, &user.id).await?;
         // Race: the epoch has moved on when the password was changed after it was compared above.
         if !tx.users().hold_at(&user.id, account.epoch).await? {

@@ -3,17 +3,22 @@
 //! before the transaction begins; the transaction holds the account at the epoch that was read then, so that a login in flight with
 //! an old password fails.
 
+use std::pin::pin;
+
+use tokio::time::Instant;
+
 use crate::{
     account::{Entrant, Opening, open_session, wait_for_second_factor},
     bounded::QueueShare,
     caller::{Client, Tenant},
+    deadline,
     error::Error,
     metrics::LoginOutcome,
     model::{AuthMethod, Membership, Organization, Session, Status, User},
-    ports::Verdict,
+    ports::{EvenVerdict, ForeignCost, Verdict},
     secret::Password,
     store::{Account, LiveSession, Tx},
-    throttle::{Attempt, log_refused},
+    throttle::{Attempt, Whose, log_refused},
     token::{PartialToken, Tokens},
     value::{Email, password},
 };
@@ -76,6 +81,11 @@ struct Proved {
     is_outdated: bool,
 }
 
+/// A wrong password, which is told when every other would be.
+struct Refused {
+    told_at: Instant,
+}
+
 impl Tenant {
     /// Performs the first step of a login to this organization: verifies the password and judges the membership.
     ///
@@ -83,10 +93,11 @@ impl Tenant {
     /// [`Error::InvalidCredentials`]; after a correct password [`Error::NotAMember`] or [`Error::Suspended`];
     /// [`Error::RateLimited`] after too many failures; [`Error::Unavailable`] when too many logins wait.
     pub async fn login(&self, credentials: Credentials) -> Result<Login, Error> {
-        let client = credentials.client.clone();
+        let (client, whose) = (credentials.client.clone(), Whose::Address(credentials.email.clone()));
         let login = self.attempt_login(credentials).await;
         if let Err(refusal) = &login {
             log_refused(refusal, &self.org.id, &client);
+            self.note_blocked(refusal, whose, &client).await;
         }
         self.auth.metrics().login(LoginOutcome::of_password(&login));
         login
@@ -95,13 +106,19 @@ impl Tenant {
     async fn attempt_login(&self, credentials: Credentials) -> Result<Login, Error> {
         let attempt = self.auth.password_attempt(&credentials.email, &credentials.client).await?;
         let judging = async {
-            let account = self.auth.store().read().await?.users().find_by_email(&credentials.email).await?;
-            self.prove(account.filter(|_| attempt.may_be_judged), &credentials).await
+            let mut reader = self.auth.store().read().await?;
+            let account = reader.users().find_by_email(&credentials.email).await?;
+            let dearest = reader.users().dearest_foreign().await?;
+            drop(reader);
+            self.prove(account.filter(|_| attempt.may_be_judged), &dearest, &credentials).await
         };
         let login = match attempt.judged(judging).await {
-            Ok(Some(proved)) => self.admit(proved, &attempt, credentials).await,
-            Ok(None) => {
+            Ok(Ok(proved)) => self.admit(proved, &attempt, credentials).await,
+            Ok(Err(Refused { told_at })) => {
                 attempt.failed().await?;
+                let rest = told_at.saturating_duration_since(Instant::now());
+                // Cut by the end of the request's time: then it is late as any other.
+                let _ = deadline::wait_in_request(rest, pin!(tokio::time::sleep(rest))).await;
                 return Err(Error::InvalidCredentials);
             }
             Err(unjudged) => Err(unjudged),
@@ -113,18 +130,27 @@ impl Tenant {
         login
     }
 
-    /// Verifies the password. Returns the account, or `None` when the password is wrong or there is no account.
-    async fn prove(&self, account: Option<Account>, credentials: &Credentials) -> Result<Option<Proved>, Error> {
+    /// Verifies the password. Returns the account, or when to tell that the password is wrong or that there is no account.
+    /// `dearest` are the costs of the hashes that imports brought.
+    async fn prove(
+        &self,
+        account: Option<Account>,
+        dearest: &[ForeignCost],
+        credentials: &Credentials,
+    ) -> Result<Result<Proved, Refused>, Error> {
         // A text too long for a password is replaced by an empty one and compared too, so that its answer takes as long as any
         // other.
         let typed = password::normalized(&credentials.password).unwrap_or_else(|| Password::new(""));
         let stored = account.as_ref().and_then(Account::comparable_password);
-        let verdict = self.auth.hasher().verify(&typed, stored, &self.queue_share(&credentials.client)).await?;
-        Ok(match verdict {
-            Verdict::Match => account.map(|account| Proved { account, is_outdated: false }),
-            Verdict::MatchOutdated => account.map(|account| Proved { account, is_outdated: true }),
+        let share = self.queue_share(&credentials.client);
+        let EvenVerdict { verdict, wait } = self.auth.hasher().verify_evenly(&typed, stored, dearest, &share).await?;
+        let proved = |is_outdated| account.map(|account| Proved { account, is_outdated });
+        let proved = match verdict {
+            Verdict::Match => proved(false),
+            Verdict::MatchOutdated => proved(true),
             Verdict::Mismatch => None,
-        })
+        };
+        Ok(proved.ok_or_else(|| Refused { told_at: Instant::now() + wait }))
     }
 
     async fn admit(&self, proved: Proved, attempt: &Attempt, credentials: Credentials) -> Result<Login, Error> {

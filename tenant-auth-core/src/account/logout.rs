@@ -62,7 +62,7 @@ impl Member {
     /// # Errors
     /// [`Error::SessionRequired`] when the session ended meanwhile.
     pub async fn logout(self) -> Result<(), Error> {
-        let tenant = Tenant { auth: self.auth, org: Arc::new(self.live.org.clone()) };
+        let tenant = Tenant { auth: self.auth, org: Arc::new(self.live.org.clone()), client: self.client };
         SessionToEnd { tenant, live: self.live }.logout().await
     }
 }
@@ -76,6 +76,7 @@ impl SessionToEnd {
         let auth = &self.tenant.auth;
         auth.ending(async {
             let mut tx = auth.begin().await?;
+            tx.serve(self.tenant.client.request_in(&self.tenant.org.id, Some(&self.live.session.id)));
             let ended = tx.sessions().end(&self.tenant.org.id, &self.live.session.id).await?.ok_or(Error::SessionRequired)?;
             let ending = Ending { reason: EndReason::Logout, actor: Actor::User(self.live.user.id.clone()) };
             tell_ended(&mut tx, &[ended], &ending).await?;

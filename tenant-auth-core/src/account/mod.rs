@@ -21,10 +21,11 @@ pub use logout::SessionToEnd;
 pub use password::NewPassword;
 pub(crate) use password_rules::check_password;
 pub use profile::ProfileUpdate;
-pub(crate) use recovery::{fulfil_reset_requests, mail_reset_link};
+pub(crate) use recovery::{fulfil_reset_requests, mail_reset_link, mail_welcome_link};
 pub(crate) use sessions::{Ending, Entrant, Opening, end_all_others, tell_ended, tell_user};
 use sessions::{open_session, wait_for_second_factor};
 pub use two_factor::{RecoveryCodes, SecondFactorSetup, SecondFactorStatus};
+pub(crate) use two_factor::{open_second_factor, seal_second_factor};
 pub use verify_two_factor::WaitingLogin;
 
 pub use crate::token::PartialToken;

@@ -18,6 +18,7 @@ use crate::{
     service::TenantAuth,
     store::{Actor, LinkPurpose, MailedLink, ResetRequest, Tx},
     throttle::{RESET_REQUESTS, count_mail, forgive_passwords, wide_network_of},
+    time::Timestamp,
     value::{Email, password::Owner},
 };
 
@@ -71,6 +72,7 @@ impl Tenant {
         let hash = self.auth.hasher().hash(&checked, &share).await?;
 
         let mut tx = self.auth.begin().await?;
+        tx.serve(self.client.request_in(&self.org.id, None));
         forgive_passwords(&mut tx, &user.email).await?;
         hold_account(&mut tx, &user.id).await?;
         tx.links().take(&self.org.id, LinkPurpose::ResetPassword, &digest).await?.ok_or(Error::InvalidLink)?;
@@ -164,18 +166,39 @@ async fn fulfil(tx: &mut Tx, request: &ResetRequest, config: &Config) -> Result<
 
 /// Mails a link by which the person sets a new password.
 pub(crate) async fn mail_reset_link(tx: &mut Tx, org: &Organization, user: &User, config: &Config) -> Result<(), Error> {
+    let until = tx.now().plus(LINK_TTL);
+    let url = place_reset_link(tx, org, user, until, config).await?;
+    mail::enqueue(tx, &org.id, &user.email, &Letter::ResetPassword { link: &url, until }).await?;
+    Ok(())
+}
+
+/// Mails a person whose account somebody else made a link by which they choose a password. It works as long as an invite does.
+pub(crate) async fn mail_welcome_link(tx: &mut Tx, org: &Organization, user: &User, config: &Config) -> Result<(), Error> {
+    let until = tx.now().plus(config.organizations.invite_ttl);
+    let link = place_reset_link(tx, org, user, until, config).await?;
+    let letter = Letter::Welcome { organization: &org.name, link: &link, until };
+    mail::enqueue(tx, &org.id, &user.email, &letter).await?;
+    Ok(())
+}
+
+/// Stores a link that sets a password, and returns its URL.
+async fn place_reset_link(
+    tx: &mut Tx,
+    org: &Organization,
+    user: &User,
+    until: Timestamp,
+    config: &Config,
+) -> Result<String, Error> {
     let link = MailedLink {
         org_id: org.id.clone(),
         user_id: user.id.clone(),
         purpose: LinkPurpose::ResetPassword,
         email: user.email.clone(),
         created_at: tx.now(),
-        expires_at: tx.now().plus(LINK_TTL),
+        expires_at: until,
     };
     let token = tx.new_link_token();
     let id = tx.new_id();
     tx.links().insert(&id, &link, &token.digest()).await?;
-    let url = config.link(LinkedPage::Reset, org.slug.as_str(), token.expose());
-    mail::enqueue(tx, &org.id, &link.email, &Letter::ResetPassword { link: &url, until: link.expires_at }).await?;
-    Ok(())
+    Ok(config.link(LinkedPage::Reset, org.slug.as_str(), token.expose()))
 }

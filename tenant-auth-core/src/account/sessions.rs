@@ -47,9 +47,11 @@ pub(crate) async fn open_session(tx: &mut Tx, tenant: &Tenant, entrant: Entrant)
     let Entrant { account, membership, opening } = entrant;
     let config = tenant.auth.config();
     let now = tx.now();
+    let id = opening.id.unwrap_or_else(|| tx.new_id());
+    tx.serve(opening.client.request_in(&tenant.org.id, Some(&id)));
     let (ip, user_agent) = traces(opening.client);
     let session = Session {
-        id: opening.id.unwrap_or_else(|| tx.new_id()),
+        id,
         org_id: tenant.org.id.clone(),
         user_id: account.user.id.clone(),
         user_epoch: account.epoch,
@@ -75,6 +77,7 @@ pub(crate) async fn open_session(tx: &mut Tx, tenant: &Tenant, entrant: Entrant)
 /// Stores a pending login that waits for the second factor, and issues its partial token.
 pub(crate) async fn wait_for_second_factor(tx: &mut Tx, tenant: &Tenant, entrant: Entrant) -> Result<PartialToken, Error> {
     let Entrant { account, opening, .. } = entrant;
+    tx.serve(opening.client.request_in(&tenant.org.id, None));
     let is_ip_stated = opening.client.stated_by.is_some();
     let (ip, user_agent) = traces(opening.client);
     let login = PendingLogin {

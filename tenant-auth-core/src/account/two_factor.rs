@@ -216,9 +216,19 @@ pub(crate) async fn use_code(tx: &mut Tx, user: &UserId, code: &str) -> Result<b
     }
 }
 
+/// The secret of a stored second factor.
+pub(crate) fn open_second_factor(tx: &Tx, user: &UserId, sealed: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
+    tx.open(sealed, seal_context(user)).ok_or_else(|| Error::internal("a second factor does not open"))
+}
+
+/// The secret of a second factor that was made elsewhere, sealed for the database.
+pub(crate) fn seal_second_factor(tx: &Tx, user: &UserId, secret: &[u8]) -> Result<String, Error> {
+    tx.seal(secret, seal_context(user))
+}
+
 /// Finds the TOTP time step that the code belongs to, at most one step before or after now; `None` when the code is wrong.
 fn matching_step(tx: &Tx, user: &UserId, sealed: &str, code: &str) -> Result<Option<i64>, Error> {
-    let secret = tx.open(sealed, seal_context(user)).ok_or_else(|| Error::internal("a second factor does not open"))?;
+    let secret = open_second_factor(tx, user, sealed)?;
     step_of(&secret, code, tx.now())
 }
 

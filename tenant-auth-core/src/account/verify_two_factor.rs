@@ -11,7 +11,7 @@ use crate::{
     model::{AuthMethod, Status},
     service::TenantAuth,
     store::PendingLogin,
-    throttle::{Attempt, log_refused, login_completed},
+    throttle::{Attempt, Whose, log_refused, login_completed},
 };
 
 /// How many codes may be tried on one pending login.
@@ -46,10 +46,11 @@ impl WaitingLogin {
     /// [`Error::SecondFactorFailed`] for anything wrong, used or too late; [`Error::RateLimited`]; [`Error::Suspended`].
     pub async fn verify(self, code: &str) -> Result<Box<Opened>, Error> {
         let Self { tenant, login } = self;
-        let client = client_of(&tenant, &login);
+        let (client, whose) = (client_of(&tenant, &login), Whose::Account(login.user_id.clone()));
         let opened = tenant.verify_second_factor(login, code).await;
         if let Err(refusal) = &opened {
             log_refused(refusal, &tenant.org.id, &client);
+            tenant.note_blocked(refusal, whose, &client).await;
         }
         tenant.auth.metrics().login(LoginOutcome::of_code(&opened));
         opened
@@ -104,7 +105,9 @@ impl Tenant {
         if !tx.users().hold_at(&login.user_id, login.user_epoch).await? {
             return Ok(None);
         }
-        if membership.status == Status::Suspended || self.org.status == Status::Suspended {
+        // Read anew: the wait for a verdict may last, and the organization may have been suspended or removed meanwhile.
+        let org = tx.organizations().find(&self.org.id).await?.ok_or(Error::UnknownOrganization)?;
+        if membership.status == Status::Suspended || org.status == Status::Suspended {
             return Err(Error::Suspended);
         }
         let right = use_code(&mut tx, &login.user_id, code).await?;
@@ -130,14 +133,12 @@ impl TenantAuth {
     /// Counts a wrong code against the account's limits, and mails the account's owner when a limit is reached: whoever gets as far
     /// as entering codes knows the password.
     pub(crate) async fn count_wrong_code(&self, attempt: Attempt, org: &OrgId, user: &UserId) -> Result<(), Error> {
-        if !attempt.failed().await? {
-            return Ok(());
-        }
         let mut tx = self.begin().await?;
-        if let Some(account) = tx.users().find(user).await? {
+        if attempt.failed_in(&mut tx).await?
+            && let Some(account) = tx.users().find(user).await?
+        {
             mail::enqueue(&mut tx, org, &account.user.email, &Letter::CodesGuessed).await?;
-            tx.commit().await?;
         }
-        Ok(())
+        tx.commit().await
     }
 }

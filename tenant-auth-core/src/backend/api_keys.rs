@@ -4,16 +4,14 @@
 use std::time::Duration;
 
 use crate::{
-    caller::OrgAdmin,
+    caller::{OrgAdmin, OrgWrite},
     error::{Error, InvalidValue, Thing},
-    event::{ApiKeyData, EventKind},
-    id::{ApiKeyId, UserId},
+    event::{ApiKeyData, EventKind, RevokeReason},
+    id::ApiKeyId,
     mail::{self, Letter},
-    model::{ApiKey, Organization, Scope},
+    model::{ApiKey, Scope},
     page::{List, Page},
     secret::ApiKeyText,
-    service::TenantAuth,
-    store::Tx,
     throttle::ADMIN_CHANGES,
     time::Timestamp,
     value::DisplayName,
@@ -21,10 +19,10 @@ use crate::{
 
 /// The prefix of every key's text.
 pub(crate) const PREFIX: &str = "pk_live_";
-/// How much of the text after [`PREFIX`] is shown in lists.
-const SHOWN: usize = 8;
+/// How much of the text after the prefix is shown in lists.
+pub(crate) const SHOWN: usize = 8;
 /// The longest overlap of a rotated key with its successor: 30 days.
-const LONGEST_OVERLAP: Duration = Duration::from_secs(30 * 24 * 3_600);
+pub(crate) const LONGEST_OVERLAP: Duration = Duration::from_secs(30 * 24 * 3_600);
 
 /// The values of a key to create.
 #[derive(Debug, Clone)]
@@ -47,13 +45,6 @@ pub struct CreatedApiKey {
     pub key: ApiKeyText,
 }
 
-/// The maker of a key and its organization.
-pub(crate) struct KeyMaker<'a> {
-    pub(crate) org: &'a Organization,
-    /// `None` for the deployment's operator.
-    pub(crate) user: Option<&'a UserId>,
-}
-
 impl NewApiKey {
     /// The scopes of a key for which none are given.
     pub fn default_scopes() -> Vec<Scope> {
@@ -67,11 +58,11 @@ impl OrgAdmin {
     /// # Errors
     /// [`Error::Unavailable`].
     pub async fn api_keys(&self, page: &Page) -> Result<List<ApiKey>, Error> {
-        let auth = &self.0.auth;
-        let mut reading = page.reading(&["apiKeys", self.0.org_id().as_str()])?;
+        let auth = self.auth();
+        let mut reading = page.reading(&["apiKeys", self.org_id().as_str()])?;
         let mut reader = auth.store().read().await?;
         while let Some(bounds) = reading.wants() {
-            reading.take(reader.api_keys().list(self.0.org_id(), &bounds, auth.now()).await?);
+            reading.take(reader.api_keys().list(self.org_id(), &bounds, auth.now()).await?);
         }
         Ok(reading.finish())
     }
@@ -80,15 +71,15 @@ impl OrgAdmin {
     ///
     /// # Errors
     /// [`Error::LimitReached`]; [`Error::Invalid`] without scopes or with an end that has passed; [`Error::ScopeOfOperators`] for
-    /// [`Scope::Proxy`], which steers whom failed logins are counted against; [`Error::RateLimited`].
+    /// [`Scope::Proxy`], which steers whom failed logins are counted against, unless the process itself asks;
+    /// [`Error::RateLimited`].
     pub async fn create_api_key(&self, new: NewApiKey) -> Result<CreatedApiKey, Error> {
-        if new.scopes.contains(&Scope::Proxy) {
+        if new.scopes.contains(&Scope::Proxy) && !self.is_process() {
             return Err(Error::ScopeOfOperators(Scope::Proxy.as_str()));
         }
         let mut write = self.begin_write().await?;
-        ADMIN_CHANGES.spend_by_caller(&mut write).await?;
-        let maker = KeyMaker { org: &write.live.org, user: Some(self.0.user_id()) };
-        let created = create_key(&self.0.auth, &mut write.tx, &maker, new).await?;
+        ADMIN_CHANGES.spend_by_author(&mut write).await?;
+        let created = self.create_key(&mut write, new).await?;
         let data = ApiKeyData::of(&created.api_key);
         write.push(EventKind::ApiKeyCreated, &data)?;
         write.commit().await?;
@@ -102,26 +93,23 @@ impl OrgAdmin {
     /// [`Error::NotFound`]; [`Error::AlreadyRotated`]; [`Error::Invalid`] for an overlap beyond 30 days;
     /// [`Error::RateLimited`].
     pub async fn rotate_api_key(&self, id: &ApiKeyId, overlap: Duration) -> Result<CreatedApiKey, Error> {
-        self.0
-            .auth
+        self.auth()
             .ending(async {
                 if overlap > LONGEST_OVERLAP {
                     return Err(InvalidValue::OverlapTooLong { longest: LONGEST_OVERLAP }.into());
                 }
                 let mut write = self.begin_write().await?;
-                ADMIN_CHANGES.spend_by_caller(&mut write).await?;
+                ADMIN_CHANGES.spend_by_author(&mut write).await?;
                 let now = write.now();
-                let old = write.api_keys().find(self.0.org_id(), id, now).await?.ok_or(Error::NotFound(Thing::ApiKey))?;
+                let old = write.api_keys().find(self.org_id(), id, now).await?.ok_or(Error::NotFound(Thing::ApiKey))?;
                 if old.replaced_by.is_some() {
                     return Err(Error::AlreadyRotated);
                 }
                 write.api_keys().delete_predecessors(&old).await?;
                 let new = NewApiKey { name: old.name.clone(), scopes: old.scopes.clone(), expires_at: old.expires_at };
-                let maker = KeyMaker { org: &write.live.org, user: Some(self.0.user_id()) };
-                let created = make(&write.tx, &maker, new);
+                let created = make(&write, new);
                 write.api_keys().insert(&created.api_key, &created.key.digest()).await?;
-                let notice = Letter::NewApiKey { organization: &write.live.org.name, name: &created.api_key.name };
-                mail::tell_admins_counted(&mut write.tx, self.0.org_id(), &notice).await?;
+                tell_admins(&mut write, &created.api_key).await?;
                 let dies_at = now.plus(overlap);
                 let dies_at = old.expires_at.map_or(dies_at, |end| end.min(dies_at));
                 write.api_keys().replace(&old, &created.api_key.id, dies_at).await?;
@@ -138,50 +126,46 @@ impl OrgAdmin {
     /// # Errors
     /// [`Error::NotFound`].
     pub async fn revoke_api_key(&self, id: &ApiKeyId) -> Result<(), Error> {
-        self.0
-            .auth
+        self.auth()
             .ending(async {
                 let mut write = self.begin_write().await?;
                 let now = write.now();
-                let key = write.api_keys().find(self.0.org_id(), id, now).await?.ok_or(Error::NotFound(Thing::ApiKey))?;
+                let key = write.api_keys().find(self.org_id(), id, now).await?.ok_or(Error::NotFound(Thing::ApiKey))?;
                 write.api_keys().delete(&key).await?;
-                let data = ApiKeyData::of(&key);
+                let data = ApiKeyData::revoked(&key, RevokeReason::Revoked);
                 write.push(EventKind::ApiKeyRevoked, &data)?;
                 write.commit().await
             })
             .await
     }
+
+    /// Creates and stores a key within the organization's limit.
+    async fn create_key(&self, write: &mut OrgWrite, new: NewApiKey) -> Result<CreatedApiKey, Error> {
+        if new.scopes.is_empty() {
+            return Err(InvalidValue::NoScopes.into());
+        }
+        let now = write.now();
+        if new.expires_at.is_some_and(|end| end <= now) {
+            return Err(InvalidValue::ExpiryPassed.into());
+        }
+        let limit = self.auth().config().organizations.max_api_keys;
+        if write.api_keys().count(self.org_id(), now).await? >= i64::from(limit) {
+            return Err(Error::LimitReached { what: Thing::ApiKey, limit });
+        }
+        let created = make(write, new);
+        write.api_keys().insert(&created.api_key, &created.key.digest()).await?;
+        tell_admins(write, &created.api_key).await?;
+        Ok(created)
+    }
 }
 
-/// Creates and stores a key within the organization's limit, in a transaction that holds the organization.
-pub(crate) async fn create_key(
-    auth: &TenantAuth,
-    tx: &mut Tx,
-    maker: &KeyMaker<'_>,
-    new: NewApiKey,
-) -> Result<CreatedApiKey, Error> {
-    if new.scopes.is_empty() {
-        return Err(InvalidValue::NoScopes.into());
-    }
-    let (org, now) = (maker.org, tx.now());
-    if new.expires_at.is_some_and(|end| end <= now) {
-        return Err(InvalidValue::ExpiryPassed.into());
-    }
-    let limit = auth.config().organizations.max_api_keys;
-    if tx.api_keys().count(&org.id, now).await? >= i64::from(limit) {
-        return Err(Error::LimitReached { what: Thing::ApiKey, limit });
-    }
-    let created = make(tx, maker, new);
-    tx.api_keys().insert(&created.api_key, &created.key.digest()).await?;
-    let notice = Letter::NewApiKey { organization: &org.name, name: &created.api_key.name };
-    match maker.user {
-        Some(_) => mail::tell_admins_counted(tx, &org.id, &notice).await?,
-        None => mail::tell_admins(tx, &org.id, &notice).await?,
-    }
-    Ok(created)
+async fn tell_admins(write: &mut OrgWrite, key: &ApiKey) -> Result<(), Error> {
+    let notice = Letter::NewApiKey { organization: &write.org.name, name: &key.name };
+    mail::tell_admins_of_deed(&mut write.tx, &write.org.id, &write.author, &notice).await
 }
 
-fn make(tx: &Tx, maker: &KeyMaker<'_>, new: NewApiKey) -> CreatedApiKey {
+fn make(write: &OrgWrite, new: NewApiKey) -> CreatedApiKey {
+    let OrgWrite { tx, org, author } = write;
     let id: ApiKeyId = tx.new_id();
     let key = tx.new_key_text(&format!("{PREFIX}{}", id.body()));
     let text = key.expose();
@@ -194,12 +178,12 @@ fn make(tx: &Tx, maker: &KeyMaker<'_>, new: NewApiKey) -> CreatedApiKey {
         }
     });
     let api_key = ApiKey {
-        org_id: maker.org.id.clone(),
+        org_id: org.id.clone(),
         name: new.name,
         prefix: text.chars().take(PREFIX.len() + SHOWN).collect(),
         last_four: text.chars().skip(text.len() - 4).collect(),
         scopes,
-        created_by: maker.user.cloned(),
+        created_by: author.user().map(|user| user.id.clone()),
         created_at: tx.now(),
         expires_at: new.expires_at,
         last_used_at: None,

@@ -6,7 +6,7 @@
 //! deployment, and for ten minutes at least; a backend learns of its own organization only; and the key is judged again at the end,
 //! for the question may have waited.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 
@@ -14,9 +14,9 @@ use super::cursor;
 use crate::{
     caller::Backend,
     error::Error,
-    id::Id,
+    id::{Id, KeyId},
     memory::{Asker, Bookmark, Known, News, Poll},
-    model::Changes,
+    model::{Changes, Status},
     scope::{Granted, Verify},
     time::Timestamp,
 };
@@ -29,7 +29,7 @@ impl Backend<Verify> {
     /// longest). Without a cursor: the one of now.
     ///
     /// # Errors
-    /// [`Error::RateLimited`] when 16 questions of this key wait already, [`Error::InvalidApiKey`] when the key ended meanwhile,
+    /// [`Error::RateLimited`] when 16 questions of this key about the organization wait already, [`Error::InvalidApiKey`] when the key ended meanwhile,
     /// [`Error::Unavailable`].
     pub async fn changes(&self, after: Option<&str>, wait: Duration) -> Result<Changes, Error> {
         let deadline = Instant::now() + wait.min(LONGEST_WAIT);
@@ -38,9 +38,10 @@ impl Backend<Verify> {
         let (news, now) = match after.map(|text| cursor::from_text(&self.auth, &self.org.id, text)) {
             None => (News::default(), now),
             Some(None) => (News::everything(), now),
-            // The log went back: a backup was restored.
-            Some(Some(seen)) if seen.place.next > now.place.next => (News::everything(), now),
-            Some(Some(seen)) => self.news(&poll, seen, deadline).await?,
+            Some(Some(seen)) => match self.carried_on(seen, &now).await? {
+                Some(seen) => self.news(&poll, seen, deadline).await?,
+                None => (News::everything(), now),
+            },
         };
         drop(poll);
         let key_expires_at = self.judged_again().await?;
@@ -51,6 +52,17 @@ impl Backend<Verify> {
             users: news.users.into_iter().map(Id::from_stored).collect(),
             key_expires_at,
         })
+    }
+
+    /// The bookmark in the incarnation of now; `None` when the log went back meanwhile, as when a backup was restored.
+    async fn carried_on(&self, seen: Bookmark, now: &Bookmark) -> Result<Option<Bookmark>, Error> {
+        if seen.place.next > now.place.next {
+            return Ok(None);
+        }
+        if seen.incarnation == now.incarnation {
+            return Ok(Some(seen));
+        }
+        Ok(seen.carried_on(&self.auth.store().past_incarnations().await?, now))
     }
 
     async fn news(&self, poll: &Poll, mut seen: Bookmark, deadline: Instant) -> Result<(News, Bookmark), Error> {
@@ -76,24 +88,33 @@ impl Backend<Verify> {
         let is_known = seen.is_continued_by(&now) && !sight.everything;
         Ok((if is_known { News::of(sight.named.iter(), poll.asker()) } else { News::everything() }, now))
     }
+}
 
+impl<S: Granted> Backend<S> {
     /// Judges the key as it is now, and returns its end.
-    async fn judged_again(&self) -> Result<Option<Timestamp>, Error> {
+    pub(crate) async fn judged_again(&self) -> Result<Option<Timestamp>, Error> {
         let known = self.auth.memory().view().await?.and_then(|view| view.key(&self.key));
-        let (scopes, end) = match known {
-            Some(key) => (key.scopes.clone(), key.expires_at),
+        let key = match known {
+            Some(key) => key,
             None => {
-                let read = self.auth.store().read().await?.api_keys().asking(&self.key, None).await?;
-                let key = read.ok_or(Error::InvalidApiKey)?.key;
-                (key.scopes, key.expires_at)
+                let mut reader = self.auth.store().read().await?;
+                let read = match &self.key {
+                    KeyId::ApiKey(id) => reader.api_keys().asking(id, None).await?,
+                    KeyId::DeploymentKey(id) => reader.deployment_keys().asking(id, None, None).await?,
+                };
+                Arc::new(read.ok_or(Error::InvalidApiKey)?.key)
             }
         };
-        if end.is_some_and(|end| self.auth.now() >= end) {
+        if key.expires_at.is_some_and(|end| self.auth.now() >= end) {
             return Err(Error::InvalidApiKey);
         }
-        if !scopes.contains(&Verify::SCOPE) {
-            return Err(Error::MissingScope(Verify::SCOPE.as_str()));
+        if !key.scopes.contains(&S::SCOPE) {
+            return Err(Error::MissingScope(S::SCOPE.as_str()));
         }
-        Ok(end)
+        let is_closed = key.home().is_some_and(|org| org.status == Status::Suspended);
+        if is_closed && !S::WHILE_SUSPENDED {
+            return Err(Error::Suspended);
+        }
+        Ok(key.expires_at)
     }
 }

@@ -3,12 +3,18 @@
 mod api_keys;
 pub(crate) mod changes;
 mod cursor;
+mod deployment;
 mod key_uses;
+mod leaked;
+mod presented_key;
 mod users;
 pub(crate) mod verify;
 
 pub use api_keys::{CreatedApiKey, NewApiKey};
-pub(crate) use api_keys::{KeyMaker, create_key};
+pub(crate) use api_keys::{LONGEST_OVERLAP, SHOWN};
 pub(crate) use key_uses::KeyUses;
+pub(crate) use presented_key::DEPLOYMENT_PREFIX;
 #[cfg(feature = "http")]
-pub(crate) use verify::{AskedAbout, PresentedKey, TokenQuery, Verification};
+pub(crate) use presented_key::PresentedKey;
+#[cfg(feature = "http")]
+pub(crate) use verify::{AskedAbout, TokenQuery, Verification};

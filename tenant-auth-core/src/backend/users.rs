@@ -40,6 +40,22 @@ impl Backend<MembersRead> {
         list_members(self.auth.store(), &self.org.id, filter, page).await
     }
 
+    /// The same for whoever keeps a copy: beside the first page the number of the organization's last event. What that event and those
+    /// before it did is in the list, for the number is read first; later ones are to be applied, also where the list shows their effect
+    /// already. So list and events together are true to the members.
+    ///
+    /// # Errors
+    /// As [`Backend::members_like`].
+    pub async fn members_to_copy(&self, filter: &MemberFilter, page: &Page) -> Result<(List<MemberEntry>, Option<i64>), Error> {
+        let sequence = if page.is_first() {
+            let reach = self.auth.store().read().await?.event_feed().reach(&self.org.id).await?;
+            Some(reach.ok_or(Error::InvalidApiKey)?.newest)
+        } else {
+            None
+        };
+        Ok((self.members_like(filter, page).await?, sequence))
+    }
+
     /// One entry of the member list.
     ///
     /// # Errors

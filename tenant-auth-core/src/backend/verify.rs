@@ -1,22 +1,23 @@
 //! Token verification for a customer's backend (introspection). The API key, its organization and the session behind the token are
 //! read in one statement, so that the answer is true at one moment; then key, scope and token are judged in this order.
 
-use std::{marker::PhantomData, sync::Arc};
+use std::{marker::PhantomData, net::IpAddr, sync::Arc};
 
 use tracing::Instrument;
 
+use super::presented_key::PresentedKey;
 use crate::{
     caller::{Backend, Tenant},
     error::Error,
-    id::ApiKeyId,
+    id::KeyId,
     memory::{Recalled, View},
     metrics::VerifyOutcome,
     model::{Organization, Status},
     principal::Principal,
     scope::Verify,
-    secret::{ApiKeyText, Digest, SignedToken},
+    secret::{ApiKeyText, SignedToken},
     service::TenantAuth,
-    store::{ApiKeyRecord, LiveSession},
+    store::{KeyRecord, LiveSession, Witnessed},
     time::Timestamp,
     token::AccessToken,
     value::Slug,
@@ -63,11 +64,11 @@ pub(crate) struct AskedAbout {
     pub(crate) is_after: bool,
 }
 
-/// An API key as it was presented: well-formed, and not yet believed.
-pub(crate) struct PresentedKey {
-    id: ApiKeyId,
-    text: ApiKeyText,
-    digest: Digest,
+/// What was found of a question: a key that counts, the organization, and the session if there is one.
+struct Found {
+    key: Arc<KeyRecord>,
+    org: Arc<Organization>,
+    live: Option<Arc<LiveSession>>,
 }
 
 /// A token that was found live, and what it was found to be of.
@@ -82,20 +83,6 @@ impl From<&Judged> for Verification {
     }
 }
 
-impl PresentedKey {
-    /// The whole text.
-    #[cfg(feature = "http")]
-    pub(crate) fn text(&self) -> &ApiKeyText {
-        &self.text
-    }
-
-    /// `pk_live_`, the id's body, the secret.
-    pub(crate) fn parse(key: &ApiKeyText) -> Option<Self> {
-        let body = key.expose().strip_prefix(super::api_keys::PREFIX)?.get(..26)?;
-        Some(Self { id: format!("key_{body}").parse().ok()?, text: key.clone(), digest: key.digest() })
-    }
-}
-
 impl TenantAuth {
     /// Authenticates a backend by its API key. A wrong key, another organization's key and an unknown slug give the same refusal,
     /// so that a caller cannot find out which slugs exist.
@@ -104,6 +91,16 @@ impl TenantAuth {
     /// [`Error::InvalidApiKey`].
     pub async fn backend(&self, slug: &Slug, key: &ApiKeyText) -> Result<Backend, Error> {
         let key = PresentedKey::parse(key).ok_or(Error::InvalidApiKey)?;
+        self.holder_of(slug, &key).await
+    }
+
+    /// Authenticates the product's own backend by a deployment key, in any organization. `sender` is the address that shows the key,
+    /// for a key that counts from some networks only.
+    ///
+    /// # Errors
+    /// [`Error::InvalidApiKey`], the same for every reason; [`Error::UnknownOrganization`].
+    pub async fn backend_of_deployment(&self, slug: &Slug, key: &ApiKeyText, sender: Option<IpAddr>) -> Result<Backend, Error> {
+        let key = PresentedKey::of_deployment(key, sender).ok_or(Error::InvalidApiKey)?;
         self.holder_of(slug, &key).await
     }
 
@@ -130,7 +127,7 @@ impl TenantAuth {
         key: &PresentedKey,
         read: impl FnOnce() -> Option<AskedAbout> + Send,
     ) -> Result<TokenQuery, Error> {
-        if !self.is_remembered(slug, key) && !self.master_keys().made(key.text.expose()) {
+        if !self.is_remembered(slug, key) && !self.master_keys().made(key.text().expose()) {
             // A false key, or one that was made under a master key that is gone.
             self.holder_of(slug, key).await?;
         }
@@ -163,60 +160,94 @@ impl TenantAuth {
 
     /// The backend of a key and the session it asks about: both remembered, or both of one statement.
     async fn ask(&self, view: Option<View<'_>>, question: &Question<'_>) -> Result<(Backend, Option<Arc<LiveSession>>), Error> {
-        if let Some((key, live)) = view.and_then(|view| self.recalled(view, question)) {
-            return Ok((self.holder(&key), live));
+        let Found { key, org, live } = self.find(view, question).await?;
+        Ok((self.holder(&key, org), live))
+    }
+
+    /// A key that counts in this organization, and the organization.
+    ///
+    /// # Errors
+    /// [`Error::InvalidApiKey`], the same for every reason; [`Error::UnknownOrganization`] for a deployment key.
+    pub(super) async fn key_in(&self, slug: &Slug, key: &PresentedKey) -> Result<(Arc<KeyRecord>, Arc<Organization>), Error> {
+        let view = self.memory().view().await?;
+        let Found { key, org, .. } = self.find(view, &Question { slug, key, token: None }).await?;
+        Ok((key, org))
+    }
+
+    async fn find(&self, view: Option<View<'_>>, question: &Question<'_>) -> Result<Found, Error> {
+        let found = match view.and_then(|view| self.recalled(view, question)) {
+            Some(found) => found,
+            None => self.read_for(view, question).await?,
+        };
+        // The operators' own organization is not the product's.
+        if found.key.home().is_none() && self.config().organizations.operator_org.as_ref() == Some(question.slug) {
+            return Err(Error::UnknownOrganization);
         }
-        let (id, session) = (&question.key.id, question.token.map(|token| &token.session));
+        Ok(found)
+    }
+
+    /// The answer from memory; `None` when it does not know the key, the organization or the session, or would refuse the key.
+    fn recalled(&self, view: View<'_>, question: &Question<'_>) -> Option<Found> {
+        let key = view.key(question.key.id()).filter(|key| question.key.is_believed(key, Some(question.slug), self.now()))?;
+        let org = match key.home() {
+            Some(org) => Arc::clone(org),
+            None => view.organization(question.slug)?,
+        };
+        match question.token.map(|token| view.recall(token, self.now())) {
+            Some(Recalled::Live(live)) => Some(Found { key, org, live: Some(live) }),
+            Some(Recalled::Superseded) | None => Some(Found { key, org, live: None }),
+            Some(Recalled::Unknown) => None,
+        }
+    }
+
+    /// The answer of the database, which is kept.
+    async fn read_for(&self, view: Option<View<'_>>, question: &Question<'_>) -> Result<Found, Error> {
+        let session = question.token.map(|token| &token.session);
         let fill = view.map(|view| (view, view.fill()));
         let mut reader = self.store().read().await?;
-        let (asked, incarnation) = match fill {
-            Some(_) => reader.api_keys().asking_to_keep(id, session).await?.map(|read| (read.value, read.incarnation)),
-            None => reader.api_keys().asking(id, session).await?.map(|asked| (asked, None)),
+        let (asked, incarnation) = match (question.key.id(), fill.is_some()) {
+            (KeyId::ApiKey(id), true) => reader.api_keys().asking_to_keep(id, session).await?.map(Witnessed::apart),
+            (KeyId::ApiKey(id), false) => reader.api_keys().asking(id, session).await?.map(|asked| (asked, None)),
+            (KeyId::DeploymentKey(id), true) => {
+                reader.deployment_keys().asking_to_keep(id, Some(question.slug), session).await?.map(Witnessed::apart)
+            }
+            (KeyId::DeploymentKey(id), false) => {
+                reader.deployment_keys().asking(id, Some(question.slug), session).await?.map(|asked| (asked, None))
+            }
         }
         .ok_or(Error::InvalidApiKey)?;
         drop(reader);
         let (key, live) = (Arc::new(asked.key), asked.live.map(Arc::new));
         if let Some((view, fill)) = fill {
-            view.keep_key(fill, &key, incarnation.as_deref());
+            let incarnation = incarnation.as_deref();
+            view.keep_key(fill, &key, incarnation);
+            // A key of an organization holds it.
+            if let (None, Some(org)) = (key.home(), &asked.org) {
+                view.keep_organization(fill, org, incarnation);
+            }
             if let Some(live) = &live {
-                view.keep_session(fill, live, incarnation.as_deref());
+                view.keep_session(fill, live, incarnation);
             }
         }
-        if !self.believes(&key, question.slug, question.key) {
+        if !question.key.is_believed(&key, Some(question.slug), self.now()) {
             return Err(Error::InvalidApiKey);
         }
-        Ok((self.holder(&key), live))
-    }
-
-    /// The answer from memory; `None` when it does not know the key or the session, or would refuse the key.
-    fn recalled(&self, view: View<'_>, question: &Question<'_>) -> Option<(Arc<ApiKeyRecord>, Option<Arc<LiveSession>>)> {
-        let key = view.key(&question.key.id).filter(|key| self.believes(key, question.slug, question.key))?;
-        match question.token.map(|token| view.recall(token, self.now())) {
-            Some(Recalled::Live(live)) => Some((key, Some(live))),
-            Some(Recalled::Superseded) | None => Some((key, None)),
-            Some(Recalled::Unknown) => None,
-        }
-    }
-
-    fn believes(&self, record: &ApiKeyRecord, slug: &Slug, key: &PresentedKey) -> bool {
-        let alive = record.expires_at.is_none_or(|end| self.now() < end);
-        record.digest.matches(&key.digest) && alive && record.org.slug == *slug
+        Ok(Found { key, org: asked.org.ok_or(Error::UnknownOrganization)?, live })
     }
 
     /// Whether memory believes the key: then its tag need not be computed.
     fn is_remembered(&self, slug: &Slug, key: &PresentedKey) -> bool {
-        let remembered = self.memory().view_now().and_then(|view| view.peek_key(&key.id));
-        remembered.is_some_and(|record| self.believes(&record, slug, key))
+        let remembered = self.memory().view_now().and_then(|view| view.peek_key(key.id()));
+        remembered.is_some_and(|record| key.is_believed(&record, Some(slug), self.now()))
     }
 
-    fn holder(&self, key: &ApiKeyRecord) -> Backend {
+    fn holder(&self, key: &KeyRecord, org: Arc<Organization>) -> Backend {
         self.note_key_use(&key.id, key.last_used_at);
-        let (org, id) = (Arc::clone(&key.org), key.id.clone());
-        Backend { auth: self.clone(), org, key: id, scopes: key.scopes.clone(), found: PhantomData }
+        Backend { auth: self.clone(), org, key: key.id.clone(), scopes: key.scopes.clone(), found: PhantomData }
     }
 
     /// Writes that a key was used, in a task of its own.
-    fn note_key_use(&self, key: &ApiKeyId, last_used_at: Option<Timestamp>) {
+    pub(super) fn note_key_use(&self, key: &KeyId, last_used_at: Option<Timestamp>) {
         let now = self.now();
         if !self.key_uses().is_news(key, last_used_at, now) {
             return;
@@ -225,7 +256,10 @@ impl TenantAuth {
         let noting = async move {
             let written = async {
                 let mut tx = auth.begin().await?;
-                tx.api_keys().mark_used(&key).await?;
+                match &key {
+                    KeyId::ApiKey(id) => tx.api_keys().mark_used(id).await?,
+                    KeyId::DeploymentKey(id) => tx.deployment_keys().mark_used(id).await?,
+                }
                 tx.commit().await
             };
             if let Err(error) = written.await {

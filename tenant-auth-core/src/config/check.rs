@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use super::{Config, ConfigError, SameSite, Setting};
 
+/// Each costs a failed login one more hash.
+const MOST_FORMER_PEPPERS: usize = 3;
+
 impl Config {
     /// Refuses settings that could not work, naming the first such setting.
     ///
@@ -61,8 +64,19 @@ impl Config {
         if !(Duration::from_millis(20)..=Duration::from_secs(1)).contains(&self.memory.freshness) {
             return Err(ConfigError::new(Setting::Freshness, "must be between 20 and 1000 milliseconds"));
         }
+        let days =
+            [(Setting::AuditRetention, self.audit.retention_days), (Setting::AuditContextRetention, self.audit.context_days)];
+        if let Some((setting, _)) = days.into_iter().find(|(_, days)| *days > 36_500) {
+            return Err(ConfigError::new(setting, "must be between 0 and 36500 days"));
+        }
+        if self.organizations.purge_after_days > 3_650 {
+            return Err(ConfigError::new(Setting::PurgeAfter, "must be between 0 and 3650 days"));
+        }
         if self.passwords.min_score > 4 {
             return Err(ConfigError::new(Setting::PasswordMinScore, "must be between 0 and 4"));
+        }
+        if self.passwords.former_peppers.len() > MOST_FORMER_PEPPERS {
+            return Err(ConfigError::new(Setting::PasswordPepper, "must be at most four peppers"));
         }
         let limits = [
             (Setting::SessionsPerUser, self.sessions.max_per_user),

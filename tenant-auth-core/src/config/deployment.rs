@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use url::Url;
 
-use super::{Browser, LinkedPage, LoginLimits, MailLinks, Memory, Network, Organizations, Passwords, Sessions, Webhooks};
+use super::{Audit, Browser, LinkedPage, LoginLimits, MailLinks, Memory, Network, Organizations, Passwords, Sessions, Webhooks};
 
 /// The settings of one deployment. Start from [`Config::new`] and change what differs.
 ///
@@ -42,6 +42,8 @@ pub struct Config {
     pub network: Network,
     /// What is kept in memory.
     pub memory: Memory,
+    /// How long the audit log is kept.
+    pub audit: Audit,
 }
 
 impl Config {
@@ -58,6 +60,7 @@ impl Config {
             browser: Browser::default(),
             network: Network::default(),
             memory: Memory::default(),
+            audit: Audit::default(),
         }
     }
 

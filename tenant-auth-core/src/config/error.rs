@@ -86,10 +86,16 @@ settings! {
     ChangeEmailLink => "mail_links.change_email",
     /// [`Browser::cookie_same_site`](super::Browser::cookie_same_site).
     CookieSameSite => "browser.cookie_same_site",
+    /// [`Organizations::purge_after_days`](super::Organizations::purge_after_days).
+    PurgeAfter => "organizations.purge_after_days",
     /// [`Memory::mebibytes`](super::Memory::mebibytes).
     Memory => "memory.mebibytes",
     /// [`Memory::freshness`](super::Memory::freshness).
     Freshness => "memory.freshness",
+    /// [`Audit::retention_days`](super::Audit::retention_days).
+    AuditRetention => "audit.retention_days",
+    /// [`Audit::context_days`](super::Audit::context_days).
+    AuditContextRetention => "audit.context_days",
 }
 
 /// A part of the service, such as its database, that cannot be set up.

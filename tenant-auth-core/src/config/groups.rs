@@ -58,6 +58,10 @@ pub struct Passwords {
     pub argon2: Argon2Params,
     /// A secret mixed into every password hash, kept outside the database. Losing the pepper loses every password. Default none.
     pub pepper: Option<Pepper>,
+    /// Peppers with which passwords were hashed before, here or at a deployment that an organization came from: they verify, and a login
+    /// hashes anew with [`Self::pepper`]. An empty one stands for hashes without a pepper. Each costs a failed login one more hash. At
+    /// most three; default none.
+    pub former_peppers: Vec<Pepper>,
 }
 
 /// What an organization may have, and which organization holds the deployment's operators.
@@ -72,6 +76,9 @@ pub struct Organizations {
     pub max_webhooks: u32,
     /// The organization whose members may be operators of the deployment. Default none: then there are no operators over HTTP.
     pub operator_org: Option<Slug>,
+    /// Days between the order to delete an organization and its removal, during which the order can be cancelled. At most 3,650; 0: it
+    /// is removed at once. Default 30.
+    pub purge_after_days: u32,
 }
 
 /// Where deliveries of webhooks may go, how long an attempt may take, and when a failed attempt is retried.
@@ -139,6 +146,23 @@ pub struct Memory {
     pub freshness: Duration,
 }
 
+/// How long the audit log is kept.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Audit {
+    /// Days after which an event is removed from the audit log and the feed. At most 36,500; 0: never. Default 400.
+    pub retention_days: u32,
+    /// Days after which the address, the `User-Agent` and the session of an entry's request are wiped. At most 36,500; 0: they are
+    /// never written. Default 90.
+    pub context_days: u32,
+}
+
+impl Default for Audit {
+    fn default() -> Self {
+        Self { retention_days: 400, context_days: 90 }
+    }
+}
+
 impl Default for Memory {
     fn default() -> Self {
         Self { mebibytes: 64, freshness: Duration::from_millis(100) }
@@ -171,13 +195,19 @@ impl Default for LoginLimits {
 
 impl Default for Passwords {
     fn default() -> Self {
-        Self { min_score: 1, argon2: Argon2Params::default(), pepper: None }
+        Self { min_score: 1, argon2: Argon2Params::default(), pepper: None, former_peppers: Vec::new() }
     }
 }
 
 impl Default for Organizations {
     fn default() -> Self {
-        Self { invite_ttl: Duration::from_secs(7 * DAY), max_api_keys: 20, max_webhooks: 10, operator_org: None }
+        Self {
+            invite_ttl: Duration::from_secs(7 * DAY),
+            max_api_keys: 20,
+            max_webhooks: 10,
+            operator_org: None,
+            purge_after_days: 30,
+        }
     }
 }
 

@@ -31,6 +31,8 @@ fn what_could_not_work_is_refused_by_the_name_of_its_field() {
     refused(Setting::RefreshTokenTtl, |config| config.sessions.refresh_token_ttl = Duration::ZERO);
     refused(Setting::SessionTtl, |config| config.sessions.ttl = Duration::ZERO);
     refused(Setting::RefreshGrace, |config| config.sessions.refresh_grace = Duration::from_secs(61));
+    refused(Setting::AuditRetention, |config| config.audit.retention_days = 36_501);
+    refused(Setting::AuditContextRetention, |config| config.audit.context_days = 36_501);
     refused(Setting::SessionsPerUser, |config| config.sessions.max_per_user = 0);
     refused(Setting::PartialTokenTtl, |config| config.login.partial_token_ttl = Duration::ZERO);
     refused(Setting::LoginWindow, |config| config.login.window = Duration::ZERO);
@@ -38,6 +40,7 @@ fn what_could_not_work_is_refused_by_the_name_of_its_field() {
     refused(Setting::LoginMaxFailuresPerIp, |config| config.login.max_failures_per_ip = 0);
     refused(Setting::LoginMaxFailuresPerAccount, |config| config.login.max_failures_per_account = 0);
     refused(Setting::InviteTtl, |config| config.organizations.invite_ttl = Duration::ZERO);
+    refused(Setting::PurgeAfter, |config| config.organizations.purge_after_days = 3_651);
     refused(Setting::WebhookTimeout, |config| config.webhooks.timeout = Duration::ZERO);
     refused(Setting::WebhookTimeout, |config| config.webhooks.timeout = Duration::from_secs(31));
     refused(Setting::PasswordMinScore, |config| config.passwords.min_score = 5);

@@ -14,6 +14,8 @@ pub enum Thing {
     Session,
     /// An API key of the organization.
     ApiKey,
+    /// A deployment key.
+    DeploymentKey,
     /// A webhook of the organization.
     Webhook,
     /// A delivery to a webhook.
@@ -29,6 +31,7 @@ impl Thing {
             Self::Invite => "invite",
             Self::Session => "session",
             Self::ApiKey => "API key",
+            Self::DeploymentKey => "deployment key",
             Self::Webhook => "webhook",
             Self::Delivery => "delivery",
         }
@@ -42,6 +45,7 @@ impl Thing {
             Self::Invite => "invites",
             Self::Session => "sessions",
             Self::ApiKey => "API keys",
+            Self::DeploymentKey => "deployment keys",
             Self::Webhook => "webhooks",
             Self::Delivery => "deliveries",
         }
@@ -55,6 +59,7 @@ impl Thing {
             Self::Invite => "There is no such invite in this organization.",
             Self::Session => "There is no such session in this organization.",
             Self::ApiKey => "There is no such API key in this organization.",
+            Self::DeploymentKey => "There is no such deployment key.",
             Self::Webhook => "There is no such webhook in this organization.",
             Self::Delivery => "There is no such delivery in this organization.",
         }
@@ -92,12 +97,15 @@ pub enum InvalidValue {
         /// How many there may be.
         most: usize,
     },
-    /// An API key needs a scope.
-    #[error("An API key needs at least one scope.")]
+    /// A key needs a scope.
+    #[error("A key needs at least one scope.")]
     NoScopes,
-    /// The end of a new API key has passed.
-    #[error("The end of an API key must be in the future.")]
+    /// The end of a new key has passed.
+    #[error("The end of a key must be in the future.")]
     ExpiryPassed,
+    /// The end of a range of times is before its beginning.
+    #[error("The end of a range must not be before its beginning.")]
+    RangeReversed,
     /// The overlap of a rotation is too long.
     #[error("The overlap of a rotation is at most {} seconds.", .longest.as_secs())]
     OverlapTooLong {

@@ -42,9 +42,10 @@ pub enum Error {
          hours of the login."
     )]
     OperatorRequired,
-    /// The operators' own organization cannot be suspended: no operator could log in to reactivate it.
+    /// The operators' own organization cannot be suspended or deleted: no operator could log in to undo it.
     #[error(
-        "The operators' own organization cannot be suspended: every operator would be locked out. Make another one theirs first."
+        "The operators' own organization cannot be suspended or deleted: every operator would be locked out. Make another one theirs \
+         first."
     )]
     OperatorOrganization,
     /// There is no operators' organization, so that nobody can be an operator.
@@ -110,17 +111,23 @@ pub enum Error {
         limit: u32,
     },
     /// The key was rotated before; its successor is the one to rotate.
-    #[error("This API key was rotated already. Rotate its successor.")]
+    #[error("This key was rotated already. Rotate its successor.")]
     AlreadyRotated,
     /// The webhook is disabled: nothing is sent to it.
     #[error("This webhook is disabled. Enable it first.")]
     WebhookDisabled,
-    /// The slug belongs to another organization.
+    /// The organization is to be deleted, and is not opened before that is undone.
+    #[error("This organization is to be deleted. Cancel the deletion first.")]
+    DeletionScheduled,
+    /// The slug belongs to another organization, or did until that was deleted.
     #[error("This slug is taken. Choose another.")]
     SlugTaken,
     /// An account with this address exists.
     #[error("An account with this email address exists already.")]
     EmailTaken,
+    /// Events that were asked for are gone, or the place is none that there was: the database was restored from a backup.
+    #[error("These events are gone. Read the list of members again, and the events after its sequence.")]
+    EventsExpired,
     /// Too many attempts.
     #[error("Too many attempts. Try again in {} seconds.", retry_after.as_secs())]
     RateLimited {

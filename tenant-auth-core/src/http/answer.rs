@@ -94,7 +94,7 @@ impl<T: Serialize + ToSchema> IntoAnswered for Written<T> {
     }
 
     fn into_answered(self, status: StatusCode) -> Result<Answered, Refusal> {
-        Ok(Answered { status, headers: json_headers(), body: self.body, cause: None })
+        Ok(Answered { status, headers: json_headers(), body: self.body.into(), cause: None })
     }
 }
 
@@ -109,6 +109,6 @@ impl<T: Serialize + ToSchema> IntoAnswered for Reply<T> {
         for cookie in self.cookies {
             headers.append(header::SET_COOKIE, cookie);
         }
-        Ok(Answered { status, headers, body, cause: None })
+        Ok(Answered { status, headers, body: body.into(), cause: None })
     }
 }

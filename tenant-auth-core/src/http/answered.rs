@@ -1,14 +1,15 @@
 //! A response in parts: the form of answers and refusals before the headers that every response carries are added.
 
 use ::http::{HeaderMap, HeaderValue, StatusCode, header};
-use bytes::Bytes;
+
+use super::answer_body::AnswerBody;
 
 /// A response in parts, before the headers that every response carries are added.
 #[derive(Debug)]
 pub(crate) struct Answered {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
-    pub(crate) body: Bytes,
+    pub(crate) body: AnswerBody,
     /// The cause of a fault, for the log only; it must never reach the client.
     pub(crate) cause: Option<String>,
 }

@@ -21,13 +21,13 @@ const ALLOWED_HEADERS: &str = "authorization, content-type, x-org-slug";
 const EXPOSED_HEADERS: &str = "x-request-id, retry-after";
 
 /// CSRF protection: refuses a state-changing request from a page of an origin that neither the deployment nor the organization
-/// allows.
-pub(crate) fn check_origin(context: &Context, org: &Organization) -> Result<(), Refusal> {
+/// allows. Where no organization is named, the deployment's alone.
+pub(crate) fn check_origin(context: &Context, org: Option<&Organization>) -> Result<(), Refusal> {
     let safe = matches!(*context.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     match context.single_header("origin") {
         Ok(Some(origin))
             if is_deployments(context.auth.config(), origin)
-                || (!is_operators(context.route()) && is_organizations(org, origin)) =>
+                || org.is_some_and(|org| !is_operators(context.route()) && is_organizations(org, origin)) =>
         {
             context.allow_origin();
             Ok(())
@@ -84,7 +84,8 @@ pub(crate) fn is_preflight(context: &Context) -> bool {
 /// Answers a CORS preflight. A preflight names no organization, so the origins of every active organization pass; the request that
 /// follows is judged by its own organization.
 pub(crate) async fn preflight(context: &Context, path: &str, methods: &[Method]) -> Answered {
-    let mut answered = Answered { status: StatusCode::NO_CONTENT, headers: HeaderMap::new(), body: Bytes::new(), cause: None };
+    let mut answered =
+        Answered { status: StatusCode::NO_CONTENT, headers: HeaderMap::new(), body: Bytes::new().into(), cause: None };
     let Ok(Some(origin)) = context.single_header("origin") else { return answered };
     let allowed = match () {
         () if is_public(path) => Ok(false),

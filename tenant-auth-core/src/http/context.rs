@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use ::http::{HeaderMap, Method, request::Parts};
+use ::http::{HeaderMap, HeaderValue, Method, request::Parts};
 use bytes::Bytes;
 
 use super::{
@@ -20,6 +20,7 @@ use super::{
     request_span::RequestSpan,
 };
 use crate::{
+    backend::PresentedKey,
     budget::Permit,
     caller::Client,
     config::TokensInBody,
@@ -174,7 +175,46 @@ impl Context {
 
     /// The client that sent the request, whatever address it states for another.
     pub(crate) fn sender(&self) -> Client {
-        self.client_at(client_ip::of(&self.auth.config().network.trusted_proxies, self.peer, self.headers()))
+        self.client_at(self.sender_address())
+    }
+
+    /// That client's address.
+    pub(crate) fn sender_address(&self) -> Option<IpAddr> {
+        client_ip::of(&self.auth.config().network.trusted_proxies, self.peer, self.headers())
+    }
+
+    /// Whether the request carries a token of a session, good or not.
+    pub(crate) fn shows_token(&self) -> bool {
+        self.bearer().is_some() || self.cookies().show_token()
+    }
+
+    /// Whether the request shows a deployment key, good or not.
+    pub(crate) fn shows_deployment_key(&self) -> bool {
+        let is_deployments = |value: &HeaderValue| value.to_str().is_ok_and(PresentedKey::is_of_deployment);
+        self.headers().get_all("x-api-key").iter().any(is_deployments)
+    }
+
+    /// The deployment key that the request shows, good or not; `None` when it shows none. It is judged in its turn.
+    ///
+    /// # Errors
+    /// See [`Context::comes_from_no_browser`]; 401 `invalid_api_key` for one beside another key.
+    pub(crate) fn deployment_key(&self) -> Result<Option<ApiKeyText>, Refusal> {
+        if !self.shows_deployment_key() {
+            return Ok(None);
+        }
+        self.comes_from_no_browser()?;
+        self.single_authorization()?;
+        let key = self.single_header("x-api-key").ok().flatten().ok_or(Error::InvalidApiKey)?;
+        Ok(Some(ApiKeyText::new(key)))
+    }
+
+    /// Refuses a deployment key in a browser, where any page's scripts could use it, and beside the address of somebody for whom a
+    /// request is forwarded: that request is somebody else's.
+    pub(crate) fn comes_from_no_browser(&self) -> Result<(), Refusal> {
+        if self.is_browser() || self.headers().contains_key("x-client-ip") {
+            return Err(Refusal::deployment_key_of_another());
+        }
+        Ok(())
     }
 
     /// Counts a refused key as a guess of the sender, unless this service made the key.
@@ -202,7 +242,7 @@ impl Context {
         Client {
             ip,
             stated_by: None,
-            user_agent: self.headers().get("user-agent").and_then(|value| value.to_str().ok()).map(str::to_owned),
+            user_agent: self.headers().get("user-agent").and_then(|value| str::from_utf8(value.as_bytes()).ok()).map(str::to_owned),
         }
     }
 

@@ -93,6 +93,11 @@ impl SessionCookies {
         self.partial.single(style)
     }
 
+    /// Whether the browser shows a token of any kind, good or not.
+    pub(crate) fn show_token(&self) -> bool {
+        self.hold_session() || !matches!(self.partial, Presented::Absent)
+    }
+
     /// Whether the browser holds a session, live or not.
     pub(crate) fn hold_session(&self) -> bool {
         !matches!((&self.access, &self.refresh), (Presented::Absent, Presented::Absent))

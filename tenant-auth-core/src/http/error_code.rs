@@ -108,10 +108,14 @@ codes! {
     AlreadyRotated = 409 "already_rotated";
     /// [`Error::WebhookDisabled`].
     WebhookDisabled = 409 "webhook_disabled";
+    /// [`Error::DeletionScheduled`].
+    DeletionScheduled = 409 "deletion_scheduled";
     /// [`Error::SlugTaken`].
     SlugTaken = 409 "slug_taken";
     /// [`Error::EmailTaken`].
     EmailTaken = 409 "email_taken";
+    /// [`Error::EventsExpired`].
+    EventsExpired = 410 "events_expired";
     /// The body is longer than [`BODY_LIMIT`](super::BODY_LIMIT).
     BodyTooLarge = 413 "body_too_large";
     /// The body is not said to be JSON, or is encoded.
@@ -162,8 +166,10 @@ impl From<&Error> for ErrorCode {
             Error::LimitReached { .. } => Self::LimitReached,
             Error::AlreadyRotated => Self::AlreadyRotated,
             Error::WebhookDisabled => Self::WebhookDisabled,
+            Error::DeletionScheduled => Self::DeletionScheduled,
             Error::SlugTaken => Self::SlugTaken,
             Error::EmailTaken => Self::EmailTaken,
+            Error::EventsExpired => Self::EventsExpired,
             Error::RateLimited { .. } => Self::RateLimited,
             Error::Unavailable(_) => Self::Unavailable,
             Error::Internal(_) => Self::Internal,

@@ -2,7 +2,10 @@
 //! the caller is known, so that an unknown caller's input is never parsed.
 
 use ::http::header;
-use serde::{Deserialize, Deserializer, de::DeserializeOwned};
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, IgnoredAny},
+};
 use utoipa::ToSchema;
 
 use super::{
@@ -174,6 +177,14 @@ impl<T: DeserializeOwned + Send + ToSchema> Input for TokenJson<T> {
 /// `#[serde(default)]`, which keeps the value of an absent field.
 pub(super) fn patch<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Patch<T>, D::Error> {
     Ok(Option::<T>::deserialize(deserializer)?.map_or(Patch::Clear, Patch::Set))
+}
+
+/// Deserializes a field in which only null may stand: whether it stands there. Use it with `#[serde(default)]`.
+pub(super) fn null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    match Option::<IgnoredAny>::deserialize(deserializer)? {
+        None => Ok(true),
+        Some(_) => Err(serde::de::Error::custom("must be null")),
+    }
 }
 
 /// Deserializes an optional whole number. `1.0` is one, too: JSON Schema calls it an integer, and some JSON writers produce it.

@@ -14,7 +14,7 @@ use utoipa::{
 use super::{answer::Reply, cursor};
 use crate::{
     page::{Cursor, List},
-    view::{ApiKeyView, DeliveryView, MemberView, OrganizationView, PendingInviteView, WebhookView},
+    view::{ApiKeyView, AuditEntryView, DeliveryView, ManagedOrganizationView, MemberView, PendingInviteView, WebhookView},
 };
 
 const NEXT_CURSOR: &str = "nextCursor";
@@ -98,9 +98,10 @@ macro_rules! entries {
 
 entries! {
     ApiKeyView: "apiKeys";
+    AuditEntryView: "entries";
     DeliveryView: "deliveries";
+    ManagedOrganizationView: "organizations";
     MemberView: "members";
-    OrganizationView: "organizations";
     PendingInviteView: "invites";
     WebhookView: "webhooks";
 }

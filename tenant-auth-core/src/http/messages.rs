@@ -28,6 +28,8 @@ pub(super) enum RefusalReason {
     /// The path contains a malformed id.
     NoSuchId,
     ForbiddenOrigin,
+    /// A browser shows a deployment key, or it stands beside a stated address.
+    DeploymentKeyOfAnother,
     BodyTooLarge,
     RequestTimeout,
     UnsupportedMediaType,
@@ -46,6 +48,9 @@ pub(super) fn of_refusal(reason: &RefusalReason) -> String {
         RefusalReason::ForbiddenOrigin => {
             "Pages of this origin may not call. Set the organization's appUrl or add the origin to its allowedOrigins."
         }
+        RefusalReason::DeploymentKeyOfAnother => {
+            "A deployment key belongs on a server: send it without Origin, Sec-Fetch-Site and X-Client-IP."
+        }
         RefusalReason::BodyTooLarge => "The body must not be larger than 64 KiB.",
         RefusalReason::RequestTimeout => "The body did not arrive in time. Send the request again.",
         RefusalReason::UnsupportedMediaType => "Send JSON with Content-Type: application/json and without Content-Encoding.",
@@ -63,7 +68,7 @@ fn of_fact(error: &Error) -> String {
         }
         Error::WrongOrganization => "This session belongs to another organization. Log in to the one named in X-Org-Slug.",
         Error::OperatorOrganization => {
-            "The operators' own organization cannot be suspended: every operator would be locked out. Name another one in \
+            "The operators' own organization cannot be suspended or deleted: every operator would be locked out. Name another one in \
              operator_org first."
         }
         Error::SecondFactorMissing => "Two-factor authentication is not set up. Call setup first.",
@@ -93,6 +98,7 @@ fn of_value(value: &InvalidValue) -> String {
         InvalidValue::TooManyOrigins { most } => &format!("must name at most {most} origins"),
         InvalidValue::NoScopes => "must name at least one scope",
         InvalidValue::ExpiryPassed => "must be in the future",
+        InvalidValue::RangeReversed => "must not be before from",
         InvalidValue::OverlapTooLong { longest } => &format!("must be between 0 and {}", longest.as_secs()),
         InvalidValue::WebhookUrl { rule } => rule,
     };
@@ -109,6 +115,7 @@ const fn field_of_value(value: &InvalidValue) -> &'static str {
         InvalidValue::TooManyOrigins { .. } => "allowedOrigins",
         InvalidValue::NoScopes => "scopes",
         InvalidValue::ExpiryPassed => "expiresAt",
+        InvalidValue::RangeReversed => "to",
         InvalidValue::OverlapTooLong { .. } => "overlapSeconds",
         InvalidValue::WebhookUrl { .. } => "url",
     }

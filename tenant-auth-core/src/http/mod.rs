@@ -6,6 +6,7 @@
 //! body, rule.
 
 mod answer;
+mod answer_body;
 mod answered;
 mod at_once;
 mod browser;
@@ -38,6 +39,7 @@ use ::http::{HeaderMap, HeaderValue, Response, header};
 use bytes::Bytes;
 use tracing::Instrument;
 
+pub use answer_body::{AnswerBody, BodyStream, BrokenBody};
 pub use cookies::CookieStyle;
 pub use error_code::ErrorCode;
 #[cfg(feature = "testing")]
@@ -124,7 +126,7 @@ impl Service {
     /// What has to wait runs as a task of its own on the runtime the service was built on: a client that disconnects cannot stop it
     /// between a commit and what follows. A panic becomes a 500. All its waits together end after 30 seconds, and where too many
     /// requests are in flight it is refused before it begins. Its span, `request`, is a child of the span that the call is made in.
-    pub async fn call(&self, request: Request, peer: Option<IpAddr>) -> Response<Bytes> {
+    pub async fn call(&self, request: Request, peer: Option<IpAddr>) -> Response<AnswerBody> {
         let request_id = request_id(&self.auth);
         let traced = RequestSpan::begin(&request_id, request.method());
         let client = client_ip::of(&self.auth.config().network.trusted_proxies, peer, request.headers());
@@ -153,7 +155,7 @@ impl Service {
     }
 
     /// The answer to what a framework took for a request and HTTP's own types do not.
-    pub fn unreadable() -> Response<Bytes> {
+    pub fn unreadable() -> Response<AnswerBody> {
         let refusal = Refusal::invalid("request", "is no HTTP request");
         complete(refusal.into_answered(), "unreadable")
     }
@@ -180,8 +182,11 @@ impl Service {
         let status = answered.status.as_u16();
         watched.answered(status);
         traced.answered(status);
-        let (template, micros) = (watched.route(), watched.elapsed().as_micros());
-        tracing::debug!(target: "tenant_auth::requests", %request_id, %method, route = template, status, micros, "answered");
+        let template = watched.route();
+        tracing::debug!(
+            target: "tenant_auth::requests", %request_id, %method, route = template, status,
+            micros = watched.elapsed().as_micros(), "answered",
+        );
         if let Some(cause) = &answered.cause {
             tracing::error!(%request_id, %method, route = template, status, error = %cause, "a request failed");
         }
@@ -190,10 +195,13 @@ impl Service {
 
     /// Counts a large answer until it is sent. One that tells of a change is told in any case.
     fn until_sent(&self, answered: Answered, context: &Context) -> Result<Answered, Refusal> {
-        if answered.body.len() <= unsent::SMALL || !context.method().is_safe() {
-            return Ok(answered);
-        }
-        let body = self.auth.unsent().count(answered.body, context.sender().ip)?;
+        let body = match answered.body {
+            AnswerBody::Whole(bytes) if bytes.len() > unsent::SMALL && context.method().is_safe() => {
+                self.auth.unsent().count(bytes, context.sender().ip)?.into()
+            }
+            AnswerBody::Stream(stream) => AnswerBody::Stream(stream.counted(self.auth.unsent(), context.sender().ip)?),
+            body => body,
+        };
         Ok(Answered { body, ..answered })
     }
 }
@@ -205,7 +213,7 @@ fn request_id(auth: &TenantAuth) -> String {
 }
 
 /// Adds what every answer carries. A HEAD is given the body of its GET: every HTTP server keeps it to itself and sends its length.
-fn complete(answered: Answered, request_id: &str) -> Response<Bytes> {
+fn complete(answered: Answered, request_id: &str) -> Response<AnswerBody> {
     let Answered { status, mut headers, body, .. } = answered;
     set_default(&mut headers, header::CACHE_CONTROL, "no-store");
     set_default(&mut headers, header::X_CONTENT_TYPE_OPTIONS, "nosniff");

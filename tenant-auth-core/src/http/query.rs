@@ -16,8 +16,10 @@ use super::{
 use crate::{
     backend::changes::LONGEST_WAIT,
     error::{Error, InvalidValue},
-    model::{DeliveryStatus, MemberFilter, Role, SortOrder, Status},
+    feed::{self, After, EventQuery},
+    model::{AuditFilter, DeliveryStatus, MemberFilter, Role, SortOrder, Status},
     page::{self, Page},
+    time::Timestamp,
     value::SearchText,
 };
 
@@ -87,6 +89,49 @@ impl Input for DeliveriesQuery {
     }
 }
 
+/// A page of the audit log, and `?actor=`, `?user=`, `?kind=`, `?from=`, `?to=`.
+pub(crate) struct AuditQuery {
+    pub(crate) filter: AuditFilter,
+    pub(crate) page: Page,
+}
+
+impl Input for AuditQuery {
+    fn describe(facts: &mut InputFacts, _: &mut Schemas) {
+        facts.query.extend(["Limit", "Cursor", "ActorFilter", "UserFilter", "KindFilter", "From", "To"]);
+    }
+    fn may() -> Vec<ErrorCode> {
+        Page::may()
+    }
+    fn read(context: &Context) -> Result<Self, Refusal> {
+        if parameter(context, "order")?.is_some() {
+            return Err(Refusal::invalid("order", "must not be given: the newest entries come first"));
+        }
+        let kinds = nul_free(context, "kind")?.map(|kinds| kinds.split(',').map(str::to_owned).collect());
+        let filter = AuditFilter {
+            actor: nul_free(context, "actor")?,
+            user: nul_free(context, "user")?,
+            kinds,
+            from: time(context, "from")?,
+            to: time(context, "to")?,
+        };
+        Ok(Self { filter, page: Page::read(context)? })
+    }
+}
+
+/// A text that the database can compare.
+fn nul_free(context: &Context, name: &str) -> Result<Option<String>, Refusal> {
+    match parameter(context, name)? {
+        Some(text) if text.contains('\0') => Err(Refusal::invalid(name, "must not contain NUL characters")),
+        text => Ok(text.map(Cow::into_owned)),
+    }
+}
+
+fn time(context: &Context, name: &str) -> Result<Option<Timestamp>, Refusal> {
+    let Some(text) = parameter(context, name)? else { return Ok(None) };
+    let time = Timestamp::parse(&text);
+    time.map(Some).ok_or_else(|| Refusal::invalid(name, "must be an ISO 8601 time such as 2026-11-20T08:21:00.123Z"))
+}
+
 /// `?after=` and `?wait=` of a question what changed.
 pub(crate) struct ChangesQuery {
     /// Any text: one that is no cursor is answered, too.
@@ -106,12 +151,42 @@ impl Input for ChangesQuery {
         if after.as_ref().is_some_and(|text| text.contains('\0')) {
             return Err(Refusal::invalid("after", "must not contain NUL characters"));
         }
-        let most = LONGEST_WAIT.as_millis() as u64;
-        let wait = parameter(context, "wait")?.map_or(Ok(0), |text| text.parse::<u64>());
-        let wait = wait.ok().filter(|wait| *wait <= most);
-        let wait = wait.ok_or_else(|| Refusal::invalid("wait", format!("must be a whole number from 0 to {most}")))?;
-        Ok(Self { after, wait: Duration::from_millis(wait) })
+        Ok(Self { after, wait: wait(context)? })
     }
+}
+
+/// `?after=`, `?limit=` and `?wait=` of a question for events.
+impl Input for EventQuery {
+    fn describe(facts: &mut InputFacts, _: &mut Schemas) {
+        facts.query.extend(["AfterEvent", "EventLimit", "Wait"]);
+    }
+    fn may() -> Vec<ErrorCode> {
+        vec![ErrorCode::InvalidRequest]
+    }
+    fn read(context: &Context) -> Result<Self, Refusal> {
+        let after = parameter(context, "after")?.map(|text| after_event(&text)).transpose()?;
+        let limit = parameter(context, "limit")?.map_or(Ok(DEFAULT_EVENTS), |text| text.parse());
+        let limit = limit.ok().filter(|limit| (1..=feed::MOST).contains(limit));
+        let limit = limit.ok_or_else(|| Refusal::invalid("limit", "must be a number from 1 to 1000"))?;
+        Ok(Self { after, limit, wait: wait(context)? })
+    }
+}
+
+/// How many events a page has, unless it is stated.
+const DEFAULT_EVENTS: u32 = 100;
+
+fn after_event(text: &str) -> Result<After, Refusal> {
+    let sequence = text.parse().ok().filter(|sequence: &i64| *sequence >= 0 && !text.starts_with('+')).map(After::Sequence);
+    let after = sequence.or_else(|| text.parse().ok().map(After::Event));
+    after.ok_or_else(|| Refusal::invalid("after", "must be the sequence or the id of an event"))
+}
+
+fn wait(context: &Context) -> Result<Duration, Refusal> {
+    let most = LONGEST_WAIT.as_millis() as u64;
+    let wait = parameter(context, "wait")?.map_or(Ok(0), |text| text.parse::<u64>());
+    let wait = wait.ok().filter(|wait| *wait <= most);
+    let wait = wait.ok_or_else(|| Refusal::invalid("wait", format!("must be a whole number from 0 to {most}")))?;
+    Ok(Duration::from_millis(wait))
 }
 
 /// A parameter of the query.

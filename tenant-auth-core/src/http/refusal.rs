@@ -60,6 +60,11 @@ impl Refusal {
         Self::because(RefusalReason::ForbiddenOrigin)
     }
 
+    /// Refuses a deployment key that a browser shows, or that stands beside a stated address.
+    pub(crate) const fn deployment_key_of_another() -> Self {
+        Self::because(RefusalReason::DeploymentKeyOfAnother)
+    }
+
     pub(crate) const fn body_too_large() -> Self {
         Self::because(RefusalReason::BodyTooLarge)
     }
@@ -108,7 +113,7 @@ impl Refusal {
             RefusalReason::InvalidSlug => ErrorCode::InvalidSlug,
             RefusalReason::Malformed { .. } => ErrorCode::InvalidRequest,
             RefusalReason::NoSuchOrganization | RefusalReason::NoSuchId => ErrorCode::NotFound,
-            RefusalReason::ForbiddenOrigin => ErrorCode::ForbiddenOrigin,
+            RefusalReason::ForbiddenOrigin | RefusalReason::DeploymentKeyOfAnother => ErrorCode::ForbiddenOrigin,
             RefusalReason::BodyTooLarge => ErrorCode::BodyTooLarge,
             RefusalReason::RequestTimeout => ErrorCode::RequestTimeout,
             RefusalReason::UnsupportedMediaType => ErrorCode::UnsupportedMediaType,

@@ -24,7 +24,8 @@ use ::http::Method;
 
 use super::{
     endpoints::{
-        admin, api_keys, auth, invites, jwks, members, openapi, org, profile, public, recovery, sessions, two_factor, webhooks,
+        admin, api_keys, audit, audit_keys, auth, events, invites, jwks, leaked, members, openapi, org, profile, public, recovery,
+        sessions, two_factor, webhooks,
     },
     error_code::ErrorCode::*,
     route::{Group, Row, group, route},
@@ -192,6 +193,11 @@ fn table() -> Vec<Group> {
                 .created().may(&[InvalidRequest, AlreadyRotated, RateLimited]),
             route(DELETE, "/org/api-keys/{id}", api_keys::revoke)
                 .says("revokeApiKey", "Revoke an API key", "It is dead at once."),
+            route(POST, "/keys/leaked", leaked::report)
+                .says("reportLeakedKeys", "Report leaked API keys",
+                    "For whoever found keys in public, such as a secret scanner: one as `key`, or up to 100 as `keys`. A live key is \
+                    revoked before the answer, which is the same whether or not there was one; its org_admins are told by mail.")
+                .may(&[RateLimited]),
         ]),
         group("Webhooks",
             "Where the organization's events are sent: signed as Standard Webhooks 1.0.0, tried again for days.", vec![
@@ -224,18 +230,37 @@ fn table() -> Vec<Group> {
                 .says("redeliver", "Send a delivery again", "A new delivery with the same `webhook-id`.")
                 .accepted().may(&[WebhookDisabled, RateLimited]),
         ]),
+        group("Audit log", "What happened in the organization, who did it, and from where.", vec![
+            route(GET, "/org/audit", audit::list)
+                .says("listAudit", "Read the audit log",
+                    "The newest entries first. `user` is whom an entry is about, and `actor.name` today's name. `data` is null and \
+                    `erased` true where the person was erased."),
+            route(POST, "/org/audit/export", audit::export)
+                .says("exportAudit", "Export the audit log",
+                    "A file of JSON lines that can be verified without the service, of one moment; `from` inclusive, `to` exclusive. A \
+                    file without its last line is not whole. One at a time, and 24 in 24 hours.")
+                .may(&[RateLimited]),
+        ]),
         group("Operator",
             "The deployment's organizations. Asks for an account with the role `admin`, in the operator's organization, logged \
-            in with a second factor within 12 hours.", vec![
+            in with a second factor within 12 hours; or for a deployment key with the scope `organizations`, and no organization.", vec![
             route(GET, "/admin/organizations", admin::list)
                 .says("listOrganizations", "List the organizations", "All of the deployment's."),
             route(POST, "/admin/organizations", admin::create)
                 .says("createOrganization", "Create an organization", "Its first org_admin is invited by mail.")
                 .created().may(&[SlugTaken]),
+            route(GET, "/admin/organizations/{slug}", admin::get)
+                .says("getOrganizationAsOperator", "Read an organization", "`deletesAt` is null unless it is to be deleted."),
             route(PATCH, "/admin/organizations/{slug}", admin::update)
                 .says("changeOrganization", "Change an organization",
-                    "Its name, plan, application or status; a suspended one admits nobody.")
-                .may(&[OperatorOrganization]),
+                    "Its name, plan, application or status; a suspended one admits nobody. `deletesAt` null cancels its deletion and \
+                    leaves it suspended.")
+                .may(&[OperatorOrganization, DeletionScheduled]),
+            route(DELETE, "/admin/organizations/{slug}", admin::delete)
+                .says("deleteOrganization", "Delete an organization",
+                    "It is suspended at once, and removed with everything that belongs to it at `deletesAt`, 30 days later unless the \
+                    service is set up otherwise. Once more changes nothing. Deployment keys may delete 20 in 24 hours.")
+                .accepted().may(&[OperatorOrganization]),
             route(POST, "/admin/organizations/{slug}/invites", admin::invite)
                 .says("inviteAdmin", "Invite an org_admin", "For an organization that nobody administers any more.")
                 .created().may(&[AlreadyMember, AlreadyInvited]),
@@ -251,10 +276,16 @@ fn table() -> Vec<Group> {
                     the cursor `after`, as soon as there are any, or after `wait` with none. Without `after`: the cursor of now. When \
                     `everything` is true, no answer counts. A cursor is good for ten minutes at least; 16 questions of a key may wait \
                     at once."),
+            route(GET, "/public/events", events::list)
+                .says("listEvents", "Read what happened",
+                    "The organization's events after a place, in their order, as webhooks get them; as soon as there are any, or after \
+                    `wait` with none. Their numbers have no gaps. 410 when events after the place are gone: begin anew with \
+                    `GET /public/members`. 16 questions of a key may wait at once.")
+                .may(&[EventsExpired]),
             route(GET, "/public/users/{userId}", public::user)
                 .says("getUser", "Read a member's account and membership", "404 unless they are a member of this organization."),
             route(GET, "/public/members", public::members)
-                .says("listMembersAsBackend", "List the members", "As `GET /org/members`."),
+                .says("listMembersAsBackend", "List the members", "As `GET /org/members`. The first page says from where to read events on."),
             route(GET, "/public/members/{userId}", public::member)
                 .says("getMember", "Read a member", "404 unless they are a member of this organization."),
         ]),
@@ -262,6 +293,10 @@ fn table() -> Vec<Group> {
             route(GET, "/.well-known/jwks.json", jwks::get)
                 .says("getKeys", "The public keys of access tokens",
                     "A JWK set (RFC 7517). An offline check cannot see a logout; `POST /public/verify` can."),
+            route(GET, "/.well-known/audit-keys.json", audit_keys::get)
+                .says("getAuditKeys", "The public keys of audit files",
+                    "Every key there ever was. `revokedAt` says since when somebody else may have one: what it signed later is worth \
+                    nothing."),
             route(GET, "/openapi.json", openapi::document)
                 .says("getOpenApi", "This document", "OpenAPI 3.1."),
             route(GET, "/docs", openapi::page)

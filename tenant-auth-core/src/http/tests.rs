@@ -7,10 +7,10 @@ use async_trait::async_trait;
 
 use super::*;
 use crate::{
-    Config, Error, MasterKeys, Principal, Sqlite,
+    Config, Credentials, Error, MasterKeys, Principal, Sqlite,
     deadline::wait_in_request,
     operator::NewOrganization,
-    ports::{PasswordHasher, QueueShare, Verdict},
+    ports::{EvenVerdict, ForeignCost, PasswordHasher, QueueShare, Verdict},
     secret::{Password, StoredPassword},
     testing::{SLUG, TestAuth},
     value::{Metadata, Plan},
@@ -78,9 +78,39 @@ async fn large_answers_that_nobody_takes_are_bounded() {
     assert_eq!(get("/openapi.json", peer).await.status(), 200, "a document that all share");
     let waiting = get("/org/members", other).await;
     assert_eq!(waiting.status(), 200, "another network");
-    assert!(waiting.body().len() > crate::unsent::SMALL);
+    assert!(matches!(waiting.body(), AnswerBody::Whole(bytes) if bytes.len() > crate::unsent::SMALL));
     drop(hoarded);
     assert_eq!(get("/org/members", peer).await.status(), 200);
+}
+
+/// A file holds what is read ahead of its client, and waits in the same bound.
+#[tokio::test]
+async fn files_that_nobody_takes_are_bounded() {
+    let test = TestAuth::new().await;
+    let service = Service::new(&test.auth);
+    let token = test.login(&test.admin).await.access;
+    let [peer, other] = [[203, 0, 113, 7], [198, 51, 100, 1]].map(|address| Some(IpAddr::from(address)));
+    let export = async |peer| {
+        let request = ::http::Request::post("/api/v1/org/audit/export").header("x-org-slug", SLUG);
+        let request = request.header("authorization", format!("Bearer {}", token.expose()));
+        service.call(request.body(Body::Complete(Bytes::new())).expect("a request"), peer).await
+    };
+    let hoarded = hoard(&test.auth, peer);
+    assert_eq!(export(peer).await.status(), 503);
+    drop(hoarded);
+    let waiting = loop {
+        // The one that was refused gives up its claim in its own time.
+        let answer = export(other).await;
+        if answer.status() != 429 {
+            break answer;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    };
+    assert_eq!(waiting.status(), 200);
+    let free = hoard(&test.auth, peer).iter().map(Bytes::len).sum::<usize>();
+    drop(waiting);
+    let all = hoard(&test.auth, peer).iter().map(Bytes::len).sum::<usize>();
+    assert!(free < all, "the file that waits has its part of {all}: {free}");
 }
 
 /// Waits for ever where there is no deadline.
@@ -98,12 +128,37 @@ impl PasswordHasher for Waiting {
     }
 }
 
-async fn service_that_waits(database: &str) -> TenantAuth {
+/// Finds every password wrong, and has each refusal wait for an hour.
+#[derive(Debug)]
+struct SlowToRefuse;
+
+#[async_trait]
+impl PasswordHasher for SlowToRefuse {
+    async fn hash(&self, _: &Password, _: &QueueShare) -> Result<StoredPassword, Error> {
+        Ok(StoredPassword::new("nothing"))
+    }
+
+    async fn verify(&self, _: &Password, _: Option<&StoredPassword>, _: &QueueShare) -> Result<Verdict, Error> {
+        Ok(Verdict::Mismatch)
+    }
+
+    async fn verify_evenly(
+        &self,
+        _: &Password,
+        _: Option<&StoredPassword>,
+        _: &[ForeignCost],
+        _: &QueueShare,
+    ) -> Result<EvenVerdict, Error> {
+        Ok(EvenVerdict { verdict: Verdict::Mismatch, wait: Duration::from_secs(3_600) })
+    }
+}
+
+async fn service_with(hasher: impl PasswordHasher + 'static, database: &str) -> TenantAuth {
     let auth = TenantAuth::builder()
         .store(Sqlite::open(database).await.expect("SQLite opens"))
         .master_keys(MasterKeys::parse(&MasterKeys::generate_text()).expect("a generated key"))
         .config(Config::new("http://localhost".parse().expect("a URL")))
-        .hasher(Arc::new(Waiting));
+        .hasher(Arc::new(hasher));
     let auth = auth.build().await.expect("the service can be built");
     let new = NewOrganization {
         name: "Acme Rockets".parse().expect("a name"),
@@ -125,7 +180,7 @@ impl Admission for Waiting {
 #[tokio::test]
 async fn a_request_and_a_visit_have_a_deadline() {
     let file = tempfile::tempdir().expect("a temporary directory");
-    let auth = service_that_waits(&file.path().join("auth.db").to_string_lossy()).await;
+    let auth = service_with(Waiting, &file.path().join("auth.db").to_string_lossy()).await;
     let login = ::http::Request::post("/api/v1/auth/login").header("content-type", "application/json").header("x-org-slug", SLUG);
     let body = Bytes::from_static(br#"{"email":"nobody@acme.example","password":"mauve-otter-plinth-42"}"#);
     let login = login.body(Body::Complete(body)).expect("a request");
@@ -135,4 +190,23 @@ async fn a_request_and_a_visit_have_a_deadline() {
     let visitor = Gate::new(auth).visitor(::http::Request::get("/").body(()).expect("a request"), None);
     let refused = tokio::time::timeout(AT_ONCE, visitor.admit::<Waiting>()).await.expect("the wait ended");
     assert_eq!(refused.expect_err("late").status(), 503);
+}
+
+/// However long a refusal waits, and whoever gives up meanwhile: the guess is counted.
+#[tokio::test]
+async fn a_wrong_password_is_counted_before_its_refusal_waits() {
+    let file = tempfile::tempdir().expect("a temporary directory");
+    let auth = service_with(SlowToRefuse, &file.path().join("auth.db").to_string_lossy()).await;
+    let acme = auth.tenant(&SLUG.parse().expect("a slug")).await.expect("it is there");
+    let guess = || {
+        let email = "nobody@acme.example".parse().expect("an address");
+        let client = crate::Client { ip: Some(IpAddr::from([203, 0, 113, 7])), ..crate::Client::default() };
+        acme.login(Credentials { email, password: Password::new("mauve-otter-plinth-42"), client })
+    };
+    for number in 0..5 {
+        let given_up = tokio::time::timeout(Duration::from_secs(2), guess()).await;
+        assert!(given_up.is_err(), "guess {number} is not refused yet");
+    }
+    let refused = tokio::time::timeout(AT_ONCE, guess()).await.expect("it is refused at once");
+    assert!(matches!(refused, Err(Error::RateLimited { .. })), "{refused:?}");
 }

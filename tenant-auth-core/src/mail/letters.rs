@@ -22,6 +22,8 @@ pub(crate) enum Letter<'a> {
     Invite { org: &'a Organization, invite: &'a Invite, link: &'a str, by: InvitedBy },
     /// A link that sets a new password.
     ResetPassword { link: &'a str, until: Timestamp },
+    /// An account was made for the recipient, with a link that sets its password.
+    Welcome { organization: &'a DisplayName, link: &'a str, until: Timestamp },
     /// A link that proves the address.
     VerifyEmail { link: &'a str, until: Timestamp },
     /// A link that makes this address the account's.
@@ -46,8 +48,18 @@ pub(crate) enum Letter<'a> {
     NewAdmin { organization: &'a DisplayName, who: &'a Email },
     /// An API key was made.
     NewApiKey { organization: &'a DisplayName, name: &'a DisplayName },
+    /// An API key was found in public, and revoked.
+    LeakedApiKey { organization: &'a DisplayName, name: &'a DisplayName },
+    /// A deployment key was found in public, and revoked.
+    LeakedDeploymentKey { name: &'a DisplayName },
     /// A webhook was made.
     NewWebhook { organization: &'a DisplayName, host: &'a str },
+    /// The organization is to be deleted.
+    DeletionScheduled { organization: &'a DisplayName, at: Timestamp },
+    /// The organization will be deleted in a few days.
+    DeletionNear { organization: &'a DisplayName, at: Timestamp },
+    /// The organization is not to be deleted any more.
+    DeletionCancelled { organization: &'a DisplayName },
     /// The worker disabled a webhook.
     WebhookDisabled { organization: &'a DisplayName, host: &'a str, reason: DisableReason },
 }
@@ -63,6 +75,8 @@ pub(crate) enum InvitedBy {
 
 const NOT_ME: &str = "If this was not you, reset your password at once and tell your administrator.";
 const IGNORE: &str = "If you did not ask for this, ignore this mail: nothing happens unless the link is used.";
+const OBJECT: &str =
+    "If this should not happen, tell whoever runs the service before that time: afterwards nothing can be brought back.";
 const REVIEW: &str = "If you do not recognise this, review the organization's members and keys at once.";
 
 impl Letter<'_> {
@@ -70,7 +84,7 @@ impl Letter<'_> {
     pub(super) const fn kind(&self) -> MailKind {
         match self {
             Self::Invite { by: InvitedBy::Admin, .. } => MailKind::Invite,
-            Self::Invite { by: InvitedBy::Operator, .. } => MailKind::OperatorInvite,
+            Self::Invite { by: InvitedBy::Operator, .. } | Self::Welcome { .. } => MailKind::OperatorInvite,
             Self::ResetPassword { .. } => MailKind::Reset,
             Self::VerifyEmail { .. } => MailKind::Verify,
             Self::ChangeEmail { .. } => MailKind::ChangeEmail,
@@ -82,7 +96,10 @@ impl Letter<'_> {
     pub(super) const fn link_ends(&self) -> Option<Timestamp> {
         match self {
             Self::Invite { invite, .. } => Some(invite.expires_at),
-            Self::ResetPassword { until, .. } | Self::VerifyEmail { until, .. } | Self::ChangeEmail { until, .. } => Some(*until),
+            Self::ResetPassword { until, .. }
+            | Self::Welcome { until, .. }
+            | Self::VerifyEmail { until, .. }
+            | Self::ChangeEmail { until, .. } => Some(*until),
             _ => None,
         }
     }
@@ -105,6 +122,12 @@ impl Letter<'_> {
             Self::ResetPassword { link, until } => {
                 with("Choose a new password", link);
                 ("Reset your password", vec![good_until(*until)], IGNORE)
+            }
+            Self::Welcome { organization, link, until } => {
+                with("Choose a password", link);
+                let line = format!("You have an account at {organization}. Choose a password to log in with.");
+                let footer = "If you already log in with a password, that password keeps working: you need not do anything.";
+                ("An account was made for you", vec![line, good_until(*until)], footer)
             }
             Self::VerifyEmail { link, until } => {
                 with("Verify this address", link);
@@ -151,8 +174,38 @@ impl Letter<'_> {
             Self::NewApiKey { organization, name } => {
                 ("There is a new API key", vec![format!("The key '{name}' was made for {organization}.")], REVIEW)
             }
+            Self::LeakedApiKey { organization, name } => {
+                let what =
+                    format!("The key '{name}' of {organization} was found in public and reported, so it was revoked at once.");
+                let then = "Make a new key where one is still needed, and find out how the old one got out.".to_owned();
+                ("An API key was revoked because it leaked", vec![what, then], REVIEW)
+            }
+            Self::LeakedDeploymentKey { name } => {
+                let what = format!(
+                    "The deployment key '{name}', which opens every organization, was found in public and reported, so it was revoked at once."
+                );
+                let then =
+                    "Make a new one on the server's command line (deployment-key create), and find out how the old one got out.";
+                ("A deployment key was revoked because it leaked", vec![what, then.to_owned()], REVIEW)
+            }
             Self::NewWebhook { organization, host } => {
                 ("There is a new webhook", vec![format!("Events of {organization} are sent to {host} from now on.")], REVIEW)
+            }
+            Self::DeletionScheduled { organization, at } => {
+                let line = format!(
+                    "{organization} is closed. It will be deleted at {}, with its members, their accounts where they belong to no \
+                     other organization, its keys, its webhooks and its audit log.",
+                    at.to_iso()
+                );
+                ("Your organization is going to be deleted", vec![line], OBJECT)
+            }
+            Self::DeletionNear { organization, at } => {
+                let line = format!("{organization} will be deleted at {}, with everything that belongs to it.", at.to_iso());
+                ("Your organization will be deleted soon", vec![line], OBJECT)
+            }
+            Self::DeletionCancelled { organization } => {
+                let line = format!("{organization} will not be deleted. It stays closed until it is reactivated.");
+                ("Your organization will not be deleted", vec![line], "You need not do anything.")
             }
             Self::WebhookDisabled { organization, host, reason } => {
                 let cause = match reason {

@@ -10,6 +10,7 @@ use std::time::Duration;
 use zeroize::Zeroizing;
 
 use crate::{
+    caller::Author,
     error::Error,
     id::{MailId, OrgId},
     ports::Message,
@@ -49,7 +50,25 @@ pub(crate) async fn tell_admins(tx: &mut Tx, org: &OrgId, notice: &Letter<'_>) -
     write_to(tx, org, &admins, notice).await
 }
 
-/// Does what [`tell_admins`] does, for a deed that an org_admin can repeat: where it mails others, it is counted.
+/// Does what [`tell_admins`] does, for a deed that its author can repeat: where it mails others, it is counted, unless the process
+/// itself did it.
+///
+/// # Errors
+/// [`Error::RateLimited`] when the organization's deeds have mailed too much.
+pub(crate) async fn tell_admins_of_deed(tx: &mut Tx, org: &OrgId, author: &Author, notice: &Letter<'_>) -> Result<(), Error> {
+    let admins = tx.members().active_admins(org).await?;
+    let is_counted = match author {
+        Author::Member(_) => admins.len() > 1,
+        Author::Product(_) => !admins.is_empty(),
+        Author::Process => false,
+    };
+    if is_counted {
+        NOTICES.spend(tx, org.as_str()).await?;
+    }
+    write_to(tx, org, &admins, notice).await
+}
+
+/// Does what [`tell_admins`] does, for what the worker does of itself; it counts among the organization's deeds.
 ///
 /// # Errors
 /// [`Error::RateLimited`] when the organization's deeds have mailed too much.
@@ -70,7 +89,12 @@ async fn write_to(tx: &mut Tx, org: &OrgId, admins: &[Email], notice: &Letter<'_
 
 /// Unseals a mail from the outbox.
 pub(crate) fn open(auth: &TenantAuth, mail: &ClaimedMail) -> Result<Message, Error> {
-    let plain = auth.master_keys().open(&mail.content, seal_context(&mail.id, &mail.org_id));
+    open_content(auth, &mail.id, &mail.org_id, &mail.content)
+}
+
+/// Unseals what a mail of the outbox holds.
+pub(crate) fn open_content(auth: &TenantAuth, mail: &MailId, org: &OrgId, content: &str) -> Result<Message, Error> {
+    let plain = auth.master_keys().open(content, seal_context(mail, org));
     let plain = plain.ok_or_else(|| Error::internal("a waiting mail does not open"))?;
     serde_json::from_slice(&plain).map_err(Error::internal)
 }

@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{Memory, moment::Moment};
-use crate::{error::Error, store::Claim};
+use crate::error::Error;
 
 /// The largest freshness there may be, for when it cannot be read.
 const LARGEST: Duration = Duration::from_millis(1_000);
@@ -73,28 +73,24 @@ impl Memory {
         }
         let memory = Arc::clone(self);
         Box::pin(async move {
-            let claim = memory.claim.get();
-            if !narrows && claim.is_none() {
+            if !narrows && memory.right.claim().is_none() {
                 return;
             }
             // Read after the commit: whoever announces itself later begins with a look that sees the change.
             let freshness = memory.next_look().await.unwrap_or(LARGEST);
-            if narrows && !claim.is_some_and(Claim::is_sole) {
+            // Asked after the look, which finds out that the right is lost.
+            if narrows && !memory.right.is_sole() {
                 // Clocks of two machines may run apart by a twelfth (they are slewed, not set).
                 wait_until(committed, freshness * 5 / 4).await;
-                memory.meter.waited(since(committed));
+                memory.meter.waited(Moment::now().steadily_since(committed));
             }
         })
     }
 }
 
 async fn wait_until(committed: Moment, passed: Duration) {
-    while let Some(rest) = passed.checked_sub(since(committed)).filter(|rest| !rest.is_zero()) {
-        tokio::time::sleep(rest).await;
+    let left = || passed.checked_sub(Moment::now().steadily_since(committed)).filter(|left| !left.is_zero());
+    while let Some(left) = left() {
+        tokio::time::sleep(left).await;
     }
-}
-
-/// By the clock that is never set: the wall clock may be, while this waits.
-fn since(committed: Moment) -> Duration {
-    Duration::from_nanos(Moment::now().steady.saturating_sub(committed.steady))
 }

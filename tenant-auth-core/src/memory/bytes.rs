@@ -2,9 +2,9 @@
 
 use crate::{
     model::Organization,
-    store::{ApiKeyRecord, LiveSession},
+    store::{DeploymentReach, KeyRecord, LiveSession, Reach},
     token::AccessToken,
-    value::{AppUrl, Bio, Origin, Phone},
+    value::{AppUrl, Bio, Network, Origin, Phone},
 };
 
 /// An id on the heap.
@@ -25,8 +25,15 @@ pub(super) fn of_session(live: &LiveSession) -> usize {
     size_of::<LiveSession>() + 8 * ID + of_person + of_client + metadata + texts_of(org)
 }
 
-pub(super) fn of_key(key: &ApiKeyRecord) -> usize {
-    size_of::<ApiKeyRecord>() + 2 * ID + key.digest.as_str().len() + key.scopes.len() + of_organization(&key.org)
+pub(super) fn of_key(key: &KeyRecord) -> usize {
+    let reach = match &key.reach {
+        Reach::Organization(org) => of_organization(org),
+        Reach::Deployment(DeploymentReach { scopes, networks }) => {
+            let networks: usize = networks.iter().map(|network| size_of::<Network>() + network.as_str().len()).sum();
+            networks + scopes.len()
+        }
+    };
+    size_of::<KeyRecord>() + 2 * ID + key.digest.as_str().len() + key.scopes.len() + reach
 }
 
 pub(super) fn of_organization(org: &Organization) -> usize {

@@ -1,13 +1,9 @@
 //! Footings: one for each row of the database that something remembered was read of. A look that names a row makes its footing fall;
 //! whatever is read of the row afterwards gets a new one.
 
-use std::{
-    collections::HashMap,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::{collections::HashMap, sync::Arc};
+
+use super::sync::{AtomicBool, Ordering};
 
 /// Whether a row is as it was when it was read.
 #[derive(Debug)]
@@ -65,7 +61,13 @@ impl Footings {
         }
     }
 
-    #[cfg(test)]
+    /// Forgets all that nothing rests on any more, for what rests in a shelf that others fill, too.
+    #[cfg(feature = "remote")]
+    pub(crate) fn sweep(&mut self) {
+        self.0.retain(|_, footing| Arc::strong_count(footing) > 1);
+    }
+
+    #[cfg(any(test, feature = "remote"))]
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
@@ -83,6 +85,13 @@ mod tests {
         assert_eq!(footings.len(), 1);
         footings.release(vec![second]);
         assert_eq!(footings.len(), 0);
+        #[cfg(feature = "remote")]
+        {
+            let kept = footings.of("kept");
+            drop(footings.of("gone"));
+            footings.sweep();
+            assert_eq!((footings.len(), kept.stands()), (1, true));
+        }
         let before = footings.of("row");
         footings.fall("row");
         assert!(!before.stands() && footings.of("row").stands());

@@ -15,7 +15,7 @@ use super::{
     news::{Asker, Bookmark, News},
 };
 use crate::{
-    id::{ApiKeyId, OrgId},
+    id::OrgId,
     store::{Named, Place, Sight},
 };
 
@@ -25,7 +25,7 @@ const MOST: usize = 25_000;
 const TURNED_AFTER: Duration = Duration::from_secs(30);
 /// How long the pages are kept after the last question.
 const KEPT_FOR: Duration = Duration::from_secs(60);
-/// The most questions of one key that may wait at once.
+/// The most questions of one key about one organization that may wait at once.
 const MOST_OF_A_KEY: usize = 16;
 /// The most questions that may wait at once.
 const MOST_OF_ALL: usize = 16_384;
@@ -39,7 +39,7 @@ struct Inner {
     asked: Option<Moment>,
     pages: Option<Pages>,
     waiting: HashMap<OrgId, Waiting>,
-    waiting_of: HashMap<ApiKeyId, usize>,
+    waiting_of: HashMap<Asker, usize>,
     waiting_of_all: usize,
     has_driver: bool,
 }
@@ -48,7 +48,16 @@ struct Inner {
 #[derive(Debug, Default)]
 struct Waiting {
     count: usize,
-    changed: Arc<Notify>,
+    notices: Notices,
+}
+
+/// What those who ask for one organization's changes share.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Notices {
+    /// Comes with whatever may concern them.
+    pub(super) changed: Arc<Notify>,
+    /// The organization's turn at the database: one question at a time, so that one organization's many leave it to others'.
+    pub(super) turn: Arc<tokio::sync::Mutex<()>>,
 }
 
 #[derive(Debug)]
@@ -105,18 +114,18 @@ impl Journal {
             None => {
                 let page = || Page::since(sight.place.clone(), now);
                 inner.pages = Some(Pages { newest, former: page(), current: page() });
-                inner.waiting.values().for_each(|waiting| waiting.changed.notify_waiters());
+                inner.waiting.values().for_each(|waiting| waiting.notices.changed.notify_waiters());
             }
         }
     }
 
-    /// Takes a place for a question; looks that are applied from now on are kept. The notice comes with whatever may concern it.
-    pub(super) fn enter(&self, asker: &Asker) -> Result<Arc<Notify>, Full> {
+    /// Takes a place for a question; looks that are applied from now on are kept.
+    pub(super) fn enter(&self, asker: &Asker) -> Result<Notices, Full> {
         let mut inner = self.inner();
         if inner.waiting_of_all >= MOST_OF_ALL {
             return Err(Full::OfAll);
         }
-        let of_key = inner.waiting_of.entry(asker.key.clone()).or_default();
+        let of_key = inner.waiting_of.entry(asker.clone()).or_default();
         if *of_key >= MOST_OF_A_KEY {
             return Err(Full::OfThisKey);
         }
@@ -125,7 +134,7 @@ impl Journal {
         inner.asked = Some(Moment::now());
         let waiting = inner.waiting.entry(asker.org.clone()).or_default();
         waiting.count += 1;
-        Ok(Arc::clone(&waiting.changed))
+        Ok(waiting.notices.clone())
     }
 
     /// Gives the place back.
@@ -133,10 +142,10 @@ impl Journal {
         let mut inner = self.inner();
         inner.waiting_of_all -= 1;
         inner.asked = Some(Moment::now());
-        if let Some(of_key) = inner.waiting_of.get_mut(&asker.key) {
+        if let Some(of_key) = inner.waiting_of.get_mut(asker) {
             *of_key -= 1;
             if *of_key == 0 {
-                inner.waiting_of.remove(&asker.key);
+                inner.waiting_of.remove(asker);
             }
         }
         if let Some(waiting) = inner.waiting.get_mut(&asker.org) {
@@ -190,9 +199,9 @@ impl Inner {
     fn wake(&self, named: &[Named]) {
         for row in named {
             match &row.org_id {
-                Some(org) => self.waiting.get(org).into_iter().for_each(|waiting| waiting.changed.notify_waiters()),
+                Some(org) => self.waiting.get(org).into_iter().for_each(|waiting| waiting.notices.changed.notify_waiters()),
                 None if News::concerns_nobody(row) => {}
-                None => self.waiting.values().for_each(|waiting| waiting.changed.notify_waiters()),
+                None => self.waiting.values().for_each(|waiting| waiting.notices.changed.notify_waiters()),
             }
         }
     }

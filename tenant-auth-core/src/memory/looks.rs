@@ -2,16 +2,17 @@
 //! began: how long it took, and how long whoever waited for it was stopped, makes nothing older than it is said to be.
 
 use std::{
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::Ordering},
     time::Duration,
 };
 
 use tokio::sync::oneshot;
 
-use super::{Memory, moment::Moment};
+use super::{
+    Memory,
+    last_look::{Last, LastLook},
+    moment::Moment,
+};
 use crate::store::{Looker, Sight, Subject};
 
 /// What a look tells those who waited for it: the deployment's freshness, or why it failed.
@@ -34,43 +35,10 @@ struct Turn {
     waiting: Vec<oneshot::Sender<Outcome>>,
 }
 
-/// The last look, as those read it who judge whether it is fresh. A reader that meets a writer may see parts of two looks, and then
-/// takes the age of the older one: both clocks only grow, and when the wall clock is set back, nothing is fresh.
-#[derive(Debug, Default)]
-struct LastLook {
-    /// 0: there is none that counts.
-    steady: AtomicU64,
-    wall: AtomicU64,
-    freshness: AtomicU64,
-}
-
-/// When the last look began, and how long it may be used.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Last {
-    pub(super) began: Moment,
-    pub(super) freshness: Duration,
-}
-
 impl Looks {
     /// The last look, if it counts.
     pub(super) fn last(&self) -> Option<Last> {
-        let last = &self.last;
-        let steady = last.steady.load(Ordering::Acquire);
-        let began = Moment { steady, wall: last.wall.load(Ordering::Acquire) };
-        (steady != 0).then(|| Last { began, freshness: Duration::from_nanos(last.freshness.load(Ordering::Acquire)) })
-    }
-
-    /// A look counts from now on. Called after it was applied.
-    fn publish(&self, began: Moment, freshness: Duration) {
-        let nanos = u64::try_from(freshness.as_nanos()).unwrap_or(u64::MAX);
-        self.last.freshness.store(nanos, Ordering::Release);
-        self.last.wall.store(began.wall, Ordering::Release);
-        self.last.steady.store(began.steady, Ordering::Release);
-    }
-
-    /// None counts any more.
-    fn withdraw(&self) {
-        self.last.steady.store(0, Ordering::Release);
+        self.last.read()
     }
 
     fn turn(&self) -> MutexGuard<'_, Turn> {
@@ -84,7 +52,7 @@ struct Looking<'a>(Option<&'a Looks>);
 impl Drop for Looking<'_> {
     fn drop(&mut self) {
         if let Some(looks) = self.0 {
-            looks.withdraw();
+            looks.last.withdraw();
             *looks.turn() = Turn::default(); // whoever waits learns that nobody will answer
         }
     }
@@ -145,7 +113,7 @@ impl Memory {
         let outcome = self.looked(looker, began).await;
         if let Err(error) = &outcome {
             tracing::debug!(%error, "a look at the changes failed; what was remembered is forgotten");
-            self.looks.withdraw();
+            self.looks.last.withdraw();
             if let Some(remembered) = &self.remembered {
                 remembered.forget();
             }
@@ -156,10 +124,7 @@ impl Memory {
     async fn looked(&self, looker: &mut Looker, began: Moment) -> Outcome {
         let failed = |error: crate::error::Error| Arc::from(error.causes().to_string());
         // Taken before the look: what counts for whoever remembers must have begun with the right to.
-        let claim = self.claim.get();
-        if let Some(claim) = claim {
-            claim.is_held().map_err(failed)?;
-        }
+        let claim = self.held_claim().map_err(failed)?;
         self.meter.looked();
         let sight = looker.look().await.map_err(failed)?;
         self.journal.apply(&sight);
@@ -175,7 +140,7 @@ impl Memory {
             }
             // Nobody may remember for longer than those who acknowledge changes believe.
             if claim.is_some() {
-                self.looks.publish(began, self.freshness.min(Duration::from_millis(sight.usable)));
+                self.looks.last.publish(began, self.freshness.min(Duration::from_millis(sight.usable)));
             }
         }
         Ok(Duration::from_millis(sight.freshness))

@@ -16,28 +16,35 @@ mod acknowledgement;
 mod bytes;
 mod footing;
 mod journal;
+mod last_look;
+mod ledger;
 mod looks;
 mod moment;
 mod news;
 mod poll;
 mod remembered;
+mod right;
 mod shelf;
+mod sync;
 #[cfg(test)]
 mod tests;
 
 use std::{
-    sync::{Arc, Mutex, OnceLock, PoisonError, Weak, atomic::AtomicBool},
+    sync::{Arc, OnceLock, Weak, atomic::AtomicBool},
     time::Duration,
 };
 
-use tokio::{runtime::Handle, sync::Semaphore};
+use tokio::{
+    runtime::Handle,
+    sync::{OnceCell, Semaphore},
+};
 
 use crate::{
     config::Memory as Settings,
     error::Error,
     keys::Keyring,
     metrics::MemoryMeter,
-    store::{Claim, Looker, Store},
+    store::{Looker, Store},
 };
 use journal::Journal;
 pub(crate) use journal::Known;
@@ -48,6 +55,7 @@ pub(crate) use news::{Asker, Bookmark, News};
 pub(crate) use poll::Poll;
 use remembered::Remembered;
 pub(crate) use remembered::{Holding, Recalled, View};
+use right::Right;
 #[cfg(feature = "remote")]
 pub(crate) use {
     footing::Footings,
@@ -55,8 +63,6 @@ pub(crate) use {
     shelf::{Entry, Shelf},
 };
 
-/// How long a process that may not remember waits until it tries again.
-const TRY_AGAIN: Duration = Duration::from_secs(5);
 const MEBIBYTE: usize = 1024 * 1024;
 /// How many questions for changes may read the database at once.
 const TURNS: usize = 4;
@@ -71,9 +77,7 @@ pub(crate) struct Memory {
     looker: tokio::sync::Mutex<Looker>,
     /// `None`: this process does not remember, and looks only after changes.
     remembered: Option<Remembered>,
-    /// The right to remember, once this process has it.
-    claim: OnceLock<Claim>,
-    tried: Mutex<Option<Moment>>,
+    right: Right,
     keyring: OnceLock<Weak<Keyring>>,
     /// Whether a look named signing keys that were not read since. The look after it does not name them again.
     has_old_keys: AtomicBool,
@@ -82,6 +86,8 @@ pub(crate) struct Memory {
     journal: Journal,
     /// Turns at the database for such questions.
     turns: Semaphore,
+    /// Whether this process began an incarnation of the database, for the places that such questions are told.
+    incarnation: OnceCell<()>,
 }
 
 impl Memory {
@@ -94,12 +100,12 @@ impl Memory {
             looks: Looks::default(),
             remembered: (settings.mebibytes > 0).then(|| Remembered::new(settings.mebibytes as usize * MEBIBYTE, meter.clone())),
             meter,
-            claim: OnceLock::new(),
-            tried: Mutex::new(None),
+            right: Right::default(),
             keyring: OnceLock::new(),
             has_old_keys: AtomicBool::new(false),
             journal: Journal::default(),
             turns: Semaphore::new(TURNS),
+            incarnation: OnceCell::new(),
         })
     }
 
@@ -118,12 +124,11 @@ impl Memory {
         if let Some(view) = self.view_now() {
             return Ok(Some(view));
         }
-        if self.claim.get().is_none() {
+        if self.right.claim().is_none() {
             self.try_to_begin(Moment::now());
             return Ok(None);
         }
-        self.next_look().await.map_err(|error| Error::unavailable(error.to_string()))?;
-        Ok(Some(View::of(remembered)))
+        self.view_after_look(remembered).await
     }
 
     /// The same of no earlier moment than this call, however fresh the last look is: for a request that saw later elsewhere.
@@ -131,12 +136,21 @@ impl Memory {
     /// # Errors
     /// As [`Memory::view`].
     pub(crate) async fn view_from_now(self: &Arc<Self>) -> Result<Option<View<'_>>, Error> {
-        if self.claim.get().is_none() {
+        if self.right.claim().is_none() {
             return self.view().await;
         }
         let Some(remembered) = &self.remembered else { return Ok(None) };
-        self.next_look().await.map_err(|error| Error::unavailable(error.to_string()))?;
-        Ok(Some(View::of(remembered)))
+        self.view_after_look(remembered).await
+    }
+
+    /// What is remembered once the next look counts. A look that finds the right to remember lost leaves nothing to view: then the
+    /// request reads the database.
+    async fn view_after_look<'a>(self: &Arc<Self>, remembered: &'a Remembered) -> Result<Option<View<'a>>, Error> {
+        match self.next_look().await {
+            Ok(_) => Ok(Some(View::of(remembered))),
+            Err(_) if self.right.claim().is_none() => Ok(None),
+            Err(error) => Err(Error::unavailable(error.to_string())),
+        }
     }
 
     /// The same without waiting: `None` as well when no look is fresh.
@@ -176,24 +190,5 @@ impl Memory {
     /// What is remembered, by kind.
     pub(crate) fn holdings(&self) -> Vec<Holding> {
         self.remembered.as_ref().map(Remembered::holdings).unwrap_or_default()
-    }
-
-    /// Claims the right to remember, in a task of its own: announces the freshness and, on SQLite, takes the lock.
-    fn try_to_begin(self: &Arc<Self>, now: Moment) {
-        {
-            let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
-            if tried.is_some_and(|tried| now.since(tried) < TRY_AGAIN) {
-                return;
-            }
-            *tried = Some(now);
-        }
-        let memory = Arc::clone(self);
-        self.runtime.spawn(async move {
-            match memory.store.claim_memory(memory.freshness).await {
-                Ok(Some(claim)) => drop(memory.claim.set(claim)),
-                Ok(None) => tracing::debug!("another process of this machine remembers; this one reads"),
-                Err(error) => tracing::debug!(error = %error.causes(), "the freshness cannot be announced; nothing is remembered"),
-            }
-        });
     }
 }

@@ -26,6 +26,11 @@ impl Moment {
             _ => Duration::MAX,
         }
     }
+
+    /// How long ago `earlier` was by the clock that is never set: the least that has passed, where the wall clock may have been set on.
+    pub(crate) fn steadily_since(self, earlier: Self) -> Duration {
+        Duration::from_nanos(self.steady.saturating_sub(earlier.steady))
+    }
 }
 
 #[cfg(unix)]

@@ -6,18 +6,18 @@ use std::collections::BTreeSet;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    id::{ApiKeyId, OrgId},
-    store::{MARKS_KEPT, Named, Place, Sight, Subject},
+    id::{KeyId, OrgId},
+    store::{MARKS_KEPT, Named, PastIncarnation, Place, Sight, Subject},
 };
 
 /// The most ids that are named; above, everything may have changed.
 const MOST: usize = 1_000;
 
 /// Who asks: a backend of an organization, with a key.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Asker {
     pub(crate) org: OrgId,
-    pub(crate) key: ApiKeyId,
+    pub(crate) key: KeyId,
 }
 
 /// How far somebody has seen the log of a database.
@@ -40,15 +40,25 @@ pub(crate) struct News {
 impl Bookmark {
     /// How far a look saw.
     pub(crate) fn of(sight: &Sight) -> Self {
-        let digest: [u8; 32] = Sha256::digest(&sight.incarnation).into();
-        let incarnation = digest.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte));
-        Self { incarnation, mark: sight.mark, place: sight.place.clone() }
+        Self { incarnation: digest(&sight.incarnation), mark: sight.mark, place: sight.place.clone() }
     }
 
     /// Whether a look that saw so far can tell all that changed since: the same database answered, and its log reaches back.
     pub(crate) fn is_continued_by(&self, now: &Self) -> bool {
         self.incarnation == now.incarnation && now.mark.saturating_sub(self.mark) <= MARKS_KEPT
     }
+
+    /// The same place in a later incarnation, if this one ended beyond it.
+    pub(crate) fn carried_on(self, past: &[PastIncarnation], now: &Self) -> Option<Self> {
+        let is_of_its_life = |past: &PastIncarnation| digest(&past.token) == self.incarnation && self.place.next <= past.end;
+        let is_known = self.incarnation == now.incarnation || past.iter().any(is_of_its_life);
+        is_known.then_some(Self { incarnation: now.incarnation, ..self })
+    }
+}
+
+fn digest(incarnation: &str) -> u64 {
+    let digest: [u8; 32] = Sha256::digest(incarnation).into();
+    digest.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 impl News {
@@ -62,10 +72,11 @@ impl News {
         let mut news = Self::default();
         for row in rows.filter(|row| !Self::concerns_nobody(row)) {
             match row.subject {
-                Subject::ApiKey if !row.id.is_empty() && row.id != asker.key.as_str() => {}
+                Subject::ApiKey | Subject::DeploymentKey if !row.id.is_empty() && row.id != asker.key.as_str() => {}
                 Subject::Session if !row.id.is_empty() => drop(news.sessions.insert(row.id.clone())),
                 Subject::Member | Subject::User if !row.id.is_empty() => drop(news.users.insert(row.id.clone())),
                 Subject::ApiKey
+                | Subject::DeploymentKey
                 | Subject::Session
                 | Subject::Member
                 | Subject::User
@@ -93,13 +104,14 @@ impl News {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::id::Id;
 
     fn named(subject: Subject, id: &str) -> Named {
         Named { subject, id: id.to_owned(), org_id: Some(OrgId::from_stored("org_1".to_owned())), number: 1 }
     }
 
     fn news(rows: &[Named]) -> News {
-        let asker = Asker { org: OrgId::from_stored("org_1".to_owned()), key: ApiKeyId::from_stored("key_1".to_owned()) };
+        let asker = Asker { org: OrgId::from_stored("org_1".to_owned()), key: KeyId::ApiKey(Id::from_stored("key_1".to_owned())) };
         News::of(rows.iter(), &asker)
     }
 
@@ -109,6 +121,10 @@ mod tests {
         assert!(!told.everything);
         assert_eq!((told.sessions.len(), told.users.len()), (1, 1));
         assert!(news(&[named(Subject::ApiKey, "key_2")]).is_empty(), "another key");
+        assert!(
+            news(&[Named { org_id: None, ..named(Subject::DeploymentKey, "dpk_1") }]).is_empty(),
+            "the deployment's, and not the asker's"
+        );
         assert!(news(&[Named { org_id: None, ..named(Subject::User, "usr_9") }]).is_empty(), "perhaps of another organization");
         for row in [
             named(Subject::ApiKey, "key_1"),

@@ -5,13 +5,13 @@
 use std::{fmt, pin::pin, sync::Arc, time::Duration};
 
 use tokio::{
-    sync::Notify,
+    sync::{MutexGuard, SemaphorePermit},
     time::{Instant, timeout_at},
 };
 
 use super::{
     Memory,
-    journal::{Full, Known},
+    journal::{Full, Known, Notices},
     news::{Asker, Bookmark},
 };
 use crate::error::{Error, Overload};
@@ -25,7 +25,13 @@ const COME_AGAIN: Duration = Duration::from_secs(1);
 pub(crate) struct Poll {
     memory: Arc<Memory>,
     asker: Asker,
-    changed: Arc<Notify>,
+    notices: Notices,
+}
+
+/// A question's turn at the database, until it is dropped.
+pub(crate) struct Turn<'a> {
+    _of_all: SemaphorePermit<'a>,
+    _of_organization: MutexGuard<'a, ()>,
 }
 
 impl Memory {
@@ -35,9 +41,9 @@ impl Memory {
     /// [`Error::RateLimited`] when as many questions of this key wait as may; [`Error::Unavailable`] when as many of all keys do.
     pub(crate) fn poll(self: &Arc<Self>, asker: Asker) -> Result<Poll, Error> {
         match self.journal.enter(&asker) {
-            Ok(changed) => {
+            Ok(notices) => {
                 self.meter.poll_began();
-                Ok(Poll { memory: Arc::clone(self), asker, changed })
+                Ok(Poll { memory: Arc::clone(self), asker, notices })
             }
             Err(Full::OfThisKey) => Err(Error::rate_limited(COME_AGAIN)),
             Err(Full::OfAll) => Err(Error::unavailable(Overload("too many backends wait for changes"))),
@@ -63,6 +69,8 @@ impl Poll {
     /// # Errors
     /// [`Error::Unavailable`] when the look fails.
     pub(crate) async fn look(&self) -> Result<Bookmark, Error> {
+        // Before this process gives out its first place.
+        self.memory.incarnation.get_or_try_init(|| self.memory.store.begin_incarnation()).await?;
         self.memory.next_look().await.map_err(|error| Error::unavailable(error.to_string()))?;
         self.memory.journal.newest().ok_or_else(|| Error::internal("a look was not kept"))
     }
@@ -74,7 +82,7 @@ impl Poll {
 
     /// Waits until something may have changed since `is_news` was asked first, but not beyond the deadline.
     pub(crate) async fn wait(&self, deadline: Instant, is_news: impl Fn() -> bool) {
-        let mut changed = pin!(self.changed.notified());
+        let mut changed = pin!(self.notices.changed.notified());
         changed.as_mut().enable();
         // Asked once more: a look may have come between the answer and here.
         if is_news() {
@@ -86,9 +94,12 @@ impl Poll {
         let _ = timeout_at(deadline, changed).await; // over as well once it is too late
     }
 
-    /// A turn at the database, for what is not known here: few at a time, so that a start with many backends leaves it to others.
-    pub(crate) async fn turn(&self) -> Result<tokio::sync::SemaphorePermit<'_>, Error> {
-        self.memory.turns.acquire().await.map_err(Error::internal)
+    /// A turn at the database, for what is not known here: one of an organization and few of all at a time, so that a start with many
+    /// backends leaves it to others.
+    pub(crate) async fn turn(&self) -> Result<Turn<'_>, Error> {
+        let of_organization = self.notices.turn.lock().await;
+        let of_all = self.memory.turns.acquire().await.map_err(Error::internal)?;
+        Ok(Turn { _of_all: of_all, _of_organization: of_organization })
     }
 
     /// Who asks.

@@ -1,30 +1,24 @@
-//! What is remembered, and the rule by which something read may be kept: it is kept when no look that was applied since the reading
-//! began named a row that it rests on, or everything, and the same incarnation of the database answered. A look that is applied later
-//! names the row then.
+//! What is remembered: sessions, keys and organizations as they were read, each as long as the [`Ledger`] lets it stand, and tokens that
+//! were found genuine.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
-};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use super::{
     bytes,
-    footing::{Footing, Footings},
+    ledger::{Fill, Ledger, Reading},
     shelf::{Entry, Shelf},
 };
 use crate::{
-    id::{ApiKeyId, SessionId},
+    id::{KeyId, SessionId},
     metrics::MemoryMeter,
     model::{Organization, Status},
     secret::SignedToken,
-    store::{ApiKeyRecord, LiveSession, Sight, Subject},
+    store::{KeyRecord, LiveSession, Sight, Subject},
     time::Timestamp,
     token::{AccessToken, Signer},
     value::Slug,
 };
 
-/// How many names of former looks are kept, to judge what was being read meanwhile. A reading that lasted longer is not kept.
-const NAMES: usize = 4_096;
 /// How long the end of a token is by which it is found: the signature's last 32 characters, which nobody chooses.
 const TAIL: usize = 32;
 
@@ -33,7 +27,7 @@ const TAIL: usize = 32;
 pub(super) struct Remembered {
     ledger: Mutex<Ledger>,
     sessions: Shelf<Arc<LiveSession>>,
-    keys: Shelf<Arc<ApiKeyRecord>>,
+    keys: Shelf<Arc<KeyRecord>>,
     organizations: Shelf<Arc<Organization>>,
     tokens: Shelf<Arc<GenuineToken>>,
     meter: MemoryMeter,
@@ -45,19 +39,6 @@ pub(crate) struct Holding {
     pub(crate) kind: &'static str,
     pub(crate) entries: usize,
     pub(crate) bytes: usize,
-}
-
-/// What the looks said.
-#[derive(Debug, Default)]
-struct Ledger {
-    /// How many looks were applied.
-    applied: u64,
-    /// The looks after this one are all in `named`.
-    complete_since: u64,
-    /// The ids that looks named, by the number of the look.
-    named: VecDeque<(u64, String)>,
-    incarnation: String,
-    footings: Footings,
 }
 
 /// A token whose signature was verified.
@@ -86,20 +67,6 @@ impl std::fmt::Debug for Told {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Told({} bytes)", self.body.len())
     }
-}
-
-/// The beginning of a reading.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Fill {
-    since: u64,
-}
-
-/// What was read, and by which incarnation of the database it was answered.
-#[derive(Debug)]
-struct Reading<'a> {
-    fill: Fill,
-    incarnation: Option<&'a str>,
-    rests_on: Vec<&'a str>,
 }
 
 /// What memory says of an access token.
@@ -147,21 +114,12 @@ impl Remembered {
     pub(super) fn apply(&self, sight: &Sight) {
         let mut ledger = self.ledger();
         let names_all = |named: &crate::store::Named| named.id.is_empty() && named.subject != Subject::SigningKeys;
-        if sight.everything || ledger.incarnation != sight.incarnation || sight.named.iter().any(names_all) {
+        if sight.everything || ledger.incarnation() != sight.incarnation || sight.named.iter().any(names_all) {
             self.forget_in(&mut ledger);
-            ledger.incarnation.clone_from(&sight.incarnation);
+            ledger.begin(&sight.incarnation);
             return;
         }
-        ledger.applied += 1;
-        let number = ledger.applied;
-        for named in &sight.named {
-            ledger.footings.fall(&named.id);
-            ledger.named.push_back((number, named.id.clone()));
-        }
-        while ledger.named.len() > NAMES {
-            let oldest = ledger.named.pop_front();
-            ledger.complete_since = oldest.map_or(number, |(number, _)| number);
-        }
+        ledger.name(sight.named.iter().map(|named| named.id.as_str()));
     }
 
     /// Forgets everything, what is being read included.
@@ -190,38 +148,14 @@ impl Remembered {
     }
 
     fn forget_in(&self, ledger: &mut Ledger) {
-        ledger.applied += 1;
-        ledger.complete_since = ledger.applied;
-        ledger.named.clear();
-        ledger.footings.fall_all();
+        ledger.name_all();
         self.sessions.clear();
         self.keys.clear();
         self.organizations.clear();
     }
 
-    /// Keeps what was read, if nothing that it rests on was named since.
-    fn keep<V: Clone>(&self, shelf: &Shelf<V>, key: &str, entry: Entry<V>, reading: &Reading<'_>) {
-        let mut ledger = self.ledger();
-        if !ledger.admits(reading) {
-            return;
-        }
-        let rests_on: Vec<Arc<Footing>> = reading.rests_on.iter().map(|id| ledger.footings.of(id)).collect();
-        let gone = shelf.put(key, Entry { rests_on, ..entry });
-        ledger.footings.release(gone);
-    }
-
     fn ledger(&self) -> MutexGuard<'_, Ledger> {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Ledger {
-    fn admits(&self, reading: &Reading<'_>) -> bool {
-        let since = reading.fill.since;
-        // A look's incarnation says more than a reading's: also whether the table is the same.
-        let is_same = reading.incarnation.is_some_and(|token| self.incarnation.split('.').next() == Some(token));
-        let later = self.named.iter().rev().take_while(|(number, _)| *number > since);
-        is_same && since >= self.complete_since && !later.into_iter().any(|(_, id)| reading.rests_on.contains(&id.as_str()))
     }
 }
 
@@ -232,7 +166,7 @@ impl<'a> View<'a> {
 
     /// Notes that a reading begins. To be called before the statement is sent.
     pub(crate) fn fill(self) -> Fill {
-        Fill { since: self.0.ledger().applied }
+        self.0.ledger().fill()
     }
 
     /// What is remembered of a token's session.
@@ -266,24 +200,24 @@ impl<'a> View<'a> {
         // The user stands for the membership, too: the log names memberships by their users.
         let rests_on = vec![live.session.id.as_str(), live.user.id.as_str(), live.org.id.as_str()];
         let entry = Entry { value: Arc::clone(live), rests_on: Vec::new(), bytes: bytes::of_session(live) };
-        self.0.keep(&self.0.sessions, live.session.id.as_str(), entry, &Reading { fill, incarnation, rests_on });
+        self.0.ledger().keep(&self.0.sessions, live.session.id.as_str(), entry, &Reading { fill, incarnation, rests_on });
     }
 
-    pub(crate) fn key(self, key: &ApiKeyId) -> Option<Arc<ApiKeyRecord>> {
+    pub(crate) fn key(self, key: &KeyId) -> Option<Arc<KeyRecord>> {
         let known = self.0.keys.get(key.as_str());
         self.0.meter.asked(known.is_some());
         known
     }
 
     /// The same, without counting.
-    pub(crate) fn peek_key(self, key: &ApiKeyId) -> Option<Arc<ApiKeyRecord>> {
+    pub(crate) fn peek_key(self, key: &KeyId) -> Option<Arc<KeyRecord>> {
         self.0.keys.get(key.as_str())
     }
 
-    pub(crate) fn keep_key(self, fill: Fill, key: &Arc<ApiKeyRecord>, incarnation: Option<&str>) {
-        let rests_on = vec![key.id.as_str(), key.org.id.as_str()];
+    pub(crate) fn keep_key(self, fill: Fill, key: &Arc<KeyRecord>, incarnation: Option<&str>) {
+        let rests_on = [Some(key.id.as_str()), key.home().map(|org| org.id.as_str())].into_iter().flatten().collect();
         let entry = Entry { value: Arc::clone(key), rests_on: Vec::new(), bytes: bytes::of_key(key) };
-        self.0.keep(&self.0.keys, key.id.as_str(), entry, &Reading { fill, incarnation, rests_on });
+        self.0.ledger().keep(&self.0.keys, key.id.as_str(), entry, &Reading { fill, incarnation, rests_on });
     }
 
     pub(crate) fn organization(self, slug: &Slug) -> Option<Arc<Organization>> {
@@ -295,7 +229,7 @@ impl<'a> View<'a> {
     pub(crate) fn keep_organization(self, fill: Fill, org: &Arc<Organization>, incarnation: Option<&str>) {
         let entry = Entry { value: Arc::clone(org), rests_on: Vec::new(), bytes: bytes::of_organization(org) };
         let reading = Reading { fill, incarnation, rests_on: vec![org.id.as_str()] };
-        self.0.keep(&self.0.organizations, org.slug.as_str(), entry, &reading);
+        self.0.ledger().keep(&self.0.organizations, org.slug.as_str(), entry, &reading);
     }
 
     /// The content of a token that this signer found genuine before, whether it has expired or not.

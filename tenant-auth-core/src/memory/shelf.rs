@@ -6,14 +6,14 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    hash::{BuildHasher, RandomState},
-    sync::{
-        Arc, PoisonError, RwLock,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
+    hash::BuildHasher,
+    sync::Arc,
 };
 
-use super::footing::Footing;
+use super::{
+    footing::Footing,
+    sync::{AtomicBool, AtomicUsize, Ordering, PoisonError, RandomState, RwLock},
+};
 
 /// Into how many parts the map is divided, so that lookups on many cores seldom meet.
 const PARTS: usize = 16;

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use prometheus_client::registry::Registry;
 
-use super::remembered::{Fill, Remembered, View};
+use super::{
+    ledger::Fill,
+    remembered::{Remembered, View},
+};
 use crate::{
     id::Id,
     metrics::MemoryMeter,
@@ -35,6 +38,7 @@ fn org(number: usize) -> Arc<Organization> {
         status: Status::Active,
         app_url: None,
         allowed_origins: Vec::new(),
+        deletes_at: None,
         created_at: Timestamp::from_millis(0),
     })
 }

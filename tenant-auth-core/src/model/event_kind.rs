@@ -53,6 +53,8 @@ event_kinds! {
     SessionRevoked = "session.revoked",
     /// A superseded refresh token was used again.
     SessionReuseDetected = "session.reuse_detected",
+    /// A member's logins are blocked for a while, after too many wrong passwords or codes.
+    LoginBlocked = "login.blocked",
     /// A profile changed.
     UserUpdated = "user.updated",
     /// A password changed.
@@ -63,12 +65,26 @@ event_kinds! {
     UserTwoFactorEnabled = "user.two_factor_enabled",
     /// A second factor was removed.
     UserTwoFactorDisabled = "user.two_factor_disabled",
+    /// An account was deleted, and what events told of the person was erased.
+    UserDeleted = "user.deleted",
     /// An organization's details changed.
     OrgUpdated = "org.updated",
     /// An organization was suspended.
     OrgSuspended = "org.suspended",
     /// A suspended organization was opened again.
     OrgReactivated = "org.reactivated",
+    /// An organization is to be deleted.
+    OrgDeletionScheduled = "org.deletion_scheduled",
+    /// An organization is not to be deleted after all.
+    OrgDeletionCancelled = "org.deletion_cancelled",
+    /// The operator exported the organization.
+    OrgExported = "org.exported",
+    /// The organization came from another deployment.
+    OrgImported = "org.imported",
+    /// The audit log was exported.
+    AuditExported = "audit.exported",
+    /// The audit log was signed at its last entry.
+    AuditCheckpoint = "audit.checkpoint",
     /// An API key was made.
     ApiKeyCreated = "api_key.created",
     /// An API key was replaced by a successor.
@@ -95,6 +111,7 @@ impl EventKind {
             | Self::UserEmailVerified
             | Self::UserTwoFactorEnabled
             | Self::UserTwoFactorDisabled
+            | Self::UserDeleted
             | Self::OrgUpdated
             | Self::OrgSuspended
             | Self::ApiKeyRotated
@@ -107,7 +124,14 @@ impl EventKind {
             | Self::MemberUpdated
             | Self::MemberReactivated
             | Self::SessionCreated
+            | Self::LoginBlocked
             | Self::OrgReactivated
+            | Self::OrgDeletionScheduled
+            | Self::OrgDeletionCancelled
+            | Self::OrgExported
+            | Self::OrgImported
+            | Self::AuditExported
+            | Self::AuditCheckpoint
             | Self::ApiKeyCreated
             | Self::WebhookTest
             | Self::WebhookDisabled => false,
@@ -136,5 +160,12 @@ mod tests {
     #[test]
     fn kinds_are_counted_where_their_index_says() {
         assert_in_order::<EventKind>();
+    }
+
+    #[test]
+    fn the_guide_names_every_kind() {
+        let guide = include_str!("../../guides/webhooks.md");
+        let unnamed = EventKind::ALL.iter().filter(|kind| !guide.contains(&format!("`{}`", kind.as_str())));
+        assert_eq!(unnamed.collect::<Vec<_>>(), [] as [&EventKind; 0]);
     }
 }

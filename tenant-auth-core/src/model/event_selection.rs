@@ -37,6 +37,12 @@ impl EventSelection {
         &self.0
     }
 
+    /// The known kinds that any of these patterns selects; unknown patterns select none.
+    pub(crate) fn kinds_of(patterns: &[String]) -> Vec<EventKind> {
+        let is_selected = |kind: &EventKind| patterns.iter().any(|pattern| selects(pattern, kind.as_str()));
+        EventKind::ALL.iter().copied().filter(is_selected).collect()
+    }
+
     pub(crate) fn from_stored(text: &str) -> Self {
         Self(text.split(' ').map(str::to_owned).collect())
     }

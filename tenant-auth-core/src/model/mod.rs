@@ -2,18 +2,23 @@
 //! fields the API and the events show is decided in [`view`](crate::view). Password hashes, token digests and counters are in the
 //! store's records.
 
+mod audit;
 mod changes;
+mod deployment_key;
 mod event_kind;
 mod event_selection;
 mod webhook;
 mod words;
 
+pub use audit::{AuditActor, AuditContext, AuditEntry, AuditFilter};
 pub use changes::Changes;
+pub use deployment_key::DeploymentKey;
 pub use event_kind::EventKind;
 pub use event_selection::EventSelection;
 pub use webhook::{Delivery, Webhook};
 pub use words::{
-    AccountRole, AuthMethod, DeliveryError, DeliveryStatus, MailStatus, Role, Scope, SortOrder, Status, WebhookStatus,
+    AccountRole, AuthMethod, DeliveryError, DeliveryStatus, DeploymentScope, MailStatus, Role, Scope, SortOrder, Status,
+    WebhookStatus,
 };
 
 use crate::{
@@ -42,6 +47,8 @@ pub struct Organization {
     pub created_at: Timestamp,
     /// Browser origins allowed beside the application's; shown to org_admins.
     pub allowed_origins: Vec<Origin>,
+    /// When it is deleted with everything that belongs to it; shown to operators.
+    pub deletes_at: Option<Timestamp>,
 }
 
 /// A reference to an organization: its id, and the slug it is called by.

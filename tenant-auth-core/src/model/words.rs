@@ -105,8 +105,42 @@ text_enum! {
         UsersRead = "users:read",
         /// `GET /public/members…`.
         MembersRead = "members:read",
+        /// `GET /public/events`.
+        EventsRead = "events:read",
         /// State the person's address in `X-Client-IP` on `/auth/*`.
         Proxy = "proxy",
+    }
+}
+
+text_enum! {
+    #[non_exhaustive]
+    DeploymentScope: "What a deployment key may do, in any organization." {
+        /// `POST /public/verify` and `GET /public/changes`.
+        Verify = "verify",
+        /// `GET /public/users/…`.
+        UsersRead = "users:read",
+        /// `GET /public/members…`.
+        MembersRead = "members:read",
+        /// `GET /public/events`.
+        EventsRead = "events:read",
+        /// `/admin/organizations`.
+        Organizations = "organizations",
+        /// What an org_admin may do.
+        Admin = "admin",
+    }
+}
+
+impl DeploymentScope {
+    /// What it allows on `/public/*`, as the scope of an API key. Never [`Scope::Proxy`], which steers whom failed logins are counted
+    /// against.
+    pub(crate) const fn of_backend(self) -> Option<Scope> {
+        match self {
+            Self::Verify => Some(Scope::Verify),
+            Self::UsersRead => Some(Scope::UsersRead),
+            Self::MembersRead => Some(Scope::MembersRead),
+            Self::EventsRead => Some(Scope::EventsRead),
+            Self::Organizations | Self::Admin => None,
+        }
     }
 }
 

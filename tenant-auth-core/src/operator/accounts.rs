@@ -1,7 +1,7 @@
 //! The operator's operations on accounts: creating one without an invite, removing a lost second factor, deleting an account, and
 //! ending sessions.
 
-use super::Operator;
+use super::{Operator, erasing::erase};
 use crate::{
     account::{Ending, check_password, tell_ended, tell_user},
     bounded::QueueShare,
@@ -12,7 +12,7 @@ use crate::{
     model::{AccountRole, Membership, Profile, Role, User},
     org::join,
     secret::Password,
-    store::{Actor, Ended, Event, Tx},
+    store::{Actor, DeploymentDeed, Ended, Event, Tx},
     throttle::forgive_codes,
     value::{DisplayName, Email, Slug, password::Owner},
 };
@@ -111,7 +111,8 @@ impl Operator {
             .await
     }
 
-    /// Deletes an account everywhere, with its memberships, its sessions and the invites it sent. An organization may be left
+    /// Deletes an account everywhere, with its memberships, its sessions and the invites it sent, and erases the person: what the audit
+    /// log, the feed and waiting deliveries tell of them, by id or address, in every organization. An organization may be left
     /// without an org_admin: invite one with [`Self::invite_admin`].
     ///
     /// # Errors
@@ -119,6 +120,7 @@ impl Operator {
     pub async fn delete_user(&self, email: &Email) -> Result<User, Error> {
         self.auth
             .ending(async {
+                let addressed = self.addressed_to(email).await?;
                 let mut tx = self.auth.begin().await?;
                 let user = tx.users().find_by_email(email).await?.ok_or(Error::NotFound(Thing::Account))?.user;
                 let orgs = tx.users().organizations_of(&user.id).await?;
@@ -140,6 +142,10 @@ impl Operator {
                     tx.push(Event::new(EventKind::MemberRemoved, org.clone(), Actor::System, &data)?);
                 }
                 tell_ended(&mut tx, &ended, &Ending { reason: EndReason::Removed, actor: Actor::System }).await?;
+                erase(&mut tx, &user.id, &orgs, addressed).await?;
+                if user.role == AccountRole::Admin {
+                    tx.record(Actor::System, DeploymentDeed::OperatorRevoked(user.id.clone()));
+                }
                 tx.users().delete(&user.id).await?;
                 tx.commit().await?;
                 Ok(user)

@@ -8,7 +8,7 @@ use crate::{
     error::{Error, Thing},
     event::{EventKind, UserData},
     model::{AccountRole, User},
-    store::{Account, Actor, Tx},
+    store::{Account, Actor, DeploymentDeed, Tx},
     value::Email,
 };
 
@@ -61,6 +61,11 @@ impl Operator {
         let user = User { role, ..previous.clone() };
         tx.users().set_role(&user.id, role).await?;
         let data = UserData::changed(&user, &previous);
+        let deed = match role {
+            AccountRole::Admin => DeploymentDeed::OperatorGranted(user.id.clone()),
+            AccountRole::User => DeploymentDeed::OperatorRevoked(user.id.clone()),
+        };
+        tx.record(Actor::System, deed);
         tell_user(&mut tx, EventKind::UserUpdated, &Actor::System, &data).await?;
         tx.commit().await?;
         Ok(user)

@@ -4,20 +4,36 @@
 
 mod accounts;
 mod appointing;
+mod audit;
+mod deletion;
+mod deployment_keys;
+mod erasing;
+mod import_users;
+mod moving;
 mod organizations;
+mod person;
+mod removal;
 mod session;
 
 pub use accounts::{CreatedUser, NewUser, SessionsOf};
+pub use deployment_keys::{CreatedDeploymentKey, NewDeploymentKey};
+pub use import_users::{ImportStep, ImportedUsers, UserImport};
+pub use moving::{
+    ExistingAccounts, ExportError, ExportStep, Exported, FileError, FileKey, ImportedOrganization, OrganizationImport,
+    OrganizationImportError, OrganizationImportStep, SealedExport,
+};
 pub use organizations::{Invited, NewOrganization, OrganizationChange};
+pub use person::PersonExport;
+pub(crate) use removal::Removal;
 pub use session::DeploymentAdmin;
 
 use crate::{
-    backend::{CreatedApiKey, KeyMaker, NewApiKey, create_key},
+    backend::{CreatedApiKey, NewApiKey},
+    caller::OrgAdmin,
     error::Error,
-    event::{ApiKeyData, EventKind},
     keys,
     service::TenantAuth,
-    store::{Actor, Event},
+    store::{Actor, DeploymentDeed},
     value::Slug,
 };
 
@@ -35,27 +51,32 @@ impl TenantAuth {
 }
 
 impl Operator {
-    /// Makes an API key.
+    /// The right of an org_admin of an organization, also a suspended one: whatever its admins can do there, this process can do. Events
+    /// name the system as the actor, rates do not count it, and what it makes was made by nobody.
+    ///
+    /// # Errors
+    /// [`Error::UnknownOrganization`].
+    pub async fn in_organization(&self, slug: &Slug) -> Result<OrgAdmin, Error> {
+        Ok(OrgAdmin::of_process(self.auth.tenant(slug).await?))
+    }
+
+    /// Makes an API key; see [`OrgAdmin::create_api_key`].
     ///
     /// # Errors
     /// [`Error::UnknownOrganization`], [`Error::LimitReached`], [`Error::Invalid`].
     pub async fn create_api_key(&self, slug: &Slug, new: NewApiKey) -> Result<CreatedApiKey, Error> {
-        let (mut tx, org) = self.begin_in(slug).await?;
-        let created = create_key(&self.auth, &mut tx, &KeyMaker { org: &org, user: None }, new).await?;
-        let data = ApiKeyData::of(&created.api_key);
-        tx.push(Event::new(EventKind::ApiKeyCreated, &org, Actor::System, &data)?);
-        tx.commit().await?;
-        Ok(created)
+        self.in_organization(slug).await?.create_api_key(new).await
     }
 
-    /// Rotates the signing keys and seals every value again under the first master key; returns the number of values. When the
-    /// signing keys are compromised, the old ones stop working at once, and every session ends with them.
+    /// Rotates the signing keys, those of the audit log too, and seals every value again under the first master key; returns the number
+    /// of values. When the keys are compromised, the old ones stop working at once, and every session ends with them.
     ///
     /// # Errors
     /// [`Error::Unavailable`]; the rotation can be started again at any point.
     pub async fn rotate_keys(&self, compromised: bool) -> Result<u64, Error> {
         let mut tx = self.auth.begin().await?;
         keys::rotate(&mut tx, compromised).await?;
+        tx.record(Actor::System, DeploymentDeed::KeysRotated { compromised });
         tx.commit().await?;
         self.auth.reload_keys().await?;
         if compromised {

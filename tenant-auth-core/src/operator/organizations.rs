@@ -14,7 +14,7 @@ use crate::{
     page::{MOST, Page},
     secret::LinkToken,
     service::TenantAuth,
-    store::{Actor, Event, Tx},
+    store::{Actor, DeploymentDeed, Event, Tx},
     value::{AppUrl, DisplayName, Email, Plan, Slug},
 };
 
@@ -51,6 +51,8 @@ pub struct OrganizationChange {
     pub app_url: Patch<AppUrl>,
     /// Whether the organization is active or suspended.
     pub status: Option<Status>,
+    /// Cancels its deletion, if it is to be deleted; it stays suspended.
+    pub cancels_deletion: bool,
 }
 
 impl OrganizationChange {
@@ -97,19 +99,24 @@ impl OperatorWrite {
             app_url: new.app_url,
             created_at: self.tx.now(),
             allowed_origins: Vec::new(),
+            deletes_at: None,
         };
         // When several requests take a slug at once, the unique index admits one.
         if !self.tx.organizations().insert(&org).await? {
             return Err(Error::SlugTaken);
         }
+        self.tx.record(self.actor.clone(), DeploymentDeed::OrganizationCreated((&org).into()));
         self.invite_admin(org, &new.admin_email).await
     }
 
     /// Changes details and status, each with its own event. A change to the same values writes no event.
     pub(super) async fn change(mut self, org: Organization, change: OrganizationChange) -> Result<Organization, Error> {
-        let OrganizationChange { name, plan, app_url, status } = change;
+        let OrganizationChange { name, plan, app_url, status, cancels_deletion } = change;
         if status == Some(Status::Suspended) && self.auth.config().organizations.operator_org.as_ref() == Some(&org.slug) {
             return Err(Error::OperatorOrganization);
+        }
+        if status == Some(Status::Active) && org.deletes_at.is_some() {
+            return Err(Error::DeletionScheduled);
         }
         let renamed = Organization {
             name: name.unwrap_or_else(|| org.name.clone()),
@@ -117,9 +124,11 @@ impl OperatorWrite {
             app_url: app_url.apply(org.app_url.clone()),
             ..org.clone()
         };
-        let changed = Organization { status: status.unwrap_or(org.status), ..renamed.clone() };
+        let deletes_at = org.deletes_at.filter(|_| !cancels_deletion);
+        let changed = Organization { status: status.unwrap_or(org.status), deletes_at, ..renamed.clone() };
         let is_renamed = (&org.name, &org.plan, &org.app_url) != (&renamed.name, &renamed.plan, &renamed.app_url);
         let is_moved = org.status != changed.status;
+        let is_kept = org.deletes_at.is_some() && deletes_at.is_none();
         if is_renamed {
             self.tell(EventKind::OrgUpdated, &renamed, &org)?;
         }
@@ -130,7 +139,10 @@ impl OperatorWrite {
             };
             self.tell(kind, &changed, &renamed)?;
         }
-        if !is_renamed && !is_moved {
+        if is_kept {
+            self.cancel_deletion(&changed).await?;
+        }
+        if !is_renamed && !is_moved && !is_kept {
             return Ok(org);
         }
         self.tx.organizations().update(&changed, &org).await?;
@@ -146,7 +158,7 @@ impl OperatorWrite {
         Ok(Invited { org, invite, token, url })
     }
 
-    fn tell(&mut self, kind: EventKind, org: &Organization, previous: &Organization) -> Result<(), Error> {
+    pub(super) fn tell(&mut self, kind: EventKind, org: &Organization, previous: &Organization) -> Result<(), Error> {
         self.tx.push(Event::new(kind, org, self.actor.clone(), &OrgData::changed(org, previous))?);
         Ok(())
     }
@@ -184,18 +196,25 @@ impl Operator {
         }
     }
 
+    /// Changes an organization's details or status; a status takes effect with the next request.
+    ///
+    /// # Errors
+    /// [`Error::UnknownOrganization`]; [`Error::OperatorOrganization`] for suspending the operators' own.
+    pub async fn change_organization(&self, slug: &Slug, change: OrganizationChange) -> Result<Organization, Error> {
+        let is_waited_for = change.may_narrow() || change.status.is_some();
+        let changing = async {
+            let (tx, org) = self.begin_in(slug).await?;
+            self.write(tx).change(org, change).await
+        };
+        if is_waited_for { self.auth.ending(changing).await } else { changing.await }
+    }
+
     /// Suspends or reactivates an organization; it takes effect with the next request.
     ///
     /// # Errors
     /// [`Error::UnknownOrganization`]; [`Error::OperatorOrganization`] for the operators' own.
     pub async fn set_organization_status(&self, slug: &Slug, status: Status) -> Result<Organization, Error> {
-        self.auth
-            .ending(async {
-                let (tx, org) = self.begin_in(slug).await?;
-                let change = OrganizationChange { status: Some(status), ..OrganizationChange::default() };
-                self.write(tx).change(org, change).await
-            })
-            .await
+        self.change_organization(slug, OrganizationChange { status: Some(status), ..OrganizationChange::default() }).await
     }
 
     /// Invites an org_admin to an organization, for one that has no working admin left.
@@ -207,7 +226,7 @@ impl Operator {
         self.write(tx).invite_admin(org, email).await
     }
 
-    fn write(&self, tx: Tx) -> OperatorWrite {
+    pub(super) fn write(&self, tx: Tx) -> OperatorWrite {
         OperatorWrite { auth: self.auth.clone(), tx, actor: Actor::System }
     }
 

@@ -7,7 +7,7 @@ use crate::{
     error::{Error, InvalidValue},
     event::{EventKind, InviteData, UserData},
     model::{AccountRole, AuthMethod, Invite, OrgRef, Profile, Role, Status, User},
-    org::join,
+    org::{Place, join_with},
     secret::{LinkToken, Password, StoredPassword},
     store::{Account, Actor, Event, InviteRecord, Tx},
     time::Timestamp,
@@ -83,14 +83,16 @@ impl Tenant {
         }
         let now = tx.now();
         let record = tx.invites().find_by_token(&org.id, &token.digest(), now).await?.ok_or(Error::InvalidInvite)?;
-        if !tx.invites().take(&org.id, &record.invite.id).await? {
+        let metadata = tx.invites().metadata(&org.id, &record.invite.id).await?.unwrap_or_default();
+        if !tx.invites().accept(&org.id, &record.invite.id).await? {
             return Err(Error::InvalidInvite);
         }
         tx.mails().cancel(&record.mail_id).await?;
         let account = self.settle(&mut tx, invitee, &record).await?;
         let (invite, actor) = (&record.invite, Actor::User(account.user.id.clone()));
         tx.push(Event::new(EventKind::InviteAccepted, &*self.org, actor.clone(), &InviteData::of(invite))?);
-        let membership = join(&mut tx, &self.org, &account.user, invite.role, actor).await?;
+        let place = Place { role: invite.role, metadata };
+        let membership = join_with(&mut tx, &self.org, &account.user, place, actor).await?;
         let opening = Opening { id: None, methods: vec![AuthMethod::Invite], client };
         let has_second_factor = tx.second_factors().in_force(&account.user.id).await?;
         let entrant = Entrant { account, membership, opening };

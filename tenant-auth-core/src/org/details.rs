@@ -49,8 +49,8 @@ impl OrgAdmin {
     /// Changes the organization's details.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for more than 50 origins; [`Error::AdminRequired`], [`Error::SessionRequired`] or [`Error::Suspended`] when
-    /// the right ended meanwhile; [`Error::RateLimited`].
+    /// [`Error::Invalid`] for more than 50 origins; [`Error::AdminRequired`], [`Error::SessionRequired`], [`Error::Suspended`] or
+    /// [`Error::InvalidApiKey`] when the right ended meanwhile; [`Error::RateLimited`].
     pub async fn update_organization(&self, update: OrganizationUpdate) -> Result<Organization, Error> {
         if matches!(&update.allowed_origins, Patch::Set(origins) if origins.len() > MOST_ORIGINS) {
             return Err(InvalidValue::TooManyOrigins { most: MOST_ORIGINS }.into());
@@ -59,14 +59,14 @@ impl OrgAdmin {
         if update.app_url == Patch::Keep && update.allowed_origins == Patch::Keep {
             self.change_details(update).await
         } else {
-            self.0.auth.ending(self.change_details(update)).await
+            self.auth().ending(self.change_details(update)).await
         }
     }
 
     async fn change_details(&self, update: OrganizationUpdate) -> Result<Organization, Error> {
         let mut write = self.begin_write().await?;
-        ADMIN_CHANGES.spend_by_caller(&mut write).await?;
-        let previous = write.live.org.clone();
+        ADMIN_CHANGES.spend_by_author(&mut write).await?;
+        let previous = write.org.clone();
         let mut org = previous.clone();
         org.name = update.name.unwrap_or(org.name);
         org.app_url = update.app_url.apply(org.app_url);

@@ -4,17 +4,19 @@
 use std::time::Duration;
 
 use crate::{
-    caller::{OrgAdmin, Write},
+    caller::{Author, OrgAdmin, OrgWrite},
     config::LinkedPage,
     error::{Error, Thing},
     event::{EventKind, InviteData},
     id::{InviteId, MailId},
     mail::{self, InvitedBy, Letter},
-    model::{Invite, MailStatus, Organization, Role, User},
+    model::{Invite, MailStatus, Organization, Role},
+    org::tell_ended,
     page::{List, Page},
     secret::LinkToken,
     service::TenantAuth,
     store::{Actor, Event, InviteRecord, MailKind, NewInvite, Tx},
+    throttle::DEPLOYMENT_INVITES,
     value::Email,
 };
 
@@ -30,8 +32,8 @@ pub(crate) struct Invitation<'a> {
 /// The inviter.
 #[derive(Debug)]
 pub(crate) enum Inviter<'a> {
-    /// An org_admin; the invites that this admin sent are revoked when the admin leaves.
-    Admin(&'a User),
+    /// Whoever has the right of an org_admin; the invites that a member sent are revoked when that member is no admin any more.
+    Admin(&'a Author),
     /// The deployment, through one of its operators.
     Operator(&'a Actor),
 }
@@ -48,8 +50,8 @@ impl OrgAdmin {
     /// [`Error::AlreadyMember`], [`Error::AlreadyInvited`]; [`Error::RateLimited`] after 200 invitation mails in a day.
     pub async fn invite(&self, email: &Email, role: Role) -> Result<Invite, Error> {
         let mut write = self.begin_write().await?;
-        let invitation = Invitation { org: &write.live.org, email, role, by: Inviter::Admin(&write.live.user) };
-        let (invite, _) = place_invite(&self.0.auth, &mut write.tx, &invitation).await?;
+        let invitation = Invitation { org: &write.org, email, role, by: Inviter::Admin(&write.author) };
+        let (invite, _) = place_invite(self.auth(), &mut write.tx, &invitation).await?;
         write.commit().await?;
         Ok(invite)
     }
@@ -59,11 +61,11 @@ impl OrgAdmin {
     /// # Errors
     /// [`Error::Unavailable`].
     pub async fn invites(&self, page: &Page) -> Result<List<Invite>, Error> {
-        let auth = &self.0.auth;
-        let mut reading = page.reading(&["invites", self.0.org_id().as_str()])?;
+        let auth = self.auth();
+        let mut reading = page.reading(&["invites", self.org_id().as_str()])?;
         let mut reader = auth.store().read().await?;
         while let Some(bounds) = reading.wants() {
-            reading.take(reader.invites().list(self.0.org_id(), &bounds, auth.now()).await?);
+            reading.take(reader.invites().list(self.org_id(), &bounds, auth.now()).await?);
         }
         Ok(reading.finish())
     }
@@ -73,16 +75,19 @@ impl OrgAdmin {
     /// # Errors
     /// [`Error::NotFound`] unless the invite is pending here; [`Error::RateLimited`] after 200 invitation mails in a day.
     pub async fn resend_invite(&self, id: &InviteId) -> Result<Invite, Error> {
-        let auth = &self.0.auth;
+        let auth = self.auth();
         let mut write = self.begin_write().await?;
         let InviteRecord { mut invite, mail_id } = self.pending(&mut write, id).await?;
         invite.expires_at = write.now().plus(auth.config().organizations.invite_ttl);
         invite.mail = MailStatus::Queued;
         write.mails().cancel(&mail_id).await?;
         let token = write.new_link_token();
-        let mail = InviteMail { org: &write.live.org, invite: &invite, token: &token, by: InvitedBy::Admin };
+        let mail = InviteMail { org: &write.org, invite: &invite, token: &token, by: invited_by(&write.author) };
         let mail_id = mail_invite(auth, &mut write.tx, &mail).await?;
-        write.invites().renew(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: &mail_id }).await?;
+        // It may have ended with its deployment key since it was read.
+        if !write.invites().renew(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: &mail_id }).await? {
+            return Err(Error::NotFound(Thing::Invite));
+        }
         write.push(EventKind::InviteResent, &InviteData::of(&invite))?;
         write.commit().await?;
         Ok(invite)
@@ -95,7 +100,7 @@ impl OrgAdmin {
     pub async fn revoke_invite(&self, id: &InviteId) -> Result<(), Error> {
         let mut write = self.begin_write().await?;
         let InviteRecord { invite, mail_id } = self.pending(&mut write, id).await?;
-        if !write.invites().take(self.0.org_id(), id).await? {
+        if !write.invites().take(self.org_id(), id).await? {
             return Err(Error::NotFound(Thing::Invite));
         }
         write.mails().cancel(&mail_id).await?;
@@ -103,13 +108,14 @@ impl OrgAdmin {
         write.commit().await
     }
 
-    async fn pending(&self, write: &mut Write, id: &InviteId) -> Result<InviteRecord, Error> {
+    async fn pending(&self, write: &mut OrgWrite, id: &InviteId) -> Result<InviteRecord, Error> {
         let now = write.now();
-        write.invites().find(self.0.org_id(), id, now).await?.ok_or(Error::NotFound(Thing::Invite))
+        write.invites().find(self.org_id(), id, now).await?.ok_or(Error::NotFound(Thing::Invite))
     }
 }
 
-/// Stores an invite with its mail and its event, in a transaction that holds the organization.
+/// Stores an invite with its mail and its event, in a transaction that holds the organization. An invite that a deployment key sends
+/// ends with the key.
 pub(crate) async fn place_invite(
     auth: &TenantAuth,
     tx: &mut Tx,
@@ -117,7 +123,7 @@ pub(crate) async fn place_invite(
 ) -> Result<(Invite, LinkToken), Error> {
     let Invitation { org, email, role, by } = invitation;
     let (sender, actor, invited_by) = match by {
-        Inviter::Admin(user) => (Some(*user), Actor::User(user.id.clone()), InvitedBy::Admin),
+        Inviter::Admin(author) => (author.user(), author.actor(), invited_by(author)),
         Inviter::Operator(actor) => (None, (*actor).clone(), InvitedBy::Operator),
     };
     if tx.members().has_email(&org.id, email).await? {
@@ -136,12 +142,25 @@ pub(crate) async fn place_invite(
     };
     let token = tx.new_link_token();
     let mail_id = mail_invite(auth, tx, &InviteMail { org, invite: &invite, token: &token, by: invited_by }).await?;
+    // One of this address may have ended with its key: it is told of before another takes its place.
+    tell_ended(tx, org).await?;
     if !tx.invites().insert_or_replace_expired(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: &mail_id }).await? {
         return Err(Error::AlreadyInvited);
+    }
+    if let Actor::DeploymentKey(key) = &actor {
+        DEPLOYMENT_INVITES.spend(tx, "all").await?;
+        tx.invites().set_key(&org.id, &invite.id, key).await?;
     }
     let data = InviteData::of(&invite);
     tx.push(Event::new(EventKind::InviteCreated, *org, actor, &data)?);
     Ok((invite, token))
+}
+
+fn invited_by(author: &Author) -> InvitedBy {
+    match author {
+        Author::Member(_) | Author::Product(_) => InvitedBy::Admin,
+        Author::Process => InvitedBy::Operator,
+    }
 }
 
 /// The values that the mail of an invite shows.

@@ -15,6 +15,26 @@ use crate::{
 /// # Errors
 /// [`Error::AlreadyMember`].
 pub(crate) async fn join(tx: &mut Tx, org: &Organization, user: &User, role: Role, actor: Actor) -> Result<Membership, Error> {
+    join_with(tx, org, user, Place { role, metadata: Metadata::default() }, actor).await
+}
+
+/// What somebody becomes in an organization.
+pub(crate) struct Place {
+    pub(crate) role: Role,
+    pub(crate) metadata: Metadata,
+}
+
+/// Inserts an active membership with metadata that waited for it.
+///
+/// # Errors
+/// [`Error::AlreadyMember`].
+pub(crate) async fn join_with(
+    tx: &mut Tx,
+    org: &Organization,
+    user: &User,
+    Place { role, metadata }: Place,
+    actor: Actor,
+) -> Result<Membership, Error> {
     let membership = Membership {
         id: tx.new_id(),
         org_id: org.id.clone(),
@@ -22,7 +42,7 @@ pub(crate) async fn join(tx: &mut Tx, org: &Organization, user: &User, role: Rol
         role,
         status: Status::Active,
         joined_at: tx.now(),
-        metadata: Metadata::default(),
+        metadata,
     };
     if !tx.members().insert(&membership).await? {
         return Err(Error::AlreadyMember);

@@ -3,7 +3,7 @@
 
 use crate::{
     account::{Ending, tell_ended},
-    caller::{Member, OrgAdmin, Write},
+    caller::{Member, OrgAdmin, OrgWrite},
     error::{Error, Thing},
     event::{EndReason, EventKind, InviteData, MemberData},
     id::UserId,
@@ -37,47 +37,48 @@ impl Member {
     /// # Errors
     /// [`Error::LastAdmin`] for its last active org_admin.
     pub async fn leave(&self) -> Result<(), Error> {
-        self.auth
-            .ending(async {
-                let mut write = self.begin_write().await?;
-                let target = self.find(&mut write, self.user_id()).await?;
-                self.remove_membership(write, target).await
-            })
-            .await
+        self.auth.ending(async { OrgWrite::from(self.begin_write().await?).remove(self.user_id()).await }).await
     }
+}
 
-    async fn find(&self, write: &mut Write, user: &UserId) -> Result<MemberEntry, Error> {
-        write.members().find(self.org_id(), user).await?.ok_or(Error::NotFound(Thing::Member))
+impl OrgWrite {
+    async fn member(&mut self, user: &UserId) -> Result<MemberEntry, Error> {
+        self.tx.members().find(&self.org.id, user).await?.ok_or(Error::NotFound(Thing::Member))
     }
 
     /// Removes a membership, with its sessions and, for an org_admin, its pending invites.
-    async fn remove_membership(&self, mut write: Write, target: MemberEntry) -> Result<(), Error> {
-        self.keep_an_admin(&mut write, &target.membership).await?;
-        self.withdraw_invites_of(&mut write, &target.membership).await?;
-        let Membership { org_id, user_id, .. } = &target.membership;
-        write.members().hold(org_id, user_id).await?;
-        let ended = write.sessions().end_of_member(org_id, user_id).await?;
-        tell_ended(&mut write.tx, &ended, &Ending { reason: EndReason::Removed, actor: self.actor() }).await?;
-        write.members().remove(&target.membership).await?;
-        write.push(EventKind::MemberRemoved, &MemberData::of(&target))?;
-        write.commit().await
+    async fn remove(mut self, user: &UserId) -> Result<(), Error> {
+        let target = self.member(user).await?;
+        self.keep_an_admin(&target.membership).await?;
+        self.withdraw_invites_of(&target.membership).await?;
+        self.end_sessions_of(user, EndReason::Removed).await?;
+        self.members().remove(&target.membership).await?;
+        self.push(EventKind::MemberRemoved, &MemberData::of(&target))?;
+        self.commit().await
+    }
+
+    async fn end_sessions_of(&mut self, user: &UserId, reason: EndReason) -> Result<(), Error> {
+        let (tx, org_id) = (&mut self.tx, &self.org.id);
+        tx.members().hold(org_id, user).await?;
+        let ended = tx.sessions().end_of_member(org_id, user).await?;
+        tell_ended(tx, &ended, &Ending { reason, actor: self.author.actor() }).await
     }
 
     /// Fails when the organization would be left without an active org_admin.
-    async fn keep_an_admin(&self, write: &mut Write, losing: &Membership) -> Result<(), Error> {
-        if losing.is_active_admin() && write.members().count_active_admins(self.org_id()).await? <= 1 {
+    async fn keep_an_admin(&mut self, losing: &Membership) -> Result<(), Error> {
+        if losing.is_active_admin() && self.tx.members().count_active_admins(&self.org.id).await? <= 1 {
             return Err(Error::LastAdmin);
         }
         Ok(())
     }
 
-    async fn withdraw_invites_of(&self, write: &mut Write, admin: &Membership) -> Result<(), Error> {
-        for record in write.invites().sent_by(self.org_id(), &admin.user_id).await? {
-            write.invites().take(self.org_id(), &record.invite.id).await?;
-            write.mails().cancel(&record.mail_id).await?;
-            if record.invite.expires_at > write.now() {
+    async fn withdraw_invites_of(&mut self, admin: &Membership) -> Result<(), Error> {
+        for record in self.tx.invites().sent_by(&self.org.id, &admin.user_id).await? {
+            self.tx.invites().take(&self.org.id, &record.invite.id).await?;
+            self.mails().cancel(&record.mail_id).await?;
+            if record.invite.expires_at > self.now() {
                 let data = InviteData::of(&record.invite);
-                write.push(EventKind::InviteRevoked, &data)?;
+                self.push(EventKind::InviteRevoked, &data)?;
             }
         }
         Ok(())
@@ -85,6 +86,22 @@ impl Member {
 }
 
 impl OrgAdmin {
+    /// The organization's members, by the time they joined.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub async fn members(&self, page: &Page) -> Result<List<MemberEntry>, Error> {
+        self.members_like(&MemberFilter::default(), page).await
+    }
+
+    /// The members whom a filter chooses, by the time they joined.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a cursor of another list, filter or order.
+    pub async fn members_like(&self, filter: &MemberFilter, page: &Page) -> Result<List<MemberEntry>, Error> {
+        list_members(self.auth().store(), self.org_id(), filter, page).await
+    }
+
     /// Replaces a member's metadata as a whole.
     ///
     /// # Errors
@@ -99,7 +116,7 @@ impl OrgAdmin {
     /// [`Error::NotFound`] unless the user is a member, [`Error::LastAdmin`] for the last active org_admin;
     /// [`Error::RateLimited`].
     pub async fn set_role(&self, user: &UserId, role: Role) -> Result<Membership, Error> {
-        self.0.auth.ending(async { self.change(user, |membership| membership.role = role).await }).await
+        self.auth().ending(async { self.change(user, |membership| membership.role = role).await }).await
     }
 
     /// Suspends or reactivates a member.
@@ -108,10 +125,9 @@ impl OrgAdmin {
     /// [`Error::CannotTargetSelf`], [`Error::NotFound`] unless the user is a member, [`Error::LastAdmin`] for the last active
     /// org_admin; [`Error::RateLimited`].
     pub async fn set_status(&self, user: &UserId, status: Status) -> Result<Membership, Error> {
-        self.0
-            .auth
+        self.auth()
             .ending(async {
-                if self.0.user_id() == user {
+                if self.is_of(user) {
                     return Err(Error::CannotTargetSelf);
                 }
                 self.change(user, |membership| membership.status = status).await
@@ -124,15 +140,12 @@ impl OrgAdmin {
     /// # Errors
     /// [`Error::CannotTargetSelf`], [`Error::NotFound`] unless the user is a member, [`Error::LastAdmin`].
     pub async fn remove_member(&self, user: &UserId) -> Result<(), Error> {
-        self.0
-            .auth
+        self.auth()
             .ending(async {
-                if self.0.user_id() == user {
+                if self.is_of(user) {
                     return Err(Error::CannotTargetSelf);
                 }
-                let mut write = self.begin_write().await?;
-                let target = self.0.find(&mut write, user).await?;
-                self.0.remove_membership(write, target).await
+                self.begin_write().await?.remove(user).await
             })
             .await
     }
@@ -142,14 +155,11 @@ impl OrgAdmin {
     /// # Errors
     /// [`Error::NotFound`] unless the user is a member.
     pub async fn end_member_sessions(&self, user: &UserId) -> Result<(), Error> {
-        self.0
-            .auth
+        self.auth()
             .ending(async {
                 let mut write = self.begin_write().await?;
-                self.0.find(&mut write, user).await?;
-                write.members().hold(self.0.org_id(), user).await?;
-                let ended = write.sessions().end_of_member(self.0.org_id(), user).await?;
-                tell_ended(&mut write.tx, &ended, &Ending { reason: EndReason::Admin, actor: self.0.actor() }).await?;
+                write.member(user).await?;
+                write.end_sessions_of(user, EndReason::Admin).await?;
                 write.commit().await
             })
             .await
@@ -158,14 +168,14 @@ impl OrgAdmin {
     /// Applies one change to a membership, with its rules and its event. A change to the same value writes no event.
     async fn change(&self, user: &UserId, change: impl FnOnce(&mut Membership)) -> Result<Membership, Error> {
         let mut write = self.begin_write().await?;
-        let previous = self.0.find(&mut write, user).await?;
+        let previous = write.member(user).await?;
         let mut changed = previous.clone();
         change(&mut changed.membership);
         let (before, after) = (&previous.membership, &changed.membership);
         if before == after {
             return Ok(changed.membership);
         }
-        ADMIN_CHANGES.spend_by_caller(&mut write).await?;
+        ADMIN_CHANGES.spend_by_author(&mut write).await?;
         let kind = if before.role != after.role {
             EventKind::MemberRoleChanged
         } else if before.status != after.status && after.status == Status::Suspended {
@@ -176,13 +186,13 @@ impl OrgAdmin {
             EventKind::MemberUpdated
         };
         if before.is_active_admin() && !after.is_active_admin() {
-            self.0.keep_an_admin(&mut write, before).await?;
-            self.0.withdraw_invites_of(&mut write, before).await?;
+            write.keep_an_admin(before).await?;
+            write.withdraw_invites_of(before).await?;
         }
         write.members().update(after, before).await?;
         if after.role == Role::OrgAdmin && before.role != after.role {
-            let notice = Letter::NewAdmin { organization: &write.live.org.name, who: &changed.email };
-            mail::tell_admins_counted(&mut write.tx, self.0.org_id(), &notice).await?;
+            let notice = Letter::NewAdmin { organization: &write.org.name, who: &changed.email };
+            mail::tell_admins_of_deed(&mut write.tx, &write.org.id, &write.author, &notice).await?;
         }
         write.push(kind, &MemberData::changed(&changed, &previous))?;
         write.commit().await?;

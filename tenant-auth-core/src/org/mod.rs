@@ -4,11 +4,13 @@ mod accept;
 mod details;
 mod invites;
 mod join;
+mod key_invites;
 mod member_list;
 mod members;
 
 pub use accept::{InvitePreview, Registration};
 pub use details::{OrganizationUpdate, Patch};
 pub(crate) use invites::{Invitation, Inviter, place_invite};
-pub(crate) use join::join;
+pub(crate) use join::{Place, join, join_with};
+pub(crate) use key_invites::{revoke_ended_invites, tell_ended};
 pub(crate) use member_list::list_members;

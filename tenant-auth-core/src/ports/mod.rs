@@ -5,6 +5,7 @@
 mod argon2_hasher;
 mod clock;
 mod entropy;
+mod foreign_hash;
 mod hasher;
 mod hashing_memory;
 #[cfg(feature = "webhooks")]
@@ -24,7 +25,8 @@ pub use clock::{Clock, SystemClock};
 #[cfg(feature = "testing")]
 pub use entropy::SeededEntropy;
 pub use entropy::{Entropy, OsEntropy};
-pub use hasher::{PasswordHasher, Verdict};
+pub use foreign_hash::{ForeignCost, ForeignHash, HashScheme};
+pub use hasher::{EvenVerdict, PasswordHasher, Verdict};
 #[cfg(feature = "webhooks")]
 pub use http_sender::{HttpSender, SenderSetupError};
 #[cfg(feature = "testing")]

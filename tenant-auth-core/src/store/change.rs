@@ -13,11 +13,13 @@ pub(crate) enum Subject {
     Member,
     Organization,
     ApiKey,
+    DeploymentKey,
     SigningKeys,
 }
 
 impl Subject {
-    const ALL: [Self; 6] = [Self::Session, Self::User, Self::Member, Self::Organization, Self::ApiKey, Self::SigningKeys];
+    const ALL: [Self; 7] =
+        [Self::Session, Self::User, Self::Member, Self::Organization, Self::ApiKey, Self::DeploymentKey, Self::SigningKeys];
 
     pub(super) const fn as_str(self) -> &'static str {
         match self {
@@ -26,6 +28,7 @@ impl Subject {
             Self::Member => "member",
             Self::Organization => "organization",
             Self::ApiKey => "api_key",
+            Self::DeploymentKey => "deployment_key",
             Self::SigningKeys => "signing_keys",
         }
     }
@@ -87,6 +90,8 @@ changes! {
     /// The account behind the membership, whose own change stands beside this: organizations learn of their members only.
     AccountChanged: Member, keeps;
     OrganizationSuspended: Organization, narrows;
+    /// Unknown from now on.
+    OrganizationRemoved: Organization, narrows;
     /// An allowed origin, or the application's, is gone.
     OriginRemoved: Organization, narrows;
     OrganizationChanged: Organization, keeps;
@@ -101,6 +106,9 @@ changes! {
     /// Rotated; its end may be now.
     ApiKeyReplaced: ApiKey, narrows;
     ApiKeyDeleted: ApiKey, narrows;
+    /// Rotated; its end may be now.
+    DeploymentKeyReplaced: DeploymentKey, narrows;
+    DeploymentKeyDeleted: DeploymentKey, narrows;
     SigningKeysRotated: SigningKeys, keeps;
     SigningKeysCompromised: SigningKeys, narrows;
 }
@@ -121,6 +129,8 @@ pub(crate) struct ChangedRow {
 #[derive(Debug, Default)]
 pub(super) struct Touched {
     rows: Vec<ChangedRow>,
+    /// Whether a statement wrote its change into the log itself.
+    noted: bool,
     narrows: bool,
 }
 
@@ -128,6 +138,16 @@ impl Touched {
     pub(super) fn add(&mut self, change: Change, org: Option<&OrgId>, id: &str) {
         self.narrows |= change.narrows();
         self.rows.push(ChangedRow { subject: change.subject(), id: id.to_owned(), org_id: org.cloned() });
+    }
+
+    /// A change that stands in the log already.
+    pub(super) fn noted(&mut self, change: Change) {
+        self.narrows |= change.narrows();
+        self.noted = true;
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty() && !self.noted
     }
 
     pub(super) fn narrows(&self) -> bool {

@@ -1,14 +1,50 @@
 //! A check for the tests: prepares every statement on a real database of either engine. Unknown columns and syntax errors show
 //! here, not at three in the morning.
 
+#[cfg(feature = "postgres")]
+use sqlx::{AssertSqlSafe, Row};
 use sqlx::{Executor, SqlSafeStr};
 
 #[cfg(all(feature = "testing", feature = "sqlite"))]
 use super::{ChangedRow, Tx, change::Subject};
-use super::{Conn, Link, Store, change_log::by_engine, repositories::STATEMENTS, sql::delivery_batches};
+use super::{
+    Conn, Link, Store,
+    change_log::by_engine,
+    repositories::STATEMENTS,
+    sql::{delivery_batches, event_chain, event_feed, rotation},
+};
+#[cfg(feature = "postgres")]
+use super::{failure, sql::audit};
 use crate::error::Error;
 
 impl Store {
+    /// How PostgreSQL finds what each filter of the audit log chooses, whatever its values are: the name of a statement and its plan.
+    /// None of SQLite, whose plans a unit test reads. The connection keeps what it prepared: close the store after it.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the database is away.
+    #[cfg(feature = "postgres")]
+    pub async fn plans_of_audit(&self) -> Result<Vec<String>, Error> {
+        let mut reader = self.read().await?;
+        let mut plans = Vec::new();
+        match (&mut reader).conn() {
+            #[cfg(feature = "sqlite")]
+            Conn::Sqlite(_) => {}
+            Conn::Postgres(connection) => {
+                for (name, sql) in audit::ALL {
+                    let values = vec!["NULL"; (1..).take_while(|number| sql.contains(&format!("${number}"))).count()].join(", ");
+                    let prepare = format!("SET plan_cache_mode = force_generic_plan; PREPARE {name} AS {sql}");
+                    sqlx::raw_sql(AssertSqlSafe(prepare)).execute(&mut *connection).await.map_err(failure::of)?;
+                    let explain = AssertSqlSafe(format!("EXPLAIN (COSTS OFF) EXECUTE {name} ({values})"));
+                    let lines = sqlx::raw_sql(explain).fetch_all(&mut *connection).await.map_err(failure::of)?;
+                    let lines: Vec<String> = lines.iter().map(|line| line.get(0)).collect();
+                    plans.push(format!("{name}\n{}", lines.join("\n")));
+                }
+            }
+        }
+        Ok(plans)
+    }
+
     /// The statements that this database does not take, each with its reason; none, when all is well.
     ///
     /// # Errors
@@ -19,11 +55,16 @@ impl Store {
         let own = by_engine!((&mut reader).conn(), engine, _connection => engine::ALL);
         let batches = match (&mut reader).conn() {
             #[cfg(feature = "sqlite")]
-            Conn::Sqlite(_) => delivery_batches::sqlite::ALL,
+            Conn::Sqlite(_) => {
+                [delivery_batches::sqlite::ALL, event_chain::sqlite::ALL, event_feed::sqlite::ALL, rotation::sqlite::ALL].concat()
+            }
             #[cfg(feature = "postgres")]
-            Conn::Postgres(_) => delivery_batches::postgres::ALL,
+            Conn::Postgres(_) => {
+                [delivery_batches::postgres::ALL, event_chain::postgres::ALL, event_feed::postgres::ALL, rotation::postgres::ALL]
+                    .concat()
+            }
         };
-        for (name, sql) in [STATEMENTS.concat(), own.to_vec(), batches.to_vec()].concat() {
+        for (name, sql) in [STATEMENTS.concat(), own.to_vec(), batches].concat() {
             let prepared = match (&mut reader).conn() {
                 #[cfg(feature = "sqlite")]
                 Conn::Sqlite(connection) => connection.prepare(sql.into_sql_str()).await.map(drop),

@@ -21,7 +21,7 @@ pub(crate) enum Claim {
 }
 
 impl Claim {
-    /// Whether no other process remembers.
+    /// Whether no other process has it.
     pub(crate) fn is_sole(&self) -> bool {
         match self {
             #[cfg(feature = "sqlite")]

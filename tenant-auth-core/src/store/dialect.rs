@@ -45,6 +45,21 @@ impl Link for &mut Tx {
             Transaction::Sqlite(transaction) => Conn::Sqlite(transaction),
             #[cfg(feature = "postgres")]
             Transaction::Postgres(transaction) => Conn::Postgres(transaction),
+            #[cfg(feature = "postgres")]
+            Transaction::PostgresAlone(connection) => Conn::Postgres(connection),
+        }
+    }
+}
+
+impl Link for &mut Transaction {
+    fn conn(&mut self) -> Conn<'_> {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Transaction::Sqlite(transaction) => Conn::Sqlite(transaction),
+            #[cfg(feature = "postgres")]
+            Transaction::Postgres(transaction) => Conn::Postgres(transaction),
+            #[cfg(feature = "postgres")]
+            Transaction::PostgresAlone(connection) => Conn::Postgres(connection),
         }
     }
 }

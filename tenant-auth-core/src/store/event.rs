@@ -1,11 +1,12 @@
 //! An event as flows state it: what happened, in which organization, and who caused it. `outbox.rs` writes it at the commit.
 
-use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::{
+    audit::context::RequestContext,
     error::Error,
-    id::{ApiKeyId, DeliveryId, UserId, WebhookId},
+    event::EventData,
+    id::{ApiKeyId, DeliveryId, DeploymentKeyId, EventId, OrgId, UserId, WebhookId},
     model::{EventKind, OrgRef},
 };
 
@@ -15,6 +16,7 @@ pub(crate) enum Actor {
     User(UserId),
     #[expect(dead_code, reason = "no write is open to API keys yet; the payload names the type")]
     ApiKey(ApiKeyId),
+    DeploymentKey(DeploymentKeyId),
     System,
 }
 
@@ -24,8 +26,22 @@ pub(crate) struct Event {
     pub(super) kind: EventKind,
     pub(super) org: OrgRef,
     pub(super) actor: Actor,
+    /// Whom the event is about.
+    pub(super) about: Option<UserId>,
     pub(super) data: Box<RawValue>,
     pub(super) audience: Audience,
+    /// The request behind the event, where it is not the one that the transaction serves.
+    pub(super) request: Option<RequestContext>,
+}
+
+/// A person who is erased by a transaction, once its events are written.
+#[derive(Debug, Clone)]
+pub(crate) struct ErasedPerson {
+    pub(crate) user: UserId,
+    /// Every organization that was told of them.
+    pub(crate) orgs: Vec<OrgId>,
+    /// Events that hold their address and not their id.
+    pub(crate) addressed: Vec<EventId>,
 }
 
 /// The webhooks that an event is sent to.
@@ -39,14 +55,21 @@ pub(super) enum Audience {
 
 impl Event {
     /// Makes an event. `data` holds REST objects by name, and never a secret.
-    pub(crate) fn new(kind: EventKind, org: impl Into<OrgRef>, actor: Actor, data: &impl Serialize) -> Result<Self, Error> {
+    pub(crate) fn new(kind: EventKind, org: impl Into<OrgRef>, actor: Actor, data: &impl EventData) -> Result<Self, Error> {
+        let about = data.about().cloned();
         let data = to_raw_value(data).map_err(Error::internal)?;
-        Ok(Self { kind, org: org.into(), actor, data, audience: Audience::Subscribers })
+        Ok(Self { kind, org: org.into(), actor, about, data, audience: Audience::Subscribers, request: None })
     }
 
     /// Sends the event to one webhook only, as this delivery.
     pub(crate) fn only_to(mut self, webhook: &WebhookId, delivery: &DeliveryId) -> Self {
         self.audience = Audience::Only(webhook.clone(), delivery.clone());
+        self
+    }
+
+    /// Tells the context of this request.
+    pub(crate) fn of_request(mut self, request: RequestContext) -> Self {
+        self.request = Some(request);
         self
     }
 

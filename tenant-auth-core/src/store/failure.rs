@@ -25,12 +25,17 @@ pub(in crate::store) fn of_statement(statement: &'static str, cause: sqlx::Error
     if is_unavailable { Error::unavailable(failed) } else { Error::internal(failed) }
 }
 
-/// Whether nothing was decided. That a database is read-only is remembered, so that its connections are not used again.
+/// Whether nothing was decided. That a database is read-only is remembered, so that its connections are not used again, and that a
+/// connection was lost, so that the others are asked before they are.
 fn is_unavailable(error: &sqlx::Error) -> bool {
     if error.as_database_error().and_then(|refusal| refusal.code()).is_some_and(|code| is_read_only_code(&code)) {
         super::outlived::were_all();
     }
-    is_absence(error)
+    let is_absent = is_absence(error);
+    if is_absent && !matches!(error, sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed) {
+        super::outlived::doubt();
+    }
+    is_absent
 }
 
 /// What the database itself said.

@@ -40,6 +40,24 @@ pub(super) const STEPS: &[Step] = &[
         on_postgres: Some(include_str!("../../migrations/0010_changes_of_organizations.postgres.sql")),
         ..step(10, "changes_of_organizations", include_str!("../../migrations/0010_changes_of_organizations.sqlite.sql"))
     },
+    Step {
+        on_postgres: Some(include_str!("../../migrations/0011_event_parts.postgres.sql")),
+        ..step(11, "event_parts", include_str!("../../migrations/0011_event_parts.sqlite.sql"))
+    },
+    step(12, "foreign_hashes", include_str!("../../migrations/0012_foreign_hashes.sql")),
+    Step {
+        on_postgres: Some(include_str!("../../migrations/0014_incarnations.postgres.sql")),
+        ..step(14, "incarnations", include_str!("../../migrations/0014_incarnations.sqlite.sql"))
+    },
+    step(15, "deployment_keys", include_str!("../../migrations/0015_deployment_keys.sql")),
+    step(16, "audit_keys", include_str!("../../migrations/0016_audit_keys.sql")),
+    step(17, "audit_exports", include_str!("../../migrations/0017_audit_exports.sql")),
+    step(18, "audit_checkpoints", include_str!("../../migrations/0018_audit_checkpoints.sql")),
+    step(19, "invite_metadata", include_str!("../../migrations/0019_invite_metadata.sql")),
+    step(20, "audit_pairs", include_str!("../../migrations/0020_audit_pairs.sql")),
+    step(23, "deletion", include_str!("../../migrations/0023_deletion.sql")),
+    step(24, "audit_ends", include_str!("../../migrations/0024_audit_ends.sql")),
+    step(25, "deployment_log", include_str!("../../migrations/0025_deployment_log.sql")),
 ];
 
 /// The words in which an engine's SQL differs.

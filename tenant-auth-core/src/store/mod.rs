@@ -5,6 +5,7 @@
 //! What must stay true: every method on something an organization owns takes the organization first; nothing outside learns
 //! which engine runs; a transaction records what it touched and writes its events last, in `commit`.
 
+mod chaining;
 mod change;
 mod change_log;
 #[cfg(any(test, feature = "testing"))]
@@ -12,16 +13,21 @@ mod check;
 mod claim;
 #[cfg(feature = "sqlite")]
 mod database_file;
+mod deed;
+mod deployment_log;
 mod dialect;
 mod event;
 mod failure;
 mod freshness;
+mod key_record;
 mod marks;
 mod migrations;
+mod one_statement;
 mod options;
 mod outbox;
 mod outlived;
 mod patience;
+mod payload;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "postgres")]
@@ -44,24 +50,35 @@ pub use sqlite::Sqlite;
 #[cfg(all(feature = "testing", feature = "sqlite"))]
 pub(crate) use change::Change as KnownChange;
 pub(crate) use change::Subject;
-pub(crate) use change_log::{Looker, Named, Place, Sight};
+pub(crate) use change_log::{Looker, Named, PastIncarnation, Place, Sight};
 pub(crate) use claim::Claim;
+pub(crate) use deed::Deed as DeploymentDeed;
 pub(crate) use dialect::{Conn, Link};
-pub(crate) use event::{Actor, Event};
+pub(crate) use event::{Actor, ErasedPerson, Event};
 pub(crate) use failure::is_orphan;
+pub(crate) use key_record::{Asked, DeploymentReach, KeyRecord, Reach};
 pub(crate) use marks::{MARKS_KEPT, Marks};
+pub(crate) use one_statement::OneStatement;
 pub(crate) use sql::{
-    api_keys::ApiKeyRecord,
+    audit::{Chosen, Span},
+    audit_keys::AuditKeyRecord,
     deliveries::NewDelivery,
     delivery_batches::{Held, Judged, QueuedDelivery, Subscriber, Vital},
     delivery_queue::{Attempted, ClaimedDelivery, DueEndpoint},
     events::UndeliveredEvent,
+    exports::{ExportedChain, ExportedEntry, ExportedMember},
+    imports::{ImportedAccount, ImportedFactor, ImportedSecret},
     invites::{InviteRecord, NewInvite},
     links::{LinkPurpose, MailedLink, ResetRequest},
-    live_session::LiveSession,
+    live_session::{LiveSession, Witnessed},
     mails::{ClaimedMail, MailKind, OutgoingMail, PASSED_OVER},
     members::MEMBERS_AT_ONCE,
     pending_logins::PendingLogin,
+    person::{
+        Deed, PersonAccount, PersonCounter, PersonDeed, PersonEntry, PersonInvite, PersonLink, PersonLogin, PersonMembership,
+        PersonNetwork, PersonReset, PersonSession,
+    },
+    removed::{FreeRemoval, Leaving},
     sealed::SealedColumn,
     sessions::Ended,
     signing_keys::SigningKeyRecord,
@@ -74,6 +91,7 @@ pub(crate) use transaction::{Committed, Context, FollowUp, Transactions, Tx};
 use crate::{
     config::{ConfigError, Setting, SetupError},
     error::Error,
+    ports::OsEntropy,
 };
 use change::{Change, ChangedRow};
 use transaction::Transaction;
@@ -139,10 +157,11 @@ impl Store {
     pub async fn migrate(&self) -> Result<(), Error> {
         match &self.0 {
             #[cfg(feature = "sqlite")]
-            Engine::Sqlite(sqlite) => sqlite.migrate().await,
+            Engine::Sqlite(sqlite) => sqlite.migrate().await?,
             #[cfg(feature = "postgres")]
-            Engine::Postgres(postgres) => postgres.migrate().await,
+            Engine::Postgres(postgres) => postgres.migrate().await?,
         }
+        self.chain_former_events(&OsEntropy).await
     }
 
     /// A connection for reading. On SQLite reads never queue behind a writer; on PostgreSQL both share one pool.

@@ -1,91 +1,87 @@
 //! The outbox: events are written as rows of the transaction that causes them, as mails are. So a committed change always has its
-//! event, and a change that was rolled back has none.
+//! event, and a change that was rolled back has none. Each event is chained to the one before in its organization (audit log).
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-use serde_json::value::RawValue;
-
 use super::{
     Actor, Event, Tx,
+    chaining::{Chain, Unchained},
     event::Audience,
-    sql::{deliveries::NewDelivery, events::EventRecord},
+    sql::{deliveries::NewDelivery, event_chain::EventChain},
 };
 use crate::{
+    audit::chain::Part,
     error::Error,
     id::{EventId, OrgId},
-    time::Timestamp,
-    value::Slug,
 };
 
-/// The payload as subscribers get it (behaviour.md, B94).
-#[derive(Serialize)]
-struct Payload<'a> {
-    id: &'a EventId,
-    #[serde(rename = "type")]
-    kind: &'static str,
-    timestamp: Timestamp,
-    sequence: i64,
-    org: PayloadOrg<'a>,
-    actor: PayloadActor<'a>,
-    data: &'a RawValue,
-}
-
-#[derive(Serialize)]
-struct PayloadOrg<'a> {
-    id: &'a OrgId,
-    slug: &'a Slug,
-}
-
-#[derive(Serialize)]
-struct PayloadActor<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    id: Option<&'a str>,
-}
-
 impl Actor {
-    fn payload(&self) -> PayloadActor<'_> {
+    /// The causer's type as payloads name it, and its id.
+    pub(super) fn told(&self) -> (&'static str, Option<&str>) {
         match self {
-            Self::User(id) => PayloadActor { kind: "user", id: Some(id.as_str()) },
-            Self::ApiKey(id) => PayloadActor { kind: "api_key", id: Some(id.as_str()) },
-            Self::System => PayloadActor { kind: "system", id: None },
+            Self::User(id) => ("user", Some(id.as_str())),
+            Self::ApiKey(id) => ("api_key", Some(id.as_str())),
+            Self::DeploymentKey(id) => ("deployment_key", Some(id.as_str())),
+            Self::System => ("system", None),
         }
     }
 }
 
 impl Tx {
-    /// Numbers and stores the events of this transaction. Lock order: event sequences by organization id, so that two transactions
-    /// with several organizations in common cannot deadlock.
+    /// Numbers, chains and stores the events of this transaction. Lock order: event sequences by organization id, so that two
+    /// transactions with several organizations in common cannot deadlock.
     pub(super) async fn write_events(&mut self, events: Vec<Event>) -> Result<(), Error> {
         let mut by_org: BTreeMap<OrgId, Vec<Event>> = BTreeMap::new();
         for event in events {
             by_org.entry(event.org.id.clone()).or_default().push(event);
         }
+        let entropy = self.entropy_handle();
         for (org_id, events) in by_org {
-            let count = i64::try_from(events.len()).map_err(Error::internal)?;
-            let Some(last) = self.events().advance(&org_id, count).await? else { continue };
-            for (event, sequence) in events.iter().zip(last - count + 1..) {
-                let id: EventId = self.new_id();
-                let payload = Payload {
-                    id: &id,
-                    kind: event.kind.as_str(),
-                    timestamp: self.now(),
-                    sequence,
-                    org: PayloadOrg { id: &event.org.id, slug: &event.org.slug },
-                    actor: event.actor.payload(),
-                    data: &event.data,
-                };
-                let payload = serde_json::to_string(&payload).map_err(Error::internal)?;
-                let kind = event.kind.as_str();
-                let published = matches!(event.audience, Audience::Subscribers);
-                self.events().insert(EventRecord { id: &id, org_id: &org_id, sequence, kind, payload, published }).await?;
+            let Some(mut chain) = Chain::lock(&mut self.transaction, &org_id, &*entropy).await? else { continue };
+            let (now, mut chained) = (self.now(), Vec::with_capacity(events.len()));
+            for event in &events {
+                chained.push(chain.append(self.unchained(event)?, now)?);
+            }
+            if EventChain(&mut self.transaction).write(&chain.head(), &chained).await? {
+                self.fill_outbox();
+            }
+            for (event, written) in events.iter().zip(&chained) {
                 if let Audience::Only(webhook_id, delivery) = &event.audience {
-                    let delivery = NewDelivery { id: delivery, org_id: &org_id, webhook_id, event_id: &id, event_kind: kind };
+                    let event_id = EventId::from_stored(written.id.as_str());
+                    let event_kind = event.kind.as_str();
+                    let delivery = NewDelivery { id: delivery, org_id: &org_id, webhook_id, event_id: &event_id, event_kind };
                     self.deliveries().insert(&delivery).await?;
                 }
             }
         }
         Ok(())
+    }
+
+    fn unchained(&self, event: &Event) -> Result<Unchained, Error> {
+        let id: EventId = self.new_id();
+        let (actor_type, actor_id) = event.actor.told();
+        Ok(Unchained {
+            id: id.as_str().to_owned(),
+            kind: event.kind.as_str().to_owned(),
+            actor_type: actor_type.to_owned(),
+            actor_id: actor_id.map(str::to_owned),
+            user_id: event.about.as_ref().map(|user| user.as_str().to_owned()),
+            data: Part::salted(event.data.get().to_owned(), self.entropy()),
+            context: Part::salted(self.context_of(event)?, self.entropy()),
+            published: matches!(event.audience, Audience::Subscribers),
+        })
+    }
+
+    /// What is told of the request: in its own organization only, where its admins see it, and not where nobody asked.
+    fn context_of(&self, event: &Event) -> Result<String, Error> {
+        if let Some(request) = event.request.as_ref().filter(|request| request.org_id == event.org.id) {
+            return request.to_json().map_err(Error::internal);
+        }
+        match (self.request(), &event.actor) {
+            (Some(request), Actor::User(_) | Actor::ApiKey(_)) if request.org_id == event.org.id => {
+                request.to_json().map_err(Error::internal)
+            }
+            (_, Actor::User(_) | Actor::ApiKey(_) | Actor::DeploymentKey(_) | Actor::System) => Ok("null".to_owned()),
+        }
     }
 }

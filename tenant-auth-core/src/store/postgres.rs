@@ -9,7 +9,13 @@ use sqlx::{
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
-use super::{StoreOptions, failure, migrations, outlived, postgres_url, sql::probe, stall};
+use super::{
+    StoreOptions, failure, migrations,
+    outlived::{self, Renewal},
+    postgres_url,
+    sql::probe,
+    stall,
+};
 use crate::{config::SetupError, error::Error};
 
 /// The time limit for getting a connection from the pool, or opening one. Longer than a lock is waited for (`lock_timeout`): requests
@@ -36,6 +42,7 @@ const TAKE_ROOM: &str = "SELECT set_config('work_mem', '64kB', true); SELECT cou
 pub struct Postgres {
     pool: PgPool,
     connecting: Arc<PgConnectOptions>,
+    renewal: Renewal,
 }
 
 /// Without the options of its connections, which hold the password.
@@ -61,6 +68,8 @@ impl Postgres {
     /// As [`Postgres::connect`].
     pub async fn connect_with(url: &str, options: StoreOptions) -> Result<Self, SetupError> {
         let connecting = postgres_url::parse(url)?.application_name("tenant-auth");
+        let renewal = Renewal::default();
+        let renewing = renewal.clone();
         let pool = PgPoolOptions::new()
             .max_connections(options.connections.max(1))
             .acquire_timeout(ACQUIRE)
@@ -68,7 +77,10 @@ impl Postgres {
             .after_connect(|connection, _| Box::pin(async move { connection.execute(SESSION).await.map(drop) }))
             .after_release(|connection, _| Box::pin(stall::answers(connection)))
             .test_before_acquire(false)
-            .before_acquire(|connection, known| Box::pin(is_usable(connection, known)));
+            .before_acquire(move |connection, known| {
+                let is_renewed = renewing.concerns(known.age);
+                Box::pin(is_usable(connection, known, is_renewed))
+            });
         let pool = match pool.clone().connect_with(connecting.clone()).await {
             Err(error) if is_missing_database(&error) => {
                 create_database(&connecting).await?;
@@ -76,7 +88,7 @@ impl Postgres {
             }
             connected => connected.map_err(failure::of)?,
         };
-        Ok(Self { pool, connecting: Arc::new(connecting) })
+        Ok(Self { pool, connecting: Arc::new(connecting), renewal })
     }
 
     /// Migrates under sqlx's advisory lock: when several servers start together, one migrates and the others wait.
@@ -90,6 +102,11 @@ impl Postgres {
     pub(super) async fn try_writing(&self) -> Result<(), Error> {
         let trial = AssertSqlSafe(format!("{TAKE_ROOM}; {}", probe::WRITE));
         sqlx::raw_sql(trial).execute(&self.pool).await.map(drop).map_err(failure::of)
+    }
+
+    /// Has the pool's connections replaced before their next use: one beside them was lost.
+    pub(super) fn renew(&self) {
+        self.renewal.of_all();
     }
 
     /// A connection beside the pool.
@@ -106,11 +123,11 @@ impl Postgres {
 
 /// Whether a connection out of the pool is given out. It was asked when it came back, so it is asked again only when it has been idle:
 /// a question before each statement doubles the round trips of a read.
-async fn is_usable(connection: &mut PgConnection, known: PoolConnectionMetadata) -> sqlx::Result<bool> {
-    if outlived::is(known.age) {
+async fn is_usable(connection: &mut PgConnection, known: PoolConnectionMetadata, is_renewed: bool) -> sqlx::Result<bool> {
+    if is_renewed || outlived::is(known.age) {
         return Ok(false);
     }
-    if known.idle_for >= TRUSTED {
+    if known.idle_for >= TRUSTED || outlived::is_doubted(known.idle_for) {
         connection.ping().await?;
     }
     Ok(true)

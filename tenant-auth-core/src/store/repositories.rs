@@ -13,6 +13,7 @@ macro_rules! repositories {
             }
         )* }
         impl Tx { $(
+            #[allow(dead_code, clippy::allow_attributes, reason = "both hands get every repository; not each is used by a flow")]
             pub(crate) fn $name(&mut self) -> sql::$name::$repository<&mut Tx> {
                 sql::$name::$repository(self)
             }
@@ -31,12 +32,27 @@ repositories! {
     sessions: Sessions,
     invites: Invites,
     api_keys: ApiKeys,
+    deployment_keys: DeploymentKeys,
+    deployment_log: DeploymentLog,
     mails: Mails,
     events: Events,
+    event_chain: EventChain,
+    exports: Exports,
+    event_feed: EventFeed,
+    event_sweep: EventSweep,
+    audit: Audit,
+    audit_exports: AuditExports,
+    audit_keys: AuditKeys,
+    erasing: Erasing,
+    imports: Imports,
+    removals: Removals,
+    removed: Removed,
+    person: Person,
     webhooks: Webhooks,
     deliveries: Deliveries,
     delivery_queue: DeliveryQueue,
     changes: Changes,
+    checkpoints: Checkpoints,
     signing_keys: SigningKeys,
     sweep: Sweep,
     throttles: Throttles,

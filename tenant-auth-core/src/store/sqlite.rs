@@ -48,7 +48,8 @@ impl Sqlite {
         DatabaseFile::prepare(&PathBuf::from(path));
         let reading = SqliteConnectOptions::new()
             .filename(path)
-            .create_if_missing(true)
+            // It was made above. A connection that is opened while the file is away must not make another, empty one.
+            .create_if_missing(false)
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Normal)
             .foreign_keys(true)
@@ -76,6 +77,11 @@ impl Sqlite {
     pub(super) async fn begin(&self) -> Result<sqlx::Transaction<'static, sqlx::Sqlite>, Error> {
         self.file.is_in_place()?;
         patience::within(patience::WRITER, Box::pin(self.writer.begin_with("BEGIN IMMEDIATE"))).await.map_err(failure::of)
+    }
+
+    /// Begins a read of many statements; all of them see what the first one sees (WAL).
+    pub(super) async fn begin_snapshot(&self) -> Result<sqlx::Transaction<'static, sqlx::Sqlite>, Error> {
+        patience::within(patience::WRITER, Box::pin(self.readers.begin())).await.map_err(failure::of)
     }
 
     /// Runs one statement in a transaction of its own.

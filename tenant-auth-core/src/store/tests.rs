@@ -86,6 +86,12 @@ fn both_engines_have_the_same_versions_tables_columns_and_indexes() {
             let index = |place: &str| format!("CREATE INDEX tenant_auth_changes_by_org ON tenant_auth_changes (org_id, {place});");
             assert!(lite.contains(&index("seq")) && pg.contains(&index("xid")));
             assert_eq!(lite[1..], pg[1..]);
+        } else if step.version == 14 {
+            assert!(pg.is_empty(), "the lives of a file are SQLite's alone");
+        } else if step.version == 11 {
+            // A column that may be NULL from now on: on SQLite another one of the same name.
+            assert_eq!(lite[0], "tenant_auth_events.payload TEXT;");
+            assert_eq!(lite[1..], pg);
         } else {
             assert_eq!(lite, pg);
         }

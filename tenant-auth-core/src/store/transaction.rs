@@ -12,8 +12,9 @@ use zeroize::Zeroizing;
 
 #[cfg(feature = "postgres")]
 use super::patience;
-use super::{Change, Engine, Event, Store, change::Touched, failure};
+use super::{Change, Engine, ErasedPerson, Event, Store, change::Touched, deed::Done, failure};
 use crate::{
+    audit::context::RequestContext,
     error::Error,
     id::{Id, Kind, OrgId},
     model::EventKind,
@@ -36,6 +37,8 @@ pub(crate) struct Context {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) master_keys: Arc<MasterKeys>,
+    /// Whether events keep what is known of their request.
+    pub(crate) keeps_contexts: bool,
     pub(crate) follow_up: Box<dyn FollowUp>,
 }
 
@@ -78,14 +81,36 @@ impl Transactions {
                 Transaction::Postgres(begun.map_err(failure::of)?)
             }
         };
-        Ok(Tx {
+        Ok(self.wrapped(transaction))
+    }
+
+    /// Begins a read of many statements that all see one moment. It locks nothing and writes nothing, so it is dropped in the end.
+    pub(crate) async fn begin_snapshot(&self) -> Result<Tx, Error> {
+        let transaction = match &self.store.0 {
+            #[cfg(feature = "sqlite")]
+            Engine::Sqlite(sqlite) => Transaction::Sqlite(sqlite.begin_snapshot().await?),
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(postgres) => {
+                let begun = postgres.pool().begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+                let begun = patience::within(patience::CONNECTION, Box::pin(begun)).await;
+                Transaction::Postgres(begun.map_err(failure::of)?)
+            }
+        };
+        Ok(self.wrapped(transaction))
+    }
+
+    pub(super) fn wrapped(&self, transaction: Transaction) -> Tx {
+        Tx {
             transaction,
             context: Arc::clone(&self.context),
             moment: OnceLock::new(),
+            request: None,
             touched: Touched::default(),
             events: Vec::new(),
+            erases: None,
+            deeds: Vec::new(),
             fills_outbox: false,
-        })
+        }
     }
 }
 
@@ -94,8 +119,12 @@ pub(crate) struct Tx {
     pub(super) transaction: Transaction,
     context: Arc<Context>,
     moment: OnceLock<Timestamp>,
+    request: Option<RequestContext>,
     touched: Touched,
     events: Vec<Event>,
+    erases: Option<ErasedPerson>,
+    /// What the transaction does to the deployment.
+    pub(super) deeds: Vec<Done>,
     fills_outbox: bool,
 }
 
@@ -104,6 +133,9 @@ pub(super) enum Transaction {
     Sqlite(sqlx::Transaction<'static, sqlx::Sqlite>),
     #[cfg(feature = "postgres")]
     Postgres(sqlx::Transaction<'static, sqlx::Postgres>),
+    /// For one statement, which commits by itself.
+    #[cfg(feature = "postgres")]
+    PostgresAlone(sqlx::pool::PoolConnection<sqlx::Postgres>),
 }
 
 impl Tx {
@@ -116,6 +148,21 @@ impl Tx {
     /// The source of randomness.
     pub(crate) fn entropy(&self) -> &dyn Entropy {
         &*self.context.entropy
+    }
+
+    /// The same for longer than the transaction is borrowed.
+    pub(super) fn entropy_handle(&self) -> Arc<dyn Entropy> {
+        Arc::clone(&self.context.entropy)
+    }
+
+    /// Says which request this transaction serves: its events tell it to the admins of the request's organization (audit log).
+    pub(crate) fn serve(&mut self, request: RequestContext) {
+        self.request = Some(request);
+    }
+
+    /// The request that this transaction serves, where events keep it.
+    pub(super) fn request(&self) -> Option<&RequestContext> {
+        self.request.as_ref().filter(|_| self.context.keeps_contexts)
     }
 
     /// A new id, of this transaction's moment.
@@ -151,6 +198,12 @@ impl Tx {
         self.events.push(event);
     }
 
+    /// Has a person erased once the events of this transaction are written: what they tell of the person goes with the rest. Each of
+    /// the person's organizations must have an event, for that locks its chain.
+    pub(crate) fn erase(&mut self, person: ErasedPerson) {
+        self.erases = Some(person);
+    }
+
     /// Records that the outbox has work for a worker. Called by the repositories, never by flows.
     pub(super) fn fill_outbox(&mut self) {
         self.fills_outbox = true;
@@ -162,8 +215,13 @@ impl Tx {
         self.touched.add(change, org, id);
     }
 
+    /// Records a change that its own statement wrote into the change log.
+    pub(super) fn touched(&mut self, change: Change) {
+        self.touched.noted(change);
+    }
+
     /// Writes the change log and the events, commits, wakes the worker and counts the events. The event sequences come last: they
-    /// are the rows that transactions of several organizations share. A change that ends or narrows a right returns once no process
+    /// are the rows that transactions of several organizations share; after them comes the one row of the deployment's own log. A change that ends or narrows a right returns once no process
     /// answers by what was before; nothing is held while that is waited for.
     ///
     /// # Errors
@@ -174,19 +232,27 @@ impl Tx {
     }
 
     async fn write_and_commit(mut self) -> Result<(), Error> {
-        let (touched, narrows) = (self.touched.take_rows(), self.touched.narrows());
-        self.changes().note(&touched).await?;
+        let (touched, narrows) = (!self.touched.is_empty(), self.touched.narrows());
+        let rows = self.touched.take_rows();
+        self.changes().note(&rows).await?;
         let events = std::mem::take(&mut self.events);
         let kinds = events.iter().map(Event::kind).collect();
         self.write_events(events).await?;
+        if let Some(person) = self.erases.take() {
+            self.erasing().run(&person).await?;
+        }
+        let deeds = std::mem::take(&mut self.deeds);
+        self.write_deeds(deeds).await?;
         match self.transaction {
             #[cfg(feature = "sqlite")]
             Transaction::Sqlite(transaction) => transaction.commit().await.map_err(failure::of)?,
             #[cfg(feature = "postgres")]
             Transaction::Postgres(transaction) => transaction.commit().await.map_err(failure::of)?,
+            #[cfg(feature = "postgres")]
+            Transaction::PostgresAlone(connection) => drop(connection),
         }
         self.context.follow_up.committed(&Committed { events: kinds, fills_outbox: self.fills_outbox });
-        if !touched.is_empty() {
+        if touched {
             self.context.follow_up.acknowledged(narrows).await;
         }
         Ok(())

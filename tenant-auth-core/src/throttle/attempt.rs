@@ -68,10 +68,17 @@ impl Attempt {
         if Instant::now() < self.judged_by { Ok(()) } else { Err(late()) }
     }
 
-    /// Records a failed attempt. Returns whether the failure reached a limit.
-    pub(crate) async fn failed(self) -> Result<bool, Error> {
-        let mut reached = false;
+    /// Records a failed attempt, in a transaction of its own.
+    pub(crate) async fn failed(self) -> Result<(), Error> {
         let mut tx = self.auth.begin().await?;
+        self.failed_in(&mut tx).await?;
+        tx.commit().await
+    }
+
+    /// Records a failed attempt in the transaction that also writes what follows from it. Returns whether the failure reached a
+    /// limit.
+    pub(crate) async fn failed_in(&self, tx: &mut Tx) -> Result<bool, Error> {
+        let mut reached = false;
         let now = tx.now();
         for limit in &self.limits {
             let window_ends = now.plus(limit.window);
@@ -85,7 +92,6 @@ impl Attempt {
             reached |= beyond == Some(0);
             tx.throttles().block(&limit.key, blocked_until, window_ends.max(blocked_until)).await?;
         }
-        tx.commit().await?;
         Ok(reached)
     }
 

@@ -59,7 +59,7 @@ pub(super) fn network_gate(client: &Client) -> Option<Limit> {
 }
 
 /// The counter key of an account: a digest of the address as typed, lower-cased, so that a leaked table is no list of addresses.
-pub(super) fn account_key(email: &Email) -> String {
+pub(crate) fn account_key(email: &Email) -> String {
     Secret::<()>::new(email.key()).digest().as_str().chars().take(32).collect()
 }
 

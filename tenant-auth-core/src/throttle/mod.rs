@@ -6,12 +6,14 @@
 //! No stranger can lock a person out: the wide limits exempt the addresses from which the account has logged in lately.
 
 mod attempt;
+mod blocked;
 mod gates;
 #[cfg(feature = "http")]
 mod guesses;
 #[cfg(feature = "http")]
 mod guessing;
 mod limits;
+mod noted;
 mod rates;
 mod refused;
 
@@ -21,7 +23,11 @@ pub(crate) use attempt::{Attempt, login_completed};
 pub(crate) use gates::{Gates, Limit};
 #[cfg(feature = "http")]
 pub(crate) use guesses::Guesses;
-pub(crate) use rates::{ADMIN_CHANGES, EMAIL_CHANGES, NOTICES, PROFILE_CHANGES, REDELIVERIES, RESET_REQUESTS, wide_network_of};
+pub(crate) use noted::{BlockedLogins, Whose};
+pub(crate) use rates::{
+    ADMIN_CHANGES, AUDIT_EXPORTS, DELETIONS, DEPLOYMENT_INVITES, EMAIL_CHANGES, NOTICES, PROFILE_CHANGES, REDELIVERIES,
+    RESET_REQUESTS, wide_network_of,
+};
 pub(crate) use refused::log_refused;
 use tokio::time::Instant;
 
@@ -37,7 +43,8 @@ use crate::{
 };
 use attempt::Origin;
 use gates::PATIENCE;
-use limits::{HOUR, account_key, longest_block, network_gate, network_of, pair_limit, wide_limits};
+pub(crate) use limits::account_key;
+use limits::{HOUR, longest_block, network_gate, network_of, pair_limit, wide_limits};
 
 /// The lease of a reservation: a reservation whose process died expires after it, before an attempt that waits gives up.
 const LEASE: Duration = Duration::from_millis(4_500);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::{
     bounded::client_network,
-    caller::{Client, Write},
+    caller::{Author, Client, OrgWrite, Write},
     error::Error,
     service::TenantAuth,
     store::Tx,
@@ -33,8 +33,8 @@ pub(crate) const PROFILE_CHANGES: Rate = Rate { name: "profile-changes", most: 6
 /// Requests to change the address, by member and organization: each mails somebody who may be a stranger (behaviour.md, B147).
 pub(crate) const EMAIL_CHANGES: Rate = Rate { name: "email-changes", most: 5, window: HOUR };
 
-/// Changes that an org_admin makes to organization, members, keys and webhooks, by admin and organization: each is told to webhooks
-/// (behaviour.md, B148).
+/// Changes that an org_admin makes to organization, members, keys and webhooks, by admin (or deployment key) and organization: each is
+/// told to webhooks (behaviour.md, B148).
 pub(crate) const ADMIN_CHANGES: Rate = Rate { name: "admin-changes", most: 2_000, window: Duration::from_secs(15 * 60) };
 
 /// Changes that mail the other org_admins, by organization (behaviour.md, B148).
@@ -42,6 +42,16 @@ pub(crate) const NOTICES: Rate = Rate { name: "notices", most: 30, window: HOUR 
 
 /// Deliveries that are made again on request, by organization (behaviour.md, B148).
 pub(crate) const REDELIVERIES: Rate = Rate { name: "redeliveries", most: 600, window: HOUR };
+
+/// Exports of the audit log, by organization (behaviour.md, B175).
+pub(crate) const AUDIT_EXPORTS: Rate = Rate { name: "audit-exports", most: 24, window: Duration::from_secs(24 * 3_600) };
+
+/// Deletions of organizations by the product, by deployment: a key that leaked does not end all of it in a day (behaviour.md, B190).
+pub(crate) const DELETIONS: Rate = Rate { name: "deletions", most: 20, window: Duration::from_secs(24 * 3_600) };
+
+/// Invites that deployment keys send, of all keys together: with a key that leaked anybody could be mailed (behaviour.md, B90).
+pub(crate) const DEPLOYMENT_INVITES: Rate =
+    Rate { name: "deployment-invites", most: 1_000, window: Duration::from_secs(24 * 3_600) };
 
 impl Rate {
     /// Counts a deed of the caller, for the caller's organization alone: no token reaches beyond it.
@@ -51,6 +61,32 @@ impl Rate {
     pub(crate) async fn spend_by_caller(&self, write: &mut Write) -> Result<(), Error> {
         let whose = format!("{}:{}", write.live.org.id, write.live.user.id);
         self.spend(&mut write.tx, &whose).await
+    }
+
+    /// Counts a deed of the author of a write, in its organization alone. The process itself is not counted: no limit protects from
+    /// whoever controls it.
+    ///
+    /// # Errors
+    /// [`Error::RateLimited`] when the window is used up.
+    pub(crate) async fn spend_by_author(&self, write: &mut OrgWrite) -> Result<(), Error> {
+        let author = match &write.author {
+            Author::Member(user) => user.id.as_str(),
+            Author::Product(key) => key.as_str(),
+            Author::Process => return Ok(()),
+        };
+        let whose = format!("{}:{author}", write.org.id);
+        self.spend(&mut write.tx, &whose).await
+    }
+
+    /// Counts a deed in the organization of a write, whoever does it, but for the process itself.
+    ///
+    /// # Errors
+    /// [`Error::RateLimited`] when the window is used up.
+    pub(crate) async fn spend_in_organization(&self, write: &mut OrgWrite) -> Result<(), Error> {
+        match write.author {
+            Author::Member(_) | Author::Product(_) => self.spend(&mut write.tx, write.org.id.as_str()).await,
+            Author::Process => Ok(()),
+        }
     }
 
     /// Counts a deed of `whose`.

@@ -5,11 +5,14 @@
 //! A generation's tokens are computed from the session's row alone, so that two refreshes within the reuse grace get the same
 //! tokens (refresh token rotation: `account/refresh.rs`).
 
+mod audit_key;
 mod claims;
 mod signer;
 mod signing_key;
 mod tokens;
 
+pub use audit_key::AuditKeySet;
+pub(crate) use audit_key::{AuditKeyPair, BadSignature, KeyEnds, PublicAuditKey};
 pub(crate) use signer::Signer;
 pub(crate) use signing_key::{KeyPair, KeyPurpose};
 pub(crate) use tokens::{AccessToken, RefreshToken};

@@ -140,6 +140,12 @@ impl Signer {
         self.read::<AccessClaims>(KeyPurpose::Access, ACCESS_TYPE, token).is_some()
     }
 
+    /// Whether this is a refresh token that we signed, expired or not.
+    #[cfg(feature = "http")]
+    pub(crate) fn signed_refresh(&self, token: &str) -> bool {
+        self.read::<RefreshClaims>(KeyPurpose::Internal, REFRESH_TYPE, token).is_some()
+    }
+
     /// `None` for anything but a genuine refresh token that has not expired.
     pub(crate) fn read_refresh(&self, token: &str, now: Timestamp) -> Option<RefreshToken> {
         let claims: RefreshClaims = self.read(KeyPurpose::Internal, REFRESH_TYPE, token)?;

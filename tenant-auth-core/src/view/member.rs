@@ -31,6 +31,12 @@ pub struct MemberView {
     metadata: Metadata,
 }
 
+impl MemberView {
+    pub(crate) fn user_id(&self) -> &UserId {
+        &self.user_id
+    }
+}
+
 impl From<&MemberEntry> for MemberView {
     fn from(entry: &MemberEntry) -> Self {
         let MemberEntry { membership, name, email } = entry.clone();

@@ -5,6 +5,8 @@
 #[cfg(feature = "http")]
 mod answers;
 mod api_key;
+mod audit;
+mod deployment_key;
 mod invite;
 mod member;
 mod organization;
@@ -13,10 +15,12 @@ mod user;
 mod webhook;
 
 pub use api_key::ApiKeyView;
+pub use audit::AuditEntryView;
+pub use deployment_key::DeploymentKeyView;
 pub use invite::InviteView;
 pub(crate) use invite::PendingInviteView;
 pub use member::{MemberView, MembershipView};
-pub use organization::OrganizationView;
+pub use organization::{ManagedOrganizationView, OrganizationView};
 pub use session::SessionView;
 pub(crate) use session::ToldSessionView;
 pub use user::UserView;

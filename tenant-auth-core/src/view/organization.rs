@@ -27,3 +27,25 @@ view! {
         created_at: Timestamp,
     }
 }
+
+view! {
+    /// An organization (tenant), as operators are shown it.
+    pub ManagedOrganizationView of Organization as ManagedOrganization {
+        /// `org_…`
+        id: OrgId,
+        /// Shown to people.
+        name: DisplayName,
+        /// Used in `X-Org-Slug`.
+        slug: Slug,
+        /// Not interpreted by the service.
+        plan: Plan,
+        /// Whether the organization is active; a suspended one lets no member in.
+        status: Status,
+        /// The customer's application; invitation mails link to it.
+        app_url: Option<AppUrl>,
+        /// When it was created.
+        created_at: Timestamp,
+        /// When it is deleted with everything that belongs to it; null unless that was ordered.
+        deletes_at: Option<Timestamp>,
+    }
+}

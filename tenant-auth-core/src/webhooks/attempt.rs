@@ -55,7 +55,8 @@ impl Endpoint {
     /// # Errors
     /// [`Error::Internal`] when one does not open, or there is none: nothing is sent unsigned.
     pub(super) fn open(tx: &Tx, webhook: Webhook, stored: &[SealedSecret]) -> Result<Self, Error> {
-        let secrets = stored.iter().map(|stored| secrets::open(tx, &webhook.org_id, stored)).collect::<Result<Vec<_>, _>>()?;
+        let secrets =
+            stored.iter().map(|stored| secrets::open_secret(tx, &webhook.org_id, stored)).collect::<Result<Vec<_>, _>>()?;
         if secrets.is_empty() {
             return Err(Error::internal("a webhook without a secret"));
         }

@@ -23,11 +23,11 @@ impl OrgAdmin {
     /// # Errors
     /// [`Error::NotFound`]; [`Error::Invalid`] for a cursor of another list, filter or order.
     pub async fn deliveries(&self, id: &WebhookId, status: Option<DeliveryStatus>, page: &Page) -> Result<List<Delivery>, Error> {
-        let mut reader = self.0.auth.store().read().await?;
-        reader.webhooks().find(self.0.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
+        let mut reader = self.auth().store().read().await?;
+        reader.webhooks().find(self.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
         let mut reading = page.reading(&["deliveries", id.as_str(), status.map_or("", DeliveryStatus::as_str)])?;
         while let Some(bounds) = reading.wants() {
-            reading.take(reader.deliveries().list(self.0.org_id(), id, status, &bounds).await?);
+            reading.take(reader.deliveries().list(self.org_id(), id, status, &bounds).await?);
         }
         Ok(reading.finish())
     }
@@ -41,12 +41,12 @@ impl OrgAdmin {
         let webhook = enabled(&mut write.tx, self, id).await?;
         // The organization's row is locked by `begin_write`, so two requests cannot both pass this count.
         let since = write.now().minus(HOUR);
-        if let Some(oldest) = write.deliveries().nth_latest_test(self.0.org_id(), id, since, TESTS_PER_HOUR).await? {
+        if let Some(oldest) = write.deliveries().nth_latest_test(self.org_id(), id, since, TESTS_PER_HOUR).await? {
             return Err(Error::rate_limited(oldest.plus(HOUR).since(write.now())));
         }
         let delivery: DeliveryId = write.new_id();
         let data = WebhookData::of(&webhook);
-        let event = Event::new(EventKind::WebhookTest, &write.live.org, self.0.actor(), &data)?;
+        let event = Event::new(EventKind::WebhookTest, &write.org, write.author.actor(), &data)?;
         write.tx.push(event.only_to(&webhook.id, &delivery));
         write.commit().await?;
         Ok(delivery)
@@ -60,12 +60,12 @@ impl OrgAdmin {
     pub async fn redeliver(&self, id: &WebhookId, delivery: &DeliveryId) -> Result<DeliveryId, Error> {
         let mut write = self.begin_write().await?;
         let webhook = enabled(&mut write.tx, self, id).await?;
-        let former = write.deliveries().find(self.0.org_id(), id, delivery).await?.ok_or(Error::NotFound(Thing::Delivery))?;
-        REDELIVERIES.spend(&mut write.tx, self.0.org_id().as_str()).await?;
+        let former = write.deliveries().find(self.org_id(), id, delivery).await?.ok_or(Error::NotFound(Thing::Delivery))?;
+        REDELIVERIES.spend_in_organization(&mut write).await?;
         let again: DeliveryId = write.new_id();
         let new = NewDelivery {
             id: &again,
-            org_id: self.0.org_id(),
+            org_id: self.org_id(),
             webhook_id: &webhook.id,
             event_id: &former.event_id,
             event_kind: &former.event,
@@ -77,6 +77,6 @@ impl OrgAdmin {
 }
 
 async fn enabled(tx: &mut Tx, admin: &OrgAdmin, id: &WebhookId) -> Result<Webhook, Error> {
-    let webhook = tx.webhooks().find(admin.0.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
+    let webhook = tx.webhooks().find(admin.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
     if webhook.status == WebhookStatus::Active { Ok(webhook) } else { Err(Error::WebhookDisabled) }
 }

@@ -82,6 +82,7 @@ impl Dispatcher {
                 () = &mut shutdown => break,
                 Some(done) = self.attempts.join_next_with_id() => self.finish(done),
                 Ok(()) = self.filled.changed() => self.look_at = Instant::now(),
+                () = self.look.tellable.more() => self.look_at = Instant::now(),
                 () = tokio::time::sleep_until(next) => self.round_or_rest().await,
             }
         }
@@ -94,9 +95,12 @@ impl Dispatcher {
     /// Runs until nothing is due and no attempt is in flight. For tests and `Worker::tick`.
     pub(crate) async fn drain(mut self) -> Result<(), Error> {
         self.look.is_restless = true;
-        while self.serve().await? || !self.slots.are_all_free() {
+        while self.serve().await? || !self.slots.are_all_free() || self.look.tellable.is_waiting() {
             self.wait().await;
             self.record().await?;
+            if self.look.tellable.is_waiting() {
+                self.look.tellable.more().await;
+            }
         }
         Ok(())
     }

@@ -4,11 +4,16 @@
 
 use tokio::time::Instant;
 
-use super::serve::{Claimed, Waiting};
-use crate::{error::Error, id::WebhookId, model::EventKind, service::TenantAuth, store::DueEndpoint, time::Timestamp};
+use super::{
+    serve::{Claimed, Waiting},
+    tellable::Tellable,
+};
+use crate::{error::Error, id::WebhookId, service::TenantAuth, store::DueEndpoint, time::Timestamp};
 
 /// How many events one transaction turns.
-const EVENTS: u32 = 50;
+const EVENTS: usize = 50;
+/// Of how many events those are chosen: many of one organization that may not be told yet leave room for the others'.
+const SEEN: u32 = 500;
 /// Below so many due deliveries, all of them are found at once.
 const FEW: usize = 64;
 /// How many endpoints a deep look returns.
@@ -28,6 +33,8 @@ pub(super) struct Look {
     rests_until: Option<Instant>,
     /// When to look again, because endpoints were left out that may be served.
     pub(super) again_at: Option<Instant>,
+    /// Which events may be told.
+    pub(super) tellable: Tellable,
 }
 
 impl Look {
@@ -35,14 +42,11 @@ impl Look {
     pub(super) async fn take(&mut self, auth: &TenantAuth, has_slots: bool) -> Result<Waiting, Error> {
         let now = auth.now();
         let mut reader = auth.store().read().await?;
-        let events = reader.events().undelivered(EVENTS).await?;
+        let seen = reader.events().undelivered(SEEN).await?;
         let few = if has_slots { reader.delivery_queue().few_due(now, FEW).await? } else { Some(Vec::new()) };
         drop(reader);
-        if events.iter().any(|event| EventKind::parse(&event.kind).is_none_or(EventKind::tells_of_less)) {
-            // A subscriber that hears of an ending may ask any process at once, so none may know of what was before.
-            auth.memory().acknowledge(true).await;
-        }
-        self.again_at = None;
+        let events = self.tellable.choose(auth, seen, EVENTS);
+        self.again_at = (events.len() == EVENTS).then(Instant::now);
         let due = match few {
             Some(mut few) => {
                 let first = few.partition_point(|endpoint| endpoint.id.as_str() <= self.after.as_str());
@@ -58,7 +62,7 @@ impl Look {
     async fn deeply(&mut self, auth: &TenantAuth, now: Timestamp) -> Result<Vec<DueEndpoint>, Error> {
         let began = Instant::now();
         if let Some(until) = self.rests_until.filter(|until| began < *until && !self.is_restless) {
-            self.again_at = Some(until);
+            self.again_at = Some(self.again_at.map_or(until, |at| at.min(until)));
             return Ok(Vec::new());
         }
         let mut reader = auth.store().read().await?;

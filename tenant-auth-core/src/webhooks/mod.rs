@@ -4,7 +4,7 @@
 //! (SSRF).
 //!
 //! Where to find what: SSRF protection in `target`, the retry schedule in `attempt`, the concurrency limits in `slots`, the lease
-//! in `serve`, the outbox's fan-out in `fan_out`, the delivery loop in `dispatch`, the disabling of dead endpoints in `outcome`.
+//! in `serve`, the outbox's fan-out in `fan_out`, what must be waited for before in `tellable`, the delivery loop in `dispatch`, the disabling of dead endpoints in `outcome`.
 
 mod admissions;
 mod attempt;
@@ -19,9 +19,11 @@ mod signature;
 mod slots;
 mod subscription;
 pub(crate) mod target;
+mod tellable;
 
 pub(crate) use admissions::Admissions;
 pub(crate) use dispatch::Dispatcher;
+pub(crate) use secrets::{open_secret, seal_secret};
 pub use signature::{SignatureError, SignedHeaders, SigningSecret, verify_webhook};
 pub use subscription::{CreatedWebhook, NewWebhook, WebhookUpdate};
 pub(crate) use target::Targets;

@@ -19,8 +19,15 @@ pub(super) fn make(tx: &Tx, webhook: &Webhook) -> Result<(SigningSecret, SealedS
     Ok((secret, SealedSecret { id, sealed }))
 }
 
+/// A secret that was made elsewhere, sealed for the database.
+pub(crate) fn seal_secret(tx: &Tx, org: &OrgId, secret: &SigningSecret) -> Result<SealedSecret, Error> {
+    let id = random_text(tx.entropy());
+    let sealed = tx.seal(secret.expose().as_bytes(), seal_context(&id, org))?;
+    Ok(SealedSecret { id, sealed })
+}
+
 /// A stored secret, opened.
-pub(super) fn open(tx: &Tx, org: &OrgId, stored: &SealedSecret) -> Result<SigningSecret, Error> {
+pub(crate) fn open_secret(tx: &Tx, org: &OrgId, stored: &SealedSecret) -> Result<SigningSecret, Error> {
     let plain = tx.open(&stored.sealed, seal_context(&stored.id, org));
     let plain = plain.ok_or_else(|| Error::internal("a webhook's secret does not open"))?;
     SigningSecret::parse(str::from_utf8(&plain).map_err(Error::internal)?).map_err(Error::internal)

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{SigningSecret, secrets};
 use crate::{
-    caller::{OrgAdmin, Write},
+    caller::{OrgAdmin, OrgWrite},
     error::{Error, InvalidValue, Thing},
     id::WebhookId,
     mail::{self, Letter},
@@ -59,10 +59,10 @@ impl OrgAdmin {
     /// # Errors
     /// [`Error::Unavailable`].
     pub async fn webhooks(&self, page: &Page) -> Result<List<Webhook>, Error> {
-        let mut reading = page.reading(&["webhooks", self.0.org_id().as_str()])?;
-        let mut reader = self.0.auth.store().read().await?;
+        let mut reading = page.reading(&["webhooks", self.org_id().as_str()])?;
+        let mut reader = self.auth().store().read().await?;
         while let Some(bounds) = reading.wants() {
-            reading.take(reader.webhooks().list(self.0.org_id(), &bounds).await?);
+            reading.take(reader.webhooks().list(self.org_id(), &bounds).await?);
         }
         Ok(reading.finish())
     }
@@ -72,7 +72,7 @@ impl OrgAdmin {
     /// # Errors
     /// [`Error::NotFound`].
     pub async fn webhook(&self, id: &WebhookId) -> Result<Webhook, Error> {
-        let webhook = self.0.auth.store().read().await?.webhooks().find(self.0.org_id(), id).await?;
+        let webhook = self.auth().store().read().await?.webhooks().find(self.org_id(), id).await?;
         webhook.ok_or(Error::NotFound(Thing::Webhook))
     }
 
@@ -81,23 +81,23 @@ impl OrgAdmin {
     /// # Errors
     /// [`Error::Invalid`] for a URL deliveries may not go to; [`Error::LimitReached`]; [`Error::RateLimited`].
     pub async fn create_webhook(&self, new: NewWebhook) -> Result<CreatedWebhook, Error> {
-        let auth = &self.0.auth;
+        let auth = self.auth();
         let limit = auth.config().organizations.max_webhooks;
         let reached =
             |count: i64| if count >= i64::from(limit) { Err(Error::LimitReached { what: Thing::Webhook, limit }) } else { Ok(()) };
-        reached(auth.store().read().await?.webhooks().count(self.0.org_id()).await?)?;
+        reached(auth.store().read().await?.webhooks().count(self.org_id()).await?)?;
         let url = self.admit_target(&new.url).await?;
         let mut write = self.begin_write().await?;
-        ADMIN_CHANGES.spend_by_caller(&mut write).await?;
-        reached(write.webhooks().count(self.0.org_id()).await?)?;
+        ADMIN_CHANGES.spend_by_author(&mut write).await?;
+        reached(write.webhooks().count(self.org_id()).await?)?;
         let webhook = Webhook {
             id: write.new_id(),
-            org_id: self.0.org_id().clone(),
+            org_id: self.org_id().clone(),
             url,
             events: new.events,
             description: new.description,
             status: WebhookStatus::Active,
-            created_by: Some(self.0.user_id().clone()),
+            created_by: write.author.user().map(|user| user.id.clone()),
             created_at: write.now(),
             failing_since: None,
         };
@@ -105,7 +105,7 @@ impl OrgAdmin {
         write.webhooks().insert(&webhook).await?;
         let (secret, sealed) = secrets::make(&write, &webhook)?;
         write.webhooks().add_secret(&webhook, &sealed, now).await?;
-        self.tell_of(&webhook, &mut write).await?;
+        tell_of(&webhook, &mut write).await?;
         write.commit().await?;
         Ok(CreatedWebhook { webhook, secret })
     }
@@ -120,9 +120,9 @@ impl OrgAdmin {
             None => None,
         };
         let mut write = self.begin_write().await?;
-        ADMIN_CHANGES.spend_by_caller(&mut write).await?;
+        ADMIN_CHANGES.spend_by_author(&mut write).await?;
         // A worker writes the webhook's health (`failing_since`). The row is held so that this update does not overwrite it.
-        let mut webhook = write.webhooks().hold(self.0.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
+        let mut webhook = write.webhooks().hold(self.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
         let moved = url.as_ref().is_some_and(|url| *url != webhook.url);
         webhook.url = url.unwrap_or(webhook.url);
         webhook.events = update.events.unwrap_or(webhook.events);
@@ -137,7 +137,7 @@ impl OrgAdmin {
             write.deliveries().cancel_pending(&webhook.id).await?;
         }
         if moved {
-            self.tell_of(&webhook, &mut write).await?;
+            tell_of(&webhook, &mut write).await?;
         }
         write.commit().await?;
         Ok(webhook)
@@ -149,7 +149,7 @@ impl OrgAdmin {
     /// [`Error::NotFound`].
     pub async fn delete_webhook(&self, id: &WebhookId) -> Result<(), Error> {
         let mut write = self.begin_write().await?;
-        let webhook = write.webhooks().find(self.0.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
+        let webhook = write.webhooks().find(self.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
         write.webhooks().delete(&webhook).await?;
         write.commit().await
     }
@@ -164,8 +164,8 @@ impl OrgAdmin {
             return Err(InvalidValue::OverlapTooLong { longest: LONGEST_OVERLAP }.into());
         }
         let mut write = self.begin_write().await?;
-        ADMIN_CHANGES.spend_by_caller(&mut write).await?;
-        let webhook = write.webhooks().find(self.0.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
+        ADMIN_CHANGES.spend_by_author(&mut write).await?;
+        let webhook = write.webhooks().find(self.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
         let (secret, sealed) = secrets::make(&write, &webhook)?;
         let former_until: Timestamp = write.now().plus(overlap);
         write.webhooks().add_secret(&webhook, &sealed, former_until).await?;
@@ -175,15 +175,15 @@ impl OrgAdmin {
 
     /// Vets a URL, in the organization's place for lookups.
     async fn admit_target(&self, text: &str) -> Result<WebhookUrl, Error> {
-        let auth = &self.0.auth;
-        let _place = auth.admissions().enter(self.0.org_id()).await?;
+        let auth = self.auth();
+        let _place = auth.admissions().enter(self.org_id()).await?;
         auth.targets().admit(text, auth.resolver()).await
     }
+}
 
-    /// Tells the org_admins by mail to which host events are sent from now on.
-    async fn tell_of(&self, webhook: &Webhook, write: &mut Write) -> Result<(), Error> {
-        let host = webhook.url.host().to_string();
-        let notice = Letter::NewWebhook { organization: &write.live.org.name, host: &host };
-        mail::tell_admins_counted(&mut write.tx, self.0.org_id(), &notice).await
-    }
+/// Tells the org_admins by mail to which host events are sent from now on.
+async fn tell_of(webhook: &Webhook, write: &mut OrgWrite) -> Result<(), Error> {
+    let host = webhook.url.host().to_string();
+    let notice = Letter::NewWebhook { organization: &write.org.name, host: &host };
+    mail::tell_admins_of_deed(&mut write.tx, &write.org.id, &write.author, &notice).await
 }

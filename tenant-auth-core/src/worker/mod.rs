@@ -1,8 +1,9 @@
-//! Background work: deliveries, mails, requests for reset mails and the sweep of expired rows, each in a loop of its own, so that a
-//! slow mail server delays no webhook. Work is claimed with a lease, done outside any transaction and recorded afterwards. So several workers, in one
+//! Background work: deliveries, mails, requests for reset mails, the removal of organizations and the sweep of expired rows, each in a
+//! loop of its own, so that a slow mail server delays no webhook. Work is claimed with a lease, done outside any transaction and recorded afterwards. So several workers, in one
 //! process or many, share the work, and when one of them dies, another takes over once the lease has expired.
 
 mod mails;
+mod removals;
 mod reset_requests;
 mod scrape;
 mod set_back;
@@ -13,7 +14,9 @@ use tokio::sync::watch;
 
 use crate::{
     account::fulfil_reset_requests,
+    audit::checkpoints,
     error::Error,
+    org::revoke_ended_invites,
     service::TenantAuth,
     store::{Retention, SWEEP_BATCH, Swept},
     webhooks::Dispatcher,
@@ -50,17 +53,21 @@ impl Worker {
         let deliveries = Box::pin(Dispatcher::new(&self.auth).run_until(told(stopped.clone())));
         let mails = Box::pin(Post::new(&self.auth).run_until(told(stopped.clone())));
         let requests = Box::pin(self.fulfil_requests_until(told(stopped.clone())));
-        tokio::join!(announce, deliveries, mails, requests, Box::pin(self.sweep_until(told(stopped))));
+        let removals = Box::pin(self.remove_until(told(stopped.clone())));
+        tokio::join!(announce, deliveries, mails, requests, removals, Box::pin(self.sweep_until(told(stopped))));
     }
 
-    /// Runs one round: delivers and sends what is due, then sweeps. For tests and for hosts with a scheduler of their own.
+    /// Runs one round: delivers and sends what is due, removes organizations, then sweeps. For tests and for hosts with a scheduler of
+    /// their own.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when the database is away; what could not be delivered or sent is no error.
     pub async fn tick(&self) -> Result<(), Error> {
+        self.auth.tell_blocked_logins().await?;
         Dispatcher::new(&self.auth).drain().await?;
         while fulfil_reset_requests(&self.auth).await? {}
         Post::new(&self.auth).drain().await?;
+        self.remove().await?;
         self.auth.metrics().worked(self.auth.now());
         self.sweep().await
     }
@@ -79,11 +86,22 @@ impl Worker {
         }
     }
 
+    /// Deletes what has ended, tells of invites that ended with their keys, and signs the audit logs that are due.
     pub(crate) async fn sweep(&self) -> Result<(), Error> {
         self.bring_back().await?;
         let config = self.auth.config();
         let longest_token = config.generation_ttl().max(config.login.partial_token_ttl);
-        let retention = Retention { grace: config.sessions.refresh_grace, longest_token };
+        let days = |days: u32| Duration::from_secs(24 * 3_600 * u64::from(days));
+        let retention = Retention {
+            grace: config.sessions.refresh_grace,
+            longest_token,
+            events: Some(config.audit.retention_days).filter(|kept| *kept > 0).map(days),
+            contexts: days(config.audit.context_days),
+        };
+        // What fails in one organization must not keep what has ended in all others.
+        if let Err(error) = Box::pin(revoke_ended_invites(&self.auth)).await {
+            tracing::warn!(error = %error.causes(), "invites that ended with their key were not told of; it is tried again shortly");
+        }
         Box::pin(self.auth.marks().advance(self.auth.transactions())).await?;
         for kind in Swept::ALL {
             loop {
@@ -96,7 +114,7 @@ impl Worker {
                 }
             }
         }
-        Ok(())
+        checkpoints::sign_due(&self.auth).await
     }
 }
 

@@ -26,6 +26,17 @@ async fn a_right_that_was_lost_writes_nothing() {
 }
 
 #[tokio::test]
+async fn the_process_has_the_right_of_an_org_admin() {
+    let test = TestAuth::new().await;
+    let process = test.auth.operator().in_organization(&test.org.organization().slug).await.expect("it is there");
+    assert!(process.as_member().is_none());
+    process.set_role(&test.member.id, Role::OrgAdmin).await.expect("it is the right");
+    test.signed_in(&test.member).await.into_admin().expect("an org_admin now");
+    process.remove_member(&test.admin.id).await.expect("another one is left");
+    assert!(matches!(process.remove_member(&test.member.id).await, Err(Error::LastAdmin)));
+}
+
+#[tokio::test]
 async fn a_suspended_member_is_shut_out_until_reactivated() {
     let test = TestAuth::new().await;
     let tokens = test.login(&test.member).await;
@@ -44,7 +55,7 @@ async fn a_removed_member_has_no_session_and_no_place_in_the_list() {
     let admin = test.org_admin().await;
     admin.remove_member(&test.member.id).await.expect("an org_admin may");
     assert!(test.org.authenticate(tokens.access.expose()).await.is_err());
-    let left = admin.as_member().members(&Page::default()).await.expect("a list").items;
+    let left = admin.members(&Page::default()).await.expect("a list").items;
     assert!(left.iter().all(|entry| entry.membership.user_id != test.member.id));
     assert!(matches!(admin.remove_member(&test.member.id).await, Err(Error::NotFound(_))));
 }

@@ -26,7 +26,7 @@ pub(super) struct Create {
     /// The name people will know the key by
     #[arg(long)]
     name: DisplayName,
-    /// What the key may do: verify, users:read, members:read, proxy; may be repeated. All but proxy when left out
+    /// What the key may do: verify, users:read, members:read, events:read, proxy; may be repeated. The first three when left out
     #[arg(long = "scope", value_name = "SCOPE", value_delimiter = ',', value_parser = scope)]
     scopes: Vec<Scope>,
     #[command(flatten)]
@@ -34,7 +34,7 @@ pub(super) struct Create {
 }
 
 fn scope(text: &str) -> Result<Scope, String> {
-    word(text, Scope::parse, &["verify", "users:read", "members:read", "proxy"])
+    word(text, Scope::parse, &["verify", "users:read", "members:read", "events:read", "proxy"])
 }
 
 impl Command {

@@ -9,13 +9,13 @@ use crate::{failure::Failure, settings::Input};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Rotate the signing keys and seal everything again under the first master key
+    /// Rotate the signing keys, those of the audit log too, and seal everything again under the first master key
     Rotate(Rotate),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Rotate {
-    /// The old signing keys are known to somebody: they are dead at once, and every session with them
+    /// The old signing keys are known to somebody: they are dead at once, and every session with them; those of the audit log are marked
     #[arg(long)]
     compromised: bool,
     #[command(flatten)]

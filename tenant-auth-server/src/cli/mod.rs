@@ -2,11 +2,19 @@
 //! thing through the core's `Operator`, and prints the outcome for people or, with `--json`, as one JSON object.
 
 mod api_key;
+mod audit;
+mod deployment_key;
+mod export;
+mod export_files;
+mod import;
+mod import_org;
+mod isolation_check;
 mod keys;
 mod migrate;
 mod openapi;
 mod operators;
 mod org;
+mod progress;
 mod report;
 mod sessions;
 mod show_settings;
@@ -49,9 +57,15 @@ enum Command {
     /// Manage API keys
     #[command(subcommand)]
     ApiKey(api_key::Command),
+    /// Manage deployment keys, with which the product's own backend asks about every organization
+    #[command(subcommand)]
+    DeploymentKey(deployment_key::Command),
     /// Manage people's accounts
     #[command(subcommand)]
     User(user::Command),
+    /// Bring people from another system
+    #[command(subcommand)]
+    Import(import::Command),
     /// Appoint operators of the deployment
     #[command(subcommand)]
     Operator(operators::Command),
@@ -61,8 +75,13 @@ enum Command {
     /// Manage signing keys and what is sealed
     #[command(subcommand)]
     Keys(keys::Command),
+    /// Export audit logs, and verify such exports
+    #[command(subcommand)]
+    Audit(audit::Command),
     /// Show every setting, its value and where the value comes from
     Settings(show_settings::Options),
+    /// Try whether one organization's credentials reach anything of another, at a live deployment
+    IsolationCheck(Box<isolation_check::Options>),
     /// Print the OpenAPI document; with settings, for their public URL
     Openapi(report::Format),
 }
@@ -73,26 +92,31 @@ enum Command {
 /// [`Failure`], to be printed.
 pub(crate) async fn run() -> Result<(), Failure> {
     let Cli { config, command } = Cli::parse();
-    if let Command::Dev(options) = command {
-        return match config {
-            None => dev::run(&options).await,
-            Some(_) => Err(Failure::Usage("'dev' takes no settings. Leave out --config, or use 'serve'.".to_owned())),
-        };
+    if let Command::IsolationCheck(options) = command {
+        return options.run().await;
+    }
+    if let Command::Audit(audit::Command::Verify(options)) = command {
+        return options.run().await;
     }
     let input = Input::gather(config.as_ref())?;
     if input.wants_json() {
         logging::speak_json();
     }
     match command {
-        Command::Dev(_) => Ok(()),
+        Command::Dev(options) => dev::run(&options, &input).await,
+        Command::IsolationCheck(_) => Ok(()),
         Command::Serve => serve::run(&input).await,
         Command::Migrate(options) => options.run(&input).await,
         Command::Org(command) => command.run(&input).await,
         Command::ApiKey(command) => command.run(&input).await,
+        Command::DeploymentKey(command) => command.run(&input).await,
         Command::User(command) => command.run(&input).await,
+        Command::Import(command) => command.run(&input).await,
         Command::Operator(command) => command.run(&input).await,
         Command::Sessions(command) => command.run(&input).await,
         Command::Keys(command) => command.run(&input).await,
+        Command::Audit(audit::Command::Export(options)) => options.run(&input).await,
+        Command::Audit(audit::Command::Verify(_)) => Ok(()),
         Command::Settings(options) => options.run(&input),
         Command::Openapi(format) => openapi::run(&input, &format),
     }

@@ -1,15 +1,19 @@
-//! The commands `org`: creating, suspending and reactivating organizations, and inviting an org_admin when none is left.
+//! The commands `org`: creating, suspending, reactivating and deleting organizations, and inviting an org_admin when none is left.
+
+use std::io::{BufRead, IsTerminal, Read, Write};
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use tenant_auth_core::{
+    Timestamp,
     model::{Organization, Status},
     operator::{Invited, NewOrganization},
+    ports::{Clock, SystemClock},
     value::{AppUrl, DisplayName, Email, Plan, Slug},
-    view::{InviteView, OrganizationView},
+    view::{InviteView, ManagedOrganizationView},
 };
 
-use super::{Links, operator, report::Format};
+use super::{Links, export::Export, import_org::Import, operator, report::Format};
 use crate::{failure::Failure, settings::Input};
 
 #[derive(Debug, Subcommand)]
@@ -22,8 +26,18 @@ pub(super) enum Command {
     Suspend(Which),
     /// Reopen a suspended organization
     Reactivate(Which),
+    /// Delete an organization: it is suspended at once, and removed some days later
+    Delete(Delete),
+    /// Cancel the deletion of an organization, which stays suspended
+    CancelDeletion(Which),
+    /// Let the slug of a removed organization be given out again
+    ReleaseSlug(Which),
     /// Invite an org_admin, also where nobody is one any more
     InviteAdmin(InviteAdmin),
+    /// Write an organization to a file: sealed, for another deployment, or portable, for its people
+    Export(Export),
+    /// Import an organization out of the sealed file of another deployment
+    Import(Import),
 }
 
 #[derive(Debug, Args)]
@@ -57,6 +71,21 @@ pub(super) struct Which {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct Delete {
+    /// The organization
+    #[arg(long)]
+    slug: Slug,
+    /// Remove it at once: nothing brings it back
+    #[arg(long)]
+    now: bool,
+    /// With --now: do not ask for the slug once more
+    #[arg(long, requires = "now")]
+    yes: bool,
+    #[command(flatten)]
+    format: Format,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct InviteAdmin {
     /// The organization
     #[arg(long)]
@@ -75,6 +104,20 @@ impl Command {
             Self::List(format) => list(input, &format).await,
             Self::Suspend(which) => set_status(input, which, Status::Suspended).await,
             Self::Reactivate(which) => set_status(input, which, Status::Active).await,
+            Self::Export(export) => export.run(input).await,
+            Self::Import(import) => import.run(input).await,
+            Self::Delete(delete) => delete.run(input).await,
+            Self::CancelDeletion(Which { slug, format }) => {
+                let org = operator(input, Links::None).await?.cancel_deletion(&slug).await?;
+                print_managed(&format, &org, &format!("Organization '{slug}' is not deleted. It is {}.", org.status.as_str()))
+            }
+            Self::ReleaseSlug(Which { slug, format }) => {
+                if !operator(input, Links::None).await?.release_slug(&slug).await? {
+                    return Err(Failure::Service(format!("No organization that was removed had the slug '{slug}'.")));
+                }
+                format
+                    .print(&serde_json::json!({ "slug": slug }), &format!("The slug '{slug}' can be given to a new organization."))
+            }
             Self::InviteAdmin(invite) => {
                 let invited = operator(input, Links::Printed).await?.invite_admin(&invite.slug, &invite.email).await?;
                 print_invited(&invite.format, &invited, "")
@@ -93,10 +136,64 @@ impl Create {
     }
 }
 
+/// Longer than any slug may be; what stands beyond is not read.
+const MAX_LINE: u64 = 1024;
+
+impl Delete {
+    async fn run(self, input: &Input) -> Result<(), Failure> {
+        let Self { slug, now, yes, format } = self;
+        let operator = operator(input, Links::None).await?;
+        if !now {
+            let org = operator.delete_organization(&slug).await?;
+            let text = match org.deletes_at {
+                Some(at) if at > SystemClock.now() => {
+                    let at = at.to_iso();
+                    format!(
+                        "Organization '{slug}' is suspended, and removed at {at}. Until then: org cancel-deletion --slug {slug}"
+                    )
+                }
+                at => removed_or_kept(&slug, at),
+            };
+            return print_managed(&format, &org, &text);
+        }
+        if !yes {
+            confirm(&slug)?;
+        }
+        let org = operator.delete_organization_now(&slug).await?;
+        print_managed(&format, &org, &removed_or_kept(&slug, org.deletes_at))
+    }
+}
+
+/// What to say of a removal at once: without a time of removal, somebody cancelled it meanwhile.
+fn removed_or_kept(slug: &Slug, deletes_at: Option<Timestamp>) -> String {
+    match deletes_at {
+        Some(_) => format!("Organization '{slug}' is gone. The server deletes what is left of it."),
+        None => format!("Organization '{slug}' stays: its deletion was cancelled meanwhile."),
+    }
+}
+
+/// Has the slug typed once more.
+fn confirm(slug: &Slug) -> Result<(), Failure> {
+    let stdin = std::io::stdin().lock();
+    if stdin.is_terminal() {
+        let _ = write!(std::io::stderr(), "This removes '{slug}' and its people for good. Type the slug once more: ");
+    }
+    let mut line = String::new();
+    stdin.take(MAX_LINE).read_line(&mut line).map_err(Failure::system("Reading the slug from stdin"))?;
+    if line.trim() == slug.as_str() {
+        return Ok(());
+    }
+    Err(Failure::Usage("Nothing was deleted: stdin did not repeat the slug. With --yes it need not.".to_owned()))
+}
+
+fn print_managed(format: &Format, org: &Organization, text: &str) -> Result<(), Failure> {
+    format.print(&serde_json::json!({ "org": ManagedOrganizationView::from(org) }), text)
+}
+
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct InvitedOutput<'a> {
-    org: OrganizationView,
+    org: ManagedOrganizationView,
     invite: InviteView,
     invite_token: &'a str,
     invite_url: &'a str,
@@ -117,23 +214,24 @@ async fn list(input: &Input, format: &Format) -> Result<(), Failure> {
     let organizations = operator(input, Links::None).await?.organizations().await?;
     let line = |org: &Organization| {
         format!(
-            "{:<24} {:<10} {:<12} {}  {}\n",
+            "{:<24} {:<10} {:<12} {}  {}{}\n",
             org.slug.as_str(),
             org.status.as_str(),
             org.plan.as_str(),
             org.created_at.to_iso(),
-            org.name
+            org.name,
+            org.deletes_at.map_or_else(String::new, |at| format!("  deleted at {}", at.to_iso()))
         )
     };
     let text: String = organizations.iter().map(line).collect();
     let text =
         if text.is_empty() { "There are no organizations yet. Create one with: tenant-auth-server org create" } else { &text };
-    let organizations: Vec<OrganizationView> = organizations.iter().map(OrganizationView::from).collect();
+    let organizations: Vec<_> = organizations.iter().map(ManagedOrganizationView::from).collect();
     format.print(&serde_json::json!({ "organizations": organizations }), text)
 }
 
 async fn set_status(input: &Input, which: Which, status: Status) -> Result<(), Failure> {
     let org = operator(input, Links::None).await?.set_organization_status(&which.slug, status).await?;
     let text = format!("Organization '{}' is {}.", org.slug, org.status.as_str());
-    which.format.print(&serde_json::json!({ "org": OrganizationView::from(&org) }), &text)
+    print_managed(&which.format, &org, &text)
 }

@@ -1,5 +1,5 @@
 //! The commands `user reset-2fa` and `user delete`, for a device and an account that are gone, and `user create`: an account with a
-//! password and a membership, its address unverified. The password comes on stdin, where neither the process list nor the shell's
+//! password and a membership, its address unverified; and `user export`: what is kept about a person. The password comes on stdin, where neither the process list nor the shell's
 //! history sees it.
 
 use std::io::{BufRead, IsTerminal, Read, Write};
@@ -30,6 +30,8 @@ pub(super) enum Command {
     ResetSecondFactor(Whom),
     /// Delete an account with all its memberships
     Delete(Whom),
+    /// Print all that is kept about a person as one JSON document, without secrets
+    Export(Whom),
 }
 
 #[derive(Debug, Args)]
@@ -77,6 +79,15 @@ impl Command {
                 let user = operator(input, Links::None).await?.reset_second_factor(&email).await?;
                 let text = format!("{} logs in with the password alone now. Every session of the account has ended.", user.email);
                 format.print(&json!({ "user": UserView::from(&user) }), &text)
+            }
+            Self::Export(Whom { email, format }) => {
+                let person = operator(input, Links::None).await?.export_person(&email).await?;
+                if !person.has_account() {
+                    eprintln!("The address {email} has no account.");
+                }
+                let text = serde_json::to_string_pretty(person.as_json());
+                let text = text.map_err(|error| Failure::Service(format!("The document cannot be shown as JSON: {error}")))?;
+                format.print(person.as_json(), &text)
             }
             Self::Delete(Whom { email, format }) => {
                 let user = operator(input, Links::None).await?.delete_user(&email).await?;

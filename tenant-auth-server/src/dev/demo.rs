@@ -8,14 +8,15 @@ use tenant_auth_core::{
     backend::NewApiKey,
     operator::NewOrganization,
     org::Registration,
-    ports::OsEntropy,
+    ports::{Clock, Mailer, OsEntropy},
     secret::{LinkToken, Password},
     value::{DisplayName, Email, Plan, Rejected, Slug},
 };
 
 use super::{
     files::{Credentials, Demo, Files},
-    mailbox::Mailbox,
+    local::Tools,
+    webhooks,
 };
 use crate::{failure::Failure, serve::Opened};
 
@@ -23,34 +24,44 @@ const SLUG: &str = "acme";
 const ADMIN: &str = "admin@acme.example";
 
 /// Opens the directory's service; creates it when there is none.
-pub(super) async fn open(files: &Files, config: Config, mailbox: Arc<Mailbox>) -> Result<(Opened, Demo), Failure> {
+pub(super) async fn open(files: &Files, config: Config, tools: &Tools) -> Result<(Opened, Demo), Failure> {
     let kept = files.load()?;
     let has_database = files.database().exists();
-    match kept {
+    let (opened, master_key, mut demo) = match kept {
         Some(Credentials { master_key, demo: Some(demo) }) if has_database => {
-            Ok((start(files, &master_key, config, mailbox).await?, demo))
+            (start(files, &master_key, config, tools).await?, master_key, demo)
         }
-        None if has_database => Err(Failure::Usage(format!(
-            "{} is there, but its credentials in {} are not. Put them back, or delete the database to start afresh.",
-            files.database().display(),
-            files.credentials().display(),
-        ))),
-        _ => make(files, config, mailbox).await,
+        None if has_database => {
+            return Err(Failure::Usage(format!(
+                "{} is there, but its credentials in {} are not. Put them back, or delete the database to start afresh.",
+                files.database().display(),
+                files.credentials().display(),
+            )));
+        }
+        _ => {
+            let master_key = MasterKeys::generate_text();
+            let (opened, demo) = make(files, &master_key, config, tools).await?;
+            (opened, master_key, demo)
+        }
+    };
+    if webhooks::subscribe(&opened.auth, &mut demo, &tools.url).await? {
+        files.save(&Credentials { master_key, demo: Some(demo.clone()) })?;
     }
+    Ok((opened, demo))
 }
 
-async fn make(files: &Files, config: Config, mailbox: Arc<Mailbox>) -> Result<(Opened, Demo), Failure> {
-    let mut credentials = Credentials { master_key: MasterKeys::generate_text(), demo: None };
+async fn make(files: &Files, master_key: &str, config: Config, tools: &Tools) -> Result<(Opened, Demo), Failure> {
+    let mut credentials = Credentials { master_key: master_key.to_owned(), demo: None };
     files.save(&credentials)?; // before the database: what it seals must open at the next start
     files.renew_database()?;
-    let opened = start(files, &credentials.master_key, config, mailbox).await?;
+    let opened = start(files, master_key, config, tools).await?;
     let demo = furnish(&opened.auth).await?;
     credentials.demo = Some(demo.clone());
     files.save(&credentials)?;
     Ok((opened, demo))
 }
 
-async fn start(files: &Files, master_key: &str, config: Config, mailbox: Arc<Mailbox>) -> Result<Opened, Failure> {
+async fn start(files: &Files, master_key: &str, config: Config, tools: &Tools) -> Result<Opened, Failure> {
     let damaged = |what: String| {
         let (database, credentials) = (files.database(), files.credentials());
         Failure::Usage(format!("{what} Delete {} and {} to start afresh.", database.display(), credentials.display()))
@@ -64,7 +75,9 @@ async fn start(files: &Files, master_key: &str, config: Config, mailbox: Arc<Mai
         ))
     })?;
     let store = Store::from(store);
-    let auth = TenantAuth::builder().store(store.clone()).master_keys(master_keys).config(config).mailer(mailbox).build().await;
+    let auth = TenantAuth::builder().store(store.clone()).master_keys(master_keys).config(config);
+    let auth = auth.clock(Arc::clone(&tools.clock) as Arc<dyn Clock>).mailer(Arc::clone(&tools.mailbox) as Arc<dyn Mailer>);
+    let auth = auth.build().await;
     let auth = auth.map_err(|error| damaged(format!("The database cannot be used: {error}.")))?;
     Ok(Opened { auth, store })
 }
@@ -89,7 +102,7 @@ async fn furnish(auth: &TenantAuth) -> Result<Demo, Failure> {
 
     let key = NewApiKey { name: valid(DisplayName::parse("dev"))?, scopes: NewApiKey::default_scopes(), expires_at: None };
     let key = operator.create_api_key(&slug, key).await?.key;
-    Ok(Demo { organization: SLUG.to_owned(), email: ADMIN.to_owned(), password, api_key: key.expose().to_owned() })
+    Ok(Demo { organization: SLUG.to_owned(), email: ADMIN.to_owned(), password, api_key: key.expose().to_owned(), webhook: None })
 }
 
 /// 120 random bits that need no quoting in a shell, a URL or JSON.

@@ -34,6 +34,18 @@ pub(super) struct Demo {
     pub(super) password: String,
     /// An API key.
     pub(super) api_key: String,
+    /// The subscription of the receiver at `/dev/webhooks`, once there is one.
+    #[serde(default)]
+    pub(super) webhook: Option<DemoWebhook>,
+}
+
+/// The subscription of the receiver.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct DemoWebhook {
+    /// Its id.
+    pub(super) id: String,
+    /// What its deliveries are signed with.
+    pub(super) secret: String,
 }
 
 /// Where they lie.

@@ -1,10 +1,8 @@
 //! The development mailbox: mails are kept in memory, the last 200, and shown at `/dev/mail` and `/dev/mail.json`, newest first.
-//! Mails hold links that are credentials. A web page whose host name was pointed at this machine (DNS rebinding) must not read
-//! them, so requests with a `Host` other than loopback are refused.
+//! Mails hold links that are credentials: see `local.rs` for who may read them.
 
 use std::{
     collections::VecDeque,
-    net::IpAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -12,9 +10,7 @@ use std::{
 use async_trait::async_trait;
 use axum::{
     Router,
-    extract::{RawQuery, Request, State},
-    http::{StatusCode, header},
-    middleware::{self, Next},
+    extract::{RawQuery, State},
     response::Response,
     routing::get,
 };
@@ -22,11 +18,15 @@ use serde::Serialize;
 use serde_json::json;
 use tenant_auth_core::{
     Timestamp,
-    ports::{Clock, MailError, Mailer, Message, SystemClock},
+    ports::{Clock, MailError, Mailer, Message},
 };
 use tokio::sync::watch;
 use url::form_urlencoded;
 
+use super::{
+    clock::MovableClock,
+    local::{self, escaped},
+};
 use crate::answer;
 
 const KEPT: usize = 200;
@@ -34,14 +34,12 @@ const KEPT: usize = 200;
 /// The longest `?wait=` that is honoured, in seconds.
 const MAX_WAIT: u64 = 10;
 
-/// The Content-Security-Policy of the page: a mail's own markup is shown as text, and nothing is loaded from other hosts.
-const POLICY: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
 /// The mails sent so far, newest first.
 #[derive(Debug)]
 pub(super) struct Mailbox {
     mails: Mutex<VecDeque<Mail>>,
     arrived: watch::Sender<()>,
+    clock: Arc<MovableClock>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -61,16 +59,10 @@ struct Wanted {
     wait: Duration,
 }
 
-impl Default for Mailbox {
-    fn default() -> Self {
-        Self { mails: Mutex::default(), arrived: watch::Sender::new(()) }
-    }
-}
-
 #[async_trait]
 impl Mailer for Mailbox {
     async fn send(&self, message: &Message) -> Result<(), MailError> {
-        let mail = Mail { message: message.clone(), sent_at: SystemClock.now() };
+        let mail = Mail { message: message.clone(), sent_at: self.clock.now() };
         let mut mails = self.mails();
         mails.push_front(mail);
         mails.truncate(KEPT);
@@ -81,6 +73,10 @@ impl Mailer for Mailbox {
 }
 
 impl Mailbox {
+    pub(super) fn new(clock: Arc<MovableClock>) -> Self {
+        Self { mails: Mutex::default(), arrived: watch::Sender::new(()), clock }
+    }
+
     fn mails(&self) -> MutexGuard<'_, VecDeque<Mail>> {
         // Nothing under the lock can panic half-way.
         self.mails.lock().unwrap_or_else(PoisonError::into_inner)
@@ -112,11 +108,7 @@ impl Wanted {
 
 /// `/dev/mail` and `/dev/mail.json`.
 pub(super) fn routes(mailbox: Arc<Mailbox>) -> Router {
-    Router::new()
-        .route("/dev/mail", get(page))
-        .route("/dev/mail.json", get(list))
-        .route_layer(middleware::from_fn(from_this_machine))
-        .with_state(mailbox)
+    Router::new().route("/dev/mail", get(page)).route("/dev/mail.json", get(list)).with_state(mailbox)
 }
 
 async fn list(State(mailbox): State<Arc<Mailbox>>, RawQuery(query): RawQuery) -> Response {
@@ -128,11 +120,7 @@ async fn page(State(mailbox): State<Arc<Mailbox>>) -> Response {
     let mails = mailbox.matching(None);
     let shown: String = mails.iter().map(article).collect();
     let shown = if mails.is_empty() { "<p>Nothing was sent yet. Reload this page after something was.</p>" } else { &shown };
-    let html = format!(
-        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"color-scheme\" content=\"light dark\">\
-         <title>Mail</title></head><body><main><h1>Mail</h1>{shown}</main></body></html>"
-    );
-    answer::page(html, POLICY)
+    local::page("Mails", shown)
 }
 
 fn article(mail: &Mail) -> String {
@@ -153,27 +141,6 @@ fn linked(text: &str) -> String {
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace('\'', "&#39;")
-}
-
-async fn from_this_machine(request: Request, next: Next) -> Response {
-    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    if is_loopback(host) {
-        return next.run(request).await;
-    }
-    answer::error(StatusCode::FORBIDDEN, "forbidden_host", "Open this page as http://127.0.0.1 or http://localhost with its port.")
-}
-
-fn is_loopback(host: &str) -> bool {
-    let name = match host.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
-        _ => host,
-    };
-    let address = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-    name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,7 +156,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_newest_mail_is_first_and_the_oldest_go() {
-        let mailbox = Mailbox::default();
+        let mailbox = Mailbox::new(Arc::default());
         for number in 0..=KEPT {
             mailbox.send(&message(&format!("{number}@example.com"))).await.expect("kept");
         }
@@ -200,7 +167,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_waits_gets_the_mail_when_it_comes() {
-        let mailbox = Mailbox::default();
+        let mailbox = Mailbox::new(Arc::default());
         let wanted = Wanted::from_query("to=a%40example.com&wait=10");
         let (mails, ()) = tokio::join!(mailbox.read(&wanted), async {
             mailbox.send(&message("b@example.com")).await.expect("kept");
@@ -217,15 +184,5 @@ mod tests {
             "{html}"
         );
         assert!(html.contains("<a href=\"http://x/?a&amp;&quot;b\""), "{html}");
-    }
-
-    #[test]
-    fn only_names_of_this_machine_are_answered() {
-        for good in ["localhost", "localhost:8080", "127.0.0.1:1", "[::1]:8080", "[::1]"] {
-            assert!(is_loopback(good), "{good}");
-        }
-        for bad in ["", "evil.example", "evil.example:8080", "127.0.0.1.evil.example", "10.0.0.1:8080"] {
-            assert!(!is_loopback(bad), "{bad}");
-        }
     }
 }

@@ -9,7 +9,7 @@ use super::{
 
 /// All of it.
 pub(super) fn text(public_url: &str, demo: &Demo, files: &Files) -> String {
-    let Demo { organization, email, password, api_key } = demo;
+    let Demo { organization, email, password, api_key, .. } = demo;
     let (database, credentials) = (files.database(), files.credentials());
     let (database, credentials) = (database.display(), credentials.display());
     let mut text = format!(
@@ -18,6 +18,7 @@ pub(super) fn text(public_url: &str, demo: &Demo, files: &Files) -> String {
   Panel         {public_url}/sign-in#org={organization}&email={email}
   API           {public_url}/api/v1
   Mails         {public_url}/dev/mail
+  To try out    {public_url}/dev
   Organization  {organization}
   Admin         {email}
   Password      {password}
@@ -35,7 +36,7 @@ Paste these lines into one shell:
 }
 
 fn commands(public_url: &str, demo: &Demo) -> [(&'static str, String); 5] {
-    let Demo { organization, email, password, api_key } = demo;
+    let Demo { organization, email, password, api_key, .. } = demo;
     let post = |path: &str| {
         format!(
             "curl -sS -X POST \"{public_url}/api/v1{path}\" -H 'X-Org-Slug: {organization}' -H 'Content-Type: application/json'"

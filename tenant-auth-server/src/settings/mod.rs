@@ -64,6 +64,30 @@ pub(crate) struct Deployment {
     pub(crate) warnings: Vec<String>,
 }
 
+/// What `dev` needs to listen.
+#[derive(Debug)]
+pub(crate) struct DevFront {
+    /// Where it listens, unless the command line says otherwise.
+    pub(crate) listen: SocketAddr,
+    /// The most connections of clients at once.
+    pub(crate) connections: u32,
+    /// How long it goes on answering once it was told to stop.
+    pub(crate) drain_notice: Duration,
+    /// Which log lines are written.
+    pub(crate) log_filter: String,
+    /// How.
+    pub(crate) log_format: LogFormat,
+}
+
+/// What `dev` serves.
+#[derive(Debug)]
+pub(crate) struct DevService {
+    /// How the service behaves.
+    pub(crate) config: Config,
+    /// What is worth a look.
+    pub(crate) warnings: Vec<String>,
+}
+
 /// What the server needs.
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -133,6 +157,47 @@ pub(crate) fn for_command(input: &Input, prints_link: bool) -> Result<Deployment
         values.config.memory.mebibytes = 0; // a command asks once; on SQLite the server beside it remembers
         deployment(values, warnings)
     })
+}
+
+/// Where `dev` listens and how it logs. Unless the settings say otherwise, it has connections enough for every tab of one developer,
+/// and stops at once.
+///
+/// # Errors
+/// [`InvalidSettings`], with everything that is wrong.
+pub(crate) fn for_dev_front(input: &Input) -> Result<DevFront, InvalidSettings> {
+    let mut reading = Reading::of(input);
+    reading.assume(&table::CONNECTIONS, "256");
+    reading.assume(&table::DRAIN_NOTICE, "0");
+    reading.read(&[Part::Server]);
+    reading.finish(|values| {
+        Some(DevFront {
+            listen: values.listen,
+            connections: values.connections,
+            drain_notice: values.drain_notice,
+            log_filter: values.log_filter,
+            log_format: values.log_format,
+        })
+    })
+}
+
+/// How the service of `dev` behaves: as the settings say, at this public URL unless they state another. A developer runs webhook
+/// receivers on the same machine, so they are allowed unless the settings refuse them.
+///
+/// # Errors
+/// [`InvalidSettings`], with everything that is wrong.
+pub(crate) fn for_dev(input: &Input, public_url: &str) -> Result<DevService, InvalidSettings> {
+    let mut reading = Reading::of(input);
+    reading.assume(&table::PUBLIC_URL, public_url);
+    reading.assume(&table::WEBHOOK_ALLOW_PRIVATE_NETWORKS, "true");
+    reading.read(&[Part::Service]);
+    rules::check_service(&mut reading);
+    for row in table::rows_without_effect_on_dev() {
+        if reading.given(row).is_some() {
+            reading.warn(format!("{} has no effect on 'dev', which has its own; use 'serve'", row.variable()));
+        }
+    }
+    let warnings = reading.take_warnings();
+    reading.finish(|values| Some(DevService { config: values.config, warnings }))
 }
 
 /// For the server.

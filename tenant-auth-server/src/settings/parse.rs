@@ -65,6 +65,14 @@ pub(super) fn mebibytes(text: &str) -> Result<u32, Fault> {
     whole(text, 0, 65_536).and_then(|number| u32::try_from(number).map_err(|_| Fault::Other))
 }
 
+pub(super) fn days(text: &str) -> Result<u32, Fault> {
+    whole(text, 0, 36_500).and_then(|number| u32::try_from(number).map_err(|_| Fault::Other))
+}
+
+pub(super) fn purge_days(text: &str) -> Result<u32, Fault> {
+    whole(text, 0, 3_650).and_then(|number| u32::try_from(number).map_err(|_| Fault::Other))
+}
+
 pub(super) fn freshness(text: &str) -> Result<Duration, Fault> {
     whole(text, 20, 1_000).map(Duration::from_millis)
 }

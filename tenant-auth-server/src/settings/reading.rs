@@ -177,7 +177,7 @@ fn as_text(value: &toml::Value, shape: Shape) -> Option<String> {
     match value {
         toml::Value::String(text) => Some(text.clone()),
         toml::Value::Integer(number) => Some(number.to_string()),
-        toml::Value::Array(items) if shape == Shape::List => {
+        toml::Value::Array(items) if shape != Shape::One => {
             let items: Option<Vec<String>> = items.iter().map(|item| as_text(item, Shape::One)).collect();
             items.map(|items| items.join(","))
         }

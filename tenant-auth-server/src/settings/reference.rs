@@ -26,7 +26,7 @@ pub(super) fn reference() -> String {
         let _ = write!(text, "\n## {}\n\n{}\n", group.title, readers(group));
         for row in group.rows {
             let _ = write!(text, "\n### `{}`\n\n{}\n\n", row.variable(), row.meaning.replace('{', "`{").replace('}', "}`"));
-            let _ = writeln!(text, "- Key in the file: `{}`{}", row.name, if row.shape == Shape::List { ", a list" } else { "" });
+            let _ = writeln!(text, "- Key in the file: `{}`{}", row.name, if row.shape != Shape::One { ", a list" } else { "" });
             let _ = writeln!(text, "- Default: {}", default_words(row));
             let _ = writeln!(text, "- Refused unless it is: {}", row.must.replace('{', "`{").replace('}', "}`"));
             match row.disclosure {
@@ -52,7 +52,7 @@ fn readers(group: &Group) -> &'static str {
     match group.part {
         Part::Database => "Read by every command.",
         Part::MasterKeys | Part::Service => "Read by every command but `migrate`.",
-        Part::Server => "Read by `serve`.",
+        Part::Server => "Read by `serve`; of them `dev` reads the address, the connections, the notice and the log, too.",
     }
 }
 

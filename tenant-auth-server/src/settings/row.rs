@@ -36,10 +36,10 @@ pub(crate) struct Row {
 pub(super) enum Shape {
     /// One value.
     One,
-    /// One text, in which spaces at the ends count.
-    Verbatim,
     /// Several values: comma-separated, in a file also an array.
     List,
+    /// The same, and spaces at the ends of each count.
+    Verbatim,
 }
 
 /// The value or behaviour in force when the operator gives no value.

@@ -53,6 +53,81 @@ fn an_organization_is_suspended_and_reactivated() {
 }
 
 #[test]
+fn without_a_wait_a_deletion_says_that_the_organization_is_gone() {
+    let program = with_acme().with("PURGE_AFTER", "0");
+    let said = program.run(&["org", "delete", "--slug", "acme"]);
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(said.contains("'acme' is gone") && !said.contains("cancel-deletion"), "{said}");
+    assert!(error(&program.run(&["org", "cancel-deletion", "--slug", "acme"])).contains("org list"));
+}
+
+#[test]
+fn an_organization_is_deleted_in_time_or_now() {
+    let program = with_acme();
+    let org = |command: &[&str]| json(&program.run(&[&["org"], command, &["--slug", "acme", "--json"]].concat()))["org"].clone();
+    let deleted = org(&["delete"]);
+    assert!(deleted["status"] == "suspended" && deleted["deletesAt"].is_string(), "{deleted}");
+    assert_eq!(org(&["delete"]), deleted);
+    let said = program.run(&["org", "list"]);
+    assert!(String::from_utf8_lossy(&said.stdout).contains("deleted at 2"), "{said:?}");
+    assert!(error(&program.run(&["org", "reactivate", "--slug", "acme"])).contains("cancel-deletion"));
+    let kept = org(&["cancel-deletion"]);
+    assert!(kept["status"] == "suspended" && kept["deletesAt"].is_null(), "{kept}");
+
+    let now = ["org", "delete", "--slug", "acme", "--now", "--json"];
+    for typed in ["", "globex\n", "acme2\n"] {
+        assert!(error(&program.run_with_stdin(&now, typed)).contains("Nothing was deleted"));
+    }
+    error(&program.run(&["org", "delete", "--slug", "acme", "--yes"]));
+    json(&program.run_with_stdin(&now, "acme\n"));
+    assert!(error(&program.run(&["org", "delete", "--slug", "acme", "--now", "--yes"])).contains("org list"));
+    let create = ["org", "create", "--name", "Acme", "--slug", "acme", "--admin-email", "ada@example.com", "--json"];
+    assert!(error(&program.run(&create)).contains("taken"));
+    json(&program.run(&["org", "release-slug", "--slug", "acme", "--json"]));
+    assert!(error(&program.run(&["org", "release-slug", "--slug", "acme"])).contains("acme"));
+    json(&program.run(&create));
+}
+
+#[test]
+fn a_deployment_key_is_made_listed_rotated_and_revoked() {
+    let program = with_acme();
+    let create = ["deployment-key", "create", "--name", "product", "--scope", "verify,users:read", "--scope", "verify"];
+    let created =
+        json(&program.run(&[&create[..], &["--expires-at", "2100-01-01T00:00:00Z", "--from", "10.0.0.7/8", "--json"]].concat()));
+    let (key, text) = (&created["deploymentKey"], created["key"].as_str().expect("a key"));
+    let id = key["id"].as_str().expect("an id");
+    assert!(id.starts_with("dpk_") && text.starts_with("dk_live_"), "{created}");
+    assert_eq!(key["scopes"], serde_json::json!(["verify", "users:read"]));
+    assert_eq!((&key["expiresAt"], &key["networks"][0]), (&"2100-01-01T00:00:00.000Z".into(), &"10.0.0.0/8".into()));
+    let said = program.run(&create);
+    assert!(String::from_utf8_lossy(&said.stdout).contains("dk_live_"), "{said:?}");
+
+    let rotated = json(&program.run(&["deployment-key", "rotate", "--id", id, "--overlap-seconds", "0", "--json"]));
+    let successor = rotated["deploymentKey"]["id"].as_str().expect("an id");
+    assert_eq!(rotated["deploymentKey"]["networks"], key["networks"]);
+    assert!(
+        error(&program.run(&["deployment-key", "rotate", "--id", id])).contains("no such deployment key"),
+        "it ended with the overlap"
+    );
+    let listed = || json(&program.run(&["deployment-key", "list", "--json"]))["deploymentKeys"].as_array().expect("a list").len();
+    assert_eq!(listed(), 2);
+    json(&program.run(&["deployment-key", "revoke", "--id", successor, "--json"]));
+    assert_eq!(listed(), 1);
+    assert!(!String::from_utf8_lossy(&program.run(&["deployment-key", "list"]).stdout).contains(text), "never shown again");
+
+    for wrong in [
+        &["--name", "x"][..],
+        &["--name", "x", "--scope", "proxy"],
+        &["--name", "x", "--scope", "verify", "--from", "everywhere"],
+        &["--name", "x", "--scope", "verify", "--expires-at", "2020-01-01T00:00:00Z"],
+    ] {
+        error(&program.run(&[&["deployment-key", "create"][..], wrong].concat()));
+    }
+    error(&program.run(&["deployment-key", "revoke", "--id", "key_01kaz3vrm0f3k8m2p5q7r9s1t4"]));
+    assert_eq!(listed(), 1);
+}
+
+#[test]
 fn a_key_is_created_with_the_scopes_asked_for() {
     let program = with_acme();
     let created = json(&program.run(&["api-key", "create", "--org", "acme", "--name", "ci", "--json"]));

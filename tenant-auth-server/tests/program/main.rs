@@ -2,6 +2,7 @@
 //! port the system chose, and stops only what it started.
 
 mod admin;
+mod audit;
 mod commands;
 mod crash;
 mod deploy;
@@ -9,10 +10,14 @@ mod dev;
 mod disk_full;
 mod faults;
 mod hook_receiver;
+mod isolation;
 mod log_gone;
 mod many_clients;
 mod memory;
 mod metrics;
+mod moving;
+mod moving_killed;
+mod moving_many;
 #[cfg(feature = "otlp")]
 mod otlp;
 mod races;
@@ -66,6 +71,11 @@ impl Program {
             .with("PUBLIC_URL", "http://localhost:8080")
             .with("LISTEN", "127.0.0.1:0")
             .with("METRICS_LISTEN", "none")
+    }
+
+    /// With none: for `dev`, and for what may be missing.
+    pub(crate) fn without_settings() -> Self {
+        Self { settings: Vec::new(), ..Self::new() }
     }
 
     /// The same with another value; the directory stays.

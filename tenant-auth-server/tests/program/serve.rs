@@ -86,3 +86,12 @@ fn logs_are_json_when_asked_and_stay_off_stdout() {
     assert_eq!(server.printed.lines().count(), 1);
     assert!(serde_json::from_str::<serde_json::Value>(server.printed.trim()).is_ok(), "{}", server.printed);
 }
+
+#[test]
+fn nothing_of_dev_is_there() {
+    let program = Program::new();
+    let server = Running::start(&program, &["serve"]);
+    for path in crate::dev::PAGES {
+        assert_eq!(server.get(path).0, 404, "{path}");
+    }
+}

@@ -18,9 +18,14 @@ mod statistics;
 use std::process::ExitCode;
 
 use clap::Parser;
+use mimalloc::MiMalloc;
 use options::{Options, What};
 use report::Report;
 use stage::Stage;
+
+/// That of the program; the bare endpoint has it, too.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Any error, for the person who runs the benchmark.
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -54,6 +59,9 @@ async fn measure(options: &Options) -> Result<(), Failure> {
     if wanted(What::Verify) {
         figures::verify::measure(&mut stage, &mut report).await?;
     }
+    if wanted(What::Pipeline) {
+        figures::pipeline::measure(&mut stage, &mut report).await?;
+    }
     if wanted(What::Remembering) {
         figures::remembering::measure(&mut stage, &mut report).await?;
     }
@@ -72,6 +80,9 @@ async fn measure(options: &Options) -> Result<(), Failure> {
     }
     if wanted(What::Deliveries) {
         figures::deliveries::measure(&mut stage, &mut report).await?;
+    }
+    if options.what == What::Audit {
+        figures::audit::measure(&mut stage, &mut report).await?;
     }
     if wanted(What::Plans) {
         figures::plans::show(&mut stage, &mut report).await?;

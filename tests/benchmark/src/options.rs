@@ -33,6 +33,10 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 100_000)]
     pub(crate) users: u32,
 
+    /// How many entries the audit log has whose pages are read.
+    #[arg(long, default_value_t = 1_000_000)]
+    pub(crate) entries: u32,
+
     /// Rounds of two admins removing each other, on each database.
     #[arg(long, default_value_t = 200)]
     pub(crate) races: u32,
@@ -49,10 +53,12 @@ pub(crate) struct Options {
 /// A group of figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum What {
-    /// Everything.
+    /// Everything but the audit log, which takes as long as its entries take to be written.
     All,
     /// POST /public/verify with nothing in memory and from memory, against a bare endpoint.
     Verify,
+    /// A request from an adapter's hand into its hand, without sockets.
+    Pipeline,
     /// Verify in the memory of a customer's backend.
     Remembering,
     /// Login against a bare hash; unknown addresses against wrong passwords.
@@ -65,6 +71,8 @@ pub(crate) enum What {
     Growth,
     /// Webhooks: how soon and at what cost events arrive, beside endpoints that hang and fail.
     Deliveries,
+    /// The audit log: what its chain costs a change, and pages of a long one.
+    Audit,
     /// Two admins removing each other.
     Races,
     /// How the databases look up what verify asks.

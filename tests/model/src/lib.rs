@@ -10,6 +10,7 @@
 //! connection are in every run and need no states of their own. A machine that is suspended as a whole is not in the model: its own
 //! clock stands still, and no protocol notices it.
 
+pub mod inside;
 mod rules;
 mod search;
 mod state;

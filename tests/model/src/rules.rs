@@ -11,6 +11,8 @@ pub enum Deployment {
     LateStart,
     /// SQLite: the observer's process holds the lock that lets it remember, and made the change itself. It need not wait.
     LockHolder,
+    /// SQLite: the observer had the lock until its file was removed, which it finds out at its next look. The writer took the lock.
+    Successor,
 }
 
 /// The protocol. Each field is a rule; `true` is the protocol as it is built.
@@ -46,6 +48,8 @@ pub struct Rules {
     pub events_wait: bool,
     /// A failed look makes memory unusable.
     pub failed_looks_count_as_none: bool,
+    /// Whoever took the lock goes on waiting until a former holder's last look is too old.
+    pub successors_wait: bool,
 }
 
 impl Default for Rules {
@@ -67,6 +71,7 @@ impl Default for Rules {
             repeated_requests_wait: true,
             events_wait: true,
             failed_looks_count_as_none: true,
+            successors_wait: true,
         }
     }
 }

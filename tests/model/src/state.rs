@@ -49,6 +49,8 @@ pub(crate) struct Look {
     pub(crate) after_commit: bool,
     /// Whether it began after the request arrived that waits now.
     pub(crate) after_request: bool,
+    /// It began while the observer had the right to remember.
+    pub(crate) by_right: bool,
 }
 
 /// What a look read.
@@ -114,6 +116,8 @@ pub(crate) struct State {
     /// An unrelated change with a higher number became visible first.
     pub(crate) overtaken: bool,
     pub(crate) restarted: bool,
+    /// Ticks since the writer's process took the right to remember, which the observer believes to have.
+    pub(crate) taken: Option<u8>,
     pub(crate) repeated: Teller,
     pub(crate) event: Teller,
     pub(crate) told: bool,

@@ -23,6 +23,7 @@ pub(crate) fn first(deployment: Deployment) -> State {
         visible: false,
         overtaken: false,
         restarted: false,
+        taken: None,
         repeated: Teller::Idle,
         event: Teller::Idle,
         told: false,
@@ -52,6 +53,8 @@ pub(crate) fn steps(state: &State, rules: &Rules, deployment: Deployment) -> Vec
         add(name, next);
     }
     add("the database restarts", (!state.restarted && !state.visible).then(|| restarted(*state)));
+    let is_taken = deployment == Deployment::Successor && state.taken.is_none();
+    add("the lock's file is removed, and the writer takes the right", is_taken.then_some(State { taken: Some(0), ..*state }));
     add("a request arrives", (state.told && state.observer.request.is_none()).then(|| asked(*state)));
     if is_answered_stale(state, rules) {
         steps.push(Step::Stale("the request is answered from memory"));
@@ -66,6 +69,7 @@ fn tick(mut state: State, rules: &Rules) -> State {
     if let Some(look) = &mut observer.look {
         look.age = grown(look.age);
     }
+    state.taken = state.taken.map(grown);
     let counts = if rules.wait_from_commit { state.writing >= Writing::Returned } else { state.writing >= Writing::Open };
     if counts && state.writing < Writing::Told {
         state.waited = grown(state.waited);
@@ -83,7 +87,12 @@ fn written(state: &State, rules: &Rules, deployment: Deployment) -> Vec<(&'stati
     let to = |writing| State { writing, ..*state };
     let is_own = matches!(deployment, Deployment::SameProcess | Deployment::LockHolder);
     // On SQLite nobody else remembers.
-    let in_database = if deployment != Deployment::LockHolder && state.observer.announced { FRESHNESS } else { 0 };
+    let is_sole = match deployment {
+        Deployment::LockHolder => true,
+        Deployment::Successor => state.taken.is_some_and(|ticks| ticks >= FRESHNESS || !rules.successors_wait),
+        _ => false,
+    };
+    let in_database = if !is_sole && state.observer.announced { FRESHNESS } else { 0 };
     let freshness = match in_database {
         0 => 0,
         _ if !rules.writers_wait => 0,
@@ -139,8 +148,13 @@ fn looked(state: &State, rules: &Rules, deployment: Deployment) -> Vec<(&'static
     let with = |observer| Some(State { observer, ..*state });
     let own = state.observer;
     let Some(look) = own.look else {
-        let begun =
-            Look { age: 0, seen: None, after_commit: state.writing >= Writing::Returned, after_request: own.request.is_some() };
+        let begun = Look {
+            age: 0,
+            seen: None,
+            after_commit: state.writing >= Writing::Returned,
+            after_request: own.request.is_some(),
+            by_right: state.taken.is_none(),
+        };
         let announced = with(Observer { announced: true, ..own });
         return vec![
             ("a look begins", with(Observer { look: Some(begun), ..own })),
@@ -170,6 +184,9 @@ fn looked(state: &State, rules: &Rules, deployment: Deployment) -> Vec<(&'static
 
 fn applied(own: Observer, look: Look, rules: &Rules) -> Observer {
     let Some(seen) = look.seen else { return own };
+    if !look.by_right {
+        return Observer { look: None, last_look: None, entry: None, fill: None, remembers: false, ..own };
+    }
     let forgets = seen.change || (seen.restarted && rules.incarnation_is_compared);
     let serves = look.after_request || !rules.looks_serve_earlier_requests_only;
     Observer {

@@ -2,11 +2,11 @@
 
 use tenant_auth_model::{Deployment, Rules, search};
 
-use Deployment::{LateStart, LockHolder, OtherProcess, SameProcess};
+use Deployment::{LateStart, LockHolder, OtherProcess, SameProcess, Successor};
 
 #[test]
 fn no_answer_is_stale_wherever_the_change_was_made() {
-    for deployment in [OtherProcess, SameProcess, LateStart, LockHolder] {
+    for deployment in [OtherProcess, SameProcess, LateStart, LockHolder, Successor] {
         let outcome = search(&Rules::default(), deployment);
         println!("{deployment:?}: {} states", outcome.states);
         assert!(outcome.states > 1_000, "{deployment:?}: the search is cut short");
@@ -45,4 +45,5 @@ needed! {
     repeated_requests_wait in OtherProcess,
     events_wait in OtherProcess,
     failed_looks_count_as_none in OtherProcess,
+    successors_wait in Successor,
 }

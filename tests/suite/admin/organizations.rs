@@ -53,7 +53,7 @@ async fn organizations_are_listed_oldest_first(app: &App) {
         ["acme", "globex", "newcomers"]
     );
     for org in &all {
-        assert_eq!(shape(org), ["appUrl", "createdAt", "id", "name", "plan", "slug", "status"]);
+        assert_eq!(shape(org), ["appUrl", "createdAt", "deletesAt", "id", "name", "plan", "slug", "status"]);
     }
 }
 
@@ -243,6 +243,8 @@ async fn an_organization_that_there_is_not_is_404(app: &App) {
     for slug in ["nowhere", "Acme", "%00", "a", "..%2Facme", "acme%20", "org_00000000000000000000000000"] {
         ada.patch(&format!("{NEW}/{slug}"), json!({ "name": "N" })).await.expect_error(404, "not_found");
         ada.post(&format!("{NEW}/{slug}/invites"), json!({ "email": "n@new.example" })).await.expect_error(404, "not_found");
+        ada.get(&format!("{NEW}/{slug}")).await.expect_error(404, "not_found");
+        ada.delete(&format!("{NEW}/{slug}")).await.expect_error(404, "not_found");
     }
 }
 

@@ -1,8 +1,9 @@
 //! A worker in the background: an endpoint or a mail server that hangs does not delay the others, and a shutdown waits for what is
 //! being sent.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
+use serde_json::json;
 use tenant_auth_conformance::{
     App, scenarios,
     smtp::{Mood, SmtpSink},
@@ -12,13 +13,16 @@ use tokio::{sync::oneshot, task::JoinHandle};
 
 use crate::suite::{
     deliveries::workers::{counts, rename},
-    support::hooks::{Hook, RECEIVER, until_sent},
+    support::hooks::{ANOTHER, Hook, RECEIVER, event_in, until_sent},
 };
+
+const SECOND: Duration = Duration::from_secs(1);
 
 scenarios![on each database:
     a_hanging_endpoint_delays_nobody_else,
     a_failing_endpoint_takes_one_place,
     a_silent_mail_server_delays_no_delivery,
+    what_tells_of_an_ending_waits_for_those_who_remember_and_delays_no_other_organization,
     a_worker_that_is_told_to_stop_finishes_what_it_sends,
 ];
 
@@ -113,4 +117,29 @@ async fn a_silent_mail_server_delays_no_delivery(app: &App) {
     assert!(sink.taken().is_empty(), "all this while the mail waits");
     sink.be(Mood::Taking);
     stopped(worker).await;
+}
+
+async fn what_tells_of_an_ending_waits_for_those_who_remember_and_delays_no_other_organization(app: &App) {
+    // It remembers for a second, which on SQLite one process may: to be asked before the others.
+    let remembering = app.beside(|setup| (setup.config.memory.mebibytes, setup.config.memory.freshness) = (8, SECOND)).await;
+    let slug = app.org().slug().parse().expect("a slug");
+    while !remembering.auth.metrics_text().await.expect("is written").contains("tenant_auth_memory_hits_total 1") {
+        remembering.auth.tenant(&slug).await.expect("it is there");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let (admin, other) = (app.admin().logged_in().await, app.other_org().admin().logged_in().await);
+    Hook::new(&admin, RECEIVER, &["*"]).await;
+    Hook::new(&other, ANOTHER, &["*"]).await;
+    app.tick().await;
+    let before = app.webhooks.sent().len();
+    rename(&admin, 1).await;
+    app.advance(1);
+    admin.set_metadata(admin.id(), json!({ "told": "after it" })).await.expect(200);
+    other.set_metadata(other.id(), json!({ "told": "before it" })).await.expect(200);
+    app.tick().await;
+    let sent = app.webhooks.sent().split_off(before);
+    let told: Vec<_> = sent.iter().map(|sent| (sent.url.as_str(), event_in(sent)["type"].clone())).collect();
+    let expected = [(ANOTHER, json!("member.updated")), (RECEIVER, json!("org.updated")), (RECEIVER, json!("member.updated"))];
+    assert_eq!(told[0], expected[0], "{told:?}");
+    assert!(told.len() == 3 && expected.iter().all(|expected| told.contains(expected)), "{told:?}");
 }

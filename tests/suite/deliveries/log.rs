@@ -176,5 +176,5 @@ async fn the_log_goes_back_thirty_days(app: &App) {
     app.tick().await;
     assert!(hook.log(&app.admin().logged_in().await).await.is_empty());
     let kept = texts_in(app, "SELECT kind FROM tenant_auth_events").await;
-    assert!(!kept.contains(&"webhook.test".to_owned()) && !kept.is_empty(), "the logins of today are kept: {kept:?}");
+    assert!(kept.contains(&"webhook.test".to_owned()), "the audit log keeps events longer: {kept:?}");
 }

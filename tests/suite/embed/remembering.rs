@@ -14,10 +14,13 @@ use tenant_auth_conformance::{App, Caller, ScriptedServer, scenarios};
 use tenant_auth_core::{
     Principal,
     http::{RemoteVerifier, Verifier},
+    model::DeploymentScope,
     secret::SignedToken,
+    value::Slug,
 };
 
 use super::remote::http;
+use crate::suite::public::deployment_keys::{made, new_key};
 
 scenarios![
     questions_are_answered_without_the_service,
@@ -29,6 +32,7 @@ scenarios![
     any_other_status_forgets_everything,
     at_most_two_questions_a_second,
     a_dropped_verifier_asks_nothing_more,
+    a_deployment_keys_answers_are_remembered_by_organization,
 ];
 
 const MAX_AGE: Duration = Duration::from_millis(600);
@@ -65,6 +69,39 @@ async fn warm(app: &App, remote: &RemoteVerifier, token: &str) {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     panic!("nothing is remembered");
+}
+
+/// One key for all: the answers about each organization are remembered, and end by what is named of it.
+async fn a_deployment_keys_answers_are_remembered_by_organization(app: &App) {
+    let (id, key) = made(app, new_key(&[DeploymentScope::Verify])).await;
+    let remote = RemoteVerifier::new(&format!("http://{}", app.address())).expect("loopback").patience(Duration::from_secs(2));
+    let remote = remote.remembering(MAX_AGE).clock(app.clock.clone()).deployment_key(key).expect("a well-formed key");
+    let (acme, globex): (Slug, Slug) = ("acme".parse().expect("a slug"), "globex".parse().expect("a slug"));
+    let (ada, greta) = (app.member().logged_in().await, app.other_org().member().logged_in().await);
+    let of = [(&acme, ada.access_token()), (&globex, greta.access_token())];
+    let verify = async |org: &Slug, token: &str| remote.verify(org, &SignedToken::new(token)).await;
+    for (org, token) in &of {
+        let mut is_remembered = false;
+        for _ in 0..100 {
+            let before = asked(app).await;
+            assert!(verify(org, token).await.expect("the service answers").is_some());
+            is_remembered = asked(app).await == before;
+            if is_remembered {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        assert!(is_remembered, "{org}");
+    }
+    assert!(verify(&globex, &of[0].1).await.expect("the service answers").is_none(), "a token counts in its own organization");
+    verify(&"nowhere".parse().expect("a slug"), &of[0].1).await.expect_err("there is no such organization");
+    greta.logout().await.expect(200);
+    tokio::time::sleep(MAX_AGE).await;
+    assert!(verify(&globex, &of[1].1).await.expect("the service answers").is_none());
+    assert!(verify(&acme, &of[0].1).await.expect("the service answers").is_some());
+    app.auth.operator().revoke_deployment_key(&id).await.expect("it lives");
+    tokio::time::sleep(MAX_AGE).await;
+    verify(&acme, &of[0].1).await.expect_err("the key is dead, and what it opened is forgotten");
 }
 
 async fn questions_are_answered_without_the_service(app: &App) {

@@ -7,6 +7,7 @@ use serde_json::json;
 use tenant_auth_conformance::{App, Caller, Host, ScriptedServer, scenarios};
 use tenant_auth_core::{
     http::{Gate, RemoteVerifier, Verifier},
+    model::DeploymentScope,
     secret::SignedToken,
 };
 
@@ -14,12 +15,16 @@ use crate::suite::embed::{
     gate::{Refuses, expect_cookies_kept, expect_text},
     refresh::remote,
 };
+use crate::suite::public::deployment_keys::{made, new_key};
 
 scenarios![
     a_remote_principal_is_what_the_service_knows,
     a_session_ended_elsewhere_is_401_here_at_once,
     another_organizations_session_is_401_and_stays,
     an_organization_without_a_key_is_404,
+    a_deployment_key_serves_every_organization,
+    a_deployment_key_may_be_narrowed,
+    a_deployment_key_states_nobodys_address,
     rights_that_change_something_are_not_given_from_afar,
     a_refused_key_is_the_hosts_fault_and_nobodys_session,
     the_persons_address_is_told_where_the_key_is_a_proxys,
@@ -84,6 +89,49 @@ async fn an_organization_without_a_key_is_404(app: &App) {
     let host = Host::start(app.cell.adapter, Gate::new(remote(app)), None);
     let member = app.other_org().member().logged_in().await.at_host(&host);
     expect_cookies_kept(&member.visit("/app/who").await.expect_refused(404, "unknown_organization"));
+}
+
+async fn with_deployment_key(app: &App) -> RemoteVerifier {
+    let key = made(app, new_key(&[DeploymentScope::Verify])).await.1;
+    RemoteVerifier::new(&format!("http://{}", app.address())).expect("loopback").deployment_key(key).expect("a well-formed key")
+}
+
+async fn a_deployment_key_serves_every_organization(app: &App) {
+    let gate = Gate::new(with_deployment_key(app).await.key("acme", app.org().api_key()).expect("a key of its own"));
+    let host = Host::start(app.cell.adapter, gate, None);
+    for (org, shown) in [(app.org(), "max@acme.example member acme"), (app.other_org(), "gus@globex.example member globex")] {
+        let member = org.member().logged_in().await.at_host(&host);
+        expect_text(member.visit("/app/who").await, shown);
+        expire(app);
+        expect_text(member.visit("/app/who").await, shown);
+    }
+    let nowhere = app.member().logged_in().await.at_host(&host).at_org("nowhere");
+    expect_cookies_kept(&nowhere.visit("/app/who").await.expect_refused(404, "unknown_organization"));
+}
+
+async fn a_deployment_key_may_be_narrowed(app: &App) {
+    let gate = Gate::new(with_deployment_key(app).await.only(["globex"]).expect("slugs"));
+    let host = Host::start(app.cell.adapter, gate, None);
+    let member = app.other_org().member().logged_in().await.at_host(&host);
+    expect_text(member.visit("/app/who").await, "gus@globex.example member globex");
+    let member = app.member().logged_in().await.at_host(&host);
+    expect_cookies_kept(&member.visit("/app/who").await.expect_refused(404, "unknown_organization"));
+    expire(app);
+    expect_cookies_kept(&member.visit("/app/who").await.expect_refused(404, "unknown_organization"));
+    assert!(with_deployment_key(app).await.only(["Acme"]).is_err());
+}
+
+async fn a_deployment_key_states_nobodys_address(app: &App) {
+    let remote = with_deployment_key(app).await.states_client_ip();
+    let gate = Gate::new(remote).trust_proxies(["127.0.0.1/32".parse().expect("a network")]);
+    let host = Host::start(app.cell.adapter, gate, None);
+    let member = app.member().logged_in().await.at_host(&host);
+    expire(app);
+    expect_text(member.visit("/app/who").header("X-Forwarded-For", "203.0.113.9").await, "max@acme.example member acme");
+}
+
+fn expire(app: &App) {
+    app.clock.advance(app.config.sessions.access_token_ttl);
 }
 
 async fn rights_that_change_something_are_not_given_from_afar(app: &App) {

@@ -20,6 +20,9 @@ scenarios![on each database:
     nothing_reaches_another_organization,
 ];
 
+/// Nobody can hear of it: webhooks arrive disabled.
+const UNHEARD: &str = "org.imported";
+
 /// Routes that write and tell nothing, and why.
 const SILENT: [(&str, &str); 14] = [
     ("POST /auth/refresh", "the session goes on; only a replay is told"),
@@ -38,11 +41,14 @@ const SILENT: [(&str, &str); 14] = [
     ("POST /org/webhooks/{id}/deliveries/{deliveryId}/redeliver", "the same event again"),
 ];
 
+fn audible() -> BTreeSet<&'static str> {
+    EventKind::ALL.iter().map(|kind| kind.as_str()).filter(|kind| *kind != UNHEARD).collect()
+}
+
 async fn every_kind_there_is_occurs(app: &App) {
     let day = BusyDay::lived(app).await;
     let told: BTreeSet<&str> = day.told.iter().filter_map(|event| event["type"].as_str()).collect();
-    let all: BTreeSet<&str> = EventKind::ALL.iter().map(|kind| kind.as_str()).collect();
-    assert_eq!(told, all);
+    assert_eq!(told, audible());
     for sent in day.listener.hook.sent(app) {
         assert!(is_signed_with(&sent, &day.listener.hook.secret));
     }
@@ -109,7 +115,7 @@ async fn nothing_reaches_another_organization(app: &App) {
     let day = BusyDay::lived(app).await;
     globex.nothing().await;
     let kinds: BTreeSet<&str> = day.told.iter().filter_map(|event| event["type"].as_str()).collect();
-    assert_eq!(kinds.len(), EventKind::ALL.len(), "every kind, or this proves nothing");
+    assert_eq!(kinds, audible(), "every kind, or this proves nothing");
     assert!(!format!("{:?}", day.told).contains("globex"));
     let own = Hook::new(&greta, "https://hooks.example.com/own", &["org.updated"]).await;
     greta.patch("/org", serde_json::json!({ "name": "Globex" })).await.expect(200);

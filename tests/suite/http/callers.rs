@@ -48,10 +48,12 @@ const ADMIN: [(&str, &str); 15] = [
     ("PATCH", "/org/members/%00"),
 ];
 
-const OPERATOR: [(&str, &str); 4] = [
+const OPERATOR: [(&str, &str); 6] = [
     ("GET", "/admin/organizations"),
     ("POST", "/admin/organizations"),
+    ("GET", "/admin/organizations/acme"),
     ("PATCH", "/admin/organizations/acme"),
+    ("DELETE", "/admin/organizations/acme"),
     ("POST", "/admin/organizations/acme/invites"),
 ];
 

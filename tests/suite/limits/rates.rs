@@ -3,11 +3,19 @@
 
 use serde_json::json;
 use tenant_auth_conformance::{App, Caller, PASSWORD, Request, scenarios};
-use tenant_auth_core::model::Scope;
+use tenant_auth_core::{
+    audit::AuditRange,
+    backend::NewApiKey,
+    model::{DeploymentScope, Scope},
+    org::OrganizationUpdate,
+};
 
-use crate::suite::support::{
-    hooks::{ANOTHER, Hook, RECEIVER, hooking, run_sql},
-    listener::Listener,
+use crate::suite::{
+    public::deployment_keys::{made, new_key},
+    support::{
+        hooks::{ANOTHER, Hook, RECEIVER, hooking, run_sql},
+        listener::Listener,
+    },
 };
 
 scenarios![
@@ -18,6 +26,8 @@ scenarios![
     who_has_no_co_admins_mails_nobody_else,
     a_webhook_that_is_disabled_again_and_again_mails_no_more,
     deliveries_are_sent_again_six_hundred_times_an_hour,
+    the_product_is_counted_by_key_and_organization,
+    the_process_is_not_counted,
 ];
 
 const HOUR: u64 = 3_600;
@@ -154,4 +164,38 @@ async fn deliveries_are_sent_again_six_hundred_times_an_hour(app: &App) {
     theirs.redelivering(&greta, &elsewhere).await.expect(202);
     app.advance(HOUR);
     hook.redelivering(&app.admin().logged_in().await, &delivery).await.expect(202);
+}
+
+async fn the_product_is_counted_by_key_and_organization(app: &App) {
+    let key = async || app.anonymous().backend_with(&made(app, new_key(&[DeploymentScope::Admin])).await.1);
+    let (product, another) = (key().await, key().await);
+    product.patch("/org", json!({ "name": "The last" })).await.expect(200);
+    as_if_done(app, "admin-changes", 2_000).await;
+    expect_refused(product.patch("/org", json!({ "name": "One more" })), "900").await;
+    expect_refused(product.set_metadata(app.member().id(), json!({ "a": 1 })), "900").await;
+    product.clone().at_org("globex").patch("/org", json!({ "name": "Globex" })).await.expect(200);
+    app.admin().logged_in().await.patch("/org", json!({ "name": "Ada's" })).await.expect(200);
+    another.patch("/org", json!({ "name": "Another's" })).await.expect(200);
+    // The only admin is mailed, who did nothing; the organization's deeds are counted together.
+    another.create_key("Back end").await.expect(201);
+    as_if_done(app, "notices", 30).await;
+    expect_refused(another.create_key("Another"), "3600").await;
+}
+
+async fn the_process_is_not_counted(app: &App) {
+    let (admin, operator) = (app.admin().logged_in().await, app.auth.operator());
+    app.org().new_admin("Dora").await;
+    admin.create_key("Back end").await.expect(201);
+    for (rate, times) in [("admin-changes", 2_000), ("notices", 30)] {
+        as_if_done(app, rate, times).await;
+    }
+    expect_refused(admin.patch("/org", json!({ "name": "One more" })), "900").await;
+    let process = operator.in_organization(&"acme".parse().expect("a slug")).await.expect("it is there");
+    process.update_organization(OrganizationUpdate::default()).await.expect("it is not counted");
+    let new = NewApiKey { name: "Mine".parse().expect("a name"), scopes: vec![Scope::Verify], expires_at: None };
+    process.create_api_key(new).await.expect("it is not counted, and mails all the same");
+    let exports = [process.export_audit(AuditRange::default()).await, process.export_audit(AuditRange::default()).await];
+    assert!(exports.iter().all(Result::is_ok), "one beside the other");
+    admin.post_nothing("/org/audit/export").await.expect(200);
+    expect_refused(admin.create_key("Another"), "900").await;
 }

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use tenant_auth_conformance::{App, scenarios};
+use tenant_auth_conformance::{App, Request, scenarios};
 
 use super::deployment::Deployment;
 
@@ -15,6 +15,8 @@ scenarios![on each database:
     ends_are_judged_by_the_clock,
     a_server_without_its_database_forgets,
     questions_are_answered_from_memory,
+    whoever_has_lost_the_lock_reads_and_others_wait_for_who_has_it,
+    one_who_ended_nothing_is_told_so_at_once,
 ];
 
 async fn a_refreshed_token_is_believed_everywhere_at_once(app: &App) {
@@ -92,4 +94,54 @@ async fn questions_are_answered_from_memory(app: &App) {
     assert!(number("memory_hits_total") >= 60.0, "{text}");
     assert!(number("memory_entries{kind=\"sessions\"}") >= 1.0 && number("memory_bytes{kind=\"tokens\"}") > 500.0);
     assert!(number("memory_looks_total") >= 1.0);
+}
+
+async fn whoever_has_lost_the_lock_reads_and_others_wait_for_who_has_it(app: &App) {
+    let files = app.database().files();
+    let Some(database) = files.iter().find(|file| file.extension().is_some_and(|extension| extension == "db")) else { return };
+    let deployment = Deployment::of(app).await;
+    let (first, second) = (&deployment.first, &deployment.second);
+    let member = first.member().logged_in().await;
+    assert!(first.backend().finds_valid(&member.access_token()).await);
+    std::fs::remove_file(format!("{}-memory", database.display())).expect("there is a lock");
+    for round in 0..20 {
+        let someone = second.member().logged_in().await;
+        let token = someone.access_token();
+        for server in [first, second] {
+            assert!(server.backend().finds_valid(&token).await, "round {round}");
+        }
+        let ending = [second, first][round % 2];
+        someone.via(ending).logout().await.expect(200);
+        for server in [first, second] {
+            assert!(!server.backend().finds_valid(&token).await, "round {round}");
+        }
+    }
+}
+
+async fn one_who_ended_nothing_is_told_so_at_once(app: &App) {
+    let deployment = Deployment::of(app).await;
+    let server = &deployment.second;
+    let waits = async || {
+        let text = server.auth.metrics_text().await.expect("is written");
+        let count = text.lines().find_map(|line| line.strip_prefix("tenant_auth_acknowledgement_wait_seconds_count "));
+        count.and_then(|count| count.parse::<u64>().ok()).expect("a number")
+    };
+    let member = server.member().logged_in().await;
+    let before = waits().await;
+    for made_up in [None, Some("x"), Some("eyJhbGciOiJFZERTQSJ9.e30.AAAA")] {
+        let stranger = server.anonymous();
+        let asking = |request: Request| match made_up {
+            Some(token) => request.header("authorization", format!("Bearer {token}")),
+            None => request,
+        };
+        asking(stranger.post_nothing("/auth/logout")).await.expect_error(401, "session_required");
+        asking(stranger.delete("/auth/sessions/ses_x")).await.expect_error(401, "session_required");
+    }
+    assert_eq!(waits().await, before);
+    let token = member.access_token();
+    member.logout().await.expect(200);
+    let after = waits().await;
+    let again = server.anonymous().post_nothing("/auth/logout").header("authorization", format!("Bearer {token}"));
+    again.await.expect_error(401, "session_required");
+    assert!(waits().await > after, "a session that is over may have been ended by this very client");
 }

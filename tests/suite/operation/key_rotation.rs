@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tenant_auth_conformance::{App, Caller, PASSWORD, jwt, scenarios};
-use tenant_auth_core::MasterKeys;
+use tenant_auth_core::{MasterKeys, ports::Clock};
 
 use crate::suite::support::{
     account::{guard, login_with_code},
     authenticator::SecondFactor,
+    hooks::texts_in,
 };
 
 scenarios![on each database:
@@ -24,6 +25,8 @@ scenarios![on each database:
     a_login_that_waited_is_over_on_every_server_at_once,
     a_new_master_key_opens_everything_after_a_rotation,
     resealing_is_done_once,
+    audit_keys_are_replaced_and_stay_published,
+    a_compromised_audit_key_is_marked,
 ];
 
 async fn rotate(app: &App, compromised: bool) -> u64 {
@@ -199,4 +202,45 @@ async fn resealing_is_done_once(app: &App) {
     let both = app.beside(|setup| setup.master_keys = Some(list)).await;
     assert!(rotate(&both, false).await > 0);
     assert_eq!(rotate(&both, false).await, 0, "everything is sealed under the first key already");
+}
+
+async fn audit_keys(app: &App) -> Value {
+    app.anonymous().without_slug().get("/.well-known/audit-keys.json").await.expect(200).json().clone()
+}
+
+async fn kids_of_tokens(app: &App) -> Vec<String> {
+    let member = app.member().logged_in().await;
+    [kids(&jwks(app).await), vec![kid(&member.refresh_token())]].concat()
+}
+
+async fn audit_keys_are_replaced_and_stay_published(app: &App) {
+    let first = kids(&audit_keys(app).await);
+    assert_eq!(first.len(), 1, "made with the service");
+    assert_eq!(kids(&audit_keys(&app.beside(|_| {}).await).await), first, "once");
+    for _ in 0..2 {
+        app.advance(1);
+        rotate(app, false).await;
+    }
+    let keys = audit_keys(app).await;
+    let later = kids(&keys);
+    assert_eq!((later.len(), &later[0]), (3, &first[0]), "a file of any time can be verified");
+    assert!(keys["keys"].as_array().expect("a list").iter().all(|key| key.get("revokedAt").is_none()));
+    let of_tokens = kids_of_tokens(app).await;
+    assert!(later.iter().all(|kid| !of_tokens.contains(kid)), "no key signs both tokens and audit files");
+    let private = texts_in(app, "SELECT kid FROM tenant_auth_audit_keys WHERE private_key IS NOT NULL").await;
+    assert_eq!(private, later[2..], "what signs nothing more is not kept");
+}
+
+async fn a_compromised_audit_key_is_marked(app: &App) {
+    rotate(app, false).await;
+    app.advance(60);
+    rotate(app, true).await;
+    let keys = audit_keys(app).await;
+    let revoked: Vec<Option<&str>> = keys["keys"].as_array().expect("a list").iter().map(|key| key["revokedAt"].as_str()).collect();
+    let now = app.clock.now().to_iso();
+    assert_eq!(revoked, [Some(now.as_str()), Some(now.as_str()), None]);
+    app.advance(60);
+    rotate(app, true).await;
+    let keys = audit_keys(app).await;
+    assert_eq!(keys["keys"][0]["revokedAt"], now, "the first time counts");
 }

@@ -2,6 +2,7 @@
 //! hold afterwards holds every time. Rounds are set by `TENANT_AUTH_RACE_ROUNDS`.
 
 mod admins;
+mod deletion;
 mod in_flight;
 mod invites;
 mod operators;

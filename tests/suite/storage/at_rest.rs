@@ -4,6 +4,7 @@
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, Row};
 use tenant_auth_conformance::{App, PASSWORD, logs, scenarios};
+use tenant_auth_core::{model::DeploymentScope, operator::NewDeploymentKey};
 
 use crate::suite::support::hooks::{Hook, RECEIVER};
 
@@ -53,6 +54,10 @@ async fn neither_a_dump_nor_the_log_contains_a_usable_credential(app: &App) {
     admin.invite("waiting@acme.example").await.expect(201);
     let key = admin.create_key("Back end").await.expect(201).data()["key"].as_str().expect("a key").to_owned();
     secrets.push(key["pk_live_".len() + 8..].to_owned());
+    let (name, scopes) = ("The product".parse().expect("a name"), vec![DeploymentScope::Verify]);
+    let new = NewDeploymentKey { name, scopes, networks: Vec::new(), expires_at: None };
+    let key = app.auth.operator().create_deployment_key(new).await.expect("a key").key;
+    secrets.push(key.expose()["dk_live_".len() + 8..].to_owned());
     member.change_password(PASSWORD, "velvet-anchor-93-comet").await.expect(200);
     secrets.push("velvet-anchor-93-comet".to_owned());
     let dump = dump(app).await;

@@ -5,13 +5,15 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, Caller, PASSWORD, Request, id_of, routes};
+use tenant_auth_core::model::DeploymentScope;
 
 use crate::suite::{
     admin::operators::operator,
+    public::deployment_keys::{made, new_key},
     support::{
         account::{NEW, mailed_token},
         authenticator::{Authenticator, SecondFactor, recovery_codes_in},
-        hooks::{Hook, answer},
+        hooks::{Hook, answer, run_sql},
         listener::{Listener, kinds, session_of},
         stored::forget_proof,
     },
@@ -43,10 +45,12 @@ impl<'a> BusyDay<'a> {
         day.webhooks(&admin).await;
         day.person().await;
         day.second_factor().await;
+        day.blocked().await;
         day.sessions().await;
         day.organization(&admin).await;
         day.keep(&admin);
         day.operator().await;
+        day.next_day().await;
         day
     }
 
@@ -133,6 +137,10 @@ impl<'a> BusyDay<'a> {
         let data = self.deed(rotate, "POST /org/api-keys/{id}/rotate", &["api_key.rotated"]).await;
         self.keep_key(&data);
         self.deed(admin.delete(&path), "DELETE /org/api-keys/{id}", &["api_key.revoked"]).await;
+        let data = self.deed(admin.create_key("Lost"), "POST /org/api-keys", &["api_key.created"]).await;
+        self.keep_key(&data);
+        let report = self.app.anonymous().post("/keys/leaked", json!({ "key": data["key"] }));
+        self.deed(report, "POST /keys/leaked", &["api_key.revoked"]).await;
         self.deed(self.app.backend().verify(&admin.access_token()), "POST /public/verify", &[]).await;
     }
 
@@ -189,6 +197,19 @@ impl<'a> BusyDay<'a> {
         self.deed(app.anonymous().post("/auth/reset-password", reset), "POST /auth/reset-password", &told).await;
     }
 
+    /// Somebody guesses at a password.
+    async fn blocked(&mut self) {
+        let bo = self.app.org().new_member("Bo").await;
+        self.hear("user create", &["member.joined"]).await;
+        for _ in 0..6 {
+            let guessing = self.app.anonymous().login_with(bo.email(), "not-the-password");
+            guessing.may_fail().await;
+        }
+        self.hear("a blocked login", &["login.blocked"]).await;
+        self.app.auth.operator().delete_user(&bo.email().parse().expect("an address")).await.expect("there is an account");
+        self.hear("a deleted account", &["member.removed", "user.deleted"]).await;
+    }
+
     async fn second_factor(&mut self) {
         let app = self.app;
         let gus = app.org().new_member("Gustav").await.logged_in().await;
@@ -238,6 +259,31 @@ impl<'a> BusyDay<'a> {
         self.hear("org suspend", &["org.suspended"]).await;
         self.app.org().reactivate().await;
         self.hear("org reactivate", &["org.reactivated"]).await;
+        self.deletion().await;
+        let slug = "acme".parse().expect("a slug");
+        self.app.auth.operator().export_portable(&slug, &mut Vec::new(), &mut |_| {}).await.expect("acme is there");
+        self.hear("org export", &["org.exported"]).await;
+        self.deed(admin.post("/org/audit/export", json!({})), "POST /org/audit/export", &["audit.exported"]).await;
+    }
+
+    /// Ordered by the product, and cancelled: nothing of it may be left before that.
+    async fn deletion(&mut self) {
+        let (_, key) = made(self.app, new_key(&[DeploymentScope::Organizations])).await;
+        let product = self.app.anonymous().without_slug().with("X-API-Key", &key);
+        self.secrets.push(key["dk_live_".len() + 8..].to_owned());
+        let (path, row) = ("/admin/organizations/acme", "PATCH /admin/organizations/{slug}");
+        let ended = ["org.suspended", "org.deletion_scheduled"];
+        self.deed(product.delete(path), "DELETE /admin/organizations/{slug}", &ended).await;
+        self.deed(product.patch(path, json!({ "deletesAt": null })), row, &["org.deletion_cancelled"]).await;
+        self.deed(product.patch(path, json!({ "status": "active" })), row, &["org.reactivated"]).await;
+    }
+
+    /// What the worker tells once a day.
+    async fn next_day(&mut self) {
+        let org = "(SELECT id FROM tenant_auth_organizations WHERE slug = 'acme')";
+        run_sql(self.app, &format!("UPDATE tenant_auth_event_sequences SET checkpoint_at = 0 WHERE org_id = {org}")).await;
+        self.app.tick().await;
+        self.hear("a day", &["audit.checkpoint"]).await;
     }
 
     /// Ada runs the deployment too.

@@ -60,7 +60,11 @@ impl<'a> Listener<'a> {
     }
 
     fn expect_frame(&mut self, event: &Value) {
-        assert_eq!(shape(event), ["actor", "data", "id", "org", "sequence", "timestamp", "type"]);
+        let mut frame = vec!["actor", "data", "id", "org", "sequence", "timestamp", "type"];
+        if event["data"].is_null() {
+            frame.insert(2, "erased");
+        }
+        assert_eq!(shape(event), frame);
         assert!(event["id"].as_str().is_some_and(|id| id.starts_with("evt_") && id.len() == 30), "{event}");
         assert_eq!(shape(&event["org"]), ["id", "slug"]);
         assert!(event["org"]["id"].as_str().is_some_and(|id| id.starts_with("org_")), "{event}");
@@ -69,6 +73,9 @@ impl<'a> Listener<'a> {
         assert_eq!(shape(&event["actor"]), ["id", "type"]);
         match event["actor"]["type"].as_str() {
             Some("user") => assert!(event["actor"]["id"].as_str().is_some_and(|id| id.starts_with("usr_")), "{event}"),
+            Some("deployment_key") => {
+                assert!(event["actor"]["id"].as_str().is_some_and(|id| id.starts_with("dpk_")), "{event}");
+            }
             Some("system") => assert_eq!(event["actor"]["id"], Value::Null),
             _ => panic!("whose? {event}"),
         }

@@ -3,6 +3,7 @@
 pub(crate) mod account;
 pub(crate) mod authenticator;
 pub(crate) mod busy_day;
+pub(crate) mod chain;
 pub(crate) mod hooks;
 pub(crate) mod listener;
 pub(crate) mod stored;

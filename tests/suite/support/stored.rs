@@ -3,23 +3,32 @@
 use serde_json::Value;
 use sqlx::{Connection, PgConnection, Row, SqliteConnection};
 use tenant_auth_conformance::App;
+use tenant_auth_core::Timestamp;
 
 use crate::suite::support::hooks::run_sql;
 
 const EVENTS: &str = "
-    SELECT e.payload
+    SELECT '{\"id\":\"' || e.id || '\",\"type\":\"' || e.kind || '\",\"timestamp\":' || e.created_at || ',\"sequence\":' || e.sequence
+           || ',\"org\":{\"id\":\"' || o.id || '\",\"slug\":\"' || o.slug || '\"},\"actor\":{\"type\":\"' || e.actor_type || '\",\"id\":'
+           || COALESCE('\"' || e.actor_id || '\"', 'null') || '},\"data\":' || e.data || '}'
       FROM tenant_auth_events e
       JOIN tenant_auth_organizations o ON o.id = e.org_id
      WHERE o.slug = $1
      ORDER BY e.sequence";
 const GIVE_ADDRESS: &str = "UPDATE tenant_auth_users SET email = $1, email_key = $1 WHERE id = $2";
+const END_INVITE: &str = "UPDATE tenant_auth_invites SET expires_at = 0 WHERE email_key = $1";
 const FORGET_PROOF: &str = "UPDATE tenant_auth_users SET is_email_verified = FALSE WHERE id = $1";
 const WITH_ANOTHER_ROLE: &str = "SELECT email FROM tenant_auth_users WHERE role <> $1 ORDER BY email";
 
-/// The payload of each event of an organization, in order.
+/// Each event of an organization as its payload tells it, in order.
 pub(crate) async fn events_of(app: &App, slug: &str) -> Vec<Value> {
-    let payloads = texts(app, EVENTS, slug).await;
-    payloads.iter().map(|payload| serde_json::from_str(payload).expect("JSON")).collect()
+    let events = texts(app, EVENTS, slug).await;
+    let told = |event: &String| {
+        let mut event: Value = serde_json::from_str(event).expect("JSON");
+        event["timestamp"] = Timestamp::from_millis(event["timestamp"].as_i64().expect("milliseconds")).to_iso().into();
+        event
+    };
+    events.iter().map(told).collect()
 }
 
 /// The address of everybody whose account has any other role than everybody's.
@@ -35,6 +44,11 @@ pub(crate) async fn give_address(app: &App, user_id: &str, address: &str) {
 /// Leaves a person's address as `user create` does: proved by nobody.
 pub(crate) async fn forget_proof(app: &App, user_id: &str) {
     change(app, FORGET_PROOF, &[user_id]).await;
+}
+
+/// Ends an invite as the end of its deployment key does, and leaves untold that it ended.
+pub(crate) async fn end_invite(app: &App, address: &str) {
+    change(app, END_INVITE, &[address]).await;
 }
 
 async fn change(app: &App, sql: &'static str, values: &[&str]) {

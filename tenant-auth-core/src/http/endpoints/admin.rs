@@ -1,7 +1,10 @@
 //! `/admin/organizations`: the deployment's organizations, for its operators.
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{
+    ToSchema,
+    openapi::{ObjectBuilder, Schema, Type},
+};
 
 use super::{
     callers::{SESSION, TENANT},
@@ -14,29 +17,43 @@ use crate::{
         answer::Outcome,
         context::Context,
         error_code::ErrorCode,
-        input::{Json, Path, patch},
+        input::{Json, Path, null, patch},
         listing::Listing,
         openapi::CallerFacts,
         refusal::Refusal,
         route::Caller,
     },
-    model::Status,
+    model::{DeploymentScope, Status},
     operator::{DeploymentAdmin, NewOrganization, OrganizationChange},
     org::Patch,
     page::Page,
     value::{AppUrl, DisplayName, Email, Plan, Slug},
-    view::{InviteView, OrganizationView},
+    view::{InviteView, ManagedOrganizationView},
 };
 
 impl Caller for DeploymentAdmin {
-    const FACTS: CallerFacts = CallerFacts { who: "an operator of the deployment", seen_from: false, ..Member::FACTS };
-    const MAY: &'static [&'static [ErrorCode]] = &[TENANT, SESSION, &[ErrorCode::OperatorRequired]];
+    const FACTS: CallerFacts = CallerFacts {
+        who: "an operator of the deployment, or a deployment key with the scope `organizations`",
+        seen_from: false,
+        deployment_key: Some(DeploymentScope::Organizations),
+        ..Member::FACTS
+    };
+    const MAY: &'static [&'static [ErrorCode]] = &[
+        TENANT,
+        SESSION,
+        &[ErrorCode::OperatorRequired, ErrorCode::InvalidApiKey, ErrorCode::MissingScope, ErrorCode::RateLimited],
+    ];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
+        // The key alone is looked at: it names no organization, and a session beside it gives nothing.
+        if let Some(key) = context.deployment_key()? {
+            let admin = context.auth.deployment_admin(&key, context.sender_address()).await;
+            return Ok(context.counted(admin, &key)?);
+        }
         Ok(Member::identify(context).await?.into_deployment_admin().await?)
     }
 }
 
-pub(crate) async fn list(operator: DeploymentAdmin, page: Page) -> Outcome<Listing<OrganizationView>> {
+pub(crate) async fn list(operator: DeploymentAdmin, page: Page) -> Outcome<Listing<ManagedOrganizationView>> {
     Ok(operator.organizations(&page).await?.into())
 }
 
@@ -52,7 +69,7 @@ pub(crate) struct CreateOrganizationRequest {
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct CreatedOrganizationData {
-    org: OrganizationView,
+    org: ManagedOrganizationView,
     invite: InviteView,
 }
 
@@ -75,20 +92,39 @@ pub(crate) struct ChangeOrganizationRequest {
     #[schema(value_type = Option<AppUrl>)]
     app_url: Patch<AppUrl>,
     status: Option<Status>,
+    /// Null cancels the deletion of the organization, which stays suspended; no other value can be set.
+    #[serde(default, rename = "deletesAt", deserialize_with = "null")]
+    #[schema(schema_with = null_schema)]
+    cancels_deletion: bool,
+}
+
+fn null_schema() -> Schema {
+    ObjectBuilder::new().schema_type(Type::Null).into()
 }
 
 #[derive(Serialize, ToSchema)]
-pub(crate) struct ChangedOrganizationData {
-    org: OrganizationView,
+pub(crate) struct ManagedOrganizationData {
+    org: ManagedOrganizationView,
+}
+
+pub(crate) async fn get(operator: DeploymentAdmin, Path(slug): Path<Slug>) -> Outcome<ManagedOrganizationData> {
+    let org = operator.organization(&slug).await.map_err(of_named)?;
+    Ok(ManagedOrganizationData { org: (&org).into() }.into())
+}
+
+pub(crate) async fn delete(operator: DeploymentAdmin, Path(slug): Path<Slug>) -> Outcome<ManagedOrganizationData> {
+    let org = operator.delete_organization(&slug).await.map_err(of_named)?;
+    Ok(ManagedOrganizationData { org: (&org).into() }.into())
 }
 
 pub(crate) async fn update(
     operator: DeploymentAdmin,
     (Path(slug), Json(request)): (Path<Slug>, Json<ChangeOrganizationRequest>),
-) -> Outcome<ChangedOrganizationData> {
-    let ChangeOrganizationRequest { name, plan, app_url, status } = request;
-    let org = operator.change_organization(&slug, OrganizationChange { name, plan, app_url, status }).await.map_err(of_named)?;
-    Ok(ChangedOrganizationData { org: (&org).into() }.into())
+) -> Outcome<ManagedOrganizationData> {
+    let ChangeOrganizationRequest { name, plan, app_url, status, cancels_deletion } = request;
+    let change = OrganizationChange { name, plan, app_url, status, cancels_deletion };
+    let org = operator.change_organization(&slug, change).await.map_err(of_named)?;
+    Ok(ManagedOrganizationData { org: (&org).into() }.into())
 }
 
 #[derive(Deserialize, ToSchema)]

@@ -1,4 +1,4 @@
-//! Backend extraction: how a customer's backend is authenticated, by its API key and by the scope of the key that an operation
+//! Backend extraction: how a customer's backend is authenticated, by its API key or a deployment key, and by the scope of the key that an operation
 //! needs.
 
 use serde::Deserialize;
@@ -16,13 +16,20 @@ use crate::{
         route::Caller,
     },
     model::Scope,
-    scope::{Granted, Verify},
+    scope::Granted,
     secret::ApiKeyText,
     value::Slug,
 };
 
-const BACKEND: &[ErrorCode] =
-    &[ErrorCode::InvalidSlug, ErrorCode::InvalidRequest, ErrorCode::InvalidApiKey, ErrorCode::MissingScope, ErrorCode::RateLimited];
+const BACKEND: &[ErrorCode] = &[
+    ErrorCode::InvalidSlug,
+    ErrorCode::ForbiddenOrigin,
+    ErrorCode::InvalidRequest,
+    ErrorCode::InvalidApiKey,
+    ErrorCode::UnknownOrganization,
+    ErrorCode::MissingScope,
+    ErrorCode::RateLimited,
+];
 
 impl<S: Granted> Caller for Backend<S> {
     const FACTS: CallerFacts = CallerFacts { credential: Credential::ApiKey(S::SCOPE), ..VerifyCaller::FACTS };
@@ -46,8 +53,11 @@ struct TokenOfBody {
 }
 
 impl Caller for VerifyCaller {
-    const FACTS: CallerFacts =
-        CallerFacts { who: "a backend with an API key", credential: Credential::ApiKey(Scope::Verify), ..ANYBODY };
+    const FACTS: CallerFacts = CallerFacts {
+        who: "a backend with an API key of the organization or a deployment key",
+        credential: Credential::ApiKey(Scope::Verify),
+        ..ANYBODY
+    };
     const MAY: &'static [&'static [ErrorCode]] = &[BACKEND];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let (slug, key) = presented(context)?;
@@ -65,12 +75,13 @@ fn asked_about(TokenOfBody { token, after }: TokenOfBody) -> AskedAbout {
     AskedAbout { token, is_after: after.is_some() }
 }
 
-/// The caller of `GET /public/changes`: a backend whose question may wait. From here on the request holds no place in flight.
-pub(crate) struct PollCaller(pub(crate) Backend<Verify>);
+/// The caller of `GET /public/changes` and `GET /public/events`: a backend whose question may wait. From here on the request holds no
+/// place in flight.
+pub(crate) struct PollCaller<S>(pub(crate) Backend<S>);
 
-impl Caller for PollCaller {
-    const FACTS: CallerFacts = VerifyCaller::FACTS;
-    const MAY: &'static [&'static [ErrorCode]] = &[BACKEND];
+impl<S: Granted> Caller for PollCaller<S> {
+    const FACTS: CallerFacts = Backend::<S>::FACTS;
+    const MAY: &'static [&'static [ErrorCode]] = if S::WHILE_SUSPENDED { &[BACKEND] } else { Backend::<S>::MAY };
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let (slug, key) = presented(context)?;
         let backend = context.counted(context.auth.holder_of(&slug, &key).await, key.text())?;
@@ -84,8 +95,15 @@ impl Caller for PollCaller {
 /// The organization's slug and the API key of a request. A text that cannot be a key is refused here, without the database.
 fn presented(context: &Context) -> Result<(Slug, PresentedKey), Refusal> {
     let slug = context.slug()?;
+    let shown = context.single_header("x-api-key").ok().flatten();
+    let is_of_deployment = shown.is_some_and(PresentedKey::is_of_deployment);
+    if is_of_deployment {
+        context.comes_from_no_browser()?;
+    }
     context.single_authorization()?;
-    let text = context.single_header("x-api-key").ok().flatten().map(ApiKeyText::new).ok_or(Error::InvalidApiKey)?;
-    let key = context.counted(PresentedKey::parse(&text).ok_or(Error::InvalidApiKey), &text)?;
+    let text = shown.map(ApiKeyText::new).ok_or(Error::InvalidApiKey)?;
+    let key =
+        if is_of_deployment { PresentedKey::of_deployment(&text, context.sender_address()) } else { PresentedKey::parse(&text) };
+    let key = context.counted(key.ok_or(Error::InvalidApiKey), &text)?;
     Ok((slug, key))
 }

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::{
     account::{SessionToEnd, WaitingLogin},
-    caller::{Client, Member, OrgAdmin, Tenant},
+    caller::{Client, Member, Tenant},
     error::Error,
     http::{
         browser,
@@ -52,7 +52,7 @@ impl Caller for Tenant {
         let slug = context.slug()?;
         let tenant = context.auth.tenant(&slug).await?;
         context.traced.in_organization(&slug);
-        browser::check_origin(context, tenant.organization())?;
+        browser::check_origin(context, Some(tenant.organization()))?;
         context.single_authorization()?;
         Ok(tenant)
     }
@@ -70,7 +70,7 @@ impl Caller for Stranger {
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let tenant = Tenant::identify(context).await?;
         let client = context.client(tenant.organization()).await?;
-        Ok(Self { tenant, client })
+        Ok(Self { tenant: tenant.seen_from(client.clone()), client })
     }
 }
 
@@ -161,18 +161,21 @@ impl Caller for LogoutCaller {
     const FACTS: CallerFacts = CallerFacts {
         who: "whoever has a session",
         credential: Credential::SessionOrRefresh,
+        seen_from: true,
         cookies: Cookies::Cleared,
         ..ANYBODY
     };
     const MAY: &'static [&'static [ErrorCode]] = &[TENANT, &[ErrorCode::SessionRequired, ErrorCode::WrongOrganization]];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let tenant = Tenant::identify(context).await?;
+        let client = context.client(tenant.organization()).await?;
+        let tenant = tenant.seen_from(client);
         let cleared_cookies = cookies::cleared(context.auth.config());
         match session_to_end(context, &tenant).await {
             Ok(Some(session)) => Ok(Self { session, cleared_cookies }),
             Ok(None) => {
-                // A logout whose reply was lost is tried again, and must not be told sooner than the first.
-                context.auth.memory().acknowledge(true).await;
+                // A logout whose reply was lost is tried again.
+                wait_as_one_who_ended(context).await;
                 Err(Refusal::from(Error::SessionRequired).with_cookies(cleared_cookies))
             }
             Err(refusal) if matches!(refusal.fact(), Some(Error::SessionRequired)) => Err(refusal.with_cookies(cleared_cookies)),
@@ -223,17 +226,36 @@ impl<C: Caller> Caller for Ender<C> {
         if let Err(refusal) = &identified
             && matches!(refusal.fact(), Some(Error::SessionRequired | Error::AdminRequired))
         {
-            context.auth.memory().acknowledge(true).await;
+            wait_as_one_who_ended(context).await;
         }
         identified.map(Self)
     }
 }
 
-impl Caller for OrgAdmin {
-    const FACTS: CallerFacts = CallerFacts { who: "an org_admin", ..Member::FACTS };
-    const MAY: &'static [&'static [ErrorCode]] = &[TENANT, SESSION, &[ErrorCode::AdminRequired]];
+/// Tells a caller of an ended session no sooner than whoever ended it. One who brings no token of this service ended nothing, and
+/// takes up no place meanwhile.
+async fn wait_as_one_who_ended(context: &Context) {
+    let (cookies, signer) = (context.cookies(), context.auth.signer());
+    let access = context.access_token(&cookies).ok().flatten();
+    let refresh = cookies.refresh(&context.cookie_style()).ok().flatten();
+    if access.is_some_and(|token| signer.signed_access(&token)) || refresh.is_some_and(|token| signer.signed_refresh(token)) {
+        context.auth.memory().acknowledge(true).await;
+    }
+}
+
+/// A caller who reports leaked keys: anybody, of no organization, counted by their network.
+pub(crate) struct Reporter {
+    pub(crate) auth: crate::TenantAuth,
+    pub(crate) client: Client,
+}
+
+impl Caller for Reporter {
+    const FACTS: CallerFacts = Anyone::FACTS;
+    const MAY: &'static [&'static [ErrorCode]] = &[&[ErrorCode::ForbiddenOrigin]];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
-        Ok(Member::identify(context).await?.into_admin()?)
+        // A page could otherwise have its visitors report for it, each from a network of their own.
+        browser::check_origin(context, None)?;
+        Ok(Self { auth: context.auth.clone(), client: context.sender() })
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::callers::Ender;
+use super::{callers::Ender, org_admins::Insider};
 use crate::{
     caller::{Member, OrgAdmin},
     http::{
@@ -18,8 +18,8 @@ use crate::{
     view::{ManagedMembershipView, MemberView},
 };
 
-pub(crate) async fn list(member: Member, query: MembersQuery) -> Outcome<Listing<MemberView>> {
-    Ok(member.members_like(&query.filter, &query.page).await?.into())
+pub(crate) async fn list(insider: Insider, query: MembersQuery) -> Outcome<Listing<MemberView>> {
+    Ok(insider.members_like(&query.filter, &query.page).await?.into())
 }
 
 #[derive(Serialize, ToSchema)]

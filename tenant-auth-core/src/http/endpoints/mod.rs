@@ -2,14 +2,19 @@
 
 pub(crate) mod admin;
 pub(crate) mod api_keys;
+pub(crate) mod audit;
+pub(crate) mod audit_keys;
 pub(crate) mod auth;
 mod backends;
 mod callers;
+pub(crate) mod events;
 pub(crate) mod invites;
 pub(crate) mod jwks;
+pub(crate) mod leaked;
 pub(crate) mod members;
 pub(crate) mod openapi;
 pub(crate) mod org;
+mod org_admins;
 pub(crate) mod profile;
 pub(crate) mod public;
 pub(crate) mod recovery;
@@ -18,4 +23,4 @@ pub(crate) mod two_factor;
 pub(crate) mod webhooks;
 
 pub(crate) use backends::{PollCaller, VerifyCaller};
-pub(crate) use callers::{Anyone, BodyTokens, Guest, LogoutCaller, RefreshCaller, SecondFactorCaller, Stranger};
+pub(crate) use callers::{Anyone, BodyTokens, Guest, LogoutCaller, RefreshCaller, Reporter, SecondFactorCaller, Stranger};

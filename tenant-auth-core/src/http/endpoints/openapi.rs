@@ -82,6 +82,6 @@ impl<K: DocumentKind> IntoAnswered for Published<K> {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(K::CONTENT_TYPE));
         headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
         headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-        Ok(Answered { status, headers, body: self.text, cause: None })
+        Ok(Answered { status, headers, body: self.text.into(), cause: None })
     }
 }

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::org_admins::Insider;
 use crate::{
-    caller::{Member, OrgAdmin},
+    caller::OrgAdmin,
     http::{
         answer::Outcome,
         input::{Json, patch},
@@ -39,8 +40,8 @@ impl OrgData {
     }
 }
 
-pub(crate) async fn get(member: Member, (): ()) -> Outcome<OrgData> {
-    Ok(OrgData::seen_by(member.membership().role, member.organization()).into())
+pub(crate) async fn get(insider: Insider, (): ()) -> Outcome<OrgData> {
+    Ok(OrgData::seen_by(insider.role(), insider.organization()).into())
 }
 
 #[derive(Deserialize, ToSchema)]

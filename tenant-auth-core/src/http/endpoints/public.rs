@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 use utoipa::{
     PartialSchema, ToSchema,
-    openapi::{AllOfBuilder, OneOfBuilder, Ref, RefOr, Schema},
+    openapi::{
+        AllOfBuilder, ObjectBuilder, OneOfBuilder, Ref, RefOr, Schema,
+        schema::{SchemaType, Type},
+    },
 };
 
 use super::{PollCaller, VerifyCaller};
@@ -21,7 +24,7 @@ use crate::{
     model::Changes,
     principal::{Principal, PrincipalMembership},
     schema,
-    scope::{MembersRead, UsersRead},
+    scope::{MembersRead, UsersRead, Verify},
     time::Timestamp,
     view::{MemberView, UserView},
 };
@@ -87,7 +90,7 @@ pub(crate) struct ChangesData {
     key_expires_at: Option<Timestamp>,
 }
 
-pub(crate) async fn changes(PollCaller(backend): PollCaller, query: ChangesQuery) -> Outcome<ChangesData> {
+pub(crate) async fn changes(PollCaller(backend): PollCaller<Verify>, query: ChangesQuery) -> Outcome<ChangesData> {
     let Changes { cursor, everything, sessions, users, key_expires_at } =
         backend.changes(query.after.as_deref(), query.wait).await?;
     Ok(ChangesData { cursor, everything, sessions, users, key_expires_at }.into())
@@ -104,8 +107,36 @@ pub(crate) async fn user(backend: Backend<UsersRead>, Path(user): Path<UserId>) 
     Ok(UserData { user: (&user).into(), membership: membership.into() }.into())
 }
 
-pub(crate) async fn members(backend: Backend<MembersRead>, query: MembersQuery) -> Outcome<Listing<MemberView>> {
-    Ok(backend.members_like(&query.filter, &query.page).await?.into())
+/// A page of members and, on the first, from where to read their events.
+#[derive(Serialize)]
+pub(crate) struct MembersToCopy {
+    #[serde(flatten)]
+    members: Listing<MemberView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sequence: Option<i64>,
+}
+
+/// The list and its number.
+impl PartialSchema for MembersToCopy {
+    fn schema() -> RefOr<Schema> {
+        let means = "On the first page: the number of the organization's last event, when the page was read. To keep a copy, apply every \
+                     later event.";
+        let sequence = ObjectBuilder::new().schema_type(SchemaType::Type(Type::Integer)).minimum(Some(0)).description(Some(means));
+        let own = ObjectBuilder::new().schema_type(SchemaType::Type(Type::Object)).property("sequence", sequence);
+        AllOfBuilder::new().item(Ref::from_schema_name(Listing::<MemberView>::name())).item(own).into()
+    }
+}
+
+impl ToSchema for MembersToCopy {
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((Listing::<MemberView>::name().into_owned(), Listing::<MemberView>::schema()));
+        Listing::<MemberView>::schemas(schemas);
+    }
+}
+
+pub(crate) async fn members(backend: Backend<MembersRead>, query: MembersQuery) -> Outcome<MembersToCopy> {
+    let (members, sequence) = backend.members_to_copy(&query.filter, &query.page).await?;
+    Ok(MembersToCopy { members: members.into(), sequence }.into())
 }
 
 #[derive(Serialize, ToSchema)]

@@ -58,7 +58,7 @@ impl Refused {
         if let Some(response) = self.mapper.as_ref().and_then(|mapper| mapper(self)) {
             return response;
         }
-        let mut response = Response::new(body);
+        let mut response = Response::new(body.into_bytes());
         *response.status_mut() = status;
         *response.headers_mut() = headers;
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

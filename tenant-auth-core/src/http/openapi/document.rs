@@ -91,6 +91,11 @@ fn shared_parameters() -> Value {
             "description": "The organization, once and exactly as it is.",
             "schema": { "$ref": "#/components/schemas/Slug" },
         },
+        "OrgSlugOfSession": {
+            "name": "X-Org-Slug", "in": "header", "required": false,
+            "description": "The organization of the session, once and exactly as it is. Required unless a deployment key calls.",
+            "schema": { "$ref": "#/components/schemas/Slug" },
+        },
         "ClientIp": {
             "name": "X-Client-IP", "in": "header", "required": false,
             "description": "The person's address, stated by a backend that forwards the request. Believed beside an `X-API-Key` \
@@ -127,6 +132,16 @@ fn shared_parameters() -> Value {
             "description": "How long to wait for a change, in milliseconds.",
             "schema": { "type": "integer", "minimum": 0, "maximum": 1_000, "default": 0 },
         },
+        "AfterEvent": {
+            "name": "after", "in": "query", "required": false,
+            "description": "The `sequence` or the `id` of an event; without it, from the oldest that is kept.",
+            "schema": { "type": "string", "pattern": "^([0-9]{1,19}|evt_[0-9a-z]{26})$" },
+        },
+        "EventLimit": {
+            "name": "limit", "in": "query", "required": false,
+            "description": "How many events at most. A page holds 1 MiB of them at most.",
+            "schema": { "type": "integer", "minimum": 1, "maximum": 1_000, "default": 100 },
+        },
         "Search": {
             "name": "q", "in": "query", "required": false,
             "description": "A part of the name or of the address, in any case, without wildcards. Empty: everybody.",
@@ -141,6 +156,31 @@ fn shared_parameters() -> Value {
             "name": "status", "in": "query", "required": false,
             "description": "Only members whose membership is in this state.",
             "schema": { "type": "string", "enum": Status::WORDS },
+        },
+        "ActorFilter": {
+            "name": "actor", "in": "query", "required": false,
+            "description": "Only entries that this person or API key caused; an id.",
+            "schema": { "type": "string", "pattern": r"^[^\u0000]*$" },
+        },
+        "UserFilter": {
+            "name": "user", "in": "query", "required": false,
+            "description": "Only entries about this person; an id.",
+            "schema": { "type": "string", "pattern": r"^[^\u0000]*$" },
+        },
+        "KindFilter": {
+            "name": "kind", "in": "query", "required": false,
+            "description": "Only entries of these kinds, with commas between them; groups such as `member.*`, or `*`.",
+            "schema": { "type": "string", "pattern": r"^[^\u0000]*$" },
+        },
+        "From": {
+            "name": "from", "in": "query", "required": false,
+            "description": "Only entries of this time or later.",
+            "schema": { "type": "string", "format": "date-time" },
+        },
+        "To": {
+            "name": "to", "in": "query", "required": false,
+            "description": "Only entries before this time.",
+            "schema": { "type": "string", "format": "date-time" },
         },
         "DeliveryStatusFilter": {
             "name": "status", "in": "query", "required": false,
@@ -180,6 +220,11 @@ fn security_schemes() -> Value {
         "apiKey": {
             "type": "apiKey", "in": "header", "name": "X-API-Key",
             "description": "An organization's API key. It must never reach a browser. The scope an operation needs stands beside it.",
+        },
+        "deploymentKey": {
+            "type": "apiKey", "in": "header", "name": "X-API-Key",
+            "description": "A deployment key: the credential of the product that runs the deployment, good in every organization. The \
+                scope an operation needs stands beside it. 403 `forbidden_origin` beside `Origin`, `Sec-Fetch-Site` or `X-Client-IP`.",
         },
     })
 }

@@ -4,7 +4,7 @@
 use serde_json::Value;
 use utoipa::openapi::{RefOr, Schema};
 
-use crate::model::Scope;
+use crate::model::{DeploymentScope, Scope};
 
 /// The credential that authenticates a caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +46,8 @@ pub(crate) struct CallerFacts {
     /// Whether the client's address is counted, so that a backend may state it in `X-Client-IP`.
     pub(crate) seen_from: bool,
     pub(crate) cookies: Cookies,
+    /// The scope by which a deployment key may call in place of the credential; with `organizations` it names none.
+    pub(crate) deployment_key: Option<DeploymentScope>,
 }
 
 impl CallerFacts {
@@ -62,6 +64,7 @@ pub(crate) const ANYBODY: CallerFacts = CallerFacts {
     names_organization: true,
     seen_from: false,
     cookies: Cookies::Kept,
+    deployment_key: None,
 };
 
 /// The facts of a handler's input.

@@ -5,9 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::{AnswerFacts, CallerFacts, Cookies, Credential, InputFacts};
-use crate::http::{
-    error_code::ErrorCode,
-    route::{Described, Row},
+use crate::{
+    http::{
+        error_code::ErrorCode,
+        route::{Described, Row},
+    },
+    model::DeploymentScope,
 };
 
 /// Refusals that look the same wherever they occur, by code.
@@ -22,7 +25,7 @@ pub(super) fn of(row: &Row, tag: &str, described: &Described, shared: &mut Share
         "summary": words.summary,
         "description": format!("{} For {}.", words.description, caller.who),
         "parameters": parameters(row, caller, input),
-        "security": security(caller.credential),
+        "security": security(caller),
         "responses": responses(row, described, shared),
     });
     if let Some(body) = &input.body {
@@ -45,8 +48,10 @@ fn parameters(row: &Row, caller: &CallerFacts, input: &InputFacts) -> Value {
     let path =
         names.zip(&input.path).map(|(name, schema)| json!({ "name": name, "in": "path", "required": true, "schema": schema }));
     let mut shared = Vec::new();
-    if caller.names_organization {
-        shared.push("OrgSlug");
+    match (caller.names_organization, caller.deployment_key) {
+        (true, Some(DeploymentScope::Organizations)) => shared.push("OrgSlugOfSession"),
+        (true, _) => shared.push("OrgSlug"),
+        (false, _) => {}
     }
     if caller.takes_proxy_key(row.path) {
         shared.extend(["ClientIp", "ProxyKey"]);
@@ -56,15 +61,19 @@ fn parameters(row: &Row, caller: &CallerFacts, input: &InputFacts) -> Value {
 }
 
 /// The alternatives, by the names of `document.rs`. For a key, the array names the scope (OpenAPI 3.1, Security Requirement Object).
-fn security(credential: Credential) -> Value {
-    match credential {
-        Credential::None => json!([]),
-        Credential::Session => json!([{ "accessCookie": [] }, { "bearer": [] }]),
-        Credential::Refresh => json!([{ "refreshCookie": [] }]),
-        Credential::SessionOrRefresh => json!([{ "accessCookie": [] }, { "bearer": [] }, { "refreshCookie": [] }]),
-        Credential::Partial => json!([{ "partialCookie": [] }]),
-        Credential::ApiKey(scope) => json!([{ "apiKey": [scope.as_str()] }]),
-    }
+fn security(caller: &CallerFacts) -> Value {
+    let mut alternatives = match caller.credential {
+        Credential::None => vec![],
+        Credential::Session => vec![json!({ "accessCookie": [] }), json!({ "bearer": [] })],
+        Credential::Refresh => vec![json!({ "refreshCookie": [] })],
+        Credential::SessionOrRefresh => {
+            vec![json!({ "accessCookie": [] }), json!({ "bearer": [] }), json!({ "refreshCookie": [] })]
+        }
+        Credential::Partial => vec![json!({ "partialCookie": [] })],
+        Credential::ApiKey(scope) => vec![json!({ "apiKey": [scope.as_str()] }), json!({ "deploymentKey": [scope.as_str()] })],
+    };
+    alternatives.extend(caller.deployment_key.map(|scope| json!({ "deploymentKey": [scope.as_str()] })));
+    alternatives.into()
 }
 
 fn responses(row: &Row, described: &Described, shared: &mut Shared) -> Value {

@@ -66,14 +66,19 @@ fn every_parameter_of_a_path_is_described() {
 }
 
 #[test]
-fn only_the_documents_name_no_organization() {
+fn only_documents_and_the_report_of_a_leaked_key_name_no_organization() {
     let document = whole();
     for row in routes() {
         let operation = &document["paths"][row.path][row.method.as_str().to_lowercase()];
         let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
-        let named = parameters.iter().any(|parameter| parameter["$ref"] == "#/components/parameters/OrgSlug");
-        let exempt = ["/.well-known/jwks.json", "/openapi.json", "/docs", "/docs.css"].contains(&row.path);
-        assert_eq!(named, !exempt, "{row:?}");
+        let takes = |name: &str| parameters.iter().any(|parameter| parameter["$ref"] == format!("#/components/parameters/{name}"));
+        // A deployment key names none.
+        let is_operators = row.path.starts_with("/admin/");
+        let exempt =
+            ["/.well-known/jwks.json", "/.well-known/audit-keys.json", "/openapi.json", "/docs", "/docs.css", "/keys/leaked"]
+                .contains(&row.path);
+        assert_eq!(takes("OrgSlug"), !exempt && !is_operators, "{row:?}");
+        assert_eq!(takes("OrgSlugOfSession"), is_operators, "{row:?}");
     }
 }
 

@@ -178,6 +178,7 @@ files! {
     "shell.js",
     "store.js",
     "ui.js",
+    "views/audit.js",
     "views/invites.js",
     "views/keys.js",
     "views/member.js",

@@ -14,7 +14,7 @@ pub(super) mod sqlite;
 
 use std::{io, time::Duration};
 
-use super::{Engine, Store, change::Subject, failure, outlived};
+use super::{Engine, Store, change::Subject, failure};
 use crate::{error::Error, id::OrgId};
 
 /// Runs the same function of either engine's module on its connection.
@@ -73,6 +73,17 @@ pub(crate) struct Named {
     pub(crate) number: i64,
 }
 
+/// A life of a SQLite database that is over. Its file can be put back to an earlier state, and the numbers of the log then come a
+/// second time. So a process that gives out places begins a new incarnation before the first one, and notes how far the former came:
+/// a place from beyond that end is of a life that was undone. On PostgreSQL the token's row becomes another one by itself, in a crash,
+/// in a failover and when a dump is restored.
+#[derive(Debug)]
+pub(crate) struct PastIncarnation {
+    pub(crate) token: String,
+    /// The first number of the log that was not given out in it.
+    pub(crate) end: i64,
+}
+
 /// What an engine's look returns.
 pub(super) struct Seen {
     place: Place,
@@ -111,6 +122,44 @@ impl Place {
     /// Whether everything that was visible at this place was at `later`, too.
     pub(crate) fn is_within(&self, later: &Self) -> bool {
         self.next <= later.next && later.unfinished.iter().all(|number| self.precedes(*number))
+    }
+}
+
+impl Store {
+    /// Has all connections replaced before their next use, where they can be lost.
+    fn renew(&self) {
+        match &self.0 {
+            #[cfg(feature = "sqlite")]
+            Engine::Sqlite(_) => {}
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(postgres) => postgres.renew(),
+        }
+    }
+
+    /// Begins a new incarnation where the engine does not do so by itself.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub(crate) async fn begin_incarnation(&self) -> Result<(), Error> {
+        match &self.0 {
+            #[cfg(feature = "sqlite")]
+            Engine::Sqlite(database) => sqlite::begin_incarnation(database).await,
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(_) => Ok(()),
+        }
+    }
+
+    /// The incarnations that are over and whose places still mean something.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub(crate) async fn past_incarnations(&self) -> Result<Vec<PastIncarnation>, Error> {
+        match &self.0 {
+            #[cfg(feature = "sqlite")]
+            Engine::Sqlite(database) => sqlite::past_incarnations(database).await,
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(_) => Ok(Vec::new()),
+        }
     }
 }
 
@@ -196,7 +245,7 @@ async fn looked(store: &Store, eye: Option<Eye>, after: &Place) -> Result<(Eye, 
         match eye.look(after).await {
             Ok(seen) => return Ok((eye, seen)),
             // Those of the pool went the same way; one that was used a moment ago would be given out without a question.
-            Err(_) => outlived::were_all(),
+            Err(_) => store.renew(),
         }
     }
     let mut eye = Eye::open(store).await?;

@@ -24,8 +24,9 @@ use crate::{
 const LIFETIME: Duration = Duration::from_secs(60);
 
 statements! {
+    // A dump brings the token along; the transaction that wrote its row is another one then.
     LOOK = "
-        SELECT pg_current_snapshot()::text AS snapshot, i.token || '.' || i.tableoid::text AS incarnation,
+        SELECT pg_current_snapshot()::text AS snapshot, i.token || '.' || i.tableoid::text || '.' || i.xmin::text AS incarnation,
                m.mark AS mark, m.freshness AS freshness, m.usable AS usable,
                c.kind AS kind, c.id AS id, c.org_id AS org_id, c.xid AS number
           FROM tenant_auth_incarnation i
@@ -35,7 +36,7 @@ statements! {
                      SELECT kind, id, org_id, xid FROM tenant_auth_changes WHERE xid = ANY ($2)) c ON TRUE
          LIMIT $3";
     SINCE = "
-        SELECT pg_current_snapshot()::text AS snapshot, i.token || '.' || i.tableoid::text AS incarnation,
+        SELECT pg_current_snapshot()::text AS snapshot, i.token || '.' || i.tableoid::text || '.' || i.xmin::text AS incarnation,
                m.mark AS mark, m.freshness AS freshness, m.usable AS usable,
                c.kind AS kind, c.id AS id, c.org_id AS org_id, c.xid AS number
           FROM tenant_auth_incarnation i

@@ -5,7 +5,7 @@ use std::pin::pin;
 
 use sqlx::{SqliteConnection, SqlitePool};
 
-use super::{LIMIT, Place, Seen, SeenChange};
+use super::{LIMIT, PastIncarnation, Place, Seen, SeenChange};
 use crate::{
     error::Error,
     id::OrgId,
@@ -13,6 +13,7 @@ use crate::{
         ChangedRow, MARKS_KEPT, Sqlite,
         database_file::DatabaseFile,
         dialect::{row, statements, traced},
+        failure,
     },
 };
 
@@ -60,7 +61,20 @@ statements! {
                                        WHERE m.one = 1)
                         ORDER BY seq
                         LIMIT $1)";
+    END_INCARNATION = "
+        INSERT INTO tenant_auth_past_incarnations (token, ended_at)
+        SELECT token, COALESCE((SELECT seq FROM sqlite_sequence WHERE name = 'tenant_auth_changes'), 0)
+          FROM tenant_auth_incarnation
+         WHERE one = 1";
+    BEGIN_INCARNATION = "UPDATE tenant_auth_incarnation SET token = lower(hex(randomblob(16))) WHERE one = 1";
+    FORGET_INCARNATIONS = "
+        DELETE FROM tenant_auth_past_incarnations
+         WHERE number <= (SELECT MAX(number) FROM tenant_auth_past_incarnations) - $1";
+    PAST_INCARNATIONS = "SELECT token, ended_at FROM tenant_auth_past_incarnations";
 }
+
+/// How many former incarnations are known. A cursor of an older one is too old.
+const INCARNATIONS: i64 = 256;
 
 row! {
     SeenRow {
@@ -75,6 +89,8 @@ row! {
         number: Option<i64>,
     }
 }
+
+row! { PastRow { token: String, ended_at: i64, } }
 
 /// The connection of the looks, which closes with the store, and the file it reads.
 #[derive(Debug)]
@@ -100,6 +116,22 @@ impl Eye {
 pub(in crate::store) async fn since(connection: &mut SqliteConnection, place: &Place, org: &OrgId) -> Result<Seen, Error> {
     let asked = sqlx::query_as::<_, SeenRow>(SINCE).bind(org.as_str()).bind(place.next).bind(LIMIT).fetch_all(connection);
     seen(traced("::sql::changes::SINCE", |rows: &Vec<SeenRow>| rows.len() as u64, pin!(asked)).await?)
+}
+
+/// Ends the incarnation and begins another one.
+pub(in crate::store) async fn begin_incarnation(sqlite: &Sqlite) -> Result<(), Error> {
+    let mut transaction = sqlite.begin().await?;
+    let forgetting = sqlx::query(FORGET_INCARNATIONS).bind(INCARNATIONS);
+    for statement in [sqlx::query(END_INCARNATION), sqlx::query(BEGIN_INCARNATION), forgetting] {
+        statement.execute(&mut *transaction).await.map_err(failure::of)?;
+    }
+    transaction.commit().await.map_err(failure::of)
+}
+
+/// The incarnations that are over.
+pub(in crate::store) async fn past_incarnations(sqlite: &Sqlite) -> Result<Vec<PastIncarnation>, Error> {
+    let rows = sqlx::query_as::<_, PastRow>(PAST_INCARNATIONS).fetch_all(sqlite.looks()).await.map_err(failure::of)?;
+    Ok(rows.into_iter().map(|row| PastIncarnation { token: row.token, end: row.ended_at.saturating_add(1) }).collect())
 }
 
 fn seen(rows: Vec<SeenRow>) -> Result<Seen, Error> {

@@ -6,19 +6,19 @@ use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
 
 use crate::{
     error::Error,
-    id::{ApiKeyId, Id, OrgId, SessionId},
-    model::{ApiKey, Organization, Scope},
+    id::{ApiKeyId, Id, KeyId, OrgId, SessionId},
+    model::{ApiKey, Scope},
     page::Bounds,
     secret::Digest,
     store::{
-        Change, Link, Tx,
+        Asked, Change, KeyRecord, Link, Reach, Tx,
         dialect::{execute, fetch_batch, fetch_optional, fetch_scalar, fetch_scalars, row, statements},
     },
     time::Timestamp,
     value::DisplayName,
 };
 
-use super::live_session::{self, IncarnationRow, LiveSession, Witnessed};
+use super::live_session::{self, IncarnationRow, Witnessed};
 
 pub(crate) struct ApiKeys<L>(pub(in crate::store) L);
 
@@ -77,24 +77,6 @@ statements! {
          WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)";
 }
 
-/// A stored key with its organization.
-#[derive(Debug)]
-pub(crate) struct ApiKeyRecord {
-    pub(crate) id: ApiKeyId,
-    pub(crate) digest: Digest,
-    pub(crate) scopes: Vec<Scope>,
-    pub(crate) expires_at: Option<Timestamp>,
-    pub(crate) last_used_at: Option<Timestamp>,
-    pub(crate) org: Arc<Organization>,
-}
-
-/// A stored key and, when it is live, the session asked about.
-#[derive(Debug)]
-pub(crate) struct Asked {
-    pub(crate) key: ApiKeyRecord,
-    pub(crate) live: Option<LiveSession>,
-}
-
 struct AskingRow(Result<Asked, Error>);
 
 struct AskingToKeepRow(Result<Witnessed<Asked>, Error>);
@@ -131,9 +113,9 @@ where
         let (expires_at, last_used_at) = (time("k_expires_at")?, time("k_last_used_at")?);
         let (id, digest): (String, String) = (row.try_get("k_id")?, row.try_get("k_digest")?);
         let scopes = scopes_from(&row.try_get::<String, _>("k_scopes")?);
-        let (id, digest, org) = (Id::from_stored(id), Digest::from_stored(digest), Arc::new(org));
-        let key = ApiKeyRecord { id, digest, scopes, expires_at, last_used_at, org };
-        Ok(Self(live.transpose().map(|live| Asked { key, live })))
+        let (id, digest, org) = (KeyId::ApiKey(Id::from_stored(id)), Digest::from_stored(digest), Arc::new(org));
+        let key = KeyRecord { id, digest, scopes, expires_at, last_used_at, reach: Reach::Organization(Arc::clone(&org)) };
+        Ok(Self(live.transpose().map(|live| Asked { key, org: Some(org), live })))
     }
 }
 

@@ -2,7 +2,7 @@
 //! parameter, a JSON array of arrays, which both engines read alike but for the name of the function; so every statement is written
 //! once here and stands for both. Lock order: events, then webhooks by id, then deliveries.
 
-use std::{fmt, pin::pin};
+use std::{collections::HashMap, fmt, pin::pin};
 
 use serde::Serialize;
 
@@ -15,9 +15,10 @@ use crate::{
     store::{
         Conn, Link, Tx,
         dialect::{row, traced},
+        payload::KeptEvent,
         sql::{
             delivery_queue::{Attempted, ClaimedDelivery, DeliveryQueue, DueEndpoint},
-            events::UndeliveredEvent,
+            events::{KeptRow, UndeliveredEvent},
             webhooks::{SealedSecret, WebhookRow},
         },
     },
@@ -27,7 +28,7 @@ use crate::{
 macro_rules! batches {
     ($engine:ident: rows $rows:literal, named $named:literal, joined $joined:literal, failing $failing:literal, lock $lock:literal, lock what is free $free:literal) => {
         pub(in crate::store) mod $engine {
-            use crate::store::dialect::statements;
+            use crate::store::{dialect::statements, sql::events::kept};
 
             statements! {
                 pub(super) SUBSCRIBERS = concat!("
@@ -43,7 +44,8 @@ macro_rules! batches {
                                     FROM tenant_auth_events
                                    WHERE id ", $named, " AND undelivered", $free, ")
                        AND undelivered
-                    RETURNING id, payload");
+                    RETURNING ", kept!());
+                pub(super) TOLD = concat!("SELECT ", kept!(), " FROM tenant_auth_events WHERE id ", $named);
                 pub(super) HOLD = concat!("
                     WITH held AS (
                         SELECT id, org_id, url, events, description, status, failing_since, created_by, created_at
@@ -136,7 +138,6 @@ macro_rules! execute_batch {
 }
 
 row! { SubscriberRow { org_id: String, id: String, events: String, failing_since: Option<i64>, } }
-row! { TakenRow { id: String, payload: String, } }
 row! {
     HeldRow {
         id: String,
@@ -223,8 +224,18 @@ impl DeliveryQueue<&mut Tx> {
     /// Takes events out of the outbox. What another worker took, or is taking, is not returned.
     pub(crate) async fn take(mut self, events: &[UndeliveredEvent]) -> Result<Vec<TakenEvent>, Error> {
         let events = rows(events.iter().map(|event| [event.id.as_str()]))?;
-        let taken = |row: TakenRow| TakenEvent { id: Id::from_stored(row.id), payload: row.payload };
-        Ok(fetch_batch_of!(self.0, TakenRow, TAKE, events.as_str())?.into_iter().map(taken).collect())
+        let taken = |event: KeptEvent| Ok(TakenEvent { payload: event.payload()?, id: event.id });
+        fetch_batch_of!(self.0, KeptRow, TAKE, events.as_str())?.into_iter().map(KeptEvent::from).map(taken).collect()
+    }
+
+    /// The payloads of these events, by their ids; those that are gone are missing.
+    pub(super) async fn payloads(&mut self, events: impl Iterator<Item = &str>) -> Result<HashMap<Box<str>, String>, Error> {
+        let events = rows(events.map(|id| [id]))?;
+        if events == "[]" {
+            return Ok(HashMap::new());
+        }
+        let told = |event: KeptEvent| Ok((event.id.as_str().into(), event.payload()?));
+        fetch_batch_of!(self.0, KeptRow, TOLD, events.as_str())?.into_iter().map(KeptEvent::from).map(told).collect()
     }
 
     /// Locks webhooks before their deliveries are changed, and reads them with their live secrets. For workers, which serve every

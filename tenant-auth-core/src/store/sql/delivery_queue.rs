@@ -90,8 +90,7 @@ statements! {
                        ORDER BY next_attempt_at
                        LIMIT $4)
            AND next_attempt_at <= $2
-        RETURNING id, event_id, attempts,
-                  (SELECT payload FROM tenant_auth_events WHERE id = tenant_auth_deliveries.event_id) AS payload";
+        RETURNING id, event_id, attempts";
     POSTPONE = "
         UPDATE tenant_auth_deliveries
            SET next_attempt_at = $3, scheduled_at = $2
@@ -126,7 +125,6 @@ row! {
         id: String,
         event_id: String,
         attempts: i64,
-        payload: Option<String>,
     }
 }
 
@@ -183,11 +181,12 @@ impl DeliveryQueue<&mut Tx> {
         let now = self.0.now();
         let limit = i64::from(limit);
         let rows = fetch_all!(self.0, ClaimedRow, CLAIM, endpoint.as_str(), now.millis(), lease_until.millis(), limit)?;
+        let payloads = self.payloads(rows.iter().map(|row| row.event_id.as_str())).await?;
         let claimed = |row: ClaimedRow| ClaimedDelivery {
+            payload: payloads.get(row.event_id.as_str()).cloned(),
             id: Id::from_stored(row.id),
             event_id: Id::from_stored(row.event_id),
             attempt: row.attempts,
-            payload: row.payload,
             lease_until,
         };
         Ok(rows.into_iter().map(claimed).collect())

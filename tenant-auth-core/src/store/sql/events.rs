@@ -1,30 +1,23 @@
-//! The outbox of events: each is written in the transaction of its change and numbered within its organization. An event waits for
-//! fan-out only if its organization has an active webhook at that moment.
+//! Events as they are read: what waits for fan-out, and what is told of an event, which is rendered from its row
+//! ([`KeptEvent::payload`]). `event_chain.rs` writes them.
 
 use crate::{
     error::Error,
     id::{EventId, Id, OrgId},
+    model::OrgRef,
     store::{
-        Link, Tx,
-        dialect::{fetch_all, fetch_optional, row, statements},
+        Link,
+        dialect::{fetch_all, fetch_optional, fetch_scalars, row, statements},
+        payload::KeptEvent,
         sql::waiting::WaitingRow,
     },
     time::Timestamp,
+    value::Slug,
 };
 
 pub(crate) struct Events<L>(pub(in crate::store) L);
 
 statements! {
-    ADVANCE = "
-        UPDATE tenant_auth_event_sequences
-           SET sequence = sequence + $2
-         WHERE org_id = $1
-        RETURNING sequence";
-    INSERT = "
-        INSERT INTO tenant_auth_events (id, org_id, sequence, kind, payload, created_at, undelivered)
-        VALUES ($1, $2, $3, $4, $5, $6,
-                $7 AND EXISTS (SELECT 1 FROM tenant_auth_webhooks WHERE org_id = $2 AND status = 'active'))
-        RETURNING undelivered";
     UNDELIVERED = "
         SELECT id, org_id, kind
           FROM tenant_auth_events
@@ -38,10 +31,14 @@ statements! {
                  WHERE undelivered
                  ORDER BY created_at, id
                  LIMIT 10000) e";
+    BEHIND = "
+        SELECT org_id
+          FROM tenant_auth_event_sequences
+         WHERE org_id > $1 AND chained < sequence
+         ORDER BY org_id
+         LIMIT $2";
 }
 
-row! { SequenceRow { sequence: i64, } }
-row! { UndeliveredRow { undelivered: bool, } }
 row! {
     EventRow {
         id: String,
@@ -49,17 +46,45 @@ row! {
         kind: String,
     }
 }
+row! {
+    KeptRow {
+        id: String,
+        org_id: String,
+        slug: String,
+        sequence: i64,
+        kind: String,
+        created_at: i64,
+        actor_type: Option<String>,
+        actor_id: Option<String>,
+        data: Option<String>,
+        payload: Option<String>,
+    }
+}
 
-/// A row of the outbox.
-#[derive(Debug)]
-pub(in crate::store) struct EventRecord<'a> {
-    pub(in crate::store) id: &'a EventId,
-    pub(in crate::store) org_id: &'a OrgId,
-    pub(in crate::store) sequence: i64,
-    pub(in crate::store) kind: &'static str,
-    pub(in crate::store) payload: String,
-    /// Whether the event goes to every webhook that selected its kind.
-    pub(in crate::store) published: bool,
+/// The columns of an event as it is kept.
+macro_rules! kept {
+    () => {
+        "id, org_id, (SELECT slug FROM tenant_auth_organizations WHERE id = tenant_auth_events.org_id) AS slug, sequence, kind, \
+         created_at, actor_type, actor_id, data, payload"
+    };
+}
+pub(in crate::store) use kept;
+
+impl From<KeptRow> for KeptEvent {
+    fn from(row: KeptRow) -> Self {
+        let KeptRow { id, org_id, slug, sequence, kind, created_at, actor_type, actor_id, data, payload } = row;
+        Self {
+            id: Id::from_stored(id),
+            org: OrgRef { id: Id::from_stored(org_id), slug: Slug::from_stored(slug) },
+            sequence,
+            kind,
+            at: Timestamp::from_millis(created_at),
+            actor_type: actor_type.unwrap_or_default(),
+            actor_id,
+            data,
+            whole: payload,
+        }
+    }
 }
 
 /// An event that waits for fan-out into deliveries.
@@ -83,31 +108,9 @@ impl<L: Link> Events<L> {
     pub(crate) async fn waiting(mut self) -> Result<(u64, Option<Timestamp>), Error> {
         Ok(WaitingRow::told(fetch_optional!(self.0, WaitingRow, WAITING)?))
     }
-}
 
-impl Events<&mut Tx> {
-    /// Reserves `count` sequence numbers and returns the last; `None` when the organization is gone.
-    pub(in crate::store) async fn advance(mut self, org: &OrgId, count: i64) -> Result<Option<i64>, Error> {
-        Ok(fetch_optional!(self.0, SequenceRow, ADVANCE, org.as_str(), count)?.map(|row| row.sequence))
-    }
-
-    pub(in crate::store) async fn insert(mut self, event: EventRecord<'_>) -> Result<(), Error> {
-        let now = self.0.now();
-        let stored = fetch_optional!(
-            self.0,
-            UndeliveredRow,
-            INSERT,
-            event.id.as_str(),
-            event.org_id.as_str(),
-            event.sequence,
-            event.kind,
-            event.payload.as_str(),
-            now.millis(),
-            event.published
-        )?;
-        if stored.is_some_and(|row| row.undelivered) {
-            self.0.fill_outbox();
-        }
-        Ok(())
+    /// The organizations after this id that have events which are not chained, in the order of their ids.
+    pub(in crate::store) async fn behind(mut self, after: &str, limit: i64) -> Result<Vec<OrgId>, Error> {
+        Ok(fetch_scalars!(self.0, String, BEHIND, after, limit)?.into_iter().map(Id::from_stored).collect())
     }
 }

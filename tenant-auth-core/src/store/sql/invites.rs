@@ -2,17 +2,17 @@
 
 use crate::{
     error::Error,
-    id::{Id, InviteId, MailId, OrgId, UserId},
+    id::{DeploymentKeyId, Id, InviteId, MailId, OrgId, UserId},
     model::{Invite, MailStatus, Role},
     page::Bounds,
     secret::Digest,
     store::{
         Link, Tx,
-        dialect::{fetch_all, fetch_batch, fetch_optional, row, statements},
+        dialect::{execute, fetch_all, fetch_batch, fetch_optional, fetch_scalar, fetch_scalars, row, statements},
         sql::corrupt,
     },
     time::Timestamp,
-    value::Email,
+    value::{Email, Metadata},
 };
 
 pub(crate) struct Invites<L>(pub(in crate::store) L);
@@ -69,13 +69,36 @@ statements! {
         ON CONFLICT (org_id, email_key) DO UPDATE
            SET id = excluded.id, email = excluded.email, role = excluded.role, token_digest = excluded.token_digest,
                invited_by = excluded.invited_by, mail_id = excluded.mail_id, created_at = excluded.created_at,
-               expires_at = excluded.expires_at
-         WHERE tenant_auth_invites.expires_at <= excluded.created_at
+               expires_at = excluded.expires_at, metadata = NULL, invited_by_key = NULL
+         WHERE tenant_auth_invites.expires_at <= excluded.created_at AND tenant_auth_invites.expires_at > 0
         RETURNING id";
     RENEW = "
         UPDATE tenant_auth_invites
            SET token_digest = $3, mail_id = $4, expires_at = $5
-         WHERE org_id = $1 AND id = $2
+         WHERE org_id = $1 AND id = $2 AND expires_at > $6
+        RETURNING id";
+    METADATA = "SELECT metadata FROM tenant_auth_invites WHERE org_id = $1 AND id = $2 AND metadata IS NOT NULL";
+    SET_KEY = "UPDATE tenant_auth_invites SET invited_by_key = $3 WHERE org_id = $1 AND id = $2";
+    // 0 is long past, and says that the end is still to be told: no sweep deletes such an invite.
+    END_OF_KEY = "UPDATE tenant_auth_invites SET expires_at = 0 WHERE invited_by_key = $1 AND expires_at > $2";
+    ORGANIZATIONS_OF_ENDED = "
+        SELECT DISTINCT org_id
+          FROM tenant_auth_invites
+         WHERE invited_by_key IS NOT NULL AND expires_at = 0
+         ORDER BY org_id";
+    ENDED = "
+        SELECT i.id AS id, i.org_id AS org_id, i.email AS email, i.role AS role, i.invited_by AS invited_by,
+               u.email AS invited_by_email, i.created_at AS created_at, i.expires_at AS expires_at, i.mail_id AS mail_id,
+               COALESCE(l.status, 'sent') AS mail
+          FROM tenant_auth_invites i
+          LEFT JOIN tenant_auth_users u ON u.id = i.invited_by
+          LEFT JOIN tenant_auth_mails l ON l.id = i.mail_id
+         WHERE i.org_id = $1 AND i.invited_by_key IS NOT NULL AND i.expires_at = 0
+         ORDER BY i.created_at, i.id";
+    SET_METADATA = "UPDATE tenant_auth_invites SET metadata = $3 WHERE org_id = $1 AND id = $2";
+    ACCEPT = "
+        DELETE FROM tenant_auth_invites
+         WHERE org_id = $1 AND id = $2 AND expires_at > $3
         RETURNING id";
     TAKE = "
         DELETE FROM tenant_auth_invites
@@ -160,14 +183,44 @@ impl<L: Link> Invites<L> {
             .transpose()
     }
 
+    /// The metadata that the invited person will have as a member; `None` but for people of an import.
+    pub(crate) async fn metadata(mut self, org: &OrgId, invite: &InviteId) -> Result<Option<Metadata>, Error> {
+        let metadata = fetch_scalar!(self.0, String, METADATA, org.as_str(), invite.as_str())?;
+        metadata.map(|text| Metadata::from_stored(text).map_err(|_| corrupt("invites", "metadata", invite.as_str()))).transpose()
+    }
+
     pub(crate) async fn sent_by(mut self, org: &OrgId, user: &UserId) -> Result<Vec<InviteRecord>, Error> {
         let rows = fetch_all!(self.0, InviteRow, SENT_BY, org.as_str(), user.as_str())?;
+        rows.into_iter().map(InviteRecord::try_from).collect()
+    }
+
+    /// The organizations with invites that ended with their deployment key and were not told of, in the order of their ids.
+    pub(crate) async fn organizations_of_ended(mut self) -> Result<Vec<OrgId>, Error> {
+        let ids = fetch_scalars!(self.0, String, ORGANIZATIONS_OF_ENDED)?;
+        Ok(ids.into_iter().map(Id::from_stored).collect())
+    }
+
+    /// The invites of the organization that ended with their deployment key and were not told of.
+    pub(crate) async fn ended(mut self, org: &OrgId) -> Result<Vec<InviteRecord>, Error> {
+        let rows = fetch_all!(self.0, InviteRow, ENDED, org.as_str())?;
         rows.into_iter().map(InviteRecord::try_from).collect()
     }
 }
 
 impl Invites<&mut Tx> {
-    /// `false` when the address has a pending invite; an expired one is replaced.
+    /// Says which deployment key sent an invite.
+    pub(crate) async fn set_key(mut self, org: &OrgId, invite: &InviteId, key: &DeploymentKeyId) -> Result<(), Error> {
+        execute!(self.0, SET_KEY, org.as_str(), invite.as_str(), key.as_str()).map(drop)
+    }
+
+    /// Ends the pending invites of a deployment key, in whatever organization: their links work no more. They stay until each was
+    /// told of.
+    pub(crate) async fn end_of_key(mut self, key: &DeploymentKeyId) -> Result<(), Error> {
+        let now = self.0.now();
+        execute!(self.0, END_OF_KEY, key.as_str(), now.millis()).map(drop)
+    }
+
+    /// `false` when the address has a pending invite; an expired one is replaced, but none whose end is still to be told.
     pub(crate) async fn insert_or_replace_expired(mut self, new: &NewInvite<'_>) -> Result<bool, Error> {
         let NewInvite { invite, digest, mail_id } = new;
         let placed = fetch_optional!(
@@ -188,15 +241,27 @@ impl Invites<&mut Tx> {
         Ok(placed.is_some_and(|row| row.id == invite.id.as_str()))
     }
 
-    /// Gives a pending invite a new link and a later expiry; the old link stops working.
-    pub(crate) async fn renew(mut self, new: &NewInvite<'_>) -> Result<(), Error> {
-        let NewInvite { invite, digest, mail_id } = new;
-        let (org, id, until) = (invite.org_id.as_str(), invite.id.as_str(), invite.expires_at.millis());
-        fetch_optional!(self.0, TakenRow, RENEW, org, id, digest.as_str(), mail_id.as_str(), until)?;
-        Ok(())
+    /// Lets metadata wait in an invite.
+    pub(crate) async fn set_metadata(mut self, org: &OrgId, invite: &InviteId, metadata: &Metadata) -> Result<(), Error> {
+        execute!(self.0, SET_METADATA, org.as_str(), invite.as_str(), metadata.as_json()).map(drop)
     }
 
-    /// Uses up the invite; `false` when another request did so first.
+    /// Gives a pending invite a new link and a later expiry; the old link stops working. `false` when it ended since it was read.
+    pub(crate) async fn renew(mut self, new: &NewInvite<'_>) -> Result<bool, Error> {
+        let now = self.0.now().millis();
+        let NewInvite { invite, digest, mail_id } = new;
+        let (org, id, until) = (invite.org_id.as_str(), invite.id.as_str(), invite.expires_at.millis());
+        let renewed = fetch_optional!(self.0, TakenRow, RENEW, org, id, digest.as_str(), mail_id.as_str(), until, now)?;
+        Ok(renewed.is_some())
+    }
+
+    /// Uses up a pending invite for whoever accepts it; `false` when another request did so first, or it ended since it was read.
+    pub(crate) async fn accept(mut self, org: &OrgId, invite: &InviteId) -> Result<bool, Error> {
+        let now = self.0.now().millis();
+        Ok(fetch_optional!(self.0, TakenRow, ACCEPT, org.as_str(), invite.as_str(), now)?.is_some())
+    }
+
+    /// Deletes the invite, also one that has ended; `false` when another request did so first.
     pub(crate) async fn take(mut self, org: &OrgId, invite: &InviteId) -> Result<bool, Error> {
         Ok(fetch_optional!(self.0, TakenRow, TAKE, org.as_str(), invite.as_str())?.is_some())
     }

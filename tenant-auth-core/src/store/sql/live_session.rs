@@ -23,7 +23,8 @@ macro_rules! columns {
                u.is_email_verified AS u_is_email_verified, u.bio AS u_bio, u.phone AS u_phone,
                m.id AS m_id, m.role AS m_role, m.status AS m_status, m.joined_at AS m_joined_at, m.metadata AS m_metadata,
                o.id AS o_id, o.name AS o_name, o.slug AS o_slug, o.plan AS o_plan, o.status AS o_status,
-               o.app_url AS o_app_url, o.allowed_origins AS o_allowed_origins, o.created_at AS o_created_at"
+               o.app_url AS o_app_url, o.allowed_origins AS o_allowed_origins, o.created_at AS o_created_at,
+               o.deletes_at AS o_deletes_at"
     };
 }
 pub(super) use columns;
@@ -42,6 +43,13 @@ pub(crate) struct LiveSession {
 pub(crate) struct Witnessed<T> {
     pub(crate) value: T,
     pub(crate) incarnation: Option<String>,
+}
+
+impl<T> Witnessed<T> {
+    /// What was read, and the incarnation.
+    pub(crate) fn apart(self) -> (T, Option<String>) {
+        (self.value, self.incarnation)
+    }
 }
 
 /// The column of a statement whose answer may be remembered. On a standby the statement fails, for the table is unlogged.
@@ -109,6 +117,10 @@ where
         app_url: row.try_get::<Option<String>, _>("o_app_url")?.map(AppUrl::from_stored),
         allowed_origins: origins.split_whitespace().map(|text| Origin::from_stored(text.to_owned())).collect(),
         created_at: Timestamp::from_millis(row.try_get("o_created_at")?),
+        deletes_at: row
+            .try_get::<Option<i64>, _>("o_deletes_at")?
+            .filter(|_| status == Status::Suspended)
+            .map(Timestamp::from_millis),
     }))
 }
 

@@ -87,7 +87,7 @@ statements! {
     INSERT = "
         INSERT INTO tenant_auth_memberships (org_id, user_id, id, role, status, metadata, joined_at)
         VALUES ($1, $2, $3, $4, $5, $6, $7)
-        ON CONFLICT (org_id, user_id) DO NOTHING";
+        ON CONFLICT DO NOTHING";
     // A row lock in the SQL of both engines: it changes nothing. SQLite has no FOR UPDATE.
     HOLD = "
         UPDATE tenant_auth_memberships
@@ -238,7 +238,7 @@ impl<L: Link> Members<L> {
 }
 
 impl Members<&mut Tx> {
-    /// `false` when the person is a member already.
+    /// `false` when the person is a member already, or the id is that of another membership.
     pub(crate) async fn insert(mut self, membership: &Membership) -> Result<bool, Error> {
         let inserted = execute!(
             self.0,

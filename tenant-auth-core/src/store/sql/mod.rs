@@ -2,11 +2,23 @@
 //! no `FOR UPDATE`: only what both engines understand alike.
 
 pub(super) mod api_keys;
+pub(super) mod audit;
+pub(super) mod audit_exports;
+pub(super) mod audit_keys;
 pub(super) mod changes;
+pub(super) mod checkpoints;
 pub(super) mod deliveries;
 pub(super) mod delivery_batches;
 pub(super) mod delivery_queue;
+pub(super) mod deployment_keys;
+pub(super) mod deployment_log;
+pub(super) mod erasing;
+pub(super) mod event_chain;
+pub(super) mod event_feed;
+pub(super) mod event_sweep;
 pub(super) mod events;
+pub(super) mod exports;
+pub(super) mod imports;
 pub(super) mod invites;
 pub(super) mod links;
 pub(super) mod live_session;
@@ -14,7 +26,11 @@ pub(super) mod mails;
 pub(super) mod members;
 pub(super) mod organizations;
 pub(super) mod pending_logins;
+pub(super) mod person;
 pub(super) mod probe;
+pub(super) mod removals;
+pub(super) mod removed;
+pub(super) mod rotation;
 pub(super) mod sealed;
 pub(super) mod second_factors;
 pub(super) mod sessions;

@@ -13,6 +13,7 @@ use crate::{
         sql::{
             corrupt,
             live_session::{Witnessed, incarnation},
+            removals::Removals,
         },
     },
     time::Timestamp,
@@ -23,43 +24,46 @@ pub(crate) struct Organizations<L>(pub(in crate::store) L);
 
 statements! {
     FIND_BY_SLUG = "
-        SELECT id, name, slug, plan, status, app_url, allowed_origins, created_at
+        SELECT id, name, slug, plan, status, app_url, allowed_origins, created_at, deletes_at
           FROM tenant_auth_organizations
          WHERE slug = $1";
     FIND_BY_SLUG_TO_KEEP = concat!("
         SELECT ", incarnation!(), "
-               id, name, slug, plan, status, app_url, allowed_origins, created_at
+               id, name, slug, plan, status, app_url, allowed_origins, created_at, deletes_at
           FROM tenant_auth_organizations
          WHERE slug = $1");
     FIND = "
-        SELECT id, name, slug, plan, status, app_url, allowed_origins, created_at
+        SELECT id, name, slug, plan, status, app_url, allowed_origins, created_at, deletes_at
           FROM tenant_auth_organizations
-         WHERE id = $1";
+         WHERE id = $1 AND removed_at IS NULL";
     LIST = "
-        SELECT id, name, slug, plan, status, app_url, allowed_origins, created_at
+        SELECT id, name, slug, plan, status, app_url, allowed_origins, created_at, deletes_at
           FROM tenant_auth_organizations
-         WHERE (created_at, id) > ($1, $2)
+         WHERE (created_at, id) > ($1, $2) AND removed_at IS NULL
          ORDER BY created_at, id
          LIMIT $3";
     LIST_DESCENDING = "
-        SELECT id, name, slug, plan, status, app_url, allowed_origins, created_at
+        SELECT id, name, slug, plan, status, app_url, allowed_origins, created_at, deletes_at
           FROM tenant_auth_organizations
-         WHERE (created_at, id) < ($1, $2)
+         WHERE (created_at, id) < ($1, $2) AND removed_at IS NULL
          ORDER BY created_at DESC, id DESC
          LIMIT $3";
     LOCK = "
         UPDATE tenant_auth_organizations
            SET revision = revision + 1
-         WHERE id = $1
-        RETURNING id, name, slug, plan, status, app_url, allowed_origins, created_at";
+         WHERE id = $1 AND removed_at IS NULL
+        RETURNING id, name, slug, plan, status, app_url, allowed_origins, created_at, deletes_at";
     INSERT = "
         INSERT INTO tenant_auth_organizations (id, name, slug, plan, status, app_url, allowed_origins, revision, created_at)
         VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8)
-        ON CONFLICT (slug) DO NOTHING";
-    INSERT_SEQUENCE = "INSERT INTO tenant_auth_event_sequences (org_id, sequence) VALUES ($1, 0)";
+        ON CONFLICT DO NOTHING";
+    INSERT_SEQUENCE = "INSERT INTO tenant_auth_event_sequences (org_id, sequence, checkpoint_at) VALUES ($1, 0, $2)";
+    // A former version, which knows no date, reopens an organization and leaves the date: it must not count at the next suspension.
+    // The status on the right is the one before.
     UPDATE = "
         UPDATE tenant_auth_organizations
-           SET name = $2, plan = $3, status = $4, app_url = $5, allowed_origins = $6
+           SET name = $2, plan = $3, status = $4, app_url = $5, allowed_origins = $6,
+               deletes_at = CASE WHEN status = 'active' THEN NULL ELSE deletes_at END
          WHERE id = $1";
     CLEAR_ORIGINS = "DELETE FROM tenant_auth_organization_origins WHERE org_id = $1";
     ADD_ORIGIN = "INSERT INTO tenant_auth_organization_origins (org_id, origin) VALUES ($1, $2) ON CONFLICT DO NOTHING";
@@ -82,6 +86,7 @@ row! {
         app_url: Option<String>,
         allowed_origins: String,
         created_at: i64,
+        deletes_at: Option<i64>,
     }
 }
 
@@ -96,14 +101,16 @@ row! {
         app_url: Option<String>,
         allowed_origins: String,
         created_at: i64,
+        deletes_at: Option<i64>,
     }
 }
 
 impl TryFrom<WitnessedRow> for Witnessed<Organization> {
     type Error = Error;
     fn try_from(row: WitnessedRow) -> Result<Self, Error> {
-        let WitnessedRow { incarnation, id, name, slug, plan, status, app_url, allowed_origins, created_at } = row;
-        let value = OrganizationRow { id, name, slug, plan, status, app_url, allowed_origins, created_at }.try_into()?;
+        let WitnessedRow { incarnation, id, name, slug, plan, status, app_url, allowed_origins, created_at, deletes_at } = row;
+        let value =
+            OrganizationRow { id, name, slug, plan, status, app_url, allowed_origins, created_at, deletes_at }.try_into()?;
         Ok(Self { value, incarnation })
     }
 }
@@ -111,8 +118,9 @@ impl TryFrom<WitnessedRow> for Witnessed<Organization> {
 impl TryFrom<OrganizationRow> for Organization {
     type Error = Error;
     fn try_from(row: OrganizationRow) -> Result<Self, Error> {
+        let status = Status::parse(&row.status).ok_or_else(|| corrupt("organizations", "status", &row.id))?;
         Ok(Self {
-            status: Status::parse(&row.status).ok_or_else(|| corrupt("organizations", "status", &row.id))?,
+            status,
             id: Id::from_stored(row.id),
             name: DisplayName::from_stored(row.name),
             slug: Slug::from_stored(row.slug),
@@ -120,6 +128,8 @@ impl TryFrom<OrganizationRow> for Organization {
             app_url: row.app_url.map(AppUrl::from_stored),
             allowed_origins: row.allowed_origins.split_whitespace().map(|text| Origin::from_stored(text.to_owned())).collect(),
             created_at: Timestamp::from_millis(row.created_at),
+            // One that a former version reopened is not to be deleted any more.
+            deletes_at: row.deletes_at.filter(|_| status == Status::Suspended).map(Timestamp::from_millis),
         })
     }
 }
@@ -156,7 +166,7 @@ impl Organizations<&mut Tx> {
         fetch_optional!(self.0, OrganizationRow, LOCK, org.as_str())?.map(Organization::try_from).transpose()
     }
 
-    /// `false` when the slug is taken.
+    /// `false` when the slug is taken, also by an organization that was removed: the transaction must not be committed then.
     pub(crate) async fn insert(mut self, org: &Organization) -> Result<bool, Error> {
         let inserted = execute!(
             self.0,
@@ -170,10 +180,12 @@ impl Organizations<&mut Tx> {
             origins_text(org),
             org.created_at.millis()
         )?;
-        if inserted == 0 {
+        // The slug was free or is held since the statement above, so whoever gave it up has committed.
+        if inserted == 0 || Removals(&mut *self.0).was_given(&org.slug).await? {
             return Ok(false);
         }
-        execute!(self.0, INSERT_SEQUENCE, org.id.as_str())?;
+        let now = self.0.now();
+        execute!(self.0, INSERT_SEQUENCE, org.id.as_str(), now.millis())?;
         self.set_origins(org).await?;
         Ok(true)
     }

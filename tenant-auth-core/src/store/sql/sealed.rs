@@ -15,17 +15,19 @@ pub(crate) struct Sealed<L>(pub(in crate::store) L);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SealedColumn {
     SigningKeys,
+    AuditKeys,
     Mails,
     SecondFactors,
     WebhookSecrets,
 }
 
 impl SealedColumn {
-    pub(crate) const ALL: [Self; 4] = [Self::SigningKeys, Self::Mails, Self::SecondFactors, Self::WebhookSecrets];
+    pub(crate) const ALL: [Self; 5] = [Self::SigningKeys, Self::AuditKeys, Self::Mails, Self::SecondFactors, Self::WebhookSecrets];
 
     pub(crate) const fn table(self) -> &'static str {
         match self {
             Self::SigningKeys => "tenant_auth_signing_keys",
+            Self::AuditKeys => "tenant_auth_audit_keys",
             Self::Mails => "tenant_auth_mails",
             Self::SecondFactors => "tenant_auth_second_factors",
             Self::WebhookSecrets => "tenant_auth_webhook_secrets",
@@ -34,7 +36,7 @@ impl SealedColumn {
 
     pub(crate) const fn column(self) -> &'static str {
         match self {
-            Self::SigningKeys => "private_key",
+            Self::SigningKeys | Self::AuditKeys => "private_key",
             Self::Mails => "content",
             Self::SecondFactors | Self::WebhookSecrets => "secret",
         }
@@ -46,6 +48,12 @@ statements! {
         SELECT kid AS row, '' AS org, private_key AS value
           FROM tenant_auth_signing_keys
          WHERE kid > $1
+         ORDER BY kid
+         LIMIT $2";
+    LIST_AUDIT_KEYS = "
+        SELECT kid AS row, '' AS org, private_key AS value
+          FROM tenant_auth_audit_keys
+         WHERE kid > $1 AND private_key IS NOT NULL
          ORDER BY kid
          LIMIT $2";
     LIST_MAILS = "
@@ -67,6 +75,7 @@ statements! {
          ORDER BY id
          LIMIT $2";
     REPLACE_SIGNING_KEY = "UPDATE tenant_auth_signing_keys SET private_key = $3 WHERE kid = $1 AND private_key = $2";
+    REPLACE_AUDIT_KEY = "UPDATE tenant_auth_audit_keys SET private_key = $3 WHERE kid = $1 AND private_key = $2";
     REPLACE_MAIL = "UPDATE tenant_auth_mails SET content = $3 WHERE id = $1 AND content = $2";
     REPLACE_SECOND_FACTOR = "UPDATE tenant_auth_second_factors SET secret = $3 WHERE user_id = $1 AND secret = $2";
     REPLACE_WEBHOOK_SECRET = "UPDATE tenant_auth_webhook_secrets SET secret = $3 WHERE id = $1 AND secret = $2";
@@ -86,6 +95,7 @@ impl<L: Link> Sealed<L> {
         let limit = i64::from(limit);
         match column {
             SealedColumn::SigningKeys => fetch_all!(self.0, SealedRow, LIST_SIGNING_KEYS, after, limit),
+            SealedColumn::AuditKeys => fetch_all!(self.0, SealedRow, LIST_AUDIT_KEYS, after, limit),
             SealedColumn::Mails => fetch_all!(self.0, SealedRow, LIST_MAILS, after, limit),
             SealedColumn::SecondFactors => fetch_all!(self.0, SealedRow, LIST_SECOND_FACTORS, after, limit),
             SealedColumn::WebhookSecrets => fetch_all!(self.0, SealedRow, LIST_WEBHOOK_SECRETS, after, limit),
@@ -99,6 +109,7 @@ impl Sealed<&mut Tx> {
         let (id, old) = (row.row.as_str(), row.value.as_str());
         let replaced = match column {
             SealedColumn::SigningKeys => execute!(self.0, REPLACE_SIGNING_KEY, id, old, sealed)?,
+            SealedColumn::AuditKeys => execute!(self.0, REPLACE_AUDIT_KEY, id, old, sealed)?,
             SealedColumn::Mails => execute!(self.0, REPLACE_MAIL, id, old, sealed)?,
             SealedColumn::SecondFactors => execute!(self.0, REPLACE_SECOND_FACTOR, id, old, sealed)?,
             SealedColumn::WebhookSecrets => execute!(self.0, REPLACE_WEBHOOK_SECRET, id, old, sealed)?,

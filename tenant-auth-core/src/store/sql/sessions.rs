@@ -12,7 +12,6 @@ use crate::{
         sql::live_session::{self, LiveSession, LiveSessionRow, Witnessed, WitnessedRow},
     },
     time::Timestamp,
-    token::RefreshToken,
 };
 
 pub(crate) struct Sessions<L>(pub(in crate::store) L);
@@ -23,35 +22,20 @@ statements! {
           FROM tenant_auth_sessions s
           JOIN tenant_auth_users u ON u.id = s.user_id AND u.epoch = s.user_epoch
           JOIN tenant_auth_memberships m ON m.org_id = s.org_id AND m.user_id = s.user_id
-          JOIN tenant_auth_organizations o ON o.id = s.org_id
+          JOIN tenant_auth_organizations o ON o.id = s.org_id AND o.removed_at IS NULL
          WHERE s.id = $1");
     LIVE_SESSION_TO_KEEP = concat!("
         SELECT ", live_session::incarnation!(), live_session::columns!(), "
           FROM tenant_auth_sessions s
           JOIN tenant_auth_users u ON u.id = s.user_id AND u.epoch = s.user_epoch
           JOIN tenant_auth_memberships m ON m.org_id = s.org_id AND m.user_id = s.user_id
-          JOIN tenant_auth_organizations o ON o.id = s.org_id
+          JOIN tenant_auth_organizations o ON o.id = s.org_id AND o.removed_at IS NULL
          WHERE s.id = $1");
     INSERT = "
         INSERT INTO tenant_auth_sessions
                (id, org_id, user_id, user_epoch, generation, amr, auth_time, refreshed_at, last_used_at, idle_until,
                 expires_at, ip, user_agent)
         VALUES ($1, $2, $3, $4, 1, $5, $6, $6, $6, $7, $8, $9, $10)";
-    ROTATE = "
-        UPDATE tenant_auth_sessions
-           SET generation = generation + 1, refreshed_at = $3, last_used_at = $3,
-               idle_until = CASE WHEN expires_at < $4 THEN expires_at ELSE $4 END
-         WHERE id = $1 AND generation = $2 AND expires_at > $3
-           AND user_epoch = (SELECT u.epoch FROM tenant_auth_users u WHERE u.id = user_id)
-           AND EXISTS (SELECT 1
-                         FROM tenant_auth_memberships m
-                         JOIN tenant_auth_organizations o ON o.id = m.org_id
-                        WHERE m.org_id = tenant_auth_sessions.org_id AND m.user_id = tenant_auth_sessions.user_id
-                          AND m.status = 'active' AND o.status = 'active')
-        RETURNING org_id";
-    SUPERSEDE = "
-        INSERT INTO tenant_auth_superseded_generations (session_id, generation, superseded_at)
-        VALUES ($1, $2, $3)";
     SUPERSEDED_AT = "
         SELECT superseded_at
           FROM tenant_auth_superseded_generations
@@ -190,19 +174,6 @@ impl Sessions<&mut Tx> {
             session.user_agent.as_deref()
         )?;
         Ok(())
-    }
-
-    /// Rotates the refresh token: a guarded UPDATE that replaces `generation` by the next; `false` when another request did so
-    /// first, the session has ended, or its member or organization is suspended.
-    pub(crate) async fn rotate(mut self, token: &RefreshToken, idle_until: Timestamp) -> Result<bool, Error> {
-        let now = self.0.now();
-        let (id, generation) = (token.session.as_str(), token.generation);
-        let Some(org) = fetch_scalar!(self.0, String, ROTATE, id, generation, now.millis(), idle_until.millis())? else {
-            return Ok(false);
-        };
-        self.0.touch(Change::SessionRefreshed, Some(&Id::from_stored(org)), id);
-        execute!(self.0, SUPERSEDE, id, generation, now.millis())?;
-        Ok(true)
     }
 
     /// Locks the session's row until this transaction ends; `false` when the session has already ended.

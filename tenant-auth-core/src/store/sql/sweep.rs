@@ -8,19 +8,23 @@ use crate::{
     store::{
         Tx,
         dialect::{execute, statements},
-        sql::{changes::Changes, throttles::Throttles},
+        sql::{changes::Changes, event_sweep::EventSweep, throttles::Throttles},
     },
 };
 
 pub(crate) struct Sweep<L>(pub(in crate::store) L);
 
-/// How long two kinds of rows are kept after their last use.
+/// How long rows are kept, where a setting says so.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Retention {
     /// For superseded generations of refresh tokens: the reuse grace.
     pub(crate) grace: Duration,
     /// For retired signing keys: the lifetime of the longest-lived token.
     pub(crate) longest_token: Duration,
+    /// For events; `None`: for ever.
+    pub(crate) events: Option<Duration>,
+    /// For what is known of the requests behind events.
+    pub(crate) contexts: Duration,
 }
 
 /// How many rows of one kind one sweep deletes at most.
@@ -39,12 +43,18 @@ statements! {
         DELETE FROM tenant_auth_superseded_generations
          WHERE (session_id, generation) IN
                (SELECT session_id, generation FROM tenant_auth_superseded_generations WHERE superseded_at <= $1 LIMIT $2)";
+    // One that ended with its deployment key has the expiry 0 until that was told.
     INVITES = "
         DELETE FROM tenant_auth_invites
-         WHERE id IN (SELECT id FROM tenant_auth_invites WHERE expires_at <= $1 LIMIT $2) AND expires_at <= $1";
+         WHERE id IN (SELECT id FROM tenant_auth_invites WHERE expires_at <= $1 AND expires_at > 0 LIMIT $2)
+           AND expires_at <= $1 AND expires_at > 0";
     API_KEYS = "
         DELETE FROM tenant_auth_api_keys
          WHERE id IN (SELECT id FROM tenant_auth_api_keys WHERE expires_at <= $1 LIMIT $2)
+           AND expires_at <= $1";
+    DEPLOYMENT_KEYS = "
+        DELETE FROM tenant_auth_deployment_keys
+         WHERE id IN (SELECT id FROM tenant_auth_deployment_keys WHERE expires_at <= $1 LIMIT $2)
            AND expires_at <= $1";
     PENDING_LOGINS = "
         DELETE FROM tenant_auth_pending_logins
@@ -58,13 +68,14 @@ statements! {
                (SELECT account_key, ip_key FROM tenant_auth_known_addresses WHERE last_login_at <= $1 LIMIT $2)
            AND last_login_at <= $1";
     SIGNING_KEYS = "DELETE FROM tenant_auth_signing_keys WHERE status = 'retired' AND retired_at <= $1";
-    EVENTS = "
-        DELETE FROM tenant_auth_events
+    CONTEXTS = "
+        UPDATE tenant_auth_events
+           SET context = NULL, context_salt = NULL
          WHERE id IN (SELECT id
                         FROM tenant_auth_events
-                       WHERE created_at <= $1
-                         AND NOT EXISTS (SELECT 1 FROM tenant_auth_deliveries WHERE event_id = tenant_auth_events.id)
-                       LIMIT $2)";
+                       WHERE created_at <= $1 AND context IS NOT NULL AND context <> 'null'
+                       LIMIT $2)
+           AND context IS NOT NULL";
     DELIVERIES = "
         DELETE FROM tenant_auth_deliveries
          WHERE id IN (SELECT id FROM tenant_auth_deliveries WHERE created_at <= $1 LIMIT $2)";
@@ -90,6 +101,7 @@ pub(crate) enum Swept {
     Generations,
     Invites,
     ApiKeys,
+    DeploymentKeys,
     PendingLogins,
     Links,
     Throttles,
@@ -98,17 +110,19 @@ pub(crate) enum Swept {
     WebhookSecrets,
     Deliveries,
     Events,
+    EventContexts,
     Mails,
     ResetRequests,
     Changes,
 }
 
 impl Swept {
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 17] = [
         Self::Sessions,
         Self::Generations,
         Self::Invites,
         Self::ApiKeys,
+        Self::DeploymentKeys,
         Self::PendingLogins,
         Self::Links,
         Self::Throttles,
@@ -117,6 +131,7 @@ impl Swept {
         Self::WebhookSecrets,
         Self::Deliveries,
         Self::Events,
+        Self::EventContexts,
         Self::Mails,
         Self::ResetRequests,
         Self::Changes,
@@ -137,6 +152,7 @@ impl Label for Swept {
             Self::Generations => "generations",
             Self::Invites => "invites",
             Self::ApiKeys => "api_keys",
+            Self::DeploymentKeys => "deployment_keys",
             Self::PendingLogins => "pending_logins",
             Self::Links => "links",
             Self::Throttles => "throttles",
@@ -145,6 +161,7 @@ impl Label for Swept {
             Self::WebhookSecrets => "webhook_secrets",
             Self::Deliveries => "deliveries",
             Self::Events => "events",
+            Self::EventContexts => "event_contexts",
             Self::Mails => "mails",
             Self::ResetRequests => "reset_requests",
             Self::Changes => "changes",
@@ -165,6 +182,7 @@ impl Sweep<&mut Tx> {
             Swept::Generations => execute!(self.0, GENERATIONS, now.minus(retention.grace).millis(), BATCH),
             Swept::Invites => execute!(self.0, INVITES, now.millis(), BATCH),
             Swept::ApiKeys => execute!(self.0, API_KEYS, now.millis(), BATCH),
+            Swept::DeploymentKeys => execute!(self.0, DEPLOYMENT_KEYS, now.millis(), BATCH),
             Swept::PendingLogins => execute!(self.0, PENDING_LOGINS, now.millis(), BATCH),
             Swept::Links => execute!(self.0, LINKS, an_hour_ago, BATCH),
             Swept::Throttles => Throttles(self.0).sweep(now, BATCH).await,
@@ -172,7 +190,12 @@ impl Sweep<&mut Tx> {
             Swept::SigningKeys => execute!(self.0, SIGNING_KEYS, now.minus(retention.longest_token).millis()),
             Swept::WebhookSecrets => execute!(self.0, WEBHOOK_SECRETS, now.millis(), BATCH),
             Swept::Deliveries => execute!(self.0, DELIVERIES, long_ago, BATCH),
-            Swept::Events => execute!(self.0, EVENTS, long_ago, BATCH),
+            // The beginning of a chain, and never a part of its middle.
+            Swept::Events => match retention.events {
+                Some(kept) => EventSweep(self.0).run(now.minus(kept), BATCH).await,
+                None => Ok(0),
+            },
+            Swept::EventContexts => execute!(self.0, CONTEXTS, now.minus(retention.contexts).millis(), BATCH),
             Swept::Mails => execute!(self.0, MAILS, long_ago, BATCH),
             // A worker mails no link for a request that is older than the link would have lived, half an hour.
             Swept::ResetRequests => execute!(self.0, RESET_REQUESTS, an_hour_ago, BATCH),

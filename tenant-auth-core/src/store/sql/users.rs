@@ -4,6 +4,7 @@ use crate::{
     error::Error,
     id::{Id, UserId},
     model::{AccountRole, OrgRef, Profile, User},
+    ports::{ForeignCost, ForeignHash, HashScheme},
     secret::StoredPassword,
     store::{
         Change, Link, Tx,
@@ -42,8 +43,9 @@ statements! {
          WHERE email_key = $1";
     INSERT = "
         INSERT INTO tenant_auth_users
-               (id, name, email, email_key, role, is_email_verified, bio, phone, password_hash, epoch, created_at)
-        VALUES ($1, $2, $3, $4, $5, $6, NULL, NULL, $7, 1, $8)
+               (id, name, email, email_key, role, is_email_verified, bio, phone, password_hash, epoch, created_at,
+                foreign_scheme, foreign_cost)
+        VALUES ($1, $2, $3, $4, $5, $6, NULL, NULL, $7, 1, $8, $9, $10)
         ON CONFLICT (email_key) DO NOTHING";
     // Row locks in the SQL of both engines: both change nothing. SQLite has no FOR UPDATE.
     HOLD = "UPDATE tenant_auth_users SET epoch = epoch WHERE id = $1";
@@ -51,9 +53,12 @@ statements! {
     SET_PROFILE = "UPDATE tenant_auth_users SET name = $2, bio = $3, phone = $4 WHERE id = $1";
     SET_PASSWORD = "
         UPDATE tenant_auth_users
-           SET password_hash = $2
+           SET password_hash = $2, foreign_scheme = NULL, foreign_cost = NULL
          WHERE id = $1 AND epoch = $3";
-    VOID_PASSWORD = "UPDATE tenant_auth_users SET password_hash = $2 WHERE id = $1";
+    VOID_PASSWORD = "
+        UPDATE tenant_auth_users
+           SET password_hash = $2, foreign_scheme = NULL, foreign_cost = NULL
+         WHERE id = $1";
     SET_ROLE = "UPDATE tenant_auth_users SET role = $2 WHERE id = $1";
     BUMP_EPOCH = "UPDATE tenant_auth_users SET epoch = epoch + 1 WHERE id = $1 RETURNING epoch";
     SET_EMAIL = "
@@ -61,7 +66,16 @@ statements! {
            SET email = $2, email_key = $3, is_email_verified = TRUE
          WHERE id = $1 AND NOT EXISTS (SELECT id FROM tenant_auth_users o WHERE o.email_key = $3 AND o.id <> $1)";
     DELETE = "DELETE FROM tenant_auth_users WHERE id = $1";
-    REHASH = "UPDATE tenant_auth_users SET password_hash = $2 WHERE id = $1 AND password_hash = $3";
+    REHASH = "
+        UPDATE tenant_auth_users
+           SET password_hash = $2, foreign_scheme = NULL, foreign_cost = NULL
+         WHERE id = $1 AND password_hash = $3";
+    DEAREST_FOREIGN = "
+        SELECT (SELECT MAX(foreign_cost) FROM tenant_auth_users WHERE foreign_scheme = 'argon2') AS argon2,
+               (SELECT MAX(foreign_cost) FROM tenant_auth_users WHERE foreign_scheme = 'bcrypt') AS bcrypt,
+               (SELECT MAX(foreign_cost) FROM tenant_auth_users WHERE foreign_scheme = 'scrypt') AS scrypt,
+               (SELECT MAX(foreign_cost) FROM tenant_auth_users WHERE foreign_scheme = 'pbkdf2-sha256') AS pbkdf2_sha256,
+               (SELECT MAX(foreign_cost) FROM tenant_auth_users WHERE foreign_scheme = 'pbkdf2-sha512') AS pbkdf2_sha512";
     VERIFY_EMAIL = "UPDATE tenant_auth_users SET is_email_verified = TRUE WHERE id = $1 AND is_email_verified = FALSE";
     ORGANIZATIONS_OF = "
         SELECT o.id AS id, o.slug AS slug
@@ -86,6 +100,30 @@ row! {
 }
 
 row! { EpochRow { epoch: i64, } }
+
+row! {
+    DearestRow {
+        argon2: Option<i64>,
+        bcrypt: Option<i64>,
+        scrypt: Option<i64>,
+        pbkdf2_sha256: Option<i64>,
+        pbkdf2_sha512: Option<i64>,
+    }
+}
+
+impl From<DearestRow> for Vec<ForeignCost> {
+    fn from(row: DearestRow) -> Self {
+        let schemes = [
+            (HashScheme::Argon2, row.argon2),
+            (HashScheme::Bcrypt, row.bcrypt),
+            (HashScheme::Scrypt, row.scrypt),
+            (HashScheme::Pbkdf2Sha256, row.pbkdf2_sha256),
+            (HashScheme::Pbkdf2Sha512, row.pbkdf2_sha512),
+        ];
+        let cost = |(scheme, units): (HashScheme, Option<i64>)| Some(ForeignCost { scheme, units: units?.unsigned_abs() });
+        schemes.into_iter().filter_map(cost).collect()
+    }
+}
 
 row! { OrganizationOfUserRow { id: String, slug: String, } }
 
@@ -116,6 +154,11 @@ impl<L: Link> Users<L> {
         fetch_optional!(self.0, AccountRow, FIND_BY_EMAIL, email.key())?.map(Account::try_from).transpose()
     }
 
+    /// The dearest cost in each scheme of the hashes that imports brought and no login has replaced.
+    pub(crate) async fn dearest_foreign(mut self) -> Result<Vec<ForeignCost>, Error> {
+        Ok(fetch_optional!(self.0, DearestRow, DEAREST_FOREIGN)?.map(Vec::from).unwrap_or_default())
+    }
+
     /// Every organization of the user, in the order in which transactions must lock them.
     pub(crate) async fn organizations_of(mut self, user: &UserId) -> Result<Vec<OrgRef>, Error> {
         let rows = fetch_all!(self.0, OrganizationOfUserRow, ORGANIZATIONS_OF, user.as_str())?;
@@ -127,6 +170,8 @@ impl Users<&mut Tx> {
     /// `false` when the address has an account.
     pub(crate) async fn insert(mut self, user: &User, password: &StoredPassword) -> Result<bool, Error> {
         let now = self.0.now();
+        let foreign = ForeignHash::of(password).map(|hash| hash.cost());
+        let units = foreign.map(|cost| i64::try_from(cost.units)).transpose().map_err(Error::internal)?;
         let inserted = execute!(
             self.0,
             INSERT,
@@ -137,7 +182,9 @@ impl Users<&mut Tx> {
             user.role.as_str(),
             user.is_email_verified,
             password.as_str(),
-            now.millis()
+            now.millis(),
+            foreign.map(|cost| cost.scheme.as_str()),
+            units
         )?;
         Ok(inserted == 1)
     }

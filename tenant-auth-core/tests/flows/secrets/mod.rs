@@ -11,10 +11,10 @@ use tenant_auth_core::{
     account::{AddressProof, NewEmail, NewPassword, ProfileUpdate},
     backend::NewApiKey,
     http::{Body, Gate, Pages, Refused, Renewed, Service, TestVerifier},
-    model::{EventSelection, Profile, Role, Scope},
-    operator::{NewOrganization, NewUser, OrganizationChange},
+    model::{DeploymentScope, EventSelection, Profile, Role, Scope},
+    operator::{FileKey, NewDeploymentKey, NewOrganization, NewUser, OrganizationChange, OrganizationImport, SealedExport},
     org::{OrganizationUpdate, Registration},
-    ports::{Argon2Hasher, PasswordHasher, QueueShare},
+    ports::{Argon2Hasher, ForeignHash, OsEntropy, PasswordHasher, QueueShare},
     secret::{Password, Pepper},
     testing::{PASSWORD, TestAuth},
     value::Description,
@@ -170,9 +170,23 @@ async fn operator(test: &TestAuth, printed: &mut Printed) {
     let new = NewUser { email: value("ida@acme.example"), name: value("Ida"), role: Role::Member, password: PASSWORD.into() };
     printed.print(&new);
     printed.print(&operator.create_user(&value("acme"), new).await);
+    let new = NewDeploymentKey {
+        name: value("The product"),
+        scopes: vec![DeploymentScope::Verify, DeploymentScope::Admin],
+        networks: Vec::new(),
+        expires_at: None,
+    };
+    printed.print(&new);
+    let created = operator.create_deployment_key(new).await.expect("a key");
+    printed.secret(created.key.expose());
+    printed.print(&created);
+    printed.print(&operator.deployment_keys().await);
+    printed.print(&test.auth.backend_of_deployment(&value("acme"), &created.key, None).await);
+    printed.print(&test.auth.org_admin_of_deployment(&value("acme"), &created.key, None).await.expect("a live key"));
+    printed.print(&operator.in_organization(&value("acme")).await.expect("it is there"));
     printed.print(&OrganizationChange::default());
     printed.print(&OrganizationUpdate::default());
-    printed.print(&test.org_admin().await.as_member().members(&Default::default()).await);
+    printed.print(&test.org_admin().await.members(&Default::default()).await);
 }
 
 async fn http(test: &TestAuth, printed: &mut Printed) {
@@ -210,6 +224,14 @@ async fn hashes(test: &TestAuth, printed: &mut Printed) {
     let hash = hasher.hash(&Password::new(PASSWORD), &share).await.expect("it is hashed");
     printed.secret(hash.as_str());
     printed.print(&hash);
+    let foreign = "$2b$06$T5r16lmVmHnQL5XO3.umcuiP83iRsh1pBV/d9TGjwF1MsINiFNNvG";
+    printed.secret(foreign);
+    printed.print(&ForeignHash::parse(foreign).expect("a hash"));
+    let key = FileKey::generate(&OsEntropy);
+    printed.print(&key);
+    printed.secret(&key.expose());
+    printed.print(&SealedExport { key: key.clone(), all_credentials: false, close: false });
+    printed.print(&OrganizationImport::new(key));
     printed.print(&Password::new(PASSWORD).digest());
     printed.print(&Password::new(PASSWORD));
     printed.print(&test.mails.sent());

@@ -9,7 +9,7 @@ use std::{
 use super::Printed;
 
 /// Types that hold no secret, by what they are.
-const HOLD_NONE: [&[&str]; 7] = [
+const HOLD_NONE: [&[&str]; 13] = [
     // Choices of ours, with and without a number or an address.
     &[
         "AccountRole",
@@ -22,10 +22,23 @@ const HOLD_NONE: [&[&str]; 7] = [
         "RetryAfter",
         "Role",
     ],
-    &["SchemaError", "Scope", "SessionsOf", "Setting", "SortOrder", "Status", "StoreOptions", "WebhookResponse", "WebhookStatus"],
+    &[
+        "DeploymentScope",
+        "SchemaError",
+        "Scope",
+        "SessionsOf",
+        "Setting",
+        "SortOrder",
+        "Status",
+        "StoreOptions",
+        "WebhookResponse",
+        "WebhookStatus",
+    ],
     // Values that stand in answers, and why a text is none.
     &[
         "AppUrl",
+        "Audit",
+        "AuditFilter",
         "Bio",
         "Changes",
         "Cursor",
@@ -37,9 +50,59 @@ const HOLD_NONE: [&[&str]; 7] = [
         "MalformedId",
         "MemberFilter",
     ],
-    &["Metadata", "Origin", "Page", "Patch", "Phone", "Plan", "Rejected", "SearchText", "Slug", "Timestamp", "WebhookUrl"],
+    &[
+        "Metadata",
+        "Network",
+        "Origin",
+        "Page",
+        "Patch",
+        "Phone",
+        "Plan",
+        "Rejected",
+        "SearchText",
+        "Slug",
+        "Timestamp",
+        "WebhookUrl",
+    ],
     // What the API shows, as it shows it.
-    &["ApiKeyView", "DeliveryView", "InviteView", "MemberView", "MembershipView", "OrganizationView", "SessionView", "WebhookView"],
+    &[
+        "ManagedOrganizationView",
+        "ApiKeyView",
+        "DeploymentKeyView",
+        "KeyId",
+        "AuditActor",
+        "AuditContext",
+        "AuditEntry",
+        "AuditEntryView",
+    ],
+    &["DeliveryView", "InviteView", "MemberView", "MembershipView", "OrganizationView", "SessionView", "WebhookView"],
+    // Audit files: who has one has what is in it; these tell of it.
+    &[
+        "AnswerBody",
+        "AuditExportError",
+        "AuditFileError",
+        "AuditKeySet",
+        "AuditRange",
+        "AuditRemark",
+        "AuditVerifier",
+        "BrokenBody",
+    ],
+    &["AuditExport", "BodyStream", "VerifiedAuditFile"],
+    // What an import does and tells, and what a hash costs.
+    &[
+        "ExportError",
+        "ExportStep",
+        "Exported",
+        "FileError",
+        "ForeignCost",
+        "EvenVerdict",
+        "ImportStep",
+        "ImportedOrganization",
+        "ImportedUsers",
+    ],
+    &["OrganizationImportError", "OrganizationImportStep", "PersonExport", "UserImport"],
+    // What happened, as webhooks are told it: no payload holds a secret.
+    &["After", "Event", "EventActor", "EventPage", "EventQuery", "Events"],
     // The log of changes, for this repository's tests.
     &["ChangeLog", "ChangeReader", "Look", "OpenChange"],
     // The errors of ports, which say what was found and not with what; what is read from a request; what has no state of its own.

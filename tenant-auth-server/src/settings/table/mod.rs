@@ -7,6 +7,7 @@
 //! documents, as the failing test says. `guides/architecture.md` of the core walks through both.
 
 mod access;
+mod audit;
 mod memory;
 mod organizations;
 mod program;
@@ -22,9 +23,10 @@ pub(crate) use memory::FRESHNESS;
 #[cfg(feature = "otlp")]
 pub(crate) use program::OTLP_ENDPOINT;
 pub(crate) use program::{CONNECTIONS, DATABASE_URL, LISTEN, MASTER_KEY, METRICS_LISTEN, SQLITE_MUST_EXIST};
+pub(super) use webhooks::WEBHOOK_ALLOW_PRIVATE_NETWORKS;
 pub(super) use {
     access::{COOKIE_DOMAIN, TRUSTED_PROXIES},
-    program::{MAIL_FROM, MASTER_KEY_FILE, SMTP_URL},
+    program::{DRAIN_NOTICE, MAIL_FROM, MASTER_KEY_FILE, SMTP_URL},
     sessions::{ARGON2, REFRESH_TOKEN_TTL},
 };
 
@@ -69,11 +71,19 @@ pub(super) const GROUPS: &[Group] = &[
     organizations::ORGANIZATIONS,
     webhooks::WEBHOOKS,
     memory::MEMORY,
+    audit::AUDIT,
 ];
 
 /// Every setting.
 pub(super) fn rows() -> impl Iterator<Item = &'static Row> {
     GROUPS.iter().flat_map(|group| group.rows)
+}
+
+/// Settings of the program that have no effect on `dev`: all but those it listens and logs by, so that a new one is not forgotten.
+pub(super) fn rows_without_effect_on_dev() -> impl Iterator<Item = &'static Row> {
+    let groups = GROUPS.iter().filter(|group| group.part != Part::Service && group.title != program::LOG.title);
+    let heeded = [LISTEN.name, CONNECTIONS.name, DRAIN_NOTICE.name];
+    groups.flat_map(|group| group.rows).filter(move |row| !heeded.contains(&row.name))
 }
 
 /// The setting with this key in a settings file.

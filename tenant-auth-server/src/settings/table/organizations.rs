@@ -41,6 +41,16 @@ pub(super) const ORGANIZATIONS: Group = Group {
             ..Row::BLANK
         },
         OPERATOR_ORG,
+        Row {
+            name: "purge_after",
+            default: Is("30"),
+            meaning: "Days between the order to delete an organization and its removal, during which the order can be cancelled; 0: it \
+                      is removed at once.",
+            must: "a whole number from 0 to 3650",
+            read: |to, text| put(&mut to.config.organizations.purge_after_days, parse::purge_days(text)),
+            core: Some(Setting::PurgeAfter),
+            ..Row::BLANK
+        },
     ],
 };
 

@@ -121,6 +121,16 @@ pub(crate) const OTLP_ENDPOINT: Row = Row {
     ..Row::BLANK
 };
 
+pub(in crate::settings) const DRAIN_NOTICE: Row = Row {
+    name: "drain_notice",
+    default: Is("5"),
+    meaning: "For how many seconds a server that was told to stop goes on answering while /health/ready says 503, so that load \
+              balancers know before the port closes.",
+    must: "a whole number of seconds from 0 to 300",
+    read: |to, text| put(&mut to.drain_notice, parse::notice(text)),
+    ..Row::BLANK
+};
+
 pub(super) const DATABASE: Group = Group {
     title: "Database",
     part: Part::Database,
@@ -140,24 +150,8 @@ pub(super) const DATABASE: Group = Group {
 
 pub(super) const MASTER_KEYS: Group = Group { title: "Master keys", part: Part::MasterKeys, rows: &[MASTER_KEY, MASTER_KEY_FILE] };
 
-pub(super) const LISTENERS: Group = Group {
-    title: "Listeners",
-    part: Part::Server,
-    rows: &[
-        LISTEN,
-        METRICS_LISTEN,
-        CONNECTIONS,
-        Row {
-            name: "drain_notice",
-            default: Is("5"),
-            meaning: "For how many seconds a server that was told to stop goes on answering while /health/ready says 503, so that load \
-                      balancers know before the port closes.",
-            must: "a whole number of seconds from 0 to 300",
-            read: |to, text| put(&mut to.drain_notice, parse::notice(text)),
-            ..Row::BLANK
-        },
-    ],
-};
+pub(super) const LISTENERS: Group =
+    Group { title: "Listeners", part: Part::Server, rows: &[LISTEN, METRICS_LISTEN, CONNECTIONS, DRAIN_NOTICE] };
 
 pub(super) const MAIL: Group = Group { title: "Mail", part: Part::Server, rows: &[SMTP_URL, MAIL_FROM] };
 

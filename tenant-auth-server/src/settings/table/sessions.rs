@@ -146,9 +146,14 @@ pub(super) const PASSWORDS: Group = Group {
             name: "password_pepper",
             shape: Shape::Verbatim,
             default: Unset("no pepper"),
-            meaning: "A secret mixed into every password hash, used byte for byte. Losing or changing it loses every password.",
-            must: "a text",
-            read: |to, text| put(&mut to.config.passwords.pepper, Ok(Some(Pepper::new(text)))),
+            meaning: "A secret mixed into every password hash, used byte for byte: the first pepper hashes, every pepper verifies, and an \
+                      empty one stands for none. Losing a pepper loses the passwords that were hashed with it.",
+            must: "a text without commas, or up to four such texts",
+            read: |to, text| {
+                let mut peppers = text.split(',').map(Pepper::new);
+                to.config.passwords.pepper = peppers.next().filter(|pepper| !pepper.expose().is_empty());
+                put(&mut to.config.passwords.former_peppers, Ok(peppers.collect()))
+            },
             disclosure: Disclosure::Hidden,
             core: Some(Setting::PasswordPepper),
         },

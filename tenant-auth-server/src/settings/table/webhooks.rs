@@ -8,6 +8,16 @@ use crate::settings::{
     row::{Default::Is, Row, Shape},
 };
 
+pub(crate) const WEBHOOK_ALLOW_PRIVATE_NETWORKS: Row = Row {
+    name: "webhook_allow_private_networks",
+    default: Is("false"),
+    meaning: "Whether deliveries may also go to private and loopback addresses, over http and to any port. true switches the \
+              protection against SSRF off: for development and closed networks.",
+    must: "one of: true, false",
+    read: |to, text| put(&mut to.config.webhooks.allow_private_networks, parse::choice(text, &[("true", true), ("false", false)])),
+    ..Row::BLANK
+};
+
 pub(super) const WEBHOOKS: Group = Group {
     title: "Webhooks",
     part: Part::Service,
@@ -21,17 +31,7 @@ pub(super) const WEBHOOKS: Group = Group {
             read: |to, text| put(&mut to.config.webhooks.ports, parse::ports(text)),
             ..Row::BLANK
         },
-        Row {
-            name: "webhook_allow_private_networks",
-            default: Is("false"),
-            meaning: "Whether deliveries may also go to private and loopback addresses, over http and to any port. true switches the \
-                      protection against SSRF off: for development and closed networks.",
-            must: "one of: true, false",
-            read: |to, text| {
-                put(&mut to.config.webhooks.allow_private_networks, parse::choice(text, &[("true", true), ("false", false)]))
-            },
-            ..Row::BLANK
-        },
+        WEBHOOK_ALLOW_PRIVATE_NETWORKS,
         Row {
             name: "webhook_timeout",
             default: Is("15"),

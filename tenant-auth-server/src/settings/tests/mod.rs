@@ -65,6 +65,21 @@ fn a_complete_set_is_taken() {
 }
 
 #[test]
+fn dev_heeds_its_listener_and_names_what_has_no_effect_on_it() {
+    let front = for_dev_front(&Env(BTreeMap::new()).input()).expect("starts");
+    assert_eq!((front.connections, front.drain_notice), (256, Duration::ZERO));
+    let env = Env::complete().with("CONNECTIONS", "16").with("DRAIN_NOTICE", "3").with("LOG", "debug");
+    let front = for_dev_front(&env.input()).expect("starts");
+    assert_eq!((front.connections, front.drain_notice), (16, Duration::from_secs(3)));
+
+    let env = Env::complete().with("CONNECTIONS", "16").with("DRAIN_NOTICE", "3").with("LOG", "debug");
+    let warnings = for_dev(&env.with("METRICS_LISTEN", "none").input(), "http://localhost").expect("starts").warnings;
+    let named: Vec<_> = warnings.iter().filter_map(|warning| warning.split_once(" has no effect on 'dev'")).collect();
+    let named: Vec<_> = named.iter().map(|(name, _)| name.trim_start_matches("TENANT_AUTH_")).collect();
+    assert_eq!(named, ["DATABASE_URL", "MASTER_KEY", "METRICS_LISTEN", "SMTP_URL", "MAIL_FROM"]);
+}
+
+#[test]
 fn what_is_missing_is_named_with_all_that_is_missing() {
     for name in ["DATABASE_URL", "MASTER_KEY", "PUBLIC_URL", "TRUSTED_PROXIES"] {
         assert!(Env::complete().without(name).refused_naming(name).contains("is missing"));
@@ -209,6 +224,15 @@ fn values_arrive_where_they_belong() {
         (8, 1, 1)
     );
     assert_eq!(config.passwords.pepper.as_ref().map(tenant_auth_core::secret::Pepper::expose), Some(" pepper "), "byte for byte");
+    assert_eq!(config.passwords.former_peppers.len(), 0);
+    let peppers = |text: &str| {
+        let passwords = Env::complete().with("PASSWORD_PEPPER", text).server().expect("starts").deployment.config.passwords;
+        let former: Vec<_> = passwords.former_peppers.iter().map(|pepper| pepper.expose().to_owned()).collect();
+        (passwords.pepper.map(|pepper| pepper.expose().to_owned()), former)
+    };
+    assert_eq!(peppers("new, old ,"), (Some("new".to_owned()), vec![" old ".to_owned(), String::new()]));
+    assert_eq!(peppers(",old"), (None, vec!["old".to_owned()]));
+    assert!(Env::complete().with("PASSWORD_PEPPER", "a,b,c,d,e").refused_naming("PASSWORD_PEPPER").contains("at most four"));
     assert_eq!(config.browser.allowed_origins.len(), 2);
     assert_eq!(config.organizations.operator_org.as_ref().map(|slug| slug.as_str()), Some("operators"));
     assert_eq!(config.browser.cookie_domain.as_deref(), Some("example.com"));

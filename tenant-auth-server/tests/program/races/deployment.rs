@@ -16,8 +16,9 @@ use async_trait::async_trait;
 use tenant_auth_conformance::{Caller, PASSWORD, Person, empty_postgres, run_sql};
 use tenant_auth_core::{
     Config, MasterKeys, Postgres, Sqlite, Store, StoreOptions, TenantAuth,
-    model::Role,
-    operator::{NewOrganization, NewUser},
+    id::DeploymentKeyId,
+    model::{DeploymentScope, Role},
+    operator::{NewDeploymentKey, NewOrganization, NewUser},
     ports::{Argon2Params, MailError, Mailer, Message},
     secret::Password,
 };
@@ -114,6 +115,19 @@ impl Deployment {
         let created = self.library.operator().create_user(&SLUG.parse().expect("a slug"), new).await.expect("they are new");
         let person = Person { id: created.user.id.to_string(), name: "Pat".to_owned(), email, password: PASSWORD.to_owned() };
         self.caller(0).named(person).logged_in().await
+    }
+
+    /// A new deployment key with the scope `admin`: its id and text.
+    pub(super) async fn product_key(&self) -> (DeploymentKeyId, String) {
+        let (name, scopes) = ("The product".parse().expect("a name"), vec![DeploymentScope::Admin]);
+        let new = NewDeploymentKey { name, scopes, networks: Vec::new(), expires_at: None };
+        let created = self.library.operator().create_deployment_key(new).await.expect("a key");
+        (created.deployment_key.id, created.key.expose().to_owned())
+    }
+
+    /// Ends a deployment key, as the command line does.
+    pub(super) async fn revoke_product_key(&self, key: &DeploymentKeyId) {
+        self.library.operator().revoke_deployment_key(key).await.expect("it lives");
     }
 
     /// Lets every so many rounds begin as if nothing had ever been counted.

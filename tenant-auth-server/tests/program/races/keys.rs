@@ -1,6 +1,9 @@
 //! API keys: a verification beside the end of its key.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+    time::Duration,
+};
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{Caller, id_of};
@@ -53,6 +56,43 @@ pub(super) async fn a_key_is_dead_everywhere_once_it_was_ended(deployment: &Depl
             let key = shown["key"].as_str().expect("a key");
             assert!(deployment.caller(side).backend_with(key).finds_valid(&token).await, "the new key works everywhere at once");
         }
+    }
+}
+
+/// The product changes an organization by its key at both servers, again and again, while the key is revoked on the command line: what
+/// was let in before is committed before the revocation is answered, or comes to nothing.
+pub(super) async fn a_deployment_key_changes_nothing_once_it_was_revoked(deployment: &Deployment, tally: &mut Tally) {
+    let admin = deployment.person(Role::OrgAdmin).await;
+    let name = async || admin.get("/org").await.expect_ok()["org"]["name"].clone();
+    for round in 0..rounds() {
+        deployment.forget_counts(round, 5);
+        let (id, key) = deployment.product_key().await;
+        let (is_ended, changed) = (AtomicBool::new(false), AtomicUsize::new(0));
+        let revoking = async {
+            while changed.load(Ordering::SeqCst) < 4 {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            deployment.revoke_product_key(&id).await;
+            is_ended.store(true, Ordering::SeqCst);
+            name().await
+        };
+        let changing = async |side: usize| {
+            let product = deployment.caller(side).backend_with(&key);
+            for n in 0.. {
+                let is_late = is_ended.load(Ordering::SeqCst);
+                let answer = product.patch("/org", json!({ "name": format!("Round {round}.{side}.{n}") })).await;
+                if answer.status != 200 {
+                    answer.expect_error(401, "invalid_api_key");
+                    break;
+                }
+                assert!(!is_late, "changed after its key was revoked");
+                changed.fetch_add(1, Ordering::SeqCst);
+            }
+        };
+        let (seen, ..) = tokio::join!(revoking, changing(0), changing(1));
+        assert_eq!(seen, name().await, "what the key did was done when its end was told");
+        (0..changed.into_inner()).for_each(|_| tally.count("changed"));
+        tally.count("revoked");
     }
 }
 

@@ -60,6 +60,7 @@ raced![
     codes::a_one_time_password_opens_one_login,
     codes::a_recovery_code_opens_one_login,
     keys::a_key_is_dead_everywhere_once_it_was_ended,
+    keys::a_deployment_key_changes_nothing_once_it_was_revoked,
 ];
 
 /// A race: the rounds over a deployment.

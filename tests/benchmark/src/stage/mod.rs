@@ -16,7 +16,7 @@ use tenant_auth_core::MasterKeys;
 
 use crate::{Failure, child::Child, cpu::Watched, load::Target, options::Options, report::Report, roles::Role};
 use cluster::Cluster;
-pub(crate) use database::{Database, Engine};
+pub(crate) use database::{Database, Engine, Raw};
 pub(crate) use people::{PASSWORD, People};
 pub(crate) use subscribers::Subscribers;
 
@@ -24,7 +24,7 @@ pub(crate) use subscribers::Subscribers;
 const FEW: u32 = 1_000;
 
 /// A server's default, in MiB.
-const MEMORY: u32 = 64;
+pub(crate) const MEMORY: u32 = 64;
 
 /// The run's own places.
 #[derive(Debug)]
@@ -119,10 +119,6 @@ impl Stage {
     }
 
     fn serve_with(&self, database: &Database, with_hash: bool, memory: u32) -> Result<Served, Failure> {
-        let postmaster = match database.engine {
-            Engine::Sqlite => None,
-            Engine::Postgres => self.cluster.as_ref().map(|cluster| cluster.postmaster),
-        };
         let told = service::Told {
             database: database.url.clone(),
             master_key: self.master_key.clone(),
@@ -131,7 +127,15 @@ impl Stage {
             with_hash,
             memory,
         };
-        Served::start(Role::Service, &told, postmaster)
+        Served::start(Role::Service, &told, self.postmaster(database.engine))
+    }
+
+    /// The first of the database's processes, where it has its own.
+    pub(crate) fn postmaster(&self, engine: Engine) -> Option<u32> {
+        match engine {
+            Engine::Sqlite => None,
+            Engine::Postgres => self.cluster.as_ref().map(|cluster| cluster.postmaster),
+        }
     }
 }
 

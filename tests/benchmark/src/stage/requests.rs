@@ -30,6 +30,11 @@ pub(crate) fn members(slug: &str, token: &str, limit: u32) -> Vec<u8> {
     request("GET", &format!("/org/members?limit={limit}"), slug, &format!("authorization: Bearer {token}\r\n"), "")
 }
 
+/// `GET /org/audit`: a hundred entries that a filter finds.
+pub(crate) fn audit(slug: &str, token: &str, filter: &str) -> Vec<u8> {
+    request("GET", &format!("/org/audit?limit=100&{filter}"), slug, &format!("authorization: Bearer {token}\r\n"), "")
+}
+
 /// The client's address number `index`, out of a network for benchmarks (RFC 2544).
 pub(crate) fn client(index: usize) -> String {
     format!("198.18.{}.{}", index / 256 % 256, index % 256)

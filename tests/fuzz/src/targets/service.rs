@@ -8,7 +8,7 @@ use ipnet::IpNet;
 use serde_json::Value;
 use tenant_auth_core::{
     Verification,
-    http::{Body, Service},
+    http::{AnswerBody, Body, Service},
     model::Scope,
     testing::{TestAuth, internals::client_address},
 };
@@ -59,7 +59,8 @@ impl Scene {
             request = request.header(name, HeaderValue::from_bytes(value.trim().as_bytes()).ok()?);
         }
         let request = request.body(Body::Complete(Bytes::copy_from_slice(body.as_bytes()))).ok()?;
-        let response = self.runtime.block_on(self.service.call(request, Some(IpAddr::from([203, 0, 113, 7]))));
+        let answering = self.service.call(request, Some(IpAddr::from([203, 0, 113, 7])));
+        let response = self.runtime.block_on(answering).map(AnswerBody::into_bytes);
         let status = response.status().as_u16();
         assert!(response.headers().contains_key("x-request-id"), "{status} without a request id");
         let is_json = response.headers().get("content-type").is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));

@@ -1,7 +1,7 @@
 //! Races about the second factor, on each database, between two servers of one deployment: what works once works once, however many
 //! try at the same moment.
 
-use tenant_auth_conformance::{App, Caller, PASSWORD, Response, rounds, scenarios, together};
+use tenant_auth_conformance::{App, Caller, PASSWORD, Response, rounds, scenarios, together, together_until_decided};
 
 use crate::suite::support::authenticator::{Authenticator, STEP, SecondFactor, guarded_member, recovery_codes_in};
 
@@ -57,7 +57,7 @@ async fn one_code_opens_one_of_twenty_waiting_logins(app: &App) {
         app.advance(DAY);
         let devices = crowd(app, &other).await;
         let code = authenticator.code(app);
-        let answers = together(devices.iter().map(|device| device.enter(&code)).collect()).await;
+        let answers = together_until_decided(devices.iter().map(|device| device.enter(&code)).collect()).await;
         let winner = expect_one_in(&answers);
         devices[winner].get("/org").await.expect(200);
         for (_, loser) in devices.iter().enumerate().filter(|(place, _)| *place != winner) {
@@ -73,7 +73,7 @@ async fn one_recovery_code_opens_one_of_twenty_waiting_logins(app: &App) {
     for code in &authenticator.recovery_codes[..codes] {
         app.advance(DAY);
         let devices = crowd(app, &other).await;
-        let answers = together(devices.iter().map(|device| device.enter(code)).collect()).await;
+        let answers = together_until_decided(devices.iter().map(|device| device.enter(code)).collect()).await;
         let winner = &devices[expect_one_in(&answers)];
         winner.get("/org").await.expect(200);
     }
@@ -90,7 +90,7 @@ async fn one_waiting_login_opens_one_session(app: &App) {
         let waiting = app.member().waiting().await;
         let tabs: Vec<Caller> = (0..20).map(|n| if n % 2 == 0 { waiting.copied() } else { waiting.copied().via(&other) }).collect();
         let code = authenticator.code(app);
-        let winner = expect_one_in(&together(tabs.iter().map(|tab| tab.enter(&code)).collect()).await);
+        let winner = expect_one_in(&together_until_decided(tabs.iter().map(|tab| tab.enter(&code)).collect()).await);
         tabs[winner].get("/org").await.expect(200);
     }
     for _ in 0..big_rounds() {
@@ -135,10 +135,11 @@ async fn parallel_wrong_codes_never_exceed_the_limit(app: &App) {
         let mails = app.mail_to(member.email()).await.len();
         let devices = crowd(app, &other).await;
         let wrong = authenticator.wrong_code(app);
-        let answers = together(devices.iter().map(|device| device.enter(&wrong)).collect()).await;
+        let answers = together_until_decided(devices.iter().map(|device| device.enter(&wrong)).collect()).await;
+        let shown: Vec<String> = answers.iter().map(Response::shown).collect();
         let judged = answers.iter().filter(|answer| answer.status == 401).count();
-        assert_eq!(judged, 10, "all places are used, and no more");
-        assert!(answers.iter().all(|answer| matches!(answer.status, 401 | 429)));
+        assert_eq!(judged, 10, "all places are used, and no more: {shown:#?}");
+        assert!(answers.iter().all(|answer| matches!(answer.status, 401 | 429)), "{shown:#?}");
         devices[0].enter(&authenticator.code(app)).await.expect_error(429, "rate_limited");
         assert_eq!(app.mail_to(member.email()).await.len(), mails + 1, "the owner is told once");
     }

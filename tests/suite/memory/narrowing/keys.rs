@@ -1,7 +1,10 @@
 //! Keys that end: API keys, and the keys that sign tokens.
 
+use std::time::Duration;
+
 use serde_json::json;
 use tenant_auth_conformance::{App, Caller, id_of};
+use tenant_auth_core::{id::DeploymentKeyId, model::DeploymentScope, operator::NewDeploymentKey};
 
 use super::rows;
 use crate::suite::memory::deployment::{Question, Site, at_each, at_each_and_by_command, is_valid, status, status_of};
@@ -10,6 +13,8 @@ rows! {
     a_revoked_key_is_dead_everywhere: ApiKeyDeleted;
     a_key_rotated_without_overlap_is_dead_everywhere: ApiKeyReplaced;
     a_key_ended_by_a_later_rotation_is_dead_everywhere: ApiKeyDeleted ApiKeyReplaced;
+    a_revoked_deployment_key_is_dead_everywhere: DeploymentKeyDeleted;
+    a_deployment_key_rotated_without_overlap_is_dead_everywhere: DeploymentKeyReplaced;
     compromised_signing_keys_are_dead_everywhere: SigningKeysCompromised SessionEnded;
 }
 
@@ -56,6 +61,34 @@ async fn a_key_ended_by_a_later_rotation_is_dead_everywhere(app: &App) {
         let path = rotate(id_of(&next["apiKey"]));
         let rotating = async || status_of(admin.via(site.server).post(&path, json!({ "overlapSeconds": 3600 }))).await;
         site.holds(verifying_with(&site, &text), 201, rotating).await;
+    })
+    .await;
+}
+
+/// A new deployment key's id and text.
+async fn new_deployment_key(site: &Site<'_>) -> (DeploymentKeyId, String) {
+    let (name, scopes) = ("doomed".parse().expect("a name"), vec![DeploymentScope::Verify]);
+    let new = NewDeploymentKey { name, scopes, networks: Vec::new(), expires_at: None };
+    let created = site.server.auth.operator().create_deployment_key(new).await.expect("a key");
+    (created.deployment_key.id, created.key.expose().to_owned())
+}
+
+async fn a_revoked_deployment_key_is_dead_everywhere(app: &App) {
+    at_each_and_by_command(app, async |site| {
+        let (id, text) = new_deployment_key(&site).await;
+        let operator = site.server.auth.operator();
+        let revoking = async || status(operator.revoke_deployment_key(&id).await);
+        site.holds(verifying_with(&site, &text), 200, revoking).await;
+    })
+    .await;
+}
+
+async fn a_deployment_key_rotated_without_overlap_is_dead_everywhere(app: &App) {
+    at_each_and_by_command(app, async |site| {
+        let (id, text) = new_deployment_key(&site).await;
+        let operator = site.server.auth.operator();
+        let rotating = async || status(operator.rotate_deployment_key(&id, Duration::ZERO).await);
+        site.holds(verifying_with(&site, &text), 200, rotating).await;
     })
     .await;
 }

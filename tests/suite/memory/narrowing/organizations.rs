@@ -2,7 +2,11 @@
 
 use serde_json::json;
 use tenant_auth_conformance::{App, Caller, Response};
-use tenant_auth_core::{model::Status, operator::SessionsOf};
+use tenant_auth_core::{
+    backend::NewApiKey,
+    model::{Scope, Status},
+    operator::{NewOrganization, SessionsOf},
+};
 
 use super::rows;
 use crate::suite::{
@@ -13,6 +17,7 @@ use crate::suite::{
 rows! {
     a_suspended_organization_is_closed_everywhere: OrganizationSuspended;
     an_organization_suspended_by_an_operator_is_closed_everywhere: OrganizationSuspended;
+    a_removed_organization_is_unknown_everywhere: OrganizationSuspended OrganizationRemoved;
     an_origin_taken_away_is_foreign_everywhere: OriginRemoved;
     an_application_taken_away_is_foreign_everywhere: OriginRemoved;
     an_application_taken_away_by_an_operator_is_foreign_everywhere: OriginRemoved;
@@ -42,6 +47,36 @@ async fn a_suspended_organization_is_closed_everywhere(app: &App) {
         app.org().reactivate().await;
     })
     .await;
+}
+
+async fn a_removed_organization_is_unknown_everywhere(app: &App) {
+    at_each_and_by_command(app, async |site| {
+        let (backend, token) = short_lived(app).await;
+        let ask = site.deployment.both().map(|server| backend.via(server).verify(&token)).to_vec();
+        let slug = "brief".parse().expect("a slug");
+        let operator = site.server.auth.operator();
+        let removing = async || status(operator.delete_organization_now(&slug).await);
+        site.holds(Question { ask, is_old: is_valid }, 200, removing).await;
+        app.anonymous().at_org("brief").get("/org").await.expect_error(404, "unknown_organization");
+        operator.release_slug(&slug).await.expect("it can be written");
+        app.tick().await;
+    })
+    .await;
+}
+
+/// An organization's backend, and the token of a member.
+async fn short_lived(app: &App) -> (Caller, String) {
+    let operator = app.auth.operator();
+    let (name, slug) = ("Brief".parse().expect("a name"), "brief".parse().expect("a slug"));
+    let email = "brief@new.example".parse().expect("an address");
+    let new = NewOrganization::new(name, slug, email);
+    let invited = operator.create_organization(new).await.expect("the slug is free");
+    let slug = invited.org.slug;
+    let member = app.anonymous().at_org("brief");
+    member.accept(invited.token.expose(), "Brief Member").await.expect(200);
+    let new = NewApiKey { name: "Key".parse().expect("a name"), scopes: vec![Scope::Verify], expires_at: None };
+    let key = operator.create_api_key(&slug, new).await.expect("a key");
+    (app.anonymous().at_org("brief").with("X-API-Key", key.key.expose()), member.access_token())
 }
 
 /// A deployment with an operator, who is logged in with both factors.

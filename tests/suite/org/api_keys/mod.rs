@@ -1,4 +1,5 @@
-//! API keys: the routes under `/org/api-keys`.
+//! API keys: the routes under `/org/api-keys`, and the reports of leaked ones.
 
+pub(crate) mod leaked;
 pub(crate) mod lifetime;
 pub(crate) mod manage;

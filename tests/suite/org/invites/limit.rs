@@ -4,6 +4,9 @@
 use std::time::Duration;
 
 use tenant_auth_conformance::{App, id_of, scenarios};
+use tenant_auth_core::model::{DeploymentScope, Role};
+
+use crate::suite::public::deployment_keys::{made, new_key};
 
 scenarios![on each database:
     two_hundred_invites_and_resends_a_day_are_the_limit,
@@ -11,8 +14,10 @@ scenarios![on each database:
 
 async fn two_hundred_invites_and_resends_a_day_are_the_limit(app: &App) {
     let admin = app.admin().logged_in().await;
+    let product = app.anonymous().backend_with(&made(app, new_key(&[DeploymentScope::Admin])).await.1);
     for n in 0..150 {
-        admin.invite(&format!("pat{n}@acme.example")).await.expect(201);
+        let inviter = if n % 2 == 0 { &admin } else { &product };
+        inviter.invite(&format!("pat{n}@acme.example")).await.expect(201);
     }
     let resend = format!("/org/invites/{}/resend", id_of(&admin.pending_invites().await[0]));
     for _ in 0..50 {
@@ -25,7 +30,13 @@ async fn two_hundred_invites_and_resends_a_day_are_the_limit(app: &App) {
     assert_eq!(admin.pending_invites().await.len(), 150, "what was refused came to nothing");
 
     let (slug, chief) = ("acme".parse().expect("a slug"), "chief@acme.example".parse().expect("an address"));
+    product.invite("one-too-many@acme.example").await.expect_error(429, "rate_limited");
+    product.post_nothing(&resend).await.expect_error(429, "rate_limited");
     app.auth.operator().invite_admin(&slug, &chief).await.expect("the operator is not limited");
+    let process = app.auth.operator().in_organization(&slug).await.expect("it is there");
+    process.invite(&"clerk@acme.example".parse().expect("an address"), Role::Member).await.expect("nor is the process");
+    let first = process.invites(&Default::default()).await.expect("a list").items.remove(0);
+    process.resend_invite(&first.id).await.expect("nor is the process");
     app.other_org().admin().logged_in().await.invite("pat@globex.example").await.expect(201);
 
     app.advance(86_400);

@@ -8,7 +8,13 @@ mod exchange;
 mod remembered;
 mod remembering;
 
-use std::{collections::HashMap, fmt, net::IpAddr, sync::Arc, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt,
+    net::IpAddr,
+    sync::Arc,
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use reqwest::{Client, redirect::Policy};
@@ -16,6 +22,7 @@ use url::Url;
 
 use super::{Renewed, Verifier};
 use crate::{
+    backend::PresentedKey,
     config::SameSite,
     error::Error,
     http::cookies::{self, CookieStyle},
@@ -24,14 +31,14 @@ use crate::{
     secret::{ApiKeyText, SignedToken},
     value::{Slug, is_loopback_for_secrets},
 };
-use remembering::{Poller, Remembering};
+use remembering::{Organization, Poller, Remembering};
 
 /// The default timeout of one request, from the connection to the last byte.
 const PATIENCE: Duration = Duration::from_secs(5);
 const CONNECTING: Duration = Duration::from_secs(2);
 
 /// A verifier that asks a deployed server. Made by [`RemoteVerifier::new`]; it serves the organizations whose API keys it was
-/// given.
+/// given, or with a deployment key all of them.
 ///
 /// ```no_run
 /// # fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -45,6 +52,9 @@ pub struct RemoteVerifier {
     client: Client,
     base: String,
     keys: HashMap<Slug, ApiKeyText>,
+    deployment_key: Option<ApiKeyText>,
+    /// The organizations that the deployment key is shown for; `None`: each.
+    only: Option<HashSet<Slug>>,
     patience: Duration,
     states_client: bool,
     style: CookieStyle,
@@ -67,6 +77,9 @@ pub enum RemoteSetupError {
     /// The API key is malformed.
     #[error("the API key of {0} is malformed; it starts with pk_live_")]
     Key(String),
+    /// The deployment key is malformed.
+    #[error("the deployment key is malformed; it starts with dk_live_")]
+    DeploymentKey,
     /// The system's TLS set-up failed.
     #[error("the HTTP client cannot be made: {0}")]
     HttpClient(String),
@@ -105,6 +118,8 @@ impl RemoteVerifier {
             client,
             base: format!("{}/api/v1", url.as_str().trim_end_matches('/')),
             keys: HashMap::new(),
+            deployment_key: None,
+            only: None,
             patience: PATIENCE,
             states_client: false,
             style: CookieStyle::default(),
@@ -120,21 +135,48 @@ impl RemoteVerifier {
     pub fn key(mut self, slug: &str, api_key: impl Into<ApiKeyText>) -> Result<Self, RemoteSetupError> {
         let org = Slug::parse(slug).map_err(|_| RemoteSetupError::Slug(slug.to_owned()))?;
         let key = api_key.into();
-        if crate::backend::PresentedKey::parse(&key).is_none() || key.expose().bytes().any(|byte| !byte.is_ascii_graphic()) {
+        if PresentedKey::parse(&key).is_none() || !can_stand_in_a_header(&key) {
             return Err(RemoteSetupError::Key(slug.to_owned()));
         }
         self.keys.insert(org, key);
-        self.remembering = self.remembering.as_ref().map(Remembering::anew);
+        self.remembering = self.remembering.as_ref().and_then(Remembering::anew);
+        Ok(self)
+    }
+
+    /// Sets the deployment key, which must have the scope `verify`: it serves every organization that has no key of its own here, also
+    /// one that is made later. A person's address is stated beside an organization's key only
+    /// ([`states_client_ip`](Self::states_client_ip)).
+    ///
+    /// # Errors
+    /// [`RemoteSetupError::DeploymentKey`].
+    pub fn deployment_key(mut self, key: impl Into<ApiKeyText>) -> Result<Self, RemoteSetupError> {
+        let key = key.into();
+        if PresentedKey::of_deployment(&key, None).is_none() || !can_stand_in_a_header(&key) {
+            return Err(RemoteSetupError::DeploymentKey);
+        }
+        self.deployment_key = Some(key);
+        self.remembering = self.remembering.as_ref().and_then(Remembering::anew);
+        Ok(self)
+    }
+
+    /// Narrows the deployment key to these organizations; for any other the answer is 404 `unknown_organization`.
+    ///
+    /// # Errors
+    /// [`RemoteSetupError::Slug`].
+    pub fn only<S: AsRef<str>>(mut self, slugs: impl IntoIterator<Item = S>) -> Result<Self, RemoteSetupError> {
+        let read = |slug: S| Slug::parse(slug.as_ref()).map_err(|_| RemoteSetupError::Slug(slug.as_ref().to_owned()));
+        self.only = Some(slugs.into_iter().map(read).collect::<Result<_, _>>()?);
         Ok(self)
     }
 
     /// Remembers answers, and asks the service in the background what changed: a token is then verified in this process, and what
     /// changed is in force here `max_age` after its commit (`None`: 2 s), whatever happens on the way. While the service was not
     /// asked for so long, as when it is away, each token is asked about as without this. At most four questions within `max_age`, for
-    /// each organization; none when nobody came for a minute. Call it on the runtime that lives as long as the verifier.
+    /// each organization; none when nobody came for a minute. For an age below 100 ms nothing is remembered. Call it on the
+    /// runtime that lives as long as the verifier.
     #[must_use]
     pub fn remembering(mut self, max_age: impl Into<Option<Duration>>) -> Self {
-        self.remembering = Some(Remembering::new(max_age.into()));
+        self.remembering = Remembering::new(max_age.into());
         self
     }
 
@@ -179,7 +221,15 @@ impl RemoteVerifier {
     }
 
     fn key_of(&self, org: &Slug) -> Result<&ApiKeyText, Error> {
-        self.keys.get(org).ok_or(Error::UnknownOrganization)
+        let is_served = |_: &&ApiKeyText| self.only.as_ref().is_none_or(|only| only.contains(org));
+        let of_deployment = || self.deployment_key.as_ref().filter(is_served);
+        self.keys.get(org).or_else(of_deployment).ok_or(Error::UnknownOrganization)
+    }
+
+    /// What is remembered of an organization. One that the deployment key opens is remembered once a token was found live there: nobody
+    /// has names remembered by asking for them.
+    fn remembered(&self, remembering: &Remembering, org: &Slug) -> Option<Arc<Organization>> {
+        remembering.of(org).or_else(|| self.keys.contains_key(org).then(|| remembering.begin(org)).flatten())
     }
 }
 
@@ -190,8 +240,14 @@ impl Verifier for RemoteVerifier {
             return answers::verification(org, &self.ask_about(org, access_token, None).await?);
         };
         let key = self.key_of(org)?;
-        let known = remembering.of(org, &self.keys).ok_or(Error::UnknownOrganization)?;
-        remembering.follow(known, || self.poller(org, key));
+        let Some(known) = self.remembered(remembering, org) else {
+            let verified = answers::verification(org, &self.ask_about(org, access_token, None).await?)?;
+            if let Some(known) = verified.as_ref().and_then(|_| remembering.begin(org)) {
+                remembering.follow(&known, || self.poller(org, key));
+            }
+            return Ok(verified);
+        };
+        remembering.follow(&known, || self.poller(org, key));
         if let Some(principal) = known.remembered.recall(access_token, self.clock.now()) {
             return Ok(Some(principal));
         }
@@ -208,8 +264,8 @@ impl Verifier for RemoteVerifier {
     }
 
     async fn refresh(&self, org: &Slug, refresh_token: &SignedToken, client: Option<IpAddr>) -> Result<Renewed, Error> {
-        let key = self.key_of(org)?;
-        let stated = client.filter(|_| self.states_client).map(|ip| (key, ip));
+        self.key_of(org)?;
+        let stated = self.keys.get(org).zip(client.filter(|_| self.states_client));
         // What no cookie can carry is no token of the server's.
         let presented = cookies::presenting(refresh_token.expose()).ok_or(Error::SessionRequired)?;
         let answer = self.ask_for_next(org, presented, stated).await?;
@@ -219,6 +275,10 @@ impl Verifier for RemoteVerifier {
     fn cookie_style(&self) -> CookieStyle {
         self.style.clone()
     }
+}
+
+fn can_stand_in_a_header(key: &ApiKeyText) -> bool {
+    key.expose().bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 fn parsed(public_url: &str) -> Result<Url, RemoteSetupError> {
@@ -235,7 +295,11 @@ fn unusable(public_url: &str) -> RemoteSetupError {
 impl fmt::Debug for RemoteVerifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let orgs: Vec<_> = self.keys.keys().map(Slug::as_str).collect();
-        f.debug_struct("RemoteVerifier").field("base", &self.base).field("organizations", &orgs).finish_non_exhaustive()
+        f.debug_struct("RemoteVerifier")
+            .field("base", &self.base)
+            .field("organizations", &orgs)
+            .field("serves_all", &(self.deployment_key.is_some() && self.only.is_none()))
+            .finish_non_exhaustive()
     }
 }
 
@@ -256,7 +320,10 @@ mod tests {
         for malformed in ["", "secret", "pk_live_short", "pk_live_01k9f3s8v6q2w4x7y9z0a1b2c3\n"] {
             assert!(RemoteVerifier::new("https://auth.example.com").expect("https").key("acme", malformed).is_err(), "{malformed}");
         }
-        let remote = remote.key("acme", KEY).expect("a well-formed key");
+        let deployment_key = KEY.replace("pk_live_", "dk_live_");
+        let https = || RemoteVerifier::new("https://auth.example.com").expect("https");
+        assert!(https().key("acme", deployment_key.as_str()).is_err() && https().deployment_key(KEY).is_err());
+        let remote = remote.key("acme", KEY).and_then(|remote| remote.deployment_key(deployment_key)).expect("well-formed keys");
         assert!(!format!("{remote:?}").contains("secret"), "{remote:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! The answers of `POST /public/verify` for one organization, as a backend remembers them: used while the service was asked recently
+//! The answers of `POST /public/verify` about one organization, as a backend remembers them: used while the service was asked recently
 //! enough what changed, and dropped when it names them. A bounded cache (`memory/shelf.rs`).
 //!
 //! What must stay true: an answer is kept only when nothing that it rests on was named since it was asked for, and it was asked for
@@ -19,6 +19,8 @@ use crate::{
 
 /// How many names are kept, to judge what was being asked meanwhile. An answer that took longer is not kept.
 const NAMES: usize = 4_096;
+/// The fewest footings among which those are looked for that nothing rests on.
+const FOOTINGS: usize = 1_024;
 /// How long the end of a token is by which it is found: the end of the signature, which nobody chooses.
 const TAIL: usize = 32;
 /// What an answer holds beside its token and its metadata.
@@ -30,8 +32,13 @@ pub(super) struct Remembered {
     max_age: Duration,
     last: RwLock<Option<LastPoll>>,
     ledger: Mutex<Ledger>,
-    answers: Shelf<Arc<Known>>,
+    answers: Answers,
+    /// By which the answers of this organization are told from others' in the same shelf.
+    own: Arc<()>,
 }
+
+/// The answers of all organizations of a verifier: one bound on memory, whatever organizations come and go.
+pub(super) type Answers = Arc<Shelf<Arc<Known>>>;
 
 /// The last question what changed that was answered.
 #[derive(Debug, Clone, Copy)]
@@ -48,11 +55,16 @@ struct Ledger {
     complete_since: u64,
     named: VecDeque<(u64, String)>,
     footings: Footings,
+    /// At how many footings those are looked for on which nothing rests any more.
+    sweep_at: usize,
     cursor: Option<String>,
 }
 
+/// An answer.
 #[derive(Debug)]
-struct Known {
+pub(super) struct Known {
+    /// The organization's [`Remembered::own`].
+    of: Arc<()>,
     token: SignedToken,
     principal: Principal,
 }
@@ -75,8 +87,8 @@ pub(super) struct Asking {
 }
 
 impl Remembered {
-    pub(super) fn new(max_age: Duration, bytes: usize) -> Self {
-        Self { max_age, last: RwLock::default(), ledger: Mutex::default(), answers: Shelf::new(bytes) }
+    pub(super) fn new(max_age: Duration, answers: &Answers) -> Self {
+        Self { max_age, last: RwLock::default(), ledger: Mutex::default(), answers: Arc::clone(answers), own: Arc::default() }
     }
 
     /// Who an access token belongs to, if that is remembered and still counts.
@@ -85,9 +97,10 @@ impl Remembered {
             return None;
         }
         let known = self.answers.get(tail(token)?)?;
-        let Known { token: same, principal } = &*known;
+        let Known { of, token: same, principal } = &*known;
         let counts = now < principal.token_expires_at && now < principal.session.expires_at;
-        (counts && same.expose() == token.expose()).then(|| principal.clone())
+        let is_own = Arc::ptr_eq(of, &self.own) && same.expose() == token.expose();
+        (counts && is_own).then(|| principal.clone())
     }
 
     /// Whether the service was asked recently enough what changed.
@@ -112,9 +125,10 @@ impl Remembered {
         }
         let rests_on = rests_on.iter().map(|id| ledger.footings.of(id)).collect();
         let bytes = token.expose().len() + principal.membership.metadata.as_json().len() + ANSWER;
-        let value = Arc::new(Known { token: token.clone(), principal: principal.clone() });
+        let value = Arc::new(Known { of: Arc::clone(&self.own), token: token.clone(), principal: principal.clone() });
         let gone = self.answers.put(tail, Entry { value, rests_on, bytes });
         ledger.footings.release(gone);
+        ledger.sweep();
     }
 
     /// The cursor held.
@@ -145,8 +159,7 @@ impl Remembered {
         ledger.applied += 1;
         ledger.complete_since = ledger.applied;
         ledger.named.clear();
-        ledger.footings.fall_all();
-        self.answers.clear();
+        ledger.footings.fall_all(); // what rests on them goes when its place is needed
     }
 
     fn ledger(&self) -> MutexGuard<'_, Ledger> {
@@ -155,6 +168,14 @@ impl Remembered {
 }
 
 impl Ledger {
+    /// What this organization's answers rested on goes with them, also when another organization's took their place.
+    fn sweep(&mut self) {
+        if self.footings.len() >= self.sweep_at.max(FOOTINGS) {
+            self.footings.sweep();
+            self.sweep_at = 2 * self.footings.len();
+        }
+    }
+
     fn take_in(&mut self, named: Vec<String>) {
         self.applied += 1;
         for id in named {
@@ -192,7 +213,7 @@ mod tests {
 
     /// A memory that was told of nothing yet, a token and whose it is.
     fn remembering(max_age: Duration) -> (Remembered, SignedToken, Principal) {
-        let remembered = Remembered::new(max_age, 1 << 20);
+        let remembered = Remembered::new(max_age, &Arc::new(Shelf::new(1 << 20)));
         remembered.apply(Moment::now(), told("first", &[]));
         (remembered, SignedToken::new("t".repeat(600)), Principal::sample("acme", Role::Member))
     }
@@ -215,6 +236,25 @@ mod tests {
             remembered.apply(Moment::now(), told("third", &[named]));
             assert!(remembered.recall(&token, now).is_none(), "{named}");
         }
+    }
+
+    #[test]
+    fn organizations_share_the_bytes_and_nothing_else() {
+        let (acme, token, ada) = remembering(LONG);
+        let globex = Remembered::new(LONG, &acme.answers);
+        globex.apply(Moment::now(), told("first", &[]));
+        acme.keep(&acme.asking().expect("a cursor"), &token, &ada);
+        assert!(acme.recall(&token, now(&ada)).is_some() && globex.recall(&token, now(&ada)).is_none());
+        globex.apply(Moment::now(), told("second", &[ada.session.id.as_str()]));
+        globex.forget();
+        assert!(acme.recall(&token, now(&ada)).is_some(), "another organization's news");
+        for number in 0..3 * FOOTINGS {
+            let token = SignedToken::new(format!("{number:0600}"));
+            let mut other = ada.clone();
+            other.session.id = format!("ses_{number:026}").parse().expect("an id");
+            acme.keep(&acme.asking().expect("a cursor"), &token, &other);
+        }
+        assert!(acme.ledger().footings.len() <= 2 * FOOTINGS, "footings go with what rested on them");
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, OnceLock, PoisonError, Weak,
+        Arc, Mutex, PoisonError, RwLock, Weak,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -18,12 +18,20 @@ use tokio::{runtime::Handle, sync::Notify, task::AbortHandle};
 use super::{
     answers,
     exchange::{self, secret_header},
-    remembered::{Remembered, Told},
+    remembered::{Answers, Remembered, Told},
 };
-use crate::{error::Error, memory::Moment, secret::ApiKeyText, value::Slug};
+use crate::{
+    error::Error,
+    memory::{Moment, Shelf},
+    secret::ApiKeyText,
+    value::Slug,
+};
 
 /// The largest age of answers, unless it is stated.
 const MAX_AGE: Duration = Duration::from_secs(2);
+/// The smallest age for which anything is remembered: for less, the service would be asked what changed more often than it is asked
+/// who somebody is.
+const LEAST_AGE: Duration = Duration::from_millis(100);
 /// The longest that the service waits.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// The memory of a verifier.
@@ -31,13 +39,18 @@ const BYTES: usize = 64 * 1024 * 1024;
 /// When nobody has asked for so long, nothing is kept true until somebody asks again.
 const IDLE_AFTER: Duration = Duration::from_secs(60);
 
+/// The most organizations of which answers are remembered at once, where one key opens all. One of them that nobody has come to for a
+/// while makes room.
+const MOST: usize = 1_000;
+
 /// What a verifier remembers, by organization.
 #[derive(Debug)]
 pub(super) struct Remembering {
     max_age: Duration,
     /// The runtime that the verifier was made on: a worker's own may end before the verifier.
     runtime: Option<Handle>,
-    organizations: OnceLock<HashMap<Slug, Arc<Organization>>>,
+    answers: Answers,
+    organizations: RwLock<HashMap<Slug, Arc<Organization>>>,
     tasks: Mutex<Vec<AbortHandle>>,
 }
 
@@ -47,6 +60,8 @@ pub(super) struct Organization {
     pub(super) remembered: Remembered,
     was_asked: AtomicBool,
     is_followed: AtomicBool,
+    /// Whether the task waits until somebody asks again.
+    is_idle: AtomicBool,
     wanted: Notify,
 }
 
@@ -60,23 +75,43 @@ pub(super) struct Poller {
 }
 
 impl Remembering {
-    pub(super) fn new(max_age: Option<Duration>) -> Self {
+    /// `None` for an age below [`LEAST_AGE`].
+    pub(super) fn new(max_age: Option<Duration>) -> Option<Self> {
         let max_age = max_age.unwrap_or(MAX_AGE);
-        Self { max_age, runtime: Handle::try_current().ok(), organizations: OnceLock::new(), tasks: Mutex::default() }
+        (max_age >= LEAST_AGE).then(|| Self {
+            max_age,
+            runtime: Handle::try_current().ok(),
+            answers: Arc::new(Shelf::new(BYTES)),
+            organizations: RwLock::default(),
+            tasks: Mutex::default(),
+        })
     }
 
-    /// The same with nothing remembered, for other organizations.
-    pub(super) fn anew(&self) -> Self {
+    /// The same with nothing remembered, for other keys.
+    pub(super) fn anew(&self) -> Option<Self> {
         Self::new(Some(self.max_age))
     }
 
-    /// What is remembered of one of these organizations.
-    pub(super) fn of(&self, org: &Slug, all: &HashMap<Slug, ApiKeyText>) -> Option<&Arc<Organization>> {
-        let organizations = self.organizations.get_or_init(|| {
-            let bytes = BYTES / all.len().max(1);
-            all.keys().map(|org| (org.clone(), Arc::new(Organization::new(self.max_age, bytes)))).collect()
-        });
-        organizations.get(org)
+    /// What is remembered of an organization.
+    pub(super) fn of(&self, org: &Slug) -> Option<Arc<Organization>> {
+        self.organizations.read().unwrap_or_else(PoisonError::into_inner).get(org).cloned()
+    }
+
+    /// Begins to remember an organization; `None` when there is no room for one more.
+    pub(super) fn begin(&self, org: &Slug) -> Option<Arc<Organization>> {
+        let mut organizations = self.organizations.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = organizations.get(org) {
+            return Some(Arc::clone(known));
+        }
+        if organizations.len() >= MOST {
+            organizations.retain(|_, known| !known.is_idle.load(Ordering::Acquire) || known.leave());
+        }
+        if organizations.len() >= MOST {
+            return None;
+        }
+        let known = Arc::new(Organization::new(self.max_age, &self.answers));
+        organizations.insert(org.clone(), Arc::clone(&known));
+        Some(known)
     }
 
     /// Notes that somebody asks, and has the task begin if there is none yet.
@@ -91,7 +126,9 @@ impl Remembering {
                 Some(runtime) => runtime.spawn(task),
                 None => tokio::spawn(task),
             };
-            self.tasks.lock().unwrap_or_else(PoisonError::into_inner).push(task.abort_handle());
+            let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+            tasks.retain(|task| !task.is_finished());
+            tasks.push(task.abort_handle());
         }
     }
 }
@@ -103,13 +140,20 @@ impl Drop for Remembering {
 }
 
 impl Organization {
-    fn new(max_age: Duration, bytes: usize) -> Self {
+    fn new(max_age: Duration, answers: &Answers) -> Self {
         Self {
-            remembered: Remembered::new(max_age, bytes),
+            remembered: Remembered::new(max_age, answers),
             was_asked: AtomicBool::new(false),
             is_followed: AtomicBool::new(false),
+            is_idle: AtomicBool::new(false),
             wanted: Notify::new(),
         }
+    }
+
+    /// Wakes the task, which finds that nothing is left to keep true and ends. Returns that this one does not stay.
+    fn leave(&self) -> bool {
+        self.wanted.notify_one();
+        false
     }
 }
 
@@ -136,7 +180,9 @@ async fn poll_on(org: Weak<Organization>, poller: Poller, max_age: Duration) {
         }
         if Moment::now().since(last_asked) > IDLE_AFTER {
             is_current = false;
+            known.is_idle.store(true, Ordering::Release);
             known.wanted.notified().await;
+            known.is_idle.store(false, Ordering::Release);
             last_asked = Moment::now();
         }
         drop(known);

@@ -2,36 +2,40 @@
 //! rights: a value of these types exists only for a caller who was checked, and operations take the value instead of an id.
 //!
 //! A right can be lost between the check and the commit. So every write with a session begins with [`Member::begin_write`], which
-//! locks the organization and the session and judges the right again inside the transaction.
+//! locks the organization and the session and judges the right again inside the transaction; [`OrgAdmin::begin_write`] does so for
+//! each origin of that right.
 
-use std::{
-    marker::PhantomData,
-    net::IpAddr,
-    ops::{Deref, DerefMut},
-    sync::Arc,
-};
+mod org_admin;
+mod product;
+mod write;
 
-use serde::Serialize;
+use std::{marker::PhantomData, net::IpAddr, sync::Arc};
 
 use crate::{
+    audit::context::RequestContext,
     error::Error,
-    id::{ApiKeyId, OrgId, UserId},
+    id::{KeyId, OrgId, SessionId, UserId},
     memory::{Recalled, View},
-    model::EventKind,
     model::{Membership, Organization, Role, Scope, Session, Status, User},
     scope::{Granted, Unjudged},
     service::TenantAuth,
-    store::{Actor, Event, LiveSession, Tx},
+    store::{Actor, LiveSession, Tx},
     time::Timestamp,
     token::{AccessToken, Signer},
     value::Slug,
 };
+
+pub use org_admin::OrgAdmin;
+pub(crate) use product::Product;
+pub(crate) use write::{Author, OrgWrite, Write};
 
 /// One organization. Operations on it cannot reach another one's data.
 #[derive(Clone, Debug)]
 pub struct Tenant {
     pub(crate) auth: TenantAuth,
     pub(crate) org: Arc<Organization>,
+    /// The client of the request; the audit log tells it.
+    pub(crate) client: Client,
 }
 
 /// The client of a request; stored with the session it opens, so that the session's owner can recognise it.
@@ -46,6 +50,18 @@ pub struct Client {
     pub user_agent: Option<String>,
 }
 
+impl Client {
+    /// A request of this client, as the audit log of the organization tells it.
+    pub(crate) fn request_in(&self, org_id: &OrgId, session_id: Option<&SessionId>) -> RequestContext {
+        RequestContext {
+            org_id: org_id.clone(),
+            ip: self.ip.map(|ip| ip.to_canonical().to_string()),
+            user_agent: self.user_agent.clone(),
+            session_id: session_id.cloned(),
+        }
+    }
+}
+
 /// An active member of an active organization, with a live session there.
 #[derive(Clone, Debug)]
 pub struct Member {
@@ -55,16 +71,12 @@ pub struct Member {
     pub(crate) client: Client,
 }
 
-/// A member with the role org_admin.
-#[derive(Clone, Debug)]
-pub struct OrgAdmin(pub(crate) Member);
-
-/// A customer's backend, known by its API key. `S` is the scope that the key was found to have; see [`Backend::having`].
+/// A customer's backend, known by its API key, or the product's own, known by a deployment key. `S` is the scope that the key was found to have; see [`Backend::having`].
 #[derive(Clone, Debug)]
 pub struct Backend<S = Unjudged> {
     pub(crate) auth: TenantAuth,
     pub(crate) org: Arc<Organization>,
-    pub(crate) key: ApiKeyId,
+    pub(crate) key: KeyId,
     pub(crate) scopes: Vec<Scope>,
     pub(crate) found: PhantomData<S>,
 }
@@ -77,45 +89,6 @@ pub(crate) struct LiveToken {
     pub(crate) live: Arc<LiveSession>,
 }
 
-/// A unit of work in which the caller's right was judged again.
-pub(crate) struct Write {
-    /// The transaction itself, for operations that take one.
-    pub(crate) tx: Tx,
-    /// The caller's session, membership and organization as the transaction reads them.
-    pub(crate) live: LiveSession,
-}
-
-impl Write {
-    /// Records an event in the caller's organization, by the caller.
-    pub(crate) fn push(&mut self, kind: EventKind, data: &impl Serialize) -> Result<(), Error> {
-        let actor = Actor::User(self.live.user.id.clone());
-        self.tx.push(Event::new(kind, &self.live.org, actor, data)?);
-        Ok(())
-    }
-
-    /// Commits; see [`Tx::commit`].
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`].
-    pub(crate) async fn commit(self) -> Result<(), Error> {
-        self.tx.commit().await
-    }
-}
-
-impl Deref for Write {
-    type Target = Tx;
-
-    fn deref(&self) -> &Tx {
-        &self.tx
-    }
-}
-
-impl DerefMut for Write {
-    fn deref_mut(&mut self) -> &mut Tx {
-        &mut self.tx
-    }
-}
-
 impl TenantAuth {
     /// The organization with this slug.
     ///
@@ -126,7 +99,7 @@ impl TenantAuth {
             Some(view) => self.remembered_organization(view, slug).await?,
             None => self.store().read().await?.organizations().find_by_slug(slug).await?.map(Arc::new),
         };
-        Ok(Tenant { auth: self.clone(), org: org.ok_or(Error::UnknownOrganization)? })
+        Ok(Tenant { auth: self.clone(), org: org.ok_or(Error::UnknownOrganization)?, client: Client::default() })
     }
 
     async fn remembered_organization(&self, view: View<'_>, slug: &Slug) -> Result<Option<Arc<Organization>>, Error> {
@@ -147,6 +120,13 @@ impl Tenant {
     /// The organization.
     pub fn organization(&self) -> &Organization {
         &self.org
+    }
+
+    /// Sets the client of the request, as the audit log tells it where an operation takes none.
+    #[must_use]
+    pub fn seen_from(mut self, client: Client) -> Self {
+        self.client = client;
+        self
     }
 
     /// Authenticates a member by an access token.
@@ -291,7 +271,7 @@ impl Member {
     /// [`Error::AdminRequired`] for any other role.
     pub fn into_admin(self) -> Result<OrgAdmin, Error> {
         match self.live.membership.role {
-            Role::OrgAdmin => Ok(OrgAdmin(self)),
+            Role::OrgAdmin => Ok(OrgAdmin::of_member(self)),
             Role::Member => Err(Error::AdminRequired),
         }
     }
@@ -338,6 +318,7 @@ impl Member {
         let live = tx.sessions().find_live(&self.live.session.id).await?;
         let live = live.filter(|live| live.is_live(tx.now())).ok_or(Error::SessionRequired)?;
         live.admitted()?;
+        tx.serve(self.client.request_in(self.org_id(), Some(&live.session.id)));
         Ok(Write { tx, live })
     }
 }
@@ -351,31 +332,16 @@ pub(crate) async fn hold_account(tx: &mut Tx, user: &UserId) -> Result<(), Error
     tx.users().hold(user).await
 }
 
-impl OrgAdmin {
-    /// The admin as a member.
-    pub fn as_member(&self) -> &Member {
-        &self.0
-    }
-
-    /// Begins a write that only an org_admin may make; fails when the right was lost in the meantime.
-    pub(crate) async fn begin_write(&self) -> Result<Write, Error> {
-        let write = self.0.begin_write().await?;
-        match write.live.membership.role {
-            Role::OrgAdmin => Ok(write),
-            Role::Member => Err(Error::AdminRequired),
-        }
-    }
-}
-
 impl Backend {
     /// The same backend, once its key was found to have the scope `S`.
     ///
     /// # Errors
-    /// [`Error::MissingScope`] when the key was not given it; [`Error::Suspended`] when the organization is and the scope reads its
-    /// people.
+    /// [`Error::MissingScope`] when the key was not given it; [`Error::Suspended`] when it is the key of a suspended organization and
+    /// the scope reads its people.
     pub fn having<S: Granted>(self) -> Result<Backend<S>, Error> {
         self.allows(S::SCOPE)?;
-        if self.org.status == Status::Suspended && !S::WHILE_SUSPENDED {
+        let is_closed = self.org.status == Status::Suspended && matches!(self.key, KeyId::ApiKey(_));
+        if is_closed && !S::WHILE_SUSPENDED {
             return Err(Error::Suspended);
         }
         let Self { auth, org, key, scopes, .. } = self;
@@ -384,7 +350,7 @@ impl Backend {
 }
 
 impl<S> Backend<S> {
-    /// The organization whose key was presented.
+    /// The organization whose key was presented, or that was named beside a deployment key.
     pub fn organization(&self) -> &Organization {
         &self.org
     }

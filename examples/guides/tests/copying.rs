@@ -1,0 +1,171 @@
+//! The guide's copy of the members: its program is killed at any moment, again and again, while people come, change and go; and in
+//! the end its copy is true.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use tenant_auth_conformance::{
+    Adapter, Caller, Neighbours, PASSWORD,
+    walks::{blocks, printed},
+};
+use tenant_auth_core::{
+    backend::NewApiKey,
+    model::{Role, Scope},
+    testing::TestPerson,
+};
+
+/// How often the program is killed.
+const KILLED: usize = 20;
+
+fn of_the_repository(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+#[test]
+fn the_guide_prints_the_program_that_copies() {
+    let program = std::fs::read_to_string(of_the_repository("examples/guides/copying/copying.py")).expect("a program");
+    let printed = blocks(&of_the_repository("tenant-auth-core/guides/events.md"), "python");
+    assert_eq!(printed, [program], "events.md does not print copying.py as it is");
+}
+
+/// The program and its copy.
+struct Copying {
+    directory: tempfile::TempDir,
+    url: String,
+    api_key: String,
+}
+
+/// The program at work, killed when dropped.
+struct AtWork(Child);
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Copying {
+    fn start(&self) -> AtWork {
+        let mut command = Command::new("python3");
+        command.arg(of_the_repository("examples/guides/copying/copying.py")).stdout(Stdio::null());
+        command.env("AUTH_URL", &self.url).env("API_KEY", &self.api_key).env("COPY", self.copy());
+        AtWork(command.spawn().expect("it starts"))
+    }
+
+    fn copy(&self) -> PathBuf {
+        self.directory.path().join("members.db")
+    }
+
+    /// What a line of Python prints of the copy.
+    fn of_copy(&self, python: &str) -> String {
+        let script =
+            format!("import sqlite3, json\ndb = sqlite3.connect({:?}, timeout=30)\n{python}", self.copy().display().to_string());
+        printed(Command::new("python3").args(["-c", &script]))
+    }
+
+    /// How far the copy has come; `None` before it has begun.
+    fn place(&self) -> Option<i64> {
+        let place = "has = db.execute(\"SELECT name FROM sqlite_master WHERE name = 'place'\").fetchone()\n\
+                     print(*(db.execute('SELECT sequence FROM place').fetchone() or ['']) if has else '')";
+        self.of_copy(place).trim().parse().ok()
+    }
+
+    /// The entries of the copy, by the time they joined.
+    fn members(&self) -> Vec<serde_json::Value> {
+        let entries = self.of_copy("print(json.dumps([json.loads(row[0]) for row in db.execute('SELECT member FROM members')]))");
+        sorted(serde_json::from_str(&entries).expect("JSON"))
+    }
+}
+
+fn sorted(mut members: Vec<serde_json::Value>) -> Vec<serde_json::Value> {
+    members.sort_by_key(|member| member["userId"].as_str().map(str::to_owned));
+    members
+}
+
+/// People who come, change and go.
+struct Crowd {
+    admin: Caller,
+    people: Vec<TestPerson>,
+}
+
+impl Crowd {
+    async fn change(&mut self, neighbours: &Neighbours, n: usize) {
+        let service = neighbours.service();
+        match n % 6 {
+            0 | 1 => self.people.push(service.person(&format!("Person{n} Number"), Role::Member).await),
+            2 => {
+                let id = self.people[n % self.people.len()].id.clone();
+                let team = serde_json::json!({ "team": n, "ü": ["x"] });
+                self.admin.set_metadata(id.as_str(), team).await.expect(200);
+            }
+            3 => {
+                let person = &self.people[n % self.people.len()];
+                self.admin.set_status(person.id.as_str(), "active").await.expect(200);
+                let browser = Caller::at(neighbours.address(), "acme");
+                browser.login_with(person.email.as_str(), PASSWORD).await.expect(200);
+                browser.put("/auth/profile", serde_json::json!({ "name": format!("Renamed {n}") })).await.expect(200);
+            }
+            4 => {
+                let id = self.people[n % self.people.len()].id.clone();
+                let status = if n.is_multiple_of(4) { "suspended" } else { "active" };
+                self.admin.set_status(id.as_str(), status).await.expect(200);
+            }
+            _ => {
+                let person = self.people.remove(n % self.people.len());
+                if n % 4 == 1 {
+                    service.auth.operator().delete_user(&person.email).await.expect("there is an account");
+                } else {
+                    self.admin.remove(person.id.as_str()).await.expect(200);
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_copy_is_true_however_often_its_program_is_killed() {
+    let has_python = Command::new("python3").arg("--version").stdout(Stdio::null()).status().is_ok_and(|status| status.success());
+    if !has_python {
+        assert!(std::env::var_os("TENANT_AUTH_REQUIRE_LANGUAGES").is_none(), "python3 does not run copying.py");
+        return eprintln!("python3 does not run copying.py here: skipped");
+    }
+    let neighbours = Neighbours::start(Adapter::Axum).await;
+    let scopes = vec![Scope::EventsRead, Scope::MembersRead];
+    let new = NewApiKey { name: "Copy".parse().expect("a name"), scopes, expires_at: None };
+    let key =
+        neighbours.service().auth.operator().create_api_key(&"acme".parse().expect("a slug"), new).await.expect("room for a key");
+    let (url, api_key) = (format!("http://{}", neighbours.address()), key.key.expose().to_owned());
+    let copying = Copying { directory: tempfile::tempdir().expect("a directory"), url, api_key };
+    let admin = Caller::at(neighbours.address(), "acme");
+    admin.login_with("olga@acme.example", PASSWORD).await.expect(200);
+    let mut crowd = Crowd { admin, people: Vec::new() };
+    let mut moment = 7_u64;
+    for round in 0..KILLED {
+        let at_work = copying.start();
+        for n in 0..6 {
+            crowd.change(&neighbours, round * 6 + n).await;
+            moment = moment * 48_271 % 0x7fff_ffff;
+            tokio::time::sleep(Duration::from_millis(moment % 120)).await;
+        }
+        drop(at_work);
+        if round == KILLED / 2 {
+            // As if the service had been restored from a backup: the copy is further than the feed.
+            copying.of_copy("db.execute('UPDATE place SET sequence = 999999')\ndb.commit()");
+        }
+    }
+    let backend = Caller::at(neighbours.address(), "acme").with("X-API-Key", &copying.api_key);
+    let newest = backend.get("/public/events?limit=1").await.expect_ok()["newest"].as_i64();
+    let (_at_work, began) = (copying.start(), Instant::now());
+    while copying.place() != newest {
+        assert!(began.elapsed() < Duration::from_secs(60), "the copy is at {:?}, the feed at {newest:?}", copying.place());
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let list = backend.get("/public/members?limit=1000").await.expect_ok();
+    let members = list["members"].as_array().expect("a list").clone();
+    assert!(members.len() > 20, "{}", members.len());
+    assert_eq!(copying.members(), sorted(members));
+}

@@ -1,0 +1,1 @@
+-- Nothing: here the token's row itself tells a restored database from the one that was dumped, by the transaction that wrote the row.

@@ -1,0 +1,49 @@
+//! Checkpoints: once a day the head of each audit log that grew is signed, and told as an event. Whoever received one outside of the
+//! deployment can prove later that the log was rewritten, also by somebody who has the database and the keys.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::{
+    audit_keys,
+    error::Error,
+    event::AuditCheckpointData,
+    id::OrgId,
+    model::EventKind,
+    service::TenantAuth,
+    store::{Actor, Event},
+};
+
+const DAY: Duration = Duration::from_secs(24 * 3_600);
+/// How many logs one round signs; the next one is a minute later.
+const AT_ONCE: i64 = 1_000;
+
+/// Signs the logs that are due.
+///
+/// # Errors
+/// [`Error::Unavailable`]; what is left is due still.
+pub(crate) async fn sign_due(auth: &TenantAuth) -> Result<(), Error> {
+    let until = auth.now().minus(DAY);
+    let due = auth.store().read().await?.checkpoints().due(until, AT_ONCE).await?;
+    for org in due {
+        sign(auth, &org).await?;
+    }
+    Ok(())
+}
+
+/// Signs a log, unless another worker did. The organization is locked before its sequence, as in every transaction.
+async fn sign(auth: &TenantAuth, org: &OrgId) -> Result<(), Error> {
+    let mut tx = auth.begin().await?;
+    let Some(org) = tx.organizations().lock(org).await? else { return Ok(()) };
+    let Some(state) = tx.checkpoints().state(&org.id).await? else { return Ok(()) };
+    let is_due = state.checkpoint_at <= tx.now().minus(DAY).millis() && state.chained > state.checkpointed;
+    if !is_due || !tx.checkpoints().mark(&org.id, &state).await? {
+        return Ok(());
+    }
+    let (sequence, hash) = (state.chained, state.hash.ok_or_else(|| Error::internal("a chain of events without a hash"))?);
+    let key = audit_keys::active(&mut tx).await?;
+    let jws = key.sign(json!({ "org": org.id.as_str(), "sequence": sequence, "hash": hash }), tx.now())?;
+    tx.push(Event::new(EventKind::AuditCheckpoint, &org, Actor::System, &AuditCheckpointData { sequence, hash, jws })?);
+    tx.commit().await
+}

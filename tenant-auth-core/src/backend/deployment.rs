@@ -1,0 +1,71 @@
+//! The rights that a deployment key gives: the product acts on organizations as a whole, or as an org_admin of any of them.
+
+use std::{net::IpAddr, sync::Arc};
+
+use super::presented_key::PresentedKey;
+use crate::{
+    caller::{Client, OrgAdmin, Product, Tenant},
+    error::Error,
+    id::{DeploymentKeyId, KeyId},
+    model::DeploymentScope,
+    secret::ApiKeyText,
+    service::TenantAuth,
+    store::{KeyRecord, Reach},
+    value::Slug,
+};
+
+impl TenantAuth {
+    /// The right of an org_admin of any organization, also a suspended one, by a deployment key with the scope `admin`. `sender` is the
+    /// address that shows the key, for a key that counts from some networks only.
+    ///
+    /// # Errors
+    /// [`Error::InvalidApiKey`], the same for every reason; [`Error::UnknownOrganization`], also for the operators' own;
+    /// [`Error::MissingScope`].
+    pub async fn org_admin_of_deployment(&self, slug: &Slug, key: &ApiKeyText, sender: Option<IpAddr>) -> Result<OrgAdmin, Error> {
+        let shown = PresentedKey::of_deployment(key, sender).ok_or(Error::InvalidApiKey)?;
+        let (record, org) = self.key_in(slug, &shown).await?;
+        let product = self.product_of(&record, DeploymentScope::Admin)?;
+        Ok(OrgAdmin::of_product(product, Tenant { auth: self.clone(), org, client: Client::default() }))
+    }
+
+    /// Authenticates the product by a deployment key that this address shows.
+    ///
+    /// # Errors
+    /// [`Error::InvalidApiKey`], the same for every reason; [`Error::MissingScope`].
+    pub(crate) async fn product(&self, key: &ApiKeyText, sender: Option<IpAddr>, scope: DeploymentScope) -> Result<Product, Error> {
+        let shown = PresentedKey::of_deployment(key, sender).ok_or(Error::InvalidApiKey)?;
+        let KeyId::DeploymentKey(id) = shown.id() else { return Err(Error::InvalidApiKey) };
+        let record = self.deployment_key(&shown, id).await?;
+        self.product_of(&record, scope)
+    }
+
+    /// The product, by a key that counts.
+    fn product_of(&self, record: &KeyRecord, scope: DeploymentScope) -> Result<Product, Error> {
+        self.note_key_use(&record.id, record.last_used_at);
+        match (&record.id, &record.reach) {
+            (KeyId::DeploymentKey(id), Reach::Deployment(reach)) if reach.scopes.contains(&scope) => {
+                Ok(Product { auth: self.clone(), key: id.clone(), scope })
+            }
+            _ => Err(Error::MissingScope(scope.as_str())),
+        }
+    }
+
+    /// The record of a key that counts, remembered or read.
+    async fn deployment_key(&self, shown: &PresentedKey, id: &DeploymentKeyId) -> Result<Arc<KeyRecord>, Error> {
+        let view = self.memory().view().await?;
+        if let Some(known) = view.and_then(|view| view.key(shown.id())).filter(|key| shown.is_believed(key, None, self.now())) {
+            return Ok(known);
+        }
+        let fill = view.map(|view| (view, view.fill()));
+        let mut reader = self.store().read().await?;
+        let (asked, incarnation) = match fill {
+            Some(_) => reader.deployment_keys().asking_to_keep(id, None, None).await?.ok_or(Error::InvalidApiKey)?.apart(),
+            None => (reader.deployment_keys().asking(id, None, None).await?.ok_or(Error::InvalidApiKey)?, None),
+        };
+        let key = Arc::new(asked.key);
+        if let Some((view, fill)) = fill {
+            view.keep_key(fill, &key, incarnation.as_deref());
+        }
+        if shown.is_believed(&key, None, self.now()) { Ok(key) } else { Err(Error::InvalidApiKey) }
+    }
+}

@@ -1,0 +1,56 @@
+//! The feed for a customer's backend, with an API key: a page of events, at once or as soon as there are any (long polling).
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{After, Read, read};
+use crate::{caller::Backend, error::Error, scope::EventsRead};
+
+/// The longest wait.
+pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(1);
+
+/// Which events a backend asks for.
+#[derive(Debug, Clone)]
+pub struct EventQuery {
+    /// From where; `None`: from the oldest that is kept.
+    pub after: Option<After>,
+    /// How many at most, 1 to 1,000.
+    pub limit: u32,
+    /// How long to wait where there are none, one second at the longest.
+    pub wait: Duration,
+}
+
+/// Events in their order.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct EventPage {
+    /// The payloads, as webhooks get them.
+    pub payloads: Vec<String>,
+    /// From where to ask next: the number of the last event here, or the one that was asked after.
+    pub last_sequence: i64,
+    /// The number of the organization's last event.
+    pub newest: i64,
+}
+
+impl Backend<EventsRead> {
+    /// The organization's events after a place. Waits for one where there is none.
+    ///
+    /// # Errors
+    /// [`Error::EventsExpired`] when some are gone; [`Error::RateLimited`] when 16 questions of this key wait already;
+    /// [`Error::InvalidApiKey`] or [`Error::Suspended`] when the right ended meanwhile.
+    pub async fn events(&self, query: &EventQuery) -> Result<EventPage, Error> {
+        let deadline = Instant::now() + query.wait.min(LONGEST_WAIT);
+        let limit = query.limit.clamp(1, super::MOST);
+        let place = self.auth.event_waits().enter(&self.org.id, Some(&self.key))?;
+        let mut page = read(self.auth.store(), &self.org.id, query.after.as_ref(), limit).await?;
+        while page.payloads.is_empty() && Instant::now() < deadline {
+            place.beyond(page.newest, deadline).await;
+            page = read(self.auth.store(), &self.org.id, Some(&After::Sequence(page.last)), limit).await?;
+        }
+        drop(place);
+        self.judged_again().await?;
+        let Read { payloads, last, newest } = page;
+        Ok(EventPage { payloads, last_sequence: last, newest })
+    }
+}

@@ -1,0 +1,95 @@
+//! The event feed: an organization's events in their order, page by page, for whoever keeps a copy of what they tell. Numbers have no
+//! gaps: the organization's sequence is locked from the writing of an event to its commit, so that whoever sees an event sees all
+//! before it, also while a transaction is slow.
+//!
+//! What must stay true: an event that is gone is never passed over in silence; the reader is told to begin anew.
+
+mod backend;
+mod event;
+mod stream;
+#[cfg(all(test, feature = "testing", feature = "sqlite"))]
+mod tests;
+pub(crate) mod waits;
+
+pub use backend::{EventPage, EventQuery};
+pub use event::{Event, EventActor};
+pub use stream::Events;
+
+use crate::{
+    error::Error,
+    id::{EventId, OrgId},
+    store::{Reader, Store},
+};
+
+/// How many events a page has at most.
+pub(crate) const MOST: u32 = 1_000;
+/// How many bytes of events a page has at most, unless it has one event alone.
+const MOST_BYTES: usize = 1024 * 1024;
+/// How many events one statement reads, so that memory stays bounded however large they are.
+const BATCH: u32 = 64;
+
+/// From where to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum After {
+    /// After the event with this number; 0: from the organization's first.
+    Sequence(i64),
+    /// After this event.
+    Event(EventId),
+}
+
+/// A page as it is read.
+pub(crate) struct Read {
+    /// The payloads of events, as webhooks get them.
+    pub(crate) payloads: Vec<String>,
+    /// The number of the last event in the page; without any, the number that was asked after.
+    pub(crate) last: i64,
+    /// The number of the organization's last event.
+    pub(crate) newest: i64,
+}
+
+/// Reads up to `most` events after a place; without one, from the oldest that is kept.
+///
+/// # Errors
+/// [`Error::EventsExpired`] when events after the place are gone, or the place is none that there was.
+pub(crate) async fn read(store: &Store, org: &OrgId, after: Option<&After>, most: u32) -> Result<Read, Error> {
+    let mut reader = store.read().await?;
+    let reach = reader.event_feed().reach(org).await?.ok_or(Error::UnknownOrganization)?;
+    let after = match after {
+        None => reach.oldest - 1,
+        Some(After::Sequence(sequence)) => *sequence,
+        Some(After::Event(id)) => reader.event_feed().sequence_of(org, id).await?.ok_or(Error::EventsExpired)?,
+    };
+    if !(reach.oldest - 1..=reach.newest).contains(&after) {
+        return Err(Error::EventsExpired);
+    }
+    let mut read = Read { payloads: Vec::new(), last: after, newest: reach.newest };
+    fill(&mut reader, org, most as usize, &mut read).await?;
+    // A sweep may have come between the statements.
+    if read.payloads.is_empty() && read.newest > after {
+        return Err(Error::EventsExpired);
+    }
+    read.newest = read.newest.max(read.last);
+    Ok(read)
+}
+
+async fn fill(reader: &mut Reader, org: &OrgId, most: usize, read: &mut Read) -> Result<(), Error> {
+    let mut bytes = 0;
+    loop {
+        let wanted = u32::try_from(most - read.payloads.len()).map_or(BATCH, |rest| rest.min(BATCH));
+        let batch = reader.event_feed().after(org, read.last, wanted).await?;
+        let is_last = batch.len() < wanted as usize;
+        for event in batch {
+            let payload = event.payload()?;
+            bytes += payload.len();
+            let is_full = bytes > MOST_BYTES && !read.payloads.is_empty();
+            if is_full || event.sequence != read.last + 1 {
+                return Ok(());
+            }
+            read.last = event.sequence;
+            read.payloads.push(payload);
+        }
+        if is_last || read.payloads.len() >= most {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The feed inside the process: events of one organization or of all, one by one, as they are committed by whichever process. A program
+//! that embeds the service acts on them without a webhook: a member joined, so make a workspace.
+//!
+//! Each event comes at least once. The program stores the number of the last event that it has dealt with, by organization, where it
+//! stores what it made of it, and begins there again.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    fmt,
+    time::Duration,
+};
+
+use tokio::time::{Instant, sleep, timeout};
+
+use super::{After, BATCH, Event, Read, read};
+use crate::{caller::Tenant, error::Error, id::OrgId, service::TenantAuth};
+
+/// How long is waited for one organization's events before the database is asked itself.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often all organizations are looked at, unless this process has written events.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// The share of the time that looks at all organizations may take: one part in so many.
+const SPARING: u32 = 10;
+/// How many organizations one statement looks at.
+const AT_ONCE: u32 = 1_000;
+
+/// Events as they happen. Made by [`TenantAuth::events`] and [`Tenant::events`].
+pub struct Events {
+    auth: TenantAuth,
+    /// The only organization, where there is one.
+    only: Option<OrgId>,
+    /// How far each organization's events were read.
+    read: HashMap<OrgId, i64>,
+    waiting: VecDeque<Event>,
+    /// Organizations that have more.
+    behind: VecDeque<OrgId>,
+    expired: Option<OrgId>,
+}
+
+impl TenantAuth {
+    /// The events of all organizations, from the oldest that is kept of each: in order within an organization, in no order between
+    /// them.
+    pub fn events(&self) -> Events {
+        Events::new(self, None)
+    }
+}
+
+impl Tenant {
+    /// The organization's events, from the oldest that is kept.
+    pub fn events(&self) -> Events {
+        Events::new(&self.auth, Some(self.org.id.clone()))
+    }
+}
+
+impl Events {
+    fn new(auth: &TenantAuth, only: Option<OrgId>) -> Self {
+        let (read, waiting, behind) = (HashMap::new(), VecDeque::new(), VecDeque::new());
+        Self { auth: auth.clone(), only, read, waiting, behind, expired: None }
+    }
+
+    /// Begins after an event that was dealt with: its organization and its number.
+    #[must_use]
+    pub fn after(mut self, org: &OrgId, sequence: i64) -> Self {
+        self.read.insert(org.clone(), sequence);
+        self
+    }
+
+    /// The next event; waits for one. It is safe to stop waiting: no event is lost by it.
+    ///
+    /// # Errors
+    /// [`Error::EventsExpired`] when events of an organization are gone that were not read ([`Events::expired`] names it): compare
+    /// with the list of its members. The next call goes on with the oldest event that is kept. [`Error::UnknownOrganization`] when the
+    /// only organization is gone, [`Error::Unavailable`] when the database is away; the next call tries again.
+    pub async fn next(&mut self) -> Result<Event, Error> {
+        loop {
+            if let Some(event) = self.waiting.pop_front() {
+                return Ok(event);
+            }
+            match self.only.clone() {
+                Some(org) => self.read_or_wait(&org).await?,
+                None => match self.behind.front().cloned() {
+                    Some(org) => {
+                        let outcome = self.read_more(&org).await;
+                        self.forget_if_done(&org, &outcome);
+                        match outcome {
+                            // It is gone, and its events with it.
+                            Err(Error::UnknownOrganization) => {}
+                            outcome => drop(outcome?),
+                        }
+                    }
+                    None => self.look_at_all().await?,
+                },
+            }
+        }
+    }
+
+    /// The organization whose events were gone when [`Error::EventsExpired`] was told last.
+    pub fn expired(&self) -> Option<&OrgId> {
+        self.expired.as_ref()
+    }
+
+    async fn read_or_wait(&mut self, org: &OrgId) -> Result<(), Error> {
+        let newest = self.read_more(org).await?;
+        if self.waiting.is_empty() {
+            let place = self.auth.event_waits().enter(org, None)?;
+            place.beyond(newest, Instant::now() + PATIENCE).await;
+        }
+        Ok(())
+    }
+
+    /// Reads the next events of an organization; the number of its last one.
+    async fn read_more(&mut self, org: &OrgId) -> Result<i64, Error> {
+        let after = self.read.get(org).map(|sequence| After::Sequence(*sequence));
+        match read(self.auth.store(), org, after.as_ref(), BATCH).await {
+            Ok(Read { payloads, last, newest }) => {
+                let events: Vec<Event> = payloads.iter().map(|payload| Event::parse(payload)).collect::<Result<_, _>>()?;
+                self.waiting.extend(events);
+                self.read.insert(org.clone(), last);
+                Ok(newest)
+            }
+            Err(error) => {
+                if matches!(error, Error::EventsExpired) {
+                    self.read.remove(org);
+                    self.expired = Some(org.clone());
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn forget_if_done(&mut self, org: &OrgId, outcome: &Result<i64, Error>) {
+        let is_done = match outcome {
+            Ok(newest) => self.read.get(org).is_some_and(|last| last >= newest),
+            Err(Error::EventsExpired | Error::Unavailable(_)) => false,
+            Err(_) => true,
+        };
+        if is_done {
+            self.behind.pop_front();
+        }
+    }
+
+    /// Finds out which organizations have events that were not read; waits where none has.
+    async fn look_at_all(&mut self) -> Result<(), Error> {
+        let (began, mut written, mut last) = (Instant::now(), self.auth.outbox_filled(), String::new());
+        written.borrow_and_update();
+        let mut behind = VecDeque::new();
+        loop {
+            let heads = self.auth.store().read().await?.event_feed().newest_of_all(&last, AT_ONCE).await?;
+            let Some((org, _)) = heads.last() else { break };
+            last = org.as_str().to_owned();
+            behind.extend(heads.into_iter().filter(|(org, newest)| self.read.get(org).unwrap_or(&0) < newest).map(|(org, _)| org));
+        }
+        if behind.is_empty() {
+            let took = began.elapsed();
+            sleep(took * SPARING).await;
+            let _ = timeout(LOOK_EVERY, written.changed()).await; // a stopped service changes nothing any more
+        }
+        self.behind = behind;
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Events {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Events").field("only", &self.only).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,83 @@
+//! `/keys/leaked`: where secret scanners report API keys that they found in public.
+
+use serde::Deserialize;
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{OneOfBuilder, RefOr, Schema},
+};
+
+use super::Reporter;
+use crate::{
+    error::Error,
+    http::{
+        answer::{Message, Outcome, done},
+        input::Json,
+        refusal::Refusal,
+    },
+    secret::ApiKeyText,
+};
+
+/// How many keys a report may name.
+const MOST: usize = 100;
+
+/// One key, or several.
+#[derive(Deserialize)]
+pub(crate) struct LeakedKeysRequest {
+    key: Option<String>,
+    keys: Option<Vec<String>>,
+}
+
+/// A report of one key, as the document describes it.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes a body; the request type reads it")]
+struct OneKey {
+    key: String,
+}
+
+/// A report of several keys.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes a body; the request type reads it")]
+struct SeveralKeys {
+    #[schema(min_items = 1, max_items = 100)]
+    keys: Vec<String>,
+}
+
+impl PartialSchema for LeakedKeysRequest {
+    fn schema() -> RefOr<Schema> {
+        RefOr::T(Schema::OneOf(OneOfBuilder::new().item(OneKey::schema()).item(SeveralKeys::schema()).build()))
+    }
+}
+
+impl ToSchema for LeakedKeysRequest {}
+
+impl LeakedKeysRequest {
+    fn shown(self) -> Result<Vec<ApiKeyText>, Refusal> {
+        let keys = match (self.key, self.keys) {
+            (Some(key), None) => vec![key],
+            (None, Some(keys)) => keys,
+            (None, None) => return Err(Refusal::invalid("key", "is required where there are no keys")),
+            (Some(_), Some(_)) => return Err(Refusal::invalid("keys", "must not stand beside key")),
+        };
+        if !(1..=MOST).contains(&keys.len()) {
+            return Err(Refusal::invalid("keys", "must name 1 to 100 keys"));
+        }
+        Ok(keys.into_iter().map(ApiKeyText::new).collect())
+    }
+}
+
+pub(crate) async fn report(reporter: Reporter, Json(request): Json<LeakedKeysRequest>) -> Outcome<Message> {
+    let Reporter { auth, client } = reporter;
+    let shown = request.shown()?;
+    let live = auth.revoke_leaked_keys(&shown).await?;
+    // Only now: a live key dies however many false ones were reported with it, or before.
+    let mut limit = None;
+    for (key, _) in shown.iter().zip(&live).filter(|(_, live)| live.is_none()) {
+        if let Err(limited @ Error::RateLimited { .. }) = auth.counted::<(), _>(Err(Error::InvalidApiKey), key, &client) {
+            limit = Some(limited);
+        }
+    }
+    match limit {
+        Some(limited) => Err(limited.into()),
+        None => Ok(done("The report was received. Each live key in it is revoked.")),
+    }
+}

@@ -1,0 +1,200 @@
+//! Importing people with their password hashes from another system (migration), one JSON object a line. Rows are read and written in
+//! batches, each a transaction of its own, so that neither memory nor a lock grows with the file. Each row is taken whole or refused
+//! with its reason. A second run makes nothing twice: an address that has an account is refused.
+
+mod lines;
+mod row;
+
+use tokio::io::AsyncBufRead;
+
+use super::Operator;
+use crate::{
+    account::mail_welcome_link,
+    error::Error,
+    event::{EventKind, MemberData},
+    model::{AccountRole, MemberEntry, Membership, Organization, Profile, Role, Status, User},
+    ports::ForeignHash,
+    secret::StoredPassword,
+    store::{Actor, Event, Tx},
+    value::Slug,
+};
+use lines::{Line, Lines, MAX_ROW};
+use row::Row;
+
+/// The most rows of one import.
+const MAX_ROWS: u64 = 1_000_000;
+/// How many rows one transaction writes. The organization is locked for so long.
+const BATCH: usize = 200;
+
+/// What an import does beyond making accounts and memberships.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct UserImport {
+    /// Whether `emailVerified` of a row is believed. Otherwise every address counts as unverified, and whoever first proves it owns
+    /// the account.
+    pub trust: bool,
+    /// Whether each person is mailed a link by which they choose a password. Otherwise nobody gets a mail.
+    pub invite: bool,
+}
+
+/// The outcome of an import.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ImportedUsers {
+    /// How many people were imported.
+    pub imported: u64,
+    /// How many rows were refused.
+    pub refused: u64,
+}
+
+/// What an import tells while it runs.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ImportStep<'a> {
+    /// A row was refused; the import goes on.
+    Refused {
+        /// The row's line, counted from 1.
+        line: u64,
+        /// Why, naming the field.
+        reason: &'a str,
+    },
+    /// What came so far is written.
+    Written {
+        /// The outcome so far.
+        so_far: ImportedUsers,
+        /// How many bytes of the source were read.
+        bytes: u64,
+    },
+}
+
+/// A row that was read, and its line.
+struct Numbered {
+    line: u64,
+    row: Row,
+}
+
+/// A row that was refused, and its line.
+struct Refused {
+    line: u64,
+    reason: String,
+}
+
+impl Operator {
+    /// Imports people into an organization: each row `{"email", "name"}`, and optionally `"hash"` (a [`ForeignHash`]), `"role"`,
+    /// `"metadata"` and `"emailVerified"`, at most 64 KiB, and at most a million of them. A refused row hinders no other: `tell`
+    /// learns of it.
+    ///
+    /// # Errors
+    /// [`Error::UnknownOrganization`]; [`Error::Unavailable`] while the database is away, [`Error::Internal`] when the source
+    /// cannot be read. What was told as written stays; running the import again goes on from there.
+    pub async fn import_users(
+        &self,
+        slug: &Slug,
+        source: impl AsyncBufRead + Unpin + Send,
+        import: UserImport,
+        tell: &mut (dyn FnMut(ImportStep<'_>) + Send),
+    ) -> Result<ImportedUsers, Error> {
+        self.auth.tenant(slug).await?;
+        let (mut lines, mut rows, mut done) = (Lines::of(source), 0, ImportedUsers::default());
+        loop {
+            let (mut batch, mut refused, mut is_last) = (Vec::with_capacity(BATCH), Vec::new(), false);
+            while batch.len() < BATCH && refused.len() < BATCH {
+                let Some(line) = lines.next().await.map_err(Error::internal)? else {
+                    is_last = true;
+                    break;
+                };
+                rows += 1;
+                if rows > MAX_ROWS {
+                    let reason = format!("a file has at most {MAX_ROWS} rows; import the rest from another file");
+                    refused.push(Refused { line: line.number, reason });
+                    is_last = true;
+                    break;
+                }
+                match read(line) {
+                    Ok(row) => batch.push(row),
+                    Err(refusal) => refused.push(refusal),
+                }
+            }
+            if !batch.is_empty() {
+                done.imported += self.import_batch(slug, batch, import, &mut refused).await?;
+            }
+            done.refused += refused.len() as u64;
+            refused.sort_by_key(|refusal| refusal.line);
+            for Refused { line, reason } in &refused {
+                tell(ImportStep::Refused { line: *line, reason });
+            }
+            tell(ImportStep::Written { so_far: done, bytes: lines.bytes() });
+            if is_last {
+                return Ok(done);
+            }
+        }
+    }
+
+    /// Writes a batch in one transaction, and returns the number of people it made.
+    async fn import_batch(
+        &self,
+        slug: &Slug,
+        mut batch: Vec<Numbered>,
+        import: UserImport,
+        refused: &mut Vec<Refused>,
+    ) -> Result<u64, Error> {
+        // Two imports that name the same addresses take them in one order, so that neither waits for the other in a circle.
+        batch.sort_by_cached_key(|numbered| (numbered.row.email.key(), numbered.line));
+        let (mut tx, org) = self.begin_in(slug).await?;
+        let (mut imported, mut known) = (0, Vec::new());
+        for Numbered { line, row } in batch {
+            match import_row(&mut tx, &org, row, import).await? {
+                Some(user) => {
+                    imported += 1;
+                    if import.invite {
+                        mail_welcome_link(&mut tx, &org, &user, self.auth.config()).await?;
+                    }
+                }
+                None => known.push(Refused { line, reason: "account_exists: the address has an account already".to_owned() }),
+            }
+        }
+        tx.commit().await?;
+        refused.append(&mut known);
+        Ok(imported)
+    }
+}
+
+fn read(Line { number: line, row }: Line) -> Result<Numbered, Refused> {
+    let row = row.ok_or_else(|| format!("has more than {MAX_ROW} bytes")).and_then(|row| Row::parse(&row));
+    match row {
+        Ok(row) => Ok(Numbered { line, row }),
+        Err(reason) => Err(Refused { line, reason }),
+    }
+}
+
+/// Makes the account and its membership; `None` when the address has an account.
+async fn import_row(tx: &mut Tx, org: &Organization, row: Row, import: UserImport) -> Result<Option<User>, Error> {
+    let Row { email, name, hash, role, metadata, email_verified } = row;
+    let user = User {
+        id: tx.new_id(),
+        name,
+        email,
+        role: AccountRole::User,
+        is_email_verified: import.trust && email_verified == Some(true),
+        profile: Profile::default(),
+    };
+    let password = hash.as_ref().map_or_else(StoredPassword::void, ForeignHash::stored);
+    if !tx.users().insert(&user, &password).await? {
+        return Ok(None);
+    }
+    let membership = Membership {
+        id: tx.new_id(),
+        org_id: org.id.clone(),
+        user_id: user.id.clone(),
+        role: role.unwrap_or(Role::Member),
+        status: Status::Active,
+        joined_at: tx.now(),
+        metadata: metadata.unwrap_or_default(),
+    };
+    if !tx.members().insert(&membership).await? {
+        return Err(Error::internal("a new account is a member already"));
+    }
+    // Without the notice that other new org_admins get: an import mails nobody who was not asked to be mailed.
+    let member = MemberEntry { membership, name: user.name.clone(), email: user.email.clone() };
+    tx.push(Event::new(EventKind::MemberJoined, org, Actor::System, &MemberData::of(&member))?);
+    Ok(Some(user))
+}

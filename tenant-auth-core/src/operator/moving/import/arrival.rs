@@ -1,0 +1,143 @@
+//! An organization on its way in: the transaction that takes all of it or nothing, and why it will be nothing.
+
+use std::collections::HashMap;
+
+use super::{
+    chain::ChainCheck,
+    checks::past,
+    outcome::{ImportedOrganization, OrganizationImport, OrganizationImportError, refused},
+};
+use crate::{
+    event::{EventKind, ImportData},
+    id::UserId,
+    model::{Organization, Role},
+    operator::{
+        Operator,
+        moving::record::{End, OrganizationRecord},
+    },
+    store::{Actor, DeploymentDeed, Event, Tx},
+    value::{Email, Metadata, Plan},
+};
+
+/// How many refusals are listed.
+const MOST_LISTED: usize = 1_000;
+/// The most origins an organization may allow.
+const MOST_ORIGINS: usize = 50;
+
+/// An invite that was pending at the source.
+pub(super) struct PendingInvite {
+    pub(super) email: Email,
+    pub(super) role: Role,
+    /// What waits in it for the person.
+    pub(super) metadata: Option<Metadata>,
+}
+
+/// An organization on its way in.
+pub(super) struct Arrival<'a> {
+    pub(super) operator: &'a Operator,
+    pub(super) tx: Tx,
+    pub(super) import: &'a OrganizationImport,
+    pub(super) org: Organization,
+    /// Whether hashes that were made with the source's pepper can be verified here.
+    pub(super) same_pepper: bool,
+    pub(super) chain: ChainCheck,
+    pub(super) seen: End,
+    /// The pending invites, which are placed last: the log tells of the import before it tells of them.
+    pub(super) invites: Vec<PendingInvite>,
+    /// The accounts here of people who have one, by the id that the source knows them by.
+    pub(super) linked: HashMap<UserId, UserId>,
+    pub(super) without_password: u64,
+    pub(super) refusals: Vec<String>,
+}
+
+impl<'a> Arrival<'a> {
+    pub(super) async fn begin(
+        operator: &'a Operator,
+        mut tx: Tx,
+        import: &'a OrganizationImport,
+        record: OrganizationRecord,
+        same_pepper: bool,
+    ) -> Result<Self, OrganizationImportError> {
+        let chain = ChainCheck::of(&record).map_err(|reason| refused(&reason))?;
+        if operator.auth.config().organizations.operator_org.as_ref() == Some(&record.slug) {
+            return Err(refused("organization: its slug is that of this deployment's operators"));
+        }
+        if record.allowed_origins.len() > MOST_ORIGINS {
+            return Err(refused("organization: must allow at most 50 origins"));
+        }
+        let plan = import.plan.clone().unwrap_or_else(|| if import.trust { record.plan } else { Plan::default() });
+        let org = Organization {
+            id: record.id,
+            name: record.name,
+            slug: record.slug,
+            plan,
+            status: record.status,
+            app_url: record.app_url,
+            created_at: past(record.created_at, &tx).map_err(|reason| refused(&format!("organization: {reason}")))?,
+            allowed_origins: record.allowed_origins,
+            deletes_at: None,
+        };
+        if tx.organizations().find(&org.id).await?.is_some() {
+            return Err(refused("organization: it is here already"));
+        }
+        if !tx.organizations().insert(&org).await? {
+            return Err(refused("organization: its slug is taken here"));
+        }
+        tx.record(Actor::System, DeploymentDeed::OrganizationCreated((&org).into()));
+        let seen = End::default();
+        Ok(Self {
+            operator,
+            tx,
+            import,
+            org,
+            same_pepper,
+            chain,
+            seen,
+            invites: Vec::new(),
+            linked: HashMap::new(),
+            without_password: 0,
+            refusals: Vec::new(),
+        })
+    }
+
+    /// Notes a reason why there will be no import; it is read on, for the others.
+    pub(super) fn refuse(&mut self, reason: String) {
+        if self.refusals.len() < MOST_LISTED {
+            self.refusals.push(reason);
+        }
+    }
+
+    pub(super) fn expect_whole(&mut self, end: End) {
+        if end != self.seen {
+            self.refuse("the file holds another number of things than its end says".to_owned());
+        }
+    }
+
+    pub(super) async fn finish(mut self) -> Result<ImportedOrganization, OrganizationImportError> {
+        self.take_over_chain().await?;
+        let End { members, api_keys, webhooks, entries, .. } = self.seen;
+        let linked = self.linked.len() as u64;
+        let members = members.saturating_sub(linked);
+        let data = ImportData { members, entries, last_sequence: self.chain.last_sequence(), head: self.chain.head() };
+        self.tx.push(Event::new(EventKind::OrgImported, &self.org, Actor::System, &data)?);
+        let invites = self.place_invites().await?;
+        if !self.refusals.is_empty() {
+            return Err(OrganizationImportError::Refused(self.refusals));
+        }
+        if !self.import.dry_run {
+            self.tx.commit().await?;
+        }
+        let (org, without_password) = (self.org, self.without_password);
+        Ok(ImportedOrganization {
+            org,
+            members,
+            linked,
+            invites,
+            api_keys,
+            webhooks,
+            entries,
+            without_password,
+            source_lives: true,
+        })
+    }
+}

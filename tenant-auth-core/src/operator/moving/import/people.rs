@@ -1,0 +1,179 @@
+//! The people of an import: accounts with the ids they had, their memberships, and what they log in with.
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use zeroize::Zeroizing;
+
+use super::{
+    arrival::{Arrival, PendingInvite},
+    checks::{digest, expect_native, past},
+    outcome::ExistingAccounts,
+};
+use crate::{
+    account::seal_second_factor,
+    error::Error,
+    model::{AccountRole, Membership, Profile, Status, User},
+    operator::moving::record::{Credentials, MemberRecord, MembershipRecord, SecondFactor, UserRecord},
+    ports::{ForeignCost, ForeignHash},
+    secret::{Digest, StoredPassword},
+    store::{Account, ImportedAccount, ImportedFactor},
+    time::Timestamp,
+};
+
+/// The most recovery codes an account has; we make ten.
+const MOST_CODES: usize = 32;
+/// The bytes of an authenticator's secret: RFC 4226 asks for 16, and 64 fill the hash's block.
+const SECRET_BYTES: std::ops::RangeInclusive<usize> = 16..=64;
+
+/// The length of an authenticator's time step.
+const STEP_SECONDS: i64 = 30;
+
+/// What an account is opened with, checked.
+struct Opening {
+    password: StoredPassword,
+    factor: Option<Factor>,
+    codes: Vec<Digest>,
+}
+
+struct Factor {
+    secret: Zeroizing<Vec<u8>>,
+    enabled_at: Timestamp,
+    last_step: i64,
+}
+
+impl Arrival<'_> {
+    /// Takes a member in, or notes why there will be none.
+    ///
+    /// # Errors
+    /// The database's.
+    pub(super) async fn member(&mut self, record: MemberRecord) -> Result<(), Error> {
+        self.seen.members += 1;
+        let who = record.user.email.clone();
+        if let Err(reason) = self.take_in(record).await? {
+            self.refuse(format!("member {who}: {reason}"));
+        }
+        Ok(())
+    }
+
+    /// Within it, why the person cannot be imported.
+    async fn take_in(&mut self, MemberRecord { user, membership, credentials }: MemberRecord) -> Result<Result<(), String>, Error> {
+        let opening = match self.opening(credentials) {
+            Ok(opening) => opening,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let (created_at, joined_at) = match (past(user.created_at, &self.tx), past(membership.joined_at, &self.tx)) {
+            (Ok(created_at), Ok(joined_at)) => (created_at, joined_at),
+            (Err(reason), _) | (_, Err(reason)) => return Ok(Err(reason)),
+        };
+        let UserRecord { id, name, email, is_email_verified, bio, phone, .. } = user;
+        let user = User {
+            id,
+            name,
+            email,
+            // Nobody becomes an operator of a deployment by a file.
+            role: AccountRole::User,
+            is_email_verified: is_email_verified && self.import.trust,
+            profile: Profile { bio, phone },
+        };
+        let cost = self.remarkable_cost(&opening.password);
+        let account = ImportedAccount { user: &user, password: &opening.password, cost, created_at };
+        if !self.tx.imports().account(&account).await? {
+            return self.meet(user, membership).await;
+        }
+        if let Some(Factor { secret, enabled_at, last_step }) = &opening.factor {
+            let sealed = seal_second_factor(&self.tx, &user.id, secret)?;
+            let factor = ImportedFactor { user: &user.id, sealed: &sealed, enabled_at: *enabled_at, last_step: *last_step };
+            self.tx.imports().factor(&factor).await?;
+            self.tx.second_factors().replace_codes(&user.id, &opening.codes).await?;
+        }
+        let membership = Membership {
+            id: membership.id,
+            org_id: self.org.id.clone(),
+            user_id: user.id,
+            role: membership.role,
+            status: membership.status,
+            joined_at,
+            metadata: membership.metadata,
+        };
+        if !self.tx.members().insert(&membership).await? {
+            return Ok(Err("the membership's id is that of another one here".to_owned()));
+        }
+        if opening.password.is_void() {
+            self.without_password += 1;
+        }
+        Ok(Ok(()))
+    }
+
+    /// Somebody whose address or id is here already.
+    async fn meet(&mut self, user: User, membership: MembershipRecord) -> Result<Result<(), String>, Error> {
+        let refused = |reason: &str| Ok(Err(reason.to_owned()));
+        let Some(Account { user: known, .. }) = self.tx.users().find_by_email(&user.email).await? else {
+            return refused("the id is that of another account here");
+        };
+        if self.import.existing == ExistingAccounts::Refuse {
+            return refused("the address has an account here");
+        }
+        if known.id != user.id && self.tx.users().find(&user.id).await?.is_some() {
+            return refused("the id is that of another account here");
+        }
+        if !known.is_email_verified {
+            return refused("the address has an account here that never proved it");
+        }
+        if self.linked.insert(user.id, known.id).is_some() {
+            return refused("the file holds it twice");
+        }
+        // An invite would let somebody in again whom the source shut out.
+        if membership.status == Status::Active {
+            let MembershipRecord { role, metadata, .. } = membership;
+            self.invites.push(PendingInvite { email: known.email, role, metadata: Some(metadata) });
+        }
+        Ok(Ok(()))
+    }
+
+    /// The cost that a failed login must hide: that of another system's hash, and of one of ours that is dearer than today's.
+    fn remarkable_cost(&self, password: &StoredPassword) -> Option<ForeignCost> {
+        if let Some(foreign) = ForeignHash::of(password) {
+            return Some(foreign.cost());
+        }
+        let ours = self.operator.auth.config().passwords.argon2;
+        let ours = u64::from(ours.memory_kib) * u64::from(ours.iterations);
+        let cost = ForeignHash::parse(password.as_str()).ok()?.cost();
+        (cost.units > ours).then_some(cost)
+    }
+
+    fn opening(&self, credentials: Option<Credentials>) -> Result<Opening, String> {
+        let Some(Credentials { password, second_factor, recovery_codes }) = credentials else {
+            return Ok(Opening { password: StoredPassword::void(), factor: None, codes: Vec::new() });
+        };
+        if recovery_codes.len() > MOST_CODES {
+            return Err(format!("has more than {MOST_CODES} recovery codes"));
+        }
+        let mut codes = recovery_codes.iter().map(|text| digest(text)).collect::<Result<Vec<_>, _>>()?;
+        codes.sort_by(|one, other| one.as_str().cmp(other.as_str()));
+        codes.dedup_by(|one, other| one.as_str() == other.as_str());
+        Ok(Opening {
+            password: self.password(password.as_deref())?,
+            factor: second_factor.map(|factor| self.factor(factor)).transpose()?,
+            codes,
+        })
+    }
+
+    fn password(&self, stored: Option<&str>) -> Result<StoredPassword, String> {
+        let Some(text) = stored else { return Ok(StoredPassword::void()) };
+        if let Some(foreign) = ForeignHash::mentioned(text) {
+            return foreign.map(|hash| hash.stored()).map_err(|rejected| format!("the password's hash {rejected}"));
+        }
+        expect_native(text)?;
+        Ok(if self.same_pepper { StoredPassword::new(text) } else { StoredPassword::void() })
+    }
+
+    fn factor(&self, SecondFactor { secret, enabled_at, last_step }: SecondFactor) -> Result<Factor, String> {
+        let malformed = || "the second factor is malformed".to_owned();
+        let secret = STANDARD.decode(secret).map(Zeroizing::new).map_err(|_| malformed())?;
+        if !SECRET_BYTES.contains(&secret.len()) {
+            return Err(malformed());
+        }
+        // A step of the future would shut the person out until then.
+        let newest = self.tx.now().secs() / STEP_SECONDS + 1;
+        Ok(Factor { secret, enabled_at: past(enabled_at, &self.tx)?, last_step: last_step.min(newest) })
+    }
+}

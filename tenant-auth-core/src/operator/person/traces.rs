@@ -1,0 +1,84 @@
+//! What is found by a person's address, also where there is no account.
+
+use serde_json::{Value, json};
+
+use super::account::at;
+use crate::{
+    error::Error,
+    id::{Id, UserId},
+    mail,
+    service::TenantAuth,
+    store::{PersonCounter, PersonInvite, PersonNetwork, PersonReset, Tx},
+    throttle::account_key,
+    value::Email,
+};
+
+pub(super) async fn invites(tx: &mut Tx, email: &Email) -> Result<Value, Error> {
+    let told = |invite: PersonInvite| {
+        json!({
+            "org": invite.org,
+            "id": invite.id,
+            "email": invite.email,
+            "role": invite.role,
+            "metadata": invite.metadata.and_then(|metadata| serde_json::from_str::<Value>(&metadata).ok()),
+            "createdAt": at(invite.created_at),
+            "expiresAt": at(invite.expires_at),
+        })
+    };
+    Ok(tx.person().invites_to(email).await?.into_iter().map(told).collect())
+}
+
+pub(super) async fn reset_requests(tx: &mut Tx, email: &Email) -> Result<Value, Error> {
+    let told =
+        |PersonReset { org, email, created_at }: PersonReset| json!({ "org": org, "email": email, "createdAt": at(created_at) });
+    Ok(tx.person().reset_requests(email).await?.into_iter().map(told).collect())
+}
+
+/// Mails that wait to be sent, without what they say: the links in them are credentials.
+pub(super) async fn mails(auth: &TenantAuth, tx: &mut Tx, email: &Email) -> Result<Value, Error> {
+    let (mut found, mut after) = (Vec::new(), String::new());
+    loop {
+        let page = tx.person().mails(&after, &email.domain()).await?;
+        let Some(last) = page.last() else { return Ok(Value::Array(found)) };
+        after.clone_from(&last.id);
+        for mail in page {
+            let message =
+                mail::open_content(auth, &Id::from_stored(mail.id.clone()), &Id::from_stored(mail.org_id), &mail.content)?;
+            if message.to.key() == email.key() {
+                found.push(json!({
+                    "org": mail.org,
+                    "id": mail.id,
+                    "kind": mail.kind,
+                    "subject": message.subject,
+                    "status": mail.status,
+                    "attempts": mail.attempts,
+                    "createdAt": at(mail.created_at),
+                    "uselessAfter": at(mail.useless_after),
+                }));
+            }
+        }
+    }
+}
+
+/// Counters of failed attempts and of deeds. In the account's place stands a digest of the address.
+pub(super) async fn counters(tx: &mut Tx, email: &Email, user: Option<&UserId>) -> Result<Value, Error> {
+    let account = account_key(email);
+    let told = |counter: PersonCounter| {
+        json!({
+            "counter": counter.key,
+            "count": counter.failures,
+            "windowEndsAt": at(counter.window_ends_at),
+            "blockedUntil": at(counter.blocked_until),
+            "forgottenAt": at(counter.forget_at),
+        })
+    };
+    let counters = tx.person().counters(&account, user.map_or(account.as_str(), UserId::as_str)).await?;
+    Ok(counters.into_iter().map(told).collect())
+}
+
+/// The networks from which the person logged in lately.
+pub(super) async fn networks(tx: &mut Tx, email: &Email) -> Result<Value, Error> {
+    let told =
+        |PersonNetwork { ip_key, last_login_at }: PersonNetwork| json!({ "network": ip_key, "lastLoginAt": at(last_login_at) });
+    Ok(tx.person().networks(&account_key(email)).await?.into_iter().map(told).collect())
+}

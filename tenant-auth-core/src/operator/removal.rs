@@ -1,0 +1,172 @@
+//! The removal of an organization. It begins with one guarded statement, after which the organization is unknown and nothing undoes it.
+//! Then a worker deletes what is left, in short transactions that each stand alone: whenever one is killed, another goes on. An account
+//! goes with its last membership, unless an invite waits for its address; the person is erased then, as by `user delete`.
+
+use std::{collections::HashMap, time::Duration};
+
+use super::erasing::{Addressed, Holding, addressed_to_each, erase};
+use crate::{
+    caller::hold_account,
+    error::Error,
+    id::OrgId,
+    model::{AccountRole, OrgRef},
+    service::TenantAuth,
+    store::{Actor, DeploymentDeed, FreeRemoval, Leaving, Tx},
+};
+
+/// How long a worker holds a removal after each of its transactions.
+const LEASE: Duration = Duration::from_secs(30);
+/// How many members are looked at together.
+const MEMBERS_AT_ONCE: i64 = 200;
+/// How long a notice may wait for the mail server.
+const NOTICES_WAIT: Duration = Duration::from_secs(24 * 3_600);
+
+/// Begins the removal of an organization whose time has come. `false` when it was cancelled, or another process began.
+///
+/// # Errors
+/// [`Error::Unavailable`].
+pub(super) async fn begin_removal(auth: &TenantAuth, org: &OrgRef) -> Result<bool, Error> {
+    let mut tx = auth.begin().await?;
+    if !tx.removals().begin(org).await? {
+        return Ok(false);
+    }
+    tx.record(Actor::System, DeploymentDeed::OrganizationRemoved(org.clone()));
+    tx.commit().await?;
+    tracing::info!(org = %org.id, "the removal of an organization begins");
+    Ok(true)
+}
+
+/// What came of a step of a removal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// Something was deleted, and more may be left.
+    GoesOn,
+    /// Nothing can be done now: notices wait to be sent, another worker holds the removal, or it is finished.
+    Rests,
+}
+
+/// A removal that this worker holds.
+#[derive(Debug)]
+pub(crate) struct Removal {
+    auth: TenantAuth,
+    held: FreeRemoval,
+}
+
+impl Holding for Removal {
+    async fn renew(&mut self) -> Result<bool, Error> {
+        if self.auth.now().plus(LEASE / 2) < self.held.held_until {
+            return Ok(true);
+        }
+        let Some(tx) = self.begin().await? else { return Ok(false) };
+        tx.commit().await?;
+        Ok(true)
+    }
+}
+
+impl Removal {
+    /// Takes a removal that nobody holds.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub(crate) async fn take(auth: &TenantAuth) -> Result<Option<Self>, Error> {
+        let free = auth.store().read().await?.removed().free(auth.now()).await?;
+        let Some(held) = free else { return Ok(None) };
+        let mut removal = Self { auth: auth.clone(), held };
+        let Some(tx) = removal.begin().await? else { return Ok(None) };
+        tx.commit().await?;
+        Ok(Some(removal))
+    }
+
+    /// Deletes some of what is left; `false` when nothing can be done now.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`]; what was not deleted is for whoever takes the removal next.
+    pub(crate) async fn go_on(&mut self) -> Result<bool, Error> {
+        let Some(mut tx) = self.begin().await? else { return Ok(false) };
+        let (now, org) = (tx.now(), self.held.org.clone());
+        let deleted = tx.removed().delete_some(&org, now.minus(NOTICES_WAIT)).await?;
+        if deleted > 0 {
+            tx.commit().await?;
+            return Ok(true);
+        }
+        let leaving = tx.removed().members(&org, now, MEMBERS_AT_ONCE).await?;
+        if !leaving.is_empty() {
+            tx.commit().await?;
+            return Ok(self.remove_members(leaving).await? == Step::GoesOn);
+        }
+        let is_finished = tx.removed().finish(&org).await?;
+        tx.commit().await?;
+        if is_finished {
+            tracing::info!(org = %org, "an organization is removed");
+        }
+        Ok(false)
+    }
+
+    /// Lets whoever looks next go on.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`]; it is free after its lease then.
+    pub(crate) async fn set_down(self) -> Result<(), Error> {
+        let mut tx = self.auth.begin().await?;
+        let now = tx.now();
+        if tx.removed().hold(&self.held, now).await? {
+            tx.commit().await?;
+        }
+        Ok(())
+    }
+
+    /// Begins a transaction that holds the removal; `None` when another worker does.
+    async fn begin(&mut self) -> Result<Option<Tx>, Error> {
+        let mut tx = self.auth.begin().await?;
+        let until = tx.now().plus(LEASE);
+        if !tx.removed().hold(&self.held, until).await? {
+            return Ok(None);
+        }
+        self.held.held_until = until;
+        Ok(Some(tx))
+    }
+
+    async fn remove_members(&mut self, leaving: Vec<Leaving>) -> Result<Step, Error> {
+        let last: Vec<_> = leaving.iter().filter(|member| !member.is_needed).map(|member| member.email.clone()).collect();
+        // Read before anything is locked: invites to these addresses are told in every organization.
+        let auth = self.auth.clone();
+        let Some(mut addressed) = addressed_to_each(&auth, &last, self).await? else { return Ok(Step::Rests) };
+        auth.ending(async {
+            for member in leaving {
+                if self.remove_member(&member, &mut addressed).await? == Step::Rests {
+                    return Ok(Step::Rests);
+                }
+            }
+            Ok(Step::GoesOn)
+        })
+        .await
+    }
+
+    /// Ends a membership, and the account with the last one. Lock order: the organization, the account's memberships, the account.
+    async fn remove_member(&mut self, member: &Leaving, addressed: &mut HashMap<String, Vec<Addressed>>) -> Result<Step, Error> {
+        let Some(mut tx) = self.begin().await? else { return Ok(Step::Rests) };
+        let org: &OrgId = &self.held.org;
+        hold_account(&mut tx, &member.user).await?;
+        let entry = tx.members().find(org, &member.user).await?;
+        let now = tx.now();
+        let judged = tx.removed().member(org, &member.user, now).await?;
+        let (Some(entry), Some(judged)) = (entry, judged) else {
+            // The lease is renewed in this transaction.
+            tx.commit().await?;
+            return Ok(Step::GoesOn);
+        };
+        if judged.is_needed {
+            tx.members().remove(&entry.membership).await?;
+        } else if let Some(told) = addressed.remove(&judged.email.key()) {
+            erase(&mut tx, &member.user, &[], told).await?;
+            let account = tx.users().find(&member.user).await?;
+            if account.is_some_and(|account| account.user.role == AccountRole::Admin) {
+                tx.record(Actor::System, DeploymentDeed::OperatorRevoked(member.user.clone()));
+            }
+            tx.users().delete(&member.user).await?;
+        }
+        // Else it became the last one, or got another address, since the invites were read: the next look at the members finds it.
+        tx.commit().await?;
+        Ok(Step::GoesOn)
+    }
+}

@@ -1,0 +1,82 @@
+//! A deed as flows state it: what is done to the deployment, and by whom. `deployment_log.rs` writes it at the commit.
+
+use serde_json::{Value, json};
+
+use super::Actor;
+use crate::{
+    audit::chain::Hash,
+    event::{AuditExportedData, RevokeReason},
+    id::{DeploymentKeyId, UserId},
+    model::{DeploymentKey, OrgRef},
+    view::DeploymentKeyView,
+};
+
+/// What was done to the deployment.
+pub(crate) enum Deed {
+    KeyCreated(DeploymentKey),
+    /// A key got a successor.
+    KeyRotated(DeploymentKeyId, DeploymentKey),
+    KeyRevoked(DeploymentKey, RevokeReason),
+    OperatorGranted(UserId),
+    OperatorRevoked(UserId),
+    /// The signing keys and those of audit logs were replaced.
+    KeysRotated {
+        compromised: bool,
+    },
+    OrganizationCreated(OrgRef),
+    /// The removal of an organization began, which nothing undoes.
+    OrganizationRemoved(OrgRef),
+    /// This log was exported.
+    Exported(AuditExportedData),
+}
+
+/// A deed and who did it.
+pub(super) struct Done {
+    pub(super) actor: Actor,
+    pub(super) deed: Deed,
+}
+
+impl Deed {
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::KeyCreated(_) => "deployment_key.created",
+            Self::KeyRotated(..) => "deployment_key.rotated",
+            Self::KeyRevoked(..) => "deployment_key.revoked",
+            Self::OperatorGranted(_) => "operator.granted",
+            Self::OperatorRevoked(_) => "operator.revoked",
+            Self::KeysRotated { .. } => "keys.rotated",
+            Self::OrganizationCreated(_) => "org.created",
+            Self::OrganizationRemoved(_) => "org.removed",
+            Self::Exported(_) => "audit.exported",
+        }
+    }
+
+    /// Whom the entry is about.
+    pub(super) fn about(&self) -> Option<&UserId> {
+        match self {
+            Self::OperatorGranted(user) | Self::OperatorRevoked(user) => Some(user),
+            Self::KeyCreated(_)
+            | Self::KeyRotated(..)
+            | Self::KeyRevoked(..)
+            | Self::KeysRotated { .. }
+            | Self::OrganizationCreated(_)
+            | Self::OrganizationRemoved(_)
+            | Self::Exported(_) => None,
+        }
+    }
+
+    pub(super) fn data(&self) -> Value {
+        match self {
+            Self::KeyCreated(key) => json!({ "deploymentKey": DeploymentKeyView::from(key) }),
+            Self::KeyRotated(old, new) => json!({ "deploymentKey": DeploymentKeyView::from(new), "replaces": old }),
+            Self::KeyRevoked(key, reason) => json!({ "deploymentKey": DeploymentKeyView::from(key), "reason": reason }),
+            Self::OperatorGranted(user) | Self::OperatorRevoked(user) => json!({ "user": { "id": user } }),
+            Self::KeysRotated { compromised } => json!({ "compromised": compromised }),
+            // Slugs are people's words, and stay here when the organization is gone.
+            Self::OrganizationCreated(org) | Self::OrganizationRemoved(org) => {
+                json!({ "org": { "id": org.id, "slugDigest": Hash::beginning(org.slug.as_str()).to_string() } })
+            }
+            Self::Exported(told) => json!(told),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The sweep of events (retention of the audit log): removes the beginning of an organization's chain, and keeps the number and the hash
+//! with which the rest begins. An event that waits for its deliveries, or has some in the log, stays with all that came after it.
+
+use crate::{
+    error::Error,
+    id::{Id, OrgId},
+    store::{
+        Tx,
+        dialect::{execute, fetch_all, fetch_scalars, row, statements},
+        sql::event_chain::EventChain,
+    },
+    time::Timestamp,
+};
+
+pub(crate) struct EventSweep<L>(pub(in crate::store) L);
+
+statements! {
+    // An organization whose first event is needed is passed by: what waits behind it must not keep the others from being shortened.
+    WITH_OLD_EVENTS = "
+        SELECT e.org_id
+          FROM (SELECT org_id
+                  FROM tenant_auth_events f
+                 WHERE created_at <= $1 AND NOT undelivered
+                   AND NOT EXISTS (SELECT 1 FROM tenant_auth_deliveries WHERE event_id = f.id)
+                   AND NOT EXISTS (SELECT 1
+                                     FROM tenant_auth_events b
+                                    WHERE b.org_id = f.org_id AND b.sequence < f.sequence)
+                 ORDER BY created_at
+                 LIMIT $2) e
+         ORDER BY e.org_id";
+    OLDEST = "
+        SELECT sequence, created_at, hash,
+               undelivered OR EXISTS (SELECT 1 FROM tenant_auth_deliveries WHERE event_id = tenant_auth_events.id) AS is_needed
+          FROM tenant_auth_events
+         WHERE org_id = $1
+         ORDER BY sequence
+         LIMIT $2";
+    REMOVE = "DELETE FROM tenant_auth_events WHERE org_id = $1 AND sequence <= $2";
+}
+
+row! {
+    OldRow {
+        sequence: i64,
+        created_at: i64,
+        hash: Option<String>,
+        is_needed: bool,
+    }
+}
+
+impl EventSweep<&mut Tx> {
+    /// Removes up to `most` events that happened at `until` or before, and returns their number.
+    pub(in crate::store) async fn run(mut self, until: Timestamp, most: i64) -> Result<u64, Error> {
+        let orgs: Vec<OrgId> =
+            fetch_scalars!(self.0, String, WITH_OLD_EVENTS, until.millis(), most)?.into_iter().map(Id::from_stored).collect();
+        let mut removed = 0;
+        for org in orgs {
+            let left = most - i64::try_from(removed).unwrap_or(most);
+            removed += self.shorten(&org, until, left).await?;
+        }
+        Ok(removed)
+    }
+
+    async fn shorten(&mut self, org: &OrgId, until: Timestamp, most: i64) -> Result<u64, Error> {
+        if EventChain(&mut *self.0).head(org).await?.is_none() {
+            return Ok(0);
+        }
+        let oldest = fetch_all!(self.0, OldRow, OLDEST, org.as_str(), most)?;
+        let old = oldest.into_iter().take_while(|row| !row.is_needed && row.created_at <= until.millis());
+        let chained = old.map_while(|row| row.hash.map(|hash| (row.sequence, hash)));
+        let Some((sequence, hash)) = chained.last() else { return Ok(0) };
+        let removed = execute!(self.0, REMOVE, org.as_str(), sequence)?;
+        EventChain(&mut *self.0).begin_after(org, sequence, &hash).await?;
+        Ok(removed)
+    }
+}

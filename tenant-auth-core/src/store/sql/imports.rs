@@ -1,0 +1,203 @@
+//! What an import writes: rows with the ids they had. A row whose id or address is taken is not written, and the import is told so.
+
+use crate::{
+    error::Error,
+    id::{Id, OrgId, UserId},
+    model::{ApiKey, User, Webhook},
+    ports::ForeignCost,
+    secret::{Digest, StoredPassword},
+    store::{
+        Tx,
+        dialect::{execute, statements},
+        sql::exports::{ExportedChain, ExportedEntry},
+    },
+    time::Timestamp,
+    value::{Bio, Phone},
+};
+
+pub(crate) struct Imports<L>(pub(in crate::store) L);
+
+statements! {
+    INSERT_USER = "
+        INSERT INTO tenant_auth_users
+               (id, name, email, email_key, role, is_email_verified, bio, phone, password_hash, epoch, created_at,
+                foreign_scheme, foreign_cost)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 1, $10, $11, $12)
+        ON CONFLICT DO NOTHING";
+    INSERT_FACTOR = "
+        INSERT INTO tenant_auth_second_factors (user_id, secret, enabled_at, last_step, created_at)
+        VALUES ($1, $2, $3, $4, $3)
+        ON CONFLICT DO NOTHING";
+    INSERT_KEY = "
+        INSERT INTO tenant_auth_api_keys
+               (id, org_id, name, digest, prefix, last_four, scopes, created_by, created_at, expires_at, last_used_at, replaced_by)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+        ON CONFLICT DO NOTHING";
+    INSERT_WEBHOOK = "
+        INSERT INTO tenant_auth_webhooks (id, org_id, url, events, description, status, created_by, created_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+        ON CONFLICT DO NOTHING";
+    INSERT_SECRET = "
+        INSERT INTO tenant_auth_webhook_secrets (id, org_id, webhook_id, secret, created_at, expires_at)
+        VALUES ($1, $2, $3, $4, $5, $6)";
+    INSERT_ENTRY = "
+        INSERT INTO tenant_auth_events
+               (org_id, id, sequence, kind, created_at, actor_type, actor_id, user_id, data, data_salt, data_digest, context,
+                context_salt, context_digest, hash, undelivered)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, FALSE)
+        ON CONFLICT DO NOTHING";
+    SET_CHAIN = "
+        UPDATE tenant_auth_event_sequences
+           SET sequence = $2, chained = $2, hash = $3, last_at = $4, first_sequence = $5, first_previous = $6
+         WHERE org_id = $1";
+}
+
+/// An account to import.
+pub(crate) struct ImportedAccount<'a> {
+    pub(crate) user: &'a User,
+    pub(crate) password: &'a StoredPassword,
+    /// What the password's hash costs, where that is more than a hash of ours or another system's.
+    pub(crate) cost: Option<ForeignCost>,
+    pub(crate) created_at: Timestamp,
+}
+
+/// A second factor to import; the secret is sealed.
+pub(crate) struct ImportedFactor<'a> {
+    pub(crate) user: &'a UserId,
+    pub(crate) sealed: &'a str,
+    pub(crate) enabled_at: Timestamp,
+    pub(crate) last_step: i64,
+}
+
+/// A webhook's secret to import, sealed.
+pub(crate) struct ImportedSecret<'a> {
+    pub(crate) webhook: &'a Webhook,
+    pub(crate) id: &'a str,
+    pub(crate) sealed: &'a str,
+    pub(crate) created_at: Timestamp,
+    pub(crate) expires_at: Option<Timestamp>,
+}
+
+impl Imports<&mut Tx> {
+    /// `false` when there is an account with this id or address.
+    pub(crate) async fn account(mut self, account: &ImportedAccount<'_>) -> Result<bool, Error> {
+        let ImportedAccount { user, password, cost, created_at } = account;
+        let units = cost.map(|cost| i64::try_from(cost.units)).transpose().map_err(Error::internal)?;
+        let inserted = execute!(
+            self.0,
+            INSERT_USER,
+            user.id.as_str(),
+            user.name.as_str(),
+            user.email.as_str(),
+            user.email.key(),
+            user.role.as_str(),
+            user.is_email_verified,
+            user.profile.bio.as_ref().map(Bio::as_str),
+            user.profile.phone.as_ref().map(Phone::as_str),
+            password.as_str(),
+            created_at.millis(),
+            cost.map(|cost| cost.scheme.as_str()),
+            units
+        )?;
+        Ok(inserted == 1)
+    }
+
+    pub(crate) async fn factor(mut self, factor: &ImportedFactor<'_>) -> Result<(), Error> {
+        let ImportedFactor { user, sealed, enabled_at, last_step } = factor;
+        execute!(self.0, INSERT_FACTOR, user.as_str(), *sealed, enabled_at.millis(), *last_step)?;
+        Ok(())
+    }
+
+    /// `false` when there is a key with this id.
+    pub(crate) async fn api_key(mut self, key: &ApiKey, digest: &Digest) -> Result<bool, Error> {
+        let scopes = key.scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(" ");
+        let inserted = execute!(
+            self.0,
+            INSERT_KEY,
+            key.id.as_str(),
+            key.org_id.as_str(),
+            key.name.as_str(),
+            digest.as_str(),
+            key.prefix.as_str(),
+            key.last_four.as_str(),
+            scopes.as_str(),
+            key.created_by.as_ref().map(Id::as_str),
+            key.created_at.millis(),
+            key.expires_at.map(Timestamp::millis),
+            key.last_used_at.map(Timestamp::millis),
+            key.replaced_by.as_ref().map(Id::as_str)
+        )?;
+        Ok(inserted == 1)
+    }
+
+    /// `false` when there is a webhook with this id.
+    pub(crate) async fn webhook(mut self, webhook: &Webhook) -> Result<bool, Error> {
+        let inserted = execute!(
+            self.0,
+            INSERT_WEBHOOK,
+            webhook.id.as_str(),
+            webhook.org_id.as_str(),
+            webhook.url.as_str(),
+            webhook.events.to_stored().as_str(),
+            webhook.description.as_str(),
+            webhook.status.as_str(),
+            webhook.created_by.as_ref().map(Id::as_str),
+            webhook.created_at.millis()
+        )?;
+        Ok(inserted == 1)
+    }
+
+    pub(crate) async fn webhook_secret(mut self, secret: &ImportedSecret<'_>) -> Result<(), Error> {
+        let ImportedSecret { webhook, id, sealed, created_at, expires_at } = secret;
+        execute!(
+            self.0,
+            INSERT_SECRET,
+            *id,
+            webhook.org_id.as_str(),
+            webhook.id.as_str(),
+            *sealed,
+            created_at.millis(),
+            expires_at.map(Timestamp::millis)
+        )?;
+        Ok(())
+    }
+
+    /// `false` when there is an event with this id.
+    pub(crate) async fn entry(mut self, org: &OrgId, entry: &ExportedEntry) -> Result<bool, Error> {
+        let inserted = execute!(
+            self.0,
+            INSERT_ENTRY,
+            org.as_str(),
+            entry.id.as_str(),
+            entry.sequence,
+            entry.kind.as_str(),
+            entry.created_at,
+            entry.actor_type.as_str(),
+            entry.actor_id.as_deref(),
+            entry.user_id.as_deref(),
+            entry.data.as_deref(),
+            entry.data_salt.as_deref(),
+            entry.data_digest.as_str(),
+            entry.context.as_deref(),
+            entry.context_salt.as_deref(),
+            entry.context_digest.as_str(),
+            entry.hash.as_str()
+        )?;
+        Ok(inserted == 1)
+    }
+
+    /// Lets the organization's next event follow on this chain.
+    pub(crate) async fn chain(mut self, org: &OrgId, chain: &ExportedChain) -> Result<(), Error> {
+        execute!(
+            self.0,
+            SET_CHAIN,
+            org.as_str(),
+            chain.sequence,
+            chain.hash.as_deref(),
+            chain.last_at,
+            chain.first_sequence,
+            chain.first_previous.as_deref()
+        )?;
+        Ok(())
+    }
+}

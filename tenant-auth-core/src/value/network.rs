@@ -1,0 +1,62 @@
+//! A network, as an operator names those from which a credential may be used.
+
+use std::net::IpAddr;
+
+use ipnet::IpNet;
+
+use super::{Rejected, text_value};
+
+/// A network in CIDR notation (RFC 4632), such as `203.0.113.0/24`; a single address is a network of one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Network(String);
+
+text_value!(
+    Network,
+    Text { means: "A network in CIDR notation.", min: Some(1), example: Some("203.0.113.0/24"), ..Text::default() }
+);
+
+impl Network {
+    /// Reads a network or a single address.
+    ///
+    /// # Errors
+    /// [`Rejected`], saying what it must be.
+    pub fn parse(text: &str) -> Result<Self, Rejected> {
+        let network = parsed(text).ok_or_else(|| Rejected::because("must be a network such as 203.0.113.0/24, or an address"))?;
+        Ok(Self(network.trunc().to_string()))
+    }
+
+    /// The network in normal form.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether the address is of this network.
+    pub fn contains(&self, address: IpAddr) -> bool {
+        parsed(&self.0).is_some_and(|network| network.contains(&address.to_canonical()))
+    }
+}
+
+fn parsed(text: &str) -> Option<IpNet> {
+    text.parse().ok().or_else(|| text.parse::<IpAddr>().ok().map(|address| address.to_canonical().into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_network_has_one_form_and_knows_its_own() {
+        let form = |text: &str| Network::parse(text).map(|network| network.as_str().to_owned());
+        assert_eq!(form("203.0.113.9/24").as_deref(), Ok("203.0.113.0/24"));
+        assert_eq!(form("203.0.113.9").as_deref(), Ok("203.0.113.9/32"));
+        assert_eq!(form("::ffff:203.0.113.9").as_deref(), Ok("203.0.113.9/32"));
+        assert_eq!(form("2001:db8::1/32").as_deref(), Ok("2001:db8::/32"));
+        for none in ["", "203.0.113.0/33", "example.com", "203.0.113.0/24 ", "10.0.0.0/8,::/0"] {
+            assert!(form(none).is_err(), "{none}");
+        }
+        let network = Network::parse("203.0.113.0/24").expect("a network");
+        assert!(network.contains([203, 0, 113, 255].into()) && !network.contains([203, 0, 114, 0].into()));
+        assert!(network.contains("::ffff:203.0.113.1".parse().expect("an address")));
+        assert!(!network.contains("2001:db8::1".parse().expect("an address")));
+    }
+}

@@ -1,0 +1,61 @@
+//! The loop that removes organizations: it reminds their admins, begins removals whose time has come, and deletes what is left of those
+//! that have begun. A large organization takes a while, so the loop stands beside the others.
+
+use std::{
+    future::Future,
+    pin::pin,
+    time::{Duration, Instant},
+};
+
+use super::Worker;
+use crate::{error::Error, operator::Removal};
+
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// How long a round works at what is left of organizations, so that others are reminded and begun meanwhile.
+const AT_MOST: Duration = Duration::from_secs(10);
+
+impl Worker {
+    pub(super) async fn remove_until(&self, shutdown: impl Future<Output = ()>) {
+        let mut shutdown = pin!(shutdown);
+        loop {
+            let removing = async {
+                if let Err(error) = self.remove().await {
+                    tracing::warn!(error = %error.causes(), "removing organizations failed; it is tried again shortly");
+                }
+                tokio::time::sleep(LOOK_EVERY).await;
+            };
+            // Dropped wherever it stands: each transaction of a removal stands alone, and another worker goes on after the lease.
+            tokio::select! {
+                biased;
+                () = &mut shutdown => return,
+                () = removing => {}
+            }
+        }
+    }
+
+    /// Does what there is to do now, for a while.
+    pub(super) async fn remove(&self) -> Result<(), Error> {
+        self.auth.remind_of_deletions().await?;
+        self.auth.begin_due_removals().await?;
+        let began = Instant::now();
+        while let Some(removal) = Removal::take(&self.auth).await? {
+            if let Err(error) = remove_some(removal, began).await {
+                // It is taken again after its lease; the others go on.
+                tracing::warn!(error = %error.causes(), "removing an organization failed; it is tried again shortly");
+            }
+            if began.elapsed() >= AT_MOST {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn remove_some(mut removal: Removal, began: Instant) -> Result<(), Error> {
+    while removal.go_on().await? {
+        if began.elapsed() >= AT_MOST {
+            return removal.set_down().await;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,97 @@
+//! The command `org import`: an organization out of the sealed file of another deployment, all of it or nothing.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+use tenant_auth_core::{
+    operator::{ExistingAccounts, ImportedOrganization, OrganizationImport, OrganizationImportError, OrganizationImportStep},
+    value::Plan,
+    view::OrganizationView,
+};
+use tokio::{fs::File, io::BufReader};
+
+use super::{Links, export_files::key_in, operator, progress::Progress, report::Format, word};
+use crate::{failure::Failure, settings::Input};
+
+#[derive(Debug, Args)]
+pub(super) struct Import {
+    /// The file that 'org export' wrote
+    #[arg(long = "in", value_name = "FILE")]
+    file: PathBuf,
+    /// The key that the file is sealed under
+    #[arg(long, value_name = "FILE")]
+    key_file: PathBuf,
+    /// Write nothing; say what the import would come to, and exit as it would
+    #[arg(long)]
+    dry_run: bool,
+    /// Vouch for the source: addresses that it calls verified are, and the plan is the file's
+    #[arg(long)]
+    trust: bool,
+    /// The plan; without it the default, or with --trust the file's
+    #[arg(long)]
+    plan: Option<Plan>,
+    /// What becomes of people whose address has an account here: refuse the import, or link them: invite the account, where it proved
+    /// the address, to the role and the metadata that it has in the file
+    #[arg(long, value_name = "refuse|link", default_value = "refuse", value_parser = existing)]
+    existing: ExistingAccounts,
+    /// Leave passwords that were hashed with a pepper that is not ours to reset links
+    #[arg(long)]
+    reset_passwords: bool,
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Import {
+    pub(super) async fn run(self, input: &Input) -> Result<(), Failure> {
+        let Self { file: path, key_file, dry_run, trust, plan, existing, reset_passwords, format } = self;
+        let mut import = OrganizationImport::new(key_in(&key_file)?);
+        (import.dry_run, import.trust, import.plan, import.reset_passwords) = (dry_run, trust, plan, reset_passwords);
+        import.existing = existing;
+        let reading = || format!("Reading {}", path.display());
+        let file = File::open(&path).await.map_err(Failure::system(reading()))?;
+        let size = file.metadata().await.map_err(Failure::system(reading()))?.len();
+        let operator = operator(input, Links::Printed).await?;
+        let mut progress = Progress::of(size);
+        let mut tell = |step: OrganizationImportStep| progress.show(step.bytes, &format!("{} members", step.members));
+        let outcome = operator.import_organization(BufReader::new(file), &import, &mut tell).await;
+        progress.end();
+        let done = outcome.map_err(|error| match error {
+            OrganizationImportError::Service(error) => error.into(),
+            OrganizationImportError::Refused(reasons) => Failure::Service(format!("Nothing was imported:\n{}", reasons.join("\n"))),
+            other => Failure::Service(other.to_string()),
+        })?;
+        print(&format, &done, dry_run)
+    }
+}
+
+fn existing(text: &str) -> Result<ExistingAccounts, String> {
+    let parse = |text: &str| match text {
+        "refuse" => Some(ExistingAccounts::Refuse),
+        "link" => Some(ExistingAccounts::Link),
+        _ => None,
+    };
+    word(text, parse, &["refuse", "link"])
+}
+
+fn print(format: &Format, done: &ImportedOrganization, dry_run: bool) -> Result<(), Failure> {
+    if done.source_lives {
+        eprintln!("The source was not suspended when the file was made: what changed there since is not in it.");
+    }
+    let ImportedOrganization { org, members, linked, invites, api_keys, webhooks, entries, without_password, .. } = done;
+    let verb = if dry_run { "would be" } else { "is" };
+    let text = format!(
+        "Organization '{}' {verb} imported, {}: {members} members ({without_password} of them set a password by a reset link), {linked} \
+         with an account here, {invites} invites mailed, {api_keys} API keys, {webhooks} webhooks (disabled), {entries} entries of the audit log.",
+        org.slug,
+        org.status.as_str(),
+    );
+    let counts = json!({
+        "members": members, "linked": linked, "withoutPassword": without_password, "invites": invites, "apiKeys": api_keys, "webhooks": webhooks,
+        "entries": entries,
+    });
+    let data = json!({
+        "org": OrganizationView::from(org), "imported": counts, "sourceLives": done.source_lives, "dryRun": dry_run,
+    });
+    format.print(&data, &text)
+}

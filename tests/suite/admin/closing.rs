@@ -1,0 +1,133 @@
+//! An export that closes its organization (behaviour.md, B168): the file is good only where the organization is suspended after it.
+
+use std::{
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use serde_json::json;
+use tenant_auth_conformance::{App, scenarios};
+use tenant_auth_core::{
+    Error,
+    model::Status,
+    operator::{ExportError, FileKey, OrganizationImport, SealedExport},
+    ports::OsEntropy,
+};
+use tokio::io::{AsyncReadExt, AsyncWrite};
+
+use super::moves::{NILS, NORA, import, logged_in, movers, target};
+
+scenarios![on each database:
+    a_closed_organization_goes_on_at_the_target_alone,
+    what_changes_while_it_is_closed_is_refused,
+    an_export_that_fails_closes_nothing,
+    a_suspension_from_before_moves_and_can_be_closed_again,
+    the_operators_own_organization_is_not_closed,
+];
+
+async fn close(app: &App, slug: &str, sink: impl AsyncWrite + Unpin + Send) -> Result<FileKey, ExportError> {
+    let key = FileKey::generate(&OsEntropy);
+    let how = SealedExport { key: key.clone(), all_credentials: false, close: true };
+    app.auth.operator().export_organization(&slug.parse().expect("a slug"), sink, &how, &mut |_| {}).await?;
+    Ok(key)
+}
+
+async fn status(app: &App) -> Status {
+    let organizations = app.auth.operator().organizations().await.expect("they can be listed");
+    organizations.iter().find(|org| org.slug.as_str() == "movers").expect("it is there").status
+}
+
+async fn a_closed_organization_goes_on_at_the_target_alone(app: &App) {
+    movers(app).await;
+    let nora = logged_in(app, NORA).await;
+    let mut file = Vec::new();
+    let key = close(app, "movers", &mut file).await.expect("it is there");
+    nora.get("/org").await.expect_error(403, "suspended");
+    let target = target(app).await;
+    let done = import(&target, &file, &OrganizationImport::new(key)).await.expect("nothing clashes");
+    assert!(!done.source_lives);
+    assert_eq!(done.org.status, Status::Active, "as it was before it was closed");
+    logged_in(&target, NORA).await;
+}
+
+async fn what_changes_while_it_is_closed_is_refused(app: &App) {
+    movers(app).await;
+    let (nora, nils) = (logged_in(app, NORA).await, logged_in(app, NILS).await);
+    let (sink, mut file) = tokio::io::duplex(16);
+    let other = app.other_org().admin().logged_in().await;
+    let closing = async {
+        let closed = close(app, "movers", sink).await;
+        closed.map_err(|error| error.to_string())
+    };
+    let reading = async {
+        let mut bytes = vec![0; 40];
+        file.read_exact(&mut bytes).await.expect("it has begun");
+        // Both wait for the export, and find the organization closed.
+        let rename = async { nora.patch("/org", json!({ "name": "Renamed" })).await.expect_error(403, "suspended") };
+        let rebrand = async { nils.put("/auth/profile", json!({ "name": "Renamed" })).await.expect_error(403, "suspended") };
+        let neighbour = async { other.get("/org").await.expect(200) };
+        let rest = async {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            file.read_to_end(&mut bytes).await.expect("it goes on");
+        };
+        tokio::join!(rename, rebrand, neighbour, rest);
+        bytes
+    };
+    let (closed, bytes) = tokio::join!(closing, reading);
+    let how = OrganizationImport::new(closed.expect("it is there"));
+    let done = import(&target(app).await, &bytes, &how).await.expect("it is whole");
+    assert_eq!(done.org.name.as_str(), "Movers");
+}
+
+/// Takes so many bytes and no more.
+struct Full(usize);
+
+impl AsyncWrite for Full {
+    fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
+        self.0 = self.0.checked_sub(bytes.len()).ok_or_else(|| std::io::Error::other("the disk is full"))?;
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Poll::Ready(Err(std::io::Error::other("the disk is gone")))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        self.poll_flush(context)
+    }
+}
+
+async fn an_export_that_fails_closes_nothing(app: &App) {
+    movers(app).await;
+    let nora = logged_in(app, NORA).await;
+    // The last one takes everything, and fails to bring it to the disk.
+    for room in [0, 40, 1 << 20] {
+        let refused = close(app, "movers", Full(room)).await;
+        assert!(matches!(refused, Err(ExportError::Unwritable(_))), "{room}: {refused:?}");
+        assert_eq!(status(app).await, Status::Active);
+        nora.patch("/org", json!({ "name": format!("Movers {room}") })).await.expect(200);
+    }
+    let kinds = nora.get("/org/audit").await.expect_ok()["entries"].to_string();
+    assert!(!kinds.contains("org.exported") && !kinds.contains("org.suspended"), "{kinds}");
+}
+
+async fn a_suspension_from_before_moves_and_can_be_closed_again(app: &App) {
+    movers(app).await;
+    let slug = "movers".parse().expect("a slug");
+    app.auth.operator().set_organization_status(&slug, Status::Suspended).await.expect("it is there");
+    for _ in 0..2 {
+        let mut file = Vec::new();
+        let key = close(app, "movers", &mut file).await.expect("it is there");
+        let done = import(&target(app).await, &file, &OrganizationImport::new(key)).await.expect("nothing clashes");
+        assert_eq!((done.org.status, done.source_lives), (Status::Suspended, false));
+    }
+    assert_eq!(status(app).await, Status::Suspended);
+}
+
+async fn the_operators_own_organization_is_not_closed(app: &App) {
+    let operators = app.beside(|setup| setup.config.organizations.operator_org = Some("acme".parse().expect("a slug"))).await;
+    let refused = close(&operators, "acme", Vec::new()).await;
+    assert!(matches!(refused, Err(ExportError::Service(Error::OperatorOrganization))), "{refused:?}");
+    app.member().logged_in().await.get("/org").await.expect(200);
+}

@@ -1,0 +1,153 @@
+//! People of an import who have an account at the target (behaviour.md, B169).
+
+use serde_json::{Value, json};
+use tenant_auth_conformance::{App, Caller, PASSWORD, scenarios};
+use tenant_auth_core::{
+    model::Role,
+    operator::{ExistingAccounts, FileKey, NewUser, OrganizationImport},
+    secret::Password,
+};
+
+use super::moves::{NILS, NORA, at, exported, import, logged_in, movers, reasons, target};
+use crate::suite::support::hooks::run_sql;
+
+scenarios![on each database:
+    who_proved_the_address_is_invited_to_what_they_were,
+    the_account_stays_as_it_is,
+    an_address_that_was_never_proved_refuses_the_import,
+    an_id_of_another_address_refuses_the_import,
+    somebody_suspended_is_not_invited,
+    what_waits_in_an_invite_moves_on,
+];
+
+const OTHER: &str = "velvet-anchor-93-comet";
+
+fn linking(key: FileKey) -> OrganizationImport {
+    OrganizationImport { existing: ExistingAccounts::Link, ..OrganizationImport::new(key) }
+}
+
+/// Nils has an account at the target, with another password.
+async fn known(target: &App, is_verified: bool) {
+    let new = NewUser {
+        email: NILS.parse().expect("an address"),
+        name: "Nils of Acme".parse().expect("a name"),
+        role: Role::Member,
+        password: Password::new(OTHER),
+    };
+    target.auth.operator().create_user(&"acme".parse().expect("a slug"), new).await.expect("they are new");
+    if is_verified {
+        run_sql(target, &format!("UPDATE tenant_auth_users SET is_email_verified = TRUE WHERE email = '{NILS}'")).await;
+    }
+}
+
+/// The organization with metadata of Nils and a key that he made, and his id there.
+async fn moving(app: &App) -> (Caller, String) {
+    movers(app).await;
+    let (nora, nils) = (logged_in(app, NORA).await, logged_in(app, NILS).await);
+    let id = nils.get("/auth/profile").await.expect_ok()["user"]["id"].as_str().expect("an id").to_owned();
+    nora.set_role(&id, "org_admin").await.expect(200);
+    nils.created_key(json!({ "name": "Of Nils" })).await;
+    nora.set_metadata(&id, json!({ "team": "research" })).await.expect(200);
+    (nora, id)
+}
+
+async fn at_acme(target: &App, password: &str) -> Caller {
+    let caller = target.anonymous();
+    caller.login_with(NILS, password).await.expect(200);
+    caller
+}
+
+fn id_of(profile: &Value) -> String {
+    profile["user"]["id"].as_str().expect("an id").to_owned()
+}
+
+async fn who_proved_the_address_is_invited_to_what_they_were(app: &App) {
+    let (_, old) = moving(app).await;
+    let (file, key) = exported(app, false).await;
+    let target = target(app).await;
+    known(&target, true).await;
+    let tried =
+        import(&target, &file, &OrganizationImport { dry_run: true, ..linking(key.clone()) }).await.expect("nothing clashes");
+    assert_eq!((tried.members, tried.linked, tried.invites), (1, 1, 2));
+    import(&target, &file, &linking(key)).await.expect("nothing clashes");
+    let nora = logged_in(&target, NORA).await;
+    assert_eq!(nora.members().await.len(), 1, "nobody becomes a member unasked");
+    at(&target).login_with(NILS, OTHER).await.expect(403);
+    let nils = id_of(&at_acme(&target, OTHER).await.get("/auth/profile").await.expect_ok());
+    assert_ne!(nils, old);
+    assert!(nora.api_keys().await.iter().any(|key| key["createdBy"] == json!(nils)), "what he made names his account here");
+    let token = target.link_token_of(NILS).await;
+    at(&target).accept_with_account(&token).await.expect(200);
+    let members = nora.members().await;
+    let joined = members.iter().find(|member| member["email"] == NILS).expect("Nils");
+    assert_eq!(
+        (&joined["userId"], &joined["role"], &joined["metadata"]),
+        (&json!(nils), &json!("org_admin"), &json!({ "team": "research" }))
+    );
+    let entries = nora.get("/org/audit").await.expect_ok()["entries"].to_string();
+    assert!(entries.contains(&old), "the log keeps the old id");
+}
+
+async fn the_account_stays_as_it_is(app: &App) {
+    moving(app).await;
+    let (file, key) = exported(app, false).await;
+    let target = target(app).await;
+    known(&target, true).await;
+    let before = at_acme(&target, OTHER).await.get("/auth/profile").await.expect_ok();
+    import(&target, &file, &linking(key)).await.expect("nothing clashes");
+    target.anonymous().login_with(NILS, PASSWORD).await.expect_error(401, "invalid_credentials");
+    assert_eq!(at_acme(&target, OTHER).await.get("/auth/profile").await.expect_ok(), before);
+}
+
+async fn an_address_that_was_never_proved_refuses_the_import(app: &App) {
+    moving(app).await;
+    let (file, key) = exported(app, false).await;
+    let target = target(app).await;
+    known(&target, false).await;
+    let refused = reasons(import(&target, &file, &linking(key)).await);
+    assert_eq!(refused, [format!("member {NILS}: the address has an account here that never proved it")]);
+}
+
+async fn an_id_of_another_address_refuses_the_import(app: &App) {
+    let (_, id) = moving(app).await;
+    let (file, key) = exported(app, false).await;
+    let target = target(app).await;
+    known(&target, true).await;
+    let taken = format!("UPDATE tenant_auth_users SET id = '{id}' WHERE id = '{}'", target.other_org().admin().id());
+    run_sql(
+        &target,
+        "DELETE FROM tenant_auth_memberships WHERE org_id IN (SELECT id FROM tenant_auth_organizations WHERE slug = 'globex')",
+    )
+    .await;
+    run_sql(&target, &taken).await;
+    let refused = reasons(import(&target, &file, &linking(key)).await);
+    assert_eq!(refused, [format!("member {NILS}: the id is that of another account here")]);
+}
+
+async fn somebody_suspended_is_not_invited(app: &App) {
+    let (nora, id) = moving(app).await;
+    nora.set_status(&id, "suspended").await.expect(200);
+    let (file, key) = exported(app, false).await;
+    let target = target(app).await;
+    known(&target, true).await;
+    let done = import(&target, &file, &linking(key)).await.expect("nothing clashes");
+    assert_eq!((done.linked, done.invites), (1, 1), "the chief's alone");
+    target.tick().await;
+    assert_eq!(target.mail_to(NILS).await.len(), 0);
+}
+
+async fn what_waits_in_an_invite_moves_on(app: &App) {
+    moving(app).await;
+    let (file, key) = exported(app, false).await;
+    let there = target(app).await;
+    known(&there, true).await;
+    import(&there, &file, &linking(key)).await.expect("nothing clashes");
+    let (file, key) = exported(&there, false).await;
+    let last = target(app).await;
+    import(&last, &file, &linking(key)).await.expect("nothing clashes");
+    let token = last.link_token_of(NILS).await;
+    at(&last).accept(&token, "Nils").await.expect(200);
+    let members = logged_in(&last, NORA).await.members().await;
+    let joined = members.iter().find(|member| member["email"] == NILS).expect("Nils");
+    assert_eq!((&joined["role"], &joined["metadata"]), (&json!("org_admin"), &json!({ "team": "research" })));
+}

@@ -1,0 +1,242 @@
+//! The removal of an organization: it is unknown from one moment on, and nothing is left of it in the end (behaviour.md, B192 and B194).
+
+use serde_json::json;
+use tenant_auth_conformance::{App, Caller, PASSWORD, id_of, scenarios};
+use tenant_auth_core::{Error, model::DeploymentScope::Organizations, value::Slug};
+
+use crate::suite::{
+    admin::operators::operator,
+    public::deployment_keys::{made, new_key},
+    support::{
+        account::in_both,
+        authenticator::SecondFactor,
+        chain::verified,
+        hooks::{Hook, RECEIVER, run_sql, sent_to, texts_in},
+    },
+};
+
+scenarios![on each database:
+    an_organization_whose_time_has_come_is_unknown,
+    nothing_is_left_of_a_removed_organization,
+    an_account_goes_with_its_last_membership,
+    an_account_stays_while_an_invite_waits_for_its_address,
+    who_had_gone_before_keeps_the_account,
+    a_removed_slug_is_not_given_out_again,
+    without_days_it_is_removed_at_once,
+];
+
+pub(super) const DAY: u64 = 24 * 3_600;
+
+pub(super) fn globex() -> Slug {
+    "globex".parse().expect("a slug")
+}
+
+pub(super) async fn remove(app: &App) {
+    app.auth.operator().delete_organization_now(&globex()).await.expect("it is there");
+}
+
+pub(super) async fn number(app: &App, query: &str) -> i64 {
+    texts_in(app, query).await[0].parse().expect("a number")
+}
+
+pub(super) async fn id_of_globex(app: &App) -> String {
+    texts_in(app, "SELECT id FROM tenant_auth_organizations WHERE slug = 'globex'").await.remove(0)
+}
+
+async fn has_account(app: &App, email: &str) -> bool {
+    number(app, &format!("SELECT CAST(COUNT(*) AS TEXT) FROM tenant_auth_users WHERE email_key = '{}'", email.to_lowercase())).await
+        > 0
+}
+
+/// Every table that holds something of an organization, but for the log of changes, which says for minutes that there was one.
+async fn tables(app: &App) -> Vec<String> {
+    let query = match app.database().url() {
+        Some(_) => {
+            "SELECT table_name FROM information_schema.columns
+              WHERE table_schema = current_schema() AND table_name LIKE 'tenant_auth_%' AND column_name = 'org_id'"
+        }
+        None => {
+            "SELECT t.name FROM sqlite_master t JOIN pragma_table_info(t.name) c
+              WHERE t.type = 'table' AND t.name LIKE 'tenant_auth_%' AND c.name = 'org_id'"
+        }
+    };
+    let mut tables = texts_in(app, query).await;
+    tables.retain(|table| table != "tenant_auth_changes");
+    assert!(tables.len() >= 15, "the walk sees nothing: {tables:?}");
+    tables
+}
+
+/// How many rows of each table are about an organization.
+async fn rows(app: &App, org: &str) -> Vec<(String, i64)> {
+    let mut found = Vec::new();
+    for table in tables(app).await {
+        let rows = number(app, &format!("SELECT CAST(COUNT(*) AS TEXT) FROM {table} WHERE org_id = '{org}'")).await;
+        found.push((table, rows));
+    }
+    found
+}
+
+pub(super) async fn expect_nothing_left(app: &App, org: &str) {
+    let left: Vec<_> = rows(app, org).await.into_iter().filter(|(_, rows)| *rows > 0).collect();
+    assert!(left.is_empty(), "{left:?}");
+    assert!(!is_there(app, org).await);
+}
+
+pub(super) async fn is_there(app: &App, org: &str) -> bool {
+    number(app, &format!("SELECT CAST(COUNT(*) AS TEXT) FROM tenant_auth_organizations WHERE id = '{org}'")).await > 0
+}
+
+/// `acme` is told of an address that is nobody's there.
+pub(super) async fn told_of(app: &App, email: &str) -> Caller {
+    let admin = app.admin().logged_in().await;
+    admin.invite(email).await.expect(201);
+    let invites = admin.pending_invites().await;
+    admin.delete(&format!("/org/invites/{}", id_of(&invites[0]))).await.expect(200);
+    admin
+}
+
+/// `globex` with something of everything.
+pub(super) async fn furnished(app: &App) -> String {
+    let greta = app.other_org().admin().logged_in().await;
+    greta.patch("/org", json!({ "appUrl": "https://globex.example/app" })).await.expect(200);
+    greta.invite("waiting@globex.example").await.expect(201);
+    let hook = Hook::new(&greta, RECEIVER, &["*"]).await;
+    hook.test(&greta).await;
+    let gus = app.other_org().member().logged_in().await;
+    gus.guard(app).await;
+    app.other_org().anonymous().post("/auth/forgot-password", json!({ "email": gus.email() })).await.expect(200);
+    app.tick().await;
+    app.other_org().anonymous().post("/auth/forgot-password", json!({ "email": greta.email() })).await.expect(200);
+    app.other_org().member().login().await.expect(200);
+    let org = id_of_globex(app).await;
+    run_sql(app, &format!("INSERT INTO tenant_auth_audit_exports (org_id, token, held_until) VALUES ('{org}', 't', 0)")).await;
+    org
+}
+
+/// It is nowhere, to nobody.
+async fn expect_unknown(app: &App, former: &Caller) {
+    let org = app.other_org();
+    org.anonymous().get("/org").await.expect_error(404, "unknown_organization");
+    org.anonymous().login_with(former.email(), PASSWORD).await.expect_error(404, "unknown_organization");
+    former.get("/org").await.expect_error(404, "unknown_organization");
+    former.copied().at_org("acme").get("/org").await.expect_no_session();
+    former.refresh().await.expect_error(404, "unknown_organization");
+    org.backend().verify(&former.access_token()).await.expect_error(401, "invalid_api_key");
+    org.backend().get("/public/members").await.expect_error(401, "invalid_api_key");
+    let product = app.anonymous().without_slug().with("X-API-Key", &made(app, new_key(&[Organizations])).await.1);
+    let path = "/admin/organizations/globex";
+    product.get(path).await.expect_error(404, "not_found");
+    product.delete(path).await.expect_error(404, "not_found");
+    for change in [json!({ "deletesAt": null }), json!({ "status": "active" }), json!({})] {
+        product.patch(path, change).await.expect_error(404, "not_found");
+    }
+    let listed = product.get("/admin/organizations").await.expect_ok();
+    assert!(listed["organizations"].as_array().expect("a list").iter().all(|org| org["slug"] == "acme"), "{listed}");
+    let operator = app.auth.operator();
+    assert!(matches!(operator.cancel_deletion(&globex()).await, Err(Error::UnknownOrganization)));
+    assert_eq!(operator.organizations().await.expect("a list").len(), 1);
+}
+
+async fn an_organization_whose_time_has_come_is_unknown(app: &App) {
+    let gus = app.other_org().member().logged_in().await;
+    app.auth.operator().delete_organization(&globex()).await.expect("it is there");
+    app.advance(30 * DAY - 1);
+    app.tick().await;
+    gus.get("/auth/profile").await.expect(401);
+    app.other_org().member().login().await.expect_error(403, "suspended");
+    app.advance(1);
+    app.tick().await;
+    expect_unknown(app, &gus).await;
+    app.member().logged_in().await.get("/org").await.expect(200);
+}
+
+async fn nothing_is_left_of_a_removed_organization(app: &App) {
+    let org = furnished(app).await;
+    let before = rows(app, &org).await;
+    let empty: Vec<_> = before.iter().filter(|(_, rows)| *rows == 0).collect();
+    assert!(empty.is_empty(), "a removal must be tried with rows in each table: {empty:?}");
+    let neighbour = texts_in(app, "SELECT id FROM tenant_auth_organizations WHERE slug = 'acme'").await.remove(0);
+    let greta = app.other_org().admin().logged_in().await;
+    let beside = rows(app, &neighbour).await;
+    remove(app).await;
+    expect_unknown(app, &greta).await;
+    let sent = sent_to(app, RECEIVER).len();
+    app.tick().await;
+    assert_eq!(sent_to(app, RECEIVER).len(), sent, "what waited is sent to nobody");
+    expect_nothing_left(app, &org).await;
+    let known = texts_in(app, &format!("SELECT digest FROM tenant_auth_former_slugs WHERE id = '{org}'")).await;
+    assert!(known.len() == 1 && !known[0].contains("globex"), "{known:?}");
+    assert_eq!(rows(app, &neighbour).await, beside, "the neighbour has what it had");
+    expect_unknown(app, &greta).await;
+}
+
+async fn an_account_goes_with_its_last_membership(app: &App) {
+    let (max, there) = in_both(app).await;
+    let (greta, gus) = (app.other_org().admin(), app.other_org().member());
+    let admin = told_of(app, gus.email()).await;
+    remove(app).await;
+    app.tick().await;
+    for gone in [&greta, &gus] {
+        assert!(!has_account(app, gone.email()).await, "{}", gone.email());
+    }
+    let told = texts_in(app, "SELECT COALESCE(data, '') FROM tenant_auth_events").await.concat();
+    assert!(!told.contains(gus.email()), "the person is erased where an invite told of the address");
+    assert!(admin.get("/org/audit?kind=user.deleted").await.expect_ok()["entries"].as_array().expect("a list").len() == 1);
+    verified(app, "acme").await;
+    there.get("/org").await.expect_error(404, "unknown_organization");
+    max.get("/org").await.expect(200);
+    app.member().logged_in().await;
+}
+
+async fn an_account_stays_while_an_invite_waits_for_its_address(app: &App) {
+    let (greta, gus) = (app.other_org().admin(), app.other_org().member());
+    let admin = app.admin().logged_in().await;
+    admin.invite(gus.email()).await.expect(201);
+    let token = app.link_token_of(gus.email()).await;
+    remove(app).await;
+    app.tick().await;
+    assert!(!has_account(app, greta.email()).await);
+    assert!(has_account(app, gus.email()).await);
+    let here = app.org().device_of(gus.person());
+    here.accept_with_account(&token).await.expect(200);
+    here.get("/org").await.expect(200);
+    app.org().device_of(gus.person()).login().await.expect(200);
+}
+
+/// An account without any membership is nobody's business: its person left before.
+async fn who_had_gone_before_keeps_the_account(app: &App) {
+    let gus = app.other_org().member();
+    app.other_org().admin().logged_in().await.delete(&format!("/org/members/{}", gus.id())).await.expect(200);
+    remove(app).await;
+    app.tick().await;
+    assert!(has_account(app, gus.email()).await);
+}
+
+async fn a_removed_slug_is_not_given_out_again(app: &App) {
+    let (app, ada, _) = operator(app).await;
+    let new = json!({ "name": "New", "slug": "globex", "adminEmail": "nora@new.example" });
+    let make = || ada.post("/admin/organizations", new.clone());
+    let released = async || app.auth.operator().release_slug(&globex()).await.expect("it can be written");
+    assert!(!released().await, "it is in use");
+    make().await.expect_error(409, "slug_taken");
+    remove(&app).await;
+    make().await.expect_error(409, "slug_taken");
+    app.tick().await;
+    make().await.expect_error(409, "slug_taken");
+    assert!(app.mail_to("nora@new.example").await.is_empty());
+    assert!(released().await);
+    assert!(!released().await);
+    make().await.expect(201);
+    make().await.expect_error(409, "slug_taken");
+}
+
+async fn without_days_it_is_removed_at_once(app: &App) {
+    let app = &app.beside(|setup| setup.config.organizations.purge_after_days = 0).await;
+    let gus = app.other_org().member().logged_in().await;
+    let product = app.anonymous().without_slug().with("X-API-Key", &made(app, new_key(&[Organizations])).await.1);
+    let org = product.delete("/admin/organizations/globex").await.expect(202).data()["org"].clone();
+    assert_eq!((&org["slug"], &org["status"]), (&"globex".into(), &"suspended".into()));
+    expect_unknown(app, &gus).await;
+    let mails = app.mail_to(app.other_org().admin().email()).await;
+    assert_eq!(mails.iter().filter(|mail| mail.subject.contains("going to be deleted")).count(), 1);
+}

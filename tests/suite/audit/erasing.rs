@@ -1,0 +1,108 @@
+//! Deleting an account erases the person: what the audit log, the feed and waiting deliveries tell of them, and nothing else.
+
+use serde_json::{Value, json};
+use tenant_auth_conformance::{App, Caller, scenarios};
+
+use crate::suite::support::{
+    chain::{column, verified},
+    hooks::{Hook, RECEIVER, event_in},
+};
+
+scenarios![
+    what_is_told_of_a_deleted_person_is_erased_and_the_chain_holds,
+    what_a_deleted_person_did_keeps_its_data_and_loses_its_context,
+    an_address_is_erased_where_it_was_only_invited,
+    a_waiting_delivery_tells_nothing_of_the_person_any_more,
+    a_former_organization_is_told_and_others_are_not,
+];
+
+async fn deleted(app: &App, email: &str) {
+    app.auth.operator().delete_user(&email.parse().expect("an address")).await.expect("there is an account");
+}
+
+async fn entries(admin: &Caller, query: &str) -> Vec<Value> {
+    admin.get(&format!("/org/audit?limit=200&{query}")).await.expect_ok()["entries"].as_array().expect("a list").clone()
+}
+
+/// Everything that the events of an organization still tell.
+async fn told(app: &App, slug: &str) -> String {
+    [column(app, slug, "data").await, column(app, slug, "context").await].concat().concat()
+}
+
+async fn what_is_told_of_a_deleted_person_is_erased_and_the_chain_holds(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let pat = app.org().new_member("Pat Person").await.logged_in().await;
+    pat.put("/auth/profile", json!({ "name": "Patricia Person" })).await.expect(200);
+    admin.set_metadata(pat.id(), json!({ "desk": "by the window" })).await.expect(200);
+    let before = entries(&admin, &format!("user={}", pat.id())).await;
+    assert!(before.len() >= 4 && before.iter().all(|entry| entry["erased"] == false), "{before:#?}");
+    deleted(app, pat.email()).await;
+    let after = entries(&admin, &format!("user={}", pat.id())).await;
+    assert_eq!((after.len(), &after[0]["type"]), (before.len() + 3, &json!("user.deleted")), "and two that tell of the end");
+    assert_eq!((&after[0]["data"], &after[0]["erased"]), (&json!({ "user": { "id": pat.id() } }), &json!(false)));
+    for entry in &after[1..] {
+        assert_eq!((&entry["data"], &entry["context"], &entry["erased"]), (&Value::Null, &Value::Null, &json!(true)), "{entry}");
+    }
+    let told = told(app, "acme").await;
+    for trace in [pat.email(), "Pat Person", "Patricia", "by the window"] {
+        assert!(!told.contains(trace), "{trace} is still told");
+    }
+    assert!(told.contains(app.member().email()), "of others, all");
+    verified(app, "acme").await;
+}
+
+async fn what_a_deleted_person_did_keeps_its_data_and_loses_its_context(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let pat = app.org().new_member("Pat Person").await;
+    admin.set_role(pat.id(), "org_admin").await.expect(200);
+    let pat = pat.with("User-Agent", "Pat's telephone").logged_in().await;
+    pat.patch("/org", json!({ "name": "Pat's Acme" })).await.expect(200);
+    deleted(app, pat.email()).await;
+    let done = entries(&admin, &format!("actor={}&kind=org.updated", pat.id())).await;
+    assert_eq!((&done[0]["data"]["org"]["name"], &done[0]["context"]), (&json!("Pat's Acme"), &Value::Null));
+    assert_eq!((&done[0]["erased"], &done[0]["actor"]["name"]), (&json!(false), &Value::Null));
+    assert!(!told(app, "acme").await.contains("telephone"));
+    verified(app, "acme").await;
+}
+
+async fn an_address_is_erased_where_it_was_only_invited(app: &App) {
+    let (admin, other) = (app.admin().logged_in().await, app.other_org().admin().logged_in().await);
+    let max = app.member();
+    other.invite(&max.email().to_uppercase()).await.expect(201);
+    other.invite("somebody@else.example").await.expect(201);
+    deleted(app, max.email()).await;
+    let kinds = entries(&other, "kind=invite.*,user.deleted").await;
+    let told_of: Vec<_> = kinds.iter().map(|entry| (entry["type"].as_str().expect("a kind"), entry["erased"] == true)).collect();
+    assert_eq!(told_of[..3], [("user.deleted", false), ("invite.created", false), ("invite.created", true)], "{kinds:#?}");
+    assert!(!told(app, "globex").await.to_lowercase().contains(max.email()));
+    for slug in ["acme", "globex"] {
+        verified(app, slug).await;
+    }
+    admin.get("/org").await.expect(200);
+}
+
+async fn a_waiting_delivery_tells_nothing_of_the_person_any_more(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let hook = Hook::new(&admin, RECEIVER, &["member.updated"]).await;
+    hook.answers(app, &[500, 200]);
+    admin.set_metadata(app.member().id(), json!({ "desk": "by the window" })).await.expect(200);
+    app.tick().await;
+    deleted(app, app.member().email()).await;
+    app.advance(10);
+    app.tick().await;
+    let sent: Vec<Value> = hook.sent(app).iter().map(event_in).collect();
+    assert_eq!(sent.len(), 2);
+    assert_eq!((&sent[0]["data"]["member"]["metadata"]["desk"], sent[0].get("erased")), (&json!("by the window"), None));
+    assert_eq!((&sent[1]["id"], &sent[1]["data"], &sent[1]["erased"]), (&sent[0]["id"], &Value::Null, &json!(true)));
+}
+
+async fn a_former_organization_is_told_and_others_are_not(app: &App) {
+    let (admin, other) = (app.admin().logged_in().await, app.other_org().admin().logged_in().await);
+    let max = app.member();
+    admin.delete(&format!("/org/members/{}", max.id())).await.expect(200);
+    deleted(app, max.email()).await;
+    let told = entries(&admin, "kind=user.deleted").await;
+    assert_eq!(told.len(), 1, "{told:#?}");
+    assert!(entries(&admin, &format!("user={}", max.id())).await[1..].iter().all(|entry| entry["erased"] == true));
+    assert!(entries(&other, "kind=user.deleted").await.is_empty());
+}

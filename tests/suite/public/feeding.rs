@@ -1,0 +1,163 @@
+//! GET /public/events as a question that waits, while others write: nothing is late and nothing is left out, also while a transaction
+//! is slow.
+
+use std::{
+    future::IntoFuture,
+    time::{Duration, Instant},
+};
+
+use serde_json::json;
+use tenant_auth_conformance::{App, hold_sql, scenarios};
+use tokio::task::JoinSet;
+
+use super::events::{events, newest, numbers, page, reader};
+use crate::suite::support::stored::file_url;
+
+scenarios![a_waiting_question_is_answered_at_once, a_key_that_ended_meanwhile_is_refused, of_one_key_sixteen_may_wait,];
+scenarios![on each database:
+    no_number_is_left_out_however_many_write_at_once,
+    while_a_transaction_is_slow_nothing_is_told_before_what_comes_first,
+    another_process_wakes_who_waits,
+];
+
+/// How often a scenario begins anew where the machine was too slow for it.
+const ROUNDS: usize = 8;
+
+async fn a_waiting_question_is_answered_at_once(app: &App) {
+    let backend = reader(app).await;
+    let mut was_early = false;
+    for _ in 0..ROUNDS {
+        let before = newest(&backend).await;
+        let began = Instant::now();
+        let waiting = tokio::spawn(backend.get(&format!("/public/events?after={before}&wait=1000")).into_future());
+        tokio::time::sleep(Duration::from_millis(150)).await;
+        app.member().logged_in().await;
+        let data = waiting.await.expect("it is answered").expect_ok();
+        was_early = began.elapsed() < Duration::from_secs(1);
+        if was_early {
+            assert!(began.elapsed() > Duration::from_millis(150), "there was nothing to tell before");
+            assert_eq!(numbers(&data), [before + 1]);
+            break;
+        }
+    }
+    assert!(was_early, "each was answered after its whole wait");
+    let (before, began) = (newest(&backend).await, Instant::now());
+    assert!(events(&page(&backend, &format!("after={before}&wait=300")).await).is_empty());
+    assert!(began.elapsed() >= Duration::from_millis(300), "{:?}", began.elapsed());
+}
+
+async fn a_key_that_ended_meanwhile_is_refused(app: &App) {
+    let admin = app.admin().logged_in().await;
+    for _ in 0..ROUNDS {
+        let (key, text) = admin.created_key(json!({ "name": "own", "scopes": ["events:read"] })).await;
+        let own = app.anonymous().backend_with(&text);
+        let before = newest(&own).await;
+        let waiting = tokio::spawn(own.get(&format!("/public/events?after={before}&wait=1000")).into_future());
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let ended = Instant::now();
+        admin.delete(&format!("/org/api-keys/{}", key["id"].as_str().expect("an id"))).await.expect(200);
+        let is_meanwhile = ended.elapsed() < Duration::from_millis(800);
+        let answer = waiting.await.expect("it is answered");
+        // The revocation is an event itself: whoever was answered in time was answered before it was acknowledged.
+        if is_meanwhile && answer.status != 200 {
+            return drop(answer.expect_error(401, "invalid_api_key"));
+        }
+    }
+    panic!("no key could be ended within a wait");
+}
+
+async fn of_one_key_sixteen_may_wait(app: &App) {
+    let backend = reader(app).await;
+    let another = reader(app).await;
+    let mut refused = None;
+    for _ in 0..ROUNDS {
+        let before = newest(&another).await;
+        let mut waiting = JoinSet::new();
+        for _ in 0..16 {
+            waiting.spawn(backend.get(&format!("/public/events?after={before}&wait=1000")).into_future());
+        }
+        while waiting.len() == 16 && refused.is_none() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            let answer = backend.get("/public/events?limit=1").await;
+            if answer.status != 200 {
+                refused = Some(answer.expect_error(429, "rate_limited"));
+                another.get("/public/events?limit=1").await.expect(200);
+            }
+            while let Some(answer) = waiting.try_join_next() {
+                // Those above took a place now and then, too.
+                assert!([200, 429].contains(&answer.expect("it is answered").status));
+            }
+        }
+        while waiting.join_next().await.is_some() {}
+        if refused.is_some() {
+            break;
+        }
+    }
+    let refused = refused.expect("sixteen never waited at once");
+    assert_eq!(refused.header("Retry-After"), Some("1"));
+    page(&backend, "limit=1").await;
+}
+
+async fn no_number_is_left_out_however_many_write_at_once(app: &App) {
+    let backend = reader(app).await;
+    let before = newest(&backend).await;
+    let mut writing = JoinSet::new();
+    for _ in 0..12 {
+        let member = app.member();
+        writing.spawn(async move {
+            for _ in 0..5 {
+                member.login().await.expect(200);
+            }
+        });
+    }
+    let mut place = before;
+    while !writing.is_empty() || place < newest(&backend).await {
+        let data = page(&backend, &format!("after={place}&wait=50&limit=7")).await;
+        let expected: Vec<i64> = (place + 1..).take(events(&data).len()).collect();
+        assert_eq!(numbers(&data), expected);
+        place = data["lastSequence"].as_i64().expect("a number");
+        while let Some(done) = writing.try_join_next() {
+            done.expect("each login succeeds");
+        }
+    }
+    assert!(place >= before + 60);
+}
+
+async fn while_a_transaction_is_slow_nothing_is_told_before_what_comes_first(app: &App) {
+    let backend = reader(app).await;
+    let before = newest(&backend).await;
+    // A writer that has taken the next number and does not commit.
+    let (url, begin) = match app.database().url() {
+        Some(url) => (url, "BEGIN"),
+        None => (file_url(app), "BEGIN IMMEDIATE"),
+    };
+    let slow = "UPDATE tenant_auth_event_sequences SET sequence = sequence + 1
+         WHERE org_id = (SELECT id FROM tenant_auth_organizations WHERE slug = 'acme')";
+    let held = hold_sql(&url, &format!("{begin}; {slow}")).expect("it is locked");
+    let writing = tokio::spawn(app.member().login().into_future());
+    for _ in 0..5 {
+        let data = page(&backend, &format!("after={before}&wait=100")).await;
+        assert_eq!((events(&data).len(), &data["newest"]), (0, &json!(before)), "nothing is told that may come second");
+    }
+    // It is rolled back, and its number goes to the next.
+    tokio::task::spawn_blocking(move || drop(held)).await.expect("it ends");
+    writing.await.expect("it is answered").expect(200);
+    assert_eq!(numbers(&page(&backend, &format!("after={before}&wait=1000")).await), [before + 1]);
+}
+
+async fn another_process_wakes_who_waits(app: &App) {
+    let other = app.beside(|_| ()).await;
+    let backend = reader(app).await;
+    for _ in 0..ROUNDS {
+        let before = newest(&backend).await;
+        let began = Instant::now();
+        let waiting = tokio::spawn(backend.get(&format!("/public/events?after={before}&wait=1000")).into_future());
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        other.member().logged_in().await;
+        let data = waiting.await.expect("it is answered").expect_ok();
+        if began.elapsed() < Duration::from_millis(950) {
+            return assert_eq!(numbers(&data), [before + 1]);
+        }
+    }
+    panic!("each was answered after its whole wait");
+}
