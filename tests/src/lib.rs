@@ -86,7 +86,7 @@ pub use org::Org;
 pub use postgres::{HeldConnection, as_postgres_administrator, as_postgres_user, empty_postgres, hold_sql, run_sql};
 pub use postgres_server::PostgresServer;
 pub use process::Process;
-pub use race::{Start, rounds, together, together_until_decided};
+pub use race::{Start, decided, rounds, together, together_until_decided};
 pub use request::Request;
 pub use response::{Response, id_of, shape};
 pub use runner::{main, stop};

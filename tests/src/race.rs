@@ -36,13 +36,23 @@ pub async fn together_until_decided(requests: Vec<Request>) -> Vec<Response> {
     let requests: Vec<Request> = requests.into_iter().map(Request::may_fail).collect();
     let mut answers = together(requests.clone()).await;
     for (answer, request) in answers.iter_mut().zip(requests) {
-        for _ in 0..20 {
-            if answer.status != 503 {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(250)).await;
-            *answer = request.clone().await;
+        if answer.status == 503 {
+            *answer = decided(request).await;
         }
     }
     answers
+}
+
+/// Asks until the answer is another one than 503, or for five seconds.
+pub async fn decided(request: Request) -> Response {
+    let request = request.may_fail();
+    let mut answer = request.clone().await;
+    for _ in 0..20 {
+        if answer.status != 503 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(250)).await;
+        answer = request.clone().await;
+    }
+    answer
 }
