@@ -5,7 +5,7 @@
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     process::ExitCode,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -17,6 +17,9 @@ use crate::{Adapter, App, Cell, Engine, Scenario, Setup, database::Database, log
 const DEADLINE: Duration = Duration::from_secs(120);
 /// Scenarios wait for sockets and disks, so a few more than there are cores run at once.
 const THREADS_PER_CORE: usize = 2;
+
+/// What failed, and how.
+static FAILURES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Runs what the command line asks for.
 pub fn main() -> ExitCode {
@@ -37,9 +40,15 @@ pub fn main() -> ExitCode {
     let is_whole_run = arguments.filter.is_none() && arguments.skip.is_empty() && !arguments.list && !arguments.ignored;
     if is_whole_run {
         failed |= libtest_mimic::run(&arguments, coverage()).has_failed();
+    }
+    if is_whole_run && !failed {
         for refusal in routes::unseen() {
             eprintln!("declared, but answered to no scenario: {refusal}");
         }
+    }
+    // Last, where a log that was cut still has it.
+    for failure in FAILURES.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        eprintln!("FAILED {failure}");
     }
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
@@ -77,6 +86,9 @@ fn run(cell: Cell, scenario: Scenario) {
     runtime.shutdown_timeout(Duration::from_secs(5));
     drop(database);
     if let Err(panic) = outcome {
+        let words = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+        let failure = format!("{cell}::{}: {}", scenario.name(), words.unwrap_or("it panicked without a word"));
+        FAILURES.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
         resume_unwind(panic);
     }
 }
