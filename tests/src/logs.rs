@@ -5,9 +5,10 @@ use std::{
     collections::BTreeSet,
     fmt::Debug,
     io::{self, Write},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
+use memchr::memmem;
 use tracing::{
     Subscriber,
     field::{Field, Visit},
@@ -18,9 +19,19 @@ use tracing_subscriber::{
     layer::{Context, SubscriberExt},
 };
 
-static KEPT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
-/// Each once: a statement has the same name every time.
-static VALUES: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+static LINES: Mutex<Pages> = Mutex::new(Pages::NONE);
+static VALUES: Mutex<Values> = Mutex::new(Values { known: BTreeSet::new(), pages: Pages::NONE });
+
+/// How long a page becomes before the next one is begun, in bytes.
+const PAGE: usize = 1 << 20;
+
+/// A text of hundreds of MB that many write while one searches it. The pages that are full are shared with who searches, so that
+/// nobody waits for a search: every scenario logs, and one that waited for seconds would fail by that alone.
+#[derive(Clone)]
+struct Pages {
+    full: Vec<Arc<[u8]>>,
+    last: Vec<u8>,
+}
 
 /// What the service and the libraries under it say at their most talkative. The frameworks' own chatter is the host's business.
 const FILTER: &str =
@@ -29,30 +40,59 @@ const FILTER: &str =
 /// Keeps what is logged from now on.
 pub(crate) fn keep() {
     let lines = fmt::layer().with_ansi(false).with_writer(|| Keeper);
-    let subscriber = tracing_subscriber::registry().with(EnvFilter::new(FILTER)).with(lines).with(Values);
+    let subscriber = tracing_subscriber::registry().with(EnvFilter::new(FILTER)).with(lines).with(Spans);
     tracing::subscriber::set_global_default(subscriber).expect("nobody else keeps the log");
 }
 
 /// Whether a text was logged so far, or stood in a span.
 pub fn mention(text: &str) -> bool {
-    values().iter().any(|value| value.contains(text)) || kept().windows(text.len()).any(|window| window == text.as_bytes())
+    !mentioned(&[text]).is_empty()
+}
+
+/// Which of these texts were logged so far, or stood in a span.
+pub fn mentioned<'a>(texts: &[&'a str]) -> Vec<&'a str> {
+    let (lines, values) = (lines(), values());
+    let finders: Vec<_> = texts.iter().map(|text| (*text, memmem::Finder::new(*text))).collect();
+    let pages = values.iter().chain(lines.iter());
+    let found = pages.flat_map(|page| finders.iter().filter(|(_, finder)| finder.find(page).is_some()).map(|(text, _)| *text));
+    found.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// The lines with this text.
-pub(crate) fn lines_with(text: &str) -> Vec<String> {
-    String::from_utf8_lossy(&kept()).lines().filter(|line| line.contains(text)).map(str::to_owned).collect()
+pub fn lines_with(text: &str) -> Vec<String> {
+    let (finder, lines) = (memmem::Finder::new(text), lines());
+    let pages = lines.iter().filter(|page| finder.find(page).is_some());
+    let lines = pages.flat_map(|page| page.split(|byte| *byte == b'\n'));
+    lines.filter(|line| finder.find(line).is_some()).map(|line| String::from_utf8_lossy(line).into_owned()).collect()
 }
 
-/// Everything logged so far, and every value of a span.
-pub fn all() -> Vec<u8> {
-    let values: Vec<String> = values().iter().cloned().collect();
-    [kept().clone(), values.join("\n").into_bytes()].concat()
+impl Pages {
+    const NONE: Self = Self { full: Vec::new(), last: Vec::new() };
+
+    /// Adds a line, which is never divided.
+    fn write(&mut self, line: &[u8]) {
+        self.last.extend_from_slice(line);
+        if self.last.len() >= PAGE {
+            self.full.push(std::mem::take(&mut self.last).into());
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.full.iter().map(|page| &**page).chain([&*self.last])
+    }
 }
 
-/// Keeps the values of spans: a span that no line is written in would leave no trace in [`KEPT`].
-struct Values;
+/// The values of spans, each once: a span that no line is written in would leave no trace in [`LINES`].
+struct Values {
+    /// A statement has the same name every time.
+    known: BTreeSet<String>,
+    pages: Pages,
+}
 
-impl<S: Subscriber> Layer<S> for Values {
+/// Notes the values of spans.
+struct Spans;
+
+impl<S: Subscriber> Layer<S> for Spans {
     fn on_new_span(&self, attributes: &Attributes<'_>, _: &Id, _: Context<'_, S>) {
         attributes.record(&mut Self);
     }
@@ -62,9 +102,14 @@ impl<S: Subscriber> Layer<S> for Values {
     }
 }
 
-impl Visit for Values {
+impl Visit for Spans {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        values().insert(format!("{field}={value:?}"));
+        let line = format!("{field}={value:?}\n");
+        let mut values = VALUES.lock().unwrap_or_else(PoisonError::into_inner);
+        if !values.known.contains(&line) {
+            values.pages.write(line.as_bytes());
+            values.known.insert(line);
+        }
     }
 }
 
@@ -72,7 +117,7 @@ struct Keeper;
 
 impl Write for Keeper {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        kept().extend_from_slice(bytes);
+        LINES.lock().unwrap_or_else(PoisonError::into_inner).write(bytes);
         Ok(bytes.len())
     }
 
@@ -81,10 +126,10 @@ impl Write for Keeper {
     }
 }
 
-fn values() -> MutexGuard<'static, BTreeSet<String>> {
-    VALUES.lock().unwrap_or_else(PoisonError::into_inner)
+fn lines() -> Pages {
+    LINES.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-fn kept() -> MutexGuard<'static, Vec<u8>> {
-    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+fn values() -> Pages {
+    VALUES.lock().unwrap_or_else(PoisonError::into_inner).pages.clone()
 }

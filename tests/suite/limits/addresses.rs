@@ -209,9 +209,7 @@ async fn without_an_address_nothing_is_counted_by_it_and_the_log_says_so_once(ap
         assert_eq!(login(WRONG).await, 401);
     }
     assert_eq!(login(PASSWORD).await, 200, "strangers without an address lock nobody out");
-    let log = logs::all();
-    let log = String::from_utf8_lossy(&log);
-    let told: Vec<_> = log.lines().filter(|line| line.contains("the socket's address of a request is not known")).collect();
+    let told = logs::lines_with("the socket's address of a request is not known");
     let [told] = told.as_slice() else { panic!("once in the life of the process: {told:#?}") };
     assert!(told.contains("ERROR") && told.contains("into_make_service_with_connect_info"), "{told}");
 }

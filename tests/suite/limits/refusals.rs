@@ -130,10 +130,8 @@ async fn a_clock_set_back_makes_no_block_longer(app: &App) {
 /// The line that the log has of a refused login.
 fn logged(answer: &Response) -> String {
     let id = answer.header("X-Request-Id").expect("an id");
-    let log = logs::all();
-    let log = String::from_utf8_lossy(&log);
-    let line = log.lines().find(|line| line.contains("login failed") && line.contains(id));
-    line.unwrap_or_else(|| panic!("the log has no line of {id}")).to_owned()
+    let line = logs::lines_with(id).into_iter().find(|line| line.contains("login failed"));
+    line.unwrap_or_else(|| panic!("the log has no line of {id}"))
 }
 
 /// What follows a field's name in a line.

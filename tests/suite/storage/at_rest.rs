@@ -1,6 +1,7 @@
 //! What lies in the database and in the log (behaviour.md, B118): nothing that opens a door. Every credential a busy day
 //! produces is looked for in everything that is stored and said.
 
+use memchr::memmem;
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, Row};
 use tenant_auth_conformance::{App, PASSWORD, logs, scenarios};
@@ -35,7 +36,7 @@ async fn dump(app: &App) -> Vec<u8> {
 }
 
 fn contains(haystack: &[u8], needle: &str) -> bool {
-    haystack.windows(needle.len()).any(|window| window == needle.as_bytes())
+    memmem::find(haystack, needle.as_bytes()).is_some()
 }
 
 async fn neither_a_dump_nor_the_log_contains_a_usable_credential(app: &App) {

@@ -2,6 +2,7 @@
 //! not one of their secrets in a dump of the database or in the log at its most talkative.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
+use memchr::memmem;
 use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, Row};
 use tenant_auth_conformance::{App, Caller, PASSWORD, logs, scenarios};
@@ -39,18 +40,9 @@ fn contains(haystack: &[u8], needle: &str) -> bool {
     !found(haystack, &[needle.to_owned()]).is_empty()
 }
 
-/// Which of these stand in the haystack. Dump and log are long and the secrets many: one walk for all of them, looking closer only
-/// where the first two bytes fit.
+/// Which of these stand in the haystack.
 fn found<'a>(haystack: &[u8], needles: &'a [String]) -> Vec<&'a str> {
-    let pair = |bytes: &[u8]| usize::from(bytes[0]) << 8 | usize::from(bytes[1]);
-    let mut beginnings: Vec<Vec<&str>> = vec![Vec::new(); 1 << 16];
-    needles.iter().for_each(|needle| beginnings[pair(needle.as_bytes())].push(needle));
-    let mut found = Vec::new();
-    for place in 0..haystack.len().saturating_sub(1) {
-        let rest = &haystack[place..];
-        found.extend(beginnings[pair(rest)].iter().filter(|needle| rest.starts_with(needle.as_bytes())));
-    }
-    found
+    needles.iter().map(String::as_str).filter(|needle| memmem::find(haystack, needle.as_bytes()).is_some()).collect()
 }
 
 /// A secret as it could stand somewhere: whole, a part that is a secret by itself, or spelled otherwise.
@@ -120,9 +112,9 @@ async fn a_full_day_leaves_no_secret_behind(app: &App) {
     assert!(contains(&dump, "next@acme.example") && contains(&dump, "$argon2id$"), "the dump shows what is stored");
     let spellings: Vec<String> = secrets.iter().flat_map(|secret| spellings(secret)).collect();
     assert_eq!(found(&dump, &spellings), [""; 0], "stored");
-    let log = logs::all();
-    assert_eq!(found(&log, &spellings), [""; 0], "logged");
-    assert!(contains(&log, "/auth/reset-password"), "the log names routes");
+    let spellings: Vec<&str> = spellings.iter().map(String::as_str).collect();
+    assert_eq!(logs::mentioned(&spellings), [""; 0], "logged");
+    assert!(logs::mention("/auth/reset-password"), "the log names routes");
 }
 
 async fn what_waits_to_be_sent_is_sealed(app: &App) {
