@@ -20,6 +20,7 @@ pub(crate) trait EventData: Serialize {
 
 /// Why a session was ended before its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = SessionEndReason))]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum EndReason {
     /// Its owner logged out.
@@ -238,6 +239,7 @@ impl EventData for AuditCheckpointData {
 
 /// Why an API key was revoked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = ApiKeyEndReason))]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum RevokeReason {
     /// An org_admin revoked it.
@@ -316,6 +318,7 @@ impl LoginBlockedData {
 
 /// Why the worker disabled a webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = WebhookEndReason))]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DisableReason {
     /// Every attempt of the last five days failed.

@@ -119,6 +119,8 @@ pub mod guides {
     pub mod browsers {}
     #[doc = include_str!("../guides/call.md")]
     pub mod call {}
+    #[doc = include_str!("../guides/clients.md")]
+    pub mod clients {}
     #[doc = include_str!("../guides/deploy.md")]
     pub mod deploy {}
     #[doc = "[deployment key]: deploy#one-key-for-every-organization\n[events.md]: events\n"]

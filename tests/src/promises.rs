@@ -1,6 +1,6 @@
 //! OpenAPI conformance: what the document promises of an answer, held against each answer that comes back: status, type, headers
 //! and body. An independent validator judges the bodies, more strictly than clients may: a field that the document does not name is
-//! a mistake, too.
+//! a mistake, too. What webhooks send is held against the schema of its kind in the same way.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -17,6 +17,8 @@ const PROMISED: [&str; 3] = ["Set-Cookie", "Retry-After", "Allow"];
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(|| tenant_auth_core::http::openapi::document(BASE));
 static PROMISES: LazyLock<HashMap<Answer, Promise>> = LazyLock::new(promises);
+
+static EVENTS: LazyLock<HashMap<String, Validator>> = LazyLock::new(events);
 
 /// Method, path template and status.
 type Answer = (String, String, u16);
@@ -58,7 +60,11 @@ impl Promise {
         let response = resolved(response);
         let content = response["content"].as_object().and_then(|content| content.iter().next());
         let (content_type, content) = content.expect("a content");
-        let schema = inlined(&content["schema"], false);
+        let mut schema = inlined(&content["schema"], false);
+        // The schema of errors is one for all; which codes an operation has stands beside it.
+        if let Some(codes) = response.get("x-codes") {
+            schema["properties"]["code"] = json!({ "enum": codes });
+        }
         let headers = response["headers"].as_object().into_iter().flatten();
         Self {
             content_type: content_type.clone(),
@@ -90,6 +96,22 @@ fn promises() -> HashMap<Answer, Promise> {
         }
     }
     promises
+}
+
+/// What is not as the document promises of an event of its kind.
+pub fn broken_by_event(event: &Value) -> Vec<String> {
+    let kind = event["type"].as_str().unwrap_or_default();
+    let Some(validator) = EVENTS.get(kind) else { return vec![format!("the document has no event {kind:?}")] };
+    validator.iter_errors(event).map(|error| format!("the document promises otherwise of {kind}: {error}")).collect()
+}
+
+fn events() -> HashMap<String, Validator> {
+    let kinds = document()["webhooks"].as_object().into_iter().flatten();
+    let validator = |(kind, item): (&String, &Value)| {
+        let schema = inlined(&item["post"]["requestBody"]["content"]["application/json"]["schema"], false);
+        (kind.clone(), jsonschema::validator_for(&schema).expect("a schema"))
+    };
+    kinds.map(validator).collect()
 }
 
 /// What a reference leads to, or the value itself.

@@ -247,7 +247,7 @@ impl Context {
     }
 
     /// Whether a browser sent the request: only browsers send `Origin` or `Sec-Fetch-Site`.
-    fn is_browser(&self) -> bool {
+    pub(crate) fn is_browser(&self) -> bool {
         self.headers().contains_key("origin") || self.headers().contains_key("sec-fetch-site")
     }
 

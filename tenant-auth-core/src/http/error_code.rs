@@ -14,6 +14,9 @@ macro_rules! codes {
         }
 
         impl ErrorCode {
+            /// Every code there is.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
             /// The HTTP status.
             pub const fn status(self) -> u16 {
                 match self {

@@ -1,6 +1,8 @@
 //! The input of a request: parameters of the path, of the query, and a JSON body. Each is parsed into its final type here, after
 //! the caller is known, so that an unknown caller's input is never parsed.
 
+use std::marker::PhantomData;
+
 use ::http::header;
 use serde::{
     Deserialize, Deserializer,
@@ -151,6 +153,28 @@ impl<T: DeserializeOwned + Default + Send + ToSchema> Input for OptionalJson<T> 
             _ => Json::read(context).map(|Json(value)| Self(value)),
         }
     }
+}
+
+/// A JSON object that was read in advance, with the caller's credential in it; an empty body means none. The document shows it, and
+/// nothing more is judged here: whatever is no such object was no credential.
+pub(crate) struct ReadInAdvance<T>(PhantomData<fn() -> T>);
+
+impl<T: ToSchema> Input for ReadInAdvance<T> {
+    fn describe(facts: &mut InputFacts, schemas: &mut Schemas) {
+        facts.body = Some(BodyFacts { schema: schemas.request::<T>(), required: false });
+    }
+    fn may() -> Vec<ErrorCode> {
+        Vec::new()
+    }
+    fn read(_: &Context) -> Result<Self, Refusal> {
+        Ok(Self(PhantomData))
+    }
+}
+
+/// Reads the body before the caller is known, for a credential in it; `None` when it is no such JSON.
+pub(super) fn read_in_advance<T: DeserializeOwned>(context: &Context) -> Option<T> {
+    let body = context.body();
+    parse(json_text(&body, context).ok()?).ok()
 }
 
 /// A JSON object whose field `token` may contain any text, also NUL characters: a malformed token gets the answer of an unknown

@@ -63,8 +63,8 @@ fn table() -> Vec<Group> {
                 .may(&[Suspended, RateLimited]),
             route(POST, "/auth/refresh", auth::refresh)
                 .says("refresh", "Refresh the session",
-                    "Replaces both tokens. A token superseded a moment ago gets the current ones; one superseded longer ago ends \
-                    the session.")
+                    "Replaces both tokens. The refresh token comes as the cookie; without one, and from callers that are no browsers, \
+                    in the body. A token superseded a moment ago gets the current ones; one superseded longer ago ends the session.")
                 .may(&[SessionRequired, WrongOrganization]),
             route(POST, "/auth/logout", auth::logout)
                 .says("logout", "Log out", "Ends the session and clears the cookies; they are cleared without a session, too.")

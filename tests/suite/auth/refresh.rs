@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use tenant_auth_conformance::{App, Caller, jwt, scenarios, shape, together};
+use serde_json::json;
+use tenant_auth_conformance::{App, Caller, PUBLIC_URL, Request, jwt, scenarios, shape, together};
 
 scenarios![
     a_refresh_replaces_both_tokens_and_retires_the_old_access_token,
@@ -17,7 +18,11 @@ scenarios![
     without_a_grace_a_second_use_ends_the_session_at_once,
     parallel_refreshes_all_succeed_in_one_generation,
     the_access_token_is_not_needed,
-    a_body_is_ignored,
+    beside_a_cookie_a_body_is_ignored,
+    without_a_cookie_the_token_may_stand_in_the_body,
+    a_body_without_a_token_is_no_session,
+    a_browsers_body_is_not_looked_at,
+    a_body_is_judged_like_a_cookie,
     in_another_organization_it_is_401_and_nothing_is_revoked,
     reuse_is_judged_only_under_the_tokens_own_slug,
     two_different_refresh_cookies_are_401_and_equal_ones_are_fine,
@@ -167,7 +172,69 @@ async fn the_access_token_is_not_needed(app: &App) {
     member.get("/org").await.expect(200);
 }
 
-async fn a_body_is_ignored(app: &App) {
+/// Refreshes with this token in the body and no cookie.
+fn with_body(app: &App, token: &str) -> Request {
+    app.anonymous().post("/auth/refresh", json!({ "refreshToken": token }))
+}
+
+async fn without_a_cookie_the_token_may_stand_in_the_body(app: &App) {
+    let member = app.member().logged_in().await;
+    let data = with_body(app, &member.refresh_token()).await.expect_ok();
+    assert_eq!(shape(&data), ["accessToken", "refreshToken"]);
+    let token = |name: &str| data[name].as_str().expect("a token").to_owned();
+    app.anonymous().with_bearer(&token("accessToken")).get("/org").await.expect(200);
+    let again = with_body(app, &token("refreshToken")).await.expect(200);
+    assert!(!again.cookie("refresh_token").is_cleared(), "the cookies are set as ever");
+    member.get("/org").await.expect_no_session();
+}
+
+async fn a_body_without_a_token_is_no_session(app: &App) {
+    let token = app.member().logged_in().await.refresh_token();
+    for body in [json!({}), json!({ "refreshToken": "" }), json!({ "refreshToken": null }), json!({ "refresh_token": token })] {
+        app.anonymous().post("/auth/refresh", body).await.expect_no_session();
+    }
+    for body in [json!([token]), json!(token), json!({ "refreshToken": 1 }), json!({ "refreshToken": [token] })] {
+        app.anonymous().post("/auth/refresh", body).await.expect_no_session();
+    }
+    let twice = format!(r#"{{"refreshToken":"{token}","refreshToken":"{token}"}}"#);
+    app.anonymous().refresh().text(twice).await.expect_no_session();
+    app.anonymous().refresh().text("{not json").await.expect_no_session();
+    let right = json!({ "refreshToken": token }).to_string();
+    app.anonymous().refresh().body("text/plain", right.clone()).await.expect_no_session();
+    app.anonymous().refresh().text(right.clone()).header("Content-Encoding", "gzip").await.expect_no_session();
+    app.anonymous().refresh().text(format!("{right}{}", " ".repeat(70_000))).await.expect_no_session();
+    with_body(app, &token).await.expect(200);
+}
+
+async fn a_browsers_body_is_not_looked_at(app: &App) {
+    let member = app.member().logged_in().await;
+    for (name, value) in [("Origin", PUBLIC_URL), ("Sec-Fetch-Site", "same-origin")] {
+        with_body(app, &member.refresh_token()).header(name, value).await.expect_no_session();
+        member.refresh().header(name, value).await.expect(200);
+    }
+    with_body(app, &member.refresh_token()).header("Origin", "https://evil.example").await.expect_error(403, "forbidden_origin");
+}
+
+async fn a_body_is_judged_like_a_cookie(app: &App) {
+    let member = app.member().logged_in().await;
+    let old = member.refresh_token();
+    for token in [member.access_token(), "rubbish".to_owned(), "a.b.c".to_owned(), "\0".to_owned()] {
+        with_body(app, &token).await.expect_no_session();
+    }
+    let elsewhere = app.other_org().anonymous().post("/auth/refresh", json!({ "refreshToken": old }));
+    elsewhere.await.expect_error(401, "wrong_organization");
+    let next = with_body(app, &old).await.expect_ok()["refreshToken"].clone();
+    with_body(app, &old).await.expect(200);
+    app.clock.advance(app.config.sessions.refresh_grace);
+    with_body(app, &old).await.expect_no_session();
+    with_body(app, next.as_str().expect("a token")).await.expect_no_session();
+    // Of a cookie and a body that differ, the cookie counts.
+    let (one, another) = (app.member().logged_in().await, app.member().logged_in().await);
+    one.post("/auth/refresh", json!({ "refreshToken": another.refresh_token() })).await.expect(200);
+    another.get("/org").await.expect(200);
+}
+
+async fn beside_a_cookie_a_body_is_ignored(app: &App) {
     let member = app.member().logged_in().await;
     member.refresh().body("text/plain", "whatever").await.expect(200);
     member.refresh().text("{not json").await.expect(200);

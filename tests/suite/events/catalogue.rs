@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use tenant_auth_conformance::{App, logs, routes, scenarios};
-use tenant_auth_core::model::EventKind;
+use tenant_auth_conformance::{App, logs, promises, routes, scenarios};
+use tenant_auth_core::model::{EventKind, Scope};
 
 use crate::suite::support::{
     busy_day::BusyDay,
@@ -15,6 +15,7 @@ use crate::suite::support::{
 
 scenarios![on each database:
     every_kind_there_is_occurs,
+    every_event_has_the_form_that_the_document_gives_its_kind,
     every_route_that_writes_tells_what_it_did_or_is_known_to_tell_nothing,
     nothing_secret_is_told_mailed_or_logged,
     nothing_reaches_another_organization,
@@ -52,6 +53,19 @@ async fn every_kind_there_is_occurs(app: &App) {
     for sent in day.listener.hook.sent(app) {
         assert!(is_signed_with(&sent, &day.listener.hook.secret));
     }
+}
+
+async fn every_event_has_the_form_that_the_document_gives_its_kind(app: &App) {
+    let day = BusyDay::lived(app).await;
+    let broken: Vec<String> = day.told.iter().flat_map(promises::broken_by_event).collect();
+    assert!(broken.is_empty(), "{broken:#?}");
+    let key = app.org().operators_key(&[Scope::EventsRead]).await;
+    let events = app.anonymous().with("X-API-Key", &key).get("/public/events?limit=1000").await.expect_ok()["events"]
+        .as_array()
+        .cloned()
+        .expect("a list");
+    let broken: Vec<String> = events.iter().flat_map(promises::broken_by_event).collect();
+    assert!(broken.is_empty() && events.iter().any(|event| event["erased"] == true), "{broken:#?}");
 }
 
 /// The day hears of each row exactly what it says it hears.

@@ -14,7 +14,7 @@ use crate::{
     error::Error,
     http::{
         answer::{Message, Outcome, Reply, done},
-        input::{Json, OptionalJson},
+        input::{Json, OptionalJson, ReadInAdvance},
         refusal::Refusal,
     },
     schema,
@@ -39,10 +39,12 @@ pub(crate) enum Entered<T> {
     },
 }
 
+/// The name of the demand in the OpenAPI document.
+const SECOND_FACTOR: &str = "SecondFactorRequired";
+
 impl<T: ToSchema> PartialSchema for Entered<T> {
     fn schema() -> RefOr<Schema> {
-        let second_factor = schema::object("requires2FA", schema::flag(true));
-        OneOfBuilder::new().item(Ref::from_schema_name(T::name())).item(second_factor).into()
+        OneOfBuilder::new().item(Ref::from_schema_name(T::name())).item(Ref::from_schema_name(SECOND_FACTOR)).into()
     }
 }
 
@@ -52,11 +54,13 @@ impl<T: ToSchema> ToSchema for Entered<T> {
     }
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
         schemas.push((T::name().into_owned(), T::schema()));
+        schemas.push((SECOND_FACTOR.to_owned(), schema::object("requires2FA", schema::flag(true)).into()));
         T::schemas(schemas);
     }
 }
 
 #[derive(Serialize, ToSchema)]
+#[schema(as = LoggedIn)]
 pub(crate) struct LoginData {
     #[serde(flatten)]
     #[schema(value_type = BodyTokens)]
@@ -89,13 +93,25 @@ pub(crate) async fn login(guest: Guest, Json(request): Json<LoginRequest>) -> Ou
 
 /// Without the tokens it is an empty object: a browser has them in its cookies.
 #[derive(Serialize, ToSchema)]
+#[schema(as = Refreshed)]
 pub(crate) struct RefreshData {
     #[serde(flatten)]
     #[schema(value_type = BodyTokens)]
     tokens: Option<BodyTokens>,
 }
 
-pub(crate) async fn refresh(RefreshCaller { guest, token }: RefreshCaller, (): ()) -> Outcome<RefreshData> {
+/// For callers that are no browsers and keep the token themselves.
+#[derive(ToSchema)]
+#[schema(rename_all = "camelCase")]
+#[expect(dead_code, reason = "`RefreshCaller` reads it in advance, as a credential; this describes it")]
+pub(crate) struct RefreshRequest {
+    /// Read where no refresh cookie comes. Empty or null: absent.
+    refresh_token: Option<String>,
+}
+
+type Refreshing = ReadInAdvance<RefreshRequest>;
+
+pub(crate) async fn refresh(RefreshCaller { guest, token }: RefreshCaller, _: Refreshing) -> Outcome<RefreshData> {
     let tokens = guest.tenant.refresh(&token).await?;
     let data = RefreshData { tokens: guest.body_tokens(&tokens) };
     Ok(Reply::new(data).with_cookies(guest.cookies_with(&tokens)))

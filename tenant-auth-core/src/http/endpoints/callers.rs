@@ -2,7 +2,7 @@
 //! a member's session is read only after slug and origin.
 
 use ::http::HeaderValue;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
@@ -15,6 +15,7 @@ use crate::{
         cookies,
         documents::Documents,
         error_code::ErrorCode,
+        input::read_in_advance,
         openapi::{ANYBODY, CallerFacts, Cookies, Credential},
         refusal::Refusal,
         route::Caller,
@@ -117,14 +118,36 @@ pub(crate) struct RefreshCaller {
 }
 
 impl Caller for RefreshCaller {
-    const FACTS: CallerFacts =
-        CallerFacts { who: "whoever holds a refresh token", credential: Credential::Refresh, ..Guest::FACTS };
+    const FACTS: CallerFacts = CallerFacts {
+        who: "whoever holds a refresh token, as the cookie or, without one, in the body",
+        credential: Credential::RefreshOrBody,
+        ..Guest::FACTS
+    };
     const MAY: &'static [&'static [ErrorCode]] = &[TENANT, &[ErrorCode::SessionRequired]];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let guest = Guest::identify(context).await?;
-        let token = context.cookies().refresh(&context.cookie_style())?.ok_or(Error::SessionRequired)?.to_owned();
+        let cookies = context.cookies();
+        let token = match cookies.refresh(&context.cookie_style())? {
+            Some(token) => token.to_owned(),
+            // A browser's token is in its cookie, where no script can read it (behaviour.md, B211).
+            None if context.is_browser() => return Err(Error::SessionRequired.into()),
+            None => refresh_token_in_body(context).ok_or(Error::SessionRequired)?,
+        };
         Ok(Self { guest, token })
     }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TokenOfBody {
+    refresh_token: Option<String>,
+}
+
+/// The token that the body of a refresh states. It is the caller's credential, so whatever is no such body is no credential, and not
+/// a malformed request.
+fn refresh_token_in_body(context: &Context) -> Option<String> {
+    let TokenOfBody { refresh_token } = read_in_advance(context)?;
+    refresh_token.filter(|token| !token.is_empty())
 }
 
 /// The caller of a login's second step: a partial token, and the pending login it belongs to.

@@ -34,7 +34,7 @@ pub(crate) struct EventsData {
 #[derive(ToSchema)]
 #[schema(as = Event)]
 #[expect(dead_code, reason = "the payload is text already; this describes it")]
-struct EventPayload {
+pub(crate) struct EventPayload {
     id: EventId,
     /// Its kind, as subscriptions name it.
     r#type: String,

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use utoipa::{
     PartialSchema, ToSchema,
-    openapi::{OneOfBuilder, RefOr, Schema},
+    openapi::{OneOfBuilder, Ref, RefOr, Schema},
 };
 
 use super::Reporter;
@@ -29,6 +29,7 @@ pub(crate) struct LeakedKeysRequest {
 
 /// A report of one key, as the document describes it.
 #[derive(ToSchema)]
+#[schema(as = OneLeakedKey)]
 #[expect(dead_code, reason = "describes a body; the request type reads it")]
 struct OneKey {
     key: String,
@@ -36,6 +37,7 @@ struct OneKey {
 
 /// A report of several keys.
 #[derive(ToSchema)]
+#[schema(as = SeveralLeakedKeys)]
 #[expect(dead_code, reason = "describes a body; the request type reads it")]
 struct SeveralKeys {
     #[schema(min_items = 1, max_items = 100)]
@@ -44,11 +46,17 @@ struct SeveralKeys {
 
 impl PartialSchema for LeakedKeysRequest {
     fn schema() -> RefOr<Schema> {
-        RefOr::T(Schema::OneOf(OneOfBuilder::new().item(OneKey::schema()).item(SeveralKeys::schema()).build()))
+        let either = [OneKey::name(), SeveralKeys::name()].map(Ref::from_schema_name);
+        either.into_iter().fold(OneOfBuilder::new(), OneOfBuilder::item).into()
     }
 }
 
-impl ToSchema for LeakedKeysRequest {}
+impl ToSchema for LeakedKeysRequest {
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((OneKey::name().into_owned(), OneKey::schema()));
+        schemas.push((SeveralKeys::name().into_owned(), SeveralKeys::schema()));
+    }
+}
 
 impl LeakedKeysRequest {
     fn shown(self) -> Result<Vec<ApiKeyText>, Refusal> {

@@ -44,17 +44,24 @@ pub(crate) struct VerifyData {
     principal: Option<Principal>,
 }
 
+/// The names of both in the OpenAPI document.
+const VALID: &str = "ValidToken";
+const INVALID: &str = "InvalidToken";
+
 /// `{valid: false}` or the principal; nothing is said of an invalid token.
 impl PartialSchema for VerifyData {
     fn schema() -> RefOr<Schema> {
-        let valid =
-            AllOfBuilder::new().item(schema::object("valid", schema::flag(true))).item(Ref::from_schema_name(Principal::name()));
-        OneOfBuilder::new().item(valid).item(schema::object("valid", schema::flag(false))).into()
+        let either = [VALID, INVALID].map(Ref::from_schema_name);
+        either.into_iter().fold(OneOfBuilder::new(), OneOfBuilder::item).into()
     }
 }
 
 impl ToSchema for VerifyData {
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        let is = |valid: bool| schema::object("valid", schema::flag(valid));
+        let valid = AllOfBuilder::new().item(is(true)).item(Ref::from_schema_name(Principal::name()));
+        schemas.push((VALID.to_owned(), valid.into()));
+        schemas.push((INVALID.to_owned(), is(false).into()));
         schemas.push((Principal::name().into_owned(), Principal::schema()));
         Principal::schemas(schemas);
     }

@@ -3,11 +3,12 @@
 use serde_json::{Map, Value, json};
 
 use super::{
+    events, flat,
     operation::{self, Shared},
     schemas::Schemas,
 };
 use crate::{
-    http::route::Group,
+    http::{error_code::ErrorCode, route::Group},
     model::{DeliveryStatus, Role, SortOrder, Status},
     value::SearchText,
 };
@@ -22,11 +23,12 @@ organization's `appUrl` or one of its `allowedOrigins`. `GET` is also `HEAD`.";
 
 /// The document of these groups of rows, served below `server`.
 pub(super) fn of(groups: &[Group], server: &str) -> Value {
-    let Operations { paths, schemas, refusals } = operations(groups);
+    let Operations { paths, webhooks, schemas, refusals } = operations(groups);
     let (components, _) = schemas.finish();
-    let mut components: Map<String, Value> = components.into_iter().collect();
+    let mut components = flat::flattened(&components);
     components.insert("Error".to_owned(), error());
-    json!({
+    components.insert("ErrorCode".to_owned(), error_code());
+    let mut document = json!({
         "openapi": "3.1.0",
         "info": {
             "title": "Tenant Auth",
@@ -37,6 +39,7 @@ pub(super) fn of(groups: &[Group], server: &str) -> Value {
         "servers": [{ "url": server }],
         "tags": groups.iter().map(|group| json!({ "name": group.name, "description": group.about })).collect::<Value>(),
         "paths": paths,
+        "webhooks": webhooks,
         "components": {
             "schemas": components,
             "responses": refusals,
@@ -44,12 +47,16 @@ pub(super) fn of(groups: &[Group], server: &str) -> Value {
             "headers": shared_headers(),
             "securitySchemes": security_schemes(),
         },
-    })
+    });
+    flat::keep_what_is_named(&mut document);
+    document
 }
 
 /// The operations by path, and the components they refer to.
 pub(super) struct Operations {
     paths: Map<String, Value>,
+    /// What webhooks send, by the kind of event.
+    webhooks: Map<String, Value>,
     pub(super) schemas: Schemas,
     refusals: Shared,
 }
@@ -62,7 +69,8 @@ pub(super) fn operations(groups: &[Group]) -> Operations {
         path[row.method.as_str().to_lowercase()] = operation::of(row, group.name, &described, &mut refusals);
         schemas.merge(described.schemas);
     }
-    Operations { paths, schemas, refusals }
+    let webhooks = events::webhooks(&mut schemas);
+    Operations { paths, webhooks, schemas, refusals }
 }
 
 fn error() -> Value {
@@ -72,7 +80,7 @@ fn error() -> Value {
         "required": ["status", "code", "message"],
         "properties": {
             "status": { "type": "string", "const": "error" },
-            "code": { "type": "string", "description": "Stable.", "pattern": "^[a-z0-9_]+$" },
+            "code": { "$ref": "#/components/schemas/ErrorCode" },
             "message": { "type": "string", "description": "For people; what to do next.", "minLength": 1 },
             "field": {
                 "type": "string",
@@ -82,6 +90,13 @@ fn error() -> Value {
             },
         },
     })
+}
+
+/// One enum for all operations: generators of clients make a type of each schema, and an operation's own codes would be hundreds.
+fn error_code() -> Value {
+    let codes: Vec<&str> = ErrorCode::ALL.iter().map(|code| code.as_str()).collect();
+    let means = "What a refusal is by. Never changes its meaning; a later version may know more of them.";
+    json!({ "type": "string", "description": means, "enum": codes })
 }
 
 fn shared_parameters() -> Value {

@@ -13,8 +13,8 @@ pub(crate) enum Credential {
     None,
     /// The access token, as a cookie or a Bearer.
     Session,
-    /// The refresh token's cookie.
-    Refresh,
+    /// The refresh token's cookie or, without it, the refresh token in the body.
+    RefreshOrBody,
     /// The access token or the refresh token's cookie.
     SessionOrRefresh,
     /// The partial token's cookie.

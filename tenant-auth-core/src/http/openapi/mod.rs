@@ -8,7 +8,9 @@
 //! defined, and a new kind of value its schema beside its parser; none of them compiles without.
 
 mod document;
+mod events;
 mod facts;
+mod flat;
 mod operation;
 pub(crate) mod page;
 mod page_fields;

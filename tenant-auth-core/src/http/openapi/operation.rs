@@ -13,6 +13,9 @@ use crate::{
     model::DeploymentScope,
 };
 
+/// The extension in which a response says which codes it can have. Their schema is one for all (behaviour.md, B210).
+pub(super) const CODES: &str = "x-codes";
+
 /// Refusals that look the same wherever they occur, by code.
 pub(super) type Shared = BTreeMap<&'static str, Value>;
 
@@ -65,7 +68,8 @@ fn security(caller: &CallerFacts) -> Value {
     let mut alternatives = match caller.credential {
         Credential::None => vec![],
         Credential::Session => vec![json!({ "accessCookie": [] }), json!({ "bearer": [] })],
-        Credential::Refresh => vec![json!({ "refreshCookie": [] })],
+        // An empty alternative is none: the token stands in the body then.
+        Credential::RefreshOrBody => vec![json!({ "refreshCookie": [] }), json!({})],
         Credential::SessionOrRefresh => {
             vec![json!({ "accessCookie": [] }), json!({ "bearer": [] }), json!({ "refreshCookie": [] })]
         }
@@ -137,11 +141,11 @@ fn refusal(status: u16, refusals: &BTreeSet<&'static str>, caller: &CallerFacts)
         };
         headers.insert("Set-Cookie".to_owned(), set_cookie(which, false));
     }
-    let coded = json!({ "properties": { "code": { "enum": refusals } } });
     json!({
         "description": refusals.iter().map(|code| format!("`{code}`")).collect::<Vec<_>>().join(", "),
         "headers": headers,
-        "content": { "application/json": { "schema": { "allOf": [component("schemas", "Error"), coded] } } },
+        "content": { "application/json": { "schema": component("schemas", "Error") } },
+        CODES: refusals,
     })
 }
 

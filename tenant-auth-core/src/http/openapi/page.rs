@@ -5,7 +5,10 @@ use minijinja::{Environment, value::Serde};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::page_fields::{Field, Resolver};
+use super::{
+    operation::CODES,
+    page_fields::{Field, Resolver},
+};
 use crate::error::Error;
 
 /// The page's style; `/docs.css`.
@@ -134,7 +137,7 @@ impl<'a> Reader<'a> {
 
     fn refusals(&self, status: &'a str, response: &'a Value) -> RefusalsOfStatus<'a> {
         let response = self.types.resolve(response);
-        let codes = &response["content"]["application/json"]["schema"]["allOf"][1]["properties"]["code"]["enum"];
+        let codes = &response[CODES];
         let retry_after = response["headers"].get("Retry-After").is_some();
         RefusalsOfStatus { status, codes: items(codes).filter_map(Value::as_str).collect(), retry_after }
     }

@@ -48,9 +48,6 @@ impl<'a> Resolver<'a> {
 
     fn collect(&self, prefix: &str, schema: &'a Value, certain: bool, fields: &mut Vec<Field>) {
         let schema = self.resolve(schema);
-        for part in items(&schema["allOf"]) {
-            self.collect(prefix, part, certain, fields);
-        }
         // Of alternatives, none is certain.
         for part in items(&schema["oneOf"]) {
             self.collect(prefix, part, false, fields);
@@ -103,7 +100,7 @@ impl<'a> Resolver<'a> {
     /// A value that shows what is meant: what an object requires, or all it has where it requires nothing.
     pub(super) fn sample(&self, schema: &'a Value) -> Value {
         let schema = self.resolve(schema);
-        if let Some(example) = schema["examples"].get(0).or_else(|| schema["enum"].get(0)) {
+        if let Some(example) = schema["examples"].get(0).or_else(|| schema["enum"].get(0)).or_else(|| schema.get("const")) {
             return example.clone();
         }
         if let Some(first) = schema["oneOf"].get(0) {

@@ -65,7 +65,8 @@ impl Schemas {
         RefOr::Ref(Ref::from_schema_name(T::name()))
     }
 
-    fn add(&mut self, name: String, schema: Value) {
+    /// Adds a schema by name.
+    pub(super) fn add(&mut self, name: String, schema: Value) {
         match self.components.get(&name) {
             Some(known) if *known != schema => self.conflicts.push(name),
             Some(_) => {}

@@ -32,6 +32,30 @@ fn no_two_types_share_a_name() {
     assert!(conflicts.is_empty(), "rename one of each pair of types, or do not use one for requests and answers: {conflicts:?}");
 }
 
+/// As openapi-python-client, openapi-typescript and @hey-api/openapi-ts form the names of an operation's own types.
+#[test]
+fn no_schema_has_the_name_of_a_type_that_generators_make_of_an_operation() {
+    let document = whole();
+    let mut ids = Vec::new();
+    visit(&document, &mut |value| ids.extend(value["operationId"].as_str().map(str::to_lowercase)));
+    let suffixes = ["", "data", "body", "error", "errors", "response", "responses", "response200", "response201", "response202"];
+    for name in document["components"]["schemas"].as_object().into_iter().flatten().map(|(name, _)| name.to_lowercase()) {
+        let taken = |id: &&String| name.strip_prefix(id.as_str()).is_some_and(|rest| suffixes.contains(&rest));
+        assert_eq!(ids.iter().find(taken), None, "{name}: give the type another name with #[schema(as = …)]");
+    }
+}
+
+#[test]
+fn every_object_is_flat_and_every_choice_has_names() {
+    let document = whole();
+    visit(&document, &mut |value| assert!(value.get("allOf").is_none(), "{value}"));
+    for (name, schema) in document["components"]["schemas"].as_object().into_iter().flatten() {
+        for either in schema["oneOf"].as_array().into_iter().flatten() {
+            assert!(either["$ref"].is_string(), "{name}: {either}");
+        }
+    }
+}
+
 #[test]
 fn every_reference_leads_somewhere_and_nothing_is_kept_for_nobody() {
     let document = whole();
