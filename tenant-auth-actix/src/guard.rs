@@ -19,6 +19,21 @@ use crate::convert;
 
 /// A middleware that lets the routes under it use [`Auth`], and hands the browser the cookies of a session that was refreshed on
 /// the way: for `App::wrap` or `Scope::wrap`. It refuses no request by itself: routes without `Auth` stay open.
+///
+/// Who was admitted can be read in other middleware: the [`Visitor`] is among the request's extensions, which the response still has.
+///
+/// ```
+/// use actix_web::{Error, HttpMessage, body::MessageBody, dev::{ServiceRequest, ServiceResponse}, middleware::Next};
+/// use tenant_auth_core::http::Visitor;
+///
+/// /// An access log, for `.wrap(actix_web::middleware::from_fn(log))`, before or after `.wrap(guard(&gate))`.
+/// async fn log(request: ServiceRequest, next: Next<impl MessageBody>) -> Result<ServiceResponse<impl MessageBody>, Error> {
+///     let response = next.call(request).await?;
+///     let who = response.request().extensions().get::<Visitor>().and_then(Visitor::known);
+///     println!("{} {:?}", response.status(), who.map(|who| who.user.id));
+///     Ok(response)
+/// }
+/// ```
 pub fn guard<S, B>(
     gate: &Gate,
 ) -> impl Transform<S, ServiceRequest, Response = ServiceResponse<B>, Error = ActixError, InitError = ()> + use<S, B>

@@ -21,6 +21,22 @@ pub type Guard = FromFnLayer<fn(State<Gate>, Request, Next) -> GuardFuture, Gate
 
 /// A layer that lets the routes under it use [`Auth`], and hands the browser the cookies of a session that was refreshed on the
 /// way. It refuses no request by itself: routes without `Auth` stay open.
+///
+/// Who was admitted can be read in other layers: the [`Visitor`] is among the extensions of the request, for layers within, and of the
+/// response, for layers further out.
+///
+/// ```
+/// use axum::{extract::Request, middleware::Next, response::Response};
+/// use tenant_auth_core::http::Visitor;
+///
+/// /// An access log, for `.layer(axum::middleware::from_fn(log))` after `.layer(guard(&gate))`.
+/// async fn log(request: Request, next: Next) -> Response {
+///     let response = next.run(request).await;
+///     let who = response.extensions().get::<Visitor>().and_then(Visitor::known);
+///     println!("{} {:?}", response.status(), who.map(|who| who.user.id));
+///     response
+/// }
+/// ```
 pub fn guard(gate: &Gate) -> Guard {
     middleware::from_fn_with_state(gate.clone(), |State(gate), request, next| Box::pin(keep(gate, request, next)))
 }
@@ -37,6 +53,8 @@ async fn keep(gate: Gate, request: Request, next: Next) -> Response {
     request.extensions_mut().insert(visitor.clone());
     let mut response = next.run(request).await;
     visitor.settle(response.headers_mut());
+    // For layers further out, such as an access log: `response.extensions().get::<Visitor>()`.
+    response.extensions_mut().insert(visitor);
     response
 }
 

@@ -71,6 +71,7 @@ pub struct Builder {
     entropy: Option<Arc<dyn Entropy>>,
     hasher: Option<Arc<dyn PasswordHasher>>,
     mailer: Option<Arc<dyn Mailer>>,
+    mails_leave_elsewhere: bool,
     sender: Option<Arc<dyn Sender>>,
     resolver: Option<Arc<dyn Resolver>>,
 }
@@ -112,9 +113,16 @@ impl Builder {
         self
     }
 
-    /// The sender of mails. Without one, mails wait in the outbox.
+    /// The sender of mails. Without one, mails wait in the outbox, and [`Builder::build`] warns of it. It is the
+    /// [worker](crate::Worker) that sends them: start that, too.
     pub fn mailer(mut self, mailer: Arc<dyn Mailer>) -> Self {
         self.mailer = Some(mailer);
+        self
+    }
+
+    /// States that another process on the same database sends the mails, so that [`Builder::build`] does not warn.
+    pub fn mails_leave_elsewhere(mut self) -> Self {
+        self.mails_leave_elsewhere = true;
         self
     }
 
@@ -142,6 +150,13 @@ impl Builder {
         let master_keys = Arc::new(self.master_keys.ok_or(BuildError::Missing("master_keys"))?);
         let config = Arc::new(self.config.ok_or(BuildError::Missing("config"))?);
         config.check()?;
+        if self.mailer.is_none() && !self.mails_leave_elsewhere {
+            tracing::warn!(
+                public_url = %config.public_url,
+                "nobody sends mail: invites, reset links and notices wait in the outbox. Give the builder a `mailer` and start a worker, or \
+                 say `mails_leave_elsewhere` where another process does both"
+            );
+        }
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));
         let metrics = Arc::new(Metrics::new(clock.now()));
         let hasher = match self.hasher {

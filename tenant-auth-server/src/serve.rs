@@ -98,7 +98,7 @@ pub(crate) async fn open(deployment: &Deployment, mailer: Option<Arc<dyn Mailer>
     let builder = builder.master_keys(deployment.master_keys.clone()).config(deployment.config.clone());
     let builder = match mailer {
         Some(mailer) => builder.mailer(mailer),
-        None => builder,
+        None => builder.mails_leave_elsewhere(), // `serve` has its own warning, and commands leave it to `serve`
     };
     Ok(Opened { auth: builder.build().await?, store })
 }

@@ -136,6 +136,17 @@ impl Tenant {
     /// organization, [`Error::Suspended`] when the membership or the organization is.
     pub async fn authenticate(&self, access_token: &str) -> Result<Member, Error> {
         let live = self.auth.live_session(access_token).await?.ok_or(Error::SessionRequired)?;
+        self.admitting(live)
+    }
+
+    /// The same beside the token's content.
+    #[cfg(feature = "http")]
+    pub(crate) async fn authenticate_by(&self, access_token: &str) -> Result<(Member, Arc<AccessToken>), Error> {
+        let LiveToken { token, live } = self.auth.live_token(access_token).await?.ok_or(Error::SessionRequired)?;
+        Ok((self.admitting(live)?, token))
+    }
+
+    fn admitting(&self, live: Arc<LiveSession>) -> Result<Member, Error> {
         if live.org.id != self.org.id {
             return Err(Error::WrongOrganization);
         }

@@ -33,7 +33,15 @@ mod route;
 mod router;
 mod table;
 
-use std::{fmt, net::IpAddr, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    net::IpAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use ::http::{HeaderMap, HeaderValue, Response, header};
 use bytes::Bytes;
@@ -52,7 +60,7 @@ pub use pages::Pages;
 pub use route::Row;
 pub use table::routes;
 
-use crate::{deadline, secret::random_text, service::TenantAuth, unsent};
+use crate::{deadline, ports::Entropy, secret::random_text, service::TenantAuth, unsent};
 use answered::Answered;
 use context::Context;
 use documents::Documents;
@@ -103,6 +111,8 @@ pub struct Service {
     table: Arc<Table>,
     base: Arc<str>,
     documents: Documents,
+    /// Whether the log has said that the routes are mounted where the public URL does not lead.
+    told_of_mount: Arc<AtomicBool>,
 }
 
 impl Service {
@@ -113,6 +123,20 @@ impl Service {
             table: Arc::new(Table::new(auth.metrics().requests())),
             base: auth.config().base_path().into(),
             documents: Documents::new(openapi::made),
+            told_of_mount: Arc::default(),
+        }
+    }
+
+    /// Says once where the routes belong, when a host nested them below a path that the public URL does not have: every answer is 404
+    /// then. The path itself is a stranger's text and stays out of the log.
+    fn hint_at_mount(&self, path: &str) {
+        let is_elsewhere = path.find(&*self.base).is_some_and(|at| at > 0);
+        if is_elsewhere && !self.told_of_mount.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                base = &*self.base,
+                "a request came below another path than the public URL's, and gets 404: mount the routes at the root of the application, \
+                 and give the public URL the path that they shall lie below"
+            );
         }
     }
 
@@ -127,7 +151,7 @@ impl Service {
     /// between a commit and what follows. A panic becomes a 500. All its waits together end after 30 seconds, and where too many
     /// requests are in flight it is refused before it begins. Its span, `request`, is a child of the span that the call is made in.
     pub async fn call(&self, request: Request, peer: Option<IpAddr>) -> Response<AnswerBody> {
-        let request_id = request_id(&self.auth);
+        let request_id = request_id(self.auth.entropy());
         let traced = RequestSpan::begin(&request_id, request.method());
         let client = client_ip::of(&self.auth.config().network.trusted_proxies, peer, request.headers());
         let place = match self.auth.in_flight().take(client) {
@@ -177,7 +201,10 @@ impl Service {
                 traced.matched(path);
                 Box::pin(browser::preflight(&context, path, &methods)).await
             }
-            Err(error) => browser::cors(error.into(), &context, ""),
+            Err(error) => {
+                self.hint_at_mount(context.path());
+                browser::cors(error.into(), &context, "")
+            }
         };
         let status = answered.status.as_u16();
         watched.answered(status);
@@ -206,8 +233,9 @@ impl Service {
     }
 }
 
-fn request_id(auth: &TenantAuth) -> String {
-    let mut text = random_text(auth.entropy());
+/// What identifies a request in the log and in its answer.
+fn request_id(entropy: &dyn Entropy) -> String {
+    let mut text = random_text(entropy);
     text.truncate(22);
     format!("req_{text}")
 }

@@ -1,7 +1,7 @@
 //! The HTTP refusal: why a request is not carried out, as a core error or a fact that only HTTP knows. Either becomes the error
 //! envelope.
 
-use ::http::{HeaderMap, HeaderValue, Method, header};
+use ::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use serde::Serialize;
 
 use super::{
@@ -22,7 +22,7 @@ pub(crate) struct Refusal {
 #[derive(Serialize)]
 struct ErrorEnvelope<'a> {
     status: &'static str,
-    code: &'static str,
+    code: &'a str,
     message: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     field: Option<&'a str>,
@@ -165,8 +165,17 @@ fn retry_after(error: &Error) -> Option<u64> {
 }
 
 fn envelope(code: ErrorCode, message: &str, field: Option<&str>) -> Answered {
-    let body = serde_json::to_vec(&ErrorEnvelope { status: "error", code: code.as_str(), message, field });
-    Answered { status: code.status_code(), headers: json_headers(), body: body.unwrap_or_default().into(), cause: None }
+    written(code.status_code(), &ErrorEnvelope { status: "error", code: code.as_str(), message, field })
+}
+
+/// The envelope of a refusal in a host's own words.
+pub(crate) fn envelope_of_host(status: StatusCode, code: &str, message: &str) -> Answered {
+    written(status, &ErrorEnvelope { status: "error", code, message, field: None })
+}
+
+fn written(status: StatusCode, envelope: &ErrorEnvelope<'_>) -> Answered {
+    let body = serde_json::to_vec(envelope).unwrap_or_default();
+    Answered { status, headers: json_headers(), body: body.into(), cause: None }
 }
 
 /// Why no row of the route table answers a request.

@@ -2,9 +2,19 @@
 
 use std::net::TcpListener;
 
-use actix_web::{App, HttpResponse, HttpServer, Scope, http::header, middleware::from_fn, web};
+use actix_web::{
+    App, HttpMessage, HttpResponse, HttpServer, Scope,
+    body::MessageBody,
+    dev::{ServiceRequest, ServiceResponse},
+    http::header::{self, HeaderName},
+    middleware::{Next, from_fn},
+    web,
+};
 use tenant_auth_actix::{Auth, Rejection, guard, require};
-use tenant_auth_core::{Backend, Member, OrgAdmin, Principal, Tenant, TenantAuth, http::Gate};
+use tenant_auth_core::{
+    Backend, Member, OrgAdmin, Principal, Tenant, TenantAuth,
+    http::{Gate, Visitor},
+};
 
 use crate::server::Running;
 
@@ -20,7 +30,7 @@ pub(super) fn serve(gate: Gate, mounted: Option<TenantAuth>, listener: TcpListen
                             config.service(tenant_auth_actix::routes(auth));
                         }
                     })
-                    .service(routes("/app").wrap(guard(&gate)))
+                    .service(routes("/app").wrap(guard(&gate)).wrap(from_fn(log)))
                     .service(routes("/t/{slug}/app").wrap(guard(&gate)))
                     .route("/open", web::get().to(|| async { "open" }))
                     .route("/unguarded", web::get().to(async |_: Auth<Principal>| "never"))
@@ -47,9 +57,19 @@ fn routes(prefix: &str) -> Scope {
         .route("/keys", web::get().to(async |Auth(admin): Auth<OrgAdmin>| super::keys(admin).await.map_err(Rejection::from)))
         .route("/backend", web::get().to(async |Auth(backend): Auth<Backend>| super::backend(&backend).map_err(Rejection::from)))
         .route("/tenant", web::get().to(async |Auth(tenant): Auth<Tenant>| super::tenant(&tenant)))
+        .route("/greeting", web::get().to(async |Auth(who): Auth<Option<Principal>>| super::greeting(who.as_ref())))
+        .route("/paid", web::get().to(async |Auth(super::Paying): Auth<super::Paying>| "paid"))
         .route("/choice", web::get().to(choice))
         .route("/cached", web::get().to(cached))
         .service(web::scope("/covered").route("/page", web::to(async || "covered")).wrap(from_fn(require::<Member, _>)))
+}
+
+/// An access log around the guard.
+async fn log(request: ServiceRequest, next: Next<impl MessageBody>) -> Result<ServiceResponse<impl MessageBody>, actix_web::Error> {
+    let mut response = next.call(request).await?;
+    let seen = super::seen(response.request().extensions().get::<Visitor>());
+    response.headers_mut().insert(HeaderName::from_static(super::SEEN), seen.parse().expect("a header's value"));
+    Ok(response)
 }
 
 /// A page for everybody, with something more for those who are known.

@@ -4,13 +4,17 @@ use std::net::{SocketAddr, TcpListener};
 
 use axum::{
     Router,
+    extract::Request,
     http::header::{CACHE_CONTROL, HeaderName},
-    middleware::from_extractor,
-    response::IntoResponse,
+    middleware::{Next, from_extractor, from_fn},
+    response::{IntoResponse, Response},
     routing::{any, get},
 };
 use tenant_auth_axum::{Auth, Rejection, guard};
-use tenant_auth_core::{Backend, Member, OrgAdmin, Principal, Tenant, TenantAuth, http::Gate};
+use tenant_auth_core::{
+    Backend, Member, OrgAdmin, Principal, Tenant, TenantAuth,
+    http::{Gate, Visitor},
+};
 
 use crate::server::Running;
 
@@ -28,12 +32,15 @@ pub(super) fn serve(gate: Gate, mounted: Option<TenantAuth>, listener: TcpListen
         .route("/keys", get(|Auth(admin): Auth<OrgAdmin>| async move { super::keys(admin).await.map_err(Rejection::from) }))
         .route("/backend", get(|Auth(backend): Auth<Backend>| async move { super::backend(&backend).map_err(Rejection::from) }))
         .route("/tenant", get(|Auth(tenant): Auth<Tenant>| async move { super::tenant(&tenant) }))
+        .route("/greeting", get(|Auth(who): Auth<Option<Principal>>| async move { super::greeting(who.as_ref()) }))
+        .route("/paid", get(|Auth(super::Paying): Auth<super::Paying>| async { "paid" }))
         .route("/choice", get(choice))
         .route("/cached", get(cached))
         .nest("/covered", covered);
     let mut app = Router::new()
         .nest("/app", routes.clone())
         .layer(guard(&gate))
+        .layer(from_fn(log))
         .nest("/t/{slug}/app", routes.layer(guard(&gate)))
         .route("/open", get(|| async { "open" }))
         .route("/unguarded", get(|Auth(_): Auth<Principal>| async { "never" }))
@@ -45,6 +52,14 @@ pub(super) fn serve(gate: Gate, mounted: Option<TenantAuth>, listener: TcpListen
     let listener = tokio::net::TcpListener::from_std(listener).expect("inside a runtime");
     let service = app.into_make_service_with_connect_info::<SocketAddr>();
     Running::Axum(tokio::spawn(async move { axum::serve(listener, service).await.expect("the server runs") }))
+}
+
+/// An access log around the guard.
+async fn log(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let seen = super::seen(response.extensions().get::<Visitor>());
+    response.headers_mut().insert(super::SEEN, seen.parse().expect("a header's value"));
+    response
 }
 
 /// A page for everybody, with something more for those who are known.

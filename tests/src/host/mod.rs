@@ -7,8 +7,13 @@ mod scripted;
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 
+use http::StatusCode;
 pub use scripted::ScriptedServer;
-use tenant_auth_core::{Backend, Member, OrgAdmin, Principal, Tenant, TenantAuth, http::Gate, model::Scope};
+use tenant_auth_core::{
+    Backend, Member, OrgAdmin, Principal, Tenant, TenantAuth,
+    http::{Admission, Gate, Refused, Visitor},
+    model::Scope,
+};
 
 use crate::{Adapter, App, server::Running};
 
@@ -58,6 +63,33 @@ async fn keys(admin: OrgAdmin) -> Result<String, tenant_auth_core::Error> {
 fn backend(backend: &Backend) -> Result<String, tenant_auth_core::Error> {
     backend.allows(Scope::UsersRead)?;
     Ok(format!("a backend of {}", backend.organization().slug))
+}
+
+/// A page for everybody, with something more for those who are logged in.
+fn greeting(who: Option<&Principal>) -> String {
+    who.map_or_else(|| "hello, stranger".to_owned(), principal)
+}
+
+/// A right of the host's own: a member of the plan `enterprise`.
+struct Paying;
+
+impl Admission for Paying {
+    async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
+        let who = Principal::admit(visitor).await?;
+        if who.org.plan.as_str() == "enterprise" {
+            return Ok(Self);
+        }
+        Err(Refused::new(StatusCode::PAYMENT_REQUIRED, "plan_required", "Reports are part of the plan Enterprise."))
+    }
+}
+
+/// The header in which the host's access log tells whom it saw.
+const SEEN: &str = "x-seen";
+
+/// What the host's access log tells of a request.
+fn seen(visitor: Option<&Visitor>) -> String {
+    let who = visitor.and_then(Visitor::known);
+    who.map_or_else(|| "nobody".to_owned(), |who| who.user.email.to_string())
 }
 
 fn tenant(tenant: &Tenant) -> String {

@@ -29,6 +29,7 @@ scenarios![
     a_refused_key_is_the_hosts_fault_and_nobodys_session,
     the_persons_address_is_told_where_the_key_is_a_proxys,
     no_clear_answer_is_503_and_clears_nothing,
+    a_server_that_hangs_is_not_asked_by_everybody,
     too_many_questions_are_429_with_the_delay,
     a_refresh_without_an_answer_clears_nothing,
     a_fresh_token_that_is_not_valid_is_403,
@@ -203,6 +204,30 @@ async fn no_clear_answer_is_503_and_clears_nothing(app: &App) {
     let (_host, member) = browser_at(app, &gone).await;
     drop(gone);
     expect_cookies_kept(&member.visit("/app/who").await.expect_refused(503, "unavailable"));
+}
+
+/// Each would wait for its own patience otherwise. The probe is not waited for here: the breaker's own tests move its time.
+async fn a_server_that_hangs_is_not_asked_by_everybody(app: &App) {
+    let server = ScriptedServer::start(|_| None).await;
+    let (_host, member) = browser_at(app, &server).await;
+    let mut is_spared = false;
+    for _ in 0..20 {
+        let before = server.asked().len();
+        let refused = member.visit("/app/who").await.expect_refused(503, "unavailable");
+        assert!(refused.header("Retry-After").is_some());
+        expect_cookies_kept(&refused);
+        is_spared = server.asked().len() == before;
+        if is_spared {
+            break;
+        }
+    }
+    assert!(is_spared, "each request asked: {:?}", server.asked());
+    let answering = ScriptedServer::start(|_| Some(http("500 Internal Server Error", "", "{}"))).await;
+    let (_host, member) = browser_at(app, &answering).await;
+    for _ in 0..3 {
+        member.visit("/app/who").await.expect_refused(503, "unavailable");
+    }
+    assert_eq!(answering.asked().len(), 3, "an answer, however bad, comes from a server that does not hang");
 }
 
 async fn too_many_questions_are_429_with_the_delay(app: &App) {

@@ -2,7 +2,9 @@
 //! verifier; a [`Member`] or an [`OrgAdmin`] may also change things, and a [`Backend`] presents an API key: the service gives these
 //! three only where it runs in the host's own process.
 
-use super::{Admission, Refused, Visitor, session::PresentedSession};
+use ::http::StatusCode;
+
+use super::{Admission, OrganizationFrom, Refused, Visitor, session::PresentedSession};
 use crate::{
     caller::{Backend, Member, OrgAdmin, Tenant},
     error::Error,
@@ -29,7 +31,7 @@ impl Admission for Principal {
         if !principal.is_active() {
             return Err(Error::Suspended.into());
         }
-        visitor.remember(&principal);
+        visitor.remember(principal.clone());
         Ok(principal)
     }
 }
@@ -37,8 +39,12 @@ impl Admission for Principal {
 /// The organization alone; the caller is not authenticated.
 impl Admission for Tenant {
     async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
-        let slug = visitor.gate().parts.organization.slug_of(visitor.request())?;
-        Ok(visitor.service("Auth<Tenant>")?.tenant(&slug).await?)
+        let service = visitor.service("Auth<Tenant>")?;
+        let slug = match &visitor.gate().parts.organization {
+            OrganizationFrom::Session => PresentedSession::read(visitor).await?.org,
+            from => from.slug_of(visitor.request())?,
+        };
+        Ok(service.tenant(&slug).await?)
     }
 }
 
@@ -46,12 +52,19 @@ impl Admission for Tenant {
 impl Admission for Member {
     async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
         let service = visitor.service("Auth<Member>")?;
+        if let Some(member) = visitor.known_member() {
+            return Ok(member);
+        }
         let mut session = PresentedSession::read(visitor).await?;
         let tenant = service.tenant(&session.org).await?;
         loop {
             match session.token() {
-                Some(token) => match tenant.authenticate(token.expose()).await {
-                    Ok(member) => return Ok(member.seen_from(visitor.client())),
+                Some(token) => match tenant.authenticate_by(token.expose()).await {
+                    Ok((member, token)) => {
+                        let member = member.seen_from(visitor.client());
+                        visitor.remember_member(&member, Principal::of(&member.live, &token));
+                        return Ok(member);
+                    }
                     Err(Error::SessionRequired) => session.renew().await?,
                     Err(error) => return Err(error.into()),
                 },
@@ -65,6 +78,30 @@ impl Admission for Member {
 impl Admission for OrgAdmin {
     async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
         Ok(Member::admit(visitor).await?.into_admin()?)
+    }
+}
+
+/// Somebody who is admitted as a `C`, or whom `C` would answer with 401: without a session, with one that is over or another
+/// organization's, or without a key. Cookies of a session that is over are cleared all the same.
+///
+/// ```
+/// use tenant_auth_core::{Principal, http::{Refused, Visitor}};
+///
+/// async fn greeting(visitor: &Visitor) -> Result<String, Refused> {
+///     let who: Option<Principal> = visitor.admit().await?; // in a handler: `Auth(who): Auth<Option<Principal>>`
+///     Ok(who.map_or("Hello".to_owned(), |who| format!("Hello {}", who.user.name)))
+/// }
+/// ```
+impl<C: Admission> Admission for Option<C> {
+    async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
+        match C::admit(visitor).await {
+            Ok(admitted) => Ok(Some(admitted)),
+            Err(mut refused) if refused.status() == StatusCode::UNAUTHORIZED => {
+                visitor.leave_with(&mut refused);
+                Ok(None)
+            }
+            Err(refused) => Err(refused),
+        }
     }
 }
 

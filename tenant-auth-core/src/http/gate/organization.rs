@@ -25,6 +25,11 @@ pub enum OrganizationFrom {
     SubdomainOf(String),
     /// A segment of the path, counted from 0: 1 for `/t/acme/reports`.
     PathSegment(usize),
+    /// No part: the organization of the session that the request presents, for a product on one host name whose people log in to one
+    /// organization at a time. Without a session the answer is 401 `session_required`. A [`Backend`](crate::Backend) has no session, and
+    /// names its organization in `X-Org-Slug`. With a [`RemoteVerifier`](crate::http::RemoteVerifier) only where that serves one
+    /// organization.
+    Session,
     /// The result of the host's own function; made by [`OrganizationFrom::request`].
     Request(RequestReader),
 }
@@ -39,13 +44,13 @@ impl OrganizationFrom {
         Self::Request(RequestReader(Arc::new(read)))
     }
 
-    /// The slug that a request names.
+    /// The slug that a request names; for [`Self::Session`] what stands for one where there is no session.
     pub(super) fn slug_of(&self, request: &Request<()>) -> Result<Slug, Refusal> {
         let named = |text: Option<&str>| {
             text.and_then(|text| Slug::parse(text).ok()).ok_or_else(|| Refusal::from(Error::UnknownOrganization))
         };
         match self {
-            Self::Header => slug_header(request.headers()),
+            Self::Header | Self::Session => slug_header(request.headers()),
             Self::Fixed(slug) => Ok(slug.clone()),
             Self::SubdomainOf(domain) => named(subdomain(host_of(request), domain)),
             Self::PathSegment(index) => named(request.uri().path().trim_start_matches('/').split('/').nth(*index)),
@@ -79,6 +84,7 @@ impl fmt::Debug for OrganizationFrom {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Header => f.write_str("Header"),
+            Self::Session => f.write_str("Session"),
             Self::Fixed(slug) => write!(f, "Fixed({slug})"),
             Self::SubdomainOf(domain) => write!(f, "SubdomainOf({domain})"),
             Self::PathSegment(index) => write!(f, "PathSegment({index})"),

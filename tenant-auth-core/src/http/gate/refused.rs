@@ -9,51 +9,110 @@ use bytes::Bytes;
 use super::Mapper;
 use crate::{
     error::Error,
-    http::{answered::Answered, refusal::Refusal},
+    http::{
+        answered::Answered,
+        refusal::{Refusal, envelope_of_host},
+        request_id,
+    },
+    ports::OsEntropy,
 };
 
-/// A refusal at the gate. Every [`Error`] of the core converts to one, so that a handler may use `?`.
+/// A refusal at the gate. Every [`Error`] of the core converts to one, so that a handler may use `?`; a right of the host's own refuses
+/// in its own words with [`Refused::new`].
 pub struct Refused {
-    refusal: Refusal,
+    reason: Reason,
+    /// Each refusal has one of its own: what stands in the log and in the answer must be the same, wherever it was made.
+    request_id: String,
     mapper: Option<Mapper>,
 }
 
+#[derive(Debug)]
+enum Reason {
+    Service(Refusal),
+    Host { status: StatusCode, code: &'static str, message: String },
+}
+
 impl Refused {
-    pub(super) fn new(refusal: Refusal) -> Self {
-        Self { refusal, mapper: None }
+    /// A refusal in the host's own words, for a right of its own ([`Admission`](super::Admission)): the status, the stable word of the
+    /// envelope, and a message that says what to do next.
+    ///
+    /// ```
+    /// use tenant_auth_core::http::Refused;
+    ///
+    /// let refused = Refused::new(http::StatusCode::PAYMENT_REQUIRED, "plan_required", "Reports are part of the plan Pro.");
+    /// assert_eq!((refused.status().as_u16(), refused.code()), (402, "plan_required"));
+    /// ```
+    ///
+    /// A status that is no error (below 400) would let somebody in: it is answered with 500, and the log says so.
+    pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        if status.as_u16() < 400 {
+            tracing::error!(status = status.as_u16(), code, "a refusal needs the status of an error: it is answered with 500");
+            return Self::because(Reason::Service(Refusal::not_set_up()));
+        }
+        Self::because(Reason::Host { status, code, message: message.into() })
+    }
+
+    pub(super) fn of(refusal: Refusal) -> Self {
+        Self::because(Reason::Service(refusal))
+    }
+
+    fn because(reason: Reason) -> Self {
+        Self { reason, request_id: request_id(&OsEntropy), mapper: None }
     }
 
     /// A refusal because the host's set-up is incomplete (500). `fix` says what to add; it goes to the log, not to the client.
     pub fn not_set_up(fix: &str) -> Self {
-        tracing::error!(fix, "a route cannot tell who comes, and lets nobody in");
-        Self::new(Refusal::not_set_up())
+        let refused = Self::of(Refusal::not_set_up());
+        tracing::error!(request_id = %refused.request_id, fix, "a route cannot tell who comes, and lets nobody in");
+        refused
     }
 
     /// The HTTP status.
     pub fn status(&self) -> StatusCode {
-        self.refusal.code().status_code()
+        match &self.reason {
+            Reason::Service(refusal) => refusal.code().status_code(),
+            Reason::Host { status, .. } => *status,
+        }
     }
 
     /// The stable word of the envelope, such as `session_required`.
     pub fn code(&self) -> &'static str {
-        self.refusal.code().as_str()
+        match &self.reason {
+            Reason::Service(refusal) => refusal.code().as_str(),
+            Reason::Host { code, .. } => code,
+        }
     }
 
     /// The message of the envelope.
     pub fn message(&self) -> String {
-        self.refusal.message()
+        match &self.reason {
+            Reason::Service(refusal) => refusal.message(),
+            Reason::Host { message, .. } => message.clone(),
+        }
     }
 
     /// The core's error, if the refusal has one.
     pub fn error(&self) -> Option<&Error> {
-        self.refusal.fact()
+        match &self.reason {
+            Reason::Service(refusal) => refusal.fact(),
+            Reason::Host { .. } => None,
+        }
+    }
+
+    /// What identifies the refusal: `X-Request-Id` of the envelope, and `request_id` of the log line where there is one. For the
+    /// host's own answer ([`Gate::on_refusal`](super::Gate::on_refusal)).
+    pub fn request_id(&self) -> &str {
+        &self.request_id
     }
 
     /// The answer: the host's own ([`Gate::on_refusal`](super::Gate::on_refusal)), or else the JSON envelope.
     pub fn response(&self) -> Response<Bytes> {
-        let Answered { status, headers, body, cause } = self.refusal.answered();
+        let Answered { status, headers, body, cause } = match &self.reason {
+            Reason::Service(refusal) => refusal.answered(),
+            Reason::Host { status, code, message } => envelope_of_host(*status, code, message),
+        };
         if let Some(cause) = cause {
-            tracing::error!(status = status.as_u16(), error = %cause, "a request failed at the gate");
+            tracing::error!(request_id = %self.request_id, status = status.as_u16(), error = %cause, "a request failed at the gate");
         }
         if let Some(response) = self.mapper.as_ref().and_then(|mapper| mapper(self)) {
             return response;
@@ -63,11 +122,17 @@ impl Refused {
         *response.headers_mut() = headers;
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        if let Ok(id) = HeaderValue::from_str(&self.request_id) {
+            response.headers_mut().insert("x-request-id", id);
+        }
         response
     }
 
     pub(super) fn take_cookies(&mut self) -> Vec<HeaderValue> {
-        self.refusal.take_cookies()
+        match &mut self.reason {
+            Reason::Service(refusal) => refusal.take_cookies(),
+            Reason::Host { .. } => Vec::new(),
+        }
     }
 
     pub(super) fn answered_by(self, mapper: Option<Mapper>) -> Self {
@@ -77,7 +142,7 @@ impl Refused {
 
 impl From<Error> for Refused {
     fn from(error: Error) -> Self {
-        Self::new(error.into())
+        Self::of(error.into())
     }
 }
 
@@ -89,7 +154,7 @@ impl fmt::Display for Refused {
 
 impl fmt::Debug for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Refused").field(&self.refusal).finish()
+        f.debug_tuple("Refused").field(&self.reason).finish()
     }
 }
 

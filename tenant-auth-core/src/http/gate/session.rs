@@ -4,7 +4,7 @@
 
 use ::http::HeaderValue;
 
-use super::{origin, visitor::Visitor};
+use super::{OrganizationFrom, origin, visitor::Visitor};
 use crate::{
     error::Error,
     http::{
@@ -27,17 +27,33 @@ pub(super) struct PresentedSession<'a> {
 }
 
 impl<'a> PresentedSession<'a> {
-    /// Reads the session from a request. The order of the checks is fixed: slug, credentials, origin.
+    /// Reads the session from a request. The order of the checks is fixed: slug, credentials, origin. Where the session names the
+    /// organization, its tokens are read first, and nothing is changed by that.
     pub(super) async fn read(visitor: &'a Visitor) -> Result<Self, Refusal> {
         let request = visitor.request();
         let gate = visitor.gate();
-        let org = gate.parts.organization.slug_of(request)?;
+        let named = match &gate.parts.organization {
+            OrganizationFrom::Session => None,
+            from => Some(from.slug_of(request)?),
+        };
         presented::single_authorization(request.headers())?;
         if let Some(bearer) = presented::bearer(request.headers()) {
-            return Ok(Self { visitor, org, token: Some(SignedToken::new(bearer)), cookies: None, refreshed: false });
+            let token = SignedToken::new(bearer);
+            let org = match named {
+                Some(org) => org,
+                None => {
+                    let found = gate.parts.verifier.organization_of(Some(&token), None).await?;
+                    found.ok_or(Refusal::from(Error::SessionRequired))?
+                }
+            };
+            return Ok(Self { visitor, org, token: Some(token), cookies: None, refreshed: false });
         }
-        origin::judge(gate, request, &org).await?;
         let cookies = cookies::read(request.headers());
+        let org = match named {
+            Some(org) => org,
+            None => organization_of(visitor, &cookies).await?,
+        };
+        origin::judge(gate, request, &org).await?;
         let renewed = visitor.renewed_token();
         let refreshed = renewed.is_some();
         let token = match renewed {
@@ -73,13 +89,30 @@ impl<'a> PresentedSession<'a> {
     }
 
     fn over(&self) -> Refusal {
-        let refusal = Refusal::from(Error::SessionRequired);
-        if self.cookies.as_ref().is_some_and(SessionCookies::hold_session) {
-            refusal.with_cookies(forgotten(self.visitor))
-        } else {
-            refusal
-        }
+        over(self.visitor, self.cookies.as_ref())
     }
+}
+
+/// The organization of the session in these cookies. An access token that has ended says nothing; the refresh token still does.
+async fn organization_of(visitor: &Visitor, cookies: &SessionCookies) -> Result<Slug, Refusal> {
+    let parts = &visitor.gate().parts;
+    let style = parts.verifier.cookie_style();
+    let access = match visitor.renewed_token() {
+        Some(token) => Some(token),
+        None => cookies.access(&style)?.map(SignedToken::new),
+    };
+    let refresh = cookies.refresh(&style)?.filter(|_| parts.refreshes).map(SignedToken::new);
+    match parts.verifier.organization_of(access.as_ref(), refresh.as_ref()).await? {
+        Some(org) => Ok(org),
+        None if parts.refreshes => Err(over(visitor, Some(cookies))),
+        None => Err(Error::SessionRequired.into()),
+    }
+}
+
+/// The refusal of a session that is over, which clears its cookies.
+fn over(visitor: &Visitor, cookies: Option<&SessionCookies>) -> Refusal {
+    let refusal = Refusal::from(Error::SessionRequired);
+    if cookies.is_some_and(SessionCookies::hold_session) { refusal.with_cookies(forgotten(visitor)) } else { refusal }
 }
 
 fn forgotten(visitor: &Visitor) -> Vec<HeaderValue> {

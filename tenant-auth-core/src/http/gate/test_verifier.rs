@@ -70,6 +70,10 @@ impl Verifier for TestVerifier {
         }
     }
 
+    async fn organization_of(&self, access: Option<&SignedToken>, _refresh: Option<&SignedToken>) -> Result<Option<Slug>, Error> {
+        Ok(access.and_then(|token| self.known().get(token.expose()).map(|known| known.org.slug.clone())))
+    }
+
     async fn refresh(&self, _org: &Slug, _refresh_token: &SignedToken, _client: Option<IpAddr>) -> Result<Renewed, Error> {
         Err(Error::SessionRequired)
     }

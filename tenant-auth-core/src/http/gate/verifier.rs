@@ -36,6 +36,15 @@ pub trait Verifier: fmt::Debug + Send + Sync {
     /// cookies stay.
     async fn refresh(&self, org: &Slug, refresh_token: &SignedToken, client: Option<IpAddr>) -> Result<Renewed, Error>;
 
+    /// The organization of a session, by the tokens that a request presents; `None` when they are no session's. For
+    /// [`OrganizationFrom::Session`](super::OrganizationFrom::Session), and nothing is refreshed for it.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] where the verifier cannot tell, and [`Error::Unavailable`] when nothing was found out.
+    async fn organization_of(&self, _access: Option<&SignedToken>, _refresh: Option<&SignedToken>) -> Result<Option<Slug>, Error> {
+        Err(Error::internal("OrganizationFrom::Session needs the service in this process, or a verifier of one organization"))
+    }
+
     /// The attributes of the session's cookies, which are needed to clear them.
     fn cookie_style(&self) -> CookieStyle {
         CookieStyle::default()
@@ -92,6 +101,19 @@ impl Verifier for TenantAuth {
         Ok(Renewed { access_token: tokens.access, cookies })
     }
 
+    async fn organization_of(&self, access: Option<&SignedToken>, refresh: Option<&SignedToken>) -> Result<Option<Slug>, Error> {
+        if let Some(token) = access
+            && let Some(LiveToken { live, .. }) = self.live_token(token.expose()).await?
+        {
+            return Ok(Some(live.org.slug.clone()));
+        }
+        let Some(token) = refresh else { return Ok(None) };
+        self.learn_key_of(token.expose()).await?;
+        let Some(token) = self.signer().read_refresh(token.expose(), self.now()) else { return Ok(None) };
+        let live = self.store().read().await?.sessions().find_live(&token.session).await?;
+        Ok(live.map(|live| live.org.slug))
+    }
+
     fn cookie_style(&self) -> CookieStyle {
         CookieStyle::of(self.config())
     }
@@ -117,6 +139,10 @@ impl Verifier for Tenant {
         Verifier::refresh(self.answering_for(org)?, org, refresh_token, client).await
     }
 
+    async fn organization_of(&self, _access: Option<&SignedToken>, _refresh: Option<&SignedToken>) -> Result<Option<Slug>, Error> {
+        Ok(Some(self.org.slug.clone()))
+    }
+
     fn cookie_style(&self) -> CookieStyle {
         self.auth.cookie_style()
     }
@@ -135,6 +161,10 @@ impl<V: Verifier + ?Sized> Verifier for Arc<V> {
 
     async fn refresh(&self, org: &Slug, refresh_token: &SignedToken, client: Option<IpAddr>) -> Result<Renewed, Error> {
         (**self).refresh(org, refresh_token, client).await
+    }
+
+    async fn organization_of(&self, access: Option<&SignedToken>, refresh: Option<&SignedToken>) -> Result<Option<Slug>, Error> {
+        (**self).organization_of(access, refresh).await
     }
 
     fn cookie_style(&self) -> CookieStyle {

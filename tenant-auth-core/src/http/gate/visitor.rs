@@ -13,7 +13,7 @@ use tracing::Instrument;
 
 use super::{Gate, Refused};
 use crate::{
-    caller::Client,
+    caller::{Client, Member},
     deadline,
     http::{client_ip, refusal::Refusal},
     principal::Principal,
@@ -33,6 +33,7 @@ pub struct Visitor {
 #[derive(Debug, Default)]
 struct Found {
     principal: Option<Principal>,
+    member: Option<Member>,
     renewed: Option<SignedToken>,
     cookies: Vec<HeaderValue>,
 }
@@ -40,7 +41,7 @@ struct Found {
 /// A type that a visitor can be admitted as. A host can add its own rights on top of the shipped ones:
 ///
 /// ```
-/// use tenant_auth_core::{Error, Principal, http::{Admission, Refused, Visitor}};
+/// use tenant_auth_core::{Principal, http::{Admission, Refused, Visitor}};
 ///
 /// /// Somebody whose membership says `"billing": true`.
 /// struct Accountant(Principal);
@@ -55,10 +56,14 @@ struct Found {
 ///     async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
 ///         let principal = Principal::admit(visitor).await?;
 ///         let rights: Rights = serde_json::from_str(principal.membership.metadata.as_json()).unwrap_or_default();
-///         if rights.billing { Ok(Self(principal)) } else { Err(Error::AdminRequired.into()) }
+///         let refusal = || Refused::new(http::StatusCode::FORBIDDEN, "accountant_required", "Ask an admin for the right to bill.");
+///         if rights.billing { Ok(Self(principal)) } else { Err(refusal()) }
 ///     }
 /// }
 /// ```
+///
+/// `Option<C>` is a right too, for pages that show more to those who are logged in: `None` is somebody whom `C` would answer with 401.
+/// Whatever else `C` refuses (403, 503 …) stays a refusal.
 pub trait Admission: Sized + Send + 'static {
     /// Admits the visitor, or refuses.
     fn admit(visitor: &Visitor) -> impl Future<Output = Result<Self, Refused>> + Send;
@@ -96,10 +101,7 @@ impl Visitor {
             None => admitting.await,
         };
         admitted.map_err(|mut refused| {
-            let cookies = refused.take_cookies();
-            if !cookies.is_empty() {
-                self.leave(cookies, None);
-            }
+            self.leave_with(&mut refused);
             refused.answered_by(self.gate.parts.mapper.clone())
         })
     }
@@ -158,6 +160,14 @@ impl Visitor {
         Client { ip: self.client_ip(), stated_by: None, user_agent: user_agent.map(str::to_owned) }
     }
 
+    /// Sets the cookies of a refusal, if it has any.
+    pub(super) fn leave_with(&self, refused: &mut Refused) {
+        let cookies = refused.take_cookies();
+        if !cookies.is_empty() {
+            self.leave(cookies, None);
+        }
+    }
+
     /// Sets the cookies that leave with the answer; a later call replaces an earlier one.
     pub(super) fn leave(&self, cookies: Vec<HeaderValue>, renewed: Option<SignedToken>) {
         let mut found = self.found();
@@ -170,12 +180,26 @@ impl Visitor {
         self.found().renewed.clone()
     }
 
-    pub(super) fn known(&self) -> Option<Principal> {
+    /// The person, as far as an admission of this request has found out who that is: an active member, also one whom a further right
+    /// was refused. Nothing is verified here, so a middleware can ask for its log once the routes have answered. Adapters put the
+    /// visitor among the extensions of the request, and of axum's response.
+    pub fn known(&self) -> Option<Principal> {
         self.found().principal.clone()
     }
 
-    pub(super) fn remember(&self, principal: &Principal) {
-        self.found().principal = Some(principal.clone());
+    pub(super) fn remember(&self, principal: Principal) {
+        self.found().principal = Some(principal);
+    }
+
+    /// The right that an earlier admission of this request gave.
+    pub(super) fn known_member(&self) -> Option<Member> {
+        self.found().member.clone()
+    }
+
+    pub(super) fn remember_member(&self, member: &Member, principal: Principal) {
+        let mut found = self.found();
+        found.principal = Some(principal);
+        found.member = Some(member.clone());
     }
 
     fn found(&self) -> MutexGuard<'_, Found> {
@@ -185,6 +209,6 @@ impl Visitor {
 
 impl From<Refusal> for Refused {
     fn from(refusal: Refusal) -> Self {
-        Self::new(refusal)
+        Self::of(refusal)
     }
 }

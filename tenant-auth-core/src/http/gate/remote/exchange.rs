@@ -1,7 +1,10 @@
 //! One HTTP exchange with the remote server: the wait and the body are limited. A question without an answer is `Unavailable`, with
 //! the reason as its cause.
 
-use std::{net::IpAddr, time::Duration};
+use std::{
+    net::IpAddr,
+    time::{Duration, Instant},
+};
 
 use bytes::Bytes;
 use reqwest::{
@@ -58,26 +61,62 @@ impl RemoteVerifier {
         self.send(question).await
     }
 
+    /// Sends a question, unless the server let one time out a moment ago.
     async fn send(&self, question: RequestBuilder) -> Result<Answer, Error> {
-        answered(question, self.patience).await
+        let Some(attempt) = self.breaker.begin(Instant::now()) else {
+            return Err(unavailable("it let a question time out a moment ago, and is not asked again yet"));
+        };
+        let outcome = exchanged(question, self.patience).await;
+        match &outcome {
+            Err(Failed::Hung) => attempt.hung(Instant::now()),
+            Ok(_) | Err(Failed::Unclear(_)) => attempt.answered(Instant::now()),
+        }
+        outcome.map_err(Error::from)
+    }
+}
+
+/// Why a question has no clear answer.
+enum Failed {
+    /// Nothing, or not all of it, came in time.
+    Hung,
+    /// At once: no connection, no HTTP, or too much.
+    Unclear(String),
+}
+
+impl From<Failed> for Error {
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::Hung => unavailable("no answer in time"),
+            Failed::Unclear(why) => unavailable(&why),
+        }
+    }
+}
+
+impl From<reqwest::Error> for Failed {
+    fn from(error: reqwest::Error) -> Self {
+        if error.is_timeout() { Self::Hung } else { Self::Unclear(reason(&error)) }
     }
 }
 
 /// Sends a request, and reads its answer in time.
 pub(super) async fn answered(question: RequestBuilder, patience: Duration) -> Result<Answer, Error> {
+    exchanged(question, patience).await.map_err(Error::from)
+}
+
+async fn exchanged(question: RequestBuilder, patience: Duration) -> Result<Answer, Failed> {
     let asking = async {
-        let response = question.send().await.map_err(|error| unavailable(&reason(&error)))?;
+        let response = question.send().await?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         Ok(Answer { status, headers, body: read(response).await? })
     };
-    tokio::time::timeout(patience, asking).await.unwrap_or_else(|_| Err(unavailable("no answer in time")))
+    tokio::time::timeout(patience, asking).await.unwrap_or(Err(Failed::Hung))
 }
 
-async fn read(mut response: Response) -> Result<Bytes, Error> {
+async fn read(mut response: Response) -> Result<Bytes, Failed> {
     let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| unavailable(&reason(&error)))? {
+    while let Some(chunk) = response.chunk().await? {
         if body.len() + chunk.len() > LONGEST {
-            return Err(unavailable("the answer is too long"));
+            return Err(Failed::Unclear("the answer is too long".to_owned()));
         }
         body.extend_from_slice(&chunk);
     }

@@ -4,6 +4,7 @@
 //! background which of them no longer count.
 
 mod answers;
+mod breaker;
 mod exchange;
 mod remembered;
 mod remembering;
@@ -31,6 +32,7 @@ use crate::{
     secret::{ApiKeyText, SignedToken},
     value::{Slug, is_loopback_for_secrets},
 };
+use breaker::Breaker;
 use remembering::{Organization, Poller, Remembering};
 
 /// The default timeout of one request, from the connection to the last byte.
@@ -59,6 +61,7 @@ pub struct RemoteVerifier {
     states_client: bool,
     style: CookieStyle,
     remembering: Option<Remembering>,
+    breaker: Breaker,
     clock: Arc<dyn Clock>,
 }
 
@@ -124,6 +127,7 @@ impl RemoteVerifier {
             states_client: false,
             style: CookieStyle::default(),
             remembering: None,
+            breaker: Breaker::default(),
             clock: Arc::new(SystemClock),
         })
     }
@@ -187,7 +191,8 @@ impl RemoteVerifier {
         self
     }
 
-    /// Sets the timeout of one request, from the connection to the last byte; 5 s by default.
+    /// Sets the timeout of one request, from the connection to the last byte; 5 s by default. Once the server let a question time out,
+    /// and answered none meanwhile, requests are refused with 503 at once; every 2 s one of them asks again.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
@@ -270,6 +275,15 @@ impl Verifier for RemoteVerifier {
         let presented = cookies::presenting(refresh_token.expose()).ok_or(Error::SessionRequired)?;
         let answer = self.ask_for_next(org, presented, stated).await?;
         answers::renewal(&answer)
+    }
+
+    async fn organization_of(&self, _access: Option<&SignedToken>, _refresh: Option<&SignedToken>) -> Result<Option<Slug>, Error> {
+        match (self.keys.keys().next(), self.keys.len(), &self.deployment_key) {
+            (Some(only), 1, None) => Ok(Some(only.clone())),
+            _ => Err(Error::internal(
+                "OrganizationFrom::Session: this RemoteVerifier serves several organizations, which requests must name",
+            )),
+        }
     }
 
     fn cookie_style(&self) -> CookieStyle {
