@@ -23,7 +23,7 @@ use crate::{failure::Failure, settings::Input};
 #[derive(Debug, Args)]
 pub(super) struct Export {
     /// The organization's slug
-    #[arg(long)]
+    #[arg(long = "org", visible_alias = "slug", value_name = "SLUG")]
     slug: Slug,
     /// The file to write; there must be none of that name
     #[arg(long, value_name = "FILE")]

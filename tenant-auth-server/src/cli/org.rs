@@ -46,7 +46,7 @@ pub(super) struct Create {
     #[arg(long)]
     name: DisplayName,
     /// What X-Org-Slug will carry: a-z, 0-9 and hyphens
-    #[arg(long)]
+    #[arg(long, visible_alias = "org")]
     slug: Slug,
     /// Who gets the invite as the first org_admin
     #[arg(long)]
@@ -64,7 +64,7 @@ pub(super) struct Create {
 #[derive(Debug, Args)]
 pub(super) struct Which {
     /// The organization
-    #[arg(long)]
+    #[arg(long = "org", visible_alias = "slug", value_name = "SLUG")]
     slug: Slug,
     #[command(flatten)]
     format: Format,
@@ -73,7 +73,7 @@ pub(super) struct Which {
 #[derive(Debug, Args)]
 pub(super) struct Delete {
     /// The organization
-    #[arg(long)]
+    #[arg(long = "org", visible_alias = "slug", value_name = "SLUG")]
     slug: Slug,
     /// Remove it at once: nothing brings it back
     #[arg(long)]
@@ -88,7 +88,7 @@ pub(super) struct Delete {
 #[derive(Debug, Args)]
 pub(super) struct InviteAdmin {
     /// The organization
-    #[arg(long)]
+    #[arg(long = "org", visible_alias = "slug", value_name = "SLUG")]
     slug: Slug,
     /// Whom to invite
     #[arg(long)]
@@ -148,9 +148,7 @@ impl Delete {
             let text = match org.deletes_at {
                 Some(at) if at > SystemClock.now() => {
                     let at = at.to_iso();
-                    format!(
-                        "Organization '{slug}' is suspended, and removed at {at}. Until then: org cancel-deletion --slug {slug}"
-                    )
+                    format!("Organization '{slug}' is suspended, and removed at {at}. Until then: org cancel-deletion --org {slug}")
                 }
                 at => removed_or_kept(&slug, at),
             };

@@ -53,6 +53,18 @@ fn an_organization_is_suspended_and_reactivated() {
 }
 
 #[test]
+fn every_command_takes_the_organization_as_org() {
+    let program = Program::new();
+    json(&program.run(&["org", "create", "--name", "Acme", "--org", "acme", "--admin-email", "ada@example.com", "--json"]));
+    for command in ["suspend", "reactivate", "delete", "cancel-deletion"] {
+        assert_eq!(json(&program.run(&["org", command, "--org", "acme", "--json"]))["org"]["slug"], "acme", "{command}");
+    }
+    json(&program.run(&["org", "invite-admin", "--org", "acme", "--email", "eve@example.com", "--json"]));
+    json(&program.run(&["org", "export", "--org", "acme", "--portable", "--out", "acme.ndjson", "--json"]));
+    json(&program.run(&["api-key", "create", "--org", "acme", "--name", "Back end", "--json"]));
+}
+
+#[test]
 fn without_a_wait_a_deletion_says_that_the_organization_is_gone() {
     let program = with_acme().with("PURGE_AFTER", "0");
     let said = program.run(&["org", "delete", "--slug", "acme"]);
