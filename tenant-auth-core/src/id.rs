@@ -201,6 +201,14 @@ impl KeyId {
     }
 }
 
+impl FromStr for KeyId {
+    type Err = MalformedId;
+
+    fn from_str(text: &str) -> Result<Self, MalformedId> {
+        text.parse().map(Self::ApiKey).or_else(|_| text.parse().map(Self::DeploymentKey))
+    }
+}
+
 impl fmt::Display for KeyId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())

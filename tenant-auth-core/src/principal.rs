@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// A person in one organization, as `POST /public/verify` tells of them.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = IdentityView))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -33,7 +33,7 @@ pub struct Principal {
 }
 
 /// A person's link to the organization.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = MembershipView))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -50,7 +50,7 @@ pub struct PrincipalMembership {
 }
 
 /// The organization a token is good for.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = OrgView))]
 #[non_exhaustive]
 pub struct PrincipalOrg {
@@ -70,7 +70,7 @@ pub struct PrincipalOrg {
 }
 
 /// The session behind a token.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = SessionView))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -1,7 +1,11 @@
 //! Points in time as the whole product keeps them: whole milliseconds since the Unix epoch, UTC, shown as ISO 8601 with
 //! exactly three decimals. Never read from the system here: see [`Clock`](crate::ports::Clock).
 
-use std::time::Duration;
+use std::{
+    fmt,
+    str::FromStr,
+    time::{Duration, SystemTime},
+};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339, macros::format_description};
@@ -13,6 +17,11 @@ pub(crate) const CLOCKS_DIFFER: Duration = Duration::from_secs(60);
 /// Milliseconds since 1970-01-01T00:00:00Z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
+
+/// The text is no time; to be read after the field's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be an ISO 8601 time such as 2026-11-20T08:21:00.123Z")]
+pub struct MalformedTime;
 
 #[cfg(feature = "http")]
 crate::schema::text_schema!(
@@ -80,6 +89,33 @@ impl Timestamp {
     }
 }
 
+/// The system's time, cut to whole milliseconds: `Timestamp::from(SystemTime::now())`, where a host asks no
+/// [`Clock`](crate::ports::Clock).
+impl From<SystemTime> for Timestamp {
+    fn from(time: SystemTime) -> Self {
+        let millis = |span: Duration| i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
+        match time.duration_since(SystemTime::UNIX_EPOCH) {
+            Ok(since) => Self(millis(since)),
+            Err(before) => Self(millis(before.duration()).saturating_neg()),
+        }
+    }
+}
+
+impl FromStr for Timestamp {
+    type Err = MalformedTime;
+
+    /// Judges as the API does: an RFC 3339 time of any offset.
+    fn from_str(text: &str) -> Result<Self, MalformedTime> {
+        Self::parse(text).ok_or(MalformedTime)
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.to_iso())
+    }
+}
+
 impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.to_iso())
@@ -88,8 +124,7 @@ impl Serialize for Timestamp {
 
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Self::parse(&text).ok_or_else(|| D::Error::custom("must be an ISO 8601 time such as 2026-11-20T08:21:00.123Z"))
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
 }
 
@@ -105,5 +140,15 @@ mod tests {
             Some("2026-11-20T08:21:00.500Z")
         );
         assert_eq!(Timestamp::parse("tomorrow"), None);
+    }
+
+    #[test]
+    fn the_systems_time_and_a_text_become_one() {
+        let at = SystemTime::UNIX_EPOCH + Duration::from_millis(1_500);
+        assert_eq!(Timestamp::from(at), Timestamp::from_millis(1_500));
+        assert_eq!(Timestamp::from(SystemTime::UNIX_EPOCH - Duration::from_millis(7)), Timestamp::from_millis(-7));
+        let text = Timestamp::from(at).to_string();
+        assert_eq!((text.as_str(), text.parse()), ("1970-01-01T00:00:01.500Z", Ok(Timestamp::from(at))));
+        assert!("tomorrow".parse::<Timestamp>().is_err());
     }
 }

@@ -1,6 +1,10 @@
 //! Event kinds: what can happen in an organization, by the names that subscriptions use.
 
-use crate::metrics::Label;
+use std::{borrow::Cow, fmt, str::FromStr};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::{metrics::Label, value::Rejected};
 
 macro_rules! event_kinds {
     ($($(#[$doc:meta])* $variant:ident = $text:literal,)*) => {
@@ -95,6 +99,33 @@ event_kinds! {
     WebhookTest = "webhook.test",
     /// A webhook was disabled because its endpoint failed for too long, or is gone.
     WebhookDisabled = "webhook.disabled",
+}
+
+impl FromStr for EventKind {
+    type Err = Rejected;
+
+    /// A kind that this version does not know is refused: keep the text of what a newer service may have told.
+    fn from_str(text: &str) -> Result<Self, Rejected> {
+        Self::parse(text).ok_or_else(|| Rejected::because("must be a kind of event such as member.joined"))
+    }
+}
+
+impl fmt::Display for EventKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for EventKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for EventKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <Cow<'de, str>>::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
 }
 
 impl EventKind {

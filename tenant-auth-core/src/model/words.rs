@@ -1,8 +1,10 @@
 //! The enums of the model: roles, statuses, methods, scopes. Each variant is a fixed text in the database and in JSON.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+
+use crate::value::Rejected;
 
 /// An enum whose variants are texts in the database and in JSON.
 macro_rules! text_enum {
@@ -26,6 +28,21 @@ macro_rules! text_enum {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let text = <Cow<'de, str>>::deserialize(deserializer)?;
                 Self::parse(&text).ok_or_else(|| D::Error::custom(format!("must be one of: {}", Self::WORDS.join(", "))))
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = Rejected;
+
+            /// Judges as the API does.
+            fn from_str(text: &str) -> Result<Self, Rejected> {
+                Self::parse(text).ok_or_else(|| Rejected::because(format!("must be one of: {}", Self::WORDS.join(", "))))
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
             }
         }
 
@@ -190,5 +207,56 @@ text_enum! {
         Tls = "tls",
         /// An answer other than 2xx.
         Status = "status",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AuthMethod, DeploymentScope, Role, Scope, Status};
+    use crate::{
+        id::{ApiKeyId, KeyId, UserId},
+        model::EventKind,
+        value::{Email, Metadata},
+    };
+
+    /// What a host reads from a text or from its own JSON is judged as the API judges it.
+    #[test]
+    fn a_text_is_judged_alike_wherever_it_is_read() {
+        fn alike<T>(texts: &[&str])
+        where
+            T: std::str::FromStr + serde::de::DeserializeOwned + serde::Serialize + PartialEq + std::fmt::Debug,
+        {
+            for text in texts {
+                let (read, wire) = (text.parse::<T>().ok(), serde_json::from_value::<T>((*text).into()).ok());
+                assert_eq!(read, wire, "{text}");
+                if let Some(read) = read {
+                    assert_eq!(serde_json::to_value(&read).expect("JSON"), *text);
+                }
+            }
+        }
+        alike::<Role>(&["member", "org_admin", "Member", "admin", ""]);
+        alike::<Status>(&["active", "suspended", " active"]);
+        alike::<Scope>(&["verify", "users:read", "organizations"]);
+        alike::<DeploymentScope>(&["organizations", "proxy"]);
+        alike::<AuthMethod>(&["pwd", "otp", "sms"]);
+        alike::<EventKind>(&["member.joined", "api_key.revoked", "member.*", "*", "member.left"]);
+        alike::<UserId>(&["usr_01kaz3vrm0f3k8m2p5q7r9s1t4", "org_01kaz3vrm0f3k8m2p5q7r9s1t4", "usr_"]);
+        alike::<crate::Timestamp>(&["2026-11-20T08:21:00.123Z", "tomorrow"]);
+        assert_eq!(Role::OrgAdmin.to_string(), "org_admin");
+        assert_eq!(EventKind::MemberJoined.to_string(), "member.joined");
+    }
+
+    #[test]
+    fn what_is_equal_has_one_hash() {
+        use std::hash::{BuildHasher, RandomState};
+        let hasher = RandomState::new();
+        let [typed, folded]: [Email; 2] = ["Ada@Example.com", "ada@example.COM"].map(|text| text.parse().expect("an address"));
+        assert!(typed == folded && hasher.hash_one(&typed) == hasher.hash_one(&folded));
+        let [spaced, dense]: [Metadata; 2] = ["{ \"a\" : 1 }", "{\"a\":1}"].map(|text| text.parse().expect("an object"));
+        assert!(spaced == dense && hasher.hash_one(&spaced) == hasher.hash_one(&dense));
+        assert!("[]".parse::<Metadata>().is_err());
+        let key: KeyId = "key_01kaz3vrm0f3k8m2p5q7r9s1t4".parse().expect("an id");
+        assert!(matches!(&key, KeyId::ApiKey(id) if *id == "key_01kaz3vrm0f3k8m2p5q7r9s1t4".parse::<ApiKeyId>().expect("an id")));
+        assert!(matches!("dpk_01kaz3vrm0f3k8m2p5q7r9s1t4".parse(), Ok(KeyId::DeploymentKey(_))));
     }
 }

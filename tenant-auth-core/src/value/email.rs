@@ -1,5 +1,7 @@
 //! Email addresses: trimmed, NFKC, an ASCII local part and an IDNA domain, at most 254 bytes. Shown as typed, compared lower-cased.
 
+use std::hash::{Hash, Hasher};
+
 use unicode_normalization::UnicodeNormalization;
 
 use super::{Rejected, text_value};
@@ -81,6 +83,13 @@ impl PartialEq for Email {
 }
 
 impl Eq for Email {}
+
+/// As it is compared: in lower case.
+impl Hash for Email {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
+    }
+}
 
 /// RFC 5321 `Dot-string` of at most 64 bytes.
 fn is_local_part(local: &str) -> bool {

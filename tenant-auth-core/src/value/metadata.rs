@@ -1,7 +1,12 @@
 //! Membership metadata: the customer's own JSON object, which the service stores but does not interpret. It is validated and kept
 //! as text, so that big integers and exponents come back exactly as they were sent.
 
-use std::{collections::HashSet, fmt};
+use std::{
+    collections::HashSet,
+    fmt,
+    hash::{Hash, Hasher},
+    str::FromStr,
+};
 
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
@@ -165,6 +170,23 @@ impl Serialize for Metadata {
 impl PartialEq for Metadata {
     fn eq(&self, other: &Self) -> bool {
         self.as_json() == other.as_json()
+    }
+}
+
+impl Eq for Metadata {}
+
+impl Hash for Metadata {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_json().hash(state);
+    }
+}
+
+impl FromStr for Metadata {
+    type Err = Rejected;
+
+    /// Judges as the API does; see [`Metadata::parse`].
+    fn from_str(json: &str) -> Result<Self, Rejected> {
+        Self::parse(json)
     }
 }
 

@@ -23,6 +23,8 @@ pub use origin::{AppUrl, Origin};
 pub use search_text::SearchText;
 pub use webhook_url::WebhookUrl;
 
+pub use crate::time::MalformedTime;
+
 /// The rejection of a text: what it must be instead, to be read after the field's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]

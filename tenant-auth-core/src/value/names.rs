@@ -3,7 +3,7 @@
 use super::{Rejected, text_value};
 
 /// A name of 1 to 100 code points, trimmed, without control, direction-changing or invisible characters.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DisplayName(String);
 text_value!(
     DisplayName,
@@ -38,7 +38,7 @@ text_value!(
 );
 
 /// The plan an organization is on: 1–32 characters of `[a-z0-9_-]`; the service does not interpret it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Plan(String);
 text_value!(
     Plan,
@@ -53,7 +53,7 @@ text_value!(
 );
 
 /// A person's own words, at most 1,000 code points.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Bio(String);
 text_value!(
     Bio,
@@ -67,7 +67,7 @@ text_value!(
 );
 
 /// A telephone number as typed, at most 32 code points.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Phone(String);
 text_value!(
     Phone,
@@ -81,7 +81,7 @@ text_value!(
 );
 
 /// What something is for, at most 200 code points; may be empty.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Description(String);
 text_value!(
     Description,

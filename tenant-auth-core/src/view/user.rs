@@ -10,7 +10,7 @@ use crate::{
 
 /// A person.
 // By hand, because a gate reads it from a remote service too.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = User))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -48,6 +48,7 @@ const HOLD_NONE: [&[&str]; 13] = [
         "EventSelection",
         "Id",
         "MalformedId",
+        "MalformedTime",
         "MemberFilter",
     ],
     &[
