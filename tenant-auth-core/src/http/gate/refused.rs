@@ -28,8 +28,13 @@ pub struct Refused {
 
 #[derive(Debug)]
 enum Reason {
-    Service(Refusal),
-    Host { status: StatusCode, code: &'static str, message: String },
+    /// In a box, because every admission's result has room for it.
+    Service(Box<Refusal>),
+    Host {
+        status: StatusCode,
+        code: &'static str,
+        message: String,
+    },
 }
 
 impl Refused {
@@ -47,13 +52,13 @@ impl Refused {
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         if status.as_u16() < 400 {
             tracing::error!(status = status.as_u16(), code, "a refusal needs the status of an error: it is answered with 500");
-            return Self::because(Reason::Service(Refusal::not_set_up()));
+            return Self::of(Refusal::not_set_up());
         }
         Self::because(Reason::Host { status, code, message: message.into() })
     }
 
     pub(super) fn of(refusal: Refusal) -> Self {
-        Self::because(Reason::Service(refusal))
+        Self::because(Reason::Service(Box::new(refusal)))
     }
 
     fn because(reason: Reason) -> Self {
