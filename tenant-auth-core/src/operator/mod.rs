@@ -27,6 +27,8 @@ pub use person::PersonExport;
 pub(crate) use removal::Removal;
 pub use session::DeploymentAdmin;
 
+pub use crate::store::Survey;
+
 use crate::{
     backend::{CreatedApiKey, NewApiKey},
     caller::OrgAdmin,

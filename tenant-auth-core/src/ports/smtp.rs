@@ -66,6 +66,18 @@ impl SmtpMailer {
         let from = from.parse().map_err(|error| SmtpSetupError::From(format!("{error}")))?;
         Ok(Self { transport: builder.build(), from })
     }
+
+    /// Connects and logs in as before a mail, and sends none.
+    ///
+    /// # Errors
+    /// [`MailError::Transient`] with the server's status code or the kind of failure.
+    pub async fn try_connecting(&self) -> Result<(), MailError> {
+        match self.transport.test_connection().await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(MailError::Transient("the mail server ended the conversation".to_owned())),
+            Err(error) => Err(MailError::Transient(cause(&error))),
+        }
+    }
 }
 
 fn decoded(part: &str) -> String {

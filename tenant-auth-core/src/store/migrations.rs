@@ -12,7 +12,7 @@ use crate::error::Error;
 /// One migration: its number, its name, its text before a [`Dialect`] is applied.
 pub(super) struct Step {
     pub(super) version: i64,
-    name: &'static str,
+    pub(super) name: &'static str,
     text: &'static str,
     /// PostgreSQL's text, where the engines differ in more than words.
     on_postgres: Option<&'static str>,

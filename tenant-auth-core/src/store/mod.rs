@@ -38,6 +38,7 @@ mod sql;
 mod sqlite;
 #[cfg(feature = "postgres")]
 mod stall;
+mod survey;
 mod transaction;
 
 pub use migrations::SchemaError;
@@ -46,6 +47,7 @@ pub use options::StoreOptions;
 pub use postgres::Postgres;
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;
+pub use survey::Survey;
 
 #[cfg(all(feature = "testing", feature = "sqlite"))]
 pub(crate) use change::Change as KnownChange;

@@ -134,7 +134,7 @@ async fn is_usable(connection: &mut PgConnection, known: PoolConnectionMetadata,
 }
 
 /// SQLSTATE `invalid_catalog_name`.
-fn is_missing_database(error: &sqlx::Error) -> bool {
+pub(super) fn is_missing_database(error: &sqlx::Error) -> bool {
     error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code == "3D000")
 }
 

@@ -40,8 +40,7 @@ impl Sqlite {
     /// # Errors
     /// As [`Sqlite::open`].
     pub async fn open_with(path: &str, options: StoreOptions) -> Result<Self, SetupError> {
-        let path = path.strip_prefix("sqlite:").unwrap_or(path);
-        let path = path.strip_prefix("//").unwrap_or(path).split('?').next().unwrap_or_default();
+        let path = path_of(path);
         if path.is_empty() || path == ":memory:" {
             return Err(ConfigError::new(Setting::DatabaseUrl, "must name a file, such as sqlite:tenant-auth.db").into());
         }
@@ -129,4 +128,10 @@ impl Sqlite {
         self.readers.close().await;
         self.writer.close().await;
     }
+}
+
+/// The file that a path or a URL names.
+pub(super) fn path_of(url: &str) -> &str {
+    let path = url.strip_prefix("sqlite:").unwrap_or(url);
+    path.strip_prefix("//").unwrap_or(path).split('?').next().unwrap_or_default()
 }

@@ -6,6 +6,7 @@ mod audit;
 mod deployment_key;
 mod export;
 mod export_files;
+mod health;
 mod import;
 mod import_org;
 mod isolation_check;
@@ -16,7 +17,9 @@ mod operators;
 mod org;
 mod progress;
 mod report;
+mod serve;
 mod sessions;
+mod shell;
 mod show_settings;
 mod user;
 
@@ -28,7 +31,7 @@ use tenant_auth_core::operator::Operator;
 use crate::{
     dev,
     failure::Failure,
-    logging, serve,
+    logging,
     settings::{self, Input, LogFormat},
 };
 
@@ -47,8 +50,10 @@ struct Cli {
 enum Command {
     /// Try it here and now: SQLite, a demo organization, mails at /dev/mail; no set-up
     Dev(dev::Options),
-    /// Run the production server
-    Serve,
+    /// Run the production server, or try whether it could
+    Serve(serve::Options),
+    /// Ask the server on this machine whether it is ready, for a container's health check
+    Health,
     /// Create or update the database's tables
     Migrate(migrate::Options),
     /// Manage organizations
@@ -84,6 +89,10 @@ enum Command {
     IsolationCheck(Box<isolation_check::Options>),
     /// Print the OpenAPI document; with settings, for their public URL
     Openapi(report::Format),
+    /// Print what completes these commands in a shell
+    Completions(shell::Completions),
+    /// Write the man pages of these commands into a directory
+    Man(shell::Man),
 }
 
 /// Runs the command that was asked for.
@@ -92,20 +101,22 @@ enum Command {
 /// [`Failure`], to be printed.
 pub(crate) async fn run() -> Result<(), Failure> {
     let Cli { config, command } = Cli::parse();
-    if let Command::IsolationCheck(options) = command {
-        return options.run().await;
-    }
-    if let Command::Audit(audit::Command::Verify(options)) = command {
-        return options.run().await;
-    }
+    // What needs no settings must work where they are wrong, or not there yet.
+    let command = match command {
+        Command::IsolationCheck(options) => return options.run().await,
+        Command::Audit(audit::Command::Verify(options)) => return options.run().await,
+        Command::Completions(options) => return options.run(),
+        Command::Man(options) => return options.run(),
+        command => command,
+    };
     let input = Input::gather(config.as_ref())?;
     if input.wants_json() {
         logging::speak_json();
     }
     match command {
         Command::Dev(options) => dev::run(&options, &input).await,
-        Command::IsolationCheck(_) => Ok(()),
-        Command::Serve => serve::run(&input).await,
+        Command::Serve(options) => options.run(&input).await,
+        Command::Health => health::run(&input).await,
         Command::Migrate(options) => options.run(&input).await,
         Command::Org(command) => command.run(&input).await,
         Command::ApiKey(command) => command.run(&input).await,
@@ -116,9 +127,11 @@ pub(crate) async fn run() -> Result<(), Failure> {
         Command::Sessions(command) => command.run(&input).await,
         Command::Keys(command) => command.run(&input).await,
         Command::Audit(audit::Command::Export(options)) => options.run(&input).await,
-        Command::Audit(audit::Command::Verify(_)) => Ok(()),
         Command::Settings(options) => options.run(&input),
         Command::Openapi(format) => openapi::run(&input, &format),
+        Command::IsolationCheck(_) | Command::Audit(audit::Command::Verify(_)) | Command::Completions(_) | Command::Man(_) => {
+            Ok(())
+        }
     }
 }
 
@@ -134,7 +147,7 @@ async fn operator(input: &Input, links: Links) -> Result<Operator, Failure> {
     let deployment = settings::for_command(input, links == Links::Printed)?;
     logging::start("warn", LogFormat::Text);
     logging::warn_of(&deployment.warnings);
-    Ok(serve::open(&deployment, None).await?.auth.operator())
+    Ok(crate::serve::open(&deployment, None).await?.auth.operator())
 }
 
 /// Reads one of the few words an enum of the API has.

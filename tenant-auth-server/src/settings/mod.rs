@@ -116,6 +116,16 @@ struct Mail {
     from: String,
 }
 
+/// Where the server of these settings listens.
+///
+/// # Errors
+/// [`InvalidSettings`], with everything that is wrong about how it is reached.
+pub(crate) fn for_health(input: &Input) -> Result<SocketAddr, InvalidSettings> {
+    let mut reading = Reading::of(input);
+    reading.read(&[Part::Server]);
+    reading.finish(|values| Some(values.listen))
+}
+
 /// The database alone, for `migrate`.
 ///
 /// # Errors

@@ -31,6 +31,7 @@ const HOLD_NONE: [&[&str]; 13] = [
         "SortOrder",
         "Status",
         "StoreOptions",
+        "Survey",
         "WebhookResponse",
         "WebhookStatus",
     ],

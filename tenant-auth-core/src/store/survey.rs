@@ -1,0 +1,140 @@
+//! A survey of a database: whether it answers, and what opening it would change. Nothing is created, migrated or locked by it.
+
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+use sqlx::Connection;
+
+#[cfg(feature = "postgres")]
+use super::postgres_url;
+use super::{SchemaError, Store, failure, migrations};
+use crate::{
+    config::{ConfigError, Setting, SetupError},
+    error::Error,
+};
+
+/// The versions that a database was brought to, newest first.
+const VERSIONS: &str = "SELECT version FROM tenant_auth_migrations ORDER BY version DESC";
+/// Whether this user may create tables where the first of them would be.
+#[cfg(feature = "postgres")]
+const MAY_CREATE: &str = "SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), FALSE)";
+
+/// What a server would find, and do to it, if it started now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Survey {
+    /// Whether the database is there. One that is not is created, on PostgreSQL where the user may create one.
+    pub exists: bool,
+    /// The newest version of the schema that it was brought to; `None` for a database without our tables.
+    pub version: Option<i64>,
+    /// The names of the migrations that would be run, in their order.
+    pub pending: Vec<&'static str>,
+}
+
+impl Survey {
+    /// A database with these versions, newest first.
+    fn of(applied: &[i64]) -> Result<Self, Error> {
+        let known = |version: &i64| migrations::STEPS.iter().any(|step| step.version == *version);
+        if let Some(newer) = applied.iter().find(|version| !known(version)) {
+            return Err(Error::internal(SchemaError::Newer(*newer)));
+        }
+        let pending = migrations::STEPS.iter().filter(|step| !applied.contains(&step.version));
+        Ok(Self { exists: true, version: applied.first().copied(), pending: pending.map(|step| step.name).collect() })
+    }
+
+    /// Where there is no database yet.
+    fn of_none() -> Result<Self, Error> {
+        Ok(Self { exists: false, ..Self::of(&[])? })
+    }
+}
+
+impl Store {
+    /// Looks at the database that a URL names, over one connection, and changes nothing.
+    ///
+    /// # Errors
+    /// [`SetupError::Config`] for a URL that is none; [`Error::Unavailable`] when the database does not answer; [`Error::Internal`]
+    /// with a [`SchemaError`] when a newer version of this program migrated it, or the user may not create the tables it lacks.
+    pub async fn survey(url: &str) -> Result<Survey, SetupError> {
+        match url.split(':').next().unwrap_or_default() {
+            #[cfg(feature = "sqlite")]
+            "sqlite" => Ok(of_sqlite(url).await?),
+            #[cfg(feature = "postgres")]
+            "postgres" | "postgresql" => of_postgres(url).await,
+            _ => Err(ConfigError::new(Setting::DatabaseUrl, "must start with sqlite: or postgres:").into()),
+        }
+    }
+}
+
+#[cfg(feature = "sqlite")]
+async fn of_sqlite(url: &str) -> Result<Survey, Error> {
+    let path = super::sqlite::path_of(url);
+    if !std::path::Path::new(path).exists() {
+        return Survey::of_none();
+    }
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path).create_if_missing(false);
+    let mut connection = sqlx::SqliteConnection::connect_with(&options).await.map_err(failure::of)?;
+    let applied = match sqlx::query_scalar(VERSIONS).fetch_all(&mut connection).await {
+        Err(error) if is_without_tables(&error) => Vec::new(),
+        answer => answer.map_err(failure::of)?,
+    };
+    connection.close().await.map_err(failure::of)?;
+    Survey::of(&applied)
+}
+
+#[cfg(feature = "postgres")]
+async fn of_postgres(url: &str) -> Result<Survey, SetupError> {
+    let options = postgres_url::parse(url)?.application_name("tenant-auth");
+    let connecting = Box::pin(sqlx::PgConnection::connect_with(&options));
+    let mut connection = match tokio::time::timeout(super::patience::CONNECTION, connecting).await {
+        Err(late) => return Err(Error::unavailable(late).into()),
+        Ok(Err(error)) if super::postgres::is_missing_database(&error) => return Ok(Survey::of_none()?),
+        Ok(connected) => connected.map_err(failure::of)?,
+    };
+    let applied: Vec<i64> = match sqlx::query_scalar(VERSIONS).fetch_all(&mut connection).await {
+        Err(error) if is_without_tables(&error) => Vec::new(),
+        answer => answer.map_err(failure::of)?,
+    };
+    let may_create: bool = sqlx::query_scalar(MAY_CREATE).fetch_one(&mut connection).await.map_err(failure::of)?;
+    connection.close().await.map_err(failure::of)?;
+    let survey = Survey::of(&applied)?;
+    if !survey.pending.is_empty() && !may_create {
+        return Err(Error::internal(SchemaError::NotAllowed).into());
+    }
+    Ok(survey)
+}
+
+/// PostgreSQL's `undefined_table`; of SQLite's general error (1) the text alone says it.
+fn is_without_tables(error: &sqlx::Error) -> bool {
+    error
+        .as_database_error()
+        .is_some_and(|refusal| refusal.code().is_some_and(|code| code == "42P01") || refusal.message().starts_with("no such table"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_newer_version_is_refused_and_what_lacks_is_named() {
+        let fresh = Survey::of_none().expect("nothing is wrong with it");
+        assert!(!fresh.exists && fresh.version.is_none() && fresh.pending.len() == migrations::STEPS.len());
+        let half = Survey::of(&[3, 2, 1]).expect("nothing is wrong with it");
+        assert_eq!((half.version, half.pending[0]), (Some(3), "probe"));
+        let newer = Survey::of(&[9_999, 1]);
+        let Err(Error::Internal(cause)) = newer else { panic!("{newer:?}") };
+        assert!(matches!(cause.downcast_ref(), Some(SchemaError::Newer(9_999))));
+    }
+
+    #[cfg(feature = "sqlite")]
+    #[tokio::test]
+    async fn looking_changes_nothing() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let url = format!("sqlite:{}", directory.path().join("auth.db").display());
+        assert!(!Store::survey(&url).await.expect("it looks").exists);
+        assert_eq!(std::fs::read_dir(directory.path()).expect("a directory").count(), 0, "nothing was made");
+        let store = Store::open(&url).await.expect("it opens");
+        assert_eq!(Store::survey(&url).await.expect("it looks").version, None);
+        store.migrate().await.expect("it migrates");
+        let survey = Store::survey(&url).await.expect("it looks");
+        assert!(survey.exists && survey.pending.is_empty() && survey.version.is_some(), "{survey:?}");
+        store.close().await;
+    }
+}
