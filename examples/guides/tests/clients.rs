@@ -57,6 +57,10 @@ impl Workshop {
     }
 
     fn run(&self, program: impl AsRef<std::ffi::OsStr>, arguments: &[&str]) -> String {
+        printed(&mut self.command(program, arguments))
+    }
+
+    fn command(&self, program: impl AsRef<std::ffi::OsStr>, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(self.directory.path()).env("PYTHONDONTWRITEBYTECODE", "1");
         // openapi-python-client looks there for what it formats with.
@@ -64,12 +68,16 @@ impl Workshop {
         let found_in = std::iter::once(tools().join("python/bin")).chain(std::env::split_paths(&path));
         command.env("PATH", std::env::join_paths(found_in).expect("a path"));
         command.env("AUTH_URL", self.deployed.url()).env("API_KEY", &self.deployed.api_key);
-        printed(command.env("EMAIL", self.deployed.admin_email()).env("PASSWORD", PASSWORD))
+        command.env("EMAIL", self.deployed.admin_email()).env("PASSWORD", PASSWORD);
+        command
     }
 
     /// Runs a generator, which must have nothing to say against the document.
     fn generate(&self, program: impl AsRef<std::ffi::OsStr>, arguments: &[&str]) {
-        let said = self.run(program, arguments).to_lowercase();
+        let output = self.command(program, arguments).output().expect("the program runs");
+        // Warnings go to stderr.
+        let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).to_lowercase();
+        assert!(output.status.success(), "{said}");
         assert!(!["warn", "⚠", "duplicate", "unsupported"].iter().any(|word| said.contains(word)), "{said}");
     }
 

@@ -40,10 +40,7 @@ impl Sqlite {
     /// # Errors
     /// As [`Sqlite::open`].
     pub async fn open_with(path: &str, options: StoreOptions) -> Result<Self, SetupError> {
-        let path = path_of(path);
-        if path.is_empty() || path == ":memory:" {
-            return Err(ConfigError::new(Setting::DatabaseUrl, "must name a file, such as sqlite:tenant-auth.db").into());
-        }
+        let path = path_of(path)?;
         DatabaseFile::prepare(&PathBuf::from(path));
         let reading = SqliteConnectOptions::new()
             .filename(path)
@@ -131,7 +128,13 @@ impl Sqlite {
 }
 
 /// The file that a path or a URL names.
-pub(super) fn path_of(url: &str) -> &str {
+///
+/// # Errors
+/// [`ConfigError`] for one that names none.
+pub(super) fn path_of(url: &str) -> Result<&str, ConfigError> {
     let path = url.strip_prefix("sqlite:").unwrap_or(url);
-    path.strip_prefix("//").unwrap_or(path).split('?').next().unwrap_or_default()
+    match path.strip_prefix("//").unwrap_or(path).split('?').next().unwrap_or_default() {
+        "" | ":memory:" => Err(ConfigError::new(Setting::DatabaseUrl, "must name a file, such as sqlite:tenant-auth.db")),
+        path => Ok(path),
+    }
 }

@@ -1,4 +1,5 @@
-//! A survey of a database: whether it answers, and what opening it would change. Nothing is created, migrated or locked by it.
+//! A survey of a database: whether it answers, and what opening it would change. Nothing is created or migrated by it; what a crash
+//! left in SQLite's log is folded into the file, as by every opening.
 
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 use sqlx::Connection;
@@ -16,6 +17,10 @@ const VERSIONS: &str = "SELECT version FROM tenant_auth_migrations ORDER BY vers
 /// Whether this user may create tables where the first of them would be.
 #[cfg(feature = "postgres")]
 const MAY_CREATE: &str = "SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), FALSE)";
+
+/// Whether this user may create databases.
+#[cfg(feature = "postgres")]
+const MAY_CREATE_DATABASES: &str = "SELECT rolcreatedb OR rolsuper FROM pg_roles WHERE rolname = current_user";
 
 /// What a server would find, and do to it, if it started now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +60,7 @@ impl Store {
     pub async fn survey(url: &str) -> Result<Survey, SetupError> {
         match url.split(':').next().unwrap_or_default() {
             #[cfg(feature = "sqlite")]
-            "sqlite" => Ok(of_sqlite(url).await?),
+            "sqlite" => of_sqlite(url).await,
             #[cfg(feature = "postgres")]
             "postgres" | "postgresql" => of_postgres(url).await,
             _ => Err(ConfigError::new(Setting::DatabaseUrl, "must start with sqlite: or postgres:").into()),
@@ -64,10 +69,14 @@ impl Store {
 }
 
 #[cfg(feature = "sqlite")]
-async fn of_sqlite(url: &str) -> Result<Survey, Error> {
-    let path = super::sqlite::path_of(url);
-    if !std::path::Path::new(path).exists() {
-        return Survey::of_none();
+async fn of_sqlite(url: &str) -> Result<Survey, SetupError> {
+    let path = std::path::Path::new(super::sqlite::path_of(url)?);
+    if !path.exists() {
+        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        if let Some(missing) = directory.filter(|directory| !directory.is_dir()) {
+            return Err(Error::unavailable(format!("there is no directory {}", missing.display())).into());
+        }
+        return Ok(Survey::of_none()?);
     }
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path).create_if_missing(false);
     let mut connection = sqlx::SqliteConnection::connect_with(&options).await.map_err(failure::of)?;
@@ -76,7 +85,7 @@ async fn of_sqlite(url: &str) -> Result<Survey, Error> {
         answer => answer.map_err(failure::of)?,
     };
     connection.close().await.map_err(failure::of)?;
-    Survey::of(&applied)
+    Ok(Survey::of(&applied)?)
 }
 
 #[cfg(feature = "postgres")]
@@ -85,7 +94,7 @@ async fn of_postgres(url: &str) -> Result<Survey, SetupError> {
     let connecting = Box::pin(sqlx::PgConnection::connect_with(&options));
     let mut connection = match tokio::time::timeout(super::patience::CONNECTION, connecting).await {
         Err(late) => return Err(Error::unavailable(late).into()),
-        Ok(Err(error)) if super::postgres::is_missing_database(&error) => return Ok(Survey::of_none()?),
+        Ok(Err(error)) if super::postgres::is_missing_database(&error) => return of_missing(options).await,
         Ok(connected) => connected.map_err(failure::of)?,
     };
     let applied: Vec<i64> = match sqlx::query_scalar(VERSIONS).fetch_all(&mut connection).await {
@@ -99,6 +108,19 @@ async fn of_postgres(url: &str) -> Result<Survey, SetupError> {
         return Err(Error::internal(SchemaError::NotAllowed).into());
     }
     Ok(survey)
+}
+
+/// Where the database is missing: whether this user may create it, by way of the maintenance database as [`Store::open`] does.
+#[cfg(feature = "postgres")]
+async fn of_missing(options: sqlx::postgres::PgConnectOptions) -> Result<Survey, SetupError> {
+    let options = options.database("postgres");
+    let mut connection = Box::pin(sqlx::PgConnection::connect_with(&options)).await.map_err(failure::of)?;
+    let may_create: bool = sqlx::query_scalar(MAY_CREATE_DATABASES).fetch_one(&mut connection).await.map_err(failure::of)?;
+    connection.close().await.map_err(failure::of)?;
+    if may_create {
+        return Ok(Survey::of_none()?);
+    }
+    Err(Error::unavailable("the database is not there, and this user may not create it").into())
 }
 
 /// PostgreSQL's `undefined_table`; of SQLite's general error (1) the text alone says it.
@@ -128,6 +150,9 @@ mod tests {
     async fn looking_changes_nothing() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let url = format!("sqlite:{}", directory.path().join("auth.db").display());
+        let elsewhere = format!("sqlite:{}", directory.path().join("missing/auth.db").display());
+        assert!(Store::survey(&elsewhere).await.is_err(), "a start would fail");
+        assert!(Store::survey("sqlite::memory:").await.is_err(), "a start would refuse it");
         assert!(!Store::survey(&url).await.expect("it looks").exists);
         assert_eq!(std::fs::read_dir(directory.path()).expect("a directory").count(), 0, "nothing was made");
         let store = Store::open(&url).await.expect("it opens");

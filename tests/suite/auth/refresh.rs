@@ -228,10 +228,13 @@ async fn a_body_is_judged_like_a_cookie(app: &App) {
     app.clock.advance(app.config.sessions.refresh_grace);
     with_body(app, &old).await.expect_no_session();
     with_body(app, next.as_str().expect("a token")).await.expect_no_session();
-    // Of a cookie and a body that differ, the cookie counts.
+    // Of a cookie and a body that differ, one is somebody else's, as in a client that keeps everybody's cookies.
     let (one, another) = (app.member().logged_in().await, app.member().logged_in().await);
-    one.post("/auth/refresh", json!({ "refreshToken": another.refresh_token() })).await.expect(200);
+    let differing = json!({ "refreshToken": another.refresh_token() });
+    one.copied().post("/auth/refresh", differing.clone()).await.expect_no_session();
+    one.post("/auth/refresh", json!({ "refreshToken": one.refresh_token() })).await.expect(200);
     another.get("/org").await.expect(200);
+    one.post("/auth/refresh", differing).from_origin(PUBLIC_URL).await.expect(200);
 }
 
 async fn beside_a_cookie_a_body_is_ignored(app: &App) {

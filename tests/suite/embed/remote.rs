@@ -38,7 +38,12 @@ scenarios![
 
 /// A member's browser at a host that asks this server.
 async fn browser_at(app: &App, server: &ScriptedServer) -> (Host, Caller) {
-    let remote = RemoteVerifier::new(&server.url()).expect("loopback").patience(Duration::from_millis(300));
+    browser_of(app, server, Duration::from_millis(300)).await
+}
+
+/// The same, with the verifier's patience.
+async fn browser_of(app: &App, server: &ScriptedServer, patience: Duration) -> (Host, Caller) {
+    let remote = RemoteVerifier::new(&server.url()).expect("loopback").patience(patience);
     let gate = Gate::new(remote.key("acme", app.org().api_key()).expect("a key"));
     let host = Host::start(app.cell.adapter, gate, None);
     let member = app.member().logged_in().await.at_host(&host);
@@ -223,7 +228,7 @@ async fn a_server_that_hangs_is_not_asked_by_everybody(app: &App) {
     }
     assert!(is_spared, "each request asked: {:?}", server.asked());
     let answering = ScriptedServer::start(|_| Some(http("500 Internal Server Error", "", "{}"))).await;
-    let (_host, member) = browser_at(app, &answering).await;
+    let (_host, member) = browser_of(app, &answering, Duration::from_secs(30)).await;
     for _ in 0..3 {
         member.visit("/app/who").await.expect_refused(503, "unavailable");
     }

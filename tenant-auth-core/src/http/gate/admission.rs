@@ -48,22 +48,19 @@ impl Admission for Tenant {
     }
 }
 
-/// An active member, with the right to act as a member.
+/// An active member, with the right to act as a member. Judged anew at each admission, also of one visitor: a host that keeps a
+/// connection open asks again, and gets what is true then.
 impl Admission for Member {
     async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
         let service = visitor.service("Auth<Member>")?;
-        if let Some(member) = visitor.known_member() {
-            return Ok(member);
-        }
         let mut session = PresentedSession::read(visitor).await?;
         let tenant = service.tenant(&session.org).await?;
         loop {
             match session.token() {
                 Some(token) => match tenant.authenticate_by(token.expose()).await {
                     Ok((member, token)) => {
-                        let member = member.seen_from(visitor.client());
-                        visitor.remember_member(&member, Principal::of(&member.live, &token));
-                        return Ok(member);
+                        visitor.remember(Principal::of(&member.live, &token));
+                        return Ok(member.seen_from(visitor.client()));
                     }
                     Err(Error::SessionRequired) => session.renew().await?,
                     Err(error) => return Err(error.into()),

@@ -13,7 +13,7 @@ use tracing::Instrument;
 
 use super::{Gate, Refused};
 use crate::{
-    caller::{Client, Member},
+    caller::Client,
     deadline,
     http::{client_ip, refusal::Refusal},
     principal::Principal,
@@ -33,7 +33,6 @@ pub struct Visitor {
 #[derive(Debug, Default)]
 struct Found {
     principal: Option<Principal>,
-    member: Option<Member>,
     renewed: Option<SignedToken>,
     cookies: Vec<HeaderValue>,
 }
@@ -189,17 +188,6 @@ impl Visitor {
 
     pub(super) fn remember(&self, principal: Principal) {
         self.found().principal = Some(principal);
-    }
-
-    /// The right that an earlier admission of this request gave.
-    pub(super) fn known_member(&self) -> Option<Member> {
-        self.found().member.clone()
-    }
-
-    pub(super) fn remember_member(&self, member: &Member, principal: Principal) {
-        let mut found = self.found();
-        found.principal = Some(principal);
-        found.member = Some(member.clone());
     }
 
     fn found(&self) -> MutexGuard<'_, Found> {

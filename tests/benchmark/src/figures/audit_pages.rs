@@ -50,14 +50,15 @@ pub(crate) async fn measure(stage: &mut Stage, report: &mut Report) -> Result<()
 async fn of(stage: &Stage, engine: Engine, report: &mut Report) -> Result<(), Failure> {
     let database = stage.database(engine, "audited").await?;
     let admin = Subscribers::settle(&database, &stage.master_key, "audited", &[]).await?;
-    let middle = fill(&database, &admin, stage.options.entries).await?;
+    let [middle, late] = fill(&database, &admin, stage.options.entries).await?;
     let served = stage.serve_without_hash(&database)?;
     let mut client = Connection::open(served.target.address).await?;
     let id = admin.admin();
     let (from, to) = (format!("from={middle}"), format!("to={middle}"));
+    let lately = format!("from={late}");
     let [kind, rare_kind] = ["kind=user.updated", "kind=org.updated"];
     let [actor, rare_actor, user] = [format!("actor={id}"), format!("actor={RARE}"), format!("user={id}")];
-    let filters: [(&str, &[&str]); 21] = [
+    let filters: [(&str, &[&str]); 24] = [
         ("none", &[]),
         ("kind", &[kind]),
         ("a rare kind", &[rare_kind]),
@@ -78,6 +79,9 @@ async fn of(stage: &Stage, engine: Engine, report: &mut Report) -> Result<(), Fa
         ("user and to", &[&user, &to]),
         ("kind and from", &[rare_kind, &from]),
         ("kind and to", &[rare_kind, &to]),
+        ("kind and lately", &[kind, &lately]),
+        ("actor and lately", &[&actor, &lately]),
+        ("user and kind and lately", &[&user, kind, &lately]),
         ("from and to", &[&from, &to]),
     ];
     for (name, filter) in filters {
@@ -103,8 +107,8 @@ async fn of(stage: &Stage, engine: Engine, report: &mut Report) -> Result<(), Fa
     Ok(())
 }
 
-/// Adds entries by plain SQL, and returns the time of the middle one. Nothing of it is chained: pages do not look at that.
-async fn fill(database: &Database, admin: &Subscribers, entries: u32) -> Result<String, Failure> {
+/// Adds entries by plain SQL, and returns the times of the middle one and of one near the end. Nothing of it is chained: pages do not look at that.
+async fn fill(database: &Database, admin: &Subscribers, entries: u32) -> Result<[String; 2], Failure> {
     let mut raw = database.raw().await?;
     let org = raw.texts("SELECT id FROM tenant_auth_organizations WHERE slug = 'audited'").await?;
     let org = org.into_iter().next().ok_or("an organization that was made is not there")?;
@@ -135,5 +139,5 @@ async fn fill(database: &Database, admin: &Subscribers, entries: u32) -> Result<
         Engine::Sqlite => raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").await?,
         Engine::Postgres => raw.execute("VACUUM (ANALYZE) tenant_auth_events").await?,
     }
-    Ok(Timestamp::from_millis(begin + i64::from(before + entries / 2) * step).to_iso())
+    Ok([before + entries / 2, last - 5].map(|place| Timestamp::from_millis(begin + i64::from(place) * step).to_iso()))
 }

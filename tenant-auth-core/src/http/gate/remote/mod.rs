@@ -192,7 +192,7 @@ impl RemoteVerifier {
     }
 
     /// Sets the timeout of one request, from the connection to the last byte; 5 s by default. Once the server let a question time out,
-    /// and answered none meanwhile, requests are refused with 503 at once; every 2 s one of them asks again.
+    /// and answered none meanwhile, requests are refused with 503 at once; 2 s after each such timeout one of them asks again.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
