@@ -4,14 +4,14 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    caller::{Client, Member, Tenant, Write},
+    caller::{Client, Member, OrgAdmin, Tenant, Write},
     error::{Error, Thing},
     event::{EndReason, EventKind, SessionData, UserData},
-    id::{SessionId, UserId},
+    id::{OrgId, SessionId, UserId},
     model::{AuthMethod, Membership, OrgRef, Organization, Session, SessionSummary, User},
     page::{List, Page},
     service::TenantAuth,
-    store::{Account, Actor, Ended, Event, LiveSession, PendingLogin, Tx},
+    store::{Account, Actor, Ended, Event, LiveSession, PendingLogin, Reader, Tx},
     time::Timestamp,
     token::PartialToken,
 };
@@ -121,18 +121,41 @@ pub(crate) async fn tell_user(tx: &mut Tx, kind: EventKind, actor: &Actor, data:
     Ok(())
 }
 
+/// The sessions of one person in one organization, oldest first.
+async fn list_sessions(
+    reader: &mut Reader,
+    org: &OrgId,
+    user: &UserId,
+    page: &Page,
+    now: Timestamp,
+) -> Result<List<SessionSummary>, Error> {
+    let mut reading = page.reading(&["sessions", org.as_str(), user.as_str()])?;
+    while let Some(bounds) = reading.wants() {
+        reading.take(reader.sessions().list(org, user, &bounds, now).await?);
+    }
+    Ok(reading.finish())
+}
+
+impl OrgAdmin {
+    /// A member's sessions in this organization, oldest first, as the member sees them.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] unless the user is a member.
+    pub async fn member_sessions(&self, user: &UserId, page: &Page) -> Result<List<SessionSummary>, Error> {
+        let mut reader = self.auth().store().read().await?;
+        reader.members().find(self.org_id(), user).await?.ok_or(Error::NotFound(Thing::Member))?;
+        list_sessions(&mut reader, self.org_id(), user, page, self.auth().now()).await
+    }
+}
+
 impl Member {
     /// The caller's sessions in this organization, oldest first.
     ///
     /// # Errors
     /// [`Error::Unavailable`].
     pub async fn sessions(&self, page: &Page) -> Result<List<SessionSummary>, Error> {
-        let mut reading = page.reading(&["sessions", self.org_id().as_str(), self.user_id().as_str()])?;
         let mut reader = self.auth.store().read().await?;
-        while let Some(bounds) = reading.wants() {
-            reading.take(reader.sessions().list(self.org_id(), self.user_id(), &bounds, self.auth.now()).await?);
-        }
-        Ok(reading.finish())
+        list_sessions(&mut reader, self.org_id(), self.user_id(), page, self.auth.now()).await
     }
 
     /// Ends one of the caller's sessions in this organization.

@@ -1,6 +1,7 @@
 //! The codes of error answers: the stable word of each with its status, and which of them a fact of the core has.
 
 use ::http::StatusCode;
+use serde::{Serialize, Serializer};
 
 use crate::error::Error;
 
@@ -16,6 +17,9 @@ macro_rules! codes {
         impl ErrorCode {
             /// Every code there is.
             pub const ALL: &[Self] = &[$(Self::$name),*];
+
+            /// The word of each.
+            const WORDS: &[&str] = &[$($code),*];
 
             /// The HTTP status.
             pub const fn status(self) -> u16 {
@@ -129,6 +133,22 @@ codes! {
     Internal = 500 "internal";
     /// [`Error::Unavailable`].
     Unavailable = 503 "unavailable";
+}
+
+// One enum for all operations: generators of clients make a type of each schema, and an operation's own codes would be hundreds.
+crate::schema::text_schema!(
+    ErrorCode,
+    Text {
+        means: "What a refusal is by. Never changes its meaning; a later version may know more of them.",
+        words: Some(ErrorCode::WORDS),
+        ..Text::default()
+    }
+);
+
+impl Serialize for ErrorCode {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
 }
 
 impl ErrorCode {

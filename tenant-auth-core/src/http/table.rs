@@ -24,8 +24,8 @@ use ::http::Method;
 
 use super::{
     endpoints::{
-        admin, api_keys, audit, audit_keys, auth, events, invites, jwks, leaked, members, openapi, org, profile, public, recovery,
-        sessions, two_factor, webhooks,
+        admin, api_keys, audit, audit_keys, auth, bulk_invites, events, invites, jwks, leaked, members, openapi, org, profile,
+        public, recovery, sessions, two_factor, webhooks,
     },
     error_code::ErrorCode::*,
     route::{Group, Row, group, route},
@@ -156,6 +156,8 @@ fn table() -> Vec<Group> {
                 .says("setStatus", "Suspend or reactivate a member",
                     "Neither oneself nor the last active org_admin can be suspended.")
                 .may(&[CannotTargetSelf, LastAdmin, RateLimited]),
+            route(GET, "/org/members/{userId}/sessions", sessions::of_member)
+                .says("listMemberSessions", "List a member's sessions", "Those of this organization, as the member sees them."),
             route(DELETE, "/org/members/{userId}/sessions", members::end_sessions)
                 .says("endMemberSessions", "End a member's sessions", "Those of this organization."),
         ]),
@@ -163,6 +165,11 @@ fn table() -> Vec<Group> {
             route(POST, "/org/members/invite", invites::create)
                 .says("createInvite", "Invite somebody", "Mails a link that is good for seven days.")
                 .created().may(&[AlreadyMember, AlreadyInvited, RateLimited]),
+            route(POST, "/org/members/invite/bulk", bulk_invites::create)
+                .says("createInvites", "Invite several people",
+                    "1 to 100 addresses, each judged alone: the answer has a result for each, in their order, with the invite or the \
+                    `code` of its refusal.")
+                .may(&[RateLimited]),
             route(GET, "/org/invites", invites::list)
                 .says("listInvites", "List the pending invites", "An expired invite is not pending."),
             route(POST, "/org/invites/preview", invites::preview)
@@ -226,6 +233,8 @@ fn table() -> Vec<Group> {
                 .may(&[InvalidRequest, RateLimited]),
             route(GET, "/org/webhooks/{id}/deliveries", webhooks::deliveries)
                 .says("listDeliveries", "List a webhook's deliveries", "Those of the last 30 days."),
+            route(GET, "/org/webhooks/{id}/deliveries/{deliveryId}", webhooks::delivery)
+                .says("getDelivery", "Read a delivery", "With the body that it sends, and what came of each attempt."),
             route(POST, "/org/webhooks/{id}/deliveries/{deliveryId}/redeliver", webhooks::redeliver)
                 .says("redeliver", "Send a delivery again", "A new delivery with the same `webhook-id`.")
                 .accepted().may(&[WebhookDisabled, RateLimited]),

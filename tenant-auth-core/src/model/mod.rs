@@ -15,7 +15,7 @@ pub use changes::Changes;
 pub use deployment_key::DeploymentKey;
 pub use event_kind::EventKind;
 pub use event_selection::EventSelection;
-pub use webhook::{Delivery, Webhook};
+pub use webhook::{Delivery, DeliveryAttempt, DeliveryDetails, Webhook};
 pub use words::{
     AccountRole, AuthMethod, DeliveryError, DeliveryStatus, DeploymentScope, MailStatus, Role, Scope, SortOrder, Status,
     WebhookStatus,

@@ -5,6 +5,7 @@
 //! What must stay true: every method on something an organization owns takes the organization first; nothing outside learns
 //! which engine runs; a transaction records what it touched and writes its events last, in `commit`.
 
+mod attempt_log;
 mod chaining;
 mod change;
 mod change_log;

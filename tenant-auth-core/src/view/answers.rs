@@ -6,6 +6,7 @@ use super::{UserView, view};
 use crate::{
     id::{MembershipId, UserId},
     model::{AccountRole, Membership, Organization, Profile, Role, Status, User},
+    time::Timestamp,
     value::{AppUrl, Bio, DisplayName, Email, Metadata, Phone, Slug},
 };
 
@@ -15,6 +16,20 @@ view! {
         user_id: UserId,
         role: Role,
         status: Status,
+        metadata: Metadata,
+    }
+}
+
+view! {
+    /// What a profile tells of the membership that the caller acts by.
+    pub(crate) OwnMembershipView of Membership as OwnMembership {
+        /// Their role here.
+        role: Role,
+        /// Whether they are let in.
+        status: Status,
+        /// Since when.
+        joined_at: Timestamp,
+        /// The customer's own data.
         metadata: Metadata,
     }
 }

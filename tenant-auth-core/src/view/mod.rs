@@ -24,12 +24,12 @@ pub use organization::{ManagedOrganizationView, OrganizationView};
 pub use session::SessionView;
 pub(crate) use session::ToldSessionView;
 pub use user::UserView;
-pub use webhook::{DeliveryView, WebhookView};
+pub use webhook::{DeliveryDetailsView, DeliveryView, WebhookView};
 
 #[cfg(feature = "http")]
 pub(crate) use answers::{
-    AcceptedMembershipView, AcceptedOrgView, AcceptedUserView, ManagedMembershipView, MembershipOfLoginView, PreviewedOrgView,
-    UpdatedUserView, UserWithProfileView,
+    AcceptedMembershipView, AcceptedOrgView, AcceptedUserView, ManagedMembershipView, MembershipOfLoginView, OwnMembershipView,
+    PreviewedOrgView, UpdatedUserView, UserWithProfileView,
 };
 
 /// A view whose fields are copied from the model's by name: `$schema` is what the OpenAPI document calls it.

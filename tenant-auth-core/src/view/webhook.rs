@@ -1,9 +1,12 @@
 //! Webhooks and their deliveries as JSON. Signing secrets are shown once, when they are made, and never with the webhook.
 
+use serde::Serialize;
+use serde_json::value::RawValue;
+
 use super::view;
 use crate::{
     id::{DeliveryId, EventId, UserId, WebhookId},
-    model::{Delivery, DeliveryError, DeliveryStatus, EventSelection, Webhook, WebhookStatus},
+    model::{Delivery, DeliveryAttempt, DeliveryDetails, DeliveryError, DeliveryStatus, EventSelection, Webhook, WebhookStatus},
     time::Timestamp,
     value::{Description, WebhookUrl},
 };
@@ -49,5 +52,52 @@ view! {
         next_attempt_at: Option<Timestamp>,
         /// When it was caused.
         created_at: Timestamp,
+    }
+}
+
+/// A delivery with what it sends and what came of each attempt.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = DeliveryDetails))]
+#[serde(rename_all = "camelCase")]
+pub struct DeliveryDetailsView {
+    #[serde(flatten)]
+    delivery: DeliveryView,
+    /// The body of its next attempt; null when the event is gone. Its `data` are null once they were erased.
+    #[cfg_attr(feature = "http", schema(value_type = Option<std::collections::BTreeMap<String, serde_json::Value>>))]
+    payload: Option<Box<RawValue>>,
+    /// What came of each attempt, the first first.
+    attempt_log: Vec<DeliveryAttemptView>,
+}
+
+/// What came of one attempt to deliver.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = DeliveryAttempt))]
+#[serde(rename_all = "camelCase")]
+struct DeliveryAttemptView {
+    /// When it began.
+    at: Timestamp,
+    /// The HTTP status of the answer.
+    status_code: Option<u16>,
+    /// Why it failed; none for a success.
+    error: Option<DeliveryError>,
+    /// How long it took, in milliseconds.
+    duration_ms: u64,
+}
+
+impl From<&DeliveryDetails> for DeliveryDetailsView {
+    fn from(details: &DeliveryDetails) -> Self {
+        let DeliveryDetails { delivery, payload, attempt_log } = details;
+        Self {
+            delivery: delivery.into(),
+            payload: payload.clone().and_then(|payload| RawValue::from_string(payload).ok()),
+            attempt_log: attempt_log.iter().map(DeliveryAttemptView::from).collect(),
+        }
+    }
+}
+
+impl From<&DeliveryAttempt> for DeliveryAttemptView {
+    fn from(attempt: &DeliveryAttempt) -> Self {
+        let DeliveryAttempt { at, status_code, error, took } = *attempt;
+        Self { at, status_code, error, duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX) }
     }
 }

@@ -8,7 +8,7 @@ use tracing::{Instrument, field::Empty};
 use super::{SigningSecret, secrets};
 use crate::{
     error::Error,
-    model::{DeliveryError, DeliveryStatus, Webhook},
+    model::{DeliveryAttempt, DeliveryError, DeliveryStatus, Webhook},
     ports::{RetryAfter, SendError, WebhookRequest, WebhookResponse},
     service::TenantAuth,
     store::{Attempted, ClaimedDelivery, SealedSecret, Tx},
@@ -39,8 +39,6 @@ pub(super) struct Outcome {
     pub(super) attempted: Attempted,
     /// Whether the endpoint answered 410 Gone.
     pub(super) gone: bool,
-    /// How long the attempt took, name resolution included.
-    pub(super) took: Duration,
 }
 
 impl Outcome {
@@ -80,8 +78,8 @@ pub(super) fn attempt(
     async move {
         let outcome = make(&auth, endpoint, claim).instrument(span.clone()).await;
         if let Ok(Outcome { attempted, .. }) = &outcome {
-            span.record("outcome", attempted.error.map_or("succeeded", DeliveryError::as_str));
-            span.record("status", attempted.status_code);
+            span.record("outcome", attempted.made.error.map_or("succeeded", DeliveryError::as_str));
+            span.record("status", attempted.made.status_code);
         }
         outcome
     }
@@ -103,8 +101,10 @@ async fn make(auth: &TenantAuth, endpoint: Arc<Endpoint>, mut claim: ClaimedDeli
     };
     let gone = matches!(&answer, Ok(response) if response.status == GONE);
     let now = auth.now();
-    let attempted = judge(auth, claim.attempt, answer, now);
-    Ok(Outcome { endpoint, claim, attempted, gone, took: now.since(began) })
+    let (status_code, error, patience) = told(&answer);
+    let made = DeliveryAttempt { at: began, status_code, error, took: now.since(began) };
+    let attempted = judge(auth, claim.attempt, made, patience);
+    Ok(Outcome { endpoint, claim, attempted, gone })
 }
 
 async fn send(auth: &TenantAuth, request: WebhookRequest) -> Result<Result<WebhookResponse, SendError>, Error> {
@@ -125,21 +125,24 @@ fn headers(endpoint: &Endpoint, claim: &ClaimedDelivery, payload: &str, now: Tim
     ]
 }
 
-fn judge(auth: &TenantAuth, attempt: i64, answer: Result<WebhookResponse, SendError>, now: Timestamp) -> Attempted {
-    let (status_code, error, patience) = match answer {
-        Ok(response) if (200..300).contains(&response.status) => {
-            let (status_code, status) = (Some(response.status), DeliveryStatus::Succeeded);
-            return Attempted { status, status_code, error: None, next_attempt_at: None };
-        }
-        Ok(response) => (Some(response.status), DeliveryError::Status, response.retry_after),
-        Err(SendError::Blocked) => (None, DeliveryError::Blocked, None),
-        Err(SendError::Unreachable) => (None, DeliveryError::Unreachable, None),
-        Err(SendError::Timeout) => (None, DeliveryError::Timeout, None),
-        Err(SendError::Tls) => (None, DeliveryError::Tls, None),
-    };
-    let next_attempt_at = next_attempt(auth, attempt, patience, now);
+fn told(answer: &Result<WebhookResponse, SendError>) -> (Option<u16>, Option<DeliveryError>, Option<RetryAfter>) {
+    match answer {
+        Ok(response) if (200..300).contains(&response.status) => (Some(response.status), None, None),
+        Ok(response) => (Some(response.status), Some(DeliveryError::Status), response.retry_after),
+        Err(SendError::Blocked) => (None, Some(DeliveryError::Blocked), None),
+        Err(SendError::Unreachable) => (None, Some(DeliveryError::Unreachable), None),
+        Err(SendError::Timeout) => (None, Some(DeliveryError::Timeout), None),
+        Err(SendError::Tls) => (None, Some(DeliveryError::Tls), None),
+    }
+}
+
+fn judge(auth: &TenantAuth, attempt: i64, made: DeliveryAttempt, patience: Option<RetryAfter>) -> Attempted {
+    if made.error.is_none() {
+        return Attempted { status: DeliveryStatus::Succeeded, next_attempt_at: None, made };
+    }
+    let next_attempt_at = next_attempt(auth, attempt, patience, made.at.plus(made.took));
     let status = if next_attempt_at.is_some() { DeliveryStatus::Pending } else { DeliveryStatus::Failed };
-    Attempted { status, status_code, error: Some(error), next_attempt_at }
+    Attempted { status, next_attempt_at, made }
 }
 
 /// The retry schedule: when the attempt after number `attempt` is due. `None` after the last.

@@ -7,7 +7,7 @@ use crate::{
     error::{Error, Thing},
     event::{EventKind, WebhookData},
     id::{DeliveryId, WebhookId},
-    model::{Delivery, DeliveryStatus, Webhook, WebhookStatus},
+    model::{Delivery, DeliveryDetails, DeliveryStatus, Webhook, WebhookStatus},
     page::{List, Page},
     store::{Event, NewDelivery, Tx},
     throttle::REDELIVERIES,
@@ -30,6 +30,16 @@ impl OrgAdmin {
             reading.take(reader.deliveries().list(self.org_id(), id, status, &bounds).await?);
         }
         Ok(reading.finish())
+    }
+
+    /// One delivery, with the body that it sends and what came of each attempt.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub async fn delivery(&self, webhook: &WebhookId, id: &DeliveryId) -> Result<DeliveryDetails, Error> {
+        let mut reader = self.auth().store().read().await?;
+        reader.webhooks().find(self.org_id(), webhook).await?.ok_or(Error::NotFound(Thing::Webhook))?;
+        reader.deliveries().details(self.org_id(), webhook, id).await?.ok_or(Error::NotFound(Thing::Delivery))
     }
 
     /// Sends a `webhook.test` event to one webhook, also when the webhook did not select that kind of event.

@@ -172,7 +172,7 @@ impl Dispatcher {
         let webhook = self.slots.free(task);
         match outcome {
             Ok(outcome) => {
-                self.slots.learn(&outcome.endpoint.webhook.id, outcome.succeeded(), outcome.took);
+                self.slots.learn(&outcome.endpoint.webhook.id, outcome.succeeded(), outcome.attempted.made.took);
                 let patience = if outcome.succeeded() { RECORD_WITHIN } else { Duration::ZERO };
                 let by = Instant::now() + patience;
                 self.record_at = Some(self.record_at.map_or(by, |record_at| record_at.min(by)));

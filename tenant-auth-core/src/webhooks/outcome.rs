@@ -60,13 +60,13 @@ fn tell(auth: &TenantAuth, outcome: &Outcome) {
     auth.metrics().delivery(counted(attempted));
     tracing::debug!(
         webhook = %endpoint.webhook.id, delivery = %claim.id, attempt = claim.attempt,
-        status = attempted.status.as_str(), code = attempted.status_code, error = attempted.error.map(|error| error.as_str()),
+        status = attempted.status.as_str(), code = attempted.made.status_code, error = attempted.made.error.map(|error| error.as_str()),
         "a delivery was attempted"
     );
 }
 
 fn counted(attempted: &Attempted) -> DeliveryOutcome {
-    match (attempted.status, attempted.error) {
+    match (attempted.status, attempted.made.error) {
         (DeliveryStatus::Succeeded, _) => DeliveryOutcome::Succeeded,
         (_, Some(DeliveryError::Blocked)) => DeliveryOutcome::Blocked,
         (DeliveryStatus::Pending, _) => DeliveryOutcome::Retried,

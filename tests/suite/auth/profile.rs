@@ -5,6 +5,7 @@ use tenant_auth_conformance::{App, Caller, scenarios, shape};
 
 scenarios![
     a_profile_is_shown_to_its_owner,
+    a_profile_tells_the_membership_one_acts_by,
     an_update_replaces_the_whole_profile,
     a_name_has_one_to_a_hundred_code_points,
     a_name_cannot_hide_its_direction_or_hold_control_characters,
@@ -25,6 +26,18 @@ async fn a_profile_is_shown_to_its_owner(app: &App) {
     assert_eq!(user["id"], member.id());
     assert_eq!((&user["email"], &user["name"], &user["role"]), (&member.email().into(), &"Max Member".into(), &"user".into()));
     assert_eq!(user["profile"], json!({}), "bio and phone are left out when absent");
+}
+
+async fn a_profile_tells_the_membership_one_acts_by(app: &App) {
+    let (admin, member) = (app.admin().logged_in().await, app.member().logged_in().await);
+    let membership = async |caller: &Caller| caller.get("/auth/profile").await.expect_ok()["membership"].clone();
+    let expected = json!({ "role": "member", "status": "active", "joinedAt": "2026-11-20T08:21:00.000Z", "metadata": {} });
+    assert_eq!(membership(&member).await, expected);
+    assert_eq!(membership(&admin).await["role"], "org_admin");
+    admin.patch(&format!("/org/members/{}", member.id()), json!({ "metadata": { "team": "rockets" } })).await.expect(200);
+    admin.set_role(member.id(), "org_admin").await.expect(200);
+    let changed = membership(&member).await;
+    assert_eq!((&changed["role"], &changed["metadata"]), (&"org_admin".into(), &json!({ "team": "rockets" })), "as it is now");
 }
 
 async fn an_update_replaces_the_whole_profile(app: &App) {

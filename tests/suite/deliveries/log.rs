@@ -1,13 +1,15 @@
 //! Deliveries as the log shows them, and tests.
 
 use serde_json::{Value, json};
-use tenant_auth_conformance::{App, scenarios, shape};
+use tenant_auth_conformance::{App, Caller, scenarios, shape};
 use tenant_auth_core::ports::SendError;
 
 use crate::suite::support::hooks::{ANOTHER, Hook, RECEIVER, answer, event_in, header, is_signed_with, texts_in};
 
 scenarios![
     the_log_tells_how_a_delivery_went,
+    one_delivery_tells_what_it_sends_and_each_attempt,
+    a_delivery_is_read_by_its_own_webhook_and_organization_only,
     every_failure_has_its_word,
     any_2xx_is_success_and_nothing_else,
     a_test_goes_to_its_webhook_only_whatever_it_selected,
@@ -52,6 +54,54 @@ async fn the_log_tells_how_a_delivery_went(app: &App) {
     expected["nextAttemptAt"] = Value::Null;
     assert_eq!(hook.delivery(&admin).await, expected);
     assert_eq!(header(&hook.sent(app)[0], "webhook-id"), expected["eventId"]);
+}
+
+async fn one_delivery_tells_what_it_sends_and_each_attempt(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let hook = Hook::new(&admin, RECEIVER, &["org.updated"]).await;
+    app.webhooks.answer(&hook.url, Err(SendError::Timeout));
+    hook.answers(app, &[503, 204]);
+    let id = hook.test(&admin).await;
+    let path = format!("{}/deliveries/{id}", hook.path());
+    let read = async |admin: &Caller| admin.get(&path).await.expect_ok()["delivery"].clone();
+    let waiting = read(&admin).await;
+    assert_eq!(waiting["attemptLog"], json!([]));
+    assert_eq!(waiting["payload"]["type"], "webhook.test", "what will be sent");
+    for _ in 0..3 {
+        app.tick().await;
+        app.advance(400);
+    }
+    let admin = app.admin().logged_in().await;
+    let delivery = read(&admin).await;
+    let listed = hook.delivery(&admin).await;
+    for (field, value) in listed.as_object().expect("fields") {
+        assert_eq!(&delivery[field], value, "{field} as in the list");
+    }
+    assert_eq!(delivery.as_object().map(|fields| fields.len()), listed.as_object().map(|fields| fields.len() + 2));
+    assert_eq!(delivery["payload"], event_in(&hook.sent(app)[0]), "what was sent");
+    let attempt = |at: &str, code: Value, error: Value| json!({ "at": at, "statusCode": code, "error": error, "durationMs": 0 });
+    let expected = json!([
+        attempt("2026-11-20T08:21:00.000Z", Value::Null, json!("timeout")),
+        attempt("2026-11-20T08:27:40.000Z", json!(503), json!("status")),
+        attempt("2026-11-20T08:34:20.000Z", json!(204), Value::Null),
+    ]);
+    assert_eq!(delivery["attemptLog"], expected);
+    assert_eq!((&delivery["status"], &delivery["lastError"]), (&"succeeded".into(), &Value::Null));
+}
+
+async fn a_delivery_is_read_by_its_own_webhook_and_organization_only(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let (hook, other) = (Hook::new(&admin, RECEIVER, &["org.updated"]).await, Hook::new(&admin, ANOTHER, &["org.updated"]).await);
+    let id = hook.test(&admin).await;
+    app.tick().await;
+    let path = format!("{}/deliveries/{id}", hook.path());
+    admin.get(&path).await.expect(200);
+    admin.get(&format!("{}/deliveries/{id}", other.path())).await.expect_error(404, "not_found");
+    admin.get(&format!("{}/deliveries/dlv_none", hook.path())).await.expect_error(404, "not_found");
+    app.other_org().admin().logged_in().await.get(&path).await.expect_error(404, "not_found");
+    app.member().logged_in().await.get(&path).await.expect_error(403, "admin_required");
+    admin.delete(&hook.path()).await.expect(200);
+    admin.get(&path).await.expect_error(404, "not_found");
 }
 
 async fn every_failure_has_its_word(app: &App) {

@@ -65,6 +65,7 @@ impl AtWork {
         self.does("PUT", &format!("{member}/role"), json!({ "role": "org_admin" }), 200).await;
         self.does("PUT", &format!("{member}/status"), json!({ "status": "suspended" }), 200).await;
         self.does("PUT", &format!("{member}/status"), json!({ "status": "active" }), 200).await;
+        self.does("GET", &format!("{member}/sessions"), Value::Null, 200).await;
         self.does("DELETE", &format!("{member}/sessions"), Value::Null, 200).await;
         self.does("DELETE", &member, Value::Null, 200).await;
     }
@@ -78,6 +79,8 @@ impl AtWork {
             (listed["invites"][0]["email"].as_str(), &listed["invites"][0]["invitedBy"]),
             (Some("nora@new.example"), &Value::Null)
         );
+        let several = json!({ "invites": [{ "email": "olga@new.example" }] });
+        self.does("POST", "/org/members/invite/bulk", several, 200).await;
         self.does("POST", &format!("{path}/resend"), Value::Null, 200).await;
         self.does("DELETE", &path, Value::Null, 200).await;
     }
@@ -102,7 +105,9 @@ impl AtWork {
         let tested = self.does("POST", &format!("{path}/test"), Value::Null, 202).await;
         app.tick().await;
         self.does("GET", &format!("{path}/deliveries"), Value::Null, 200).await;
-        let again = format!("{path}/deliveries/{}/redeliver", id_of(&tested["delivery"]));
+        let delivery = format!("{path}/deliveries/{}", id_of(&tested["delivery"]));
+        self.does("GET", &delivery, Value::Null, 200).await;
+        let again = format!("{delivery}/redeliver");
         self.does("POST", &again, Value::Null, 202).await;
         self.does("DELETE", &path, Value::Null, 200).await;
     }

@@ -6,6 +6,7 @@ pub(crate) mod audit;
 pub(crate) mod audit_keys;
 pub(crate) mod auth;
 mod backends;
+pub(crate) mod bulk_invites;
 mod callers;
 pub(crate) mod events;
 pub(crate) mod invites;

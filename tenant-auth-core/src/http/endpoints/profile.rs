@@ -13,16 +13,17 @@ use crate::{
     },
     model::Profile,
     value::{Bio, DisplayName, Phone},
-    view::{UpdatedUserView, UserWithProfileView},
+    view::{OwnMembershipView, UpdatedUserView, UserWithProfileView},
 };
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ProfileData {
     user: UserWithProfileView,
+    membership: OwnMembershipView,
 }
 
 pub(crate) async fn get(member: Member, (): ()) -> Outcome<ProfileData> {
-    Ok(ProfileData { user: member.user().into() }.into())
+    Ok(ProfileData { user: member.user().into(), membership: member.membership().into() }.into())
 }
 
 #[derive(Deserialize, ToSchema)]

@@ -1,17 +1,17 @@
-//! `/auth/sessions`: the caller's own sessions in this organization.
+//! `/auth/sessions`: the caller's own sessions in this organization, and `/org/members/{userId}/sessions`: a member's.
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::callers::Ender;
 use crate::{
-    caller::Member,
+    caller::{Member, OrgAdmin},
     http::{
         answer::{Message, Outcome, done},
         input::Path,
         listing::{Entry, Listing},
     },
-    id::SessionId,
+    id::{SessionId, UserId},
     model::SessionSummary,
     page::Page,
     view::SessionView,
@@ -33,6 +33,13 @@ pub(crate) async fn list(member: Member, page: Page) -> Outcome<Listing<SessionE
     let own = &member.session().id;
     let entry = |session: SessionSummary| SessionEntry { current: session.id == *own, session: (&session).into() };
     Ok(Listing::of(member.sessions(&page).await?, entry).into())
+}
+
+/// A member's sessions, for an org_admin: as the member sees them. `current` is the session that asks, which is another's.
+pub(crate) async fn of_member(admin: OrgAdmin, (Path(user), page): (Path<UserId>, Page)) -> Outcome<Listing<SessionEntry>> {
+    let own = admin.as_member().map(|member| member.session().id.clone());
+    let entry = |session: SessionSummary| SessionEntry { current: own.as_ref() == Some(&session.id), session: (&session).into() };
+    Ok(Listing::of(admin.member_sessions(&user, &page).await?, entry).into())
 }
 
 pub(crate) async fn end(Ender(member): Ender<Member>, Path(session): Path<SessionId>) -> Outcome<Message> {

@@ -18,7 +18,7 @@ use crate::{
     org::Patch,
     page::Page,
     value::{Description, WebhookUrl},
-    view::{DeliveryView, WebhookView},
+    view::{DeliveryDetailsView, DeliveryView, WebhookView},
     webhooks::{NewWebhook, WebhookUpdate},
 };
 
@@ -136,6 +136,15 @@ pub(crate) async fn deliveries(
     (Path(id), query): (Path<WebhookId>, DeliveriesQuery),
 ) -> Outcome<Listing<DeliveryView>> {
     Ok(admin.deliveries(&id, query.status, &query.page).await?.into())
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct DeliveryData {
+    delivery: DeliveryDetailsView,
+}
+
+pub(crate) async fn delivery(admin: OrgAdmin, Paths(id, delivery): Paths<WebhookId, DeliveryId>) -> Outcome<DeliveryData> {
+    Ok(DeliveryData { delivery: (&admin.delivery(&id, &delivery).await?).into() }.into())
 }
 
 pub(crate) async fn redeliver(admin: OrgAdmin, Paths(id, delivery): Paths<WebhookId, DeliveryId>) -> Outcome<AcceptedData> {

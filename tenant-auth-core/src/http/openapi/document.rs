@@ -1,6 +1,7 @@
 //! The OpenAPI document as a whole: the operations of all rows, and what they share.
 
 use serde_json::{Map, Value, json};
+use utoipa::PartialSchema;
 
 use super::{
     events, flat,
@@ -27,7 +28,7 @@ pub(super) fn of(groups: &[Group], server: &str) -> Value {
     let (components, _) = schemas.finish();
     let mut components = flat::flattened(&components);
     components.insert("Error".to_owned(), error());
-    components.insert("ErrorCode".to_owned(), error_code());
+    components.insert("ErrorCode".to_owned(), json!(ErrorCode::schema()));
     let mut document = json!({
         "openapi": "3.1.0",
         "info": {
@@ -90,13 +91,6 @@ fn error() -> Value {
             },
         },
     })
-}
-
-/// One enum for all operations: generators of clients make a type of each schema, and an operation's own codes would be hundreds.
-fn error_code() -> Value {
-    let codes: Vec<&str> = ErrorCode::ALL.iter().map(|code| code.as_str()).collect();
-    let means = "What a refusal is by. Never changes its meaning; a later version may know more of them.";
-    json!({ "type": "string", "description": means, "enum": codes })
 }
 
 fn shared_parameters() -> Value {

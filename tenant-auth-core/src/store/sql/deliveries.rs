@@ -4,11 +4,13 @@
 use crate::{
     error::Error,
     id::{DeliveryId, EventId, Id, OrgId, WebhookId},
-    model::{Delivery, DeliveryError, DeliveryStatus},
+    model::{Delivery, DeliveryDetails, DeliveryError, DeliveryStatus},
     page::Bounds,
     store::{
-        Link, Tx,
+        Link, Tx, attempt_log,
         dialect::{execute, fetch_batch, fetch_optional, fetch_scalar, row, statements},
+        payload::KeptEvent,
+        sql::events::{KeptRow, kept},
     },
     time::Timestamp,
 };
@@ -42,6 +44,8 @@ statements! {
         SELECT id, event_id, event_kind, status, attempts, last_status_code, last_error, next_attempt_at, created_at
           FROM tenant_auth_deliveries
          WHERE org_id = $1 AND webhook_id = $2 AND id = $3";
+    ATTEMPT_LOG = "SELECT attempt_log FROM tenant_auth_deliveries WHERE org_id = $1 AND webhook_id = $2 AND id = $3";
+    EVENT = concat!("SELECT ", kept!(), " FROM tenant_auth_events WHERE org_id = $1 AND id = $2");
     INSERT = "
         INSERT INTO tenant_auth_deliveries
                (id, org_id, webhook_id, event_id, event_kind, status, attempts, next_attempt_at, scheduled_at, created_at)
@@ -104,6 +108,22 @@ impl<L: Link> Deliveries<L> {
 
     pub(crate) async fn find(mut self, org: &OrgId, webhook: &WebhookId, delivery: &DeliveryId) -> Result<Option<Delivery>, Error> {
         Ok(fetch_optional!(self.0, DeliveryRow, FIND, org.as_str(), webhook.as_str(), delivery.as_str())?.map(Delivery::from))
+    }
+
+    /// A delivery with what it sends and what came of each attempt.
+    pub(crate) async fn details(
+        mut self,
+        org: &OrgId,
+        webhook: &WebhookId,
+        id: &DeliveryId,
+    ) -> Result<Option<DeliveryDetails>, Error> {
+        let (org, webhook, id) = (org.as_str(), webhook.as_str(), id.as_str());
+        let Some(row) = fetch_optional!(self.0, DeliveryRow, FIND, org, webhook, id)? else { return Ok(None) };
+        let log = fetch_scalar!(self.0, String, ATTEMPT_LOG, org, webhook, id)?.unwrap_or_default();
+        let delivery = Delivery::from(row);
+        let event = fetch_optional!(self.0, KeptRow, EVENT, org, delivery.event_id.as_str())?.map(KeptEvent::from);
+        let payload = event.map(|event| event.payload()).transpose()?;
+        Ok(Some(DeliveryDetails { delivery, payload, attempt_log: attempt_log::read(&log) }))
     }
 
     /// When the `nth` latest test delivery after `since` was requested; `None` when there are fewer.

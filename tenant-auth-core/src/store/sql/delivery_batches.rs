@@ -13,7 +13,7 @@ use crate::{
     id::{DeliveryId, EventId, Id, OrgId, WebhookId},
     model::{DeliveryError, EventSelection, Webhook},
     store::{
-        Conn, Link, Tx,
+        Conn, Link, Tx, attempt_log,
         dialect::{row, traced},
         payload::KeptEvent,
         sql::{
@@ -81,10 +81,10 @@ macro_rules! batches {
                 pub(super) RECORD = concat!("
                     UPDATE tenant_auth_deliveries AS d
                        SET status = said.status, last_status_code = said.code, last_error = said.error,
-                           next_attempt_at = said.next_attempt_at, scheduled_at = $2
+                           next_attempt_at = said.next_attempt_at, scheduled_at = $2, attempt_log = d.attempt_log || said.line
                       FROM (SELECT a.value ->> 0 AS id, CAST(a.value ->> 1 AS BIGINT) AS attempt, a.value ->> 2 AS status,
                                    CAST(a.value ->> 3 AS BIGINT) AS code, a.value ->> 4 AS error,
-                                   CAST(a.value ->> 5 AS BIGINT) AS next_attempt_at
+                                   CAST(a.value ->> 5 AS BIGINT) AS next_attempt_at, a.value ->> 6 AS line
                               FROM ", $rows, ") AS said
                      WHERE d.id = said.id AND d.attempts = said.attempt AND d.status = 'pending'", $joined);
             }
@@ -282,9 +282,9 @@ impl DeliveryQueue<&mut Tx> {
     pub(crate) async fn record(mut self, attempts: impl IntoIterator<Item = Judged<'_>>) -> Result<(), Error> {
         let now = self.0.now();
         let attempts = rows(attempts.into_iter().map(|Judged { claim, attempted }| {
-            let Attempted { status, status_code, error, next_attempt_at } = attempted;
-            let (error, next) = (error.map(DeliveryError::as_str), next_attempt_at.map(Timestamp::millis));
-            (claim.id.as_str(), claim.attempt, status.as_str(), status_code, error, next)
+            let Attempted { status, next_attempt_at, made } = attempted;
+            let (error, next) = (made.error.map(DeliveryError::as_str), next_attempt_at.map(Timestamp::millis));
+            (claim.id.as_str(), claim.attempt, status.as_str(), made.status_code, error, next, attempt_log::line(&made))
         }))?;
         execute_batch!(self.0, RECORD, attempts.as_str(), now.millis())?;
         Ok(())

@@ -6,7 +6,7 @@
 use crate::{
     error::Error,
     id::{DeliveryId, EventId, Id, WebhookId},
-    model::{DeliveryError, DeliveryStatus},
+    model::{DeliveryAttempt, DeliveryStatus},
     store::{
         Link, Tx,
         dialect::{execute, fetch_all, fetch_optional, fetch_scalar, row, statements},
@@ -42,10 +42,10 @@ pub(crate) struct ClaimedDelivery {
 /// The result of an attempt.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Attempted {
+    /// What the delivery has come to.
     pub(crate) status: DeliveryStatus,
-    pub(crate) status_code: Option<u16>,
-    pub(crate) error: Option<DeliveryError>,
     pub(crate) next_attempt_at: Option<Timestamp>,
+    pub(crate) made: DeliveryAttempt,
 }
 
 statements! {

@@ -9,7 +9,7 @@ use std::{
 use super::Printed;
 
 /// Types that hold no secret, by what they are.
-const HOLD_NONE: [&[&str]; 13] = [
+const HOLD_NONE: [&[&str]; 14] = [
     // Choices of ours, with and without a number or an address.
     &[
         "AccountRole",
@@ -77,7 +77,8 @@ const HOLD_NONE: [&[&str]; 13] = [
         "AuditEntry",
         "AuditEntryView",
     ],
-    &["DeliveryView", "InviteView", "MemberView", "MembershipView", "OrganizationView", "SessionView", "WebhookView"],
+    &["DeliveryAttempt", "DeliveryDetails", "DeliveryDetailsView", "DeliveryView"],
+    &["InviteView", "MemberView", "MembershipView", "OrganizationView", "SessionView", "WebhookView"],
     // Audit files: who has one has what is in it; these tell of it.
     &[
         "AnswerBody",
