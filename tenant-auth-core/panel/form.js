@@ -7,7 +7,7 @@ import { busy, notice } from './ui.js';
 // The field an error is about, by its code.
 const FIELD_OF = {
 	weak_password: ['newPassword', 'password'], wrong_password: ['currentPassword', 'password'], wrong_code: ['code'],
-	unknown_organization: ['org'], invalid_slug: ['org'], slug_taken: ['slug'], already_member: ['email'], already_invited: ['email'],
+	unknown_organization: ['org'], invalid_slug: ['org'], slug_taken: ['slug'], slug_reserved: ['slug'], already_member: ['email'], already_invited: ['email'],
 };
 
 // `check` may refuse beforehand, by answering a field's name and a message.

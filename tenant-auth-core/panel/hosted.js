@@ -6,6 +6,7 @@ import { invite } from './hosted/invite.js';
 import { changeEmail, verify } from './hosted/links.js';
 import { forgot, reset } from './hosted/password.js';
 import { signIn } from './hosted/sign-in.js';
+import { signUp } from './hosted/sign-up.js';
 
 // Title, page, and whether it needs a mailed link.
 export const PAGES = {
@@ -14,6 +15,7 @@ export const PAGES = {
 	forgot: ['Forgot your password?', forgot],
 	reset: ['Choose a new password', reset, true],
 	verify: ['Verify your email address', verify, true],
+	'sign-up': ['Create an organization', signUp],
 	'change-email': ['Confirm your new email address', changeEmail, true],
 };
 

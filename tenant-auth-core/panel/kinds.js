@@ -6,7 +6,7 @@ export const KINDS = {
 	session: 'created revoked reuse_detected',
 	login: 'blocked',
 	user: 'updated password_changed email_verified two_factor_enabled two_factor_disabled deleted',
-	org: 'updated suspended reactivated deletion_scheduled deletion_cancelled exported imported',
+	org: 'created updated suspended reactivated deletion_scheduled deletion_cancelled exported imported',
 	audit: 'exported checkpoint',
 	api_key: 'created rotated revoked',
 	webhook: 'test disabled',

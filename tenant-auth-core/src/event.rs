@@ -150,6 +150,24 @@ impl OrgData {
     }
 }
 
+/// An organization that was made.
+#[derive(Serialize)]
+pub(crate) struct NewOrgData {
+    org: OrganizationView,
+}
+
+impl EventData for NewOrgData {
+    fn about(&self) -> Option<&UserId> {
+        None
+    }
+}
+
+impl NewOrgData {
+    pub(crate) fn of(org: &Organization) -> Self {
+        Self { org: org.into() }
+    }
+}
+
 /// An organization that is to be deleted, or not any more.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

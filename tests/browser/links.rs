@@ -16,6 +16,8 @@ visits! {
     an_address_is_verified_by_the_password_where_nobody_is_signed_in,
     a_new_address_is_confirmed,
     a_link_that_was_cut_off_says_so,
+    a_newcomer_makes_an_organization,
+    an_account_with_a_second_factor_makes_an_organization,
 }
 
 const NEW: &str = "nora@acme.example";
@@ -238,4 +240,56 @@ async fn a_link_that_was_cut_off_says_so(stage: &Stage) {
     stage.page.is_accessible().await;
     let answer = stage.anonymous().post("/auth/reset-password", json!({ "token": "x", "newPassword": PASSWORD })).await;
     answer.expect_error(400, "invalid_link");
+}
+
+async fn a_newcomer_makes_an_organization(stage: &Stage) {
+    let page = &stage.page;
+    page.open("/sign-up").await;
+    page.arrives_at("Create an organization").await;
+    page.is_accessible().await;
+    page.fill("Email address", NEW).await;
+    page.press("Send me a link").await;
+    page.arrives_at("Look into your mail").await;
+    let link = stage.link(NEW, "/sign-up").await;
+    is_scanned(stage, &link, "Create an organization").await;
+    page.open(&link).await;
+    page.reads(NEW).await;
+    page.is_accessible().await;
+    page.fill("Name of the organization", "Nora's Rockets").await;
+    page.fill("Short name", "www").await;
+    page.fill("Your name", "Nora New").await;
+    page.fill("Choose a password", PASSWORD).await;
+    page.press("Create the organization").await;
+    page.was_eventually_refused(400, "/auth/sign-up/complete").await;
+    page.reads("reserved").await;
+    page.fill("Short name", "nora").await;
+    page.press("Create the organization").await;
+    page.arrives_at("Nora's Rockets is yours").await;
+    page.is_accessible().await;
+    page.press("Go to your organization").await;
+    page.arrives_at("Members").await;
+    page.row(NEW).reads("Admin").await;
+    page.open(&link).await;
+    page.arrives_at("This link is no longer valid").await;
+    page.was_refused(400, "/auth/sign-up/preview").await;
+}
+
+async fn an_account_with_a_second_factor_makes_an_organization(stage: &Stage) {
+    let page = &stage.page;
+    let phone = Phone::guarding(&stage.other_org().member().logged_in().await, stage).await;
+    page.open("/sign-up").await;
+    page.fill("Email address", "gus@globex.example").await;
+    page.press("Send me a link").await;
+    page.arrives_at("Look into your mail").await;
+    page.open(&stage.link("gus@globex.example", "/sign-up").await).await;
+    page.reads("You have an account already").await;
+    page.fill("Name of the organization", "Gus Rockets").await;
+    page.fill("Short name", "gus").await;
+    page.fill("Your password", PASSWORD).await;
+    page.press("Create the organization").await;
+    page.reads("From your authenticator").await;
+    page.was_refused(400, "/auth/sign-up/complete").await;
+    page.fill("Code", &phone.next_code(stage)).await;
+    page.press("Create the organization").await;
+    page.arrives_at("Gus Rockets is yours").await;
 }

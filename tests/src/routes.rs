@@ -53,7 +53,15 @@ impl Route {
     pub fn is_exempt(&self) -> bool {
         matches!(
             self.template.as_str(),
-            "/.well-known/jwks.json" | "/.well-known/audit-keys.json" | "/openapi.json" | "/docs" | "/docs.css" | "/keys/leaked"
+            "/.well-known/jwks.json"
+                | "/.well-known/audit-keys.json"
+                | "/openapi.json"
+                | "/docs"
+                | "/docs.css"
+                | "/keys/leaked"
+                | "/auth/sign-up"
+                | "/auth/sign-up/preview"
+                | "/auth/sign-up/complete"
         )
     }
 

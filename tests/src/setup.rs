@@ -20,7 +20,7 @@ pub const HOOKS: &str = "hooks.example.com";
 /// How the service under test is built.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// The defaults, except that hashing is cheap and a look counts as short as it may.
+    /// The defaults, except that hashing is cheap, sign-up is open and a look counts as short as it may.
     pub config: Config,
     /// Stands still until it is moved.
     pub clock: Arc<MockClock>,
@@ -48,6 +48,7 @@ impl Setup {
         let mut config = Config::new(public_url());
         config.passwords.argon2 = Argon2Params { memory_kib: 64, iterations: 1, parallelism: 1 };
         config.memory.freshness = Duration::from_millis(20); // for which every change waits that ends a right
+        config.sign_up.is_open = true;
         let resolver = ScriptedResolver::default();
         resolver.answer(HOOKS, [IpAddr::from([93, 184, 215, 14])]);
         let start = Timestamp::parse(START).expect("an ISO time");

@@ -89,6 +89,8 @@ fn names_its_field(response: &Response) -> bool {
     match response.code() {
         "invalid_request" => response.field() == named,
         "weak_password" => response.field().is_some(),
+        // Named where several fields are asked for at once, as at sign-up.
+        "slug_taken" | "slug_reserved" | "wrong_code" => true,
         _ => response.field().is_none(),
     }
 }

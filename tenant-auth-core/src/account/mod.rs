@@ -19,6 +19,7 @@ pub(crate) use login::Login;
 pub use login::Opened;
 pub use logout::SessionToEnd;
 pub use password::NewPassword;
+pub(crate) use password::TypedPassword;
 pub(crate) use password_rules::check_password;
 pub use profile::ProfileUpdate;
 pub(crate) use recovery::{fulfil_reset_requests, mail_reset_link, mail_welcome_link};

@@ -83,6 +83,7 @@ impl Config {
             (Setting::LoginMaxFailures, self.login.max_failures),
             (Setting::LoginMaxFailuresPerIp, self.login.max_failures_per_ip),
             (Setting::LoginMaxFailuresPerAccount, self.login.max_failures_per_account),
+            (Setting::SignUpsPerDay, self.sign_up.per_day),
         ];
         match limits.into_iter().find(|(_, most)| *most == 0) {
             Some((setting, _)) => Err(ConfigError::new(setting, "must be at least 1")),
@@ -96,6 +97,7 @@ impl Config {
             (Setting::ResetLink, &self.mail_links.reset),
             (Setting::VerifyLink, &self.mail_links.verify),
             (Setting::ChangeEmailLink, &self.mail_links.change_email),
+            (Setting::SignUpLink, &self.mail_links.sign_up),
         ];
         let unusable = |template: &Option<String>| template.as_ref().is_some_and(|url| !url.contains("{token}"));
         match templates.into_iter().find(|(_, template)| unusable(template)) {

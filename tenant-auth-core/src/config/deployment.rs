@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use url::Url;
 
-use super::{Audit, Browser, LinkedPage, LoginLimits, MailLinks, Memory, Network, Organizations, Passwords, Sessions, Webhooks};
+use super::{
+    Audit, Browser, LinkedPage, LoginLimits, MailLinks, Memory, Network, Organizations, Passwords, Sessions, SignUp, Webhooks,
+};
 
 /// The settings of one deployment. Start from [`Config::new`] and change what differs.
 ///
@@ -32,6 +34,8 @@ pub struct Config {
     pub passwords: Passwords,
     /// What an organization may have, and whose members are operators.
     pub organizations: Organizations,
+    /// Whether anybody may make an organization.
+    pub sign_up: SignUp,
     /// Where deliveries may go, and their retries.
     pub webhooks: Webhooks,
     /// Where the links in mails lead.
@@ -55,6 +59,7 @@ impl Config {
             login: LoginLimits::default(),
             passwords: Passwords::default(),
             organizations: Organizations::default(),
+            sign_up: SignUp::default(),
             webhooks: Webhooks::default(),
             mail_links: MailLinks::default(),
             browser: Browser::default(),
@@ -93,9 +98,11 @@ impl Config {
             LinkedPage::Reset => (&self.mail_links.reset, "reset"),
             LinkedPage::Verify => (&self.mail_links.verify, "verify"),
             LinkedPage::ChangeEmail => (&self.mail_links.change_email, "change-email"),
+            LinkedPage::SignUp => (&self.mail_links.sign_up, "sign-up"),
         };
         match template {
             Some(template) => template.replace("{slug}", slug).replace("{token}", token),
+            None if slug.is_empty() => format!("{}/{path}#token={token}", self.issuer()),
             // A fragment never reaches a server's log.
             None => format!("{}/{path}#org={slug}&token={token}", self.issuer()),
         }

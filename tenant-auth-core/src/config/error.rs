@@ -84,6 +84,10 @@ settings! {
     VerifyLink => "mail_links.verify",
     /// [`MailLinks::change_email`](super::MailLinks::change_email).
     ChangeEmailLink => "mail_links.change_email",
+    /// [`MailLinks::sign_up`](super::MailLinks::sign_up).
+    SignUpLink => "mail_links.sign_up",
+    /// [`SignUp::per_day`](super::SignUp::per_day).
+    SignUpsPerDay => "sign_up.per_day",
     /// [`Browser::cookie_same_site`](super::Browser::cookie_same_site).
     CookieSameSite => "browser.cookie_same_site",
     /// [`Organizations::purge_after_days`](super::Organizations::purge_after_days).

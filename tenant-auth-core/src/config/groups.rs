@@ -81,6 +81,18 @@ pub struct Organizations {
     pub purge_after_days: u32,
 }
 
+/// Whether anybody may make an organization (sign-up), and which.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct SignUp {
+    /// Whether sign-up is open. Default `false`: organizations are made by operators and deployment keys alone.
+    pub is_open: bool,
+    /// Organizations that sign-up makes in 24 hours, of all people together. At least 1; default 200.
+    pub per_day: u32,
+    /// Slugs that sign-up gives to nobody, beside those that the service keeps for itself and the operators'. Default none.
+    pub reserved_slugs: Vec<Slug>,
+}
+
 /// Where deliveries of webhooks may go, how long an attempt may take, and when a failed attempt is retried.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -110,6 +122,8 @@ pub struct MailLinks {
     /// The link that changes an address. Must contain `{token}`; default
     /// `{public_url}/change-email#org={slug}&token={token}`.
     pub change_email: Option<String>,
+    /// The link by which somebody makes an organization (sign-up). Must contain `{token}`; default `{public_url}/sign-up#token={token}`.
+    pub sign_up: Option<String>,
 }
 
 /// What browsers get and may do: cookies, allowed origins, tokens in bodies.
@@ -208,6 +222,12 @@ impl Default for Organizations {
             operator_org: None,
             purge_after_days: 30,
         }
+    }
+}
+
+impl Default for SignUp {
+    fn default() -> Self {
+        Self { is_open: false, per_day: 200, reserved_slugs: Vec::new() }
     }
 }
 

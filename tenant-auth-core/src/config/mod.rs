@@ -10,7 +10,7 @@ mod tests;
 
 pub(crate) use deployment::Config;
 pub use error::{ConfigError, Setting, SetupError};
-pub use groups::{Audit, Browser, LoginLimits, MailLinks, Memory, Network, Organizations, Passwords, Sessions, Webhooks};
+pub use groups::{Audit, Browser, LoginLimits, MailLinks, Memory, Network, Organizations, Passwords, Sessions, SignUp, Webhooks};
 
 /// The `SameSite` attribute of the session cookies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -42,4 +42,6 @@ pub(crate) enum LinkedPage {
     Reset,
     Verify,
     ChangeEmail,
+    /// Of no organization: the token alone.
+    SignUp,
 }

@@ -46,6 +46,8 @@ fn what_could_not_work_is_refused_by_the_name_of_its_field() {
     refused(Setting::PasswordMinScore, |config| config.passwords.min_score = 5);
     refused(Setting::InviteLink, |config| config.mail_links.invite = Some("https://app.example.com".to_owned()));
     refused(Setting::ChangeEmailLink, |config| config.mail_links.change_email = Some("{slug}".to_owned()));
+    refused(Setting::SignUpLink, |config| config.mail_links.sign_up = Some("https://app.example.com".to_owned()));
+    refused(Setting::SignUpsPerDay, |config| config.sign_up.per_day = 0);
     refused(Setting::CookieSameSite, |config| {
         config.public_url = url("http://localhost");
         config.browser.cookie_same_site = SameSite::None;

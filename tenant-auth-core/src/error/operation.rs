@@ -94,7 +94,7 @@ pub enum Error {
     #[error("The invite is invalid or has expired. Ask for a new one.")]
     InvalidInvite,
     /// Registration fields were sent for an address that has an account.
-    #[error("This email already belongs to an account. Accept without name and password, or log in.")]
+    #[error("This email already belongs to an account. Leave out the name, and for an invite the password too, or log in.")]
     AccountExists,
     /// The organization must keep at least one active org_admin.
     #[error("This is the last active org_admin. Make somebody else org_admin first.")]
@@ -122,6 +122,12 @@ pub enum Error {
     /// The slug belongs to another organization, or did until that was deleted.
     #[error("This slug is taken. Choose another.")]
     SlugTaken,
+    /// The slug is kept for the service or the product.
+    #[error("This slug is reserved. Choose another.")]
+    SlugReserved,
+    /// Nobody makes an organization by sign-up here.
+    #[error("Sign-up is closed. Ask whoever runs the service for an organization.")]
+    SignUpClosed,
     /// An account with this address exists.
     #[error("An account with this email address exists already.")]
     EmailTaken,

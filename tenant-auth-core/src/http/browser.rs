@@ -90,7 +90,7 @@ pub(crate) async fn preflight(context: &Context, path: &str, methods: &[Method])
     let allowed = match () {
         () if is_public(path) => Ok(false),
         () if is_deployments(context.auth.config(), origin) => Ok(true),
-        () if is_operators(path) => Ok(false),
+        () if is_operators(path) || is_sign_up(path) => Ok(false),
         () => any_organization_allows(context, origin).await,
     };
     match allowed {
@@ -116,6 +116,11 @@ async fn any_organization_allows(context: &Context, origin: &str) -> Result<bool
 /// that they allow must not act with an operator's cookies.
 fn is_operators(path: &str) -> bool {
     path.starts_with("/admin/")
+}
+
+/// Whether the path is of sign-up, where no organization is named whose origins could count.
+fn is_sign_up(path: &str) -> bool {
+    path.starts_with("/auth/sign-up")
 }
 
 /// Whether the path is for backends only; no page may read its answers.

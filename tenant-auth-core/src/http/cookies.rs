@@ -8,6 +8,7 @@ use super::refusal::Refusal;
 use crate::{
     config::{Config, SameSite},
     error::Error,
+    service::TenantAuth,
     time::Timestamp,
     token::{PartialToken, Tokens},
 };
@@ -137,6 +138,11 @@ pub(crate) fn carrying(config: &Config, tokens: &Tokens, now: Timestamp) -> Vec<
     let mut cookies = set(&style, ACCESS, tokens.access.expose(), lasting(tokens.access_expires_at));
     cookies.extend(set(&style, REFRESH, tokens.refresh.expose(), lasting(tokens.refresh_expires_at)));
     cookies
+}
+
+/// The values of the `Set-Cookie` headers that carry a session's tokens, for a host that answers a login, a sign-up or an invite itself.
+pub fn session_cookies(auth: &TenantAuth, tokens: &Tokens) -> Vec<HeaderValue> {
+    carrying(auth.config(), tokens, auth.now())
 }
 
 /// Clears the cookies of the access, the refresh and the partial token.

@@ -65,6 +65,8 @@ codes! {
     CannotTargetSelf = 400 "cannot_target_self";
     /// [`Error::OperatorOrganization`].
     OperatorOrganization = 400 "operator_organization";
+    /// [`Error::SlugReserved`].
+    SlugReserved = 400 "slug_reserved";
     /// [`Error::InvalidApiKey`].
     InvalidApiKey = 401 "invalid_api_key";
     /// [`Error::SessionRequired`].
@@ -89,6 +91,8 @@ codes! {
     NotAMember = 403 "not_a_member";
     /// A session that was just refreshed gives no access.
     NotAdmitted = 403 "not_admitted";
+    /// [`Error::SignUpClosed`].
+    SignUpClosed = 403 "sign_up_closed";
     /// Pages of this origin may not call.
     ForbiddenOrigin = 403 "forbidden_origin";
     /// [`Error::UnknownOrganization`], of the organization that the request is sent to.
@@ -191,6 +195,8 @@ impl From<&Error> for ErrorCode {
             Error::WebhookDisabled => Self::WebhookDisabled,
             Error::DeletionScheduled => Self::DeletionScheduled,
             Error::SlugTaken => Self::SlugTaken,
+            Error::SlugReserved => Self::SlugReserved,
+            Error::SignUpClosed => Self::SignUpClosed,
             Error::EmailTaken => Self::EmailTaken,
             Error::EventsExpired => Self::EventsExpired,
             Error::RateLimited { .. } => Self::RateLimited,

@@ -93,7 +93,7 @@ fn of_value(value: &InvalidValue) -> String {
     let rule = match value {
         InvalidValue::PageLimit => "must be a number from 1 to 1000",
         InvalidValue::PageCursor => "must be a nextCursor of this list",
-        InvalidValue::NameRequired | InvalidValue::PasswordRequired => "is required for a new account",
+        InvalidValue::NameRequired | InvalidValue::PasswordRequired => "is required",
         InvalidValue::CodeRequired => "is required: two-factor authentication is enabled",
         InvalidValue::TooManyOrigins { most } => &format!("must name at most {most} origins"),
         InvalidValue::NoScopes => "must name at least one scope",

@@ -48,7 +48,7 @@ use bytes::Bytes;
 use tracing::Instrument;
 
 pub use answer_body::{AnswerBody, BodyStream, BrokenBody};
-pub use cookies::CookieStyle;
+pub use cookies::{CookieStyle, session_cookies};
 pub use error_code::ErrorCode;
 #[cfg(feature = "testing")]
 pub use gate::TestVerifier;

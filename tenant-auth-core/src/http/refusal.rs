@@ -128,6 +128,17 @@ impl Refusal {
         Self { field: is_weak.then_some(field), ..error.into() }
     }
 
+    /// Refuses because of an error of a sign-up, naming the field at fault.
+    pub(crate) fn of_sign_up(error: Error) -> Self {
+        let field = match error {
+            Error::WeakPassword(_) => Some("password"),
+            Error::WrongCode => Some("code"),
+            Error::SlugTaken | Error::SlugReserved => Some("organization.slug"),
+            _ => None,
+        };
+        Self { field, ..error.into() }
+    }
+
     /// The refusal's message.
     pub(crate) fn message(&self) -> String {
         messages::of_refusal(&self.reason)

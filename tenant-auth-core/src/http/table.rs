@@ -25,7 +25,7 @@ use ::http::Method;
 use super::{
     endpoints::{
         admin, api_keys, audit, audit_keys, auth, bulk_invites, events, invites, jwks, leaked, members, openapi, org, profile,
-        public, recovery, sessions, two_factor, webhooks,
+        public, recovery, sessions, sign_up, two_factor, webhooks,
     },
     error_code::ErrorCode::*,
     route::{Group, Row, group, route},
@@ -108,6 +108,22 @@ fn table() -> Vec<Group> {
             route(POST, "/auth/change-email/confirm", recovery::confirm_email)
                 .says("confirmEmailChange", "Confirm a change of address with a link", "In a live session of the same person.")
                 .may(&[InvalidLink, RateLimited]),
+        ]),
+        group("Sign-up", "Making an organization of one's own, where the deployment's settings open that.", vec![
+            route(POST, "/auth/sign-up", sign_up::request)
+                .says("requestSignUp", "Ask for a link to sign up with",
+                    "Mails a link that is good for a day, whether or not the address has an account; the answer is always the same.")
+                .may(&[SignUpClosed, RateLimited]),
+            route(POST, "/auth/sign-up/preview", sign_up::preview)
+                .says("previewSignUp", "Look at a sign-up", "Without using its link up: a page shows what to ask for.")
+                .may(&[SignUpClosed, InvalidLink, RateLimited]),
+            route(POST, "/auth/sign-up/complete", sign_up::complete)
+                .says("completeSignUp", "Make an organization",
+                    "Opens a session in it. A new account needs `name` and `password`; an existing one its `password` and, with \
+                    two-factor authentication, a `code`, and no `name`. The link stays good until this succeeds.")
+                .created()
+                .may(&[SignUpClosed, InvalidLink, SlugReserved, SlugTaken, AccountExists, WrongPassword, WrongCode, WeakPassword,
+                    RateLimited]),
         ]),
         group("Two-factor authentication", "A second factor for one's own account: TOTP and recovery codes.", vec![
             route(GET, "/auth/2fa", two_factor::status)

@@ -28,6 +28,8 @@ pub(crate) enum Letter<'a> {
     VerifyEmail { link: &'a str, until: Timestamp },
     /// A link that makes this address the account's.
     ChangeEmail { link: &'a str, until: Timestamp },
+    /// A link by which the recipient makes an organization.
+    SignUp { link: &'a str, until: Timestamp },
     /// A request wanted to make this address another account's.
     AddressWanted,
     /// The account is about to get another address.
@@ -99,7 +101,8 @@ impl Letter<'_> {
             Self::ResetPassword { until, .. }
             | Self::Welcome { until, .. }
             | Self::VerifyEmail { until, .. }
-            | Self::ChangeEmail { until, .. } => Some(*until),
+            | Self::ChangeEmail { until, .. }
+            | Self::SignUp { until, .. } => Some(*until),
             _ => None,
         }
     }
@@ -137,6 +140,10 @@ impl Letter<'_> {
                 with("Use this address", link);
                 let line = "Open the link while you are logged in to the account that asked for it.".to_owned();
                 ("Confirm your new email address", vec![line, good_until(*until)], IGNORE)
+            }
+            Self::SignUp { link, until } => {
+                with("Create an organization", link);
+                ("Create your organization", vec![good_until(*until)], IGNORE)
             }
             Self::AddressWanted => {
                 let line = "Somebody asked to make this address another account's. It belongs to yours, so nothing was changed.";

@@ -71,6 +71,8 @@ event_kinds! {
     UserTwoFactorDisabled = "user.two_factor_disabled",
     /// An account was deleted, and what events told of the person was erased.
     UserDeleted = "user.deleted",
+    /// An organization was made by sign-up; its first event.
+    OrgCreated = "org.created",
     /// An organization's details changed.
     OrgUpdated = "org.updated",
     /// An organization was suspended.
@@ -156,6 +158,7 @@ impl EventKind {
             | Self::MemberReactivated
             | Self::SessionCreated
             | Self::LoginBlocked
+            | Self::OrgCreated
             | Self::OrgReactivated
             | Self::OrgDeletionScheduled
             | Self::OrgDeletionCancelled

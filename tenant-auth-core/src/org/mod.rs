@@ -7,6 +7,7 @@ mod join;
 mod key_invites;
 mod member_list;
 mod members;
+mod sign_up;
 
 pub use accept::{InvitePreview, Registration};
 pub use details::{OrganizationUpdate, Patch};
@@ -14,3 +15,5 @@ pub(crate) use invites::{Invitation, Inviter, place_invite};
 pub(crate) use join::{Place, join, join_with};
 pub(crate) use key_invites::{revoke_ended_invites, tell_ended};
 pub(crate) use member_list::list_members;
+pub(crate) use sign_up::mail_sign_up_links;
+pub use sign_up::{SignUpCompletion, SignUpPreview};

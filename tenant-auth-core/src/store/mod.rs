@@ -79,11 +79,12 @@ pub(crate) use sql::{
     pending_logins::PendingLogin,
     person::{
         Deed, PersonAccount, PersonCounter, PersonDeed, PersonEntry, PersonInvite, PersonLink, PersonLogin, PersonMembership,
-        PersonNetwork, PersonReset, PersonSession,
+        PersonNetwork, PersonReset, PersonSession, PersonSignUp,
     },
     removed::{FreeRemoval, Leaving},
     sealed::SealedColumn,
     sessions::Ended,
+    sign_ups::{SignUpLink, SignUpRequest},
     signing_keys::SigningKeyRecord,
     sweep::{Retention, SWEEP_BATCH, Swept},
     users::Account,

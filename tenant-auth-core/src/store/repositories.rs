@@ -59,5 +59,6 @@ repositories! {
     second_factors: SecondFactors,
     pending_logins: PendingLogins,
     links: Links,
+    sign_ups: SignUps,
     sealed: Sealed,
 }

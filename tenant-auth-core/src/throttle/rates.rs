@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::{
     bounded::client_network,
     caller::{Author, Client, OrgWrite, Write},
+    config::Config,
     error::Error,
     service::TenantAuth,
     store::Tx,
@@ -25,7 +26,25 @@ pub(crate) struct Rate {
 /// Requests for reset mails, by client network (behaviour.md, B145).
 pub(crate) const RESET_REQUESTS: Rate = Rate { name: "reset-requests", most: 30, window: Duration::from_secs(15 * 60) };
 
+/// Requests for links to sign up with, by client network (behaviour.md, B196).
+pub(crate) const SIGN_UP_REQUESTS: Rate = Rate { name: "sign-up-requests", ..RESET_REQUESTS };
+
 const HOUR: Duration = Duration::from_secs(3_600);
+const DAY: Duration = Duration::from_secs(24 * 3_600);
+
+/// Organizations that sign-up makes, by account (behaviour.md, B199).
+pub(crate) const SIGN_UPS_OF_ACCOUNT: Rate = Rate { name: "sign-ups-account", most: 3, window: DAY };
+
+/// The same in all: nobody lives to see the window end.
+pub(crate) const SIGN_UPS_IN_ALL: Rate = Rate { name: "sign-ups-in-all", most: 10, window: DAY.saturating_mul(36_525) };
+
+/// The same by client network.
+pub(crate) const SIGN_UPS_OF_NETWORK: Rate = Rate { name: "sign-ups-network", most: 10, window: DAY };
+
+/// The same by deployment, as many as the settings say.
+pub(crate) fn sign_ups_of_deployment(config: &Config) -> Rate {
+    Rate { name: "sign-ups-day", most: config.sign_up.per_day, window: DAY }
+}
 
 /// Changes of their own profile, by member and organization: each is told in every organization of the person (behaviour.md, B147).
 pub(crate) const PROFILE_CHANGES: Rate = Rate { name: "profile-changes", most: 60, window: HOUR };

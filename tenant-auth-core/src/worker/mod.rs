@@ -7,6 +7,7 @@ mod removals;
 mod reset_requests;
 mod scrape;
 mod set_back;
+mod sign_ups;
 
 use std::{future::Future, pin::pin, time::Duration};
 
@@ -16,7 +17,7 @@ use crate::{
     account::fulfil_reset_requests,
     audit::checkpoints,
     error::Error,
-    org::revoke_ended_invites,
+    org::{mail_sign_up_links, revoke_ended_invites},
     service::TenantAuth,
     store::{Retention, SWEEP_BATCH, Swept},
     webhooks::Dispatcher,
@@ -54,7 +55,8 @@ impl Worker {
         let mails = Box::pin(Post::new(&self.auth).run_until(told(stopped.clone())));
         let requests = Box::pin(self.fulfil_requests_until(told(stopped.clone())));
         let removals = Box::pin(self.remove_until(told(stopped.clone())));
-        tokio::join!(announce, deliveries, mails, requests, removals, Box::pin(self.sweep_until(told(stopped))));
+        let sign_ups = Box::pin(self.mail_sign_ups_until(told(stopped.clone())));
+        tokio::join!(announce, deliveries, mails, requests, sign_ups, removals, Box::pin(self.sweep_until(told(stopped))));
     }
 
     /// Runs one round: delivers and sends what is due, removes organizations, then sweeps. For tests and for hosts with a scheduler of
@@ -66,6 +68,7 @@ impl Worker {
         self.auth.tell_blocked_logins().await?;
         Dispatcher::new(&self.auth).drain().await?;
         while fulfil_reset_requests(&self.auth).await? {}
+        while mail_sign_up_links(&self.auth).await? {}
         Post::new(&self.auth).drain().await?;
         self.remove().await?;
         self.auth.metrics().worked(self.auth.now());

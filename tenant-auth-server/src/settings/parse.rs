@@ -183,6 +183,10 @@ pub(super) fn slug(text: &str) -> Result<Slug, Fault> {
     Slug::parse(text).map_err(|rejected| Fault::Instead(rejected.to_string()))
 }
 
+pub(super) fn slugs(text: &str) -> Result<Vec<Slug>, Fault> {
+    items(text).map(|item| Slug::parse(item).map_err(|_| Fault::of_item(item))).collect()
+}
+
 pub(super) fn socket(text: &str) -> Result<SocketAddr, Fault> {
     text.parse().map_err(|_| Fault::Other)
 }

@@ -28,6 +28,7 @@ mod refusals;
 mod rolling;
 mod running;
 mod serve;
+mod sign_up;
 mod slow_clients;
 mod small_disk;
 mod stale;

@@ -40,6 +40,7 @@ async fn busy(app: &App) -> Caller {
     app.member().login_with(&email, PASSWORD).await.expect(200);
     app.member().login_with(&email, WRONG).await.expect_error(401, "invalid_credentials");
     app.anonymous().post("/auth/forgot-password", json!({ "email": email })).await.expect(200);
+    app.anonymous().without_slug().post("/auth/sign-up", json!({ "email": email })).await.expect(200);
     member
 }
 
@@ -54,9 +55,11 @@ async fn a_person_is_given_all_that_is_kept(app: &App) {
     // Before a worker turns the wish into a link and sends what waits, and after.
     let before = export(app, email).await;
     assert_eq!(list(&before, "resetRequests").len(), 1);
+    assert_eq!((list(&before, "signUps").len(), &list(&before, "signUps")[0]["expiresAt"]), (1, &json!(null)));
     assert!(list(&before, "mails").iter().any(|mail| mail["kind"] == "notice"), "{before:#}");
     app.tick().await;
     let document = export(app, email).await;
+    assert!(list(&document, "signUps")[0]["expiresAt"].is_string(), "{document:#}");
     let account = &document["account"];
     assert_eq!((&account["id"], &account["email"], &account["bio"]), (&json!(member.id()), &json!(email), &json!("Sails.")));
     assert_eq!((&account["hasPassword"], &account["secondFactor"]["recoveryCodesRemaining"]), (&json!(true), &json!(10)));

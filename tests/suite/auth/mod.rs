@@ -10,5 +10,6 @@ pub(crate) mod recovery;
 pub(crate) mod refresh;
 pub(crate) mod security_mails;
 pub(crate) mod sessions;
+pub(crate) mod sign_up;
 pub(crate) mod tokens;
 pub(crate) mod two_factor;

@@ -15,7 +15,7 @@ scenarios![
     a_public_url_with_a_path_moves_every_page,
 ];
 
-const PAGES: [&str; 7] = ["/", "/sign-in", "/invite", "/forgot", "/reset", "/verify", "/change-email"];
+const PAGES: [&str; 8] = ["/", "/sign-in", "/invite", "/forgot", "/reset", "/verify", "/change-email", "/sign-up"];
 
 async fn ask(app: &App, method: &str, path: &str, headers: &str) -> Raw {
     let head = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{headers}\r\n", app.address());

@@ -7,6 +7,7 @@ mod in_flight;
 mod invites;
 mod operators;
 mod sessions;
+mod sign_ups;
 
 use tenant_auth_conformance::{App, Response};
 

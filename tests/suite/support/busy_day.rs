@@ -9,6 +9,7 @@ use tenant_auth_core::model::DeploymentScope;
 
 use crate::suite::{
     admin::operators::operator,
+    auth::sign_up::{ask, complete, newcomer, nobody, preview, sign_up_mails, token_in},
     public::deployment_keys::{made, new_key},
     support::{
         account::{NEW, mailed_token},
@@ -141,7 +142,18 @@ impl<'a> BusyDay<'a> {
         self.keep_key(&data);
         let report = self.app.anonymous().post("/keys/leaked", json!({ "key": data["key"] }));
         self.deed(report, "POST /keys/leaked", &["api_key.revoked"]).await;
+        self.sign_up().await;
         self.deed(self.app.backend().verify(&admin.access_token()), "POST /public/verify", &[]).await;
+    }
+
+    async fn sign_up(&mut self) {
+        let (address, rita) = ("rita@rockets.example", nobody(self.app));
+        self.deed(ask(&rita, address), "POST /auth/sign-up", &[]).await;
+        let token = token_in(sign_up_mails(self.app, address).await.last().expect("a mail"));
+        self.secrets.push(token.clone());
+        self.deed(preview(&rita, &token), "POST /auth/sign-up/preview", &[]).await;
+        self.deed(complete(&rita, newcomer(&token, "rockets")), "POST /auth/sign-up/complete", &[]).await;
+        self.keep(&rita);
     }
 
     /// What is shown of a key ever after is no secret.

@@ -90,7 +90,7 @@ async fn texts(app: &App, sql: &'static str, parameter: &str) -> Vec<String> {
 
 /// As if an hour had passed for the rates of what is told to others, and for nothing else.
 pub(crate) async fn forget_rates(app: &App) {
-    run_sql(app, "DELETE FROM tenant_auth_throttles WHERE key LIKE 'notices:%' OR key LIKE 'email-changes:%'").await;
+    run_sql(app, "DELETE FROM tenant_auth_throttles WHERE key LIKE 'notices:%' OR key LIKE 'email-changes:%' OR key LIKE 'sign-up%' OR key LIKE 'mail:sign_up:%'").await;
 }
 
 /// The one number that a statement reads.

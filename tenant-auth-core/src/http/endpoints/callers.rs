@@ -1,12 +1,14 @@
 //! Caller extraction: how each kind of caller is authenticated from a request. The order of the checks is the order of these calls:
 //! a member's session is read only after slug and origin.
 
+use std::sync::Arc;
+
 use ::http::HeaderValue;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    account::{SessionToEnd, WaitingLogin},
+    account::{Opened, SessionToEnd, WaitingLogin},
     caller::{Client, Member, Tenant},
     error::Error,
     http::{
@@ -270,19 +272,44 @@ async fn wait_as_one_who_ended(context: &Context) {
     }
 }
 
-/// A caller who reports leaked keys: anybody, of no organization, counted by their network.
-pub(crate) struct Reporter {
+/// A caller who reports leaked keys or wants to sign up: anybody, of no organization, counted by their network.
+pub(crate) struct Outsider {
     pub(crate) auth: crate::TenantAuth,
     pub(crate) client: Client,
 }
 
-impl Caller for Reporter {
+impl Caller for Outsider {
     const FACTS: CallerFacts = Anyone::FACTS;
     const MAY: &'static [&'static [ErrorCode]] = &[&[ErrorCode::ForbiddenOrigin]];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         // A page could otherwise have its visitors report for it, each from a network of their own.
         browser::check_origin(context, None)?;
         Ok(Self { auth: context.auth.clone(), client: context.sender() })
+    }
+}
+
+/// A caller who makes an organization by a mailed link, and gets a session in it.
+pub(crate) struct Founder {
+    pub(crate) auth: crate::TenantAuth,
+    pub(crate) client: Client,
+    tokens_in_body: bool,
+}
+
+impl Caller for Founder {
+    const FACTS: CallerFacts = CallerFacts { who: "whoever holds the link", cookies: Cookies::Set, ..Anyone::FACTS };
+    const MAY: &'static [&'static [ErrorCode]] = Outsider::MAY;
+    async fn identify(context: &Context) -> Result<Self, Refusal> {
+        let Outsider { auth, client } = Outsider::identify(context).await?;
+        Ok(Self { auth, client, tokens_in_body: context.tokens_in_body() })
+    }
+}
+
+impl Founder {
+    /// The same caller in the organization that was made.
+    pub(crate) fn in_organization(self, opened: &Opened) -> Guest {
+        let Self { auth, client, tokens_in_body } = self;
+        let tenant = Tenant { auth, org: Arc::new(opened.organization().clone()), client: client.clone() };
+        Guest { tenant, client, tokens_in_body }
     }
 }
 

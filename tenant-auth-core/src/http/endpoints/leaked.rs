@@ -6,7 +6,7 @@ use utoipa::{
     openapi::{OneOfBuilder, Ref, RefOr, Schema},
 };
 
-use super::Reporter;
+use super::Outsider;
 use crate::{
     error::Error,
     http::{
@@ -73,8 +73,8 @@ impl LeakedKeysRequest {
     }
 }
 
-pub(crate) async fn report(reporter: Reporter, Json(request): Json<LeakedKeysRequest>) -> Outcome<Message> {
-    let Reporter { auth, client } = reporter;
+pub(crate) async fn report(outsider: Outsider, Json(request): Json<LeakedKeysRequest>) -> Outcome<Message> {
+    let Outsider { auth, client } = outsider;
     let shown = request.shown()?;
     let live = auth.revoke_leaked_keys(&shown).await?;
     // Only now: a live key dies however many false ones were reported with it, or before.

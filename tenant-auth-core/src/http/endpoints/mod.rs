@@ -20,8 +20,9 @@ pub(crate) mod profile;
 pub(crate) mod public;
 pub(crate) mod recovery;
 pub(crate) mod sessions;
+pub(crate) mod sign_up;
 pub(crate) mod two_factor;
 pub(crate) mod webhooks;
 
 pub(crate) use backends::{PollCaller, VerifyCaller};
-pub(crate) use callers::{Anyone, BodyTokens, Guest, LogoutCaller, RefreshCaller, Reporter, SecondFactorCaller, Stranger};
+pub(crate) use callers::{Anyone, BodyTokens, Founder, Guest, LogoutCaller, Outsider, RefreshCaller, SecondFactorCaller, Stranger};

@@ -88,7 +88,7 @@ fn data_of(kind: EventKind, schemas: &mut Schemas) -> RefOr<Schema> {
         EventKind::UserDeleted => schemas.answer::<UserDeletion>(),
         EventKind::OrgUpdated | EventKind::OrgSuspended | EventKind::OrgReactivated => schemas.answer::<OrgChange>(),
         EventKind::OrgDeletionScheduled => schemas.answer::<OrgDeletion>(),
-        EventKind::OrgDeletionCancelled => schemas.answer::<OrgTold>(),
+        EventKind::OrgCreated | EventKind::OrgDeletionCancelled => schemas.answer::<OrgTold>(),
         EventKind::OrgExported => schemas.answer::<OrgExport>(),
         EventKind::OrgImported => schemas.answer::<OrgImport>(),
         EventKind::AuditExported => schemas.answer::<AuditExportTold>(),

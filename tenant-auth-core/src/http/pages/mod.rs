@@ -154,6 +154,7 @@ files! {
     "/reset" = "page.html",
     "/verify" = "page.html",
     "/change-email" = "page.html",
+    "/sign-up" = "page.html",
     assets:
     "api.js",
     "app.js",
@@ -168,6 +169,7 @@ files! {
     "hosted/links.js",
     "hosted/password.js",
     "hosted/sign-in.js",
+    "hosted/sign-up.js",
     "json.js",
     "kinds.js",
     "kit.js",

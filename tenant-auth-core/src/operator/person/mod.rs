@@ -73,6 +73,7 @@ impl Operator {
         }
         tell("invites", traces::invites(&mut tx, email).await?);
         tell("resetRequests", traces::reset_requests(&mut tx, email).await?);
+        tell("signUps", traces::sign_ups(&mut tx, email).await?);
         tell("mails", traces::mails(&self.auth, &mut tx, email).await?);
         tell("counters", traces::counters(&mut tx, email, user.as_ref()).await?);
         tell("networks", traces::networks(&mut tx, email).await?);

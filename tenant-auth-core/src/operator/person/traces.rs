@@ -8,7 +8,7 @@ use crate::{
     id::{Id, UserId},
     mail,
     service::TenantAuth,
-    store::{PersonCounter, PersonInvite, PersonNetwork, PersonReset, Tx},
+    store::{PersonCounter, PersonInvite, PersonNetwork, PersonReset, PersonSignUp, Tx},
     throttle::account_key,
     value::Email,
 };
@@ -32,6 +32,12 @@ pub(super) async fn reset_requests(tx: &mut Tx, email: &Email) -> Result<Value, 
     let told =
         |PersonReset { org, email, created_at }: PersonReset| json!({ "org": org, "email": email, "createdAt": at(created_at) });
     Ok(tx.person().reset_requests(email).await?.into_iter().map(told).collect())
+}
+
+/// Wishes for a link to sign up with, and such links, which have an end.
+pub(super) async fn sign_ups(tx: &mut Tx, email: &Email) -> Result<Value, Error> {
+    let told = |PersonSignUp { email, created_at, expires_at }: PersonSignUp| json!({ "email": email, "createdAt": at(created_at), "expiresAt": (expires_at > 0).then(|| at(expires_at)) });
+    Ok(tx.person().sign_ups(email).await?.into_iter().map(told).collect())
 }
 
 /// Mails that wait to be sent, without what they say: the links in them are credentials.

@@ -22,6 +22,8 @@ pub(crate) enum LinkPurpose {
     ResetPassword,
     VerifyEmail,
     ChangeEmail,
+    /// Kept in a table of its own, because the address may have no account.
+    SignUp,
 }
 
 impl LinkPurpose {
@@ -30,6 +32,7 @@ impl LinkPurpose {
             Self::ResetPassword => "reset",
             Self::VerifyEmail => "verify",
             Self::ChangeEmail => "change_email",
+            Self::SignUp => "sign_up",
         }
     }
 }

@@ -34,6 +34,7 @@ pub(super) mod rotation;
 pub(super) mod sealed;
 pub(super) mod second_factors;
 pub(super) mod sessions;
+pub(super) mod sign_ups;
 pub(super) mod signing_keys;
 pub(super) mod sweep;
 pub(super) mod throttles;

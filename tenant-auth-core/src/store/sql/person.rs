@@ -55,6 +55,15 @@ statements! {
           FROM tenant_auth_organizations o
           JOIN tenant_auth_reset_requests r ON r.org_id = o.id AND r.email_key = $1
          ORDER BY r.created_at, o.id";
+    SIGN_UPS = "
+        SELECT email, created_at, 0 AS expires_at
+          FROM tenant_auth_sign_up_requests
+         WHERE email_key = $1
+         UNION ALL
+        SELECT email, created_at, expires_at
+          FROM tenant_auth_sign_up_links
+         WHERE email_key = $1
+         ORDER BY 2, 3";
     INVITES_TO = "
         SELECT o.slug AS org, i.id AS id, i.email AS email, i.role AS role, i.metadata AS metadata, i.created_at AS created_at,
                i.expires_at AS expires_at
@@ -168,6 +177,7 @@ row! {
 }
 row! { PersonLink { org: String, purpose: String, email: String, created_at: i64, expires_at: i64, } }
 row! { PersonReset { org: String, email: String, created_at: i64, } }
+row! { PersonSignUp { email: String, created_at: i64, expires_at: i64, } }
 row! {
     PersonInvite {
         org: String,
@@ -251,6 +261,11 @@ impl<L: Link> Person<L> {
 
     pub(crate) async fn reset_requests(mut self, email: &Email) -> Result<Vec<PersonReset>, Error> {
         fetch_all!(self.0, PersonReset, RESET_REQUESTS, email.key())
+    }
+
+    /// Wishes for a link to sign up with, whose end is 0, and such links.
+    pub(crate) async fn sign_ups(mut self, email: &Email) -> Result<Vec<PersonSignUp>, Error> {
+        fetch_all!(self.0, PersonSignUp, SIGN_UPS, email.key())
     }
 
     pub(crate) async fn invites_to(mut self, email: &Email) -> Result<Vec<PersonInvite>, Error> {

@@ -33,6 +33,7 @@ const BATCH: i64 = SWEEP_BATCH.cast_signed();
 const THIRTY_DAYS: Duration = Duration::from_secs(30 * 24 * 3_600);
 const TEN_MINUTES: Duration = Duration::from_secs(600);
 const ONE_HOUR: Duration = Duration::from_secs(3_600);
+const ONE_DAY: Duration = Duration::from_secs(24 * 3_600);
 
 statements! {
     SESSIONS = "
@@ -91,6 +92,12 @@ statements! {
     RESET_REQUESTS = "
         DELETE FROM tenant_auth_reset_requests
          WHERE id IN (SELECT id FROM tenant_auth_reset_requests WHERE created_at <= $1 LIMIT $2) AND created_at <= $1";
+    SIGN_UP_REQUESTS = "
+        DELETE FROM tenant_auth_sign_up_requests
+         WHERE id IN (SELECT id FROM tenant_auth_sign_up_requests WHERE created_at <= $1 LIMIT $2) AND created_at <= $1";
+    SIGN_UP_LINKS = "
+        DELETE FROM tenant_auth_sign_up_links
+         WHERE id IN (SELECT id FROM tenant_auth_sign_up_links WHERE expires_at <= $1 LIMIT $2)";
 }
 
 /// A kind of row that is swept. Each kind has a transaction of its own: one transaction that deletes several kinds could deadlock
@@ -113,11 +120,13 @@ pub(crate) enum Swept {
     EventContexts,
     Mails,
     ResetRequests,
+    SignUpRequests,
+    SignUpLinks,
     Changes,
 }
 
 impl Swept {
-    pub(crate) const ALL: [Self; 17] = [
+    pub(crate) const ALL: [Self; 19] = [
         Self::Sessions,
         Self::Generations,
         Self::Invites,
@@ -134,6 +143,8 @@ impl Swept {
         Self::EventContexts,
         Self::Mails,
         Self::ResetRequests,
+        Self::SignUpRequests,
+        Self::SignUpLinks,
         Self::Changes,
     ];
 }
@@ -164,6 +175,8 @@ impl Label for Swept {
             Self::EventContexts => "event_contexts",
             Self::Mails => "mails",
             Self::ResetRequests => "reset_requests",
+            Self::SignUpRequests => "sign_up_requests",
+            Self::SignUpLinks => "sign_up_links",
             Self::Changes => "changes",
         }
     }
@@ -199,6 +212,9 @@ impl Sweep<&mut Tx> {
             Swept::Mails => execute!(self.0, MAILS, long_ago, BATCH),
             // A worker mails no link for a request that is older than the link would have lived, half an hour.
             Swept::ResetRequests => execute!(self.0, RESET_REQUESTS, an_hour_ago, BATCH),
+            // The same, of a link that lives for a day.
+            Swept::SignUpRequests => execute!(self.0, SIGN_UP_REQUESTS, now.minus(ONE_DAY).millis(), BATCH),
+            Swept::SignUpLinks => execute!(self.0, SIGN_UP_LINKS, now.millis(), BATCH),
             // By marks and not by a clock: a reader must not miss a row because somebody's clock is ahead.
             Swept::Changes => Changes(self.0).sweep(BATCH).await,
         }

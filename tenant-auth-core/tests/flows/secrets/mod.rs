@@ -13,9 +13,9 @@ use tenant_auth_core::{
     http::{Body, Gate, Pages, Refused, Renewed, Service, TestVerifier},
     model::{DeploymentScope, EventSelection, Profile, Role, Scope},
     operator::{FileKey, NewDeploymentKey, NewOrganization, NewUser, OrganizationChange, OrganizationImport, SealedExport},
-    org::{OrganizationUpdate, Registration},
+    org::{OrganizationUpdate, Registration, SignUpCompletion},
     ports::{Argon2Hasher, ForeignHash, OsEntropy, PasswordHasher, QueueShare},
-    secret::{Password, Pepper},
+    secret::{LinkToken, Password, Pepper},
     testing::{PASSWORD, TestAuth},
     value::Description,
     webhooks::{NewWebhook, SigningSecret, WebhookUpdate},
@@ -96,6 +96,14 @@ async fn people(test: &TestAuth, printed: &mut Printed) {
     printed.print(&member);
     let code = "recovery-code-of-max".to_owned();
     printed.secret(&code);
+    printed.print(&SignUpCompletion {
+        token: LinkToken::new(code.clone()),
+        organization: value("Rockets"),
+        slug: value("rockets"),
+        name: None,
+        password: Some(PASSWORD.into()),
+        code: Some(code.clone()),
+    });
     let change = NewEmail { email: value("new@acme.example"), password: PASSWORD.into(), code: Some(code) };
     printed.print(&change);
     printed.print(&Registration { name: None, password: Some(PASSWORD.into()) });

@@ -62,6 +62,7 @@ const HOLD_NONE: [&[&str]; 14] = [
         "Plan",
         "Rejected",
         "SearchText",
+        "SignUpPreview",
         "Slug",
         "Timestamp",
         "WebhookUrl",

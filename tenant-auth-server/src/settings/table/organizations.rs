@@ -51,6 +51,31 @@ pub(super) const ORGANIZATIONS: Group = Group {
             core: Some(Setting::PurgeAfter),
             ..Row::BLANK
         },
+        Row {
+            name: "sign_up",
+            default: Is("closed"),
+            meaning: "Whether anybody may make an organization by a link mailed to their address.",
+            must: "closed or open",
+            read: |to, text| put(&mut to.config.sign_up.is_open, parse::choice(text, &[("closed", false), ("open", true)])),
+            ..Row::BLANK
+        },
+        Row {
+            name: "sign_ups_per_day",
+            default: Is("200"),
+            meaning: "Organizations that sign-up makes in 24 hours, of all people together.",
+            must: parse::COUNT,
+            read: |to, text| put(&mut to.config.sign_up.per_day, parse::count(text)),
+            core: Some(Setting::SignUpsPerDay),
+            ..Row::BLANK
+        },
+        Row {
+            name: "reserved_slugs",
+            default: Unset("none"),
+            meaning: "Slugs that sign-up gives to nobody, beside those that the service keeps for itself.",
+            must: "slugs, separated by commas",
+            read: |to, text| put(&mut to.config.sign_up.reserved_slugs, parse::slugs(text)),
+            ..Row::BLANK
+        },
     ],
 };
 
@@ -92,6 +117,15 @@ pub(super) const MAIL_LINKS: Group = Group {
             must: parse::LINK,
             read: |to, text| put(&mut to.config.mail_links.change_email, parse::link(text).map(Some)),
             core: Some(Setting::ChangeEmailLink),
+            ..Row::BLANK
+        },
+        Row {
+            name: "sign_up_url",
+            default: Unset("{public_url}/sign-up#token={token}"),
+            meaning: "The page where somebody makes an organization. {token} is filled in.",
+            must: parse::LINK,
+            read: |to, text| put(&mut to.config.mail_links.sign_up, parse::link(text).map(Some)),
+            core: Some(Setting::SignUpLink),
             ..Row::BLANK
         },
     ],

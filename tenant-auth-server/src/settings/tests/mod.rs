@@ -213,6 +213,10 @@ fn values_arrive_where_they_belong() {
         .with("TOKENS_IN_BODY", "always")
         .with("INVITE_URL", "https://app.example.com/join?org={slug}&t={token}")
         .with("SESSIONS_PER_USER", "3")
+        .with("SIGN_UP", "open")
+        .with("SIGN_UPS_PER_DAY", "7")
+        .with("RESERVED_SLUGS", "rocket, launch-pad")
+        .with("SIGN_UP_URL", "https://www.example.com/begin#{token}")
         .with("LOG_FORMAT", "json")
         .server()
         .expect("starts");
@@ -238,6 +242,9 @@ fn values_arrive_where_they_belong() {
     assert_eq!(config.browser.cookie_domain.as_deref(), Some("example.com"));
     assert_eq!((config.browser.cookie_same_site, config.browser.tokens_in_body), (SameSite::Strict, TokensInBody::Always));
     assert_eq!(config.sessions.max_per_user, 3);
+    assert_eq!((config.sign_up.is_open, config.sign_up.per_day), (true, 7));
+    assert!(config.sign_up.reserved_slugs.iter().map(|slug| slug.as_str()).eq(["rocket", "launch-pad"]));
+    assert_eq!(config.mail_links.sign_up.as_deref(), Some("https://www.example.com/begin#{token}"));
     assert_eq!(server.log_format, LogFormat::Json);
 }
 

@@ -1,0 +1,257 @@
+//! Completing a sign-up: the organization, its first org_admin and their session, in one transaction with the use of the link. Passwords
+//! are compared and hashed before it; what they were compared with is judged again inside.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use super::slugs::is_reserved;
+use crate::{
+    account::{Entrant, Opened, Opening, TypedPassword, check_password, two_factor::use_code},
+    bounded::QueueShare,
+    caller::{Client, Tenant},
+    error::{Error, InvalidValue},
+    event::{EventKind, NewOrgData, UserData},
+    id::OrgId,
+    model::{AccountRole, AuthMethod, OrgRef, Organization, Profile, Role, Status, User},
+    org::join,
+    secret::{LinkToken, Password, StoredPassword},
+    service::TenantAuth,
+    store::{Account, Actor, DeploymentDeed, Event, Tx},
+    throttle::{
+        Attempt, SIGN_UPS_IN_ALL, SIGN_UPS_OF_ACCOUNT, SIGN_UPS_OF_NETWORK, log_refused, sign_ups_of_deployment, wide_network_of,
+    },
+    value::{DisplayName, Email, Plan, Slug, password::Owner},
+};
+
+/// What somebody brings to make an organization of their own.
+#[derive(Clone)]
+pub struct SignUpCompletion {
+    /// The token of the link that was mailed.
+    pub token: LinkToken,
+    /// The organization's name.
+    pub organization: DisplayName,
+    /// The organization's slug.
+    pub slug: Slug,
+    /// The person's name: for an address without an account, and for no other.
+    pub name: Option<DisplayName>,
+    /// The password of the account that the address has, or a new one.
+    pub password: Option<Password>,
+    /// A code of the account's second factor, where it has one.
+    pub code: Option<String>,
+}
+
+/// Without the code: a recovery code stays good until it is used.
+impl fmt::Debug for SignUpCompletion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SignUpCompletion").field("slug", &self.slug).finish_non_exhaustive()
+    }
+}
+
+/// The person who makes the organization.
+enum Founder {
+    Known { account: Account, has_second_factor: bool },
+    New { name: DisplayName, password: StoredPassword },
+}
+
+/// A day, which is the longest that anybody is told to wait.
+const DAY: Duration = Duration::from_secs(24 * 3_600);
+/// What stands for the organization that there is not yet, in the turns of the hashing queue and in the log.
+const NO_ORGANIZATION: &str = "sign-up";
+
+impl TenantAuth {
+    /// Makes an organization, its first org_admin, and a session. An address without an account gets one, which the link verifies.
+    ///
+    /// # Errors
+    /// [`Error::SignUpClosed`]; [`Error::InvalidLink`]; [`Error::SlugReserved`]; [`Error::SlugTaken`]; for an address with an account
+    /// [`Error::AccountExists`] where a name comes, [`Error::WrongPassword`] and [`Error::WrongCode`]; for one without
+    /// [`Error::WeakPassword`]; [`Error::Invalid`] where something is missing; [`Error::RateLimited`]. The link stays good in each of
+    /// these cases.
+    pub async fn complete_sign_up(&self, sign_up: SignUpCompletion, client: Client) -> Result<Opened, Error> {
+        self.refuse_closed_sign_up()?;
+        let (email, account) = self.invited_to_sign_up(&sign_up).await?;
+        let share = QueueShare::new(&OrgId::from_stored(NO_ORGANIZATION), client.ip);
+        let code = sign_up.code.clone();
+        let founder = match account {
+            Some(user) => self.known_founder(user, &sign_up, (&client, share)).await?,
+            None => self.new_founder(&email, &sign_up, &share).await?,
+        };
+        let founding = Founding { auth: self, sign_up, email, client };
+        match founder {
+            Founder::Known { account, has_second_factor: true } => {
+                let code = code.ok_or(InvalidValue::CodeRequired)?;
+                founding.with_code(account, &code).await
+            }
+            founder => founding.run(founder, None).await?.ok_or(Error::WrongCode),
+        }
+    }
+
+    /// The address of the link and the account that it has, once nothing else stands against the organization.
+    async fn invited_to_sign_up(&self, sign_up: &SignUpCompletion) -> Result<(Email, Option<User>), Error> {
+        let mut reader = self.store().read().await?;
+        let email = reader.sign_ups().find_link(&sign_up.token.digest(), self.now()).await?.ok_or(Error::InvalidLink)?;
+        if is_reserved(self.config(), &sign_up.slug) {
+            return Err(Error::SlugReserved);
+        }
+        // Judged again at the insertion; here it saves a hash.
+        if reader.organizations().find_by_slug(&sign_up.slug).await?.is_some() {
+            return Err(Error::SlugTaken);
+        }
+        let account = reader.users().find_by_email(&email).await?;
+        Ok((email, account.map(|account| account.user)))
+    }
+
+    async fn known_founder(&self, user: User, sign_up: &SignUpCompletion, by: (&Client, QueueShare)) -> Result<Founder, Error> {
+        if sign_up.name.is_some() {
+            return Err(Error::AccountExists);
+        }
+        let (client, share) = by;
+        let password = sign_up.password.as_ref().ok_or(InvalidValue::PasswordRequired)?;
+        let account = match self.confirm_password(&user, TypedPassword { password, client, share }).await {
+            Err(Error::SessionRequired) => return Err(Error::InvalidLink), // the account was deleted meanwhile
+            confirmed => confirmed?,
+        };
+        let factor = self.store().read().await?.second_factors().find(&account.user.id).await?;
+        let has_second_factor = factor.is_some_and(|factor| factor.enabled_at().is_some());
+        Ok(Founder::Known { account, has_second_factor })
+    }
+
+    async fn new_founder(&self, email: &Email, sign_up: &SignUpCompletion, share: &QueueShare) -> Result<Founder, Error> {
+        let name = sign_up.name.clone().ok_or(InvalidValue::NameRequired)?;
+        let typed = sign_up.password.as_ref().ok_or(InvalidValue::PasswordRequired)?;
+        let owner = Owner { email, name: &name, slug: &sign_up.slug, organization: &sign_up.organization };
+        let checked = check_password(self, typed, owner, share).await?;
+        let password = self.hasher().hash(&checked, share).await?;
+        Ok(Founder::New { name, password })
+    }
+}
+
+/// An organization about to be made.
+struct Founding<'a> {
+    auth: &'a TenantAuth,
+    sign_up: SignUpCompletion,
+    email: Email,
+    client: Client,
+}
+
+impl Founding<'_> {
+    /// Makes the organization of somebody with a second factor.
+    async fn with_code(&self, account: Account, code: &str) -> Result<Opened, Error> {
+        let user = account.user.id.clone();
+        let attempt = self.auth.code_attempt(&user).await?;
+        let outcome = self.run(Founder::Known { account, has_second_factor: true }, Some((&attempt, code))).await;
+        // SQLite has one writer: the attempt is settled in the transaction, or after that was given up.
+        match outcome {
+            Ok(Some(opened)) => Ok(opened),
+            Ok(None) => {
+                let orgs = self.auth.store().read().await?.users().organizations_of(&user).await?;
+                match orgs.first() {
+                    Some(org) => self.auth.count_wrong_code(attempt, &org.id, &user).await?,
+                    None => attempt.failed().await?,
+                }
+                log_refused(&Error::WrongCode, &OrgId::from_stored(NO_ORGANIZATION), &self.client);
+                Err(Error::WrongCode)
+            }
+            Err(error) => {
+                attempt.withdrawn().await?;
+                Err(error)
+            }
+        }
+    }
+
+    /// The transaction; `None` when the code is wrong, which undoes it.
+    async fn run(&self, founder: Founder, code: Option<(&Attempt, &str)>) -> Result<Option<Opened>, Error> {
+        let mut tx = self.auth.begin().await?;
+        if let Some((attempt, _)) = code {
+            attempt.released(&mut tx).await?;
+        }
+        let org = Organization {
+            id: tx.new_id(),
+            name: self.sign_up.organization.clone(),
+            slug: self.sign_up.slug.clone(),
+            plan: Plan::default(),
+            status: Status::Active,
+            app_url: None,
+            created_at: tx.now(),
+            allowed_origins: Vec::new(),
+            deletes_at: None,
+        };
+        // When several take a slug at once, the unique index admits one.
+        if !tx.organizations().insert(&org).await? {
+            return Err(Error::SlugTaken);
+        }
+        let mut methods = vec![AuthMethod::Password];
+        let (account, newly_verified) = self.settle(&mut tx, founder).await?;
+        if let Some((attempt, code)) = code {
+            let right = use_code(&mut tx, &account.user.id, code).await?;
+            attempt.in_time()?;
+            if !right {
+                return Ok(None);
+            }
+            methods.push(AuthMethod::Otp);
+        }
+        if !tx.sign_ups().take_link(&self.sign_up.token.digest()).await? {
+            return Err(Error::InvalidLink);
+        }
+        let actor = Actor::User(account.user.id.clone());
+        tx.record(actor.clone(), DeploymentDeed::OrganizationCreated((&org).into()));
+        tx.push(Event::new(EventKind::OrgCreated, &org, actor.clone(), &NewOrgData::of(&org))?);
+        if newly_verified {
+            let data = UserData::of(&account.user);
+            let mut orgs = tx.users().organizations_of(&account.user.id).await?;
+            orgs.push(OrgRef::from(&org));
+            for org in orgs {
+                tx.push(Event::new(EventKind::UserEmailVerified, org, actor.clone(), &data)?);
+            }
+        }
+        let membership = join(&mut tx, &org, &account.user, Role::OrgAdmin, actor).await?;
+        self.count(&mut tx, &account.user).await?;
+        let tenant = Tenant { auth: self.auth.clone(), org: Arc::new(org), client: self.client.clone() };
+        let opening = Opening { id: None, methods, client: self.client.clone() };
+        tenant.enter(tx, Entrant { account, membership, opening }).await.map(Some)
+    }
+
+    /// The founder's account, locked, and whether its address is verified only now.
+    async fn settle(&self, tx: &mut Tx, founder: Founder) -> Result<(Account, bool), Error> {
+        match founder {
+            Founder::Known { account, .. } => {
+                // Race: the epoch has moved on when the password or the second factor was changed after they were compared.
+                if !tx.users().hold_at(&account.user.id, account.epoch).await? {
+                    return Err(Error::WrongPassword);
+                }
+                // Read again under lock: the mailbox that got the link may not be the account's any more.
+                let account = tx.users().find(&account.user.id).await?.filter(|account| account.user.email == self.email);
+                let mut account = account.ok_or(Error::InvalidLink)?;
+                let newly = !account.user.is_email_verified && tx.users().verify_email(&account.user.id).await?;
+                account.user.is_email_verified |= newly;
+                Ok((account, newly))
+            }
+            Founder::New { name, password } => {
+                let user = User {
+                    id: tx.new_id(),
+                    name,
+                    email: self.email.clone(),
+                    role: AccountRole::User,
+                    is_email_verified: true,
+                    profile: Profile::default(),
+                };
+                if !tx.users().insert(&user, &password).await? {
+                    return Err(Error::AccountExists);
+                }
+                Ok((Account { user, password, epoch: 1 }, true))
+            }
+        }
+    }
+
+    /// Counts the organization, in the order of the counters' keys.
+    async fn count(&self, tx: &mut Tx, user: &User) -> Result<(), Error> {
+        SIGN_UPS_OF_ACCOUNT.spend(tx, user.id.as_str()).await?;
+        sign_ups_of_deployment(self.auth.config()).spend(tx, "all").await?;
+        SIGN_UPS_IN_ALL.spend(tx, user.id.as_str()).await.map_err(|refusal| match refusal {
+            Error::RateLimited { retry_after } => Error::RateLimited { retry_after: retry_after.min(DAY) },
+            other => other,
+        })?;
+        match wide_network_of(&self.client) {
+            Some(network) => SIGN_UPS_OF_NETWORK.spend(tx, &network).await,
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Mailing the links of sign-up. These mails belong to no organization, so they do not wait in the outbox of mails: a request is claimed
+//! with a lease, its link is stored and mailed outside any transaction, and the request is deleted once the mail was sent. The link's
+//! token is nowhere but in the mail; a further attempt makes a further link.
+
+use std::time::Duration;
+
+use tokio::{task::JoinSet, time::timeout};
+use tracing::Instrument;
+
+use crate::{
+    config::LinkedPage,
+    error::Error,
+    mail::Letter,
+    metrics::MailOutcome,
+    ports::{MailError, Message},
+    service::TenantAuth,
+    store::{LinkPurpose, SignUpLink, SignUpRequest, Tx},
+    throttle::count_mail,
+    time::Timestamp,
+};
+
+/// How long a link works (behaviour.md, B196).
+const LINK_TTL: Duration = Duration::from_secs(24 * 3_600);
+/// The lease of a claimed request, during which no other worker tries it.
+const LEASE: Duration = Duration::from_secs(45);
+/// The time limit of one attempt, within the lease.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// The wait after each failed attempt; the last one repeats.
+const RETRIES: [Duration; 4] =
+    [Duration::from_secs(5), Duration::from_secs(30), Duration::from_secs(5 * 60), Duration::from_secs(30 * 60)];
+/// How many mails are under way at once.
+const AT_ONCE: u32 = 8;
+
+/// Mails the links that were asked for, as many as go at once; `true` when there were any. Called by the worker.
+///
+/// # Errors
+/// [`Error::Unavailable`]; the requests wait on then.
+pub(crate) async fn mail_sign_up_links(auth: &TenantAuth) -> Result<bool, Error> {
+    if auth.mailer().is_none() {
+        return Ok(false);
+    }
+    let due = auth.store().read().await?.sign_ups().due(auth.now(), AT_ONCE).await?;
+    let mut sending = JoinSet::new();
+    for id in &due {
+        let (auth, id) = (auth.clone(), id.clone());
+        let span = tracing::info_span!(target: "tenant_auth::mails", "mail", mail = %id);
+        let attempt = async move {
+            let mut tx = auth.begin().await?;
+            let until = tx.now().plus(LEASE);
+            let Some(request) = tx.sign_ups().claim(&id, until).await? else { return Ok(()) };
+            match compose(&auth, &mut tx, &request).await? {
+                Some(message) => {
+                    tx.commit().await?;
+                    send(&auth, &request, &message).await
+                }
+                None => {
+                    tx.sign_ups().done(&request).await?;
+                    tx.commit().await
+                }
+            }
+        };
+        sending.spawn(attempt.instrument(span));
+    }
+    while let Some(ended) = sending.join_next().await {
+        match ended.map_err(Error::internal)? {
+            Err(error @ Error::Unavailable(_)) => return Err(error),
+            // It is tried again after its lease, and hinders no other.
+            Err(error) => tracing::error!(error = %error.causes(), "a link to sign up with could not be mailed"),
+            Ok(()) => {}
+        }
+    }
+    Ok(!due.is_empty())
+}
+
+/// Makes the link and its mail; `None` when nobody waits for it any more, or the address gets too many.
+async fn compose(auth: &TenantAuth, tx: &mut Tx, request: &SignUpRequest) -> Result<Option<Message>, Error> {
+    let now = tx.now();
+    if request.asked_at.plus(LINK_TTL) <= now || !auth.config().sign_up.is_open {
+        return Ok(None);
+    }
+    if request.attempt == 1 {
+        match count_mail(tx, LinkPurpose::SignUp, &request.email).await {
+            Err(Error::RateLimited { .. }) => return Ok(None),
+            counted => counted?,
+        }
+    }
+    let (token, until) = (tx.new_link_token(), now.plus(LINK_TTL));
+    tx.sign_ups().insert_link(&SignUpLink { email: &request.email, token: &token.digest(), expires_at: until }).await?;
+    let link = auth.config().link(LinkedPage::SignUp, "", token.expose());
+    Letter::SignUp { link: &link, until }.to(&request.email).map(Some)
+}
+
+async fn send(auth: &TenantAuth, request: &SignUpRequest, message: &Message) -> Result<(), Error> {
+    let Some(mailer) = auth.mailer() else { return Ok(()) };
+    let sent = timeout(PATIENCE, mailer.send(message)).await;
+    let sent = sent.unwrap_or_else(|_| Err(MailError::Transient("the mail server did not answer in time".to_owned())));
+    let mut tx = auth.begin().await?;
+    let outcome = match sent {
+        Ok(()) => {
+            tx.sign_ups().done(request).await?;
+            MailOutcome::Sent
+        }
+        Err(MailError::Permanent(reason)) => {
+            tracing::warn!(mail = %request.id, %reason, "a mail was given up");
+            tx.sign_ups().done(request).await?;
+            MailOutcome::Failed
+        }
+        Err(MailError::Transient(reason)) => {
+            let at = next_attempt(request, tx.now());
+            tracing::info!(mail = %request.id, %reason, next = %at.to_iso(), "a mail could not be sent yet");
+            tx.sign_ups().retry(request, at).await?;
+            MailOutcome::Retried
+        }
+    };
+    tx.commit().await?;
+    auth.metrics().mail(outcome);
+    Ok(())
+}
+
+/// When a request is tried again; the next attempt drops it once its link would have ended.
+fn next_attempt(request: &SignUpRequest, now: Timestamp) -> Timestamp {
+    let tried = usize::try_from(request.attempt).unwrap_or(1).saturating_sub(1);
+    let [.., last] = RETRIES;
+    now.plus(RETRIES.get(tried).copied().unwrap_or(last))
+}

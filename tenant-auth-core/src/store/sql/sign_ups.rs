@@ -1,0 +1,144 @@
+//! Sign-up: requests for a mailed link, and the links. The statement that uses a link deletes every link of its address, so that no link
+//! works twice. A worker claims a request with a lease; a claim is recognised by its attempt number.
+
+use std::time::Duration;
+
+use crate::{
+    error::Error,
+    id::{DeliveryId, DeliveryKind, Id},
+    secret::Digest,
+    store::{
+        Link as Connection, Tx,
+        dialect::{execute, fetch_all, fetch_optional, fetch_scalars, row, statements},
+    },
+    time::Timestamp,
+    value::Email,
+};
+
+pub(crate) struct SignUps<L>(pub(in crate::store) L);
+
+/// A request that this worker claimed, to be attempted now.
+#[derive(Debug)]
+pub(crate) struct SignUpRequest {
+    pub(crate) id: DeliveryId,
+    pub(crate) email: Email,
+    /// This attempt's number, from 1.
+    pub(crate) attempt: i64,
+    /// When it was made, or made again while it waited.
+    pub(crate) asked_at: Timestamp,
+}
+
+/// A link to store.
+#[derive(Debug)]
+pub(crate) struct SignUpLink<'a> {
+    pub(crate) email: &'a Email,
+    pub(crate) token: &'a Digest,
+    pub(crate) expires_at: Timestamp,
+}
+
+/// No attempt is scheduled further ahead than this, so one that seems to be was scheduled before the clock was set back.
+const LONGEST_WAIT: Duration = Duration::from_secs(2 * 3_600);
+
+statements! {
+    // Who asks again while a request waits renews it, and it keeps its place.
+    REQUEST = "
+        INSERT INTO tenant_auth_sign_up_requests (id, email, email_key, attempts, next_attempt_at, created_at)
+        VALUES ($1, $2, $3, 0, $4, $4)
+        ON CONFLICT (email_key) DO UPDATE SET created_at = excluded.created_at";
+    DUE = "
+        SELECT id
+          FROM tenant_auth_sign_up_requests
+         WHERE next_attempt_at <= $1 OR next_attempt_at > $2
+         ORDER BY next_attempt_at, id
+         LIMIT $3";
+    CLAIM = "
+        UPDATE tenant_auth_sign_up_requests
+           SET attempts = attempts + 1, next_attempt_at = $4
+         WHERE id = $1 AND (next_attempt_at <= $2 OR next_attempt_at > $3)
+        RETURNING email, attempts, created_at";
+    RETRY = "UPDATE tenant_auth_sign_up_requests SET next_attempt_at = $3 WHERE id = $1 AND attempts = $2";
+    DONE = "DELETE FROM tenant_auth_sign_up_requests WHERE id = $1 AND attempts = $2";
+    INSERT_LINK = "
+        INSERT INTO tenant_auth_sign_up_links (id, email, email_key, token_digest, created_at, expires_at)
+        VALUES ($1, $2, $3, $4, $5, $6)";
+    FIND_LINK = "SELECT email FROM tenant_auth_sign_up_links WHERE token_digest = $1 AND expires_at > $2";
+    TAKE_LINKS = "
+        DELETE FROM tenant_auth_sign_up_links
+         WHERE email_key = (SELECT email_key FROM tenant_auth_sign_up_links WHERE token_digest = $1 AND expires_at > $2)
+        RETURNING token_digest";
+}
+
+row! { ClaimedRow { email: String, attempts: i64, created_at: i64, } }
+row! { LinkRow { email: String, } }
+row! { TakenRow { token_digest: String, } }
+
+impl<L: Connection> SignUps<L> {
+    /// Up to `limit` requests that are due, those that have waited longest first.
+    pub(crate) async fn due(mut self, now: Timestamp, limit: u32) -> Result<Vec<DeliveryId>, Error> {
+        let rows = fetch_scalars!(self.0, String, DUE, now.millis(), now.plus(LONGEST_WAIT).millis(), i64::from(limit))?;
+        Ok(rows.into_iter().map(Id::from_stored).collect())
+    }
+
+    /// The address that a live link was mailed to.
+    pub(crate) async fn find_link(mut self, token: &Digest, now: Timestamp) -> Result<Option<Email>, Error> {
+        let row = fetch_optional!(self.0, LinkRow, FIND_LINK, token.as_str(), now.millis())?;
+        Ok(row.map(|row| Email::from_stored(row.email)))
+    }
+}
+
+impl SignUps<&mut Tx> {
+    /// Stores a request for a link, or renews the one that waits for this address.
+    pub(crate) async fn request(mut self, email: &Email) -> Result<(), Error> {
+        let (now, id) = (self.0.now(), self.0.new_id::<DeliveryKind>());
+        self.0.fill_outbox();
+        execute!(self.0, REQUEST, id.as_str(), email.as_str(), email.key(), now.millis())?;
+        Ok(())
+    }
+
+    /// Claims a request until `until`; `None` when another worker did.
+    pub(crate) async fn claim(mut self, id: &DeliveryId, until: Timestamp) -> Result<Option<SignUpRequest>, Error> {
+        let now = self.0.now();
+        let ahead = now.plus(LONGEST_WAIT).millis();
+        let row = fetch_optional!(self.0, ClaimedRow, CLAIM, id.as_str(), now.millis(), ahead, until.millis())?;
+        Ok(row.map(|row| SignUpRequest {
+            id: id.clone(),
+            email: Email::from_stored(row.email),
+            attempt: row.attempts,
+            asked_at: Timestamp::from_millis(row.created_at),
+        }))
+    }
+
+    /// Schedules the next attempt of a claimed request.
+    pub(crate) async fn retry(mut self, request: &SignUpRequest, at: Timestamp) -> Result<(), Error> {
+        execute!(self.0, RETRY, request.id.as_str(), request.attempt, at.millis())?;
+        Ok(())
+    }
+
+    /// Deletes a claimed request: its mail was sent, or never will be.
+    pub(crate) async fn done(mut self, request: &SignUpRequest) -> Result<(), Error> {
+        execute!(self.0, DONE, request.id.as_str(), request.attempt)?;
+        Ok(())
+    }
+
+    pub(crate) async fn insert_link(mut self, link: &SignUpLink<'_>) -> Result<(), Error> {
+        let (now, id) = (self.0.now(), self.0.new_id::<DeliveryKind>());
+        execute!(
+            self.0,
+            INSERT_LINK,
+            id.as_str(),
+            link.email.as_str(),
+            link.email.key(),
+            link.token.as_str(),
+            now.millis(),
+            link.expires_at.millis()
+        )?;
+        Ok(())
+    }
+
+    /// Uses up a link, and with it every other of its address; `false` when it is unknown, used or expired.
+    pub(crate) async fn take_link(mut self, token: &Digest) -> Result<bool, Error> {
+        let now = self.0.now();
+        let taken = fetch_all!(self.0, TakenRow, TAKE_LINKS, token.as_str(), now.millis())?;
+        Ok(taken.iter().any(|row| row.token_digest == token.as_str()))
+    }
+}

@@ -1,0 +1,176 @@
+//! Asking for a link to sign up with (behaviour.md, B196).
+
+use serde_json::json;
+use tenant_auth_conformance::{App, PASSWORD, logs, scenarios, shape};
+use tenant_auth_core::testing::internals;
+
+use super::{ask, complete, newcomer, nobody, preview, sign_up_mails, sign_up_token, token_in};
+use crate::suite::{
+    limits::addresses::{at, behind_proxy},
+    support::stored,
+};
+
+scenarios![
+    every_address_gets_the_same_answer_and_the_same_mail,
+    a_slug_sent_is_not_looked_at,
+    the_link_is_good_for_a_day,
+    one_request_waits_however_often_it_is_made,
+    an_address_gets_three_mails_an_hour,
+    a_network_may_ask_thirty_times_in_a_quarter_of_an_hour,
+    a_request_nobody_fulfils_is_dropped_after_a_day,
+    the_links_page_can_be_the_products,
+    closed_it_refuses_every_step,
+    closed_meanwhile_it_mails_nothing,
+    pages_of_other_origins_are_refused,
+    a_preview_tells_whether_there_is_an_account,
+    guesses_at_links_are_counted,
+    tokens_are_stored_as_digests_and_not_logged,
+];
+
+async fn every_address_gets_the_same_answer_and_the_same_mail(app: &App) {
+    let known = ask(&nobody(app), app.member().email()).await.expect(200);
+    assert_eq!(shape(&known.data()), ["message"]);
+    let unknown = ask(&nobody(app), "rita@rockets.example").await.expect(200);
+    assert_eq!(known.body, unknown.body);
+    let (first, second) = (sign_up_mails(app, app.member().email()).await, sign_up_mails(app, "rita@rockets.example").await);
+    let (first, second) = (&first[0], &second[0]);
+    assert_eq!(first.subject, second.subject);
+    assert_eq!(first.text.replace(&token_in(first), ""), second.text.replace(&token_in(second), ""));
+    ask(&nobody(app), "no address").await.expect_invalid("email");
+    nobody(app).post("/auth/sign-up", json!({})).await.expect_invalid("email");
+}
+
+async fn a_slug_sent_is_not_looked_at(app: &App) {
+    for slug in ["acme", "nowhere", "NO SLUG"] {
+        ask(&nobody(app).with("X-Org-Slug", slug), "rita@rockets.example").await.expect(200);
+    }
+}
+
+async fn the_link_is_good_for_a_day(app: &App) {
+    let token = sign_up_token(app, "rita@rockets.example").await;
+    app.advance(24 * 3_600 - 1);
+    preview(&nobody(app), &token).await.expect(200);
+    app.advance(1);
+    preview(&nobody(app), &token).await.expect_error(400, "invalid_link");
+    complete(&nobody(app), newcomer(&token, "rockets")).await.expect_error(400, "invalid_link");
+}
+
+async fn one_request_waits_however_often_it_is_made(app: &App) {
+    for address in ["rita@rockets.example", "RITA@rockets.example", "rita@Rockets.Example"] {
+        ask(&nobody(app), address).await.expect(200);
+    }
+    assert_eq!(sign_up_mails(app, "rita@rockets.example").await.len(), 1);
+    app.tick().await;
+    assert_eq!(sign_up_mails(app, "rita@rockets.example").await.len(), 1);
+}
+
+async fn an_address_gets_three_mails_an_hour(app: &App) {
+    for sent in [1, 2, 3, 3] {
+        ask(&nobody(app), "rita@rockets.example").await.expect(200);
+        assert_eq!(sign_up_mails(app, "rita@rockets.example").await.len(), sent);
+    }
+    app.advance(3_600);
+    ask(&nobody(app), "rita@rockets.example").await.expect(200);
+    let mails = sign_up_mails(app, "rita@rockets.example").await;
+    assert_eq!(mails.len(), 4);
+    preview(&nobody(app), &token_in(&mails[0])).await.expect(200);
+    preview(&nobody(app), &token_in(&mails[3])).await.expect(200);
+}
+
+async fn a_network_may_ask_thirty_times_in_a_quarter_of_an_hour(app: &App) {
+    let app = &behind_proxy(app).await;
+    for n in 0..30 {
+        ask(&at(nobody(app), &format!("203.0.113.{n}")), &format!("rita{n}@rockets.example")).await.expect(200);
+    }
+    let refused = ask(&at(nobody(app), "203.0.113.77"), "rita@rockets.example").await.expect_error(429, "rate_limited");
+    assert_eq!(refused.header("retry-after"), Some("900"));
+    let known = ask(&at(nobody(app), "203.0.113.77"), app.member().email()).await.expect_error(429, "rate_limited");
+    assert_eq!(known.body, refused.body);
+    ask(&at(nobody(app), "203.0.114.1"), "rita@rockets.example").await.expect(200);
+    app.advance(900);
+    ask(&at(nobody(app), "203.0.113.77"), "rita@rockets.example").await.expect(200);
+}
+
+async fn a_request_nobody_fulfils_is_dropped_after_a_day(app: &App) {
+    ask(&nobody(app), "rita@rockets.example").await.expect(200);
+    app.advance(24 * 3_600);
+    assert!(sign_up_mails(app, "rita@rockets.example").await.is_empty(), "nobody waits for it any more");
+    ask(&nobody(app), "rita@rockets.example").await.expect(200);
+    app.advance(25 * 3_600);
+    internals::sweep(&app.auth).await.expect("the database is there");
+    assert_eq!(stored::number(app, "SELECT COUNT(*) FROM tenant_auth_sign_up_requests").await, 0);
+    sign_up_token(app, "rita@rockets.example").await;
+    app.advance(25 * 3_600);
+    internals::sweep(&app.auth).await.expect("the database is there");
+    assert_eq!(stored::number(app, "SELECT COUNT(*) FROM tenant_auth_sign_up_links").await, 0);
+}
+
+async fn the_links_page_can_be_the_products(app: &App) {
+    let page = "https://www.rockets.example/begin?t={token}".to_owned();
+    let app = app.beside(|setup| setup.config.mail_links.sign_up = Some(page)).await;
+    ask(&nobody(&app), "rita@rockets.example").await.expect(200);
+    let mails = app.mail_to("rita@rockets.example").await;
+    assert!(mails[0].text.contains("https://www.rockets.example/begin?t="), "{}", mails[0].text);
+}
+
+async fn closed_it_refuses_every_step(app: &App) {
+    let token = sign_up_token(app, "rita@rockets.example").await;
+    let closed = app.beside(|setup| setup.config.sign_up.is_open = false).await;
+    let closed = nobody(&closed);
+    ask(&closed, "rita@rockets.example").await.expect_error(403, "sign_up_closed");
+    preview(&closed, &token).await.expect_error(403, "sign_up_closed");
+    complete(&closed, newcomer(&token, "rockets")).await.expect_error(403, "sign_up_closed");
+    complete(&nobody(app), newcomer(&token, "rockets")).await.expect(201);
+}
+
+async fn closed_meanwhile_it_mails_nothing(app: &App) {
+    ask(&nobody(app), "rita@rockets.example").await.expect(200);
+    let closed = app.beside(|setup| setup.config.sign_up.is_open = false).await;
+    closed.tick().await;
+    assert!(sign_up_mails(app, "rita@rockets.example").await.is_empty());
+}
+
+async fn pages_of_other_origins_are_refused(app: &App) {
+    let operators = "https://www.rockets.example";
+    let app = &app.beside(|setup| setup.config.browser.allowed_origins = vec![operators.parse().expect("an origin")]).await;
+    let admin = app.admin().logged_in().await;
+    admin.patch("/org", json!({ "allowedOrigins": ["https://app.acme.example"] })).await.expect(200);
+    let token = sign_up_token(app, "rita@rockets.example").await;
+    for origin in ["https://evil.example", "https://app.acme.example"] {
+        let caller = app.anonymous();
+        ask(&caller, "x@rockets.example").from_origin(origin).await.expect_error(403, "forbidden_origin");
+        preview(&caller, &token).from_origin(origin).await.expect_error(403, "forbidden_origin");
+        let completion = complete(&caller, newcomer(&token, "rockets")).from_origin(origin);
+        completion.await.expect_error(403, "forbidden_origin");
+    }
+    preview(&nobody(app), &token).from_origin("https://auth.example.com").await.expect(200);
+    let caller = nobody(app);
+    let made = complete(&caller, newcomer(&token, "rockets")).from_origin(operators).await.expect(201);
+    assert!(made.data().get("accessToken").is_none(), "a browser has its tokens in cookies");
+    caller.at_org("rockets").get("/org").await.expect(200);
+}
+
+async fn a_preview_tells_whether_there_is_an_account(app: &App) {
+    let token = sign_up_token(app, "Rita@Rockets.example").await;
+    let told = preview(&nobody(app), &token).await.expect_ok();
+    assert_eq!(told, json!({ "email": "Rita@Rockets.example", "accountExists": false }));
+    let token = sign_up_token(app, app.member().email()).await;
+    let told = preview(&nobody(app), &token).await.expect_ok();
+    assert_eq!(told, json!({ "email": app.member().email(), "accountExists": true }));
+}
+
+async fn guesses_at_links_are_counted(app: &App) {
+    let token = sign_up_token(app, "rita@rockets.example").await;
+    for n in 0..30 {
+        preview(&nobody(app), &format!("guess{n}")).await.expect_error(400, "invalid_link");
+    }
+    complete(&nobody(app), newcomer("guess", "rockets")).await.expect_error(429, "rate_limited");
+    complete(&nobody(app), newcomer(&token, "rockets")).await.expect(201);
+    preview(&nobody(app), &token).await.expect_error(400, "invalid_link");
+}
+
+async fn tokens_are_stored_as_digests_and_not_logged(app: &App) {
+    let token = sign_up_token(app, "rita@rockets.example").await;
+    complete(&nobody(app), newcomer(&token, "rockets")).await.expect(201);
+    assert!(!logs::mention(&token) && !logs::mention(PASSWORD) && !logs::mention("rita@rockets.example"));
+}

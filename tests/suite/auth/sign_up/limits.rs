@@ -1,0 +1,60 @@
+//! How many organizations sign-up makes (behaviour.md, B199).
+
+use tenant_auth_conformance::{App, scenarios};
+
+use super::{complete, holder, newcomer, nobody, sign_up_token};
+use crate::suite::limits::addresses::{at, behind_proxy};
+
+scenarios![
+    an_account_makes_three_a_day_and_ten_in_all,
+    a_network_makes_ten_a_day,
+    a_deployment_makes_as_many_a_day_as_its_settings_say,
+];
+
+const DAY: u64 = 24 * 3_600;
+
+async fn an_account_makes_three_a_day_and_ten_in_all(app: &App) {
+    for made in 0..10 {
+        if made > 0 && made % 3 == 0 {
+            let token = sign_up_token(app, app.member().email()).await;
+            complete(&nobody(app), holder(&token, "one-more")).await.expect_error(429, "rate_limited");
+            app.advance(DAY);
+        }
+        app.advance(3_600);
+        let token = sign_up_token(app, app.member().email()).await;
+        complete(&nobody(app), holder(&token, &format!("rockets-{made}"))).await.expect(201);
+        app.advance(if made % 3 == 2 { 0 } else { 1 });
+    }
+    app.advance(30 * DAY);
+    let token = sign_up_token(app, app.member().email()).await;
+    let refused = complete(&nobody(app), holder(&token, "one-more")).await.expect_error(429, "rate_limited");
+    assert_eq!(refused.header("retry-after"), Some("86400"));
+    let token = sign_up_token(app, app.admin().email()).await;
+    complete(&nobody(app), holder(&token, "one-more")).await.expect(201);
+}
+
+async fn a_network_makes_ten_a_day(app: &App) {
+    let app = &behind_proxy(app).await;
+    for n in 0..10 {
+        let token = sign_up_token(app, &format!("rita{n}@rockets.example")).await;
+        complete(&at(nobody(app), &format!("203.0.113.{n}")), newcomer(&token, &format!("rockets-{n}"))).await.expect(201);
+    }
+    let token = sign_up_token(app, "rita@rockets.example").await;
+    complete(&at(nobody(app), "203.0.113.77"), newcomer(&token, "rockets")).await.expect_error(429, "rate_limited");
+    complete(&at(nobody(app), "203.0.114.1"), newcomer(&token, "rockets")).await.expect(201);
+}
+
+async fn a_deployment_makes_as_many_a_day_as_its_settings_say(app: &App) {
+    let app = &app.beside(|setup| setup.config.sign_up.per_day = 2).await;
+    for n in 0..2 {
+        let token = sign_up_token(app, &format!("rita{n}@rockets.example")).await;
+        complete(&nobody(app), newcomer(&token, &format!("rockets-{n}"))).await.expect(201);
+    }
+    let token = sign_up_token(app, "rita@rockets.example").await;
+    complete(&nobody(app), newcomer(&token, "rockets")).await.expect_error(429, "rate_limited");
+    app.advance(DAY - 1);
+    complete(&nobody(app), newcomer(&token, "rockets")).await.expect_error(429, "rate_limited");
+    app.advance(1);
+    let token = sign_up_token(app, "rita@rockets.example").await;
+    complete(&nobody(app), newcomer(&token, "rockets")).await.expect(201);
+}
