@@ -127,6 +127,7 @@ impl Letter<'_> {
                 ("Reset your password", vec![good_until(*until)], IGNORE)
             }
             Self::Welcome { organization, link, until } => {
+                let organization = unlinked(organization);
                 with("Choose a password", link);
                 let line = format!("You have an account at {organization}. Choose a password to log in with.");
                 let footer = "If you already log in with a password, that password keeps working: you need not do anything.";
@@ -176,18 +177,22 @@ impl Letter<'_> {
                 ("Wrong codes were entered for your account", vec![line], NOT_ME)
             }
             Self::NewAdmin { organization, who } => {
+                let organization = unlinked(organization);
                 ("There is a new administrator", vec![format!("{who} is an administrator of {organization} now.")], REVIEW)
             }
             Self::NewApiKey { organization, name } => {
+                let (organization, name) = (unlinked(organization), unlinked(name));
                 ("There is a new API key", vec![format!("The key '{name}' was made for {organization}.")], REVIEW)
             }
             Self::LeakedApiKey { organization, name } => {
+                let (organization, name) = (unlinked(organization), unlinked(name));
                 let what =
                     format!("The key '{name}' of {organization} was found in public and reported, so it was revoked at once.");
                 let then = "Make a new key where one is still needed, and find out how the old one got out.".to_owned();
                 ("An API key was revoked because it leaked", vec![what, then], REVIEW)
             }
             Self::LeakedDeploymentKey { name } => {
+                let name = unlinked(name);
                 let what = format!(
                     "The deployment key '{name}', which opens every organization, was found in public and reported, so it was revoked at once."
                 );
@@ -196,9 +201,11 @@ impl Letter<'_> {
                 ("A deployment key was revoked because it leaked", vec![what, then.to_owned()], REVIEW)
             }
             Self::NewWebhook { organization, host } => {
+                let organization = unlinked(organization);
                 ("There is a new webhook", vec![format!("Events of {organization} are sent to {host} from now on.")], REVIEW)
             }
             Self::DeletionScheduled { organization, at } => {
+                let organization = unlinked(organization);
                 let line = format!(
                     "{organization} is closed. It will be deleted at {}, with its members, their accounts where they belong to no \
                      other organization, its keys, its webhooks and its audit log.",
@@ -207,14 +214,17 @@ impl Letter<'_> {
                 ("Your organization is going to be deleted", vec![line], OBJECT)
             }
             Self::DeletionNear { organization, at } => {
+                let organization = unlinked(organization);
                 let line = format!("{organization} will be deleted at {}, with everything that belongs to it.", at.to_iso());
                 ("Your organization will be deleted soon", vec![line], OBJECT)
             }
             Self::DeletionCancelled { organization } => {
+                let organization = unlinked(organization);
                 let line = format!("{organization} will not be deleted. It stays closed until it is reactivated.");
                 ("Your organization will not be deleted", vec![line], "You need not do anything.")
             }
             Self::WebhookDisabled { organization, host, reason } => {
+                let organization = unlinked(organization);
                 let cause = match reason {
                     DisableReason::Gone => {
                         format!("{host} answered that it is gone, so events of {organization} are no longer sent to it.")
@@ -236,16 +246,29 @@ impl Letter<'_> {
 
 fn invitation(recipient: &Email, org: &Organization, invite: &Invite, link: &str) -> Result<Message, Error> {
     let values = context! {
-        organization => org.name.as_str(),
+        organization => unlinked(&org.name),
         inviter => invite.invited_by_email.as_ref().map(Email::as_str),
         role => invite.role.as_str(),
         link,
         app_url => org.app_url.as_ref().map(AppUrl::as_str),
         expires_at => invite.expires_at.to_iso(),
     };
-    render::INVITE.message(recipient, format!("Your invitation to {}", org.name), &values)
+    render::INVITE.message(recipient, format!("Your invitation to {}", unlinked(&org.name)), &values)
 }
 
 fn good_until(until: Timestamp) -> String {
     format!("The link is good until {} and works once.", until.to_iso())
+}
+
+/// A name that no mail program takes for a link: a word joiner (U+2060), which nobody sees, stands after each dot, colon and slash. Anybody
+/// may name an organization, and have it mailed to strangers (behaviour.md, B200).
+fn unlinked(name: &DisplayName) -> String {
+    let mut text = String::with_capacity(name.as_str().len());
+    for character in name.as_str().chars() {
+        text.push(character);
+        if matches!(character, '.' | ':' | '/') {
+            text.push('\u{2060}');
+        }
+    }
+    text
 }
