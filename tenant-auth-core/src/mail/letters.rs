@@ -253,7 +253,8 @@ fn invitation(recipient: &Email, org: &Organization, invite: &Invite, link: &str
         app_url => org.app_url.as_ref().map(AppUrl::as_str),
         expires_at => invite.expires_at.to_iso(),
     };
-    render::INVITE.message(recipient, format!("Your invitation to {}", unlinked(&org.name)), &values)
+    // Mail programs make no links in subjects.
+    render::INVITE.message(recipient, format!("Your invitation to {}", org.name), &values)
 }
 
 fn good_until(until: Timestamp) -> String {

@@ -16,6 +16,7 @@ scenarios![
     the_mail_carries_the_link_as_text_and_html,
     the_app_url_is_linked_when_there_is_one,
     names_in_a_mail_are_escaped,
+    names_in_a_mail_are_no_links,
     a_mail_is_queued_then_sent,
     a_mail_server_that_is_down_loses_nothing,
     a_mail_server_that_says_not_now_is_asked_again,
@@ -93,6 +94,25 @@ async fn names_in_a_mail_are_escaped(app: &App) {
     assert!(mail.part("text/plain").contains("Søns"));
     let head = mail.raw.split("\r\n\r\n").next().unwrap_or_default().to_owned();
     assert!(head.is_ascii(), "{head}");
+}
+
+/// A mail program makes a link of what looks like one, and anybody may choose a name (behaviour.md, B200).
+async fn names_in_a_mail_are_no_links(app: &App) {
+    let admin = app.admin().logged_in().await;
+    admin.patch("/org", json!({ "name": "Prize: https://win.example/now" })).await.expect(200);
+    admin.created_key(json!({ "name": "www.win.example" })).await;
+    admin.invite("nora@acme.example").await.expect(201);
+    let (invitation, notice) = (app.mail_to("nora@acme.example").await, app.mail_to(admin.email()).await);
+    let (invitation, notice) = (&invitation[0], notice.last().expect("a notice of the key"));
+    let shown = |part: &str| part.replace("&#x2f;", "/");
+    for part in [&invitation.text, &invitation.html, &notice.text, &notice.html].map(|part| shown(part)) {
+        assert!(part.contains("Prize:\u{2060} https:\u{2060}/\u{2060}/\u{2060}win.\u{2060}example/\u{2060}now"), "{part}");
+        assert!(!part.contains("win.example"), "{part}");
+    }
+    for part in [&notice.text, &notice.html] {
+        assert!(part.contains("www.\u{2060}win.\u{2060}example"), "{part}");
+    }
+    assert_eq!(invitation.subject, "Your invitation to Prize: https://win.example/now", "no mail program links in a subject");
 }
 
 async fn a_mail_is_queued_then_sent(app: &App) {
