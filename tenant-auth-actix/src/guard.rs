@@ -51,6 +51,7 @@ async fn keep<B: MessageBody>(gate: Gate, request: ServiceRequest, next: Next<B>
     let visitor = gate.visitor(shown, peer);
     request.extensions_mut().insert(visitor.clone());
     let answered = next.call(request).await;
+    visitor.depart().await;
     if !visitor.leaves_something() {
         return answered;
     }

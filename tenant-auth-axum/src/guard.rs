@@ -52,6 +52,7 @@ async fn keep(gate: Gate, request: Request, next: Next) -> Response {
     let mut request = Request::from_parts(parts, body);
     request.extensions_mut().insert(visitor.clone());
     let mut response = next.run(request).await;
+    visitor.depart().await;
     visitor.settle(response.headers_mut());
     // For layers further out, such as an access log: `response.extensions().get::<Visitor>()`.
     response.extensions_mut().insert(visitor);

@@ -100,6 +100,11 @@ impl Principal {
 impl Principal {
     /// Who a live token belongs to.
     pub(crate) fn of(live: &LiveSession, token: &AccessToken) -> Self {
+        Self::until(live, token.expires_at)
+    }
+
+    /// Whose session it is, for an answer that counts until then.
+    pub(crate) fn until(live: &LiveSession, token_expires_at: Timestamp) -> Self {
         let LiveSession { session, user, membership, org } = live;
         let Organization { id, name, slug, plan, status, .. } = org.clone();
         let session = session.clone();
@@ -113,7 +118,7 @@ impl Principal {
                 auth_time: session.auth_time,
                 expires_at: session.expires_at,
             },
-            token_expires_at: token.expires_at,
+            token_expires_at,
         }
     }
 }

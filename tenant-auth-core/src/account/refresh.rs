@@ -4,6 +4,8 @@
 
 use std::{cmp::Ordering, sync::Arc};
 
+#[cfg(feature = "http")]
+use crate::caller::{Client, Member};
 use crate::{
     account::{Ending, tell_ended},
     caller::Tenant,
@@ -29,6 +31,48 @@ impl Tenant {
         // A reuse may have ended the session whose answer was lost.
         let is_over = |error: &Error| matches!(error, Error::SessionRequired);
         self.auth.telling(is_over, self.refresh_by(&token, now)).await
+    }
+
+    /// The session that a refresh token would refresh, as long as the token is of the current generation; `None` where [`Tenant::refresh`]
+    /// has to decide. Nothing is changed.
+    #[cfg(feature = "http")]
+    pub(crate) async fn foreseen(&self, refresh_token: &str) -> Result<Option<Arc<LiveSession>>, Error> {
+        let now = self.auth.now();
+        self.auth.learn_key_of(refresh_token).await?;
+        let Some(token) = self.auth.signer().read_refresh(refresh_token, now) else { return Ok(None) };
+        match self.session_to_refresh(&token, now).await {
+            Ok(live) if live.session.generation == token.generation => Ok(Some(live)),
+            Ok(_) | Err(Error::SessionRequired | Error::WrongOrganization) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The same as the right of a member.
+    #[cfg(feature = "http")]
+    pub(crate) async fn foreseen_member(&self, refresh_token: &str) -> Result<Option<Member>, Error> {
+        let live = self.foreseen(refresh_token).await?;
+        Ok(live.map(|live| Member { auth: self.auth.clone(), live, client: Client::default() }))
+    }
+
+    /// Refreshes a session that was [foreseen](Self::foreseen); `None` where somebody else did so longer ago than the reuse grace. The token
+    /// is not taken for stolen then: it was presented in time.
+    ///
+    /// # Errors
+    /// [`Error::SessionRequired`] when the session has ended meanwhile.
+    #[cfg(feature = "http")]
+    pub(crate) async fn refresh_foreseen(&self, refresh_token: &str) -> Result<Option<Tokens>, Error> {
+        let now = self.auth.now();
+        let token = self.auth.signer().read_refresh(refresh_token, now).ok_or(Error::SessionRequired)?;
+        let live = self.session_to_refresh(&token, now).await?;
+        if live.session.generation == token.generation
+            && let Some(tokens) = self.rotate(&token, &live.session).await?
+        {
+            return Ok(Some(tokens));
+        }
+        let mut reader = self.auth.store().read().await?;
+        let live = self.refreshable(reader.sessions().find_live(&token.session).await?.map(Arc::new), now)?;
+        let since = reader.sessions().superseded_at(&token.session, token.generation).await?;
+        if self.past_grace(since, now) { Ok(None) } else { self.auth.signer().issue(&live.session).map(Some) }
     }
 
     async fn refresh_by(&self, token: &RefreshToken, now: Timestamp) -> Result<Tokens, Error> {

@@ -2,7 +2,10 @@
 //! a deployed one: the same sentences are true of both. And who may send a session's cookies along at all (CSRF).
 
 use tenant_auth_conformance::{App, Caller, Host, scenarios, together};
-use tenant_auth_core::http::{Gate, RemoteVerifier};
+use tenant_auth_core::{
+    Member, Principal,
+    http::{Admission, Gate, RemoteVerifier, Visitor},
+};
 
 use crate::suite::embed::gate::{Refuses, expect_cookies_kept};
 
@@ -11,6 +14,10 @@ scenarios![
     a_missing_access_token_is_renewed_on_the_way,
     a_bearer_is_never_renewed,
     two_questions_about_one_request_refresh_once,
+    a_slow_route_refreshes_when_it_answers,
+    beside_a_slow_route_another_tab_may_refresh,
+    a_slow_route_that_asks_again_makes_nobody_a_thief,
+    a_session_that_ends_beside_a_slow_route_takes_its_cookies_along,
     a_session_that_is_over_clears_its_cookies,
     a_suspended_member_cannot_refresh,
     parallel_requests_of_one_browser_all_succeed,
@@ -75,6 +82,84 @@ async fn two_questions_about_one_request_refresh_once(app: &App) {
     let response = member.visit("/app/twice").await.expect(200);
     assert_eq!(response.cookies().len(), 2, "{}", response.shown());
     expect_cookies_kept(&member.visit("/app/twice").await.expect(200));
+}
+
+/// A request to a route that takes its time, admitted with an access token that has expired.
+async fn at_a_slow_route<C: Admission>(app: &App, member: &Caller) -> Visitor {
+    let request = http::Request::get("/slow").header("X-Org-Slug", "acme").header("Cookie", member.jar().header());
+    let visitor = Gate::new(app.auth.clone()).visitor(request.body(()).expect("a request"), None);
+    visitor.admit::<C>().await.map(drop).expect("the session is live");
+    assert!(!visitor.leaves_something(), "nothing is refreshed yet");
+    assert_eq!(visitor.known().expect("somebody").user.email.as_str(), "max@acme.example");
+    visitor
+}
+
+/// The names and values of the cookies that leave with the answer.
+async fn answered(visitor: &Visitor) -> Vec<(String, String)> {
+    visitor.depart().await;
+    let mut headers = http::HeaderMap::new();
+    visitor.settle(&mut headers);
+    let cookies = headers.get_all("set-cookie").iter().map(|cookie| cookie.to_str().expect("text").to_owned());
+    let pair = |cookie: String| cookie.split(';').next()?.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
+    cookies.filter_map(pair).collect()
+}
+
+async fn a_slow_route_refreshes_when_it_answers(app: &App) {
+    let member = app.member().logged_in().await;
+    for round in 0..2 {
+        expire(app);
+        let visitor = if round == 0 {
+            at_a_slow_route::<Principal>(app, &member).await
+        } else {
+            at_a_slow_route::<Member>(app, &member).await
+        };
+        app.clock.advance(app.config.sessions.refresh_grace * 2);
+        for (name, value) in answered(&visitor).await {
+            member.jar().put(&name, &value);
+        }
+        member.get("/org").await.expect(200);
+        assert_eq!(answered(&visitor).await, [], "once");
+    }
+}
+
+async fn beside_a_slow_route_another_tab_may_refresh(app: &App) {
+    let member = app.member().logged_in().await;
+    expire(app);
+    let visitor = at_a_slow_route::<Principal>(app, &member).await;
+    member.refresh().await.expect(200);
+    app.clock.advance(app.config.sessions.refresh_grace * 2);
+    assert_eq!(answered(&visitor).await, [], "the browser has newer ones, and nobody is taken for a thief");
+    member.get("/org").await.expect(200);
+    member.refresh().await.expect(200);
+}
+
+async fn a_slow_route_that_asks_again_makes_nobody_a_thief(app: &App) {
+    let member = app.member().logged_in().await;
+    expire(app);
+    let visitor = at_a_slow_route::<Member>(app, &member).await;
+    visitor.admit::<Member>().await.map(drop).expect("as true as before");
+    member.refresh().await.expect(200);
+    visitor.admit::<Member>().await.map(drop).expect("within the grace");
+    let visitor = {
+        expire(app);
+        at_a_slow_route::<Member>(app, &member).await
+    };
+    member.refresh().await.expect(200);
+    app.clock.advance(app.config.sessions.refresh_grace * 2);
+    let refused = visitor.admit::<Member>().await.map(drop).expect_err("its tokens are former ones");
+    assert_eq!(refused.status(), 401);
+    assert_eq!(answered(&visitor).await, [], "the browser keeps the newer ones");
+    member.get("/org").await.expect(200);
+    member.refresh().await.expect(200);
+}
+
+async fn a_session_that_ends_beside_a_slow_route_takes_its_cookies_along(app: &App) {
+    let member = app.member().logged_in().await;
+    expire(app);
+    let visitor = at_a_slow_route::<Member>(app, &member).await;
+    member.logout().await.expect(200);
+    let names = answered(&visitor).await;
+    assert_eq!(names, [("access_token".to_owned(), String::new()), ("refresh_token".to_owned(), String::new())]);
 }
 
 async fn a_session_that_is_over_clears_its_cookies(app: &App) {

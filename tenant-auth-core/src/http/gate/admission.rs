@@ -4,7 +4,7 @@
 
 use ::http::StatusCode;
 
-use super::{Admission, OrganizationFrom, Refused, Visitor, session::PresentedSession};
+use super::{Admission, OrganizationFrom, Refused, Visitor, session::PresentedSession, verifier::foreseen_principal};
 use crate::{
     caller::{Backend, Member, OrgAdmin, Tenant},
     error::Error,
@@ -26,7 +26,9 @@ impl Admission for Principal {
             {
                 break principal;
             }
-            session.renew().await?;
+            if let Some(principal) = session.renew().await? {
+                break principal;
+            }
         };
         if !principal.is_active() {
             return Err(Error::Suspended.into());
@@ -55,19 +57,24 @@ impl Admission for Member {
         let service = visitor.service("Auth<Member>")?;
         let mut session = PresentedSession::read(visitor).await?;
         let tenant = service.tenant(&session.org).await?;
-        loop {
-            match session.token() {
-                Some(token) => match tenant.authenticate_by(token.expose()).await {
+        let (member, principal) = loop {
+            if let Some(token) = session.token() {
+                match tenant.authenticate_by(token.expose()).await {
                     Ok((member, token)) => {
-                        visitor.remember(Principal::of(&member.live, &token));
-                        return Ok(member.seen_from(visitor.client()));
+                        let principal = Principal::of(&member.live, &token);
+                        break (member, principal);
                     }
-                    Err(Error::SessionRequired) => session.renew().await?,
+                    Err(Error::SessionRequired) => {}
                     Err(error) => return Err(error.into()),
-                },
-                None => session.renew().await?,
+                }
             }
-        }
+            if let Some(member) = session.renew_member(&tenant).await? {
+                let principal = foreseen_principal(service, &member.live);
+                break (member, principal);
+            }
+        };
+        visitor.remember(principal);
+        Ok(member.seen_from(visitor.client()))
     }
 }
 

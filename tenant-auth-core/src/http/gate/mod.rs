@@ -104,9 +104,9 @@ impl Gate {
     }
 
     /// Turns off refreshing at the gate: an expired access token is answered with 401, and the frontend calls `POST
-    /// /auth/refresh`. Needed for routes that may take longer than the reuse grace (30 s): the browser gets the new cookies only
-    /// with the answer, and until then presents the former refresh token, which after the grace is taken for stolen and ends the
-    /// session.
+    /// /auth/refresh`. With a [`RemoteVerifier`](crate::http::RemoteVerifier) it is needed for routes that may take longer than the reuse
+    /// grace (30 s): the browser gets the new cookies only with the answer, and until then presents the former refresh token, which
+    /// after the grace is taken for stolen and ends the session. With the service in the process the refresh waits for the answer.
     pub fn without_refresh(self) -> Self {
         self.changed(|parts| parts.refreshes = false)
     }

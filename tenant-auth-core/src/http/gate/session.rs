@@ -6,12 +6,14 @@ use ::http::HeaderValue;
 
 use super::{OrganizationFrom, origin, visitor::Visitor};
 use crate::{
+    caller::{Member, Tenant},
     error::Error,
     http::{
         cookies::{self, SessionCookies},
         presented,
         refusal::Refusal,
     },
+    principal::Principal,
     secret::SignedToken,
     value::Slug,
 };
@@ -68,16 +70,50 @@ impl<'a> PresentedSession<'a> {
         self.token.as_ref()
     }
 
-    /// Refreshes the session, whose access token is missing or dead.
-    pub(super) async fn renew(&mut self) -> Result<(), Refusal> {
+    /// Goes on where the access token is missing or dead: with whom the session is of, where a refresh can be foreseen, which is carried
+    /// out when the answer leaves (behaviour.md, B214); else after a refresh, with the next access token to try.
+    pub(super) async fn renew(&mut self) -> Result<Option<Principal>, Refusal> {
+        let token = self.refresh_token()?;
+        let foreseen = self.visitor.gate().parts.verifier.foresee(&self.org, &token).await?;
+        self.go_on(foreseen, &token).await
+    }
+
+    /// The same with the right of a member.
+    pub(super) async fn renew_member(&mut self, tenant: &Tenant) -> Result<Option<Member>, Refusal> {
+        let token = self.refresh_token()?;
+        let foreseen = tenant.foreseen_member(token.expose()).await?;
+        self.go_on(foreseen, &token).await
+    }
+
+    async fn go_on<T>(&mut self, foreseen: Option<T>, token: &SignedToken) -> Result<Option<T>, Refusal> {
+        match foreseen {
+            Some(_) => self.visitor.owe(&self.org, token),
+            None => self.refresh(token).await?,
+        }
+        Ok(foreseen)
+    }
+
+    /// The refresh token, where the session may be refreshed with it.
+    fn refresh_token(&self) -> Result<SignedToken, Refusal> {
         if self.refreshed {
             return Err(Refusal::not_admitted());
         }
         let parts = &self.visitor.gate().parts;
         let Some(cookies) = self.cookies.as_ref().filter(|_| parts.refreshes) else { return Err(Error::SessionRequired.into()) };
-        let Some(token) = cookies.refresh(&parts.verifier.cookie_style())? else { return Err(self.over()) };
-        match parts.verifier.refresh(&self.org, &SignedToken::new(token), self.visitor.client_ip()).await {
+        cookies.refresh(&parts.verifier.cookie_style())?.map(SignedToken::new).ok_or_else(|| self.over())
+    }
+
+    async fn refresh(&mut self, token: &SignedToken) -> Result<(), Refusal> {
+        let verifier = &self.visitor.gate().parts.verifier;
+        let renewed = if self.visitor.pays() {
+            // Foreseen by an earlier admission of this request: another has refreshed since, and nobody is taken for a thief.
+            verifier.refresh_foreseen(&self.org, token).await.map(|renewed| renewed.ok_or(Error::SessionRequired))
+        } else {
+            verifier.refresh(&self.org, token, self.visitor.client_ip()).await.map(Ok)
+        };
+        match renewed {
             Ok(renewed) => {
+                let renewed = renewed?;
                 self.visitor.leave(renewed.cookies, Some(renewed.access_token.clone()));
                 self.token = Some(renewed.access_token);
                 self.refreshed = true;

@@ -16,6 +16,7 @@ use crate::{
     principal::Principal,
     secret::SignedToken,
     service::TenantAuth,
+    store::LiveSession,
     value::Slug,
 };
 
@@ -35,6 +36,24 @@ pub trait Verifier: fmt::Debug + Send + Sync {
     /// [`Error::SessionRequired`] when the session is over, which clears the browser's cookies; after every other error the
     /// cookies stay.
     async fn refresh(&self, org: &Slug, refresh_token: &SignedToken, client: Option<IpAddr>) -> Result<Renewed, Error>;
+
+    /// Whom a refresh would be for, without carrying it out: the gate then calls [`Verifier::refresh_foreseen`] when the answer leaves, so
+    /// that the browser need not wait for its next tokens as long as the route takes. `None` where only a refresh can tell, which the
+    /// gate asks for at once.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when nothing was decided.
+    async fn foresee(&self, _org: &Slug, _refresh_token: &SignedToken) -> Result<Option<Principal>, Error> {
+        Ok(None)
+    }
+
+    /// Refreshes a session that was foreseen; `None` when another request did so a while ago, and brought the browser the cookies.
+    ///
+    /// # Errors
+    /// [`Error::SessionRequired`] when the session is over, which clears the browser's cookies.
+    async fn refresh_foreseen(&self, _org: &Slug, _refresh_token: &SignedToken) -> Result<Option<Renewed>, Error> {
+        Ok(None)
+    }
 
     /// The organization of a session, by the tokens that a request presents; `None` when they are no session's. For
     /// [`OrganizationFrom::Session`](super::OrganizationFrom::Session), and nothing is refreshed for it.
@@ -101,6 +120,19 @@ impl Verifier for TenantAuth {
         Ok(Renewed { access_token: tokens.access, cookies })
     }
 
+    async fn foresee(&self, org: &Slug, refresh_token: &SignedToken) -> Result<Option<Principal>, Error> {
+        let live = self.tenant(org).await?.foreseen(refresh_token.expose()).await?;
+        Ok(live.map(|live| foreseen_principal(self, &live)))
+    }
+
+    async fn refresh_foreseen(&self, org: &Slug, refresh_token: &SignedToken) -> Result<Option<Renewed>, Error> {
+        let tokens = self.tenant(org).await?.refresh_foreseen(refresh_token.expose()).await?;
+        Ok(tokens.map(|tokens| {
+            let cookies = cookies::carrying(self.config(), &tokens, self.now());
+            Renewed { access_token: tokens.access, cookies }
+        }))
+    }
+
     async fn organization_of(&self, access: Option<&SignedToken>, refresh: Option<&SignedToken>) -> Result<Option<Slug>, Error> {
         if let Some(token) = access
             && let Some(LiveToken { live, .. }) = self.live_token(token.expose()).await?
@@ -128,6 +160,11 @@ impl Verifier for TenantAuth {
     }
 }
 
+/// Whose session it is, until the token that a refresh would give now expires.
+pub(super) fn foreseen_principal(auth: &TenantAuth, live: &LiveSession) -> Principal {
+    Principal::until(live, auth.now().plus(auth.config().sessions.access_token_ttl).min(live.session.expires_at))
+}
+
 /// The service, for one of its organizations only.
 #[async_trait]
 impl Verifier for Tenant {
@@ -137,6 +174,14 @@ impl Verifier for Tenant {
 
     async fn refresh(&self, org: &Slug, refresh_token: &SignedToken, client: Option<IpAddr>) -> Result<Renewed, Error> {
         Verifier::refresh(self.answering_for(org)?, org, refresh_token, client).await
+    }
+
+    async fn foresee(&self, org: &Slug, refresh_token: &SignedToken) -> Result<Option<Principal>, Error> {
+        Verifier::foresee(self.answering_for(org)?, org, refresh_token).await
+    }
+
+    async fn refresh_foreseen(&self, org: &Slug, refresh_token: &SignedToken) -> Result<Option<Renewed>, Error> {
+        Verifier::refresh_foreseen(self.answering_for(org)?, org, refresh_token).await
     }
 
     async fn organization_of(&self, _access: Option<&SignedToken>, _refresh: Option<&SignedToken>) -> Result<Option<Slug>, Error> {
@@ -161,6 +206,14 @@ impl<V: Verifier + ?Sized> Verifier for Arc<V> {
 
     async fn refresh(&self, org: &Slug, refresh_token: &SignedToken, client: Option<IpAddr>) -> Result<Renewed, Error> {
         (**self).refresh(org, refresh_token, client).await
+    }
+
+    async fn foresee(&self, org: &Slug, refresh_token: &SignedToken) -> Result<Option<Principal>, Error> {
+        (**self).foresee(org, refresh_token).await
+    }
+
+    async fn refresh_foreseen(&self, org: &Slug, refresh_token: &SignedToken) -> Result<Option<Renewed>, Error> {
+        (**self).refresh_foreseen(org, refresh_token).await
     }
 
     async fn organization_of(&self, access: Option<&SignedToken>, refresh: Option<&SignedToken>) -> Result<Option<Slug>, Error> {

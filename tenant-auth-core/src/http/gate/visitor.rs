@@ -1,5 +1,5 @@
 //! The visitor: one request to a host's route, with its session and the cookies that must leave with its answer. An adapter puts a
-//! [`Visitor`] beside the request on its way in and settles it on the way out; every middleware and handler between can ask it who
+//! [`Visitor`] beside the request on its way in, lets it depart and settles it on the way out; every middleware and handler between can ask it who
 //! the caller is, and the tokens are verified once.
 
 use std::{
@@ -15,10 +15,12 @@ use super::{Gate, Refused};
 use crate::{
     caller::Client,
     deadline,
-    http::{client_ip, refusal::Refusal},
+    error::Error,
+    http::{client_ip, cookies, refusal::Refusal},
     principal::Principal,
     secret::SignedToken,
     service::TenantAuth,
+    value::Slug,
 };
 
 /// One request to a host's route, and what the gate has found out about its session. Cheap to clone; clones share their findings.
@@ -34,6 +36,8 @@ pub struct Visitor {
 struct Found {
     principal: Option<Principal>,
     renewed: Option<SignedToken>,
+    /// A refresh that is carried out when the answer leaves: the organization and the refresh token.
+    owed: Option<(Slug, SignedToken)>,
     cookies: Vec<HeaderValue>,
 }
 
@@ -96,7 +100,7 @@ impl Visitor {
         };
         let admitting = admitting.in_current_span();
         let admitted = match &self.gate.parts.runtime {
-            Some(runtime) => runtime.spawn(admitting).await.unwrap_or_else(|panic| Err(crate::Error::internal(panic).into())),
+            Some(runtime) => runtime.spawn(admitting).await.unwrap_or_else(|panic| Err(Error::internal(panic).into())),
             None => admitting.await,
         };
         admitted.map_err(|mut refused| {
@@ -113,6 +117,39 @@ impl Visitor {
     /// The client's address: the socket's, or the one that a trusted proxy states.
     pub fn client_ip(&self) -> Option<IpAddr> {
         client_ip::of(&self.gate.parts.trusted_proxies, self.peer, self.request.headers())
+    }
+
+    /// Carries out the refresh that an admission foresaw, now that the answer leaves; for adapters, before [`Visitor::settle`]. It runs as
+    /// a task of its own, as [`Visitor::admit`] does. Where it gets no clear answer the browser keeps the token it has, which is good.
+    pub async fn depart(&self) {
+        let Some((org, token)) = self.found().owed.take() else { return };
+        let (visitor, service) = (self.clone(), self.gate.parts.verifier.service());
+        let Ok(permit) = service.map(|auth| auth.in_flight().take(self.client_ip())).transpose() else { return };
+        let refreshing = async move {
+            let _permit = permit;
+            let verifier = &visitor.gate.parts.verifier;
+            match deadline::of_request(verifier.refresh_foreseen(&org, &token)).await {
+                Ok(Some(renewed)) => visitor.leave(renewed.cookies, Some(renewed.access_token)),
+                Ok(None) => {}
+                Err(Error::SessionRequired) => visitor.leave(cookies::forgotten(&verifier.cookie_style()), None),
+                Err(error) => tracing::debug!(error = %error.causes(), "a session is not refreshed with this answer"),
+            }
+        };
+        let refreshing = refreshing.in_current_span();
+        match &self.gate.parts.runtime {
+            Some(runtime) => drop(runtime.spawn(refreshing).await),
+            None => refreshing.await,
+        }
+    }
+
+    /// Notes that the session is to be refreshed when the answer leaves.
+    pub(super) fn owe(&self, org: &Slug, refresh_token: &SignedToken) {
+        self.found().owed = Some((org.clone(), refresh_token.clone()));
+    }
+
+    /// Whether a refresh was owed. It is owed no more.
+    pub(super) fn pays(&self) -> bool {
+        self.found().owed.take().is_some()
     }
 
     /// Adds the session's cookies to the headers of the answer. Cookies that the host's own code sets come last, so that they win.
