@@ -11,16 +11,18 @@ mod browser {
     pub(crate) mod organization;
     pub(crate) mod phone;
     pub(crate) mod pictures;
+    pub(crate) mod returning;
     pub(crate) mod sign_in;
     pub(crate) mod tabs;
     pub(crate) mod webhooks;
 }
 
-use browser::{account, audit, frame, judge, links, operator, organization, pictures, sign_in, tabs, webhooks};
+use browser::{account, audit, frame, judge, links, operator, organization, pictures, returning, sign_in, tabs, webhooks};
 
 fn main() -> std::process::ExitCode {
     let scenarios = [
         sign_in::scenarios(),
+        returning::scenarios(),
         links::scenarios(),
         account::scenarios(),
         audit::scenarios(),

@@ -38,6 +38,7 @@ let root;
 
 export function panel(element) {
 	root = element;
+	keepPlace('');
 	const slug = currentSlug();
 	if (!slug) return location.replace('sign-in');
 	chooseSlug(slug);

@@ -5,6 +5,7 @@ import { fill, h } from './dom.js';
 import { invite } from './hosted/invite.js';
 import { changeEmail, verify } from './hosted/links.js';
 import { forgot, reset } from './hosted/password.js';
+import { to } from './hosted/next.js';
 import { signIn } from './hosted/sign-in.js';
 import { signUp } from './hosted/sign-up.js';
 
@@ -34,8 +35,10 @@ export function hosted(root, title, page, needsLink) {
 		root.querySelector('h1').focus();
 	};
 	const show = () => {
-		const said = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
-		if (location.hash) history.replaceState(null, '', location.pathname);
+		const { token, ...rest } = Object.fromEntries([...new URLSearchParams(location.search), ...new URLSearchParams(location.hash.slice(1))]);
+		const said = { ...rest, token };
+		// What is not secret stays for a reload.
+		if (location.hash || location.search) history.replaceState(null, '', to(location.pathname, { org: rest.org, next: rest.next }));
 		sheet(root, title, body);
 		if (needsLink && !(said.org && said.token)) go('This link is not complete', 'Open the link in the mail again, or ask for a new one.');
 		else page(body, said, go);

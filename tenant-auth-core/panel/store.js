@@ -50,11 +50,11 @@ export function forget(slug) {
 	if (currentSlug() === slug) chooseSlug(null);
 }
 
-// Where to come back to after signing in.
-export const keepPlace = (hash) => write('sessionStorage', 'place', hash);
+// Where in the panel this tab comes back to after signing in; null where it showed no panel.
+export const keepPlace = (hash) => write('sessionStorage', 'place', hash || '#/');
 
 export function takePlace() {
 	const place = read('sessionStorage', 'place');
-	keepPlace('');
-	return place ?? '';
+	write('sessionStorage', 'place', null);
+	return place;
 }

@@ -115,6 +115,7 @@ pub mod guides {
     pub mod audit {}
     #[doc = include_str!("../guides/behaviour.md")]
     pub mod behaviour {}
+    #[doc = "[B221]: behaviour#b221\n[embed.md]: embed\n"]
     #[doc = include_str!("../guides/browsers.md")]
     pub mod browsers {}
     #[doc = include_str!("../guides/call.md")]
@@ -129,6 +130,7 @@ pub mod guides {
     #[doc = "[B163]: behaviour#b163\n[embed.md]: embed\n"]
     #[doc = include_str!("../guides/events.md")]
     pub mod events {}
+    #[doc = "[browsers.md]: browsers\n"]
     #[doc = include_str!("../guides/panel.md")]
     pub mod panel {}
     #[doc = "[B156]: behaviour#b156\n"]

@@ -4,7 +4,7 @@
 use serde_json::json;
 use tenant_auth_conformance::{PASSWORD, browser::Stage, exchange, visits};
 
-use crate::browser::phone::Phone;
+use crate::browser::{phone::Phone, returning::asking_for};
 
 visits! {
     an_invite_makes_an_account,
@@ -124,7 +124,8 @@ async fn a_forgotten_password_is_replaced(stage: &Stage) {
     page.is_accessible().await;
     let link = stage.link("max@acme.example", "/reset").await;
     is_scanned(stage, &link, "Choose a new password").await;
-    page.open(&link).await;
+    let next = format!("{}/#/profile", stage.origin());
+    page.open(&format!("{link}&{}", asking_for(&next))).await;
     page.arrives_at("Choose a new password").await;
     page.is_accessible().await;
     page.fill("New password", "max@acme.example").await;
@@ -136,10 +137,13 @@ async fn a_forgotten_password_is_replaced(stage: &Stage) {
     page.is_accessible().await;
     page.press("Sign in").await;
     page.arrives_at("Sign in").await;
+    page.offers("Forgot your password?").await;
+    page.was_refused(401, "/auth/profile").await;
+    page.was_refused(401, "/auth/refresh").await;
     page.fill("Email address", "max@acme.example").await;
     page.fill("Password", "teal-badger-awning-77").await;
     page.press("Sign in").await;
-    page.arrives_at("Members").await;
+    page.arrives_at("Profile").await;
     page.open(&link).await;
     page.fill("New password", "olive-heron-trellis-31").await;
     page.press("Set the new password").await;

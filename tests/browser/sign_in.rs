@@ -39,7 +39,7 @@ async fn the_keyboard_is_enough(stage: &Stage) {
 
 async fn a_refusal_is_said_and_nothing_typed_is_lost(stage: &Stage) {
     let page = &stage.page;
-    page.open("/sign-in").await;
+    page.open("/").await;
     page.arrives_at("Sign in").await;
     page.press("Sign in").await;
     page.reads("This is required.").await;

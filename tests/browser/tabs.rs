@@ -52,6 +52,7 @@ async fn another_organization_in_another_tab_is_noticed(stage: &Stage) {
     first.arrives_at("Members").await;
     let second = first.another_tab().await;
     second.open("/sign-in#org=globex").await;
+    second.was_sent_by_the_panel().await;
     second.fill("Email address", "gus@globex.example").await;
     second.fill("Password", PASSWORD).await;
     second.press("Sign in").await;

@@ -128,7 +128,10 @@ impl Request {
             head.extend_from_slice(value);
             head.extend_from_slice(b"\r\n");
         };
-        line("Host", self.caller.target.address.to_string().as_bytes());
+        // A host may tell organizations by the name it was asked for.
+        if !self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+            line("Host", self.caller.target.address.to_string().as_bytes());
+        }
         line("Connection", b"close");
         for (name, value) in &self.headers {
             line(name, value);

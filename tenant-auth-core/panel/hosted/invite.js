@@ -2,6 +2,7 @@
 
 import { fill, form, guest, h, is, linkButton, loading, moment, nameField, newPasswordField, put, roleName, tell } from '../kit.js';
 import { signedIn } from '../store.js';
+import { leaving, to } from './next.js';
 import { secondStep } from './sign-in.js';
 
 const DEAD = ['invalid_invite', 'unknown_organization', 'invalid_slug', 'invalid_request'];
@@ -12,12 +13,13 @@ export function invite(body, said, go) {
 		throw error;
 	});
 	fill(body, loading(look, (found) => {
-		if (found) offer(body, said.token, found, go);
-		else go('This invitation is no longer valid', 'It was used or revoked, or its time is over. Ask an administrator for a new one.', linkButton('Sign in', 'sign-in'));
+		if (found) offer(body, said, found, go);
+		else go('This invitation is no longer valid', 'It was used or revoked, or its time is over. Ask an administrator for a new one.', linkButton('Sign in', to('sign-in', { org: said.org, next: said.next })));
 	}));
 }
 
-function offer(body, token, { invite: invited, org }, go) {
+function offer(body, said, { invite: invited, org }, go) {
+	const { token, next } = said;
 	const name = nameField({ label: 'Your name', autocomplete: 'name' });
 	const password = newPasswordField({ label: 'Choose a password', name: 'password' });
 	// Password managers file the password under this address.
@@ -26,16 +28,17 @@ function offer(body, token, { invite: invited, org }, go) {
 		signedIn(org.slug, org.name);
 		tell('signed-in', org.slug);
 		const app = data.org?.appUrl;
-		go(`Welcome to ${org.name}`, 'You are a member now, and signed in.', app && linkButton(`Open ${org.name}`, app, 'primary'), linkButton('Go to your account', './', app ? '' : 'primary'));
+		const onward = data.next ? leaving(data.next) : app && linkButton(`Open ${org.name}`, app, 'primary');
+		go(`Welcome to ${org.name}`, 'You are a member now, and signed in.', onward, linkButton('Go to your account', './', onward ? '' : 'primary'));
 	};
 	const accept = async (registration) => {
 		try {
-			const data = await guest('POST', `/org/invites/${encodeURIComponent(token)}/accept`, org.slug, registration);
-			if (data.requires2FA) secondStep(body, org.slug, done, () => offer(body, token, { invite: invited, org }, go));
+			const data = await guest('POST', `/org/invites/${encodeURIComponent(token)}/accept`, org.slug, { ...registration, next });
+			if (data.requires2FA) secondStep(body, { slug: org.slug, next, done, again: () => offer(body, said, { invite: invited, org }, go) });
 			else done(data);
 		} catch (error) {
 			if (!is(error, 'account_exists')) throw error;
-			offer(body, token, { invite: { ...invited, accountExists: true }, org }, go); // made meanwhile
+			offer(body, said, { invite: { ...invited, accountExists: true }, org }, go); // made meanwhile
 		}
 	};
 	const element = invited.accountExists

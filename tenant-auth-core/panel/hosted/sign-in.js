@@ -1,28 +1,33 @@
 // Signing in. Organizations that were signed in to before on this browser are offered.
 
 import { button, codeField, emailField, fill, form, guest, h, icon, passwordField, slugField, tell } from '../kit.js';
-import { currentSlug, forget, knownOrganizations, signedIn, takePlace } from '../store.js';
+import { currentSlug, forget, knownOrganizations, signedIn } from '../store.js';
+import { leave, present, stay, to } from './next.js';
 
-// `said` may name the organization and the address.
-export const signIn = (body, said) => signInForm(body, { ...said, onsignedin: () => location.assign(`./${takePlace()}`) });
+// `said` may name the organization, the address, and where to go then.
+export function signIn(body, said) {
+	const ask = () => signInForm(body, { ...said, onsignedin: (data) => leave(data.next) });
+	if (!said.next) return ask();
+	present(said).then((found) => (found ? stay(body, found, ask) : ask()));
+}
 
-export function signInForm(body, { org, email, fixed = false, onsignedin }) {
+export function signInForm(body, { org, email, next, fixed = false, onsignedin }) {
 	const slug = slugField({ value: org ?? currentSlug() ?? '', autocomplete: 'organization', readOnly: fixed, hint: 'The short name in your invitation, such as “acme”.' });
 	const address = emailField({ value: email ?? '', autocomplete: 'username' });
 	const password = passwordField({ label: 'Password' });
-	const done = () => {
+	const done = (data) => {
 		signedIn(slug.value);
 		tell('signed-in', slug.value);
-		onsignedin();
+		return onsignedin(data);
 	};
-	const forgot = h('a.aside', { href: 'forgot', onclick: () => (forgot.hash = new URLSearchParams({ org: slug.value, email: address.value })) }, 'Forgot your password?');
+	const forgot = h('a.aside', { href: 'forgot', onclick: () => (forgot.href = to('forgot', { org: slug.value, email: address.value, next })) }, 'Forgot your password?');
 	const element = form({
 		fields: [slug, address, password], submit: 'Sign in', extra: forgot,
 		onsubmit: async () => {
-			const data = await guest('POST', '/auth/login', slug.value, { email: address.value, password: password.value });
+			const data = await guest('POST', '/auth/login', slug.value, { email: address.value, password: password.value, next });
 			password.value = '';
-			if (data.requires2FA) secondStep(body, slug.value, done, show);
-			else done();
+			if (data.requires2FA) secondStep(body, { slug: slug.value, next, done, again: show });
+			else await done(data);
 		},
 	});
 	const choose = (one) => {
@@ -53,13 +58,13 @@ function known(choose) {
 }
 
 // The second step of a login or an invite.
-export function secondStep(body, slug, done, again) {
+export function secondStep(body, { slug, next, done, again }) {
 	const code = codeField('The 6 digits your authenticator shows now, or a recovery code.');
 	const element = form({
 		fields: [code], submit: 'Continue', extra: button('Start again', again),
 		onsubmit: async () => {
 			code.input.select();
-			done(await guest('POST', '/auth/verify-2fa', slug, { code: code.value.trim() }));
+			await done(await guest('POST', '/auth/verify-2fa', slug, { code: code.value.trim(), next }));
 		},
 	});
 	fill(body, h('p.lead', 'Your account is protected by a second factor.'), element);

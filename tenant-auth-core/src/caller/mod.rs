@@ -22,7 +22,7 @@ use crate::{
     store::{Actor, LiveSession, Tx},
     time::Timestamp,
     token::{AccessToken, Signer},
-    value::Slug,
+    value::{ReturnAddress, Slug},
 };
 
 pub use org_admin::OrgAdmin;
@@ -122,6 +122,13 @@ impl Tenant {
         &self.org
     }
 
+    /// The address to which a person may return after signing in here (`next`), where `asked` is one: its origin must be the public
+    /// URL's, one of the organization's (its application's, or one it allows) or one of the operator's settings. `None` otherwise:
+    /// nobody is sent anywhere else.
+    pub fn return_address(&self, asked: &str) -> Option<ReturnAddress> {
+        self.auth.return_address(&self.org, asked)
+    }
+
     /// Sets the client of the request, as the audit log tells it where an operation takes none.
     #[must_use]
     pub fn seen_from(mut self, client: Client) -> Self {
@@ -156,6 +163,12 @@ impl Tenant {
 }
 
 impl TenantAuth {
+    fn return_address(&self, org: &Organization, asked: &str) -> Option<ReturnAddress> {
+        let address = ReturnAddress::parse(asked).ok()?;
+        let origin = address.origin().as_str();
+        (self.config().allows_origin(origin) || org.allows_origin(origin)).then_some(address)
+    }
+
     /// The live session of a genuine access token of the current generation, in any organization.
     pub(crate) async fn live_session(&self, access_token: &str) -> Result<Option<Arc<LiveSession>>, Error> {
         Ok(self.live_token(access_token).await?.map(|found| found.live))
@@ -262,6 +275,11 @@ impl Member {
     /// The organization.
     pub fn organization(&self) -> &Organization {
         &self.live.org
+    }
+
+    /// The address to which the person may return; see [`Tenant::return_address`].
+    pub fn return_address(&self, asked: &str) -> Option<ReturnAddress> {
+        self.auth.return_address(&self.live.org, asked)
     }
 
     /// The session.

@@ -7,6 +7,7 @@ use url::Url;
 use super::{
     Audit, Browser, LinkedPage, LoginLimits, MailLinks, Memory, Network, Organizations, Passwords, Sessions, SignUp, Webhooks,
 };
+use crate::value::Origin;
 
 /// The settings of one deployment. Start from [`Config::new`] and change what differs.
 ///
@@ -72,6 +73,12 @@ impl Config {
     /// The issuer: the public URL without a trailing slash.
     pub(crate) fn issuer(&self) -> &str {
         self.public_url.as_str().trim_end_matches('/')
+    }
+
+    /// Whether the deployment allows this origin: the public URL's, or one that the operator's settings name.
+    pub(crate) fn allows_origin(&self, origin: &str) -> bool {
+        Origin::of(&self.public_url).as_str() == origin
+            || self.browser.allowed_origins.iter().any(|allowed| allowed.as_str() == origin)
     }
 
     /// The path under which every route lies, such as `/api/v1`.

@@ -10,11 +10,7 @@ use super::{
     context::Context,
     refusal::{Refusal, method_list},
 };
-use crate::{
-    config::Config,
-    model::Organization,
-    value::{AppUrl, Origin},
-};
+use crate::{config::Config, model::Organization};
 
 /// The headers that a page may send. `X-API-Key` is not among them, because an API key must never be in a browser.
 const ALLOWED_HEADERS: &str = "authorization, content-type, x-org-slug";
@@ -40,14 +36,12 @@ pub(crate) fn check_origin(context: &Context, org: Option<&Organization>) -> Res
 
 /// Whether the deployment allows this origin: the public URL's, or one that the operator's settings name.
 pub(super) fn is_deployments(config: &Config, origin: &str) -> bool {
-    Origin::of(&config.public_url).as_str() == origin
-        || config.browser.allowed_origins.iter().any(|allowed| allowed.as_str() == origin)
+    config.allows_origin(origin)
 }
 
 /// Whether the organization allows this origin: its application's, or one of its allowed origins.
 pub(super) fn is_organizations(org: &Organization, origin: &str) -> bool {
-    let of_app = org.app_url.as_ref().and_then(AppUrl::origin);
-    of_app.iter().chain(&org.allowed_origins).any(|allowed| allowed.as_str() == origin)
+    org.allows_origin(origin)
 }
 
 /// Whether a browser says by `Sec-Fetch-Site` that the request comes from another site. Needed where a browser sends no `Origin`.

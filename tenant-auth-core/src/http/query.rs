@@ -119,7 +119,7 @@ impl Input for AuditQuery {
 }
 
 /// A text that the database can compare.
-fn nul_free(context: &Context, name: &str) -> Result<Option<String>, Refusal> {
+pub(super) fn nul_free(context: &Context, name: &str) -> Result<Option<String>, Refusal> {
     match parameter(context, name)? {
         Some(text) if text.contains('\0') => Err(Refusal::invalid(name, "must not contain NUL characters")),
         text => Ok(text.map(Cow::into_owned)),

@@ -51,6 +51,14 @@ pub struct Organization {
     pub deletes_at: Option<Timestamp>,
 }
 
+impl Organization {
+    /// Whether the organization allows this origin: its application's, or one of its allowed origins.
+    pub(crate) fn allows_origin(&self, origin: &str) -> bool {
+        let of_app = self.app_url.as_ref().and_then(AppUrl::origin);
+        of_app.iter().chain(&self.allowed_origins).any(|allowed| allowed.as_str() == origin)
+    }
+}
+
 /// A reference to an organization: its id, and the slug it is called by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OrgRef {

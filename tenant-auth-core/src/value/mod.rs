@@ -8,6 +8,7 @@ mod names;
 mod network;
 mod origin;
 pub(crate) mod password;
+mod return_address;
 mod search_text;
 mod webhook_url;
 
@@ -20,6 +21,7 @@ pub use metadata::Metadata;
 pub use names::{Bio, Description, DisplayName, Phone, Plan, Slug};
 pub use network::Network;
 pub use origin::{AppUrl, Origin};
+pub use return_address::ReturnAddress;
 pub use search_text::SearchText;
 pub use webhook_url::WebhookUrl;
 

@@ -55,6 +55,12 @@ impl Page {
         self.session.client.goto(&url).await.unwrap_or_else(|error| panic!("{url}: {error}"));
     }
 
+    /// Makes the tab one that showed the panel before, to which a sign-in leads back.
+    pub async fn was_sent_by_the_panel(&self) {
+        let script = "sessionStorage.setItem(`tenant-auth${new URL('api/v1', location).pathname}:place`, '\"#/\"'); return true";
+        self.run(script, vec![]).await;
+    }
+
     /// Loads the page again.
     pub async fn reload(&self) {
         self.here().await;

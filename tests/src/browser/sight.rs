@@ -79,6 +79,11 @@ impl Page {
             .await;
     }
 
+    /// Waits until the tab is at this address, whatever page that is.
+    pub async fn is_at(&self, address: &str) {
+        self.eventually("the page that was asked for", "return location.href === arguments[0]", vec![json!(address)]).await;
+    }
+
     /// Waits until the page of this title is there, and holds it to what every page must obey.
     pub async fn arrives_at(&self, title: &str) {
         self.eventually(&format!("the page {title:?}"), "return resting() && title() === arguments[0]", vec![json!(title)]).await;

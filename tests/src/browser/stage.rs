@@ -96,6 +96,7 @@ impl Stage {
     pub async fn signs_in(&self, email: &str, password: &str) {
         self.page.open("/sign-in#org=acme").await;
         self.page.arrives_at("Sign in").await;
+        self.page.was_sent_by_the_panel().await;
         self.page.fill("Email address", email).await;
         self.page.fill("Password", password).await;
         self.page.press("Sign in").await;

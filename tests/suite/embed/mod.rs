@@ -2,6 +2,7 @@
 
 pub(crate) mod gate;
 pub(crate) mod own_rights;
+pub(crate) mod redirects;
 pub(crate) mod refresh;
 pub(crate) mod remembering;
 pub(crate) mod remote;

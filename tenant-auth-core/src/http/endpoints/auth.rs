@@ -8,7 +8,7 @@ use utoipa::{
     openapi::{OneOfBuilder, Ref, RefOr, Schema},
 };
 
-use super::{BodyTokens, Guest, LogoutCaller, RefreshCaller};
+use super::{AskedAddress, BodyTokens, Guest, LogoutCaller, RefreshCaller};
 use crate::{
     account::{Login, Opened, login::Credentials},
     error::Error,
@@ -18,7 +18,7 @@ use crate::{
         refusal::Refusal,
     },
     schema,
-    value::Email,
+    value::{Email, ReturnAddress},
     view::{MembershipOfLoginView, UserView},
 };
 
@@ -26,6 +26,7 @@ use crate::{
 pub(crate) struct LoginRequest {
     email: Email,
     password: String,
+    next: Option<AskedAddress>,
 }
 
 /// Either a session or the demand for a second factor.
@@ -67,11 +68,20 @@ pub(crate) struct LoginData {
     tokens: Option<BodyTokens>,
     user: UserView,
     membership: MembershipOfLoginView,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    next: Option<ReturnAddress>,
 }
 
 impl LoginData {
     pub(crate) fn of(guest: &Guest, opened: &Opened) -> Self {
-        Self { tokens: guest.body_tokens(&opened.tokens), user: opened.user().into(), membership: opened.membership().into() }
+        let tokens = guest.body_tokens(&opened.tokens);
+        Self { tokens, user: opened.user().into(), membership: opened.membership().into(), next: None }
+    }
+
+    /// Tells where the person returns to.
+    pub(crate) fn returning_to(self, next: Option<ReturnAddress>) -> Self {
+        Self { next, ..self }
     }
 }
 
@@ -86,9 +96,10 @@ pub(crate) fn entered<T>(guest: &Guest, login: Login, data: impl FnOnce(&Opened)
 }
 
 pub(crate) async fn login(guest: Guest, Json(request): Json<LoginRequest>) -> Outcome<Entered<LoginData>> {
+    let next = request.next.and_then(|next| guest.tenant.return_address(next.as_str()));
     let credentials = Credentials { email: request.email, password: request.password.into(), client: guest.client.clone() };
     let login = guest.tenant.login(credentials).await?;
-    Ok(entered(&guest, login, |opened| LoginData::of(&guest, opened)))
+    Ok(entered(&guest, login, |opened| LoginData::of(&guest, opened).returning_to(next)))
 }
 
 /// Without the tokens it is an empty object: a browser has them in its cookies.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{
-    BodyTokens, Guest, Stranger,
+    AskedAddress, BodyTokens, Guest, Stranger,
     auth::{Entered, entered},
 };
 use crate::{
@@ -22,7 +22,7 @@ use crate::{
     page::Page,
     secret::LinkToken,
     time::Timestamp,
-    value::{DisplayName, Email},
+    value::{DisplayName, Email, ReturnAddress},
     view::{AcceptedMembershipView, AcceptedOrgView, AcceptedUserView, InviteView, PendingInviteView, PreviewedOrgView, view},
 };
 
@@ -83,6 +83,7 @@ pub(crate) struct AcceptRequest {
     name: Option<DisplayName>,
     #[schema(min_length = 8, max_length = 256)]
     password: Option<String>,
+    next: Option<AskedAddress>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -93,25 +94,30 @@ pub(crate) struct AcceptData {
     user: AcceptedUserView,
     membership: AcceptedMembershipView,
     org: AcceptedOrgView,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    next: Option<ReturnAddress>,
 }
 
 type Accepting = (Path<LinkToken>, OptionalJson<AcceptRequest>);
 
 pub(crate) async fn accept(guest: Guest, (Path(token), OptionalJson(request)): Accepting) -> Outcome<Entered<AcceptData>> {
+    let next = request.next.and_then(|next| guest.tenant.return_address(next.as_str()));
     let registration = Registration { name: request.name, password: request.password.map(Into::into) };
     let login = guest.tenant.accept_invite(&token, registration, guest.client.clone()).await;
     let login = guest.tenant.auth.counted(login, &token, &guest.client);
     let login = login.map_err(|error| Refusal::of_new_password(error, "password"))?;
-    Ok(entered(&guest, login, |opened| AcceptData::of(&guest, opened)))
+    Ok(entered(&guest, login, |opened| AcceptData::of(&guest, opened, next)))
 }
 
 impl AcceptData {
-    fn of(guest: &Guest, opened: &Opened) -> Self {
+    fn of(guest: &Guest, opened: &Opened, next: Option<ReturnAddress>) -> Self {
         Self {
             tokens: guest.body_tokens(&opened.tokens),
             user: opened.user().into(),
             membership: opened.membership().into(),
             org: opened.organization().into(),
+            next,
         }
     }
 }

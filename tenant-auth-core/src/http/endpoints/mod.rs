@@ -13,6 +13,7 @@ pub(crate) mod invites;
 pub(crate) mod jwks;
 pub(crate) mod leaked;
 pub(crate) mod members;
+mod next;
 pub(crate) mod openapi;
 pub(crate) mod org;
 mod org_admins;
@@ -26,3 +27,4 @@ pub(crate) mod webhooks;
 
 pub(crate) use backends::{PollCaller, VerifyCaller};
 pub(crate) use callers::{Anyone, BodyTokens, Founder, Guest, LogoutCaller, Outsider, RefreshCaller, SecondFactorCaller, Stranger};
+pub(crate) use next::AskedAddress;

@@ -3,16 +3,21 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::AskedAddress;
 use crate::{
     account::{NewPassword, ProfileUpdate},
     caller::Member,
     http::{
         answer::{Message, Outcome, done},
-        input::Json,
+        context::Context,
+        error_code::ErrorCode,
+        input::{Input, Json},
+        openapi::{InputFacts, Schemas},
+        query,
         refusal::Refusal,
     },
     model::Profile,
-    value::{Bio, DisplayName, Phone},
+    value::{Bio, DisplayName, Phone, ReturnAddress},
     view::{OwnMembershipView, UpdatedUserView, UserWithProfileView},
 };
 
@@ -20,10 +25,30 @@ use crate::{
 pub(crate) struct ProfileData {
     user: UserWithProfileView,
     membership: OwnMembershipView,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    next: Option<ReturnAddress>,
 }
 
-pub(crate) async fn get(member: Member, (): ()) -> Outcome<ProfileData> {
-    Ok(ProfileData { user: member.user().into(), membership: member.membership().into() }.into())
+/// `?next=`, which a page asks about for somebody who is signed in already.
+pub(crate) struct NextQuery(Option<AskedAddress>);
+
+impl Input for NextQuery {
+    fn describe(facts: &mut InputFacts, _: &mut Schemas) {
+        facts.query.push("Next");
+    }
+    fn may() -> Vec<ErrorCode> {
+        vec![ErrorCode::InvalidRequest]
+    }
+    fn read(context: &Context) -> Result<Self, Refusal> {
+        let asked = query::nul_free(context, "next")?.map(AskedAddress::try_from).transpose();
+        Ok(Self(asked.map_err(|rejected| Refusal::invalid("next", rejected.to_string()))?))
+    }
+}
+
+pub(crate) async fn get(member: Member, NextQuery(asked): NextQuery) -> Outcome<ProfileData> {
+    let next = asked.and_then(|next| member.return_address(next.as_str()));
+    Ok(ProfileData { user: member.user().into(), membership: member.membership().into(), next }.into())
 }
 
 #[derive(Deserialize, ToSchema)]

@@ -1,6 +1,6 @@
 //! `/auth/forgot-password`, `/auth/reset-password`, `/auth/verify-email` and `/auth/change-email`.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     http::{
         answer::{Message, Outcome, done},
         context::Context,
-        endpoints::{Guest, Stranger},
+        endpoints::{AskedAddress, Guest, Stranger},
         error_code::ErrorCode,
         input::Json,
         openapi::{ANYBODY, CallerFacts},
@@ -18,7 +18,7 @@ use crate::{
         route::Caller,
     },
     secret::LinkToken,
-    value::Email,
+    value::{Email, ReturnAddress},
 };
 
 #[derive(Deserialize, ToSchema)]
@@ -37,13 +37,23 @@ pub(crate) struct ResetPasswordRequest {
     token: String,
     #[schema(min_length = 8, max_length = 256)]
     new_password: String,
+    next: Option<AskedAddress>,
 }
 
-pub(crate) async fn reset_password(stranger: Stranger, Json(request): Json<ResetPasswordRequest>) -> Outcome<Message> {
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ResetData {
+    message: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    next: Option<ReturnAddress>,
+}
+
+pub(crate) async fn reset_password(stranger: Stranger, Json(request): Json<ResetPasswordRequest>) -> Outcome<ResetData> {
     let (Stranger { tenant, client }, token) = (stranger, LinkToken::new(request.token));
+    let next = request.next.and_then(|next| tenant.return_address(next.as_str()));
     let reset = tenant.reset_password(&token, &request.new_password.into()).await;
     tenant.auth.counted(reset, &token, &client).map_err(|error| Refusal::of_new_password(error, "newPassword"))?;
-    Ok(done("The password was reset. Every session has ended; log in with the new password."))
+    Ok(ResetData { message: "The password was reset. Every session has ended; log in with the new password.", next }.into())
 }
 
 #[derive(Deserialize, ToSchema)]

@@ -4,7 +4,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{SecondFactorCaller, auth::LoginData};
+use super::{AskedAddress, SecondFactorCaller, auth::LoginData};
 use crate::{
     account::RecoveryCodes,
     caller::Member,
@@ -20,10 +20,17 @@ pub(crate) struct CodeRequest {
     code: String,
 }
 
-pub(crate) async fn verify(waiting: SecondFactorCaller, Json(request): Json<CodeRequest>) -> Outcome<LoginData> {
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct SecondStepRequest {
+    code: String,
+    next: Option<AskedAddress>,
+}
+
+pub(crate) async fn verify(waiting: SecondFactorCaller, Json(request): Json<SecondStepRequest>) -> Outcome<LoginData> {
     let SecondFactorCaller { guest, login } = waiting;
+    let next = request.next.and_then(|next| guest.tenant.return_address(next.as_str()));
     let opened = login.verify(&request.code).await?;
-    Ok(Reply::new(LoginData::of(&guest, &opened)).with_cookies(guest.cookies_completing(&opened.tokens)))
+    Ok(Reply::new(LoginData::of(&guest, &opened).returning_to(next)).with_cookies(guest.cookies_completing(&opened.tokens)))
 }
 
 #[derive(Serialize, ToSchema)]

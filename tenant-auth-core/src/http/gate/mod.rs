@@ -10,6 +10,7 @@ mod refused;
 #[cfg(feature = "remote")]
 mod remote;
 mod session;
+mod sign_in;
 #[cfg(feature = "testing")]
 mod test_verifier;
 mod verifier;
@@ -21,6 +22,7 @@ use ::http::Response;
 use bytes::Bytes;
 use ipnet::IpNet;
 use tokio::runtime::Handle;
+use url::Url;
 
 pub use organization::{OrganizationFrom, RequestReader};
 pub use refused::Refused;
@@ -30,6 +32,8 @@ pub use remote::{RemoteSetupError, RemoteVerifier};
 pub use test_verifier::TestVerifier;
 pub use verifier::{Renewed, Verifier};
 pub use visitor::{Admission, Visitor};
+
+use sign_in::SignIn;
 
 use crate::value::Origin;
 
@@ -61,6 +65,7 @@ struct GateParts {
     trusted_proxies: Vec<IpNet>,
     refreshes: bool,
     mapper: Option<Mapper>,
+    sign_in: SignIn,
     /// The runtime that the verifier's connections belong to. A host may run each of its workers on another runtime.
     runtime: Option<Handle>,
 }
@@ -80,6 +85,7 @@ impl Gate {
                 trusted_proxies,
                 refreshes: true,
                 mapper: None,
+                sign_in: SignIn::default(),
                 runtime,
             }),
         }
@@ -111,10 +117,42 @@ impl Gate {
         self.changed(|parts| parts.refreshes = false)
     }
 
-    /// Sets the host's own answer to refusals, such as a redirect to its login page. Where `answer` returns `None`, the JSON
-    /// envelope is sent.
+    /// Sets the host's own answer to refusals, before a redirect to sign-in ([`Gate::redirecting`]). Where `answer` returns `None`, that redirect
+    /// or the JSON envelope is sent.
     pub fn on_refusal(self, answer: impl Fn(&Refused) -> Option<Response<Bytes>> + Send + Sync + 'static) -> Self {
         self.changed(|parts| parts.mapper = Some(Arc::new(answer)))
+    }
+
+    /// Sends a person's browser to the sign-in page where it opens a page (a GET navigation) without a session: 303 in place of 401, and
+    /// back to that page once the person has signed in. What scripts and programs ask for is 401 as before, and somebody who is signed
+    /// in and refused stays refused.
+    ///
+    /// Both addresses come from settings and never from the request's `Host`: the sign-in page is the hosted one below the public URL
+    /// of the verifier's service, unless [`Gate::sign_in_page`] names another; the way back is the public URL's origin with the service
+    /// in this process, and else what [`Gate::reached_at`] says. Without it nothing is said of the way back. The organization must
+    /// allow the origin (its `appUrl` or `allowedOrigins`), or people stay on the pages of the service.
+    ///
+    /// ```no_run
+    /// # fn example(remote: tenant_auth_core::http::TestVerifier) -> Result<(), Box<dyn std::error::Error>> {
+    /// use tenant_auth_core::http::Gate;
+    ///
+    /// let gate = Gate::new(remote).redirecting().reached_at("https://app.example.com".parse()?);
+    /// # Ok(()) }
+    /// ```
+    pub fn redirecting(self) -> Self {
+        self.changed(|parts| parts.sign_in.redirects = true)
+    }
+
+    /// Sets the origin at which browsers reach the host, for the way back from sign-in; see [`Gate::redirecting`]. With
+    /// [`OrganizationFrom::SubdomainOf`] its host name gives way to the organization's.
+    pub fn reached_at(self, host: Origin) -> Self {
+        self.changed(|parts| parts.sign_in.host = Some(host))
+    }
+
+    /// Sets the sign-in page, where it is one of your own, or where this program reaches the service at another address than browsers
+    /// do; see [`Gate::redirecting`]. It finds `org` and `next` in its fragment, as the hosted page does.
+    pub fn sign_in_page(self, page: Url) -> Self {
+        self.changed(|parts| parts.sign_in.page = Some(page))
     }
 
     /// The visitor of a request from the socket address `peer`. The request's URI must contain the full path, not a path that a

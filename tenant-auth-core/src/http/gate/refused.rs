@@ -24,6 +24,8 @@ pub struct Refused {
     /// Each refusal has one of its own: what stands in the log and in the answer must be the same, wherever it was made.
     request_id: String,
     mapper: Option<Mapper>,
+    /// Where the visitor is sent instead.
+    sign_in: Option<HeaderValue>,
 }
 
 #[derive(Debug)]
@@ -62,7 +64,7 @@ impl Refused {
     }
 
     fn because(reason: Reason) -> Self {
-        Self { reason, request_id: request_id(&OsEntropy), mapper: None }
+        Self { reason, request_id: request_id(&OsEntropy), mapper: None, sign_in: None }
     }
 
     /// A refusal because the host's set-up is incomplete (500). `fix` says what to add; it goes to the log, not to the client.
@@ -110,7 +112,13 @@ impl Refused {
         &self.request_id
     }
 
-    /// The answer: the host's own ([`Gate::on_refusal`](super::Gate::on_refusal)), or else the JSON envelope.
+    /// Where the answer sends the visitor, if it does ([`Gate::redirecting`](super::Gate::redirecting)).
+    pub fn sign_in(&self) -> Option<&HeaderValue> {
+        self.sign_in.as_ref()
+    }
+
+    /// The answer: the host's own ([`Gate::on_refusal`](super::Gate::on_refusal)), or else a redirect to sign-in (303,
+    /// [`Gate::redirecting`](super::Gate::redirecting)), or else the JSON envelope.
     pub fn response(&self) -> Response<Bytes> {
         let Answered { status, headers, body, cause } = match &self.reason {
             Reason::Service(refusal) => refusal.answered(),
@@ -125,6 +133,10 @@ impl Refused {
         let mut response = Response::new(body.into_bytes());
         *response.status_mut() = status;
         *response.headers_mut() = headers;
+        if let Some(sign_in) = &self.sign_in {
+            *response.status_mut() = StatusCode::SEE_OTHER;
+            response.headers_mut().insert(header::LOCATION, sign_in.clone());
+        }
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         if let Ok(id) = HeaderValue::from_str(&self.request_id) {
@@ -142,6 +154,10 @@ impl Refused {
 
     pub(super) fn answered_by(self, mapper: Option<Mapper>) -> Self {
         Self { mapper, ..self }
+    }
+
+    pub(super) fn or_sent_to(self, sign_in: Option<HeaderValue>) -> Self {
+        Self { sign_in, ..self }
     }
 }
 

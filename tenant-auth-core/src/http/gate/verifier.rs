@@ -5,6 +5,7 @@ use std::{fmt, net::IpAddr, sync::Arc};
 
 use ::http::HeaderValue;
 use async_trait::async_trait;
+use url::Url;
 
 use crate::{
     caller::{LiveToken, Tenant},
@@ -76,6 +77,11 @@ pub trait Verifier: fmt::Debug + Send + Sync {
     /// As [`Verifier::verify`].
     async fn allows_origin(&self, _org: &Slug, _origin: &str) -> Result<bool, Error> {
         Ok(false)
+    }
+
+    /// The public URL of the service, below which its pages lie, if it is known; for [`Gate::redirecting`](super::Gate::redirecting).
+    fn public_url(&self) -> Option<Url> {
+        None
     }
 
     /// The service itself, if it runs in this process. Only the service gives rights that can change something.
@@ -155,6 +161,10 @@ impl Verifier for TenantAuth {
         Ok(browser::is_deployments(self.config(), origin) || browser::is_organizations(tenant.organization(), origin))
     }
 
+    fn public_url(&self) -> Option<Url> {
+        Some(self.config().public_url.clone())
+    }
+
     fn service(&self) -> Option<&TenantAuth> {
         Some(self)
     }
@@ -195,6 +205,10 @@ impl Verifier for Tenant {
     async fn allows_origin(&self, org: &Slug, origin: &str) -> Result<bool, Error> {
         self.answering_for(org)?.allows_origin(org, origin).await
     }
+
+    fn public_url(&self) -> Option<Url> {
+        self.auth.public_url()
+    }
 }
 
 /// A shared verifier: for several gates, or for a gate and a test that changes the verifier's answers.
@@ -226,6 +240,10 @@ impl<V: Verifier + ?Sized> Verifier for Arc<V> {
 
     async fn allows_origin(&self, org: &Slug, origin: &str) -> Result<bool, Error> {
         (**self).allows_origin(org, origin).await
+    }
+
+    fn public_url(&self) -> Option<Url> {
+        (**self).public_url()
     }
 
     fn service(&self) -> Option<&TenantAuth> {

@@ -11,7 +11,7 @@ use std::{
 use ::http::{HeaderMap, HeaderName, HeaderValue, Request, header};
 use tracing::Instrument;
 
-use super::{Gate, Refused};
+use super::{Gate, Refused, sign_in};
 use crate::{
     caller::Client,
     deadline,
@@ -105,7 +105,10 @@ impl Visitor {
         };
         admitted.map_err(|mut refused| {
             self.leave_with(&mut refused);
-            refused.answered_by(self.gate.parts.mapper.clone())
+            // Who was admitted is signed in: whatever else is refused, signing in does not help.
+            let is_nobody = self.known().is_none();
+            let sign_in = is_nobody.then(|| sign_in::of(&self.gate.parts, &self.request, &refused)).flatten();
+            refused.answered_by(self.gate.parts.mapper.clone()).or_sent_to(sign_in)
         })
     }
 

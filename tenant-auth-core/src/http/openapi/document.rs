@@ -11,7 +11,7 @@ use super::{
 use crate::{
     http::{error_code::ErrorCode, route::Group},
     model::{DeliveryStatus, Role, SortOrder, Status},
-    value::SearchText,
+    value::{ReturnAddress, SearchText},
 };
 
 const ABOUT: &str = "Authentication for applications that serve several organizations.\n\n\
@@ -155,6 +155,11 @@ fn shared_parameters() -> Value {
             "name": "q", "in": "query", "required": false,
             "description": "A part of the name or of the address, in any case, without wildcards. Empty: everybody.",
             "schema": { "type": "string", "maxLength": SearchText::MAX, "pattern": r"^[^\u0000]*$" },
+        },
+        "Next": {
+            "name": "next", "in": "query", "required": false,
+            "description": "Where to return: answered as `next` if the organization's people may be sent there.",
+            "schema": { "type": "string", "maxLength": ReturnAddress::LONGEST, "pattern": r"^[^\u0000]*$" },
         },
         "RoleFilter": {
             "name": "role", "in": "query", "required": false,

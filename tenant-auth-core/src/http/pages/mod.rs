@@ -167,6 +167,7 @@ files! {
     "hosted.js",
     "hosted/invite.js",
     "hosted/links.js",
+    "hosted/next.js",
     "hosted/password.js",
     "hosted/sign-in.js",
     "hosted/sign-up.js",

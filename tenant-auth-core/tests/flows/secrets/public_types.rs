@@ -61,6 +61,7 @@ const HOLD_NONE: [&[&str]; 14] = [
         "Phone",
         "Plan",
         "Rejected",
+        "ReturnAddress",
         "SearchText",
         "SignUpPreview",
         "Slug",

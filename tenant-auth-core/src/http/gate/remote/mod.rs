@@ -289,6 +289,10 @@ impl Verifier for RemoteVerifier {
     fn cookie_style(&self) -> CookieStyle {
         self.style.clone()
     }
+
+    fn public_url(&self) -> Option<Url> {
+        self.base.strip_suffix("/api/v1")?.parse().ok()
+    }
 }
 
 fn can_stand_in_a_header(key: &ApiKeyText) -> bool {

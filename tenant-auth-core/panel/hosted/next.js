@@ -1,0 +1,40 @@
+// Where a person goes who has signed in: to where they were sent from (`next`), which the service has judged, else back to the panel they
+// came from, else to the organization's application, else to the panel. Nobody leaves before an act of their own.
+
+import { ApiError, api, button, fill, h, linkButton } from '../kit.js';
+import { currentSlug, takePlace } from '../store.js';
+
+// The address of a page of ours that keeps what was said to this one.
+export function to(page, said) {
+	const fragment = String(new URLSearchParams(Object.entries(said).filter(([, value]) => value)));
+	return fragment ? `${page}#${fragment}` : page;
+}
+
+export const leaving = (next, kind = 'primary') => linkButton(`Continue to ${new URL(next).host}`, next, kind);
+
+export async function leave(next) {
+	const place = takePlace();
+	if (next) return location.assign(next);
+	if (place) return location.assign(`./${place}`);
+	const { org } = await api('GET', '/org').catch(() => ({ org: {} }));
+	location.assign(org.appUrl ?? './');
+}
+
+// Who is signed in at this browser already, and where they may go; null where nobody is, or nobody was sent here.
+export async function present({ org: slug = currentSlug(), next }) {
+	if (!slug || !next) return null;
+	try {
+		const { user, next: allowed } = await api('GET', `/auth/profile?${new URLSearchParams({ next })}`, undefined, { slug });
+		const { org } = await api('GET', '/org', undefined, { slug });
+		return { user, org, next: allowed ?? org.appUrl };
+	} catch (error) {
+		if (error instanceof ApiError) return null; // whoever it is, they can sign in
+		throw error;
+	}
+}
+
+export function stay(body, { user, org, next }, other) {
+	fill(body,
+		h('p.lead', 'You are signed in to ', h('strong', org.name), ' as ', h('strong', user.name), ', ', h('strong', user.email), '.'),
+		h('div.actions', next ? leaving(next) : linkButton('Go to your account', './', 'primary'), button('Use another account', other)));
+}
