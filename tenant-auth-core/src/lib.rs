@@ -113,6 +113,8 @@ pub mod guides {
     #[doc = "[B167]: behaviour#b167\n[B175]: behaviour#b175\n[B176]: behaviour#b176\n[B177]: behaviour#b177\n[B179]: behaviour#b179\n"]
     #[doc = include_str!("../guides/audit.md")]
     pub mod audit {}
+    #[doc = include_str!("../guides/backends.md")]
+    pub mod backends {}
     #[doc = include_str!("../guides/behaviour.md")]
     pub mod behaviour {}
     #[doc = "[B221]: behaviour#b221\n[embed.md]: embed\n"]

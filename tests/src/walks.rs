@@ -132,6 +132,57 @@ pub async fn remote(deployed: &Deployed, process: &Process, page: &str) {
     assert!(refused.cookie("refresh_token").is_cleared());
 }
 
+/// A program whose routes a page of another origin may not use with the cookies of whoever looks at it.
+///
+/// # Panics
+/// Where it answers otherwise than it should.
+pub async fn guarded_by_origin(deployed: &Deployed, process: &Process, page: &str) {
+    let service = Caller::at(deployed.server.address(), "acme");
+    let member = service.elsewhere();
+    expect(member.login_with(deployed.test.member.email.as_str(), PASSWORD).await, 200);
+    let there = member.at_address(process.address);
+    let own = format!("http://{}", process.address);
+    let posted = async |headers: &[(&str, &str)]| {
+        let request = there.request_at("POST", page);
+        headers.iter().fold(request, |request, (name, value)| request.header(*name, *value)).await.status
+    };
+    for own in [
+        &[][..],
+        &[("Origin", own.as_str())],
+        &[("Origin", &own), ("Sec-Fetch-Site", "same-origin")],
+        &[("Sec-Fetch-Site", "none")],
+    ] {
+        assert_eq!(posted(own).await, 200, "{own:?}");
+    }
+    let foreign = "https://evil.example";
+    for foreign in [
+        &[("Origin", foreign)][..],
+        &[("Origin", "null")],
+        &[("Origin", foreign), ("Sec-Fetch-Site", "cross-site")],
+        &[("Origin", &own), ("Sec-Fetch-Site", "same-site")],
+        &[("Sec-Fetch-Site", "cross-site")],
+    ] {
+        assert_eq!(posted(foreign).await, 403, "{foreign:?}");
+    }
+    let token = member.access_token();
+    let bearer = service.elsewhere().at_address(process.address).request_at("POST", page);
+    let bearer = bearer.header("Authorization", format!("Bearer {token}")).header("Origin", foreign);
+    assert_eq!(bearer.await.status, 200, "a script had to put it there");
+}
+
+/// A program that cannot ask the service: its visitors are told so, and keep their session.
+///
+/// # Panics
+/// Where it answers otherwise than it should.
+pub async fn set_up_badly(deployed: &Deployed, process: &Process, page: &str, status: u16) {
+    let member = Caller::at(deployed.server.address(), "acme");
+    expect(member.login_with(deployed.test.member.email.as_str(), PASSWORD).await, 200);
+    let refused = expect(member.at_address(process.address).visit(page).await, status);
+    assert!(refused.header("set-cookie").is_none(), "nobody's session ends by it");
+    assert_eq!(refused.header("retry-after").is_some(), status == 503);
+    expect(member.get("/org").await, 200);
+}
+
 /// A program that remembers what this service says of tokens, and learns within two seconds what changed.
 ///
 /// # Panics

@@ -126,6 +126,45 @@ async fn remember_in_other_languages() {
     }
 }
 
+/// The middleware in other languages.
+const BACKENDS: [(&str, &str, &str); 2] = [("python", "python3", "tenant_auth.py"), ("ts", "node", "tenant-auth.ts")];
+
+#[test]
+fn the_guide_prints_the_backends() {
+    for (language, _, name) in BACKENDS {
+        let program = std::fs::read_to_string(of_the_repository("examples/guides/backends").join(name)).expect("a program");
+        let printed = blocks(&of_the_repository("tenant-auth-core/guides/backends.md"), language);
+        assert_eq!(printed, [program], "backends.md does not print {name} as it is");
+    }
+}
+
+fn backend(interpreter: &str, name: &str, url: &str, key: &str) -> Process {
+    let mut command = Command::new(interpreter);
+    command.arg(of_the_repository("examples/guides/backends").join(name));
+    command.env("PORT", "0").env("AUTH_URL", url).env("API_KEY", key).env("PYTHONDONTWRITEBYTECODE", "1");
+    Process::start(&mut command, "http://")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn protect_a_backend_in_other_languages() {
+    for (_, interpreter, name) in BACKENDS {
+        if !is_runnable(interpreter, name) {
+            eprintln!("{interpreter} does not run {name} here: skipped");
+            continue;
+        }
+        let deployed = Deployed::start().await;
+        let process = backend(interpreter, name, &deployed.url(), &deployed.api_key);
+        walks::remote(&deployed, &process, "/reports").await;
+        walks::guarded_by_origin(&deployed, &process, "/reports").await;
+
+        let with_another_key = backend(interpreter, name, &deployed.url(), "pk_live_nobodys");
+        walks::set_up_badly(&deployed, &with_another_key, "/reports", 500).await;
+        // Nobody listens there.
+        let alone = backend(interpreter, name, "http://127.0.0.1:9", &deployed.api_key);
+        walks::set_up_badly(&deployed, &alone, "/reports", 503).await;
+    }
+}
+
 #[test]
 fn administer_it() {
     let file = SharedFile::new();

@@ -1,0 +1,141 @@
+// Lets in who has a live session at Tenant Auth: a middleware for node:http, Express and whatever else calls (request, response, next).
+
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { fileURLToPath } from "node:url";
+
+const PATIENCE = 5_000; // Milliseconds. A server that does not answer ends nobody's session: the request is 503.
+
+/** The data of `POST /public/verify`, of an active member. */
+export type Who = {
+  user: { id: string; name: string; email: string };
+  membership: { role: "org_admin" | "member"; status: string; metadata: Record<string, unknown> };
+  org: { id: string; slug: string; plan: string };
+  session: { id: string; expiresAt: string };
+};
+type Options = { url: string; slug: string; apiKey: string; origins?: string[]; cookieDomain?: string };
+type Answered = { status: number; answer: any; cookies: string[]; retryAfter: string | null };
+
+/** An answer instead of the page. */
+class Refused extends Error {
+  status: number;
+  code: string;
+  retryAfter: string | null;
+  constructor(status: number, code: string, message: string, retryAfter: string | null = null) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.retryAfter = retryAfter;
+  }
+}
+
+const unavailable = () => new Refused(503, "unavailable", "Try again in a moment.", "2");
+
+/** Calls `next` with `request.who` set, or answers. */
+export function tenantAuth(options: Options) {
+  const base = `${options.url.replace(/\/$/, "")}/api/v1`;
+  const domain = options.cookieDomain ? `; Domain=${options.cookieDomain}` : "";
+  const ended = ["access_token", "refresh_token"].map((name) => `${name}=; Path=/; Max-Age=0; HttpOnly; Secure${domain}`);
+
+  async function ask(path: string, headers: Record<string, string>, body: object): Promise<Answered> {
+    let asked: Answered;
+    try {
+      const response = await fetch(base + path, {
+        method: "POST",
+        headers: { "X-Org-Slug": options.slug, "Content-Type": "application/json", ...headers },
+        body: JSON.stringify(body),
+        redirect: "error", // Keys and tokens go to the server and nowhere else.
+        signal: AbortSignal.timeout(PATIENCE),
+      });
+      const { status, headers: said } = response;
+      asked = { status, answer: await response.json(), cookies: said.getSetCookie(), retryAfter: said.get("retry-after") };
+    } catch {
+      throw unavailable();
+    }
+    const { status, answer, retryAfter } = asked;
+    if (status === 429) throw new Refused(429, answer.code, answer.message, retryAfter);
+    if (![200, 401, 403].includes(status)) throw unavailable();
+    return asked;
+  }
+
+  /** Who holds the token, or null when it is no live one. */
+  async function verify(token: string): Promise<Who | null> {
+    const { status, answer } = await ask("/public/verify", { "X-API-Key": options.apiKey }, { token });
+    if (status !== 200) {
+      console.error("Tenant Auth refused the API key:", answer.code); // Our fault, and not the person's session.
+      throw new Refused(500, "internal", "Something is not set up.");
+    }
+    return answer.data.valid ? answer.data : null;
+  }
+
+  async function judge(request: IncomingMessage, response: ServerResponse): Promise<Who> {
+    const [, bearer] = /^bearer +(.*)$/i.exec(request.headers.authorization ?? "") ?? [];
+    let who: Who | null;
+    if (bearer !== undefined) {
+      who = await verify(bearer.trim()); // It counts alone, and is never refreshed.
+    } else {
+      judgeOrigin(request, options.origins ?? []);
+      const [access, refresh] = ["access_token", "refresh_token"].map((name) => cookie(request, name));
+      who = access ? await verify(access) : null;
+      if (!who && refresh) {
+        const { status, answer, cookies } = await ask("/auth/refresh", { Cookie: `refresh_token=${refresh}` }, {});
+        if (status === 401 && answer.code === "session_required") cookies.push(...ended); // The session is over.
+        if (cookies.length > 0) {
+          response.appendHeader("Set-Cookie", cookies); // The server's, as they are.
+          response.setHeader("Cache-Control", "no-store");
+        }
+        if (status !== 200) throw new Refused(status, answer.code, answer.message);
+        who = await verify(answer.data.accessToken);
+      }
+    }
+    if (!who) throw new Refused(401, "session_required", "Log in.");
+    if (who.membership.status !== "active") throw new Refused(403, "suspended", "This membership is suspended.");
+    return who;
+  }
+
+  return async (request: IncomingMessage & { who?: Who }, response: ServerResponse, next: () => void) => {
+    try {
+      request.who = await judge(request, response);
+    } catch (error) {
+      const { status, code, message, retryAfter } = error instanceof Refused ? error : unavailable();
+      response.statusCode = status;
+      if (retryAfter) response.setHeader("Retry-After", retryAfter);
+      response.setHeader("Content-Type", "application/json").setHeader("Cache-Control", "no-store");
+      response.end(JSON.stringify({ status: "error", code, message }));
+      return;
+    }
+    next();
+  };
+}
+
+/** The value of a cookie. Two of one name are nobody's: somebody may have planted one. */
+function cookie(request: IncomingMessage, name: string): string | undefined {
+  const pairs = (request.headers.cookie ?? "").split(";").map((pair) => pair.trim());
+  const values = new Set(pairs.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1)));
+  if (values.size > 1) throw new Refused(401, "session_required", "Log in.");
+  return [...values][0];
+}
+
+/** A browser attaches cookies to every request that a page makes: what changes something must come from our own. */
+function judgeOrigin(request: IncomingMessage, origins: string[]) {
+  const { origin, host, upgrade, "sec-fetch-site": site } = request.headers;
+  if (["GET", "HEAD", "OPTIONS"].includes(request.method ?? "") && !upgrade) return;
+  if (origin !== undefined && origins.includes(origin)) return;
+  if (site === "same-origin" || site === "none") return;
+  const page = URL.parse(origin ?? "");
+  const isSafe = page?.protocol === "https:" || ["localhost", "127.0.0.1"].includes(page?.hostname ?? "");
+  if (site === undefined && (origin === undefined || (isSafe && page?.host === host))) return;
+  throw new Refused(403, "forbidden_origin", "This page may not do that.");
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const guard = tenantAuth({ url: process.env.AUTH_URL!, slug: "acme", apiKey: process.env.API_KEY! });
+  const server = createServer((request: IncomingMessage & { who?: Who }, response) => {
+    void guard(request, response, () => {
+      response.setHeader("Content-Type", "text/plain; charset=utf-8").end(`Reports for ${request.who?.user.name}\n`);
+    });
+  });
+  server.listen(Number(process.env.PORT ?? 3000), "127.0.0.1", () => {
+    const address = server.address();
+    if (address && typeof address === "object") console.log(`http://127.0.0.1:${address.port}`);
+  });
+}
