@@ -3,7 +3,7 @@
 //! before the transaction begins; the transaction holds the account at the epoch that was read then, so that a login in flight with
 //! an old password fails.
 
-use std::pin::pin;
+use std::{pin::pin, time::Duration};
 
 use tokio::time::Instant;
 
@@ -19,9 +19,13 @@ use crate::{
     secret::Password,
     store::{Account, LiveSession, Tx},
     throttle::{Attempt, Whose, log_refused},
+    time::Timestamp,
     token::{PartialToken, Tokens},
     value::{Email, password},
 };
+
+/// How long after the making of an organization a visit counts as the one in which it was made.
+const FIRST_VISIT: Duration = Duration::from_secs(3_600);
 
 /// The credentials of a login: address, password, and the client of the request.
 #[derive(Debug)]
@@ -172,6 +176,9 @@ impl Tenant {
         } else {
             attempt.completed(&mut tx).await?;
         }
+        if self.is_proven_by(tx.now()) {
+            tx.organizations().prove(&self.org.id).await?;
+        }
         let membership = tx.members().hold(&self.org.id, &account.user.id).await?.ok_or(Error::NotAMember)?;
         let org = tx.organizations().find(&self.org.id).await?.ok_or(Error::UnknownOrganization)?;
         if membership.status == Status::Suspended || org.status == Status::Suspended {
@@ -187,6 +194,12 @@ impl Tenant {
         let opening = Opening { id: None, methods: vec![AuthMethod::Password], client: credentials.client };
         let entrant = Entrant { account, membership, opening };
         if has_second_factor { self.wait_for_code(tx, entrant).await } else { self.enter(tx, entrant).await.map(Login::from) }
+    }
+
+    /// Whether somebody who comes now proves that an organization that sign-up made is wanted: the hour in which it was made is no coming
+    /// back (behaviour.md, B202).
+    pub(super) fn is_proven_by(&self, now: Timestamp) -> bool {
+        self.org.unproven_until.is_some() && now >= self.org.created_at.plus(FIRST_VISIT)
     }
 
     /// The client's share of the hashing queue.

@@ -78,6 +78,12 @@ impl Tenant {
     async fn refresh_by(&self, token: &RefreshToken, now: Timestamp) -> Result<Tokens, Error> {
         // Read first: whoever holds the token of a session that is over takes no turn at the database's writer.
         let live = self.session_to_refresh(token, now).await?;
+        if self.is_proven_by(now) {
+            // Once for an organization, and before the rotation: a failure costs the caller no token.
+            let mut tx = self.auth.begin().await?;
+            tx.organizations().prove(&self.org.id).await?;
+            tx.commit().await?;
+        }
         let rotated = if live.session.generation == token.generation { self.rotate(token, &live.session).await? } else { None };
         match rotated {
             Some(tokens) => Ok(tokens),

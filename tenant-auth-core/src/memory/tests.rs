@@ -39,6 +39,8 @@ fn org(number: usize) -> Arc<Organization> {
         app_url: None,
         allowed_origins: Vec::new(),
         deletes_at: None,
+        is_trusted: true,
+        unproven_until: None,
         created_at: Timestamp::from_millis(0),
     })
 }

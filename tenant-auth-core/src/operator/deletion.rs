@@ -11,6 +11,7 @@ use super::{
 use crate::{
     error::Error,
     event::{DeletionData, EventKind},
+    id::OrgId,
     mail::{self, Letter},
     model::{OrgRef, Organization, Status},
     service::TenantAuth,
@@ -150,6 +151,36 @@ impl TenantAuth {
                 tx.commit().await?;
             }
         }
+        Ok(())
+    }
+
+    /// Orders the deletion of the organizations that sign-up made and to which nobody came back (behaviour.md, B202).
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`]; what was not judged is in the next round.
+    pub(crate) async fn delete_forsaken(&self) -> Result<(), Error> {
+        let unproven = self.store().read().await?.removals().unproven(self.now(), AT_ONCE).await?;
+        for org in unproven {
+            // One that fails keeps no other from its turn.
+            if let Err(error) = self.delete_if_forsaken(&org).await {
+                tracing::warn!(org = %org, error = %error.causes(), "judging an organization failed; it is tried again shortly");
+            }
+        }
+        Ok(())
+    }
+
+    async fn delete_if_forsaken(&self, id: &OrgId) -> Result<(), Error> {
+        let mut tx = self.begin().await?;
+        // A login, a refresh and an invite write to this row: what came first is seen below, what comes later finds it closed.
+        let Some(org) = tx.organizations().lock(id).await? else { return Ok(()) };
+        let is_operators = self.config().organizations.operator_org.as_ref() == Some(&org.slug);
+        if is_operators || !tx.removals().forsake(id).await? {
+            tx.organizations().prove(id).await?;
+            return tx.commit().await;
+        }
+        let write = OperatorWrite { auth: self.clone(), tx, actor: Actor::System };
+        self.ending(write.delete(org, When::InTime)).await?;
+        tracing::info!(org = %id, "nobody came back to an organization that sign-up made; its deletion is ordered");
         Ok(())
     }
 

@@ -53,6 +53,8 @@ pub struct OrganizationChange {
     pub status: Option<Status>,
     /// Cancels its deletion, if it is to be deleted; it stays suspended.
     pub cancels_deletion: bool,
+    /// Whether it may send as many invites as any other; one that sign-up made may not until an operator says so.
+    pub is_trusted: Option<bool>,
 }
 
 impl OrganizationChange {
@@ -100,6 +102,8 @@ impl OperatorWrite {
             created_at: self.tx.now(),
             allowed_origins: Vec::new(),
             deletes_at: None,
+            is_trusted: true,
+            unproven_until: None,
         };
         // When several requests take a slug at once, the unique index admits one.
         if !self.tx.organizations().insert(&org).await? {
@@ -111,7 +115,7 @@ impl OperatorWrite {
 
     /// Changes details and status, each with its own event. A change to the same values writes no event.
     pub(super) async fn change(mut self, org: Organization, change: OrganizationChange) -> Result<Organization, Error> {
-        let OrganizationChange { name, plan, app_url, status, cancels_deletion } = change;
+        let OrganizationChange { name, plan, app_url, status, cancels_deletion, is_trusted } = change;
         if status == Some(Status::Suspended) && self.auth.config().organizations.operator_org.as_ref() == Some(&org.slug) {
             return Err(Error::OperatorOrganization);
         }
@@ -125,10 +129,12 @@ impl OperatorWrite {
             ..org.clone()
         };
         let deletes_at = org.deletes_at.filter(|_| !cancels_deletion);
-        let changed = Organization { status: status.unwrap_or(org.status), deletes_at, ..renamed.clone() };
+        let (status, is_trusted) = (status.unwrap_or(org.status), is_trusted.unwrap_or(org.is_trusted));
+        let changed = Organization { status, deletes_at, is_trusted, ..renamed.clone() };
         let is_renamed = (&org.name, &org.plan, &org.app_url) != (&renamed.name, &renamed.plan, &renamed.app_url);
         let is_moved = org.status != changed.status;
         let is_kept = org.deletes_at.is_some() && deletes_at.is_none();
+        let is_judged = org.is_trusted != is_trusted;
         if is_renamed {
             self.tell(EventKind::OrgUpdated, &renamed, &org)?;
         }
@@ -142,7 +148,10 @@ impl OperatorWrite {
         if is_kept {
             self.cancel_deletion(&changed).await?;
         }
-        if !is_renamed && !is_moved && !is_kept {
+        if is_judged {
+            self.tx.record(self.actor.clone(), DeploymentDeed::OrganizationTrust { org: (&org).into(), is_trusted });
+        }
+        if !is_renamed && !is_moved && !is_kept && !is_judged {
             return Ok(org);
         }
         self.tx.organizations().update(&changed, &org).await?;

@@ -16,7 +16,7 @@ use crate::{
     secret::LinkToken,
     service::TenantAuth,
     store::{Actor, Event, InviteRecord, MailKind, NewInvite, Tx},
-    throttle::DEPLOYMENT_INVITES,
+    throttle::{DEPLOYMENT_INVITES, NEWCOMERS_INVITES},
     value::Email,
 };
 
@@ -47,7 +47,8 @@ impl OrgAdmin {
     /// Invites an address and mails it a link, good for seven days.
     ///
     /// # Errors
-    /// [`Error::AlreadyMember`], [`Error::AlreadyInvited`]; [`Error::RateLimited`] after 200 invitation mails in a day.
+    /// [`Error::AlreadyMember`], [`Error::AlreadyInvited`]; [`Error::RateLimited`] after 200 invitation mails in a day, or 10 of an
+    /// organization that sign-up made.
     pub async fn invite(&self, email: &Email, role: Role) -> Result<Invite, Error> {
         let mut write = self.begin_write().await?;
         let invitation = Invitation { org: &write.org, email, role, by: Inviter::Admin(&write.author) };
@@ -73,7 +74,8 @@ impl OrgAdmin {
     /// Sends a pending invite again, with a new link and seven more days.
     ///
     /// # Errors
-    /// [`Error::NotFound`] unless the invite is pending here; [`Error::RateLimited`] after 200 invitation mails in a day.
+    /// [`Error::NotFound`] unless the invite is pending here; [`Error::RateLimited`] after 200 invitation mails in a day, or 10 of an
+    /// organization that sign-up made.
     pub async fn resend_invite(&self, id: &InviteId) -> Result<Invite, Error> {
         let auth = self.auth();
         let mut write = self.begin_write().await?;
@@ -88,6 +90,7 @@ impl OrgAdmin {
         if !write.invites().renew(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: &mail_id }).await? {
             return Err(Error::NotFound(Thing::Invite));
         }
+        count_for_newcomer(&mut write.tx, &write.org, invited_by(&write.author)).await?;
         write.push(EventKind::InviteResent, &InviteData::of(&invite))?;
         write.commit().await?;
         Ok(invite)
@@ -151,6 +154,10 @@ pub(crate) async fn place_invite(
         DEPLOYMENT_INVITES.spend(tx, "all").await?;
         tx.invites().set_key(&org.id, &invite.id, key).await?;
     }
+    count_for_newcomer(tx, org, invited_by).await?;
+    if org.unproven_until.is_some() {
+        tx.organizations().prove(&org.id).await?; // whoever invites means to stay
+    }
     let data = InviteData::of(&invite);
     tx.push(Event::new(EventKind::InviteCreated, *org, actor, &data)?);
     Ok((invite, token))
@@ -169,6 +176,11 @@ struct InviteMail<'a> {
     invite: &'a Invite,
     token: &'a LinkToken,
     by: InvitedBy,
+}
+
+/// Counts an invitation mail of an organization that anybody may have made. The rate's row is taken after every other lock (lock order).
+async fn count_for_newcomer(tx: &mut Tx, org: &Organization, by: InvitedBy) -> Result<(), Error> {
+    if org.is_trusted || by == InvitedBy::Operator { Ok(()) } else { NEWCOMERS_INVITES.spend(tx, org.id.as_str()).await }
 }
 
 /// Writes the mail of an invite to the outbox, within the rate limit.

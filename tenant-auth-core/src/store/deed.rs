@@ -24,6 +24,11 @@ pub(crate) enum Deed {
         compromised: bool,
     },
     OrganizationCreated(OrgRef),
+    /// An organization that sign-up made may send as many invites as any other, or may not any more.
+    OrganizationTrust {
+        org: OrgRef,
+        is_trusted: bool,
+    },
     /// The removal of an organization began, which nothing undoes.
     OrganizationRemoved(OrgRef),
     /// This log was exported.
@@ -46,6 +51,7 @@ impl Deed {
             Self::OperatorRevoked(_) => "operator.revoked",
             Self::KeysRotated { .. } => "keys.rotated",
             Self::OrganizationCreated(_) => "org.created",
+            Self::OrganizationTrust { .. } => "org.trust_changed",
             Self::OrganizationRemoved(_) => "org.removed",
             Self::Exported(_) => "audit.exported",
         }
@@ -60,6 +66,7 @@ impl Deed {
             | Self::KeyRevoked(..)
             | Self::KeysRotated { .. }
             | Self::OrganizationCreated(_)
+            | Self::OrganizationTrust { .. }
             | Self::OrganizationRemoved(_)
             | Self::Exported(_) => None,
         }
@@ -72,11 +79,14 @@ impl Deed {
             Self::KeyRevoked(key, reason) => json!({ "deploymentKey": DeploymentKeyView::from(key), "reason": reason }),
             Self::OperatorGranted(user) | Self::OperatorRevoked(user) => json!({ "user": { "id": user } }),
             Self::KeysRotated { compromised } => json!({ "compromised": compromised }),
-            // Slugs are people's words, and stay here when the organization is gone.
-            Self::OrganizationCreated(org) | Self::OrganizationRemoved(org) => {
-                json!({ "org": { "id": org.id, "slugDigest": Hash::beginning(org.slug.as_str()).to_string() } })
-            }
+            Self::OrganizationCreated(org) | Self::OrganizationRemoved(org) => json!({ "org": without_words(org) }),
+            Self::OrganizationTrust { org, is_trusted } => json!({ "org": without_words(org), "trusted": is_trusted }),
             Self::Exported(told) => json!(told),
         }
     }
+}
+
+/// Slugs are people's words, and an entry stays when the organization is gone.
+fn without_words(org: &OrgRef) -> Value {
+    json!({ "id": org.id, "slugDigest": Hash::beginning(org.slug.as_str()).to_string() })
 }

@@ -59,6 +59,7 @@ pub(super) const STEPS: &[Step] = &[
     step(24, "audit_ends", include_str!("../../migrations/0024_audit_ends.sql")),
     step(25, "deployment_log", include_str!("../../migrations/0025_deployment_log.sql")),
     step(26, "sign_ups", include_str!("../../migrations/0026_sign_ups.sql")),
+    step(27, "trust", include_str!("../../migrations/0027_trust.sql")),
     step(30, "attempt_log", include_str!("../../migrations/0030_attempt_log.sql")),
 ];
 

@@ -47,5 +47,8 @@ view! {
         created_at: Timestamp,
         /// When it is deleted with everything that belongs to it; null unless that was ordered.
         deletes_at: Option<Timestamp>,
+        /// Whether it may send as many invites as any other; one that sign-up made may not until an operator says so.
+        #[serde(rename = "trusted")]
+        is_trusted: bool,
     }
 }

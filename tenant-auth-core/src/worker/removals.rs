@@ -1,4 +1,4 @@
-//! The loop that removes organizations: it reminds their admins, begins removals whose time has come, and deletes what is left of those
+//! The loop that removes organizations: it orders the deletion of those that nobody came back to, reminds their admins, begins removals whose time has come, and deletes what is left of those
 //! that have begun. A large organization takes a while, so the loop stands beside the others.
 
 use std::{
@@ -35,6 +35,7 @@ impl Worker {
 
     /// Does what there is to do now, for a while.
     pub(super) async fn remove(&self) -> Result<(), Error> {
+        self.auth.delete_forsaken().await?;
         self.auth.remind_of_deletions().await?;
         self.auth.begin_due_removals().await?;
         let began = Instant::now();

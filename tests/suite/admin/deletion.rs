@@ -58,7 +58,7 @@ async fn an_order_suspends_at_once_and_says_when(app: &App) {
     let (app, ada, _) = operator(app).await;
     let gus = app.other_org().member().logged_in().await;
     let before = org(ada.get(GLOBEX).await.expect(200));
-    assert_eq!(shape(&before), ["appUrl", "createdAt", "deletesAt", "id", "name", "plan", "slug", "status"]);
+    assert_eq!(shape(&before), ["appUrl", "createdAt", "deletesAt", "id", "name", "plan", "slug", "status", "trusted"]);
     assert_eq!((&before["status"], &before["deletesAt"]), (&"active".into(), &Value::Null));
     let after = ordered(&ada).await;
     let at = app.clock.now().plus(std::time::Duration::from_secs(30 * DAY)).to_iso();

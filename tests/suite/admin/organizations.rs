@@ -53,7 +53,7 @@ async fn organizations_are_listed_oldest_first(app: &App) {
         ["acme", "globex", "newcomers"]
     );
     for org in &all {
-        assert_eq!(shape(org), ["appUrl", "createdAt", "deletesAt", "id", "name", "plan", "slug", "status"]);
+        assert_eq!(shape(org), ["appUrl", "createdAt", "deletesAt", "id", "name", "plan", "slug", "status", "trusted"]);
     }
 }
 

@@ -1,18 +1,26 @@
 //! Races of sign-up: a link makes one organization, and a slug is given once.
 
-use tenant_auth_conformance::{App, rounds, scenarios, together};
+use std::future::IntoFuture;
+
+use tenant_auth_conformance::{App, PASSWORD, Response, rounds, scenarios, together};
+use tenant_auth_core::model::Status;
 
 use super::{expect_one_success, second_server};
 use crate::suite::{
-    auth::sign_up::{complete, holder, newcomer, nobody, sign_up_token},
-    support::stored::forget_rates,
+    auth::sign_up::{complete, founded, holder, newcomer, nobody, sign_up_token},
+    support::{hooks::ticking, stored::forget_rates},
 };
 
 scenarios![on each database:
     of_two_completions_of_one_link_one_succeeds,
     of_two_completions_by_one_account_one_succeeds,
     of_two_people_who_want_a_slug_one_gets_it,
+    of_many_people_as_many_sign_up_as_the_day_allows,
+    of_many_invites_of_a_newcomer_ten_are_sent,
+    a_login_beside_the_judgement_keeps_it_or_finds_it_closed,
 ];
+
+const DAY: u64 = 24 * 3_600;
 
 async fn of_two_completions_of_one_link_one_succeeds(app: &App) {
     let other = second_server(app).await;
@@ -55,5 +63,65 @@ async fn of_two_people_who_want_a_slug_one_gets_it(app: &App) {
         let loser = 1 - expect_one_success(&answers);
         answers[loser].clone().expect_error(409, "slug_taken");
         complete(&nobody(app), newcomer(&tokens[loser], &format!("{slug}-b"))).await.expect(201);
+    }
+}
+
+async fn of_many_people_as_many_sign_up_as_the_day_allows(app: &App) {
+    let app = app.beside(|setup| setup.config.sign_up.per_day = 2).await;
+    let other = app.beside(|setup| setup.config.sign_up.per_day = 2).await;
+    for round in 0..rounds().min(25) {
+        forget_rates(&app).await;
+        let mut requests = Vec::new();
+        for (n, server) in [&app, &other, &app, &other].into_iter().enumerate() {
+            let token = sign_up_token(&app, &format!("rita{round}-{n}@rockets.example")).await;
+            requests.push(complete(&nobody(server), newcomer(&token, &format!("rockets-{round}-{n}"))));
+        }
+        let answers = together(requests).await;
+        expect_of_limit(&answers, 2);
+    }
+}
+
+async fn of_many_invites_of_a_newcomer_ten_are_sent(app: &App) {
+    let other = second_server(app).await;
+    let rita = founded(app, "rita@rockets.example", "rockets").await;
+    let beside = other.anonymous().at_org("rockets");
+    beside.login_with("rita@rockets.example", PASSWORD).await.expect(200);
+    for n in 0..8 {
+        rita.invite(&format!("pat{n}@rockets.example")).await.expect(201);
+    }
+    let requests = (0..6).map(|n| if n % 2 == 0 { &rita } else { &beside }.invite(&format!("max{n}@rockets.example")));
+    expect_of_limit(&together(requests.collect()).await, 2);
+}
+
+/// So many succeeded, and the others met the limit.
+#[track_caller]
+fn expect_of_limit(answers: &[Response], most: usize) {
+    let (made, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status == 201);
+    let shown: Vec<String> = answers.iter().map(Response::shown).collect();
+    assert_eq!(made.len(), most, "{shown:#?}");
+    assert!(refused.iter().all(|answer| answer.status == 429), "{shown:#?}");
+}
+
+async fn a_login_beside_the_judgement_keeps_it_or_finds_it_closed(app: &App) {
+    let other = second_server(app).await;
+    for round in 0..rounds().min(25) {
+        forget_rates(app).await;
+        let (email, slug) = (format!("rita{round}@rockets.example"), format!("rockets-{round}"));
+        founded(app, &email, &slug).await;
+        app.advance(14 * DAY);
+        let rita = app.anonymous().at_org(&slug);
+        let login = rita.login_with(&email, PASSWORD).into_future();
+        let (login, judged) = tokio::join!(login, ticking(&other));
+        judged.expect("it ran").expect("it works");
+        app.tick().await;
+        let all = app.auth.operator().organizations().await.expect("a list");
+        let org = all.into_iter().find(|org| org.slug.as_str() == slug).expect("it is there");
+        match login.status {
+            200 => assert_eq!((org.status, org.deletes_at), (Status::Active, None), "round {round}"),
+            _ => {
+                login.expect_error(403, "suspended");
+                assert!(org.deletes_at.is_some(), "round {round}");
+            }
+        }
     }
 }

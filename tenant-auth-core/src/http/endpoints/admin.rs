@@ -96,6 +96,8 @@ pub(crate) struct ChangeOrganizationRequest {
     #[serde(default, rename = "deletesAt", deserialize_with = "null")]
     #[schema(schema_with = null_schema)]
     cancels_deletion: bool,
+    /// Whether it may send as many invites as any other; one that sign-up made may not until this is true.
+    trusted: Option<bool>,
 }
 
 fn null_schema() -> Schema {
@@ -121,8 +123,8 @@ pub(crate) async fn update(
     operator: DeploymentAdmin,
     (Path(slug), Json(request)): (Path<Slug>, Json<ChangeOrganizationRequest>),
 ) -> Outcome<ManagedOrganizationData> {
-    let ChangeOrganizationRequest { name, plan, app_url, status, cancels_deletion } = request;
-    let change = OrganizationChange { name, plan, app_url, status, cancels_deletion };
+    let ChangeOrganizationRequest { name, plan, app_url, status, cancels_deletion, trusted: is_trusted } = request;
+    let change = OrganizationChange { name, plan, app_url, status, cancels_deletion, is_trusted };
     let org = operator.change_organization(&slug, change).await.map_err(of_named)?;
     Ok(ManagedOrganizationData { org: (&org).into() }.into())
 }

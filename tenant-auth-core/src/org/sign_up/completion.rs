@@ -52,6 +52,8 @@ enum Founder {
     New { name: DisplayName, password: StoredPassword },
 }
 
+/// How long an organization waits for somebody to come back to it (behaviour.md, B202).
+const UNPROVEN: Duration = Duration::from_secs(14 * 24 * 3_600);
 /// A day, which is the longest that anybody is told to wait.
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 /// What stands for the organization that there is not yet, in the turns of the hashing queue and in the log.
@@ -173,6 +175,8 @@ impl Founding<'_> {
             created_at: tx.now(),
             allowed_origins: Vec::new(),
             deletes_at: None,
+            is_trusted: false,
+            unproven_until: Some(tx.now().plus(UNPROVEN)),
         };
         // When several take a slug at once, the unique index admits one.
         if !tx.organizations().insert(&org).await? {

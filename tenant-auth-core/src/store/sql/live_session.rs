@@ -24,7 +24,7 @@ macro_rules! columns {
                m.id AS m_id, m.role AS m_role, m.status AS m_status, m.joined_at AS m_joined_at, m.metadata AS m_metadata,
                o.id AS o_id, o.name AS o_name, o.slug AS o_slug, o.plan AS o_plan, o.status AS o_status,
                o.app_url AS o_app_url, o.allowed_origins AS o_allowed_origins, o.created_at AS o_created_at,
-               o.deletes_at AS o_deletes_at"
+               o.deletes_at AS o_deletes_at, o.is_trusted AS o_is_trusted, o.unproven_until AS o_unproven_until"
     };
 }
 pub(super) use columns;
@@ -102,6 +102,7 @@ where
     &'static str: ColumnIndex<R>,
     String: Decode<'r, R::Database> + Type<R::Database>,
     i64: Decode<'r, R::Database> + Type<R::Database>,
+    bool: Decode<'r, R::Database> + Type<R::Database>,
 {
     let id: String = row.try_get("o_id")?;
     let Some(status) = Status::parse(&row.try_get::<String, _>("o_status")?) else {
@@ -121,6 +122,8 @@ where
             .try_get::<Option<i64>, _>("o_deletes_at")?
             .filter(|_| status == Status::Suspended)
             .map(Timestamp::from_millis),
+        is_trusted: row.try_get("o_is_trusted")?,
+        unproven_until: row.try_get::<Option<i64>, _>("o_unproven_until")?.map(Timestamp::from_millis),
     }))
 }
 

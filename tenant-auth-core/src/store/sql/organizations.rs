@@ -24,26 +24,26 @@ pub(crate) struct Organizations<L>(pub(in crate::store) L);
 
 statements! {
     FIND_BY_SLUG = "
-        SELECT id, name, slug, plan, status, app_url, allowed_origins, created_at, deletes_at
+        SELECT id, name, slug, plan, status, app_url, allowed_origins, created_at, deletes_at, is_trusted, unproven_until
           FROM tenant_auth_organizations
          WHERE slug = $1";
     FIND_BY_SLUG_TO_KEEP = concat!("
         SELECT ", incarnation!(), "
-               id, name, slug, plan, status, app_url, allowed_origins, created_at, deletes_at
+               id, name, slug, plan, status, app_url, allowed_origins, created_at, deletes_at, is_trusted, unproven_until
           FROM tenant_auth_organizations
          WHERE slug = $1");
     FIND = "
-        SELECT id, name, slug, plan, status, app_url, allowed_origins, created_at, deletes_at
+        SELECT id, name, slug, plan, status, app_url, allowed_origins, created_at, deletes_at, is_trusted, unproven_until
           FROM tenant_auth_organizations
          WHERE id = $1 AND removed_at IS NULL";
     LIST = "
-        SELECT id, name, slug, plan, status, app_url, allowed_origins, created_at, deletes_at
+        SELECT id, name, slug, plan, status, app_url, allowed_origins, created_at, deletes_at, is_trusted, unproven_until
           FROM tenant_auth_organizations
          WHERE (created_at, id) > ($1, $2) AND removed_at IS NULL
          ORDER BY created_at, id
          LIMIT $3";
     LIST_DESCENDING = "
-        SELECT id, name, slug, plan, status, app_url, allowed_origins, created_at, deletes_at
+        SELECT id, name, slug, plan, status, app_url, allowed_origins, created_at, deletes_at, is_trusted, unproven_until
           FROM tenant_auth_organizations
          WHERE (created_at, id) < ($1, $2) AND removed_at IS NULL
          ORDER BY created_at DESC, id DESC
@@ -52,19 +52,21 @@ statements! {
         UPDATE tenant_auth_organizations
            SET revision = revision + 1
          WHERE id = $1 AND removed_at IS NULL
-        RETURNING id, name, slug, plan, status, app_url, allowed_origins, created_at, deletes_at";
+        RETURNING id, name, slug, plan, status, app_url, allowed_origins, created_at, deletes_at, is_trusted, unproven_until";
     INSERT = "
-        INSERT INTO tenant_auth_organizations (id, name, slug, plan, status, app_url, allowed_origins, revision, created_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8)
+        INSERT INTO tenant_auth_organizations
+               (id, name, slug, plan, status, app_url, allowed_origins, revision, created_at, is_trusted, unproven_until)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9, $10)
         ON CONFLICT DO NOTHING";
     INSERT_SEQUENCE = "INSERT INTO tenant_auth_event_sequences (org_id, sequence, checkpoint_at) VALUES ($1, 0, $2)";
     // A former version, which knows no date, reopens an organization and leaves the date: it must not count at the next suspension.
     // The status on the right is the one before.
     UPDATE = "
         UPDATE tenant_auth_organizations
-           SET name = $2, plan = $3, status = $4, app_url = $5, allowed_origins = $6,
+           SET name = $2, plan = $3, status = $4, app_url = $5, allowed_origins = $6, is_trusted = $7,
                deletes_at = CASE WHEN status = 'active' THEN NULL ELSE deletes_at END
          WHERE id = $1";
+    PROVE = "UPDATE tenant_auth_organizations SET unproven_until = NULL WHERE id = $1 AND unproven_until IS NOT NULL";
     CLEAR_ORIGINS = "DELETE FROM tenant_auth_organization_origins WHERE org_id = $1";
     ADD_ORIGIN = "INSERT INTO tenant_auth_organization_origins (org_id, origin) VALUES ($1, $2) ON CONFLICT DO NOTHING";
     #[cfg(feature = "http")]
@@ -87,6 +89,8 @@ row! {
         allowed_origins: String,
         created_at: i64,
         deletes_at: Option<i64>,
+        is_trusted: bool,
+        unproven_until: Option<i64>,
     }
 }
 
@@ -102,15 +106,42 @@ row! {
         allowed_origins: String,
         created_at: i64,
         deletes_at: Option<i64>,
+        is_trusted: bool,
+        unproven_until: Option<i64>,
     }
 }
 
 impl TryFrom<WitnessedRow> for Witnessed<Organization> {
     type Error = Error;
     fn try_from(row: WitnessedRow) -> Result<Self, Error> {
-        let WitnessedRow { incarnation, id, name, slug, plan, status, app_url, allowed_origins, created_at, deletes_at } = row;
-        let value =
-            OrganizationRow { id, name, slug, plan, status, app_url, allowed_origins, created_at, deletes_at }.try_into()?;
+        let WitnessedRow {
+            incarnation,
+            id,
+            name,
+            slug,
+            plan,
+            status,
+            app_url,
+            allowed_origins,
+            created_at,
+            deletes_at,
+            is_trusted,
+            unproven_until,
+        } = row;
+        let value = OrganizationRow {
+            id,
+            name,
+            slug,
+            plan,
+            status,
+            app_url,
+            allowed_origins,
+            created_at,
+            deletes_at,
+            is_trusted,
+            unproven_until,
+        }
+        .try_into()?;
         Ok(Self { value, incarnation })
     }
 }
@@ -130,6 +161,8 @@ impl TryFrom<OrganizationRow> for Organization {
             created_at: Timestamp::from_millis(row.created_at),
             // One that a former version reopened is not to be deleted any more.
             deletes_at: row.deletes_at.filter(|_| status == Status::Suspended).map(Timestamp::from_millis),
+            is_trusted: row.is_trusted,
+            unproven_until: row.unproven_until.map(Timestamp::from_millis),
         })
     }
 }
@@ -178,7 +211,9 @@ impl Organizations<&mut Tx> {
             org.status.as_str(),
             org.app_url.as_ref().map(AppUrl::as_str),
             origins_text(org),
-            org.created_at.millis()
+            org.created_at.millis(),
+            org.is_trusted,
+            org.unproven_until.map(Timestamp::millis)
         )?;
         // The slug was free or is held since the statement above, so whoever gave it up has committed.
         if inserted == 0 || Removals(&mut *self.0).was_given(&org.slug).await? {
@@ -208,9 +243,18 @@ impl Organizations<&mut Tx> {
             org.plan.as_str(),
             org.status.as_str(),
             org.app_url.as_ref().map(AppUrl::as_str),
-            origins_text(org)
+            origins_text(org),
+            org.is_trusted
         )?;
         self.set_origins(org).await
+    }
+
+    /// Says that somebody came back to an organization that sign-up made: it is not deleted by itself any more.
+    pub(crate) async fn prove(mut self, org: &OrgId) -> Result<(), Error> {
+        if execute!(self.0, PROVE, org.as_str())? == 1 {
+            self.0.touch(Change::OrganizationChanged, Some(org), org.as_str());
+        }
+        Ok(())
     }
 
     async fn set_origins(&mut self, org: &Organization) -> Result<(), Error> {

@@ -38,6 +38,19 @@ statements! {
            SET is_reminded = TRUE
          WHERE id = $1 AND deletes_at <= $2 AND removed_at IS NULL AND is_reminded = FALSE
            AND status = 'suspended'";
+    UNPROVEN = "
+        SELECT id
+          FROM tenant_auth_organizations
+         WHERE unproven_until <= $1 AND removed_at IS NULL
+         ORDER BY unproven_until
+         LIMIT $2";
+    // Judged once, and by all that it rests on: an organization that is kept is not looked at again.
+    FORSAKE = "
+        UPDATE tenant_auth_organizations
+           SET unproven_until = NULL
+         WHERE id = $1 AND unproven_until <= $2 AND removed_at IS NULL AND deletes_at IS NULL AND status = 'active'
+           AND (SELECT COUNT(*) FROM tenant_auth_memberships WHERE org_id = $1) = 1
+           AND NOT EXISTS (SELECT 1 FROM tenant_auth_invites WHERE org_id = $1)";
     DUE = "
         SELECT id, slug
           FROM tenant_auth_organizations
@@ -68,6 +81,11 @@ impl<L: Link> Removals<L> {
         Ok(fetch_scalars!(self.0, String, UNREMINDED, until.millis(), most)?.into_iter().map(Id::from_stored).collect())
     }
 
+    /// Some organizations that sign-up made, to which nobody came back in time.
+    pub(crate) async fn unproven(mut self, now: Timestamp, most: i64) -> Result<Vec<OrgId>, Error> {
+        Ok(fetch_scalars!(self.0, String, UNPROVEN, now.millis(), most)?.into_iter().map(Id::from_stored).collect())
+    }
+
     /// Some organizations whose time has come.
     pub(crate) async fn due(mut self, now: Timestamp, most: i64) -> Result<Vec<OrgRef>, Error> {
         let rows = fetch_all!(self.0, DueRow, DUE, now.millis(), most)?;
@@ -94,6 +112,13 @@ impl Removals<&mut Tx> {
         self.0.touch(Change::OrganizationChanged, Some(org), org.as_str());
         execute!(self.0, CANCEL, org.as_str())?;
         Ok(())
+    }
+
+    /// Whether an organization that this transaction has locked is to be deleted because nobody came back to it: its only member did
+    /// not, and invited nobody. Of two workers, one finds it done.
+    pub(crate) async fn forsake(mut self, org: &OrgId) -> Result<bool, Error> {
+        let now = self.0.now();
+        Ok(execute!(self.0, FORSAKE, org.as_str(), now.millis())? == 1)
     }
 
     /// Says that the admins of an organization are reminded; `false` when they were, or are not to be any more.

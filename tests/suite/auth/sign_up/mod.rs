@@ -2,8 +2,10 @@
 
 pub(crate) mod asking;
 mod completing;
+mod forsaken;
 mod known;
 mod limits;
+mod trust;
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, Caller, PASSWORD, PUBLIC_URL, Request};
@@ -54,4 +56,11 @@ pub(crate) fn holder(token: &str, slug: &str) -> Value {
 
 pub(crate) fn complete(caller: &Caller, body: Value) -> Request {
     caller.post("/auth/sign-up/complete", body)
+}
+
+/// Somebody without an account who made an organization, with a session in it.
+pub(crate) async fn founded(app: &App, email: &str, slug: &str) -> Caller {
+    let (token, founder) = (sign_up_token(app, email).await, nobody(app));
+    complete(&founder, newcomer(&token, slug)).await.expect(201);
+    founder.at_org(slug)
 }

@@ -76,6 +76,8 @@ impl<'a> Arrival<'a> {
             created_at: past(record.created_at, &tx).map_err(|reason| refused(&format!("organization: {reason}")))?,
             allowed_origins: record.allowed_origins,
             deletes_at: None,
+            is_trusted: true,
+            unproven_until: None,
         };
         if tx.organizations().find(&org.id).await?.is_some() {
             return Err(refused("organization: it is here already"));
