@@ -248,7 +248,10 @@ async fn a_link_that_was_cut_off_says_so(stage: &Stage) {
 
 async fn a_newcomer_makes_an_organization(stage: &Stage) {
     let page = &stage.page;
-    page.open("/sign-up").await;
+    page.open("/sign-in").await;
+    page.arrives_at("Sign in").await;
+    page.is_accessible().await;
+    page.press("Create an organization").await;
     page.arrives_at("Create an organization").await;
     page.is_accessible().await;
     page.fill("Email address", NEW).await;

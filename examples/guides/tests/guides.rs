@@ -56,6 +56,7 @@ fn the_guides_print_these_programs() {
     assert_printed("embed.md", &["embed-axum.rs", "embed-actix.rs", "administer.rs"]);
     assert_printed("deploy.md", &["deploy-axum.rs", "deploy-actix.rs"]);
     assert_printed("call.md", &["call.rs"]);
+    assert_printed("sign-up.md", &["sign-up.rs"]);
 }
 
 #[tokio::test]
@@ -174,6 +175,15 @@ fn administer_it() {
     assert_eq!(text, kinds.map(|kind| format!("{kind} by the system\n")).concat());
     let guide = std::fs::read_to_string(of_the_repository("tenant-auth-core/guides/embed.md")).expect("a guide");
     assert!(guide.contains(&format!("```text\n{text}```")), "embed.md does not show what administer.rs prints");
+}
+
+#[test]
+fn sign_up_by_it() {
+    let file = SharedFile::new();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sign-up"));
+    let text = printed(command.env("DATABASE", file.path()).env("MASTER_KEY", &file.master_key));
+    let guide = std::fs::read_to_string(of_the_repository("tenant-auth-core/guides/sign-up.md")).expect("a guide");
+    assert!(guide.contains(&format!("```text\n{text}```")), "sign-up.md does not show what sign-up.rs prints: {text}");
 }
 
 #[test]

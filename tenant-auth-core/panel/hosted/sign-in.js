@@ -1,8 +1,11 @@
 // Signing in. Organizations that were signed in to before on this browser are offered.
 
-import { button, codeField, emailField, fill, form, guest, h, icon, passwordField, slugField, tell } from '../kit.js';
+import { button, codeField, emailField, fill, form, guest, h, icon, linkButton, passwordField, slugField, tell } from '../kit.js';
 import { currentSlug, forget, knownOrganizations, signedIn } from '../store.js';
 import { leave, present, stay, to } from './next.js';
+
+// The server marks its pages where sign-up is open.
+const offersSignUp = 'signUp' in document.documentElement.dataset;
 
 // `said` may name the organization, the address, and where to go then.
 export function signIn(body, said) {
@@ -36,7 +39,7 @@ export function signInForm(body, { org, email, next, fixed = false, onsignedin }
 		(address.value ? password : address).input.focus();
 	};
 	const show = () => {
-		fill(body, !fixed && known(choose), element);
+		fill(body, !fixed && known(choose), element, offersSignUp && !fixed && h('div.actions', linkButton('Create an organization', 'sign-up')));
 		([slug, address].find((one) => !one.value) ?? password).input.focus();
 	};
 	show();

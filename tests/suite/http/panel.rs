@@ -13,6 +13,7 @@ scenarios![
     a_page_names_only_files_that_are_there,
     pages_ask_for_no_organization_and_set_no_cookie,
     a_public_url_with_a_path_moves_every_page,
+    only_where_sign_up_is_open_pages_offer_it,
 ];
 
 const PAGES: [&str; 8] = ["/", "/sign-in", "/invite", "/forgot", "/reset", "/verify", "/change-email", "/sign-up"];
@@ -172,4 +173,14 @@ async fn a_public_url_with_a_path_moves_every_page(app: &App) {
     let bare = get(&moved, "/company/auth").await;
     assert_eq!((bare.status, header(&bare, "Location")), (308, "/company/auth/"));
     assert_eq!(text(&get(&moved, "/company").await), HOST_404);
+}
+
+async fn only_where_sign_up_is_open_pages_offer_it(app: &App) {
+    let closed = app.beside(|setup| setup.config.sign_up.is_open = false).await;
+    for page in PAGES {
+        let (open, closed) = (get(app, page).await, get(&closed, page).await);
+        assert!(text(&open).contains("<html data-sign-up "), "{page}: {}", text(&open));
+        assert!(!text(&closed).contains("data-sign-up"), "{page}: {}", text(&closed));
+        assert_ne!(header(&open, "ETag"), header(&closed, "ETag"), "a browser keeps one for the other: {page}");
+    }
 }

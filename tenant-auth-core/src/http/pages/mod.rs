@@ -32,12 +32,14 @@ const HEADERS: [(HeaderName, &str); 8] = [
 pub struct Pages {
     /// The path of the public URL, without a trailing slash.
     prefix: Arc<str>,
+    /// Whether pages are told that sign-up is open.
+    offers_sign_up: bool,
 }
 
 impl Pages {
     /// The pages of `auth`'s public URL.
     pub fn new(auth: &TenantAuth) -> Self {
-        Self { prefix: auth.config().public_path().into() }
+        Self { prefix: auth.config().public_path().into(), offers_sign_up: auth.config().sign_up.is_open }
     }
 
     /// Every path that is answered, in full and exact; there is no other. A public URL with a path of its own, such as `/auth`,
@@ -52,7 +54,7 @@ impl Pages {
         let mut response = match request.uri().path().strip_prefix(&*self.prefix) {
             _ if !matches!(*request.method(), Method::GET | Method::HEAD) => wrong_method(),
             Some("") => self.to_panel(),
-            Some(path) => match files().iter().find(|file| file.path == path) {
+            Some(path) => match self.files().find(|file| file.path == path) {
                 Some(file) => file.answer(request.headers()),
                 None => plain(StatusCode::NOT_FOUND, "There is no such page.\n"),
             },
@@ -62,6 +64,11 @@ impl Pages {
             response.headers_mut().insert(name, HeaderValue::from_static(value));
         }
         response
+    }
+
+    fn files(&self) -> impl Iterator<Item = &'static File> {
+        let offering = if self.offers_sign_up { pages_that_offer_sign_up() } else { &[] };
+        offering.iter().chain(files())
     }
 
     fn to_panel(&self) -> Response<Bytes> {
@@ -78,12 +85,12 @@ impl Pages {
 struct File {
     path: &'static str,
     kind: &'static str,
-    bytes: &'static [u8],
+    bytes: Bytes,
     etag: HeaderValue,
 }
 
 impl File {
-    fn new(path: &'static str, name: &str, bytes: &'static [u8]) -> Self {
+    fn new(path: &'static str, name: &str, bytes: Bytes) -> Self {
         let kind = match name.rsplit('.').next() {
             Some("html") => "text/html; charset=utf-8",
             Some("js") => "text/javascript; charset=utf-8",
@@ -91,7 +98,7 @@ impl File {
             Some("svg") => "image/svg+xml",
             _ => "application/octet-stream",
         };
-        let digest = URL_SAFE_NO_PAD.encode(Sha256::digest(bytes));
+        let digest = URL_SAFE_NO_PAD.encode(Sha256::digest(&bytes));
         let etag = HeaderValue::from_str(&format!("\"{digest:.22}\"")).unwrap_or(HeaderValue::from_static("\"\""));
         Self { path, kind, bytes, etag }
     }
@@ -104,7 +111,7 @@ impl File {
             *unchanged.status_mut() = StatusCode::NOT_MODIFIED;
             unchanged
         } else {
-            let mut whole = Response::new(Bytes::from_static(self.bytes));
+            let mut whole = Response::new(self.bytes.clone());
             whole.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(self.kind));
             whole
         };
@@ -138,8 +145,8 @@ macro_rules! files {
         fn files() -> &'static [File] {
             static FILES: OnceLock<Vec<File>> = OnceLock::new();
             FILES.get_or_init(|| vec![
-                $(File::new($path, $page, include_bytes!(concat!("../../../panel/", $page))),)*
-                $(File::new(concat!("/assets/", $asset), $asset, include_bytes!(concat!("../../../panel/", $asset))),)*
+                $(File::new($path, $page, Bytes::from_static(include_bytes!(concat!("../../../panel/", $page)))),)*
+                $(File::new(concat!("/assets/", $asset), $asset, Bytes::from_static(include_bytes!(concat!("../../../panel/", $asset)))),)*
             ])
         }
     };
@@ -194,6 +201,20 @@ files! {
     "views/two-factor.js",
     "views/webhook.js",
     "views/webhooks.js",
+}
+
+/// The pages of a deployment where sign-up is open: a mark on their first element says so, for a page can ask nobody without a slug.
+fn pages_that_offer_sign_up() -> &'static [File] {
+    static PAGES: OnceLock<Vec<File>> = OnceLock::new();
+    const PAGE: &str = include_str!("../../../panel/page.html");
+    PAGES.get_or_init(|| {
+        let marked = Bytes::from(PAGE.replacen("<html ", "<html data-sign-up ", 1));
+        files()
+            .iter()
+            .filter(|file| *file.bytes == *PAGE.as_bytes())
+            .map(|file| File::new(file.path, "page.html", marked.clone()))
+            .collect()
+    })
 }
 
 #[cfg(test)]

@@ -92,7 +92,7 @@ async fn an_operator_may_take_trust_back(app: &App) {
 }
 
 async fn what_others_made_is_trusted(app: &App) {
-    let (app, ada, _) = operator(app).await;
+    let (_app, ada, _) = operator(app).await;
     let new = json!({ "name": "Newcomers", "slug": "newcomers", "adminEmail": "nora@new.example" });
     assert_eq!(trusted(&ada.post("/admin/organizations", new).await.expect(201).data()), &json!(true));
     assert_eq!(trusted(&ada.get("/admin/organizations/acme").await.expect_ok()), &json!(true));
