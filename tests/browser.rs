@@ -4,20 +4,30 @@
 mod browser {
     pub(crate) mod account;
     pub(crate) mod audit;
+    pub(crate) mod dialogs;
     pub(crate) mod frame;
+    pub(crate) mod identity;
     pub(crate) mod judge;
     pub(crate) mod links;
+    pub(crate) mod lists;
+    pub(crate) mod look;
     pub(crate) mod operator;
     pub(crate) mod organization;
     pub(crate) mod phone;
     pub(crate) mod pictures;
     pub(crate) mod returning;
     pub(crate) mod sign_in;
+    pub(crate) mod start;
     pub(crate) mod tabs;
+    pub(crate) mod unsaved;
     pub(crate) mod webhooks;
+    pub(crate) mod words;
 }
 
-use browser::{account, audit, frame, judge, links, operator, organization, pictures, returning, sign_in, tabs, webhooks};
+use browser::{
+    account, audit, dialogs, frame, identity, judge, links, lists, look, operator, organization, pictures, returning, sign_in,
+    start, tabs, unsaved, webhooks, words,
+};
 
 fn main() -> std::process::ExitCode {
     let scenarios = [
@@ -30,6 +40,13 @@ fn main() -> std::process::ExitCode {
         organization::scenarios(),
         webhooks::scenarios(),
         operator::scenarios(),
+        unsaved::scenarios(),
+        identity::scenarios(),
+        dialogs::scenarios(),
+        lists::scenarios(),
+        look::scenarios(),
+        words::scenarios(),
+        start::scenarios(),
         tabs::scenarios(),
         pictures::scenarios(),
         judge::scenarios(),

@@ -8,10 +8,10 @@ const FILE_PATIENCE = 3_600_000;
 
 // Why a request was not carried out, in the API's words.
 export class ApiError extends Error {
-	constructor(status, code, message, retryAfter = null) {
+	constructor(status, code, message, { retryAfter = null, field } = {}) {
 		super(message);
-		// `retryAfter`: seconds to wait, where the API says so.
-		Object.assign(this, { status, code, retryAfter });
+		// `retryAfter`: seconds to wait; `field`: the part of the request at fault. Where the API says so.
+		Object.assign(this, { status, code, retryAfter, field });
 	}
 }
 
@@ -19,14 +19,19 @@ export const is = (error, ...codes) => error instanceof ApiError && codes.includ
 
 const tabs = new BroadcastChannel(`tenant-auth${API}`);
 
-export const tell = (what, slug) => tabs.postMessage({ what, slug });
+// Tells the other tabs that a person, by their id, signed in to an organization, or that they signed out.
+export const tell = (what, slug, person) => tabs.postMessage({ what, slug, person });
 
-export const hear = (listener) => tabs.addEventListener('message', ({ data }) => listener(data.what, data.slug));
+export const hear = (listener) => tabs.addEventListener('message', ({ data }) => listener(data.what, data.slug, data.person));
 
 let onLost = null;
+let onRefused = null;
 
-// Without a listener, a lost session is the caller's error.
+// The listener answers a promise; once it is fulfilled, the request is sent again. Without one, a lost session is the caller's error.
 export const whenSessionIsLost = (listener) => (onLost = listener);
+
+// Told when a right is missing that the page took for granted.
+export const whenRightIsMissing = (listener) => (onRefused = listener);
 
 /**
  * One request with the session; answers the envelope's `data`. Options: `slug`; `text`, a body that is JSON already; `parse`, for
@@ -43,9 +48,10 @@ export async function api(method, path, body, options = {}) {
 	try {
 		return await ask().catch(unlessLost(() => inTurn(() => ask().catch(unlessLost(refresh)))));
 	} catch (error) {
+		if (is(error, 'admin_required')) onRefused?.();
 		if (!onLost || !is(error, 'session_required', 'wrong_organization')) throw error;
-		onLost(error);
-		return new Promise(() => {}); // the page is about to change; nothing more is shown on this one
+		await onLost(error);
+		return api(method, path, body, options);
 	}
 }
 
@@ -78,8 +84,8 @@ async function send(method, path, slug, body, { text = body && JSON.stringify(bo
 	}
 	const envelope = read(answer, parse);
 	if (response.ok && envelope?.status === 'success') return envelope.data;
-	const { code = 'unexpected', message = `The service gave an unexpected answer (${response.status}). Try again in a moment.` } = envelope ?? {};
-	throw new ApiError(response.status, code, message, Number.parseInt(response.headers.get('Retry-After'), 10) || null);
+	const { code = 'unexpected', message = `The service gave an unexpected answer (${response.status}). Try again in a moment.`, field } = envelope ?? {};
+	throw new ApiError(response.status, code, message, { retryAfter: Number.parseInt(response.headers.get('Retry-After'), 10) || null, field });
 }
 
 function read(answer, parse) {
@@ -95,15 +101,4 @@ export async function page(path, key, { cursor, limit = 100, order, parse, query
 	const parameters = new URLSearchParams({ ...query, limit, ...(cursor && { cursor }), ...(order && { order }) });
 	const data = await api('GET', `${path}?${parameters}`, undefined, { parse });
 	return { items: data[key], next: data.nextCursor ?? null };
-}
-
-export async function all(path, key) {
-	const items = [];
-	let cursor = null;
-	do {
-		const part = await page(path, key, { cursor, limit: 1000 });
-		items.push(...part.items);
-		cursor = part.next;
-	} while (cursor);
-	return items;
 }

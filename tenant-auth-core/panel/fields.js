@@ -23,11 +23,23 @@ export function field({ label, name, type = 'text', hint = '', options, value = 
 	return Object.assign(element, {
 		input, fail,
 		complains() {
-			if (input.validity.valid) return false;
-			fail(input.validity.valueMissing ? 'This is required.' : input.validationMessage);
-			return true;
+			const problem = problemOf(input);
+			if (problem) fail(problem);
+			return Boolean(problem);
 		},
 	});
+}
+
+const EXPECTED = { email: 'Write one address, such as name@example.com.', url: 'Write a whole address, such as https://app.example.com.' };
+
+// In the words of this page: a browser has its own, in its own language.
+function problemOf({ validity, type, title, minLength }) {
+	if (validity.valid) return null;
+	if (validity.valueMissing) return 'This is required.';
+	if (validity.typeMismatch) return EXPECTED[type];
+	if (validity.tooShort) return `Write at least ${minLength} characters.`;
+	if (validity.patternMismatch) return `Write ${title}.`;
+	return 'This is not complete.';
 }
 
 function reveal(input) {
@@ -44,6 +56,18 @@ function reveal(input) {
 export function checkbox(name, value, label, checked, hint) {
 	const input = h('input', { type: 'checkbox', name, value, checked });
 	return Object.assign(h('label.check', input, h('span', label, hint && h('small', hint))), { input });
+}
+
+// A group of checkboxes, with a place for an error.
+export function choices(legend, ...content) {
+	const error = h('p.hint', { role: 'alert' });
+	const element = h('fieldset', h('legend', legend), content, error);
+	const fail = (message) => {
+		element.classList.toggle('wrong', Boolean(message));
+		error.textContent = message;
+	};
+	element.addEventListener('change', () => fail(''));
+	return Object.assign(element, { input: element.querySelector('input'), fail, picked: () => [...element.querySelectorAll('input:checked:enabled')].map((one) => one.value) });
 }
 
 const VERBATIM = { autocapitalize: 'none', spellcheck: 'false' };

@@ -2,7 +2,9 @@
 
 import { ApiError } from './api.js';
 import { h } from './dom.js';
-import { busy, notice } from './ui.js';
+import { busy, button, notice } from './ui.js';
+import { watchEdits } from './unsaved.js';
+import { words } from './words.js';
 
 // The field an error is about, by its code.
 const FIELD_OF = {
@@ -10,8 +12,13 @@ const FIELD_OF = {
 	unknown_organization: ['org'], invalid_slug: ['org'], slug_taken: ['slug'], slug_reserved: ['slug'], already_member: ['email'], already_invited: ['email'],
 };
 
-// `check` may refuse beforehand, by answering a field's name and a message.
-export function form({ fields, submit, kind = 'primary', extra = [], check, onsubmit }) {
+/**
+ * `check` may refuse beforehand, by answering a field's name and a message. With `cancel`, which leaves, the buttons stand as in a
+ * question. `before` may ask first; nothing is sent when it
+ * answers false. `keeps`: whether
+ * what is typed is work that must not be lost.
+ */
+export function form({ fields, submit, kind = 'primary', extra = [], cancel, check, before, onsubmit, keeps = true }) {
 	const say = notice();
 	const send = h('button.button', { type: 'submit' }, h('span', submit));
 	if (kind) send.classList.add(kind);
@@ -21,22 +28,27 @@ export function form({ fields, submit, kind = 'primary', extra = [], check, onsu
 		target.input.focus();
 	};
 	const fail = (error) => {
-		const text = error instanceof ApiError ? error.message : '';
-		const [, name, rest] = /^(\w+)[\w.[\]]*: (.+)/.exec(text) ?? [];
-		if (error.code === 'invalid_request' && named(name)) return mark(named(name), rest[0].toUpperCase() + rest.slice(1));
+		const text = error instanceof ApiError ? words(error) : '';
+		const part = error.code === 'invalid_request' && named(error.field?.split(/[.[]/)[0]);
+		const rest = text.replace(/^[\w.[\]]+: /, '');
+		if (part) return mark(part, rest[0].toUpperCase() + rest.slice(1));
 		const target = named(...(FIELD_OF[error.code] ?? []));
 		if (target) mark(target, target.input.name === 'org' ? 'No organization has this short name.' : text);
 		else say.fail(error);
 	};
-	const element = h('form.form', { novalidate: true, method: 'post' }, fields, say, h('div.actions', send, extra));
-	element.addEventListener('submit', (event) => {
+	const buttons = cancel ? h('div.actions.end', button('Cancel', cancel), send) : h('div.actions', send, extra);
+	const element = h('form.form', { novalidate: true, method: 'post' }, fields, say, buttons);
+	if (keeps) watchEdits(element);
+	element.addEventListener('submit', async (event) => {
 		event.preventDefault();
 		say.clear();
 		const [wrong] = fields.filter((one) => one.complains?.());
 		if (wrong) return wrong.input.focus();
 		const refused = check?.();
 		if (refused) return mark(named(refused[0]), refused[1]);
-		busy(send, () => onsubmit().catch(fail));
+		if (before && !await before()) return;
+		const sent = element.typed?.();
+		busy(send, () => onsubmit().then(() => element.settle?.(sent), fail));
 	});
 	return Object.assign(element, { say, send });
 }

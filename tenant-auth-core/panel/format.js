@@ -35,3 +35,6 @@ export function device(userAgent) {
 }
 
 export const roleName = (role) => (role === 'org_admin' ? 'Admin' : 'Member');
+
+// What stands in a picture's place: the first sign of a name as people see signs, which may be many units of its text.
+export const initial = (text) => [...new Intl.Segmenter('en').segment(text)][0]?.segment ?? '';

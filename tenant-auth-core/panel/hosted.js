@@ -31,14 +31,15 @@ export function sheet(root, title, ...content) {
 export function hosted(root, title, page, needsLink) {
 	const body = h('div.sheet-body');
 	const go = (next, text, ...actions) => {
+		if (actions.length > 0) history.replaceState(null, '');
 		sheet(root, next, fill(body, h('p.lead', text), actions.length > 0 && h('div.actions', actions)));
 		root.querySelector('h1').focus();
 	};
 	const show = () => {
-		const { token, ...rest } = Object.fromEntries([...new URLSearchParams(location.search), ...new URLSearchParams(location.hash.slice(1))]);
-		const said = { ...rest, token };
-		// What is not secret stays for a reload.
-		if (location.hash || location.search) history.replaceState(null, '', to(location.pathname, { org: rest.org, next: rest.next }));
+		const asked = [...new URLSearchParams(location.search), ...new URLSearchParams(location.hash.slice(1))];
+		const said = { ...history.state?.said, ...Object.fromEntries(asked) };
+		// Loading the page again, or coming back to a tab that was put away, must not lose the link. What is not secret stays in the address.
+		history.replaceState({ said }, '', to(location.pathname, { org: said.org, next: said.next }));
 		sheet(root, title, body);
 		if (needsLink && !(said.org && said.token)) go('This link is not complete', 'Open the link in the mail again, or ask for a new one.');
 		else page(body, said, go);

@@ -11,3 +11,14 @@ export const KINDS = {
 	api_key: 'created rotated revoked',
 	webhook: 'test disabled',
 };
+
+const GROUPS = { org: 'organization', api_key: 'API key', audit: 'audit log', user: 'account' };
+
+// What a group of kinds is called.
+export const groupName = (group) => GROUPS[group] ?? group;
+
+// What a webhook's choice is called: `*` and `member.*` stand for many.
+export function kindName(kind) {
+	if (kind === '*') return 'Everything';
+	return kind.endsWith('.*') ? `Every ${groupName(kind.slice(0, -2))} event` : kind;
+}

@@ -1,47 +1,103 @@
-// The API's lists, page by page. A search sees the loaded pages only, and says so.
+// The API's lists, page by page. What they are searched and filtered by stands in the address; a search sees all entries where the
+// API can search, else the loaded ones, and says so.
 
 import { page } from './api.js';
-import { fill, h, icon } from './dom.js';
-import { busy, button, empty, loading, notice, table } from './ui.js';
+import { fill, h, icon, put } from './dom.js';
+import { focusIn, keepFocus } from './focus.js';
+import { memory, place, rewrite } from './place.js';
+import { keyedRows } from './rows.js';
+import { busy, button, empty, loading, notice } from './ui.js';
 
-// `line` turns an entry into a row's cells; `nothing` stands for an empty list; `search` answers the text an entry is found by.
-export function listing({ path, key, noun, columns, line, nothing, search, parse, order, query }) {
-	let [items, next] = [[], null];
-	const get = async (cursor) => {
-		const part = await page(path, key, { cursor, parse, query });
-		[items, next] = [cursor ? [...items, ...part.items] : part.items, part.next];
+const PAGE = 100;
+const MOST = 1000;
+const PAUSE = 250;
+
+/**
+ * `line` turns an entry into a row's cells; `nothing` stands for an empty list; `search` is the text an entry is found by, or `true`
+ * where the API searches; `filters` are `[parameter, name, options]`; `prepare` may add to the loaded entries. `failed`: see `loading`.
+ */
+export function listing({ path, key, noun, columns, line, nothing, search, filters = [], parse, order, sort, query, prepare, failed, loaded }) {
+	const [wanted, { y = 0, least = 0 }] = [place().query, memory()];
+	let [items, next, turn, typing] = [[], null, 0, null];
+	const isOwn = typeof search === 'function';
+	const input = h('input', { type: 'search', value: (search && wanted.q) || '', placeholder: `Search ${noun}`, 'aria-label': `Search ${noun}`, autocomplete: 'off', maxlength: 100 });
+	const selects = filters.map(([name, label, options]) =>
+		h('select', { name, 'aria-label': label }, options.map(([value, text]) => h('option', { value, selected: value === wanted[name] }, text))));
+	const chosen = () => Object.fromEntries(selects.map((one) => [one.name, one.value]).filter(([, value]) => value));
+	const text = () => input.value.trim();
+	let last = text();
+
+	// From the beginning, or from a cursor on, so many entries at least. A late answer to a former question is dropped.
+	const get = async (count, cursor = null) => {
+		const mine = (turn += 1);
+		const found = cursor ? [...items] : [];
+		const asked = { ...query, ...chosen(), ...(search && !isOwn && text() && { q: text() }) };
+		do {
+			const limit = Math.min(MOST, Math.max(PAGE, count - found.length));
+			const part = await page(path, key, { cursor, limit, parse, order, query: asked });
+			found.push(...part.items);
+			cursor = part.next;
+		} while (cursor && found.length < count);
+		if (mine !== turn) return;
+		[items, next] = [prepare ? prepare(found) : found, cursor];
 	};
-	const input = h('input', { type: 'search', placeholder: `Search ${noun}`, 'aria-label': `Search ${noun}`, autocomplete: 'off' });
-	const count = h('p.count-line', { role: 'status' });
-	const rows = h('div');
+
+	const [say, count, rows, none, more] = [notice(), h('p.count-line', { role: 'status' }), keyedRows(noun, columns, line), h('div'), h('div.actions.center')];
+	const bar = h('div.toolbar', search && h('div.search', icon('search'), input), selects, count);
 	const draw = () => {
-		const wanted = input.value.trim().toLowerCase();
-		const shown = wanted ? items.filter((one) => search(one).toLowerCase().includes(wanted)) : items;
-		const loaded = `${next ? 'the first ' : ''}${items.length.toLocaleString('en')} ${noun}`;
-		count.textContent = wanted ? `${shown.length} found in ${loaded}` : next ? `Showing ${loaded}` : loaded;
-		const sorted = order ? shown.toSorted(order) : shown;
-		if (shown.length) fill(rows, table(noun, columns, sorted.map(line)));
-		else fill(rows, wanted ? empty('search', 'Nothing found', next ? 'Not among those loaded so far. Load the others, too.' : 'None of them contains this text.') : nothing());
-		if (next) rows.append(rest());
+		if (box.isConnected) memory().least = items.length;
+		const isAsked = Boolean(text() || selects.some((one) => one.value));
+		const shown = isOwn && text() ? items.filter((one) => search(one).toLowerCase().includes(text().toLowerCase())) : items;
+		const loadedSo = `${next ? 'the first ' : ''}${items.length.toLocaleString('en')} ${noun}`;
+		const isSearchHere = isOwn && text();
+		count.textContent = isSearchHere ? `${shown.length} found in ${loadedSo}` : isAsked ? `${next ? 'More than ' : ''}${items.length.toLocaleString('en')} found` : next ? `Showing ${loadedSo}` : loadedSo;
+		rows.show(sort ? shown.toSorted(sort) : shown);
+		rows.hidden = !shown.length;
+		bar.hidden = !(search || selects.length) || !(items.length || isAsked);
+		keepFocus(none, () => fill(none, !shown.length && (isAsked ? empty('search', 'Nothing found', next ? 'Not among those loaded so far. Load the others, too.' : `None of the ${noun} is like this.`, button('Show all', clear)) : nothing?.())));
+		more.hidden = !next;
 	};
-	const rest = () => {
-		const say = notice();
-		const load = (whole) => async () => {
-			try {
-				do await get(next);
-				while (whole && next);
-				draw();
-			} catch (error) {
-				say.fail(error);
-			}
-		};
-		const more = button('Load more', () => busy(more, load(false)));
-		const every = button('Load all', () => busy(every, load(true)));
-		return h('div', say, h('div.actions.center', more, every));
+	const renew = async () => {
+		if (!box.isConnected) return; // the view was left meanwhile
+		say.clear();
+		rewrite({ ...place().query, ...Object.fromEntries(filters.map(([name]) => [name, ''])), ...chosen(), ...(search && { q: text() }) });
+		await get(PAGE).then(draw, say.fail);
 	};
-	input.addEventListener('input', draw);
-	return loading(() => get(null), () => {
+	const clear = () => {
+		input.value = last = '';
+		selects.forEach((one) => (one.value = ''));
+		if (search) input.focus();
+		return renew();
+	};
+	const rest = (name, far) => {
+		const element = button(name, () => busy(element, async () => {
+			const before = items.length;
+			say.clear();
+			await get(far(), next).then(draw, say.fail);
+			if (more.hidden && rows.tBodies[0].rows[before]) focusIn(rows.tBodies[0].rows[before]);
+		}));
+		return element;
+	};
+	put(more, rest('Load more', () => items.length + PAGE), rest('Load all', () => Infinity));
+	const typed = () => {
+		if (text() === last) return;
+		last = text();
+		clearTimeout(typing);
+		if (isOwn) rewrite({ ...place().query, q: text() });
+		if (isOwn) draw();
+		else typing = setTimeout(renew, PAUSE);
+	};
+	for (const event of ['input', 'change']) input.addEventListener(event, typed);
+	selects.forEach((one) => one.addEventListener('change', renew));
+	let whole = null;
+	const box = loading(() => get(least), () => {
+		whole ??= [bar, say, rows, none, more];
 		draw();
-		return [search && h('div.toolbar', h('div.search', icon('search'), input), count), rows];
-	});
+		loaded?.(items);
+		requestAnimationFrame(() => y && scrollTo(0, y));
+		return whole;
+	}, failed);
+	// Changed behind the list's back: as many as were shown are loaded again, in their places.
+	const reload = () => (whole ? get(items.length + (next ? 0 : PAGE)).then(draw, say.fail) : box.reload());
+	return Object.assign(box, { reload });
 }

@@ -1,38 +1,45 @@
 // The frame around every view. On narrow screens its navigation folds away behind a button.
 
 import { brand } from './hosted.js';
-import { busy, fill, h, icon, toast } from './kit.js';
+import { busy, fill, focusTitle, h, icon, initial, toast } from './kit.js';
 
-export function shell({ org, user, signOut }, views) {
+// `tell` says who is signed in and what they may see; `show` puts a view in.
+export function shell(signOut) {
 	const main = h('main', { tabindex: '-1' });
-	const links = new Map(views.map((view) => [view, h('a', { href: `#/${view.path}` }, icon(view.path), view.title)]));
-	const groups = Map.groupBy(views, (view) => view.group);
-	const nav = h('nav', { 'aria-label': 'Panel' }, [...groups].map(([group, list]) => [h('h2', group), h('ul', list.map((view) => h('li', links.get(view))))]));
-	const leave = h('button.side-action', { onclick: () => busy(leave, () => signOut().catch((error) => toast(error.message))) }, icon('out'), 'Sign out');
+	const side = h('div.side');
 	const toggle = h('button.menu', { 'aria-expanded': 'false', 'aria-label': 'Menu', onclick: () => unfold(!frame.classList.contains('unfolded')) }, icon('menu'));
-	const side = h('div.side',
-		h('div.org', h('span.avatar', { 'aria-hidden': 'true' }, org.name.slice(0, 1)), h('div', h('strong', org.name), h('small', org.slug)),
-			h('a.round', { href: 'sign-in', title: 'Switch organization' }, icon('switch'))),
-		nav,
-		h('div.side-end', h('div.person', h('strong', user.name), h('small', user.email)), leave));
 	const frame = h('div.frame', h('button.skip', { onclick: () => main.focus() }, 'Skip to content'), h('header.rail', h('div.top', brand('#/members'), toggle), side), main);
+	let links = new Map();
+	let current = null;
 	const unfold = (isOpen) => {
 		frame.classList.toggle('unfolded', isOpen);
 		toggle.setAttribute('aria-expanded', String(isOpen));
 	};
+	const mark = () => links.forEach((link, path) => (path === current ? link.setAttribute('aria-current', 'page') : link.removeAttribute('aria-current')));
 	frame.addEventListener('keydown', (event) => {
 		if (event.key !== 'Escape' || !frame.classList.contains('unfolded')) return;
 		unfold(false);
 		toggle.focus();
 	});
 	return Object.assign(frame, {
+		tell({ org, user }, views) {
+			links = new Map(views.map((view) => [view.path, h('a', { href: `#/${view.path}` }, icon(view.path), view.title)]));
+			const groups = Map.groupBy(views, (view) => view.group);
+			const leave = h('button.side-action', { onclick: () => busy(leave, () => Promise.resolve(signOut()).catch((error) => toast(error.message))) }, icon('out'), 'Sign out');
+			fill(side,
+				h('div.org', h('span.avatar', { 'aria-hidden': 'true' }, initial(org.name)), h('div', h('strong', org.name), h('small', org.slug)),
+					h('a.round', { href: 'sign-in', title: 'Switch organization' }, icon('switch'))),
+				h('nav', { 'aria-label': 'Panel' }, [...groups].map(([group, list]) => [h('h2', group), h('ul', list.map((view) => h('li', links.get(view.path))))])),
+				h('div.side-end', h('div.person', h('strong', user.name), h('small', user.email)), leave));
+			mark();
+		},
 		show(view, content, moveFocus) {
-			links.forEach((link) => link.removeAttribute('aria-current'));
-			links.get(view).setAttribute('aria-current', 'page');
+			current = view.path;
+			mark();
 			unfold(false);
 			fill(main, content);
 			scrollTo(0, 0);
-			if (moveFocus) main.querySelector('h1')?.focus();
+			if (moveFocus) focusTitle();
 		},
 	});
 }

@@ -1,8 +1,10 @@
 // The small parts of every view.
 
-import { ApiError } from './api.js';
+import { ApiError, is } from './api.js';
 import { fill, h, icon } from './dom.js';
+import { keepFocus } from './focus.js';
 import { roleName } from './format.js';
+import { words } from './words.js';
 
 // `kind`: primary, danger, danger-quiet, small or none; `mark`: an icon's name.
 export const button = (text, onclick, { kind = '', mark, ...rest } = {}) =>
@@ -34,13 +36,15 @@ export function notice() {
 		element.hidden = false;
 		fill(element, content);
 	};
-	const wait = (seconds) => {
+	// Counts down for those who see it; screen readers hear the time once.
+	const wait = (seconds, sentence) => {
 		const until = Date.now() + seconds * 1000;
-		const left = element.appendChild(h('strong', { 'aria-hidden': 'true' }));
+		const left = h('span', { 'aria-hidden': 'true' });
+		element.append(h('span.unseen', sentence), left);
 		const tick = () => {
 			const rest = Math.ceil((until - Date.now()) / 1000);
-			left.textContent = rest > 0 ? ` ${rest} s left.` : ' You can try again now.';
-			if (rest <= 0) clearInterval(clock);
+			left.textContent = rest > 0 ? `Try again in ${rest} s.` : 'You can try again now.';
+			if (rest <= 0 || (rest < seconds && !element.isConnected)) clearInterval(clock);
 		};
 		tick();
 		clock = setInterval(tick, 1000);
@@ -48,10 +52,11 @@ export function notice() {
 	return Object.assign(element, {
 		say,
 		fail(error) {
-			const known = error instanceof ApiError;
-			if (!known) console.error(error);
-			say('bad', known ? error.message : 'Something went wrong. Reload the page and try again.');
-			if (error.retryAfter) wait(error.retryAfter);
+			if (!(error instanceof ApiError)) console.error(error);
+			const [, text, again] = /^(.*?)(Try again in \d+ seconds?\.)?$/s.exec(words(error));
+			say('bad', text);
+			if (error.retryAfter) wait(error.retryAfter, again ?? '');
+			else if (again) element.append(again);
 		},
 		clear() {
 			clearInterval(clock);
@@ -71,38 +76,25 @@ export async function busy(element, work) {
 	}
 }
 
-export function toast(text) {
-	const region = document.getElementById('toasts');
-	// A modal dialog covers everything that is not inside it.
-	const place = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document.body;
-	if (region.parentNode !== place) place.append(region);
-	const element = h('div.toast', icon('check'), text);
-	region.replaceChildren(element);
-	setTimeout(() => element.remove(), 5000);
-}
-
-export async function copy(text) {
-	try {
-		await navigator.clipboard.writeText(text);
-		toast('Copied to the clipboard.');
-		return true;
-	} catch {
-		toast('This browser did not allow copying. Select the text and copy it.');
-		return false;
-	}
-}
-
-// Loads and shows something; `reload()` keeps the old until the new is there.
-export function loading(load, render) {
+/**
+ * Loads and shows something; `reload()` keeps the old until the new is there. `failed(error)` may answer what to show when it cannot
+ * be loaded, in place of Try again.
+ */
+export function loading(load, render, failed) {
 	const box = h('div.loading');
+	const tell = (error) => {
+		const say = notice();
+		const instead = failed?.(error) ?? (is(error, 'not_found') ? [] : button('Try again', reload));
+		fill(box, h('div.failed', say, instead));
+		say.fail(error);
+	};
 	const reload = async () => {
 		if (!box.querySelector(':scope > .whole')) fill(box, h('div.skeleton', { role: 'status', 'aria-label': 'Loading' }, [1, 2, 3].map(() => h('div.bar'))));
 		try {
-			fill(box, h('div.whole', render(await load())));
+			const loaded = await load();
+			keepFocus(box, () => fill(box, h('div.whole', render(loaded))));
 		} catch (error) {
-			const say = notice();
-			fill(box, h('div.failed', say, button('Try again', reload)));
-			say.fail(error);
+			tell(error);
 		}
 	};
 	reload();
@@ -111,14 +103,16 @@ export function loading(load, render) {
 
 export const empty = (mark, title, text, action) => h('div.empty', icon(mark), h('h2', title), h('p', text), action);
 
+export const tableRow = (columns, cells) => h('tr', { role: 'row' }, cells.map((content, index) =>
+	h('td', { role: 'cell', 'data-label': columns[index], class: columns[index] ? null : 'row-actions' }, content)));
+
 // A table that turns into cards where it is narrow; some browsers then forget its roles.
 export function table(caption, columns, rows) {
 	const head = columns.map((column) => h('th', { role: 'columnheader', scope: 'col' }, column || h('span.unseen', 'Actions')));
-	const cell = (content, index) => h('td', { role: 'cell', 'data-label': columns[index], class: columns[index] ? null : 'row-actions' }, content);
 	return h('table', { role: 'table' },
 		h('caption.unseen', caption),
 		h('thead', { role: 'rowgroup' }, h('tr', { role: 'row' }, head)),
-		h('tbody', { role: 'rowgroup' }, rows.map((cells) => h('tr', { role: 'row' }, cells.map(cell)))));
+		h('tbody', { role: 'rowgroup' }, rows.map((cells) => tableRow(columns, cells))));
 }
 
 export const card = (title, text, ...content) => h('section.card', h('header', h('h2', title), text && h('p', text)), content);

@@ -67,7 +67,8 @@ async fn too_many_attempts_are_counted_down(stage: &Stage) {
     }
     stage.signs_in("max@acme.example", PASSWORD).await;
     stage.page.reads("Too many attempts.").await;
-    stage.page.reads("s left").await;
+    stage.page.reads(" s.").await;
+    stage.page.comes_true("one number, that of the moment", "return document.querySelectorAll('[role=alert] [aria-hidden=true]').length === 1 && !/seconds?\\. .*seconds?/.test(document.querySelector('[role=alert]').innerText)").await;
     stage.page.was_refused(429, "/auth/login").await;
 }
 

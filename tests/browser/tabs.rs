@@ -76,8 +76,9 @@ async fn who_lost_the_session_comes_back_to_where_they_were(stage: &Stage) {
     page.arrives_at("Sign in").await;
     page.was_refused(401, "/auth/sessions").await;
     page.was_refused(401, "/auth/refresh").await;
+    page.reads("Your session is over.").await;
     assert_eq!(page.value("Organization").await, "acme");
-    page.fill("Email address", MAX).await;
+    assert_eq!(page.value("Email address").await, MAX);
     page.fill("Password", PASSWORD).await;
     page.press("Sign in").await;
     page.arrives_at("Sessions").await;

@@ -26,7 +26,7 @@ function offer(body, said, { invite: invited, org }, go) {
 	const owner = h('input', { type: 'email', autocomplete: 'username', value: invited.email, hidden: true, readOnly: true });
 	const done = (data) => {
 		signedIn(org.slug, org.name);
-		tell('signed-in', org.slug);
+		tell('signed-in', org.slug, data.user?.id);
 		const app = data.org?.appUrl;
 		const onward = data.next ? leaving(data.next) : app && linkButton(`Open ${org.name}`, app, 'primary');
 		go(`Welcome to ${org.name}`, 'You are a member now, and signed in.', onward, linkButton('Go to your account', './', onward ? '' : 'primary'));

@@ -2,7 +2,7 @@
 // came from, else to the organization's application, else to the panel. Nobody leaves before an act of their own.
 
 import { ApiError, api, button, fill, h, linkButton } from '../kit.js';
-import { currentSlug, takePlace } from '../store.js';
+import { currentSlug, home, takePlace } from '../store.js';
 
 // The address of a page of ours that keeps what was said to this one.
 export function to(page, said) {
@@ -15,9 +15,9 @@ export const leaving = (next, kind = 'primary') => linkButton(`Continue to ${new
 export async function leave(next) {
 	const place = takePlace();
 	if (next) return location.assign(next);
-	if (place) return location.assign(`./${place}`);
+	if (place) return location.assign(home(place));
 	const { org } = await api('GET', '/org').catch(() => ({ org: {} }));
-	location.assign(org.appUrl ?? './');
+	location.assign(org.appUrl ?? home());
 }
 
 // Who is signed in at this browser already, and where they may go; null where nobody is, or nobody was sent here.

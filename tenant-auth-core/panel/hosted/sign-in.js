@@ -1,26 +1,43 @@
 // Signing in. Organizations that were signed in to before on this browser are offered.
 
-import { button, codeField, emailField, fill, form, guest, h, icon, linkButton, passwordField, slugField, tell } from '../kit.js';
-import { currentSlug, forget, knownOrganizations, signedIn } from '../store.js';
+import { button, codeField, emailField, fill, form, guest, h, icon, initial, linkButton, passwordField, slugField, tell } from '../kit.js';
+import { currentSlug, forget, home, keepPlace, knownOrganizations, signedIn, signedInAs } from '../store.js';
 import { leave, present, stay, to } from './next.js';
 
 // The server marks its pages where sign-up is open.
 const offersSignUp = 'signUp' in document.documentElement.dataset;
 
-// `said` may name the organization, the address, and where to go then.
+// Why somebody is here who did not ask for it.
+const WHY = {
+	ended: 'Your session is over. Sign in again to go on.', 'signed-out': 'You signed out in another tab.', left: 'You left the organization.',
+};
+
+// `said` may name the organization, the address, where to go then, and why.
 export function signIn(body, said) {
-	const ask = () => signInForm(body, { ...said, onsignedin: (data) => leave(data.next) });
+	const why = Object.hasOwn(WHY, said.why ?? '') && h('p.notice.wait', { role: 'status' }, WHY[said.why]);
+	const ask = () => {
+		const box = h('div');
+		fill(body, why, !said.next && goOn(), box);
+		signInForm(box, { ...said, onsignedin: (data) => leave(data.next) });
+	};
+	if (said.place?.startsWith('#/')) keepPlace(said.place);
 	if (!said.next) return ask();
 	present(said).then((found) => (found ? stay(body, found, ask) : ask()));
 }
 
+// Somebody who is signed in came here to see, or by mistake.
+function goOn() {
+	const person = signedInAs();
+	return person && h('p.notice', `${person.name} is signed in to “${person.slug}”. `, linkButton('Go on', home(), 'small'));
+}
+
 export function signInForm(body, { org, email, next, fixed = false, onsignedin }) {
 	const slug = slugField({ value: org ?? currentSlug() ?? '', autocomplete: 'organization', readOnly: fixed, hint: 'The short name in your invitation, such as “acme”.' });
-	const address = emailField({ value: email ?? '', autocomplete: 'username' });
+	const address = emailField({ value: email ?? '', autocomplete: 'username', readOnly: fixed && Boolean(email) });
 	const password = passwordField({ label: 'Password' });
 	const done = (data) => {
 		signedIn(slug.value);
-		tell('signed-in', slug.value);
+		tell('signed-in', slug.value, data.user.id);
 		return onsignedin(data);
 	};
 	const forgot = h('a.aside', { href: 'forgot', onclick: () => (forgot.href = to('forgot', { org: slug.value, email: address.value, next })) }, 'Forgot your password?');
@@ -48,7 +65,7 @@ export function signInForm(body, { org, email, next, fixed = false, onsignedin }
 function known(choose) {
 	const item = (one) => {
 		const row = h('li',
-			h('button.choice', { onclick: () => choose(one) }, h('span.avatar', { 'aria-hidden': 'true' }, one.name.slice(0, 1)), h('span', h('strong', one.name), h('small', one.slug))),
+			h('button.choice', { onclick: () => choose(one) }, h('span.avatar', { 'aria-hidden': 'true' }, initial(one.name)), h('span', h('strong', one.name), h('small', one.slug))),
 			h('button.round', { 'aria-label': `Forget ${one.name} on this browser`, onclick: () => drop() }, icon('close')));
 		const drop = () => {
 			forget(one.slug);

@@ -1,6 +1,6 @@
 // The audit log: what happened here, who did it and whom it was about, found by person, kind and time. Admins only.
 
-import { badge, busy, button, device, download, empty, facts, field, fill, form, h, heading, listing, loading, moment, open, page, rowButton, toast } from '../kit.js';
+import { badge, busy, button, device, download, empty, facts, field, fill, form, h, heading, listing, loading, moment, open, page, rewrite, rowButton, toast } from '../kit.js';
 import { KINDS } from '../kinds.js';
 
 const AUTHORS = { user: 'Somebody', api_key: 'An API key', deployment_key: 'A deployment key', system: 'The service' };
@@ -8,26 +8,26 @@ const KIND_OPTIONS = [['', 'Everything'], ...Object.entries(KINDS).flatMap(([gro
 	[`${group}.*`, `Every ${group} event`], ...kinds.split(' ').map((kind) => [`${group}.${kind}`, `${group}.${kind}`]),
 ])];
 
-export function audit({ org, detail }) {
+export function audit({ org, detail, query: wanted }) {
 	// One page of them: names of others are shown by their ids.
 	const whole = loading(() => page('/org/members', 'members', { limit: 1000 }), ({ items }) => {
 		const people = new Map(items.map((one) => [one.userId, one]));
 		const list = h('div');
-		const show = (query) => fill(list, entries(people, query));
-		show(detail ? { user: detail } : {});
-		return [search(items, detail, show, org), list];
+		const form = search(items, { person: detail, ...wanted }, (query) => fill(list, entries(people, query)), org);
+		form.show();
+		return [form, list];
 	});
 	return [heading('Audit log', `Who did what in ${org.name}, the latest first. Each entry is chained to the one before.`), whole];
 }
 
 // The choice of entries; `show` is given the parameters of the request.
-function search(members, person = '', show, org) {
+function search(members, wanted, show, org) {
 	const options = h('datalist', { id: 'people' }, members.map((one) => h('option', { value: one.email }, one.name)));
-	const who = field({ label: 'Person', name: 'person', value: person, optional: true, list: 'people', autocomplete: 'off', placeholder: 'name@example.com', maxlength: 254 });
-	const part = field({ label: 'The person', name: 'part', value: 'user', options: [['user', 'is whom it was about'], ['actor', 'is who did it']] });
-	const kind = field({ label: 'What happened', name: 'kind', value: '', options: KIND_OPTIONS, optional: true });
-	const from = field({ label: 'From', name: 'from', type: 'date', optional: true });
-	const to = field({ label: 'To', name: 'to', type: 'date', optional: true });
+	const who = field({ label: 'Person', name: 'person', value: wanted.person ?? '', optional: true, list: 'people', autocomplete: 'off', placeholder: 'name@example.com', maxlength: 254 });
+	const part = field({ label: 'The person', name: 'part', value: wanted.part ?? 'user', options: [['user', 'is whom it was about'], ['actor', 'is who did it']] });
+	const kind = field({ label: 'What happened', name: 'kind', value: wanted.kind ?? '', options: KIND_OPTIONS, optional: true });
+	const from = field({ label: 'From', name: 'from', type: 'date', value: wanted.from ?? '', optional: true });
+	const to = field({ label: 'To', name: 'to', type: 'date', value: wanted.to ?? '', optional: true });
 	const text = () => who.value.trim();
 	const id = () => (text().startsWith('usr_') ? text() : members.find((one) => one.email.toLowerCase() === text().toLowerCase())?.userId);
 	// Whole days of the reader's zone, the last one included.
@@ -40,10 +40,15 @@ function search(members, person = '', show, org) {
 	const element = form({
 		fields: [who, part, kind, from, to, options], submit: 'Show', kind: '', extra: [save],
 		check: () => text() && !id() && ['person', 'Nobody here has this address. Former members are found by their id, usr_….'],
-		onsubmit: async () => show({ ...(text() && { [part.value]: id() }), ...(kind.value && { kind: kind.value }), ...days() }),
+		keeps: false,
+		onsubmit: async () => {
+			const chosen = Object.fromEntries([who, part, kind, from, to].map((one) => [one.input.name, one.value.trim()]));
+			rewrite({ ...chosen, part: text() && chosen.part }, '#/audit');
+			element.show();
+		},
 	});
 	element.classList.add('filters');
-	return element;
+	return Object.assign(element, { show: () => show({ ...(id() && { [part.value]: id() }), ...(kind.value && { kind: kind.value }), ...days() }) });
 }
 
 function after(date) {

@@ -22,7 +22,7 @@ export function invites({ org }) {
 		];
 	};
 	const list = listing({
-		path: '/org/invites', key: 'invites', noun: 'pending invites', columns: ['Invited', 'Role', 'By', 'Mail', 'Expires', ''], line,
+		path: '/org/invites', key: 'invites', noun: 'pending invites', columns: ['Invited', 'Role', 'By', 'Mail', 'Expires', ''], line, search: (one) => one.email,
 		nothing: () => empty('invites', 'No pending invites', 'Whoever accepts an invite appears among the members.', button('Invite somebody', add)),
 	});
 	return [heading('Invites', `People who were asked to join ${org.name} and have not answered yet.`, addButton('Invite', add)), list];

@@ -1,6 +1,6 @@
 // API keys of the organization's backends. A key is shown once; afterwards only its ends.
 
-import { addButton, ago, api, ask, askOverlap, badge, button, checkbox, confirm, day, empty, field, h, heading, listing, nameField, rowButton, showOnce } from '../kit.js';
+import { addButton, ago, api, ask, askOverlap, badge, button, checkbox, choices, confirm, day, empty, field, h, heading, listing, nameField, rowButton, showOnce } from '../kit.js';
 
 const SCOPES = [
 	['verify', 'Verify access tokens', true],
@@ -18,28 +18,39 @@ export function keys({ org }) {
 	});
 	const never = () => h('span.faint', 'Never');
 	const list = listing({
-		path: '/org/api-keys', key: 'apiKeys', noun: 'API keys', columns: ['Key', 'Scopes', 'Last used', 'Expires', ''],
+		path: '/org/api-keys', key: 'apiKeys', noun: 'API keys', columns: ['Key', 'Scopes', 'Created', 'Last used', 'Expires', ''],
+		search: (key) => key.name, prepare: markOlder,
 		line: (key) => [
-			h('div.who', h('strong', key.name), h('code', `${key.prefix}…${key.lastFour}`)),
+			h('div.who', h('strong', key.name, ' ', key.isOlder && badge('Older', 'wait')), h('code', `${key.prefix}…${key.lastFour}`)),
 			h('div.badges', key.scopes.map((scope) => badge(scope))),
+			day(key.createdAt),
 			key.lastUsedAt ? ago(key.lastUsedAt) : never(),
 			key.expiresAt ? ago(key.expiresAt) : never(),
-			h('div.buttons', rowButton('Rotate', key.name, () => rotate(key, (made) => show(made, list.reload()))), rowButton('Revoke', key.name, () => revoke(key), 'danger-quiet')),
+			h('div.buttons', rowButton('Rotate', `${key.name} …${key.lastFour}`, () => rotate(key, (made) => show(made, list.reload()))), rowButton('Revoke', `${key.name} …${key.lastFour}`, () => revoke(key), 'danger-quiet')),
 		],
 		nothing: () => empty('api-keys', 'No API keys', 'A backend needs one to verify who its users are.', button('Create a key', add)),
 	});
 	return [heading('API keys', `Your backends use them, with the slug “${org.slug}”. They must never reach a browser.`, addButton('Create key', add)), list];
 }
 
+// After a rotation there are two of one name for a while; the one made first goes.
+function markOlder(list) {
+	const latest = new Map();
+	for (const { name, createdAt } of list) if (!(latest.get(name) > createdAt)) latest.set(name, createdAt);
+	return list.map((key) => ({ ...key, isOlder: latest.get(key.name) > key.createdAt && key.expiresAt !== null }));
+}
+
 function create(done) {
 	const name = nameField({ hint: 'What will use it, such as “billing service”.' });
 	const scopes = SCOPES.map(([value, label, checked]) => checkbox('scopes', value, label, checked, value));
+	const group = choices('Scopes', scopes);
 	const expires = field({ label: 'Expires', name: 'expiresAt', options: [['', 'Never'], [30, 'In 30 days'], [90, 'In 90 days'], [365, 'In a year']], optional: true });
 	ask({
-		title: 'Create an API key', fields: [name, h('fieldset', h('legend', 'Scopes'), scopes), expires], submit: 'Create key', done,
+		title: 'Create an API key', fields: [name, group, expires], submit: 'Create key', done,
+		check: () => !group.picked().length && ['scopes', 'Choose at least one.'],
 		onsubmit: () => api('POST', '/org/api-keys', {
 			name: name.value,
-			scopes: scopes.filter((one) => one.input.checked).map((one) => one.input.value),
+			scopes: group.picked(),
 			...(expires.value && { expiresAt: new Date(Date.now() + expires.value * DAY).toISOString() }),
 		}),
 	});

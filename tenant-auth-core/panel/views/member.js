@@ -1,6 +1,6 @@
 // One member, in a dialog. Metadata is judged by the API's rules and sent as typed.
 
-import { api, button, confirm, facts, field, form, h, moment, open, roleBadge, roleField, statusBadge, toast } from '../kit.js';
+import { api, button, confirm, discard, facts, field, form, h, moment, open, question, roleBadge, roleField, statusBadge, toast } from '../kit.js';
 import { compact, metadataProblem, pretty } from '../json.js';
 
 // Opens the dialog; `changed` reloads the list behind it.
@@ -12,50 +12,70 @@ export function openMember(context, member, changed) {
 			dialog.close();
 			if (text) toast(text);
 			changed();
+			if (isSelf) context.refresh();
 		};
 		const summary = facts(['Email', member.email], ['Role', roleBadge(member)], ['Status', statusBadge(member)], ['Joined', moment(member.joinedAt)], ['Id', h('code', member.userId)]);
 		if (!context.isAdmin) return [summary, h('h3', 'Metadata'), h('pre', { tabindex: '0', 'aria-label': 'Metadata' }, pretty(member.metadata))];
 		return [
 			summary,
 			h('p', h('a', { href: `#/audit/${member.userId}` }, 'What happened to this member')),
-			role(member, path, isSelf ? context.refresh : done),
-			metadata(member, path, done),
+			h('section.part', edit({ ...member }, path, isSelf, done)),
 			isSelf
 				? h('p.part.hint', 'You cannot suspend or remove yourself. To leave the organization, see its settings.')
-				: h('section.part', h('h3', 'Access'), h('div.actions', access(context.org.name, member, path, () => done()))),
+				: h('section.part', h('h3', 'Access'), h('div.actions', access(context.org.name, member, path, (isGone) => {
+					changed();
+					if (isGone) discard(dialog);
+					dialog.leave();
+				}))),
 		];
 	}, { wide: true });
 }
 
-function role(member, path, done) {
-	const select = roleField(member.role);
-	return h('section.part', form({
-		fields: [select], submit: 'Save role', kind: '',
-		onsubmit: async () => {
-			await api('PUT', `${path}/role`, { role: select.value });
-			done(`${member.name} is ${select.value === 'org_admin' ? 'an admin' : 'a member'} now.`);
-		},
-	}));
-}
-
-function metadata(member, path, done) {
-	const text = field({
+// Role and metadata are one form, so that saving the one cannot lose the other.
+function edit(member, path, isSelf, done) {
+	const role = roleField(member.role);
+	const metadata = field({
 		label: 'Metadata', name: 'metadata', type: 'textarea', rows: 8, class: 'code', value: pretty(member.metadata),
 		hint: 'A JSON object that your application reads. Saving replaces all of it.',
 	});
-	text.input.addEventListener('input', () => text.fail(metadataProblem(text.value)));
-	return h('section.part', form({
-		fields: [text], submit: 'Save metadata', kind: '',
+	metadata.input.addEventListener('input', () => metadata.fail(metadataProblem(metadata.value)));
+	const save = async () => {
+		const said = [];
+		const [text, wanted] = [compact(metadata.value), role.value];
+		// What is saved already is not sent again when the other is refused.
+		if (text !== compact(member.metadata)) {
+			await api('PATCH', path, undefined, { text: `{"metadata":${text}}` });
+			member.metadata = text;
+			said.push('The metadata was saved.');
+		}
+		if (wanted !== member.role) {
+			await api('PUT', `${path}/role`, { role: wanted });
+			member.role = wanted;
+			said.push(isSelf ? `You are ${wanted === 'org_admin' ? 'an admin' : 'a member'} now.` : `${member.name} is ${wanted === 'org_admin' ? 'an admin' : 'a member'} now.`);
+		}
+		done(said.join(' ') || 'Nothing was changed.');
+	};
+	return form({
+		fields: [role, metadata], submit: 'Save changes', kind: '',
 		check() {
-			const problem = metadataProblem(text.value);
+			const problem = metadataProblem(metadata.value);
 			return problem && ['metadata', problem];
 		},
-		onsubmit: async () => {
-			await api('PATCH', path, undefined, { text: `{"metadata":${compact(text.value)}}` });
-			done('The metadata was saved.');
-		},
-	}));
+		before: () => !isSelf || member.role !== 'org_admin' || role.value === 'org_admin' || stepDown(),
+		onsubmit: save,
+	});
 }
+
+// Whether somebody means it who cannot undo it.
+const stepDown = () => new Promise((answer) => {
+	question({
+		title: 'Stop being an admin?', text: 'You will no longer manage members, keys, webhooks and settings. Only another admin can make you one again.',
+		actions: (dialog) => {
+			dialog.addEventListener('close', () => answer(dialog.returnValue === 'yes'));
+			return button('Stop being an admin', () => dialog.close('yes'), { kind: 'danger' });
+		},
+	});
+});
 
 function access(org, { name, status }, path, done) {
 	const change = (to, said) => () => api('PUT', `${path}/status`, { status: to }).then(() => said);
@@ -72,7 +92,7 @@ function access(org, { name, status }, path, done) {
 		text: `Every session of ${name} in ${org} ends at once. They can sign in again.`,
 	});
 	const remove = () => confirm({
-		title: `Remove ${name}?`, action: 'Remove', run: () => api('DELETE', path), done,
+		title: `Remove ${name}?`, action: 'Remove', run: () => api('DELETE', path), done: () => done(true),
 		text: `${name} loses access to ${org} at once, and the metadata kept here is deleted. The account itself stays.`,
 	});
 	return [

@@ -5,11 +5,16 @@ import { parseKeepingMetadata } from '../json.js';
 import { inviteSomebody } from './invites.js';
 import { openMember } from './member.js';
 
+const FILTERS = [
+	['role', 'Role', [['', 'Every role'], ['org_admin', 'Admins'], ['member', 'Members']]],
+	['status', 'Status', [['', 'Every status'], ['active', 'Active'], ['suspended', 'Suspended']]],
+];
+
 export function members(context) {
 	const { org, user, isAdmin } = context;
 	const list = listing({
 		path: '/org/members', key: 'members', noun: 'members', columns: ['Member', 'Role', 'Status', 'Joined', ''], parse: parseKeepingMetadata,
-		search: (one) => `${one.name}\n${one.email}`,
+		search: true, filters: FILTERS,
 		line: (one) => [
 			h('div.who', h('strong', one.name, one.userId === user.id && h('span.you', ' you')), h('small', one.email)),
 			roleBadge(one),

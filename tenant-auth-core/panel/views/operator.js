@@ -1,10 +1,12 @@
 // All organizations of the deployment, for its operator.
 
-import { addButton, api, appField, ask, badge, confirm, day, emailField, empty, field, h, heading, listing, nameField, rowButton, slugField, statusBadge } from '../kit.js';
+import { addButton, api, appField, ask, badge, confirm, day, emailField, empty, field, h, heading, is, linkButton, listing, nameField, rowButton, slugField, statusBadge } from '../kit.js';
 
 const LIST = '/admin/organizations';
 
 export function operator() {
+	const add = addButton('Create organization', () => create(list.reload));
+	add.hidden = true;
 	const list = listing({
 		path: LIST, key: 'organizations', noun: 'organizations', columns: ['Organization', 'Plan', 'Status', 'Created', ''],
 		search: (org) => `${org.name}\n${org.slug}`,
@@ -15,10 +17,12 @@ export function operator() {
 			day(org.createdAt),
 			h('div.buttons', rowButton('Edit', org.name, () => edit(org, list.reload)), rowButton('Invite admin', `of ${org.name}`, () => inviteAdmin(org)), turn(org, list.reload)),
 		],
+		loaded: () => (add.hidden = false),
+		failed: (error) => is(error, 'operator_required') && linkButton('Set up two-factor authentication', '#/security', 'primary'),
 		nothing: () => empty('operator', 'No organizations', 'The first one is created here.'),
 	});
 	return [
-		heading('Organizations', 'Every organization of this deployment, for sign-ins with a second factor in the last 12 hours.', addButton('Create organization', () => create(list.reload))),
+		heading('Organizations', 'Every organization of this deployment, for sign-ins with a second factor in the last 12 hours.', add),
 		list,
 	];
 }

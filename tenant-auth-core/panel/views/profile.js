@@ -16,7 +16,7 @@ function about(context, user) {
 			// What is left out is removed.
 			await api('PUT', '/auth/profile', { name: name.value, bio: bio.value || undefined, phone: phone.value || undefined });
 			toast('Your profile was saved.');
-			return context.refresh();
+			context.refresh();
 		},
 	}));
 }

@@ -17,7 +17,7 @@ export function sessions({ org }) {
 	};
 	const list = listing({
 		path: '/auth/sessions', key: 'sessions', noun: 'sessions', columns: ['Device', 'Signed in', 'Last used', ''], line,
-		order: (a, b) => b.current - a.current || b.lastUsedAt.localeCompare(a.lastUsedAt),
+		sort: (a, b) => b.current - a.current || b.lastUsedAt.localeCompare(a.lastUsedAt),
 	});
 	return [heading('Sessions', `Where you are signed in to ${org.name}. Each organization has sessions of its own.`, button('End all others', others, { kind: 'danger-quiet' })), list];
 }

@@ -1,15 +1,15 @@
 // The second factor: in force once a first code was accepted; recovery codes are shown once.
 
-import { api, ask, button, codeField, copy, fill, form, h, open, passwordField, put } from '../kit.js';
+import { api, ask, button, codeField, copy, fill, form, h, open, passwordField, put, showSecret } from '../kit.js';
 
 export function enrol(done) {
 	open('Turn on two-factor authentication', (dialog) => {
 		const [box, password] = [h('div'), passwordField()];
-		const cancel = () => button('Cancel', () => dialog.close());
+		const cancel = () => dialog.close();
 		const scan = ({ secret, qrCode }) => {
 			const code = codeField('The 6 digits the app shows now.');
 			const enable = form({
-				fields: [code], submit: 'Turn on', extra: cancel(),
+				fields: [code], submit: 'Turn on', cancel,
 				onsubmit: async () => {
 					const { recoveryCodes } = await api('POST', '/auth/2fa/enable', { code: code.value.replace(/\s/g, '') });
 					dialog.close();
@@ -24,7 +24,7 @@ export function enrol(done) {
 			code.input.focus();
 		};
 		return put(box, h('p.dialog-text', 'You need an authenticator app; many password managers are one.'), form({
-			fields: [password], submit: 'Continue', extra: cancel(),
+			fields: [password], submit: 'Continue', cancel,
 			onsubmit: async () => scan(await api('POST', '/auth/2fa/setup', { password: password.value })),
 		}));
 	});
@@ -38,15 +38,15 @@ function showCodes(codes) {
 		h('a', { href: url, download: 'recovery-codes.txt' }).click();
 		setTimeout(() => URL.revokeObjectURL(url), 1000);
 	};
-	const dialog = open('Keep your recovery codes', (self) => [
+	const stored = 'I have stored them';
+	const dialog = showSecret('Keep your recovery codes', (self) => [
 		h('p.dialog-text', 'Each of these works once, when your authenticator is not at hand. Without both, only an operator can let you in again.'),
 		h('ul.codes', codes.map((code) => h('li', h('code', code)))),
 		h('p.notice.wait', 'This is the only time they are shown.'),
 		h('div.actions', button('Copy', () => copy(text), { mark: 'copy' }), button('Download', download), button('Print', () => print()),
-			button('I have stored them', () => self.close(), { kind: 'primary' })),
-	], { wide: true });
+			button(stored, () => self.close(), { kind: 'primary' })),
+	], { wide: true, stored });
 	dialog.classList.add('printable');
-	dialog.addEventListener('cancel', (event) => event.preventDefault());
 }
 
 export const renewCodes = (done) => guarded('/auth/2fa/recovery-codes', {

@@ -1,19 +1,21 @@
 // One webhook: its settings, a test, its deliveries.
 
-import { ago, api, ask, askOverlap, badge, busy, button, card, confirm, empty, facts, fill, h, heading, loading, moment, notice, page, rowButton, statusBadge, table, toast } from '../kit.js';
-import { showSecret, webhookFields } from './webhooks.js';
+import { api, ask, askOverlap, badge, busy, button, card, confirm, facts, fill, h, heading, is, linkButton, loading, moment, notice, page, statusBadge } from '../kit.js';
+import { kindName } from '../kinds.js';
+import { deliveries, outcome } from './deliveries.js';
+import { showSigningSecret, webhookFields } from './webhooks.js';
 
-const STATUS = { pending: ['Pending', 'wait'], retrying: ['Retrying', 'wait'], succeeded: ['Delivered', 'good'], failed: ['Failed', 'bad'], cancelled: ['Cancelled'] };
-const ERRORS = { blocked: 'address not allowed', unreachable: 'not reachable', timeout: 'no answer in time', tls: 'TLS failed', status: 'refused' };
-const SHOWN = 50;
 // A test is watched by so many looks, so many milliseconds apart.
 const LOOKS = [40, 500];
 
 export function webhook({ detail }) {
 	const path = `/org/webhooks/${encodeURIComponent(detail)}`;
-	const box = loading(() => api('GET', path), ({ webhook: one }) => whole(path, one, box.reload));
+	const box = loading(() => api('GET', path), ({ webhook: one }) => whole(path, one, box.reload), gone);
 	return [h('p', h('a', { href: '#/webhooks' }, '← All webhooks')), heading('Webhook'), box];
 }
+
+// An address of yesterday, or of another organization.
+const gone = (error) => is(error, 'not_found', 'invalid_request') && linkButton('All webhooks', '#/webhooks');
 
 function whole(path, one, reload) {
 	const isActive = one.status === 'active';
@@ -23,10 +25,10 @@ function whole(path, one, reload) {
 	const turn = () => confirm({ title: `${action} this webhook?`, action, kind, text, run: () => patch({ status }, `The webhook is ${status}.`), done: reload });
 	const remove = () => confirm({
 		title: 'Delete this webhook?', action: 'Delete', text: 'Its deliveries and its secret are deleted. This cannot be undone.', run: () => api('DELETE', path),
-		done: () => (location.hash = '#/webhooks'),
+		done: () => location.hash.includes(one.id) && (location.hash = '#/webhooks'),
 	});
 	const rotate = () => askOverlap(`${path}/rotate-secret`, {
-		title: 'Rotate the signing secret', text: 'For a while each notification can carry both signatures.', submit: 'Rotate secret', done: ({ secret }) => showSecret(secret),
+		title: 'Rotate the signing secret', text: 'For a while each notification can carry both signatures.', submit: 'Rotate secret', done: ({ secret }) => showSigningSecret(secret),
 	});
 	const edit = () => {
 		const { fields, check, read } = webhookFields(one);
@@ -34,7 +36,7 @@ function whole(path, one, reload) {
 	};
 	return [
 		card(one.url, one.description,
-			facts(['Status', statusBadge(one)], ['Events', h('div.badges', one.events.map((kind) => badge(kind)))], ['Created', moment(one.createdAt)], ['Id', h('code', one.id)]),
+			facts(['Status', statusBadge(one)], ['Events', h('div.badges', one.events.map((kind) => badge(kindName(kind))))], ['Created', moment(one.createdAt)], ['Id', h('code', one.id)]),
 			h('div.actions', button('Edit', edit), button('Rotate secret', rotate),
 				button(action, turn, { kind: isActive ? 'danger-quiet' : '' }), button('Delete', remove, { kind: 'danger-quiet' }))),
 		test(path, isActive, list.reload),
@@ -61,7 +63,7 @@ function test(path, isActive, done) {
 	return card('Test', 'Sends the event webhook.test, signed like every other.', say, h('div.actions', send, result));
 }
 
-const latest = (path) => page(`${path}/deliveries`, 'deliveries', { order: 'desc', limit: SHOWN });
+const latest = (path) => page(`${path}/deliveries`, 'deliveries', { order: 'desc', limit: 20 });
 
 // Looks at a delivery until its first attempt is over.
 async function watch(path, id) {
@@ -72,30 +74,4 @@ async function watch(path, id) {
 		await new Promise((resolve) => setTimeout(resolve, pause));
 	}
 	return { status: 'pending', attempts: 0 };
-}
-
-const outcome = (one) => [
-	badge(...STATUS[one.status === 'pending' && one.lastError ? 'retrying' : one.status]),
-	one.lastStatusCode && h('code', String(one.lastStatusCode)),
-	one.lastError && h('span', ERRORS[one.lastError] ?? one.lastError),
-	one.lastError && one.nextAttemptAt && h('span.faint', 'again ', ago(one.nextAttemptAt)),
-];
-
-function deliveries(path, isActive) {
-	const again = (one) => api('POST', `${path}/deliveries/${one.id}/redeliver`).then(() => {
-		toast('It is sent again.');
-		return box.reload();
-	}, (error) => toast(error.message));
-	const line = (one) => {
-		const redeliver = rowButton('Redeliver', one.event, () => busy(redeliver, () => again(one)), '', { disabled: !isActive });
-		return [h('div.who', h('strong', one.event), h('code', one.eventId)), h('div.badges', outcome(one)), String(one.attempts), moment(one.createdAt), redeliver];
-	};
-	const box = loading(() => latest(path), ({ items, next }) => {
-		const refresh = button('Refresh', () => busy(refresh, box.reload), { kind: 'small' });
-		return [
-			h('div.toolbar', refresh, next && h('span.count-line', `The latest ${SHOWN}`)),
-			items.length ? table('Deliveries', ['Event', 'Result', 'Attempts', 'Created', ''], items.map(line)) : empty('webhooks', 'Nothing yet', 'What is sent appears here for 30 days.'),
-		];
-	});
-	return box;
 }

@@ -1,12 +1,12 @@
 // Where the organization's events are sent. The signing secret is shown once.
 
-import { addButton, api, ask, button, checkbox, day, empty, field, h, heading, listing, showOnce, statusBadge } from '../kit.js';
-import { KINDS } from '../kinds.js';
+import { addButton, api, ask, button, checkbox, choices, day, empty, field, h, heading, listing, showOnce, statusBadge } from '../kit.js';
+import { groupName, KINDS } from '../kinds.js';
 
 export function webhooks({ org }) {
 	const add = () => create(list.reload);
 	const list = listing({
-		path: '/org/webhooks', key: 'webhooks', noun: 'webhooks', columns: ['Endpoint', 'Events', 'Status', 'Created', ''],
+		path: '/org/webhooks', key: 'webhooks', noun: 'webhooks', columns: ['Endpoint', 'Events', 'Status', 'Created', ''], search: (one) => `${one.url}\n${one.description}`,
 		line: (one) => [
 			h('div.who', h('strong', one.url), one.description && h('small', one.description)),
 			h('span', { title: one.events.join(', ') }, one.events.includes('*') ? 'All' : String(one.events.length)),
@@ -21,7 +21,7 @@ export function webhooks({ org }) {
 
 // The fields of a webhook's form; `read()` answers the body of a request.
 export function webhookFields(one) {
-	const url = field({ label: 'Endpoint URL', name: 'url', type: 'url', value: one?.url ?? '', placeholder: 'https://app.example.com/webhooks', hint: 'It must use https and be reachable from the internet.' });
+	const url = field({ label: 'Endpoint URL', name: 'url', type: 'url', value: one?.url ?? '', placeholder: 'https://app.example.com/webhooks', hint: 'The service must be able to reach it; in production it must use https.' });
 	const description = field({ label: 'Description', name: 'description', value: one?.description ?? '', maxlength: 200, optional: true });
 	const kinds = picker(one?.events ?? []);
 	return {
@@ -36,27 +36,19 @@ function picker(chosen) {
 	const box = (value, label) => checkbox('events', value, label, chosen.includes(value));
 	const whole = box('*', 'Everything, also kinds that come later');
 	const groups = Object.entries(KINDS).map(([name, kinds]) => ({
-		name, every: box(`${name}.*`, `Every ${name} event`), each: kinds.split(' ').map((kind) => box(`${name}.${kind}`, `${name}.${kind}`)),
+		name, every: box(`${name}.*`, `Every ${groupName(name)} event`), each: kinds.split(' ').map((kind) => box(`${name}.${kind}`, `${name}.${kind}`)),
 	}));
-	const error = h('p.hint', { role: 'alert' });
 	const settle = () => {
-		error.textContent = '';
 		for (const { every, each } of groups) {
 			every.input.disabled = whole.input.checked;
 			for (const one of each) one.input.disabled = whole.input.checked || every.input.checked;
 		}
 	};
-	const sections = groups.map(({ name, every, each }) => h('details', { open: [every, ...each].some((one) => one.input.checked) }, h('summary', name), every, each));
-	const element = h('fieldset', { onchange: settle }, h('legend', 'Events'), whole, sections, error);
+	const sections = groups.map(({ name, every, each }) => h('details', { open: [every, ...each].some((one) => one.input.checked) }, h('summary', groupName(name)), every, each));
+	const element = choices('Events', whole, sections);
+	element.addEventListener('change', settle);
 	settle();
-	return Object.assign(element, {
-		input: whole.input,
-		fail(message) {
-			element.classList.toggle('wrong', Boolean(message));
-			error.textContent = message;
-		},
-		picked: () => [...element.querySelectorAll('input:checked:enabled')].map((input) => input.value),
-	});
+	return element;
 }
 
 function create(done) {
@@ -65,12 +57,12 @@ function create(done) {
 		title: 'Create a webhook', wide: true, fields, check, submit: 'Create webhook', onsubmit: () => api('POST', '/org/webhooks', read()),
 		done({ webhook, secret }) {
 			done();
-			showSecret(secret, () => (location.hash = `#/webhooks/${webhook.id}`));
+			showSigningSecret(secret, () => (location.hash = `#/webhooks/${webhook.id}`));
 		},
 	});
 }
 
-export const showSecret = (secret, onclose) => showOnce({
+export const showSigningSecret = (secret, onclose) => showOnce({
 	title: 'The secret of this webhook', label: 'Signing secret', secret, onclose,
-	text: 'Your endpoint checks signatures with it, by any library for Standard Webhooks.',
+	text: ['Your endpoint checks signatures with it. A library for Standard Webhooks wants it with ', h('code', 'whsec_'), ' in place of ', h('code', 'whs_'), '.'],
 });

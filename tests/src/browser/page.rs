@@ -73,6 +73,19 @@ impl Page {
         self.session.client.back().await.expect("there is a page before this one");
     }
 
+    /// Runs a script on every page from now on, before the page's own: what a browser may be like.
+    pub async fn begins_with(&self, script: &str) {
+        self.here().await;
+        self.session.devtools("Page.addScriptToEvaluateOnNewDocument", json!({ "source": script })).await;
+    }
+
+    /// Loads nothing from these addresses any more, where `*` stands for any text.
+    pub async fn cannot_load(&self, addresses: &[&str]) {
+        self.here().await;
+        self.session.devtools("Network.enable", json!({})).await;
+        self.session.devtools("Network.setBlockedURLs", json!({ "urls": addresses })).await;
+    }
+
     /// Presses a button or follows a link.
     pub async fn press(&self, name: &str) {
         self.on("press", name, |element| async move { element.click().await.map_err(|error| error.to_string()) }).await;

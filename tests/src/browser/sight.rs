@@ -62,6 +62,11 @@ impl Page {
         self.eventually(&what, "return resting() && !reads(...arguments)", vec![json!(text), self.region.to_json()]).await;
     }
 
+    /// Waits until a script answers something that is true: for what no word on the page tells.
+    pub async fn comes_true(&self, what: &str, script: &str) {
+        self.eventually(what, script, vec![]).await;
+    }
+
     /// Waits until there is something of that name to press.
     pub async fn offers(&self, name: &str) {
         self.eventually(
@@ -123,6 +128,12 @@ impl Page {
     pub async fn is_narrow(&self, is_narrow: bool) {
         self.here().await;
         self.session.size(if is_narrow { session::NARROW } else { session::WIDE }).await;
+    }
+
+    /// Shows the page in a window of so many pixels.
+    pub async fn is_wide(&self, width: u32) {
+        self.here().await;
+        self.session.size((width, session::WIDE.1)).await;
     }
 
     /// Shows the page in the dark colour scheme.

@@ -1,0 +1,29 @@
+// Short messages at the foot of the page. Each place has a live region from the start, the page and every dialog, and is filled a
+// moment later: screen readers are silent about a region that comes, or moves, together with its text.
+
+import { h, icon } from './dom.js';
+
+export const toasts = () => h('div.toasts', { role: 'status' });
+
+const SHOWN = 6000;
+
+export function toast(text) {
+	setTimeout(() => {
+		// A modal dialog covers everything that is not inside it.
+		const place = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document.body;
+		const element = h('div.toast', icon('check'), text);
+		place.querySelector(':scope > .toasts').replaceChildren(element);
+		setTimeout(() => element.remove(), SHOWN);
+	}, 40);
+}
+
+export async function copy(text) {
+	try {
+		await navigator.clipboard.writeText(text);
+		toast('Copied to the clipboard.');
+		return true;
+	} catch {
+		toast('This browser did not allow copying. Select the text and copy it.');
+		return false;
+	}
+}
