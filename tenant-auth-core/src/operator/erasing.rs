@@ -12,6 +12,7 @@ use crate::{
     model::OrgRef,
     service::TenantAuth,
     store::{Actor, ErasedPerson, Event, Tx},
+    throttle::SIGN_UPS_IN_ALL,
     value::Email,
 };
 
@@ -133,6 +134,8 @@ pub(super) async fn erase(tx: &mut Tx, user: &UserId, members_of: &[OrgRef], add
     for org in orgs.values() {
         tx.push(Event::new(EventKind::UserDeleted, org.clone(), Actor::System, &UserDeletedData::of(user))?);
     }
+    // The one count that is kept as long as an account: it names the person.
+    SIGN_UPS_IN_ALL.forget(tx, user.as_str()).await?;
     let addressed = addressed.into_iter().map(|one| one.event).collect();
     tx.erase(ErasedPerson { user: user.clone(), orgs: orgs.into_keys().collect(), addressed });
     Ok(())

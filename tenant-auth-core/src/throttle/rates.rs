@@ -139,6 +139,14 @@ impl Rate {
         }
     }
 
+    /// Forgets what was counted of `whose`.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub(crate) async fn forget(&self, tx: &mut Tx, whose: &str) -> Result<(), Error> {
+        tx.throttles().forget(&self.key(whose)).await
+    }
+
     fn key(&self, whose: &str) -> String {
         format!("{}:{whose}", self.name)
     }

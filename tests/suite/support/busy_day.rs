@@ -103,6 +103,11 @@ impl<'a> BusyDay<'a> {
         self.linked("olga@acme.example", "invite").await;
         let path = format!("/org/invites/{}", id_of(&olga["invite"]));
         self.deed(admin.delete(&path), "DELETE /org/invites/{invite}", &["invite.revoked"]).await;
+        let several = admin.post("/org/members/invite/bulk", json!({ "invites": [{ "email": "olga@acme.example" }] }));
+        let olga = self.deed(several, "POST /org/members/invite/bulk", &["invite.created"]).await;
+        self.linked("olga@acme.example", "invite").await;
+        let path = format!("/org/invites/{}", id_of(&olga["results"][0]["invite"]));
+        self.deed(admin.delete(&path), "DELETE /org/invites/{invite}", &["invite.revoked"]).await;
         let nora = self.deed(admin.invite("nora@acme.example"), "POST /org/members/invite", &["invite.created"]).await;
         let path = format!("/org/invites/{}/resend", id_of(&nora["invite"]));
         self.deed(admin.post_nothing(&path), "POST /org/invites/{invite}/resend", &["invite.resent"]).await;

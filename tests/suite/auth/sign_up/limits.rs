@@ -3,10 +3,14 @@
 use tenant_auth_conformance::{App, scenarios};
 
 use super::{complete, holder, newcomer, nobody, sign_up_token};
-use crate::suite::limits::addresses::{at, behind_proxy};
+use crate::suite::{
+    limits::addresses::{at, behind_proxy},
+    support::hooks::texts_in,
+};
 
 scenarios![
     an_account_makes_three_a_day_and_ten_in_all,
+    what_an_account_made_is_forgotten_with_it,
     a_network_makes_ten_a_day,
     a_deployment_makes_as_many_a_day_as_its_settings_say,
 ];
@@ -31,6 +35,16 @@ async fn an_account_makes_three_a_day_and_ten_in_all(app: &App) {
     assert_eq!(refused.header("retry-after"), Some("86400"));
     let token = sign_up_token(app, app.admin().email()).await;
     complete(&nobody(app), holder(&token, "one-more")).await.expect(201);
+}
+
+async fn what_an_account_made_is_forgotten_with_it(app: &App) {
+    let member = app.member();
+    let token = sign_up_token(app, member.email()).await;
+    complete(&nobody(app), holder(&token, "rockets")).await.expect(201);
+    let counts = format!("SELECT key FROM tenant_auth_throttles WHERE key LIKE 'sign-ups-in-all:%{}'", member.id());
+    assert_eq!(texts_in(app, &counts).await.len(), 1);
+    app.auth.operator().delete_user(&member.email().parse().expect("an address")).await.expect("there is an account");
+    assert!(texts_in(app, &counts).await.is_empty());
 }
 
 async fn a_network_makes_ten_a_day(app: &App) {
