@@ -6,6 +6,7 @@ import {
 	api, askBeforeUnload, askToDiscard, busy, button, closeDialogs, fill, forgive, guest, h, hear, is, linkButton, notice, place, rewrite, tell, toast, topDialog, travel,
 	unsaved, whenRightIsMissing, whenSessionIsLost,
 } from './kit.js';
+import { PRODUCT } from './product.js';
 import { shell } from './shell.js';
 import { elsewhere, goOn, sessionOver, somebodyElse } from './stops.js';
 import { chooseSlug, currentSlug, forget, keepPlace, remember, setSignedInAs, toSignIn } from './store.js';
@@ -26,7 +27,7 @@ export function panel(element) {
 	hear(heard);
 	// Its session may be over.
 	addEventListener('pageshow', (event) => event.persisted && location.reload());
-	fill(root, h('div.splash', { role: 'status', 'aria-label': 'Loading' }, h('img', { src: 'assets/logo.svg', alt: '', width: 48, height: 48 })));
+	fill(root, h('div.splash', { role: 'status', 'aria-label': 'Loading' }, h('img', { src: PRODUCT.logo, alt: '', height: 48 })));
 	return start();
 }
 

@@ -8,6 +8,7 @@ import { forgot, reset } from './hosted/password.js';
 import { to } from './hosted/next.js';
 import { signIn } from './hosted/sign-in.js';
 import { signUp } from './hosted/sign-up.js';
+import { PRODUCT } from './product.js';
 
 // Title, page, and whether it needs a mailed link.
 export const PAGES = {
@@ -20,11 +21,11 @@ export const PAGES = {
 	'change-email': ['Confirm your new email address', changeEmail, true],
 };
 
-export const brand = (href) => h('a.brand', { href }, h('img', { src: 'assets/logo.svg', alt: '', width: 28, height: 28 }), 'Tenant Auth');
+export const brand = (href) => h('a.brand', { href }, h('img', { src: PRODUCT.logo, alt: '', height: 28 }), PRODUCT.name);
 
 export function sheet(root, title, ...content) {
-	document.title = `${title} · Tenant Auth`;
-	fill(root, h('main.sheet', brand('./'), h('h1', { tabindex: '-1' }, title), content));
+	document.title = `${title} · ${PRODUCT.name}`;
+	fill(root, h('main.sheet', brand('./'), h('h1', { tabindex: '-1' }, title), content, PRODUCT.support && h('p.support', h('a', { href: PRODUCT.support }, 'Help'))));
 }
 
 // Shows a hosted page, which gets a place, what the fragment said, and `go`, which shows how it ended.

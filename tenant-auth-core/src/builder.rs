@@ -186,6 +186,7 @@ impl Builder {
                 entropy: Arc::clone(&entropy),
                 master_keys: Arc::clone(&master_keys),
                 keeps_contexts: config.audit.context_days > 0,
+                product: config.product.clone(),
                 follow_up: Box::new(AfterCommit {
                     outbox_filled: fill_outbox,
                     metrics: Arc::clone(&metrics),

@@ -43,7 +43,7 @@ pub(crate) fn broken(request: &Request, response: &Response) -> Vec<String> {
         return vec![format!("the document does not promise {} for {} {}", response.status, row.method, row.template)];
     };
     let mut broken = promise.headers_broken(response);
-    if response.headers_named("Content-Type") != [promise.content_type.as_str()] {
+    if !promise.is_of_type(response) {
         broken.push(format!("the document promises {}", promise.content_type));
     }
     if request.method != "HEAD" {
@@ -70,6 +70,15 @@ impl Promise {
             content_type: content_type.clone(),
             body: jsonschema::validator_for(&schema).expect("a schema"),
             headers: headers.map(|(name, header)| (name.clone(), resolved(header)["required"] == true)).collect(),
+        }
+    }
+
+    /// Whether the answer has the media type, or one of its range (`image/*`).
+    fn is_of_type(&self, response: &Response) -> bool {
+        let sent = response.headers_named("Content-Type");
+        match self.content_type.strip_suffix('*') {
+            Some(range) => sent.len() == 1 && sent[0].starts_with(range),
+            None => sent == [self.content_type.as_str()],
         }
     }
 

@@ -44,7 +44,7 @@ impl Route {
     /// Whether the product may call it as an org_admin of any organization, by a deployment key with the scope `admin`.
     pub fn is_for_admins_by_key(&self) -> bool {
         /// What people do for themselves, and what asks for no session.
-        const OTHERS: [&str; 3] = ["/org/leave", "/org/invites/preview", "/org/invites/{token}/accept"];
+        const OTHERS: [&str; 4] = ["/org/appearance", "/org/leave", "/org/invites/preview", "/org/invites/{token}/accept"];
         let is_organizations = self.template == "/org" || self.template.starts_with("/org/");
         is_organizations && !OTHERS.contains(&self.template.as_str())
     }
@@ -59,6 +59,7 @@ impl Route {
                 | "/docs"
                 | "/docs.css"
                 | "/keys/leaked"
+                | "/logo"
                 | "/auth/sign-up"
                 | "/auth/sign-up/preview"
                 | "/auth/sign-up/complete"

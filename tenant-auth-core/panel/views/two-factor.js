@@ -1,6 +1,7 @@
 // The second factor: in force once a first code was accepted; recovery codes are shown once.
 
 import { api, ask, button, codeField, copy, fill, form, h, open, passwordField, put, showSecret } from '../kit.js';
+import { PRODUCT } from '../product.js';
 
 export function enrol(done) {
 	open('Turn on two-factor authentication', (dialog) => {
@@ -32,7 +33,7 @@ export function enrol(done) {
 
 // Shows recovery codes, once; to be copied, downloaded or printed.
 function showCodes(codes) {
-	const text = `Recovery codes for Tenant Auth\nEach one works once, in place of a code from your authenticator.\n\n${codes.join('\n')}\n`;
+	const text = `Recovery codes for ${PRODUCT.name}\nEach one works once, in place of a code from your authenticator.\n\n${codes.join('\n')}\n`;
 	const download = () => {
 		const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
 		h('a', { href: url, download: 'recovery-codes.txt' }).click();

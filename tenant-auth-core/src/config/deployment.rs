@@ -5,7 +5,8 @@ use std::time::Duration;
 use url::Url;
 
 use super::{
-    Audit, Browser, LinkedPage, LoginLimits, MailLinks, Memory, Network, Organizations, Passwords, Sessions, SignUp, Webhooks,
+    Audit, Browser, LinkedPage, LoginLimits, MailLinks, Memory, Network, Organizations, Passwords, Product, Sessions, SignUp,
+    Webhooks,
 };
 use crate::value::Origin;
 
@@ -43,6 +44,8 @@ pub struct Config {
     pub mail_links: MailLinks,
     /// Cookies, origins and tokens of browsers.
     pub browser: Browser,
+    /// What the product is called and looks like.
+    pub product: Product,
     /// Proxies in front of the service.
     pub network: Network,
     /// What is kept in memory.
@@ -64,6 +67,7 @@ impl Config {
             webhooks: Webhooks::default(),
             mail_links: MailLinks::default(),
             browser: Browser::default(),
+            product: Product::default(),
             network: Network::default(),
             memory: Memory::default(),
             audit: Audit::default(),
@@ -91,6 +95,12 @@ impl Config {
     #[cfg(feature = "http")]
     pub(crate) fn public_path(&self) -> &str {
         self.public_url.path().trim_end_matches('/')
+    }
+
+    /// Where the product's logo is served, if it has one.
+    #[cfg(feature = "http")]
+    pub(crate) fn logo_url(&self) -> Option<String> {
+        self.product.logo.as_ref().map(|_| format!("{}/api/v1/logo", self.issuer()))
     }
 
     /// How long a generation's tokens are good for something: the longer-lived of the two.

@@ -5,12 +5,14 @@ mod check;
 pub(crate) mod deployment;
 mod error;
 mod groups;
+mod product;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use deployment::Config;
 pub use error::{ConfigError, Setting, SetupError};
 pub use groups::{Audit, Browser, LoginLimits, MailLinks, Memory, Network, Organizations, Passwords, Sessions, SignUp, Webhooks};
+pub use product::Product;
 
 /// The `SameSite` attribute of the session cookies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -27,6 +27,7 @@ pub(super) enum RefusalReason {
     NoSuchOrganization,
     /// The path contains a malformed id.
     NoSuchId,
+    NoLogo,
     ForbiddenOrigin,
     /// A browser shows a deployment key, or it stands beside a stated address.
     DeploymentKeyOfAnother,
@@ -44,6 +45,7 @@ pub(super) fn of_refusal(reason: &RefusalReason) -> String {
         RefusalReason::Malformed { field, reason } => return format!("{field}: {reason}"),
         RefusalReason::InvalidSlug => "Send the organization's slug once, exactly as it is, in X-Org-Slug.",
         RefusalReason::NoSuchOrganization => "There is no organization with this slug. List the organizations to see their slugs.",
+        RefusalReason::NoLogo => "This deployment has no logo of its own.",
         RefusalReason::NoSuchId => "There is no such id in this organization.",
         RefusalReason::ForbiddenOrigin => {
             "Pages of this origin may not call. Set the organization's appUrl or add the origin to its allowedOrigins."

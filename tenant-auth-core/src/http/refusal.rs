@@ -56,6 +56,11 @@ impl Refusal {
         Self::because(RefusalReason::NoSuchId)
     }
 
+    /// Refuses where the deployment has no logo of its own.
+    pub(crate) const fn no_logo() -> Self {
+        Self::because(RefusalReason::NoLogo)
+    }
+
     pub(crate) const fn forbidden_origin() -> Self {
         Self::because(RefusalReason::ForbiddenOrigin)
     }
@@ -112,7 +117,7 @@ impl Refusal {
             RefusalReason::Fact(error) => error.into(),
             RefusalReason::InvalidSlug => ErrorCode::InvalidSlug,
             RefusalReason::Malformed { .. } => ErrorCode::InvalidRequest,
-            RefusalReason::NoSuchOrganization | RefusalReason::NoSuchId => ErrorCode::NotFound,
+            RefusalReason::NoSuchOrganization | RefusalReason::NoSuchId | RefusalReason::NoLogo => ErrorCode::NotFound,
             RefusalReason::ForbiddenOrigin | RefusalReason::DeploymentKeyOfAnother => ErrorCode::ForbiddenOrigin,
             RefusalReason::BodyTooLarge => ErrorCode::BodyTooLarge,
             RefusalReason::RequestTimeout => ErrorCode::RequestTimeout,

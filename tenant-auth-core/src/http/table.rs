@@ -24,8 +24,8 @@ use ::http::Method;
 
 use super::{
     endpoints::{
-        admin, api_keys, audit, audit_keys, auth, bulk_invites, events, invites, jwks, leaked, members, openapi, org, profile,
-        public, recovery, sessions, sign_up, two_factor, webhooks,
+        admin, api_keys, audit, audit_keys, auth, bulk_invites, events, invites, jwks, leaked, members, openapi, org, product,
+        profile, public, recovery, sessions, sign_up, two_factor, webhooks,
     },
     error_code::ErrorCode::*,
     route::{Group, Row, group, route},
@@ -150,6 +150,11 @@ fn table() -> Vec<Group> {
                 .says("updateOrganization", "Change the organization",
                     "An absent field stays as it is; null removes `appUrl` and `allowedOrigins`.")
                 .may(&[RateLimited]),
+            route(GET, "/org/appearance", product::appearance)
+                .says("getAppearance", "Read how the product and the organization are shown",
+                    "For a page before anybody has signed in: the product's name, logo, colour and place of support, and the \
+                    organization's name.")
+                .may(&[Suspended]),
             route(POST, "/org/leave", members::leave)
                 .says("leaveOrganization", "Leave the organization", "The last active org_admin cannot.")
                 .may(&[LastAdmin, NotFound]),
@@ -322,6 +327,9 @@ fn table() -> Vec<Group> {
                 .says("getAuditKeys", "The public keys of audit files",
                     "Every key there ever was. `revokedAt` says since when somebody else may have one: what it signed later is worth \
                     nothing."),
+            route(GET, "/logo", product::logo)
+                .says("getLogo", "The product's logo", "A PNG, JPEG, WebP or SVG file; 404 where the deployment has none.")
+                .may(&[NotFound]),
             route(GET, "/openapi.json", openapi::document)
                 .says("getOpenApi", "This document", "OpenAPI 3.1."),
             route(GET, "/docs", openapi::page)

@@ -4,6 +4,7 @@
 use minijinja::context;
 
 use crate::{
+    config::Product,
     error::Error,
     event::DisableReason,
     model::{Invite, Organization},
@@ -113,7 +114,7 @@ impl Letter<'_> {
     }
 
     /// Renders the letter for one recipient.
-    pub(crate) fn to(&self, recipient: &Email) -> Result<Message, Error> {
+    pub(crate) fn to(&self, recipient: &Email, product: &Product) -> Result<Message, Error> {
         let mut link = None;
         let mut action = "";
         let mut with = |text, target: &str| {
@@ -121,7 +122,7 @@ impl Letter<'_> {
             link = Some(target.to_owned());
         };
         let (heading, lines, footer) = match self {
-            Self::Invite { org, invite, link, .. } => return invitation(recipient, org, invite, link),
+            Self::Invite { org, invite, link, .. } => return invitation(recipient, product, org, invite, link),
             Self::ResetPassword { link, until } => {
                 with("Choose a new password", link);
                 ("Reset your password", vec![good_until(*until)], IGNORE)
@@ -240,11 +241,11 @@ impl Letter<'_> {
             }
         };
         let values = context! { heading, lines, link, action, footer };
-        render::LETTER.message(recipient, heading.to_owned(), &values)
+        render::LETTER.message(recipient, product, heading.to_owned(), values)
     }
 }
 
-fn invitation(recipient: &Email, org: &Organization, invite: &Invite, link: &str) -> Result<Message, Error> {
+fn invitation(recipient: &Email, product: &Product, org: &Organization, invite: &Invite, link: &str) -> Result<Message, Error> {
     let values = context! {
         organization => unlinked(&org.name),
         inviter => invite.invited_by_email.as_ref().map(Email::as_str),
@@ -254,7 +255,7 @@ fn invitation(recipient: &Email, org: &Organization, invite: &Invite, link: &str
         expires_at => invite.expires_at.to_iso(),
     };
     // Mail programs make no links in subjects.
-    render::INVITE.message(recipient, format!("Your invitation to {}", org.name), &values)
+    render::INVITE.message(recipient, product, format!("Your invitation to {}", org.name), values)
 }
 
 fn good_until(until: Timestamp) -> String {

@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     caller::Author,
+    config::Product,
     error::Error,
     id::{MailId, OrgId},
     ports::Message,
@@ -29,7 +30,7 @@ const NOTICE_KEPT: Duration = Duration::from_secs(2 * 24 * 3_600);
 /// Writes a letter to the outbox within a transaction. The letter is not sent once its link has expired.
 pub(crate) async fn enqueue(tx: &mut Tx, org: &OrgId, recipient: &Email, letter: &Letter<'_>) -> Result<MailId, Error> {
     let (id, now): (MailId, _) = (tx.new_id(), tx.now());
-    let plain = Zeroizing::new(serde_json::to_vec(&letter.to(recipient)?).map_err(Error::internal)?);
+    let plain = Zeroizing::new(serde_json::to_vec(&letter.to(recipient, tx.product())?).map_err(Error::internal)?);
     let sealed = tx.seal(&plain, seal_context(&id, org))?;
     let mail = OutgoingMail {
         id: id.clone(),
@@ -96,7 +97,13 @@ pub(crate) fn open(auth: &TenantAuth, mail: &ClaimedMail) -> Result<Message, Err
 pub(crate) fn open_content(auth: &TenantAuth, mail: &MailId, org: &OrgId, content: &str) -> Result<Message, Error> {
     let plain = auth.master_keys().open(content, seal_context(mail, org));
     let plain = plain.ok_or_else(|| Error::internal("a waiting mail does not open"))?;
-    serde_json::from_slice(&plain).map_err(Error::internal)
+    Ok(with_logo(serde_json::from_slice(&plain).map_err(Error::internal)?, &auth.config().product))
+}
+
+/// The mail with the logo that it shows, if it shows one. The outbox keeps the logo with no mail.
+pub(crate) fn with_logo(message: Message, product: &Product) -> Message {
+    let logo = product.logo.clone().filter(|_| message.html.contains(render::LOGO));
+    Message { logo, ..message }
 }
 
 fn seal_context<'a>(id: &'a MailId, org: &'a OrgId) -> SealContext<'a> {

@@ -1,8 +1,22 @@
 //! Mail templates: each mail is rendered twice, as text and as HTML. Values that people chose are escaped in HTML.
 
-use minijinja::{Environment, Value};
+use minijinja::{Environment, Value, context};
 
-use crate::{error::Error, ports::Message, value::Email};
+use crate::{
+    config::Product,
+    error::Error,
+    ports::Message,
+    value::{Colour, Email, SupportUrl},
+};
+
+/// Blue, where the product has no colour of its own.
+const ACCENT: Colour = Colour::of([0x1f, 0x4b, 0xd8]);
+/// What every mail begins and ends with.
+const PARTS: [(&str, &str); 3] = [
+    ("product.html", include_str!("../../templates/product.html")),
+    ("support.html", include_str!("../../templates/support.html")),
+    ("support.txt", include_str!("../../templates/support.txt")),
+];
 
 /// The text and HTML template of a mail, each a name and its source.
 pub(super) struct Template {
@@ -22,14 +36,34 @@ pub(super) const LETTER: Template = Template {
     html: ("letter.html", include_str!("../../templates/letter.html")),
 };
 
+/// How the HTML of a mail names the product's logo, which is attached to it (RFC 2392): a mail loads nothing from anywhere.
+pub(super) const LOGO: &str = "cid:logo";
+
 impl Template {
-    /// The mail to `recipient` that shows `values`.
-    pub(super) fn message(&self, recipient: &Email, subject: String, values: &Value) -> Result<Message, Error> {
-        Ok(Message { to: recipient.clone(), subject, text: render(self.text, values)?, html: render(self.html, values)? })
+    /// The mail to `recipient` that shows `values`, in the name of the product.
+    pub(super) fn message(&self, recipient: &Email, product: &Product, subject: String, values: Value) -> Result<Message, Error> {
+        let accent = product.accent.unwrap_or(ACCENT);
+        let values = context! {
+            product => context! {
+                name => product.name.as_str(),
+                logo => product.logo.as_ref().map(|_| LOGO),
+                accent => accent.to_string(),
+                on_accent => accent.text().to_string(),
+                support => product.support_url.as_ref().map(SupportUrl::as_str),
+            },
+            ..values
+        };
+        let (text, html) = (render(self.text, &values)?, render(self.html, &values)?);
+        Ok(Message { to: recipient.clone(), subject, text, html, logo: None })
     }
 }
 
-/// minijinja escapes by the template's name: `.html` is escaped, `.txt` is not.
+/// minijinja escapes by the template's name: `.html` is escaped, `.txt` is not. Both end in the product's name, which stands in a
+/// template of its own.
 fn render((name, template): (&'static str, &'static str), values: &Value) -> Result<String, Error> {
-    Environment::new().render_named_str(name, template, values).map_err(Error::internal)
+    let mut templates = Environment::new();
+    for (part, source) in PARTS {
+        templates.add_template(part, source).map_err(Error::internal)?;
+    }
+    templates.render_named_str(name, template, values).map_err(Error::internal)
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use async_trait::async_trait;
 
-use crate::value::Email;
+use crate::value::{Email, Logo};
 
 /// One mail, ready to be sent.
 #[derive(Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -17,6 +17,9 @@ pub struct Message {
     pub text: String,
     /// The HTML body, with the same content.
     pub html: String,
+    /// The picture that the HTML body shows as `cid:logo`, to be attached inline with that Content-ID.
+    #[serde(skip)]
+    pub logo: Option<Logo>,
 }
 
 impl fmt::Debug for Message {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use lettre::{
     AsyncSmtpTransport, AsyncTransport, Tokio1Executor,
-    message::{Mailbox, MultiPart},
+    message::{Attachment, Mailbox, MultiPart, SinglePart},
     transport::smtp::{
         authentication::Credentials,
         client::{Tls, TlsParameters},
@@ -92,7 +92,7 @@ impl Mailer for SmtpMailer {
             .from(self.from.clone())
             .to(Mailbox::new(None, to))
             .subject(message.subject.clone())
-            .multipart(MultiPart::alternative_plain_html(message.text.clone(), message.html.clone()))
+            .multipart(content(message)?)
             .map_err(|error| MailError::Permanent(error.to_string()))?;
         match self.transport.send(mail).await {
             Ok(_) => Ok(()),
@@ -100,6 +100,17 @@ impl Mailer for SmtpMailer {
             Err(error) => Err(MailError::Transient(cause(&error))),
         }
     }
+}
+
+/// The text, and the HTML with the picture that it shows (RFC 2387).
+fn content(message: &Message) -> Result<MultiPart, MailError> {
+    let Some(logo) = &message.logo else {
+        return Ok(MultiPart::alternative_plain_html(message.text.clone(), message.html.clone()));
+    };
+    let kind = logo.content_type().parse().map_err(|error| MailError::Permanent(format!("logo: {error}")))?;
+    let logo = Attachment::new_inline("logo".to_owned()).body(logo.as_bytes().to_vec(), kind);
+    let html = MultiPart::related().singlepart(SinglePart::html(message.html.clone())).singlepart(logo);
+    Ok(MultiPart::alternative().singlepart(SinglePart::plain(message.text.clone())).multipart(html))
 }
 
 /// Whether the refusal is of this mail or its recipient for good (RFC 5321, section 4.2.3). Other permanent answers are of the session:
@@ -125,7 +136,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::value::Email;
+    use crate::value::{Email, Logo};
 
     proptest! {
         /// A mail to an address that the mail library cannot read would be given up days after it was caused.
@@ -138,6 +149,22 @@ mod tests {
                 prop_assert!(email.as_str().parse::<Address>().is_ok(), "{email}");
             }
         }
+    }
+
+    #[test]
+    fn a_logo_is_attached_inline_beside_the_html_that_shows_it() {
+        let logo = Logo::parse("<svg xmlns='http://www.w3.org/2000/svg'/>").expect("an SVG");
+        let to = Email::parse("a@example.com").expect("an address");
+        let html = "<img src=\"cid:logo\">".to_owned();
+        let message = Message { to, subject: String::new(), text: "text".to_owned(), html, logo: Some(logo) };
+        let mail = |message: &Message| String::from_utf8(content(message).expect("a mail").formatted()).expect("ASCII");
+        let written = mail(&message);
+        let at = |text: &str| written.find(text).unwrap_or_else(|| panic!("{text} in {written}"));
+        let order =
+            ["multipart/alternative", "text/plain", "multipart/related", "text/html", "cid:logo", "Content-ID: <logo>"].map(at);
+        assert!(order.is_sorted(), "{written}");
+        assert!(written.contains("image/svg+xml") && written.contains("Content-Disposition: inline"), "{written}");
+        assert!(!mail(&Message { logo: None, ..message }).contains("image/"));
     }
 
     #[tokio::test]

@@ -15,6 +15,7 @@ use super::patience;
 use super::{Change, Engine, ErasedPerson, Event, Store, change::Touched, deed::Done, failure};
 use crate::{
     audit::context::RequestContext,
+    config::Product,
     error::Error,
     id::{Id, Kind, OrgId},
     model::EventKind,
@@ -39,6 +40,8 @@ pub(crate) struct Context {
     pub(crate) master_keys: Arc<MasterKeys>,
     /// Whether events keep what is known of their request.
     pub(crate) keeps_contexts: bool,
+    /// The product whose mails are written.
+    pub(crate) product: Product,
     pub(crate) follow_up: Box<dyn FollowUp>,
 }
 
@@ -163,6 +166,11 @@ impl Tx {
     /// The request that this transaction serves, where events keep it.
     pub(super) fn request(&self) -> Option<&RequestContext> {
         self.request.as_ref().filter(|_| self.context.keeps_contexts)
+    }
+
+    /// The product whose mails this transaction writes.
+    pub(crate) fn product(&self) -> &Product {
+        &self.context.product
     }
 
     /// A new id, of this transaction's moment.

@@ -10,6 +10,7 @@ use ::http::HeaderMap;
 use ipnet::IpNet;
 
 use crate::{
+    config::Product,
     error::Error,
     mail,
     ports::{Message, OsEntropy},
@@ -61,7 +62,7 @@ fn cell(row: &str) -> SealContext<'_> {
 /// # Errors
 /// [`Error::Internal`] when the template cannot be rendered, which it can.
 pub fn letter(organization: &DisplayName, name: &DisplayName, to: &Email) -> Result<Message, Error> {
-    mail::Letter::NewApiKey { organization, name }.to(to)
+    mail::Letter::NewApiKey { organization, name }.to(to, &Product::default())
 }
 
 /// The time step of a one-time password (RFC 6238) at a moment; `None` when the password is wrong.

@@ -1,6 +1,7 @@
 //! Validated values. Each type's constructor is the only way to make one, so code that has an [`Email`] or a [`Slug`] need not
 //! check it again. The rules are the section "Values" of `behaviour.md`.
 
+mod appearance;
 mod email;
 mod loopback;
 mod metadata;
@@ -12,6 +13,7 @@ mod return_address;
 mod search_text;
 mod webhook_url;
 
+pub use appearance::{Colour, Logo, SupportUrl};
 pub use email::Email;
 #[cfg(feature = "http")]
 pub(crate) use loopback::is_loopback;

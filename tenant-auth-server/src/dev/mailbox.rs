@@ -151,6 +151,7 @@ mod tests {
             subject: "<b>".to_owned(),
             text: "see http://x/?a&\"b\n<i>".to_owned(),
             html: String::new(),
+            logo: None,
         }
     }
 

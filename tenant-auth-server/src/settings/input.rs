@@ -19,8 +19,8 @@ pub(crate) struct Input {
     pub(crate) file: Option<String>,
     /// The environment variables that begin with our prefix.
     pub(crate) env: BTreeMap<String, String>,
-    /// Reads the file that `master_key_file` names.
-    pub(crate) read_file: fn(&Path) -> io::Result<String>,
+    /// Reads a file that a setting names.
+    pub(crate) read_file: fn(&Path) -> io::Result<Vec<u8>>,
 }
 
 impl Input {
@@ -39,7 +39,7 @@ impl Input {
             let value = value.into_string().map_err(|_| InvalidSetting::of_variable(name.to_owned(), "must be UTF-8 text"))?;
             env.insert(name.to_owned(), value);
         }
-        Ok(Self { file, env, read_file: |path| std::fs::read_to_string(path) })
+        Ok(Self { file, env, read_file: |path| std::fs::read(path) })
     }
 
     /// Whether log lines are to be JSON, as far as can be said before the settings are read: a refusal of them is a line, too.

@@ -30,8 +30,8 @@ pub(super) struct Values {
     pub(super) log_filter: String,
     pub(super) log_format: LogFormat,
     pub(super) otlp_endpoint: Option<Url>,
-    /// Reads the file with the master keys.
-    pub(super) read_file: fn(&Path) -> io::Result<String>,
+    /// Reads a file that a setting names.
+    pub(super) read_file: fn(&Path) -> io::Result<Vec<u8>>,
 }
 
 /// How a log line looks.
@@ -45,7 +45,7 @@ pub(crate) enum LogFormat {
 
 impl Values {
     /// The defaults.
-    pub(super) fn new(read_file: fn(&Path) -> io::Result<String>) -> Self {
+    pub(super) fn new(read_file: fn(&Path) -> io::Result<Vec<u8>>) -> Self {
         Self {
             database_url: None,
             database_connections: 10,

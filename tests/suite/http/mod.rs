@@ -11,6 +11,7 @@ pub(crate) mod openapi;
 pub(crate) mod pagination;
 pub(crate) mod panel;
 pub(crate) mod parity;
+pub(crate) mod product;
 pub(crate) mod robustness;
 pub(crate) mod routing;
 pub(crate) mod slug;

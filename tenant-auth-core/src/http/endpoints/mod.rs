@@ -17,6 +17,7 @@ mod next;
 pub(crate) mod openapi;
 pub(crate) mod org;
 mod org_admins;
+pub(crate) mod product;
 pub(crate) mod profile;
 pub(crate) mod public;
 pub(crate) mod recovery;

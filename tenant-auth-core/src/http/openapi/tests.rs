@@ -98,10 +98,17 @@ fn only_documents_sign_up_and_the_report_of_a_leaked_key_name_no_organization() 
         let takes = |name: &str| parameters.iter().any(|parameter| parameter["$ref"] == format!("#/components/parameters/{name}"));
         // A deployment key names none.
         let is_operators = row.path.starts_with("/admin/");
-        let exempt =
-            ["/.well-known/jwks.json", "/.well-known/audit-keys.json", "/openapi.json", "/docs", "/docs.css", "/keys/leaked"]
-                .contains(&row.path)
-                || row.path.starts_with("/auth/sign-up");
+        let exempt = [
+            "/.well-known/jwks.json",
+            "/.well-known/audit-keys.json",
+            "/openapi.json",
+            "/docs",
+            "/docs.css",
+            "/keys/leaked",
+            "/logo",
+        ]
+        .contains(&row.path)
+            || row.path.starts_with("/auth/sign-up");
         assert_eq!(takes("OrgSlug"), !exempt && !is_operators, "{row:?}");
         assert_eq!(takes("OrgSlugOfSession"), is_operators, "{row:?}");
     }

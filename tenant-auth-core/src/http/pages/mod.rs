@@ -2,14 +2,16 @@
 //! below the public URL's. This code knows no session: the pages are a client of the JSON API like any other. What must stay true:
 //! no file runs code that is not served from here, and no page can be framed (clickjacking).
 
-use std::sync::{Arc, OnceLock};
+mod product;
+
+use std::sync::Arc;
 
 use ::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
-use crate::service::TenantAuth;
+use crate::{config::Config, service::TenantAuth};
 
 /// What every answer carries. A page loads from its own origin only, and tells nobody where a link was followed.
 const HEADERS: [(HeaderName, &str); 8] = [
@@ -32,21 +34,20 @@ const HEADERS: [(HeaderName, &str); 8] = [
 pub struct Pages {
     /// The path of the public URL, without a trailing slash.
     prefix: Arc<str>,
-    /// Whether pages are told that sign-up is open.
-    offers_sign_up: bool,
+    files: Arc<[File]>,
 }
 
 impl Pages {
     /// The pages of `auth`'s public URL.
     pub fn new(auth: &TenantAuth) -> Self {
-        Self { prefix: auth.config().public_path().into(), offers_sign_up: auth.config().sign_up.is_open }
+        Self { prefix: auth.config().public_path().into(), files: files(auth.config()).into() }
     }
 
     /// Every path that is answered, in full and exact; there is no other. A public URL with a path of its own, such as `/auth`,
     /// leads from there to the panel at `/auth/`.
     pub fn paths(&self) -> Vec<String> {
         let bare = (!self.prefix.is_empty()).then(|| self.prefix.to_string());
-        bare.into_iter().chain(files().iter().map(|file| format!("{}{}", self.prefix, file.path))).collect()
+        bare.into_iter().chain(self.files.iter().map(|file| format!("{}{}", self.prefix, file.path))).collect()
     }
 
     /// Answers a request for one of [`Pages::paths`].
@@ -54,7 +55,7 @@ impl Pages {
         let mut response = match request.uri().path().strip_prefix(&*self.prefix) {
             _ if !matches!(*request.method(), Method::GET | Method::HEAD) => wrong_method(),
             Some("") => self.to_panel(),
-            Some(path) => match self.files().find(|file| file.path == path) {
+            Some(path) => match self.files.iter().find(|file| file.path == path) {
                 Some(file) => file.answer(request.headers()),
                 None => plain(StatusCode::NOT_FOUND, "There is no such page.\n"),
             },
@@ -64,11 +65,6 @@ impl Pages {
             response.headers_mut().insert(name, HeaderValue::from_static(value));
         }
         response
-    }
-
-    fn files(&self) -> impl Iterator<Item = &'static File> {
-        let offering = if self.offers_sign_up { pages_that_offer_sign_up() } else { &[] };
-        offering.iter().chain(files())
     }
 
     fn to_panel(&self) -> Response<Bytes> {
@@ -90,7 +86,8 @@ struct File {
 }
 
 impl File {
-    fn new(path: &'static str, name: &str, bytes: Bytes) -> Self {
+    fn new(path: &'static str, name: &str, bytes: impl Into<Bytes>) -> Self {
+        let bytes: Bytes = bytes.into();
         let kind = match name.rsplit('.').next() {
             Some("html") => "text/html; charset=utf-8",
             Some("js") => "text/javascript; charset=utf-8",
@@ -141,27 +138,29 @@ fn plain(status: StatusCode, text: &'static str) -> Response<Bytes> {
 }
 
 macro_rules! files {
-    (pages: $($path:literal = $page:literal,)* assets: $($asset:literal,)*) => {
-        fn files() -> &'static [File] {
-            static FILES: OnceLock<Vec<File>> = OnceLock::new();
-            FILES.get_or_init(|| vec![
-                $(File::new($path, $page, Bytes::from_static(include_bytes!(concat!("../../../panel/", $page)))),)*
-                $(File::new(concat!("/assets/", $asset), $asset, Bytes::from_static(include_bytes!(concat!("../../../panel/", $asset)))),)*
-            ])
+    (pages: $($path:literal,)* assets: $($asset:literal,)*) => {
+        /// Every file as this deployment serves it: each page is one and the same, in the product's name and colours.
+        fn files(config: &Config) -> Vec<File> {
+            let page = product::page(config);
+            vec![
+                $(File::new($path, "page.html", page.clone()),)*
+                File::new("/assets/product.css", "product.css", product::style(&config.product)),
+                $(File::new(concat!("/assets/", $asset), $asset, &include_bytes!(concat!("../../../panel/", $asset))[..]),)*
+            ]
         }
     };
 }
 
 files! {
     pages:
-    "/" = "page.html",
-    "/sign-in" = "page.html",
-    "/invite" = "page.html",
-    "/forgot" = "page.html",
-    "/reset" = "page.html",
-    "/verify" = "page.html",
-    "/change-email" = "page.html",
-    "/sign-up" = "page.html",
+    "/",
+    "/sign-in",
+    "/invite",
+    "/forgot",
+    "/reset",
+    "/verify",
+    "/change-email",
+    "/sign-up",
     assets:
     "api.js",
     "app.js",
@@ -188,6 +187,7 @@ files! {
     "logo.svg",
     "main.js",
     "place.js",
+    "product.js",
     "rows.js",
     "secrets.js",
     "shell.js",
@@ -212,20 +212,6 @@ files! {
     "views/webhook.js",
     "views/webhooks.js",
     "words.js",
-}
-
-/// The pages of a deployment where sign-up is open: a mark on their first element says so, for a page can ask nobody without a slug.
-fn pages_that_offer_sign_up() -> &'static [File] {
-    static PAGES: OnceLock<Vec<File>> = OnceLock::new();
-    const PAGE: &str = include_str!("../../../panel/page.html");
-    PAGES.get_or_init(|| {
-        let marked = Bytes::from(PAGE.replacen("<html ", "<html data-sign-up ", 1));
-        files()
-            .iter()
-            .filter(|file| *file.bytes == *PAGE.as_bytes())
-            .map(|file| File::new(file.path, "page.html", marked.clone()))
-            .collect()
-    })
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use tracing::Instrument;
 use crate::{
     config::LinkedPage,
     error::Error,
-    mail::Letter,
+    mail::{self, Letter},
     metrics::MailOutcome,
     ports::{MailError, Message},
     service::TenantAuth,
@@ -87,7 +87,8 @@ async fn compose(auth: &TenantAuth, tx: &mut Tx, request: &SignUpRequest) -> Res
     let (token, until) = (tx.new_link_token(), now.plus(LINK_TTL));
     tx.sign_ups().insert_link(&SignUpLink { email: &request.email, token: &token.digest(), expires_at: until }).await?;
     let link = auth.config().link(LinkedPage::SignUp, "", token.expose());
-    Letter::SignUp { link: &link, until }.to(&request.email).map(Some)
+    let message = Letter::SignUp { link: &link, until }.to(&request.email, tx.product())?;
+    Ok(Some(mail::with_logo(message, tx.product())))
 }
 
 async fn send(auth: &TenantAuth, request: &SignUpRequest, message: &Message) -> Result<(), Error> {

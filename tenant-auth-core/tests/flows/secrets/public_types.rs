@@ -38,6 +38,10 @@ const HOLD_NONE: [&[&str]; 14] = [
     // Values that stand in answers, and why a text is none.
     &[
         "AppUrl",
+        "Colour",
+        "Logo",
+        "Product",
+        "SupportUrl",
         "Audit",
         "AuditFilter",
         "Bio",

@@ -10,6 +10,7 @@ mod access;
 mod audit;
 mod memory;
 mod organizations;
+mod product;
 mod program;
 mod sessions;
 mod webhooks;
@@ -64,6 +65,7 @@ pub(super) const GROUPS: &[Group] = &[
     program::LOG,
     program::TRACES,
     organizations::MAIL_LINKS,
+    product::PRODUCT,
     sessions::SESSIONS,
     sessions::LOGIN,
     sessions::PASSWORDS,

@@ -47,6 +47,7 @@ pub(in crate::settings) const MASTER_KEY_FILE: Row = Row {
         let keys = keys.map_err(|error| Fault::Instead(format!("names {path}, which cannot be read: {error}")));
         // One key a line is as good as commas.
         let keys = keys.and_then(|text| {
+            let text = String::from_utf8(text).map_err(|_| Fault::Instead(format!("names {path}, which is no text")))?;
             MasterKeys::parse(&text.trim().replace('\n', ","))
                 .map_err(|error| Fault::Instead(format!("names {path}, whose key {error}")))
         });

@@ -104,18 +104,49 @@ fn weak_master_keys_are_refused() {
 
 #[test]
 fn a_master_key_may_stand_in_a_file() {
-    let from = |read_file: fn(&Path) -> io::Result<String>| {
+    let from = |read_file: fn(&Path) -> io::Result<Vec<u8>>| {
         let env = Env::complete().without("MASTER_KEY").with("MASTER_KEY_FILE", "/run/secrets/key");
         for_server(&Input { read_file, ..env.input() }).map(drop).map_err(|refused| refused.to_string())
     };
-    assert_eq!(from(|_| Ok(format!("{}\n{}\n", MasterKeys::generate_text(), MasterKeys::generate_text()))), Ok(()));
-    for read_file in
-        [(|_| Ok(String::new())) as fn(&Path) -> _, |_| Ok("c2hvcnQ=\n".to_owned()), |_| Err(io::ErrorKind::NotFound.into())]
-    {
+    assert_eq!(from(|_| Ok(format!("{}\n{}\n", MasterKeys::generate_text(), MasterKeys::generate_text()).into_bytes())), Ok(()));
+    for read_file in [
+        (|_| Ok(Vec::new())) as fn(&Path) -> _,
+        |_| Ok(b"c2hvcnQ=\n".into()),
+        |_| Ok(vec![0xff]),
+        |_| Err(io::ErrorKind::NotFound.into()),
+    ] {
         let refused = from(read_file).expect_err("unusable");
         assert!(refused.starts_with("TENANT_AUTH_MASTER_KEY_FILE names /run/secrets/key, "), "{refused}");
     }
     Env::complete().with("MASTER_KEY_FILE", "/run/secrets/key").refused_naming("MASTER_KEY_FILE");
+}
+
+#[test]
+fn a_logo_is_read_and_judged_by_its_content() {
+    let from = |read_file: fn(&Path) -> io::Result<Vec<u8>>| {
+        let env = Env::complete().with("PRODUCT_LOGO", "/etc/logo.png");
+        for_server(&Input { read_file, ..env.input() }).map_err(|refused| refused.to_string())
+    };
+    let read = from(|_| Ok(b"<svg xmlns='http://www.w3.org/2000/svg'/>".into())).expect("a logo");
+    assert_eq!(read.deployment.config.product.logo.expect("a logo").content_type(), "image/svg+xml");
+    for read_file in [
+        (|_| Ok(Vec::new())) as fn(&Path) -> _,
+        |_| Ok(b"GIF89a".into()),
+        |_| Ok([b"\x89PNG\r\n\x1a\n".to_vec(), vec![0; 64 * 1024 - 7]].concat()),
+        |_| Err(io::ErrorKind::NotFound.into()),
+    ] {
+        let refused = from(read_file).expect_err("unusable");
+        assert!(refused.starts_with("TENANT_AUTH_PRODUCT_LOGO names /etc/logo.png, which "), "{refused}");
+    }
+    for (name, bad) in [
+        ("PRODUCT_NAME", "a\u{202e}b"),
+        ("PRODUCT_ACCENT", "red"),
+        ("PRODUCT_ACCENT", "#12345"),
+        ("SUPPORT_URL", "http://help.example.com"),
+        ("SUPPORT_URL", "help@example.com"),
+    ] {
+        Env::complete().with(name, bad).refused_naming(name);
+    }
 }
 
 #[test]

@@ -1,0 +1,43 @@
+//! The product on the pages: its name, logo and place of support in the page itself, so that they are there before anything else, and
+//! its colour in a style of its own, because the pages' policy allows no other.
+
+use bytes::Bytes;
+
+use crate::{
+    config::{Config, Product},
+    value::SupportUrl,
+};
+
+const PAGE: &str = include_str!("../../../panel/page.html");
+
+/// The page, which every path serves. A mark on its first element says that sign-up is open, for a page can ask nobody without a slug.
+pub(super) fn page(config: &Config) -> Bytes {
+    let Product { name, logo, support_url, .. } = &config.product;
+    // Beside the page; a public URL may have a path of its own.
+    let logo = if logo.is_some() { "api/v1/logo" } else { "assets/logo.svg" };
+    let support = support_url.as_ref().map_or("", SupportUrl::as_str);
+    let marked = if config.sign_up.is_open { PAGE.replacen("<html ", "<html data-sign-up ", 1) } else { PAGE.to_owned() };
+    marked.replace("{product}", &escaped(name.as_str())).replace("{logo}", logo).replace("{support}", &escaped(support)).into()
+}
+
+/// The product's colour, which the other styles take where there is one.
+pub(super) fn style(product: &Product) -> Bytes {
+    let colour = product.accent.map(|accent| format!(":root {{ --product: {accent}; --on-product: {} }}\n", accent.text()));
+    format!("/* The product's own colour, and what is readable on it. */\n{}", colour.unwrap_or_default()).into()
+}
+
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            // No later replacement finds a mark in it.
+            '{' => escaped.push_str("&#123;"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}

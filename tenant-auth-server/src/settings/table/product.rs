@@ -1,0 +1,64 @@
+//! Settings of the product that the service belongs to, as people see it on hosted pages and in mails.
+
+use std::path::Path;
+
+use tenant_auth_core::value::{Colour, DisplayName, Logo, Rejected, SupportUrl};
+
+use super::{Group, Part};
+use crate::settings::{
+    parse::put,
+    row::{
+        Default::{Is, Unset},
+        Fault, Row,
+    },
+};
+
+pub(super) const PRODUCT: Group = Group {
+    title: "The product",
+    part: Part::Service,
+    rows: &[
+        Row {
+            name: "product_name",
+            default: Is("Tenant Auth"),
+            meaning: "What the product is called, on hosted pages and in mails.",
+            must: "1 to 100 characters without control characters",
+            read: |to, text| put(&mut to.config.product.name, DisplayName::parse(text).map_err(instead)),
+            ..Row::BLANK
+        },
+        Row {
+            name: "product_logo",
+            default: Unset("pages show the logo of Tenant Auth, and mails the name alone"),
+            meaning: "The file of the product's logo, which is read at the start: on hosted pages, inline in mails, and at {base}/logo.",
+            must: "the path of a readable PNG, JPEG, WebP or SVG file of at most 64 KiB",
+            read: |to, path| {
+                let content = (to.read_file)(Path::new(path));
+                let content = content.map_err(|error| Fault::Instead(format!("names {path}, which cannot be read: {error}")));
+                let logo = content.and_then(|content| {
+                    Logo::parse(content).map_err(|rejected| Fault::Instead(format!("names {path}, which {rejected}")))
+                });
+                put(&mut to.config.product.logo, logo.map(Some))
+            },
+            ..Row::BLANK
+        },
+        Row {
+            name: "product_accent",
+            default: Unset("buttons have the colours of Tenant Auth"),
+            meaning: "The background of buttons that lead on; their text is black or white, whichever contrasts more.",
+            must: "a colour such as #1f4bd8",
+            read: |to, text| put(&mut to.config.product.accent, Colour::parse(text).map(Some).map_err(instead)),
+            ..Row::BLANK
+        },
+        Row {
+            name: "support_url",
+            default: Unset("pages and mails name no place of support"),
+            meaning: "Where people find help, linked from hosted pages and mails.",
+            must: "an https URL, or an address such as mailto:help@example.com",
+            read: |to, text| put(&mut to.config.product.support_url, SupportUrl::parse(text).map(Some).map_err(|_| Fault::Other)),
+            ..Row::BLANK
+        },
+    ],
+};
+
+fn instead(rejected: Rejected) -> Fault {
+    Fault::Instead(rejected.to_string())
+}
