@@ -46,7 +46,7 @@ async function learn() {
 	const [{ user, membership }, { org }] = await Promise.all([api('GET', '/auth/profile'), api('GET', '/org')]);
 	remember(org.slug, org.name);
 	setSignedInAs({ slug: org.slug, name: user.name });
-	return { user, org, isAdmin: membership ? membership.role === 'org_admin' : 'allowedOrigins' in org };
+	return { user, org, isAdmin: membership.role === 'org_admin' };
 }
 
 async function start() {

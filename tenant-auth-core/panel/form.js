@@ -29,7 +29,8 @@ export function form({ fields, submit, kind = 'primary', extra = [], cancel, che
 	};
 	const fail = (error) => {
 		const text = error instanceof ApiError ? words(error) : '';
-		const part = error.code === 'invalid_request' && named(error.field?.split(/[.[]/)[0]);
+		// The innermost part that has a field here.
+		const part = error.code === 'invalid_request' && (error.field ?? '').split(/[.[\]]+/).reverse().map((one) => named(one)).find(Boolean);
 		const rest = text.replace(/^[\w.[\]]+: /, '');
 		if (part) return mark(part, rest[0].toUpperCase() + rest.slice(1));
 		const target = named(...(FIELD_OF[error.code] ?? []));

@@ -77,8 +77,10 @@ class Walk {
 	}
 }
 
-// Reads an answer, but keeps every value named `metadata` as text.
-export const parseKeepingMetadata = (text) => new Walk(text, { raw: 'metadata' }).whole();
+// Reads an answer, but keeps every value of one name as text.
+export const parseKeeping = (raw) => (text) => new Walk(text, { raw }).whole();
+
+export const parseKeepingMetadata = parseKeeping('metadata');
 
 // Why the API would refuse this as metadata; null when it would take it.
 export function metadataProblem(text) {

@@ -104,7 +104,14 @@ async fn deliveries_are_filtered_by_their_result(stage: &Stage) {
     page.arrives_at("Webhook").await;
     page.press("Send a test").await;
     page.part("Test").reads("Delivered").await;
-    page.row("webhook.test").reads("Delivered").await;
+    page.row("webhook.test").press("Details webhook.test").await;
+    page.asks("webhook.test").await;
+    page.reads("204").await;
+    page.reads("ms").await;
+    page.reads("\"type\": \"webhook.test\"").await;
+    page.is_accessible().await;
+    page.press("Close").await;
+    page.asks_nothing().await;
     page.choose("Result", "Failed").await;
     page.reads("Nothing found").await;
     page.reload().await;

@@ -1,6 +1,7 @@
-// What was sent to a webhook, the latest first, and sending it again.
+// What was sent to a webhook, the latest first; one of them in full; and sending it again.
 
-import { ago, api, badge, busy, button, empty, h, listing, moment, rowButton, toast } from '../kit.js';
+import { ago, api, badge, busy, button, empty, facts, h, listing, loading, moment, open, rowButton, table, toast } from '../kit.js';
+import { parseKeeping, pretty } from '../json.js';
 
 const STATUS = { pending: ['Pending', 'wait'], retrying: ['Retrying', 'wait'], succeeded: ['Delivered', 'good'], failed: ['Failed', 'bad'], cancelled: ['Cancelled'] };
 const ERRORS = { blocked: 'address not allowed', unreachable: 'not reachable', timeout: 'no answer in time', tls: 'TLS failed', status: 'refused' };
@@ -20,7 +21,7 @@ export function deliveries(path, isActive) {
 	}, (error) => toast(error.message));
 	const line = (one) => {
 		const redeliver = rowButton('Redeliver', `${one.event} ${one.eventId}`, () => busy(redeliver, () => again(one)), '', { disabled: !isActive });
-		return [h('div.who', h('strong', one.event), h('code', one.eventId)), h('div.badges', outcome(one)), String(one.attempts), moment(one.createdAt), redeliver];
+		return [h('div.who', h('strong', one.event), h('code', one.eventId)), h('div.badges', outcome(one)), String(one.attempts), moment(one.createdAt), h('div.buttons', rowButton('Details', `${one.event} ${one.eventId}`, () => details(path, one)), redeliver)];
 	};
 	const refresh = button('Refresh', () => busy(refresh, () => list.reload()), { kind: 'small' });
 	const list = listing({
@@ -29,4 +30,21 @@ export function deliveries(path, isActive) {
 	});
 	const box = h('div', h('div.actions', refresh), list);
 	return Object.assign(box, { reload: list.reload });
+}
+
+// What is sent, as it is sent, and what came of each attempt.
+function details(path, { id, event }) {
+	open(event, () => loading(() => api('GET', `${path}/deliveries/${id}`, undefined, { parse: parseKeeping('payload') }), ({ delivery: one }) => [
+		facts(['Result', h('div.badges', outcome(one))], ['Created', moment(one.createdAt)], ['Event', h('code.break', one.eventId)], ['Delivery', h('code.break', one.id)]),
+		h('h3', 'Attempts'),
+		one.attemptLog.length
+			? table('Attempts', ['When', 'Answer', 'Took'], one.attemptLog.map((each) => [
+				moment(each.at),
+				h('div.badges', each.error ? badge(ERRORS[each.error] ?? each.error, 'bad') : badge('Delivered', 'good'), each.statusCode && h('code', String(each.statusCode))),
+				`${each.durationMs.toLocaleString('en')} ms`,
+			]))
+			: h('p.hint', 'None yet.'),
+		h('h3', 'Payload'),
+		one.payload === 'null' ? h('p.hint', 'The event is kept no longer.') : h('pre', { tabindex: '0', 'aria-label': 'Payload' }, pretty(one.payload)),
+	]), { wide: true });
 }

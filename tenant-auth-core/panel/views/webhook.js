@@ -1,6 +1,6 @@
 // One webhook: its settings, a test, its deliveries.
 
-import { api, ask, askOverlap, badge, busy, button, card, confirm, facts, fill, h, heading, is, linkButton, loading, moment, notice, page, statusBadge } from '../kit.js';
+import { api, ask, askOverlap, badge, busy, button, card, confirm, facts, fill, h, heading, is, linkButton, loading, moment, notice, statusBadge } from '../kit.js';
 import { kindName } from '../kinds.js';
 import { deliveries, outcome } from './deliveries.js';
 import { showSigningSecret, webhookFields } from './webhooks.js';
@@ -63,14 +63,12 @@ function test(path, isActive, done) {
 	return card('Test', 'Sends the event webhook.test, signed like every other.', say, h('div.actions', send, result));
 }
 
-const latest = (path) => page(`${path}/deliveries`, 'deliveries', { order: 'desc', limit: 20 });
-
 // Looks at a delivery until its first attempt is over.
 async function watch(path, id) {
 	const [times, pause] = LOOKS;
 	for (let look = 0; look < times; look += 1) {
-		const seen = (await latest(path)).items.find((one) => one.id === id);
-		if (seen && (seen.status !== 'pending' || seen.lastError)) return seen;
+		const { delivery } = await api('GET', `${path}/deliveries/${id}`);
+		if (delivery.status !== 'pending' || delivery.lastError) return delivery;
 		await new Promise((resolve) => setTimeout(resolve, pause));
 	}
 	return { status: 'pending', attempts: 0 };
