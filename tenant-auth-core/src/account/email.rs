@@ -14,7 +14,7 @@ use crate::{
     model::User,
     secret::{LinkToken, Password},
     store::{Actor, LinkPurpose, MailedLink, Tx},
-    throttle::{EMAIL_CHANGES, count_mail},
+    throttle::{EMAIL_CHANGES, NEWCOMERS_EMAIL_CHANGES, count_mail},
     value::Email,
 };
 
@@ -80,6 +80,9 @@ impl Member {
         let code = if self.second_factor().await?.enabled_at.is_some() { change.code } else { None };
         let mut write = self.begin_guarded_write(&change.password, code.as_deref()).await?;
         EMAIL_CHANGES.spend_by_caller(&mut write).await?;
+        if !write.live.org.is_trusted {
+            NEWCOMERS_EMAIL_CHANGES.spend(&mut write.tx, self.org_id().as_str()).await?;
+        }
         let (url, link) = self.link(&mut write, LinkPurpose::ChangeEmail, &change.email).await?;
         let taken = write.users().find_by_email(&change.email).await?.is_some_and(|account| account.user.id != *self.user_id());
         let letter = match taken {

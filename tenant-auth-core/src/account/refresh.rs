@@ -64,6 +64,7 @@ impl Tenant {
         let now = self.auth.now();
         let token = self.auth.signer().read_refresh(refresh_token, now).ok_or(Error::SessionRequired)?;
         let live = self.session_to_refresh(&token, now).await?;
+        self.come_back(now).await?;
         if live.session.generation == token.generation
             && let Some(tokens) = self.rotate(&token, &live.session).await?
         {
@@ -78,17 +79,23 @@ impl Tenant {
     async fn refresh_by(&self, token: &RefreshToken, now: Timestamp) -> Result<Tokens, Error> {
         // Read first: whoever holds the token of a session that is over takes no turn at the database's writer.
         let live = self.session_to_refresh(token, now).await?;
-        if self.is_proven_by(now) {
-            // Once for an organization, and before the rotation: a failure costs the caller no token.
-            let mut tx = self.auth.begin().await?;
-            tx.organizations().prove(&self.org.id).await?;
-            tx.commit().await?;
-        }
+        self.come_back(now).await?;
         let rotated = if live.session.generation == token.generation { self.rotate(token, &live.session).await? } else { None };
         match rotated {
             Some(tokens) => Ok(tokens),
             None => self.superseded(token, now).await,
         }
+    }
+
+    /// Notes that somebody came back to an organization that sign-up made (behaviour.md, B202): once for an organization, and before the
+    /// rotation, so that a failure costs the caller no token.
+    async fn come_back(&self, now: Timestamp) -> Result<(), Error> {
+        if !self.is_proven_by(now) {
+            return Ok(());
+        }
+        let mut tx = self.auth.begin().await?;
+        tx.organizations().prove(&self.org.id).await?;
+        tx.commit().await
     }
 
     /// The session of a refresh token, remembered or read. Memory decides nothing against a token: that is read.

@@ -49,6 +49,9 @@ pub(crate) fn sign_ups_of_deployment(config: &Config) -> Rate {
 /// Invitation mails of an organization that sign-up made and no operator trusts yet (behaviour.md, B201).
 pub(crate) const NEWCOMERS_INVITES: Rate = Rate { name: "newcomers-invites", most: 10, window: DAY };
 
+/// Requests to change an address there: each mails somebody who may be a stranger (behaviour.md, B201).
+pub(crate) const NEWCOMERS_EMAIL_CHANGES: Rate = Rate { name: "newcomers-email-changes", most: 5, window: DAY };
+
 /// Changes of their own profile, by member and organization: each is told in every organization of the person (behaviour.md, B147).
 pub(crate) const PROFILE_CHANGES: Rate = Rate { name: "profile-changes", most: 60, window: HOUR };
 

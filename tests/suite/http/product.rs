@@ -74,8 +74,8 @@ async fn pages_bear_the_products_name_logo_and_colour(app: &App) {
 async fn a_name_is_text_on_a_page_and_nothing_else(app: &App) {
     let name = "\"><script>{logo}</script>";
     let rude = app.beside(|setup| setup.config.product.name = name.parse().expect("a name")).await;
-    let page = text(&rude, "/").await;
-    assert_eq!(page.matches("<script").count(), 1, "ours: {page}");
+    let (page, ours) = (text(&rude, "/").await, text(app, "/").await);
+    assert_eq!(page.matches("<script").count(), ours.matches("<script").count(), "ours: {page}");
     assert!(page.contains("&quot;&gt;&lt;script&gt;&#123;logo}&lt;/script&gt;"), "{page}");
     rude.admin().logged_in().await.invite("nora@acme.example").await.expect(201);
     let mails = rude.mail_to("nora@acme.example").await;

@@ -70,6 +70,7 @@ impl TenantAuth {
     pub async fn complete_sign_up(&self, sign_up: SignUpCompletion, client: Client) -> Result<Opened, Error> {
         self.refuse_closed_sign_up()?;
         let (email, account) = self.invited_to_sign_up(&sign_up).await?;
+        self.refuse_beyond_limits(account.as_ref(), &client).await?;
         let share = QueueShare::new(&OrgId::from_stored(NO_ORGANIZATION), client.ip);
         let code = sign_up.code.clone();
         let founder = match account {
@@ -101,6 +102,19 @@ impl TenantAuth {
         Ok((email, account.map(|account| account.user)))
     }
 
+    /// Refuses what the counts would refuse at the commit, before anything costly is done for it.
+    async fn refuse_beyond_limits(&self, account: Option<&User>, client: &Client) -> Result<(), Error> {
+        if let Some(user) = account {
+            SIGN_UPS_OF_ACCOUNT.refuse_spent(self, user.id.as_str()).await?;
+            SIGN_UPS_IN_ALL.refuse_spent(self, user.id.as_str()).await.map_err(a_day_at_most)?;
+        }
+        sign_ups_of_deployment(self.config()).refuse_spent(self, "all").await?;
+        match wide_network_of(client) {
+            Some(network) => SIGN_UPS_OF_NETWORK.refuse_spent(self, &network).await,
+            None => Ok(()),
+        }
+    }
+
     async fn known_founder(&self, user: User, sign_up: &SignUpCompletion, by: (&Client, QueueShare)) -> Result<Founder, Error> {
         if sign_up.name.is_some() {
             return Err(Error::AccountExists);
@@ -123,6 +137,13 @@ impl TenantAuth {
         let checked = check_password(self, typed, owner, share).await?;
         let password = self.hasher().hash(&checked, share).await?;
         Ok(Founder::New { name, password })
+    }
+}
+
+fn a_day_at_most(refusal: Error) -> Error {
+    match refusal {
+        Error::RateLimited { retry_after } => Error::RateLimited { retry_after: retry_after.min(DAY) },
+        other => other,
     }
 }
 
@@ -249,10 +270,7 @@ impl Founding<'_> {
     async fn count(&self, tx: &mut Tx, user: &User) -> Result<(), Error> {
         SIGN_UPS_OF_ACCOUNT.spend(tx, user.id.as_str()).await?;
         sign_ups_of_deployment(self.auth.config()).spend(tx, "all").await?;
-        SIGN_UPS_IN_ALL.spend(tx, user.id.as_str()).await.map_err(|refusal| match refusal {
-            Error::RateLimited { retry_after } => Error::RateLimited { retry_after: retry_after.min(DAY) },
-            other => other,
-        })?;
+        SIGN_UPS_IN_ALL.spend(tx, user.id.as_str()).await.map_err(a_day_at_most)?;
         match wide_network_of(&self.client) {
             Some(network) => SIGN_UPS_OF_NETWORK.spend(tx, &network).await,
             None => Ok(()),

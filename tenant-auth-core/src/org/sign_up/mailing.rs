@@ -61,15 +61,20 @@ pub(crate) async fn mail_sign_up_links(auth: &TenantAuth) -> Result<bool, Error>
         };
         sending.spawn(attempt.instrument(span));
     }
+    // All are waited for, whatever becomes of one: a mail that was sent and not noted would be sent again.
+    let mut unavailable = None;
     while let Some(ended) = sending.join_next().await {
-        match ended.map_err(Error::internal)? {
-            Err(error @ Error::Unavailable(_)) => return Err(error),
+        match ended.unwrap_or_else(|panic| Err(Error::internal(panic))) {
+            Err(error @ Error::Unavailable(_)) => unavailable = Some(error),
             // It is tried again after its lease, and hinders no other.
             Err(error) => tracing::error!(error = %error.causes(), "a link to sign up with could not be mailed"),
             Ok(()) => {}
         }
     }
-    Ok(!due.is_empty())
+    match unavailable {
+        Some(error) => Err(error),
+        None => Ok(!due.is_empty()),
+    }
 }
 
 /// Makes the link and its mail; `None` when nobody waits for it any more, or the address gets too many.

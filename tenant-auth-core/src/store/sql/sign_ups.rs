@@ -45,11 +45,12 @@ statements! {
         INSERT INTO tenant_auth_sign_up_requests (id, email, email_key, attempts, next_attempt_at, created_at)
         VALUES ($1, $2, $3, 0, $4, $4)
         ON CONFLICT (email_key) DO UPDATE SET created_at = excluded.created_at";
+    // First what was not tried yet: mail servers that hang delay those who ask again, and nobody else.
     DUE = "
         SELECT id
           FROM tenant_auth_sign_up_requests
          WHERE next_attempt_at <= $1 OR next_attempt_at > $2
-         ORDER BY next_attempt_at, id
+         ORDER BY CASE WHEN attempts = 0 THEN 0 ELSE 1 END, next_attempt_at, id
          LIMIT $3";
     CLAIM = "
         UPDATE tenant_auth_sign_up_requests

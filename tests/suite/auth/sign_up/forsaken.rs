@@ -2,6 +2,8 @@
 
 use tenant_auth_conformance::{App, Caller, PASSWORD, scenarios};
 use tenant_auth_core::{
+    Principal,
+    http::Gate,
     model::{Organization, Status},
     value::Slug,
 };
@@ -14,6 +16,7 @@ scenarios![
     the_hour_in_which_it_is_made_is_no_coming_back,
     whoever_signs_in_again_keeps_it,
     whoever_refreshes_a_session_keeps_it,
+    whoever_is_refreshed_at_a_gate_keeps_it,
     whoever_invites_somebody_keeps_it,
     what_an_operator_suspended_is_left_to_the_operator,
     what_others_made_is_left_alone,
@@ -100,6 +103,17 @@ async fn whoever_refreshes_a_session_keeps_it(app: &App) {
     rita.refresh().await.expect(200);
     // The session is over long before the fourteen days are.
     rita.post_nothing("/auth/logout").await.expect(200);
+    assert!(stays(app).await);
+}
+
+async fn whoever_is_refreshed_at_a_gate_keeps_it(app: &App) {
+    let rita = rita(app).await;
+    app.advance(DAY);
+    let request = http::Request::get("/reports").header("X-Org-Slug", "rockets").header("Cookie", rita.jar().header());
+    let visitor = Gate::new(app.auth.clone()).visitor(request.body(()).expect("a request"), None);
+    visitor.admit::<Principal>().await.map(drop).expect("her session is live");
+    visitor.depart().await;
+    assert!(visitor.leaves_something(), "it was refreshed");
     assert!(stays(app).await);
 }
 

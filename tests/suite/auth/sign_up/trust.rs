@@ -1,7 +1,7 @@
 //! What an organization that sign-up made may do before an operator trusts it (behaviour.md, B201).
 
 use serde_json::{Value, json};
-use tenant_auth_conformance::{App, Caller, id_of, scenarios};
+use tenant_auth_conformance::{App, Caller, PASSWORD, id_of, scenarios};
 use tenant_auth_core::{audit::AuditRange, model::DeploymentScope};
 
 use super::founded;
@@ -12,6 +12,7 @@ use crate::suite::{
 
 scenarios![
     a_newcomer_sends_ten_invitation_mails_a_day,
+    a_newcomer_mails_five_new_addresses_a_day,
     an_operators_word_ends_the_limit,
     a_deployment_keys_word_ends_the_limit,
     an_operator_may_take_trust_back,
@@ -55,6 +56,32 @@ async fn a_newcomer_sends_ten_invitation_mails_a_day(app: &App) {
     app.advance(24 * 3_600);
     rita.refresh().await.expect(200);
     rita.invite("one-too-many@rockets.example").await.expect(201);
+}
+
+async fn a_newcomer_mails_five_new_addresses_a_day(app: &App) {
+    let rita = founded(app, "rita@rockets.example", "rockets").await;
+    let wish = |caller: &Caller, n: usize| {
+        let body = json!({ "newEmail": format!("stranger{n}@elsewhere.example"), "password": PASSWORD });
+        caller.post("/auth/change-email", body)
+    };
+    for n in 0..5 {
+        wish(&rita, n).await.expect(200);
+    }
+    app.advance(3_600);
+    rita.refresh().await.expect(200);
+    wish(&rita, 5).await.expect_error(429, "rate_limited");
+    assert!(app.mail_to("stranger5@elsewhere.example").await.is_empty());
+    app.advance(23 * 3_600);
+    rita.refresh().await.expect(200);
+    wish(&rita, 5).await.expect(200);
+    let member = app.member().logged_in().await;
+    for hour in 0..2 {
+        for n in 0..5 {
+            wish(&member, 10 * (hour + 1) + n).await.expect(200);
+        }
+        app.advance(3_600);
+        member.refresh().await.expect(200);
+    }
 }
 
 async fn an_operators_word_ends_the_limit(app: &App) {
