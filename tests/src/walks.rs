@@ -144,7 +144,7 @@ pub async fn guarded_by_origin(deployed: &Deployed, process: &Process, page: &st
     let own = format!("http://{}", process.address);
     let posted = async |headers: &[(&str, &str)]| {
         let request = there.request_at("POST", page);
-        headers.iter().fold(request, |request, (name, value)| request.header(*name, *value)).await.status
+        headers.iter().fold(request, |request, (name, value)| request.header(name, value)).await.status
     };
     for own in [
         &[][..],

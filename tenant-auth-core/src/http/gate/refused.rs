@@ -25,7 +25,8 @@ pub struct Refused {
     request_id: String,
     mapper: Option<Mapper>,
     /// Where the visitor is sent instead.
-    sign_in: Option<HeaderValue>,
+    /// In a box, as the reason is.
+    sign_in: Option<Box<HeaderValue>>,
 }
 
 #[derive(Debug)]
@@ -114,7 +115,7 @@ impl Refused {
 
     /// Where the answer sends the visitor, if it does ([`Gate::redirecting`](super::Gate::redirecting)).
     pub fn sign_in(&self) -> Option<&HeaderValue> {
-        self.sign_in.as_ref()
+        self.sign_in.as_deref()
     }
 
     /// The answer: the host's own ([`Gate::on_refusal`](super::Gate::on_refusal)), or else a redirect to sign-in (303,
@@ -135,7 +136,7 @@ impl Refused {
         *response.headers_mut() = headers;
         if let Some(sign_in) = &self.sign_in {
             *response.status_mut() = StatusCode::SEE_OTHER;
-            response.headers_mut().insert(header::LOCATION, sign_in.clone());
+            response.headers_mut().insert(header::LOCATION, HeaderValue::clone(sign_in));
         }
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -157,7 +158,7 @@ impl Refused {
     }
 
     pub(super) fn or_sent_to(self, sign_in: Option<HeaderValue>) -> Self {
-        Self { sign_in, ..self }
+        Self { sign_in: sign_in.map(Box::new), ..self }
     }
 }
 

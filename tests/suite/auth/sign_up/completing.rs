@@ -57,8 +57,8 @@ async fn the_deployments_log_tells_of_it(app: &App) {
     let export = app.auth.operator().export_deployment_audit(AuditRange::default()).await.expect("it begins");
     export.write(&mut file).await.expect("written");
     let file = String::from_utf8(file).expect("text");
-    let made = file.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
-    let made = made.filter(|line| line["facts"]["type"] == "org.created").last().expect("an entry");
+    let mut told = file.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let made = told.rfind(|line| line["facts"]["type"] == "org.created").expect("an entry");
     assert_eq!(made["facts"]["actor"]["id"], data["user"]["id"], "{made}");
 }
 
