@@ -35,7 +35,7 @@ impl Store {
                 let org: String = sqlx::query_scalar(some).fetch_one(&mut *connection).await.map_err(failure::of)?;
                 // A page of two from the end on, of a kind and of people that there are not.
                 let values = [org.as_str(), "9000000000", "0", "2", "", "", ""].map(|value| format!("'{value}'"));
-                for (name, sql) in audit::ALL {
+                for (name, sql) in audit::ALL.iter().chain(audit::postgres::ALL) {
                     let taken = (1..).take_while(|number| sql.contains(&format!("${number}"))).count();
                     let prepare = format!("SET plan_cache_mode = force_generic_plan; PREPARE {name} AS {sql}");
                     sqlx::raw_sql(AssertSqlSafe(prepare)).execute(&mut *connection).await.map_err(failure::of)?;
@@ -61,14 +61,23 @@ impl Store {
         let own = by_engine!((&mut reader).conn(), engine, _connection => engine::ALL);
         let batches = match (&mut reader).conn() {
             #[cfg(feature = "sqlite")]
-            Conn::Sqlite(_) => {
-                [delivery_batches::sqlite::ALL, event_chain::sqlite::ALL, event_feed::sqlite::ALL, rotation::sqlite::ALL].concat()
-            }
+            Conn::Sqlite(_) => [
+                audit::sqlite::ALL,
+                delivery_batches::sqlite::ALL,
+                event_chain::sqlite::ALL,
+                event_feed::sqlite::ALL,
+                rotation::sqlite::ALL,
+            ]
+            .concat(),
             #[cfg(feature = "postgres")]
-            Conn::Postgres(_) => {
-                [delivery_batches::postgres::ALL, event_chain::postgres::ALL, event_feed::postgres::ALL, rotation::postgres::ALL]
-                    .concat()
-            }
+            Conn::Postgres(_) => [
+                audit::postgres::ALL,
+                delivery_batches::postgres::ALL,
+                event_chain::postgres::ALL,
+                event_feed::postgres::ALL,
+                rotation::postgres::ALL,
+            ]
+            .concat(),
         };
         for (name, sql) in [STATEMENTS.concat(), own.to_vec(), batches].concat() {
             let prepared = match (&mut reader).conn() {

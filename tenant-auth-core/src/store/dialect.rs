@@ -111,6 +111,39 @@ macro_rules! on_either {
     }};
 }
 
+/// Runs the engine's own form of a statement, which the modules `sqlite` and `postgres` beside the call have under one name.
+macro_rules! on_engine {
+    ($link:expr, $name:ident, $rows:expr, $sql:ident, $conn:ident => $query:expr) => {{
+        const PATH: &str = concat!(module_path!(), "::", stringify!($name));
+        match $crate::store::Link::conn(&mut $link) {
+            #[cfg(feature = "sqlite")]
+            $crate::store::Conn::Sqlite($conn) => {
+                let $sql = sqlite::$name;
+                $crate::store::dialect::traced(PATH, $rows, std::pin::pin!($query)).await
+            }
+            #[cfg(feature = "postgres")]
+            $crate::store::Conn::Postgres($conn) => {
+                let $sql = postgres::$name;
+                $crate::store::dialect::traced(
+                    PATH,
+                    $rows,
+                    std::pin::pin!($crate::store::patience::answered(std::pin::pin!($query))),
+                )
+                .await
+            }
+        }
+    }};
+}
+
+/// Every row of the engine's own form of a statement, decoded.
+macro_rules! fetch_all_of {
+    ($link:expr, $row:ty, $name:ident $(, $value:expr)* $(,)?) => {
+        $crate::store::dialect::on_engine!($link, $name, |rows| rows.len() as u64, sql, c => {
+            sqlx::query_as::<_, $row>(sql)$(.bind($value))*.fetch_all(c)
+        })
+    };
+}
+
 /// The first row, decoded, when there is one.
 macro_rules! fetch_optional {
     ($link:expr, $row:ty, $sql:ident $(, $value:expr)* $(,)?) => {
@@ -191,4 +224,7 @@ macro_rules! row {
     };
 }
 
-pub(crate) use {execute, fetch_all, fetch_batch, fetch_optional, fetch_scalar, fetch_scalars, on_either, row, statements};
+pub(crate) use {
+    execute, fetch_all, fetch_all_of, fetch_batch, fetch_optional, fetch_scalar, fetch_scalars, on_either, on_engine, row,
+    statements,
+};

@@ -1,7 +1,7 @@
 //! The audit log as admins read it: the newest entries first, each filter with an index of its own, so that a page costs the same
 //! however long the log is. A page is walked entry by entry, each found by the one above it, until an entry has something else: one
-//! scan of PostgreSQL would not end there, but read on through all that is below in the index. A step names the index's columns as one
-//! row value: the planner can follow no other order.
+//! scan of PostgreSQL would not end there, but read on through all that is below in the index. There a step names the index's columns as
+//! one row value: the planner can follow no other order. SQLite would look only at the first of them, and is told each by itself.
 
 use std::cmp::Reverse;
 
@@ -11,7 +11,7 @@ use crate::{
     model::{AuditActor, AuditEntry},
     store::{
         Link,
-        dialect::{fetch_all, fetch_scalar, row, statements},
+        dialect::{fetch_all, fetch_all_of, fetch_scalar, row, statements},
     },
     time::Timestamp,
 };
@@ -61,9 +61,23 @@ macro_rules! entries {
     };
 }
 
+/// Where the entries below the last one begin in the index, as PostgreSQL finds it.
+#[cfg(feature = "postgres")]
+macro_rules! as_row {
+    ($([$column:literal $value:literal])+) => {
+        concat!("(", $("n.", $column, ", ",)+ "n.sequence) < (", $($value, ", ",)+ "page.sequence)")
+    };
+}
+
+/// The same as SQLite finds it.
+#[cfg(feature = "sqlite")]
+macro_rules! one_by_one {
+    ($([$column:literal $value:literal])+) => { concat!($("n.", $column, " = ", $value, " AND ",)+ "n.sequence < page.sequence") };
+}
+
 /// The page of the entries in which these columns have these values, in the order of an index of them. It comes in no order.
 macro_rules! walk {
-    ($([$column:literal $value:literal])+ $($condition:literal)?) => {
+    ($place:ident $([$column:literal $value:literal])+ $($condition:literal)?) => {
         concat!("
           WITH RECURSIVE page (sequence, length) AS (
               SELECT CAST($2 AS BIGINT), CAST(0 AS BIGINT)
@@ -71,7 +85,7 @@ macro_rules! walk {
               SELECT (SELECT CASE WHEN ", $("n.", $column, " = ", $value, " AND ",)+ "n.sequence >= $3 THEN n.sequence END
                         FROM tenant_auth_events n
                        WHERE n.org_id = $1 AND n.hash IS NOT NULL ", $("AND n.", $column, " IS NOT NULL ",)+ $($condition,)?
-                      " AND (", $("n.", $column, ", ",)+ "n.sequence) < (", $($value, ", ",)+ "page.sequence)
+                      " AND ", $place!($([$column $value])+), "
                        ORDER BY ", $("n.", $column, " DESC, ",)+ "n.sequence DESC
                        LIMIT 1),
                      page.length + 1
@@ -81,18 +95,36 @@ macro_rules! walk {
     };
 }
 
+/// The statements of an engine.
+macro_rules! walks {
+    ($engine:ident, $place:ident) => {
+        pub(in crate::store) mod $engine {
+            use crate::store::dialect::statements;
+
+            statements! {
+                pub(super) OF_KIND = walk!($place ["kind" "$5"]);
+                pub(super) OF_ACTOR = walk!($place ["actor_id" "$5"]);
+                pub(super) OF_ACTOR_AND_KIND = walk!($place ["actor_id" "$5"] ["kind" "$6"]);
+                pub(super) ABOUT_USER = walk!($place ["user_id" "$5"]);
+                pub(super) ABOUT_USER_BY_ACTOR = walk!($place ["user_id" "$5"] ["actor_id" "$6"]);
+                pub(super) ABOUT_USER_AND_KIND =
+                    walk!($place ["user_id" "$5"] ["kind" "$6"] "AND ($7 = '' OR n.actor_id = $7)");
+            }
+        }
+    };
+}
+
+#[cfg(feature = "postgres")]
+walks!(postgres, as_row);
+#[cfg(feature = "sqlite")]
+walks!(sqlite, one_by_one);
+
 statements! {
     LATEST = entries!("
           FROM tenant_auth_events e
          WHERE e.org_id = $1 AND e.hash IS NOT NULL AND e.sequence < $2 AND e.sequence >= $3
          ORDER BY e.sequence DESC
          LIMIT $4");
-    OF_KIND = walk!(["kind" "$5"]);
-    OF_ACTOR = walk!(["actor_id" "$5"]);
-    OF_ACTOR_AND_KIND = walk!(["actor_id" "$5"] ["kind" "$6"]);
-    ABOUT_USER = walk!(["user_id" "$5"]);
-    ABOUT_USER_BY_ACTOR = walk!(["user_id" "$5"] ["actor_id" "$6"]);
-    ABOUT_USER_AND_KIND = walk!(["user_id" "$5"] ["kind" "$6"] "AND ($7 = '' OR n.actor_id = $7)");
     HASH_OF = "SELECT hash FROM tenant_auth_events WHERE org_id = $1 AND sequence = $2 AND hash IS NOT NULL";
     // A binary search: times of an organization never go back, and numbers have no gap. The middle is computed so that it cannot overflow.
     FIRST_SINCE = "
@@ -149,12 +181,12 @@ impl<L: Link> Audit<L> {
         let (org, Span { below, from, rows }, Chosen { user, actor, kind }) = (org.as_str(), span, chosen);
         let rows = match (user, actor, kind) {
             ("", "", "") => fetch_all!(self.0, EntryRow, LATEST, org, below, from, rows),
-            ("", "", kind) => fetch_all!(self.0, EntryRow, OF_KIND, org, below, from, rows, kind),
-            ("", actor, "") => fetch_all!(self.0, EntryRow, OF_ACTOR, org, below, from, rows, actor),
-            ("", actor, kind) => fetch_all!(self.0, EntryRow, OF_ACTOR_AND_KIND, org, below, from, rows, actor, kind),
-            (user, "", "") => fetch_all!(self.0, EntryRow, ABOUT_USER, org, below, from, rows, user),
-            (user, actor, "") => fetch_all!(self.0, EntryRow, ABOUT_USER_BY_ACTOR, org, below, from, rows, user, actor),
-            (user, actor, kind) => fetch_all!(self.0, EntryRow, ABOUT_USER_AND_KIND, org, below, from, rows, user, kind, actor),
+            ("", "", kind) => fetch_all_of!(self.0, EntryRow, OF_KIND, org, below, from, rows, kind),
+            ("", actor, "") => fetch_all_of!(self.0, EntryRow, OF_ACTOR, org, below, from, rows, actor),
+            ("", actor, kind) => fetch_all_of!(self.0, EntryRow, OF_ACTOR_AND_KIND, org, below, from, rows, actor, kind),
+            (user, "", "") => fetch_all_of!(self.0, EntryRow, ABOUT_USER, org, below, from, rows, user),
+            (user, actor, "") => fetch_all_of!(self.0, EntryRow, ABOUT_USER_BY_ACTOR, org, below, from, rows, user, actor),
+            (user, actor, kind) => fetch_all_of!(self.0, EntryRow, ABOUT_USER_AND_KIND, org, below, from, rows, user, kind, actor),
         }?;
         let mut entries: Vec<AuditEntry> = rows.into_iter().map(AuditEntry::from).collect();
         entries.sort_unstable_by_key(|entry| Reverse(entry.sequence));
@@ -189,12 +221,21 @@ mod tests {
         let mut connection = SqliteConnectOptions::new().filename(&path).connect().await.expect("a connection");
         for (sql, index) in [
             (super::LATEST, "sqlite_autoindex_tenant_auth_events_2 (org_id=? AND sequence>? AND sequence<?)"),
-            (super::OF_KIND, "tenant_auth_events_by_kind (org_id=? AND "),
-            (super::OF_ACTOR, "tenant_auth_events_by_actor (org_id=? AND "),
-            (super::OF_ACTOR_AND_KIND, "tenant_auth_events_by_actor_and_kind (org_id=? AND "),
-            (super::ABOUT_USER, "tenant_auth_events_by_user (org_id=? AND "),
-            (super::ABOUT_USER_BY_ACTOR, "tenant_auth_events_by_user_and_actor (org_id=? AND "),
-            (super::ABOUT_USER_AND_KIND, "tenant_auth_events_by_user_and_kind (org_id=? AND "),
+            (super::sqlite::OF_KIND, "tenant_auth_events_by_kind (org_id=? AND kind=? AND sequence<?)"),
+            (super::sqlite::OF_ACTOR, "tenant_auth_events_by_actor (org_id=? AND actor_id=? AND sequence<?)"),
+            (
+                super::sqlite::OF_ACTOR_AND_KIND,
+                "tenant_auth_events_by_actor_and_kind (org_id=? AND actor_id=? AND kind=? AND sequence<?)",
+            ),
+            (super::sqlite::ABOUT_USER, "tenant_auth_events_by_user (org_id=? AND user_id=? AND sequence<?)"),
+            (
+                super::sqlite::ABOUT_USER_BY_ACTOR,
+                "tenant_auth_events_by_user_and_actor (org_id=? AND user_id=? AND actor_id=? AND sequence<?)",
+            ),
+            (
+                super::sqlite::ABOUT_USER_AND_KIND,
+                "tenant_auth_events_by_user_and_kind (org_id=? AND user_id=? AND kind=? AND sequence<?)",
+            ),
         ] {
             let plan = sqlx::query(sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}")));
             let rows = plan.fetch_all(&mut connection).await.expect("a plan");

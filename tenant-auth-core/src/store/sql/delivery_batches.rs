@@ -2,19 +2,17 @@
 //! parameter, a JSON array of arrays, which both engines read alike but for the name of the function; so every statement is written
 //! once here and stands for both. Lock order: events, then webhooks by id, then deliveries.
 
-use std::{collections::HashMap, fmt, pin::pin};
+use std::{collections::HashMap, fmt};
 
 use serde::Serialize;
 
-#[cfg(feature = "postgres")]
-use crate::store::patience;
 use crate::{
     error::Error,
     id::{DeliveryId, EventId, Id, OrgId, WebhookId},
     model::{DeliveryError, EventSelection, Webhook},
     store::{
-        Conn, Link, Tx, attempt_log,
-        dialect::{row, traced},
+        Tx, attempt_log,
+        dialect::{fetch_all_of, on_engine, row},
         payload::KeptEvent,
         sql::{
             delivery_queue::{Attempted, ClaimedDelivery, DeliveryQueue, DueEndpoint},
@@ -103,31 +101,6 @@ batches!(postgres: rows "json_array_elements(CAST($1 AS json)) AS a (value)",
     joined " AND d.id = ANY (ARRAY(SELECT a.value ->> 0 FROM json_array_elements(CAST($1 AS json)) AS a (value)))",
     failing "json_array_elements(CAST($2 AS json)) AS a (value)", lock " FOR NO KEY UPDATE",
     lock what is free " ORDER BY id FOR NO KEY UPDATE SKIP LOCKED");
-
-/// Runs the engine's own form of a statement.
-macro_rules! on_engine {
-    ($link:expr, $name:ident, $rows:expr, $sql:ident, $connection:ident => $query:expr) => {{
-        const PATH: &str = concat!(module_path!(), "::", stringify!($name));
-        match Link::conn(&mut $link) {
-            #[cfg(feature = "sqlite")]
-            Conn::Sqlite($connection) => {
-                let $sql = sqlite::$name;
-                traced(PATH, $rows, pin!($query)).await
-            }
-            #[cfg(feature = "postgres")]
-            Conn::Postgres($connection) => {
-                let $sql = postgres::$name;
-                traced(PATH, $rows, pin!(patience::answered(pin!($query)))).await
-            }
-        }
-    }};
-}
-
-macro_rules! fetch_batch_of {
-    ($link:expr, $row:ty, $name:ident $(, $value:expr)*) => {
-        on_engine!($link, $name, |rows| rows.len() as u64, sql, c => sqlx::query_as::<_, $row>(sql)$(.bind($value))*.fetch_all(c))
-    };
-}
 
 macro_rules! execute_batch {
     ($link:expr, $name:ident $(, $value:expr)*) => {
@@ -218,14 +191,14 @@ impl DeliveryQueue<&mut Tx> {
             events: EventSelection::from_stored(&row.events),
             endpoint: DueEndpoint { id: Id::from_stored(row.id), is_failing: row.failing_since.is_some(), due: None },
         };
-        Ok(fetch_batch_of!(self.0, SubscriberRow, SUBSCRIBERS, orgs.as_str())?.into_iter().map(subscriber).collect())
+        Ok(fetch_all_of!(self.0, SubscriberRow, SUBSCRIBERS, orgs.as_str())?.into_iter().map(subscriber).collect())
     }
 
     /// Takes events out of the outbox. What another worker took, or is taking, is not returned.
     pub(crate) async fn take(mut self, events: &[UndeliveredEvent]) -> Result<Vec<TakenEvent>, Error> {
         let events = rows(events.iter().map(|event| [event.id.as_str()]))?;
         let taken = |event: KeptEvent| Ok(TakenEvent { payload: event.payload()?, id: event.id });
-        fetch_batch_of!(self.0, KeptRow, TAKE, events.as_str())?.into_iter().map(KeptEvent::from).map(taken).collect()
+        fetch_all_of!(self.0, KeptRow, TAKE, events.as_str())?.into_iter().map(KeptEvent::from).map(taken).collect()
     }
 
     /// The payloads of these events, by their ids; those that are gone are missing.
@@ -235,7 +208,7 @@ impl DeliveryQueue<&mut Tx> {
             return Ok(HashMap::new());
         }
         let told = |event: KeptEvent| Ok((event.id.as_str().into(), event.payload()?));
-        fetch_batch_of!(self.0, KeptRow, TOLD, events.as_str())?.into_iter().map(KeptEvent::from).map(told).collect()
+        fetch_all_of!(self.0, KeptRow, TOLD, events.as_str())?.into_iter().map(KeptEvent::from).map(told).collect()
     }
 
     /// Locks webhooks before their deliveries are changed, and reads them with their live secrets. For workers, which serve every
@@ -244,7 +217,7 @@ impl DeliveryQueue<&mut Tx> {
         let now = self.0.now();
         let webhooks = rows(webhooks.into_iter().map(|webhook| [webhook.as_str()]))?;
         let mut held: Vec<Held> = Vec::new();
-        for mut row in fetch_batch_of!(self.0, HeldRow, HOLD, webhooks.as_str(), now.millis())? {
+        for mut row in fetch_all_of!(self.0, HeldRow, HOLD, webhooks.as_str(), now.millis())? {
             let secret = row.secret_id.take().zip(row.secret.take()).map(|(id, sealed)| SealedSecret { id, sealed });
             match held.last_mut().filter(|last| last.id.as_str() == row.id) {
                 Some(last) => last.secrets.extend(secret),

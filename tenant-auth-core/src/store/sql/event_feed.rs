@@ -1,15 +1,11 @@
 //! Events in their order, for the feed.
 
-use std::pin::pin;
-
-#[cfg(feature = "postgres")]
-use crate::store::patience;
 use crate::{
     error::Error,
     id::{EventId, Id, OrgId},
     store::{
-        Conn, Link,
-        dialect::{fetch_all, fetch_optional, fetch_scalar, row, statements, traced},
+        Link,
+        dialect::{fetch_all, fetch_all_of, fetch_optional, fetch_scalar, row, statements},
         payload::KeptEvent,
         sql::events::{KeptRow, kept},
     },
@@ -114,22 +110,8 @@ impl<L: Link> EventFeed<L> {
 
     /// The number of the last event of each of these organizations.
     pub(crate) async fn newest_of(mut self, orgs: &[OrgId]) -> Result<Vec<(OrgId, i64)>, Error> {
-        const PATH: &str = concat!(module_path!(), "::NEWEST_OF");
         let ids = serde_json::to_string(&orgs.iter().map(Id::as_str).collect::<Vec<_>>()).map_err(Error::internal)?;
-        let count = |rows: &Vec<HeadRow>| rows.len() as u64;
-        let rows = match self.0.conn() {
-            #[cfg(feature = "sqlite")]
-            Conn::Sqlite(connection) => {
-                let query = sqlx::query_as(sqlite::NEWEST_OF).bind(ids);
-                traced(PATH, count, pin!(query.fetch_all(connection))).await
-            }
-            #[cfg(feature = "postgres")]
-            Conn::Postgres(connection) => {
-                let query = sqlx::query_as(postgres::NEWEST_OF).bind(ids);
-                traced(PATH, count, pin!(patience::answered(pin!(query.fetch_all(connection))))).await
-            }
-        };
-        rows.map(heads)
+        Ok(heads(fetch_all_of!(self.0, HeadRow, NEWEST_OF, ids.as_str())?))
     }
 }
 
