@@ -7,6 +7,8 @@ mod deployment;
 mod key_uses;
 mod leaked;
 mod presented_key;
+#[cfg(feature = "http")]
+mod told_before;
 mod users;
 pub(crate) mod verify;
 

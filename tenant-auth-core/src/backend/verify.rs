@@ -50,10 +50,10 @@ struct LookedUp {
 }
 
 /// What a backend asks: with which key of which organization, and about which genuine token.
-struct Question<'a> {
-    slug: &'a Slug,
-    key: &'a PresentedKey,
-    token: Option<&'a AccessToken>,
+pub(super) struct Question<'a> {
+    pub(super) slug: &'a Slug,
+    pub(super) key: &'a PresentedKey,
+    pub(super) token: Option<&'a AccessToken>,
 }
 
 /// What a backend asks about.
@@ -65,10 +65,10 @@ pub(crate) struct AskedAbout {
 }
 
 /// What was found of a question: a key that counts, the organization, and the session if there is one.
-struct Found {
-    key: Arc<KeyRecord>,
-    org: Arc<Organization>,
-    live: Option<Arc<LiveSession>>,
+pub(super) struct Found {
+    pub(super) key: Arc<KeyRecord>,
+    pub(super) org: Arc<Organization>,
+    pub(super) live: Option<Arc<LiveSession>>,
 }
 
 /// A token that was found live, and what it was found to be of.
@@ -187,7 +187,7 @@ impl TenantAuth {
     }
 
     /// The answer from memory; `None` when it does not know the key, the organization or the session, or would refuse the key.
-    fn recalled(&self, view: View<'_>, question: &Question<'_>) -> Option<Found> {
+    pub(super) fn recalled(&self, view: View<'_>, question: &Question<'_>) -> Option<Found> {
         let key = view.key(question.key.id()).filter(|key| question.key.is_believed(key, Some(question.slug), self.now()))?;
         let org = match key.home() {
             Some(org) => Arc::clone(org),
@@ -328,17 +328,20 @@ impl Tenant {
 
 /// Judges a genuine token and the session that was found for it.
 fn judge(auth: &TenantAuth, org: &Organization, found: Option<(&Arc<AccessToken>, &Arc<LiveSession>)>) -> Option<Judged> {
-    let is_valid = |(token, live): &(&Arc<AccessToken>, &Arc<LiveSession>)| {
-        let here = live.org.id == org.id && live.matches(token);
-        here && live.is_live(auth.now()) && live.org.status == Status::Active
-    };
-    let judged = found.filter(is_valid).map(|(token, live)| Judged { token: Arc::clone(token), live: Arc::clone(live) });
+    let judged = found.filter(|(token, live)| is_valid(auth, org, token, live));
+    let judged = judged.map(|(token, live)| Judged { token: Arc::clone(token), live: Arc::clone(live) });
     auth.metrics().verification(match &judged {
         Some(judged) if judged.live.membership.status == Status::Suspended => VerifyOutcome::Suspended,
         Some(_) => VerifyOutcome::Valid,
         None => VerifyOutcome::Invalid,
     });
     judged
+}
+
+/// Whether a genuine token is valid in an organization, by the session that was found for it.
+pub(super) fn is_valid(auth: &TenantAuth, org: &Organization, token: &AccessToken, live: &LiveSession) -> bool {
+    let here = live.org.id == org.id && live.matches(token);
+    here && live.is_live(auth.now()) && live.org.status == Status::Active
 }
 
 #[cfg(all(test, feature = "testing", feature = "sqlite"))]

@@ -52,10 +52,10 @@ impl Context {
     pub(crate) fn new(service: &Service, request: Request, peer: Option<IpAddr>, traced: RequestSpan) -> Self {
         let (parts, body) = request.into_parts();
         Self {
-            auth: service.auth.clone(),
+            auth: service.0.auth.clone(),
             body: Mutex::new(body),
             place: Mutex::default(),
-            documents: service.documents.clone(),
+            documents: service.0.documents.clone(),
             traced,
             parts,
             peer,

@@ -32,6 +32,7 @@ mod request_span;
 mod route;
 mod router;
 mod table;
+mod told_before;
 
 use std::{
     fmt,
@@ -43,7 +44,7 @@ use std::{
     time::Duration,
 };
 
-use ::http::{HeaderMap, HeaderValue, Response, header};
+use ::http::{HeaderMap, HeaderValue, Method, Response, header};
 use bytes::Bytes;
 use tracing::Instrument;
 
@@ -60,13 +61,14 @@ pub use pages::Pages;
 pub use route::Row;
 pub use table::routes;
 
-use crate::{deadline, ports::Entropy, secret::random_text, service::TenantAuth, unsent};
+use crate::{deadline, metrics::Watched, ports::Entropy, secret::random_text, service::TenantAuth, unsent};
 use answered::Answered;
 use context::Context;
 use documents::Documents;
 use refusal::{Refusal, RoutingError};
 use request_span::RequestSpan;
 use router::{Matched, Table};
+use told_before::ToldBefore;
 
 /// The largest request body that is read: 64 KiB.
 pub const BODY_LIMIT: usize = 64 * 1024;
@@ -106,34 +108,40 @@ impl fmt::Debug for Body {
 
 /// The service behind an adapter. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Service {
+pub struct Service(Arc<Parts>);
+
+#[derive(Debug)]
+struct Parts {
     auth: TenantAuth,
-    table: Arc<Table>,
-    base: Arc<str>,
+    table: Table,
+    base: Box<str>,
+    told_before: ToldBefore,
     documents: Documents,
     /// Whether the log has said that the routes are mounted where the public URL does not lead.
-    told_of_mount: Arc<AtomicBool>,
+    told_of_mount: AtomicBool,
 }
 
 impl Service {
     /// Serves what `auth` is.
     pub fn new(auth: &TenantAuth) -> Self {
-        Self {
+        let base = auth.config().base_path();
+        Self(Arc::new(Parts {
             auth: auth.clone(),
-            table: Arc::new(Table::new(auth.metrics().requests())),
-            base: auth.config().base_path().into(),
+            table: Table::new(auth.metrics().requests()),
+            told_before: ToldBefore::new(&base, auth.metrics().requests()),
+            base: base.into(),
             documents: Documents::new(openapi::made),
-            told_of_mount: Arc::default(),
-        }
+            told_of_mount: AtomicBool::new(false),
+        }))
     }
 
     /// Says once where the routes belong, when a host nested them below a path that the public URL does not have: every answer is 404
     /// then. The path itself is a stranger's text and stays out of the log.
     fn hint_at_mount(&self, path: &str) {
-        let is_elsewhere = path.find(&*self.base).is_some_and(|at| at > 0);
-        if is_elsewhere && !self.told_of_mount.swap(true, Ordering::Relaxed) {
+        let is_elsewhere = path.find(&*self.0.base).is_some_and(|at| at > 0);
+        if is_elsewhere && !self.0.told_of_mount.swap(true, Ordering::Relaxed) {
             tracing::warn!(
-                base = &*self.base,
+                base = &*self.0.base,
                 "a request came below another path than the public URL's, and gets 404: mount the routes at the root of the application, \
                  and give the public URL the path that they shall lie below"
             );
@@ -142,7 +150,7 @@ impl Service {
 
     /// The path below which every route lies, such as `/api/v1`: the path of the public URL and the version.
     pub fn base_path(&self) -> &str {
-        &self.base
+        &self.0.base
     }
 
     /// Answers one request that came from the socket address `peer`.
@@ -151,14 +159,17 @@ impl Service {
     /// between a commit and what follows. A panic becomes a 500. All its waits together end after 30 seconds, and where too many
     /// requests are in flight it is refused before it begins. Its span, `request`, is a child of the span that the call is made in.
     pub async fn call(&self, request: Request, peer: Option<IpAddr>) -> Response<AnswerBody> {
-        let request_id = request_id(self.auth.entropy());
+        let request_id = request_id(self.0.auth.entropy());
         let traced = RequestSpan::begin(&request_id, request.method());
-        let client = client_ip::of(&self.auth.config().network.trusted_proxies, peer, request.headers());
-        let place = match self.auth.in_flight().take(client) {
+        if let Some(answered) = self.0.told_before.answer(&self.0.auth, &request, &traced, &request_id) {
+            return complete(answered, &request_id);
+        }
+        let client = client_ip::of(&self.0.auth.config().network.trusted_proxies, peer, request.headers());
+        let place = match self.0.auth.in_flight().take(client) {
             Ok(place) => place,
             Err(error) => {
                 let answered = Refusal::from(error).into_answered();
-                self.auth.metrics().requests().watch(request.method()).answered(answered.status.as_u16());
+                self.0.auth.metrics().requests().watch(request.method()).answered(answered.status.as_u16());
                 traced.answered(answered.status.as_u16());
                 return complete(answered, &request_id);
             }
@@ -169,7 +180,7 @@ impl Service {
             deadline::of_request(service.answer(context.holding(place), &id)).await
         };
         let answering = Box::pin(answering.instrument(traced.span().clone()));
-        let answered = at_once::or_in_a_task(self.auth.runtime(), answering).await.unwrap_or_else(|panic| {
+        let answered = at_once::or_in_a_task(self.0.auth.runtime(), answering).await.unwrap_or_else(|panic| {
             traced.span().in_scope(|| tracing::error!(request_id = %request_id, error = %panic, "a handler panicked"));
             let answered = Refusal::from(crate::Error::internal("panic")).into_answered();
             traced.answered(answered.status.as_u16());
@@ -186,8 +197,8 @@ impl Service {
 
     async fn answer(&self, context: Context, request_id: &str) -> Answered {
         let (method, traced) = (context.method().clone(), context.traced.clone());
-        let mut watched = self.auth.metrics().requests().watch(&method);
-        let answered = match self.table.find(&self.base, &context) {
+        let mut watched = self.0.auth.metrics().requests().watch(&method);
+        let answered = match self.0.table.find(&self.0.base, &context) {
             Ok(Matched { row, params, counts }) => {
                 watched.matched(row.path, counts);
                 traced.matched(row.path);
@@ -210,10 +221,7 @@ impl Service {
         watched.answered(status);
         traced.answered(status);
         let template = watched.route();
-        tracing::debug!(
-            target: "tenant_auth::requests", %request_id, %method, route = template, status,
-            micros = watched.elapsed().as_micros(), "answered",
-        );
+        log_answer(&watched, request_id, &method, status);
         if let Some(cause) = &answered.cause {
             tracing::error!(%request_id, %method, route = template, status, error = %cause, "a request failed");
         }
@@ -224,13 +232,21 @@ impl Service {
     fn until_sent(&self, answered: Answered, context: &Context) -> Result<Answered, Refusal> {
         let body = match answered.body {
             AnswerBody::Whole(bytes) if bytes.len() > unsent::SMALL && context.method().is_safe() => {
-                self.auth.unsent().count(bytes, context.sender().ip)?.into()
+                self.0.auth.unsent().count(bytes, context.sender().ip)?.into()
             }
-            AnswerBody::Stream(stream) => AnswerBody::Stream(stream.counted(self.auth.unsent(), context.sender().ip)?),
+            AnswerBody::Stream(stream) => AnswerBody::Stream(stream.counted(self.0.auth.unsent(), context.sender().ip)?),
             body => body,
         };
         Ok(Answered { body, ..answered })
     }
+}
+
+/// Says in the log that a request was answered.
+fn log_answer(watched: &Watched<'_>, request_id: &str, method: &Method, status: u16) {
+    tracing::debug!(
+        target: "tenant_auth::requests", %request_id, %method, route = watched.route(), status,
+        micros = watched.elapsed().as_micros(), "answered",
+    );
 }
 
 /// What identifies a request in the log and in its answer.

@@ -80,6 +80,25 @@ pub(crate) enum Recalled {
     Unknown,
 }
 
+/// A token that was found genuine, with what was told of it.
+#[cfg(feature = "http")]
+#[derive(Debug)]
+pub(crate) struct ToldToken(Arc<GenuineToken>);
+
+#[cfg(feature = "http")]
+impl ToldToken {
+    /// What the token says.
+    pub(crate) fn content(&self) -> &Arc<AccessToken> {
+        &self.0.content
+    }
+
+    /// What was told of it when this very session was found for it. The session is compared as an object, so that nothing else need be.
+    pub(crate) fn told_of(&self, live: &Arc<LiveSession>) -> Option<::bytes::Bytes> {
+        let told = self.0.told.as_ref().filter(|told| std::ptr::eq(told.live.as_ptr(), Arc::as_ptr(live)))?;
+        Some(told.body.clone())
+    }
+}
+
 /// A fresh view of what is remembered: only a request that has one may be answered from memory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View<'a>(&'a Remembered);
@@ -127,13 +146,11 @@ impl Remembered {
         self.forget_in(&mut self.ledger());
     }
 
-    /// What was told of a token when the same session was found for it, which only a [`View`] gives. The session is compared as an
-    /// object, so that nothing else need be.
+    /// What was told of a token when the same session was found for it, which only a [`View`] gives.
     #[cfg(feature = "http")]
     pub(super) fn told(&self, text: &str, live: &Arc<LiveSession>) -> Option<::bytes::Bytes> {
-        let known = self.tokens.get(tail(text)?)?;
-        let told = known.told.as_ref().filter(|told| std::ptr::eq(told.live.as_ptr(), Arc::as_ptr(live)))?;
-        (known.text.expose() == text).then(|| told.body.clone())
+        let known = self.tokens.get(tail(text)?).filter(|known| known.text.expose() == text)?;
+        ToldToken(known).told_of(live)
     }
 
     /// Keeps what is told of a token that is known.
@@ -234,9 +251,19 @@ impl<'a> View<'a> {
 
     /// The content of a token that this signer found genuine before, whether it has expired or not.
     pub(crate) fn token(self, text: &str, signer: &Arc<Signer>) -> Option<Arc<AccessToken>> {
+        Some(Arc::clone(&self.genuine(text, signer)?.content))
+    }
+
+    /// The same, where something was told of the token.
+    #[cfg(feature = "http")]
+    pub(crate) fn told_token(self, text: &str, signer: &Arc<Signer>) -> Option<ToldToken> {
+        self.genuine(text, signer).filter(|known| known.told.is_some()).map(ToldToken)
+    }
+
+    fn genuine(self, text: &str, signer: &Arc<Signer>) -> Option<Arc<GenuineToken>> {
         let known = self.0.tokens.get(tail(text)?)?;
         let is_same = known.text.expose() == text && std::ptr::eq(known.signer.as_ptr(), Arc::as_ptr(signer));
-        is_same.then(|| Arc::clone(&known.content))
+        is_same.then_some(known)
     }
 
     pub(crate) fn keep_token(self, text: &str, content: &Arc<AccessToken>, signer: &Arc<Signer>) {

@@ -28,7 +28,7 @@ pub(crate) use work::WorkMeter;
 
 use crate::time::Timestamp;
 #[cfg(feature = "http")]
-pub(crate) use requests::{Requests, RouteCounts};
+pub(crate) use requests::{Requests, RouteCounts, Watched};
 
 /// The prefix of every metric.
 pub(crate) const PREFIX: &str = "tenant_auth";

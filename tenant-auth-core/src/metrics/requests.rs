@@ -111,7 +111,12 @@ impl Requests {
 
     /// Starts the clock of a request.
     pub(crate) fn watch(&self, method: &Method) -> Watched<'_> {
-        let (method, started) = (known(method), Instant::now());
+        self.watch_since(method, Instant::now())
+    }
+
+    /// The same for a request whose clock runs already.
+    pub(crate) fn watch_since(&self, method: &Method, started: Instant) -> Watched<'_> {
+        let method = known(method);
         Watched { requests: self, method, route: NO_ROUTE, counts: None, status: 500, started }
     }
 

@@ -1,0 +1,36 @@
+//! The answer to a question about a token that was asked before. Nothing is waited for, read or written anew: token, key and session are
+//! remembered, and judged by the same functions as on the whole way. Where that does not decide at once, the question goes that way.
+
+use bytes::Bytes;
+
+use super::{
+    presented_key::PresentedKey,
+    verify::{Found, Question, is_valid},
+};
+use crate::{
+    metrics::VerifyOutcome,
+    model::{Scope, Status},
+    secret::ApiKeyText,
+    service::TenantAuth,
+    value::Slug,
+};
+
+impl TenantAuth {
+    /// What was told of this token, while it is true, to a backend that shows an organization's key with the scope `verify`. `None`
+    /// says nothing.
+    pub(crate) fn told_before(&self, slug: &Slug, key: &str, access_token: &str) -> Option<Bytes> {
+        let view = self.memory().view_now()?;
+        let known = view.told_token(access_token, &self.signer())?;
+        let token = known.content();
+        if self.now() >= token.expires_at {
+            return None;
+        }
+        let key = PresentedKey::parse(&ApiKeyText::new(key))?;
+        let Found { key, org, live } = self.recalled(view, &Question { slug, key: &key, token: Some(token) })?;
+        let live = live.filter(|live| is_valid(self, &org, token, live) && live.membership.status == Status::Active)?;
+        let told = known.told_of(&live).filter(|_| key.scopes.contains(&Scope::Verify))?;
+        self.metrics().verification(VerifyOutcome::Valid);
+        self.note_key_use(&key.id, key.last_used_at);
+        Some(told)
+    }
+}

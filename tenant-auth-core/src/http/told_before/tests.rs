@@ -1,0 +1,184 @@
+use std::{net::IpAddr, time::Duration};
+
+use ::http::{Response, StatusCode, request::Builder};
+use bytes::Bytes;
+
+use super::super::{AnswerBody, Body, Request, Service};
+use crate::{
+    budget::Permit,
+    model::{Scope, Status},
+    secret::ApiKeyText,
+    testing::{SLUG, TestAuth},
+};
+
+const PEER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(203, 0, 113, 7));
+const PATH: &str = "/api/v1/public/verify";
+
+/// A service, a key of its organization with the scope `verify`, and a member's token.
+struct Asking {
+    test: TestAuth,
+    service: Service,
+    key: ApiKeyText,
+    token: String,
+}
+
+impl Asking {
+    async fn new() -> Self {
+        let test = TestAuth::new().await;
+        let (service, key) = (Service::new(&test.auth), test.api_key(&[Scope::Verify]).await);
+        let token = test.login(&test.member).await.access.expose().to_owned();
+        Self { test, service, key, token }
+    }
+
+    fn builder(&self) -> Builder {
+        let request = ::http::Request::post(PATH).header("x-org-slug", SLUG).header("x-api-key", self.key.expose());
+        request.header("content-type", "application/json").header("user-agent", "a backend")
+    }
+
+    fn body(&self) -> Body {
+        Body::Complete(format!(r#"{{"token":"{}"}}"#, self.token).into())
+    }
+
+    fn question(&self) -> Request {
+        self.builder().body(self.body()).expect("a request")
+    }
+
+    async fn ask(&self, request: Request) -> Response<AnswerBody> {
+        self.service.call(request, Some(PEER)).await
+    }
+
+    /// Asks until the short way knows the answer.
+    async fn warm(&self) {
+        for _ in 0..500 {
+            let crowd = self.crowd();
+            let is_short = self.ask(self.question()).await.status() == StatusCode::OK;
+            drop(crowd);
+            if is_short {
+                return;
+            }
+            self.ask(self.question()).await;
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        panic!("the short way never knew the answer");
+    }
+
+    /// Takes every place in flight: from now on the whole way ends with 503 before it begins.
+    fn crowd(&self) -> Vec<Permit> {
+        let networks = (0..=u8::MAX).map(|network| IpAddr::from([198, 18, network, 1]));
+        let place_of = |client| std::iter::from_fn(move || self.test.auth.in_flight().take(Some(client)).ok());
+        networks.flat_map(place_of).collect()
+    }
+
+    /// Whether the answer came by the short way. The change log is looked at first, so that what is remembered counts.
+    async fn goes_short(&self, request: Request) -> bool {
+        self.test.auth.memory().view_from_now().await.expect("the database is there");
+        let crowd = self.crowd();
+        let status = self.ask(request).await.status();
+        drop(crowd);
+        assert!([200, 503].contains(&status.as_u16()), "{status}");
+        status == StatusCode::OK
+    }
+}
+
+fn told(response: Response<AnswerBody>) -> (StatusCode, Vec<(String, String)>, Bytes) {
+    let (mut parts, body) = response.into_parts();
+    assert!(parts.headers.remove("x-request-id").is_some());
+    let headers = parts.headers.iter().map(|(name, value)| (name.to_string(), value.to_str().expect("text").to_owned()));
+    let mut headers: Vec<_> = headers.collect();
+    headers.sort();
+    (parts.status, headers, body.into_bytes())
+}
+
+#[tokio::test]
+async fn both_ways_say_the_same_and_are_counted_alike() {
+    let asking = Asking::new().await;
+    let whole = told(asking.ask(asking.question()).await);
+    asking.warm().await;
+    let crowd = asking.crowd();
+    let before = asking.test.auth.metrics_text().await.expect("metrics");
+    let short = told(asking.ask(asking.question()).await);
+    let after = asking.test.auth.metrics_text().await.expect("metrics");
+    drop(crowd);
+    assert_eq!(short, whole);
+    let count = |text: &str, series: &str| -> u64 {
+        let line = text.lines().find(|line| line.starts_with(series)).unwrap_or_else(|| panic!("{series} in {text}"));
+        line.rsplit(' ').next().and_then(|number| number.parse().ok()).expect("a number")
+    };
+    let requests = r#"tenant_auth_http_requests_total{method="POST",route="/public/verify",status="200"}"#;
+    for series in [requests, r#"tenant_auth_verifications_total{outcome="valid"}"#] {
+        assert_eq!(count(&after, series), count(&before, series) + 1, "{series}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_asked_in_another_form_goes_the_whole_way() {
+    let asking = Asking::new().await;
+    asking.warm().await;
+    let with = |body: Vec<u8>| asking.builder().body(Body::Complete(body.into())).expect("a request");
+    let token = &asking.token;
+    assert!(asking.goes_short(with(format!(r#"{{"token": "{token}" }}"#).into())).await, "spaces mean nothing");
+    for name in ["origin", "authorization", "sec-fetch-site", "x-client-ip", "content-encoding", "cookie", "x-anything"] {
+        let request = asking.builder().header(name, "identity").body(asking.body()).expect("a request");
+        assert!(!asking.goes_short(request).await, "with {name}");
+    }
+    for name in ["x-org-slug", "x-api-key", "content-type"] {
+        let mut twice = asking.question();
+        let value = twice.headers()[name].clone();
+        twice.headers_mut().append(name, value);
+        assert!(!asking.goes_short(twice).await, "{name} twice");
+        let mut without = asking.question();
+        without.headers_mut().remove(name);
+        assert!(!asking.goes_short(without).await, "without {name}");
+    }
+    for body in [
+        format!(r#"{{"token":"{token}","after":"x"}}"#),
+        format!(r#"{{"token":"{token}"}}x"#),
+        format!(r#"{{"token":"{token}","token":"{token}"}}"#),
+        format!(r#"["{token}"]"#),
+        format!(r#"{{"token":"{}"}}"#, &token[..token.len() - 1]),
+        String::new(),
+    ] {
+        assert!(!asking.goes_short(with(body.clone().into())).await, "{body}");
+    }
+    for body in [Body::TooLarge, Body::TimedOut, Body::Broken] {
+        assert!(!asking.goes_short(asking.builder().body(body).expect("a request")).await);
+    }
+    for (method, uri) in [("GET", PATH), ("POST", "/api/v1/public/verify?x=1"), ("POST", "/public/verify")] {
+        let mut request = asking.question();
+        *request.method_mut() = method.parse().expect("a method");
+        *request.uri_mut() = uri.parse().expect("a URI");
+        assert!(!asking.goes_short(request).await, "{method} {uri}");
+    }
+    for (name, value) in [("x-org-slug", "other"), ("x-api-key", "pk_live_nonsense"), ("content-type", "text/plain")] {
+        let mut request = asking.question();
+        request.headers_mut().insert(name, value.parse().expect("a header"));
+        assert!(!asking.goes_short(request).await, "{name}: {value}");
+    }
+    assert!(asking.goes_short(asking.question()).await, "it is known all the while");
+}
+
+#[tokio::test]
+async fn what_changed_since_is_never_told_as_before() {
+    let asking = Asking::new().await;
+    asking.warm().await;
+    let deaf = ApiKeyText::new(asking.test.api_key(&[Scope::UsersRead]).await.expose());
+    let mut unscoped = asking.question();
+    unscoped.headers_mut().insert("x-api-key", deaf.expose().parse().expect("a header"));
+    assert_eq!(asking.ask(unscoped.clone()).await.status(), StatusCode::FORBIDDEN);
+    assert!(!asking.goes_short(unscoped).await, "a key without the scope");
+    asking.test.set_status(&asking.test.member, Status::Suspended).await;
+    assert!(!asking.goes_short(asking.question()).await, "a suspended member");
+    asking.test.set_status(&asking.test.member, Status::Active).await;
+
+    let again = Asking::new().await;
+    again.warm().await;
+    let listed = again.test.org_admin().await.api_keys(&crate::page::Page::default()).await.expect("a list");
+    let key = listed.items.iter().find(|key| again.key.expose().contains(&key.id.as_str()[4..])).expect("the key");
+    again.test.org_admin().await.revoke_api_key(&key.id).await.expect("it is there");
+    assert!(!again.goes_short(again.question()).await, "a revoked key");
+
+    let late = Asking::new().await;
+    late.warm().await;
+    late.test.clock.advance(late.test.auth.config().sessions.access_token_ttl);
+    assert!(!late.goes_short(late.question()).await, "an expired token");
+}
