@@ -5,16 +5,16 @@
 use sqlx::{AssertSqlSafe, Row};
 use sqlx::{Executor, SqlSafeStr};
 
+#[cfg(feature = "postgres")]
+use super::failure;
 #[cfg(all(feature = "testing", feature = "sqlite"))]
 use super::{ChangedRow, Tx, change::Subject};
 use super::{
     Conn, Link, Store,
     change_log::by_engine,
     repositories::STATEMENTS,
-    sql::{delivery_batches, event_chain, event_feed, rotation},
+    sql::{audit, delivery_batches, event_chain, event_feed, rotation},
 };
-#[cfg(feature = "postgres")]
-use super::{failure, sql::audit};
 use crate::error::Error;
 
 impl Store {
