@@ -19,6 +19,8 @@ use crate::{
 };
 
 const TEMPLATE: &str = "/public/verify";
+/// What JSON takes for white space (RFC 8259, section 2): less than Rust does.
+const JSON_SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
 
 /// The short way to answers of one service.
 #[derive(Debug)]
@@ -91,8 +93,8 @@ fn are_plain(headers: &HeaderMap) -> bool {
 /// a genuine token is ever found, and that has no character that JSON escapes.
 fn token_of(body: &Body) -> Option<&str> {
     let Body::Complete(bytes) = body else { return None };
-    let value = bytes.strip_prefix(br#"{"token":"#)?.strip_suffix(b"}")?;
-    str::from_utf8(value.trim_ascii().strip_prefix(b"\"")?.strip_suffix(b"\"")?).ok()
+    let value = str::from_utf8(bytes).ok()?.strip_prefix(r#"{"token":"#)?.strip_suffix('}')?;
+    value.trim_matches(JSON_SPACE).strip_prefix('"')?.strip_suffix('"')
 }
 
 #[cfg(all(test, feature = "testing", feature = "sqlite"))]

@@ -135,6 +135,7 @@ async fn what_is_asked_in_another_form_goes_the_whole_way() {
         format!(r#"{{"token":"{token}"}}x"#),
         format!(r#"{{"token":"{token}","token":"{token}"}}"#),
         format!(r#"["{token}"]"#),
+        format!("{{\"token\":\u{c}\"{token}\"}}"),
         format!(r#"{{"token":"{}"}}"#, &token[..token.len() - 1]),
         String::new(),
     ] {
