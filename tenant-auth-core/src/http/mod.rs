@@ -157,11 +157,13 @@ impl Service {
     ///
     /// What has to wait runs as a task of its own on the runtime the service was built on: a client that disconnects cannot stop it
     /// between a commit and what follows. A panic becomes a 500. All its waits together end after 30 seconds, and where too many
-    /// requests are in flight it is refused before it begins. Its span, `request`, is a child of the span that the call is made in.
+    /// requests are in flight it is refused before it begins, unless it repeats a question of verify (behaviour.md, B241). Its span,
+    /// `request`, is a child of the span that the call is made in.
     pub async fn call(&self, request: Request, peer: Option<IpAddr>) -> Response<AnswerBody> {
         let request_id = request_id(self.0.auth.entropy());
         let traced = RequestSpan::begin(&request_id, request.method());
-        if let Some(answered) = self.0.told_before.answer(&self.0.auth, &request, &traced, &request_id) {
+        let told_before = || self.0.told_before.answer(&self.0.auth, &request, &traced, &request_id);
+        if let Some(answered) = traced.span().in_scope(told_before) {
             return complete(answered, &request_id);
         }
         let client = client_ip::of(&self.0.auth.config().network.trusted_proxies, peer, request.headers());

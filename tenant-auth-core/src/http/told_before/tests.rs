@@ -1,14 +1,22 @@
-use std::{net::IpAddr, time::Duration};
+use std::{
+    net::IpAddr,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
-use ::http::{Response, StatusCode, request::Builder};
+use ::http::{HeaderValue, Response, StatusCode, request::Builder};
 use bytes::Bytes;
+use tracing_subscriber::layer::SubscriberExt;
 
 use super::super::{AnswerBody, Body, Request, Service};
 use crate::{
+    backend::NewApiKey,
     budget::Permit,
     model::{Scope, Status},
+    operator::NewOrganization,
     secret::ApiKeyText,
     testing::{SLUG, TestAuth},
+    value::Plan,
 };
 
 const PEER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(203, 0, 113, 7));
@@ -162,14 +170,13 @@ async fn what_is_asked_in_another_form_goes_the_whole_way() {
 async fn what_changed_since_is_never_told_as_before() {
     let asking = Asking::new().await;
     asking.warm().await;
-    let deaf = ApiKeyText::new(asking.test.api_key(&[Scope::UsersRead]).await.expose());
+    let deaf = asking.test.api_key(&[Scope::UsersRead]).await;
     let mut unscoped = asking.question();
     unscoped.headers_mut().insert("x-api-key", deaf.expose().parse().expect("a header"));
     assert_eq!(asking.ask(unscoped.clone()).await.status(), StatusCode::FORBIDDEN);
     assert!(!asking.goes_short(unscoped).await, "a key without the scope");
     asking.test.set_status(&asking.test.member, Status::Suspended).await;
     assert!(!asking.goes_short(asking.question()).await, "a suspended member");
-    asking.test.set_status(&asking.test.member, Status::Active).await;
 
     let again = Asking::new().await;
     again.warm().await;
@@ -182,4 +189,64 @@ async fn what_changed_since_is_never_told_as_before() {
     late.warm().await;
     late.test.clock.advance(late.test.auth.config().sessions.access_token_ttl);
     assert!(!late.goes_short(late.question()).await, "an expired token");
+}
+
+#[tokio::test]
+async fn another_organization_is_not_told_what_its_own_was() {
+    let asking = Asking::new().await;
+    asking.warm().await;
+    let new = NewOrganization {
+        name: "Umbrella".parse().expect("a name"),
+        slug: "umbrella".parse().expect("a slug"),
+        plan: Plan::default(),
+        app_url: None,
+        admin_email: "first@umbrella.example".parse().expect("an address"),
+    };
+    let operator = asking.test.auth.operator();
+    operator.create_organization(new).await.expect("the organization is new");
+    let key = NewApiKey { name: "test".parse().expect("a name"), scopes: vec![Scope::Verify], expires_at: None };
+    let key = operator.create_api_key(&"umbrella".parse().expect("a slug"), key).await.expect("a key can be made").key;
+    let mut question = asking.question();
+    question.headers_mut().insert("x-org-slug", HeaderValue::from_static("umbrella"));
+    question.headers_mut().insert("x-api-key", key.expose().parse().expect("a header"));
+    let answer = told(asking.ask(question.clone()).await);
+    assert_eq!(answer.2, Bytes::from_static(br#"{"status":"success","data":{"valid":false}}"#));
+    assert!(!asking.goes_short(question).await, "now that key and session are both remembered");
+    for (name, value) in [("x-org-slug", "umbrella"), ("x-api-key", key.expose())] {
+        let mut mixed = asking.question();
+        mixed.headers_mut().insert(name, value.parse().expect("a header"));
+        assert!(!asking.goes_short(mixed).await, "a key beside another organization's slug, by {name}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_logged_lies_below_the_request() {
+    let asking = Asking::new().await;
+    asking.warm().await;
+    let crowd = asking.crowd();
+    let log = Log::default();
+    let lines = log.clone();
+    let layer = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(move || lines.clone());
+    let listening = tracing::subscriber::set_default(tracing_subscriber::registry().with(layer));
+    assert_eq!(asking.ask(asking.question()).await.status(), StatusCode::OK);
+    drop((listening, crowd));
+    let text = String::from_utf8(log.0.lock().expect("nobody panicked").clone()).expect("text");
+    let line = text.lines().find(|line| line.contains("answered")).expect("a line");
+    for part in ["request{request_id=\"req_", "route=\"/public/verify\"", "organization=\"acme\"", "status=200}"] {
+        assert!(line.contains(part), "{part} in {line}");
+    }
+}
+
+/// Keeps what is written.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().expect("nobody panicked").extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
