@@ -13,6 +13,7 @@ mod browser {
     pub(crate) mod look;
     pub(crate) mod operator;
     pub(crate) mod organization;
+    pub(crate) mod people;
     pub(crate) mod phone;
     pub(crate) mod pictures;
     pub(crate) mod returning;
@@ -25,7 +26,7 @@ mod browser {
 }
 
 use browser::{
-    account, audit, dialogs, frame, identity, judge, links, lists, look, operator, organization, pictures, returning, sign_in,
+    account, audit, dialogs, frame, identity, judge, links, lists, look, operator, organization, people, pictures, returning, sign_in,
     start, tabs, unsaved, webhooks, words,
 };
 
@@ -38,6 +39,7 @@ fn main() -> std::process::ExitCode {
         audit::scenarios(),
         frame::scenarios(),
         organization::scenarios(),
+        people::scenarios(),
         webhooks::scenarios(),
         operator::scenarios(),
         unsaved::scenarios(),

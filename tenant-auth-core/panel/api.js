@@ -65,7 +65,12 @@ export const guest = (method, path, slug, body) => send(method, path, slug, body
 
 // Saves a file once it is whole: one that breaks off is an error, and nothing is saved.
 export async function download(path, body, name) {
-	const url = URL.createObjectURL(await api('POST', path, body, { file: true }));
+	save(await api('POST', path, body, { file: true }), name);
+}
+
+// Hands a file to the browser to be kept.
+export function save(file, name) {
+	const url = URL.createObjectURL(file);
 	Object.assign(document.createElement('a'), { href: url, download: name }).click();
 	setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
@@ -101,4 +106,16 @@ export async function page(path, key, { cursor, limit = 100, order, parse, query
 	const parameters = new URLSearchParams({ ...query, limit, ...(cursor && { cursor }), ...(order && { order }) });
 	const data = await api('GET', `${path}?${parameters}`, undefined, { parse });
 	return { items: data[key], next: data.nextCursor ?? null };
+}
+
+// A whole list, page by page.
+export async function all(path, key, options = {}) {
+	const found = [];
+	let cursor = null;
+	do {
+		const part = await page(path, key, { ...options, cursor, limit: 1000 });
+		found.push(...part.items);
+		cursor = part.next;
+	} while (cursor);
+	return found;
 }

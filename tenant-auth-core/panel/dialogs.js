@@ -26,7 +26,7 @@ export function open(title, content, { wide, role, describedBy, stay, onclose } 
 		else dialog.close();
 	};
 	const close = h('button.round', { 'aria-label': 'Close', onclick: () => dialog.leave('cross') }, icon('close'));
-	dialog.append(h('header', h('h2', { id }, title), close), h('div.dialog-body', content(dialog)), toasts());
+	dialog.append(h('header', h('h2', { id, tabindex: '-1' }, title), close), h('div.dialog-body', content(dialog)), toasts());
 	dialog.addEventListener('cancel', (event) => {
 		event.preventDefault();
 		dialog.leave('escape');
@@ -34,7 +34,7 @@ export function open(title, content, { wide, role, describedBy, stay, onclose } 
 	dialog.addEventListener('close', () => {
 		dialog.remove();
 		if (document.activeElement === document.body) (back?.isConnected ? back : null)?.focus();
-		if (document.activeElement === document.body && !topDialog()) focusTitle();
+		if (document.activeElement === document.body) focusTitle();
 		onclose?.();
 	});
 	document.body.append(dialog);

@@ -1,10 +1,11 @@
-// Keeps the focus where it was through a redraw: on the same control, else on its neighbour, else on the view's title.
+// Keeps the focus where it was through a redraw: on the same control, else on its neighbour, else on the title.
 
 const CONTROLS = 'button, a[href], input, select, textarea, summary';
 const name = (control) => control.getAttribute('aria-label') ?? (control.textContent || control.name);
 const usable = (part) => [...part.querySelectorAll(CONTROLS)].filter((one) => !one.disabled);
 
-export const focusTitle = () => document.querySelector('h1')?.focus();
+// Of the open dialog, else of the view.
+export const focusTitle = () => ([...document.querySelectorAll('dialog[open] > header h2')].at(-1) ?? document.querySelector('h1'))?.focus();
 
 // Focuses the control of a part that is called so, else its first one.
 export function focusIn(part, wanted) {

@@ -5,6 +5,7 @@ let at = null; // the number of the entry
 let shown = ''; // its address
 let spareAt = null;
 let isReturning = false;
+let afterReturn = null;
 const memories = new Map();
 
 // The address in its parts.
@@ -14,8 +15,9 @@ export function place(hash = location.hash) {
 	return { view, detail: detail && decodeURIComponent(detail), query: Object.fromEntries(new URLSearchParams(query)) };
 }
 
-// Changes what the address asks for, without a step in the history.
+// Changes what the address asks for, without a step in the history; once a step is taken back, where that is under way.
 export function rewrite(query, path = location.hash.split('?')[0] || '#/members') {
+	if (isReturning) return void (afterReturn = () => rewrite(query, path));
 	const asked = new URLSearchParams(Object.entries(query).filter(([, value]) => value));
 	history.replaceState(history.state, '', `${path}${asked.size ? `?${asked}` : ''}`);
 	shown = location.hash;
@@ -45,7 +47,13 @@ export function travel(arrive, mayLeave) {
 	addEventListener('scroll', () => (memory().y = scrollY), { passive: true });
 	const move = () => {
 		// A step is told of twice, by `popstate` and `hashchange`; one that is being taken back is not looked at again.
-		if (isReturning) return void (isReturning = history.state?.at !== at);
+		if (isReturning) {
+			isReturning = history.state?.at !== at;
+			if (isReturning) return;
+			afterReturn?.();
+			afterReturn = null;
+			return;
+		}
 		const isNew = history.state?.at === undefined;
 		if (isNew) {
 			for (const later of [...memories.keys()]) if (later > at) memories.delete(later);

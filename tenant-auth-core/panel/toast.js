@@ -27,3 +27,6 @@ export async function copy(text) {
 		return false;
 	}
 }
+
+// A small button that copies a text, such as an id; `name` says which.
+export const copyButton = (text, name) => h('button.round', { 'aria-label': name, title: name, onclick: () => copy(text) }, icon('copy'));

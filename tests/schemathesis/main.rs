@@ -97,7 +97,7 @@ fn setup() -> Setup {
 }
 
 /// What can retire the caller's own tokens, which all else is asked with.
-const ENDINGS: &str = "^(refresh|logout|endSession|endMemberSessions|leaveOrganization|setRole|removeMember)$";
+const ENDINGS: &str = "^(refresh|logout|endSession|endMemberSessions?|leaveOrganization|setRole|removeMember)$";
 
 fn passes(app: &App, [member, admin, leaver, operator]: [&Caller; 4]) -> [Pass; 6] {
     let nobody = || Pass { name: "nobody", slug: None, session: None, api_key: None, keeps: None, examples: 5, operations: &[] };

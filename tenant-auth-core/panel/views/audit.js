@@ -78,7 +78,7 @@ function details(one, author, about) {
 	open(one.type, () => [
 		facts(
 			['When', moment(one.timestamp)], ['Who', h('span', author, one.actor.id && h('code.break', ` ${one.actor.id}`))],
-			...(about ? [['About', h('span', about, h('code.break', ` ${one.user}`))]] : []),
+			...(about ? [['About', h('a', { href: `#/members/${one.user}` }, h('bdi', about), h('code.break', ` ${one.user}`))]] : []),
 			...(ip ? [['Address', ip]] : []), ...(userAgent ? [['Device', device(userAgent)]] : []), ...(sessionId ? [['Session', h('code.break', sessionId)]] : []),
 			['Number', String(one.sequence)], ['Entry', h('code.break', one.id)], ['Hash', h('code.break', one.hash)]),
 		one.erased ? h('p', badge('Erased', 'wait'), ' What it said of a person was erased with the person’s account.') : [h('h3', 'Data'), h('pre', { tabindex: '0', 'aria-label': 'Data' }, JSON.stringify(one.data, null, 2))],

@@ -1,6 +1,7 @@
 // Invites that wait for an answer: send, send again with a new link, withdraw.
 
 import { addButton, ago, api, ask, badge, busy, button, confirm, emailField, empty, h, heading, listing, roleBadge, roleField, rowButton, toast } from '../kit.js';
+import { inviteMany } from './bulk.js';
 
 const MAIL = { queued: ['On its way', 'wait'], sent: ['Sent', 'good'], failed: ['Failed', 'bad'] };
 
@@ -25,7 +26,7 @@ export function invites({ org }) {
 		path: '/org/invites', key: 'invites', noun: 'pending invites', columns: ['Invited', 'Role', 'By', 'Mail', 'Expires', ''], line, search: (one) => one.email,
 		nothing: () => empty('invites', 'No pending invites', 'Whoever accepts an invite appears among the members.', button('Invite somebody', add)),
 	});
-	return [heading('Invites', `People who were asked to join ${org.name} and have not answered yet.`, addButton('Invite', add)), list];
+	return [heading('Invites', `People who were asked to join ${org.name} and have not answered yet.`, button('Invite many', () => inviteMany(list.reload)), addButton('Invite', add)), list];
 }
 
 export function inviteSomebody(done) {

@@ -1,12 +1,17 @@
-// One member, in a dialog. Metadata is judged by the API's rules and sent as typed.
+// One member, in a dialog that has an address. Metadata is judged by the API's rules and sent as typed.
 
-import { api, button, confirm, discard, facts, field, form, h, moment, open, question, roleBadge, roleField, statusBadge, toast } from '../kit.js';
+import { api, button, confirm, copyButton, discard, facts, field, form, h, moment, open, place, question, rewrite, roleBadge, roleField, statusBadge, toast } from '../kit.js';
 import { compact, metadataProblem, pretty } from '../json.js';
+import { activityOf, sessionsOf } from './member-doings.js';
 
 // Opens the dialog; `changed` reloads the list behind it.
 export function openMember(context, member, changed) {
 	const path = `/org/members/${member.userId}`;
 	const isSelf = member.userId === context.user.id;
+	// Back leaves the dialog, so the entry before it must not lead to it again.
+	const stand = (address) => rewrite(place().query, address);
+	stand('#/members');
+	const onclose = () => place().view === 'members' && place().detail === member.userId && stand('#/members');
 	open(member.name, (dialog) => {
 		const done = (text) => {
 			dialog.close();
@@ -14,11 +19,10 @@ export function openMember(context, member, changed) {
 			changed();
 			if (isSelf) context.refresh();
 		};
-		const summary = facts(['Email', member.email], ['Role', roleBadge(member)], ['Status', statusBadge(member)], ['Joined', moment(member.joinedAt)], ['Id', h('code', member.userId)]);
+		const summary = facts(['Email', member.email], ['Role', roleBadge(member)], ['Status', statusBadge(member)], ['Joined', moment(member.joinedAt)], ['Id', h('div.badges', h('code.break', member.userId), copyButton(member.userId, 'Copy the id'))]);
 		if (!context.isAdmin) return [summary, h('h3', 'Metadata'), h('pre', { tabindex: '0', 'aria-label': 'Metadata' }, pretty(member.metadata))];
 		return [
 			summary,
-			h('p', h('a', { href: `#/audit/${member.userId}` }, 'What happened to this member')),
 			h('section.part', edit({ ...member }, path, isSelf, done)),
 			isSelf
 				? h('p.part.hint', 'You cannot suspend or remove yourself. To leave the organization, see its settings.')
@@ -27,8 +31,11 @@ export function openMember(context, member, changed) {
 					if (isGone) discard(dialog);
 					dialog.leave();
 				}))),
+			h('section.part', h('h3', 'Sessions'), sessionsOf(member, path)),
+			h('section.part', h('h3', 'Latest activity'), activityOf(member)),
 		];
-	}, { wide: true });
+	}, { wide: true, onclose });
+	stand(`#/members/${member.userId}`);
 }
 
 // Role and metadata are one form, so that saving the one cannot lose the other.

@@ -1,7 +1,10 @@
 // The organization's members, for every member; admins open one to manage it.
 
-import { addButton, day, h, heading, listing, roleBadge, rowButton, statusBadge } from '../kit.js';
+import { addButton, all, api, busy, button, day, h, heading, is, listing, place, roleBadge, rowButton, save, statusBadge, toast, topDialog } from '../kit.js';
+import { csv } from '../csv.js';
 import { parseKeepingMetadata } from '../json.js';
+import { words } from '../words.js';
+import { inviteMany } from './bulk.js';
 import { inviteSomebody } from './invites.js';
 import { openMember } from './member.js';
 
@@ -11,7 +14,9 @@ const FILTERS = [
 ];
 
 export function members(context) {
-	const { org, user, isAdmin } = context;
+	const { org, user, isAdmin, detail } = context;
+	const show = (one) => openMember(context, one, list.reload);
+	const store = button('Export CSV', () => busy(store, () => exportMembers(org).catch((error) => toast(words(error)))), { title: 'The members that are shown, all pages of them' });
 	const list = listing({
 		path: '/org/members', key: 'members', noun: 'members', columns: ['Member', 'Role', 'Status', 'Joined', ''], parse: parseKeepingMetadata,
 		search: true, filters: FILTERS,
@@ -20,8 +25,22 @@ export function members(context) {
 			roleBadge(one),
 			statusBadge(one),
 			day(one.joinedAt),
-			rowButton(isAdmin ? 'Manage' : 'Details', one.name, () => openMember(context, one, list.reload)),
+			rowButton(isAdmin ? 'Manage' : 'Details', one.name, () => show(one)),
 		],
 	});
-	return [heading('Members', `Everybody who belongs to ${org.name}.`, isAdmin && addButton('Invite', () => inviteSomebody())), list];
+	if (detail) findMember(detail).then((one) => topDialog() || show(one), (error) => toast(is(error, 'not_found') ? 'Nobody here has this id.' : words(error)));
+	return [
+		heading('Members', ['Everybody who belongs to ', h('bdi', org.name), '.'], isAdmin && store, isAdmin && button('Invite many', () => inviteMany(() => {})), isAdmin && addButton('Invite', () => inviteSomebody())),
+		list,
+	];
+}
+
+const findMember = (id) => api('GET', `/org/members/${encodeURIComponent(id)}`, undefined, { parse: parseKeepingMetadata }).then(({ member }) => member);
+
+// Those the address asks for. Metadata stays here: an application reads it by the API, digit for digit.
+async function exportMembers(org) {
+	const found = await all('/org/members', 'members', { query: place().query });
+	const rows = found.map((one) => [one.name, one.email, one.role, one.status, one.joinedAt, one.userId]);
+	save(csv([['name', 'email', 'role', 'status', 'joined', 'id'], ...rows]), `members-${org.slug}.csv`);
+	toast(`${found.length.toLocaleString('en')} members were saved.`);
 }

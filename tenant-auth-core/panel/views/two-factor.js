@@ -1,6 +1,6 @@
 // The second factor: in force once a first code was accepted; recovery codes are shown once.
 
-import { api, ask, button, codeField, copy, fill, form, h, open, passwordField, put, showSecret } from '../kit.js';
+import { api, ask, button, codeField, copy, fill, form, h, open, passwordField, put, save, showSecret } from '../kit.js';
 import { PRODUCT } from '../product.js';
 
 export function enrol(done) {
@@ -34,11 +34,7 @@ export function enrol(done) {
 // Shows recovery codes, once; to be copied, downloaded or printed.
 function showCodes(codes) {
 	const text = `Recovery codes for ${PRODUCT.name}\nEach one works once, in place of a code from your authenticator.\n\n${codes.join('\n')}\n`;
-	const download = () => {
-		const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
-		h('a', { href: url, download: 'recovery-codes.txt' }).click();
-		setTimeout(() => URL.revokeObjectURL(url), 1000);
-	};
+	const download = () => save(new Blob([text], { type: 'text/plain' }), 'recovery-codes.txt');
 	const stored = 'I have stored them';
 	const dialog = showSecret('Keep your recovery codes', (self) => [
 		h('p.dialog-text', 'Each of these works once, when your authenticator is not at hand. Without both, only an operator can let you in again.'),

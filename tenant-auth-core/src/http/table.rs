@@ -162,6 +162,8 @@ fn table() -> Vec<Group> {
         group("Members", "Who belongs to the organization.", vec![
             route(GET, "/org/members", members::list)
                 .says("listMembers", "List the members", "Ordered by when they joined."),
+            route(GET, "/org/members/{userId}", members::get)
+                .says("getMember", "Read a member", "As in the list."),
             route(PATCH, "/org/members/{userId}", members::set_metadata)
                 .says("setMetadata", "Replace a member's metadata",
                     "The whole object is replaced; unchanged keys must be sent again.")
@@ -181,6 +183,8 @@ fn table() -> Vec<Group> {
                 .says("listMemberSessions", "List a member's sessions", "Those of this organization, as the member sees them."),
             route(DELETE, "/org/members/{userId}/sessions", members::end_sessions)
                 .says("endMemberSessions", "End a member's sessions", "Those of this organization."),
+            route(DELETE, "/org/members/{userId}/sessions/{id}", sessions::end_of_member)
+                .says("endMemberSession", "End one of a member's sessions", "One of this organization."),
         ]),
         group("Invites", "Inviting people, and accepting.", vec![
             route(POST, "/org/members/invite", invites::create)

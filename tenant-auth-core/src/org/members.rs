@@ -6,14 +6,19 @@ use crate::{
     caller::{Member, OrgAdmin, OrgWrite},
     error::{Error, Thing},
     event::{EndReason, EventKind, InviteData, MemberData},
-    id::UserId,
+    id::{OrgId, SessionId, UserId},
     mail::{self, Letter},
     model::{MemberEntry, MemberFilter, Membership, Role, Status},
     org::list_members,
     page::{List, Page},
+    store::Store,
     throttle::ADMIN_CHANGES,
     value::Metadata,
 };
+
+async fn find_member(store: &Store, org: &OrgId, user: &UserId) -> Result<MemberEntry, Error> {
+    store.read().await?.members().find(org, user).await?.ok_or(Error::NotFound(Thing::Member))
+}
 
 impl Member {
     /// The organization's members, by the time they joined.
@@ -30,6 +35,14 @@ impl Member {
     /// [`Error::Invalid`] for a cursor of another list, filter or order.
     pub async fn members_like(&self, filter: &MemberFilter, page: &Page) -> Result<List<MemberEntry>, Error> {
         list_members(self.auth.store(), self.org_id(), filter, page).await
+    }
+
+    /// One member of the organization.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] unless the user is a member.
+    pub async fn member(&self, user: &UserId) -> Result<MemberEntry, Error> {
+        find_member(self.auth.store(), self.org_id(), user).await
     }
 
     /// Leaves the organization.
@@ -102,6 +115,14 @@ impl OrgAdmin {
         list_members(self.auth().store(), self.org_id(), filter, page).await
     }
 
+    /// One member of the organization.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] unless the user is a member.
+    pub async fn member(&self, user: &UserId) -> Result<MemberEntry, Error> {
+        find_member(self.auth().store(), self.org_id(), user).await
+    }
+
     /// Replaces a member's metadata as a whole.
     ///
     /// # Errors
@@ -160,6 +181,23 @@ impl OrgAdmin {
                 let mut write = self.begin_write().await?;
                 write.member(user).await?;
                 write.end_sessions_of(user, EndReason::Admin).await?;
+                write.commit().await
+            })
+            .await
+    }
+
+    /// Ends one session of a member in this organization.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] when the session is another person's or another organization's.
+    pub async fn end_member_session(&self, user: &UserId, session: &SessionId) -> Result<(), Error> {
+        self.auth()
+            .ending(async {
+                let mut write = self.begin_write().await?;
+                let (tx, org_id) = (&mut write.tx, &write.org.id);
+                tx.members().hold(org_id, user).await?;
+                let ended = tx.sessions().end_of_owner(org_id, user, session).await?.ok_or(Error::NotFound(Thing::Session))?;
+                tell_ended(tx, &[ended], &Ending { reason: EndReason::Admin, actor: write.author.actor() }).await?;
                 write.commit().await
             })
             .await

@@ -21,16 +21,17 @@ scenarios![
 ];
 
 /// The routes for members, for admins and for operators.
-const MEMBER: [(&str, &str); 7] = [
+const MEMBER: [(&str, &str); 8] = [
     ("GET", "/auth/profile"),
     ("PUT", "/auth/profile"),
     ("POST", "/auth/change-password"),
     ("GET", "/org"),
     ("GET", "/org/members"),
+    ("GET", "/org/members/x"),
     ("POST", "/org/leave"),
     ("PATCH", "/org"),
 ];
-const ADMIN: [(&str, &str); 15] = [
+const ADMIN: [(&str, &str); 16] = [
     ("PATCH", "/org"),
     ("POST", "/org/members/invite"),
     ("PATCH", "/org/members/x"),
@@ -38,6 +39,7 @@ const ADMIN: [(&str, &str); 15] = [
     ("PUT", "/org/members/x/role"),
     ("PUT", "/org/members/x/status"),
     ("DELETE", "/org/members/x/sessions"),
+    ("DELETE", "/org/members/x/sessions/x"),
     ("GET", "/org/invites"),
     ("POST", "/org/invites/x/resend"),
     ("DELETE", "/org/invites/x"),

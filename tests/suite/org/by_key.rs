@@ -65,7 +65,10 @@ impl AtWork {
         self.does("PUT", &format!("{member}/role"), json!({ "role": "org_admin" }), 200).await;
         self.does("PUT", &format!("{member}/status"), json!({ "status": "suspended" }), 200).await;
         self.does("PUT", &format!("{member}/status"), json!({ "status": "active" }), 200).await;
-        self.does("GET", &format!("{member}/sessions"), Value::Null, 200).await;
+        self.does("GET", &member, Value::Null, 200).await;
+        let shown = self.does("GET", &format!("{member}/sessions"), Value::Null, 200).await;
+        let session = id_of(&shown["sessions"][0]);
+        self.does("DELETE", &format!("{member}/sessions/{session}"), Value::Null, 200).await;
         self.does("DELETE", &format!("{member}/sessions"), Value::Null, 200).await;
         self.does("DELETE", &member, Value::Null, 200).await;
     }

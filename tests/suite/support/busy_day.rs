@@ -130,6 +130,10 @@ impl<'a> BusyDay<'a> {
         self.hear("user create", &["member.joined"]).await;
         self.deed(pat.login(), "POST /auth/login", &["session.created"]).await;
         let path = format!("/org/members/{}", pat.id());
+        let shown = admin.get(&format!("{path}/sessions")).await.expect_ok();
+        let session = admin.delete(&format!("{path}/sessions/{}", id_of(&shown["sessions"][0])));
+        self.deed(session, "DELETE /org/members/{userId}/sessions/{id}", &["session.revoked"]).await;
+        self.deed(pat.login(), "POST /auth/login", &["session.created"]).await;
         let sessions = admin.delete(&format!("{path}/sessions"));
         self.deed(sessions, "DELETE /org/members/{userId}/sessions", &["session.revoked"]).await;
         self.deed(admin.delete(&path), "DELETE /org/members/{userId}", &["member.removed"]).await;

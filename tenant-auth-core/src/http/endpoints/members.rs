@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{callers::Ender, org_admins::Insider};
+use super::{callers::Ender, org_admins::Insider, public::MemberData};
 use crate::{
     caller::{Member, OrgAdmin},
     http::{
@@ -20,6 +20,10 @@ use crate::{
 
 pub(crate) async fn list(insider: Insider, query: MembersQuery) -> Outcome<Listing<MemberView>> {
     Ok(insider.members_like(&query.filter, &query.page).await?.into())
+}
+
+pub(crate) async fn get(insider: Insider, Path(user): Path<UserId>) -> Outcome<MemberData> {
+    Ok(MemberData { member: (&insider.member(&user).await?).into() }.into())
 }
 
 #[derive(Serialize, ToSchema)]

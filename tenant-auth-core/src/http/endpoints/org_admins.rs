@@ -6,6 +6,7 @@ use crate::{
     caller::{Member, OrgAdmin},
     error::Error,
     http::{context::Context, error_code::ErrorCode, openapi::CallerFacts, refusal::Refusal, route::Caller},
+    id::UserId,
     model::{DeploymentScope, MemberEntry, MemberFilter, Organization, Role},
     page::{List, Page},
 };
@@ -58,6 +59,13 @@ impl Insider {
         match self {
             Self::Member(member) => member.membership().role,
             Self::Product(_) => Role::OrgAdmin,
+        }
+    }
+
+    pub(crate) async fn member(&self, user: &UserId) -> Result<MemberEntry, Error> {
+        match self {
+            Self::Member(member) => member.member(user).await,
+            Self::Product(admin) => admin.member(user).await,
         }
     }
 

@@ -148,7 +148,7 @@ pub(crate) async fn members(backend: Backend<MembersRead>, query: MembersQuery) 
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct MemberData {
-    member: MemberView,
+    pub(super) member: MemberView,
 }
 
 pub(crate) async fn member(backend: Backend<MembersRead>, Path(user): Path<UserId>) -> Outcome<MemberData> {

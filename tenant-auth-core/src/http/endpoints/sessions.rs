@@ -8,7 +8,7 @@ use crate::{
     caller::{Member, OrgAdmin},
     http::{
         answer::{Message, Outcome, done},
-        input::Path,
+        input::{Path, Paths},
         listing::{Entry, Listing},
     },
     id::{SessionId, UserId},
@@ -40,6 +40,14 @@ pub(crate) async fn of_member(admin: OrgAdmin, (Path(user), page): (Path<UserId>
     let own = admin.as_member().map(|member| member.session().id.clone());
     let entry = |session: SessionSummary| SessionEntry { current: own.as_ref() == Some(&session.id), session: (&session).into() };
     Ok(Listing::of(admin.member_sessions(&user, &page).await?, entry).into())
+}
+
+pub(crate) async fn end_of_member(
+    Ender(admin): Ender<OrgAdmin>,
+    Paths(user, session): Paths<UserId, SessionId>,
+) -> Outcome<Message> {
+    admin.end_member_session(&user, &session).await?;
+    Ok(done("The session has ended."))
 }
 
 pub(crate) async fn end(Ender(member): Ender<Member>, Path(session): Path<SessionId>) -> Outcome<Message> {

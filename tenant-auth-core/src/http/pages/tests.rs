@@ -10,7 +10,7 @@ use std::{
 use super::files;
 use crate::{config::Config, model::EventKind};
 
-const MOST_BYTES: usize = 160_000;
+const MOST_BYTES: usize = 210_000;
 const MOST_LINES: usize = 300;
 
 /// Ways to run or load what is not in these files, or to make markup of a text.

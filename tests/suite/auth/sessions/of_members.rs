@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tenant_auth_conformance::{App, Caller, scenarios};
 
-use crate::suite::support::account::in_both;
+use crate::suite::support::{account::in_both, stored};
 
 scenarios![
     an_admin_sees_a_members_sessions_as_the_member_does,
@@ -11,6 +11,7 @@ scenarios![
     sessions_elsewhere_are_not_shown,
     the_sessions_of_nobody_here_are_404,
     only_an_admin_sees_the_sessions_of_others,
+    an_admin_ends_one_session_of_a_member_and_no_other,
 ];
 
 async fn sessions_of(caller: &Caller, user: &str, query: &str) -> Vec<Value> {
@@ -64,4 +65,27 @@ async fn only_an_admin_sees_the_sessions_of_others(app: &App) {
     let (admin, member) = (app.admin().logged_in().await, app.member().logged_in().await);
     member.get(&format!("/org/members/{}/sessions", admin.id())).await.expect_error(403, "admin_required");
     member.get(&format!("/org/members/{}/sessions", member.id())).await.expect_error(403, "admin_required");
+}
+
+async fn an_admin_ends_one_session_of_a_member_and_no_other(app: &App) {
+    let lost = app.member().logged_in().await;
+    let (id, admin) = (own(&lost).await[0]["id"].as_str().expect("an id").to_owned(), app.admin().logged_in().await);
+    app.advance(60);
+    let kept = app.member().logged_in().await;
+    let gus = app.other_org().member().logged_in().await;
+    let path = |user: &str, session: &str| format!("/org/members/{user}/sessions/{session}");
+    let foreign = own(&gus).await[0]["id"].as_str().expect("an id").to_owned();
+    kept.delete(&path(kept.id(), &id)).await.expect_error(403, "admin_required");
+    admin.delete(&path(admin.id(), &id)).await.expect_error(404, "not_found");
+    admin.delete(&path(gus.id(), &foreign)).await.expect_error(404, "not_found");
+    admin.delete(&path(lost.id(), "ses_nobody")).await.expect_error(404, "not_found");
+    admin.delete(&path(lost.id(), &id)).await.expect(200);
+    admin.delete(&path(lost.id(), &id)).await.expect_error(404, "not_found");
+    lost.get("/auth/profile").await.expect_no_session();
+    kept.get("/auth/profile").await.expect(200);
+    gus.get("/auth/profile").await.expect(200);
+    let told = stored::events_of(app, app.org().slug()).await;
+    let told = told.iter().rfind(|event| event["type"] == "session.revoked").expect("an event");
+    assert_eq!((&told["data"]["reason"], &told["data"]["session"]["id"]), (&"admin".into(), &id.into()));
+    assert_eq!(told["actor"]["id"], admin.id());
 }

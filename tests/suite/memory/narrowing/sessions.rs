@@ -12,6 +12,7 @@ rows! {
     ones_own_session_ended_is_dead_everywhere: SessionEnded;
     other_sessions_ended_are_dead_everywhere: SessionEnded;
     a_members_sessions_ended_by_an_admin_are_dead_everywhere: SessionEnded;
+    a_members_session_ended_by_an_admin_is_dead_everywhere: SessionEnded;
     an_admins_own_sessions_ended_are_dead_everywhere: SessionEnded;
     an_evicted_session_is_dead_everywhere: SessionEnded;
     a_reused_refresh_token_ends_its_session_everywhere: SessionEnded;
@@ -65,6 +66,17 @@ async fn a_members_sessions_ended_by_an_admin_are_dead_everywhere(app: &App) {
     at_each(app, async |site| {
         let admin = app.admin().logged_in().await;
         let path = format!("/org/members/{}/sessions", site.person.id());
+        site.ends(async || status_of(admin.via(site.server).delete(&path)).await).await;
+    })
+    .await;
+}
+
+async fn a_members_session_ended_by_an_admin_is_dead_everywhere(app: &App) {
+    at_each(app, async |site| {
+        let admin = app.admin().logged_in().await;
+        let sessions = format!("/org/members/{}/sessions", site.person.id());
+        let shown = admin.get(&format!("{sessions}?order=desc&limit=1")).await.expect_ok();
+        let path = format!("{sessions}/{}", shown["sessions"][0]["id"].as_str().expect("an id"));
         site.ends(async || status_of(admin.via(site.server).delete(&path)).await).await;
     })
     .await;

@@ -29,6 +29,11 @@ async fn every_member_sees_the_list(app: &App) {
         "joinedAt": "2026-11-20T08:21:00.000Z", "metadata": {},
     });
     assert_eq!(*own, expected);
+    let path = |id: &str| format!("/org/members/{id}");
+    assert_eq!(member.get(&path(member.id())).await.expect_ok()["member"], expected);
+    let gus = app.other_org().member();
+    member.get(&path(gus.id())).await.expect_error(404, "not_found");
+    member.get(&path("usr_nobody")).await.expect_error(404, "not_found");
 }
 
 async fn a_member_is_removed(app: &App) {

@@ -1,0 +1,162 @@
+// Inviting many people at once: addresses are pasted or read from a file, each line is shown with what will become of it before
+// anything is sent, and with what became of it afterwards.
+
+import { all, api, badge, busy, button, emailField, field, fill, form, h, is, notice, open, roleBadge, roleField, rowButton, table, toast } from '../kit.js';
+import { rowsOf } from '../csv.js';
+import { words } from '../words.js';
+
+const MOST = 1000;
+const AT_ONCE = 100;
+const ROLES = { member: 'member', admin: 'org_admin', org_admin: 'org_admin' };
+const SAID = {
+	new: ['Will be invited', 'good'], member: ['Already a member'], invited: ['Already invited', 'wait'], malformed: ['Not an address', 'bad'],
+	twice: ['Named before'], role: ['No such role', 'bad'], sent: ['Invited', 'good'], resent: ['Invited again', 'good'],
+	already_member: ['Already a member'], already_invited: ['Already invited', 'wait'], invalid_request: ['Not an address', 'bad'], rate_limited: ['Too many invites for now', 'bad'],
+};
+
+/**
+ * The people a text names: `[{email, role, state}]`, where `state` is null for one who can be invited as far as the text tells. A row
+ * has an address, or several, and perhaps a role; a first row without an address may say which column is which.
+ */
+export function peopleIn(text, role) {
+	const rows = rowsOf(text);
+	const isHead = rows.length > 1 && rows[0].some((cell) => /^(e-?mail|address|e-?mail address)$/i.test(cell));
+	const column = isHead ? rows[0].findIndex((cell) => /^role$/i.test(cell)) : -1;
+	const known = new Set();
+	return rows.slice(isHead ? 1 : 0).flatMap((row) => {
+		const named = column < 0 ? row.find((cell) => Object.hasOwn(ROLES, cell.toLowerCase())) : row[column];
+		const addresses = row.filter((cell) => cell.includes('@'));
+		return (addresses.length ? addresses : [row.join(' ')]).map((cell) => {
+			const email = (/<([^<>]+)>\s*$/.exec(cell)?.[1] ?? cell).trim();
+			const own = named ? ROLES[named.toLowerCase()] : role;
+			const state = !isAddress(email) ? 'malformed' : known.has(email.toLowerCase()) ? 'twice' : own ? null : 'role';
+			if (!state || state === 'role') known.add(email.toLowerCase());
+			return { email, role: own, state };
+		});
+	});
+}
+
+// As a browser judges one.
+const isAddress = (text) => {
+	const { input } = emailField({ value: text });
+	return text.includes('@') && input.checkValidity();
+};
+
+export function inviteMany(done) {
+	open('Invite many people', (dialog) => {
+		const [choice, outcome] = [h('div'), h('div')];
+		const people = field({
+			label: 'Addresses', name: 'people', type: 'textarea', rows: 8, class: 'code', placeholder: 'name@example.com\nboss@example.com, admin',
+			hint: `One a line, with a role where it is another; up to ${MOST}.`,
+		});
+		const file = field({ label: 'Or a CSV file', name: 'file', type: 'file', accept: '.csv,.txt,text/csv,text/plain', optional: true, hint: 'Columns: email, role. It is read here and not kept.' });
+		file.input.addEventListener('change', async () => {
+			const [chosen] = file.input.files;
+			if (!chosen) return;
+			people.value = [people.value.trim(), (await chosen.text()).replace(/^\ufeff/, '').trim()].filter(Boolean).join('\n');
+			people.fail('');
+			file.value = '';
+			people.input.focus();
+		});
+		const role = roleField();
+		const back = () => {
+			fill(outcome);
+			choice.hidden = false;
+			people.input.focus();
+		};
+		const look = form({
+			fields: [people, file, role], submit: 'Look at them first', cancel: () => dialog.leave('cross'), keeps: false,
+			check() {
+				const count = peopleIn(people.value, role.value).length;
+				return count > MOST ? ['people', `These are ${count.toLocaleString('en')}; ${MOST} are the most at once.`] : !count && ['people', 'Nobody is named here.'];
+			},
+			onsubmit: async () => {
+				const list = await judged(peopleIn(people.value, role.value));
+				choice.hidden = true;
+				preview(outcome, list, { back, close: () => dialog.close(), changed: done, sent: () => {
+					look.settle();
+					done();
+				} });
+			},
+		});
+		// Looked at is not sent.
+		let isOver = false;
+		Object.assign(look, { typed: () => 'looked at', isUnsaved: () => !isOver && Boolean(people.value.trim()), settle: (how) => (isOver ||= how !== 'looked at') });
+		fill(choice, h('p.dialog-text', 'You see what will become of each line before anything is sent.'), look);
+		return [choice, outcome];
+	}, { wide: true });
+}
+
+const lower = (one) => one.email.toLowerCase();
+
+// With what the organization knows of each of them; whoever waits for an answer has the `id` of the invite.
+async function judged(people) {
+	const [members, invites] = await Promise.all([all('/org/members', 'members'), all('/org/invites', 'invites')]);
+	const [inside, waiting] = [new Set(members.map(lower)), new Map(invites.map((one) => [lower(one), one.id]))];
+	return people.map((one) => ({ ...one, id: waiting.get(lower(one)), state: one.state ?? (inside.has(lower(one)) ? 'member' : waiting.has(lower(one)) ? 'invited' : 'new') }));
+}
+
+const count = (number, one, many) => `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
+
+function preview(box, list, { back, close, changed, sent }) {
+	const wanted = list.filter((one) => one.state === 'new');
+	const say = notice();
+	const others = list.length - wanted.length;
+	const title = told('What will happen', `${count(wanted.length, 'person', 'people')} will be invited${others ? `, and ${count(others, 'line', 'lines')} will not` : ''}.`);
+	const send = button(`Send ${count(wanted.length, 'invite', 'invites')}`, () => busy(send, async () => {
+		try {
+			await sendAll(wanted);
+		} catch (error) {
+			if (wanted.every((one) => one.state === 'new')) return say.fail(error);
+			for (const one of wanted) if (one.state === 'new') [one.state, one.why] = ['unsent', words(error)];
+		}
+		sent();
+		results(box, await withIds(list), close, changed);
+	}), { kind: 'primary', disabled: !wanted.length });
+	fill(box, title, lines(list, changed), say, h('div.actions.end', button('Back', back), send));
+	title.querySelector('h3').focus();
+}
+
+// A hundred at a time; what became of each is written to it.
+async function sendAll(wanted) {
+	for (let from = 0; from < wanted.length; from += AT_ONCE) {
+		const part = wanted.slice(from, from + AT_ONCE);
+		const { results: answers } = await api('POST', '/org/members/invite/bulk', { invites: part.map(({ email, role }) => ({ email, role })) });
+		answers.forEach(({ invite, code }, index) => Object.assign(part[index], { state: invite ? 'sent' : code }));
+	}
+}
+
+// Whoever was invited meanwhile by somebody else can be sent the link again, too.
+async function withIds(list) {
+	if (!list.some((one) => one.state === 'already_invited')) return list;
+	const waiting = new Map((await all('/org/invites', 'invites').catch(() => [])).map((one) => [lower(one), one.id]));
+	return list.map((one) => ({ ...one, id: one.id ?? waiting.get(lower(one)) }));
+}
+
+function results(box, list, close, changed) {
+	const sent = list.filter((one) => one.state === 'sent').length;
+	const others = list.length - sent;
+	const title = told('What happened', `${count(sent, 'person is', 'people are')} invited${others ? `; ${count(others, 'line was', 'lines were')} not sent` : ''}.`);
+	fill(box, title, lines(list, changed), h('div.actions.end', button('Done', close, { kind: 'primary' })));
+	title.querySelector('h3').focus();
+}
+
+const told = (title, text) => h('div', h('h3', { tabindex: '-1' }, title), h('p.dialog-text', { role: 'status' }, text));
+
+const lines = (list, changed) => table('People', ['Address', 'Role', 'What', ''], list.map((one) => {
+	const state = h('div.badges', mark(one));
+	return [h('span.break', one.email), one.role ? roleBadge(one) : '', state, one.id && ['invited', 'already_invited'].includes(one.state) ? resend(one, state, changed) : ''];
+}));
+
+const mark = (one) => badge(...(SAID[one.state] ?? [one.why ?? 'Not sent', 'bad']));
+
+function resend(one, state, changed) {
+	const again = rowButton('Resend', one.email, () => busy(again, () => api('POST', `/org/invites/${one.id}/resend`).then(() => {
+		one.state = 'resent';
+		fill(state, mark(one));
+		again.disabled = true;
+		toast(`${one.email} gets a new link; the old one is dead.`);
+		changed();
+	}, (error) => toast(is(error, 'not_found') ? 'This invite is not pending any more.' : words(error)))));
+	return again;
+}

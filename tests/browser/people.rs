@@ -1,0 +1,133 @@
+//! Many people at once, and one of them: bulk invites, the members as a file, and a member with an address, sessions and a history.
+
+use serde_json::json;
+use tenant_auth_conformance::{
+    PASSWORD,
+    browser::{Page, Stage},
+    visits,
+};
+
+visits! {
+    many_are_invited_at_once,
+    a_member_has_an_address_sessions_and_a_history,
+    the_members_are_saved_as_a_file_that_runs_nothing,
+}
+
+async fn ada_opens<'a>(stage: &'a Stage, view: &str) -> &'a Page {
+    stage.signs_in("ada@acme.example", PASSWORD).await;
+    stage.page.arrives_at("Members").await;
+    if view != "Members" {
+        stage.page.press(view).await;
+        stage.page.arrives_at(view).await;
+    }
+    &stage.page
+}
+
+/// What a file of another program may hold: a column more, quotes, a role, and the mark of UTF-8.
+const FILE: &str = "
+    const data = new DataTransfer();
+    data.items.add(new File(['\\ufeffName;E-Mail;Role\\r\\n\"Söhne; Otto\";otto@new.example;admin\\r\\nPia;pia@new.example;owner\\r\\n'], 'people.csv'));
+    const input = dialog().querySelector('[type=file]');
+    input.files = data.files;
+    input.dispatchEvent(new Event('change'))";
+
+async fn many_are_invited_at_once(stage: &Stage) {
+    let admin = stage.admin().logged_in().await;
+    admin.invite("waits@new.example").await.expect(201);
+    let page = ada_opens(stage, "Invites").await;
+    page.press("Invite many").await;
+    page.asks("Invite many people").await;
+    page.is_accessible().await;
+    page.press("Look at them first").await;
+    page.reads("This is required.").await;
+    page.fill("Addresses", "Nora New <nora@new.example>, NORA@new.example; max@acme.example\nwaits@new.example\nnobody").await;
+    page.press("Look at them first").await;
+    page.reads("1 person will be invited, and 4 lines will not.").await;
+    page.is_accessible().await;
+    for (who, what) in [
+        ("nora@new.example", "Will be invited"),
+        ("NORA@new.example", "Named before"),
+        ("max@acme.example", "Already a member"),
+        ("waits@new.example", "Already invited"),
+        ("nobody", "Not an address"),
+    ] {
+        page.comes_true(
+            what,
+            &format!("return [...dialog().querySelectorAll('tbody tr')].some((row) => row.cells[0].textContent === '{who}' && row.cells[2].textContent === '{what}')"),
+        )
+        .await;
+    }
+    assert_eq!(admin.get("/org/invites").await.expect_ok()["invites"].as_array().map(Vec::len), Some(1), "nothing is sent yet");
+    page.press("Resend waits@new.example").await;
+    page.row("waits@new.example").reads("Invited again").await;
+    page.press("Back").await;
+    page.fill("Addresses", "nora@new.example").await;
+    page.run(FILE, vec![]).await;
+    page.press("Look at them first").await;
+    page.row("pia@new.example").reads("Will be invited").await;
+    page.press("Back").await;
+    page.fill("Addresses", "").await;
+    page.run(FILE, vec![]).await;
+    page.press("Look at them first").await;
+    page.row("otto@new.example").reads("Admin").await;
+    page.row("pia@new.example").reads("No such role").await;
+    page.press("Send 1 invite").await;
+    page.reads("1 person is invited; 1 line was not sent.").await;
+    page.row("otto@new.example").reads("Invited").await;
+    page.is_accessible().await;
+    page.press("Done").await;
+    page.asks_nothing().await;
+    page.row("otto@new.example").reads("Admin").await;
+    stage.link("otto@new.example", "/invite").await;
+}
+
+async fn a_member_has_an_address_sessions_and_a_history(stage: &Stage) {
+    let admin = stage.admin().logged_in().await;
+    let lost = stage.member().with("User-Agent", "Phone/2.0").logged_in().await;
+    stage.advance(60);
+    let kept = stage.member().with("User-Agent", "Desk/1.0").logged_in().await;
+    admin.set_metadata(kept.id(), json!({ "team": "lift-off" })).await.expect(200);
+    let page = ada_opens(stage, "Members").await;
+    page.row("Max Member").press("Manage").await;
+    page.asks("Max Member").await;
+    let address = format!("#/members/{}", kept.id());
+    page.comes_true("the address", &format!("return location.hash === '{address}'")).await;
+    page.reload().await;
+    page.asks("Max Member").await;
+    page.row("Phone").press("End Phone").await;
+    page.asks("End this session?").await;
+    page.press("End session").await;
+    page.asks("Max Member").await;
+    page.reads("Desk").await;
+    page.comes_true("one session", "return !squeezed(dialog().innerText).includes('Phone')").await;
+    page.comes_true("the focus", "return dialog().contains(document.activeElement)").await;
+    lost.get("/auth/profile").await.expect_error(401, "session_required");
+    kept.get("/auth/profile").await.expect(200);
+    page.row("member.updated").reads("Ada Admin").await;
+    page.is_accessible().await;
+    page.press("Copy the id").await;
+    assert_eq!(page.clipboard().await, kept.id());
+    page.goes_back().await;
+    page.asks_nothing().await;
+    page.comes_true("the list's address", "return location.hash === '#/members'").await;
+    page.open(&format!("{}/{address}", stage.origin())).await;
+    page.asks("Max Member").await;
+    page.press("What this member did").await;
+    page.arrives_at("Audit log").await;
+    page.row("session.created").reads("Max Member").await;
+    page.open(&format!("{}/#/members/usr_nobody", stage.origin())).await;
+    page.reads("Nobody here has this id.").await;
+    page.was_refused(404, "/org/members/usr_nobody").await;
+}
+
+async fn the_members_are_saved_as_a_file_that_runs_nothing(stage: &Stage) {
+    let zoe = stage.org().new_member("Zoe").await.logged_in().await;
+    zoe.put("/auth/profile", json!({ "name": "=HYPERLINK(\"https://evil.example\";\"x\")" })).await.expect(200);
+    let page = ada_opens(stage, "Members").await;
+    page.press("Export CSV").await;
+    page.reads("3 members were saved.").await;
+    let file = page.downloaded("members-acme.csv").await;
+    assert!(file.starts_with("\u{feff}\"name\",\"email\",\"role\",\"status\",\"joined\",\"id\"\r\n"), "{file}");
+    assert!(file.contains("\"'=HYPERLINK(\"\"https://evil.example\"\";\"\"x\"\")\""), "{file}");
+    assert!(file.contains("\"Max Member\",\"max@acme.example\",\"member\",\"active\""), "{file}");
+}
