@@ -26,8 +26,8 @@ mod browser {
 }
 
 use browser::{
-    account, audit, dialogs, frame, identity, judge, links, lists, look, operator, organization, people, pictures, returning, sign_in,
-    start, tabs, unsaved, webhooks, words,
+    account, audit, dialogs, frame, identity, judge, links, lists, look, operator, organization, people, pictures, returning,
+    sign_in, start, tabs, unsaved, webhooks, words,
 };
 
 fn main() -> std::process::ExitCode {
