@@ -4,7 +4,7 @@ import { audit } from './views/audit.js';
 import { invites } from './views/invites.js';
 import { keys } from './views/keys.js';
 import { members } from './views/members.js';
-import { operator } from './views/operator.js';
+import { operator, organization } from './views/operator.js';
 import { profile } from './views/profile.js';
 import { security } from './views/security.js';
 import { sessions } from './views/sessions.js';
@@ -26,5 +26,5 @@ export const VIEWS = [
 	['profile', 'Profile', 'Your account', everybody, profile],
 	['security', 'Security', 'Your account', everybody, security],
 	['sessions', 'Sessions', 'Your account', everybody, sessions],
-	['operator', 'Organizations', 'Operator', operators, operator],
+	['operator', 'Organizations', 'Operator', operators, operator, organization],
 ].map(([path, title, group, may, view, detail = view]) => ({ path, title, group, may, view, detail }));

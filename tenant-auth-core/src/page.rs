@@ -23,7 +23,7 @@ const MOST_BYTES: usize = (1 << 20) - 1_024;
 const AROUND_ENTRY: usize = 32;
 
 /// The most rows that one statement reads: so many of the largest entries take about as much memory as a page.
-const BATCH: usize = 64;
+pub(crate) const BATCH: usize = 64;
 
 /// The requested page of a list: where it begins, in which order, and how many entries it has at most.
 #[derive(Debug, Clone)]

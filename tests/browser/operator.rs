@@ -65,6 +65,33 @@ async fn organizations_are_created_changed_and_suspended(stage: &Stage) {
     page.press("Reactivate").await;
     page.row("initech").reads("Active").await;
 
+    page.choose("Status", "Suspended").await;
+    page.reads("Nothing found").await;
+    page.fill("Search organizations", "INIT").await;
+    page.choose("Status", "Active").await;
+    page.row("initech").press("Open Initech").await;
+    page.arrives_at("Organization").await;
+    page.part("People").reads("Pending invites 1").await;
+    page.is_accessible().await;
+    page.press("Delete organization").await;
+    page.asks("Delete Initech?").await;
+    page.is_accessible().await;
+    page.fill("Type", "initec").await;
+    page.press("Delete").await;
+    page.reads("This is not its slug.").await;
+    page.fill("Type", "initech").await;
+    page.press("Delete").await;
+    page.reads("It is deleted with everything in it on").await;
+    page.reload().await;
+    page.part("Deletion").press("Keep Initech").await;
+    page.press("Keep").await;
+    page.press("Reactivate Initech").await;
+    page.press("Reactivate").await;
+    page.offers("Suspend Initech").await;
+    page.goes_back().await;
+    page.arrives_at("Organizations").await;
+    assert_eq!(page.value("Search organizations").await, "INIT");
+
     page.row("initech").press("Invite admin").await;
     page.asks("Invite an admin of Initech").await;
     page.is_accessible().await;

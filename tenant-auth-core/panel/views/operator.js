@@ -1,30 +1,81 @@
 // All organizations of the deployment, for its operator.
 
-import { addButton, api, appField, ask, badge, confirm, day, emailField, empty, field, h, heading, is, linkButton, listing, nameField, rowButton, slugField, statusBadge } from '../kit.js';
+import {
+	addButton, api, appField, ask, badge, button, card, confirm, copyButton, day, emailField, empty, facts, field, h, heading, is, linkButton, listing, loading, moment, nameField, rowButton,
+	slugField, statusBadge,
+} from '../kit.js';
 
 const LIST = '/admin/organizations';
+const FILTERS = [['status', 'Status', [['', 'Every status'], ['active', 'Active'], ['suspended', 'Suspended']]]];
+
+const trustBadge = (org) => !org.trusted && badge('Not trusted yet', 'wait');
 
 export function operator() {
 	const add = addButton('Create organization', () => create(list.reload));
 	add.hidden = true;
 	const list = listing({
 		path: LIST, key: 'organizations', noun: 'organizations', columns: ['Organization', 'Plan', 'Status', 'Created', ''],
-		search: (org) => `${org.name}\n${org.slug}`,
+		search: true, filters: FILTERS,
 		line: (org) => [
-			h('div.who', h('strong', org.name), h('code', org.slug)),
+			h('div.who', h('strong', h('a', { href: `#/operator/${org.slug}`, 'aria-label': `Open ${org.name}` }, org.name)), h('code', org.slug)),
 			badge(org.plan),
-			org.deletesAt ? h('div', statusBadge(org), ' ', h('small', 'deleted on ', day(org.deletesAt))) : statusBadge(org),
+			org.deletesAt ? h('div', statusBadge(org), ' ', h('small', 'deleted on ', day(org.deletesAt))) : h('div.badges', statusBadge(org), trustBadge(org)),
 			day(org.createdAt),
 			h('div.buttons', rowButton('Edit', org.name, () => edit(org, list.reload)), rowButton('Invite admin', `of ${org.name}`, () => inviteAdmin(org)), turn(org, list.reload)),
 		],
 		loaded: () => (add.hidden = false),
-		failed: (error) => is(error, 'operator_required') && linkButton('Set up two-factor authentication', '#/security', 'primary'),
+		failed: refused,
 		nothing: () => empty('operator', 'No organizations', 'The first one is created here.'),
 	});
 	return [
 		heading('Organizations', 'Every organization of this deployment, for sign-ins with a second factor in the last 12 hours.', add),
 		list,
 	];
+}
+
+const refused = (error) => is(error, 'operator_required') && linkButton('Set up two-factor authentication', '#/security', 'primary');
+
+// One of them, at an address of its own.
+export function organization({ detail }) {
+	const path = `${LIST}/${encodeURIComponent(detail)}`;
+	const gone = (error) => (is(error, 'not_found', 'invalid_request') ? linkButton('All organizations', '#/operator') : refused(error));
+	const box = loading(() => api('GET', path), (found) => whole(found, () => box.reload()), gone);
+	return [h('p', h('a', { href: '#/operator' }, '← All organizations')), heading('Organization'), box];
+}
+
+const MADE_BY = { deployment_key: 'A deployment key', system: 'The service' };
+
+function whole({ org, figures, createdBy: maker }, done) {
+	const number = (count) => count.toLocaleString('en');
+	const made = maker ? h('span', h('bdi', maker.name ?? MADE_BY[maker.type] ?? 'Somebody who is gone'), maker.id && h('code.break', ` ${maker.id}`)) : 'An operator';
+	return [
+		card(org.name, null,
+			facts(
+				['Slug', h('code', org.slug)], ['Id', h('div.badges', h('code.break', org.id), copyButton(org.id, 'Copy the id'))], ['Plan', badge(org.plan)],
+				['Status', h('div.badges', statusBadge(org), trustBadge(org))], ['Application', org.appUrl ?? '—'], ['Created', moment(org.createdAt)], ['Signed up by', made]),
+			h('div.actions', button('Edit', () => edit(org, done)), button('Invite admin', () => inviteAdmin(org)), turn(org, done))),
+		card('People', 'How many they are; who they are is shown to the organization’s own admins.',
+			facts(['Members', number(figures.members)], ['Active admins', number(figures.activeAdmins)], ['Pending invites', `${number(figures.pendingInvites)}${figures.pendingInvites >= 1000 ? ' or more' : ''}`])),
+		!org.trusted && card('Trust', 'It was made by sign-up, and may send 10 invites a day until you trust it.', h('div.actions', button('Trust', () => trust(org, done)))),
+		org.deletesAt
+			? card('Deletion', null, h('p.notice.bad', 'It is deleted with everything in it on ', moment(org.deletesAt), '. Until then it can be kept.'), h('div.actions', keep(org, done)))
+			: card('Deletion', 'It is suspended at once, and deleted later with everything that belongs to it. Until then it can be kept.',
+				h('div.actions', button('Delete organization', () => remove(org, done), { kind: 'danger-quiet' }))),
+	];
+}
+
+const trust = (org, done) => confirm({
+	title: `Trust ${org.name}?`, action: 'Trust', kind: 'primary', text: 'It may send as many invites as any other organization. This cannot be taken back.', done,
+	run: () => api('PATCH', at(org), { trusted: true }).then(() => `${org.name} is trusted.`),
+});
+
+function remove(org, done) {
+	const slug = field({ label: `Type “${org.slug}” to confirm`, name: 'confirm', autocomplete: 'off', autocapitalize: 'none', spellcheck: 'false' });
+	ask({
+		title: `Delete ${org.name}?`, text: 'Nobody can sign in to it from now on. Its admins are told by mail. Until it is deleted, it can be kept here.', fields: [slug], submit: 'Delete', kind: 'danger', done,
+		check: () => slug.value.trim() !== org.slug && ['confirm', 'This is not its slug.'],
+		onsubmit: () => api('DELETE', at(org)).then(({ org: now }) => (now.deletesAt ? `${org.name} is suspended and will be deleted.` : `${org.name} is deleted.`)),
+	});
 }
 
 const at = (org) => `${LIST}/${org.slug}`;

@@ -17,7 +17,7 @@ use crate::{
     backend::changes::LONGEST_WAIT,
     error::{Error, InvalidValue},
     feed::{self, After, EventQuery},
-    model::{AuditFilter, DeliveryStatus, MemberFilter, Role, SortOrder, Status},
+    model::{AuditFilter, DeliveryStatus, MemberFilter, OrganizationFilter, Role, SortOrder, Status},
     page::{self, Page},
     time::Timestamp,
     value::SearchText,
@@ -58,15 +58,58 @@ impl Input for MembersQuery {
         Page::may()
     }
     fn read(context: &Context) -> Result<Self, Refusal> {
-        let search = parameter(context, "q")?.filter(|text| !text.is_empty());
-        let search = search.map(|text| SearchText::parse(&text)).transpose();
         let filter = MemberFilter {
-            search: search.map_err(|rejected| Refusal::invalid("q", rejected.to_string()))?,
+            search: search(context)?,
             role: one_of(context, "role", Role::parse, Role::WORDS)?,
             status: one_of(context, "status", Status::parse, Status::WORDS)?,
         };
         Ok(Self { filter, page: Page::read(context)? })
     }
+}
+
+/// A page of organizations, and `?q=`, `?status=`.
+pub(crate) struct OrganizationsQuery {
+    pub(crate) filter: OrganizationFilter,
+    pub(crate) page: Page,
+}
+
+impl Input for OrganizationsQuery {
+    fn describe(facts: &mut InputFacts, schemas: &mut Schemas) {
+        Page::describe(facts, schemas);
+        facts.query.extend(["Search", "StatusFilter"]);
+    }
+    fn may() -> Vec<ErrorCode> {
+        Page::may()
+    }
+    fn read(context: &Context) -> Result<Self, Refusal> {
+        let filter =
+            OrganizationFilter { search: search(context)?, status: one_of(context, "status", Status::parse, Status::WORDS)? };
+        Ok(Self { filter, page: Page::read(context)? })
+    }
+}
+
+/// A page of invites, and `?q=`.
+pub(crate) struct InvitesQuery {
+    pub(crate) search: Option<SearchText>,
+    pub(crate) page: Page,
+}
+
+impl Input for InvitesQuery {
+    fn describe(facts: &mut InputFacts, schemas: &mut Schemas) {
+        Page::describe(facts, schemas);
+        facts.query.push("Search");
+    }
+    fn may() -> Vec<ErrorCode> {
+        Page::may()
+    }
+    fn read(context: &Context) -> Result<Self, Refusal> {
+        Ok(Self { search: search(context)?, page: Page::read(context)? })
+    }
+}
+
+fn search(context: &Context) -> Result<Option<SearchText>, Refusal> {
+    let text = parameter(context, "q")?.filter(|text| !text.is_empty());
+    text.map(|text| SearchText::parse(&text)).transpose().map_err(|rejected| Refusal::invalid("q", rejected.to_string()))
 }
 
 /// A page of deliveries, and `?status=`.

@@ -284,7 +284,7 @@ fn table() -> Vec<Group> {
                 .says("createOrganization", "Create an organization", "Its first org_admin is invited by mail.")
                 .created().may(&[SlugTaken]),
             route(GET, "/admin/organizations/{slug}", admin::get)
-                .says("getOrganizationAsOperator", "Read an organization", "`deletesAt` is null unless it is to be deleted."),
+                .says("getOrganizationAsOperator", "Read an organization", "`deletesAt` is null unless it is to be deleted. `figures` counts its people; `createdBy` is who made it."),
             route(PATCH, "/admin/organizations/{slug}", admin::update)
                 .says("changeOrganization", "Change an organization",
                     "Its name, plan, application or status; a suspended one admits nobody. `deletesAt` null cancels its deletion and \

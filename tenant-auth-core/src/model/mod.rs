@@ -153,6 +153,15 @@ pub struct MemberFilter {
     pub status: Option<Status>,
 }
 
+/// Which organizations a list shows: those that meet every condition that is set.
+#[derive(Debug, Clone, Default)]
+pub struct OrganizationFilter {
+    /// A part of the name or of the slug.
+    pub search: Option<SearchText>,
+    /// Whether the organization is active or suspended.
+    pub status: Option<Status>,
+}
+
 /// One login of one person in one organization. Its refresh tokens are not stored: a generation counter says which one is live.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -181,6 +190,20 @@ pub struct Session {
     pub ip: Option<String>,
     /// The client's `User-Agent` at login, cut to 256 characters.
     pub user_agent: Option<String>,
+}
+
+/// What an operator sees of an organization's people: how many, and never who, but for who made it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct OrganizationFigures {
+    /// How many members there are, the suspended ones included.
+    pub members: i64,
+    /// How many of them are active org_admins.
+    pub active_admins: i64,
+    /// How many invites wait for an answer; counted up to a thousand.
+    pub pending_invites: i64,
+    /// Who made the organization: whoever signed it up, or an operator. `None` once the audit log keeps it no longer.
+    pub created_by: Option<AuditActor>,
 }
 
 /// What its owner sees of a session.

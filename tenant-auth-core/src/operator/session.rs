@@ -14,12 +14,12 @@ use crate::{
     caller::{Member, Product, Write},
     error::Error,
     id::OrgId,
-    model::{AccountRole, AuthMethod, DeploymentScope, Invite, Organization},
-    page::{List, Page},
+    model::{AccountRole, AuthMethod, DeploymentScope, EventKind, Invite, Organization, OrganizationFigures, OrganizationFilter},
+    page::{BATCH, List, Listed, Page},
     secret::ApiKeyText,
     service::TenantAuth,
-    store::{Actor, LiveSession, Tx},
-    value::{Email, Slug},
+    store::{Actor, Chosen, LiveSession, Span, Tx},
+    value::{Email, SearchText, Slug},
 };
 
 /// How long after its login a session gives an operator's rights.
@@ -92,10 +92,30 @@ impl DeploymentAdmin {
     /// # Errors
     /// [`Error::Unavailable`].
     pub async fn organizations(&self, page: &Page) -> Result<List<Organization>, Error> {
-        let mut reading = page.reading(&["organizations"])?;
+        self.organizations_like(&OrganizationFilter::default(), page).await
+    }
+
+    /// The organizations that a filter chooses, oldest first; to a deployment key without the operators' own. They are compared here,
+    /// because neither database folds the case of every script.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a cursor of another filter or order.
+    pub async fn organizations_like(&self, filter: &OrganizationFilter, page: &Page) -> Result<List<Organization>, Error> {
+        let OrganizationFilter { search, status } = filter;
+        let wanted = search.as_ref().map_or("", SearchText::as_str);
+        let mut reading = page.reading(&["organizations", wanted, status.map_or("", |status| status.as_str())])?;
         let mut reader = self.auth().store().read().await?;
-        while let Some(bounds) = reading.wants() {
-            reading.take(reader.organizations().list(&bounds).await?);
+        let is_meant = |org: &Organization| {
+            let is_found = |text: &SearchText| text.is_in(org.name.as_str()) || text.is_in(org.slug.as_str());
+            search.as_ref().is_none_or(is_found) && status.is_none_or(|status| org.status == status)
+        };
+        let is_choosy = search.is_some() || status.is_some();
+        while let Some(bounds) = if is_choosy { reading.wants_at_most(BATCH) } else { reading.wants() } {
+            let mut orgs = reader.organizations().list(&bounds).await?;
+            let (count, end) = (orgs.len(), orgs.last().map(Listed::position));
+            orgs.retain(is_meant);
+            reading.add(orgs);
+            reading.reach(count, end);
         }
         let mut list = reading.finish();
         // After the page is cut, so that it goes on where it did: this page is one shorter.
@@ -113,6 +133,28 @@ impl DeploymentAdmin {
         }
         let found = self.auth().store().read().await?.organizations().find_by_slug(slug).await?;
         found.ok_or(Error::UnknownOrganization)
+    }
+
+    /// How many people belong to an organization or are invited, and who made it.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub async fn figures(&self, org: &Organization) -> Result<OrganizationFigures, Error> {
+        let now = self.auth().now();
+        let mut reader = self.auth().store().read().await?;
+        let mut invites = Page::default().reading(&["invites", org.id.as_str()])?;
+        while let Some(bounds) = invites.wants() {
+            invites.take(reader.invites().list(&org.id, &bounds, now).await?);
+        }
+        let span = Span { below: i64::MAX, from: i64::MIN, rows: 1 };
+        let made = Chosen { kind: EventKind::OrgCreated.as_str(), ..Chosen::default() };
+        let made = reader.audit().list(&org.id, span, made).await?;
+        Ok(OrganizationFigures {
+            members: reader.members().count(&org.id).await?,
+            active_admins: reader.members().count_active_admins(&org.id).await?,
+            pending_invites: i64::try_from(invites.finish().items.len()).unwrap_or(i64::MAX),
+            created_by: made.into_iter().next().map(|entry| entry.actor),
+        })
     }
 
     /// Creates an organization and invites its first org_admin. The link is mailed to the invitee and shown to no other person.

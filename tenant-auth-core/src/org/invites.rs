@@ -12,12 +12,12 @@ use crate::{
     mail::{self, InvitedBy, Letter},
     model::{Invite, MailStatus, Organization, Role},
     org::tell_ended,
-    page::{List, Page},
+    page::{BATCH, List, Listed, Page},
     secret::LinkToken,
     service::TenantAuth,
     store::{Actor, Event, InviteRecord, MailKind, NewInvite, Tx},
     throttle::{DEPLOYMENT_INVITES, NEWCOMERS_INVITES},
-    value::Email,
+    value::{Email, SearchText},
 };
 
 /// The address and role to invite, and the inviter.
@@ -62,11 +62,23 @@ impl OrgAdmin {
     /// # Errors
     /// [`Error::Unavailable`].
     pub async fn invites(&self, page: &Page) -> Result<List<Invite>, Error> {
+        self.invites_like(None, page).await
+    }
+
+    /// The pending invites whose address has this in it, oldest first.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a cursor of another search or order.
+    pub async fn invites_like(&self, search: Option<&SearchText>, page: &Page) -> Result<List<Invite>, Error> {
         let auth = self.auth();
-        let mut reading = page.reading(&["invites", self.org_id().as_str()])?;
+        let mut reading = page.reading(&["invites", self.org_id().as_str(), search.map_or("", SearchText::as_str)])?;
         let mut reader = auth.store().read().await?;
-        while let Some(bounds) = reading.wants() {
-            reading.take(reader.invites().list(self.org_id(), &bounds, auth.now()).await?);
+        while let Some(bounds) = if search.is_some() { reading.wants_at_most(BATCH) } else { reading.wants() } {
+            let mut invites = reader.invites().list(self.org_id(), &bounds, auth.now()).await?;
+            let (count, end) = (invites.len(), invites.last().map(Listed::position));
+            invites.retain(|invite| search.is_none_or(|text| text.is_in(invite.email.as_str())));
+            reading.add(invites);
+            reading.reach(count, end);
         }
         Ok(reading.finish())
     }

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     id::{EventId, UserId},
-    model::{AuditContext, AuditEntry},
+    model::{AuditActor, AuditContext, AuditEntry},
     time::Timestamp,
 };
 
@@ -31,11 +31,17 @@ pub struct AuditEntryView {
 /// Who caused an entry.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = AuditActor))]
-struct AuditActorView {
+pub struct AuditActorView {
     #[serde(rename = "type")]
     kind: String,
     id: Option<String>,
     name: Option<String>,
+}
+
+impl From<AuditActor> for AuditActorView {
+    fn from(AuditActor { kind, id, name }: AuditActor) -> Self {
+        Self { kind, id, name }
+    }
 }
 
 /// What was known of the request behind an entry.
@@ -61,7 +67,7 @@ impl From<&AuditEntry> for AuditEntryView {
             id,
             kind,
             timestamp: at,
-            actor: AuditActorView { kind: actor.kind, id: actor.id, name: actor.name },
+            actor: actor.into(),
             user,
             context: context.map(seen),
             erased: data.is_none(),

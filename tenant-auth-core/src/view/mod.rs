@@ -15,7 +15,7 @@ mod user;
 mod webhook;
 
 pub use api_key::ApiKeyView;
-pub use audit::AuditEntryView;
+pub use audit::{AuditActorView, AuditEntryView};
 pub use deployment_key::DeploymentKeyView;
 pub use invite::InviteView;
 pub(crate) use invite::PendingInviteView;

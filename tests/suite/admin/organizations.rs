@@ -12,6 +12,8 @@ use crate::suite::{
 scenarios![
     organizations_are_listed_oldest_first,
     organizations_are_walked_page_by_page,
+    organizations_are_found_by_a_part_of_name_or_slug_and_by_status,
+    an_organization_is_shown_with_its_figures,
     an_organization_is_made_with_an_invite_for_its_admin,
     what_is_left_out_has_its_default,
     a_slug_that_is_taken_is_409,
@@ -68,6 +70,49 @@ async fn organizations_are_walked_page_by_page(app: &App) {
         ada.get(&format!("{NEW}?{query}")).await.expect_invalid("limit");
     }
     ada.get(&format!("{NEW}?cursor=x")).await.expect_invalid("cursor");
+}
+
+async fn organizations_are_found_by_a_part_of_name_or_slug_and_by_status(app: &App) {
+    let (app, ada, _) = operator(app).await;
+    for (name, slug) in [("Söhne & Co", "sons"), ("Daughters", "tochter"), ("Nobody", "sohn-2")] {
+        app.advance(1);
+        ada.post(NEW, json!({ "name": name, "slug": slug, "adminEmail": "n@new.example" })).await.expect(201);
+    }
+    ada.patch(&format!("{NEW}/sohn-2"), json!({ "status": "suspended" })).await.expect(200);
+    let found = async |query: &str| {
+        let data = ada.get(&format!("{NEW}?{query}")).await.expect_ok();
+        let slugs =
+            data["organizations"].as_array().expect("a list").iter().map(|org| org["slug"].as_str().expect("a slug").to_owned());
+        (slugs.collect::<Vec<_>>(), data["nextCursor"].as_str().map(str::to_owned))
+    };
+    assert_eq!(found("q=S%C3%96HN").await, (vec!["sons".to_owned()], None));
+    assert_eq!(found("q=OHN").await.0, ["sohn-2"]);
+    assert_eq!(found("q=o&status=suspended").await.0, ["sohn-2"]);
+    assert_eq!(found("q=100%25").await.0, [""; 0]);
+    let (first, next) = found("q=so&limit=1&order=desc").await;
+    assert_eq!(first, ["sohn-2"]);
+    let next = next.expect("more");
+    assert_eq!(found(&format!("q=so&limit=1&order=desc&cursor={next}")).await, (vec!["sons".to_owned()], None));
+    ada.get(&format!("{NEW}?q=other&order=desc&cursor={next}")).await.expect_invalid("cursor");
+    ada.get(&format!("{NEW}?status=gone")).await.expect_invalid("status");
+    ada.get(&format!("{NEW}?q={}", "x".repeat(101))).await.expect_invalid("q");
+}
+
+async fn an_organization_is_shown_with_its_figures(app: &App) {
+    let (app, ada, _) = operator(app).await;
+    let admin = app.other_org().admin().logged_in().await;
+    let before = ada.get(&format!("{NEW}/globex")).await.expect_ok();
+    assert_eq!(shape(&before), ["createdBy", "figures", "org"]);
+    assert_eq!(shape(&before["figures"]), ["activeAdmins", "members", "pendingInvites"]);
+    admin.invite("nora@new.example").await.expect(201);
+    let max = app.other_org().member().logged_in().await;
+    admin.set_status(max.id(), "suspended").await.expect(200);
+    let after = ada.get(&format!("{NEW}/globex")).await.expect_ok();
+    assert_eq!(after["figures"]["members"], before["figures"]["members"], "the suspended ones, too");
+    assert_eq!((&after["figures"]["activeAdmins"], &after["figures"]["pendingInvites"]), (&1.into(), &1.into()));
+    admin.remove(max.id()).await.expect(200);
+    let last = ada.get(&format!("{NEW}/globex")).await.expect_ok();
+    assert_eq!(last["figures"]["members"].as_i64(), before["figures"]["members"].as_i64().map(|number| number - 1));
 }
 
 async fn an_organization_is_made_with_an_invite_for_its_admin(app: &App) {

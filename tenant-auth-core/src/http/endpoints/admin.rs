@@ -20,15 +20,15 @@ use crate::{
         input::{Json, Path, null, patch},
         listing::Listing,
         openapi::CallerFacts,
+        query::OrganizationsQuery,
         refusal::Refusal,
         route::Caller,
     },
-    model::{DeploymentScope, Status},
+    model::{DeploymentScope, OrganizationFigures, Status},
     operator::{DeploymentAdmin, NewOrganization, OrganizationChange},
     org::Patch,
-    page::Page,
     value::{AppUrl, DisplayName, Email, Plan, Slug},
-    view::{InviteView, ManagedOrganizationView},
+    view::{AuditActorView, InviteView, ManagedOrganizationView},
 };
 
 impl Caller for DeploymentAdmin {
@@ -53,8 +53,8 @@ impl Caller for DeploymentAdmin {
     }
 }
 
-pub(crate) async fn list(operator: DeploymentAdmin, page: Page) -> Outcome<Listing<ManagedOrganizationView>> {
-    Ok(operator.organizations(&page).await?.into())
+pub(crate) async fn list(operator: DeploymentAdmin, query: OrganizationsQuery) -> Outcome<Listing<ManagedOrganizationView>> {
+    Ok(operator.organizations_like(&query.filter, &query.page).await?.into())
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -109,9 +109,30 @@ pub(crate) struct ManagedOrganizationData {
     org: ManagedOrganizationView,
 }
 
-pub(crate) async fn get(operator: DeploymentAdmin, Path(slug): Path<Slug>) -> Outcome<ManagedOrganizationData> {
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OrganizationInFullData {
+    org: ManagedOrganizationView,
+    figures: OrganizationFiguresData,
+    /// Who made it; null once the audit log keeps that no longer.
+    created_by: Option<AuditActorView>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct OrganizationFiguresData {
+    /// The suspended ones included.
+    members: i64,
+    active_admins: i64,
+    /// At most 1,000.
+    pending_invites: i64,
+}
+
+pub(crate) async fn get(operator: DeploymentAdmin, Path(slug): Path<Slug>) -> Outcome<OrganizationInFullData> {
     let org = operator.organization(&slug).await.map_err(of_named)?;
-    Ok(ManagedOrganizationData { org: (&org).into() }.into())
+    let OrganizationFigures { members, active_admins, pending_invites, created_by } = operator.figures(&org).await?;
+    let figures = OrganizationFiguresData { members, active_admins, pending_invites };
+    Ok(OrganizationInFullData { org: (&org).into(), figures, created_by: created_by.map(Into::into) }.into())
 }
 
 pub(crate) async fn delete(operator: DeploymentAdmin, Path(slug): Path<Slug>) -> Outcome<ManagedOrganizationData> {

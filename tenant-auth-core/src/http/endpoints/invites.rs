@@ -14,12 +14,12 @@ use crate::{
         answer::{Message, Outcome, done},
         input::{Json, OptionalJson, Path},
         listing::Listing,
+        query::InvitesQuery,
         refusal::Refusal,
     },
     id::InviteId,
     model::{Invite, Role},
     org::{InvitePreview, Registration},
-    page::Page,
     secret::LinkToken,
     time::Timestamp,
     value::{DisplayName, Email, ReturnAddress},
@@ -48,8 +48,8 @@ pub(crate) async fn create(admin: OrgAdmin, Json(request): Json<InviteRequest>) 
     Ok(InviteData::from(&invite).into())
 }
 
-pub(crate) async fn list(admin: OrgAdmin, page: Page) -> Outcome<Listing<PendingInviteView>> {
-    Ok(admin.invites(&page).await?.into())
+pub(crate) async fn list(admin: OrgAdmin, query: InvitesQuery) -> Outcome<Listing<PendingInviteView>> {
+    Ok(admin.invites_like(query.search.as_ref(), &query.page).await?.into())
 }
 
 #[derive(Deserialize, ToSchema)]

@@ -153,7 +153,7 @@ fn shared_parameters() -> Value {
         },
         "Search": {
             "name": "q", "in": "query", "required": false,
-            "description": "A part of the name or of the address, in any case, without wildcards. Empty: everybody.",
+            "description": "A part of the name or of the address (of an organization: of the name or of the slug), in any case, without wildcards. Empty: all.",
             "schema": { "type": "string", "maxLength": SearchText::MAX, "pattern": r"^[^\u0000]*$" },
         },
         "Next": {
@@ -168,7 +168,7 @@ fn shared_parameters() -> Value {
         },
         "StatusFilter": {
             "name": "status", "in": "query", "required": false,
-            "description": "Only members whose membership is in this state.",
+            "description": "Only members whose membership, or organizations that are in this state.",
             "schema": { "type": "string", "enum": Status::WORDS },
         },
         "ActorFilter": {

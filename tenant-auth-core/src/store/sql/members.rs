@@ -72,6 +72,10 @@ statements! {
         SELECT COUNT(*) AS number
           FROM tenant_auth_memberships
          WHERE org_id = $1 AND role = 'org_admin' AND status = 'active'";
+    COUNT_ALL = "
+        SELECT COUNT(*) AS number
+          FROM tenant_auth_memberships
+         WHERE org_id = $1";
     ACTIVE_ADMINS = "
         SELECT u.email AS email
           FROM tenant_auth_memberships m
@@ -219,6 +223,11 @@ impl<L: Link> Members<L> {
         let mut members = rows.into_iter().map(MemberEntry::try_from).collect::<Result<Vec<_>, _>>()?;
         members.sort_by_key(|member| users.iter().position(|user| *user == member.membership.user_id));
         Ok(members)
+    }
+
+    /// How many members there are, the suspended ones included.
+    pub(crate) async fn count(mut self, org: &OrgId) -> Result<i64, Error> {
+        Ok(fetch_scalar!(self.0, i64, COUNT_ALL, org.as_str())?.unwrap_or(0))
     }
 
     pub(crate) async fn count_active_admins(mut self, org: &OrgId) -> Result<i64, Error> {

@@ -55,6 +55,7 @@ const HOLD_NONE: [&[&str]; 14] = [
         "MalformedId",
         "MalformedTime",
         "MemberFilter",
+        "OrganizationFilter",
     ],
     &[
         "Metadata",
@@ -81,7 +82,9 @@ const HOLD_NONE: [&[&str]; 14] = [
         "AuditActor",
         "AuditContext",
         "AuditEntry",
+        "AuditActorView",
         "AuditEntryView",
+        "OrganizationFigures",
     ],
     &["DeliveryAttempt", "DeliveryDetails", "DeliveryDetailsView", "DeliveryView"],
     &["InviteView", "MemberView", "MembershipView", "OrganizationView", "SessionView", "WebhookView"],

@@ -88,7 +88,12 @@ async fn an_operators_word_ends_the_limit(app: &App) {
     let (app, ada, _) = operator(app).await;
     let rita = founded(&app, "rita@rockets.example", "rockets").await;
     ten_invites(&rita).await;
-    assert_eq!(trusted(&ada.get(ROCKETS).await.expect_ok()), &json!(false));
+    let shown = ada.get(ROCKETS).await.expect_ok();
+    assert_eq!(trusted(&shown), &json!(false));
+    assert_eq!(
+        (&shown["createdBy"]["type"], &shown["createdBy"]["id"]),
+        (&json!("user"), &rita.get("/auth/profile").await.expect_ok()["user"]["id"])
+    );
     ada.patch(ROCKETS, json!({ "trusted": "yes" })).await.expect_invalid("trusted");
     rita.patch(ROCKETS, json!({ "trusted": true })).await.expect(403);
     assert_eq!(trusted(&ada.patch(ROCKETS, json!({ "trusted": true })).await.expect_ok()), &json!(true));

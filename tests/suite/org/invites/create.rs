@@ -14,6 +14,7 @@ scenarios![
     an_expired_invite_leaves_the_list_and_the_address_is_free_again,
     an_invite_is_valid_for_seven_days,
     an_operators_invite_is_listed_without_an_inviter,
+    pending_invites_are_found_by_a_part_of_the_address,
 ];
 
 const WEEK: u64 = 7 * 24 * 60 * 60;
@@ -156,4 +157,24 @@ async fn an_operators_invite_is_listed_without_an_inviter(app: &App) {
     assert_eq!(app.link_token_of("nora@acme.example").await, invited.token.expose(), "mailed as well as shown");
     let data = app.anonymous().accept(invited.token.expose(), "Nora").await.expect_ok();
     assert_eq!(data["membership"]["role"], "org_admin");
+}
+
+async fn pending_invites_are_found_by_a_part_of_the_address(app: &App) {
+    let admin = app.admin().logged_in().await;
+    for name in ["nora@one.example", "otto@two.example", "noah@two.example"] {
+        admin.invite(name).await.expect(201);
+        app.advance(1);
+    }
+    let found = async |query: &str| {
+        let data = admin.get(&format!("/org/invites?{query}")).await.expect_ok();
+        let invites = data["invites"].as_array().expect("a list").iter();
+        (invites.map(|one| one["email"].as_str().expect("an address").to_owned()).collect::<Vec<_>>(), data["nextCursor"].clone())
+    };
+    assert_eq!(found("q=TWO").await.0, ["otto@two.example", "noah@two.example"]);
+    assert_eq!(found("q=two&order=desc&limit=1").await.0, ["noah@two.example"]);
+    assert_eq!(found("q=no%25").await.0, [""; 0]);
+    let (first, next) = found("q=no&limit=1").await;
+    assert_eq!(first, ["nora@one.example"]);
+    let next = next.as_str().expect("more");
+    assert_eq!(found(&format!("q=no&limit=1&cursor={next}")).await.0, ["noah@two.example"]);
 }
