@@ -187,6 +187,7 @@ impl Builder {
                 master_keys: Arc::clone(&master_keys),
                 keeps_contexts: config.audit.context_days > 0,
                 product: config.product.clone(),
+                languages: config.languages.clone(),
                 follow_up: Box::new(AfterCommit {
                     outbox_filled: fill_outbox,
                     metrics: Arc::clone(&metrics),

@@ -73,6 +73,7 @@ pub mod id;
 mod in_flight;
 mod issued;
 mod keys;
+mod languages;
 mod mail;
 mod memory;
 mod metrics;

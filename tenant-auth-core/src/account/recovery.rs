@@ -42,7 +42,7 @@ impl Tenant {
         if let Some(network) = &network {
             RESET_REQUESTS.spend(&mut tx, network).await?;
         }
-        tx.links().request_reset(&self.org.id, email).await?;
+        tx.links().request_reset(&self.org.id, email, client.language.as_ref()).await?;
         tx.commit().await
     }
 
@@ -161,6 +161,7 @@ async fn fulfil(tx: &mut Tx, request: &ResetRequest, config: &Config) -> Result<
         Err(Error::RateLimited { .. }) => return Ok(()),
         counted => counted?,
     }
+    tx.ask_for(request.language.clone());
     mail_reset_link(tx, &org, &user, config).await
 }
 

@@ -49,6 +49,10 @@ pub(crate) async fn open_session(tx: &mut Tx, tenant: &Tenant, entrant: Entrant)
     let now = tx.now();
     let id = opening.id.unwrap_or_else(|| tx.new_id());
     tx.serve(opening.client.request_in(&tenant.org.id, Some(&id)));
+    // Mostly it is what it was: then a login writes nothing here.
+    if let Some(language) = opening.client.language.as_ref().filter(|language| account.language.as_ref() != Some(language)) {
+        tx.users().set_language(&account.user.id, language).await?;
+    }
     let (ip, user_agent) = traces(opening.client);
     let session = Session {
         id,

@@ -126,6 +126,8 @@ fn client_of(tenant: &Tenant, login: &PendingLogin) -> Client {
         ip: login.ip.as_deref().and_then(|ip| ip.parse().ok()),
         stated_by: login.is_ip_stated.then(|| tenant.org.id.clone()),
         user_agent: login.user_agent.clone(),
+        // That of the second step's own request.
+        language: tenant.client.language.clone(),
     }
 }
 

@@ -3,7 +3,10 @@
 
 use serde::Serialize;
 
-use crate::id::{OrgId, SessionId};
+use crate::{
+    id::{OrgId, SessionId},
+    value::Language,
+};
 
 /// The most bytes of a `User-Agent` that are kept.
 const USER_AGENT_KEPT: usize = 512;
@@ -16,6 +19,8 @@ pub(crate) struct RequestContext {
     /// The client's address in its canonical form.
     pub(crate) ip: Option<String>,
     pub(crate) user_agent: Option<String>,
+    /// The language that the client asks for, for mails; entries do not keep it.
+    pub(crate) language: Option<Language>,
     /// The caller's session; at a login the opened one.
     pub(crate) session_id: Option<SessionId>,
 }
@@ -44,7 +49,7 @@ mod tests {
     fn a_user_agent_is_cut_between_characters() {
         let agent = format!("{}é", "a".repeat(USER_AGENT_KEPT - 1));
         let org_id = OrgId::from_stored("org_1");
-        let context = RequestContext { org_id, ip: None, user_agent: Some(agent.clone()), session_id: None };
+        let context = RequestContext { org_id, ip: None, user_agent: Some(agent.clone()), language: None, session_id: None };
         let told = context.to_json().expect("is JSON");
         assert_eq!(told, format!(r#"{{"ip":null,"userAgent":"{}","sessionId":null}}"#, &agent[..USER_AGENT_KEPT - 1]));
     }

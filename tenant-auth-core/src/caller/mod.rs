@@ -22,7 +22,7 @@ use crate::{
     store::{Actor, LiveSession, Tx},
     time::Timestamp,
     token::{AccessToken, Signer},
-    value::{ReturnAddress, Slug},
+    value::{Language, ReturnAddress, Slug},
 };
 
 pub use org_admin::OrgAdmin;
@@ -48,6 +48,9 @@ pub struct Client {
     pub stated_by: Option<OrgId>,
     /// The client's `User-Agent`.
     pub user_agent: Option<String>,
+    /// The language that the client asks for (`Accept-Language`), of those that the service has. Mails that it causes are written in it,
+    /// except to people who were logged in with another.
+    pub language: Option<Language>,
 }
 
 impl Client {
@@ -57,6 +60,7 @@ impl Client {
             org_id: org_id.clone(),
             ip: self.ip.map(|ip| ip.to_canonical().to_string()),
             user_agent: self.user_agent.clone(),
+            language: self.language.clone(),
             session_id: session_id.cloned(),
         }
     }

@@ -2,12 +2,16 @@
 
 use std::time::Duration;
 
+#[cfg(feature = "http")]
+use ::http::HeaderValue;
 use url::Url;
 
 use super::{
-    Audit, Browser, LinkedPage, LoginLimits, MailLinks, Memory, Network, Organizations, Passwords, Product, Sessions, SignUp,
-    Webhooks,
+    Audit, Browser, Languages, LinkedPage, LoginLimits, MailLinks, Memory, Network, Organizations, Passwords, Product, Sessions,
+    SignUp, Webhooks,
 };
+#[cfg(feature = "http")]
+use crate::value::Language;
 use crate::value::Origin;
 
 /// The settings of one deployment. Start from [`Config::new`] and change what differs.
@@ -46,6 +50,8 @@ pub struct Config {
     pub browser: Browser,
     /// What the product is called and looks like.
     pub product: Product,
+    /// The languages of mails.
+    pub languages: Languages,
     /// Proxies in front of the service.
     pub network: Network,
     /// What is kept in memory.
@@ -68,6 +74,7 @@ impl Config {
             mail_links: MailLinks::default(),
             browser: Browser::default(),
             product: Product::default(),
+            languages: Languages::default(),
             network: Network::default(),
             memory: Memory::default(),
             audit: Audit::default(),
@@ -83,6 +90,12 @@ impl Config {
     pub(crate) fn allows_origin(&self, origin: &str) -> bool {
         Origin::of(&self.public_url).as_str() == origin
             || self.browser.allowed_origins.iter().any(|allowed| allowed.as_str() == origin)
+    }
+
+    /// The language that an `Accept-Language` asks for, of those that there are.
+    #[cfg(feature = "http")]
+    pub(crate) fn language(&self, accept_language: &HeaderValue) -> Option<Language> {
+        self.languages.asked_for(accept_language.to_str().ok()?).cloned()
     }
 
     /// The path under which every route lies, such as `/api/v1`.

@@ -14,6 +14,8 @@ pub use error::{ConfigError, Setting, SetupError};
 pub use groups::{Audit, Browser, LoginLimits, MailLinks, Memory, Network, Organizations, Passwords, Sessions, SignUp, Webhooks};
 pub use product::Product;
 
+pub use crate::languages::Languages;
+
 /// The `SameSite` attribute of the session cookies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SameSite {

@@ -243,6 +243,7 @@ impl Context {
             ip,
             stated_by: None,
             user_agent: self.headers().get("user-agent").and_then(|value| str::from_utf8(value.as_bytes()).ok()).map(str::to_owned),
+            language: self.headers().get("accept-language").and_then(|value| self.auth.config().language(value)),
         }
     }
 

@@ -1,5 +1,7 @@
-//! The texts of all mails: invitations, links that reset, verify or change something, and notices of changes, so that an owner sees
+//! All mails, whose words stand in the catalogues (`languages.rs`): invitations, links that reset, verify or change something, and notices of changes, so that an owner sees
 //! a change that an attacker made. A notice never holds a link that does anything.
+
+use std::collections::BTreeMap;
 
 use minijinja::context;
 
@@ -7,11 +9,12 @@ use crate::{
     config::Product,
     error::Error,
     event::DisableReason,
-    model::{Invite, Organization},
+    languages::Catalogue,
+    model::{Invite, Organization, Role},
     ports::Message,
     store::MailKind,
     time::Timestamp,
-    value::{AppUrl, DisplayName, Email},
+    value::{DisplayName, Email},
 };
 
 use super::render;
@@ -20,7 +23,7 @@ use super::render;
 #[derive(Debug)]
 pub(crate) enum Letter<'a> {
     /// An invitation to an organization, with the link that accepts it.
-    Invite { org: &'a Organization, invite: &'a Invite, link: &'a str, by: InvitedBy },
+    Invite { org: &'a Organization, invite: &'a Invite, inviter: Option<&'a DisplayName>, link: &'a str, by: InvitedBy },
     /// A link that sets a new password.
     ResetPassword { link: &'a str, until: Timestamp },
     /// An account was made for the recipient, with a link that sets its password.
@@ -76,12 +79,6 @@ pub(crate) enum InvitedBy {
     Operator,
 }
 
-const NOT_ME: &str = "If this was not you, reset your password at once and tell your administrator.";
-const IGNORE: &str = "If you did not ask for this, ignore this mail: nothing happens unless the link is used.";
-const OBJECT: &str =
-    "If this should not happen, tell whoever runs the service before that time: afterwards nothing can be brought back.";
-const REVIEW: &str = "If you do not recognise this, review the organization's members and keys at once.";
-
 impl Letter<'_> {
     /// The kind that the outbox's row stores.
     pub(super) const fn kind(&self) -> MailKind {
@@ -113,153 +110,167 @@ impl Letter<'_> {
         matches!(self, Self::NewAdmin { who, .. } if *who == recipient)
     }
 
-    /// Renders the letter for one recipient.
-    pub(crate) fn to(&self, recipient: &Email, product: &Product) -> Result<Message, Error> {
-        let mut link = None;
-        let mut action = "";
-        let mut with = |text, target: &str| {
-            action = text;
-            link = Some(target.to_owned());
-        };
-        let (heading, lines, footer) = match self {
-            Self::Invite { org, invite, link, .. } => return invitation(recipient, product, org, invite, link),
-            Self::ResetPassword { link, until } => {
-                with("Choose a new password", link);
-                ("Reset your password", vec![good_until(*until)], IGNORE)
-            }
-            Self::Welcome { organization, link, until } => {
-                let organization = unlinked(organization);
-                with("Choose a password", link);
-                let line = format!("You have an account at {organization}. Choose a password to log in with.");
-                let footer = "If you already log in with a password, that password keeps working: you need not do anything.";
-                ("An account was made for you", vec![line, good_until(*until)], footer)
-            }
-            Self::VerifyEmail { link, until } => {
-                with("Verify this address", link);
-                ("Verify your email address", vec![good_until(*until)], IGNORE)
-            }
-            Self::ChangeEmail { link, until } => {
-                with("Use this address", link);
-                let line = "Open the link while you are logged in to the account that asked for it.".to_owned();
-                ("Confirm your new email address", vec![line, good_until(*until)], IGNORE)
-            }
-            Self::SignUp { link, until } => {
-                with("Create an organization", link);
-                ("Create your organization", vec![good_until(*until)], IGNORE)
-            }
-            Self::AddressWanted => {
-                let line = "Somebody asked to make this address another account's. It belongs to yours, so nothing was changed.";
-                ("Your email address was entered elsewhere", vec![line.to_owned()], "You need not do anything.")
-            }
-            Self::EmailChangeRequested { to } => {
-                let line = format!("Your account is to get the address {to}. It changes once the new address is confirmed.");
-                ("A change of your email address was requested", vec![line], NOT_ME)
-            }
-            Self::EmailChanged { to } => {
-                ("Your email address was changed", vec![format!("Your account's address is {to} from now on.")], NOT_ME)
-            }
-            Self::PasswordChanged => {
-                let line = "Your password was changed. Every other session of your account has ended.".to_owned();
-                ("Your password was changed", vec![line], NOT_ME)
-            }
-            Self::SecondFactorEnabled => {
-                let line = "From now on a login needs a code from your authenticator. Keep the recovery codes safe.".to_owned();
-                ("Two-factor authentication is on", vec![line], NOT_ME)
-            }
-            Self::SecondFactorDisabled => {
-                let line = "From now on your password alone opens your account.".to_owned();
-                ("Two-factor authentication is off", vec![line], NOT_ME)
-            }
-            Self::RecoveryCodesReplaced => {
-                ("You have new recovery codes", vec!["The codes you had before no longer work.".to_owned()], NOT_ME)
-            }
-            Self::CodesGuessed => {
-                let line = "Several wrong codes were entered after your correct password. Somebody may know it.".to_owned();
-                ("Wrong codes were entered for your account", vec![line], NOT_ME)
-            }
-            Self::NewAdmin { organization, who } => {
-                let organization = unlinked(organization);
-                ("There is a new administrator", vec![format!("{who} is an administrator of {organization} now.")], REVIEW)
-            }
-            Self::NewApiKey { organization, name } => {
-                let (organization, name) = (unlinked(organization), unlinked(name));
-                ("There is a new API key", vec![format!("The key '{name}' was made for {organization}.")], REVIEW)
-            }
-            Self::LeakedApiKey { organization, name } => {
-                let (organization, name) = (unlinked(organization), unlinked(name));
-                let what =
-                    format!("The key '{name}' of {organization} was found in public and reported, so it was revoked at once.");
-                let then = "Make a new key where one is still needed, and find out how the old one got out.".to_owned();
-                ("An API key was revoked because it leaked", vec![what, then], REVIEW)
-            }
-            Self::LeakedDeploymentKey { name } => {
-                let name = unlinked(name);
-                let what = format!(
-                    "The deployment key '{name}', which opens every organization, was found in public and reported, so it was revoked at once."
-                );
-                let then =
-                    "Make a new one on the server's command line (deployment-key create), and find out how the old one got out.";
-                ("A deployment key was revoked because it leaked", vec![what, then.to_owned()], REVIEW)
-            }
-            Self::NewWebhook { organization, host } => {
-                let organization = unlinked(organization);
-                ("There is a new webhook", vec![format!("Events of {organization} are sent to {host} from now on.")], REVIEW)
-            }
-            Self::DeletionScheduled { organization, at } => {
-                let organization = unlinked(organization);
-                let line = format!(
-                    "{organization} is closed. It will be deleted at {}, with its members, their accounts where they belong to no \
-                     other organization, its keys, its webhooks and its audit log.",
-                    at.to_iso()
-                );
-                ("Your organization is going to be deleted", vec![line], OBJECT)
-            }
-            Self::DeletionNear { organization, at } => {
-                let organization = unlinked(organization);
-                let line = format!("{organization} will be deleted at {}, with everything that belongs to it.", at.to_iso());
-                ("Your organization will be deleted soon", vec![line], OBJECT)
-            }
-            Self::DeletionCancelled { organization } => {
-                let organization = unlinked(organization);
-                let line = format!("{organization} will not be deleted. It stays closed until it is reactivated.");
-                ("Your organization will not be deleted", vec![line], "You need not do anything.")
-            }
-            Self::WebhookDisabled { organization, host, reason } => {
-                let organization = unlinked(organization);
-                let cause = match reason {
-                    DisableReason::Gone => {
-                        format!("{host} answered that it is gone, so events of {organization} are no longer sent to it.")
-                    }
-                    DisableReason::Failing => {
-                        format!(
-                            "Every delivery to {host} has failed for five days, so events of {organization} are no longer sent to it."
-                        )
-                    }
-                };
-                let remedy = "Once the receiver works again, enable the webhook and send again what it missed.".to_owned();
-                ("A webhook was disabled", vec![cause, remedy], "You need not do anything if the receiver was taken down.")
-            }
-        };
-        let values = context! { heading, lines, link, action, footer };
-        render::LETTER.message(recipient, product, heading.to_owned(), values)
+    /// The mail's name: that of its words in the catalogues, and what hosts know it by.
+    pub(super) const fn name(&self) -> &'static str {
+        match self {
+            Self::Invite { .. } => "invite",
+            Self::ResetPassword { .. } => "reset_password",
+            Self::Welcome { .. } => "welcome",
+            Self::VerifyEmail { .. } => "verify_email",
+            Self::ChangeEmail { .. } => "change_email",
+            Self::SignUp { .. } => "sign_up",
+            Self::AddressWanted => "address_wanted",
+            Self::EmailChangeRequested { .. } => "email_change_requested",
+            Self::EmailChanged { .. } => "email_changed",
+            Self::PasswordChanged => "password_changed",
+            Self::SecondFactorEnabled => "two_factor_enabled",
+            Self::SecondFactorDisabled => "two_factor_disabled",
+            Self::RecoveryCodesReplaced => "recovery_codes_replaced",
+            Self::CodesGuessed => "wrong_codes",
+            Self::NewAdmin { .. } => "new_admin",
+            Self::NewApiKey { .. } => "new_api_key",
+            Self::LeakedApiKey { .. } => "leaked_api_key",
+            Self::LeakedDeploymentKey { .. } => "leaked_deployment_key",
+            Self::NewWebhook { .. } => "new_webhook",
+            Self::DeletionScheduled { .. } => "deletion_scheduled",
+            Self::DeletionNear { .. } => "deletion_near",
+            Self::DeletionCancelled { .. } => "deletion_cancelled",
+            Self::WebhookDisabled { .. } => "webhook_disabled",
+        }
     }
-}
 
-fn invitation(recipient: &Email, product: &Product, org: &Organization, invite: &Invite, link: &str) -> Result<Message, Error> {
-    let values = context! {
-        organization => unlinked(&org.name),
-        inviter => invite.invited_by_email.as_ref().map(Email::as_str),
-        role => invite.role.as_str(),
-        link,
-        app_url => org.app_url.as_ref().map(AppUrl::as_str),
-        expires_at => invite.expires_at.to_iso(),
-    };
-    // Mail programs make no links in subjects.
-    render::INVITE.message(recipient, product, format!("Your invitation to {}", org.name), values)
-}
+    /// The link that the recipient is asked to open.
+    const fn link(&self) -> Option<&str> {
+        match self {
+            Self::Invite { link, .. }
+            | Self::ResetPassword { link, .. }
+            | Self::Welcome { link, .. }
+            | Self::VerifyEmail { link, .. }
+            | Self::ChangeEmail { link, .. }
+            | Self::SignUp { link, .. } => Some(link),
+            _ => None,
+        }
+    }
 
-fn good_until(until: Timestamp) -> String {
-    format!("The link is good until {} and works once.", until.to_iso())
+    /// What the mail tells, by name, as its texts show it.
+    fn values(&self, words: &Catalogue) -> BTreeMap<String, String> {
+        let mut values = BTreeMap::new();
+        let mut tell = |name: &str, value: String| drop(values.insert(name.to_owned(), value));
+        if let Some(until) = self.link_ends() {
+            tell("until", words.moment(until));
+        }
+        match self {
+            Self::Invite { org, invite, inviter, .. } => {
+                tell("organization", unlinked(&org.name));
+                tell("role", invite.role.as_str().to_owned());
+                if let Some(email) = &invite.invited_by_email {
+                    // Never the name alone: anybody may choose one that is another's.
+                    tell("inviter", inviter.map_or_else(|| email.to_string(), |name| format!("{} ({email})", unlinked(name))));
+                }
+                if let Some(app) = &org.app_url {
+                    tell("app_url", app.as_str().to_owned());
+                }
+            }
+            Self::Welcome { organization, .. } | Self::DeletionCancelled { organization } => {
+                tell("organization", unlinked(organization));
+            }
+            Self::EmailChangeRequested { to } | Self::EmailChanged { to } => tell("address", to.to_string()),
+            Self::NewAdmin { organization, who } => {
+                tell("organization", unlinked(organization));
+                tell("who", who.to_string());
+            }
+            Self::NewApiKey { organization, name } | Self::LeakedApiKey { organization, name } => {
+                tell("organization", unlinked(organization));
+                tell("name", unlinked(name));
+            }
+            Self::LeakedDeploymentKey { name } => tell("name", unlinked(name)),
+            Self::NewWebhook { organization, host } | Self::WebhookDisabled { organization, host, .. } => {
+                tell("organization", unlinked(organization));
+                tell("host", (*host).to_owned());
+            }
+            Self::DeletionScheduled { organization, at } | Self::DeletionNear { organization, at } => {
+                tell("organization", unlinked(organization));
+                tell("at", words.moment(*at));
+            }
+            _ => {}
+        }
+        values
+    }
+
+    /// The keys of the mail's lines and of its footer.
+    const fn parts(&self) -> (&'static [&'static str], &'static str) {
+        match self {
+            Self::Invite { invite, .. } => {
+                let line: &[&str] = match (invite.role, invite.invited_by_email.is_some()) {
+                    (Role::OrgAdmin, true) => &["line_admin_by"],
+                    (Role::OrgAdmin, false) => &["line_admin"],
+                    (_, true) => &["line_by"],
+                    (_, false) => &["line"],
+                };
+                (line, "footer")
+            }
+            Self::Welcome { .. } => (&["line", "mail.link_until"], "footer"),
+            Self::ChangeEmail { .. } => (&["line", "mail.link_until"], "mail.ignore"),
+            Self::ResetPassword { .. } | Self::VerifyEmail { .. } | Self::SignUp { .. } => (&["mail.link_until"], "mail.ignore"),
+            Self::AddressWanted | Self::DeletionCancelled { .. } => (&["line"], "mail.nothing_to_do"),
+            Self::LeakedApiKey { .. } | Self::LeakedDeploymentKey { .. } => (&["line", "line_2"], "mail.review"),
+            Self::NewAdmin { .. } | Self::NewApiKey { .. } | Self::NewWebhook { .. } => (&["line"], "mail.review"),
+            Self::DeletionScheduled { .. } | Self::DeletionNear { .. } => (&["line"], "mail.object"),
+            Self::WebhookDisabled { reason: DisableReason::Gone, .. } => (&["line_gone", "line_2"], "footer"),
+            Self::WebhookDisabled { reason: DisableReason::Failing, .. } => (&["line_failing", "line_2"], "footer"),
+            Self::EmailChangeRequested { .. }
+            | Self::EmailChanged { .. }
+            | Self::PasswordChanged
+            | Self::SecondFactorEnabled
+            | Self::SecondFactorDisabled
+            | Self::RecoveryCodesReplaced
+            | Self::CodesGuessed => (&["line"], "mail.not_me"),
+        }
+    }
+
+    /// Renders the letter for one recipient, in the words of one language.
+    pub(crate) fn to(&self, recipient: &Email, product: &Product, words: &Catalogue) -> Result<Message, Error> {
+        let values = self.values(words);
+        let text = |key: &str| match key.starts_with("mail.") {
+            true => words.text(key, &values),
+            false => words.text(&format!("mail.{}.{key}", self.name()), &values),
+        };
+        let (lines, footer) = self.parts();
+        let lines: Vec<String> = lines.iter().map(|key| text(key)).collect();
+        let action = self.link().map(|_| text("action"));
+        let mut shown = context! {
+            lines, action,
+            lang => words.language.as_str(),
+            direction => words.text("language.direction", &values),
+            help => text("mail.help"),
+            link => self.link(),
+            footer => text(footer),
+        };
+        // Mail programs make no links in subjects, and an organization's name stands in no other letter's.
+        let subject = if let Self::Invite { org, .. } = self {
+            let named = BTreeMap::from([("organization".to_owned(), org.name.to_string())]);
+            shown = context! { until => text("mail.link_until"), app => text("app"), app_url => values.get("app_url"), ..shown };
+            words.text("mail.invite.subject", &named)
+        } else {
+            text("subject")
+        };
+        let (template, heading) = match self {
+            Self::Invite { .. } => (&render::INVITE, text("heading")),
+            _ => (&render::LETTER, subject.clone()),
+        };
+        let (text, html) = template.texts(product, context! { heading, ..shown })?;
+        Ok(Message {
+            to: recipient.clone(),
+            subject,
+            text,
+            html,
+            logo: None,
+            kind: self.name().to_owned(),
+            language: words.language.clone(),
+            link: self.link().map(str::to_owned),
+            values,
+        })
+    }
 }
 
 /// A name that no mail program takes for a link: a word joiner (U+2060), which nobody sees, stands after each dot, colon and slash. Anybody

@@ -19,7 +19,7 @@ use crate::{
     service::TenantAuth,
     store::{ClaimedMail, OutgoingMail, Tx},
     throttle::NOTICES,
-    value::Email,
+    value::{Email, Language},
 };
 
 pub(crate) use letters::{InvitedBy, Letter};
@@ -27,10 +27,13 @@ pub(crate) use letters::{InvitedBy, Letter};
 /// How long a notice may still be sent: it has no link that could expire.
 const NOTICE_KEPT: Duration = Duration::from_secs(2 * 24 * 3_600);
 
-/// Writes a letter to the outbox within a transaction. The letter is not sent once its link has expired.
+/// Writes a letter to the outbox within a transaction, in the language that the recipient's browser asked for at the last login, else in
+/// that of the request that the transaction serves, else in English (behaviour.md, B242). The letter is not sent once its link has expired.
 pub(crate) async fn enqueue(tx: &mut Tx, org: &OrgId, recipient: &Email, letter: &Letter<'_>) -> Result<MailId, Error> {
     let (id, now): (MailId, _) = (tx.new_id(), tx.now());
-    let plain = Zeroizing::new(serde_json::to_vec(&letter.to(recipient, tx.product())?).map_err(Error::internal)?);
+    let language = language_for(tx, recipient, tx.language().cloned().as_ref()).await?;
+    let message = letter.to(recipient, tx.product(), tx.languages().of(language.as_ref()))?;
+    let plain = Zeroizing::new(serde_json::to_vec(&message).map_err(Error::internal)?);
     let sealed = tx.seal(&plain, seal_context(&id, org))?;
     let mail = OutgoingMail {
         id: id.clone(),
@@ -43,6 +46,11 @@ pub(crate) async fn enqueue(tx: &mut Tx, org: &OrgId, recipient: &Email, letter:
     };
     tx.mails().insert(&mail).await?;
     Ok(id)
+}
+
+/// The language of a mail: that of the recipient's last login, else the one that is asked for.
+pub(crate) async fn language_for(tx: &mut Tx, recipient: &Email, asked: Option<&Language>) -> Result<Option<Language>, Error> {
+    Ok(tx.users().language_of(recipient).await?.or_else(|| asked.cloned()))
 }
 
 /// Writes a notice to every active org_admin, except to the one the notice is about.

@@ -5,8 +5,7 @@ use minijinja::{Environment, Value, context};
 use crate::{
     config::Product,
     error::Error,
-    ports::Message,
-    value::{Colour, Email, SupportUrl},
+    value::{Colour, SupportUrl},
 };
 
 /// Blue, where the product has no colour of its own.
@@ -40,8 +39,8 @@ pub(super) const LETTER: Template = Template {
 pub(super) const LOGO: &str = "cid:logo";
 
 impl Template {
-    /// The mail to `recipient` that shows `values`, in the name of the product.
-    pub(super) fn message(&self, recipient: &Email, product: &Product, subject: String, values: Value) -> Result<Message, Error> {
+    /// The text and the HTML that show `values`, in the name of the product.
+    pub(super) fn texts(&self, product: &Product, values: Value) -> Result<(String, String), Error> {
         let accent = product.accent.unwrap_or(ACCENT);
         let values = context! {
             product => context! {
@@ -53,8 +52,7 @@ impl Template {
             },
             ..values
         };
-        let (text, html) = (render(self.text, &values)?, render(self.html, &values)?);
-        Ok(Message { to: recipient.clone(), subject, text, html, logo: None })
+        Ok((render(self.text, &values)?, render(self.html, &values)?))
     }
 }
 

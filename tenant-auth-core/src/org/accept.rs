@@ -150,7 +150,7 @@ impl Tenant {
                 if !tx.users().insert(&user, &password).await? {
                     return Err(Error::AccountExists);
                 }
-                (Account { user, password, epoch: 1 }, true)
+                (Account { user, password, epoch: 1, language: None }, true)
             }
         };
         if newly_verified {

@@ -206,6 +206,10 @@ async fn mail_invite(auth: &TenantAuth, tx: &mut Tx, mail: &InviteMail<'_>) -> R
         return Err(Error::rate_limited(oldest.plus(DAY).since(now)));
     }
     let link = auth.config().link(LinkedPage::Invite, org.slug.as_str(), token.expose());
-    let letter = Letter::Invite { org, invite, link: &link, by };
+    let inviter = match &invite.invited_by {
+        Some(inviter) => tx.users().find(inviter).await?.map(|account| account.user.name),
+        None => None,
+    };
+    let letter = Letter::Invite { org, invite, inviter: inviter.as_ref(), link: &link, by };
     mail::enqueue(tx, &org.id, &invite.email, &letter).await
 }

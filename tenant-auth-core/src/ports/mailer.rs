@@ -1,12 +1,12 @@
 //! The port for sending mails. The worker hands a [`Message`] over and records the outcome; the retry schedule is the worker's.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use async_trait::async_trait;
 
-use crate::value::{Email, Logo};
+use crate::value::{Email, Language, Logo};
 
-/// One mail, ready to be sent.
+/// One mail, ready to be sent, with what it was made of, for who writes mails in a way of their own.
 #[derive(Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Message {
     /// The recipient's address.
@@ -20,6 +20,19 @@ pub struct Message {
     /// The picture that the HTML body shows as `cid:logo`, to be attached inline with that Content-ID.
     #[serde(skip)]
     pub logo: Option<Logo>,
+    /// Which mail it is, such as `reset_password`; empty for one that a former version wrote.
+    #[serde(default)]
+    pub kind: String,
+    /// The language it is written in.
+    #[serde(default)]
+    pub language: Language,
+    /// The link that it asks the recipient to open; it is a credential.
+    #[serde(default)]
+    pub link: Option<String>,
+    /// What else it tells, by name, as its texts show it: in names of organizations and keys, which people chose, nothing is taken for a
+    /// link (a word joiner stands after each dot, colon and slash).
+    #[serde(default)]
+    pub values: BTreeMap<String, String>,
 }
 
 impl fmt::Debug for Message {

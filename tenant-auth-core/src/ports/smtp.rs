@@ -156,7 +156,17 @@ mod tests {
         let logo = Logo::parse("<svg xmlns='http://www.w3.org/2000/svg'/>").expect("an SVG");
         let to = Email::parse("a@example.com").expect("an address");
         let html = "<img src=\"cid:logo\">".to_owned();
-        let message = Message { to, subject: String::new(), text: "text".to_owned(), html, logo: Some(logo) };
+        let message = Message {
+            to,
+            subject: String::new(),
+            text: "text".to_owned(),
+            html,
+            logo: Some(logo),
+            kind: String::new(),
+            language: crate::value::Language::ENGLISH,
+            link: None,
+            values: std::collections::BTreeMap::new(),
+        };
         let mail = |message: &Message| String::from_utf8(content(message).expect("a mail").formatted()).expect("ASCII");
         let written = mail(&message);
         let at = |text: &str| written.find(text).unwrap_or_else(|| panic!("{text} in {written}"));

@@ -61,6 +61,7 @@ pub(super) const STEPS: &[Step] = &[
     step(26, "sign_ups", include_str!("../../migrations/0026_sign_ups.sql")),
     step(27, "trust", include_str!("../../migrations/0027_trust.sql")),
     step(30, "attempt_log", include_str!("../../migrations/0030_attempt_log.sql")),
+    step(31, "languages", include_str!("../../migrations/0031_languages.sql")),
 ];
 
 /// The words in which an engine's SQL differs.

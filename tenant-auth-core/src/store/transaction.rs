@@ -15,7 +15,7 @@ use super::patience;
 use super::{Change, Engine, ErasedPerson, Event, Store, change::Touched, deed::Done, failure};
 use crate::{
     audit::context::RequestContext,
-    config::Product,
+    config::{Languages, Product},
     error::Error,
     id::{Id, Kind, OrgId},
     model::EventKind,
@@ -23,6 +23,7 @@ use crate::{
     sealed::{MasterKeys, SealContext},
     secret::{ApiKeyText, LinkToken, random_text},
     time::Timestamp,
+    value::Language,
 };
 
 /// Begins write transactions. Cheap to clone.
@@ -42,6 +43,8 @@ pub(crate) struct Context {
     pub(crate) keeps_contexts: bool,
     /// The product whose mails are written.
     pub(crate) product: Product,
+    /// The languages that they are written in.
+    pub(crate) languages: Languages,
     pub(crate) follow_up: Box<dyn FollowUp>,
 }
 
@@ -108,6 +111,7 @@ impl Transactions {
             context: Arc::clone(&self.context),
             moment: OnceLock::new(),
             request: None,
+            language: None,
             touched: Touched::default(),
             events: Vec::new(),
             erases: None,
@@ -123,6 +127,8 @@ pub(crate) struct Tx {
     context: Arc<Context>,
     moment: OnceLock<Timestamp>,
     request: Option<RequestContext>,
+    /// The language that its client asks for.
+    language: Option<Language>,
     touched: Touched,
     events: Vec<Event>,
     erases: Option<ErasedPerson>,
@@ -160,6 +166,7 @@ impl Tx {
 
     /// Says which request this transaction serves: its events tell it to the admins of the request's organization (audit log).
     pub(crate) fn serve(&mut self, request: RequestContext) {
+        self.language.clone_from(&request.language);
         self.request = Some(request);
     }
 
@@ -171,6 +178,21 @@ impl Tx {
     /// The product whose mails this transaction writes.
     pub(crate) fn product(&self) -> &Product {
         &self.context.product
+    }
+
+    /// The languages that those are written in.
+    pub(crate) fn languages(&self) -> &Languages {
+        &self.context.languages
+    }
+
+    /// The language that the request asks for which this transaction serves.
+    pub(crate) fn language(&self) -> Option<&Language> {
+        self.language.as_ref()
+    }
+
+    /// Says which language was asked for by the request whose mail comes next, where a worker fulfils requests of many.
+    pub(crate) fn ask_for(&mut self, language: Option<Language>) {
+        self.language = language;
     }
 
     /// A new id, of this transaction's moment.

@@ -10,7 +10,7 @@ use ::http::HeaderMap;
 use ipnet::IpNet;
 
 use crate::{
-    config::Product,
+    config::{Languages, Product},
     error::Error,
     mail,
     ports::{Message, OsEntropy},
@@ -62,7 +62,7 @@ fn cell(row: &str) -> SealContext<'_> {
 /// # Errors
 /// [`Error::Internal`] when the template cannot be rendered, which it can.
 pub fn letter(organization: &DisplayName, name: &DisplayName, to: &Email) -> Result<Message, Error> {
-    mail::Letter::NewApiKey { organization, name }.to(to, &Product::default())
+    mail::Letter::NewApiKey { organization, name }.to(to, &Product::default(), Languages::default().of(None))
 }
 
 /// The time step of a one-time password (RFC 6238) at a moment; `None` when the password is wrong.

@@ -3,6 +3,7 @@
 
 mod appearance;
 mod email;
+mod language;
 mod loopback;
 mod metadata;
 mod names;
@@ -15,6 +16,7 @@ mod webhook_url;
 
 pub use appearance::{Colour, Logo, SupportUrl};
 pub use email::Email;
+pub use language::Language;
 #[cfg(feature = "http")]
 pub(crate) use loopback::is_loopback;
 #[cfg(any(feature = "remote", feature = "smtp"))]

@@ -152,6 +152,10 @@ mod tests {
             text: "see http://x/?a&\"b\n<i>".to_owned(),
             html: String::new(),
             logo: None,
+            kind: "reset_password".to_owned(),
+            language: tenant_auth_core::value::Language::ENGLISH,
+            link: None,
+            values: std::collections::BTreeMap::new(),
         }
     }
 

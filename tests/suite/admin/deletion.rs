@@ -206,7 +206,10 @@ async fn the_admins_are_told_of_the_order_and_of_its_end(app: &App) {
     let mut subjects: Vec<&str> = mails.iter().map(|mail| mail.subject.as_str()).collect();
     subjects.sort_unstable();
     assert_eq!(subjects, ["Your organization is going to be deleted", "Your organization will not be deleted"]);
-    assert!(mails.iter().any(|mail| mail.text.contains(&at) && mail.text.contains("Globex Corporation")));
+    let ordered = mails.iter().find(|mail| mail.kind == "deletion_scheduled").expect("told of the order");
+    let (year, time) = (&at[..4], &at[11..16]);
+    assert!(ordered.values["at"].ends_with(&format!(" {year}, {time} UTC")), "{at}: {:?}", ordered.values);
+    assert!(ordered.text.contains(&ordered.values["at"]) && ordered.text.contains("Globex Corporation"), "{}", ordered.text);
     for mail in &mails {
         expect_no_link(mail);
     }

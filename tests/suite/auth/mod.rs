@@ -4,6 +4,7 @@ pub(crate) mod email;
 pub(crate) mod first_proof;
 pub(crate) mod login;
 pub(crate) mod logout;
+pub(crate) mod mail_languages;
 pub(crate) mod next;
 pub(crate) mod password;
 pub(crate) mod profile;

@@ -196,7 +196,7 @@ impl Visitor {
     /// The client of the request, as sessions and the rate limiter store it.
     pub(super) fn client(&self) -> Client {
         let user_agent = self.request.headers().get(header::USER_AGENT).and_then(|value| value.to_str().ok());
-        Client { ip: self.client_ip(), stated_by: None, user_agent: user_agent.map(str::to_owned) }
+        Client { ip: self.client_ip(), stated_by: None, user_agent: user_agent.map(str::to_owned), language: None }
     }
 
     /// Sets the cookies of a refusal, if it has any.

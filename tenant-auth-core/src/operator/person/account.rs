@@ -30,6 +30,7 @@ pub(super) async fn account(tx: &mut Tx, account: Option<PersonAccount>) -> Resu
         "role": account.role,
         "bio": account.bio,
         "phone": account.phone,
+        "language": account.language,
         "createdAt": at(account.created_at),
         "hasPassword": !account.password_hash.is_empty(),
         "importedPasswordScheme": account.foreign_scheme,

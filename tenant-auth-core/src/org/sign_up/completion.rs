@@ -261,7 +261,7 @@ impl Founding<'_> {
                 if !tx.users().insert(&user, &password).await? {
                     return Err(Error::AccountExists);
                 }
-                Ok((Account { user, password, epoch: 1 }, true))
+                Ok((Account { user, password, epoch: 1, language: None }, true))
             }
         }
     }

@@ -47,7 +47,7 @@ impl TenantAuth {
         if let Some(network) = &network {
             SIGN_UP_REQUESTS.spend(&mut tx, network).await?;
         }
-        tx.sign_ups().request(email).await?;
+        tx.sign_ups().request(email, client.language.as_ref()).await?;
         tx.commit().await
     }
 

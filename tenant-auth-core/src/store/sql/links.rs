@@ -11,7 +11,7 @@ use crate::{
         sql::waiting::WaitingRow,
     },
     time::Timestamp,
-    value::Email,
+    value::{Email, Language},
 };
 
 pub(crate) struct Links<L>(pub(in crate::store) L);
@@ -56,6 +56,8 @@ pub(crate) struct ResetRequest {
     pub(crate) email: Email,
     /// When it was made, or made again while it waited.
     pub(crate) asked_at: Timestamp,
+    /// The language that its client asked for.
+    pub(crate) language: Option<Language>,
 }
 
 statements! {
@@ -74,19 +76,19 @@ statements! {
     DELETE_ALL_OF_USER = "DELETE FROM tenant_auth_links WHERE user_id = $1";
     // Who asks again while a request waits renews it, and it keeps its place.
     REQUEST = "
-        INSERT INTO tenant_auth_reset_requests (id, org_id, email, email_key, created_at)
-        VALUES ($1, $2, $3, $4, $5)
-        ON CONFLICT (org_id, email_key) DO UPDATE SET created_at = excluded.created_at";
+        INSERT INTO tenant_auth_reset_requests (id, org_id, email, email_key, created_at, language)
+        VALUES ($1, $2, $3, $4, $5, $6)
+        ON CONFLICT (org_id, email_key) DO UPDATE SET created_at = excluded.created_at, language = excluded.language";
     // The count stops at 10000, so that a flood of requests does not make the metrics slow.
     WAITING = "
         SELECT COUNT(*) AS waiting, COALESCE(MIN(r.created_at), 0) AS oldest
           FROM (SELECT created_at FROM tenant_auth_reset_requests ORDER BY created_at LIMIT 10000) r";
     REQUESTS = "SELECT id FROM tenant_auth_reset_requests ORDER BY id LIMIT $1";
-    TAKE_REQUEST = "DELETE FROM tenant_auth_reset_requests WHERE id = $1 RETURNING org_id, email, created_at";
+    TAKE_REQUEST = "DELETE FROM tenant_auth_reset_requests WHERE id = $1 RETURNING org_id, email, created_at, language";
 }
 
 row! { UsedLinkRow { user_id: String, email: String, } }
-row! { RequestRow { org_id: String, email: String, created_at: i64, } }
+row! { RequestRow { org_id: String, email: String, created_at: i64, language: Option<String>, } }
 
 impl<L: Connection> Links<L> {
     /// The owner of a live link and the address it was mailed to.
@@ -154,10 +156,11 @@ impl Links<&mut Tx> {
     }
 
     /// Stores a request for a reset mail, or renews the one that waits for this organization and recipient.
-    pub(crate) async fn request_reset(mut self, org: &OrgId, email: &Email) -> Result<(), Error> {
+    pub(crate) async fn request_reset(mut self, org: &OrgId, email: &Email, language: Option<&Language>) -> Result<(), Error> {
         let (now, id) = (self.0.now(), self.0.new_id::<DeliveryKind>());
         self.0.fill_outbox();
-        execute!(self.0, REQUEST, id.as_str(), org.as_str(), email.as_str(), email.key(), now.millis())?;
+        let language = language.map(Language::as_str);
+        execute!(self.0, REQUEST, id.as_str(), org.as_str(), email.as_str(), email.key(), now.millis(), language)?;
         Ok(())
     }
 
@@ -168,6 +171,7 @@ impl Links<&mut Tx> {
             org_id: Id::from_stored(row.org_id),
             email: Email::from_stored(row.email),
             asked_at: Timestamp::from_millis(row.created_at),
+            language: row.language.map(Language::from_stored),
         }))
     }
 }

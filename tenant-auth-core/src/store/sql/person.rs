@@ -14,7 +14,7 @@ pub(crate) struct Person<L>(pub(in crate::store) L);
 
 statements! {
     ACCOUNT = "
-        SELECT id, name, email, role, is_email_verified, bio, phone, password_hash, foreign_scheme, created_at
+        SELECT id, name, email, role, is_email_verified, bio, phone, language, password_hash, foreign_scheme, created_at
           FROM tenant_auth_users
          WHERE email_key = $1";
     SECOND_FACTOR = "
@@ -142,6 +142,7 @@ row! {
         is_email_verified: bool,
         bio: Option<String>,
         phone: Option<String>,
+        language: Option<String>,
         password_hash: String,
         foreign_scheme: Option<String>,
         created_at: i64,
@@ -323,7 +324,7 @@ mod tests {
     use crate::store::Sqlite;
 
     /// What a column with one of these words in its name may tell about a person.
-    const PERSONAL: [&str; 18] = [
+    const PERSONAL: [&str; 19] = [
         "user",
         "users",
         "email",
@@ -340,11 +341,12 @@ mod tests {
         "payload",
         "content",
         "phone",
+        "language",
         "person",
         "owner",
     ];
     /// Columns that tell nothing, or nothing for long, and why.
-    const OTHERS: [(&str, &str); 17] = [
+    const OTHERS: [(&str, &str); 19] = [
         ("users", "email_key"),                   // the address in lower case
         ("sessions", "user_epoch"),               // a counter
         ("pending_logins", "user_epoch"),         // a counter
@@ -362,6 +364,8 @@ mod tests {
         ("deployment_entries", "data_digest"),    // of salted data
         ("deployment_entries", "context_salt"),   // random
         ("deployment_entries", "context_digest"), // of nothing, salted
+        ("reset_requests", "language"),           // of the mail, for seconds
+        ("sign_up_requests", "language"),         // of the mail, for seconds
     ];
 
     fn words(text: &str) -> impl Iterator<Item = &str> {

@@ -12,7 +12,7 @@ use crate::{
         dialect::{execute, fetch_all, fetch_optional, fetch_scalars, row, statements},
     },
     time::Timestamp,
-    value::Email,
+    value::{Email, Language},
 };
 
 pub(crate) struct SignUps<L>(pub(in crate::store) L);
@@ -26,6 +26,8 @@ pub(crate) struct SignUpRequest {
     pub(crate) attempt: i64,
     /// When it was made, or made again while it waited.
     pub(crate) asked_at: Timestamp,
+    /// The language that its client asked for.
+    pub(crate) language: Option<Language>,
 }
 
 /// A link to store.
@@ -42,9 +44,9 @@ const LONGEST_WAIT: Duration = Duration::from_secs(2 * 3_600);
 statements! {
     // Who asks again while a request waits renews it, and it keeps its place.
     REQUEST = "
-        INSERT INTO tenant_auth_sign_up_requests (id, email, email_key, attempts, next_attempt_at, created_at)
-        VALUES ($1, $2, $3, 0, $4, $4)
-        ON CONFLICT (email_key) DO UPDATE SET created_at = excluded.created_at";
+        INSERT INTO tenant_auth_sign_up_requests (id, email, email_key, attempts, next_attempt_at, created_at, language)
+        VALUES ($1, $2, $3, 0, $4, $4, $5)
+        ON CONFLICT (email_key) DO UPDATE SET created_at = excluded.created_at, language = excluded.language";
     // First what was not tried yet: mail servers that hang delay those who ask again, and nobody else.
     DUE = "
         SELECT id
@@ -56,7 +58,7 @@ statements! {
         UPDATE tenant_auth_sign_up_requests
            SET attempts = attempts + 1, next_attempt_at = $4
          WHERE id = $1 AND (next_attempt_at <= $2 OR next_attempt_at > $3)
-        RETURNING email, attempts, created_at";
+        RETURNING email, attempts, created_at, language";
     RETRY = "UPDATE tenant_auth_sign_up_requests SET next_attempt_at = $3 WHERE id = $1 AND attempts = $2";
     DONE = "DELETE FROM tenant_auth_sign_up_requests WHERE id = $1 AND attempts = $2";
     INSERT_LINK = "
@@ -69,7 +71,7 @@ statements! {
         RETURNING token_digest";
 }
 
-row! { ClaimedRow { email: String, attempts: i64, created_at: i64, } }
+row! { ClaimedRow { email: String, attempts: i64, created_at: i64, language: Option<String>, } }
 row! { LinkRow { email: String, } }
 row! { TakenRow { token_digest: String, } }
 
@@ -89,10 +91,10 @@ impl<L: Connection> SignUps<L> {
 
 impl SignUps<&mut Tx> {
     /// Stores a request for a link, or renews the one that waits for this address.
-    pub(crate) async fn request(mut self, email: &Email) -> Result<(), Error> {
+    pub(crate) async fn request(mut self, email: &Email, language: Option<&Language>) -> Result<(), Error> {
         let (now, id) = (self.0.now(), self.0.new_id::<DeliveryKind>());
         self.0.fill_outbox();
-        execute!(self.0, REQUEST, id.as_str(), email.as_str(), email.key(), now.millis())?;
+        execute!(self.0, REQUEST, id.as_str(), email.as_str(), email.key(), now.millis(), language.map(Language::as_str))?;
         Ok(())
     }
 
@@ -106,6 +108,7 @@ impl SignUps<&mut Tx> {
             email: Email::from_stored(row.email),
             attempt: row.attempts,
             asked_at: Timestamp::from_millis(row.created_at),
+            language: row.language.map(Language::from_stored),
         }))
     }
 

@@ -12,7 +12,7 @@ use crate::{
         failure::is_duplicate,
         sql::corrupt,
     },
-    value::{Bio, DisplayName, Email, Phone, Slug},
+    value::{Bio, DisplayName, Email, Language, Phone, Slug},
 };
 
 pub(crate) struct Users<L>(pub(in crate::store) L);
@@ -23,6 +23,8 @@ pub(crate) struct Account {
     pub(crate) user: User,
     pub(crate) password: StoredPassword,
     pub(crate) epoch: i64,
+    /// The language that the person's browser asked for at the last login: that of the person's mails.
+    pub(crate) language: Option<Language>,
 }
 
 impl Account {
@@ -34,11 +36,11 @@ impl Account {
 
 statements! {
     FIND = "
-        SELECT id, name, email, role, is_email_verified, bio, phone, password_hash, epoch
+        SELECT id, name, email, role, is_email_verified, bio, phone, password_hash, epoch, language
           FROM tenant_auth_users
          WHERE id = $1";
     FIND_BY_EMAIL = "
-        SELECT id, name, email, role, is_email_verified, bio, phone, password_hash, epoch
+        SELECT id, name, email, role, is_email_verified, bio, phone, password_hash, epoch, language
           FROM tenant_auth_users
          WHERE email_key = $1";
     INSERT = "
@@ -59,6 +61,8 @@ statements! {
         UPDATE tenant_auth_users
            SET password_hash = $2, foreign_scheme = NULL, foreign_cost = NULL
          WHERE id = $1";
+    LANGUAGE_OF = "SELECT language FROM tenant_auth_users WHERE email_key = $1 AND language IS NOT NULL";
+    SET_LANGUAGE = "UPDATE tenant_auth_users SET language = $2 WHERE id = $1";
     SET_ROLE = "UPDATE tenant_auth_users SET role = $2 WHERE id = $1";
     BUMP_EPOCH = "UPDATE tenant_auth_users SET epoch = epoch + 1 WHERE id = $1 RETURNING epoch";
     SET_EMAIL = "
@@ -96,10 +100,12 @@ row! {
         phone: Option<String>,
         password_hash: String,
         epoch: i64,
+        language: Option<String>,
     }
 }
 
 row! { EpochRow { epoch: i64, } }
+row! { LanguageRow { language: String, } }
 
 row! {
     DearestRow {
@@ -141,6 +147,7 @@ impl TryFrom<AccountRow> for Account {
             },
             password: StoredPassword::new(row.password_hash),
             epoch: row.epoch,
+            language: row.language.map(Language::from_stored),
         })
     }
 }
@@ -152,6 +159,12 @@ impl<L: Link> Users<L> {
 
     pub(crate) async fn find_by_email(mut self, email: &Email) -> Result<Option<Account>, Error> {
         fetch_optional!(self.0, AccountRow, FIND_BY_EMAIL, email.key())?.map(Account::try_from).transpose()
+    }
+
+    /// The language in which an address is written to; `None` when no account has it, or its owner's browser asked for none.
+    pub(crate) async fn language_of(mut self, email: &Email) -> Result<Option<Language>, Error> {
+        let row = fetch_optional!(self.0, LanguageRow, LANGUAGE_OF, email.key())?;
+        Ok(row.map(|row| Language::from_stored(row.language)))
     }
 
     /// The dearest cost in each scheme of the hashes that imports brought and no login has replaced.
@@ -216,6 +229,12 @@ impl Users<&mut Tx> {
         let void = StoredPassword::void();
         execute!(self.0, VOID_PASSWORD, user.as_str(), void.as_str())?;
         Ok(void)
+    }
+
+    /// Sets the language of the person's mails. Called in the transaction of a login, which holds the account.
+    pub(crate) async fn set_language(mut self, user: &UserId, language: &Language) -> Result<(), Error> {
+        execute!(self.0, SET_LANGUAGE, user.as_str(), language.as_str())?;
+        Ok(())
     }
 
     /// Sets whether the account is an operator.

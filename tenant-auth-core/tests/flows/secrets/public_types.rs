@@ -52,6 +52,8 @@ const HOLD_NONE: [&[&str]; 14] = [
         "Email",
         "EventSelection",
         "Id",
+        "Language",
+        "Languages",
         "MalformedId",
         "MalformedTime",
         "MemberFilter",

@@ -83,8 +83,11 @@ impl People {
     async fn log_in(&mut self, auth: &TenantAuth, person: usize) -> Result<(), Failure> {
         let org = person % self.orgs.len();
         let tenant: Tenant = auth.tenant(&self.orgs[org].slug.parse()?).await?;
-        let client =
-            Client { ip: requests::client(person).parse().ok(), stated_by: None, user_agent: Some(filler::USER_AGENT.to_owned()) };
+        let client = Client {
+            ip: requests::client(person).parse().ok(),
+            user_agent: Some(filler::USER_AGENT.to_owned()),
+            ..Client::default()
+        };
         let credentials = Credentials { email: filler::email(person).parse()?, password: PASSWORD.into(), client };
         let Login::Session(opened) = tenant.login(credentials).await? else { return Err("a login took another step".into()) };
         let (access, refresh) = (opened.tokens.access.expose().to_owned(), opened.tokens.refresh.expose().to_owned());
