@@ -45,7 +45,7 @@ function heard(what, where, person) {
 async function learn() {
 	const [{ user, membership }, { org }] = await Promise.all([api('GET', '/auth/profile'), api('GET', '/org')]);
 	remember(org.slug, org.name);
-	setSignedInAs({ slug: org.slug, name: user.name });
+	setSignedInAs({ slug: org.slug, name: user.name, email: user.email });
 	return { user, org, isAdmin: membership.role === 'org_admin' };
 }
 

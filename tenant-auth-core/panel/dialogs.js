@@ -1,6 +1,7 @@
 // Questions and small forms in the browser's own modal dialogs: the keyboard stays inside, Escape and Back leave, the focus returns.
 // A closed dialog is gone from the page with everything it showed. Edited fields are not left without a question.
 
+import { curlLine } from './curl.js';
 import { h, icon, uid } from './dom.js';
 import { focusTitle } from './focus.js';
 import { form } from './form.js';
@@ -51,10 +52,10 @@ addEventListener('keydown', (event) => {
 	topDialog().leave?.('escape');
 });
 
-// A question: Cancel at the left, what it is about at the right.
-export function question({ title, text, no = 'Cancel', actions }) {
+// A question: Cancel at the left, what it is about at the right. `request` answers what it sends, to be copied as a command.
+export function question({ title, text, no = 'Cancel', actions, request }) {
 	const told = h('p.dialog-text', { id: uid() }, text);
-	return open(title, (dialog) => [told, h('div.actions.end', button(no, () => dialog.close(), { autofocus: true }), actions(dialog))], { role: 'alertdialog', describedBy: told });
+	return open(title, (dialog) => [told, h('div.actions.end', button(no, () => dialog.close(), { autofocus: true }), actions(dialog)), curlLine(request)], { role: 'alertdialog', describedBy: told });
 }
 
 // Asks before what was typed in a part of the page is lost.
@@ -68,7 +69,7 @@ export function askToDiscard(part, goOn) {
 }
 
 // Asks first. `run` does it and answers what to say then, a text or `{message}`; a refusal is shown in the question.
-export function confirm({ title, text, action, kind = 'danger', run, done }) {
+export function confirm({ title, text, action, kind = 'danger', run, done, request }) {
 	const say = notice();
 	const agree = (dialog) => async () => {
 		const said = await run();
@@ -80,11 +81,11 @@ export function confirm({ title, text, action, kind = 'danger', run, done }) {
 		const element = button(action, () => busy(element, () => agree(dialog)().catch(say.fail)), { kind });
 		return element;
 	};
-	question({ title, text: [text, say], actions: yes });
+	question({ title, text: [text, say], actions: yes, request });
 }
 
 // A form in a dialog. What `onsubmit` answers is said once the dialog has closed.
-export function ask({ title, text, onsubmit, done, wide, ...rest }) {
+export function ask({ title, text, onsubmit, done, wide, request, ...rest }) {
 	const told = text && h('p.dialog-text', { id: uid() }, text);
 	open(title, (dialog) => {
 		const submit = async () => {
@@ -94,6 +95,6 @@ export function ask({ title, text, onsubmit, done, wide, ...rest }) {
 			if (typeof sentence === 'string') toast(sentence);
 			done?.(said);
 		};
-		return [told, form({ ...rest, cancel: () => dialog.close(), onsubmit: submit })];
+		return [told, form({ ...rest, cancel: () => dialog.close(), onsubmit: submit }), curlLine(request)];
 	}, { wide, describedBy: told });
 }

@@ -26,6 +26,9 @@ export function put(parent, ...children) {
 	return parent;
 }
 
+// A sentence with names in it, each kept apart, for it may be written from right to left: said`Remove ${name}?`.
+export const said = (texts, ...names) => texts.flatMap((text, at) => (at < names.length ? [text, h('bdi', names[at])] : [text]));
+
 export function fill(parent, ...children) {
 	parent.replaceChildren();
 	return put(parent, ...children);
@@ -47,6 +50,7 @@ const ICONS = {
 	security: 'M12 3l7.5 3v5.5c0 4.5-3.5 8-7.5 9.5-4-1.5-7.5-5-7.5-9.5V6ZM9 12l2 2 4.5-4.5',
 	sessions: 'M3.5 5h13v9h-13ZM2 18h11M17 9.5h4V19h-4Z',
 	operator: 'M4 20.5V8l8-4.5L20 8v12.5ZM9.5 20v-5h5v5',
+	docs: 'M5 3.5h10l4 4v13H5ZM10 11l-2 2.5 2 2.5M14 11l2 2.5-2 2.5',
 	out: 'M14 4H5v16h9M10 12h11M17.5 8.5 21 12l-3.5 3.5',
 	menu: 'M4 7h16M4 12h16M4 17h16',
 	close: 'M6 6l12 12M18 6 6 18',

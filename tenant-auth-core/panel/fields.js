@@ -81,8 +81,17 @@ export const nameField = (rest) => field({ label: 'Name', name: 'name', maxlengt
 export const passwordField = (rest) => field({ label: 'Your password', name: 'password', type: 'password', autocomplete: 'current-password', ...rest });
 export const newPasswordField = (rest) =>
 	field({ label: 'New password', name: 'newPassword', type: 'password', autocomplete: 'new-password', hint: 'At least 8 characters, and none that is easily guessed.', ...rest });
-export const codeField = (hint = 'From your authenticator, or a recovery code.') =>
-	field({ label: 'Code', name: 'code', autocomplete: 'one-time-code', ...VERBATIM, maxlength: 40, hint });
+// Digits, unless somebody asks for letters: phones show the keys for one or the other.
+export function codeField(hint = 'From your authenticator, or a recovery code.', isDigits = false) {
+	const element = field({ label: 'Code', name: 'code', autocomplete: 'one-time-code', inputmode: 'numeric', ...VERBATIM, maxlength: 40, hint });
+	const letters = h('button.link', { onclick: () => {
+		element.input.inputMode = 'text';
+		letters.remove();
+		element.input.focus();
+	} }, 'Use a recovery code');
+	if (!isDigits) element.append(letters);
+	return element;
+}
 export const roleField = (value = 'member') =>
 	field({ label: 'Role', name: 'role', value, options: [['member', 'Member'], ['org_admin', 'Admin']], hint: 'Admins manage members, keys, webhooks and settings.' });
 export const appField = (value) =>

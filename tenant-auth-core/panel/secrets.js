@@ -50,5 +50,5 @@ export function showOnce({ title, text, label, secret, onclose }) {
 // Replaces a secret by a new one, and asks how long the old one still counts.
 export function askOverlap(path, options) {
 	const overlap = field({ label: 'How long does the old one still work?', name: 'overlapSeconds', value: 86400, options: [[0, 'Not at all'], [3600, 'For an hour'], [86400, 'For a day'], [604800, 'For a week']] });
-	ask({ ...options, fields: [overlap], onsubmit: () => api('POST', path, { overlapSeconds: Number(overlap.value) }) });
+	ask({ ...options, fields: [overlap], request: () => ['POST', path, { overlapSeconds: Number(overlap.value) }], onsubmit: () => api('POST', path, { overlapSeconds: Number(overlap.value) }) });
 }

@@ -2,6 +2,7 @@
 
 import { brand } from './hosted.js';
 import { busy, fill, focusTitle, h, icon, initial, toast } from './kit.js';
+import { API } from './store.js';
 
 // `tell` says who is signed in and what they may see; `show` puts a view in.
 export function shell(signOut) {
@@ -22,7 +23,7 @@ export function shell(signOut) {
 		toggle.focus();
 	});
 	return Object.assign(frame, {
-		tell({ org, user }, views) {
+		tell({ org, user, isAdmin }, views) {
 			links = new Map(views.map((view) => [view.path, h('a', { href: `#/${view.path}` }, icon(view.path), view.title)]));
 			const groups = Map.groupBy(views, (view) => view.group);
 			const leave = h('button.side-action', { onclick: () => busy(leave, () => Promise.resolve(signOut()).catch((error) => toast(error.message))) }, icon('out'), 'Sign out');
@@ -30,7 +31,8 @@ export function shell(signOut) {
 				h('div.org', h('span.avatar', { 'aria-hidden': 'true' }, initial(org.name)), h('div', h('strong', org.name), h('small', org.slug)),
 					h('a.round', { href: 'sign-in', title: 'Switch organization' }, icon('switch'))),
 				h('nav', { 'aria-label': 'Panel' }, [...groups].map(([group, list]) => [h('h2', group), h('ul', list.map((view) => h('li', links.get(view.path))))])),
-				h('div.side-end', h('div.person', h('strong', user.name), h('small', user.email)), leave));
+				h('div.side-end', h('div.person', h('strong', user.name), h('small', user.email)),
+					isAdmin && h('a.side-action', { href: `${API}/docs` }, icon('docs'), 'API documentation'), leave));
 			mark();
 		},
 		show(view, content, moveFocus) {

@@ -3,7 +3,7 @@
 // (behaviour.md, B230 and B231).
 
 import { signInForm } from './hosted/sign-in.js';
-import { button, fill, forgive, h, open, unsaved } from './kit.js';
+import { button, fill, forgive, h, open, said, unsaved } from './kit.js';
 import { chooseSlug, currentSlug, home, keepPlace, lastSlug, setSignedInAs, toSignIn } from './store.js';
 
 const WHY = {
@@ -80,7 +80,7 @@ export function somebodyElse(me) {
 		location.replace(home());
 	};
 	const body = h('div',
-		h('p.dialog-text', `Another tab of this browser signed in as somebody else, so this one can do nothing more as ${me.user.name}.`),
+		h('p.dialog-text', said`Another tab of this browser signed in as somebody else, so this one can do nothing more as ${me.user.name}.`),
 		h('div.actions.end', button(`Sign in as ${me.user.name}`, back), button('Go on as the other person', follow, { kind: 'primary', mark: 'switch' })));
 	return stopped('Somebody else signed in', () => body);
 }

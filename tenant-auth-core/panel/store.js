@@ -68,7 +68,7 @@ export function forget(slug) {
 	if (currentSlug() === slug) chooseSlug(null);
 }
 
-// Who is signed in, as far as this browser knows: `{slug, name}`; null after signing out.
+// Who is signed in, as far as this browser knows: `{slug, name, email}`; null after signing out.
 export const signedInAs = () => read('localStorage', 'person');
 
 export const setSignedInAs = (person) => write('localStorage', 'person', person);

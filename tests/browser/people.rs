@@ -96,6 +96,16 @@ async fn a_member_has_an_address_sessions_and_a_history(stage: &Stage) {
     page.asks("Max Member").await;
     page.press("Copy the id").await;
     assert_eq!(page.clipboard().await, kept.id());
+    page.press("Suspend").await;
+    page.asks("Suspend Max Member?").await;
+    page.press("Copy as curl").await;
+    let command = page.clipboard().await;
+    let path = format!("/api/v1/org/members/{}/status'", kept.id());
+    assert!(command.contains(&path) && command.starts_with("curl -X PUT"), "{command}");
+    assert!(command.contains("\"X-API-Key: $TENANT_AUTH_KEY\"") && command.contains("'X-Org-Slug: acme'"), "{command}");
+    assert!(command.ends_with("-d '{\"status\":\"suspended\"}'"), "{command}");
+    page.press("Cancel").await;
+    page.asks("Max Member").await;
     page.row("Phone").press("End Phone").await;
     page.asks("End this session?").await;
     page.press("End session").await;

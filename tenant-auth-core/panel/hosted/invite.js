@@ -1,7 +1,7 @@
 // Accepting an invite. Looking at it uses nothing up; what is then asked for depends on whether the address has an account.
 
 import { fill, form, guest, h, is, linkButton, loading, moment, nameField, newPasswordField, put, roleName, tell } from '../kit.js';
-import { signedIn } from '../store.js';
+import { signedIn, signedInAs } from '../store.js';
 import { leaving, to } from './next.js';
 import { secondStep } from './sign-in.js';
 
@@ -48,5 +48,7 @@ function offer(body, said, { invite: invited, org }, go) {
 		'You are invited as ', h('strong', roleName(invited.role).toLowerCase()), ' with the address ', h('strong', invited.email), ', until ', moment(invited.expiresAt), '.',
 		invited.accountExists && ' You have an account already, and join with it. If its address was never verified before, we mail you a link to choose a new password.',
 	]);
-	put(body, element);
+	const other = signedInAs();
+	const isOther = other && other.email && other.email.toLowerCase() !== invited.email.toLowerCase();
+	put(body, isOther && h('p.notice.wait', h('bdi', other.name), ' is signed in at this browser, and is signed out by joining: this invite is for ', h('strong', invited.email), '.'), element);
 }

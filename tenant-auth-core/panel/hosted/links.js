@@ -1,6 +1,7 @@
 // Links that prove an address or change it. A change needs a session (sign-in happens in place); a proof a session or the password.
 
-import { api, fill, form, guest, h, is, linkButton, passwordField } from '../kit.js';
+import { api, fill, form, guest, h, is, linkButton, loading, passwordField } from '../kit.js';
+import { linkOf } from './password.js';
 import { signInForm } from './sign-in.js';
 
 const home = () => linkButton('Go to your account', './#/profile', 'primary');
@@ -25,7 +26,10 @@ export function verify(body, said, go) {
 			askPassword();
 		}
 	};
-	fill(body, h('p.lead', 'This says that the mail reached you.'), form({ fields: [], submit, onsubmit: proveInSession }));
+	fill(body, loading(() => linkOf(said), (link) => {
+		if (link?.purpose === 'verify') fill(body, h('p.lead', 'This says that the mail to ', h('strong', link.email), ' reached you.'), form({ fields: [], submit, onsubmit: proveInSession }));
+		else go('This link is no longer valid', 'It was used, or its time is over. Your profile offers a new one.', home());
+	}));
 }
 
 export function changeEmail(body, said, go) {

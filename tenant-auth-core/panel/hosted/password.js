@@ -1,6 +1,6 @@
 // A forgotten password: asking for a link (the answer is always the same) and using it.
 
-import { emailField, fill, form, guest, h, linkButton, newPasswordField, slugField } from '../kit.js';
+import { emailField, fill, form, guest, h, is, linkButton, loading, newPasswordField, slugField } from '../kit.js';
 import { currentSlug } from '../store.js';
 import { to } from './next.js';
 
@@ -20,9 +20,25 @@ export function forgot(body, said, go) {
 }
 
 export function reset(body, said, go) {
+	const again = (kind) => linkButton('Ask for a new link', to('forgot', { org: said.org, next: said.next }), kind);
+	fill(body, loading(() => linkOf(said), (link) => {
+		if (link?.purpose === 'reset') choose(body, said, link, go);
+		else go('This link is no longer valid', 'It was used, or its time is over.', again('primary'), back(said));
+	}));
+}
+
+// What a link of a mail is for; null when it is dead. Looking uses nothing up.
+export const linkOf = ({ org, token }) => guest('POST', '/auth/links/preview', org, { token }).then(({ link }) => link, (error) => {
+	if (is(error, 'invalid_link', 'unknown_organization', 'invalid_slug', 'invalid_request')) return null;
+	throw error;
+});
+
+function choose(body, said, { email }, go) {
 	const [password, { org, next }] = [newPasswordField(), said];
-	fill(body, h('p.lead', 'Every session of yours ends, on every device and in every organization.'), form({
-		fields: [password], submit: 'Set the new password', extra: linkButton('Ask for a new link', to('forgot', { org, next })),
+	// Password managers file the password under this address.
+	const owner = h('input', { type: 'email', autocomplete: 'username', value: email, hidden: true, readOnly: true });
+	fill(body, h('p.lead', 'A new password for ', h('strong', email), '. Every session of yours ends, on every device and in every organization.'), form({
+		fields: [owner, password], submit: 'Set the new password', extra: linkButton('Ask for a new link', to('forgot', { org, next })),
 		onsubmit: async () => {
 			const data = await guest('POST', '/auth/reset-password', org, { token: said.token, newPassword: password.value, next });
 			go('Your password was changed', data.message, linkButton('Sign in', to('sign-in', { org, next: data.next }), 'primary'));

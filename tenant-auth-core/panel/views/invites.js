@@ -12,7 +12,7 @@ export function invites({ org }) {
 		return list.reload();
 	}, (error) => toast(error.message));
 	const revoke = (one) => confirm({
-		title: 'Revoke this invite?', action: 'Revoke', run: () => api('DELETE', `/org/invites/${one.id}`), done: list.reload,
+		title: 'Revoke this invite?', action: 'Revoke', run: () => api('DELETE', `/org/invites/${one.id}`), done: list.reload, request: () => ['DELETE', `/org/invites/${one.id}`],
 		text: `The link mailed to ${one.email} stops working at once.`,
 	});
 	const line = (one) => {
@@ -33,6 +33,7 @@ export function inviteSomebody(done) {
 	const [email, role] = [emailField({ autocomplete: 'off' }), roleField()];
 	ask({
 		title: 'Invite somebody', text: 'They get a mail with a link that is good for some days.', fields: [email, role], submit: 'Send invite', done,
+		request: () => ['POST', '/org/members/invite', { email: email.value, role: role.value }],
 		onsubmit: () => api('POST', '/org/members/invite', { email: email.value, role: role.value }).then(({ invite }) => `${invite.email} is invited.`),
 	});
 }

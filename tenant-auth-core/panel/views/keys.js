@@ -1,6 +1,6 @@
 // API keys of the organization's backends. A key is shown once; afterwards only its ends.
 
-import { addButton, ago, api, ask, askOverlap, badge, button, checkbox, choices, confirm, day, empty, field, h, heading, listing, nameField, rowButton, showOnce } from '../kit.js';
+import { addButton, ago, api, ask, askOverlap, badge, button, checkbox, choices, confirm, day, empty, field, h, heading, is, listing, nameField, rowButton, showOnce } from '../kit.js';
 
 const SCOPES = [
 	['verify', 'Verify access tokens', true],
@@ -13,17 +13,19 @@ const DAY = 86_400_000;
 export function keys({ org }) {
 	const add = () => create((made) => show(made, list.reload()));
 	const revoke = (key) => confirm({
-		title: `Revoke “${key.name}”?`, action: 'Revoke', run: () => api('DELETE', `/org/api-keys/${key.id}`), done: list.reload,
+		title: `Revoke “${key.name}”?`, action: 'Revoke', run: () => api('DELETE', `/org/api-keys/${key.id}`), done: list.reload, request: () => ['DELETE', `/org/api-keys/${key.id}`],
 		text: 'Every request with this key is refused at once. This cannot be undone.',
 	});
+	const by = makers();
 	const never = () => h('span.faint', 'Never');
 	const list = listing({
-		path: '/org/api-keys', key: 'apiKeys', noun: 'API keys', columns: ['Key', 'Scopes', 'Created', 'Last used', 'Expires', ''],
+		path: '/org/api-keys', key: 'apiKeys', noun: 'API keys', columns: ['Key', 'Scopes', 'Created', 'By', 'Last used', 'Expires', ''],
 		search: (key) => key.name, prepare: markOlder,
 		line: (key) => [
 			h('div.who', h('strong', key.name, ' ', key.isOlder && badge('Older', 'wait')), h('code', `${key.prefix}…${key.lastFour}`)),
 			h('div.badges', key.scopes.map((scope) => badge(scope))),
 			day(key.createdAt),
+			by(key.createdBy),
 			key.lastUsedAt ? ago(key.lastUsedAt) : never(),
 			key.expiresAt ? ago(key.expiresAt) : never(),
 			h('div.buttons', rowButton('Rotate', `${key.name} …${key.lastFour}`, () => rotate(key, (made) => show(made, list.reload()))), rowButton('Revoke', `${key.name} …${key.lastFour}`, () => revoke(key), 'danger-quiet')),
@@ -31,6 +33,18 @@ export function keys({ org }) {
 		nothing: () => empty('api-keys', 'No API keys', 'A backend needs one to verify who its users are.', button('Create a key', add)),
 	});
 	return [heading('API keys', `Your backends use them, with the slug “${org.slug}”. They must never reach a browser.`, addButton('Create key', add)), list];
+}
+
+// Who made something: a member's name comes a moment later, each asked for once.
+function makers() {
+	const names = new Map();
+	return (id) => {
+		if (!id) return 'Operator';
+		if (!names.has(id)) names.set(id, api('GET', `/org/members/${id}`).then(({ member }) => member.name, (error) => (is(error, 'not_found') ? 'A former member' : id)));
+		const link = h('a.break', { href: `#/members/${id}` }, '…');
+		names.get(id).then((name) => (link.textContent = name));
+		return h('bdi', link);
+	};
 }
 
 // After a rotation there are two of one name for a while; the one made first goes.
@@ -45,14 +59,15 @@ function create(done) {
 	const scopes = SCOPES.map(([value, label, checked]) => checkbox('scopes', value, label, checked, value));
 	const group = choices('Scopes', scopes);
 	const expires = field({ label: 'Expires', name: 'expiresAt', options: [['', 'Never'], [30, 'In 30 days'], [90, 'In 90 days'], [365, 'In a year']], optional: true });
+	const wanted = () => ['POST', '/org/api-keys', {
+		name: name.value,
+		scopes: group.picked(),
+		...(expires.value && { expiresAt: new Date(Date.now() + expires.value * DAY).toISOString() }),
+	}];
 	ask({
 		title: 'Create an API key', fields: [name, group, expires], submit: 'Create key', done,
 		check: () => !group.picked().length && ['scopes', 'Choose at least one.'],
-		onsubmit: () => api('POST', '/org/api-keys', {
-			name: name.value,
-			scopes: group.picked(),
-			...(expires.value && { expiresAt: new Date(Date.now() + expires.value * DAY).toISOString() }),
-		}),
+		request: wanted, onsubmit: () => api(...wanted()),
 	});
 }
 

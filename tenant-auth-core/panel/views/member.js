@@ -1,6 +1,6 @@
 // One member, in a dialog that has an address. Metadata is judged by the API's rules and sent as typed.
 
-import { api, button, confirm, copyButton, discard, facts, field, form, h, moment, open, place, question, rewrite, roleBadge, roleField, statusBadge, toast } from '../kit.js';
+import { api, button, confirm, copyButton, discard, facts, field, form, h, moment, open, place, question, rewrite, roleBadge, roleField, said, statusBadge, toast } from '../kit.js';
 import { compact, metadataProblem, pretty } from '../json.js';
 import { activityOf, sessionsOf } from './member-doings.js';
 
@@ -87,20 +87,20 @@ const stepDown = () => new Promise((answer) => {
 function access(org, { name, status }, path, done) {
 	const change = (to, said) => () => api('PUT', `${path}/status`, { status: to }).then(() => said);
 	const suspend = () => confirm({
-		title: `Suspend ${name}?`, action: 'Suspend', done, run: change('suspended', `${name} is suspended.`),
-		text: `${name} is refused everywhere in ${org} at once, until somebody reactivates them. Nothing is deleted.`,
+		title: said`Suspend ${name}?`, action: 'Suspend', done, run: change('suspended', `${name} is suspended.`), request: () => ['PUT', `${path}/status`, { status: 'suspended' }],
+		text: said`${name} is refused everywhere in ${org} at once, until somebody reactivates them. Nothing is deleted.`,
 	});
 	const reactivate = () => confirm({
-		title: `Reactivate ${name}?`, action: 'Reactivate', kind: 'primary', done, run: change('active', `${name} is active again.`),
-		text: `${name} can sign in to ${org} again.`,
+		title: said`Reactivate ${name}?`, action: 'Reactivate', kind: 'primary', done, run: change('active', `${name} is active again.`), request: () => ['PUT', `${path}/status`, { status: 'active' }],
+		text: said`${name} can sign in to ${org} again.`,
 	});
 	const end = () => confirm({
-		title: `Sign ${name} out?`, action: 'End sessions', run: () => api('DELETE', `${path}/sessions`), done,
-		text: `Every session of ${name} in ${org} ends at once. They can sign in again.`,
+		title: said`Sign ${name} out?`, action: 'End sessions', run: () => api('DELETE', `${path}/sessions`), done, request: () => ['DELETE', `${path}/sessions`],
+		text: said`Every session of ${name} in ${org} ends at once. They can sign in again.`,
 	});
 	const remove = () => confirm({
-		title: `Remove ${name}?`, action: 'Remove', run: () => api('DELETE', path), done: () => done(true),
-		text: `${name} loses access to ${org} at once, and the metadata kept here is deleted. The account itself stays.`,
+		title: said`Remove ${name}?`, action: 'Remove', run: () => api('DELETE', path), done: () => done(true), request: () => ['DELETE', path],
+		text: said`${name} loses access to ${org} at once, and the metadata kept here is deleted. The account itself stays.`,
 	});
 	return [
 		button('End sessions', end),

@@ -2,7 +2,7 @@
 
 import {
 	addButton, api, appField, ask, badge, button, card, confirm, copyButton, day, emailField, empty, facts, field, h, heading, is, linkButton, listing, loading, moment, nameField, rowButton,
-	slugField, statusBadge,
+	said, slugField, statusBadge,
 } from '../kit.js';
 
 const LIST = '/admin/organizations';
@@ -65,16 +65,16 @@ function whole({ org, figures, createdBy: maker }, done) {
 }
 
 const trust = (org, done) => confirm({
-	title: `Trust ${org.name}?`, action: 'Trust', kind: 'primary', text: 'It may send as many invites as any other organization. This cannot be taken back.', done,
-	run: () => api('PATCH', at(org), { trusted: true }).then(() => `${org.name} is trusted.`),
+	title: said`Trust ${org.name}?`, action: 'Trust', kind: 'primary', text: 'It may send as many invites as any other organization. This cannot be taken back.', done,
+	request: () => ['PATCH', at(org), { trusted: true }], run: () => api('PATCH', at(org), { trusted: true }).then(() => `${org.name} is trusted.`),
 });
 
 function remove(org, done) {
 	const slug = field({ label: `Type “${org.slug}” to confirm`, name: 'confirm', autocomplete: 'off', autocapitalize: 'none', spellcheck: 'false' });
 	ask({
-		title: `Delete ${org.name}?`, text: 'Nobody can sign in to it from now on. Its admins are told by mail. Until it is deleted, it can be kept here.', fields: [slug], submit: 'Delete', kind: 'danger', done,
+		title: said`Delete ${org.name}?`, text: 'Nobody can sign in to it from now on. Its admins are told by mail. Until it is deleted, it can be kept here.', fields: [slug], submit: 'Delete', kind: 'danger', done,
 		check: () => slug.value.trim() !== org.slug && ['confirm', 'This is not its slug.'],
-		onsubmit: () => api('DELETE', at(org)).then(({ org: now }) => (now.deletesAt ? `${org.name} is suspended and will be deleted.` : `${org.name} is deleted.`)),
+		request: () => ['DELETE', at(org)], onsubmit: () => api('DELETE', at(org)).then(({ org: now }) => (now.deletesAt ? `${org.name} is suspended and will be deleted.` : `${org.name} is deleted.`)),
 	});
 }
 
@@ -95,7 +95,7 @@ function create(done) {
 function edit(org, done) {
 	const [name, plan, app] = [nameField({ value: org.name }), planField(org.plan), appField(org.appUrl)];
 	ask({
-		title: `Edit ${org.name}`, fields: [name, plan, app], submit: 'Save changes', done,
+		title: said`Edit ${org.name}`, fields: [name, plan, app], submit: 'Save changes', done,
 		onsubmit: () => api('PATCH', at(org), { name: name.value, plan: plan.value || 'free', appUrl: app.value || null }).then(() => 'The organization was saved.'),
 	});
 }
@@ -103,7 +103,7 @@ function edit(org, done) {
 function keep(org, done) {
 	const run = () => api('PATCH', at(org), { deletesAt: null }).then(() => `${org.name} will not be deleted.`);
 	const text = 'It stays suspended, with everybody and everything in it, until it is reactivated.';
-	return rowButton('Keep', org.name, () => confirm({ title: `Keep ${org.name}?`, action: 'Keep', kind: 'primary', text, run, done }));
+	return rowButton('Keep', org.name, () => confirm({ title: said`Keep ${org.name}?`, action: 'Keep', kind: 'primary', text, run, done }));
 }
 
 function turn(org, done) {
@@ -111,8 +111,9 @@ function turn(org, done) {
 	const [action, status, kind, said, text] = org.status === 'active'
 		? ['Suspend', 'suspended', 'danger', 'is suspended', 'Nobody can sign in to it, and none of its sessions is valid, until it is reactivated.']
 		: ['Reactivate', 'active', 'primary', 'is active again', 'Its members can sign in again, and sessions that have not run out work again.'];
-	const run = () => api('PATCH', at(org), { status }).then(() => `${org.name} ${said}.`);
-	return rowButton(action, org.name, () => confirm({ title: `${action} ${org.name}?`, action, kind, text, run, done }), kind === 'danger' ? 'danger-quiet' : '');
+	const request = () => ['PATCH', at(org), { status }];
+	const run = () => api(...request()).then(() => `${org.name} ${said}.`);
+	return rowButton(action, org.name, () => confirm({ title: [`${action} `, h('bdi', org.name), '?'], action, kind, text, run, done, request }), kind === 'danger' ? 'danger-quiet' : '');
 }
 
 function inviteAdmin(org) {

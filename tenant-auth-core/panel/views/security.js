@@ -9,6 +9,7 @@ function password() {
 	const [current, next] = [passwordField({ label: 'Current password', name: 'currentPassword' }), newPasswordField()];
 	const element = form({
 		fields: [current, next], submit: 'Change password',
+		check: () => current.value === next.value && ['newPassword', 'This is the password you have. Choose another one.'],
 		onsubmit: async () => {
 			const { message } = await api('POST', '/auth/change-password', { currentPassword: current.value, newPassword: next.value });
 			current.value = next.value = '';

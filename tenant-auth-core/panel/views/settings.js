@@ -1,13 +1,13 @@
 // The organization itself: admins change it, everybody sees the facts and may leave.
 
-import { api, appField, badge, button, card, confirm, facts, field, fill, form, h, heading, moment, nameField, statusBadge, toast } from '../kit.js';
+import { api, appField, badge, button, card, confirm, facts, field, fill, form, h, heading, moment, nameField, said, statusBadge, toast } from '../kit.js';
 import { leave } from '../stops.js';
 import { forget } from '../store.js';
 
 export function settings(context) {
 	const { org, isAdmin } = context;
 	const quit = () => confirm({
-		title: `Leave ${org.name}?`, action: 'Leave',
+		title: said`Leave ${org.name}?`, action: 'Leave',
 		text: 'You lose access at once. To come back you need a new invite.',
 		run: () => api('POST', '/org/leave'),
 		done() {

@@ -8,7 +8,7 @@ export function enrol(done) {
 		const [box, password] = [h('div'), passwordField()];
 		const cancel = () => dialog.close();
 		const scan = ({ secret, qrCode }) => {
-			const code = codeField('The 6 digits the app shows now.');
+			const code = codeField('The 6 digits the app shows now.', true);
 			const enable = form({
 				fields: [code], submit: 'Turn on', cancel,
 				onsubmit: async () => {

@@ -22,9 +22,9 @@ function whole(path, one, reload) {
 	const list = deliveries(path, isActive);
 	const patch = (body, said) => api('PATCH', path, body).then(() => said);
 	const [action, status, kind, text] = isActive ? ['Disable', 'disabled', 'danger', 'Nothing more is sent to it, and what is pending is cancelled.'] : ['Enable', 'active', 'primary', 'What happens from now on is sent to it again.'];
-	const turn = () => confirm({ title: `${action} this webhook?`, action, kind, text, run: () => patch({ status }, `The webhook is ${status}.`), done: reload });
+	const turn = () => confirm({ title: `${action} this webhook?`, action, kind, text, run: () => patch({ status }, `The webhook is ${status}.`), done: reload, request: () => ['PATCH', path, { status }] });
 	const remove = () => confirm({
-		title: 'Delete this webhook?', action: 'Delete', text: 'Its deliveries and its secret are deleted. This cannot be undone.', run: () => api('DELETE', path),
+		title: 'Delete this webhook?', action: 'Delete', text: 'Its deliveries and its secret are deleted. This cannot be undone.', run: () => api('DELETE', path), request: () => ['DELETE', path],
 		done: () => location.hash.includes(one.id) && (location.hash = '#/webhooks'),
 	});
 	const rotate = () => askOverlap(`${path}/rotate-secret`, {
@@ -32,7 +32,7 @@ function whole(path, one, reload) {
 	});
 	const edit = () => {
 		const { fields, check, read } = webhookFields(one);
-		ask({ title: 'Edit webhook', wide: true, fields, check, submit: 'Save webhook', onsubmit: () => patch(read(), 'The webhook was saved.'), done: reload });
+		ask({ title: 'Edit webhook', wide: true, fields, check, submit: 'Save webhook', request: () => ['PATCH', path, read()], onsubmit: () => patch(read(), 'The webhook was saved.'), done: reload });
 	};
 	return [
 		card(one.url, one.description,

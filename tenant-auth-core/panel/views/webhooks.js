@@ -54,7 +54,7 @@ function picker(chosen) {
 function create(done) {
 	const { fields, check, read } = webhookFields();
 	ask({
-		title: 'Create a webhook', wide: true, fields, check, submit: 'Create webhook', onsubmit: () => api('POST', '/org/webhooks', read()),
+		title: 'Create a webhook', wide: true, fields, check, submit: 'Create webhook', request: () => ['POST', '/org/webhooks', read()], onsubmit: () => api('POST', '/org/webhooks', read()),
 		done({ webhook, secret }) {
 			done();
 			showSigningSecret(secret, () => (location.hash = `#/webhooks/${webhook.id}`));

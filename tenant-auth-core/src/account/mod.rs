@@ -22,6 +22,7 @@ pub use password::NewPassword;
 pub(crate) use password::TypedPassword;
 pub(crate) use password_rules::check_password;
 pub use profile::ProfileUpdate;
+pub use recovery::LinkPreview;
 pub(crate) use recovery::{fulfil_reset_requests, mail_reset_link, mail_welcome_link};
 pub(crate) use sessions::{Ending, Entrant, Opening, end_all_others, tell_ended, tell_user};
 use sessions::{open_session, wait_for_second_factor};

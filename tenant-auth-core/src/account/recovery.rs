@@ -27,7 +27,33 @@ const LINK_TTL: Duration = Duration::from_secs(30 * 60);
 /// How many requests one transaction fulfils. SQLite has one writer at a time, so transactions must be short.
 const BATCH: u32 = 50;
 
+/// What a mailed link does that resets a password or verifies an address.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct LinkPreview {
+    /// Whether it resets the password; it verifies the address otherwise.
+    pub resets: bool,
+    /// The address of the account, to which the link was mailed.
+    pub email: Email,
+}
+
 impl Tenant {
+    /// Looks at a mailed link that resets a password or verifies an address, and does not use it up.
+    ///
+    /// # Errors
+    /// [`Error::InvalidLink`], also when the account has another address by now.
+    pub async fn preview_link(&self, token: &LinkToken) -> Result<LinkPreview, Error> {
+        let (digest, now) = (token.digest(), self.auth.now());
+        let mut reader = self.auth.store().read().await?;
+        for purpose in [LinkPurpose::ResetPassword, LinkPurpose::VerifyEmail] {
+            let Some((user, email)) = reader.links().find(&self.org.id, purpose, &digest, now).await? else { continue };
+            if reader.users().find(&user).await?.is_some_and(|account| account.user.email == email) {
+                return Ok(LinkPreview { resets: purpose == LinkPurpose::ResetPassword, email });
+            }
+        }
+        Err(Error::InvalidLink)
+    }
+
     /// Requests a mail with a link that resets the password. The answer does not reveal whether the address has an account. One
     /// request waits for each address in the organization: asking again while it waits renews it.
     ///

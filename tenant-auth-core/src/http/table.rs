@@ -92,6 +92,10 @@ fn table() -> Vec<Group> {
             route(POST, "/auth/reset-password", recovery::reset_password)
                 .says("resetPassword", "Reset the password with a link", "Ends every session of the account; opens none.")
                 .may(&[InvalidLink, WeakPassword, RateLimited]),
+            route(POST, "/auth/links/preview", recovery::preview)
+                .says("previewLink", "Look at a mailed link",
+                    "At one that resets a password or verifies an address, without using it up: a page shows which account it is for.")
+                .may(&[InvalidLink, RateLimited]),
             route(POST, "/auth/verify-email", recovery::verify_email)
                 .says("verifyEmail", "Verify an address with a link",
                     "In a live session of the account, or with its `password`. The link works once.")

@@ -24,12 +24,13 @@ scenarios![
 
 /// Routes that ask for no session: a foreign one is nothing to them, and an empty object is no request; nor is it looked at where a
 /// waiting login is missing.
-const WITHOUT_SESSION: [(&str, &str, u16); 8] = [
+const WITHOUT_SESSION: [(&str, &str, u16); 9] = [
     ("GET", "/org/appearance", 200),
     ("POST", "/auth/login", 400),
     ("POST", "/auth/verify-2fa", 401),
     ("POST", "/auth/forgot-password", 400),
     ("POST", "/auth/reset-password", 400),
+    ("POST", "/auth/links/preview", 400),
     ("POST", "/auth/verify-email", 400),
     ("POST", "/org/invites/preview", 400),
     ("POST", "/org/invites/{token}/accept", 400),

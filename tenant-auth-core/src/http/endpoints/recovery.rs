@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    account::{AddressProof, NewEmail},
+    account::{AddressProof, LinkPreview, NewEmail},
     caller::{Member, Tenant},
     error::Error,
     http::{
@@ -98,6 +98,25 @@ pub(crate) async fn verify_email(holder: LinkHolder, Json(request): Json<VerifyE
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct LinkRequest {
     token: String,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct LinkPreviewData {
+    link: PreviewedLink,
+}
+
+/// What a mailed link does, and for which address.
+#[derive(Serialize, ToSchema)]
+struct PreviewedLink {
+    #[schema(value_type = String, pattern = "^(reset|verify)$")]
+    purpose: &'static str,
+    email: Email,
+}
+
+pub(crate) async fn preview(stranger: Stranger, Json(request): Json<LinkRequest>) -> Outcome<LinkPreviewData> {
+    let (Stranger { tenant, client }, token) = (stranger, LinkToken::new(request.token));
+    let LinkPreview { resets, email } = tenant.auth.counted(tenant.preview_link(&token).await, &token, &client)?;
+    Ok(LinkPreviewData { link: PreviewedLink { purpose: if resets { "reset" } else { "verify" }, email } }.into())
 }
 
 pub(crate) async fn send_verification(member: Member, (): ()) -> Outcome<Message> {

@@ -166,6 +166,7 @@ files! {
     "app.js",
     "base.css",
     "csv.js",
+    "curl.js",
     "dialogs.js",
     "dom.js",
     "fields.js",

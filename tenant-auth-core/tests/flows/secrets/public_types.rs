@@ -87,6 +87,7 @@ const HOLD_NONE: [&[&str]; 14] = [
         "AuditActorView",
         "AuditEntryView",
         "OrganizationFigures",
+        "LinkPreview",
     ],
     &["DeliveryAttempt", "DeliveryDetails", "DeliveryDetailsView", "DeliveryView"],
     &["InviteView", "MemberView", "MembershipView", "OrganizationView", "SessionView", "WebhookView"],

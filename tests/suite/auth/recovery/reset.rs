@@ -11,6 +11,7 @@ use crate::suite::support::{
 };
 
 scenarios![
+    a_link_shows_whose_it_is_and_is_not_used_up,
     asking_says_the_same_for_every_address,
     only_members_of_this_organization_get_a_mail,
     the_mail_goes_to_the_stored_form_of_the_address,
@@ -52,6 +53,29 @@ pub(crate) async fn reset_token(app: &App, email: &str) -> String {
 /// How many links to reset a password an address was sent.
 pub(crate) async fn reset_mails(app: &App, email: &str) -> usize {
     app.mail_to(email).await.iter().filter(|mail| mail.text.contains("/reset#")).count()
+}
+
+async fn a_link_shows_whose_it_is_and_is_not_used_up(app: &App) {
+    let (max, stranger) = (app.member().logged_in().await, app.anonymous());
+    let token = reset_token(app, max.email()).await;
+    let look = |caller: &Caller, token: &str| caller.post("/auth/links/preview", json!({ "token": token }));
+    for _ in 0..2 {
+        let shown = look(&stranger, &token).await.expect_ok();
+        assert_eq!(shown, json!({ "link": { "purpose": "reset", "email": max.email() } }));
+    }
+    look(&stranger.clone().at_org("globex"), &token).await.expect_error(400, "invalid_link");
+    look(&stranger, &token[1..]).await.expect_error(400, "invalid_link");
+    stranger.post("/auth/links/preview", json!({})).await.expect_invalid("token");
+    max.get("/org").await.expect(200);
+    reset(&stranger, &token, NEW).await.expect(200);
+    look(&stranger, &token).await.expect_error(400, "invalid_link");
+    let una = app.org().new_member("Una").await.logged_in().await;
+    una.post_nothing("/auth/verify-email/send").await.expect(200);
+    let token = mailed_token(app, una.email(), "verify").await;
+    assert_eq!(look(&stranger, &token).await.expect_ok()["link"], json!({ "purpose": "verify", "email": una.email() }));
+    let waiting = reset_token(app, una.email()).await;
+    app.advance(30 * 60);
+    look(&stranger, &waiting).await.expect_error(400, "invalid_link");
 }
 
 async fn asking_says_the_same_for_every_address(app: &App) {
