@@ -8,7 +8,7 @@ import { button } from './ui.js';
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
 // Deployment keys act for an organization that they name, and for the deployment without one.
-export function curl(method, path, body) {
+export function command(method, path, body) {
 	const isOfOrganization = !path.startsWith('/admin/');
 	return [
 		`curl -X ${method} ${quoted(new URL(API + path, location.href).href)}`, '-H "X-API-Key: $TENANT_AUTH_KEY"',
@@ -18,4 +18,4 @@ export function curl(method, path, body) {
 }
 
 // `request()` answers the method, the path and the body as they are now.
-export const curlLine = (request) => request && h('div.curl', button('Copy as curl', () => copy(curl(...request())), { kind: 'small', title: 'With a deployment key in $TENANT_AUTH_KEY' }));
+export const curlLine = (request) => request && h('div.curl', button('Copy as curl', () => copy(command(...request())), { kind: 'small', title: 'With a deployment key in $TENANT_AUTH_KEY' }));

@@ -26,7 +26,7 @@ export function invites({ org }) {
 		path: '/org/invites', key: 'invites', noun: 'pending invites', columns: ['Invited', 'Role', 'By', 'Mail', 'Expires', ''], line, search: true,
 		nothing: () => empty('invites', 'No pending invites', 'Whoever accepts an invite appears among the members.', button('Invite somebody', add)),
 	});
-	return [heading('Invites', `People who were asked to join ${org.name} and have not answered yet.`, button('Invite many', () => inviteMany(list.reload)), addButton('Invite', add)), list];
+	return [heading('Invites', `People who were asked to join ${org.name} and have not answered yet.`, addButton('Invite', add), button('Invite many', () => inviteMany(list.reload))), list];
 }
 
 export function inviteSomebody(done) {

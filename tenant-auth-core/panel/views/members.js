@@ -30,7 +30,7 @@ export function members(context) {
 	});
 	if (detail) findMember(detail).then((one) => topDialog() || show(one), (error) => toast(is(error, 'not_found') ? 'Nobody here has this id.' : words(error)));
 	return [
-		heading('Members', ['Everybody who belongs to ', h('bdi', org.name), '.'], isAdmin && store, isAdmin && button('Invite many', () => inviteMany(() => {})), isAdmin && addButton('Invite', () => inviteSomebody())),
+		heading('Members', ['Everybody who belongs to ', h('bdi', org.name), '.'], isAdmin && addButton('Invite', () => inviteSomebody()), isAdmin && button('Invite many', () => inviteMany(() => {})), isAdmin && store),
 		list,
 	];
 }

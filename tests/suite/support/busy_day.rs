@@ -212,7 +212,10 @@ impl<'a> BusyDay<'a> {
         self.deed(max.post("/auth/change-email/confirm", token), "POST /auth/change-email/confirm", &["user.updated"]).await;
         let forgot = app.anonymous().post("/auth/forgot-password", json!({ "email": address }));
         self.deed(forgot, "POST /auth/forgot-password", &[]).await;
-        let reset = json!({ "token": self.linked(address, "reset").await, "newPassword": PASSWORD });
+        let token = self.linked(address, "reset").await;
+        let look = app.anonymous().post("/auth/links/preview", json!({ "token": token }));
+        self.deed(look, "POST /auth/links/preview", &[]).await;
+        let reset = json!({ "token": token, "newPassword": PASSWORD });
         let told = ["user.password_changed", "session.revoked"];
         self.keep(&max);
         self.deed(app.anonymous().post("/auth/reset-password", reset), "POST /auth/reset-password", &told).await;
