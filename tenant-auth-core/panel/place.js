@@ -15,6 +15,9 @@ export function place(hash = location.hash) {
 	return { view, detail: detail && decodeURIComponent(detail), query: Object.fromEntries(new URLSearchParams(query)) };
 }
 
+// Does something once the address is the one of the view that is shown: at once, or when a step has been taken back.
+export const whenSettled = (work) => (isReturning ? void (afterReturn = work) : work());
+
 // Changes what the address asks for, without a step in the history; once a step is taken back, where that is under way.
 export function rewrite(query, path = location.hash.split('?')[0] || '#/members') {
 	if (isReturning) return void (afterReturn = () => rewrite(query, path));

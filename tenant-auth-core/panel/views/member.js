@@ -1,6 +1,6 @@
 // One member, in a dialog that has an address. Metadata is judged by the API's rules and sent as typed.
 
-import { api, button, confirm, copyButton, discard, facts, field, form, h, moment, open, place, question, rewrite, roleBadge, roleField, said, statusBadge, toast } from '../kit.js';
+import { api, button, confirm, copyButton, discard, facts, field, form, h, moment, open, place, question, rewrite, roleBadge, roleField, said, statusBadge, toast, whenSettled } from '../kit.js';
 import { compact, metadataProblem, pretty } from '../json.js';
 import { activityOf, sessionsOf } from './member-doings.js';
 
@@ -11,7 +11,7 @@ export function openMember(context, member, changed) {
 	// Back leaves the dialog, so the entry before it must not lead to it again.
 	const stand = (address) => rewrite(place().query, address);
 	stand('#/members');
-	const onclose = () => place().view === 'members' && place().detail === member.userId && stand('#/members');
+	const onclose = () => whenSettled(() => place().view === 'members' && place().detail === member.userId && stand('#/members'));
 	open(member.name, (dialog) => {
 		const done = (text) => {
 			dialog.close();
