@@ -21,6 +21,8 @@ pub(crate) struct Input {
     pub(crate) env: BTreeMap<String, String>,
     /// Reads a file that a setting names.
     pub(crate) read_file: fn(&Path) -> io::Result<Vec<u8>>,
+    /// Lists the files of a folder that a setting names, by their names.
+    pub(crate) list_folder: fn(&Path) -> io::Result<Vec<PathBuf>>,
 }
 
 impl Input {
@@ -39,7 +41,13 @@ impl Input {
             let value = value.into_string().map_err(|_| InvalidSetting::of_variable(name.to_owned(), "must be UTF-8 text"))?;
             env.insert(name.to_owned(), value);
         }
-        Ok(Self { file, env, read_file: |path| std::fs::read(path) })
+        let list_folder = |folder: &Path| {
+            let mut files =
+                std::fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()?;
+            files.sort();
+            Ok(files)
+        };
+        Ok(Self { file, env, read_file: |path| std::fs::read(path), list_folder })
     }
 
     /// Whether log lines are to be JSON, as far as can be said before the settings are read: a refusal of them is a line, too.

@@ -45,7 +45,7 @@ pub(super) enum Source {
 impl Reading {
     /// Merges file and environment.
     pub(super) fn of(input: &Input) -> Self {
-        let values = Values::new(input.read_file);
+        let values = Values::new(input);
         let mut reading = Self { given: BTreeMap::new(), values, refusals: Vec::new(), warnings: Vec::new() };
         if let Some(text) = &input.file {
             reading.take_file(text);

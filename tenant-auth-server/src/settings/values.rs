@@ -3,12 +3,14 @@
 use std::{
     io,
     net::{IpAddr, Ipv4Addr, SocketAddr},
-    path::Path,
+    path::{Path, PathBuf},
     time::Duration,
 };
 
 use tenant_auth_core::{Config, MasterKeys};
 use url::Url;
+
+use super::input::Input;
 
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -32,6 +34,8 @@ pub(super) struct Values {
     pub(super) otlp_endpoint: Option<Url>,
     /// Reads a file that a setting names.
     pub(super) read_file: fn(&Path) -> io::Result<Vec<u8>>,
+    /// Lists the files of a folder that a setting names, by their names.
+    pub(super) list_folder: fn(&Path) -> io::Result<Vec<PathBuf>>,
 }
 
 /// How a log line looks.
@@ -45,7 +49,7 @@ pub(crate) enum LogFormat {
 
 impl Values {
     /// The defaults.
-    pub(super) fn new(read_file: fn(&Path) -> io::Result<Vec<u8>>) -> Self {
+    pub(super) fn new(input: &Input) -> Self {
         Self {
             database_url: None,
             database_connections: 10,
@@ -61,7 +65,8 @@ impl Values {
             log_filter: "info,sqlx=warn".to_owned(),
             log_format: LogFormat::Text,
             otlp_endpoint: None,
-            read_file,
+            read_file: input.read_file,
+            list_folder: input.list_folder,
         }
     }
 }

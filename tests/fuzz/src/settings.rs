@@ -66,6 +66,7 @@ pub fn read(given: &Given) -> Read {
         file: given.file.clone(),
         env: given.env.iter().cloned().collect(),
         read_file: |_| Err(io::ErrorKind::NotFound.into()),
+        list_folder: |_| Err(io::ErrorKind::NotFound.into()),
     };
     let effective = Effective::of(&input);
     Read {

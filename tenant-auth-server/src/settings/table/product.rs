@@ -1,8 +1,11 @@
 //! Settings of the product that the service belongs to, as people see it on hosted pages and in mails.
 
-use std::path::Path;
+use std::{ffi::OsStr, path::Path};
 
-use tenant_auth_core::value::{Colour, DisplayName, Logo, Rejected, SupportUrl};
+use tenant_auth_core::{
+    config::Languages,
+    value::{Colour, DisplayName, Language, Logo, Rejected, SupportUrl},
+};
 
 use super::{Group, Part};
 use crate::settings::{
@@ -11,6 +14,7 @@ use crate::settings::{
         Default::{Is, Unset},
         Fault, Row,
     },
+    values::Values,
 };
 
 pub(super) const PRODUCT: Group = Group {
@@ -49,6 +53,17 @@ pub(super) const PRODUCT: Group = Group {
             ..Row::BLANK
         },
         Row {
+            name: "languages",
+            default: Unset("mails are in English, German, French and Spanish"),
+            meaning: "A folder of catalogues, read at the start, each a file such as it.json: they add languages to those of mails, or replace words of theirs. Catalogues are JSON of key to text, as those in tenant-auth-core/languages.",
+            must: "the path of a readable folder of catalogues",
+            read: |to, folder| {
+                let languages = with_catalogues(to, folder).map_err(|refused| Fault::Instead(format!("names {folder}{refused}")));
+                put(&mut to.config.languages, languages)
+            },
+            ..Row::BLANK
+        },
+        Row {
             name: "support_url",
             default: Unset("pages and mails name no place of support"),
             meaning: "Where people find help, linked from hosted pages and mails.",
@@ -58,6 +73,24 @@ pub(super) const PRODUCT: Group = Group {
         },
     ],
 };
+
+/// The languages with those of a folder; otherwise what is wrong, to be read after the folder's path.
+fn with_catalogues(to: &Values, folder: &str) -> Result<Languages, String> {
+    let unreadable = |error: std::io::Error| format!(", which cannot be read: {error}");
+    let mut languages = to.config.languages.clone();
+    for path in (to.list_folder)(Path::new(folder)).map_err(unreadable)? {
+        let (Some(name), true) = (path.file_stem().and_then(OsStr::to_str), path.extension().is_some_and(|kind| kind == "json"))
+        else {
+            continue;
+        };
+        let at = |refused: String| format!("/{name}.json, {refused}");
+        let language = Language::parse(name).map_err(|rejected| at(format!("whose name without .json {rejected}")))?;
+        let content = (to.read_file)(&path).map_err(|error| at(format!("which cannot be read: {error}")))?;
+        let added = languages.with(&language, &String::from_utf8_lossy(&content));
+        languages = added.map_err(|refused| at(format!("which {refused}")))?;
+    }
+    Ok(languages)
+}
 
 fn instead(rejected: Rejected) -> Fault {
     Fault::Instead(rejected.to_string())

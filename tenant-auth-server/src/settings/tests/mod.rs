@@ -5,7 +5,12 @@ mod sources;
 mod table_rows;
 mod traces;
 
-use std::{collections::BTreeMap, io, path::Path, time::Duration};
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use tenant_auth_core::{
     MasterKeys,
@@ -39,7 +44,12 @@ impl Env {
     }
 
     fn input(self) -> Input {
-        Input { file: None, env: self.0, read_file: |_| Err(io::Error::from(io::ErrorKind::NotFound)) }
+        Input {
+            file: None,
+            env: self.0,
+            read_file: |_| Err(io::ErrorKind::NotFound.into()),
+            list_folder: |_| Err(io::ErrorKind::NotFound.into()),
+        }
     }
 
     fn server(self) -> Result<Server, InvalidSettings> {
@@ -119,6 +129,28 @@ fn a_master_key_may_stand_in_a_file() {
         assert!(refused.starts_with("TENANT_AUTH_MASTER_KEY_FILE names /run/secrets/key, "), "{refused}");
     }
     Env::complete().with("MASTER_KEY_FILE", "/run/secrets/key").refused_naming("MASTER_KEY_FILE");
+}
+
+#[test]
+fn a_folder_of_catalogues_adds_languages_and_replaces_words() {
+    let from = |folder: fn(&Path) -> io::Result<Vec<PathBuf>>, read_file: fn(&Path) -> io::Result<Vec<u8>>| {
+        let env = Env::complete().with("LANGUAGES", "/etc/words");
+        for_server(&Input { list_folder: folder, read_file, ..env.input() }).map_err(|refused| refused.to_string())
+    };
+    let italian = |folder: &Path| Ok(vec![folder.join("README.md"), folder.join("it.json")]);
+    let words = |_: &Path| Ok(include_bytes!("../../../../tenant-auth-core/languages/en.json").to_vec());
+    let read = from(italian, words).expect("a catalogue");
+    assert!(read.deployment.config.languages.asked_for("it").is_some());
+    let refused = |told: &str, folder: fn(&Path) -> io::Result<Vec<PathBuf>>, read_file: fn(&Path) -> io::Result<Vec<u8>>| {
+        let refused = from(folder, read_file).expect_err(told);
+        assert!(refused.starts_with("TENANT_AUTH_LANGUAGES names /etc/words") && refused.contains(told), "{refused}");
+    };
+    refused("/it.json, which lacks the key date.first", italian, |_| Ok(b"{}".into()));
+    refused("/it.json, which has the unknown key mail.x", italian, |_| Ok(br#"{"mail.x": ""}"#.into()));
+    refused("/it.json, which is no JSON object", italian, |_| Ok(vec![0xff]));
+    refused("/it.json, which cannot be read", italian, |_| Err(io::ErrorKind::PermissionDenied.into()));
+    refused("/no_tag.json, whose name", |folder| Ok(vec![folder.join("no_tag.json")]), words);
+    refused("which cannot be read", |_| Err(io::ErrorKind::NotFound.into()), words);
 }
 
 #[test]
