@@ -3,7 +3,7 @@
 
 use serde_json::json;
 use tenant_auth_conformance::{
-    Adapter, PASSWORD,
+    PASSWORD,
     browser::{Receiver, Stage},
     visits,
 };
@@ -25,12 +25,12 @@ async fn the_main_pages_are_shown(stage: &Stage) {
     admin.set_role(last["userId"].as_str().expect("an id"), "org_admin").await.expect(200);
     page.open("/sign-in#org=acme&email=ada@acme.example").await;
     page.arrives_at("Sign in").await;
-    is_pictured(stage, "sign-in").await;
+    stage.page.is_pictured_as("sign-in").await;
 
     stage.signs_in("ada@acme.example", PASSWORD).await;
     page.arrives_at("Members").await;
     page.reads("Priya Raman").await;
-    is_pictured(stage, "members").await;
+    stage.page.is_pictured_as("members").await;
 
     let receiver = Receiver::start().await;
     let created = admin.post(
@@ -51,13 +51,13 @@ async fn the_main_pages_are_shown(stage: &Stage) {
     page.part("Test").reads("Delivered").await;
     page.row("webhook.test").reads("Delivered").await;
     page.part("Deliveries").scrolls_there().await;
-    is_pictured(stage, "webhook").await;
+    stage.page.is_pictured_as("webhook").await;
 
     page.is_dark(true).await;
     page.press("Members").await;
     page.arrives_at("Members").await;
     page.reads("Priya Raman").await;
-    is_pictured(stage, "members-dark").await;
+    stage.page.is_pictured_as("members-dark").await;
     page.is_dark(false).await;
     stage.signs_out().await;
 
@@ -69,12 +69,5 @@ async fn the_main_pages_are_shown(stage: &Stage) {
     page.press("Security").await;
     page.arrives_at("Security").await;
     page.reads("Recovery codes left").await;
-    is_pictured(stage, "security").await;
-}
-
-/// Both adapters show the same; one of them is enough for a picture.
-async fn is_pictured(stage: &Stage, name: &str) {
-    if stage.cell.adapter == Adapter::Axum {
-        stage.page.is_pictured_as(name).await;
-    }
+    stage.page.is_pictured_as("security").await;
 }

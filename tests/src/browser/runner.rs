@@ -1,6 +1,8 @@
-//! The runner of the browser suite: runs each scenario on each adapter, over SQLite, with a service and a browser of its own, two
-//! at a time. A panic fails its scenario alone, and the report shows what was on the page. Without Chromium no scenario runs, and
-//! the output says so.
+//! The runner of the browser suite: runs each scenario over SQLite, with a service and a browser of its own, two at a time. A panic
+//! fails its scenario alone, and the report shows what was on the page. Without Chromium no scenario runs, and the output says so.
+//!
+//! Both adapters serve the same bytes, which the scenarios without a browser prove. So a browser walks each scenario on one of them, half
+//! of them on each; a filter that begins with an adapter's name (`-- actix`) walks all of them there.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
@@ -39,7 +41,7 @@ pub fn main(scenarios: &[Scenario]) -> ExitCode {
             return ExitCode::FAILURE;
         }
     }
-    let conclusion = libtest_mimic::run(&arguments, trials(scenarios, driver.as_ref()));
+    let conclusion = libtest_mimic::run(&arguments, trials(scenarios, arguments.filter.as_deref(), driver.as_ref()));
     drop(driver);
     Template::remove_all();
     conclusion.exit_code()
@@ -54,7 +56,15 @@ fn is_required(variable: &str) -> bool {
     is_required
 }
 
-fn trials(scenarios: &[Scenario], driver: Option<&Arc<Driver>>) -> Vec<Trial> {
+/// Where a scenario runs unless the filter names an adapter: always at the same one, whatever other scenarios there are.
+fn usual(scenario: &Scenario) -> Adapter {
+    let sum: u32 = scenario.name.bytes().map(u32::from).sum();
+    if sum % 2 == 0 { Adapter::Axum } else { Adapter::Actix }
+}
+
+fn trials(scenarios: &[Scenario], filter: Option<&str>, driver: Option<&Arc<Driver>>) -> Vec<Trial> {
+    let named = Adapter::ALL.into_iter().find(|adapter| filter.is_some_and(|filter| filter.starts_with(&adapter.to_string())));
+    let runs_on = |adapter: Adapter, scenario: &&Scenario| adapter == named.unwrap_or_else(|| usual(scenario));
     let on = |adapter: Adapter, scenario: Scenario| {
         let is_ignored = driver.is_none() || (scenario.needs_axe && !axe::is_installed());
         let driver = driver.cloned();
@@ -64,7 +74,9 @@ fn trials(scenarios: &[Scenario], driver: Option<&Arc<Driver>>) -> Vec<Trial> {
         });
         trial.with_ignored_flag(is_ignored)
     };
-    Adapter::ALL.iter().flat_map(|adapter| scenarios.iter().map(|scenario| on(*adapter, *scenario))).collect()
+    let all_on =
+        |adapter| scenarios.iter().filter(move |scenario| runs_on(adapter, scenario)).map(move |scenario| on(adapter, *scenario));
+    Adapter::ALL.into_iter().flat_map(all_on).collect()
 }
 
 fn run(adapter: Adapter, scenario: Scenario, driver: &Driver) {

@@ -7,7 +7,7 @@ use super::Stage;
 /// What a scenario does.
 pub type Run = for<'a> fn(&'a Stage) -> Pin<Box<dyn Future<Output = ()> + 'a>>;
 
-/// One scenario, run on each adapter.
+/// One scenario.
 #[derive(Debug, Clone, Copy)]
 pub struct Scenario {
     /// `topic::sentence`
