@@ -167,7 +167,7 @@ fn table() -> Vec<Group> {
             route(GET, "/org/members", members::list)
                 .says("listMembers", "List the members", "Ordered by when they joined."),
             route(GET, "/org/members/{userId}", members::get)
-                .says("getMember", "Read a member", "As in the list."),
+                .says("getMemberAsAdmin", "Read a member", "As in the list."),
             route(PATCH, "/org/members/{userId}", members::set_metadata)
                 .says("setMetadata", "Replace a member's metadata",
                     "The whole object is replaced; unchanged keys must be sent again.")
