@@ -88,3 +88,16 @@ impl Mailer for RecordingMailer {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mail_that_a_former_version_left_in_the_outbox_is_still_read() {
+        let kept = r#"{"to":"ada@acme.example","subject":"Reset your password","text":"a","html":"b"}"#;
+        let message: Message = serde_json::from_str(kept).expect("a mail");
+        assert_eq!((message.subject.as_str(), message.kind.as_str()), ("Reset your password", ""));
+        assert_eq!((message.language, message.link, message.values), (Language::ENGLISH, None, BTreeMap::new()));
+    }
+}
