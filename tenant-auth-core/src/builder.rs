@@ -188,6 +188,7 @@ impl Builder {
                 keeps_contexts: config.audit.context_days > 0,
                 product: config.product.clone(),
                 languages: config.languages.clone(),
+                mail_templates: config.mail_templates.clone(),
                 follow_up: Box::new(AfterCommit {
                     outbox_filled: fill_outbox,
                     metrics: Arc::clone(&metrics),

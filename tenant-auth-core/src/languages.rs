@@ -68,6 +68,11 @@ impl Languages {
         Ok(Self(Arc::new(all)))
     }
 
+    /// Whether this is one of them.
+    pub(crate) fn has(&self, language: &Language) -> bool {
+        self.0.contains_key(language)
+    }
+
     /// The language that a browser asks for by its `Accept-Language`; `None` when it asks for none of these.
     pub fn asked_for(&self, accept_language: &str) -> Option<&Language> {
         Language::asked_for(accept_language, self.0.keys())

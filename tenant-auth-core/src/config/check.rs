@@ -17,6 +17,12 @@ impl Config {
         self.check_durations()?;
         self.check_numbers()?;
         self.check_mail_links()?;
+        if let Some(name) = self.mail_templates.of_no_language(|language| self.languages.has(language)) {
+            return Err(ConfigError::new(
+                Setting::MailTemplates,
+                format!("names {name}, of a language that mails are not written in"),
+            ));
+        }
         if self.browser.cookie_same_site == SameSite::None && self.public_url.scheme() != "https" {
             return Err(ConfigError::new(Setting::CookieSameSite, "none needs an https public URL"));
         }

@@ -7,8 +7,8 @@ use ::http::HeaderValue;
 use url::Url;
 
 use super::{
-    Audit, Browser, Languages, LinkedPage, LoginLimits, MailLinks, Memory, Network, Organizations, Passwords, Product, Sessions,
-    SignUp, Webhooks,
+    Audit, Browser, Languages, LinkedPage, LoginLimits, MailLinks, MailTemplates, Memory, Network, Organizations, Passwords,
+    Product, Sessions, SignUp, Webhooks,
 };
 #[cfg(feature = "http")]
 use crate::value::Language;
@@ -52,6 +52,8 @@ pub struct Config {
     pub product: Product,
     /// The languages of mails.
     pub languages: Languages,
+    /// Templates of mails in the place of ours. Default none.
+    pub mail_templates: MailTemplates,
     /// Proxies in front of the service.
     pub network: Network,
     /// What is kept in memory.
@@ -75,6 +77,7 @@ impl Config {
             browser: Browser::default(),
             product: Product::default(),
             languages: Languages::default(),
+            mail_templates: MailTemplates::default(),
             network: Network::default(),
             memory: Memory::default(),
             audit: Audit::default(),

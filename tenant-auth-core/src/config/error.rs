@@ -86,6 +86,8 @@ settings! {
     ChangeEmailLink => "mail_links.change_email",
     /// [`MailLinks::sign_up`](super::MailLinks::sign_up).
     SignUpLink => "mail_links.sign_up",
+    /// [`Config::mail_templates`](super::Config::mail_templates).
+    MailTemplates => "mail_templates",
     /// [`SignUp::per_day`](super::SignUp::per_day).
     SignUpsPerDay => "sign_up.per_day",
     /// [`Browser::cookie_same_site`](super::Browser::cookie_same_site).

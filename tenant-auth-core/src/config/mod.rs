@@ -5,6 +5,7 @@ mod check;
 pub(crate) mod deployment;
 mod error;
 mod groups;
+mod mail_templates;
 mod product;
 #[cfg(test)]
 mod tests;
@@ -12,6 +13,8 @@ mod tests;
 pub(crate) use deployment::Config;
 pub use error::{ConfigError, Setting, SetupError};
 pub use groups::{Audit, Browser, LoginLimits, MailLinks, Memory, Network, Organizations, Passwords, Sessions, SignUp, Webhooks};
+pub(crate) use mail_templates::PARTS;
+pub use mail_templates::{MAILS, MailTemplates, SHARED_VALUES};
 pub use product::Product;
 
 pub use crate::languages::Languages;

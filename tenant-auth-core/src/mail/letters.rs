@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use minijinja::context;
 
 use crate::{
-    config::Product,
+    config::{MailTemplates, Product},
     error::Error,
     event::DisableReason,
     languages::Catalogue,
@@ -228,8 +228,14 @@ impl Letter<'_> {
         }
     }
 
-    /// Renders the letter for one recipient, in the words of one language.
-    pub(crate) fn to(&self, recipient: &Email, product: &Product, words: &Catalogue) -> Result<Message, Error> {
+    /// Renders the letter for one recipient, in the words of one language, where no template of the operator's stands in the place of ours.
+    pub(crate) fn to(
+        &self,
+        recipient: &Email,
+        product: &Product,
+        words: &Catalogue,
+        templates: &MailTemplates,
+    ) -> Result<Message, Error> {
         let values = self.values(words);
         let text = |key: &str| match key.starts_with("mail.") {
             true => words.text(key, &values),
@@ -258,7 +264,13 @@ impl Letter<'_> {
             Self::Invite { .. } => (&render::INVITE, text("heading")),
             _ => (&render::LETTER, subject.clone()),
         };
-        let (text, html) = template.texts(product, context! { heading, ..shown })?;
+        let shown = context! { heading, product => render::product(product), ..shown };
+        let (text, html) = template.texts(&shown)?;
+        let told = values.iter().map(|(name, value)| (name.clone(), Some(value.clone()))).collect();
+        let told = context! { kind => self.name(), ..context! { ..MailTemplates::values(self.name(), told), ..shown } };
+        let theirs = |part| templates.text(self.name(), &words.language, part, &told);
+        let (subject, text, html) =
+            (theirs("subject").unwrap_or(subject), theirs("txt").unwrap_or(text), theirs("html").unwrap_or(html));
         Ok(Message {
             to: recipient.clone(),
             subject,

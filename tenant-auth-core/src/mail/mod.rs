@@ -32,7 +32,7 @@ const NOTICE_KEPT: Duration = Duration::from_secs(2 * 24 * 3_600);
 pub(crate) async fn enqueue(tx: &mut Tx, org: &OrgId, recipient: &Email, letter: &Letter<'_>) -> Result<MailId, Error> {
     let (id, now): (MailId, _) = (tx.new_id(), tx.now());
     let language = language_for(tx, recipient, tx.language().cloned().as_ref()).await?;
-    let message = letter.to(recipient, tx.product(), tx.languages().of(language.as_ref()))?;
+    let message = letter.to(recipient, tx.product(), tx.languages().of(language.as_ref()), tx.mail_templates())?;
     let plain = Zeroizing::new(serde_json::to_vec(&message).map_err(Error::internal)?);
     let sealed = tx.seal(&plain, seal_context(&id, org))?;
     let mail = OutgoingMail {

@@ -3,20 +3,13 @@
 use minijinja::{Environment, Value, context};
 
 use crate::{
-    config::Product,
+    config::{PARTS, Product},
     error::Error,
     value::{Colour, SupportUrl},
 };
 
 /// Blue, where the product has no colour of its own.
 const ACCENT: Colour = Colour::of([0x1f, 0x4b, 0xd8]);
-/// What every mail begins and ends with.
-const PARTS: [(&str, &str); 3] = [
-    ("product.html", include_str!("../../templates/product.html")),
-    ("support.html", include_str!("../../templates/support.html")),
-    ("support.txt", include_str!("../../templates/support.txt")),
-];
-
 /// The text and HTML template of a mail, each a name and its source.
 pub(super) struct Template {
     text: (&'static str, &'static str),
@@ -38,21 +31,22 @@ pub(super) const LETTER: Template = Template {
 /// How the HTML of a mail names the product's logo, which is attached to it (RFC 2392): a mail loads nothing from anywhere.
 pub(super) const LOGO: &str = "cid:logo";
 
+/// The product as templates show it.
+pub(super) fn product(product: &Product) -> Value {
+    let accent = product.accent.unwrap_or(ACCENT);
+    context! {
+        name => product.name.as_str(),
+        logo => product.logo.as_ref().map(|_| LOGO),
+        accent => accent.to_string(),
+        on_accent => accent.text().to_string(),
+        support => product.support_url.as_ref().map(SupportUrl::as_str),
+    }
+}
+
 impl Template {
-    /// The text and the HTML that show `values`, in the name of the product.
-    pub(super) fn texts(&self, product: &Product, values: Value) -> Result<(String, String), Error> {
-        let accent = product.accent.unwrap_or(ACCENT);
-        let values = context! {
-            product => context! {
-                name => product.name.as_str(),
-                logo => product.logo.as_ref().map(|_| LOGO),
-                accent => accent.to_string(),
-                on_accent => accent.text().to_string(),
-                support => product.support_url.as_ref().map(SupportUrl::as_str),
-            },
-            ..values
-        };
-        Ok((render(self.text, &values)?, render(self.html, &values)?))
+    /// The text and the HTML that show `values`.
+    pub(super) fn texts(&self, values: &Value) -> Result<(String, String), Error> {
+        Ok((render(self.text, values)?, render(self.html, values)?))
     }
 }
 

@@ -15,7 +15,7 @@ use super::patience;
 use super::{Change, Engine, ErasedPerson, Event, Store, change::Touched, deed::Done, failure};
 use crate::{
     audit::context::RequestContext,
-    config::{Languages, Product},
+    config::{Languages, MailTemplates, Product},
     error::Error,
     id::{Id, Kind, OrgId},
     model::EventKind,
@@ -45,6 +45,8 @@ pub(crate) struct Context {
     pub(crate) product: Product,
     /// The languages that they are written in.
     pub(crate) languages: Languages,
+    /// The templates that stand in the place of ours.
+    pub(crate) mail_templates: MailTemplates,
     pub(crate) follow_up: Box<dyn FollowUp>,
 }
 
@@ -183,6 +185,11 @@ impl Tx {
     /// The languages that those are written in.
     pub(crate) fn languages(&self) -> &Languages {
         &self.context.languages
+    }
+
+    /// The templates that stand in the place of ours.
+    pub(crate) fn mail_templates(&self) -> &MailTemplates {
+        &self.context.mail_templates
     }
 
     /// The language that the request asks for which this transaction serves.

@@ -10,7 +10,7 @@ use ::http::HeaderMap;
 use ipnet::IpNet;
 
 use crate::{
-    config::{Languages, Product},
+    config::{Languages, MailTemplates, Product},
     error::Error,
     mail,
     ports::{Message, OsEntropy},
@@ -62,7 +62,12 @@ fn cell(row: &str) -> SealContext<'_> {
 /// # Errors
 /// [`Error::Internal`] when the template cannot be rendered, which it can.
 pub fn letter(organization: &DisplayName, name: &DisplayName, to: &Email) -> Result<Message, Error> {
-    mail::Letter::NewApiKey { organization, name }.to(to, &Product::default(), Languages::default().of(None))
+    mail::Letter::NewApiKey { organization, name }.to(
+        to,
+        &Product::default(),
+        Languages::default().of(None),
+        &MailTemplates::default(),
+    )
 }
 
 /// The time step of a one-time password (RFC 6238) at a moment; `None` when the password is wrong.

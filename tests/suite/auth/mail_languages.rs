@@ -15,6 +15,7 @@ scenarios![
     an_invitation_is_in_the_language_of_its_sender_and_names_them,
     mails_of_sign_up_are_in_the_language_of_their_request,
     a_mailer_gets_what_a_mail_was_made_of,
+    a_template_stands_in_the_place_of_ours,
 ];
 
 fn asking_for(request: Request, languages: &str) -> Request {
@@ -77,4 +78,42 @@ async fn a_mailer_gets_what_a_mail_was_made_of(app: &App) {
     let until = &mail.values["until"];
     assert!(until.ends_with(" Uhr UTC") && mail.text.contains(&format!("Der Link gilt bis {until} und")), "{}", mail.text);
     assert_eq!(format!("{mail:?}"), "Message([redacted])", "links are credentials");
+}
+
+async fn a_template_stands_in_the_place_of_ours(app: &App) {
+    let texts = [
+        ("reset_password.de.subject", "{{ product.name }}: {{ heading }}"),
+        (
+            "reset_password.de.html",
+            "<p lang={{ lang }}>{{ lines[0] }} <a href=\"{{ link }}\">{{ action }}</a></p>{% include \"support.html\" %}",
+        ),
+        ("invite.en.html", "<b>{{ organization }}</b> {{ inviter }} {{ role }} {{ app_url }} {{ until }} {{ kind }}"),
+    ];
+    let here = app.beside(|setup| {
+        let templates = &mut setup.config.mail_templates;
+        *templates = texts.iter().fold(templates.clone(), |all, (name, source)| all.with(name, source).expect(name));
+    });
+    let here = here.await;
+    let (german, english) = (here.member(), here.admin());
+    let mail = forgotten(&here, german.email(), "de").await;
+    assert_eq!(mail.subject, "Tenant Auth: Passwort zurücksetzen");
+    assert!(
+        mail.html.starts_with("<p lang=de>Der Link gilt bis ") && mail.html.contains("Neues Passwort wählen</a>"),
+        "{}",
+        mail.html
+    );
+    let link = mail.link.as_deref().expect("a link");
+    assert!(mail.text.contains("Passwort zurücksetzen") && mail.text.contains(link), "for the text there is none: {}", mail.text);
+    let mail = forgotten(&here, english.email(), "en").await;
+    assert!(mail.html.starts_with("<!doctype html>"), "in English ours stands: {}", mail.html);
+
+    let hostile = "<i>Acme</i> https://evil.example";
+    let ada = here.admin().logged_in().await;
+    ada.patch("/org", serde_json::json!({ "name": hostile })).await.expect(200);
+    asking_for(ada.invite("ines@acme.example"), "en").await.expect(201);
+    let mail = newest(&here, "ines@acme.example").await;
+    let values = &mail.values;
+    assert!(mail.html.starts_with("<b>&lt;i&gt;Acme&lt;"), "{}", mail.html);
+    assert!(!mail.html.contains("https://evil"), "no mail program makes a link of a name: {}", mail.html);
+    assert!(mail.html.ends_with(&format!(") member none {} invite", values["until"])), "{}", mail.html);
 }

@@ -93,7 +93,8 @@ async fn compose(auth: &TenantAuth, tx: &mut Tx, request: &SignUpRequest) -> Res
     tx.sign_ups().insert_link(&SignUpLink { email: &request.email, token: &token.digest(), expires_at: until }).await?;
     let link = auth.config().link(LinkedPage::SignUp, "", token.expose());
     let language = mail::language_for(tx, &request.email, request.language.as_ref()).await?;
-    let message = Letter::SignUp { link: &link, until }.to(&request.email, tx.product(), tx.languages().of(language.as_ref()))?;
+    let words = tx.languages().of(language.as_ref());
+    let message = Letter::SignUp { link: &link, until }.to(&request.email, tx.product(), words, tx.mail_templates())?;
     Ok(Some(mail::with_logo(message, tx.product())))
 }
 

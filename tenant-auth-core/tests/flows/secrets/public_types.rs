@@ -54,6 +54,7 @@ const HOLD_NONE: [&[&str]; 14] = [
         "Id",
         "Language",
         "Languages",
+        "MailTemplates",
         "MalformedId",
         "MalformedTime",
         "MemberFilter",

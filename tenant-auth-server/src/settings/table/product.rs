@@ -3,7 +3,7 @@
 use std::{ffi::OsStr, path::Path};
 
 use tenant_auth_core::{
-    config::Languages,
+    config::{Languages, MailTemplates, Setting},
     value::{Colour, DisplayName, Language, Logo, Rejected, SupportUrl},
 };
 
@@ -64,6 +64,18 @@ pub(super) const PRODUCT: Group = Group {
             ..Row::BLANK
         },
         Row {
+            name: "mail_templates",
+            default: Unset("mails look as we made them"),
+            meaning: "A folder of templates (minijinja) that stand in the place of our mails' texts, read at the start and tried with samples; `settings --templates` lists their names and what they are given.",
+            must: "the path of a readable folder of templates",
+            read: |to, folder| {
+                let templates = with_templates(to, folder).map_err(|refused| Fault::Instead(format!("names {folder}{refused}")));
+                put(&mut to.config.mail_templates, templates)
+            },
+            core: Some(Setting::MailTemplates),
+            ..Row::BLANK
+        },
+        Row {
             name: "support_url",
             default: Unset("pages and mails name no place of support"),
             meaning: "Where people find help, linked from hosted pages and mails.",
@@ -90,6 +102,20 @@ fn with_catalogues(to: &Values, folder: &str) -> Result<Languages, String> {
         languages = added.map_err(|refused| at(format!("which {refused}")))?;
     }
     Ok(languages)
+}
+
+/// The templates of a folder; otherwise what is wrong, to be read after the folder's path.
+fn with_templates(to: &Values, folder: &str) -> Result<MailTemplates, String> {
+    let unreadable = |error: std::io::Error| format!(", which cannot be read: {error}");
+    let mut templates = MailTemplates::default();
+    for path in (to.list_folder)(Path::new(folder)).map_err(unreadable)? {
+        let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+        let at = |refused: String| format!("/{name}, which {refused}");
+        let source = (to.read_file)(&path).map_err(|error| at(format!("cannot be read: {error}")))?;
+        let source = String::from_utf8(source).map_err(|_| at("is no UTF-8 text".to_owned()))?;
+        templates = templates.with(&name, &source).map_err(at)?;
+    }
+    Ok(templates)
 }
 
 fn instead(rejected: Rejected) -> Fault {

@@ -154,6 +154,27 @@ fn a_folder_of_catalogues_adds_languages_and_replaces_words() {
 }
 
 #[test]
+fn a_folder_of_templates_is_read_and_each_is_tried() {
+    let from = |folder: fn(&Path) -> io::Result<Vec<PathBuf>>, read_file: fn(&Path) -> io::Result<Vec<u8>>| {
+        let env = Env::complete().with("MAIL_TEMPLATES", "/etc/mails");
+        for_server(&Input { list_folder: folder, read_file, ..env.input() }).map_err(|refused| refused.to_string())
+    };
+    let refused = |told: &str, folder: fn(&Path) -> io::Result<Vec<PathBuf>>, read_file: fn(&Path) -> io::Result<Vec<u8>>| {
+        let refused = from(folder, read_file).expect_err(told);
+        assert!(refused.starts_with("TENANT_AUTH_MAIL_TEMPLATES names ") && refused.contains(told), "{refused}");
+    };
+    let invite = |folder: &Path| Ok(vec![folder.join("invite.de.html"), folder.join("invite.de.subject")]);
+    from(invite, |_| Ok(b"{{ organization }}".into())).expect("both are templates");
+    refused("/etc/mails/invite.de.html, which fails: ", invite, |_| Ok(b"a\n{{ organisation }}".into()));
+    refused("invite.de.html:2", invite, |_| Ok(b"a\n{{ organisation }}".into()));
+    refused("/etc/mails/invite.de.html, which is no UTF-8 text", invite, |_| Ok(vec![0xff]));
+    refused("/etc/mails/invite.de.html, which cannot be read", invite, |_| Err(io::ErrorKind::PermissionDenied.into()));
+    refused("/README.md, which is no template's name", |folder| Ok(vec![folder.join("README.md")]), |_| Ok(b"x".into()));
+    refused("invite.it.txt, of a language", |folder| Ok(vec![folder.join("invite.it.txt")]), |_| Ok(b"x".into()));
+    refused("/etc/mails, which cannot be read", |_| Err(io::ErrorKind::NotFound.into()), |_| Ok(b"x".into()));
+}
+
+#[test]
 fn a_logo_is_read_and_judged_by_its_content() {
     let from = |read_file: fn(&Path) -> io::Result<Vec<u8>>| {
         let env = Env::complete().with("PRODUCT_LOGO", "/etc/logo.png");
