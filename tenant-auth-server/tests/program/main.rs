@@ -13,6 +13,7 @@ mod faults;
 mod hook_receiver;
 mod isolation;
 mod log_gone;
+mod mails;
 mod many_clients;
 mod memory;
 mod metrics;
