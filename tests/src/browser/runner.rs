@@ -59,7 +59,7 @@ fn is_required(variable: &str) -> bool {
 /// Where a scenario runs unless the filter names an adapter: always at the same one, whatever other scenarios there are.
 fn usual(scenario: &Scenario) -> Adapter {
     let sum: u32 = scenario.name.bytes().map(u32::from).sum();
-    if sum % 2 == 0 { Adapter::Axum } else { Adapter::Actix }
+    if sum.is_multiple_of(2) { Adapter::Axum } else { Adapter::Actix }
 }
 
 fn trials(scenarios: &[Scenario], filter: Option<&str>, driver: Option<&Arc<Driver>>) -> Vec<Trial> {
