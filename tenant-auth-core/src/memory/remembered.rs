@@ -99,9 +99,10 @@ impl ToldToken {
     }
 }
 
-/// A fresh view of what is remembered: only a request that has one may be answered from memory.
+/// A fresh view of what is remembered: only a request that has one may be answered from memory. What it is asked for is counted, or not
+/// yet.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct View<'a>(&'a Remembered);
+pub(crate) struct View<'a>(&'a Remembered, bool);
 
 impl Remembered {
     pub(super) fn new(bytes: usize, meter: MemoryMeter) -> Self {
@@ -158,7 +159,8 @@ impl Remembered {
     pub(super) fn keep_told(&self, text: &str, live: &Arc<LiveSession>, body: &::bytes::Bytes) {
         let Some(tail) = tail(text) else { return };
         let Some(known) = self.tokens.get(tail).filter(|known| known.text.expose() == text) else { return };
-        let told = Some(Told { live: Arc::downgrade(live), body: body.clone() });
+        // A copy of its own, without the room that writing it left: that would not be counted.
+        let told = Some(Told { live: Arc::downgrade(live), body: ::bytes::Bytes::copy_from_slice(body) });
         let bytes = text.len() + bytes::TOKEN + body.len();
         let value = Arc::new(GenuineToken { told, ..GenuineToken::clone(&known) });
         self.tokens.put(tail, Entry { value, rests_on: Vec::new(), bytes });
@@ -178,7 +180,25 @@ impl Remembered {
 
 impl<'a> View<'a> {
     pub(super) fn of(remembered: &'a Remembered) -> Self {
-        Self(remembered)
+        Self(remembered, true)
+    }
+
+    /// The same view, which counts nothing: for who may have to ask again.
+    #[cfg(feature = "http")]
+    pub(crate) fn uncounted(self) -> Self {
+        Self(self.0, false)
+    }
+
+    /// Counts what an uncounted view was asked for and knew.
+    #[cfg(feature = "http")]
+    pub(crate) fn knew(self, what: usize) {
+        (0..what).for_each(|_| self.0.meter.asked(true));
+    }
+
+    fn asked(self, is_known: bool) {
+        if self.1 {
+            self.0.meter.asked(is_known);
+        }
     }
 
     /// Notes that a reading begins. To be called before the statement is sent.
@@ -189,7 +209,7 @@ impl<'a> View<'a> {
     /// What is remembered of a token's session.
     pub(crate) fn recall(self, token: &AccessToken, now: Timestamp) -> Recalled {
         let recalled = self.recalled(token, now);
-        self.0.meter.asked(!matches!(recalled, Recalled::Unknown));
+        self.asked(!matches!(recalled, Recalled::Unknown));
         recalled
     }
 
@@ -209,7 +229,7 @@ impl<'a> View<'a> {
     /// What is remembered of a session, for whoever judges it again where it counts.
     pub(crate) fn session(self, session: &SessionId) -> Option<Arc<LiveSession>> {
         let known = self.0.sessions.get(session.as_str());
-        self.0.meter.asked(known.is_some());
+        self.asked(known.is_some());
         known
     }
 
@@ -222,7 +242,7 @@ impl<'a> View<'a> {
 
     pub(crate) fn key(self, key: &KeyId) -> Option<Arc<KeyRecord>> {
         let known = self.0.keys.get(key.as_str());
-        self.0.meter.asked(known.is_some());
+        self.asked(known.is_some());
         known
     }
 
@@ -239,7 +259,7 @@ impl<'a> View<'a> {
 
     pub(crate) fn organization(self, slug: &Slug) -> Option<Arc<Organization>> {
         let known = self.0.organizations.get(slug.as_str());
-        self.0.meter.asked(known.is_some());
+        self.asked(known.is_some());
         known
     }
 

@@ -108,14 +108,33 @@ async fn both_ways_say_the_same_and_are_counted_alike() {
     let after = asking.test.auth.metrics_text().await.expect("metrics");
     drop(crowd);
     assert_eq!(short, whole);
-    let count = |text: &str, series: &str| -> u64 {
-        let line = text.lines().find(|line| line.starts_with(series)).unwrap_or_else(|| panic!("{series} in {text}"));
-        line.rsplit(' ').next().and_then(|number| number.parse().ok()).expect("a number")
-    };
     let requests = r#"tenant_auth_http_requests_total{method="POST",route="/public/verify",status="200"}"#;
     for series in [requests, r#"tenant_auth_verifications_total{outcome="valid"}"#] {
         assert_eq!(count(&after, series), count(&before, series) + 1, "{series}");
     }
+    assert_eq!(count(&after, HITS), count(&before, HITS) + 2, "the key and the session");
+}
+
+const HITS: &str = "tenant_auth_memory_hits_total";
+const MISSES: &str = "tenant_auth_memory_misses_total";
+
+fn count(text: &str, series: &str) -> u64 {
+    let line = text.lines().find(|line| line.starts_with(series)).unwrap_or_else(|| panic!("{series} in {text}"));
+    line.rsplit(' ').next().and_then(|number| number.parse().ok()).expect("a number")
+}
+
+#[tokio::test]
+async fn what_the_short_way_leaves_to_the_whole_one_is_counted_once() {
+    let asking = Asking::new().await;
+    asking.warm().await;
+    asking.test.set_status(&asking.test.member, Status::Suspended).await;
+    asking.ask(asking.question()).await; // keeps the suspended session, which decides nothing
+    asking.test.auth.memory().view_from_now().await.expect("the database is there");
+    let before = asking.test.auth.metrics_text().await.expect("metrics");
+    asking.ask(asking.question()).await;
+    let after = asking.test.auth.metrics_text().await.expect("metrics");
+    let asked = |series| count(&after, series) - count(&before, series);
+    assert_eq!((asked(HITS), asked(MISSES)), (1, 1), "the key was remembered; the session has to be read");
 }
 
 #[tokio::test]
