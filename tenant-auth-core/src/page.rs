@@ -190,7 +190,13 @@ impl<T: Listed> Reading<T> {
 
     /// Takes the rows that were read within [`Self::wants`].
     pub(crate) fn take(&mut self, rows: Vec<T>) {
+        self.take_those(rows, |_| true);
+    }
+
+    /// The same, of a list that the caller chooses from.
+    pub(crate) fn take_those(&mut self, mut rows: Vec<T>, is_meant: impl FnMut(&T) -> bool) {
         let (count, end) = (rows.len(), rows.last().map(Listed::position));
+        rows.retain(is_meant);
         self.add(rows);
         self.reach(count, end);
     }

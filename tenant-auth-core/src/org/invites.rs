@@ -12,7 +12,7 @@ use crate::{
     mail::{self, InvitedBy, Letter},
     model::{Invite, MailStatus, Organization, Role},
     org::tell_ended,
-    page::{BATCH, List, Listed, Page},
+    page::{BATCH, List, Page},
     secret::LinkToken,
     service::TenantAuth,
     store::{Actor, Event, InviteRecord, MailKind, NewInvite, Tx},
@@ -74,11 +74,8 @@ impl OrgAdmin {
         let mut reading = page.reading(&["invites", self.org_id().as_str(), search.map_or("", SearchText::as_str)])?;
         let mut reader = auth.store().read().await?;
         while let Some(bounds) = if search.is_some() { reading.wants_at_most(BATCH) } else { reading.wants() } {
-            let mut invites = reader.invites().list(self.org_id(), &bounds, auth.now()).await?;
-            let (count, end) = (invites.len(), invites.last().map(Listed::position));
-            invites.retain(|invite| search.is_none_or(|text| text.is_in(invite.email.as_str())));
-            reading.add(invites);
-            reading.reach(count, end);
+            let invites = reader.invites().list(self.org_id(), &bounds, auth.now()).await?;
+            reading.take_those(invites, |invite| search.is_none_or(|text| text.is_in(invite.email.as_str())));
         }
         Ok(reading.finish())
     }
