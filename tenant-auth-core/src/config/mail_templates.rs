@@ -51,7 +51,7 @@ pub const SHARED_VALUES: [&str; 14] = [
     "product.support?",
 ];
 /// What every mail of ours begins and ends with; other templates may include them.
-pub(crate) const PARTS: [(&str, &str); 3] = [
+const PARTS: [(&str, &str); 3] = [
     ("product.html", include_str!("../../templates/product.html")),
     ("support.html", include_str!("../../templates/support.html")),
     ("support.txt", include_str!("../../templates/support.txt")),
@@ -159,7 +159,7 @@ fn sample(name: &str, values: &[&str], language: &Language, is_full: bool) -> Va
 }
 
 /// minijinja escapes by the template's name: `.html` is escaped, all else is not. A template includes nothing but our parts.
-fn rendered(name: &str, source: &str, values: &Value) -> Result<String, minijinja::Error> {
+pub(crate) fn rendered(name: &str, source: &str, values: &Value) -> Result<String, minijinja::Error> {
     let mut templates = Environment::new();
     templates.set_undefined_behavior(UndefinedBehavior::Strict);
     for (part, source) in PARTS {

@@ -13,7 +13,7 @@ mod tests;
 pub(crate) use deployment::Config;
 pub use error::{ConfigError, Setting, SetupError};
 pub use groups::{Audit, Browser, LoginLimits, MailLinks, Memory, Network, Organizations, Passwords, Sessions, SignUp, Webhooks};
-pub(crate) use mail_templates::PARTS;
+pub(crate) use mail_templates::rendered;
 pub use mail_templates::{MAILS, MailTemplates, SHARED_VALUES};
 pub use product::Product;
 

@@ -1,9 +1,9 @@
 //! Mail templates: each mail is rendered twice, as text and as HTML. Values that people chose are escaped in HTML.
 
-use minijinja::{Environment, Value, context};
+use minijinja::{Value, context};
 
 use crate::{
-    config::{PARTS, Product},
+    config::{Product, rendered},
     error::Error,
     value::{Colour, SupportUrl},
 };
@@ -46,16 +46,7 @@ pub(super) fn product(product: &Product) -> Value {
 impl Template {
     /// The text and the HTML that show `values`.
     pub(super) fn texts(&self, values: &Value) -> Result<(String, String), Error> {
-        Ok((render(self.text, values)?, render(self.html, values)?))
+        let render = |(name, source)| rendered(name, source, values).map_err(Error::internal);
+        Ok((render(self.text)?, render(self.html)?))
     }
-}
-
-/// minijinja escapes by the template's name: `.html` is escaped, `.txt` is not. Both end in the product's name, which stands in a
-/// template of its own.
-fn render((name, template): (&'static str, &'static str), values: &Value) -> Result<String, Error> {
-    let mut templates = Environment::new();
-    for (part, source) in PARTS {
-        templates.add_template(part, source).map_err(Error::internal)?;
-    }
-    templates.render_named_str(name, template, values).map_err(Error::internal)
 }
