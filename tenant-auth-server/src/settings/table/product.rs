@@ -1,6 +1,9 @@
 //! Settings of the product that the service belongs to, as people see it on hosted pages and in mails.
 
-use std::{ffi::OsStr, path::Path};
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+};
 
 use tenant_auth_core::{
     config::{Languages, MailTemplates, Setting},
@@ -86,33 +89,38 @@ pub(super) const PRODUCT: Group = Group {
     ],
 };
 
+/// The files of a folder, each with its name, but those that a dot hides: a Kubernetes volume keeps its own bookkeeping so. Otherwise what is wrong, to be read after the folder's path.
+fn files(to: &Values, folder: &str) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let paths = (to.list_folder)(Path::new(folder)).map_err(|error| format!(", which cannot be read: {error}"))?;
+    let read = |path: PathBuf| {
+        let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default().into_owned();
+        match (to.read_file)(&path) {
+            Ok(content) => Ok((name, content)),
+            Err(error) => Err(format!("/{name}, which cannot be read: {error}")),
+        }
+    };
+    let is_hidden = |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+    paths.into_iter().filter(|path| !is_hidden(path)).map(read).collect()
+}
+
 /// The languages with those of a folder; otherwise what is wrong, to be read after the folder's path.
 fn with_catalogues(to: &Values, folder: &str) -> Result<Languages, String> {
-    let unreadable = |error: std::io::Error| format!(", which cannot be read: {error}");
     let mut languages = to.config.languages.clone();
-    for path in (to.list_folder)(Path::new(folder)).map_err(unreadable)? {
-        let (Some(name), true) = (path.file_stem().and_then(OsStr::to_str), path.extension().is_some_and(|kind| kind == "json"))
-        else {
-            continue;
-        };
-        let at = |refused: String| format!("/{name}.json, {refused}");
-        let language = Language::parse(name).map_err(|rejected| at(format!("whose name without .json {rejected}")))?;
-        let content = (to.read_file)(&path).map_err(|error| at(format!("which cannot be read: {error}")))?;
+    for (name, content) in files(to, folder)? {
+        let Some(tag) = name.strip_suffix(".json") else { continue };
+        let language = Language::parse(tag).map_err(|rejected| format!("/{name}, whose name without .json {rejected}"))?;
         let added = languages.with(&language, &String::from_utf8_lossy(&content));
-        languages = added.map_err(|refused| at(format!("which {refused}")))?;
+        languages = added.map_err(|refused| format!("/{name}, which {refused}"))?;
     }
     Ok(languages)
 }
 
 /// The templates of a folder; otherwise what is wrong, to be read after the folder's path.
 fn with_templates(to: &Values, folder: &str) -> Result<MailTemplates, String> {
-    let unreadable = |error: std::io::Error| format!(", which cannot be read: {error}");
     let mut templates = MailTemplates::default();
-    for path in (to.list_folder)(Path::new(folder)).map_err(unreadable)? {
-        let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+    for (name, content) in files(to, folder)? {
         let at = |refused: String| format!("/{name}, which {refused}");
-        let source = (to.read_file)(&path).map_err(|error| at(format!("cannot be read: {error}")))?;
-        let source = String::from_utf8(source).map_err(|_| at("is no UTF-8 text".to_owned()))?;
+        let source = String::from_utf8(content).map_err(|_| at("is no UTF-8 text".to_owned()))?;
         templates = templates.with(&name, &source).map_err(at)?;
     }
     Ok(templates)

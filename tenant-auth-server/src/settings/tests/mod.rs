@@ -137,7 +137,7 @@ fn a_folder_of_catalogues_adds_languages_and_replaces_words() {
         let env = Env::complete().with("LANGUAGES", "/etc/words");
         for_server(&Input { list_folder: folder, read_file, ..env.input() }).map_err(|refused| refused.to_string())
     };
-    let italian = |folder: &Path| Ok(vec![folder.join("README.md"), folder.join("it.json")]);
+    let italian = |folder: &Path| Ok(vec![folder.join("..data"), folder.join("README.md"), folder.join("it.json")]);
     let words = |_: &Path| Ok(include_bytes!("../../../../tenant-auth-core/languages/en.json").to_vec());
     let read = from(italian, words).expect("a catalogue");
     assert!(read.deployment.config.languages.asked_for("it").is_some());
@@ -163,7 +163,7 @@ fn a_folder_of_templates_is_read_and_each_is_tried() {
         let refused = from(folder, read_file).expect_err(told);
         assert!(refused.starts_with("TENANT_AUTH_MAIL_TEMPLATES names ") && refused.contains(told), "{refused}");
     };
-    let invite = |folder: &Path| Ok(vec![folder.join("invite.de.html"), folder.join("invite.de.subject")]);
+    let invite = |folder: &Path| Ok(vec![folder.join("..data"), folder.join("invite.de.html"), folder.join("invite.de.subject")]);
     from(invite, |_| Ok(b"{{ organization }}".into())).expect("both are templates");
     refused("/etc/mails/invite.de.html, which fails: ", invite, |_| Ok(b"a\n{{ organisation }}".into()));
     refused("invite.de.html:2", invite, |_| Ok(b"a\n{{ organisation }}".into()));
