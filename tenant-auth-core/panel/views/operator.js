@@ -47,7 +47,7 @@ const MADE_BY = { deployment_key: 'A deployment key', system: 'The service' };
 
 function whole({ org, figures, createdBy: maker }, done) {
 	const number = (count) => count.toLocaleString('en');
-	const made = maker ? h('span', h('bdi', maker.name ?? MADE_BY[maker.type] ?? 'Somebody who is gone'), maker.id && h('code.break', ` ${maker.id}`)) : 'An operator';
+	const made = maker ? h('span', h('bdi', maker.name ?? MADE_BY[maker.type] ?? 'Somebody who is gone'), maker.id && h('code.break', ` ${maker.id}`)) : 'Nobody, or it is not known any more';
 	return [
 		card(org.name, null,
 			facts(

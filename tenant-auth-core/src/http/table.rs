@@ -167,7 +167,7 @@ fn table() -> Vec<Group> {
             route(GET, "/org/members", members::list)
                 .says("listMembers", "List the members", "Ordered by when they joined."),
             route(GET, "/org/members/{userId}", members::get)
-                .says("getMemberAsAdmin", "Read a member", "As in the list."),
+                .says("getOrganizationMember", "Read a member", "As in the list."),
             route(PATCH, "/org/members/{userId}", members::set_metadata)
                 .says("setMetadata", "Replace a member's metadata",
                     "The whole object is replaced; unchanged keys must be sent again.")
@@ -288,7 +288,7 @@ fn table() -> Vec<Group> {
                 .says("createOrganization", "Create an organization", "Its first org_admin is invited by mail.")
                 .created().may(&[SlugTaken]),
             route(GET, "/admin/organizations/{slug}", admin::get)
-                .says("getOrganizationAsOperator", "Read an organization", "`deletesAt` is null unless it is to be deleted. `figures` counts its people; `createdBy` is who made it."),
+                .says("getOrganizationAsOperator", "Read an organization", "`deletesAt` is null unless it is to be deleted. `figures` counts its people; `createdBy` is who signed it up."),
             route(PATCH, "/admin/organizations/{slug}", admin::update)
                 .says("changeOrganization", "Change an organization",
                     "Its name, plan, application or status; a suspended one admits nobody. `deletesAt` null cancels its deletion and \

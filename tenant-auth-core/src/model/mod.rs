@@ -192,7 +192,7 @@ pub struct Session {
     pub user_agent: Option<String>,
 }
 
-/// What an operator sees of an organization's people: how many, and never who, but for who made it.
+/// What an operator sees of an organization's people: how many, and never who, but for who signed it up.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct OrganizationFigures {
@@ -202,7 +202,7 @@ pub struct OrganizationFigures {
     pub active_admins: i64,
     /// How many invites wait for an answer; counted up to a thousand.
     pub pending_invites: i64,
-    /// Who made the organization: whoever signed it up, or an operator. `None` once the audit log keeps it no longer.
+    /// Who signed the organization up. `None` where an operator made it, or once the audit log keeps it no longer.
     pub created_by: Option<AuditActor>,
 }
 

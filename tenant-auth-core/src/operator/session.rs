@@ -15,7 +15,7 @@ use crate::{
     error::Error,
     id::OrgId,
     model::{AccountRole, AuthMethod, DeploymentScope, EventKind, Invite, Organization, OrganizationFigures, OrganizationFilter},
-    page::{BATCH, List, Listed, Page},
+    page::{BATCH, List, Page},
     secret::ApiKeyText,
     service::TenantAuth,
     store::{Actor, Chosen, LiveSession, Span, Tx},
@@ -111,11 +111,7 @@ impl DeploymentAdmin {
         };
         let is_choosy = search.is_some() || status.is_some();
         while let Some(bounds) = if is_choosy { reading.wants_at_most(BATCH) } else { reading.wants() } {
-            let mut orgs = reader.organizations().list(&bounds).await?;
-            let (count, end) = (orgs.len(), orgs.last().map(Listed::position));
-            orgs.retain(is_meant);
-            reading.add(orgs);
-            reading.reach(count, end);
+            reading.take_those(reader.organizations().list(&bounds).await?, is_meant);
         }
         let mut list = reading.finish();
         // After the page is cut, so that it goes on where it did: this page is one shorter.
@@ -135,7 +131,7 @@ impl DeploymentAdmin {
         found.ok_or(Error::UnknownOrganization)
     }
 
-    /// How many people belong to an organization or are invited, and who made it.
+    /// How many people belong to an organization or are invited, and who signed it up.
     ///
     /// # Errors
     /// [`Error::Unavailable`].

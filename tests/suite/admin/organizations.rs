@@ -101,6 +101,9 @@ async fn organizations_are_found_by_a_part_of_name_or_slug_and_by_status(app: &A
 async fn an_organization_is_shown_with_its_figures(app: &App) {
     let (app, ada, _) = operator(app).await;
     let admin = app.other_org().admin().logged_in().await;
+    ada.post(NEW, newcomers()).await.expect(201);
+    let made = ada.get(&format!("{NEW}/newcomers")).await.expect_ok();
+    assert_eq!(made["createdBy"], Value::Null, "an operator made it");
     let before = ada.get(&format!("{NEW}/globex")).await.expect_ok();
     assert_eq!(shape(&before), ["createdBy", "figures", "org"]);
     assert_eq!(shape(&before["figures"]), ["activeAdmins", "members", "pendingInvites"]);

@@ -114,7 +114,7 @@ pub(crate) struct ManagedOrganizationData {
 pub(crate) struct OrganizationInFullData {
     org: ManagedOrganizationView,
     figures: OrganizationFiguresData,
-    /// Who made it; null once the audit log keeps that no longer.
+    /// Who signed it up; null where an operator made it, or once the audit log keeps it no longer.
     created_by: Option<AuditActorView>,
 }
 
