@@ -89,26 +89,25 @@ pub(super) const PRODUCT: Group = Group {
     ],
 };
 
-/// The files of a folder, each with its name, but those that a dot hides: a Kubernetes volume keeps its own bookkeeping so. Otherwise what is wrong, to be read after the folder's path.
-fn files(to: &Values, folder: &str) -> Result<Vec<(String, Vec<u8>)>, String> {
+/// The files of a folder whose names have this ending, but those that a dot hides: a Kubernetes volume keeps its own bookkeeping so.
+/// Otherwise what is wrong, to be read after the folder's path.
+fn files(to: &Values, folder: &str, ending: &str) -> Result<Vec<(String, Vec<u8>)>, String> {
     let paths = (to.list_folder)(Path::new(folder)).map_err(|error| format!(", which cannot be read: {error}"))?;
-    let read = |path: PathBuf| {
-        let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default().into_owned();
-        match (to.read_file)(&path) {
-            Ok(content) => Ok((name, content)),
-            Err(error) => Err(format!("/{name}, which cannot be read: {error}")),
-        }
+    let named = paths.into_iter().map(|path| (path.file_name().map(OsStr::to_string_lossy).unwrap_or_default().into_owned(), path));
+    let meant = named.filter(|(name, _)| name.ends_with(ending) && !name.starts_with('.'));
+    let read = |(name, path): (String, PathBuf)| match (to.read_file)(&path) {
+        Ok(content) => Ok((name, content)),
+        Err(error) => Err(format!("/{name}, which cannot be read: {error}")),
     };
-    let is_hidden = |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-    paths.into_iter().filter(|path| !is_hidden(path)).map(read).collect()
+    meant.map(read).collect()
 }
 
 /// The languages with those of a folder; otherwise what is wrong, to be read after the folder's path.
 fn with_catalogues(to: &Values, folder: &str) -> Result<Languages, String> {
     let mut languages = to.config.languages.clone();
-    for (name, content) in files(to, folder)? {
-        let Some(tag) = name.strip_suffix(".json") else { continue };
-        let language = Language::parse(tag).map_err(|rejected| format!("/{name}, whose name without .json {rejected}"))?;
+    for (name, content) in files(to, folder, ".json")? {
+        let language = Language::parse(name.trim_end_matches(".json"))
+            .map_err(|rejected| format!("/{name}, whose name without .json {rejected}"))?;
         let added = languages.with(&language, &String::from_utf8_lossy(&content));
         languages = added.map_err(|refused| format!("/{name}, which {refused}"))?;
     }
@@ -118,7 +117,7 @@ fn with_catalogues(to: &Values, folder: &str) -> Result<Languages, String> {
 /// The templates of a folder; otherwise what is wrong, to be read after the folder's path.
 fn with_templates(to: &Values, folder: &str) -> Result<MailTemplates, String> {
     let mut templates = MailTemplates::default();
-    for (name, content) in files(to, folder)? {
+    for (name, content) in files(to, folder, "")? {
         let at = |refused: String| format!("/{name}, which {refused}");
         let source = String::from_utf8(content).map_err(|_| at("is no UTF-8 text".to_owned()))?;
         templates = templates.with(&name, &source).map_err(at)?;
