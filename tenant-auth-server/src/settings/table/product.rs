@@ -106,7 +106,7 @@ fn files(to: &Values, folder: &str, ending: &str) -> Result<Vec<(String, Vec<u8>
 fn with_catalogues(to: &Values, folder: &str) -> Result<Languages, String> {
     let mut languages = to.config.languages.clone();
     for (name, content) in files(to, folder, ".json")? {
-        let language = Language::parse(name.trim_end_matches(".json"))
+        let language = Language::parse(name.strip_suffix(".json").unwrap_or(&name))
             .map_err(|rejected| format!("/{name}, whose name without .json {rejected}"))?;
         let added = languages.with(&language, &String::from_utf8_lossy(&content));
         languages = added.map_err(|refused| format!("/{name}, which {refused}"))?;
