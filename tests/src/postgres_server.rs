@@ -3,13 +3,13 @@
 
 use std::{
     fs,
-    net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
 
 use crate::{
+    free_port,
     postgres::{self, as_owner, postgres_user},
     run_sql, scratch,
 };
@@ -80,8 +80,7 @@ impl PostgresServer {
         if let Some((uid, gid)) = postgres_user() {
             std::os::unix::fs::chown(&directory, Some(uid), Some(gid)).expect("root may give a directory away");
         }
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port").port();
-        Self { bin, directory, port, guard: None }
+        Self { bin, directory, port: free_port(), guard: None }
     }
 
     fn make_data(&self, program: &str, arguments: &[&str]) {

@@ -3,7 +3,7 @@
 use std::{fs, net::TcpListener};
 
 use serde_json::Value;
-use tenant_auth_conformance::{empty_postgres, smtp::SmtpSink};
+use tenant_auth_conformance::{empty_postgres, free_port, smtp::SmtpSink};
 
 use crate::{MASTER_KEY, Program, error, json, running::Running};
 
@@ -37,10 +37,9 @@ fn it_tells_what_a_start_would_do_to_a_file_and_does_nothing() {
 #[test]
 fn every_part_is_tried_though_one_failed() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let closed = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
     let program = Program::new()
         .with("DATABASE_URL", "postgres://nobody@127.0.0.1:9/nothing")
-        .with("SMTP_URL", &format!("smtp://{closed}"))
+        .with("SMTP_URL", &format!("smtp://127.0.0.1:{}", free_port()))
         .with("MAIL_FROM", "no-reply@example.com")
         .with("LISTEN", &taken.local_addr().expect("an address").to_string());
     let output = program.run(&["serve", "--check", "--json"]);

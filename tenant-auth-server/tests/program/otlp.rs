@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tenant_auth_conformance::smtp::SmtpSink;
+use tenant_auth_conformance::{free_port, smtp::SmtpSink};
 
 use crate::{
     MASTER_KEY, Program, json,
@@ -215,8 +215,7 @@ async fn spans_reach_the_collector_with_their_attributes_and_without_secrets() {
 
 #[test]
 fn a_collector_that_is_away_costs_one_line_of_the_log() {
-    let nobody = TcpListener::bind("127.0.0.1:0").expect("a free port").local_addr().expect("a bound socket");
-    let program = Program::new().with("OTLP_ENDPOINT", &format!("http://{nobody}"));
+    let program = Program::new().with("OTLP_ENDPOINT", &format!("http://127.0.0.1:{}", free_port()));
     let program = program.run_by(&["env", "OTEL_BSP_SCHEDULE_DELAY=20"]);
     let mut server = Running::start(&program, &["serve"]);
     let line = "the collector does not take spans";

@@ -17,7 +17,7 @@ use std::{
 };
 
 use serde_json::json;
-use tenant_auth_conformance::{PostgresServer, as_postgres_user};
+use tenant_auth_conformance::{PostgresServer, as_postgres_user, free_port};
 
 use crate::{
     Program,
@@ -53,10 +53,6 @@ pub(crate) fn is_installed(program: &str) -> bool {
 fn deployed(name: &str) -> String {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("deploy").join(name);
     fs::read_to_string(file).expect("the file is there")
-}
-
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port").port()
 }
 
 /// Like Patroni's REST interface: 200 while the node is the primary, as its agent knows.

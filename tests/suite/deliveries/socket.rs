@@ -4,12 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{
-    App,
+    App, free_port,
     receiver::{Received, Receiver},
     scenarios,
 };
 use tenant_auth_core::ports::{Clock, HttpSender, MockClock, SystemClock};
-use tokio::{net::TcpListener, sync::oneshot};
+use tokio::sync::oneshot;
 
 use crate::suite::support::hooks::{Hook, verifier};
 
@@ -155,9 +155,7 @@ async fn a_receiver_that_hangs_times_out(app: &App) {
 async fn a_receiver_that_is_away_or_speaks_no_tls_has_a_word_of_its_own(app: &App) {
     let (app, receiver) = (&sending(app).await, Receiver::start().await);
     let admin = app.admin().logged_in().await;
-    let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
-    let away = format!("http://{}/in", listener.local_addr().expect("a bound socket"));
-    drop(listener);
+    let away = format!("http://127.0.0.1:{}/in", free_port());
     for (url, word) in [(away, "unreachable"), (receiver.url().replace("http:", "https:"), "tls")] {
         let hook = Hook::new(&admin, &url, &["org.updated"]).await;
         hook.test(&admin).await;
