@@ -152,6 +152,22 @@ impl TenantAuth {
         self.inner.transactions.begin().await
     }
 
+    /// Begins a write transaction whose commit need not be on the disk when it is acknowledged.
+    ///
+    /// # Errors
+    /// As [`TenantAuth::begin`].
+    pub(crate) async fn begin_fleeting(&self) -> Result<Tx, Error> {
+        self.inner.transactions.begin_fleeting().await
+    }
+
+    /// Takes a connection for one write that need not be on the disk when it is acknowledged.
+    ///
+    /// # Errors
+    /// As [`TenantAuth::begin`].
+    pub(crate) async fn one_fleeting_statement(&self) -> Result<OneStatement, Error> {
+        self.inner.transactions.one_fleeting_statement().await
+    }
+
     /// Takes a connection for one write.
     ///
     /// # Errors

@@ -15,9 +15,9 @@ use crate::{
     error::Error,
     metrics::LoginOutcome,
     model::{AuthMethod, Membership, Organization, Session, Status, User},
-    ports::{EvenVerdict, ForeignCost, Verdict},
+    ports::{EvenVerdict, Verdict},
     secret::Password,
-    store::{Account, LiveSession, Tx},
+    store::{Entry, Known, LiveSession, Tx},
     throttle::{Attempt, Whose, log_refused},
     time::Timestamp,
     token::{PartialToken, Tokens},
@@ -80,7 +80,7 @@ impl Opened {
 
 /// An account whose password was verified.
 struct Proved {
-    account: Account,
+    known: Known,
     /// Whether the stored hash is weaker than the settings demand now, so that the password is hashed again.
     is_outdated: bool,
 }
@@ -111,10 +111,10 @@ impl Tenant {
         let attempt = self.auth.password_attempt(&credentials.email, &credentials.client).await?;
         let judging = async {
             let mut reader = self.auth.store().read().await?;
-            let account = reader.users().find_by_email(&credentials.email).await?;
-            let dearest = reader.users().dearest_foreign().await?;
+            let mut entry = reader.users().find_to_enter(&credentials.email).await?;
             drop(reader);
-            self.prove(account.filter(|_| attempt.may_be_judged), &dearest, &credentials).await
+            entry.known = entry.known.filter(|_| attempt.may_be_judged);
+            self.prove(entry, &credentials).await
         };
         let login = match attempt.judged(judging).await {
             Ok(Ok(proved)) => self.admit(proved, &attempt, credentials).await,
@@ -135,20 +135,14 @@ impl Tenant {
     }
 
     /// Verifies the password. Returns the account, or when to tell that the password is wrong or that there is no account.
-    /// `dearest` are the costs of the hashes that imports brought.
-    async fn prove(
-        &self,
-        account: Option<Account>,
-        dearest: &[ForeignCost],
-        credentials: &Credentials,
-    ) -> Result<Result<Proved, Refused>, Error> {
+    async fn prove(&self, entry: Entry, credentials: &Credentials) -> Result<Result<Proved, Refused>, Error> {
         // A text too long for a password is replaced by an empty one and compared too, so that its answer takes as long as any
         // other.
         let typed = password::normalized(&credentials.password).unwrap_or_else(|| Password::new(""));
-        let stored = account.as_ref().and_then(Account::comparable_password);
+        let stored = entry.known.as_ref().and_then(|known| known.account.comparable_password());
         let share = self.queue_share(&credentials.client);
-        let EvenVerdict { verdict, wait } = self.auth.hasher().verify_evenly(&typed, stored, dearest, &share).await?;
-        let proved = |is_outdated| account.map(|account| Proved { account, is_outdated });
+        let EvenVerdict { verdict, wait } = self.auth.hasher().verify_evenly(&typed, stored, &entry.dearest, &share).await?;
+        let proved = |is_outdated| entry.known.map(|known| Proved { known, is_outdated });
         let proved = match verdict {
             Verdict::Match => proved(false),
             Verdict::MatchOutdated => proved(true),
@@ -161,7 +155,8 @@ impl Tenant {
         if self.org.status == Status::Suspended {
             return Err(Error::Suspended);
         }
-        let Proved { account, is_outdated } = proved;
+        // What is known of the second factor holds as long as the epoch does, which is held below.
+        let Proved { known: Known { account, has_second_factor }, is_outdated } = proved;
         let stronger = match password::normalized(&credentials.password) {
             Some(password) if is_outdated => {
                 Some(self.auth.hasher().hash(&password, &self.queue_share(&credentials.client)).await?)
@@ -170,7 +165,6 @@ impl Tenant {
         };
 
         let mut tx = self.auth.begin().await?;
-        let has_second_factor = tx.second_factors().in_force(&account.user.id).await?;
         if has_second_factor {
             attempt.released(&mut tx).await?;
         } else {

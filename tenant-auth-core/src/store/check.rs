@@ -13,7 +13,7 @@ use super::{
     Conn, Link, Store,
     change_log::by_engine,
     repositories::STATEMENTS,
-    sql::{audit, delivery_batches, event_chain, event_feed, rotation},
+    sql::{audit, delivery_batches, event_chain, event_feed, members, rotation, users},
 };
 use crate::error::Error;
 
@@ -66,7 +66,9 @@ impl Store {
                 delivery_batches::sqlite::ALL,
                 event_chain::sqlite::ALL,
                 event_feed::sqlite::ALL,
+                members::sqlite::ALL,
                 rotation::sqlite::ALL,
+                users::sqlite::ALL,
             ]
             .concat(),
             #[cfg(feature = "postgres")]
@@ -75,7 +77,9 @@ impl Store {
                 delivery_batches::postgres::ALL,
                 event_chain::postgres::ALL,
                 event_feed::postgres::ALL,
+                members::postgres::ALL,
                 rotation::postgres::ALL,
+                users::postgres::ALL,
             ]
             .concat(),
         };

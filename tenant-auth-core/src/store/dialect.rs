@@ -79,15 +79,16 @@ pub(in crate::store) async fn traced<T>(
     rows: fn(&T) -> u64,
     running: impl Future<Output = sqlx::Result<T>> + Unpin,
 ) -> Result<T, Error> {
-    let statement = path.rsplit_once("::sql::").map_or(path, |(_, name)| name);
-    let span = tracing::debug_span!(target: "tenant_auth::statements", "statement", name = statement, rows = Empty);
+    // Only where it is told: finding it costs more than a span that nobody hears.
+    let statement = || path.rsplit_once("::sql::").map_or(path, |(_, name)| name);
+    let span = tracing::debug_span!(target: "tenant_auth::statements", "statement", name = statement(), rows = Empty);
     let outcome = running.instrument(span.clone()).await;
     match outcome {
         Ok(answer) => {
             span.record("rows", rows(&answer));
             Ok(answer)
         }
-        Err(error) => Err(failure::of_statement(statement, error)),
+        Err(error) => Err(failure::of_statement(statement(), error)),
     }
 }
 
@@ -140,6 +141,15 @@ macro_rules! fetch_all_of {
     ($link:expr, $row:ty, $name:ident $(, $value:expr)* $(,)?) => {
         $crate::store::dialect::on_engine!($link, $name, |rows| rows.len() as u64, sql, c => {
             sqlx::query_as::<_, $row>(sql)$(.bind($value))*.fetch_all(c)
+        })
+    };
+}
+
+/// The first row of the engine's own form of a statement, decoded, when there is one.
+macro_rules! fetch_optional_of {
+    ($link:expr, $row:ty, $name:ident $(, $value:expr)* $(,)?) => {
+        $crate::store::dialect::on_engine!($link, $name, |row| u64::from(row.is_some()), sql, c => {
+            sqlx::query_as::<_, $row>(sql)$(.bind($value))*.fetch_optional(c)
         })
     };
 }
@@ -225,6 +235,6 @@ macro_rules! row {
 }
 
 pub(crate) use {
-    execute, fetch_all, fetch_all_of, fetch_batch, fetch_optional, fetch_scalar, fetch_scalars, on_either, on_engine, row,
-    statements,
+    execute, fetch_all, fetch_all_of, fetch_batch, fetch_optional, fetch_optional_of, fetch_scalar, fetch_scalars, on_either,
+    on_engine, row, statements,
 };

@@ -87,7 +87,8 @@ pub(crate) use sql::{
     sign_ups::{SignUpLink, SignUpRequest},
     signing_keys::SigningKeyRecord,
     sweep::{Retention, SWEEP_BATCH, Swept},
-    users::Account,
+    throttles::{BlockRow, ThrottleState},
+    users::{Account, Entry, Known},
     webhooks::SealedSecret,
 };
 pub(crate) use transaction::{Committed, Context, FollowUp, Transactions, Tx};

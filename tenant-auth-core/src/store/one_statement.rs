@@ -6,7 +6,7 @@
 use super::{Engine, Transactions, Tx};
 #[cfg(feature = "postgres")]
 use super::{failure, patience, transaction::Transaction};
-use crate::{error::Error, time::Timestamp, token::RefreshToken};
+use crate::{error::Error, throttle::Limit, time::Timestamp, token::RefreshToken};
 
 /// A connection for one write.
 pub(crate) struct OneStatement(Tx);
@@ -22,6 +22,18 @@ impl Transactions {
                 let acquired = patience::within(patience::CONNECTION, Box::pin(postgres.pool().acquire())).await;
                 Ok(OneStatement(self.wrapped(Transaction::PostgresAlone(acquired.map_err(failure::of)?))))
             }
+        }
+    }
+}
+
+impl Transactions {
+    /// The same for what nobody misses after a power failure; on PostgreSQL it commits as any statement does.
+    pub(crate) async fn one_fleeting_statement(&self) -> Result<OneStatement, Error> {
+        match &self.store().0 {
+            #[cfg(feature = "sqlite")]
+            Engine::Sqlite(_) => Ok(OneStatement(self.begin_fleeting().await?)),
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(_) => self.one_statement().await,
         }
     }
 }
@@ -43,5 +55,17 @@ impl OneStatement {
             self.0.commit().await?;
         }
         Ok(rotated)
+    }
+
+    /// Makes a reservation, as [`Throttles::reserve`](super::sql::throttles::Throttles::reserve).
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the database refused or did not answer.
+    pub(crate) async fn reserve(mut self, limit: &Limit, lease_until: Timestamp) -> Result<bool, Error> {
+        let reserved = self.0.throttles().reserve(limit, lease_until).await?;
+        if reserved {
+            self.0.commit().await?;
+        }
+        Ok(reserved)
     }
 }

@@ -15,6 +15,10 @@ use crate::{
     error::Error,
 };
 
+/// The one writer serves both kinds of writes, so that each says for itself how it commits.
+const BEGIN: &str = "PRAGMA synchronous = FULL; BEGIN IMMEDIATE";
+const BEGIN_FLEETING: &str = "PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE";
+
 /// A SQLite database file.
 #[derive(Clone, Debug)]
 pub struct Sqlite {
@@ -71,8 +75,17 @@ impl Sqlite {
 
     /// Begins a write, while the file is the one that was opened: what is written to a removed file is lost with the process.
     pub(super) async fn begin(&self) -> Result<sqlx::Transaction<'static, sqlx::Sqlite>, Error> {
+        self.begin_by(BEGIN).await
+    }
+
+    /// Begins a write whose commit need not be on the disk when it is acknowledged.
+    pub(super) async fn begin_fleeting(&self) -> Result<sqlx::Transaction<'static, sqlx::Sqlite>, Error> {
+        self.begin_by(BEGIN_FLEETING).await
+    }
+
+    async fn begin_by(&self, statement: &'static str) -> Result<sqlx::Transaction<'static, sqlx::Sqlite>, Error> {
         self.file.is_in_place()?;
-        patience::within(patience::WRITER, Box::pin(self.writer.begin_with("BEGIN IMMEDIATE"))).await.map_err(failure::of)
+        patience::within(patience::WRITER, Box::pin(self.writer.begin_with(statement))).await.map_err(failure::of)
     }
 
     /// Begins a read of many statements; all of them see what the first one sees (WAL).
@@ -98,7 +111,7 @@ impl Sqlite {
 
     /// sqlx's own migration lock does nothing on SQLite; the write transaction around everything is the lock.
     pub(super) async fn migrate(&self) -> Result<(), Error> {
-        let mut transaction = self.writer.begin_with("BEGIN IMMEDIATE").await.map_err(failure::of)?;
+        let mut transaction = self.writer.begin_with(BEGIN).await.map_err(failure::of)?;
         migrations::migrator(&migrations::SQLITE).run_direct(None, &mut *transaction, false).await.map_err(migrations::failure)?;
         transaction.commit().await.map_err(failure::of)?;
         Ok(())

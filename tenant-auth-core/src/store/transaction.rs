@@ -92,6 +92,22 @@ impl Transactions {
         Ok(self.wrapped(transaction))
     }
 
+    /// Begins a write transaction whose commit need not reach the disk before it is acknowledged: for what nobody misses after a power
+    /// failure. Everything else holds, and the next ordinary commit brings it to the disk.
+    pub(crate) async fn begin_fleeting(&self) -> Result<Tx, Error> {
+        let transaction = match &self.store.0 {
+            #[cfg(feature = "sqlite")]
+            Engine::Sqlite(sqlite) => Transaction::Sqlite(sqlite.begin_fleeting().await?),
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(postgres) => {
+                let begun = postgres.pool().begin_with("BEGIN; SET LOCAL synchronous_commit = off");
+                let begun = patience::within(patience::CONNECTION, Box::pin(begun)).await;
+                Transaction::Postgres(begun.map_err(failure::of)?)
+            }
+        };
+        Ok(self.wrapped(transaction))
+    }
+
     /// Begins a read of many statements that all see one moment. It locks nothing and writes nothing, so it is dropped in the end.
     pub(crate) async fn begin_snapshot(&self) -> Result<Tx, Error> {
         let transaction = match &self.store.0 {

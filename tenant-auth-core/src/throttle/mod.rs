@@ -39,7 +39,8 @@ use crate::{
     error::{Error, Overload},
     id::{OrgId, UserId},
     service::TenantAuth,
-    store::{LinkPurpose, Reader, Tx},
+    store::{BlockRow, LinkPurpose, ThrottleState, Tx},
+    time::Timestamp,
     value::Email,
 };
 use attempt::Origin;
@@ -67,21 +68,20 @@ impl TenantAuth {
     /// fill a limit for too long.
     pub(crate) async fn password_attempt(&self, email: &Email, client: &Client) -> Result<Attempt, Error> {
         let (account, network) = (account_key(email), network_of(client));
-        let mut limits = Vec::with_capacity(3);
+        let narrow = network.as_ref().map(|network| pair_limit(self.config(), &account, network));
+        let mut limits: Vec<Limit> = narrow.into_iter().chain(wide_limits(self.config(), &account, client)).collect();
         let mut reader = self.store().read().await?;
-        let mut is_known = false;
-        if let Some(network) = &network {
-            limits.push(pair_limit(self.config(), &account, network));
-            is_known = reader.throttles().knows(&account, network, self.now().minus(KNOWN_FOR)).await?;
-        }
-        if !is_known {
-            limits.extend(wide_limits(self.config(), &account, client));
+        let (now, address) = (self.now(), network.as_deref().unwrap_or_default());
+        let standing = reader.throttles().standing(&limits, now, (&account, address), now.minus(KNOWN_FOR)).await?;
+        if standing.is_known {
+            limits.truncate(1);
         }
         let stranger_of = match &client.stated_by {
             Some(org) if !reader.members().has_address(org, email).await? => Some(org),
             _ => None,
         };
-        self.refuse_blocked(reader, &limits).await?;
+        drop(reader);
+        self.refuse_blocked(standing.blocks, &limits).await?;
         let origin = network.map(|network| Origin { account, network, gate: network_gate(client) });
         self.reserve(limits, origin, stranger_of).await
     }
@@ -99,16 +99,15 @@ impl TenantAuth {
             doubling: false,
         };
         let limits = vec![limit("code", 10, Duration::from_secs(900)), limit("code-day", 50, DAY)];
-        self.refuse_blocked(self.store().read().await?, &limits).await?;
+        let blocks = self.store().read().await?.throttles().blocks(&limits, self.now()).await?;
+        self.refuse_blocked(blocks, &limits).await?;
         self.reserve(limits, None, None).await
     }
 
-    /// Refuses an attempt at a limit that blocks. It only reads: a refused stranger takes no turn at the database's writer. A block
-    /// that was written before the clock was set back is cut to the longest there is.
-    async fn refuse_blocked(&self, mut reader: Reader, limits: &[Limit]) -> Result<(), Error> {
+    /// Refuses an attempt at a limit that one of these blocks holds. It only reads: a refused stranger takes no turn at the database's
+    /// writer. A block that was written before the clock was set back is cut to the longest there is.
+    async fn refuse_blocked(&self, blocks: Vec<BlockRow>, limits: &[Limit]) -> Result<(), Error> {
         let now = self.now();
-        let blocks = reader.throttles().blocks(limits, now).await?;
-        drop(reader);
         let mut wait = None;
         for limit in limits {
             let Some(until) = blocks.iter().find(|block| block.key == limit.key).map(|block| block.blocked_until()) else {
@@ -135,27 +134,13 @@ impl TenantAuth {
         permits.extend(self.gates().pass(wider, end).await?);
         let mut pause = FIRST_LOOK;
         loop {
-            let mut tx = self.begin().await?;
-            let (now, judged_by) = (tx.now(), Instant::now() + VERDICT);
-            let mut full = None;
-            for limit in &limits {
-                if !tx.throttles().reserve(limit, now.plus(LEASE)).await? {
-                    full = Some(limit);
-                    break;
-                }
-            }
-            let Some(full) = full else {
-                let may_be_judged = match stranger_of {
-                    Some(org) => may_try_stranger(&mut tx, self.config(), org).await?,
-                    None => true,
-                };
-                tx.commit().await?;
+            let round = self.try_to_reserve(&limits, stranger_of).await?;
+            let Some((full, state)) = round.full else {
+                let (judged_by, may_be_judged) = (round.judged_by, round.may_be_judged);
                 return Ok(Attempt { auth: self.clone(), limits, origin, may_be_judged, _permits: permits, judged_by });
             };
-            let blocked = tx.throttles().state(&full.key).await?.map(|state| state.blocked_until()).filter(|until| *until > now);
-            drop(tx);
-            if let Some(until) = blocked {
-                return Err(Error::rate_limited(until.since(now).min(longest_block(full))));
+            if let Some(until) = state.map(|state| state.blocked_until()).filter(|until| *until > round.now) {
+                return Err(Error::rate_limited(until.since(round.now).min(longest_block(full))));
             }
             // Attempts of other processes hold every reservation; their verdicts can only be polled for.
             let look = pin!(tokio::time::sleep(pause));
@@ -164,6 +149,50 @@ impl TenantAuth {
             pause = (pause * 2).min(LAST_LOOK);
         }
     }
+
+    /// Makes a reservation under each of these limits, or none.
+    async fn try_to_reserve<'l>(&self, limits: &'l [Limit], stranger_of: Option<&OrgId>) -> Result<Round<'l>, Error> {
+        if let ([limit], None) = (limits, stranger_of) {
+            return self.try_to_reserve_one(limit).await;
+        }
+        // What a backend may try of strangers lasts longer than a lease, so that it is kept as any count is.
+        let mut tx = match stranger_of {
+            Some(_) => self.begin().await?,
+            None => self.begin_fleeting().await?,
+        };
+        let mut round = Round { now: tx.now(), judged_by: Instant::now() + VERDICT, full: None, may_be_judged: true };
+        for limit in limits {
+            if !tx.throttles().reserve(limit, round.now.plus(LEASE)).await? {
+                round.full = Some((limit, tx.throttles().state(&limit.key).await?));
+                return Ok(round);
+            }
+        }
+        if let Some(org) = stranger_of {
+            round.may_be_judged = may_try_stranger(&mut tx, self.config(), org).await?;
+        }
+        tx.commit().await?;
+        Ok(round)
+    }
+
+    /// The same for one limit: that of an account at an address from which it has logged in.
+    async fn try_to_reserve_one<'l>(&self, limit: &'l Limit) -> Result<Round<'l>, Error> {
+        let write = self.one_fleeting_statement().await?;
+        let mut round = Round { now: write.now(), judged_by: Instant::now() + VERDICT, full: None, may_be_judged: true };
+        if !write.reserve(limit, round.now.plus(LEASE)).await? {
+            round.full = Some((limit, self.store().read().await?.throttles().state(&limit.key).await?));
+        }
+        Ok(round)
+    }
+}
+
+/// What came of trying to make reservations.
+struct Round<'l> {
+    now: Timestamp,
+    /// When the verdict must be there.
+    judged_by: Instant,
+    /// The limit that gave none, and its state.
+    full: Option<(&'l Limit, Option<ThrottleState>)>,
+    may_be_judged: bool,
 }
 
 /// Counts an attempt, through an organization's backend, on an account that is no member of the organization; `false` when the

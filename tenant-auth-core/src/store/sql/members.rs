@@ -7,7 +7,7 @@ use crate::{
     page::{Bounds, Position},
     store::{
         Change, Link, Tx,
-        dialect::{execute, fetch_all, fetch_batch, fetch_optional, fetch_scalar, on_either, row, statements},
+        dialect::{execute, fetch_all, fetch_batch, fetch_optional, fetch_optional_of, fetch_scalar, on_either, row, statements},
         sql::corrupt,
     },
     time::Timestamp,
@@ -93,16 +93,37 @@ statements! {
         VALUES ($1, $2, $3, $4, $5, $6, $7)
         ON CONFLICT DO NOTHING";
     // A row lock in the SQL of both engines: it changes nothing. SQLite has no FOR UPDATE.
-    HOLD = "
-        UPDATE tenant_auth_memberships
-           SET status = status
-         WHERE org_id = $1 AND user_id = $2
-        RETURNING id, org_id, user_id, role, status, joined_at, metadata";
     UPDATE = "
         UPDATE tenant_auth_memberships
            SET role = $3, status = $4, metadata = $5
          WHERE org_id = $1 AND user_id = $2";
     DELETE = "DELETE FROM tenant_auth_memberships WHERE org_id = $1 AND user_id = $2";
+}
+
+/// Locking a membership's row, which is reading it where there is one writer: an UPDATE would write the page again.
+#[cfg(feature = "sqlite")]
+pub(in crate::store) mod sqlite {
+    use crate::store::dialect::statements;
+
+    statements! {
+        pub(super) HOLD = "
+            SELECT id, org_id, user_id, role, status, joined_at, metadata
+              FROM tenant_auth_memberships
+             WHERE org_id = $1 AND user_id = $2";
+    }
+}
+
+#[cfg(feature = "postgres")]
+pub(in crate::store) mod postgres {
+    use crate::store::dialect::statements;
+
+    statements! {
+        pub(super) HOLD = "
+            SELECT id, org_id, user_id, role, status, joined_at, metadata
+              FROM tenant_auth_memberships
+             WHERE org_id = $1 AND user_id = $2
+               FOR NO KEY UPDATE";
+    }
 }
 
 row! {
@@ -266,7 +287,7 @@ impl Members<&mut Tx> {
     /// Locks the membership's row until this transaction ends. Lock order: memberships, by organization, before the account and
     /// before any session; transactions that keep to this order cannot deadlock.
     pub(crate) async fn hold(mut self, org: &OrgId, user: &UserId) -> Result<Option<Membership>, Error> {
-        fetch_optional!(self.0, MembershipRow, HOLD, org.as_str(), user.as_str())?.map(Membership::try_from).transpose()
+        fetch_optional_of!(self.0, MembershipRow, HOLD, org.as_str(), user.as_str())?.map(Membership::try_from).transpose()
     }
 
     /// Writes role, status and metadata; `previous` is what they were.

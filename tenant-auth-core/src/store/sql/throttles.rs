@@ -34,6 +34,14 @@ statements! {
         SELECT key, blocked_until
           FROM tenant_auth_throttles
          WHERE key IN ($1, $2, $3) AND blocked_until > $4";
+    STANDING = "
+        SELECT key, blocked_until
+          FROM tenant_auth_throttles
+         WHERE key IN ($1, $2, $3) AND blocked_until > $4
+        UNION ALL
+        SELECT '', last_login_at
+          FROM tenant_auth_known_addresses
+         WHERE account_key = $5 AND ip_key = $6 AND last_login_at > $7";
     CUT_BLOCK = "
         UPDATE tenant_auth_throttles
            SET blocked_until = $2, window_ends_at = CASE WHEN window_ends_at > $2 THEN $2 ELSE window_ends_at END
@@ -70,10 +78,6 @@ statements! {
     OF_SUBJECT = "SELECT key FROM tenant_auth_throttles WHERE subject = $1";
     ENDED = "SELECT key FROM tenant_auth_throttles WHERE forget_at <= $1 LIMIT $2";
     FORGET_ENDED = "DELETE FROM tenant_auth_throttles WHERE key = $1 AND forget_at <= $2";
-    IS_KNOWN = "
-        SELECT last_login_at
-          FROM tenant_auth_known_addresses
-         WHERE account_key = $1 AND ip_key = $2 AND last_login_at > $3";
     KNOW = "
         INSERT INTO tenant_auth_known_addresses (account_key, ip_key, last_login_at)
         VALUES ($1, $2, $3)
@@ -95,7 +99,13 @@ row! {
     BlockRow { key: String, blocked_until: i64, }
 }
 
-row! { KnownRow { last_login_at: i64, } }
+/// What stands against an attempt with a password, and for it.
+pub(crate) struct Standing {
+    /// Whether the account completed a password login from this address lately.
+    pub(crate) is_known: bool,
+    /// The blocks that hold now.
+    pub(crate) blocks: Vec<BlockRow>,
+}
 
 /// The beginnings of the keys that count attempts; other counters are rates.
 const ATTEMPTS: [&str; 6] = ["account:", "code-day:", "code:", "ip:", "pair:", "strangers:"];
@@ -141,10 +151,20 @@ impl<L: Link> Throttles<L> {
         fetch_all!(self.0, BlockRow, BLOCKS, key(0), key(1), key(2), now.millis())
     }
 
-    /// Whether the account completed a password login from this address since `since`.
-    pub(crate) async fn knows(mut self, account_key: &str, ip_key: &str, since: Timestamp) -> Result<bool, Error> {
-        Ok(fetch_optional!(self.0, KnownRow, IS_KNOWN, account_key, ip_key, since.millis())?
-            .is_some_and(|row| row.last_login_at > 0))
+    /// The same, and whether the account completed a password login from the address with this key since `since`.
+    pub(crate) async fn standing(
+        mut self,
+        limits: &[Limit],
+        now: Timestamp,
+        (account_key, ip_key): (&str, &str),
+        since: Timestamp,
+    ) -> Result<Standing, Error> {
+        let key = |index: usize| limits.get(index).map_or("", |limit| limit.key.as_str());
+        let (now, since) = (now.millis(), since.millis());
+        let rows = fetch_all!(self.0, BlockRow, STANDING, key(0), key(1), key(2), now, account_key, ip_key, since)?;
+        // No counter's key is empty: that is the row of the known address.
+        let (known, blocks): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.key.is_empty());
+        Ok(Standing { is_known: !known.is_empty(), blocks })
     }
 }
 

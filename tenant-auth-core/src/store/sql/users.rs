@@ -1,5 +1,7 @@
 //! Accounts. A user's `epoch` grows with every change of password, email or second factor; sessions of an older epoch are dead.
 
+use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
+
 use crate::{
     error::Error,
     id::{Id, UserId},
@@ -8,7 +10,7 @@ use crate::{
     secret::StoredPassword,
     store::{
         Change, Link, Tx,
-        dialect::{execute, fetch_all, fetch_optional, row, statements},
+        dialect::{execute, fetch_all, fetch_optional, fetch_optional_of, row, statements},
         failure::is_duplicate,
         sql::corrupt,
     },
@@ -25,6 +27,20 @@ pub(crate) struct Account {
     pub(crate) epoch: i64,
     /// The language that the person's browser asked for at the last login: that of the person's mails.
     pub(crate) language: Option<Language>,
+}
+
+/// What a login reads before it compares the password.
+pub(crate) struct Entry {
+    pub(crate) known: Option<Known>,
+    /// The dearest cost in each scheme of the hashes that imports brought and no login has replaced.
+    pub(crate) dearest: Vec<ForeignCost>,
+}
+
+/// An account that has the address of a login.
+pub(crate) struct Known {
+    pub(crate) account: Account,
+    /// Whether an enabled second factor guards it, at the account's epoch.
+    pub(crate) has_second_factor: bool,
 }
 
 impl Account {
@@ -50,8 +66,6 @@ statements! {
         VALUES ($1, $2, $3, $4, $5, $6, NULL, NULL, $7, 1, $8, $9, $10)
         ON CONFLICT (email_key) DO NOTHING";
     // Row locks in the SQL of both engines: both change nothing. SQLite has no FOR UPDATE.
-    HOLD = "UPDATE tenant_auth_users SET epoch = epoch WHERE id = $1";
-    HOLD_AT = "UPDATE tenant_auth_users SET epoch = epoch WHERE id = $1 AND epoch = $2";
     SET_PROFILE = "UPDATE tenant_auth_users SET name = $2, bio = $3, phone = $4 WHERE id = $1";
     SET_PASSWORD = "
         UPDATE tenant_auth_users
@@ -74,12 +88,18 @@ statements! {
         UPDATE tenant_auth_users
            SET password_hash = $2, foreign_scheme = NULL, foreign_cost = NULL
          WHERE id = $1 AND password_hash = $3";
-    DEAREST_FOREIGN = "
-        SELECT (SELECT MAX(foreign_cost) FROM tenant_auth_users WHERE foreign_scheme = 'argon2') AS argon2,
+    FIND_TO_ENTER = "
+        SELECT u.id AS id, u.name AS name, u.email AS email, u.role AS role, u.is_email_verified AS is_email_verified, u.bio AS bio,
+               u.phone AS phone, u.password_hash AS password_hash, u.epoch AS epoch, u.language AS language,
+               EXISTS (SELECT 1 FROM tenant_auth_second_factors WHERE user_id = u.id AND enabled_at IS NOT NULL)
+                   AS has_second_factor,
+               (SELECT MAX(foreign_cost) FROM tenant_auth_users WHERE foreign_scheme = 'argon2') AS argon2,
                (SELECT MAX(foreign_cost) FROM tenant_auth_users WHERE foreign_scheme = 'bcrypt') AS bcrypt,
                (SELECT MAX(foreign_cost) FROM tenant_auth_users WHERE foreign_scheme = 'scrypt') AS scrypt,
                (SELECT MAX(foreign_cost) FROM tenant_auth_users WHERE foreign_scheme = 'pbkdf2-sha256') AS pbkdf2_sha256,
-               (SELECT MAX(foreign_cost) FROM tenant_auth_users WHERE foreign_scheme = 'pbkdf2-sha512') AS pbkdf2_sha512";
+               (SELECT MAX(foreign_cost) FROM tenant_auth_users WHERE foreign_scheme = 'pbkdf2-sha512') AS pbkdf2_sha512
+          FROM (SELECT 1) AS once
+          LEFT JOIN tenant_auth_users u ON u.email_key = $1";
     VERIFY_EMAIL = "UPDATE tenant_auth_users SET is_email_verified = TRUE WHERE id = $1 AND is_email_verified = FALSE";
     ORGANIZATIONS_OF = "
         SELECT o.id AS id, o.slug AS slug
@@ -87,6 +107,25 @@ statements! {
           JOIN tenant_auth_organizations o ON o.id = m.org_id
          WHERE m.user_id = $1
          ORDER BY o.id";
+}
+
+/// Locking the account's row, which is reading it where there is one writer: an UPDATE would write the page again.
+#[cfg(feature = "sqlite")]
+pub(in crate::store) mod sqlite {
+    use crate::store::dialect::statements;
+
+    statements! {
+        pub(super) HOLD = "SELECT epoch FROM tenant_auth_users WHERE id = $1";
+    }
+}
+
+#[cfg(feature = "postgres")]
+pub(in crate::store) mod postgres {
+    use crate::store::dialect::statements;
+
+    statements! {
+        pub(super) HOLD = "SELECT epoch FROM tenant_auth_users WHERE id = $1 FOR NO KEY UPDATE";
+    }
 }
 
 row! {
@@ -108,6 +147,7 @@ row! { EpochRow { epoch: i64, } }
 row! { LanguageRow { language: String, } }
 
 row! {
+    #[derive(Default)]
     DearestRow {
         argon2: Option<i64>,
         bcrypt: Option<i64>,
@@ -128,6 +168,29 @@ impl From<DearestRow> for Vec<ForeignCost> {
         ];
         let cost = |(scheme, units): (HashScheme, Option<i64>)| Some(ForeignCost { scheme, units: units?.unsigned_abs() });
         schemes.into_iter().filter_map(cost).collect()
+    }
+}
+
+/// One row always, with or without an account.
+#[derive(Default)]
+struct EntryRow {
+    known: Option<(AccountRow, bool)>,
+    dearest: DearestRow,
+}
+
+impl<'r, R: Row> FromRow<'r, R> for EntryRow
+where
+    &'static str: ColumnIndex<R>,
+    String: Decode<'r, R::Database> + Type<R::Database>,
+    Option<String>: Decode<'r, R::Database> + Type<R::Database>,
+    bool: Decode<'r, R::Database> + Type<R::Database>,
+    i64: Decode<'r, R::Database> + Type<R::Database>,
+    Option<i64>: Decode<'r, R::Database> + Type<R::Database>,
+{
+    fn from_row(row: &'r R) -> sqlx::Result<Self> {
+        let id: Option<String> = row.try_get("id")?;
+        let known = id.map(|_| Ok::<_, sqlx::Error>((AccountRow::from_row(row)?, row.try_get("has_second_factor")?)));
+        Ok(Self { known: known.transpose()?, dearest: DearestRow::from_row(row)? })
     }
 }
 
@@ -167,9 +230,14 @@ impl<L: Link> Users<L> {
         Ok(row.map(|row| Language::from_stored(row.language)))
     }
 
-    /// The dearest cost in each scheme of the hashes that imports brought and no login has replaced.
-    pub(crate) async fn dearest_foreign(mut self) -> Result<Vec<ForeignCost>, Error> {
-        Ok(fetch_optional!(self.0, DearestRow, DEAREST_FOREIGN)?.map(Vec::from).unwrap_or_default())
+    /// What a login with this address rests on, in one statement whether or not there is an account.
+    pub(crate) async fn find_to_enter(mut self, email: &Email) -> Result<Entry, Error> {
+        let EntryRow { known, dearest } = fetch_optional!(self.0, EntryRow, FIND_TO_ENTER, email.key())?.unwrap_or_default();
+        let known = match known {
+            Some((account, has_second_factor)) => Some(Known { account: account.try_into()?, has_second_factor }),
+            None => None,
+        };
+        Ok(Entry { known, dearest: dearest.into() })
     }
 
     /// Every organization of the user, in the order in which transactions must lock them.
@@ -204,13 +272,13 @@ impl Users<&mut Tx> {
 
     /// Locks the account's row until this transaction ends.
     pub(crate) async fn hold(mut self, user: &UserId) -> Result<(), Error> {
-        execute!(self.0, HOLD, user.as_str())?;
+        fetch_optional_of!(self.0, EpochRow, HOLD, user.as_str())?;
         Ok(())
     }
 
     /// Locks the account's row until this transaction ends; `false` when the account has changed since `epoch` was read.
     pub(crate) async fn hold_at(mut self, user: &UserId, epoch: i64) -> Result<bool, Error> {
-        Ok(execute!(self.0, HOLD_AT, user.as_str(), epoch)? == 1)
+        Ok(fetch_optional_of!(self.0, EpochRow, HOLD, user.as_str())?.is_some_and(|row| row.epoch == epoch))
     }
 
     pub(crate) async fn set_profile(mut self, user: &UserId, name: &DisplayName, profile: &Profile) -> Result<(), Error> {
