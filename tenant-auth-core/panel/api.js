@@ -85,11 +85,11 @@ async function send(method, path, slug, body, { text = body && JSON.stringify(bo
 		if (file && response.ok) return await response.blob();
 		answer = await response.text();
 	} catch {
-		throw new ApiError(0, 'unreachable', 'The service cannot be reached. Check the connection and try again.');
+		throw new ApiError(0, 'unreachable', '');
 	}
 	const envelope = read(answer, parse);
 	if (response.ok && envelope?.status === 'success') return envelope.data;
-	const { code = 'unexpected', message = `The service gave an unexpected answer (${response.status}). Try again in a moment.`, field } = envelope ?? {};
+	const { code = 'unexpected', message = '', field } = envelope ?? {};
 	throw new ApiError(response.status, code, message, { retryAfter: Number.parseInt(response.headers.get('Retry-After'), 10) || null, field });
 }
 

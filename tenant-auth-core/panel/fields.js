@@ -1,6 +1,7 @@
 // Labelled inputs, each with a line for its hint or error, so that nothing moves.
 
 import { h, uid } from './dom.js';
+import { t } from './text.js';
 
 /**
  * `type` is an input's or `textarea`; `options` ([[value, text]]) make a select. `value` reads and writes; `fail` shows an error
@@ -12,7 +13,7 @@ export function field({ label, name, type = 'text', hint = '', options, value = 
 	const choices = options?.map(([key, text]) => h('option', { value: key, selected: key === value }, text));
 	const input = choices ? h('select', given, choices) : type === 'textarea' ? h('textarea', { spellcheck: 'false', ...given, value }) : h('input', { type, ...given, value });
 	const control = type === 'password' ? h('div.reveal', input, reveal(input)) : input;
-	const element = h('div.field', h('label', { for: given.id }, label, optional && h('span.optional', ' optional')), control, note);
+	const element = h('div.field', h('label', { for: given.id }, label, optional && h('span.optional', ` ${t('field.optional')}`)), control, note);
 	const fail = (message) => {
 		element.classList.toggle('wrong', Boolean(message));
 		note.textContent = message || hint;
@@ -30,25 +31,23 @@ export function field({ label, name, type = 'text', hint = '', options, value = 
 	});
 }
 
-const EXPECTED = { email: 'Write one address, such as name@example.com.', url: 'Write a whole address, such as https://app.example.com.' };
-
 // In the words of this page: a browser has its own, in its own language.
 function problemOf({ validity, type, title, minLength }) {
 	if (validity.valid) return null;
-	if (validity.valueMissing) return 'This is required.';
-	if (validity.typeMismatch) return EXPECTED[type];
-	if (validity.tooShort) return `Write at least ${minLength} characters.`;
-	if (validity.patternMismatch) return `Write ${title}.`;
-	return 'This is not complete.';
+	if (validity.valueMissing) return t('problem.required');
+	if (validity.typeMismatch) return type === 'email' ? t('problem.email') : t('problem.url');
+	if (validity.tooShort) return t('problem.short', { least: minLength });
+	if (validity.patternMismatch) return t('problem.form', { form: title });
+	return t('problem.incomplete');
 }
 
 function reveal(input) {
-	const toggle = h('button.eye', { 'aria-pressed': 'false', 'aria-label': 'Show password' }, 'Show');
+	const toggle = h('button.eye', { 'aria-pressed': 'false', 'aria-label': t('field.show_password') }, t('field.show'));
 	toggle.addEventListener('click', () => {
 		const shown = input.type === 'password';
 		input.type = shown ? 'text' : 'password';
 		toggle.setAttribute('aria-pressed', String(shown));
-		toggle.textContent = shown ? 'Hide' : 'Show';
+		toggle.textContent = shown ? t('field.hide') : t('field.show');
 	});
 	return toggle;
 }
@@ -73,22 +72,22 @@ export function choices(legend, ...content) {
 const VERBATIM = { autocapitalize: 'none', spellcheck: 'false' };
 
 export const slugField = (rest) => field({
-	label: 'Organization', name: 'org', pattern: '[a-z0-9]+(-[a-z0-9]+)*', minlength: 2, maxlength: 63, title: 'lower-case letters, digits and hyphens',
+	label: t('field.organization'), name: 'org', pattern: '[a-z0-9]+(-[a-z0-9]+)*', minlength: 2, maxlength: 63, title: t('field.slug_form'),
 	...VERBATIM, ...rest,
 });
-export const emailField = (rest) => field({ label: 'Email address', name: 'email', type: 'email', maxlength: 254, ...rest });
-export const nameField = (rest) => field({ label: 'Name', name: 'name', maxlength: 100, autocomplete: 'off', ...rest });
-export const passwordField = (rest) => field({ label: 'Your password', name: 'password', type: 'password', autocomplete: 'current-password', ...rest });
+export const emailField = (rest) => field({ label: t('field.email'), name: 'email', type: 'email', maxlength: 254, ...rest });
+export const nameField = (rest) => field({ label: t('field.name'), name: 'name', maxlength: 100, autocomplete: 'off', ...rest });
+export const passwordField = (rest) => field({ label: t('field.your_password'), name: 'password', type: 'password', autocomplete: 'current-password', ...rest });
 export const newPasswordField = (rest) =>
-	field({ label: 'New password', name: 'newPassword', type: 'password', autocomplete: 'new-password', hint: 'At least 8 characters, and none that is easily guessed.', ...rest });
+	field({ label: t('field.new_password'), name: 'newPassword', type: 'password', autocomplete: 'new-password', hint: t('field.new_password_hint'), ...rest });
 // Digits, unless somebody asks for letters: phones show the keys for one or the other.
-export function codeField(hint = 'From your authenticator, or a recovery code.', isDigits = false) {
-	const element = field({ label: 'Code', name: 'code', autocomplete: 'one-time-code', inputmode: 'numeric', ...VERBATIM, maxlength: 40, hint });
+export function codeField(hint = t('field.code_hint'), isDigits = false) {
+	const element = field({ label: t('field.code'), name: 'code', autocomplete: 'one-time-code', inputmode: 'numeric', ...VERBATIM, maxlength: 40, hint });
 	const letters = h('button.link', { onclick: () => {
 		element.input.inputMode = 'text';
 		letters.remove();
 		element.input.focus();
-	} }, 'Use a recovery code');
+	} }, t('field.use_recovery'));
 	if (!isDigits) element.append(letters);
 	return element;
 }

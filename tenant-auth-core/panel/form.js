@@ -2,6 +2,7 @@
 
 import { ApiError } from './api.js';
 import { h } from './dom.js';
+import { LANGUAGE, t } from './text.js';
 import { busy, button, notice } from './ui.js';
 import { watchEdits } from './unsaved.js';
 import { words } from './words.js';
@@ -31,10 +32,10 @@ export function form({ fields, submit, kind = 'primary', extra = [], cancel, che
 		const text = error instanceof ApiError ? words(error) : '';
 		// The innermost part that has a field here.
 		const part = error.code === 'invalid_request' && (error.field ?? '').split(/[.[\]]+/).reverse().map((one) => named(one)).find(Boolean);
-		const rest = text.replace(/^[\w.[\]]+: /, '');
+		const rest = LANGUAGE.startsWith('en') ? text.replace(/^[\w.[\]]+: /, '') : t('problem.refused');
 		if (part) return mark(part, rest[0].toUpperCase() + rest.slice(1));
 		const target = named(...(FIELD_OF[error.code] ?? []));
-		if (target) mark(target, target.input.name === 'org' ? 'No organization has this short name.' : text);
+		if (target) mark(target, target.input.name === 'org' ? t('problem.no_organization') : text);
 		else say.fail(error);
 	};
 	const buttons = cancel ? h('div.actions.end', button('Cancel', cancel), send) : h('div.actions', send, extra);

@@ -1,10 +1,14 @@
 // Times and devices for people: in the reader's zone, the exact moment one hover away.
 
 import { h } from './dom.js';
+import { LANGUAGE } from './text.js';
 
-const DAY = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' });
-const MINUTE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
-const EXACT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'long' });
+// English as the English write dates.
+const LOCALE = LANGUAGE === 'en' ? 'en-GB' : LANGUAGE;
+
+const DAY = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' });
+const MINUTE = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' });
+const EXACT = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'full', timeStyle: 'long' });
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
 const STEPS = [['second', 60], ['minute', 60], ['hour', 24], ['day', 30], ['month', 12], ['year', Infinity]];
 

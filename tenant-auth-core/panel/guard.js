@@ -1,10 +1,11 @@
 // Says so when the page cannot start, because a file of it is missing or does not fit the others, as may happen while a new
 // version is put in place. Imports nothing, so it runs whatever else fails.
 
+const texts = JSON.parse(document.querySelector('meta[name=words]')?.content || '{}');
 const root = document.getElementById('page');
 const reload = document.createElement('button');
 reload.className = 'button primary';
-reload.textContent = 'Reload';
+reload.textContent = texts['broken.reload'];
 reload.addEventListener('click', () => location.reload());
 
 function tell() {
@@ -12,10 +13,10 @@ function tell() {
 	const sheet = document.createElement('main');
 	sheet.className = 'sheet';
 	const title = document.createElement('h1');
-	title.textContent = 'This page did not load';
+	title.textContent = texts['broken.title'];
 	const text = document.createElement('p');
 	text.className = 'lead';
-	text.textContent = 'A part of it could not be fetched. Reload it in a moment.';
+	text.textContent = texts['broken.text'];
 	sheet.append(title, text, reload);
 	root.replaceChildren(sheet);
 }

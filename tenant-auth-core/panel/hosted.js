@@ -9,27 +9,28 @@ import { to } from './hosted/next.js';
 import { signIn } from './hosted/sign-in.js';
 import { signUp } from './hosted/sign-up.js';
 import { PRODUCT } from './product.js';
+import { t } from './text.js';
 
-// Title, page, and whether it needs a mailed link.
+// The page, and whether it needs a mailed link.
 export const PAGES = {
-	'sign-in': ['Sign in', signIn],
-	invite: ['Accept your invitation', invite, true],
-	forgot: ['Forgot your password?', forgot],
-	reset: ['Choose a new password', reset, true],
-	verify: ['Verify your email address', verify, true],
-	'sign-up': ['Create an organization', signUp],
-	'change-email': ['Confirm your new email address', changeEmail, true],
+	'sign-in': [signIn],
+	invite: [invite, true],
+	forgot: [forgot],
+	reset: [reset, true],
+	verify: [verify, true],
+	'sign-up': [signUp],
+	'change-email': [changeEmail, true],
 };
 
 export const brand = (href) => h('a.brand', { href }, h('img', { src: PRODUCT.logo, alt: '', height: 28 }), PRODUCT.name);
 
 export function sheet(root, title, ...content) {
 	document.title = `${title} · ${PRODUCT.name}`;
-	fill(root, h('main.sheet', brand('./'), h('h1', { tabindex: '-1' }, title), content, PRODUCT.support && h('p.support', h('a', { href: PRODUCT.support }, 'Help'))));
+	fill(root, h('main.sheet', brand('./'), h('h1', { tabindex: '-1' }, title), content, PRODUCT.support && h('p.support', h('a', { href: PRODUCT.support }, t('help')))));
 }
 
 // Shows a hosted page, which gets a place, what the fragment said, and `go`, which shows how it ended.
-export function hosted(root, title, page, needsLink) {
+export function hosted(root, name, page, needsLink) {
 	const body = h('div.sheet-body');
 	const go = (next, text, ...actions) => {
 		if (actions.length > 0) history.replaceState(null, '');
@@ -41,8 +42,8 @@ export function hosted(root, title, page, needsLink) {
 		const said = { ...history.state?.said, ...Object.fromEntries(asked) };
 		// Loading the page again, or coming back to a tab that was put away, must not lose the link. What is not secret stays in the address.
 		history.replaceState({ said }, '', to(location.pathname, { org: said.org, next: said.next }));
-		sheet(root, title, body);
-		if (needsLink && !(said.org && said.token)) go('This link is not complete', 'Open the link in the mail again, or ask for a new one.');
+		sheet(root, t(`title.${name}`), body);
+		if (needsLink && !(said.org && said.token)) go(t('incomplete.title'), t('incomplete.text'));
 		else page(body, said, go);
 	};
 	// Another link in the same tab changes the fragment alone.

@@ -11,6 +11,7 @@ export * from './format.js';
 export * from './listing.js';
 export * from './place.js';
 export * from './secrets.js';
+export * from './text.js';
 export * from './toast.js';
 export * from './ui.js';
 export * from './unsaved.js';

@@ -5,5 +5,5 @@ import { hosted, PAGES } from './hosted.js';
 
 const name = location.pathname.split('/').at(-1);
 const root = document.getElementById('page');
-if (Object.hasOwn(PAGES, name)) hosted(root, ...PAGES[name]);
+if (Object.hasOwn(PAGES, name)) hosted(root, name, ...PAGES[name]);
 else panel(root);

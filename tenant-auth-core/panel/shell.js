@@ -3,6 +3,7 @@
 import { brand } from './hosted.js';
 import { busy, fill, focusTitle, h, icon, initial, toast } from './kit.js';
 import { API } from './store.js';
+import { words } from './words.js';
 
 // `tell` says who is signed in and what they may see; `show` puts a view in.
 export function shell(signOut) {
@@ -26,7 +27,7 @@ export function shell(signOut) {
 		tell({ org, user, isAdmin }, views) {
 			links = new Map(views.map((view) => [view.path, h('a', { href: `#/${view.path}` }, icon(view.path), view.title)]));
 			const groups = Map.groupBy(views, (view) => view.group);
-			const leave = h('button.side-action', { onclick: () => busy(leave, () => Promise.resolve(signOut()).catch((error) => toast(error.message))) }, icon('out'), 'Sign out');
+			const leave = h('button.side-action', { onclick: () => busy(leave, () => Promise.resolve(signOut()).catch((error) => toast(words(error)))) }, icon('out'), 'Sign out');
 			fill(side,
 				h('div.org', h('span.avatar', { 'aria-hidden': 'true' }, initial(org.name)), h('div', h('strong', org.name), h('small', org.slug)),
 					h('a.round', { href: 'sign-in', title: 'Switch organization' }, icon('switch'))),

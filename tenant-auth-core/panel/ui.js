@@ -4,7 +4,8 @@ import { ApiError, is } from './api.js';
 import { fill, h, icon } from './dom.js';
 import { keepFocus } from './focus.js';
 import { roleName } from './format.js';
-import { words } from './words.js';
+import { t } from './text.js';
+import { againIn, reason } from './words.js';
 
 // `kind`: primary, danger, danger-quiet, small or none; `mark`: an icon's name.
 export const button = (text, onclick, { kind = '', mark, ...rest } = {}) =>
@@ -43,7 +44,7 @@ export function notice() {
 		element.append(h('span.unseen', sentence), left);
 		const tick = () => {
 			const rest = Math.ceil((until - Date.now()) / 1000);
-			left.textContent = rest > 0 ? `Try again in ${rest} s.` : 'You can try again now.';
+			left.textContent = rest > 0 ? t('try_in', { seconds: rest }) : t('try_now');
 			if (rest <= 0 || (rest < seconds && !element.isConnected)) clearInterval(clock);
 		};
 		tick();
@@ -53,10 +54,8 @@ export function notice() {
 		say,
 		fail(error) {
 			if (!(error instanceof ApiError)) console.error(error);
-			const [, text, again] = /^(.*?)(Try again in \d+ seconds?\.)?$/s.exec(words(error));
-			say('bad', text);
-			if (error.retryAfter) wait(error.retryAfter, again ?? '');
-			else if (again) element.append(again);
+			say('bad', reason(error), ' ');
+			if (error.retryAfter) wait(error.retryAfter, againIn(error));
 		},
 		clear() {
 			clearInterval(clock);
@@ -84,12 +83,12 @@ export function loading(load, render, failed) {
 	const box = h('div.loading');
 	const tell = (error) => {
 		const say = notice();
-		const instead = failed?.(error) ?? (is(error, 'not_found') ? [] : button('Try again', reload));
+		const instead = failed?.(error) ?? (is(error, 'not_found') ? [] : button(t('try_again'), reload));
 		fill(box, h('div.failed', say, instead));
 		say.fail(error);
 	};
 	const reload = async () => {
-		if (!box.querySelector(':scope > .whole')) fill(box, h('div.skeleton', { role: 'status', 'aria-label': 'Loading' }, [1, 2, 3].map(() => h('div.bar'))));
+		if (!box.querySelector(':scope > .whole')) fill(box, h('div.skeleton', { role: 'status', 'aria-label': t('loading') }, [1, 2, 3].map(() => h('div.bar'))));
 		try {
 			const loaded = await load();
 			keepFocus(box, () => fill(box, h('div.whole', render(loaded))));

@@ -1,15 +1,20 @@
-// What errors are called here, where the API's own words are for programmers.
+// What errors are called here, where the API's own words are for programmers or in another language.
 
 import { ApiError } from './api.js';
+import { hasText, LANGUAGE, t } from './text.js';
 
-const WORDS = {
-	admin_required: 'Only admins of this organization may do this.',
-	not_found: 'It is not there any more.',
-	last_admin: 'This is the last active admin. Make somebody else an admin first.',
-	operator_required: 'Only operators may do this, signed in with two-factor authentication in the last 12 hours.',
-};
+// Of these the API's own words say more, to whoever reads English.
+const SPECIFIC = ['weak_password', 'limit_reached'];
 
-export function words(error) {
-	if (!(error instanceof ApiError)) return 'Something went wrong. Reload the page and try again.';
-	return WORDS[error.code] ?? error.message;
+// How long to wait, as a sentence.
+export const againIn = (error) => (error.code === 'rate_limited' && error.retryAfter ? t('error.again_in', { seconds: error.retryAfter }) : '');
+
+// Why, without how long to wait.
+export function reason(error) {
+	if (!(error instanceof ApiError)) return t('error.broken');
+	const key = `error.${error.code}`;
+	const ours = hasText(key) && !(LANGUAGE.startsWith('en') && SPECIFIC.includes(error.code));
+	return ours ? t(key, { status: error.status }) : error.message;
 }
+
+export const words = (error) => [reason(error), againIn(error)].filter(Boolean).join(' ');

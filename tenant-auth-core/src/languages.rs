@@ -1,4 +1,4 @@
-//! The languages of mails, each a catalogue of words: flat JSON of key to text, in which `{name}` stands for a value. English, German,
+//! The languages of mails and hosted pages, each a catalogue of words: flat JSON of key to text, in which `{name}` stands for a value. English, German,
 //! French and Spanish are compiled in.
 
 use std::{
@@ -15,7 +15,7 @@ const BUILT_IN: [(&str, &str); 4] = [
     ("fr", include_str!("../languages/fr.json")),
 ];
 
-/// The languages in which mails are written. Default: English, German, French and Spanish.
+/// The languages in which mails are written and hosted pages answered. Default: English, German, French and Spanish.
 #[derive(Debug, Clone)]
 pub struct Languages(Arc<BTreeMap<Language, Catalogue>>);
 
@@ -68,6 +68,12 @@ impl Languages {
         Ok(Self(Arc::new(all)))
     }
 
+    /// Each of them.
+    #[cfg(feature = "http")]
+    pub(crate) fn catalogues(&self) -> impl Iterator<Item = &Catalogue> {
+        self.0.values()
+    }
+
     /// Whether this is one of them.
     pub(crate) fn has(&self, language: &Language) -> bool {
         self.0.contains_key(language)
@@ -87,6 +93,13 @@ impl Languages {
 
 impl Catalogue {
     const EMPTY: Self = Self { language: Language::ENGLISH, words: BTreeMap::new() };
+
+    /// The words whose keys begin so, as a JSON object of the rest of the key to text.
+    #[cfg(feature = "http")]
+    pub(crate) fn below(&self, beginning: &str) -> String {
+        let words = self.words.iter().filter_map(|(key, text)| Some((key.strip_prefix(beginning)?, text)));
+        serde_json::to_string(&words.collect::<BTreeMap<_, _>>()).unwrap_or_default()
+    }
 
     /// The text of a key, with the values in their places. What a value says is never read as a placeholder.
     pub(crate) fn text(&self, key: &str, values: &BTreeMap<String, String>) -> String {

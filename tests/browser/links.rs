@@ -12,6 +12,7 @@ visits! {
     an_invite_asks_for_the_second_factor,
     an_invite_that_is_good_no_longer_says_so,
     a_forgotten_password_is_replaced,
+    hosted_pages_speak_the_language_of_the_browser,
     an_address_is_verified,
     an_address_is_verified_by_the_password_where_nobody_is_signed_in,
     a_new_address_is_confirmed,
@@ -150,6 +151,54 @@ async fn a_forgotten_password_is_replaced(stage: &Stage) {
     page.was_refused(400, "/auth/links/preview").await;
     page.press("Ask for a new link").await;
     page.arrives_at("Forgot your password?").await;
+}
+
+async fn hosted_pages_speak_the_language_of_the_browser(stage: &Stage) {
+    let page = &stage.page;
+    page.prefers("de-AT,de;q=0.9").await;
+    page.open("/sign-in").await;
+    page.arrives_at("Anmelden").await;
+    assert_eq!(page.run("return document.documentElement.lang", vec![]).await, "de");
+    page.fill("Organisation", "Acme Inc").await;
+    page.fill("E-Mail-Adresse", "max@acme.example").await;
+    page.press("Anmelden").await;
+    page.reads("Schreiben Sie Kleinbuchstaben, Ziffern und Bindestriche.").await;
+    page.reads("Das wird gebraucht.").await;
+    page.fill("Organisation", "acme").await;
+    page.fill("Passwort", "not-my-password-1").await;
+    page.press("Anmelden").await;
+    page.reads("E-Mail-Adresse oder Passwort ist falsch.").await;
+    page.was_refused(401, "/auth/login").await;
+    page.is_accessible().await;
+    page.press("Passwort vergessen?").await;
+    page.arrives_at("Passwort vergessen?").await;
+    page.press("Link zusenden").await;
+    page.arrives_at("Sehen Sie in Ihre E-Mails").await;
+    let link = stage.link("max@acme.example", "/reset").await;
+    page.open(&link).await;
+    page.arrives_at("Neues Passwort wählen").await;
+    page.reads("Ein neues Passwort für max@acme.example.").await;
+    page.fill("Neues Passwort", "max@acme.example").await;
+    page.press("Neues Passwort setzen").await;
+    page.reads("zu leicht zu erraten").await;
+    page.was_eventually_refused(400, "/auth/reset-password").await;
+    page.is_accessible().await;
+    page.fill("Neues Passwort", "teal-badger-awning-77").await;
+    page.press("Neues Passwort setzen").await;
+    page.arrives_at("Ihr Passwort wurde geändert").await;
+
+    stage.admin().logged_in().await.invite(NEW).await.expect(201);
+    page.prefers("fr").await;
+    page.open(&stage.link(NEW, "/invite").await).await;
+    page.arrives_at("Rejoindre Acme Rockets").await;
+    page.reads("Vous êtes invité comme membre avec l’adresse nora@acme.example").await;
+    page.fill("Votre nom", "Nora New").await;
+    page.fill("Choisissez un mot de passe", "teal-badger-awning-78").await;
+    page.press("Créer un compte et rejoindre").await;
+    page.arrives_at("Bienvenue chez Acme Rockets").await;
+    page.press("Aller à votre compte").await;
+    page.arrives_at("Members").await;
+    assert_eq!(page.run("return document.documentElement.lang", vec![]).await, "en", "the panel speaks English");
 }
 
 async fn an_address_is_verified(stage: &Stage) {

@@ -1,7 +1,7 @@
 // Where a person goes who has signed in: to where they were sent from (`next`), which the service has judged, else back to the panel they
 // came from, else to the organization's application, else to the panel. Nobody leaves before an act of their own.
 
-import { ApiError, api, button, fill, h, linkButton } from '../kit.js';
+import { ApiError, api, button, fill, h, linkButton, parts, t } from '../kit.js';
 import { currentSlug, home, takePlace } from '../store.js';
 
 // The address of a page of ours that keeps what was said to this one.
@@ -10,7 +10,7 @@ export function to(page, said) {
 	return fragment ? `${page}#${fragment}` : page;
 }
 
-export const leaving = (next, kind = 'primary') => linkButton(`Continue to ${new URL(next).host}`, next, kind);
+export const leaving = (next, kind = 'primary') => linkButton(t('continue_to', { host: new URL(next).host }), next, kind);
 
 export async function leave(next) {
 	const place = takePlace();
@@ -35,6 +35,6 @@ export async function present({ org: slug = currentSlug(), next }) {
 
 export function stay(body, { user, org, next }, other) {
 	fill(body,
-		h('p.lead', 'You are signed in to ', h('strong', org.name), ' as ', h('strong', user.name), ', ', h('strong', user.email), '.'),
-		h('div.actions', next ? leaving(next) : linkButton('Go to your account', './', 'primary'), button('Use another account', other)));
+		h('p.lead', parts('sign_in.present_as', { organization: h('strong', h('bdi', org.name)), name: h('strong', h('bdi', user.name)), email: h('strong', user.email) })),
+		h('div.actions', next ? leaving(next) : linkButton(t('home'), './', 'primary'), button(t('sign_in.other'), other)));
 }

@@ -1,29 +1,29 @@
 // A forgotten password: asking for a link (the answer is always the same) and using it.
 
-import { emailField, fill, form, guest, h, is, linkButton, loading, newPasswordField, slugField } from '../kit.js';
+import { emailField, fill, form, guest, h, is, linkButton, loading, newPasswordField, sentence, slugField, t } from '../kit.js';
 import { currentSlug } from '../store.js';
 import { to } from './next.js';
 
-const back = (said) => linkButton('Back to sign in', to('sign-in', { org: said.org, next: said.next }));
+const back = (said) => linkButton(t('back'), to('sign-in', { org: said.org, next: said.next }));
 
 export function forgot(body, said, go) {
 	const slug = slugField({ value: said.org ?? currentSlug() ?? '' });
 	const email = emailField({ value: said.email ?? '', autocomplete: 'username' });
-	fill(body, h('p.lead', 'We mail you a link with which you choose a new one.'), form({
-		fields: [slug, email], submit: 'Send me a link', extra: back(said),
+	fill(body, h('p.lead', t('forgot.lead')), form({
+		fields: [slug, email], submit: t('send_link'), extra: back(said),
 		onsubmit: async () => {
-			const { message } = await guest('POST', '/auth/forgot-password', slug.value, { email: email.value });
-			go('Look into your mail', `${message} The link is good for 30 minutes.`, back(said));
+			await guest('POST', '/auth/forgot-password', slug.value, { email: email.value });
+			go(t('look_into_mail'), t('forgot.sent'), back(said));
 		},
 	}));
 	(slug.value ? email : slug).input.focus();
 }
 
 export function reset(body, said, go) {
-	const again = (kind) => linkButton('Ask for a new link', to('forgot', { org: said.org, next: said.next }), kind);
+	const again = (kind) => linkButton(t('new_link'), to('forgot', { org: said.org, next: said.next }), kind);
 	fill(body, loading(() => linkOf(said), (link) => {
 		if (link?.purpose === 'reset') choose(body, said, link, go);
-		else go('This link is no longer valid', 'It was used, or its time is over.', again('primary'), back(said));
+		else go(t('dead.title'), t('dead.text'), again('primary'), back(said));
 	}));
 }
 
@@ -37,11 +37,11 @@ function choose(body, said, { email }, go) {
 	const [password, { org, next }] = [newPasswordField(), said];
 	// Password managers file the password under this address.
 	const owner = h('input', { type: 'email', autocomplete: 'username', value: email, hidden: true, readOnly: true });
-	fill(body, h('p.lead', 'A new password for ', h('strong', email), '. Every session of yours ends, on every device and in every organization.'), form({
-		fields: [owner, password], submit: 'Set the new password', extra: linkButton('Ask for a new link', to('forgot', { org, next })),
+	fill(body, h('p.lead', sentence('reset.lead', { email: h('strong', email) })), form({
+		fields: [owner, password], submit: t('reset.submit'), extra: linkButton(t('new_link'), to('forgot', { org, next })),
 		onsubmit: async () => {
 			const data = await guest('POST', '/auth/reset-password', org, { token: said.token, newPassword: password.value, next });
-			go('Your password was changed', data.message, linkButton('Sign in', to('sign-in', { org, next: data.next }), 'primary'));
+			go(t('reset.done.title'), t('reset.done.text'), linkButton(t('title.sign-in'), to('sign-in', { org, next: data.next }), 'primary'));
 		},
 	}));
 	password.input.focus();

@@ -1,20 +1,15 @@
 // Signing in. Organizations that were signed in to before on this browser are offered.
 
-import { button, codeField, emailField, fill, form, guest, h, icon, initial, linkButton, passwordField, slugField, tell } from '../kit.js';
+import { button, codeField, emailField, fill, form, guest, h, hasText, icon, initial, linkButton, passwordField, sentence, slugField, t, tell } from '../kit.js';
 import { currentSlug, forget, home, keepPlace, knownOrganizations, signedIn, signedInAs } from '../store.js';
 import { leave, present, stay, to } from './next.js';
 
 // The server marks its pages where sign-up is open.
 const offersSignUp = 'signUp' in document.documentElement.dataset;
 
-// Why somebody is here who did not ask for it.
-const WHY = {
-	ended: 'Your session is over. Sign in again to go on.', 'signed-out': 'You signed out in another tab.', left: 'You left the organization.',
-};
-
-// `said` may name the organization, the address, where to go then, and why.
+// `said` may name the organization, the address, where to go then, and why somebody is here who did not ask for it.
 export function signIn(body, said) {
-	const why = Object.hasOwn(WHY, said.why ?? '') && h('p.notice.wait', { role: 'status' }, WHY[said.why]);
+	const why = hasText(`sign_in.why.${said.why}`) && h('p.notice.wait', { role: 'status' }, t(`sign_in.why.${said.why}`));
 	const ask = () => {
 		const box = h('div');
 		fill(body, why, !said.next && goOn(), box);
@@ -28,21 +23,21 @@ export function signIn(body, said) {
 // Somebody who is signed in came here to see, or by mistake.
 function goOn() {
 	const person = signedInAs();
-	return person && h('p.notice', `${person.name} is signed in to “${person.slug}”. `, linkButton('Go on', home(), 'small'));
+	return person && h('p.notice', sentence('sign_in.present', { name: person.name, organization: person.slug }), ' ', linkButton(t('sign_in.go_on'), home(), 'small'));
 }
 
 export function signInForm(body, { org, email, next, fixed = false, onsignedin }) {
-	const slug = slugField({ value: org ?? currentSlug() ?? '', autocomplete: 'organization', readOnly: fixed, hint: 'The short name in your invitation, such as “acme”.' });
+	const slug = slugField({ value: org ?? currentSlug() ?? '', autocomplete: 'organization', readOnly: fixed, hint: t('field.slug_hint') });
 	const address = emailField({ value: email ?? '', autocomplete: 'username', readOnly: fixed && Boolean(email) });
-	const password = passwordField({ label: 'Password' });
+	const password = passwordField({ label: t('field.password') });
 	const done = (data) => {
 		signedIn(slug.value);
 		tell('signed-in', slug.value, data.user.id);
 		return onsignedin(data);
 	};
-	const forgot = h('a.aside', { href: 'forgot', onclick: () => (forgot.href = to('forgot', { org: slug.value, email: address.value, next })) }, 'Forgot your password?');
+	const forgot = h('a.aside', { href: 'forgot', onclick: () => (forgot.href = to('forgot', { org: slug.value, email: address.value, next })) }, t('sign_in.forgot'));
 	const element = form({
-		fields: [slug, address, password], submit: 'Sign in', extra: forgot,
+		fields: [slug, address, password], submit: t('title.sign-in'), extra: forgot,
 		onsubmit: async () => {
 			const data = await guest('POST', '/auth/login', slug.value, { email: address.value, password: password.value, next });
 			password.value = '';
@@ -56,7 +51,7 @@ export function signInForm(body, { org, email, next, fixed = false, onsignedin }
 		(address.value ? password : address).input.focus();
 	};
 	const show = () => {
-		fill(body, !fixed && known(choose), element, offersSignUp && !fixed && h('div.actions', linkButton('Create an organization', 'sign-up')));
+		fill(body, !fixed && known(choose), element, offersSignUp && !fixed && h('div.actions', linkButton(t('title.sign-up'), 'sign-up')));
 		([slug, address].find((one) => !one.value) ?? password).input.focus();
 	};
 	show();
@@ -66,7 +61,7 @@ function known(choose) {
 	const item = (one) => {
 		const row = h('li',
 			h('button.choice', { onclick: () => choose(one) }, h('span.avatar', { 'aria-hidden': 'true' }, initial(one.name)), h('span', h('strong', one.name), h('small', one.slug))),
-			h('button.round', { 'aria-label': `Forget ${one.name} on this browser`, onclick: () => drop() }, icon('close')));
+			h('button.round', { 'aria-label': t('sign_in.forget', { organization: one.name }), onclick: () => drop() }, icon('close')));
 		const drop = () => {
 			forget(one.slug);
 			row.remove();
@@ -74,19 +69,19 @@ function known(choose) {
 		return row;
 	};
 	const list = knownOrganizations();
-	return list.length > 0 && h('section.known', h('h2', 'Used on this browser'), h('ul', list.map(item)));
+	return list.length > 0 && h('section.known', h('h2', t('sign_in.known')), h('ul', list.map(item)));
 }
 
 // The second step of a login or an invite.
 export function secondStep(body, { slug, next, done, again }) {
-	const code = codeField('The 6 digits your authenticator shows now, or a recovery code.');
+	const code = codeField(t('second.hint'));
 	const element = form({
-		fields: [code], submit: 'Continue', extra: button('Start again', again),
+		fields: [code], submit: t('second.submit'), extra: button(t('second.again'), again),
 		onsubmit: async () => {
 			code.input.select();
 			await done(await guest('POST', '/auth/verify-2fa', slug, { code: code.value.trim(), next }));
 		},
 	});
-	fill(body, h('p.lead', 'Your account is protected by a second factor.'), element);
+	fill(body, h('p.lead', t('second.lead')), element);
 	code.input.focus();
 }

@@ -1,19 +1,19 @@
 // Making an organization of one's own: asking for a link (the answer is always the same) and using it. Looking at the link uses nothing
 // up; what is then asked for depends on whether the address has an account.
 
-import { codeField, emailField, fill, form, guest, h, is, linkButton, loading, nameField, newPasswordField, passwordField, slugField, tell } from '../kit.js';
+import { codeField, emailField, fill, form, guest, h, is, linkButton, loading, nameField, newPasswordField, passwordField, sentence, slugField, t, tell } from '../kit.js';
 import { signedIn } from '../store.js';
 
-const signIn = () => linkButton('Sign in', 'sign-in');
+const signIn = () => linkButton(t('title.sign-in'), 'sign-in');
 
 export function signUp(body, said, go) {
 	if (said.token) return open(body, said.token, go);
 	const email = emailField({ value: said.email ?? '', autocomplete: 'email' });
-	fill(body, h('p.lead', 'We mail you a link with which you make your organization.'), form({
-		fields: [email], submit: 'Send me a link', extra: signIn(),
+	fill(body, h('p.lead', t('sign_up.lead')), form({
+		fields: [email], submit: t('send_link'), extra: signIn(),
 		onsubmit: async () => {
-			const { message } = await guest('POST', '/auth/sign-up', '', { email: email.value });
-			go('Look into your mail', `${message} The link is good for a day.`, signIn());
+			await guest('POST', '/auth/sign-up', '', { email: email.value });
+			go(t('look_into_mail'), t('sign_up.sent'), signIn());
 		},
 	}));
 	email.input.focus();
@@ -26,21 +26,21 @@ function open(body, token, go) {
 	});
 	fill(body, loading(look, (found) => {
 		if (found) offer(body, token, found, go);
-		else go('This link is no longer valid', 'It was used, or its time is over.', linkButton('Ask for a new one', 'sign-up', 'primary'), signIn());
+		else go(t('dead.title'), t('dead.text'), linkButton(t('sign_up.again'), 'sign-up', 'primary'), signIn());
 	}));
 }
 
 function offer(body, token, { email, accountExists }, go) {
-	const organization = nameField({ label: 'Name of the organization', name: 'organization', autocomplete: 'organization' });
-	const slug = slugField({ label: 'Short name', name: 'slug', autocomplete: 'off', hint: 'You sign in with it; it stays. Lower-case letters, digits and hyphens.' });
+	const organization = nameField({ label: t('sign_up.organization'), name: 'organization', autocomplete: 'organization' });
+	const slug = slugField({ label: t('sign_up.slug'), name: 'slug', autocomplete: 'off', hint: t('sign_up.slug_hint') });
 	// Password managers file the password under this address.
 	const owner = h('input', { type: 'email', autocomplete: 'username', value: email, hidden: true, readOnly: true });
-	const name = nameField({ label: 'Your name', autocomplete: 'name' });
-	const password = accountExists ? passwordField() : newPasswordField({ label: 'Choose a password', name: 'password' });
+	const name = nameField({ label: t('field.your_name'), autocomplete: 'name' });
+	const password = accountExists ? passwordField() : newPasswordField({ label: t('field.choose_password'), name: 'password' });
 	const code = codeField();
 	const show = (...own) => {
 		const element = form({
-			fields: [organization, slug, owner, ...own], submit: 'Create the organization',
+			fields: [organization, slug, owner, ...own], submit: t('sign_up.submit'),
 			onsubmit: async () => {
 				const sent = { token, organization: { name: organization.value, slug: slug.value } };
 				for (const one of own) sent[one.input.name] = one.input.name === 'code' ? one.value.trim() : one.value;
@@ -54,14 +54,12 @@ function offer(body, token, { email, accountExists }, go) {
 				}
 				signedIn(slug.value, organization.value);
 				tell('signed-in', slug.value);
-				go(`${organization.value} is yours`, 'You are its administrator, and signed in.', linkButton('Go to your organization', './', 'primary'));
+				go(t('sign_up.done.title', { organization: organization.value }), t('sign_up.done.text'), linkButton(t('sign_up.open'), './', 'primary'));
 			},
 		});
 		fill(body, lead, element);
 	};
-	const lead = h('p.lead', { role: 'status' }, accountExists
-		? ['You have an account already, with the address ', h('strong', email), '. Your organization is made with it, so type its password.']
-		: ['You will sign in with the address ', h('strong', email), '.']);
+	const lead = h('p.lead', { role: 'status' }, sentence(accountExists ? 'sign_up.known' : 'sign_up.new', { email: h('strong', email) }));
 	if (accountExists) show(password);
 	else show(name, password);
 	organization.input.focus();

@@ -2,6 +2,7 @@
 
 import { ago, api, badge, busy, button, empty, facts, h, listing, loading, moment, open, rowButton, table, toast } from '../kit.js';
 import { parseKeeping, pretty } from '../json.js';
+import { words } from '../words.js';
 
 const STATUS = { pending: ['Pending', 'wait'], retrying: ['Retrying', 'wait'], succeeded: ['Delivered', 'good'], failed: ['Failed', 'bad'], cancelled: ['Cancelled'] };
 const ERRORS = { blocked: 'address not allowed', unreachable: 'not reachable', timeout: 'no answer in time', tls: 'TLS failed', status: 'refused' };
@@ -18,7 +19,7 @@ export function deliveries(path, isActive) {
 	const again = (one) => api('POST', `${path}/deliveries/${one.id}/redeliver`).then(() => {
 		toast('It is sent again.');
 		return list.reload();
-	}, (error) => toast(error.message));
+	}, (error) => toast(words(error)));
 	const line = (one) => {
 		const redeliver = rowButton('Redeliver', `${one.event} ${one.eventId}`, () => busy(redeliver, () => again(one)), '', { disabled: !isActive });
 		return [h('div.who', h('strong', one.event), h('code', one.eventId)), h('div.badges', outcome(one)), String(one.attempts), moment(one.createdAt), h('div.buttons', rowButton('Details', `${one.event} ${one.eventId}`, () => details(path, one)), redeliver)];

@@ -1,6 +1,7 @@
 // Invites that wait for an answer: send, send again with a new link, withdraw.
 
 import { addButton, ago, api, ask, badge, busy, button, confirm, emailField, empty, h, heading, listing, roleBadge, roleField, rowButton, toast } from '../kit.js';
+import { words } from '../words.js';
 import { inviteMany } from './bulk.js';
 
 const MAIL = { queued: ['On its way', 'wait'], sent: ['Sent', 'good'], failed: ['Failed', 'bad'] };
@@ -10,7 +11,7 @@ export function invites({ org }) {
 	const resend = (one) => api('POST', `/org/invites/${one.id}/resend`).then(() => {
 		toast(`${one.email} gets a new link; the old one is dead.`);
 		return list.reload();
-	}, (error) => toast(error.message));
+	}, (error) => toast(words(error)));
 	const revoke = (one) => confirm({
 		title: 'Revoke this invite?', action: 'Revoke', run: () => api('DELETE', `/org/invites/${one.id}`), done: list.reload, request: () => ['DELETE', `/org/invites/${one.id}`],
 		text: `The link mailed to ${one.email} stops working at once.`,

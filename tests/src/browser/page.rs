@@ -79,6 +79,14 @@ impl Page {
         self.session.devtools("Page.addScriptToEvaluateOnNewDocument", json!({ "source": script })).await;
     }
 
+    /// Asks for pages in this language from now on, whatever the browser's own is.
+    pub async fn prefers(&self, language: &str) {
+        self.here().await;
+        self.session.devtools("Network.enable", json!({})).await;
+        let headers = json!({ "headers": { "Accept-Language": language } });
+        self.session.devtools("Network.setExtraHTTPHeaders", headers).await;
+    }
+
     /// Loads nothing from these addresses any more, where `*` stands for any text.
     pub async fn cannot_load(&self, addresses: &[&str]) {
         self.here().await;

@@ -14,6 +14,8 @@ scenarios![
     pages_ask_for_no_organization_and_set_no_cookie,
     a_public_url_with_a_path_moves_every_page,
     only_where_sign_up_is_open_pages_offer_it,
+    a_hosted_page_speaks_the_language_that_is_asked_for,
+    a_catalogue_of_the_operator_adds_a_language_to_the_pages,
 ];
 
 const PAGES: [&str; 8] = ["/", "/sign-in", "/invite", "/forgot", "/reset", "/verify", "/change-email", "/sign-up"];
@@ -183,4 +185,48 @@ async fn only_where_sign_up_is_open_pages_offer_it(app: &App) {
         assert!(!text(&closed).contains("data-sign-up"), "{page}: {}", text(&closed));
         assert_ne!(header(&open, "ETag"), header(&closed, "ETag"), "a browser keeps one for the other: {page}");
     }
+}
+
+async fn a_hosted_page_speaks_the_language_that_is_asked_for(app: &App) {
+    let asked = |headers: &'static str| async move { ask(app, "GET", "/reset", headers).await };
+    let english = get(app, "/reset").await;
+    assert_eq!((header(&english, "Content-Language"), header(&english, "Vary")), ("en", "Accept-Language"));
+    assert!(text(&english).contains("<html lang=\"en\" dir=\"ltr\""), "{}", text(&english));
+    for (headers, language, words) in [
+        ("Accept-Language: de-AT,en;q=0.5\r\n", "de", "Neues Passwort setzen"),
+        ("Accept-Language: fr;q=0.9, es;q=0.8\r\n", "fr", "Définir le nouveau mot de passe"),
+        ("Accept-Language: pt, es;q=0.1\r\n", "es", "Establecer la contraseña nueva"),
+        ("Accept-Language: pt;q=0.9\r\nAccept-Language: de\r\n", "de", "Neues Passwort setzen"),
+        ("Accept-Language: pt\r\n", "en", "Set the new password"),
+        ("Accept-Language: de;q=0\r\n", "en", "Set the new password"),
+        ("Accept-Language: ;;,=\r\n", "en", "Set the new password"),
+    ] {
+        let page = asked(headers).await;
+        assert_eq!((header(&page, "Content-Language"), header(&page, "Vary")), (language, "Accept-Language"), "{headers}");
+        assert!(text(&page).contains(&format!("<html lang=\"{language}\"")) && text(&page).contains(words), "{headers}");
+        let head = ask(app, "HEAD", "/reset", headers).await;
+        assert_eq!((header(&head, "Content-Language"), header(&head, "ETag")), (language, header(&page, "ETag")), "{headers}");
+    }
+    // What a browser has in one language is not what it is asked for in another.
+    let (german, known) = (asked("Accept-Language: de\r\n").await, header(&english, "ETag").to_owned());
+    assert_ne!(header(&german, "ETag"), known);
+    let other = ask(app, "GET", "/reset", &format!("Accept-Language: de\r\nIf-None-Match: {known}\r\n")).await;
+    assert_eq!((other.status, text(&other)), (200, text(&german)));
+    let unchanged = ask(app, "GET", "/reset", &format!("If-None-Match: {known}\r\n")).await;
+    assert_eq!((unchanged.status, header(&unchanged, "Vary")), (304, "Accept-Language"));
+    for path in paths(app) {
+        let page = ask(app, "GET", &path, "Accept-Language: de\r\n").await;
+        let is_translated = page.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("Content-Language"));
+        assert_eq!(is_translated, PAGES.contains(&&*path) && path != "/", "{path}");
+    }
+}
+
+async fn a_catalogue_of_the_operator_adds_a_language_to_the_pages(app: &App) {
+    let words =
+        include_str!("../../../tenant-auth-core/languages/en.json").replace("Set the new password", "Imposta la nuova password");
+    let italian = "it".parse().expect("a tag");
+    let app = &app.beside(|setup| setup.config.languages = setup.config.languages.with(&italian, &words).expect("whole")).await;
+    let page = ask(app, "GET", "/reset", "Accept-Language: it-CH\r\n").await;
+    assert_eq!(header(&page, "Content-Language"), "it");
+    assert!(text(&page).contains("Imposta la nuova password"));
 }

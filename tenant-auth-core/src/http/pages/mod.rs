@@ -11,7 +11,11 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
-use crate::{config::Config, service::TenantAuth};
+use crate::{
+    config::{Config, Languages},
+    service::TenantAuth,
+    value::Language,
+};
 
 /// What every answer carries. A page loads from its own origin only, and tells nobody where a link was followed.
 const HEADERS: [(HeaderName, &str); 8] = [
@@ -35,19 +39,24 @@ pub struct Pages {
     /// The path of the public URL, without a trailing slash.
     prefix: Arc<str>,
     files: Arc<[File]>,
+    languages: Languages,
 }
 
 impl Pages {
     /// The pages of `auth`'s public URL.
     pub fn new(auth: &TenantAuth) -> Self {
-        Self { prefix: auth.config().public_path().into(), files: files(auth.config()).into() }
+        let config = auth.config();
+        Self { prefix: config.public_path().into(), files: files(config).into(), languages: config.languages.clone() }
     }
 
     /// Every path that is answered, in full and exact; there is no other. A public URL with a path of its own, such as `/auth`,
     /// leads from there to the panel at `/auth/`.
     pub fn paths(&self) -> Vec<String> {
         let bare = (!self.prefix.is_empty()).then(|| self.prefix.to_string());
-        bare.into_iter().chain(self.files.iter().map(|file| format!("{}{}", self.prefix, file.path))).collect()
+        let mut paths: Vec<&str> = self.files.iter().map(|file| file.path).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        bare.into_iter().chain(paths.into_iter().map(|path| format!("{}{path}", self.prefix))).collect()
     }
 
     /// Answers a request for one of [`Pages::paths`].
@@ -55,7 +64,7 @@ impl Pages {
         let mut response = match request.uri().path().strip_prefix(&*self.prefix) {
             _ if !matches!(*request.method(), Method::GET | Method::HEAD) => wrong_method(),
             Some("") => self.to_panel(),
-            Some(path) => match self.files.iter().find(|file| file.path == path) {
+            Some(path) => match self.file(path, request.headers()) {
                 Some(file) => file.answer(request.headers()),
                 None => plain(StatusCode::NOT_FOUND, "There is no such page.\n"),
             },
@@ -65,6 +74,18 @@ impl Pages {
             response.headers_mut().insert(name, HeaderValue::from_static(value));
         }
         response
+    }
+
+    /// The file of a path: of a page that there is in several languages, the one that the browser asks for, else the English one.
+    fn file(&self, path: &str, headers: &HeaderMap) -> Option<&File> {
+        let mut found = self.files.iter().filter(|file| file.path == path);
+        let first = found.clone().next()?;
+        if first.language.is_none() {
+            return Some(first);
+        }
+        let ranges: Vec<&str> = headers.get_all(header::ACCEPT_LANGUAGE).iter().filter_map(|value| value.to_str().ok()).collect();
+        let wanted = self.languages.asked_for(&ranges.join(",")).unwrap_or(&Language::ENGLISH);
+        found.find(|file| file.language.as_ref() == Some(wanted)).or(Some(first))
     }
 
     fn to_panel(&self) -> Response<Bytes> {
@@ -83,6 +104,8 @@ struct File {
     kind: &'static str,
     bytes: Bytes,
     etag: HeaderValue,
+    /// The language of a page that there is in several.
+    language: Option<Language>,
 }
 
 impl File {
@@ -97,7 +120,12 @@ impl File {
         };
         let digest = URL_SAFE_NO_PAD.encode(Sha256::digest(&bytes));
         let etag = HeaderValue::from_str(&format!("\"{digest:.22}\"")).unwrap_or(HeaderValue::from_static("\"\""));
-        Self { path, kind, bytes, etag }
+        Self { path, kind, bytes, etag, language: None }
+    }
+
+    /// A page that there is in other languages, too.
+    fn page(path: &'static str, bytes: &Bytes, language: &Language) -> Self {
+        Self { language: Some(language.clone()), ..Self::new(path, "page.html", bytes.clone()) }
     }
 
     /// The file, unless the client says that it has it. A HEAD is given the body of its GET: every HTTP server keeps it to
@@ -113,6 +141,10 @@ impl File {
             whole
         };
         response.headers_mut().insert(header::ETAG, self.etag.clone());
+        if let Some(language) = self.language.as_ref().and_then(|language| HeaderValue::from_str(language.as_str()).ok()) {
+            response.headers_mut().insert(header::CONTENT_LANGUAGE, language);
+            response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept-Language"));
+        }
         response
     }
 
@@ -139,21 +171,25 @@ fn plain(status: StatusCode, text: &'static str) -> Response<Bytes> {
 
 macro_rules! files {
     (pages: $($path:literal,)* assets: $($asset:literal,)*) => {
-        /// Every file as this deployment serves it: each page is one and the same, in the product's name and colours.
+        /// Every file as this deployment serves it: each page is one and the same, in the product's name and colours, in every language.
+        /// The panel speaks English.
         fn files(config: &Config) -> Vec<File> {
-            let page = product::page(config);
-            vec![
-                $(File::new($path, "page.html", page.clone()),)*
+            let mut files = vec![
+                File::new("/", "page.html", product::page(config, config.languages.of(None))),
                 File::new("/assets/product.css", "product.css", product::style(&config.product)),
                 $(File::new(concat!("/assets/", $asset), $asset, &include_bytes!(concat!("../../../panel/", $asset))[..]),)*
-            ]
+            ];
+            for catalogue in config.languages.catalogues() {
+                let page = product::page(config, catalogue);
+                files.extend([$(File::page($path, &page, &catalogue.language)),*]);
+            }
+            files
         }
     };
 }
 
 files! {
     pages:
-    "/",
     "/sign-in",
     "/invite",
     "/forgot",
@@ -195,6 +231,7 @@ files! {
     "shell.js",
     "stops.js",
     "store.js",
+    "text.js",
     "toast.js",
     "ui.js",
     "unsaved.js",

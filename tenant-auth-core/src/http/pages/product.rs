@@ -1,23 +1,36 @@
 //! The product on the pages: its name, logo and place of support in the page itself, so that they are there before anything else, and
 //! its colour in a style of its own, because the pages' policy allows no other.
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 
 use crate::{
     config::{Config, Product},
+    languages::Catalogue,
     value::SupportUrl,
 };
 
 const PAGE: &str = include_str!("../../../panel/page.html");
 
-/// The page, which every path serves. A mark on its first element says that sign-up is open, for a page can ask nobody without a slug.
-pub(super) fn page(config: &Config) -> Bytes {
+/// The page in one language, which every path serves; it carries its words. A mark on its first element says that sign-up is open, for a page can ask nobody without a slug.
+pub(super) fn page(config: &Config, catalogue: &Catalogue) -> Bytes {
     let Product { name, logo, support_url, .. } = &config.product;
     // Beside the page; a public URL may have a path of its own.
     let logo = if logo.is_some() { "api/v1/logo" } else { "assets/logo.svg" };
     let support = support_url.as_ref().map_or("", SupportUrl::as_str);
     let marked = if config.sign_up.is_open { PAGE.replacen("<html ", "<html data-sign-up ", 1) } else { PAGE.to_owned() };
-    marked.replace("{product}", &escaped(name.as_str())).replace("{logo}", logo).replace("{support}", &escaped(support)).into()
+    let none = BTreeMap::new();
+    let said = [
+        ("{product}", name.as_str()),
+        ("{logo}", logo),
+        ("{support}", support),
+        ("{lang}", catalogue.language.as_str()),
+        ("{dir}", &catalogue.text("language.direction", &none)),
+        ("{noscript}", &catalogue.text("page.noscript", &none)),
+        ("{words}", &catalogue.below("page.")),
+    ];
+    said.into_iter().fold(marked, |page, (mark, text)| page.replace(mark, &escaped(text))).into()
 }
 
 /// The product's colour, which the other styles take where there is one.

@@ -2,13 +2,17 @@
 //! markup of a text, and what they know of the service is true.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
 };
 
 use super::files;
-use crate::{config::Config, model::EventKind};
+use crate::{
+    config::{Config, Languages},
+    http::ErrorCode,
+    model::EventKind,
+};
 
 const MOST_BYTES: usize = 210_000;
 const MOST_LINES: usize = 300;
@@ -140,4 +144,88 @@ fn the_kinds_picker_offers_every_kind_of_event() {
     let offered: Vec<String> = list.filter_map(group).flatten().collect();
     let known: Vec<&str> = EventKind::ALL.iter().map(|kind| kind.as_str()).collect();
     assert_eq!(offered, known);
+}
+
+/// The English words of the pages, by what follows `page.` in their keys.
+fn words() -> BTreeMap<String, String> {
+    serde_json::from_str(&Languages::default().of(None).below("page.")).expect("JSON")
+}
+
+/// The keys that a file asks for: `t('home')`, and the beginnings of those whose ends are chosen as it runs.
+fn asked(text: &str) -> (BTreeSet<String>, BTreeSet<String>) {
+    let (mut whole, mut begun) = (BTreeSet::new(), BTreeSet::new());
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    for call in ["t(", "sentence(", "parts(", "hasText("] {
+        for (at, _) in text.match_indices(call) {
+            if text[..at].ends_with(is_name) {
+                continue;
+            }
+            // Both sides of `is ? 'one' : 'other'`.
+            let until = text[at..].find([',', ')', '{']).map_or(text.len(), |end| at + end);
+            whole.extend(text[at + call.len()..until].split('\'').skip(1).step_by(2).map(str::to_owned));
+            let rest = &text[at + call.len()..];
+            begun.extend(rest.strip_prefix('`').and_then(|key| key.split_once("${")).map(|(key, _)| key.to_owned()));
+        }
+    }
+    (whole, begun)
+}
+
+#[test]
+fn every_word_that_is_asked_for_is_there_and_no_other() {
+    let words = words();
+    let (mut whole, mut begun) = (BTreeSet::new(), BTreeSet::new());
+    for (name, text) in on_disk().iter().filter(|(name, _)| name.ends_with(".js")) {
+        let (keys, beginnings) = asked(text);
+        for key in &keys {
+            assert!(words.contains_key(key), "{name} asks for {key}");
+        }
+        for beginning in &beginnings {
+            assert!(words.keys().any(|key| key.starts_with(beginning.as_str())), "{name} asks for {beginning}…");
+        }
+        whole.extend(keys);
+        begun.extend(beginnings);
+    }
+    // Read before any module, and in the page's markup.
+    let elsewhere = ["broken.reload", "broken.text", "broken.title", "noscript"];
+    // Every error is looked up by its code.
+    begun.insert("error.".to_owned());
+    for key in words.keys().map(String::as_str) {
+        let is_asked = whole.contains(key) || begun.iter().any(|beginning| key.starts_with(beginning.as_str()));
+        assert!(is_asked || elsewhere.contains(&key), "nothing asks for {key}");
+    }
+    assert!(whole.len() > 60, "{whole:?}");
+}
+
+#[test]
+fn every_error_that_has_words_is_one_of_the_api_or_of_the_pages() {
+    let own = ["again_in", "broken", "unexpected", "unreachable"];
+    for code in words().keys().filter_map(|key| key.strip_prefix("error.")) {
+        assert!(ErrorCode::parse(code).is_some() || own.contains(&code), "{code}");
+    }
+}
+
+#[test]
+fn a_page_carries_its_words_and_says_its_language() {
+    let mut config = Config::new("https://auth.example.com".parse().expect("a URL"));
+    let english = serde_json::from_str::<BTreeMap<String, String>>(include_str!("../../../languages/en.json")).expect("JSON");
+    let turned = english.into_iter().map(|(key, text)| match key.as_str() {
+        "language.direction" => (key, "rtl".to_owned()),
+        "page.help" => (key, "<b>\"{x\"".replace("{x", "x")),
+        _ => (key, text),
+    });
+    let turned = serde_json::to_string(&turned.collect::<BTreeMap<_, _>>()).expect("JSON");
+    config.languages = config.languages.with(&"ar".parse().expect("a tag"), &turned).expect("whole");
+    let files = files(&config);
+    let of = |tag: &str| {
+        let language = tag.parse().expect("a tag");
+        let page = files.iter().find(|file| file.path == "/reset" && file.language.as_ref() == Some(&language));
+        String::from_utf8(page.expect("the page").bytes.to_vec()).expect("text")
+    };
+    assert!(of("de").contains("<html lang=\"de\" dir=\"ltr\">") && of("de").contains("Neues Passwort setzen"));
+    assert!(of("ar").contains("<html lang=\"ar\" dir=\"rtl\">"));
+    assert!(of("ar").contains("&quot;help&quot;:&quot;&lt;b&gt;\\&quot;x\\&quot;&quot;"), "{}", of("ar"));
+    for page in [of("en"), of("ar"), of("fr"), of("es")] {
+        assert!(!page.contains("{product}") && !page.contains("{words}") && !page.contains("{dir}"), "{page}");
+    }
+    assert!(files.iter().filter(|file| file.path == "/").all(|file| file.language.is_none()));
 }
