@@ -69,7 +69,7 @@ impl Languages {
     }
 
     /// Each of them.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "panel")]
     pub(crate) fn catalogues(&self) -> impl Iterator<Item = &Catalogue> {
         self.0.values()
     }
@@ -95,7 +95,7 @@ impl Catalogue {
     const EMPTY: Self = Self { language: Language::ENGLISH, words: BTreeMap::new() };
 
     /// The words whose keys begin so, as a JSON object of the rest of the key to text.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "panel")]
     pub(crate) fn below(&self, beginning: &str) -> String {
         let words = self.words.iter().filter_map(|(key, text)| Some((key.strip_prefix(beginning)?, text)));
         serde_json::to_string(&words.collect::<BTreeMap<_, _>>()).unwrap_or_default()
