@@ -32,8 +32,8 @@ impl Member {
     /// address stop working: an intruder may have asked for them.
     ///
     /// # Errors
-    /// [`Error::WrongPassword`], also when the password changed meanwhile; [`Error::WeakPassword`], naming every broken rule;
-    /// [`Error::RateLimited`].
+    /// [`Error::WrongPassword`], also when the password changed meanwhile; [`Error::WeakPassword`], naming every broken rule, of
+    /// which one is that the new password is not the current one; [`Error::RateLimited`].
     pub async fn change_password(&self, change: NewPassword) -> Result<(), Error> {
         // The password may be wrong because it was changed, by a request whose answer was lost.
         let is_changed = |error: &Error| matches!(error, Error::WrongPassword);
@@ -49,7 +49,7 @@ impl Member {
         };
         let account = self.confirm_password(&change.current).await?;
         let share = self.queue_share();
-        let new = check_password(&self.auth, &change.new, owner, &share).await?;
+        let new = other_than_current(&change, check_password(&self.auth, &change.new, owner, &share).await)?;
         let hash = self.auth.hasher().hash(&new, &share).await?;
 
         let mut write = self.begin_own_write().await?;
@@ -75,6 +75,23 @@ impl Member {
     fn queue_share(&self) -> QueueShare {
         QueueShare::new(self.org_id(), self.client.ip)
     }
+}
+
+/// Adds to what was found about the new password that it is the current one (behaviour.md, B265). The current password was confirmed
+/// as text, so that texts are compared, and no hash is computed for it.
+fn other_than_current(change: &NewPassword, checked: Result<Password, Error>) -> Result<Password, Error> {
+    let forms = (password::normalized(&change.new), password::normalized(&change.current));
+    let is_current = matches!(&forms, (Some(new), Some(current)) if new.expose() == current.expose());
+    if !is_current {
+        return checked;
+    }
+    let mut broken = match checked {
+        Ok(_) => Vec::new(),
+        Err(Error::WeakPassword(broken)) => broken,
+        Err(other) => return Err(other),
+    };
+    broken.push("must not be the current password".to_owned());
+    Err(Error::WeakPassword(broken))
 }
 
 /// A password that confirms an operation.

@@ -1,4 +1,4 @@
-//! POST /auth/change-password, and what a new password must be wherever one is chosen (behaviour.md, B28).
+//! POST /auth/change-password, and what a new password must be wherever one is chosen (behaviour.md, B28, B265).
 
 use serde_json::json;
 use tenant_auth_conformance::{App, Caller, PASSWORD, Response, scenarios};
@@ -9,6 +9,7 @@ scenarios![
     the_new_password_replaces_the_old_one,
     a_wrong_current_password_is_401_and_changes_nothing,
     the_attempt_is_judged_first_then_the_old_password_then_the_new_one,
+    the_current_password_is_no_new_one,
     a_changed_password_kills_links_that_reset_it_or_change_the_address,
     every_other_session_ends_in_all_organizations,
     both_fields_are_required,
@@ -54,6 +55,24 @@ async fn the_attempt_is_judged_first_then_the_old_password_then_the_new_one(app:
     for (current, new) in [("not-the-password", "short"), (PASSWORD, "short"), (PASSWORD, NEW)] {
         member.change_password(current, new).await.expect_error(429, "rate_limited");
     }
+}
+
+/// Only who knows the current password is told so; nothing ends by it, and it counts as no attempt.
+async fn the_current_password_is_no_new_one(app: &App) {
+    let (member, other) = (app.member().logged_in().await, app.member().logged_in().await);
+    for _ in 0..6 {
+        let answer = member.change_password(PASSWORD, PASSWORD).await.expect_error(400, "weak_password");
+        assert_eq!(answer.message(), "The new password must not be the current password.");
+        assert_eq!(answer.field(), Some("newPassword"));
+    }
+    member.change_password("not-the-password", "not-the-password").await.expect_error(401, "wrong_password");
+    other.get("/org").await.expect(200);
+    app.anonymous().login_with(member.email(), PASSWORD).await.expect(200);
+    let (composed, decomposed) = ("caf\u{e9}-anchor-93-comet", "cafe\u{301}-anchor-93-comet");
+    member.change_password(PASSWORD, composed).await.expect(200);
+    let same = member.change_password(composed, decomposed).await.expect_error(400, "weak_password");
+    assert!(same.message().contains("current"), "one password in two encodings: {}", same.shown());
+    member.change_password(composed, PASSWORD).await.expect(200);
 }
 
 async fn a_changed_password_kills_links_that_reset_it_or_change_the_address(app: &App) {
