@@ -39,7 +39,13 @@ export const whenRightIsMissing = (listener) => (onRefused = listener);
  */
 export async function api(method, path, body, options = {}) {
 	const slug = options.slug ?? currentSlug();
-	const ask = () => send(method, path, slug, body, options);
+	let first = method === 'GET' && early.get(path);
+	early.delete(path);
+	const ask = () => {
+		const answer = first || send(method, path, slug, body, options);
+		first = null;
+		return answer;
+	};
 	const unlessLost = (next) => (error) => {
 		if (!is(error, 'session_required')) throw error;
 		return next();
@@ -53,6 +59,16 @@ export async function api(method, path, body, options = {}) {
 		await onLost(error);
 		return api(method, path, body, options);
 	}
+}
+
+const early = new Map();
+
+// Asks already for what a view is about to ask for, so that it need not wait until the page knows who it is.
+export function ahead(path, options) {
+	const answer = send('GET', path, currentSlug(), undefined, options);
+	answer.catch(() => {}); // told to who asks for it
+	early.set(path, answer);
+	setTimeout(() => early.delete(path), 5000); // what was true then
 }
 
 let queue = Promise.resolve();

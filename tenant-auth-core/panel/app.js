@@ -11,6 +11,7 @@ import { shell } from './shell.js';
 import { elsewhere, goOn, sessionOver, somebodyElse } from './stops.js';
 import { chooseSlug, currentSlug, forget, keepPlace, remember, setSignedInAs, toSignIn } from './store.js';
 import { VIEWS } from './views.js';
+import { membersAhead } from './views/members.js';
 
 let root;
 let frame = null;
@@ -28,6 +29,8 @@ export function panel(element) {
 	// Its session may be over.
 	addEventListener('pageshow', (event) => event.persisted && location.reload());
 	fill(root, h('div.splash', { role: 'status', 'aria-label': 'Loading' }, h('img', { src: PRODUCT.logo, alt: '', height: 48 })));
+	const { view, query } = place();
+	if ((!view || view === 'members') && !Object.keys(query).length) membersAhead();
 	return start();
 }
 

@@ -12,7 +12,7 @@ async fn a_missing_file_is_told(stage: &Stage) {
     let page = &stage.page;
     stage.signs_in("ada@acme.example", PASSWORD).await;
     page.arrives_at("Members").await;
-    page.cannot_load(&["*/assets/views/webhook.js"]).await;
+    page.cannot_load(&["*/assets/panel.js*"]).await;
     page.reload().await;
     page.reads("This page did not load").await;
     page.offers("Reload").await;

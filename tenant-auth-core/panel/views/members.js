@@ -1,6 +1,6 @@
 // The organization's members, for every member; admins open one to manage it.
 
-import { addButton, all, api, busy, button, day, h, heading, is, listing, place, roleBadge, rowButton, save, statusBadge, toast, topDialog } from '../kit.js';
+import { addButton, ahead, all, api, busy, button, day, h, heading, is, listing, place, roleBadge, rowButton, save, statusBadge, toast, topDialog } from '../kit.js';
 import { csv } from '../csv.js';
 import { parseKeepingMetadata } from '../json.js';
 import { words } from '../words.js';
@@ -34,6 +34,9 @@ export function members(context) {
 		list,
 	];
 }
+
+// The list as the panel shows it first, asked for while it is not known yet who asks.
+export const membersAhead = () => ahead('/org/members?limit=100', { parse: parseKeepingMetadata });
 
 const findMember = (id) => api('GET', `/org/members/${encodeURIComponent(id)}`, undefined, { parse: parseKeepingMetadata }).then(({ member }) => member);
 

@@ -1,12 +1,16 @@
 //! The admin panel and the hosted pages, as an adapter serves them: which paths there are, what every answer carries, what a
 //! browser need not be sent twice, and that the host's own pages stay the host's.
 
+use std::io::Read;
+
 use tenant_auth_conformance::{App, HOST_404, HOST_ASSET, HOST_PAGE, HOST_TEXT, Raw, exchange, scenarios};
 use tenant_auth_core::http::Pages;
 
 scenarios![
     every_page_says_what_a_browser_may_do_with_it,
     a_page_that_has_not_changed_is_not_sent_again,
+    what_is_sent_is_packed_where_that_is_understood,
+    a_page_and_what_it_loads_are_four_small_files,
     head_answers_like_get_without_a_body,
     another_method_is_405,
     what_is_not_listed_is_the_hosts,
@@ -65,10 +69,10 @@ async fn every_page_says_what_a_browser_may_do_with_it(app: &App) {
             ("Referrer-Policy", "no-referrer"),
             ("X-Frame-Options", "DENY"),
             ("Cross-Origin-Opener-Policy", "same-origin"),
-            ("Cache-Control", "no-cache"),
         ] {
             assert_eq!(header(&page, name), value, "{path}");
         }
+        assert_eq!(header(&page, "Cache-Control"), "no-cache", "{path}");
         assert!(header(&page, "Permissions-Policy").contains("camera=()"));
         let kind = match path.rsplit_once('.') {
             Some((_, "js")) => "text/javascript; charset=utf-8",
@@ -93,6 +97,54 @@ async fn a_page_that_has_not_changed_is_not_sent_again(app: &App) {
         }
         let changed = ask(app, "GET", &path, "If-None-Match: \"other\", W/\"another\"\r\n").await;
         assert_eq!(changed.body, page.body, "{path}");
+    }
+}
+
+async fn what_is_sent_is_packed_where_that_is_understood(app: &App) {
+    for path in paths(app) {
+        let (whole, packed) = (get(app, &path).await, ask(app, "GET", &path, "Accept-Encoding: br, gzip;q=0.8\r\n").await);
+        assert!(
+            header(&whole, "Vary").ends_with("Accept-Encoding") && header(&packed, "Vary").ends_with("Accept-Encoding"),
+            "{path}"
+        );
+        assert!(!whole.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-encoding")), "{path}");
+        assert_eq!((packed.status, header(&packed, "Content-Encoding")), (200, "gzip"), "{path}");
+        assert_ne!(header(&packed, "ETag"), header(&whole, "ETag"), "two texts of {path}");
+        let mut unpacked = Vec::new();
+        flate2::read::GzDecoder::new(&packed.body[..]).read_to_end(&mut unpacked).expect("gzip");
+        assert_eq!(unpacked, whole.body, "{path}");
+        let tag = header(&packed, "ETag");
+        let known = ask(app, "GET", &path, &format!("Accept-Encoding: gzip\r\nIf-None-Match: {tag}\r\n")).await;
+        assert_eq!((known.status, known.body.len(), header(&known, "ETag")), (304, 0, tag), "{path}");
+        let refused = ask(app, "GET", &path, "Accept-Encoding: gzip;q=0\r\n").await;
+        assert_eq!(refused.body, whole.body, "{path}");
+    }
+}
+
+async fn a_page_and_what_it_loads_are_four_small_files(app: &App) {
+    for page in PAGES {
+        let html = ask(app, "GET", page, "Accept-Encoding: gzip\r\n").await;
+        // Ten segments: what a server sends before it has heard anything.
+        assert!(html.body.len() < 14_000, "{page}: {} bytes", html.body.len());
+        let loaded: Vec<String> = assets_of(&get(app, page).await).into_iter().filter(|name| !name.ends_with(".svg")).collect();
+        assert_eq!(loaded.len(), 3, "{page}: {loaded:?}");
+        let mut bytes = html.body.len();
+        for asset in loaded {
+            let kept = get(app, &format!("/{asset}")).await;
+            assert_eq!(header(&kept, "Cache-Control"), "public, max-age=31536000, immutable", "{asset}");
+            // A page of another version of the service.
+            let (file, _) = asset.split_once("?v=").expect("a version");
+            for other in ["?v=another", "?v=", ""] {
+                let page = get(app, &format!("/{file}{other}")).await;
+                assert_eq!(
+                    (page.status, header(&page, "Cache-Control"), &page.body),
+                    (200, "no-cache", &kept.body),
+                    "{file}{other}"
+                );
+            }
+            bytes += ask(app, "GET", &format!("/{asset}"), "Accept-Encoding: gzip\r\n").await.body.len();
+        }
+        assert!(bytes < 80_000, "{page}: {bytes} bytes in all");
     }
 }
 
@@ -141,12 +193,16 @@ async fn what_is_not_listed_is_the_hosts(app: &App) {
     }
 }
 
+/// What a page names.
+fn assets_of(page: &Raw) -> Vec<String> {
+    text(page).split(['"', '\'']).filter(|word| word.starts_with("assets/")).map(str::to_owned).collect()
+}
+
 /// What the pages load is found from each page's address, wherever that is.
 async fn a_page_names_only_files_that_are_there(app: &App) {
     for page in PAGES {
-        let html = get(app, page).await;
-        let named: Vec<&str> = text(&html).split(['"', '\'']).filter(|word| word.starts_with("assets/")).collect();
-        assert!(named.len() >= 3, "{page}: a script, styles and an icon");
+        let named = assets_of(&get(app, page).await);
+        assert!(named.len() >= 4, "{page}: two scripts, styles and an icon");
         for file in named {
             assert_eq!(get(app, &format!("/{file}")).await.status, 200, "{page} names {file}");
         }
@@ -171,7 +227,9 @@ async fn a_public_url_with_a_path_moves_every_page(app: &App) {
         assert_eq!(get(&moved, &format!("/company/auth{page}")).await.body, get(app, page).await.body, "{page}");
         assert_eq!(text(&get(&moved, page).await), HOST_404, "{page} is the host's");
     }
-    assert_eq!(get(&moved, "/company/auth/assets/main.js").await.status, 200);
+    for asset in assets_of(&get(app, "/").await) {
+        assert_eq!(get(&moved, &format!("/company/auth/{asset}")).await.status, 200, "{asset}");
+    }
     let bare = get(&moved, "/company/auth").await;
     assert_eq!((bare.status, header(&bare, "Location")), (308, "/company/auth/"));
     assert_eq!(text(&get(&moved, "/company").await), HOST_404);
@@ -187,11 +245,13 @@ async fn only_where_sign_up_is_open_pages_offer_it(app: &App) {
     }
 }
 
+const VARIES: &str = "Accept-Language, Accept-Encoding";
+
 async fn a_hosted_page_speaks_the_language_that_is_asked_for(app: &App) {
     let asked = |headers: &'static str| async move { ask(app, "GET", "/reset", headers).await };
     let english = get(app, "/reset").await;
-    assert_eq!((header(&english, "Content-Language"), header(&english, "Vary")), ("en", "Accept-Language"));
-    assert!(text(&english).contains("<html lang=\"en\" dir=\"ltr\""), "{}", text(&english));
+    assert_eq!((header(&english, "Content-Language"), header(&english, "Vary")), ("en", VARIES));
+    assert!(text(&english).contains(" lang=\"en\" dir=\"ltr\">"), "{}", text(&english));
     for (headers, language, words) in [
         ("Accept-Language: de-AT,en;q=0.5\r\n", "de", "Neues Passwort setzen"),
         ("Accept-Language: fr;q=0.9, es;q=0.8\r\n", "fr", "Définir le nouveau mot de passe"),
@@ -202,8 +262,8 @@ async fn a_hosted_page_speaks_the_language_that_is_asked_for(app: &App) {
         ("Accept-Language: ;;,=\r\n", "en", "Set the new password"),
     ] {
         let page = asked(headers).await;
-        assert_eq!((header(&page, "Content-Language"), header(&page, "Vary")), (language, "Accept-Language"), "{headers}");
-        assert!(text(&page).contains(&format!("<html lang=\"{language}\"")) && text(&page).contains(words), "{headers}");
+        assert_eq!((header(&page, "Content-Language"), header(&page, "Vary")), (language, VARIES), "{headers}");
+        assert!(text(&page).contains(&format!(" lang=\"{language}\" dir=")) && text(&page).contains(words), "{headers}");
         let head = ask(app, "HEAD", "/reset", headers).await;
         assert_eq!((header(&head, "Content-Language"), header(&head, "ETag")), (language, header(&page, "ETag")), "{headers}");
     }
@@ -213,7 +273,7 @@ async fn a_hosted_page_speaks_the_language_that_is_asked_for(app: &App) {
     let other = ask(app, "GET", "/reset", &format!("Accept-Language: de\r\nIf-None-Match: {known}\r\n")).await;
     assert_eq!((other.status, text(&other)), (200, text(&german)));
     let unchanged = ask(app, "GET", "/reset", &format!("If-None-Match: {known}\r\n")).await;
-    assert_eq!((unchanged.status, header(&unchanged, "Vary")), (304, "Accept-Language"));
+    assert_eq!((unchanged.status, header(&unchanged, "Vary")), (304, VARIES));
     for path in paths(app) {
         let page = ask(app, "GET", &path, "Accept-Language: de\r\n").await;
         let is_translated = page.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("Content-Language"));

@@ -45,11 +45,18 @@ fn header<'a>(raw: &'a Raw, name: &str) -> &'a str {
     raw.headers.iter().find(|(have, _)| have.eq_ignore_ascii_case(name)).map_or("", |(_, value)| value)
 }
 
+/// The style that a page names.
+async fn style_of(app: &App) -> String {
+    let page = text(app, "/sign-in").await;
+    let named = page.split('"').find(|word| word.contains(".css?v=")).expect("a style");
+    text(app, &format!("/{named}")).await
+}
+
 async fn without_settings_it_is_tenant_auth(app: &App) {
     let page = text(app, "/sign-in").await;
     assert!(page.contains("<title>Tenant Auth</title>") && page.contains("href=\"assets/logo.svg\""), "{page}");
     assert!(page.contains("<meta name=\"product-support\" content=\"\">"), "{page}");
-    assert!(!text(app, "/assets/product.css").await.contains("--product"));
+    assert!(!style_of(app).await.contains("--product:"));
     app.anonymous().without_slug().get("/logo").await.expect_error(404, "not_found");
     let data = app.anonymous().get("/org/appearance").await.expect_ok();
     let product = json!({ "name": "Tenant Auth", "logoUrl": null, "accentColor": null, "supportUrl": null });
@@ -65,7 +72,7 @@ async fn pages_bear_the_products_name_logo_and_colour(app: &App) {
         assert!(page.contains("content=\"https://help.example.com/?a=b&amp;c=d\""), "{page}");
         assert!(!page.contains('{'), "every mark is filled in: {page}");
     }
-    let style = text(&rockets, "/assets/product.css").await;
+    let style = style_of(&rockets).await;
     assert!(style.contains("--product: #ffcc00; --on-product: #000000"), "{style}");
     let before = header(&get(app, "/sign-in").await, "ETag").to_owned();
     assert_ne!(header(&get(&rockets, "/sign-in").await, "ETag"), before, "a browser asks for the new page");

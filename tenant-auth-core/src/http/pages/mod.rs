@@ -2,14 +2,15 @@
 //! below the public URL's. This code knows no session: the pages are a client of the JSON API like any other. What must stay true:
 //! no file runs code that is not served from here, and no page can be framed (clickjacking).
 
+mod file;
+mod joined;
 mod product;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use ::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
-use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use bytes::Bytes;
-use sha2::{Digest, Sha256};
+use file::File;
 
 use crate::{
     config::{Config, Languages},
@@ -18,7 +19,7 @@ use crate::{
 };
 
 /// What every answer carries. A page loads from its own origin only, and tells nobody where a link was followed.
-const HEADERS: [(HeaderName, &str); 8] = [
+const HEADERS: [(HeaderName, &str); 7] = [
     (
         header::CONTENT_SECURITY_POLICY,
         "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'; object-src 'none'",
@@ -29,8 +30,6 @@ const HEADERS: [(HeaderName, &str); 8] = [
     (HeaderName::from_static("permissions-policy"), "camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
-    // Kept, but asked about each time: pages and scripts of two versions never meet.
-    (header::CACHE_CONTROL, "no-cache"),
 ];
 
 /// The pages behind an adapter. Cheap to clone.
@@ -53,7 +52,7 @@ impl Pages {
     /// leads from there to the panel at `/auth/`.
     pub fn paths(&self) -> Vec<String> {
         let bare = (!self.prefix.is_empty()).then(|| self.prefix.to_string());
-        let mut paths: Vec<&str> = self.files.iter().map(|file| file.path).collect();
+        let mut paths: Vec<&str> = self.files.iter().map(|file| file.path.as_str()).collect();
         paths.sort_unstable();
         paths.dedup();
         bare.into_iter().chain(paths.into_iter().map(|path| format!("{}{path}", self.prefix))).collect()
@@ -65,7 +64,7 @@ impl Pages {
             _ if !matches!(*request.method(), Method::GET | Method::HEAD) => wrong_method(),
             Some("") => self.to_panel(),
             Some(path) => match self.file(path, request.headers()) {
-                Some(file) => file.answer(request.headers()),
+                Some(file) => file.answer(request.headers(), request.uri().query()),
                 None => plain(StatusCode::NOT_FOUND, "There is no such page.\n"),
             },
             None => plain(StatusCode::NOT_FOUND, "There is no such page.\n"),
@@ -97,65 +96,6 @@ impl Pages {
     }
 }
 
-/// A file and the validator of its bytes.
-#[derive(Debug)]
-struct File {
-    path: &'static str,
-    kind: &'static str,
-    bytes: Bytes,
-    etag: HeaderValue,
-    /// The language of a page that there is in several.
-    language: Option<Language>,
-}
-
-impl File {
-    fn new(path: &'static str, name: &str, bytes: impl Into<Bytes>) -> Self {
-        let bytes: Bytes = bytes.into();
-        let kind = match name.rsplit('.').next() {
-            Some("html") => "text/html; charset=utf-8",
-            Some("js") => "text/javascript; charset=utf-8",
-            Some("css") => "text/css; charset=utf-8",
-            Some("svg") => "image/svg+xml",
-            _ => "application/octet-stream",
-        };
-        let digest = URL_SAFE_NO_PAD.encode(Sha256::digest(&bytes));
-        let etag = HeaderValue::from_str(&format!("\"{digest:.22}\"")).unwrap_or(HeaderValue::from_static("\"\""));
-        Self { path, kind, bytes, etag, language: None }
-    }
-
-    /// A page that there is in other languages, too.
-    fn page(path: &'static str, bytes: &Bytes, language: &Language) -> Self {
-        Self { language: Some(language.clone()), ..Self::new(path, "page.html", bytes.clone()) }
-    }
-
-    /// The file, unless the client says that it has it. A HEAD is given the body of its GET: every HTTP server keeps it to
-    /// itself and sends its length.
-    fn answer(&self, headers: &HeaderMap) -> Response<Bytes> {
-        let mut response = if self.is_known(headers) {
-            let mut unchanged = Response::new(Bytes::new());
-            *unchanged.status_mut() = StatusCode::NOT_MODIFIED;
-            unchanged
-        } else {
-            let mut whole = Response::new(self.bytes.clone());
-            whole.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(self.kind));
-            whole
-        };
-        response.headers_mut().insert(header::ETAG, self.etag.clone());
-        if let Some(language) = self.language.as_ref().and_then(|language| HeaderValue::from_str(language.as_str()).ok()) {
-            response.headers_mut().insert(header::CONTENT_LANGUAGE, language);
-            response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept-Language"));
-        }
-        response
-    }
-
-    /// `If-None-Match` (RFC 9110, section 13.1.2), where weak and strong compare alike.
-    fn is_known(&self, headers: &HeaderMap) -> bool {
-        let tags = headers.get_all(header::IF_NONE_MATCH).iter().flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
-        let mut tags = tags.map(<[u8]>::trim_ascii);
-        tags.any(|tag| tag == b"*" || tag.strip_prefix(b"W/").unwrap_or(tag) == self.etag.as_bytes())
-    }
-}
-
 fn wrong_method() -> Response<Bytes> {
     let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "This page answers only: GET, HEAD.\n");
     response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
@@ -169,38 +109,19 @@ fn plain(status: StatusCode, text: &'static str) -> Response<Bytes> {
     response
 }
 
-macro_rules! files {
-    (pages: $($path:literal,)* assets: $($asset:literal,)*) => {
-        /// Every file as this deployment serves it: each page is one and the same, in the product's name and colours, in every language.
-        /// The panel speaks English.
-        fn files(config: &Config) -> Vec<File> {
-            let mut files = vec![
-                File::new("/", "page.html", product::page(config, config.languages.of(None))),
-                File::new("/assets/product.css", "product.css", product::style(&config.product)),
-                $(File::new(concat!("/assets/", $asset), $asset, &include_bytes!(concat!("../../../panel/", $asset))[..]),)*
-            ];
-            for catalogue in config.languages.catalogues() {
-                let page = product::page(config, catalogue);
-                files.extend([$(File::page($path, &page, &catalogue.language)),*]);
-            }
-            files
-        }
+/// The hosted pages. The panel lies at `/`.
+const HOSTED: [&str; 7] = ["/sign-in", "/invite", "/forgot", "/reset", "/verify", "/change-email", "/sign-up"];
+
+macro_rules! sources {
+    ($($name:literal,)*) => {
+        /// The modules, each with its text.
+        const SOURCES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../../panel/", $name)))),*];
     };
 }
 
-files! {
-    pages:
-    "/sign-in",
-    "/invite",
-    "/forgot",
-    "/reset",
-    "/verify",
-    "/change-email",
-    "/sign-up",
-    assets:
+sources! {
     "api.js",
     "app.js",
-    "base.css",
     "csv.js",
     "curl.js",
     "dialogs.js",
@@ -209,7 +130,6 @@ files! {
     "focus.js",
     "form.js",
     "format.js",
-    "guard.js",
     "hosted.js",
     "hosted/invite.js",
     "hosted/links.js",
@@ -220,9 +140,7 @@ files! {
     "json.js",
     "kinds.js",
     "kit.js",
-    "layout.css",
     "listing.js",
-    "logo.svg",
     "main.js",
     "place.js",
     "product.js",
@@ -253,6 +171,34 @@ files! {
     "views/webhook.js",
     "views/webhooks.js",
     "words.js",
+}
+
+const STYLES: [&str; 2] = [include_str!("../../../panel/base.css"), include_str!("../../../panel/layout.css")];
+
+/// What is the same for every deployment, made once: the modules as one script, the guard, and the logo of who has none.
+static COMMON: LazyLock<[File; 3]> = LazyLock::new(|| {
+    // A test joins them.
+    let script = joined::joined("main.js", SOURCES).unwrap_or_default();
+    [
+        File::named_by_digest("/assets/panel.js", script),
+        File::named_by_digest("/assets/guard.js", include_str!("../../../panel/guard.js")),
+        File::new("/assets/logo.svg", include_str!("../../../panel/logo.svg")),
+    ]
+});
+
+/// Every file as this deployment serves it: each page is one and the same, in the product's name and colours; the hosted ones in every
+/// language, and the panel in English.
+fn files(config: &Config) -> Vec<File> {
+    let [script, guard, logo] = &*COMMON;
+    let style = format!("{}{}", STYLES.concat(), product::style(&config.product));
+    let style = File::named_by_digest("/assets/panel.css", style);
+    let page = |catalogue| File::new("/", product::page(config, catalogue, [&style, guard, script].map(File::address)));
+    let mut files = vec![page(config.languages.of(None)), style.clone(), guard.clone(), script.clone(), logo.clone()];
+    for catalogue in config.languages.catalogues() {
+        let page = page(catalogue);
+        files.extend(HOSTED.map(|path| page.at(path, Some(&catalogue.language))));
+    }
+    files
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ use crate::{
 
 const PAGE: &str = include_str!("../../../panel/page.html");
 
-/// The page in one language, which every path serves; it carries its words. A mark on its first element says that sign-up is open, for a page can ask nobody without a slug.
-pub(super) fn page(config: &Config, catalogue: &Catalogue) -> Bytes {
+/// The page in one language, which every path serves; it carries its words, and names the files by these addresses. A mark on its first element says that sign-up is open, for a page can ask nobody without a slug.
+pub(super) fn page(config: &Config, catalogue: &Catalogue, [style, guard, script]: [String; 3]) -> Bytes {
     let Product { name, logo, support_url, .. } = &config.product;
     // Beside the page; a public URL may have a path of its own.
     let logo = if logo.is_some() { "api/v1/logo" } else { "assets/logo.svg" };
@@ -27,6 +27,12 @@ pub(super) fn page(config: &Config, catalogue: &Catalogue) -> Bytes {
         ("{support}", support),
         ("{lang}", catalogue.language.as_str()),
         ("{dir}", &catalogue.text("language.direction", &none)),
+        ("{style}", &style),
+        ("{guard}", &guard),
+        ("{script}", &script),
+        ("{broken_title}", &catalogue.text("page.broken.title", &none)),
+        ("{broken_text}", &catalogue.text("page.broken.text", &none)),
+        ("{reload}", &catalogue.text("page.broken.reload", &none)),
         ("{noscript}", &catalogue.text("page.noscript", &none)),
         ("{words}", &catalogue.below("page.")),
     ];
@@ -34,9 +40,9 @@ pub(super) fn page(config: &Config, catalogue: &Catalogue) -> Bytes {
 }
 
 /// The product's colour, which the other styles take where there is one.
-pub(super) fn style(product: &Product) -> Bytes {
+pub(super) fn style(product: &Product) -> String {
     let colour = product.accent.map(|accent| format!(":root {{ --product: {accent}; --on-product: {} }}\n", accent.text()));
-    format!("/* The product's own colour, and what is readable on it. */\n{}", colour.unwrap_or_default()).into()
+    format!("/* The product's own colour, and what is readable on it. */\n{}", colour.unwrap_or_default())
 }
 
 fn escaped(text: &str) -> String {
