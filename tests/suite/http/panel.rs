@@ -163,7 +163,7 @@ async fn another_method_is_405(app: &App) {
         for method in ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"] {
             let refused = ask(app, method, &path, "Content-Length: 0\r\n").await;
             assert_eq!(refused.status, 405, "{method} {path}");
-            assert_eq!(header(&refused, "Allow"), "GET, HEAD");
+            assert_eq!((header(&refused, "Allow"), header(&refused, "Cache-Control")), ("GET, HEAD", "no-cache"));
             assert!(header(&refused, "Content-Type").starts_with("text/plain"));
             assert!(header(&refused, "Content-Security-Policy").contains("'self'"));
         }
@@ -231,7 +231,7 @@ async fn a_public_url_with_a_path_moves_every_page(app: &App) {
         assert_eq!(get(&moved, &format!("/company/auth/{asset}")).await.status, 200, "{asset}");
     }
     let bare = get(&moved, "/company/auth").await;
-    assert_eq!((bare.status, header(&bare, "Location")), (308, "/company/auth/"));
+    assert_eq!((bare.status, header(&bare, "Location"), header(&bare, "Cache-Control")), (308, "/company/auth/", "no-cache"));
     assert_eq!(text(&get(&moved, "/company").await), HOST_404);
 }
 
