@@ -111,7 +111,7 @@ impl Tenant {
         let attempt = self.auth.password_attempt(&credentials.email, &credentials.client).await?;
         let judging = async {
             let mut reader = self.auth.store().read().await?;
-            let mut entry = reader.users().find_to_enter(&credentials.email).await?;
+            let mut entry = reader.logins().find(&credentials.email).await?;
             drop(reader);
             entry.known = entry.known.filter(|_| attempt.may_be_judged);
             self.prove(entry, &credentials).await

@@ -74,6 +74,7 @@ pub(crate) use sql::{
     invites::{InviteRecord, NewInvite},
     links::{LinkPurpose, MailedLink, ResetRequest},
     live_session::{LiveSession, Witnessed},
+    logins::{Entry, Known},
     mails::{ClaimedMail, MailKind, OutgoingMail, PASSED_OVER},
     members::MEMBERS_AT_ONCE,
     pending_logins::PendingLogin,
@@ -88,7 +89,7 @@ pub(crate) use sql::{
     signing_keys::SigningKeyRecord,
     sweep::{Retention, SWEEP_BATCH, Swept},
     throttles::{BlockRow, ThrottleState},
-    users::{Account, Entry, Known},
+    users::Account,
     webhooks::SealedSecret,
 };
 pub(crate) use transaction::{Committed, Context, FollowUp, Transactions, Tx};

@@ -24,9 +24,7 @@ impl Transactions {
             }
         }
     }
-}
 
-impl Transactions {
     /// The same for what nobody misses after a power failure; on PostgreSQL it commits as any statement does.
     pub(crate) async fn one_fleeting_statement(&self) -> Result<OneStatement, Error> {
         match &self.store().0 {

@@ -57,6 +57,7 @@ repositories! {
     sweep: Sweep,
     throttles: Throttles,
     second_factors: SecondFactors,
+    logins: Logins,
     pending_logins: PendingLogins,
     links: Links,
     sign_ups: SignUps,

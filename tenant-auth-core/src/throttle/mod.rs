@@ -160,7 +160,7 @@ impl TenantAuth {
             Some(_) => self.begin().await?,
             None => self.begin_fleeting().await?,
         };
-        let mut round = Round { now: tx.now(), judged_by: Instant::now() + VERDICT, full: None, may_be_judged: true };
+        let mut round = Round::at(tx.now());
         for limit in limits {
             if !tx.throttles().reserve(limit, round.now.plus(LEASE)).await? {
                 round.full = Some((limit, tx.throttles().state(&limit.key).await?));
@@ -177,7 +177,7 @@ impl TenantAuth {
     /// The same for one limit: that of an account at an address from which it has logged in.
     async fn try_to_reserve_one<'l>(&self, limit: &'l Limit) -> Result<Round<'l>, Error> {
         let write = self.one_fleeting_statement().await?;
-        let mut round = Round { now: write.now(), judged_by: Instant::now() + VERDICT, full: None, may_be_judged: true };
+        let mut round = Round::at(write.now());
         if !write.reserve(limit, round.now.plus(LEASE)).await? {
             round.full = Some((limit, self.store().read().await?.throttles().state(&limit.key).await?));
         }
@@ -193,6 +193,12 @@ struct Round<'l> {
     /// The limit that gave none, and its state.
     full: Option<(&'l Limit, Option<ThrottleState>)>,
     may_be_judged: bool,
+}
+
+impl Round<'_> {
+    fn at(now: Timestamp) -> Self {
+        Self { now, judged_by: Instant::now() + VERDICT, full: None, may_be_judged: true }
+    }
 }
 
 /// Counts an attempt, through an organization's backend, on an account that is no member of the organization; `false` when the

@@ -22,6 +22,7 @@ pub(super) mod imports;
 pub(super) mod invites;
 pub(super) mod links;
 pub(super) mod live_session;
+pub(super) mod logins;
 pub(super) mod mails;
 pub(super) mod members;
 pub(super) mod organizations;

@@ -1,0 +1,105 @@
+//! What a login reads before it compares the password: one statement, whether or not there is an account.
+
+use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
+
+use crate::{
+    error::Error,
+    ports::{ForeignCost, HashScheme},
+    store::{
+        Account, Link,
+        dialect::{fetch_optional, row, statements},
+        sql::users::AccountRow,
+    },
+    value::Email,
+};
+
+pub(crate) struct Logins<L>(pub(in crate::store) L);
+
+/// What a login reads before it compares the password.
+pub(crate) struct Entry {
+    pub(crate) known: Option<Known>,
+    /// The dearest cost in each scheme of the hashes that imports brought and no login has replaced.
+    pub(crate) dearest: Vec<ForeignCost>,
+}
+
+/// An account that has the address of a login.
+pub(crate) struct Known {
+    pub(crate) account: Account,
+    /// Whether an enabled second factor guards it, at the account's epoch.
+    pub(crate) has_second_factor: bool,
+}
+
+statements! {
+    FIND = "
+        SELECT u.id AS id, u.name AS name, u.email AS email, u.role AS role, u.is_email_verified AS is_email_verified, u.bio AS bio,
+               u.phone AS phone, u.password_hash AS password_hash, u.epoch AS epoch, u.language AS language,
+               EXISTS (SELECT 1 FROM tenant_auth_second_factors WHERE user_id = u.id AND enabled_at IS NOT NULL)
+                   AS has_second_factor,
+               (SELECT MAX(foreign_cost) FROM tenant_auth_users WHERE foreign_scheme = 'argon2') AS argon2,
+               (SELECT MAX(foreign_cost) FROM tenant_auth_users WHERE foreign_scheme = 'bcrypt') AS bcrypt,
+               (SELECT MAX(foreign_cost) FROM tenant_auth_users WHERE foreign_scheme = 'scrypt') AS scrypt,
+               (SELECT MAX(foreign_cost) FROM tenant_auth_users WHERE foreign_scheme = 'pbkdf2-sha256') AS pbkdf2_sha256,
+               (SELECT MAX(foreign_cost) FROM tenant_auth_users WHERE foreign_scheme = 'pbkdf2-sha512') AS pbkdf2_sha512
+          FROM (SELECT 1) AS once
+          LEFT JOIN tenant_auth_users u ON u.email_key = $1";
+}
+
+row! {
+    #[derive(Default)]
+    DearestRow {
+        argon2: Option<i64>,
+        bcrypt: Option<i64>,
+        scrypt: Option<i64>,
+        pbkdf2_sha256: Option<i64>,
+        pbkdf2_sha512: Option<i64>,
+    }
+}
+
+impl From<DearestRow> for Vec<ForeignCost> {
+    fn from(row: DearestRow) -> Self {
+        let schemes = [
+            (HashScheme::Argon2, row.argon2),
+            (HashScheme::Bcrypt, row.bcrypt),
+            (HashScheme::Scrypt, row.scrypt),
+            (HashScheme::Pbkdf2Sha256, row.pbkdf2_sha256),
+            (HashScheme::Pbkdf2Sha512, row.pbkdf2_sha512),
+        ];
+        let cost = |(scheme, units): (HashScheme, Option<i64>)| Some(ForeignCost { scheme, units: units?.unsigned_abs() });
+        schemes.into_iter().filter_map(cost).collect()
+    }
+}
+
+/// One row always, with or without an account.
+#[derive(Default)]
+struct EntryRow {
+    known: Option<(AccountRow, bool)>,
+    dearest: DearestRow,
+}
+
+impl<'r, R: Row> FromRow<'r, R> for EntryRow
+where
+    &'static str: ColumnIndex<R>,
+    String: Decode<'r, R::Database> + Type<R::Database>,
+    Option<String>: Decode<'r, R::Database> + Type<R::Database>,
+    bool: Decode<'r, R::Database> + Type<R::Database>,
+    i64: Decode<'r, R::Database> + Type<R::Database>,
+    Option<i64>: Decode<'r, R::Database> + Type<R::Database>,
+{
+    fn from_row(row: &'r R) -> sqlx::Result<Self> {
+        let id: Option<String> = row.try_get("id")?;
+        let known = id.map(|_| Ok::<_, sqlx::Error>((AccountRow::from_row(row)?, row.try_get("has_second_factor")?)));
+        Ok(Self { known: known.transpose()?, dearest: DearestRow::from_row(row)? })
+    }
+}
+
+impl<L: Link> Logins<L> {
+    /// What a login with this address rests on, in one statement whether or not there is an account.
+    pub(crate) async fn find(mut self, email: &Email) -> Result<Entry, Error> {
+        let EntryRow { known, dearest } = fetch_optional!(self.0, EntryRow, FIND, email.key())?.unwrap_or_default();
+        let known = match known {
+            Some((account, has_second_factor)) => Some(Known { account: account.try_into()?, has_second_factor }),
+            None => None,
+        };
+        Ok(Entry { known, dearest: dearest.into() })
+    }
+}
