@@ -39,8 +39,8 @@ export const whenRightIsMissing = (listener) => (onRefused = listener);
  */
 export async function api(method, path, body, options = {}) {
 	const slug = options.slug ?? currentSlug();
-	let first = method === 'GET' && early.get(path);
-	early.delete(path);
+	let first = method === 'GET' && early.get(`${slug} ${path}`);
+	early.delete(`${slug} ${path}`);
 	const ask = () => {
 		const answer = first || send(method, path, slug, body, options);
 		first = null;
@@ -65,10 +65,11 @@ const early = new Map();
 
 // Asks already for what a view is about to ask for, so that it need not wait until the page knows who it is.
 export function ahead(path, options) {
-	const answer = send('GET', path, currentSlug(), undefined, options);
+	const slug = currentSlug();
+	const answer = send('GET', path, slug, undefined, options);
 	answer.catch(() => {}); // told to who asks for it
-	early.set(path, answer);
-	setTimeout(() => early.delete(path), 5000); // what was true then
+	early.set(`${slug} ${path}`, answer);
+	setTimeout(() => early.delete(`${slug} ${path}`), 5000); // what was true then
 }
 
 let queue = Promise.resolve();

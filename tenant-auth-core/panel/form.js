@@ -2,7 +2,7 @@
 
 import { ApiError } from './api.js';
 import { h } from './dom.js';
-import { LANGUAGE, t } from './text.js';
+import { t } from './text.js';
 import { busy, button, notice } from './ui.js';
 import { watchEdits } from './unsaved.js';
 import { words } from './words.js';
@@ -32,7 +32,7 @@ export function form({ fields, submit, kind = 'primary', extra = [], cancel, che
 		const text = error instanceof ApiError ? words(error) : '';
 		// The innermost part that has a field here.
 		const part = error.code === 'invalid_request' && (error.field ?? '').split(/[.[\]]+/).reverse().map((one) => named(one)).find(Boolean);
-		const rest = LANGUAGE.startsWith('en') ? text.replace(/^[\w.[\]]+: /, '') : t('problem.refused');
+		const rest = text.replace(/^[\w.[\]]+: /, '');
 		if (part) return mark(part, rest[0].toUpperCase() + rest.slice(1));
 		const target = named(...(FIELD_OF[error.code] ?? []));
 		if (target) mark(target, target.input.name === 'org' ? t('problem.no_organization') : text);

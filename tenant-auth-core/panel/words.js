@@ -4,7 +4,7 @@ import { ApiError } from './api.js';
 import { hasText, LANGUAGE, t } from './text.js';
 
 // Of these the API's own words say more, to whoever reads English.
-const SPECIFIC = ['weak_password', 'limit_reached'];
+const SPECIFIC = ['invalid_request', 'weak_password', 'limit_reached'];
 
 // How long to wait, as a sentence.
 export const againIn = (error) => (error.code === 'rate_limited' && error.retryAfter ? t('error.again_in', { seconds: error.retryAfter }) : '');
