@@ -83,7 +83,7 @@ fn table() -> Vec<Group> {
                 .says("updateProfile", "Replace one's profile", "An absent `bio` or `phone` is removed.")
                 .may(&[RateLimited]),
             route(POST, "/auth/change-password", profile::change_password)
-                .says("changePassword", "Change the password", "Ends every other session of the account in all organizations.")
+                .says("changePassword", "Change the password", "Ends every other session of the account in all organizations. The current password is no new one.")
                 .may(&[WeakPassword, WrongPassword, RateLimited]),
             route(POST, "/auth/forgot-password", recovery::forgot_password)
                 .says("forgotPassword", "Ask for a link to reset the password",

@@ -57,7 +57,7 @@ pub(super) const PRODUCT: Group = Group {
         },
         Row {
             name: "languages",
-            default: Unset("mails are in English, German, French and Spanish"),
+            default: Unset("mails and hosted pages are in English, German, French and Spanish"),
             meaning: "A folder of catalogues, read at the start, each a file such as it.json: they add languages to those of mails and hosted pages, or replace words of theirs. Catalogues are JSON of key to text, as those in tenant-auth-core/languages.",
             must: "the path of a readable folder of catalogues",
             read: |to, folder| {
