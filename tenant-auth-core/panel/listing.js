@@ -60,7 +60,9 @@ export function listing({ path, key, noun, columns, line, nothing, search, filte
 	const renew = async () => {
 		if (!box.isConnected) return; // the view was left meanwhile
 		say.clear();
-		rewrite({ ...place().query, ...Object.fromEntries(filters.map(([name]) => [name, ''])), ...chosen(), ...(search && { q: text() }) });
+		// In one order, whatever was asked for first: the same list has the same address.
+		const unasked = Object.fromEntries([...(search ? ['q'] : []), ...filters.map(([name]) => name)].map((name) => [name, '']));
+		rewrite({ ...unasked, ...place().query, ...unasked, ...chosen(), ...(search && { q: text() }) });
 		await get(PAGE).then(draw, say.fail);
 	};
 	const clear = () => {
