@@ -3,11 +3,10 @@
 use actix_web::{
     HttpRequest, HttpResponse, HttpResponseBuilder,
     http::{StatusCode, header as actix},
-    rt::time::timeout,
-    web,
+    web::Bytes,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri};
-use tenant_auth_core::http::{AnswerBody, BODY_LIMIT, BODY_TIMEOUT, Body, Visitor};
+use tenant_auth_core::http::Visitor;
 
 /// The raw URI, not actix's decoded match: the core decodes, once. `None` only for what cannot be a request in http 1.
 pub(crate) fn request<B>(from: &HttpRequest, body: B) -> Option<Request<B>> {
@@ -44,24 +43,17 @@ pub(crate) fn status(from: http::StatusCode) -> StatusCode {
     StatusCode::from_u16(from.as_u16()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
-/// Reads at most the limit and no longer than a body may take; what is longer or slower is not read to its end.
-pub(crate) async fn body(payload: web::Payload) -> Body {
-    match timeout(BODY_TIMEOUT, payload.to_bytes_limited(BODY_LIMIT)).await {
-        Err(_) => Body::TimedOut,
-        Ok(Ok(Ok(bytes))) => Body::Complete(bytes),
-        Ok(Ok(Err(_))) => Body::Broken,
-        Ok(Err(_)) => Body::TooLarge,
-    }
+/// Appends every header: there may be several cookies.
+pub(crate) fn response(from: http::Response<Bytes>) -> HttpResponse {
+    let (parts, body) = from.into_parts();
+    head(&parts).body(body)
 }
 
-/// Appends every header: there may be several cookies.
-pub(crate) fn response(from: http::Response<impl Into<AnswerBody>>) -> HttpResponse {
-    let mut response = HttpResponseBuilder::new(status(from.status()));
-    for (name, value) in from.headers() {
+/// The status and the headers of an answer.
+pub(crate) fn head(from: &http::response::Parts) -> HttpResponseBuilder {
+    let mut response = HttpResponseBuilder::new(status(from.status));
+    for (name, value) in &from.headers {
         response.append_header((name.as_str(), value.as_bytes()));
     }
-    match from.into_body().into() {
-        AnswerBody::Stream(stream) => response.streaming(stream),
-        whole => response.body(whole.into_bytes()),
-    }
+    response
 }

@@ -34,8 +34,8 @@
 //!
 //! | Feature | Brings | Costs |
 //! |---|---|---|
-//! | `sqlite` (default) | `Sqlite` | SQLite, compiled from C; always, for sqlx builds both databases |
-//! | `postgres` | `Postgres` | nothing more |
+//! | `sqlite` (default) | the service, on `Sqlite` | SQLite, compiled from C, sqlx, and what hashes, signs and seals |
+//! | `postgres` | the service, on `Postgres` | the same: sqlx builds both databases |
 //! | `http` | `http`: the route table, a framework-neutral service, the gate before a host's own routes, the OpenAPI document | `cookie`, `matchit`, `utoipa` |
 //! | `panel` | `http::Pages`: the admin panel and the pages that mails link to; with `http` | 100 KB of files in the program |
 //! | `remote` | `http::RemoteVerifier`: a gate that asks a deployed server; with `http` | `reqwest` with rustls |
@@ -43,64 +43,93 @@
 //! | `webhooks` | `ports::HttpSender`; without it, deliveries need a sender of the host's | `reqwest` with rustls |
 //! | `testing` | `testing`: a service ready to log in to, and doubles of the ports; not for programs that people use | `tempfile` |
 //!
-//! At least one database is needed. The crates `tenant-auth-axum` and `tenant-auth-actix` mount `http` in an application. The guides,
+//! A database brings the service, and everything else that is listed here with it, but `http` and `remote`: with `default-features = false`
+//! and `remote` a host that asks a deployed server compiles no database, and finds here the gate, [`Principal`], and the values these
+//! speak of. The feature `service` is what the databases have in common, and is not chosen by itself. The crates `tenant-auth-axum` and `tenant-auth-actix` mount `http` in an application. The guides,
 //! from nothing to a protected page, lie in `guides/`: deploy, embed, call.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(unnameable_types)]
+// A host of `remote` alone has the values and the facts of the whole service, of which its gate speaks few.
+#![cfg_attr(not(feature = "service"), expect(dead_code, unused_imports, reason = "the service alone makes use of it"))]
 
-#[cfg(not(any(feature = "sqlite", feature = "postgres")))]
-compile_error!("enable at least one of the features `sqlite` and `postgres`");
+#[cfg(all(feature = "service", not(any(feature = "sqlite", feature = "postgres"))))]
+compile_error!("enable at least one of the features `sqlite` and `postgres`, of which each brings the service");
 
+#[cfg(feature = "service")]
 pub mod account;
+#[cfg(feature = "service")]
 pub mod audit;
+#[cfg(feature = "service")]
 mod audit_keys;
+#[cfg(feature = "service")]
 pub mod backend;
+#[cfg(feature = "service")]
 mod bounded;
-#[cfg(feature = "http")]
+#[cfg(all(feature = "service", feature = "http"))]
 mod budget;
+#[cfg(feature = "service")]
 mod builder;
+#[cfg(feature = "service")]
 mod caller;
 pub mod config;
 mod deadline;
 pub mod error;
+#[cfg(feature = "service")]
 mod event;
+#[cfg(feature = "service")]
 pub mod feed;
 #[cfg(feature = "http")]
 pub mod http;
 pub mod id;
-#[cfg(feature = "http")]
+#[cfg(all(feature = "service", feature = "http"))]
 mod in_flight;
+#[cfg(feature = "service")]
 mod issued;
+mod key_text;
+#[cfg(feature = "service")]
 mod keys;
+#[cfg(feature = "service")]
 mod languages;
+#[cfg(feature = "service")]
 mod mail;
 mod memory;
+#[cfg(feature = "service")]
 mod metrics;
 pub mod model;
+#[cfg(feature = "service")]
 pub mod operator;
+#[cfg(feature = "service")]
 pub mod org;
+#[cfg(feature = "service")]
 mod page;
 pub mod ports;
 mod principal;
+#[cfg(feature = "service")]
 mod readiness;
 #[cfg(feature = "http")]
 mod schema;
 pub mod scope;
+#[cfg(feature = "service")]
 mod sealed;
 pub mod secret;
+#[cfg(feature = "service")]
 mod service;
+#[cfg(feature = "service")]
 mod store;
 #[cfg(all(feature = "testing", feature = "sqlite"))]
 pub mod testing;
+#[cfg(feature = "service")]
 mod throttle;
 mod time;
+#[cfg(feature = "service")]
 mod token;
-#[cfg(feature = "http")]
+#[cfg(all(feature = "service", feature = "http"))]
 mod unsent;
 pub mod value;
 pub mod view;
 pub mod webhooks;
+#[cfg(feature = "service")]
 mod worker;
 
 /// The three ways to use it, each from nothing to a protected page; what else a host meets; what the service does, decision by decision;
@@ -148,21 +177,24 @@ pub mod guides {
     pub mod webhooks {}
 }
 
-pub use account::login::{Credentials, Login};
-pub use backend::verify::Verification;
-pub use builder::{BuildError, Builder};
-pub use caller::{Backend, Client, Member, OrgAdmin, Tenant};
-pub use config::deployment::Config;
 pub use error::operation::Error;
-pub use page::{Cursor, List, Page};
 pub use principal::{Principal, PrincipalMembership, PrincipalOrg, PrincipalSession};
-pub use sealed::{MasterKeyError, MasterKeys};
-pub use service::TenantAuth;
 #[cfg(feature = "postgres")]
 pub use store::Postgres;
 #[cfg(feature = "sqlite")]
 pub use store::Sqlite;
-pub use store::{SchemaError, Store, StoreOptions};
 pub use time::Timestamp;
-pub use token::Tokens;
-pub use worker::Worker;
+#[cfg(feature = "service")]
+pub use {
+    account::login::{Credentials, Login},
+    backend::verify::Verification,
+    builder::{BuildError, Builder},
+    caller::{Backend, Client, Member, OrgAdmin, Tenant},
+    config::deployment::Config,
+    page::{Cursor, List, Page},
+    sealed::{MasterKeyError, MasterKeys},
+    service::TenantAuth,
+    store::{SchemaError, Store, StoreOptions},
+    token::Tokens,
+    worker::Worker,
+};

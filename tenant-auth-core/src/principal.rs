@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use crate::{
     id::{OrgId, SessionId},
     model::{AuthMethod, Membership, Organization, Role, Status},
-    store::LiveSession,
     time::Timestamp,
-    token::AccessToken,
     value::{DisplayName, Metadata, Plan, Slug, stated},
     view::UserView,
 };
+#[cfg(feature = "service")]
+use crate::{store::LiveSession, token::AccessToken};
 
 /// A person in one organization, as `POST /public/verify` tells of them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -97,6 +97,7 @@ impl Principal {
     }
 }
 
+#[cfg(feature = "service")]
 impl Principal {
     /// Who a live token belongs to.
     pub(crate) fn of(live: &LiveSession, token: &AccessToken) -> Self {

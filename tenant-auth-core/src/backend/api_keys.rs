@@ -8,6 +8,7 @@ use crate::{
     error::{Error, InvalidValue, Thing},
     event::{ApiKeyData, EventKind, RevokeReason},
     id::ApiKeyId,
+    key_text::ORGANIZATION_PREFIX,
     mail::{self, Letter},
     model::{ApiKey, Scope},
     page::{List, Page},
@@ -17,8 +18,6 @@ use crate::{
     value::DisplayName,
 };
 
-/// The prefix of every key's text.
-pub(crate) const PREFIX: &str = "pk_live_";
 /// How much of the text after the prefix is shown in lists.
 pub(crate) const SHOWN: usize = 8;
 /// The longest overlap of a rotated key with its successor: 30 days.
@@ -167,7 +166,7 @@ async fn tell_admins(write: &mut OrgWrite, key: &ApiKey) -> Result<(), Error> {
 fn make(write: &OrgWrite, new: NewApiKey) -> CreatedApiKey {
     let OrgWrite { tx, org, author } = write;
     let id: ApiKeyId = tx.new_id();
-    let key = tx.new_key_text(&format!("{PREFIX}{}", id.body()));
+    let key = tx.new_key_text(&format!("{ORGANIZATION_PREFIX}{}", id.body()));
     let text = key.expose();
     let mut scopes = new.scopes;
     let mut seen = Vec::new();
@@ -180,7 +179,7 @@ fn make(write: &OrgWrite, new: NewApiKey) -> CreatedApiKey {
     let api_key = ApiKey {
         org_id: org.id.clone(),
         name: new.name,
-        prefix: text.chars().take(PREFIX.len() + SHOWN).collect(),
+        prefix: text.chars().take(ORGANIZATION_PREFIX.len() + SHOWN).collect(),
         last_four: text.chars().skip(text.len() - 4).collect(),
         scopes,
         created_by: author.user().map(|user| user.id.clone()),

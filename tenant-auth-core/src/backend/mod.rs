@@ -15,7 +15,6 @@ pub(crate) mod verify;
 pub use api_keys::{CreatedApiKey, NewApiKey};
 pub(crate) use api_keys::{LONGEST_OVERLAP, SHOWN};
 pub(crate) use key_uses::KeyUses;
-pub(crate) use presented_key::DEPLOYMENT_PREFIX;
 #[cfg(feature = "http")]
 pub(crate) use presented_key::PresentedKey;
 #[cfg(feature = "http")]

@@ -3,17 +3,13 @@
 use std::net::IpAddr;
 
 use crate::{
-    id::{KeyId, Kind},
+    id::KeyId,
+    key_text,
     secret::{ApiKeyText, Digest},
     store::{DeploymentReach, KeyRecord, Reach},
     time::Timestamp,
     value::Slug,
 };
-
-/// The beginning of each deployment key's text.
-pub(crate) const DEPLOYMENT_PREFIX: &str = "dk_live_";
-/// How many characters of an id stand in the text of a key.
-const BODY: usize = 26;
 
 /// A key as it was shown.
 pub(crate) struct PresentedKey {
@@ -25,22 +21,22 @@ pub(crate) struct PresentedKey {
 }
 
 impl PresentedKey {
-    /// An organization's key: `pk_live_`, the id's body, the secret.
+    /// An organization's key.
     pub(crate) fn parse(text: &ApiKeyText) -> Option<Self> {
-        let id = KeyId::ApiKey(id_in(text, super::api_keys::PREFIX)?);
+        let id = KeyId::ApiKey(key_text::organization_key_id(text)?);
         Some(Self { id, text: text.clone(), digest: text.digest(), sender: None })
     }
 
-    /// A deployment key, which this address shows: `dk_live_`, the id's body, the secret.
+    /// A deployment key, which this address shows.
     pub(crate) fn of_deployment(text: &ApiKeyText, sender: Option<IpAddr>) -> Option<Self> {
-        let id = KeyId::DeploymentKey(id_in(text, DEPLOYMENT_PREFIX)?);
+        let id = KeyId::DeploymentKey(key_text::deployment_key_id(text)?);
         Some(Self { id, text: text.clone(), digest: text.digest(), sender })
     }
 
     /// Whether a text is shown as a deployment key, good or not.
     #[cfg(feature = "http")]
     pub(crate) fn is_of_deployment(text: &str) -> bool {
-        text.starts_with(DEPLOYMENT_PREFIX)
+        text.starts_with(key_text::DEPLOYMENT_PREFIX)
     }
 
     /// The whole text.
@@ -69,9 +65,4 @@ impl PresentedKey {
         };
         self.is_of(&record.digest) && record.expires_at.is_none_or(|end| now < end) && is_here
     }
-}
-
-fn id_in<K: Kind>(text: &ApiKeyText, prefix: &str) -> Option<crate::id::Id<K>> {
-    let body = text.expose().strip_prefix(prefix)?.get(..BODY)?;
-    format!("{}{body}", K::PREFIX).parse().ok()
 }

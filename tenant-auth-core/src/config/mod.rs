@@ -1,22 +1,35 @@
 //! The settings of the service, in groups. Every field has a default that is safe to run with; [`Config::check`] refuses values
 //! that could not work or would not be safe.
 
+#[cfg(feature = "service")]
 mod check;
+#[cfg(feature = "service")]
 pub(crate) mod deployment;
+#[cfg(feature = "service")]
 mod error;
+#[cfg(feature = "service")]
 mod groups;
+#[cfg(feature = "service")]
 mod mail_templates;
+#[cfg(feature = "service")]
 mod product;
-#[cfg(test)]
+#[cfg(all(test, feature = "service"))]
 mod tests;
 
+#[cfg(feature = "service")]
 pub(crate) use deployment::Config;
+#[cfg(feature = "service")]
 pub use error::{ConfigError, Setting, SetupError};
+#[cfg(feature = "service")]
 pub use groups::{Audit, Browser, LoginLimits, MailLinks, Memory, Network, Organizations, Passwords, Sessions, SignUp, Webhooks};
+#[cfg(feature = "service")]
 pub(crate) use mail_templates::rendered;
+#[cfg(feature = "service")]
 pub use mail_templates::{MAILS, MailTemplates, SHARED_VALUES};
+#[cfg(feature = "service")]
 pub use product::Product;
 
+#[cfg(feature = "service")]
 pub use crate::languages::Languages;
 
 /// The `SameSite` attribute of the session cookies.

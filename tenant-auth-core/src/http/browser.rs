@@ -8,6 +8,7 @@ use bytes::Bytes;
 use super::{
     answered::Answered,
     context::Context,
+    presented::is_cross_site,
     refusal::{Refusal, method_list},
 };
 use crate::{config::Config, model::Organization};
@@ -42,12 +43,6 @@ pub(super) fn is_deployments(config: &Config, origin: &str) -> bool {
 /// Whether the organization allows this origin: its application's, or one of its allowed origins.
 pub(super) fn is_organizations(org: &Organization, origin: &str) -> bool {
     org.allows_origin(origin)
-}
-
-/// Whether a browser says by `Sec-Fetch-Site` that the request comes from another site. Needed where a browser sends no `Origin`.
-pub(super) fn is_cross_site(headers: &HeaderMap) -> bool {
-    let said = |value: &HeaderValue| value.as_bytes() != b"same-origin" && value.as_bytes() != b"none";
-    headers.get_all("sec-fetch-site").iter().any(said)
 }
 
 /// Adds the CORS headers that let an allowed page read the answer. `path` is the route's template, or empty.

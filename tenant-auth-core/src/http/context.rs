@@ -12,8 +12,8 @@ use ::http::{HeaderMap, HeaderValue, Method, request::Parts};
 use bytes::Bytes;
 
 use super::{
-    Body, Request, Service, client_ip, cookies,
-    cookies::{CookieStyle, SessionCookies},
+    Body, Request, client_ip,
+    cookies::{self, CookieStyle, SessionCookies},
     documents::Documents,
     presented::{self, AmbiguousHeader},
     refusal::Refusal,
@@ -49,13 +49,19 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    pub(crate) fn new(service: &Service, request: Request, peer: Option<IpAddr>, traced: RequestSpan) -> Self {
+    pub(crate) fn new(
+        auth: &TenantAuth,
+        documents: &Documents,
+        request: Request,
+        peer: Option<IpAddr>,
+        traced: RequestSpan,
+    ) -> Self {
         let (parts, body) = request.into_parts();
         Self {
-            auth: service.0.auth.clone(),
+            auth: auth.clone(),
             body: Mutex::new(body),
             place: Mutex::default(),
-            documents: service.0.documents.clone(),
+            documents: documents.clone(),
             traced,
             parts,
             peer,

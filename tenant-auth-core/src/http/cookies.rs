@@ -5,17 +5,11 @@ use ::http::{HeaderMap, HeaderValue, header};
 use cookie::{Cookie, SameSite as CookieSameSite, time::Duration};
 
 use super::refusal::Refusal;
-use crate::{
-    config::{Config, SameSite},
-    error::Error,
-    service::TenantAuth,
-    time::Timestamp,
-    token::{PartialToken, Tokens},
-};
+use crate::{config::SameSite, error::Error};
 
-const ACCESS: &str = "access_token";
-const REFRESH: &str = "refresh_token";
-const PARTIAL: &str = "partial_token";
+pub(super) const ACCESS: &str = "access_token";
+pub(super) const REFRESH: &str = "refresh_token";
+pub(super) const PARTIAL: &str = "partial_token";
 
 /// The session cookies of a request.
 #[derive(Debug, Default)]
@@ -114,43 +108,6 @@ pub struct CookieStyle {
     pub same_site: SameSite,
 }
 
-impl CookieStyle {
-    /// The attributes that the settings state.
-    pub(crate) fn of(config: &Config) -> Self {
-        Self { domain: config.browser.cookie_domain.clone(), same_site: config.browser.cookie_same_site }
-    }
-}
-
-/// The cookie that carries the partial token to the second step of a login.
-pub(crate) fn waiting(config: &Config, partial: &PartialToken, now: Timestamp) -> Vec<HeaderValue> {
-    set(&CookieStyle::of(config), PARTIAL, partial.token.expose(), partial.expires_at.secs() - now.secs())
-}
-
-/// Clears the partial token's cookie alone.
-pub(crate) fn without_partial(config: &Config) -> Vec<HeaderValue> {
-    set(&CookieStyle::of(config), PARTIAL, "", 0)
-}
-
-/// The cookies that carry a session's tokens; each expires with its token.
-pub(crate) fn carrying(config: &Config, tokens: &Tokens, now: Timestamp) -> Vec<HeaderValue> {
-    let style = CookieStyle::of(config);
-    let lasting = |end: Timestamp| end.secs() - now.secs();
-    let mut cookies = set(&style, ACCESS, tokens.access.expose(), lasting(tokens.access_expires_at));
-    cookies.extend(set(&style, REFRESH, tokens.refresh.expose(), lasting(tokens.refresh_expires_at)));
-    cookies
-}
-
-/// The values of the `Set-Cookie` headers that carry a session's tokens, for a host that answers a login, a sign-up or an invite itself.
-pub fn session_cookies(auth: &TenantAuth, tokens: &Tokens) -> Vec<HeaderValue> {
-    carrying(auth.config(), tokens, auth.now())
-}
-
-/// Clears the cookies of the access, the refresh and the partial token.
-pub(crate) fn cleared(config: &Config) -> Vec<HeaderValue> {
-    let style = CookieStyle::of(config);
-    [ACCESS, REFRESH, PARTIAL].into_iter().flat_map(|name| set(&style, name, "", 0)).collect()
-}
-
 /// Clears the cookies of a session that is over. The partial token's cookie stays: a login that waits for its second step is not
 /// over.
 pub(crate) fn forgotten(style: &CookieStyle) -> Vec<HeaderValue> {
@@ -192,7 +149,8 @@ fn expired_host_only(style: &CookieStyle) -> Vec<HeaderValue> {
     names.iter().filter_map(|name| header_value(style, name, "", 0, None)).collect()
 }
 
-fn set(style: &CookieStyle, name: &'static str, value: &str, max_age: i64) -> Vec<HeaderValue> {
+/// The `Set-Cookie` values that give a cookie this value for so many seconds, and end a host-only one where cookies have a `Domain`.
+pub(super) fn set(style: &CookieStyle, name: &'static str, value: &str, max_age: i64) -> Vec<HeaderValue> {
     let domain = style.domain.as_deref();
     let host_only = domain.and_then(|_| header_value(style, name, "", 0, None));
     host_only.into_iter().chain(header_value(style, name, value, max_age, domain)).collect()

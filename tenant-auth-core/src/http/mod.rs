@@ -5,51 +5,65 @@
 //! Every request is judged in one order (behaviour.md, B1): route and method, `X-Org-Slug`, browser origin, caller, path,
 //! body, rule.
 
+#[cfg(feature = "service")]
 mod answer;
 mod answer_body;
 mod answered;
+#[cfg(feature = "service")]
 mod at_once;
+#[cfg(feature = "service")]
+mod body;
+#[cfg(feature = "service")]
+mod body_stream;
+#[cfg(feature = "service")]
 mod browser;
 pub(crate) mod client_ip;
+#[cfg(feature = "service")]
 mod context;
 mod cookies;
+#[cfg(feature = "service")]
 mod cursor;
+#[cfg(feature = "service")]
 mod documents;
+#[cfg(feature = "service")]
 mod endpoints;
 mod error_code;
 mod gate;
+#[cfg(feature = "service")]
 mod input;
+#[cfg(feature = "service")]
 mod listing;
 mod messages;
+#[cfg(feature = "service")]
 mod nul;
+#[cfg(feature = "service")]
 pub mod openapi;
 #[cfg(feature = "panel")]
 mod pages;
 mod presented;
+#[cfg(feature = "service")]
 mod query;
 mod refusal;
+#[cfg(feature = "service")]
 mod request_span;
+#[cfg(feature = "service")]
 mod route;
+#[cfg(feature = "service")]
 mod router;
+#[cfg(feature = "service")]
+mod service;
+#[cfg(feature = "service")]
+mod session_cookies;
+#[cfg(feature = "service")]
 mod table;
+#[cfg(feature = "service")]
 mod told_before;
 
-use std::{
-    fmt,
-    net::IpAddr,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+#[cfg(all(test, feature = "testing", feature = "sqlite"))]
+mod tests;
 
-use ::http::{HeaderMap, HeaderValue, Method, Response, header};
-use bytes::Bytes;
-use tracing::Instrument;
-
-pub use answer_body::{AnswerBody, BodyStream, BrokenBody};
-pub use cookies::{CookieStyle, session_cookies};
+pub use answer_body::AnswerBody;
+pub use cookies::CookieStyle;
 pub use error_code::ErrorCode;
 #[cfg(feature = "testing")]
 pub use gate::TestVerifier;
@@ -58,198 +72,17 @@ pub use gate::{Admission, Gate, OrganizationFrom, Refused, Renewed, RequestReade
 pub use gate::{RemoteSetupError, RemoteVerifier};
 #[cfg(feature = "panel")]
 pub use pages::Pages;
-pub use route::Row;
-pub use table::routes;
+#[cfg(feature = "service")]
+pub use {
+    body::{BODY_LIMIT, BODY_TIMEOUT, Body, Request},
+    body_stream::{BodyStream, BrokenBody},
+    route::Row,
+    service::Service,
+    session_cookies::session_cookies,
+    table::routes,
+};
 
-use crate::{deadline, metrics::Watched, ports::Entropy, secret::random_text, service::TenantAuth, unsent};
-use answered::Answered;
-use context::Context;
-use documents::Documents;
-use refusal::{Refusal, RoutingError};
-use request_span::RequestSpan;
-use router::{Matched, Table};
-use told_before::ToldBefore;
-
-/// The largest request body that is read: 64 KiB.
-pub const BODY_LIMIT: usize = 64 * 1024;
-
-/// How long a body may take to arrive, from the end of the request's head on: a client that sends byte by byte must not keep a
-/// connection for ever.
-pub const BODY_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// A request's body, as an adapter could read it.
-#[derive(Clone)]
-#[non_exhaustive]
-pub enum Body {
-    /// All of it.
-    Complete(Bytes),
-    /// More than [`BODY_LIMIT`]; the answer is decided in its turn.
-    TooLarge,
-    /// Not whole within [`BODY_TIMEOUT`]; the answer is decided in its turn, and the connection is to be closed after it.
-    TimedOut,
-    /// The client stopped in the middle.
-    Broken,
-}
-
-/// A request as adapters hand it over; the URI holds the full path, never one shortened by a router.
-pub type Request = ::http::Request<Body>;
-
-/// Without the bytes: passwords and tokens come in bodies.
-impl fmt::Debug for Body {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Complete(bytes) => write!(f, "Complete({} bytes)", bytes.len()),
-            Self::TooLarge => f.write_str("TooLarge"),
-            Self::TimedOut => f.write_str("TimedOut"),
-            Self::Broken => f.write_str("Broken"),
-        }
-    }
-}
-
-/// The service behind an adapter. Cheap to clone.
-#[derive(Clone, Debug)]
-pub struct Service(Arc<Parts>);
-
-#[derive(Debug)]
-struct Parts {
-    auth: TenantAuth,
-    table: Table,
-    base: Box<str>,
-    told_before: ToldBefore,
-    documents: Documents,
-    /// Whether the log has said that the routes are mounted where the public URL does not lead.
-    told_of_mount: AtomicBool,
-}
-
-impl Service {
-    /// Serves what `auth` is.
-    pub fn new(auth: &TenantAuth) -> Self {
-        let base = auth.config().base_path();
-        Self(Arc::new(Parts {
-            auth: auth.clone(),
-            table: Table::new(auth.metrics().requests()),
-            told_before: ToldBefore::new(&base, auth.metrics().requests()),
-            base: base.into(),
-            documents: Documents::new(openapi::made),
-            told_of_mount: AtomicBool::new(false),
-        }))
-    }
-
-    /// Says once where the routes belong, when a host nested them below a path that the public URL does not have: every answer is 404
-    /// then. The path itself is a stranger's text and stays out of the log.
-    fn hint_at_mount(&self, path: &str) {
-        let is_elsewhere = path.find(&*self.0.base).is_some_and(|at| at > 0);
-        if is_elsewhere && !self.0.told_of_mount.swap(true, Ordering::Relaxed) {
-            tracing::warn!(
-                base = &*self.0.base,
-                "a request came below another path than the public URL's, and gets 404: mount the routes at the root of the application, \
-                 and give the public URL the path that they shall lie below"
-            );
-        }
-    }
-
-    /// The path below which every route lies, such as `/api/v1`: the path of the public URL and the version.
-    pub fn base_path(&self) -> &str {
-        &self.0.base
-    }
-
-    /// Answers one request that came from the socket address `peer`.
-    ///
-    /// What has to wait runs as a task of its own on the runtime the service was built on: a client that disconnects cannot stop it
-    /// between a commit and what follows. A panic becomes a 500. All its waits together end after 30 seconds, and where too many
-    /// requests are in flight it is refused before it begins, unless it repeats a question of verify (behaviour.md, B241). Its span,
-    /// `request`, is a child of the span that the call is made in.
-    pub async fn call(&self, request: Request, peer: Option<IpAddr>) -> Response<AnswerBody> {
-        let request_id = request_id(self.0.auth.entropy());
-        let traced = RequestSpan::begin(&request_id, request.method());
-        let told_before = || self.0.told_before.answer(&self.0.auth, &request, &traced, &request_id);
-        if let Some(answered) = traced.span().in_scope(told_before) {
-            return complete(answered, &request_id);
-        }
-        let client = client_ip::of(&self.0.auth.config().network.trusted_proxies, peer, request.headers());
-        let place = match self.0.auth.in_flight().take(client) {
-            Ok(place) => place,
-            Err(error) => {
-                let answered = Refusal::from(error).into_answered();
-                self.0.auth.metrics().requests().watch(request.method()).answered(answered.status.as_u16());
-                traced.answered(answered.status.as_u16());
-                return complete(answered, &request_id);
-            }
-        };
-        let (service, id, known) = (self.clone(), request_id.clone(), traced.clone());
-        let answering = async move {
-            let context = Context::new(&service, request, peer, known);
-            deadline::of_request(service.answer(context.holding(place), &id)).await
-        };
-        let answering = Box::pin(answering.instrument(traced.span().clone()));
-        let answered = at_once::or_in_a_task(self.0.auth.runtime(), answering).await.unwrap_or_else(|panic| {
-            traced.span().in_scope(|| tracing::error!(request_id = %request_id, error = %panic, "a handler panicked"));
-            let answered = Refusal::from(crate::Error::internal("panic")).into_answered();
-            traced.answered(answered.status.as_u16());
-            answered
-        });
-        complete(answered, &request_id)
-    }
-
-    /// The answer to what a framework took for a request and HTTP's own types do not.
-    pub fn unreadable() -> Response<AnswerBody> {
-        let refusal = Refusal::invalid("request", "is no HTTP request");
-        complete(refusal.into_answered(), "unreadable")
-    }
-
-    async fn answer(&self, context: Context, request_id: &str) -> Answered {
-        let (method, traced) = (context.method().clone(), context.traced.clone());
-        let mut watched = self.0.auth.metrics().requests().watch(&method);
-        let answered = match self.0.table.find(&self.0.base, &context) {
-            Ok(Matched { row, params, counts }) => {
-                watched.matched(row.path, counts);
-                traced.matched(row.path);
-                let context = context.on_route(row.path, params);
-                let answered = row.handle(&context).await.and_then(|answered| self.until_sent(answered, &context));
-                let answered = answered.unwrap_or_else(Refusal::into_answered);
-                browser::cors(answered, &context, row.path)
-            }
-            Err(RoutingError::WrongMethod { path, methods }) if browser::is_preflight(&context) => {
-                watched.matched(path, None);
-                traced.matched(path);
-                Box::pin(browser::preflight(&context, path, &methods)).await
-            }
-            Err(error) => {
-                self.hint_at_mount(context.path());
-                browser::cors(error.into(), &context, "")
-            }
-        };
-        let status = answered.status.as_u16();
-        watched.answered(status);
-        traced.answered(status);
-        let template = watched.route();
-        log_answer(&watched, request_id, &method, status);
-        if let Some(cause) = &answered.cause {
-            tracing::error!(%request_id, %method, route = template, status, error = %cause, "a request failed");
-        }
-        answered
-    }
-
-    /// Counts a large answer until it is sent. One that tells of a change is told in any case.
-    fn until_sent(&self, answered: Answered, context: &Context) -> Result<Answered, Refusal> {
-        let body = match answered.body {
-            AnswerBody::Whole(bytes) if bytes.len() > unsent::SMALL && context.method().is_safe() => {
-                self.0.auth.unsent().count(bytes, context.sender().ip)?.into()
-            }
-            AnswerBody::Stream(stream) => AnswerBody::Stream(stream.counted(self.0.auth.unsent(), context.sender().ip)?),
-            body => body,
-        };
-        Ok(Answered { body, ..answered })
-    }
-}
-
-/// Says in the log that a request was answered.
-fn log_answer(watched: &Watched<'_>, request_id: &str, method: &Method, status: u16) {
-    tracing::debug!(
-        target: "tenant_auth::requests", %request_id, %method, route = watched.route(), status,
-        micros = watched.elapsed().as_micros(), "answered",
-    );
-}
+use crate::{ports::Entropy, secret::random_text};
 
 /// What identifies a request in the log and in its answer.
 fn request_id(entropy: &dyn Entropy) -> String {
@@ -257,25 +90,3 @@ fn request_id(entropy: &dyn Entropy) -> String {
     text.truncate(22);
     format!("req_{text}")
 }
-
-/// Adds what every answer carries. A HEAD is given the body of its GET: every HTTP server keeps it to itself and sends its length.
-fn complete(answered: Answered, request_id: &str) -> Response<AnswerBody> {
-    let Answered { status, mut headers, body, .. } = answered;
-    set_default(&mut headers, header::CACHE_CONTROL, "no-store");
-    set_default(&mut headers, header::X_CONTENT_TYPE_OPTIONS, "nosniff");
-    if let Ok(id) = HeaderValue::from_str(request_id) {
-        headers.insert("x-request-id", id);
-    }
-    headers.append(header::VARY, HeaderValue::from_static("Origin"));
-    let mut response = Response::new(body);
-    *response.status_mut() = status;
-    *response.headers_mut() = headers;
-    response
-}
-
-fn set_default(headers: &mut HeaderMap, name: header::HeaderName, value: &'static str) {
-    headers.entry(name).or_insert(HeaderValue::from_static(value));
-}
-
-#[cfg(all(test, feature = "testing", feature = "sqlite"))]
-mod tests;

@@ -1,6 +1,6 @@
 //! Credentials and other headers of a request that must occur once and be text, or be absent.
 
-use ::http::HeaderMap;
+use ::http::{HeaderMap, HeaderValue};
 
 use super::refusal::Refusal;
 
@@ -32,4 +32,10 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get("authorization")?.to_str().unwrap_or("Bearer ");
     let (scheme, token) = value.split_once(' ').unwrap_or((value, ""));
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// Whether a browser says by `Sec-Fetch-Site` that the request comes from another site. Needed where a browser sends no `Origin`.
+pub(crate) fn is_cross_site(headers: &HeaderMap) -> bool {
+    let said = |value: &HeaderValue| value.as_bytes() != b"same-origin" && value.as_bytes() != b"none";
+    headers.get_all("sec-fetch-site").iter().any(said)
 }

@@ -4,7 +4,7 @@
 use ::http::Method;
 use tracing::{Span, field::Empty};
 
-use crate::value::Slug;
+use crate::{metrics::Watched, value::Slug};
 
 /// The span of a request, with what is known of the request so far. It contains no path, body, token or address, because logs and
 /// traces leave the service.
@@ -39,4 +39,12 @@ impl RequestSpan {
     pub(super) fn answered(&self, status: u16) {
         self.0.record("status", status);
     }
+}
+
+/// Says in the log that a request was answered.
+pub(super) fn log_answer(watched: &Watched<'_>, request_id: &str, method: &Method, status: u16) {
+    tracing::debug!(
+        target: "tenant_auth::requests", %request_id, %method, route = watched.route(), status,
+        micros = watched.elapsed().as_micros(), "answered",
+    );
 }

@@ -1,13 +1,14 @@
 //! What holds for every request, whatever it asks: the bound on requests in flight and the deadline.
 
-use std::{future::pending, net::IpAddr, sync::Arc};
+use std::{future::pending, net::IpAddr, sync::Arc, time::Duration};
 
-use ::http::StatusCode;
+use ::http::{StatusCode, header};
 use async_trait::async_trait;
+use bytes::Bytes;
 
 use super::*;
 use crate::{
-    Config, Credentials, Error, MasterKeys, Principal, Sqlite,
+    Config, Credentials, Error, MasterKeys, Principal, Sqlite, TenantAuth,
     deadline::wait_in_request,
     operator::NewOrganization,
     ports::{EvenVerdict, ForeignCost, PasswordHasher, QueueShare, Verdict},

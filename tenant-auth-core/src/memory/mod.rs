@@ -12,55 +12,69 @@
 //! - Memory refuses only a generation of tokens older than the remembered one; whatever else would be refused is read. Nothing is
 //!   remembered of what there is not. Ends and expiries are judged at each answer.
 
+#[cfg(feature = "service")]
 mod acknowledgement;
+#[cfg(feature = "service")]
 mod bytes;
 mod footing;
+#[cfg(feature = "service")]
 mod journal;
+#[cfg(feature = "service")]
 mod last_look;
+#[cfg(feature = "service")]
 mod ledger;
+#[cfg(feature = "service")]
 mod looks;
 mod moment;
+#[cfg(feature = "service")]
 mod news;
+#[cfg(feature = "service")]
 mod poll;
+#[cfg(feature = "service")]
 mod remembered;
+#[cfg(feature = "service")]
 mod right;
 mod shelf;
 mod sync;
-#[cfg(test)]
+#[cfg(all(test, feature = "service"))]
 mod tests;
 
-use std::{
-    sync::{Arc, OnceLock, Weak, atomic::AtomicBool},
-    time::Duration,
-};
-
-use tokio::{
-    runtime::Handle,
-    sync::{OnceCell, Semaphore},
-};
-
-use crate::{
-    config::Memory as Settings,
-    error::Error,
-    keys::Keyring,
-    metrics::MemoryMeter,
-    store::{Looker, Store},
-};
-use journal::Journal;
-pub(crate) use journal::Known;
-use looks::Looks;
-#[cfg(not(feature = "remote"))]
+#[cfg(all(feature = "service", not(feature = "remote")))]
 use moment::Moment;
-pub(crate) use news::{Asker, Bookmark, News};
-pub(crate) use poll::Poll;
-use remembered::Remembered;
-pub(crate) use remembered::{Holding, Recalled, View};
-use right::Right;
+#[cfg(feature = "service")]
+use {
+    crate::{
+        config::Memory as Settings,
+        error::Error,
+        keys::Keyring,
+        metrics::MemoryMeter,
+        store::{Looker, Store},
+    },
+    journal::Journal,
+    looks::Looks,
+    remembered::Remembered,
+    right::Right,
+    std::{
+        sync::{Arc, OnceLock, Weak, atomic::AtomicBool},
+        time::Duration,
+    },
+    tokio::{
+        runtime::Handle,
+        sync::{OnceCell, Semaphore},
+    },
+};
 #[cfg(feature = "remote")]
 pub(crate) use {
     footing::Footings,
     moment::Moment,
     shelf::{Entry, Shelf},
+};
+#[cfg(feature = "service")]
+pub(crate) use {
+    journal::Known,
+    news::{Asker, Bookmark, News},
+    poll::Poll,
+    remembered::{Holding, Recalled, View},
 };
 
 const MEBIBYTE: usize = 1024 * 1024;
@@ -68,6 +82,7 @@ const MEBIBYTE: usize = 1024 * 1024;
 const TURNS: usize = 4;
 
 /// What this process remembers, and the looks that keep it true.
+#[cfg(feature = "service")]
 #[derive(Debug)]
 pub(crate) struct Memory {
     store: Store,
@@ -90,6 +105,7 @@ pub(crate) struct Memory {
     incarnation: OnceCell<()>,
 }
 
+#[cfg(feature = "service")]
 impl Memory {
     pub(crate) fn new(store: Store, settings: &Settings, meter: MemoryMeter) -> Arc<Self> {
         Arc::new(Self {

@@ -4,7 +4,9 @@ use std::{borrow::Cow, fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::{metrics::Label, value::Rejected};
+#[cfg(feature = "service")]
+use crate::metrics::Label;
+use crate::value::Rejected;
 
 macro_rules! event_kinds {
     ($($(#[$doc:meta])* $variant:ident = $text:literal,)*) => {
@@ -173,6 +175,7 @@ impl EventKind {
     }
 }
 
+#[cfg(feature = "service")]
 impl Label for EventKind {
     const NAME: &'static str = "kind";
     const ALL: &'static [Self] = EventKind::ALL;

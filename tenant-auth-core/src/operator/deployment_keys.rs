@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use super::Operator;
 use crate::{
-    backend::{DEPLOYMENT_PREFIX, LONGEST_OVERLAP, SHOWN},
+    backend::{LONGEST_OVERLAP, SHOWN},
     error::{Error, InvalidValue, Thing},
     event::RevokeReason,
     id::DeploymentKeyId,
+    key_text::DEPLOYMENT_PREFIX,
     model::{DeploymentKey, DeploymentScope},
     org::revoke_ended_invites,
     secret::ApiKeyText,

@@ -9,6 +9,7 @@ mod metadata;
 mod names;
 mod network;
 mod origin;
+#[cfg(feature = "service")]
 pub(crate) mod password;
 mod return_address;
 mod search_text;

@@ -11,8 +11,9 @@ use crate::{
     caller::OrgAdmin,
     http::{
         answer::{IntoAnswered, Outcome},
-        answer_body::{AnswerBody, BodyStream},
+        answer_body::AnswerBody,
         answered::Answered,
+        body_stream::BodyStream,
         input::OptionalJson,
         listing::Listing,
         openapi::{AnswerFacts, Schemas},

@@ -14,13 +14,13 @@ use crate::{
     http::{
         browser,
         context::Context,
-        cookies,
         documents::Documents,
         error_code::ErrorCode,
         input::read_in_advance,
         openapi::{ANYBODY, CallerFacts, Cookies, Credential},
         refusal::Refusal,
         route::Caller,
+        session_cookies,
     },
     token::{PartialToken, Tokens},
 };
@@ -97,19 +97,19 @@ impl Guest {
 
     /// The cookies that carry the tokens.
     pub(crate) fn cookies_with(&self, tokens: &Tokens) -> Vec<HeaderValue> {
-        cookies::carrying(self.tenant.auth.config(), tokens, self.tenant.auth.now())
+        session_cookies::carrying(self.tenant.auth.config(), tokens, self.tenant.auth.now())
     }
 
     /// The cookies that carry the tokens, and the cookie that clears the partial token they were exchanged for.
     pub(crate) fn cookies_completing(&self, tokens: &Tokens) -> Vec<HeaderValue> {
         let mut cookies = self.cookies_with(tokens);
-        cookies.extend(cookies::without_partial(self.tenant.auth.config()));
+        cookies.extend(session_cookies::without_partial(self.tenant.auth.config()));
         cookies
     }
 
     /// The cookie that carries the partial token to the second step of the login.
     pub(crate) fn cookies_waiting(&self, partial: &PartialToken) -> Vec<HeaderValue> {
-        cookies::waiting(self.tenant.auth.config(), partial, self.tenant.auth.now())
+        session_cookies::waiting(self.tenant.auth.config(), partial, self.tenant.auth.now())
     }
 }
 
@@ -199,7 +199,7 @@ impl Caller for LogoutCaller {
         let tenant = Tenant::identify(context).await?;
         let client = context.client(tenant.organization()).await?;
         let tenant = tenant.seen_from(client);
-        let cleared_cookies = cookies::cleared(context.auth.config());
+        let cleared_cookies = session_cookies::cleared(context.auth.config());
         match session_to_end(context, &tenant).await {
             Ok(Some(session)) => Ok(Self { session, cleared_cookies }),
             Ok(None) => {

@@ -1,17 +1,10 @@
-//! Admissions: the types that a host asks for at the gate, each the least it needs. A [`Principal`] says who the person is, on any
-//! verifier; a [`Member`] or an [`OrgAdmin`] may also change things, and a [`Backend`] presents an API key: the service gives these
-//! three only where it runs in the host's own process.
+//! Admissions that any verifier can grant: a [`Principal`] says who the person is, and an option lets in those, too, of whom that is not
+//! known. The rights of the service are in `rights.rs`.
 
 use ::http::StatusCode;
 
-use super::{Admission, OrganizationFrom, Refused, Visitor, session::PresentedSession, verifier::foreseen_principal};
-use crate::{
-    caller::{Backend, Member, OrgAdmin, Tenant},
-    error::Error,
-    http::{presented, refusal::Refusal},
-    principal::Principal,
-    secret::ApiKeyText,
-};
+use super::{Admission, Refused, Visitor, session::PresentedSession};
+use crate::{error::Error, principal::Principal};
 
 /// An active member, as the gate's verifier describes the person.
 impl Admission for Principal {
@@ -38,53 +31,6 @@ impl Admission for Principal {
     }
 }
 
-/// The organization alone; the caller is not authenticated.
-impl Admission for Tenant {
-    async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
-        let service = visitor.service("Auth<Tenant>")?;
-        let slug = match &visitor.gate().parts.organization {
-            OrganizationFrom::Session => PresentedSession::read(visitor).await?.org,
-            from => from.slug_of(visitor.request())?,
-        };
-        Ok(service.tenant(&slug).await?)
-    }
-}
-
-/// An active member, with the right to act as a member. Judged anew at each admission, also of one visitor: a host that keeps a
-/// connection open asks again, and gets what is true then.
-impl Admission for Member {
-    async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
-        let service = visitor.service("Auth<Member>")?;
-        let mut session = PresentedSession::read(visitor).await?;
-        let tenant = service.tenant(&session.org).await?;
-        let (member, principal) = loop {
-            if let Some(token) = session.token() {
-                match tenant.authenticate_by(token.expose()).await {
-                    Ok((member, token)) => {
-                        let principal = Principal::of(&member.live, &token);
-                        break (member, principal);
-                    }
-                    Err(Error::SessionRequired) => {}
-                    Err(error) => return Err(error.into()),
-                }
-            }
-            if let Some(member) = session.renew_member(&tenant).await? {
-                let principal = foreseen_principal(service, &member.live);
-                break (member, principal);
-            }
-        };
-        visitor.remember(principal);
-        Ok(member.seen_from(visitor.client()))
-    }
-}
-
-/// An org_admin, with the right to act as an org_admin.
-impl Admission for OrgAdmin {
-    async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
-        Ok(Member::admit(visitor).await?.into_admin()?)
-    }
-}
-
 /// Somebody who is admitted as a `C`, or whom `C` would answer with 401: without a session, with one that is over or another
 /// organization's, or without a key. Cookies of a session that is over are cleared all the same.
 ///
@@ -106,18 +52,5 @@ impl<C: Admission> Admission for Option<C> {
             }
             Err(refused) => Err(refused),
         }
-    }
-}
-
-/// A backend with a live API key. Check the key's scope with [`Backend::allows`].
-impl Admission for Backend {
-    async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
-        let service = visitor.service("Auth<Backend>")?;
-        let headers = visitor.request().headers();
-        let slug = visitor.gate().parts.organization.slug_of(visitor.request())?;
-        presented::single_authorization(headers)?;
-        let key = presented::single(headers, "x-api-key").ok().flatten().ok_or(Refusal::from(Error::InvalidApiKey))?;
-        let key = ApiKeyText::new(key);
-        Ok(service.counted(service.backend(&slug, &key).await, &key, &visitor.client())?)
     }
 }

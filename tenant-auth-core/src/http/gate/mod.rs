@@ -4,11 +4,18 @@
 //! it; they decide nothing.
 
 mod admission;
+#[cfg(feature = "service")]
+mod in_process;
+#[cfg(not(feature = "service"))]
+#[path = "not_in_process.rs"]
+mod in_process;
 mod organization;
 mod origin;
 mod refused;
 #[cfg(feature = "remote")]
 mod remote;
+#[cfg(feature = "service")]
+mod rights;
 mod session;
 mod sign_in;
 #[cfg(feature = "testing")]
@@ -74,19 +81,16 @@ impl Gate {
     /// A gate that asks this verifier: a [`TenantAuth`](crate::TenantAuth), a [`RemoteVerifier`](crate::http::RemoteVerifier), or
     /// your own. Make it on the runtime that lives as long as the host does.
     pub fn new(verifier: impl Verifier + 'static) -> Self {
-        let service = verifier.service();
-        let runtime = service.map(|auth| auth.runtime().clone()).or_else(|| Handle::try_current().ok());
-        let trusted_proxies = service.map(|auth| auth.config().network.trusted_proxies.clone()).unwrap_or_default();
         Self {
             parts: Arc::new(GateParts {
-                verifier: Arc::new(verifier),
                 organization: OrganizationFrom::default(),
                 origins: Vec::new(),
-                trusted_proxies,
+                trusted_proxies: in_process::trusted_proxies(&verifier),
                 refreshes: true,
                 mapper: None,
                 sign_in: SignIn::default(),
-                runtime,
+                runtime: in_process::runtime(&verifier).or_else(|| Handle::try_current().ok()),
+                verifier: Arc::new(verifier),
             }),
         }
     }

@@ -7,7 +7,7 @@ use url::Url;
 
 use super::{Gate, organization::host_of};
 use crate::{
-    http::{browser, presented, refusal::Refusal},
+    http::{presented, refusal::Refusal},
     value::{Slug, is_loopback},
 };
 
@@ -19,7 +19,7 @@ pub(super) async fn judge(gate: &Gate, request: &Request<()>, org: &Slug) -> Res
     match presented::single(request.headers(), "origin") {
         Ok(Some(origin)) if is_hosts_own(request, origin) || gate.parts.origins.iter().any(|own| own.as_str() == origin) => Ok(()),
         Ok(Some(origin)) if gate.parts.verifier.allows_origin(org, origin).await? => Ok(()),
-        Ok(None) if !browser::is_cross_site(request.headers()) => Ok(()),
+        Ok(None) if !presented::is_cross_site(request.headers()) => Ok(()),
         Ok(_) | Err(_) => Err(Refusal::forbidden_origin()),
     }
 }

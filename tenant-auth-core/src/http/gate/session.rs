@@ -5,8 +5,9 @@
 use ::http::HeaderValue;
 
 use super::{OrganizationFrom, origin, visitor::Visitor};
+#[cfg(feature = "service")]
+use crate::caller::{Member, Tenant};
 use crate::{
-    caller::{Member, Tenant},
     error::Error,
     http::{
         cookies::{self, SessionCookies},
@@ -79,6 +80,7 @@ impl<'a> PresentedSession<'a> {
     }
 
     /// The same with the right of a member.
+    #[cfg(feature = "service")]
     pub(super) async fn renew_member(&mut self, tenant: &Tenant) -> Result<Option<Member>, Refusal> {
         let token = self.refresh_token()?;
         let foreseen = tenant.foreseen_member(token.expose()).await?;

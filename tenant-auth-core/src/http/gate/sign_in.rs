@@ -4,7 +4,7 @@
 use ::http::{HeaderValue, Method, Request, Uri, header};
 use url::{Url, form_urlencoded};
 
-use super::{GateParts, OrganizationFrom, Refused};
+use super::{GateParts, OrganizationFrom, Refused, in_process};
 use crate::{
     http::{ErrorCode, presented},
     value::{Origin, ReturnAddress, Slug},
@@ -73,7 +73,7 @@ fn accepts_html(request: &Request<()>) -> bool {
 
 /// The request's own address, at the host's origin; `None` where that is not known, or the address is too long to be kept.
 fn next(parts: &GateParts, slug: Option<&Slug>, asked: &Uri) -> Option<String> {
-    let origin = parts.sign_in.host.clone().or_else(|| Some(Origin::of(&parts.verifier.service()?.config().public_url)))?;
+    let origin = parts.sign_in.host.clone().or_else(|| in_process::public_origin(&*parts.verifier))?;
     let origin = match (&parts.organization, slug) {
         (OrganizationFrom::SubdomainOf(domain), Some(slug)) => {
             let mut url = Url::parse(origin.as_str()).ok()?;

@@ -7,19 +7,9 @@ use ::http::HeaderValue;
 use async_trait::async_trait;
 use url::Url;
 
-use crate::{
-    caller::{LiveToken, Tenant},
-    error::Error,
-    http::{
-        browser,
-        cookies::{self, CookieStyle},
-    },
-    principal::Principal,
-    secret::SignedToken,
-    service::TenantAuth,
-    store::LiveSession,
-    value::Slug,
-};
+#[cfg(feature = "service")]
+use crate::service::TenantAuth;
+use crate::{error::Error, http::cookies::CookieStyle, principal::Principal, secret::SignedToken, value::Slug};
 
 /// Verifies the tokens of organizations, and refreshes sessions. Dyn-safe, so that a host can implement its own.
 #[async_trait]
@@ -85,6 +75,7 @@ pub trait Verifier: fmt::Debug + Send + Sync {
     }
 
     /// The service itself, if it runs in this process. Only the service gives rights that can change something.
+    #[cfg(feature = "service")]
     fn service(&self) -> Option<&TenantAuth> {
         None
     }
@@ -105,109 +96,6 @@ impl Renewed {
     pub fn new(access_token: SignedToken, mut cookies: Vec<HeaderValue>) -> Self {
         cookies.iter_mut().for_each(|cookie| cookie.set_sensitive(true)); // both tokens are in them
         Self { access_token, cookies }
-    }
-}
-
-#[async_trait]
-impl Verifier for TenantAuth {
-    async fn verify(&self, org: &Slug, access_token: &SignedToken) -> Result<Option<Principal>, Error> {
-        let Some(LiveToken { token, live }) = self.live_token(access_token.expose()).await? else {
-            return self.tenant(org).await.map(|_| None);
-        };
-        if live.org.slug != *org {
-            return Err(self.tenant(org).await.err().unwrap_or(Error::WrongOrganization));
-        }
-        Ok(Some(Principal::of(&live, &token)))
-    }
-
-    async fn refresh(&self, org: &Slug, refresh_token: &SignedToken, _client: Option<IpAddr>) -> Result<Renewed, Error> {
-        let tokens = self.tenant(org).await?.refresh(refresh_token.expose()).await?;
-        let cookies = cookies::carrying(self.config(), &tokens, self.now());
-        Ok(Renewed { access_token: tokens.access, cookies })
-    }
-
-    async fn foresee(&self, org: &Slug, refresh_token: &SignedToken) -> Result<Option<Principal>, Error> {
-        let live = self.tenant(org).await?.foreseen(refresh_token.expose()).await?;
-        Ok(live.map(|live| foreseen_principal(self, &live)))
-    }
-
-    async fn refresh_foreseen(&self, org: &Slug, refresh_token: &SignedToken) -> Result<Option<Renewed>, Error> {
-        let tokens = self.tenant(org).await?.refresh_foreseen(refresh_token.expose()).await?;
-        Ok(tokens.map(|tokens| {
-            let cookies = cookies::carrying(self.config(), &tokens, self.now());
-            Renewed { access_token: tokens.access, cookies }
-        }))
-    }
-
-    async fn organization_of(&self, access: Option<&SignedToken>, refresh: Option<&SignedToken>) -> Result<Option<Slug>, Error> {
-        if let Some(token) = access
-            && let Some(LiveToken { live, .. }) = self.live_token(token.expose()).await?
-        {
-            return Ok(Some(live.org.slug.clone()));
-        }
-        let Some(token) = refresh else { return Ok(None) };
-        self.learn_key_of(token.expose()).await?;
-        let Some(token) = self.signer().read_refresh(token.expose(), self.now()) else { return Ok(None) };
-        let live = self.store().read().await?.sessions().find_live(&token.session).await?;
-        Ok(live.map(|live| live.org.slug))
-    }
-
-    fn cookie_style(&self) -> CookieStyle {
-        CookieStyle::of(self.config())
-    }
-
-    async fn allows_origin(&self, org: &Slug, origin: &str) -> Result<bool, Error> {
-        let tenant = self.tenant(org).await?;
-        Ok(browser::is_deployments(self.config(), origin) || browser::is_organizations(tenant.organization(), origin))
-    }
-
-    fn public_url(&self) -> Option<Url> {
-        Some(self.config().public_url.clone())
-    }
-
-    fn service(&self) -> Option<&TenantAuth> {
-        Some(self)
-    }
-}
-
-/// Whose session it is, until the token that a refresh would give now expires.
-pub(super) fn foreseen_principal(auth: &TenantAuth, live: &LiveSession) -> Principal {
-    Principal::until(live, auth.now().plus(auth.config().sessions.access_token_ttl).min(live.session.expires_at))
-}
-
-/// The service, for one of its organizations only.
-#[async_trait]
-impl Verifier for Tenant {
-    async fn verify(&self, org: &Slug, access_token: &SignedToken) -> Result<Option<Principal>, Error> {
-        Verifier::verify(self.answering_for(org)?, org, access_token).await
-    }
-
-    async fn refresh(&self, org: &Slug, refresh_token: &SignedToken, client: Option<IpAddr>) -> Result<Renewed, Error> {
-        Verifier::refresh(self.answering_for(org)?, org, refresh_token, client).await
-    }
-
-    async fn foresee(&self, org: &Slug, refresh_token: &SignedToken) -> Result<Option<Principal>, Error> {
-        Verifier::foresee(self.answering_for(org)?, org, refresh_token).await
-    }
-
-    async fn refresh_foreseen(&self, org: &Slug, refresh_token: &SignedToken) -> Result<Option<Renewed>, Error> {
-        Verifier::refresh_foreseen(self.answering_for(org)?, org, refresh_token).await
-    }
-
-    async fn organization_of(&self, _access: Option<&SignedToken>, _refresh: Option<&SignedToken>) -> Result<Option<Slug>, Error> {
-        Ok(Some(self.org.slug.clone()))
-    }
-
-    fn cookie_style(&self) -> CookieStyle {
-        self.auth.cookie_style()
-    }
-
-    async fn allows_origin(&self, org: &Slug, origin: &str) -> Result<bool, Error> {
-        self.answering_for(org)?.allows_origin(org, origin).await
-    }
-
-    fn public_url(&self) -> Option<Url> {
-        self.auth.public_url()
     }
 }
 
@@ -246,13 +134,8 @@ impl<V: Verifier + ?Sized> Verifier for Arc<V> {
         (**self).public_url()
     }
 
+    #[cfg(feature = "service")]
     fn service(&self) -> Option<&TenantAuth> {
         (**self).service()
-    }
-}
-
-impl Tenant {
-    fn answering_for(&self, org: &Slug) -> Result<&TenantAuth, Error> {
-        if self.org.slug == *org { Ok(&self.auth) } else { Err(Error::UnknownOrganization) }
     }
 }

@@ -11,15 +11,13 @@ use std::{
 use ::http::{HeaderMap, HeaderName, HeaderValue, Request, header};
 use tracing::Instrument;
 
-use super::{Gate, Refused, sign_in};
+use super::{Gate, Refused, in_process, sign_in};
 use crate::{
-    caller::Client,
     deadline,
     error::Error,
     http::{client_ip, cookies, refusal::Refusal},
     principal::Principal,
     secret::SignedToken,
-    service::TenantAuth,
     value::Slug,
 };
 
@@ -92,10 +90,9 @@ impl Visitor {
     /// # Errors
     /// [`Refused`], which converts to an answer.
     pub async fn admit<C: Admission>(&self) -> Result<C, Refused> {
-        let (visitor, service) = (self.clone(), self.gate.parts.verifier.service());
-        let permit = service.map(|auth| auth.in_flight().take(self.client_ip())).transpose();
+        let (visitor, place) = (self.clone(), self.place());
         let admitting = async move {
-            let _permit = permit?;
+            let _place = place?;
             deadline::of_request(C::admit(&visitor)).await
         };
         let admitting = admitting.in_current_span();
@@ -126,10 +123,10 @@ impl Visitor {
     /// a task of its own, as [`Visitor::admit`] does. Where it gets no clear answer the browser keeps the token it has, which is good.
     pub async fn depart(&self) {
         let Some((org, token)) = self.found().owed.take() else { return };
-        let (visitor, service) = (self.clone(), self.gate.parts.verifier.service());
-        let Ok(permit) = service.map(|auth| auth.in_flight().take(self.client_ip())).transpose() else { return };
+        let visitor = self.clone();
+        let Ok(place) = self.place() else { return };
         let refreshing = async move {
-            let _permit = permit;
+            let _place = place;
             let verifier = &visitor.gate.parts.verifier;
             match deadline::of_request(verifier.refresh_foreseen(&org, &token)).await {
                 Ok(Some(renewed)) => visitor.leave(renewed.cookies, Some(renewed.access_token)),
@@ -143,6 +140,11 @@ impl Visitor {
             Some(runtime) => drop(runtime.spawn(refreshing).await),
             None => refreshing.await,
         }
+    }
+
+    /// A place among the requests in flight of the service, where that runs in this process.
+    fn place(&self) -> Result<in_process::Place, Error> {
+        in_process::place(&*self.gate.parts.verifier, self.client_ip())
     }
 
     /// Notes that the session is to be refreshed when the answer leaves.
@@ -182,21 +184,6 @@ impl Visitor {
 
     pub(super) fn gate(&self) -> &Gate {
         &self.gate
-    }
-
-    /// The service. It must run in this process, because only the service gives rights; `wanted` names the type in the log.
-    pub(super) fn service(&self, wanted: &str) -> Result<&TenantAuth, Refused> {
-        self.gate.parts.verifier.service().ok_or_else(|| {
-            Refused::not_set_up(&format!(
-                "{wanted} needs the service in this process: make the gate with Gate::new(tenant_auth), or take a Principal instead"
-            ))
-        })
-    }
-
-    /// The client of the request, as sessions and the rate limiter store it.
-    pub(super) fn client(&self) -> Client {
-        let user_agent = self.request.headers().get(header::USER_AGENT).and_then(|value| value.to_str().ok());
-        Client { ip: self.client_ip(), stated_by: None, user_agent: user_agent.map(str::to_owned), language: None }
     }
 
     /// Sets the cookies of a refusal, if it has any.

@@ -9,8 +9,8 @@ use ::http::{HeaderMap, Method, StatusCode, header};
 use super::{
     Body, Request,
     answered::{Answered, json_headers},
-    log_answer, presented,
-    request_span::RequestSpan,
+    presented,
+    request_span::{RequestSpan, log_answer},
 };
 use crate::{
     metrics::{Requests, RouteCounts},

@@ -9,7 +9,7 @@ use std::{
 use super::Printed;
 
 /// Types that hold no secret, by what they are.
-const HOLD_NONE: [&[&str]; 14] = [
+const HOLD_NONE: [&[&str]; 15] = [
     // Choices of ours, with and without a number or an address.
     &[
         "AccountRole",
@@ -123,6 +123,8 @@ const HOLD_NONE: [&[&str]; 14] = [
     &["After", "Event", "EventActor", "EventPage", "EventQuery", "Events"],
     // The log of changes, for this repository's tests.
     &["ChangeLog", "ChangeReader", "Look", "OpenChange"],
+    // How much is read, and for how long.
+    &["BODY_LIMIT", "BODY_TIMEOUT"],
     // The errors of ports, which say what was found and not with what; what is read from a request; what has no state of its own.
     &["BuildError", "Causes", "CookieStyle", "MailError", "OrganizationFrom", "OsEntropy", "RequestReader", "Row", "SeededEntropy"],
 ];

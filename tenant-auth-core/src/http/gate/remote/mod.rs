@@ -23,10 +23,10 @@ use url::Url;
 
 use super::{Renewed, Verifier};
 use crate::{
-    backend::PresentedKey,
     config::SameSite,
     error::Error,
     http::cookies::{self, CookieStyle},
+    key_text,
     ports::{Clock, SystemClock},
     principal::Principal,
     secret::{ApiKeyText, SignedToken},
@@ -139,7 +139,7 @@ impl RemoteVerifier {
     pub fn key(mut self, slug: &str, api_key: impl Into<ApiKeyText>) -> Result<Self, RemoteSetupError> {
         let org = Slug::parse(slug).map_err(|_| RemoteSetupError::Slug(slug.to_owned()))?;
         let key = api_key.into();
-        if PresentedKey::parse(&key).is_none() || !can_stand_in_a_header(&key) {
+        if key_text::organization_key_id(&key).is_none() || !can_stand_in_a_header(&key) {
             return Err(RemoteSetupError::Key(slug.to_owned()));
         }
         self.keys.insert(org, key);
@@ -155,7 +155,7 @@ impl RemoteVerifier {
     /// [`RemoteSetupError::DeploymentKey`].
     pub fn deployment_key(mut self, key: impl Into<ApiKeyText>) -> Result<Self, RemoteSetupError> {
         let key = key.into();
-        if PresentedKey::of_deployment(&key, None).is_none() || !can_stand_in_a_header(&key) {
+        if key_text::deployment_key_id(&key).is_none() || !can_stand_in_a_header(&key) {
             return Err(RemoteSetupError::DeploymentKey);
         }
         self.deployment_key = Some(key);
