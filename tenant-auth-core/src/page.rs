@@ -188,6 +188,11 @@ impl<T: Listed> Reading<T> {
         Some(Bounds { order: self.order, time, id, rows: i64::try_from(rows).unwrap_or(i64::MAX) })
     }
 
+    /// The same, of a list that the caller may choose from: as many rows as are read at once.
+    pub(crate) fn wants_to_choose(&mut self, is_choosy: bool) -> Option<Bounds> {
+        if is_choosy { self.wants_at_most(BATCH) } else { self.wants() }
+    }
+
     /// Takes the rows that were read within [`Self::wants`].
     pub(crate) fn take(&mut self, rows: Vec<T>) {
         self.take_those(rows, |_| true);

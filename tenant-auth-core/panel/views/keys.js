@@ -20,7 +20,7 @@ export function keys({ org }) {
 	const never = () => h('span.faint', 'Never');
 	const list = listing({
 		path: '/org/api-keys', key: 'apiKeys', noun: 'API keys', columns: ['Key', 'Scopes', 'Created', 'By', 'Last used', 'Expires', ''],
-		search: (key) => key.name, prepare: markOlder,
+		search: true, prepare: markOlder,
 		line: (key) => [
 			h('div.who', h('strong', key.name, ' ', key.isOlder && badge('Older', 'wait')), h('code', `${key.prefix}…${key.lastFour}`)),
 			h('div.badges', key.scopes.map((scope) => badge(scope))),

@@ -16,7 +16,7 @@ export function sessions({ org }) {
 		];
 	};
 	const list = listing({
-		path: '/auth/sessions', key: 'sessions', noun: 'sessions', columns: ['Device', 'Signed in', 'Last used', ''], line,
+		path: '/auth/sessions', key: 'sessions', noun: 'sessions', columns: ['Device', 'Signed in', 'Last used', ''], search: true, line,
 		sort: (a, b) => b.current - a.current || b.lastUsedAt.localeCompare(a.lastUsedAt),
 	});
 	return [heading('Sessions', `Where you are signed in to ${org.name}. Each organization has sessions of its own.`, button('End all others', others, { kind: 'danger-quiet' })), list];

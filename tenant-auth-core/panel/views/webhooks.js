@@ -6,7 +6,7 @@ import { groupName, KINDS } from '../kinds.js';
 export function webhooks({ org }) {
 	const add = () => create(list.reload);
 	const list = listing({
-		path: '/org/webhooks', key: 'webhooks', noun: 'webhooks', columns: ['Endpoint', 'Events', 'Status', 'Created', ''], search: (one) => `${one.url}\n${one.description}`,
+		path: '/org/webhooks', key: 'webhooks', noun: 'webhooks', columns: ['Endpoint', 'Events', 'Status', 'Created', ''], search: true,
 		line: (one) => [
 			h('div.who', h('strong', one.url), one.description && h('small', one.description)),
 			h('span', { title: one.events.join(', ') }, one.events.includes('*') ? 'All' : String(one.events.length)),

@@ -14,6 +14,7 @@ use crate::{
     store::{Account, Actor, Ended, Event, LiveSession, PendingLogin, Reader, Tx},
     time::Timestamp,
     token::PartialToken,
+    value::SearchText,
 };
 
 /// The most characters of a `User-Agent` that are stored.
@@ -130,12 +131,17 @@ async fn list_sessions(
     reader: &mut Reader,
     org: &OrgId,
     user: &UserId,
+    search: Option<&SearchText>,
     page: &Page,
     now: Timestamp,
 ) -> Result<List<SessionSummary>, Error> {
-    let mut reading = page.reading(&["sessions", org.as_str(), user.as_str()])?;
-    while let Some(bounds) = reading.wants() {
-        reading.take(reader.sessions().list(org, user, &bounds, now).await?);
+    let mut reading = page.reading(&["sessions", org.as_str(), user.as_str(), search.map_or("", SearchText::as_str)])?;
+    while let Some(bounds) = reading.wants_to_choose(search.is_some()) {
+        let sessions = reader.sessions().list(org, user, &bounds, now).await?;
+        let is_meant = |text: &SearchText, one: &SessionSummary| {
+            [&one.user_agent, &one.ip].into_iter().flatten().any(|known| text.is_in(known))
+        };
+        reading.take_those(sessions, |one| search.is_none_or(|text| is_meant(text, one)));
     }
     Ok(reading.finish())
 }
@@ -146,9 +152,22 @@ impl OrgAdmin {
     /// # Errors
     /// [`Error::NotFound`] unless the user is a member.
     pub async fn member_sessions(&self, user: &UserId, page: &Page) -> Result<List<SessionSummary>, Error> {
+        self.member_sessions_like(user, None, page).await
+    }
+
+    /// Those of a member's sessions whose client's `User-Agent` or address has this in it, oldest first.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] unless the user is a member; [`Error::Invalid`] for a cursor of another search or order.
+    pub async fn member_sessions_like(
+        &self,
+        user: &UserId,
+        search: Option<&SearchText>,
+        page: &Page,
+    ) -> Result<List<SessionSummary>, Error> {
         let mut reader = self.auth().store().read().await?;
         reader.members().find(self.org_id(), user).await?.ok_or(Error::NotFound(Thing::Member))?;
-        list_sessions(&mut reader, self.org_id(), user, page, self.auth().now()).await
+        list_sessions(&mut reader, self.org_id(), user, search, page, self.auth().now()).await
     }
 }
 
@@ -158,8 +177,16 @@ impl Member {
     /// # Errors
     /// [`Error::Unavailable`].
     pub async fn sessions(&self, page: &Page) -> Result<List<SessionSummary>, Error> {
+        self.sessions_like(None, page).await
+    }
+
+    /// Those of the caller's sessions in this organization whose client's `User-Agent` or address has this in it, oldest first.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a cursor of another search or order.
+    pub async fn sessions_like(&self, search: Option<&SearchText>, page: &Page) -> Result<List<SessionSummary>, Error> {
         let mut reader = self.auth.store().read().await?;
-        list_sessions(&mut reader, self.org_id(), self.user_id(), page, self.auth.now()).await
+        list_sessions(&mut reader, self.org_id(), self.user_id(), search, page, self.auth.now()).await
     }
 
     /// Ends one of the caller's sessions in this organization.

@@ -15,7 +15,7 @@ use crate::{
     secret::ApiKeyText,
     throttle::ADMIN_CHANGES,
     time::Timestamp,
-    value::DisplayName,
+    value::{DisplayName, SearchText},
 };
 
 /// How much of the text after the prefix is shown in lists.
@@ -57,11 +57,20 @@ impl OrgAdmin {
     /// # Errors
     /// [`Error::Unavailable`].
     pub async fn api_keys(&self, page: &Page) -> Result<List<ApiKey>, Error> {
+        self.api_keys_like(None, page).await
+    }
+
+    /// The living keys whose name has this in it, oldest first.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a cursor of another search or order.
+    pub async fn api_keys_like(&self, search: Option<&SearchText>, page: &Page) -> Result<List<ApiKey>, Error> {
         let auth = self.auth();
-        let mut reading = page.reading(&["apiKeys", self.org_id().as_str()])?;
+        let mut reading = page.reading(&["apiKeys", self.org_id().as_str(), search.map_or("", SearchText::as_str)])?;
         let mut reader = auth.store().read().await?;
-        while let Some(bounds) = reading.wants() {
-            reading.take(reader.api_keys().list(self.org_id(), &bounds, auth.now()).await?);
+        while let Some(bounds) = reading.wants_to_choose(search.is_some()) {
+            let keys = reader.api_keys().list(self.org_id(), &bounds, auth.now()).await?;
+            reading.take_those(keys, |key| search.is_none_or(|text| text.is_in(key.name.as_str())));
         }
         Ok(reading.finish())
     }

@@ -88,13 +88,13 @@ impl Input for OrganizationsQuery {
     }
 }
 
-/// A page of invites, and `?q=`.
-pub(crate) struct InvitesQuery {
+/// A page, and `?q=`.
+pub(crate) struct SearchQuery {
     pub(crate) search: Option<SearchText>,
     pub(crate) page: Page,
 }
 
-impl Input for InvitesQuery {
+impl Input for SearchQuery {
     fn describe(facts: &mut InputFacts, schemas: &mut Schemas) {
         Page::describe(facts, schemas);
         facts.query.push("Search");

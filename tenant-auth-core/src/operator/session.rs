@@ -15,7 +15,7 @@ use crate::{
     error::Error,
     id::OrgId,
     model::{AccountRole, AuthMethod, DeploymentScope, EventKind, Invite, Organization, OrganizationFigures, OrganizationFilter},
-    page::{BATCH, List, Page},
+    page::{List, Page},
     secret::ApiKeyText,
     service::TenantAuth,
     store::{Actor, Chosen, LiveSession, Span, Tx},
@@ -110,7 +110,7 @@ impl DeploymentAdmin {
             search.as_ref().is_none_or(is_found) && status.is_none_or(|status| org.status == status)
         };
         let is_choosy = search.is_some() || status.is_some();
-        while let Some(bounds) = if is_choosy { reading.wants_at_most(BATCH) } else { reading.wants() } {
+        while let Some(bounds) = reading.wants_to_choose(is_choosy) {
             reading.take_those(reader.organizations().list(&bounds).await?, is_meant);
         }
         let mut list = reading.finish();

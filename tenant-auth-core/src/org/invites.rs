@@ -12,7 +12,7 @@ use crate::{
     mail::{self, InvitedBy, Letter},
     model::{Invite, MailStatus, Organization, Role},
     org::tell_ended,
-    page::{BATCH, List, Page},
+    page::{List, Page},
     secret::LinkToken,
     service::TenantAuth,
     store::{Actor, Event, InviteRecord, MailKind, NewInvite, Tx},
@@ -73,7 +73,7 @@ impl OrgAdmin {
         let auth = self.auth();
         let mut reading = page.reading(&["invites", self.org_id().as_str(), search.map_or("", SearchText::as_str)])?;
         let mut reader = auth.store().read().await?;
-        while let Some(bounds) = if search.is_some() { reading.wants_at_most(BATCH) } else { reading.wants() } {
+        while let Some(bounds) = reading.wants_to_choose(search.is_some()) {
             let invites = reader.invites().list(self.org_id(), &bounds, auth.now()).await?;
             reading.take_those(invites, |invite| search.is_none_or(|text| text.is_in(invite.email.as_str())));
         }

@@ -14,7 +14,7 @@ use crate::{
     page::{List, Page},
     throttle::ADMIN_CHANGES,
     time::Timestamp,
-    value::{Description, WebhookUrl},
+    value::{Description, SearchText, WebhookUrl},
 };
 
 /// The longest time a rotated secret signs beside its successor: 30 days.
@@ -59,10 +59,20 @@ impl OrgAdmin {
     /// # Errors
     /// [`Error::Unavailable`].
     pub async fn webhooks(&self, page: &Page) -> Result<List<Webhook>, Error> {
-        let mut reading = page.reading(&["webhooks", self.org_id().as_str()])?;
+        self.webhooks_like(None, page).await
+    }
+
+    /// The webhooks whose URL or description has this in it, oldest first.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a cursor of another search or order.
+    pub async fn webhooks_like(&self, search: Option<&SearchText>, page: &Page) -> Result<List<Webhook>, Error> {
+        let mut reading = page.reading(&["webhooks", self.org_id().as_str(), search.map_or("", SearchText::as_str)])?;
         let mut reader = self.auth().store().read().await?;
-        while let Some(bounds) = reading.wants() {
-            reading.take(reader.webhooks().list(self.org_id(), &bounds).await?);
+        while let Some(bounds) = reading.wants_to_choose(search.is_some()) {
+            let webhooks = reader.webhooks().list(self.org_id(), &bounds).await?;
+            let is_meant = |text: &SearchText, one: &Webhook| text.is_in(one.url.as_str()) || text.is_in(one.description.as_str());
+            reading.take_those(webhooks, |one| search.is_none_or(|text| is_meant(text, one)));
         }
         Ok(reading.finish())
     }

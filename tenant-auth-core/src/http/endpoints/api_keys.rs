@@ -12,17 +12,17 @@ use crate::{
         answer::{Message, Outcome, done},
         input::{Json, OptionalJson, Path, whole_number},
         listing::Listing,
+        query::SearchQuery,
     },
     id::ApiKeyId,
     model::Scope,
-    page::Page,
     time::Timestamp,
     value::DisplayName,
     view::ApiKeyView,
 };
 
-pub(crate) async fn list(admin: OrgAdmin, page: Page) -> Outcome<Listing<ApiKeyView>> {
-    Ok(admin.api_keys(&page).await?.into())
+pub(crate) async fn list(admin: OrgAdmin, query: SearchQuery) -> Outcome<Listing<ApiKeyView>> {
+    Ok(admin.api_keys_like(query.search.as_ref(), &query.page).await?.into())
 }
 
 #[derive(Deserialize, ToSchema)]

@@ -14,7 +14,7 @@ use crate::{
         answer::{Message, Outcome, done},
         input::{Json, OptionalJson, Path},
         listing::Listing,
-        query::InvitesQuery,
+        query::SearchQuery,
         refusal::Refusal,
     },
     id::InviteId,
@@ -48,7 +48,7 @@ pub(crate) async fn create(admin: OrgAdmin, Json(request): Json<InviteRequest>) 
     Ok(InviteData::from(&invite).into())
 }
 
-pub(crate) async fn list(admin: OrgAdmin, query: InvitesQuery) -> Outcome<Listing<PendingInviteView>> {
+pub(crate) async fn list(admin: OrgAdmin, query: SearchQuery) -> Outcome<Listing<PendingInviteView>> {
     Ok(admin.invites_like(query.search.as_ref(), &query.page).await?.into())
 }
 

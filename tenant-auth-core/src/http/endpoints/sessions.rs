@@ -10,10 +10,10 @@ use crate::{
         answer::{Message, Outcome, done},
         input::{Path, Paths},
         listing::{Entry, Listing},
+        query::SearchQuery,
     },
     id::{SessionId, UserId},
     model::SessionSummary,
-    page::Page,
     view::SessionView,
 };
 
@@ -29,17 +29,17 @@ impl Entry for SessionEntry {
     const KEY: &'static str = "sessions";
 }
 
-pub(crate) async fn list(member: Member, page: Page) -> Outcome<Listing<SessionEntry>> {
+pub(crate) async fn list(member: Member, query: SearchQuery) -> Outcome<Listing<SessionEntry>> {
     let own = &member.session().id;
     let entry = |session: SessionSummary| SessionEntry { current: session.id == *own, session: (&session).into() };
-    Ok(Listing::of(member.sessions(&page).await?, entry).into())
+    Ok(Listing::of(member.sessions_like(query.search.as_ref(), &query.page).await?, entry).into())
 }
 
 /// A member's sessions, for an org_admin: as the member sees them. `current` is the session that asks, which is another's.
-pub(crate) async fn of_member(admin: OrgAdmin, (Path(user), page): (Path<UserId>, Page)) -> Outcome<Listing<SessionEntry>> {
+pub(crate) async fn of_member(admin: OrgAdmin, (Path(user), query): (Path<UserId>, SearchQuery)) -> Outcome<Listing<SessionEntry>> {
     let own = admin.as_member().map(|member| member.session().id.clone());
     let entry = |session: SessionSummary| SessionEntry { current: own.as_ref() == Some(&session.id), session: (&session).into() };
-    Ok(Listing::of(admin.member_sessions(&user, &page).await?, entry).into())
+    Ok(Listing::of(admin.member_sessions_like(&user, query.search.as_ref(), &query.page).await?, entry).into())
 }
 
 pub(crate) async fn end_of_member(

@@ -11,19 +11,18 @@ use crate::{
         answer::{Message, Outcome, done},
         input::{Json, OptionalJson, Path, Paths, patch, whole_number},
         listing::Listing,
-        query::DeliveriesQuery,
+        query::{DeliveriesQuery, SearchQuery},
     },
     id::{DeliveryId, WebhookId},
     model::{EventSelection, WebhookStatus},
     org::Patch,
-    page::Page,
     value::{Description, WebhookUrl},
     view::{DeliveryDetailsView, DeliveryView, WebhookView},
     webhooks::{NewWebhook, WebhookUpdate},
 };
 
-pub(crate) async fn list(admin: OrgAdmin, page: Page) -> Outcome<Listing<WebhookView>> {
-    Ok(admin.webhooks(&page).await?.into())
+pub(crate) async fn list(admin: OrgAdmin, query: SearchQuery) -> Outcome<Listing<WebhookView>> {
+    Ok(admin.webhooks_like(query.search.as_ref(), &query.page).await?.into())
 }
 
 #[derive(Serialize, ToSchema)]

@@ -153,7 +153,7 @@ fn shared_parameters() -> Value {
         },
         "Search": {
             "name": "q", "in": "query", "required": false,
-            "description": "A part of the name or of the address (of an organization: of the name or of the slug), in any case, without wildcards. Empty: all.",
+            "description": "A part of the name or of the address (of an organization: the name or slug; of a webhook: the URL or description; of a session: the client's User-Agent or address), in any case, without wildcards. Empty: all.",
             "schema": { "type": "string", "maxLength": SearchText::MAX, "pattern": r"^[^\u0000]*$" },
         },
         "Next": {
