@@ -5,6 +5,7 @@ mod browser {
     pub(crate) mod account;
     pub(crate) mod audit;
     pub(crate) mod dialogs;
+    pub(crate) mod docs;
     pub(crate) mod frame;
     pub(crate) mod identity;
     pub(crate) mod judge;
@@ -26,7 +27,7 @@ mod browser {
 }
 
 use browser::{
-    account, audit, dialogs, frame, identity, judge, links, lists, look, operator, organization, people, pictures, returning,
+    account, audit, dialogs, docs, frame, identity, judge, links, lists, look, operator, organization, people, pictures, returning,
     sign_in, start, tabs, unsaved, webhooks, words,
 };
 
@@ -45,6 +46,7 @@ fn main() -> std::process::ExitCode {
         unsaved::scenarios(),
         identity::scenarios(),
         dialogs::scenarios(),
+        docs::scenarios(),
         lists::scenarios(),
         look::scenarios(),
         words::scenarios(),

@@ -58,6 +58,7 @@ impl Route {
                 | "/openapi.json"
                 | "/docs"
                 | "/docs.css"
+                | "/docs.js"
                 | "/keys/leaked"
                 | "/logo"
                 | "/auth/sign-up"

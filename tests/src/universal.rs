@@ -27,7 +27,7 @@ fn broken_rules(request: &Request, response: &Response, cookies: &CookieRules) -
     let path = request.path.split('?').next().unwrap_or_default();
     let is_document = |name: &str| path.strip_prefix(BASE) == Some(name) && response.status == 200;
     let is_jwks = is_document("/.well-known/jwks.json") || is_document("/.well-known/audit-keys.json");
-    let is_page = is_document("/docs") || is_document("/docs.css") || is_document("/logo");
+    let is_page = is_document("/docs") || is_document("/docs.css") || is_document("/docs.js") || is_document("/logo");
     let is_file = is_document("/org/audit/export");
 
     rule(response.status < 500 || request.may_fail, "no request makes the service fail");

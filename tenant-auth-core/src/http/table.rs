@@ -344,6 +344,8 @@ fn table() -> Vec<Group> {
                 .says("getDocs", "This document as a page", "For people."),
             route(GET, "/docs.css", openapi::style)
                 .says("getDocsStyle", "The style of that page", "Nothing is loaded from anywhere else."),
+            route(GET, "/docs.js", openapi::script)
+                .says("getDocsScript", "The script of that page", "It searches the page, and tries operations out with the browser's own session."),
         ]),
     ]
 }

@@ -5,7 +5,7 @@ use tenant_auth_conformance::{App, BASE, PUBLIC_URL, promises, routes, scenarios
 scenarios![
     the_document_is_plain_json_and_names_this_server,
     it_describes_every_row_and_nothing_else,
-    the_page_is_complete_and_may_run_nothing,
+    the_page_is_complete_and_runs_what_is_ours_alone,
     the_documents_need_no_organization_and_no_session,
 ];
 
@@ -33,7 +33,7 @@ async fn it_describes_every_row_and_nothing_else(app: &App) {
     assert_eq!(described, rows);
 }
 
-async fn the_page_is_complete_and_may_run_nothing(app: &App) {
+async fn the_page_is_complete_and_runs_what_is_ours_alone(app: &App) {
     let page = app.anonymous().without_slug().get("/docs").await.expect(200);
     let policy = page.header("Content-Security-Policy").expect("a policy");
     for rule in ["default-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"] {
@@ -42,15 +42,23 @@ async fn the_page_is_complete_and_may_run_nothing(app: &App) {
     assert!(!policy.contains("unsafe"), "{policy}");
     assert_eq!(page.header("Referrer-Policy"), Some("no-referrer"));
     assert!(page.body.starts_with("<!doctype html>") && page.body.ends_with("</html>"), "{}", page.body);
-    assert!(!page.body.contains("<script") && !page.body.contains(" style="), "nothing the policy would stop");
+    assert_eq!(page.body.matches("<script").count(), 1, "one script, and none that is written into the page");
+    assert!(
+        page.body.contains("<script src=\"docs.js\" defer></script>") && !page.body.contains(" style="),
+        "nothing the policy would stop"
+    );
+    let prose: String = page.body.split("<pre").map(|part| part.split_once("</pre>").map_or(part, |(_, rest)| rest)).collect();
+    assert!(prose.contains("<code>") && !prose.contains('`'), "code is marked as code");
     // Relative, so that it is found behind any prefix.
     assert!(page.body.contains("<link rel=\"stylesheet\" href=\"docs.css\">"));
     let style = app.anonymous().without_slug().get("/docs.css").await.expect(200);
     assert_eq!(style.header("Content-Type"), Some("text/css; charset=utf-8"));
+    let script = app.anonymous().without_slug().get("/docs.js").await.expect(200);
+    assert_eq!(script.header("Content-Type"), Some("text/javascript; charset=utf-8"));
 }
 
 async fn the_documents_need_no_organization_and_no_session(app: &App) {
-    for path in ["/openapi.json", "/docs", "/docs.css"] {
+    for path in ["/openapi.json", "/docs", "/docs.css", "/docs.js"] {
         app.anonymous().without_slug().get(path).await.expect(200);
         app.anonymous().at_org("No Slug!").get(path).await.expect(200);
         app.anonymous().with("X-API-Key", "nonsense").get(path).cookies("access_token=x").await.expect(200);

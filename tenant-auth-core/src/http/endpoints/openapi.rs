@@ -1,4 +1,4 @@
-//! `/openapi.json`, `/docs` and `/docs.css`: the API's documentation, for programs and for people.
+//! `/openapi.json`, `/docs`, `/docs.css` and `/docs.js`: the API's documentation, for programs and for people.
 
 use std::marker::PhantomData;
 
@@ -14,7 +14,7 @@ use crate::http::{
     refusal::Refusal,
 };
 
-/// What is shown is ours alone: no script runs, nothing is loaded from elsewhere, no other page may frame it.
+/// What is shown and what runs is ours alone: nothing is loaded from elsewhere or written into the page, no other page may frame it.
 const POLICY: &str = "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 
 /// A document without the envelope.
@@ -54,6 +54,12 @@ impl DocumentKind for Style {
     const CONTENT_TYPE: &'static str = "text/css; charset=utf-8";
 }
 
+/// `/docs.js`
+pub(crate) enum Script {}
+impl DocumentKind for Script {
+    const CONTENT_TYPE: &'static str = "text/javascript; charset=utf-8";
+}
+
 pub(crate) async fn document(anyone: Anyone, (): ()) -> Result<Published<Document>, Refusal> {
     Ok(Published::new(anyone.documents.rendered(anyone.auth.config())?.json.clone()))
 }
@@ -64,6 +70,10 @@ pub(crate) async fn page(anyone: Anyone, (): ()) -> Result<Published<DocsPage>, 
 
 pub(crate) async fn style(_: Anyone, (): ()) -> Result<Published<Style>, Refusal> {
     Ok(Published::new(Bytes::from_static(page::STYLE.as_bytes())))
+}
+
+pub(crate) async fn script(_: Anyone, (): ()) -> Result<Published<Script>, Refusal> {
+    Ok(Published::new(Bytes::from_static(page::SCRIPT.as_bytes())))
 }
 
 impl<K> Published<K> {

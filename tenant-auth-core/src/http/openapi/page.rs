@@ -1,7 +1,7 @@
-//! The API documentation as an HTML page, rendered here and complete: no script, and no resource of another host. It is made from
-//! the document alone, so that the two cannot differ.
+//! The API documentation as an HTML page, rendered here and complete without its script, which searches it and tries operations out. It
+//! is made from the document alone, so that the two cannot differ, and loads nothing from another host.
 
-use minijinja::{Environment, value::Serde};
+use minijinja::{Environment, HtmlEscape, value::Serde};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -13,6 +13,9 @@ use crate::error::Error;
 
 /// The page's style; `/docs.css`.
 pub(crate) const STYLE: &str = include_str!("page.css");
+
+/// What searches the page and tries operations out; `/docs.js`.
+pub(crate) const SCRIPT: &str = include_str!("page.js");
 
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
@@ -47,6 +50,8 @@ struct OperationView<'a> {
     parts: Vec<Part>,
     refusals: Vec<RefusalsOfStatus<'a>>,
     curl: String,
+    /// A body to begin with, as text; `None` where there is none.
+    sample: Option<String>,
 }
 
 /// Parameters, a body, or what success answers with.
@@ -75,7 +80,25 @@ pub(crate) fn render(document: &Value) -> Result<String, Error> {
         groups: items(&document["tags"]).map(|tag| reader.group(tag)).collect(),
     };
     let values: minijinja::Value = Serde(values).into();
-    Environment::new().render_named_str("page.html", include_str!("page.html"), &values).map_err(Error::internal)
+    let mut environment = Environment::new();
+    environment.add_filter("inline", inline);
+    environment.render_named_str("page.html", include_str!("page.html"), &values).map_err(Error::internal)
+}
+
+/// A text in which code stands between backticks, as HTML.
+fn inline(text: &str) -> minijinja::Value {
+    let mut html = String::with_capacity(text.len());
+    let parts: Vec<&str> = text.split('`').collect();
+    let last = parts.len() - 1;
+    for (at, part) in parts.into_iter().enumerate() {
+        let escaped = HtmlEscape(part);
+        match at % 2 {
+            0 => html.push_str(&escaped.to_string()),
+            _ if at == last => html.push_str(&format!("`{escaped}")),
+            _ => html.push_str(&format!("<code>{escaped}</code>")),
+        }
+    }
+    minijinja::Value::from_safe_string(html)
 }
 
 struct Reader<'a> {
@@ -105,6 +128,7 @@ impl<'a> Reader<'a> {
             description: text(&operation["description"]),
             credentials: items(&operation["security"]).filter_map(|either| self.credential(either)).collect(),
             curl: self.curl(method, path, operation, &parameters),
+            sample: self.sample(operation).map(|sample| format!("{sample:#}")),
             parts: self
                 .parameters(&parameters)
                 .into_iter()
@@ -187,14 +211,17 @@ impl<'a> Reader<'a> {
             ("header", name) => format!("-H \"{name}: $API_KEY\""),
             _ => "-H \"Authorization: Bearer $ACCESS_TOKEN\"".to_owned(),
         }));
-        if let Some(body) = operation.get("requestBody") {
-            let sample = self.types.sample(&body["content"]["application/json"]["schema"]);
-            if sample != json!({}) {
-                lines.push("-H 'Content-Type: application/json'".to_owned());
-                lines.push(format!("-d '{}'", sample.to_string().replace('\'', "'\\''")));
-            }
+        if let Some(sample) = self.sample(operation).filter(|sample| *sample != json!({})) {
+            lines.push("-H 'Content-Type: application/json'".to_owned());
+            lines.push(format!("-d '{}'", sample.to_string().replace('\'', "'\\''")));
         }
         lines.join(" \\\n  ")
+    }
+
+    /// A body to begin with.
+    fn sample(&self, operation: &Value) -> Option<Value> {
+        let body = operation.get("requestBody")?;
+        Some(self.types.sample(&body["content"]["application/json"]["schema"]))
     }
 }
 

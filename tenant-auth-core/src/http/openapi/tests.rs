@@ -104,6 +104,7 @@ fn only_documents_sign_up_and_the_report_of_a_leaked_key_name_no_organization() 
             "/openapi.json",
             "/docs",
             "/docs.css",
+            "/docs.js",
             "/keys/leaked",
             "/logo",
         ]
