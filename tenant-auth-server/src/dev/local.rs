@@ -27,10 +27,8 @@ pub(super) struct Tools {
 /// The Content-Security-Policy of the pages: whatever they show is shown as text, and nothing is loaded from other hosts.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-const STYLE: &str = "body{font:1rem/1.5 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem}\
-    pre{overflow-x:auto;white-space:pre-wrap;overflow-wrap:anywhere}\
-    table{border-collapse:collapse;width:100%}td,th{text-align:start;vertical-align:top;padding:.3rem .6rem .3rem 0}\
-    nav a{margin-inline-end:1rem}";
+/// The look of the product (the panel's colours).
+const STYLE: &str = include_str!("style.css");
 
 /// Refuses what does not come from this machine's own name.
 pub(super) async fn only(request: Request, next: Next) -> Response {
@@ -66,8 +64,8 @@ pub(super) fn page(title: &str, shown: &str) -> Response {
     let html = format!(
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
          <meta name=\"color-scheme\" content=\"light dark\"><title>{title}</title><style>{STYLE}</style></head><body>\
-         <nav aria-label=\"Development\"><a href=\"/dev\">Start</a><a href=\"/dev/mail\">Mails</a><a href=\"/dev/webhooks\">Webhooks</a>\
-         <a href=\"/dev/requests\">Requests</a><a href=\"/docs\">API</a><a href=\"/\">Panel</a></nav>\
+         <nav aria-label=\"Development\"><b>Tenant Auth <small>dev</small></b><a href=\"/dev\">Start</a><a href=\"/dev/mail\">Mails</a>\
+         <a href=\"/dev/webhooks\">Webhooks</a><a href=\"/dev/requests\">Requests</a><a href=\"/docs\">API</a><a href=\"/\">Panel</a></nav>\
          <main><h1>{title}</h1>{shown}</main></body></html>"
     );
     answer::page(html, POLICY)

@@ -127,7 +127,7 @@ fn article(mail: &Mail) -> String {
     let Message { to, subject, text, .. } = &mail.message;
     let (to, subject, text) = (escaped(to.as_str()), escaped(subject), linked(text));
     let at = mail.sent_at.to_iso();
-    format!("<article><h2>{subject}</h2><p>To {to}, <time datetime=\"{at}\">{at}</time></p><pre>{text}</pre><hr></article>")
+    format!("<article><h2>{subject}</h2><p>To {to}, <time datetime=\"{at}\">{at}</time></p><pre>{text}</pre></article>")
 }
 
 /// Text as HTML, with http(s) URLs that stand alone as links.

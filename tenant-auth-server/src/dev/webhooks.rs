@@ -177,7 +177,7 @@ fn article(delivery: &Delivery) -> String {
     let body = escaped(&serde_json::to_string_pretty(body).unwrap_or_default());
     format!(
         "<article><h2>{kind}</h2><p><code>{id}</code>, <time datetime=\"{at}\">{at}</time>, signature: <b>{signature}</b>{doubt}</p>\
-         <pre>{body}</pre><hr></article>"
+         <pre>{body}</pre></article>"
     )
 }
 
