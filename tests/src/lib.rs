@@ -54,6 +54,7 @@ mod ports;
 mod postgres;
 mod postgres_server;
 mod process;
+pub mod production;
 pub mod promises;
 mod race;
 pub mod receiver;

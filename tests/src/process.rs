@@ -4,7 +4,7 @@
 use std::{
     io::{BufRead, BufReader, Read},
     net::SocketAddr,
-    process::{Child, Command, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
     sync::mpsc::{Receiver, channel},
     time::{Duration, Instant},
 };
@@ -15,7 +15,8 @@ const DEADLINE: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub struct Process {
     child: Child,
-    /// What it printed until it was ready.
+    lines: Receiver<String>,
+    /// What it printed until it was ready, and what was waited for since.
     pub printed: String,
     /// Where it listens.
     pub address: SocketAddr,
@@ -29,20 +30,53 @@ impl Process {
     pub fn start(command: &mut Command, ready: &str) -> Self {
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("the program starts");
         let lines = lines_of(child.stdout.take().expect("stdout is piped"));
-        let mut process = Self { child, printed: String::new(), address: SocketAddr::from(([0, 0, 0, 0], 0)) };
+        let mut process = Self { child, lines, printed: String::new(), address: SocketAddr::from(([0, 0, 0, 0], 0)) };
+        process.line_with(ready);
+        process
+    }
+
+    /// Waits until it prints a line with this text in it, which has not been waited for before.
+    ///
+    /// # Panics
+    /// When it does not.
+    pub fn line_with(&mut self, text: &str) -> String {
         let deadline = Instant::now() + DEADLINE;
         loop {
-            let Ok(line) = lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) else {
-                panic!("it did not become ready: {}", process.printed);
+            let Ok(line) = self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) else {
+                panic!("it did not print {text:?}: {}", self.printed);
             };
             if let Some(address) = address_in(&line) {
-                process.address = address;
+                self.address = address;
             }
-            process.printed.push_str(&line);
-            process.printed.push('\n');
-            if line.contains(ready) {
-                return process;
+            self.printed.push_str(&line);
+            self.printed.push('\n');
+            if line.contains(text) {
+                return line;
             }
+        }
+    }
+
+    /// Sends it a signal, such as `TERM`.
+    ///
+    /// # Panics
+    /// When it is not running.
+    pub fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status();
+        assert!(sent.is_ok_and(|status| status.success()), "it is not running");
+    }
+
+    /// Waits until it has ended.
+    ///
+    /// # Panics
+    /// When it goes on for longer than `patience`.
+    pub fn ended(&mut self, patience: Duration) -> ExitStatus {
+        let deadline = Instant::now() + patience;
+        loop {
+            match self.child.try_wait().expect("it is our child") {
+                Some(status) => return status,
+                None => assert!(Instant::now() < deadline, "it goes on: {}", self.printed),
+            }
+            std::thread::sleep(Duration::from_millis(20));
         }
     }
 }

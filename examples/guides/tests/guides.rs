@@ -6,12 +6,14 @@ use std::{
 };
 
 use tenant_auth_conformance::{
-    PASSWORD, Process,
+    PASSWORD, Process, empty_postgres, production,
     walks::{self, Deployed, SharedFile, between, blocks, pasted, printed},
 };
 
 /// The most lines of code a stranger should have to write.
 const LINES: usize = 30;
+/// The most for a program as it runs in production.
+const LINES_IN_PRODUCTION: usize = 90;
 
 fn of_the_repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
@@ -25,7 +27,8 @@ fn assert_printed(guide: &str, programs: &[&str]) {
         let program = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         assert!(printed.contains(&program), "{guide} does not print {name} as it is");
         let code = program.lines().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with("//")).count();
-        assert!(code < LINES, "{name} has {code} lines");
+        let most = if name.starts_with("production") { LINES_IN_PRODUCTION } else { LINES };
+        assert!(code < most, "{name} has {code} lines");
     }
 }
 
@@ -54,6 +57,7 @@ const LISTENS: &str = "127.0.0.1:3000";
 #[test]
 fn the_guides_print_these_programs() {
     assert_printed("embed.md", &["embed-axum.rs", "embed-actix.rs", "administer.rs"]);
+    assert_printed("embed.md", &["production-axum.rs", "production-actix.rs"]);
     assert_printed("deploy.md", &["deploy-axum.rs", "deploy-actix.rs"]);
     assert_printed("call.md", &["call.rs"]);
     assert_printed("sign-up.md", &["sign-up.rs"]);
@@ -71,6 +75,25 @@ async fn embed_it_on_actix() {
     let file = SharedFile::new();
     let process = embedding(env!("CARGO_BIN_EXE_embed-actix"), &file);
     walks::embedded(&process, &file, between(&process.printed, "invite: ", "\n"), "/reports").await;
+}
+
+// The mail server answers on this runtime while the program is waited for; so below.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn embed_it_in_production_on_axum() {
+    in_production(env!("CARGO_BIN_EXE_production-axum")).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn embed_it_in_production_on_actix() {
+    in_production(env!("CARGO_BIN_EXE_production-actix")).await;
+}
+
+async fn in_production(program: &str) {
+    let file = SharedFile::new();
+    production::walked(program, &format!("sqlite:{}", file.path().display())).await;
+    if let Some(url) = empty_postgres() {
+        production::walked(program, &url).await;
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,79 @@
+use std::{env::var, error::Error, io::IsTerminal, net::TcpListener, sync::Arc};
+
+use actix_web::{App, HttpResponse, HttpServer, web};
+use tenant_auth_actix::{Auth, guard, panel, routes};
+use tenant_auth_core::{
+    Config, MasterKeys, Member, Store, TenantAuth,
+    http::{Gate, OrganizationFrom},
+    operator::NewOrganization,
+    ports::{HttpSender, SmtpMailer},
+};
+use tokio::{
+    signal::{
+        ctrl_c,
+        unix::{SignalKind, signal},
+    },
+    sync::oneshot,
+};
+use tracing_subscriber::EnvFilter;
+
+async fn reports(Auth(member): Auth<Member>) -> String {
+    format!("Reports for {} of {}\n", member.user().name, member.organization().name)
+}
+
+async fn ready(auth: web::Data<TenantAuth>) -> HttpResponse {
+    auth.ready().await.map_or_else(|_| HttpResponse::ServiceUnavailable().finish(), |()| HttpResponse::Ok().finish())
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let lines = EnvFilter::try_from_default_env().unwrap_or_else(|_| "info,tenant_auth::requests=debug".into());
+    tracing_subscriber::fmt().with_env_filter(lines).with_ansi(std::io::stdout().is_terminal()).init();
+
+    let mut config = Config::new(var("PUBLIC_URL")?.parse()?);
+    config.product.name = "Acme Reports".parse()?;
+    config.network.trusted_proxies = var("TRUSTED_PROXIES")?.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
+    let store = Store::open(&var("DATABASE_URL")?).await?; // sqlite:auth.db or postgres://user:password@host/name
+    let auth = TenantAuth::builder()
+        .store(store.clone())
+        .master_keys(MasterKeys::parse(&var("MASTER_KEY")?)?)
+        .config(config)
+        .mailer(Arc::new(SmtpMailer::from_url(&var("SMTP_URL")?, &var("MAIL_FROM")?)?))
+        .sender(Arc::new(HttpSender::new()?))
+        .build()
+        .await?;
+    let acme = NewOrganization::new("Acme".parse()?, "acme".parse()?, var("ADMIN_EMAIL")?.parse()?);
+    match auth.operator().create_organization(acme).await {
+        Ok(_) | Err(tenant_auth_core::Error::SlugTaken) => {} // its admin is invited by mail; a later start finds it there
+        Err(error) => return Err(error.into()),
+    }
+
+    let worker = auth.worker();
+    let gate = Gate::new(auth.clone()).organization(OrganizationFrom::Session).redirecting();
+    let app = move || {
+        App::new()
+            .app_data(web::Data::new(auth.clone()))
+            .service(web::resource("/reports").get(reports).wrap(guard(&gate)))
+            .route("/health/live", web::get().to(HttpResponse::Ok))
+            .route("/health/ready", web::get().to(ready))
+            .service(routes(&auth))
+            .service(panel(&auth))
+    };
+
+    let (end_worker, ended) = oneshot::channel::<()>();
+    let worker = tokio::spawn(async move { worker.run_until(async { drop(ended.await) }).await });
+    let listener = TcpListener::bind(var("LISTEN")?)?;
+    tracing::info!("listening on http://{}", listener.local_addr()?);
+    let server = HttpServer::new(app).shutdown_signal(told_to_stop()).shutdown_timeout(20);
+    server.listen(listener)?.run().await?; // requests under way are answered, for 20 s
+    drop(end_worker); // and only then: what they queued is sent, or kept for the next start
+    worker.await?;
+    store.close().await;
+    Ok(())
+}
+
+/// Ready at Ctrl-C, and at SIGTERM, by which systemd and containers end a program.
+async fn told_to_stop() {
+    let mut terminated = signal(SignalKind::terminate()).expect("a handler");
+    tokio::select! { _ = ctrl_c() => {} _ = terminated.recv() => {} }
+}

@@ -1,0 +1,81 @@
+use std::{env::var, error::Error, io::IsTerminal, net::SocketAddr, sync::Arc, time::Duration};
+
+use axum::{Router, http::StatusCode, routing::get};
+use tenant_auth_axum::{Auth, guard, panel, routes};
+use tenant_auth_core::{
+    Config, MasterKeys, Member, Store, TenantAuth,
+    http::{Gate, OrganizationFrom},
+    operator::NewOrganization,
+    ports::{HttpSender, SmtpMailer},
+};
+use tokio::{
+    net::TcpListener,
+    signal::{
+        ctrl_c,
+        unix::{SignalKind, signal},
+    },
+    sync::oneshot,
+    time::sleep,
+};
+use tracing_subscriber::EnvFilter;
+
+async fn reports(Auth(member): Auth<Member>) -> String {
+    format!("Reports for {} of {}\n", member.user().name, member.organization().name)
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let lines = EnvFilter::try_from_default_env().unwrap_or_else(|_| "info,tenant_auth::requests=debug".into());
+    tracing_subscriber::fmt().with_env_filter(lines).with_ansi(std::io::stdout().is_terminal()).init();
+
+    let mut config = Config::new(var("PUBLIC_URL")?.parse()?);
+    config.product.name = "Acme Reports".parse()?;
+    config.network.trusted_proxies = var("TRUSTED_PROXIES")?.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
+    let store = Store::open(&var("DATABASE_URL")?).await?; // sqlite:auth.db or postgres://user:password@host/name
+    let auth = TenantAuth::builder()
+        .store(store.clone())
+        .master_keys(MasterKeys::parse(&var("MASTER_KEY")?)?)
+        .config(config)
+        .mailer(Arc::new(SmtpMailer::from_url(&var("SMTP_URL")?, &var("MAIL_FROM")?)?))
+        .sender(Arc::new(HttpSender::new()?))
+        .build()
+        .await?;
+    let acme = NewOrganization::new("Acme".parse()?, "acme".parse()?, var("ADMIN_EMAIL")?.parse()?);
+    match auth.operator().create_organization(acme).await {
+        Ok(_) | Err(tenant_auth_core::Error::SlugTaken) => {} // its admin is invited by mail; a later start finds it there
+        Err(error) => return Err(error.into()),
+    }
+
+    let (gate, health) = (Gate::new(auth.clone()).organization(OrganizationFrom::Session).redirecting(), auth.clone());
+    let app = Router::new()
+        .route("/reports", get(reports))
+        .layer(guard(&gate)) // what is added before it knows its visitors
+        .route("/health/live", get(|| async {}))
+        .route("/health/ready", get(async move || health.ready().await.map_err(|_| StatusCode::SERVICE_UNAVAILABLE)))
+        .merge(routes(&auth))
+        .merge(panel(&auth))
+        .into_make_service_with_connect_info::<SocketAddr>(); // failed logins are counted by the client's address
+
+    let (end_worker, ended) = oneshot::channel::<()>();
+    let worker = auth.worker();
+    let worker = tokio::spawn(async move { worker.run_until(async { drop(ended.await) }).await });
+    let listener = TcpListener::bind(var("LISTEN")?).await?;
+    tracing::info!("listening on http://{}", listener.local_addr()?);
+    let serving = async {
+        axum::serve(listener, app).with_graceful_shutdown(told_to_stop()).await?; // requests under way are answered
+        drop(end_worker); // and only then: what they queued is sent, or kept for the next start
+        worker.await?;
+        store.close().await;
+        Ok(())
+    };
+    tokio::select! {
+        served = serving => served,
+        () = async { told_to_stop().await; sleep(Duration::from_secs(20)).await } => Ok(()), // somebody is too slow
+    }
+}
+
+/// Ready at Ctrl-C, and at SIGTERM, by which systemd and containers end a program.
+async fn told_to_stop() {
+    let mut terminated = signal(SignalKind::terminate()).expect("a handler");
+    tokio::select! { _ = ctrl_c() => {} _ = terminated.recv() => {} }
+}
