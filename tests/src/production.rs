@@ -73,6 +73,26 @@ pub async fn walked(program: &str, database_url: &str) {
     assert_eq!(stage.mails_to(ADMIN).len(), 1, "the second start invites nobody");
 }
 
+/// An example that mails the invite of its admin, has the panel at its root and this page for members.
+///
+/// # Panics
+/// Where it answers otherwise than it should.
+pub async fn of_an_example(mut process: Process, sink: &SmtpSink, page: &str) {
+    let stranger = Caller::at(process.address, "acme");
+    let sent = navigated(&stranger, page).await.expect(303);
+    assert!(sent.header("location").is_some_and(|to| to.contains("/sign-in#next=http")), "{}", sent.shown());
+    navigated(&stranger, "/").await.expect(200);
+    for _ in 0..200 {
+        if !sink.taken().is_empty() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(sink.taken().len(), 1, "the invite");
+    process.signal("TERM");
+    assert!(process.ended(ENDS_WITHIN).success(), "{}", process.printed);
+}
+
 /// As a browser opens a page: it names no organization, and says that it navigates.
 fn navigated(browser: &Caller, path: &str) -> Request {
     browser.clone().without_slug().visit(path).header("Sec-Fetch-Mode", "navigate").header("Accept", "text/html")

@@ -10,11 +10,12 @@ pub(crate) async fn invite_first_admin(auth: &TenantAuth, url: &str) -> Outcome<
         app_url: Some(url.parse()?),
         ..NewOrganization::new("Acme Rockets".parse()?, "acme".parse()?, "ada@acme.example".parse()?)
     };
-    println!("{url}/ is the host's page; stop with Ctrl-C");
+    println!("{url}/ is the admin panel, {url}/app/me a page of the host's for members; stop with Ctrl-C");
     let registration = r#"{"name": "Ada Admin", "password": "mauve-otter-plinth"}"#;
     match auth.operator().create_organization(organization).await {
         Ok(invited) => println!(
-            "Become acme's admin:\n\ncurl -i {url}/api/v1/org/invites/{}/accept -H 'X-Org-Slug: acme' --json '{registration}'\n",
+            "Become acme's admin at {}\nor by\n\ncurl -i {url}/api/v1/org/invites/{}/accept -H 'X-Org-Slug: acme' --json '{registration}'\n",
+            invited.url,
             invited.token.expose()
         ),
         Err(Error::SlugTaken) => println!("The organization acme is there already."),

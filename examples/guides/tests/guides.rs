@@ -63,6 +63,16 @@ fn the_guides_print_these_programs() {
     assert_printed("sign-up.md", &["sign-up.rs"]);
 }
 
+#[test]
+fn the_guide_says_every_variable_that_its_programs_read() {
+    let guide = of_the_repository("tenant-auth-core/guides/embed.md");
+    let exported = blocks(&guide, "sh").concat();
+    let programs = blocks(&guide, "rust").concat();
+    for name in programs.split("var(\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+        assert!(exported.contains(&format!(" {name}=")), "nothing exports {name}");
+    }
+}
+
 #[tokio::test]
 async fn embed_it_on_axum() {
     let file = SharedFile::new();
