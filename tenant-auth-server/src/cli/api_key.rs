@@ -21,7 +21,7 @@ pub(super) enum Command {
 #[derive(Debug, Args)]
 pub(super) struct Create {
     /// The organization's slug
-    #[arg(long)]
+    #[arg(long, visible_alias = "slug")]
     org: Slug,
     /// The name people will know the key by
     #[arg(long)]

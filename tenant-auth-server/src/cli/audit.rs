@@ -39,7 +39,7 @@ pub(super) enum Command {
 #[derive(Debug, Args)]
 pub(super) struct Export {
     /// The organization's slug
-    #[arg(long, required_unless_present = "deployment")]
+    #[arg(long, visible_alias = "slug", required_unless_present = "deployment")]
     org: Option<Slug>,
     /// The deployment's own log: deployment keys, operators, rotations of keys, organizations made and removed
     #[arg(long, conflicts_with = "org")]

@@ -23,7 +23,7 @@ pub(super) enum Command {
 #[derive(Debug, Args)]
 pub(super) struct Users {
     /// The organization's slug
-    #[arg(long)]
+    #[arg(long, visible_alias = "slug")]
     org: Slug,
     /// A file with one JSON object a line: {"email", "name", "hash", "role", "metadata", "emailVerified"}; the first two are needed
     #[arg(long, value_name = "FILE")]

@@ -154,3 +154,29 @@ async fn operator(input: &Input, links: Links) -> Result<Operator, Failure> {
 fn word<T>(text: &str, parse: impl Fn(&str) -> Option<T>, words: &[&str]) -> Result<T, String> {
     parse(text).ok_or_else(|| format!("must be one of: {}", words.join(", ")))
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, CommandFactory};
+
+    use super::Cli;
+
+    /// Each command below this one that names an organization, and whether both of its names are taken.
+    fn organizations(command: &Command) -> Vec<(String, bool)> {
+        let names = |arg: &clap::Arg| {
+            let aliases = arg.get_visible_aliases().unwrap_or_default();
+            let names: Vec<String> = arg.get_long().into_iter().chain(aliases).map(str::to_owned).collect();
+            names
+        };
+        let own = command.get_arguments().map(names).filter(|names| names.iter().any(|name| ["org", "slug"].contains(&&**name)));
+        let own = own.map(|names| (command.get_name().to_owned(), names.len() == 2));
+        own.chain(command.get_subcommands().flat_map(organizations)).collect()
+    }
+
+    #[test]
+    fn an_organization_is_named_by_org_or_by_slug_in_every_command() {
+        let found = organizations(&Cli::command());
+        assert!(found.len() > 10, "{found:?}");
+        assert!(found.iter().all(|(_, has_both)| *has_both), "{found:?}");
+    }
+}

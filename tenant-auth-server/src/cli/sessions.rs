@@ -32,7 +32,7 @@ struct Whose {
     #[arg(long)]
     all: bool,
     /// Those in the organization with this slug
-    #[arg(long, value_name = "SLUG")]
+    #[arg(long, visible_alias = "slug", value_name = "SLUG")]
     org: Option<Slug>,
     /// Those of the person with this address, in all organizations
     #[arg(long)]

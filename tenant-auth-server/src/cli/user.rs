@@ -46,7 +46,7 @@ pub(super) struct Whom {
 #[derive(Debug, Args)]
 pub(super) struct Create {
     /// The organization's slug
-    #[arg(long)]
+    #[arg(long, visible_alias = "slug")]
     org: Slug,
     /// The person's address
     #[arg(long)]

@@ -72,6 +72,7 @@ pub(crate) async fn run(options: &Options, input: &Input) -> Result<(), Failure>
     let clock = Arc::new(MovableClock::default());
     let tools = Tools { mailbox: Arc::new(Mailbox::new(Arc::clone(&clock))), clock: Arc::clone(&clock), url };
     let files = Files::within(&options.dir);
+    let proxies = config.network.trusted_proxies.clone();
     let (opened, demo) = demo::open(&files, config, &tools).await?;
     let text = walkthrough::text(&public_url, &demo, &files);
     std::io::stdout().write_all(text.as_bytes()).map_err(Failure::system("Printing the credentials to stdout"))?;
@@ -87,7 +88,7 @@ pub(crate) async fn run(options: &Options, input: &Input) -> Result<(), Failure>
     // No metrics: their one port would keep a second `dev` from starting.
     let wanted = u64::from(front.connections);
     let connections = connections::affordable(wanted, connections::raise_open_files(), DATABASE_CONNECTIONS);
-    let rules = Rules { connections, proxies: Vec::new(), drain_notice: front.drain_notice };
+    let rules = Rules { connections, proxies, drain_notice: front.drain_notice };
     let around = Box::new(move |app| requests.around(app));
     serve::until_stopped(opened, Front { public: listener, metrics: None, rules, extra, around }, signals).await
 }

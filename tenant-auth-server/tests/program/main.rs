@@ -8,6 +8,7 @@ mod commands;
 mod crash;
 mod deploy;
 mod dev;
+mod dev_settings;
 mod disk_full;
 mod faults;
 mod hook_receiver;
