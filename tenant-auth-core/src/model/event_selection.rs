@@ -6,7 +6,7 @@ use super::EventKind;
 use crate::value::Rejected;
 
 /// A selection of event kinds, at least one pattern and none of them unknown.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EventSelection(Vec<String>);
 
 impl EventSelection {

@@ -246,6 +246,42 @@ mod tests {
         assert_eq!(EventKind::MemberJoined.to_string(), "member.joined");
     }
 
+    /// A host keeps them in maps, in columns and in its own JSON.
+    #[test]
+    fn a_host_can_keep_each_of_them_wherever_it_likes() {
+        use crate::{Timestamp, id, model, value};
+
+        fn keeps<T>()
+        where
+            T: Clone
+                + Eq
+                + std::hash::Hash
+                + std::str::FromStr
+                + std::fmt::Display
+                + serde::Serialize
+                + serde::de::DeserializeOwned,
+        {
+        }
+        macro_rules! keeps {
+            ($($kind:ty),* $(,)?) => { $(keeps::<$kind>();)* };
+        }
+        keeps!(
+            id::UserId,
+            id::MembershipId,
+            id::OrgId,
+            id::InviteId,
+            id::SessionId,
+            id::ApiKeyId,
+            id::DeploymentKeyId,
+            id::WebhookId
+        );
+        keeps!(id::EventId, id::DeliveryId, id::KeyId, Timestamp, EventKind);
+        keeps!(Role, Status, AuthMethod, Scope, DeploymentScope, model::AccountRole, model::SortOrder, model::MailStatus);
+        keeps!(model::WebhookStatus, model::DeliveryStatus, model::DeliveryError);
+        keeps!(Email, Metadata, value::DisplayName, value::Slug, value::Plan, value::Bio, value::Phone, value::Description);
+        keeps!(value::AppUrl, value::Origin, value::Network, value::Language, value::WebhookUrl);
+    }
+
     #[test]
     fn what_is_equal_has_one_hash() {
         use std::hash::{BuildHasher, RandomState};

@@ -11,7 +11,7 @@ use super::Rejected;
 const MOST_BYTES: usize = 2_048;
 
 /// A logo: a PNG, JPEG, WebP or SVG file of at most 64 KiB. Which of them it is is told by its content, never by a name.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Logo {
     content_type: &'static str,
     bytes: Arc<[u8]>,
@@ -78,7 +78,7 @@ fn is_svg(text: &str) -> bool {
 }
 
 /// A colour: `#` and six hexadecimal digits, red, green and blue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Colour([u8; 3]);
 
 impl Colour {
@@ -131,7 +131,7 @@ impl FromStr for Colour {
 }
 
 /// Where people of the product find help: an https page, or an address as `mailto:`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(transparent)]
 pub struct SupportUrl(String);
 

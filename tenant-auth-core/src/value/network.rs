@@ -7,7 +7,7 @@ use ipnet::IpNet;
 use super::{Rejected, text_value};
 
 /// A network in CIDR notation (RFC 4632), such as `203.0.113.0/24`; a single address is a network of one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Network(String);
 
 text_value!(

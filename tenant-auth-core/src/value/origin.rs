@@ -9,7 +9,7 @@ const MAX_BYTES: usize = 2_048;
 const LONGEST_HOST: usize = 253;
 
 /// The URL of a customer's application: https, or http for loopback; at most 2,048 bytes, no user name in it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AppUrl(String);
 text_value!(
     AppUrl,

@@ -11,7 +11,7 @@ use super::{Origin, Rejected, loopback::is_loopback};
 
 /// An address of the product to which a person returns after signing in: https, or http for loopback; at most 2,048 characters, no
 /// user name in it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(transparent)]
 pub struct ReturnAddress {
     text: String,

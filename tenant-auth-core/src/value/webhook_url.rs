@@ -13,7 +13,7 @@ const LONGEST: usize = 2_048;
 
 /// An absolute http or https URL with a host and neither user name, password nor fragment. Whether it may be called is another
 /// question, which `webhooks/target` judges.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct WebhookUrl(Url);
 
 #[cfg(feature = "http")]
