@@ -23,7 +23,7 @@ use crate::{
 const ADMIN: &str = "ada@example.com";
 const SENDER: &str = "Acme <no-reply@example.com>";
 /// How long a program may take to end: mails that are being sent have three seconds.
-const ENDS_WITHIN: Duration = Duration::from_secs(10);
+const ENDS_WITHIN: Duration = Duration::from_secs(15);
 
 /// A program with what is around it.
 struct Stage<'a> {

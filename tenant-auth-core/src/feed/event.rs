@@ -46,7 +46,20 @@ pub struct EventActor {
 }
 
 impl Event {
-    /// Whether the event is of this kind.
+    /// Whether the event is of this kind. Of several kinds, read it:
+    ///
+    /// ```
+    /// # fn example(event: &tenant_auth_core::feed::Event) {
+    /// use tenant_auth_core::model::EventKind;
+    ///
+    /// match event.kind.parse() {
+    ///     Ok(EventKind::MemberJoined) => println!("welcome"),
+    ///     Ok(EventKind::MemberRemoved) => println!("farewell"),
+    ///     Ok(_) => {}
+    ///     Err(unknown) => println!("{}: {unknown}", event.kind), // a newer service tells of more
+    /// }
+    /// # }
+    /// ```
     pub fn is(&self, kind: EventKind) -> bool {
         self.kind == kind.as_str()
     }
