@@ -3,44 +3,23 @@
 //! its admin comes in.
 
 mod demo;
+mod service;
+mod stop;
 
-use std::{net::SocketAddr, path::PathBuf, sync::Arc};
+use std::net::SocketAddr;
 
 use axum::{Router, routing::get};
 use clap::Parser;
 use tenant_auth_axum::{Auth, Rejection, guard};
 use tenant_auth_core::{
-    Config, MasterKeys, Member, OrgAdmin, Page, Sqlite, TenantAuth,
+    Member, OrgAdmin, Page,
     http::{Gate, OrganizationFrom},
-    ports::SmtpMailer,
 };
-use tokio::{
-    net::TcpListener,
-    signal::{
-        ctrl_c,
-        unix::{SignalKind, signal},
-    },
-    sync::oneshot,
-};
+use tokio::{net::TcpListener, sync::oneshot};
+
+use crate::{service::Options, stop::told_to_stop};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
-
-/// A host application with Tenant Auth inside.
-#[derive(Debug, Parser)]
-struct Options {
-    /// The database file; a temporary one unless it is given.
-    #[arg(long, requires = "master_key")]
-    db: Option<PathBuf>,
-    /// What protects the secrets in the file (openssl rand -base64 32); a new one for a temporary file.
-    #[arg(long, env = "MASTER_KEY", hide_env_values = true)]
-    master_key: Option<String>,
-    /// The mail server, such as smtp://127.0.0.1:1025; without one, mails wait in the database.
-    #[arg(long)]
-    smtp_url: Option<String>,
-    /// Where to listen.
-    #[arg(long, default_value = "127.0.0.1:8080")]
-    listen: SocketAddr,
-}
 
 #[tokio::main]
 async fn main() -> Outcome<()> {
@@ -50,16 +29,7 @@ async fn main() -> Outcome<()> {
     let url = format!("http://{}", listener.local_addr()?);
 
     let temporary = tempfile::tempdir()?;
-    let file = options.db.unwrap_or_else(|| temporary.path().join("auth.db"));
-    let auth = TenantAuth::builder()
-        .store(Sqlite::open(&file.to_string_lossy()).await?)
-        .master_keys(MasterKeys::parse(&options.master_key.unwrap_or_else(MasterKeys::generate_text))?)
-        .config(Config::new(url.parse()?));
-    let auth = match options.smtp_url {
-        Some(server) => auth.mailer(Arc::new(SmtpMailer::from_url(&server, "Acme Rockets <no-reply@acme.example>")?)),
-        None => auth,
-    };
-    let auth = auth.build().await?;
+    let auth = service::open(&options, temporary.path(), &url).await?;
     demo::invite_first_admin(&auth, &url).await?;
 
     let gate = Gate::new(auth.clone()).organization(OrganizationFrom::Session).redirecting();
@@ -88,13 +58,4 @@ async fn me(Auth(member): Auth<Member>) -> String {
 async fn team(Auth(admin): Auth<OrgAdmin>) -> Result<String, Rejection> {
     let members = admin.members(&Page::default()).await?.items;
     Ok(members.iter().map(|member| format!("{} {}\n", member.email, member.membership.role.as_str())).collect())
-}
-
-/// Ready at Ctrl-C and at SIGTERM.
-async fn told_to_stop() {
-    let mut terminated = signal(SignalKind::terminate()).expect("a handler");
-    tokio::select! {
-        _ = ctrl_c() => {}
-        _ = terminated.recv() => {}
-    }
 }
