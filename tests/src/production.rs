@@ -53,7 +53,10 @@ pub async fn walked(program: &str, database_url: &str) {
     let id = refused.header("x-request-id").expect("an id");
     assert!(line.contains(id), "{id} is not in {line}");
 
-    admin.login_with(ADMIN, PASSWORD).await.expect(200);
+    admin.login_with(ADMIN, PASSWORD).header("X-Forwarded-For", "198.51.100.7").await.expect(200);
+    let log = admin.get("/org/audit").await.expect_ok();
+    let entries = log["entries"].as_array().expect("a list");
+    assert!(entries.iter().any(|entry| entry["context"]["ip"] == "198.51.100.7"), "the proxy is trusted: {log}");
     stage.sink.be(Mood::Silent);
     let under_way = Inviting::begin(&admin, process.address, "bob@example.com").await;
     process.signal("TERM");
