@@ -8,10 +8,16 @@ const FILE_PATIENCE = 3_600_000;
 
 // Why a request was not carried out, in the API's words.
 export class ApiError extends Error {
+	/**
+	 * @param {number} status @param {string} code @param {string} message
+	 * @param {{ retryAfter?: number | null, field?: string }} [told] `retryAfter`: seconds to wait; `field`: the part of the request at fault. Where the API says so.
+	 */
 	constructor(status, code, message, { retryAfter = null, field } = {}) {
 		super(message);
-		// `retryAfter`: seconds to wait; `field`: the part of the request at fault. Where the API says so.
-		Object.assign(this, { status, code, retryAfter, field });
+		this.status = status;
+		this.code = code;
+		this.retryAfter = retryAfter;
+		this.field = field;
 	}
 }
 
@@ -92,6 +98,7 @@ export function save(file, name) {
 	setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 
+/** @param {string} method @param {string} path @param {string | null} slug @param {any} body @param {{ text?: string, parse?: (text: string) => any, file?: boolean }} [how] */
 async function send(method, path, slug, body, { text = body && JSON.stringify(body), parse = JSON.parse, file } = {}) {
 	const headers = { 'X-Org-Slug': slug ?? '', ...(text && { 'Content-Type': 'application/json' }) };
 	let response;
@@ -119,13 +126,15 @@ function read(answer, parse) {
 }
 
 // One page of a list: `{items, next}`.
+/** @param {string} path @param {string} key @param {PageOptions} [options] */
 export async function page(path, key, { cursor, limit = 100, order, parse, query } = {}) {
-	const parameters = new URLSearchParams({ ...query, limit, ...(cursor && { cursor }), ...(order && { order }) });
+	const parameters = new URLSearchParams({ ...query, limit: String(limit), ...(cursor && { cursor }), ...(order && { order }) });
 	const data = await api('GET', `${path}?${parameters}`, undefined, { parse });
 	return { items: data[key], next: data.nextCursor ?? null };
 }
 
 // A whole list, page by page.
+/** @param {string} path @param {string} key @param {PageOptions} [options] */
 export async function all(path, key, options = {}) {
 	const found = [];
 	let cursor = null;

@@ -18,8 +18,9 @@ export const closeDialogs = () => document.querySelectorAll('dialog[open]').forE
  * `stay(how)` may hold the dialog open, by answering true, when somebody leaves it by `escape`, `cross` or `back`; by itself it asks
  * where a form was edited. `describedBy`: the element that a screen reader reads with the title.
  */
+/** @param {any} title @param {any} content @param {OpenOptions} [options] */
 export function open(title, content, { wide, role, describedBy, stay, onclose } = {}) {
-	const [id, back] = [uid(), document.activeElement];
+	const [id, back] = [uid(), /** @type {HTMLElement | null} */ (document.activeElement)];
 	const dialog = h('dialog', { class: wide && 'wide', role, closedby: 'none', 'aria-labelledby': id, 'aria-describedby': describedBy?.id });
 	dialog.leave = (how) => {
 		if (dialog !== topDialog() || stay?.(how)) return;
@@ -53,6 +54,7 @@ addEventListener('keydown', (event) => {
 });
 
 // A question: Cancel at the left, what it is about at the right. `request` answers what it sends, to be copied as a command.
+/** @param {QuestionOptions} options */
 export function question({ title, text, no = 'Cancel', actions, request }) {
 	const told = h('p.dialog-text', { id: uid() }, text);
 	return open(title, (dialog) => [told, h('div.actions.end', button(no, () => dialog.close(), { autofocus: true }), actions(dialog)), curlLine(request)], { role: 'alertdialog', describedBy: told });
@@ -69,6 +71,7 @@ export function askToDiscard(part, goOn) {
 }
 
 // Asks first. `run` does it and answers what to say then, a text or `{message}`; a refusal is shown in the question.
+/** @param {ConfirmOptions} options */
 export function confirm({ title, text, action, kind = 'danger', run, done, request }) {
 	const say = notice();
 	const agree = (dialog) => async () => {
@@ -85,6 +88,7 @@ export function confirm({ title, text, action, kind = 'danger', run, done, reque
 }
 
 // A form in a dialog. What `onsubmit` answers is said once the dialog has closed.
+/** @param {AskOptions} options */
 export function ask({ title, text, onsubmit, done, wide, request, ...rest }) {
 	const told = text && h('p.dialog-text', { id: uid() }, text);
 	open(title, (dialog) => {

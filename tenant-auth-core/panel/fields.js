@@ -7,6 +7,7 @@ import { t } from './text.js';
  * `type` is an input's or `textarea`; `options` ([[value, text]]) make a select. `value` reads and writes; `fail` shows an error
  * until something is typed.
  */
+/** @param {FieldOptions} options */
 export function field({ label, name, type = 'text', hint = '', options, value = '', optional = false, ...rest }) {
 	const note = h('p.hint', { id: uid() }, hint);
 	const given = { id: uid(), name, 'aria-describedby': note.id, required: !optional, ...rest };
@@ -71,13 +72,18 @@ export function choices(legend, ...content) {
 
 const VERBATIM = { autocapitalize: 'none', spellcheck: 'false' };
 
+/** @param {Partial<FieldOptions>} [rest] */
 export const slugField = (rest) => field({
 	label: t('field.organization'), name: 'org', pattern: '[a-z0-9]+(-[a-z0-9]+)*', minlength: 2, maxlength: 63, title: t('field.slug_form'),
 	...VERBATIM, ...rest,
 });
+/** @param {Partial<FieldOptions>} [rest] */
 export const emailField = (rest) => field({ label: t('field.email'), name: 'email', type: 'email', maxlength: 254, ...rest });
+/** @param {Partial<FieldOptions>} [rest] */
 export const nameField = (rest) => field({ label: t('field.name'), name: 'name', maxlength: 100, autocomplete: 'off', ...rest });
+/** @param {Partial<FieldOptions>} [rest] */
 export const passwordField = (rest) => field({ label: t('field.your_password'), name: 'password', type: 'password', autocomplete: 'current-password', ...rest });
+/** @param {Partial<FieldOptions>} [rest] */
 export const newPasswordField = (rest) =>
 	field({ label: t('field.new_password'), name: 'newPassword', type: 'password', autocomplete: 'new-password', hint: t('field.new_password_hint'), ...rest });
 // Digits, unless somebody asks for letters: phones show the keys for one or the other.

@@ -19,6 +19,7 @@ const FIELD_OF = {
  * answers false. `keeps`: whether
  * what is typed is work that must not be lost.
  */
+/** @param {FormOptions} options */
 export function form({ fields, submit, kind = 'primary', extra = [], cancel, check, before, onsubmit, keeps = true }) {
 	const say = notice();
 	const send = h('button.button', { type: 'submit' }, h('span', submit));

@@ -10,6 +10,7 @@ const DAY = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' });
 const MINUTE = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' });
 const EXACT = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'full', timeStyle: 'long' });
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
+/** @type {[Intl.RelativeTimeFormatUnit, number][]} */
 const STEPS = [['second', 60], ['minute', 60], ['hour', 24], ['day', 30], ['month', 12], ['year', Infinity]];
 
 const time = (iso, text) => h('time', { datetime: iso, title: EXACT.format(new Date(iso)) }, text);
@@ -22,7 +23,7 @@ export const moment = (iso) => time(iso, MINUTE.format(new Date(iso)));
 
 // `3 minutes ago`, `in 6 days`
 export function ago(iso) {
-	let amount = (new Date(iso) - Date.now()) / 1000;
+	let amount = (Date.parse(iso) - Date.now()) / 1000;
 	if (Math.abs(amount) < 45) return time(iso, amount > 0 ? 'in a moment' : 'just now');
 	const [unit] = STEPS.find(([, size]) => Math.abs(amount) < size * 0.95 || ((amount /= size), false));
 	return time(iso, RELATIVE.format(Math.round(amount), unit));

@@ -9,8 +9,13 @@ class Broken extends Error {}
 
 // `strict` judges by the rules for metadata; values of the key `raw` stay the text they are.
 class Walk {
+	at = 0;
+
+	/** @param {string} text @param {{ strict?: boolean, raw?: string }} how */
 	constructor(text, { strict, raw }) {
-		Object.assign(this, { text, strict, raw, at: 0 });
+		this.text = text;
+		this.strict = strict;
+		this.raw = raw;
 	}
 
 	fail(what) {

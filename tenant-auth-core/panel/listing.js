@@ -15,6 +15,7 @@ const PAUSE = 250;
 /**
  * `line` turns an entry into a row's cells; `nothing` stands for an empty list; `search` is the text an entry is found by, or `true`
  * where the API searches; `filters` are `[parameter, name, options]`; `prepare` may add to the loaded entries. `failed`: see `loading`.
+ * @param {ListingOptions} options
  */
 export function listing({ path, key, noun, columns, line, nothing, search, filters = [], parse, order, sort, query, prepare, failed, loaded }) {
 	const [wanted, { y = 0, least = 0 }] = [place().query, memory()];

@@ -28,6 +28,7 @@ const askToForget = (dialog) => question({
 });
 
 // One secret, in a field to copy it from.
+/** @param {SecretShown} options */
 export function showOnce({ title, text, label, secret, onclose }) {
 	const stored = 'I have stored it';
 	const told = h('p.dialog-text', { id: uid() }, text);

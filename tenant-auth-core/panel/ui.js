@@ -8,12 +8,14 @@ import { t } from './text.js';
 import { againIn, reason } from './words.js';
 
 // `kind`: primary, danger, danger-quiet, small or none; `mark`: an icon's name.
+/** @param {any} text @param {any} onclick @param {ButtonOptions} [options] */
 export const button = (text, onclick, { kind = '', mark, ...rest } = {}) =>
 	h('button', { class: `button ${kind}`, onclick, ...rest }, mark && icon(mark), h('span', text));
 
 export const addButton = (text, onclick) => button(text, onclick, { kind: 'primary', mark: 'plus' });
 
 // A button of a table's row. Screen readers hear what it is about.
+/** @param {string} text @param {string} about @param {any} onclick @param {string} [kind] @param {ButtonOptions} [rest] */
 export const rowButton = (text, about, onclick, kind = '', rest = {}) => button(text, onclick, { kind: `small ${kind}`, 'aria-label': `${text} ${about}`, ...rest });
 
 export const linkButton = (text, href, kind = '') => h('a', { class: `button ${kind}`, href }, text);

@@ -16,7 +16,8 @@ const everybody = () => true;
 const admins = (context) => context.isAdmin;
 const operators = (context) => context.user.role === 'admin';
 
-export const VIEWS = [
+/** @type {ViewRow[]} */
+const ROWS = [
 	['members', 'Members', 'Organization', everybody, members],
 	['invites', 'Invites', 'Organization', admins, invites],
 	['api-keys', 'API keys', 'Organization', admins, keys],
@@ -27,4 +28,6 @@ export const VIEWS = [
 	['security', 'Security', 'Your account', everybody, security],
 	['sessions', 'Sessions', 'Your account', everybody, sessions],
 	['operator', 'Organizations', 'Operator', operators, operator, organization],
-].map(([path, title, group, may, view, detail = view]) => ({ path, title, group, may, view, detail }));
+];
+
+export const VIEWS = ROWS.map(([path, title, group, may, view, detail = view]) => ({ path, title, group, may, view, detail }));

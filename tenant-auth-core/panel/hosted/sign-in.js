@@ -26,6 +26,7 @@ function goOn() {
 	return person && h('p.notice', sentence('sign_in.present', { name: person.name, organization: person.slug }), ' ', linkButton(t('sign_in.go_on'), home(), 'small'));
 }
 
+/** @param {any} body @param {SignInOptions} options */
 export function signInForm(body, { org, email, next, fixed = false, onsignedin }) {
 	const slug = slugField({ value: org ?? currentSlug() ?? '', autocomplete: 'organization', readOnly: fixed, hint: t('field.slug_hint') });
 	const address = emailField({ value: email ?? '', autocomplete: 'username', readOnly: fixed && Boolean(email) });

@@ -11,7 +11,7 @@ const SCOPES = [
 const DAY = 86_400_000;
 
 export function keys({ org }) {
-	const add = () => create((made) => show(made, list.reload()));
+	const add = () => create((made) => (list.reload(), show(made)));
 	const revoke = (key) => confirm({
 		title: `Revoke “${key.name}”?`, action: 'Revoke', run: () => api('DELETE', `/org/api-keys/${key.id}`), done: list.reload, request: () => ['DELETE', `/org/api-keys/${key.id}`],
 		text: 'Every request with this key is refused at once. This cannot be undone.',
@@ -28,7 +28,7 @@ export function keys({ org }) {
 			by(key.createdBy),
 			key.lastUsedAt ? ago(key.lastUsedAt) : never(),
 			key.expiresAt ? ago(key.expiresAt) : never(),
-			h('div.buttons', rowButton('Rotate', `${key.name} …${key.lastFour}`, () => rotate(key, (made) => show(made, list.reload()))), rowButton('Revoke', `${key.name} …${key.lastFour}`, () => revoke(key), 'danger-quiet')),
+			h('div.buttons', rowButton('Rotate', `${key.name} …${key.lastFour}`, () => rotate(key, (made) => (list.reload(), show(made)))), rowButton('Revoke', `${key.name} …${key.lastFour}`, () => revoke(key), 'danger-quiet')),
 		],
 		nothing: () => empty('api-keys', 'No API keys', 'A backend needs one to verify who its users are.', button('Create a key', add)),
 	});
