@@ -10,6 +10,7 @@ use std::{
 use tenant_auth_core::{
     Config, MasterKeys, Sqlite, TenantAuth,
     model::{Role, Scope},
+    operator::OrganizationChange,
     ports::{Clock, SystemClock},
     testing::TestAuth,
 };
@@ -130,6 +131,29 @@ pub async fn remote(deployed: &Deployed, process: &Process, page: &str) {
     expect(member.logout().await, 200);
     let refused = expect(visit(&tab).await, 401);
     assert!(refused.cookie("refresh_token").is_cleared());
+}
+
+/// The program with a route for admins and one for the plan `pro`.
+///
+/// # Panics
+/// Where it answers otherwise than it should.
+pub async fn rights_of_ones_own(deployed: &Deployed, process: &Process) {
+    let Deployed { test, server, .. } = deployed;
+    let service = Caller::at(server.address(), "acme");
+    for (person, status, code) in [(&test.admin, 200, None), (&test.member, 403, Some("admin_required"))] {
+        let browser = service.elsewhere();
+        expect(browser.login_with(person.email.as_str(), PASSWORD).await, 200);
+        let there = browser.at_address(process.address);
+        let answer = expect(there.visit("/payroll").await, status);
+        assert!(code.is_none_or(|code| answer.code() == code), "{answer:?}");
+        assert_eq!(expect(there.visit("/forecast").await, 402).code(), "plan_required");
+    }
+    let upgrade = OrganizationChange { plan: Some("pro".parse().expect("a plan")), ..OrganizationChange::default() };
+    test.auth.operator().change_organization(&"acme".parse().expect("a slug"), upgrade).await.expect("it is there");
+    let member = service.elsewhere();
+    expect(member.login_with(test.member.email.as_str(), PASSWORD).await, 200);
+    expect(member.at_address(process.address).visit("/forecast").await, 200);
+    expect(service.elsewhere().at_address(process.address).visit("/forecast").await, 401);
 }
 
 /// A program whose routes a page of another origin may not use with the cookies of whoever looks at it.

@@ -1,8 +1,11 @@
 //! A stranger's path through each guide: the programs printed there are these, are short, and do what the guide says.
 
 use std::{
+    io::{Read, Write},
+    net::TcpStream,
     path::{Path, PathBuf},
     process::Command,
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 use tenant_auth_conformance::{
@@ -12,6 +15,8 @@ use tenant_auth_conformance::{
 
 /// The most lines of code a stranger should have to write.
 const LINES: usize = 30;
+/// The most with two rights of one's own.
+const LINES_WITH_RIGHTS: usize = 40;
 /// The most for a program as it runs in production.
 const LINES_IN_PRODUCTION: usize = 90;
 
@@ -27,7 +32,11 @@ fn assert_printed(guide: &str, programs: &[&str]) {
         let program = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         assert!(printed.contains(&program), "{guide} does not print {name} as it is");
         let code = program.lines().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with("//")).count();
-        let most = if name.starts_with("production") { LINES_IN_PRODUCTION } else { LINES };
+        let most = match name.split('-').next() {
+            Some("production") => LINES_IN_PRODUCTION,
+            _ if name.contains("rights") => LINES_WITH_RIGHTS,
+            _ => LINES,
+        };
         assert!(code < most, "{name} has {code} lines");
     }
 }
@@ -58,7 +67,7 @@ const LISTENS: &str = "127.0.0.1:3000";
 fn the_guides_print_these_programs() {
     assert_printed("embed.md", &["embed-axum.rs", "embed-actix.rs", "administer.rs"]);
     assert_printed("embed.md", &["production-axum.rs", "production-actix.rs"]);
-    assert_printed("deploy.md", &["deploy-axum.rs", "deploy-actix.rs"]);
+    assert_printed("deploy.md", &["deploy-axum.rs", "deploy-actix.rs", "deploy-rights.rs"]);
     assert_printed("call.md", &["call.rs"]);
     assert_printed("sign-up.md", &["sign-up.rs"]);
 }
@@ -120,6 +129,13 @@ async fn deploy_it_and_ask_from_actix() {
     walks::remote(&deployed, &process, "/reports").await;
 }
 
+#[tokio::test]
+async fn rights_of_ones_own_over_a_deployed_server() {
+    let deployed = Deployed::start().await;
+    let process = asking(env!("CARGO_BIN_EXE_deploy-rights"), &deployed);
+    walks::rights_of_ones_own(&deployed, &process).await;
+}
+
 /// The programs in other languages, where what runs them is installed.
 const REMEMBERING: [(&str, &str, &str); 2] = [("python", "python3", "remembering.py"), ("ts", "node", "remembering.ts")];
 
@@ -158,6 +174,38 @@ async fn remember_in_other_languages() {
         let process = Process::start(&mut command, "http://");
         walks::remembering(&deployed, &process).await;
     }
+}
+
+#[test]
+fn a_receiver_in_python_takes_what_is_genuine_once() {
+    let program = of_the_repository("examples/guides/receiving/receiving.py");
+    let text = std::fs::read_to_string(&program).expect("a program");
+    assert_eq!(blocks(&of_the_repository("tenant-auth-core/guides/webhooks.md"), "python"), [text]);
+    if !is_runnable("python3", "receiving.py") {
+        eprintln!("python3 does not run receiving.py here: skipped");
+        return;
+    }
+    let secret = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=";
+    let mut command = Command::new("python3");
+    let process = Process::start(command.arg(program).env("PORT", "0").env("WEBHOOK_SECRET", format!("whs_{secret}")), "http://");
+    let webhook = standardwebhooks::Webhook::new(&format!("whsec_{secret}")).expect("a secret");
+    let body = br#"{"type":"member.removed","sequence":42}"#;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs() as i64;
+    let deliver = |at: i64, body: &[u8]| {
+        let signature = webhook.sign("evt_1", at, br#"{"type":"member.removed","sequence":42}"#).expect("a signature");
+        let mut stream = TcpStream::connect(process.address).expect("it listens");
+        let head = format!(
+            "POST / HTTP/1.0\r\nContent-Length: {}\r\nwebhook-id: evt_1\r\nwebhook-timestamp: {at}\r\nwebhook-signature: v1,other {signature}\r\n\r\n",
+            body.len()
+        );
+        stream.write_all(&[head.as_bytes(), body].concat()).expect("sent");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        answer.split(' ').nth(1).expect("a status").to_owned()
+    };
+    assert_eq!(deliver(now, br#"{"type":"member.removed","sequence":43}"#), "400", "another body");
+    assert_eq!(deliver(now - 301, body), "400", "too old");
+    assert_eq!((deliver(now, body), deliver(now, body)), ("204".to_owned(), "204".to_owned()));
 }
 
 /// The middleware in other languages.

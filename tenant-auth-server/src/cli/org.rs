@@ -5,11 +5,11 @@ use std::io::{BufRead, IsTerminal, Read, Write};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use tenant_auth_core::{
-    Timestamp,
+    Error, OrgAdmin, Page, Timestamp,
     model::{Organization, Status},
     operator::{Invited, NewOrganization},
     ports::{Clock, SystemClock},
-    value::{AppUrl, DisplayName, Email, Plan, Slug},
+    value::{AppUrl, DisplayName, Email, Plan, SearchText, Slug},
     view::{InviteView, ManagedOrganizationView},
 };
 
@@ -93,6 +93,9 @@ pub(super) struct InviteAdmin {
     /// Whom to invite
     #[arg(long)]
     email: Email,
+    /// Revoke a pending invite of this address first: its link stops working
+    #[arg(long)]
+    replace: bool,
     #[command(flatten)]
     format: Format,
 }
@@ -118,10 +121,7 @@ impl Command {
                 format
                     .print(&serde_json::json!({ "slug": slug }), &format!("The slug '{slug}' can be given to a new organization."))
             }
-            Self::InviteAdmin(invite) => {
-                let invited = operator(input, Links::Printed).await?.invite_admin(&invite.slug, &invite.email).await?;
-                print_invited(&invite.format, &invited, "")
-            }
+            Self::InviteAdmin(invite) => invite.run(input).await,
         }
     }
 }
@@ -133,6 +133,38 @@ impl Create {
         let invited = operator(input, Links::Printed).await?.create_organization(new).await?;
         let org = &invited.org;
         print_invited(&format, &invited, &format!("Organization '{}' ({}) is created.\n", org.slug, org.name))
+    }
+}
+
+impl InviteAdmin {
+    async fn run(self, input: &Input) -> Result<(), Failure> {
+        let Self { slug, email, replace, format } = self;
+        let operator = operator(input, Links::Printed).await?;
+        if replace {
+            revoke_pending(&operator.in_organization(&slug).await?, &email).await?;
+        }
+        print_invited(&format, &operator.invite_admin(&slug, &email).await?, "")
+    }
+}
+
+/// How many invites are read at once.
+const MOST_INVITES: u32 = 1_000;
+
+async fn revoke_pending(admin: &OrgAdmin, email: &Email) -> Result<(), Failure> {
+    let address = SearchText::parse(email.as_str()).ok();
+    let mut page = Page::default();
+    loop {
+        let found = admin.invites_like(address.as_ref(), &page).await?;
+        for invite in found.items.iter().filter(|invite| invite.email == *email) {
+            match admin.revoke_invite(&invite.id).await {
+                Ok(()) | Err(Error::NotFound(_)) => {} // it was accepted or has ended meanwhile
+                Err(error) => return Err(error.into()),
+            }
+        }
+        match found.next {
+            Some(next) => page = Page::after(next, MOST_INVITES)?,
+            None => return Ok(()),
+        }
     }
 }
 

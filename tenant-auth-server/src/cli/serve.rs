@@ -75,7 +75,7 @@ impl Options {
         let starts = parts.iter().all(|tried| tried.verdict != Verdict::Failed);
         let text: String = parts.iter().map(Tried::line).collect();
         self.format.print(&Report { starts, parts }, &text)?;
-        if starts { Ok(()) } else { Err(Failure::Hole("The server is not ready to start: see the parts that failed.".to_owned())) }
+        if starts { Ok(()) } else { Err(Failure::Hole("Not everything is in order: see the parts that failed.".to_owned())) }
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tenant_auth_core::{
     Client, Config, Error, MasterKeys, Sqlite, Store, TenantAuth,
     backend::NewApiKey,
+    model::Scope,
     operator::NewOrganization,
     org::Registration,
     ports::{Clock, Mailer, OsEntropy},
@@ -100,7 +101,11 @@ async fn furnish(auth: &TenantAuth) -> Result<Demo, Failure> {
         Registration { name: Some(valid(DisplayName::parse("Ada Admin"))?), password: Some(Password::new(password.as_str())) };
     auth.tenant(&slug).await?.accept_invite(&invited.token, registration, Client::default()).await?;
 
-    let key = NewApiKey { name: valid(DisplayName::parse("dev"))?, scopes: NewApiKey::default_scopes(), expires_at: None };
+    let key = NewApiKey {
+        name: valid(DisplayName::parse("dev"))?,
+        scopes: [NewApiKey::default_scopes(), vec![Scope::EventsRead]].concat(),
+        expires_at: None,
+    };
     let key = operator.create_api_key(&slug, key).await?.key;
     Ok(Demo { organization: SLUG.to_owned(), email: ADMIN.to_owned(), password, api_key: key.expose().to_owned(), webhook: None })
 }

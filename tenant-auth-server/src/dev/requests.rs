@@ -111,7 +111,10 @@ async fn page(State(requests): State<Arc<Requests>>) -> Response {
         return local::page("Requests", "<p>Nothing was asked of the API yet. Reload this page after something was.</p>");
     }
     let head = "<tr><th>When</th><th>Request</th><th>Organization</th><th>Status</th><th>Why</th></tr>";
-    local::page("Requests", &format!("<article class=\"scroll\"><table><thead>{head}</thead><tbody>{rows}</tbody></table></article>"))
+    local::page(
+        "Requests",
+        &format!("<article class=\"scroll\"><table><thead>{head}</thead><tbody>{rows}</tbody></table></article>"),
+    )
 }
 
 fn row(kept: &Kept) -> String {

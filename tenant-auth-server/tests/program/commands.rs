@@ -43,6 +43,20 @@ fn for_people_it_prints_text() {
 }
 
 #[test]
+fn a_pending_invite_of_an_admin_is_replaced() {
+    let program = with_acme();
+    let invite = |more: &[&str]| {
+        let command = ["org", "invite-admin", "--slug", "acme", "--email", "ada@example.com", "--json"];
+        program.run(&[&command, more].concat())
+    };
+    assert!(error(&invite(&[])).contains("pending invite"), "the first admin was invited when the organization was made");
+    let (first, second) = (json(&invite(&["--replace"])), json(&invite(&["--replace"])));
+    assert_ne!(first["inviteUrl"], second["inviteUrl"]);
+    assert_ne!(first["invite"]["id"], second["invite"]["id"]);
+    assert!(error(&invite(&[])).contains("pending invite"), "one is pending");
+}
+
+#[test]
 fn an_organization_is_suspended_and_reactivated() {
     let program = with_acme();
     for (command, status) in [("suspend", "suspended"), ("reactivate", "active")] {

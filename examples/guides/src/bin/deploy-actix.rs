@@ -13,6 +13,7 @@ async fn reports(Auth(principal): Auth<Principal>) -> String {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
+    tracing_subscriber::fmt().with_writer(std::io::stderr).init(); // says why a request fails
     let remote = RemoteVerifier::new(&var("AUTH_URL")?)?.key("acme", var("API_KEY")?)?;
     let gate = Gate::new(remote);
     let app = move || App::new().route("/reports", web::get().to(reports)).wrap(guard(&gate));

@@ -42,8 +42,8 @@ pub(super) fn public_origin(verifier: &dyn Verifier) -> Option<Origin> {
 ///
 /// # Errors
 /// [`Error::Unavailable`] where there are too many.
-pub(super) fn place(verifier: &dyn Verifier, client: Option<IpAddr>) -> Result<Place, Error> {
-    verifier.service().map(|auth| auth.in_flight().take(client)).transpose()
+pub(super) fn place(verifier: &dyn Verifier, client: impl FnOnce() -> Option<IpAddr>) -> Result<Place, Error> {
+    verifier.service().map(|auth| auth.in_flight().take(client())).transpose()
 }
 
 #[async_trait]

@@ -144,7 +144,7 @@ impl Visitor {
 
     /// A place among the requests in flight of the service, where that runs in this process.
     fn place(&self) -> Result<in_process::Place, Error> {
-        in_process::place(&*self.gate.parts.verifier, self.client_ip())
+        in_process::place(&*self.gate.parts.verifier, || self.client_ip())
     }
 
     /// Notes that the session is to be refreshed when the answer leaves.

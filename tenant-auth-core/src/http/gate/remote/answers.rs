@@ -92,7 +92,9 @@ fn refusal(answer: &Answer) -> Error {
         Some(ErrorCode::SessionRequired) => Error::SessionRequired,
         Some(ErrorCode::WrongOrganization) => Error::WrongOrganization,
         Some(ErrorCode::UnknownOrganization) => Error::UnknownOrganization,
-        Some(ErrorCode::InvalidApiKey) => Error::internal("the server refuses the key: give RemoteVerifier a live one"),
+        Some(ErrorCode::InvalidApiKey) => Error::internal(
+            "the server refuses the key: give RemoteVerifier a live one, and show a deployment key from within its networks (--from)",
+        ),
         Some(ErrorCode::MissingScope) => Error::internal("the API key lacks the scope `verify`: create one that has it"),
         _ if answer.status == ErrorCode::RateLimited.status() => Error::RateLimited { retry_after: retry_after(answer) },
         _ => unavailable(&format!("status {} {code:?}", answer.status)),
