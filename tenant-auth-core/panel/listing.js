@@ -1,5 +1,4 @@
-// The API's lists, page by page. What they are searched and filtered by stands in the address; a search sees all entries where the
-// API can search, else the loaded ones, and says so.
+// The API's lists, page by page. What they are searched and filtered by stands in the address; the API searches, and sees all entries.
 
 import { page } from './api.js';
 import { fill, h, icon, put } from './dom.js';
@@ -13,14 +12,13 @@ const MOST = 1000;
 const PAUSE = 250;
 
 /**
- * `line` turns an entry into a row's cells; `nothing` stands for an empty list; `search` is the text an entry is found by, or `true`
- * where the API searches; `filters` are `[parameter, name, options]`; `prepare` may add to the loaded entries. `failed`: see `loading`.
+ * `line` turns an entry into a row's cells; `nothing` stands for an empty list; `search`: whether the API
+ * searches this list; `filters` are `[parameter, name, options]`; `prepare` may add to the loaded entries. `failed`: see `loading`.
  * @param {ListingOptions} options
  */
 export function listing({ path, key, noun, columns, line, nothing, search, filters = [], parse, order, sort, query, prepare, failed, loaded }) {
 	const [wanted, { y = 0, least = 0 }] = [place().query, memory()];
 	let [items, next, turn, typing] = [[], null, 0, null];
-	const isOwn = typeof search === 'function';
 	const input = h('input', { type: 'search', value: (search && wanted.q) || '', placeholder: `Search ${noun}`, 'aria-label': `Search ${noun}`, autocomplete: 'off', maxlength: 100 });
 	const selects = filters.map(([name, label, options]) =>
 		h('select', { name, 'aria-label': label }, options.map(([value, text]) => h('option', { value, selected: value === wanted[name] }, text))));
@@ -32,7 +30,7 @@ export function listing({ path, key, noun, columns, line, nothing, search, filte
 	const get = async (count, cursor = null) => {
 		const mine = (turn += 1);
 		const found = cursor ? [...items] : [];
-		const asked = { ...query, ...chosen(), ...(search && !isOwn && text() && { q: text() }) };
+		const asked = { ...query, ...chosen(), ...(search && text() && { q: text() }) };
 		do {
 			const limit = Math.min(MOST, Math.max(PAGE, count - found.length));
 			const part = await page(path, key, { cursor, limit, parse, order, query: asked });
@@ -48,14 +46,12 @@ export function listing({ path, key, noun, columns, line, nothing, search, filte
 	const draw = () => {
 		if (box.isConnected) memory().least = items.length;
 		const isAsked = Boolean(text() || selects.some((one) => one.value));
-		const shown = isOwn && text() ? items.filter((one) => search(one).toLowerCase().includes(text().toLowerCase())) : items;
 		const loadedSo = `${next ? 'the first ' : ''}${items.length.toLocaleString('en')} ${noun}`;
-		const isSearchHere = isOwn && text();
-		count.textContent = isSearchHere ? `${shown.length} found in ${loadedSo}` : isAsked ? `${next ? 'More than ' : ''}${items.length.toLocaleString('en')} found` : next ? `Showing ${loadedSo}` : loadedSo;
-		rows.show(sort ? shown.toSorted(sort) : shown);
-		rows.hidden = !shown.length;
+		count.textContent = isAsked ? `${next ? 'More than ' : ''}${items.length.toLocaleString('en')} found` : next ? `Showing ${loadedSo}` : loadedSo;
+		rows.show(sort ? items.toSorted(sort) : items);
+		rows.hidden = !items.length;
 		bar.hidden = !(search || selects.length) || !(items.length || isAsked);
-		keepFocus(none, () => fill(none, !shown.length && (isAsked ? empty('search', 'Nothing found', next ? 'Not among those loaded so far. Load the others, too.' : `None of the ${noun} is like this.`, button('Show all', clear)) : nothing?.())));
+		keepFocus(none, () => fill(none, !items.length && (isAsked ? empty('search', 'Nothing found', `None of the ${noun} is like this.`, button('Show all', clear)) : nothing?.())));
 		more.hidden = !next;
 	};
 	const renew = async () => {
@@ -86,9 +82,7 @@ export function listing({ path, key, noun, columns, line, nothing, search, filte
 		if (text() === last) return;
 		last = text();
 		clearTimeout(typing);
-		if (isOwn) rewrite({ ...place().query, q: text() });
-		if (isOwn) draw();
-		else typing = setTimeout(renew, PAUSE);
+		typing = setTimeout(renew, PAUSE);
 	};
 	for (const event of ['input', 'change']) input.addEventListener(event, typed);
 	selects.forEach((one) => one.addEventListener('change', renew));

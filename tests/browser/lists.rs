@@ -11,6 +11,7 @@ visits! {
     a_row_changes_in_its_place,
     the_focus_goes_to_the_neighbour_of_a_row_that_goes,
     an_audit_search_is_an_address,
+    keys_are_searched_among_all_there_are,
 }
 
 async fn ada_opens<'a>(stage: &'a Stage, view: &str) -> &'a Page {
@@ -115,4 +116,27 @@ async fn an_audit_search_is_an_address(stage: &Stage) {
     page.row("member.updated").reads("Max Member").await;
     page.offers_no("Details session.created").await;
     assert_eq!(page.value("Person").await, "max@acme.example");
+}
+
+async fn keys_are_searched_among_all_there_are(stage: &Stage) {
+    let page = &stage.page;
+    let admin = stage.admin().logged_in().await;
+    for name in ["Billing", "Reports", "Old billing"] {
+        admin.create_key(name).await.expect(201);
+    }
+    stage.signs_in("ada@acme.example", PASSWORD).await;
+    page.arrives_at("Members").await;
+    page.press("API keys").await;
+    page.arrives_at("API keys").await;
+    page.reads("Reports").await;
+    page.fill("Search API keys", "BILL").await;
+    page.reads("2 found").await;
+    page.comes_true("the address", "return location.hash === '#/api-keys?q=BILL'").await;
+    page.reload().await;
+    page.reads("2 found").await;
+    page.fill("Search API keys", "payroll").await;
+    page.reads("Nothing found").await;
+    page.is_accessible().await;
+    page.press("Show all").await;
+    page.reads("Reports").await;
 }

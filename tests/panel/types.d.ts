@@ -93,7 +93,7 @@ interface ListingOptions {
 	line: (entry: any) => any[];
 	nothing?: () => any;
 	/** Whether the API searches this list. */
-	search?: any;
+	search?: boolean;
 	filters?: any[];
 	parse?: (text: string) => any;
 	order?: string;
