@@ -5,13 +5,13 @@ use std::{
     net::TcpStream,
     path::{Path, PathBuf},
     process::Command,
-    time::{SystemTime, UNIX_EPOCH},
 };
 
 use tenant_auth_conformance::{
     PASSWORD, Process, empty_postgres, production,
     walks::{self, Deployed, SharedFile, between, blocks, pasted, printed},
 };
+use tenant_auth_core::ports::{Clock, SystemClock};
 
 /// The most lines of code a stranger should have to write.
 const LINES: usize = 30;
@@ -190,7 +190,7 @@ fn a_receiver_in_python_takes_what_is_genuine_once() {
     let process = Process::start(command.arg(program).env("PORT", "0").env("WEBHOOK_SECRET", format!("whs_{secret}")), "http://");
     let webhook = standardwebhooks::Webhook::new(&format!("whsec_{secret}")).expect("a secret");
     let body = br#"{"type":"member.removed","sequence":42}"#;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs() as i64;
+    let now = SystemClock.now().millis() / 1_000;
     let deliver = |at: i64, body: &[u8]| {
         let signature = webhook.sign("evt_1", at, br#"{"type":"member.removed","sequence":42}"#).expect("a signature");
         let mut stream = TcpStream::connect(process.address).expect("it listens");
