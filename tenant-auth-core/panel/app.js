@@ -10,6 +10,7 @@ import { PRODUCT } from './product.js';
 import { shell } from './shell.js';
 import { elsewhere, goOn, sessionOver, somebodyElse } from './stops.js';
 import { chooseSlug, currentSlug, forget, keepPlace, remember, setSignedInAs, toSignIn } from './store.js';
+import { t } from './text.js';
 import { VIEWS } from './views.js';
 import { membersAhead } from './views/members.js';
 
@@ -28,7 +29,7 @@ export function panel(element) {
 	hear(heard);
 	// Its session may be over.
 	addEventListener('pageshow', (event) => event.persisted && location.reload());
-	fill(root, h('div.splash', { role: 'status', 'aria-label': 'Loading' }, h('img', { src: PRODUCT.logo, alt: '', height: 48 })));
+	fill(root, h('div.splash', { role: 'status', 'aria-label': t('loading') }, h('img', { src: PRODUCT.logo, alt: '', height: 48 })));
 	const { view, query } = place();
 	if ((!view || view === 'members') && !Object.keys(query).length) membersAhead();
 	return start();
@@ -79,7 +80,7 @@ async function relearn() {
 	Object.assign(me, next);
 	frame.tell(me, mine());
 	if (isSame) return;
-	toast(me.isAdmin ? 'You are an admin here.' : 'You are no longer an admin here.');
+	toast(me.isAdmin ? t('panel.app.admin') : t('panel.app.no_admin'));
 	if (!unsaved()) show(true, true);
 }
 
@@ -88,8 +89,9 @@ function show(moveFocus, isTold) {
 	const known = VIEWS.find((view) => view.path === path);
 	const found = views.includes(known) ? known : views[0];
 	if (path && found !== known) {
+		const isOfOperators = known?.path === 'operator';
 		rewrite({}, `#/${found.path}`);
-		if (!isTold) toast(known ? `“${known.title}” is for ${known.path === 'operator' ? 'operators' : 'admins'} only.` : 'There is no such page.');
+		if (!isTold) toast(known ? t(isOfOperators ? 'panel.app.for_operators' : 'panel.app.for_admins', { title: known.title }) : t('panel.app.no_page'));
 	}
 	document.title = `${found.title} · ${me.org.name}`;
 	frame.show(found, found[found === known && detail ? 'detail' : 'view']({ ...me, detail: found === known ? detail : undefined, query }), moveFocus);
@@ -120,9 +122,9 @@ async function signOut() {
 // Nothing can be shown: the API is away, or refuses this member.
 function standstill(error) {
 	const say = notice();
-	const out = button('Sign out', () => busy(out, () => signOut().catch(say.fail)));
+	const out = button(t('panel.shell.out'), () => busy(out, () => signOut().catch(say.fail)));
 	const isFinal = is(error, 'suspended');
-	sheet(root, isFinal ? 'Access is suspended' : 'The panel cannot be shown', say,
-		h('div.actions', !isFinal && button('Try again', start, { kind: 'primary' }), out, linkButton('Switch organization', 'sign-in')));
+	sheet(root, isFinal ? t('panel.app.suspended') : t('panel.app.broken'), say,
+		h('div.actions', !isFinal && button(t('try_again'), start, { kind: 'primary' }), out, linkButton(t('panel.shell.switch'), 'sign-in')));
 	say.fail(error);
 }

@@ -2,6 +2,7 @@
 
 import { h } from './dom.js';
 import { API, currentSlug } from './store.js';
+import { t } from './text.js';
 import { copy } from './toast.js';
 import { button } from './ui.js';
 
@@ -18,4 +19,4 @@ export function command(method, path, body) {
 }
 
 // `request()` answers the method, the path and the body as they are now.
-export const curlLine = (request) => request && h('div.curl', button('Copy as curl', () => copy(command(...request())), { kind: 'small', title: 'With a deployment key in $TENANT_AUTH_KEY' }));
+export const curlLine = (request) => request && h('div.curl', button(t('panel.curl'), () => copy(command(...request())), { kind: 'small', title: t('panel.curl.title') }));

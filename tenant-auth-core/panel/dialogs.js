@@ -6,6 +6,7 @@ import { h, icon, uid } from './dom.js';
 import { focusTitle } from './focus.js';
 import { form } from './form.js';
 import { spareEntry } from './place.js';
+import { t } from './text.js';
 import { toast, toasts } from './toast.js';
 import { busy, button, notice } from './ui.js';
 import { discard, unsaved } from './unsaved.js';
@@ -27,7 +28,7 @@ export function open(title, content, { wide, role, describedBy, stay, onclose } 
 		if (unsaved(dialog)) askToDiscard(dialog, () => dialog.close());
 		else dialog.close();
 	};
-	const close = h('button.round', { 'aria-label': 'Close', onclick: () => dialog.leave('cross') }, icon('close'));
+	const close = h('button.round', { 'aria-label': t('panel.close'), onclick: () => dialog.leave('cross') }, icon('close'));
 	dialog.append(h('header', h('h2', { id, tabindex: '-1' }, title), close), h('div.dialog-body', content(dialog)), toasts());
 	dialog.addEventListener('cancel', (event) => {
 		event.preventDefault();
@@ -55,19 +56,19 @@ addEventListener('keydown', (event) => {
 
 // A question: Cancel at the left, what it is about at the right. `request` answers what it sends, to be copied as a command.
 /** @param {QuestionOptions} options */
-export function question({ title, text, no = 'Cancel', actions, request }) {
+export function question({ title, text, no = t('panel.cancel'), actions, request }) {
 	const told = h('p.dialog-text', { id: uid() }, text);
 	return open(title, (dialog) => [told, h('div.actions.end', button(no, () => dialog.close(), { autofocus: true }), actions(dialog)), curlLine(request)], { role: 'alertdialog', describedBy: told });
 }
 
 // Asks before what was typed in a part of the page is lost.
 export function askToDiscard(part, goOn) {
-	const drop = (dialog) => button('Discard', () => {
+	const drop = (dialog) => button(t('panel.discard.action'), () => {
 		discard(part);
 		dialog.close();
 		goOn();
 	}, { kind: 'danger' });
-	question({ title: 'Discard your changes?', text: 'What you typed has not been saved.', no: 'Keep editing', actions: drop });
+	question({ title: t('panel.discard.title'), text: t('panel.discard.text'), no: t('panel.discard.no'), actions: drop });
 }
 
 // Asks first. `run` does it and answers what to say then, a text or `{message}`; a refusal is shown in the question.

@@ -26,9 +26,6 @@ export function put(parent, ...children) {
 	return parent;
 }
 
-// A sentence with names in it, each kept apart, for it may be written from right to left: said`Remove ${name}?`.
-export const said = (texts, ...names) => texts.flatMap((text, at) => (at < names.length ? [text, h('bdi', names[at])] : [text]));
-
 export function fill(parent, ...children) {
 	parent.replaceChildren();
 	return put(parent, ...children);

@@ -98,6 +98,6 @@ export function codeField(hint = t('field.code_hint'), isDigits = false) {
 	return element;
 }
 export const roleField = (value = 'member') =>
-	field({ label: 'Role', name: 'role', value, options: [['member', 'Member'], ['org_admin', 'Admin']], hint: 'Admins manage members, keys, webhooks and settings.' });
+	field({ label: t('panel.role'), name: 'role', value, options: [['member', t('panel.role.member')], ['org_admin', t('panel.role.org_admin')]], hint: t('panel.role.hint') });
 export const appField = (value) =>
-	field({ label: 'Application URL', name: 'appUrl', type: 'url', value: value ?? '', optional: true, placeholder: 'https://app.example.com', hint: 'Invitation mails link to it, and its pages may call the API.' });
+	field({ label: t('panel.app.label'), name: 'appUrl', type: 'url', value: value ?? '', optional: true, placeholder: 'https://app.example.com', hint: t('panel.app.hint') });

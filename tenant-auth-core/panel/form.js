@@ -39,7 +39,7 @@ export function form({ fields, submit, kind = 'primary', extra = [], cancel, che
 		if (target) mark(target, target.input.name === 'org' ? t('problem.no_organization') : text);
 		else say.fail(error);
 	};
-	const buttons = cancel ? h('div.actions.end', button('Cancel', cancel), send) : h('div.actions', send, extra);
+	const buttons = cancel ? h('div.actions.end', button(t('panel.cancel'), cancel), send) : h('div.actions', send, extra);
 	const element = h('form.form', { novalidate: true, method: 'post' }, fields, say, buttons);
 	if (keeps) watchEdits(element);
 	element.addEventListener('submit', async (event) => {

@@ -1,15 +1,12 @@
 // Times and devices for people: in the reader's zone, the exact moment one hover away.
 
 import { h } from './dom.js';
-import { LANGUAGE } from './text.js';
-
-// English as the English write dates.
-const LOCALE = LANGUAGE === 'en' ? 'en-GB' : LANGUAGE;
+import { LOCALE, t } from './text.js';
 
 const DAY = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' });
 const MINUTE = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' });
 const EXACT = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'full', timeStyle: 'long' });
-const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
+const RELATIVE = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'always' });
 /** @type {[Intl.RelativeTimeFormatUnit, number][]} */
 const STEPS = [['second', 60], ['minute', 60], ['hour', 24], ['day', 30], ['month', 12], ['year', Infinity]];
 
@@ -24,7 +21,7 @@ export const moment = (iso) => time(iso, MINUTE.format(new Date(iso)));
 // `3 minutes ago`, `in 6 days`
 export function ago(iso) {
 	let amount = (Date.parse(iso) - Date.now()) / 1000;
-	if (Math.abs(amount) < 45) return time(iso, amount > 0 ? 'in a moment' : 'just now');
+	if (Math.abs(amount) < 45) return time(iso, amount > 0 ? t('panel.time.soon') : t('panel.time.now'));
 	const [unit] = STEPS.find(([, size]) => Math.abs(amount) < size * 0.95 || ((amount /= size), false));
 	return time(iso, RELATIVE.format(Math.round(amount), unit));
 }
@@ -36,10 +33,11 @@ const SYSTEMS = [[/iPhone|iPad/, 'iOS'], [/Android/, 'Android'], [/Windows/, 'Wi
 export function device(userAgent) {
 	const named = (list) => list.find(([pattern]) => pattern.test(userAgent ?? ''))?.[1];
 	const [browser, system] = [named(BROWSERS), named(SYSTEMS)];
-	return [browser ?? (userAgent ? userAgent.split(/[\s/]/)[0].slice(0, 40) : 'Unknown device'), system].filter(Boolean).join(' on ');
+	const program = browser ?? (userAgent ? userAgent.split(/[\s/]/)[0].slice(0, 40) : t('panel.device.unknown'));
+	return system ? t('panel.device.on', { browser: program, system }) : program;
 }
 
-export const roleName = (role) => (role === 'org_admin' ? 'Admin' : 'Member');
+export const roleName = (role) => (role === 'org_admin' ? t('panel.role.org_admin') : t('panel.role.member'));
 
 // What stands in a picture's place: the first sign of a name as people see signs, which may be many units of its text.
-export const initial = (text) => [...new Intl.Segmenter('en').segment(text)][0]?.segment ?? '';
+export const initial = (text) => [...new Intl.Segmenter(LOCALE).segment(text)][0]?.segment ?? '';

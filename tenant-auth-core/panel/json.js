@@ -1,5 +1,7 @@
 // Metadata as typed. JavaScript's own parser would round big numbers, so the text is judged here by the API's rules and kept.
 
+import { LOCALE, t } from './text.js';
+
 const MOST_BYTES = 16 * 1024;
 const MOST_LEVELS = 32;
 const VALUE = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
@@ -20,7 +22,7 @@ class Walk {
 
 	fail(what) {
 		const lines = this.text.slice(0, this.at).split('\n');
-		throw new Broken(`${what} (line ${lines.length}, column ${lines.at(-1).length + 1})`);
+		throw new Broken(t('panel.json.at', { what, line: lines.length, column: lines.at(-1).length + 1 }));
 	}
 
 	match(pattern) {
@@ -40,7 +42,7 @@ class Walk {
 	value(depth) {
 		const isObject = this.take('{');
 		if (!isObject && !this.take('[')) return this.scalar();
-		if (this.strict && depth > MOST_LEVELS) this.fail(`must be nested at most ${MOST_LEVELS} levels deep`);
+		if (this.strict && depth > MOST_LEVELS) this.fail(t('panel.json.deep', { levels: MOST_LEVELS }));
 		const end = isObject ? '}' : ']';
 		const inside = isObject ? Object.create(null) : [];
 		if (this.take(end)) return inside;
@@ -48,16 +50,16 @@ class Walk {
 			if (isObject) this.entry(inside, depth);
 			else inside.push(this.value(depth + 1));
 		} while (this.take(','));
-		if (!this.take(end)) this.fail(`a comma or ${end} is missing`);
+		if (!this.take(end)) this.fail(t('panel.json.comma', { end }));
 		return inside;
 	}
 
 	entry(fields, depth) {
 		this.match(SPACE);
-		if (this.text[this.at] !== '"') this.fail('a key in double quotes is missing');
+		if (this.text[this.at] !== '"') this.fail(t('panel.json.key'));
 		const key = this.scalar();
-		if (this.strict && key in fields) this.fail(`must not contain the key “${key}” twice`);
-		if (!this.take(':')) this.fail('a colon is missing after the key');
+		if (this.strict && key in fields) this.fail(t('panel.json.twice', { key }));
+		if (!this.take(':')) this.fail(t('panel.json.colon'));
 		const from = this.at;
 		const value = this.value(depth + 1);
 		fields[key] = key === this.raw ? this.text.slice(from, this.at).trim() : value;
@@ -65,19 +67,19 @@ class Walk {
 
 	scalar() {
 		const text = this.match(VALUE);
-		if (!text) this.fail('a value is missing, misspelt or not closed');
+		if (!text) this.fail(t('panel.json.value'));
 		const value = JSON.parse(text);
 		if (!this.strict) return value;
-		if (typeof value === 'number' && !Number.isFinite(value)) this.fail('a number is out of range');
-		if (typeof value === 'string' && value.includes('\0')) this.fail('must not contain NUL');
-		if (typeof value === 'string' && /\p{Surrogate}/u.test(value)) this.fail('has half of a surrogate pair');
+		if (typeof value === 'number' && !Number.isFinite(value)) this.fail(t('panel.json.range'));
+		if (typeof value === 'string' && value.includes('\0')) this.fail(t('panel.json.nul'));
+		if (typeof value === 'string' && /\p{Surrogate}/u.test(value)) this.fail(t('panel.json.surrogate'));
 		return value;
 	}
 
 	whole() {
 		const value = this.value(1);
 		this.match(SPACE);
-		if (this.at < this.text.length) this.fail('there is something after the end');
+		if (this.at < this.text.length) this.fail(t('panel.json.after'));
 		return value;
 	}
 }
@@ -89,14 +91,14 @@ export const parseKeepingMetadata = parseKeeping('metadata');
 
 // Why the API would refuse this as metadata; null when it would take it.
 export function metadataProblem(text) {
-	if (!/^[ \t\r\n]*\{/.test(text)) return 'Metadata must be a JSON object: { … }';
+	if (!/^[ \t\r\n]*\{/.test(text)) return t('panel.json.object');
 	const bytes = new TextEncoder().encode(compact(text)).length;
-	if (bytes > MOST_BYTES) return `Metadata must be at most 16 KiB of JSON; this is ${(bytes / 1024).toFixed(1)} KiB.`;
+	if (bytes > MOST_BYTES) return t('panel.json.big', { size: (bytes / 1024).toLocaleString(LOCALE, { minimumFractionDigits: 1, maximumFractionDigits: 1, useGrouping: false }) });
 	try {
 		new Walk(text, { strict: true }).whole();
 		return null;
 	} catch (error) {
-		if (error instanceof Broken) return `Metadata: ${error.message}.`;
+		if (error instanceof Broken) return t('panel.json.wrong', { why: error.message });
 		throw error;
 	}
 }

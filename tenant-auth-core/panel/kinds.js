@@ -1,5 +1,7 @@
 // The kinds of events; a test compares.
 
+import { t } from './text.js';
+
 export const KINDS = {
 	invite: 'created resent revoked accepted',
 	member: 'joined updated role_changed suspended reactivated removed',
@@ -12,13 +14,11 @@ export const KINDS = {
 	webhook: 'test disabled',
 };
 
-const GROUPS = { org: 'organization', api_key: 'API key', audit: 'audit log', user: 'account' };
-
 // What a group of kinds is called.
-export const groupName = (group) => GROUPS[group] ?? group;
+export const groupName = (group) => t(`panel.group.${group}`);
 
 // What a webhook's choice is called: `*` and `member.*` stand for many.
 export function kindName(kind) {
-	if (kind === '*') return 'Everything';
-	return kind.endsWith('.*') ? `Every ${groupName(kind.slice(0, -2))} event` : kind;
+	if (kind === '*') return t('panel.kinds.everything');
+	return kind.endsWith('.*') ? t('panel.kinds.every', { group: groupName(kind.slice(0, -2)) }) : kind;
 }

@@ -5,6 +5,7 @@ import { fill, h, icon, put } from './dom.js';
 import { focusIn, keepFocus } from './focus.js';
 import { memory, place, rewrite } from './place.js';
 import { keyedRows } from './rows.js';
+import { number, pluralForm, t } from './text.js';
 import { busy, button, empty, loading, notice } from './ui.js';
 
 const PAGE = 100;
@@ -19,7 +20,9 @@ const PAUSE = 250;
 export function listing({ path, key, noun, columns, line, nothing, search, filters = [], parse, order, sort, query, prepare, failed, loaded }) {
 	const [wanted, { y = 0, least = 0 }] = [place().query, memory()];
 	let [items, next, turn, typing] = [[], null, 0, null];
-	const input = h('input', { type: 'search', value: (search && wanted.q) || '', placeholder: `Search ${noun}`, 'aria-label': `Search ${noun}`, autocomplete: 'off', maxlength: 100 });
+	const nouns = (amount) => t(`panel.noun.${noun}.${pluralForm(amount)}`);
+	const many = t(`panel.noun.${noun}.other`);
+	const input = h('input', { type: 'search', value: (search && wanted.q) || '', placeholder: t('panel.list.search', { noun: many }), 'aria-label': t('panel.list.search', { noun: many }), autocomplete: 'off', maxlength: 100 });
 	const selects = filters.map(([name, label, options]) =>
 		h('select', { name, 'aria-label': label }, options.map(([value, text]) => h('option', { value, selected: value === wanted[name] }, text))));
 	const chosen = () => Object.fromEntries(selects.map((one) => [one.name, one.value]).filter(([, value]) => value));
@@ -41,17 +44,18 @@ export function listing({ path, key, noun, columns, line, nothing, search, filte
 		[items, next] = [prepare ? prepare(found) : found, cursor];
 	};
 
-	const [say, count, rows, none, more] = [notice(), h('p.count-line', { role: 'status' }), keyedRows(noun, columns, line), h('div'), h('div.actions.center')];
+	const [say, count, rows, none, more] = [notice(), h('p.count-line', { role: 'status' }), keyedRows(many, columns, line), h('div'), h('div.actions.center')];
 	const bar = h('div.toolbar', search && h('div.search', icon('search'), input), selects, count);
 	const draw = () => {
 		if (box.isConnected) memory().least = items.length;
 		const isAsked = Boolean(text() || selects.some((one) => one.value));
-		const loadedSo = `${next ? 'the first ' : ''}${items.length.toLocaleString('en')} ${noun}`;
-		count.textContent = isAsked ? `${next ? 'More than ' : ''}${items.length.toLocaleString('en')} found` : next ? `Showing ${loadedSo}` : loadedSo;
+		const loadedSo = { count: number(items.length), noun: nouns(items.length) };
+		if (isAsked) count.textContent = t(next ? 'panel.list.found_more' : 'panel.list.found', loadedSo);
+		else count.textContent = t(next ? 'panel.list.first' : 'panel.list.count', loadedSo);
 		rows.show(sort ? items.toSorted(sort) : items);
 		rows.hidden = !items.length;
 		bar.hidden = !(search || selects.length) || !(items.length || isAsked);
-		keepFocus(none, () => fill(none, !items.length && (isAsked ? empty('search', 'Nothing found', `None of the ${noun} is like this.`, button('Show all', clear)) : nothing?.())));
+		keepFocus(none, () => fill(none, !items.length && (isAsked ? empty('search', t('panel.list.nothing'), t('panel.list.none', { noun: many }), button(t('panel.list.all'), clear)) : nothing?.())));
 		more.hidden = !next;
 	};
 	const renew = async () => {
@@ -77,7 +81,7 @@ export function listing({ path, key, noun, columns, line, nothing, search, filte
 		}));
 		return element;
 	};
-	put(more, rest('Load more', () => items.length + PAGE), rest('Load all', () => Infinity));
+	put(more, rest(t('panel.list.load_more'), () => items.length + PAGE), rest(t('panel.list.load_all'), () => Infinity));
 	const typed = () => {
 		if (text() === last) return;
 		last = text();

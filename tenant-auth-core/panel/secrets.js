@@ -5,6 +5,7 @@ import { api } from './api.js';
 import { ask, open, question } from './dialogs.js';
 import { h, uid } from './dom.js';
 import { field } from './fields.js';
+import { t } from './text.js';
 import { copy, toast } from './toast.js';
 import { button } from './ui.js';
 
@@ -12,7 +13,7 @@ import { button } from './ui.js';
 export function showSecret(title, content, { stored, ...options }) {
 	const stay = (how) => {
 		if (how === 'cross') askToForget(dialog);
-		else toast(`This is shown only once. Press “${stored}” when it is safe.`);
+		else toast(t('panel.secret.stay', { stored }));
 		return true;
 	};
 	const dialog = open(title, content, { ...options, stay });
@@ -20,8 +21,8 @@ export function showSecret(title, content, { stored, ...options }) {
 }
 
 const askToForget = (dialog) => question({
-	title: 'Close it for good?', text: 'It cannot be shown again.', no: 'Go back',
-	actions: (self) => button('Close for good', () => {
+	title: t('panel.secret.close.title'), text: t('panel.secret.close.text'), no: t('panel.secret.close.no'),
+	actions: (self) => button(t('panel.secret.close.action'), () => {
 		self.close();
 		dialog.close();
 	}, { kind: 'danger' }),
@@ -30,7 +31,7 @@ const askToForget = (dialog) => question({
 // One secret, in a field to copy it from.
 /** @param {SecretShown} options */
 export function showOnce({ title, text, label, secret, onclose }) {
-	const stored = 'I have stored it';
+	const stored = t('panel.secret.stored');
 	const told = h('p.dialog-text', { id: uid() }, text);
 	showSecret(title, (self) => {
 		const done = () => {
@@ -41,8 +42,8 @@ export function showOnce({ title, text, label, secret, onclose }) {
 		const input = h('input.secret', { id, value: secret, readOnly: true, autocomplete: 'off', onfocus: () => input.select() });
 		return [
 			told,
-			h('div.field', h('label', { for: id }, label), h('div.with-button', input, button('Copy', () => copy(secret), { kind: 'primary', mark: 'copy' }))),
-			h('p.notice.wait', 'This is the only time it is shown. Keep it where your other secrets are.'),
+			h('div.field', h('label', { for: id }, label), h('div.with-button', input, button(t('panel.copy'), () => copy(secret), { kind: 'primary', mark: 'copy' }))),
+			h('p.notice.wait', t('panel.secret.once')),
 			h('div.actions.end', button(stored, done)),
 		];
 	}, { stored, describedBy: told, onclose });
@@ -50,6 +51,6 @@ export function showOnce({ title, text, label, secret, onclose }) {
 
 // Replaces a secret by a new one, and asks how long the old one still counts.
 export function askOverlap(path, options) {
-	const overlap = field({ label: 'How long does the old one still work?', name: 'overlapSeconds', value: 86400, options: [[0, 'Not at all'], [3600, 'For an hour'], [86400, 'For a day'], [604800, 'For a week']] });
+	const overlap = field({ label: t('panel.overlap.label'), name: 'overlapSeconds', value: 86400, options: [[0, t('panel.overlap.none')], [3600, t('panel.overlap.hour')], [86400, t('panel.overlap.day')], [604800, t('panel.overlap.week')]] });
 	ask({ ...options, fields: [overlap], request: () => ['POST', path, { overlapSeconds: Number(overlap.value) }], onsubmit: () => api('POST', path, { overlapSeconds: Number(overlap.value) }) });
 }

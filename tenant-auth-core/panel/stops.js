@@ -3,13 +3,13 @@
 // (behaviour.md, B230 and B231).
 
 import { signInForm } from './hosted/sign-in.js';
-import { button, fill, forgive, h, open, said, unsaved } from './kit.js';
+import { button, fill, forgive, h, open, sentence, t, unsaved } from './kit.js';
 import { chooseSlug, currentSlug, home, keepPlace, lastSlug, setSignedInAs, toSignIn } from './store.js';
 
 const WHY = {
-	ended: 'Your session is over.',
-	'signed-out': 'You signed out in another tab.',
-	other: 'Somebody else signed in here.',
+	ended: t('panel.stop.ended'),
+	'signed-out': t('panel.stop.signed_out'),
+	other: t('panel.stop.other'),
 };
 
 // The tab's open stop: its dialog, and the requests that wait for it.
@@ -54,7 +54,7 @@ function stopped(title, content) {
 export function sessionOver(why, me) {
 	if (!me || !unsaved()) return stop?.waits ?? leave(why, me);
 	if (stop?.why === why) return stop.waits;
-	const waits = stopped('Sign in again', () => signInPlace(why, me));
+	const waits = stopped(t('panel.stop.again'), () => signInPlace(why, me));
 	stop.why = why;
 	return waits;
 }
@@ -67,8 +67,8 @@ function signInPlace(why, me) {
 		onsignedin: ({ user }) => (user.id === me.user.id ? goOn() : leave('other', me)),
 	});
 	return [
-		h('p.dialog-text', `${WHY[why]} Sign in again to keep what you have not saved.`), box,
-		h('div.actions.end', button('Leave without saving', () => leave(why, me))),
+		h('p.dialog-text', t('panel.stop.keep', { why: WHY[why] })), box,
+		h('div.actions.end', button(t('panel.stop.leave'), () => leave(why, me))),
 	];
 }
 
@@ -80,9 +80,9 @@ export function somebodyElse(me) {
 		location.replace(home());
 	};
 	const body = h('div',
-		h('p.dialog-text', said`Another tab of this browser signed in as somebody else, so this one can do nothing more as ${me.user.name}.`),
-		h('div.actions.end', button(`Sign in as ${me.user.name}`, back), button('Go on as the other person', follow, { kind: 'primary', mark: 'switch' })));
-	return stopped('Somebody else signed in', () => body);
+		h('p.dialog-text', sentence('panel.stop.else.text', { name: me.user.name })),
+		h('div.actions.end', button(t('panel.stop.else.back', { name: me.user.name }), back), button(t('panel.stop.else.go_on'), follow, { kind: 'primary', mark: 'switch' })));
+	return stopped(t('panel.stop.else.title'), () => body);
 }
 
 // A browser has one session, and another tab opened it in another organization.
@@ -96,9 +96,9 @@ export function elsewhere(me, there = lastSlug()) {
 	};
 	const back = () => (me && unsaved() ? fill(body, signInPlace('other', me)) : leave('elsewhere', me));
 	const body = h('div',
-		h('p.dialog-text', `Another tab of this browser signed in to ${there === here ? 'another organization' : there}, so this one can no longer show ${here}.`),
-		h('div.actions.end', button(`Sign in to ${here}`, back), there !== here && there && button(`Switch to ${there}`, follow, { kind: 'primary', mark: 'switch' })));
-	const waits = stopped('Signed in to another organization', () => body);
+		h('p.dialog-text', t('panel.stop.elsewhere.text', { here, there: there === here ? t('panel.stop.elsewhere.another') : there })),
+		h('div.actions.end', button(t('panel.stop.elsewhere.back', { here }), back), there !== here && there && button(t('panel.stop.elsewhere.follow', { there }), follow, { kind: 'primary', mark: 'switch' })));
+	const waits = stopped(t('panel.stop.elsewhere.title'), () => body);
 	stop.there = there;
 	return waits;
 }

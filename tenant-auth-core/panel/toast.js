@@ -2,6 +2,7 @@
 // moment later: screen readers are silent about a region that comes, or moves, together with its text.
 
 import { h, icon } from './dom.js';
+import { t } from './text.js';
 
 export const toasts = () => h('div.toasts', { role: 'status' });
 
@@ -20,10 +21,10 @@ export function toast(text) {
 export async function copy(text) {
 	try {
 		await navigator.clipboard.writeText(text);
-		toast('Copied to the clipboard.');
+		toast(t('panel.copy.done'));
 		return true;
 	} catch {
-		toast('This browser did not allow copying. Select the text and copy it.');
+		toast(t('panel.copy.failed'));
 		return false;
 	}
 }

@@ -23,7 +23,7 @@ export const linkButton = (text, href, kind = '') => h('a', { class: `button ${k
 // `tone`: good, bad, wait, tint or none.
 export const badge = (text, tone = '') => h('span', { class: `badge ${tone}` }, text);
 
-const STATES = { active: ['Active', 'good'], suspended: ['Suspended', 'bad'], disabled: ['Disabled', 'bad'] };
+const STATES = { active: [t('panel.state.active'), 'good'], suspended: [t('panel.state.suspended'), 'bad'], disabled: [t('panel.state.disabled'), 'bad'] };
 
 export const statusBadge = ({ status }) => badge(...(STATES[status] ?? [status]));
 
@@ -109,7 +109,7 @@ export const tableRow = (columns, cells) => h('tr', { role: 'row' }, cells.map((
 
 // A table that turns into cards where it is narrow; some browsers then forget its roles.
 export function table(caption, columns, rows) {
-	const head = columns.map((column) => h('th', { role: 'columnheader', scope: 'col' }, column || h('span.unseen', 'Actions')));
+	const head = columns.map((column) => h('th', { role: 'columnheader', scope: 'col' }, column || h('span.unseen', t('panel.actions'))));
 	return h('table', { role: 'table' },
 		h('caption.unseen', caption),
 		h('thead', { role: 'rowgroup' }, h('tr', { role: 'row' }, head)),

@@ -1,5 +1,6 @@
 // The views of the panel: path, title, group, who sees it, what it shows, and what the path's second part names.
 
+import { t } from './text.js';
 import { audit } from './views/audit.js';
 import { invites } from './views/invites.js';
 import { keys } from './views/keys.js';
@@ -18,16 +19,16 @@ const operators = (context) => context.user.role === 'admin';
 
 /** @type {ViewRow[]} */
 const ROWS = [
-	['members', 'Members', 'Organization', everybody, members],
-	['invites', 'Invites', 'Organization', admins, invites],
-	['api-keys', 'API keys', 'Organization', admins, keys],
-	['webhooks', 'Webhooks', 'Organization', admins, webhooks, webhook],
-	['audit', 'Audit log', 'Organization', admins, audit],
-	['settings', 'Settings', 'Organization', everybody, settings],
-	['profile', 'Profile', 'Your account', everybody, profile],
-	['security', 'Security', 'Your account', everybody, security],
-	['sessions', 'Sessions', 'Your account', everybody, sessions],
-	['operator', 'Organizations', 'Operator', operators, operator, organization],
+	['members', t('panel.view.members'), t('panel.view.organization'), everybody, members],
+	['invites', t('panel.view.invites'), t('panel.view.organization'), admins, invites],
+	['api-keys', t('panel.view.keys'), t('panel.view.organization'), admins, keys],
+	['webhooks', t('panel.view.webhooks'), t('panel.view.organization'), admins, webhooks, webhook],
+	['audit', t('panel.view.audit'), t('panel.view.organization'), admins, audit],
+	['settings', t('panel.view.settings'), t('panel.view.organization'), everybody, settings],
+	['profile', t('panel.view.profile'), t('panel.view.account'), everybody, profile],
+	['security', t('panel.view.security'), t('panel.view.account'), everybody, security],
+	['sessions', t('panel.view.sessions'), t('panel.view.account'), everybody, sessions],
+	['operator', t('panel.view.organizations'), t('panel.view.operator'), operators, operator, organization],
 ];
 
 export const VIEWS = ROWS.map(([path, title, group, may, view, detail = view]) => ({ path, title, group, may, view, detail }));

@@ -12,7 +12,7 @@ export const againIn = (error) => (error.code === 'rate_limited' && error.retryA
 // Why, without how long to wait.
 export function reason(error) {
 	if (!(error instanceof ApiError)) return t('error.broken');
-	const key = `error.${error.code}`;
+	const key = hasText(`error.${error.code}`) ? `error.${error.code}` : `panel.error.${error.code}`;
 	const ours = hasText(key) && !(LANGUAGE.startsWith('en') && SPECIFIC.includes(error.code));
 	return ours ? t(key, { status: error.status }) : error.message;
 }

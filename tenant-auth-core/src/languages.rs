@@ -1,4 +1,4 @@
-//! The languages of mails and hosted pages, each a catalogue of words: flat JSON of key to text, in which `{name}` stands for a value. English, German,
+//! The languages of mails and pages, each a catalogue of words: flat JSON of key to text, in which `{name}` stands for a value. English, German,
 //! French and Spanish are compiled in.
 
 use std::{
@@ -15,7 +15,10 @@ const BUILT_IN: [(&str, &str); 4] = [
     ("fr", include_str!("../languages/fr.json")),
 ];
 
-/// The languages in which mails are written and hosted pages answered. Default: English, German, French and Spanish.
+/// How the keys of the panel's own words begin. There are many of them, and the panel is for few: a catalogue may leave them in English.
+const PANEL: &str = "panel.";
+
+/// The languages in which mails are written and pages answered. Default: English, German, French and Spanish.
 #[derive(Debug, Clone)]
 pub struct Languages(Arc<BTreeMap<Language, Catalogue>>);
 
@@ -40,7 +43,7 @@ impl Default for Languages {
 
 impl Languages {
     /// These languages with the words of one more catalogue: JSON of key to text. A new language needs every word that English has; for a
-    /// known one, the given words replace its own.
+    /// known one, the given words replace its own. Words of the panel, whose keys begin with `panel.`, are English where none are given.
     ///
     /// # Errors
     /// What is wrong with the catalogue, naming the key: an unknown one, one that is missing, a placeholder that English does not have.
@@ -60,6 +63,9 @@ impl Languages {
         }
         let mut words = self.0.get(language).map(|catalogue| catalogue.words.clone()).unwrap_or_default();
         words.extend(given);
+        for (key, text) in english.words.iter().filter(|(key, _)| key.starts_with(PANEL)) {
+            words.entry(key.clone()).or_insert_with(|| text.clone());
+        }
         if let Some(missing) = english.words.keys().find(|key| !words.contains_key(*key)) {
             return Err(format!("lacks the key {missing}"));
         }
@@ -94,10 +100,14 @@ impl Languages {
 impl Catalogue {
     const EMPTY: Self = Self { language: Language::ENGLISH, words: BTreeMap::new() };
 
-    /// The words whose keys begin so, as a JSON object of the rest of the key to text.
+    /// The words that a page carries, as a JSON object of key to text: those of every page, by what follows `page.`, and the panel's
+    /// own where it is the panel.
     #[cfg(feature = "panel")]
-    pub(crate) fn below(&self, beginning: &str) -> String {
-        let words = self.words.iter().filter_map(|(key, text)| Some((key.strip_prefix(beginning)?, text)));
+    pub(crate) fn of_page(&self, is_panel: bool) -> String {
+        let words = self.words.iter().filter_map(|(key, text)| {
+            let name = if is_panel && key.starts_with(PANEL) { key } else { key.strip_prefix("page.")? };
+            Some((name, text))
+        });
         serde_json::to_string(&words.collect::<BTreeMap<_, _>>()).unwrap_or_default()
     }
 
@@ -163,6 +173,11 @@ mod tests {
         let added = languages.with(&italian, BUILT_IN[0].1).expect("whole");
         assert_eq!(added.asked_for("it-CH, de").map(Language::as_str), Some("it"));
         assert_eq!(languages.asked_for("it-CH, de").map(Language::as_str), Some("de"));
+        let hosted: BTreeMap<&String, &String> =
+            languages.of(None).words.iter().filter(|(key, _)| !key.starts_with(PANEL)).collect();
+        let hosted =
+            languages.with(&italian, &serde_json::to_string(&hosted).expect("JSON")).expect("the panel's words may be missing");
+        assert_eq!(hosted.of(Some(&italian)).text("panel.cancel", &BTreeMap::new()), "Cancel");
 
         let german: Language = "de".parse().expect("a tag");
         let replaced = languages.with(&german, r#"{"mail.help": "Beistand"}"#).expect("known");

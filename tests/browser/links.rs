@@ -197,8 +197,8 @@ async fn hosted_pages_speak_the_language_of_the_browser(stage: &Stage) {
     page.press("Créer un compte et rejoindre").await;
     page.arrives_at("Bienvenue chez Acme Rockets").await;
     page.press("Aller à votre compte").await;
-    page.arrives_at("Members").await;
-    assert_eq!(page.run("return document.documentElement.lang", vec![]).await, "en", "the panel speaks English");
+    page.arrives_at("Membres").await;
+    assert_eq!(page.run("return document.documentElement.lang", vec![]).await, "fr", "the panel, too");
 }
 
 async fn an_address_is_verified(stage: &Stage) {

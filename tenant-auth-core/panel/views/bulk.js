@@ -1,7 +1,7 @@
 // Inviting many people at once: addresses are pasted or read from a file, each line is shown with what will become of it before
 // anything is sent, and with what became of it afterwards.
 
-import { all, api, badge, busy, button, emailField, field, fill, form, h, is, notice, open, roleBadge, roleField, rowButton, table, toast } from '../kit.js';
+import { all, api, badge, busy, button, counted, emailField, field, fill, form, h, is, notice, number, open, roleBadge, roleField, rowButton, t, table, toast } from '../kit.js';
 import { rowsOf } from '../csv.js';
 import { words } from '../words.js';
 
@@ -9,9 +9,9 @@ const MOST = 1000;
 const AT_ONCE = 100;
 const ROLES = { member: 'member', admin: 'org_admin', org_admin: 'org_admin' };
 const SAID = {
-	new: ['Will be invited', 'good'], member: ['Already a member'], invited: ['Already invited', 'wait'], malformed: ['Not an address', 'bad'],
-	twice: ['Named before'], role: ['No such role', 'bad'], sent: ['Invited', 'good'], resent: ['Invited again', 'good'],
-	already_member: ['Already a member'], already_invited: ['Already invited', 'wait'], invalid_request: ['Not an address', 'bad'], rate_limited: ['Too many invites for now', 'bad'],
+	new: [t('panel.bulk.new'), 'good'], member: [t('panel.bulk.member')], invited: [t('panel.bulk.already'), 'wait'], malformed: [t('panel.bulk.malformed'), 'bad'],
+	twice: [t('panel.bulk.twice')], role: [t('panel.bulk.role'), 'bad'], sent: [t('panel.column.invited'), 'good'], resent: [t('panel.bulk.again'), 'good'],
+	already_member: [t('panel.bulk.member')], already_invited: [t('panel.bulk.already'), 'wait'], invalid_request: [t('panel.bulk.malformed'), 'bad'], rate_limited: [t('panel.bulk.limited'), 'bad'],
 };
 
 /**
@@ -43,13 +43,13 @@ const isAddress = (text) => {
 };
 
 export function inviteMany(done) {
-	open('Invite many people', (dialog) => {
+	open(t('panel.bulk.title'), (dialog) => {
 		const [choice, outcome] = [h('div'), h('div')];
 		const people = field({
-			label: 'Addresses', name: 'people', type: 'textarea', rows: 8, class: 'code', placeholder: 'name@example.com\nboss@example.com, admin',
-			hint: `One a line, with a role where it is another; up to ${MOST}.`,
+			label: t('panel.bulk.addresses'), name: 'people', type: 'textarea', rows: 8, class: 'code', placeholder: 'name@example.com\nboss@example.com, admin',
+			hint: t('panel.bulk.addresses.hint', { most: MOST }),
 		});
-		const file = field({ label: 'Or a CSV file', name: 'file', type: 'file', accept: '.csv,.txt,text/csv,text/plain', optional: true, hint: 'Columns: email, role. It is read here and not kept.' });
+		const file = field({ label: t('panel.bulk.file'), name: 'file', type: 'file', accept: '.csv,.txt,text/csv,text/plain', optional: true, hint: t('panel.bulk.file.hint') });
 		file.input.addEventListener('change', async () => {
 			const [chosen] = file.input.files;
 			if (!chosen) return;
@@ -65,10 +65,10 @@ export function inviteMany(done) {
 			people.input.focus();
 		};
 		const look = form({
-			fields: [people, file, role], submit: 'Look at them first', cancel: () => dialog.leave('cross'), keeps: false,
+			fields: [people, file, role], submit: t('panel.bulk.look'), cancel: () => dialog.leave('cross'), keeps: false,
 			check() {
 				const count = peopleIn(people.value, role.value).length;
-				return count > MOST ? ['people', `These are ${count.toLocaleString('en')}; ${MOST} are the most at once.`] : !count && ['people', 'Nobody is named here.'];
+				return count > MOST ? ['people', t('panel.bulk.many', { count: number(count), most: MOST })] : !count && ['people', t('panel.bulk.nobody')];
 			},
 			onsubmit: async () => {
 				const list = await judged(peopleIn(people.value, role.value));
@@ -82,7 +82,7 @@ export function inviteMany(done) {
 		// Looked at is not sent.
 		let isOver = false;
 		Object.assign(look, { typed: () => 'looked at', isUnsaved: () => !isOver && Boolean(people.value.trim()), settle: (how) => (isOver ||= how !== 'looked at') });
-		fill(choice, h('p.dialog-text', 'You see what will become of each line before anything is sent.'), look);
+		fill(choice, h('p.dialog-text', t('panel.bulk.text')), look);
 		return [choice, outcome];
 	}, { wide: true });
 }
@@ -96,14 +96,12 @@ async function judged(people) {
 	return people.map((one) => ({ ...one, id: waiting.get(lower(one)), state: one.state ?? (inside.has(lower(one)) ? 'member' : waiting.has(lower(one)) ? 'invited' : 'new') }));
 }
 
-const count = (number, one, many) => `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
-
 function preview(box, list, { back, close, changed, sent }) {
 	const wanted = list.filter((one) => one.state === 'new');
 	const say = notice();
 	const others = list.length - wanted.length;
-	const title = told('What will happen', `${count(wanted.length, 'person', 'people')} will be invited${others ? `, and ${count(others, 'line', 'lines')} will not` : ''}.`);
-	const send = button(`Send ${count(wanted.length, 'invite', 'invites')}`, () => busy(send, async () => {
+	const title = told(t('panel.bulk.ahead'), others ? counted('panel.bulk.will_but', wanted.length, { others: counted('panel.bulk.lines', others) }) : counted('panel.bulk.will', wanted.length));
+	const send = button(counted('panel.bulk.send', wanted.length), () => busy(send, async () => {
 		try {
 			await sendAll(wanted);
 		} catch (error) {
@@ -113,7 +111,7 @@ function preview(box, list, { back, close, changed, sent }) {
 		sent();
 		results(box, await withIds(list), close, changed);
 	}), { kind: 'primary', disabled: !wanted.length });
-	fill(box, title, lines(list, changed), say, h('div.actions.end', button('Back', back), send));
+	fill(box, title, lines(list, changed), say, h('div.actions.end', button(t('panel.bulk.back'), back), send));
 	title.querySelector('h3').focus();
 }
 
@@ -136,27 +134,27 @@ async function withIds(list) {
 function results(box, list, close, changed) {
 	const sent = list.filter((one) => one.state === 'sent').length;
 	const others = list.length - sent;
-	const title = told('What happened', `${count(sent, 'person is', 'people are')} invited${others ? `; ${count(others, 'line was', 'lines were')} not sent` : ''}.`);
-	fill(box, title, lines(list, changed), h('div.actions.end', button('Done', close, { kind: 'primary' })));
+	const title = told(t('panel.bulk.happened'), others ? counted('panel.bulk.sent_but', sent, { others: counted('panel.bulk.unsent', others) }) : counted('panel.bulk.sent', sent));
+	fill(box, title, lines(list, changed), h('div.actions.end', button(t('panel.bulk.done'), close, { kind: 'primary' })));
 	title.querySelector('h3').focus();
 }
 
 const told = (title, text) => h('div', h('h3', { tabindex: '-1' }, title), h('p.dialog-text', { role: 'status' }, text));
 
-const lines = (list, changed) => table('People', ['Address', 'Role', 'What', ''], list.map((one) => {
+const lines = (list, changed) => table(t('panel.operator.people'), [t('panel.audit.address'), t('panel.role'), t('panel.column.what'), ''], list.map((one) => {
 	const state = h('div.badges', mark(one));
 	return [h('span.break', one.email), one.role ? roleBadge(one) : '', state, one.id && ['invited', 'already_invited'].includes(one.state) ? resend(one, state, changed) : ''];
 }));
 
-const mark = (one) => badge(...(SAID[one.state] ?? [one.why ?? 'Not sent', 'bad']));
+const mark = (one) => badge(...(SAID[one.state] ?? [one.why ?? t('panel.bulk.not_sent'), 'bad']));
 
 function resend(one, state, changed) {
-	const again = rowButton('Resend', one.email, () => busy(again, () => api('POST', `/org/invites/${one.id}/resend`).then(() => {
+	const again = rowButton(t('panel.resend'), one.email, () => busy(again, () => api('POST', `/org/invites/${one.id}/resend`).then(() => {
 		one.state = 'resent';
 		fill(state, mark(one));
 		again.disabled = true;
-		toast(`${one.email} gets a new link; the old one is dead.`);
+		toast(t('panel.invites.resent', { email: one.email }));
 		changed();
-	}, (error) => toast(is(error, 'not_found') ? 'This invite is not pending any more.' : words(error)))));
+	}, (error) => toast(is(error, 'not_found') ? t('panel.bulk.gone') : words(error)))));
 	return again;
 }

@@ -1,33 +1,33 @@
 // What was sent to a webhook, the latest first; one of them in full; and sending it again.
 
-import { ago, api, badge, busy, button, empty, facts, h, listing, loading, moment, open, rowButton, table, toast } from '../kit.js';
+import { ago, api, badge, busy, button, empty, facts, h, listing, loading, moment, number, open, parts, rowButton, t, table, toast } from '../kit.js';
 import { parseKeeping, pretty } from '../json.js';
 import { words } from '../words.js';
 
-const STATUS = { pending: ['Pending', 'wait'], retrying: ['Retrying', 'wait'], succeeded: ['Delivered', 'good'], failed: ['Failed', 'bad'], cancelled: ['Cancelled'] };
-const ERRORS = { blocked: 'address not allowed', unreachable: 'not reachable', timeout: 'no answer in time', tls: 'TLS failed', status: 'refused' };
-const FILTERS = [['status', 'Result', [['', 'Every result'], ['failed', 'Failed'], ['pending', 'Pending'], ['succeeded', 'Delivered'], ['cancelled', 'Cancelled']]]];
+const STATUS = { pending: [t('panel.delivery.pending'), 'wait'], retrying: [t('panel.delivery.retrying'), 'wait'], succeeded: [t('panel.delivery.succeeded'), 'good'], failed: [t('panel.failed'), 'bad'], cancelled: [t('panel.delivery.cancelled')] };
+const ERRORS = { blocked: t('panel.delivery.error.blocked'), unreachable: t('panel.delivery.error.unreachable'), timeout: t('panel.delivery.error.timeout'), tls: t('panel.delivery.error.tls'), status: t('panel.delivery.error.status') };
+const FILTERS = [['status', t('panel.column.result'), [['', t('panel.delivery.every')], ['failed', t('panel.failed')], ['pending', t('panel.delivery.pending')], ['succeeded', t('panel.delivery.succeeded')], ['cancelled', t('panel.delivery.cancelled')]]]];
 
 export const outcome = (one) => [
 	badge(...STATUS[one.status === 'pending' && one.lastError ? 'retrying' : one.status]),
 	one.lastStatusCode && h('code', String(one.lastStatusCode)),
 	one.lastError && h('span', ERRORS[one.lastError] ?? one.lastError),
-	one.lastError && one.nextAttemptAt && h('span.faint', 'again ', ago(one.nextAttemptAt)),
+	one.lastError && one.nextAttemptAt && h('span.faint', parts('panel.delivery.again', { when: ago(one.nextAttemptAt) })),
 ];
 
 export function deliveries(path, isActive) {
 	const again = (one) => api('POST', `${path}/deliveries/${one.id}/redeliver`).then(() => {
-		toast('It is sent again.');
+		toast(t('panel.delivery.sent'));
 		return list.reload();
 	}, (error) => toast(words(error)));
 	const line = (one) => {
-		const redeliver = rowButton('Redeliver', `${one.event} ${one.eventId}`, () => busy(redeliver, () => again(one)), '', { disabled: !isActive });
-		return [h('div.who', h('strong', one.event), h('code', one.eventId)), h('div.badges', outcome(one)), String(one.attempts), moment(one.createdAt), h('div.buttons', rowButton('Details', `${one.event} ${one.eventId}`, () => details(path, one)), redeliver)];
+		const redeliver = rowButton(t('panel.delivery.redeliver'), `${one.event} ${one.eventId}`, () => busy(redeliver, () => again(one)), '', { disabled: !isActive });
+		return [h('div.who', h('strong', one.event), h('code', one.eventId)), h('div.badges', outcome(one)), String(one.attempts), moment(one.createdAt), h('div.buttons', rowButton(t('panel.details'), `${one.event} ${one.eventId}`, () => details(path, one)), redeliver)];
 	};
-	const refresh = button('Refresh', () => busy(refresh, () => list.reload()), { kind: 'small' });
+	const refresh = button(t('panel.refresh'), () => busy(refresh, () => list.reload()), { kind: 'small' });
 	const list = listing({
-		path: `${path}/deliveries`, key: 'deliveries', noun: 'deliveries', columns: ['Event', 'Result', 'Attempts', 'Created', ''], order: 'desc', filters: FILTERS, line,
-		nothing: () => empty('webhooks', 'Nothing yet', 'What is sent appears here for 30 days.'),
+		path: `${path}/deliveries`, key: 'deliveries', noun: 'deliveries', columns: [t('panel.column.event'), t('panel.column.result'), t('panel.column.attempts'), t('panel.column.created'), ''], order: 'desc', filters: FILTERS, line,
+		nothing: () => empty('webhooks', t('panel.delivery.none.title'), t('panel.delivery.none.text')),
 	});
 	const box = h('div', h('div.actions', refresh), list);
 	return Object.assign(box, { reload: list.reload });
@@ -36,16 +36,16 @@ export function deliveries(path, isActive) {
 // What is sent, as it is sent, and what came of each attempt.
 function details(path, { id, event }) {
 	open(event, () => loading(() => api('GET', `${path}/deliveries/${id}`, undefined, { parse: parseKeeping('payload') }), ({ delivery: one }) => [
-		facts(['Result', h('div.badges', outcome(one))], ['Created', moment(one.createdAt)], ['Event', h('code.break', one.eventId)], ['Delivery', h('code.break', one.id)]),
-		h('h3', 'Attempts'),
+		facts([t('panel.column.result'), h('div.badges', outcome(one))], [t('panel.column.created'), moment(one.createdAt)], [t('panel.column.event'), h('code.break', one.eventId)], [t('panel.delivery.one'), h('code.break', one.id)]),
+		h('h3', t('panel.column.attempts')),
 		one.attemptLog.length
-			? table('Attempts', ['When', 'Answer', 'Took'], one.attemptLog.map((each) => [
+			? table(t('panel.column.attempts'), [t('panel.column.when'), t('panel.column.answer'), t('panel.column.took')], one.attemptLog.map((each) => [
 				moment(each.at),
-				h('div.badges', each.error ? badge(ERRORS[each.error] ?? each.error, 'bad') : badge('Delivered', 'good'), each.statusCode && h('code', String(each.statusCode))),
-				`${each.durationMs.toLocaleString('en')} ms`,
+				h('div.badges', each.error ? badge(ERRORS[each.error] ?? each.error, 'bad') : badge(t('panel.delivery.succeeded'), 'good'), each.statusCode && h('code', String(each.statusCode))),
+				`${number(each.durationMs)} ms`,
 			]))
-			: h('p.hint', 'None yet.'),
-		h('h3', 'Payload'),
-		one.payload === 'null' ? h('p.hint', 'The event is kept no longer.') : h('pre', { tabindex: '0', 'aria-label': 'Payload' }, pretty(one.payload)),
+			: h('p.hint', t('panel.delivery.no_attempts')),
+		h('h3', t('panel.delivery.payload')),
+		one.payload === 'null' ? h('p.hint', t('panel.delivery.expired')) : h('pre', { tabindex: '0', 'aria-label': t('panel.delivery.payload') }, pretty(one.payload)),
 	]), { wide: true });
 }

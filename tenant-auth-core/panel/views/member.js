@@ -1,6 +1,6 @@
 // One member, in a dialog that has an address. Metadata is judged by the API's rules and sent as typed.
 
-import { api, button, confirm, copyButton, discard, facts, field, form, h, moment, open, place, question, rewrite, roleBadge, roleField, said, statusBadge, toast, whenSettled } from '../kit.js';
+import { api, button, confirm, copyButton, discard, facts, field, form, h, moment, open, place, question, rewrite, roleBadge, roleField, sentence, statusBadge, t, toast, whenSettled } from '../kit.js';
 import { compact, metadataProblem, pretty } from '../json.js';
 import { activityOf, sessionsOf } from './member-doings.js';
 
@@ -19,20 +19,20 @@ export function openMember(context, member, changed) {
 			changed();
 			if (isSelf) context.refresh();
 		};
-		const summary = facts(['Email', member.email], ['Role', roleBadge(member)], ['Status', statusBadge(member)], ['Joined', moment(member.joinedAt)], ['Id', h('div.badges', h('code.break', member.userId), copyButton(member.userId, 'Copy the id'))]);
-		if (!context.isAdmin) return [summary, h('h3', 'Metadata'), h('pre', { tabindex: '0', 'aria-label': 'Metadata' }, pretty(member.metadata))];
+		const summary = facts([t('panel.column.email'), member.email], [t('panel.role'), roleBadge(member)], [t('panel.column.status'), statusBadge(member)], [t('panel.column.joined'), moment(member.joinedAt)], [t('panel.column.id'), h('div.badges', h('code.break', member.userId), copyButton(member.userId, t('panel.copy_id')))]);
+		if (!context.isAdmin) return [summary, h('h3', t('panel.member.metadata')), h('pre', { tabindex: '0', 'aria-label': t('panel.member.metadata') }, pretty(member.metadata))];
 		return [
 			summary,
 			h('section.part', edit({ ...member }, path, isSelf, done)),
 			isSelf
-				? h('p.part.hint', 'You cannot suspend or remove yourself. To leave the organization, see its settings.')
-				: h('section.part', h('h3', 'Access'), h('div.actions', access(context.org.name, member, path, (isGone) => {
+				? h('p.part.hint', t('panel.member.self'))
+				: h('section.part', h('h3', t('panel.member.access')), h('div.actions', access(context.org.name, member, path, (isGone) => {
 					changed();
 					if (isGone) discard(dialog);
 					dialog.leave();
 				}))),
-			h('section.part', h('h3', 'Sessions'), sessionsOf(member, path)),
-			h('section.part', h('h3', 'Latest activity'), activityOf(member)),
+			h('section.part', h('h3', t('panel.view.sessions')), sessionsOf(member, path)),
+			h('section.part', h('h3', t('panel.member.activity')), activityOf(member)),
 		];
 	}, { wide: true, onclose });
 	stand(`#/members/${member.userId}`);
@@ -42,8 +42,8 @@ export function openMember(context, member, changed) {
 function edit(member, path, isSelf, done) {
 	const role = roleField(member.role);
 	const metadata = field({
-		label: 'Metadata', name: 'metadata', type: 'textarea', rows: 8, class: 'code', value: pretty(member.metadata),
-		hint: 'A JSON object that your application reads. Saving replaces all of it.',
+		label: t('panel.member.metadata'), name: 'metadata', type: 'textarea', rows: 8, class: 'code', value: pretty(member.metadata),
+		hint: t('panel.member.metadata.hint'),
 	});
 	metadata.input.addEventListener('input', () => metadata.fail(metadataProblem(metadata.value)));
 	const save = async () => {
@@ -53,17 +53,18 @@ function edit(member, path, isSelf, done) {
 		if (text !== compact(member.metadata)) {
 			await api('PATCH', path, undefined, { text: `{"metadata":${text}}` });
 			member.metadata = text;
-			said.push('The metadata was saved.');
+			said.push(t('panel.member.metadata.saved'));
 		}
 		if (wanted !== member.role) {
 			await api('PUT', `${path}/role`, { role: wanted });
 			member.role = wanted;
-			said.push(isSelf ? `You are ${wanted === 'org_admin' ? 'an admin' : 'a member'} now.` : `${member.name} is ${wanted === 'org_admin' ? 'an admin' : 'a member'} now.`);
+			const role = wanted === 'org_admin' ? 'admin' : 'member';
+			said.push(t(`panel.member.now.${isSelf ? 'you_' : ''}${role}`, { name: member.name }));
 		}
-		done(said.join(' ') || 'Nothing was changed.');
+		done(said.join(' ') || t('panel.member.unchanged'));
 	};
 	return form({
-		fields: [role, metadata], submit: 'Save changes', kind: '',
+		fields: [role, metadata], submit: t('panel.save_changes'), kind: '',
 		check() {
 			const problem = metadataProblem(metadata.value);
 			return problem && ['metadata', problem];
@@ -76,10 +77,10 @@ function edit(member, path, isSelf, done) {
 // Whether somebody means it who cannot undo it.
 const stepDown = () => new Promise((answer) => {
 	question({
-		title: 'Stop being an admin?', text: 'You will no longer manage members, keys, webhooks and settings. Only another admin can make you one again.',
+		title: t('panel.member.step_down.title'), text: t('panel.member.step_down.text'),
 		actions: (dialog) => {
 			dialog.addEventListener('close', () => answer(dialog.returnValue === 'yes'));
-			return button('Stop being an admin', () => dialog.close('yes'), { kind: 'danger' });
+			return button(t('panel.member.step_down.action'), () => dialog.close('yes'), { kind: 'danger' });
 		},
 	});
 });
@@ -87,24 +88,24 @@ const stepDown = () => new Promise((answer) => {
 function access(org, { name, status }, path, done) {
 	const change = (to, said) => () => api('PUT', `${path}/status`, { status: to }).then(() => said);
 	const suspend = () => confirm({
-		title: said`Suspend ${name}?`, action: 'Suspend', done, run: change('suspended', `${name} is suspended.`), request: () => ['PUT', `${path}/status`, { status: 'suspended' }],
-		text: said`${name} is refused everywhere in ${org} at once, until somebody reactivates them. Nothing is deleted.`,
+		title: sentence('panel.member.suspend.title', { name }), action: t('panel.suspend'), done, run: change('suspended', t('panel.member.suspended', { name })), request: () => ['PUT', `${path}/status`, { status: 'suspended' }],
+		text: sentence('panel.member.suspend.text', { name, organization: org }),
 	});
 	const reactivate = () => confirm({
-		title: said`Reactivate ${name}?`, action: 'Reactivate', kind: 'primary', done, run: change('active', `${name} is active again.`), request: () => ['PUT', `${path}/status`, { status: 'active' }],
-		text: said`${name} can sign in to ${org} again.`,
+		title: sentence('panel.member.reactivate.title', { name }), action: t('panel.reactivate'), kind: 'primary', done, run: change('active', t('panel.member.active', { name })), request: () => ['PUT', `${path}/status`, { status: 'active' }],
+		text: sentence('panel.member.reactivate.text', { name, organization: org }),
 	});
 	const end = () => confirm({
-		title: said`Sign ${name} out?`, action: 'End sessions', run: () => api('DELETE', `${path}/sessions`), done, request: () => ['DELETE', `${path}/sessions`],
-		text: said`Every session of ${name} in ${org} ends at once. They can sign in again.`,
+		title: sentence('panel.member.end.title', { name }), action: t('panel.member.end'), run: () => api('DELETE', `${path}/sessions`).then(() => t('panel.member.ended')), done, request: () => ['DELETE', `${path}/sessions`],
+		text: sentence('panel.member.end.text', { name, organization: org }),
 	});
 	const remove = () => confirm({
-		title: said`Remove ${name}?`, action: 'Remove', run: () => api('DELETE', path), done: () => done(true), request: () => ['DELETE', path],
-		text: said`${name} loses access to ${org} at once, and the metadata kept here is deleted. The account itself stays.`,
+		title: sentence('panel.member.remove.title', { name }), action: t('panel.member.remove'), run: () => api('DELETE', path).then(() => t('panel.member.removed')), done: () => done(true), request: () => ['DELETE', path],
+		text: sentence('panel.member.remove.text', { name, organization: org }),
 	});
 	return [
-		button('End sessions', end),
-		status === 'active' ? button('Suspend', suspend, { kind: 'danger-quiet' }) : button('Reactivate', reactivate),
-		button('Remove', remove, { kind: 'danger-quiet' }),
+		button(t('panel.member.end'), end),
+		status === 'active' ? button(t('panel.suspend'), suspend, { kind: 'danger-quiet' }) : button(t('panel.reactivate'), reactivate),
+		button(t('panel.member.remove'), remove, { kind: 'danger-quiet' }),
 	];
 }

@@ -1,6 +1,6 @@
 // The organization's members, for every member; admins open one to manage it.
 
-import { addButton, ahead, all, api, busy, button, day, h, heading, is, listing, place, roleBadge, rowButton, save, statusBadge, toast, topDialog } from '../kit.js';
+import { addButton, ahead, all, api, busy, button, counted, day, h, heading, is, listing, place, roleBadge, rowButton, save, sentence, statusBadge, t, toast, topDialog } from '../kit.js';
 import { csv } from '../csv.js';
 import { parseKeepingMetadata } from '../json.js';
 import { words } from '../words.js';
@@ -9,28 +9,28 @@ import { inviteSomebody } from './invites.js';
 import { openMember } from './member.js';
 
 const FILTERS = [
-	['role', 'Role', [['', 'Every role'], ['org_admin', 'Admins'], ['member', 'Members']]],
-	['status', 'Status', [['', 'Every status'], ['active', 'Active'], ['suspended', 'Suspended']]],
+	['role', t('panel.role'), [['', t('panel.members.every_role')], ['org_admin', t('panel.members.admins')], ['member', t('panel.view.members')]]],
+	['status', t('panel.column.status'), [['', t('panel.every_status')], ['active', t('panel.state.active')], ['suspended', t('panel.state.suspended')]]],
 ];
 
 export function members(context) {
 	const { org, user, isAdmin, detail } = context;
 	const show = (one) => openMember(context, one, list.reload);
-	const store = button('Export CSV', () => busy(store, () => exportMembers(org).catch((error) => toast(words(error)))), { title: 'The members that are shown, all pages of them' });
+	const store = button(t('panel.members.export'), () => busy(store, () => exportMembers(org).catch((error) => toast(words(error)))), { title: t('panel.members.export.title') });
 	const list = listing({
-		path: '/org/members', key: 'members', noun: 'members', columns: ['Member', 'Role', 'Status', 'Joined', ''], parse: parseKeepingMetadata,
+		path: '/org/members', key: 'members', noun: 'members', columns: [t('panel.role.member'), t('panel.role'), t('panel.column.status'), t('panel.column.joined'), ''], parse: parseKeepingMetadata,
 		search: true, filters: FILTERS,
 		line: (one) => [
-			h('div.who', h('strong', one.name, one.userId === user.id && h('span.you', ' you')), h('small', one.email)),
+			h('div.who', h('strong', one.name, one.userId === user.id && h('span.you', ` ${t('panel.members.you')}`)), h('small', one.email)),
 			roleBadge(one),
 			statusBadge(one),
 			day(one.joinedAt),
-			rowButton(isAdmin ? 'Manage' : 'Details', one.name, () => show(one)),
+			rowButton(isAdmin ? t('panel.members.manage') : t('panel.details'), one.name, () => show(one)),
 		],
 	});
-	if (detail) findMember(detail).then((one) => topDialog() || show(one), (error) => toast(is(error, 'not_found') ? 'Nobody here has this id.' : words(error)));
+	if (detail) findMember(detail).then((one) => topDialog() || show(one), (error) => toast(is(error, 'not_found') ? t('panel.members.unknown') : words(error)));
 	return [
-		heading('Members', ['Everybody who belongs to ', h('bdi', org.name), '.'], isAdmin && addButton('Invite', () => inviteSomebody()), isAdmin && button('Invite many', () => inviteMany(() => {})), isAdmin && store),
+		heading(t('panel.view.members'), sentence('panel.members.lead', { organization: org.name }), isAdmin && addButton(t('panel.invite'), () => inviteSomebody()), isAdmin && button(t('panel.invite_many'), () => inviteMany(() => {})), isAdmin && store),
 		list,
 	];
 }
@@ -45,5 +45,5 @@ async function exportMembers(org) {
 	const found = await all('/org/members', 'members', { query: place().query });
 	const rows = found.map((one) => [one.name, one.email, one.role, one.status, one.joinedAt, one.userId]);
 	save(csv([['name', 'email', 'role', 'status', 'joined', 'id'], ...rows]), `members-${org.slug}.csv`);
-	toast(`${found.length.toLocaleString('en')} members were saved.`);
+	toast(counted('panel.members.saved', found.length));
 }

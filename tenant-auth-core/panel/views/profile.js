@@ -1,21 +1,21 @@
 // A person's own name, texts and address. A new address counts once its mailed link was used.
 
-import { api, ask, badge, busy, button, card, codeField, emailField, facts, field, form, h, heading, loading, nameField, notice, passwordField, toast } from '../kit.js';
+import { api, ask, badge, busy, button, card, codeField, emailField, facts, field, form, h, heading, loading, nameField, notice, passwordField, t, toast } from '../kit.js';
 
 export function profile(context) {
-	return [heading('Profile', 'This is you in every organization you belong to.'), loading(() => api('GET', '/auth/profile'), ({ user }) => [about(context, user), address(user)])];
+	return [heading(t('panel.view.profile'), t('panel.profile.lead')), loading(() => api('GET', '/auth/profile'), ({ user }) => [about(context, user), address(user)])];
 }
 
 function about(context, user) {
 	const name = nameField({ value: user.name, autocomplete: 'name' });
-	const bio = field({ label: 'Bio', name: 'bio', type: 'textarea', rows: 3, value: user.profile.bio ?? '', optional: true, maxlength: 1000, spellcheck: 'true' });
-	const phone = field({ label: 'Phone', name: 'phone', type: 'tel', value: user.profile.phone ?? '', optional: true, maxlength: 32, autocomplete: 'tel' });
-	return card('About you', null, form({
-		fields: [name, bio, phone], submit: 'Save profile',
+	const bio = field({ label: t('panel.profile.bio'), name: 'bio', type: 'textarea', rows: 3, value: user.profile.bio ?? '', optional: true, maxlength: 1000, spellcheck: 'true' });
+	const phone = field({ label: t('panel.profile.phone'), name: 'phone', type: 'tel', value: user.profile.phone ?? '', optional: true, maxlength: 32, autocomplete: 'tel' });
+	return card(t('panel.profile.about'), null, form({
+		fields: [name, bio, phone], submit: t('panel.profile.save'),
 		onsubmit: async () => {
 			// What is left out is removed.
 			await api('PUT', '/auth/profile', { name: name.value, bio: bio.value || undefined, phone: phone.value || undefined });
-			toast('Your profile was saved.');
+			toast(t('panel.profile.saved'));
 			context.refresh();
 		},
 	}));
@@ -23,19 +23,19 @@ function about(context, user) {
 
 function address(user) {
 	const say = notice();
-	const send = button('Send verification mail', () => busy(send, () => api('POST', '/auth/verify-email/send').then(({ message }) => say.say('good', message), say.fail)));
-	const change = button('Change address', () => busy(change, changeAddress));
-	return card('Email address', 'You sign in with it, and notices about your account go there.',
-		facts(['Address', [h('span.break', user.email, ' '), user.isEmailVerified ? badge('Verified', 'good') : badge('Not verified', 'wait')]]), say,
+	const send = button(t('panel.profile.verify'), () => busy(send, () => api('POST', '/auth/verify-email/send').then(() => say.say('good', t('panel.profile.verify.sent')), say.fail)));
+	const change = button(t('panel.profile.change'), () => busy(change, changeAddress));
+	return card(t('field.email'), t('panel.profile.email.text'),
+		facts([t('panel.audit.address'), [h('span.break', user.email, ' '), user.isEmailVerified ? badge(t('panel.profile.verified'), 'good') : badge(t('panel.profile.not_verified'), 'wait')]]), say,
 		h('div.actions', change, !user.isEmailVerified && send));
 }
 
 async function changeAddress() {
 	const { enabled } = await api('GET', '/auth/2fa').catch(() => ({ enabled: false }));
-	const [email, password, code] = [emailField({ label: 'New email address', name: 'newEmail', autocomplete: 'off' }), passwordField(), codeField()];
+	const [email, password, code] = [emailField({ label: t('panel.profile.new_email'), name: 'newEmail', autocomplete: 'off' }), passwordField(), codeField()];
 	ask({
-		title: 'Change your email address', text: 'The new address gets a link that is good for 24 hours. Nothing changes until you use it.',
-		fields: [email, password, ...(enabled ? [code] : [])], submit: 'Send link',
-		onsubmit: () => api('POST', '/auth/change-email', { newEmail: email.value, password: password.value, code: enabled ? code.value.trim() : undefined }),
+		title: t('panel.profile.change.title'), text: t('panel.profile.change.text'),
+		fields: [email, password, ...(enabled ? [code] : [])], submit: t('panel.profile.change.submit'),
+		onsubmit: () => api('POST', '/auth/change-email', { newEmail: email.value, password: password.value, code: enabled ? code.value.trim() : undefined }).then(() => t('panel.profile.change.sent')),
 	});
 }

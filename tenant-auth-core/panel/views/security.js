@@ -1,30 +1,30 @@
 // What guards a person's account: the password and the second factor.
 
-import { api, badge, button, card, facts, form, h, heading, loading, moment, newPasswordField, passwordField } from '../kit.js';
+import { api, badge, button, card, facts, form, h, heading, loading, moment, newPasswordField, passwordField, t } from '../kit.js';
 import { disable, enrol, renewCodes } from './two-factor.js';
 
-export const security = () => [heading('Security', 'What guards your account, in every organization you belong to.'), password(), secondFactor()];
+export const security = () => [heading(t('panel.view.security'), t('panel.security.lead')), password(), secondFactor()];
 
 function password() {
-	const [current, next] = [passwordField({ label: 'Current password', name: 'currentPassword' }), newPasswordField()];
+	const [current, next] = [passwordField({ label: t('panel.security.current'), name: 'currentPassword' }), newPasswordField()];
 	const element = form({
-		fields: [current, next], submit: 'Change password',
-		check: () => current.value === next.value && ['newPassword', 'This is the password you have. Choose another one.'],
+		fields: [current, next], submit: t('panel.security.change'),
+		check: () => current.value === next.value && ['newPassword', t('panel.security.same')],
 		onsubmit: async () => {
-			const { message } = await api('POST', '/auth/change-password', { currentPassword: current.value, newPassword: next.value });
+			await api('POST', '/auth/change-password', { currentPassword: current.value, newPassword: next.value });
 			current.value = next.value = '';
-			element.say.say('good', message);
+			element.say.say('good', t('panel.security.changed'));
 		},
 	});
-	return card('Password', 'A new password ends every other session of yours, everywhere.', element);
+	return card(t('field.password'), t('panel.security.password.text'), element);
 }
 
 function secondFactor() {
 	const on = ({ enabledAt, recoveryCodesRemaining: left }) => [
-		facts(['Status', badge('On', 'good')], ['Since', moment(enabledAt)], ['Recovery codes left', badge(String(left), left > 2 ? '' : 'bad')]),
-		h('div.actions', button('New recovery codes', () => renewCodes(box.reload)), button('Turn off', () => disable(box.reload), { kind: 'danger-quiet' })),
+		facts([t('panel.column.status'), badge(t('panel.security.on'), 'good')], [t('panel.security.since'), moment(enabledAt)], [t('panel.security.codes_left'), badge(String(left), left > 2 ? '' : 'bad')]),
+		h('div.actions', button(t('panel.security.codes.new'), () => renewCodes(box.reload)), button(t('panel.security.turn_off'), () => disable(box.reload), { kind: 'danger-quiet' })),
 	];
-	const off = () => [facts(['Status', badge('Off')]), h('div.actions', button('Turn on', () => enrol(box.reload), { kind: 'primary' }))];
+	const off = () => [facts([t('panel.column.status'), badge(t('panel.security.off'))]), h('div.actions', button(t('panel.security.turn_on'), () => enrol(box.reload), { kind: 'primary' }))];
 	const box = loading(() => api('GET', '/auth/2fa'), (status) => (status.enabled ? on(status) : off()));
-	return card('Two-factor authentication', 'A code from an app, asked for after the password.', box);
+	return card(t('panel.security.second'), t('panel.security.second.text'), box);
 }

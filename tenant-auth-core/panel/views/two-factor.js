@@ -1,16 +1,16 @@
 // The second factor: in force once a first code was accepted; recovery codes are shown once.
 
-import { api, ask, button, codeField, copy, fill, form, h, open, passwordField, put, save, showSecret } from '../kit.js';
+import { api, ask, button, codeField, copy, fill, form, h, open, passwordField, put, save, showSecret, t } from '../kit.js';
 import { PRODUCT } from '../product.js';
 
 export function enrol(done) {
-	open('Turn on two-factor authentication', (dialog) => {
+	open(t('panel.second.on.title'), (dialog) => {
 		const [box, password] = [h('div'), passwordField()];
 		const cancel = () => dialog.close();
 		const scan = ({ secret, qrCode }) => {
-			const code = codeField('The 6 digits the app shows now.', true);
+			const code = codeField(t('panel.second.digits'), true);
 			const enable = form({
-				fields: [code], submit: 'Turn on', cancel,
+				fields: [code], submit: t('panel.security.turn_on'), cancel,
 				onsubmit: async () => {
 					const { recoveryCodes } = await api('POST', '/auth/2fa/enable', { code: code.value.replace(/\s/g, '') });
 					dialog.close();
@@ -19,13 +19,13 @@ export function enrol(done) {
 				},
 			});
 			fill(box, h('ol.steps',
-				h('li', h('p', 'Scan this picture with the app.'), h('img.qr', { src: qrCode, alt: 'QR code for your authenticator app', width: 200, height: 200 }),
-					h('details', h('summary', 'I cannot scan it'), h('p', 'Enter this key in the app instead:'), h('code.secret-key', secret.match(/.{1,4}/g).join(' ')), button('Copy key', () => copy(secret), { kind: 'small', mark: 'copy' }))),
-				h('li', h('p', 'Enter the code that it shows.'), enable)));
+				h('li', h('p', t('panel.second.scan')), h('img.qr', { src: qrCode, alt: t('panel.second.picture'), width: 200, height: 200 }),
+					h('details', h('summary', t('panel.second.cannot')), h('p', t('panel.second.key')), h('code.secret-key', secret.match(/.{1,4}/g).join(' ')), button(t('panel.second.copy_key'), () => copy(secret), { kind: 'small', mark: 'copy' }))),
+				h('li', h('p', t('panel.second.enter')), enable)));
 			code.input.focus();
 		};
-		return put(box, h('p.dialog-text', 'You need an authenticator app; many password managers are one.'), form({
-			fields: [password], submit: 'Continue', cancel,
+		return put(box, h('p.dialog-text', t('panel.second.need')), form({
+			fields: [password], submit: t('panel.second.continue'), cancel,
 			onsubmit: async () => scan(await api('POST', '/auth/2fa/setup', { password: password.value })),
 		}));
 	});
@@ -33,21 +33,21 @@ export function enrol(done) {
 
 // Shows recovery codes, once; to be copied, downloaded or printed.
 function showCodes(codes) {
-	const text = `Recovery codes for ${PRODUCT.name}\nEach one works once, in place of a code from your authenticator.\n\n${codes.join('\n')}\n`;
+	const text = `${t('panel.second.file.title', { product: PRODUCT.name })}\n${t('panel.second.file.text')}\n\n${codes.join('\n')}\n`;
 	const download = () => save(new Blob([text], { type: 'text/plain' }), 'recovery-codes.txt');
-	const stored = 'I have stored them';
-	const dialog = showSecret('Keep your recovery codes', (self) => [
-		h('p.dialog-text', 'Each of these works once, when your authenticator is not at hand. Without both, only an operator can let you in again.'),
+	const stored = t('panel.second.stored');
+	const dialog = showSecret(t('panel.second.codes.title'), (self) => [
+		h('p.dialog-text', t('panel.second.codes.text')),
 		h('ul.codes', codes.map((code) => h('li', h('code', code)))),
-		h('p.notice.wait', 'This is the only time they are shown.'),
-		h('div.actions', button('Copy', () => copy(text), { mark: 'copy' }), button('Download', download), button('Print', () => print()),
+		h('p.notice.wait', t('panel.second.codes.once')),
+		h('div.actions', button(t('panel.copy'), () => copy(text), { mark: 'copy' }), button(t('panel.second.download'), download), button(t('panel.second.print'), () => print()),
 			button(stored, () => self.close(), { kind: 'primary' })),
 	], { wide: true, stored });
 	dialog.classList.add('printable');
 }
 
 export const renewCodes = (done) => guarded('/auth/2fa/recovery-codes', {
-	title: 'New recovery codes', text: 'The old ones stop working.', submit: 'Make new codes',
+	title: t('panel.security.codes.new'), text: t('panel.second.renew.text'), submit: t('panel.second.renew.submit'),
 	done({ recoveryCodes }) {
 		done();
 		showCodes(recoveryCodes);
@@ -55,10 +55,11 @@ export const renewCodes = (done) => guarded('/auth/2fa/recovery-codes', {
 });
 
 export const disable = (done) => guarded('/auth/2fa/disable', {
-	title: 'Turn off two-factor authentication?', text: 'From then on the password alone opens your account. Every other session of yours ends.', submit: 'Turn off', kind: 'danger', done,
+	title: t('panel.second.off.title'), text: t('panel.second.off.text'), submit: t('panel.security.turn_off'), kind: 'danger', said: t('panel.second.off.done'), done,
 });
 
-function guarded(path, options) {
+/** @param {string} path @param {any} options */
+function guarded(path, { said = undefined, ...options }) {
 	const [password, code] = [passwordField(), codeField()];
-	ask({ ...options, fields: [password, code], onsubmit: () => api('POST', path, { password: password.value, code: code.value.trim() }) });
+	ask({ ...options, fields: [password, code], onsubmit: () => api('POST', path, { password: password.value, code: code.value.trim() }).then((answer) => said ?? answer) });
 }

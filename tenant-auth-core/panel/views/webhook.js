@@ -1,6 +1,6 @@
 // One webhook: its settings, a test, its deliveries.
 
-import { api, ask, askOverlap, badge, busy, button, card, confirm, facts, fill, h, heading, is, linkButton, loading, moment, notice, statusBadge } from '../kit.js';
+import { api, ask, askOverlap, badge, busy, button, card, confirm, facts, fill, h, heading, is, linkButton, loading, moment, notice, statusBadge, t } from '../kit.js';
 import { kindName } from '../kinds.js';
 import { deliveries, outcome } from './deliveries.js';
 import { showSigningSecret, webhookFields } from './webhooks.js';
@@ -11,45 +11,47 @@ const LOOKS = [40, 500];
 export function webhook({ detail }) {
 	const path = `/org/webhooks/${encodeURIComponent(detail)}`;
 	const box = loading(() => api('GET', path), ({ webhook: one }) => whole(path, one, box.reload), gone);
-	return [h('p', h('a', { href: '#/webhooks' }, '← All webhooks')), heading('Webhook'), box];
+	return [h('p', h('a', { href: '#/webhooks' }, t('panel.webhook.all_back'))), heading(t('panel.webhook.title')), box];
 }
 
 // An address of yesterday, or of another organization.
-const gone = (error) => is(error, 'not_found', 'invalid_request') && linkButton('All webhooks', '#/webhooks');
+const gone = (error) => is(error, 'not_found', 'invalid_request') && linkButton(t('panel.webhook.all'), '#/webhooks');
 
 function whole(path, one, reload) {
 	const isActive = one.status === 'active';
 	const list = deliveries(path, isActive);
 	const patch = (body, said) => api('PATCH', path, body).then(() => said);
-	const [action, status, kind, text] = isActive ? ['Disable', 'disabled', 'danger', 'Nothing more is sent to it, and what is pending is cancelled.'] : ['Enable', 'active', 'primary', 'What happens from now on is sent to it again.'];
-	const turn = () => confirm({ title: `${action} this webhook?`, action, kind, text, run: () => patch({ status }, `The webhook is ${status}.`), done: reload, request: () => ['PATCH', path, { status }] });
+	const [action, status, kind, title, text, said] = isActive
+		? [t('panel.webhook.disable'), 'disabled', 'danger', t('panel.webhook.disable.title'), t('panel.webhook.disable.text'), t('panel.webhook.disabled')]
+		: [t('panel.webhook.enable'), 'active', 'primary', t('panel.webhook.enable.title'), t('panel.webhook.enable.text'), t('panel.webhook.active')];
+	const turn = () => confirm({ title, action, kind, text, run: () => patch({ status }, said), done: reload, request: () => ['PATCH', path, { status }] });
 	const remove = () => confirm({
-		title: 'Delete this webhook?', action: 'Delete', text: 'Its deliveries and its secret are deleted. This cannot be undone.', run: () => api('DELETE', path), request: () => ['DELETE', path],
+		title: t('panel.webhook.delete.title'), action: t('panel.delete'), text: t('panel.webhook.delete.text'), run: () => api('DELETE', path).then(() => t('panel.webhook.deleted')), request: () => ['DELETE', path],
 		done: () => location.hash.includes(one.id) && (location.hash = '#/webhooks'),
 	});
 	const rotate = () => askOverlap(`${path}/rotate-secret`, {
-		title: 'Rotate the signing secret', text: 'For a while each notification can carry both signatures.', submit: 'Rotate secret', done: ({ secret }) => showSigningSecret(secret),
+		title: t('panel.webhook.rotate.title'), text: t('panel.webhook.rotate.text'), submit: t('panel.webhook.rotate'), done: ({ secret }) => showSigningSecret(secret),
 	});
 	const edit = () => {
 		const { fields, check, read } = webhookFields(one);
-		ask({ title: 'Edit webhook', wide: true, fields, check, submit: 'Save webhook', request: () => ['PATCH', path, read()], onsubmit: () => patch(read(), 'The webhook was saved.'), done: reload });
+		ask({ title: t('panel.webhook.edit.title'), wide: true, fields, check, submit: t('panel.webhook.save'), request: () => ['PATCH', path, read()], onsubmit: () => patch(read(), t('panel.webhook.saved')), done: reload });
 	};
 	return [
 		card(one.url, one.description,
-			facts(['Status', statusBadge(one)], ['Events', h('div.badges', one.events.map((kind) => badge(kindName(kind))))], ['Created', moment(one.createdAt)], ['Id', h('code', one.id)]),
-			h('div.actions', button('Edit', edit), button('Rotate secret', rotate),
-				button(action, turn, { kind: isActive ? 'danger-quiet' : '' }), button('Delete', remove, { kind: 'danger-quiet' }))),
+			facts([t('panel.column.status'), statusBadge(one)], [t('panel.column.events'), h('div.badges', one.events.map((kind) => badge(kindName(kind))))], [t('panel.column.created'), moment(one.createdAt)], [t('panel.column.id'), h('code', one.id)]),
+			h('div.actions', button(t('panel.edit'), edit), button(t('panel.webhook.rotate'), rotate),
+				button(action, turn, { kind: isActive ? 'danger-quiet' : '' }), button(t('panel.delete'), remove, { kind: 'danger-quiet' }))),
 		test(path, isActive, list.reload),
-		card('Deliveries', 'The latest first. What fails is tried again for some days.', list),
+		card(t('panel.webhook.deliveries'), t('panel.webhook.deliveries.text'), list),
 	];
 }
 
 function test(path, isActive, done) {
 	const say = notice();
-	const result = h('div.actions', { role: 'status' }, h('span.faint', 'The result appears here.'));
+	const result = h('div.actions', { role: 'status' }, h('span.faint', t('panel.webhook.test.here')));
 	const run = async () => {
 		say.clear();
-		fill(result, badge('Sending', 'wait'), 'Waiting for your endpoint…');
+		fill(result, badge(t('panel.webhook.test.sending'), 'wait'), t('panel.webhook.test.waiting'));
 		try {
 			const { delivery } = await api('POST', `${path}/test`);
 			fill(result, outcome(await watch(path, delivery.id)));
@@ -59,8 +61,8 @@ function test(path, isActive, done) {
 			say.fail(error);
 		}
 	};
-	const send = button('Send a test', () => busy(send, run), { kind: 'primary', disabled: !isActive });
-	return card('Test', 'Sends the event webhook.test, signed like every other.', say, h('div.actions', send, result));
+	const send = button(t('panel.webhook.test.send'), () => busy(send, run), { kind: 'primary', disabled: !isActive });
+	return card(t('panel.webhook.test'), t('panel.webhook.test.text', { event: 'webhook.test' }), say, h('div.actions', send, result));
 }
 
 // Looks at a delivery until its first attempt is over.

@@ -50,7 +50,7 @@ pub struct Config {
     pub browser: Browser,
     /// What the product is called and looks like.
     pub product: Product,
-    /// The languages of mails and hosted pages.
+    /// The languages of mails and pages.
     pub languages: Languages,
     /// Templates of mails in the place of ours. Default none.
     pub mail_templates: MailTemplates,

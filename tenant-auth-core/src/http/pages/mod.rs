@@ -188,17 +188,20 @@ static COMMON: LazyLock<[File; 3]> = LazyLock::new(|| {
     ]
 });
 
-/// Every file as this deployment serves it: each page is one and the same, in the product's name and colours; the hosted ones in every
-/// language, and the panel in English.
+/// Every file as this deployment serves it: each page is one and the same, in the product's name and colours, in every language.
+/// The panel's carries more words.
 fn files(config: &Config) -> Vec<File> {
     let [script, guard, logo] = &*COMMON;
     let style = format!("{}{}", STYLES.concat(), product::style(&config.product));
     let style = File::named_by_digest("/assets/panel.css", style);
-    let page = |catalogue| File::new("/", product::page(config, catalogue, [&style, guard, script].map(File::address)));
-    let mut files = vec![page(config.languages.of(None)), style.clone(), guard.clone(), script.clone(), logo.clone()];
+    let page = |catalogue, is_panel| {
+        File::new("/", product::page(config, catalogue, is_panel, [&style, guard, script].map(File::address)))
+    };
+    let mut files = vec![style.clone(), guard.clone(), script.clone(), logo.clone()];
     for catalogue in config.languages.catalogues() {
-        let page = page(catalogue);
-        files.extend(HOSTED.map(|path| page.at(path, Some(&catalogue.language))));
+        let (panel, hosted) = (page(catalogue, true), page(catalogue, false));
+        files.push(panel.at("/", Some(&catalogue.language)));
+        files.extend(HOSTED.map(|path| hosted.at(path, Some(&catalogue.language))));
     }
     files
 }

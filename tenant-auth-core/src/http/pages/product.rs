@@ -13,8 +13,8 @@ use crate::{
 
 const PAGE: &str = include_str!("../../../panel/page.html");
 
-/// The page in one language, which every path serves; it carries its words, and names the files by these addresses. A mark on its first element says that sign-up is open, for a page can ask nobody without a slug.
-pub(super) fn page(config: &Config, catalogue: &Catalogue, [style, guard, script]: [String; 3]) -> Bytes {
+/// The page in one language, which every path serves; it carries its words, the panel's too where it is the panel, and names the files by these addresses. A mark on its first element says that sign-up is open, for a page can ask nobody without a slug.
+pub(super) fn page(config: &Config, catalogue: &Catalogue, is_panel: bool, [style, guard, script]: [String; 3]) -> Bytes {
     let Product { name, logo, support_url, .. } = &config.product;
     // Beside the page; a public URL may have a path of its own.
     let logo = if logo.is_some() { "api/v1/logo" } else { "assets/logo.svg" };
@@ -34,7 +34,7 @@ pub(super) fn page(config: &Config, catalogue: &Catalogue, [style, guard, script
         ("{broken_text}", &catalogue.text("page.broken.text", &none)),
         ("{reload}", &catalogue.text("page.broken.reload", &none)),
         ("{noscript}", &catalogue.text("page.noscript", &none)),
-        ("{words}", &catalogue.below("page.")),
+        ("{words}", &catalogue.of_page(is_panel)),
     ];
     said.into_iter().fold(marked, |page, (mark, text)| page.replace(mark, &escaped(text))).into()
 }

@@ -152,9 +152,9 @@ fn the_kinds_picker_offers_every_kind_of_event() {
     assert_eq!(offered, known);
 }
 
-/// The English words of the pages, by what follows `page.` in their keys.
-fn words() -> BTreeMap<String, String> {
-    serde_json::from_str(&Languages::default().of(None).below("page.")).expect("JSON")
+/// The English words of a page as it carries them: of the panel, or of a hosted page.
+fn words(is_panel: bool) -> BTreeMap<String, String> {
+    serde_json::from_str(&Languages::default().of(None).of_page(is_panel)).expect("JSON")
 }
 
 /// The keys that a file asks for: `t('home')`, and the beginnings of those whose ends are chosen as it runs.
@@ -173,17 +173,24 @@ fn asked(text: &str) -> (BTreeSet<String>, BTreeSet<String>) {
             begun.extend(rest.strip_prefix('`').and_then(|key| key.split_once("${")).map(|(key, _)| key.to_owned()));
         }
     }
+    // A text with a count has two forms.
+    for (_, rest) in text.match_indices("counted('").map(|(at, call)| text.split_at(at + call.len())) {
+        let key = rest.split('\'').next().unwrap_or_default();
+        whole.extend(["one", "other"].map(|form| format!("{key}.{form}")));
+    }
     (whole, begun)
 }
 
 #[test]
 fn every_word_that_is_asked_for_is_there_and_no_other() {
-    let words = words();
+    let (words, hosted) = (words(true), words(false));
+    assert!(hosted.keys().all(|key| !key.starts_with("panel.")), "hosted pages carry what they need");
     let (mut whole, mut begun) = (BTreeSet::new(), BTreeSet::new());
     for (name, text) in on_disk().iter().filter(|(name, _)| name.ends_with(".js")) {
         let (keys, beginnings) = asked(text);
         for key in &keys {
-            assert!(words.contains_key(key), "{name} asks for {key}");
+            let carried = if name.starts_with("hosted/") { &hosted } else { &words };
+            assert!(carried.contains_key(key), "{name} asks for {key}");
         }
         for beginning in &beginnings {
             assert!(words.keys().any(|key| key.starts_with(beginning.as_str())), "{name} asks for {beginning}…");
@@ -194,7 +201,7 @@ fn every_word_that_is_asked_for_is_there_and_no_other() {
     // Read before any module, and in the page's markup.
     let elsewhere = ["broken.reload", "broken.text", "broken.title", "noscript"];
     // Every error is looked up by its code.
-    begun.insert("error.".to_owned());
+    begun.extend(["error.", "panel.error."].map(str::to_owned));
     for key in words.keys().map(String::as_str) {
         let is_asked = whole.contains(key) || begun.iter().any(|beginning| key.starts_with(beginning.as_str()));
         assert!(is_asked || elsewhere.contains(&key), "nothing asks for {key}");
@@ -202,10 +209,57 @@ fn every_word_that_is_asked_for_is_there_and_no_other() {
     assert!(whole.len() > 60, "{whole:?}");
 }
 
+/// Literals that look like a text for people and are none.
+const CODE: [&str; 12] = [
+    "Android",
+    "Chrome",
+    "Content-Type",
+    "Content-Type: application/json",
+    "Edge",
+    "Escape",
+    "Firefox",
+    "Linux",
+    "Retry-After",
+    "Safari",
+    "Windows",
+    "looked at",
+];
+
+#[test]
+fn every_text_for_people_is_in_the_catalogues() {
+    // Lists of kinds, and a class of a style.
+    let disk = on_disk();
+    for (name, text) in disk.iter().filter(|(name, _)| name.ends_with(".js") && !["guard.js", "kinds.js"].contains(&&**name)) {
+        for line in text.lines().map(str::trim).filter(|line| !["//", "/*", "*"].iter().any(|comment| line.starts_with(comment))) {
+            let code = line.split(" // ").next().unwrap_or_default();
+            for literal in ['\'', '`'].iter().flat_map(|quote| code.split(*quote).skip(1).step_by(2)) {
+                assert!(
+                    CODE.contains(&literal) || !is_for_people(literal),
+                    "{name} says {literal:?} itself: give it to the catalogues"
+                );
+            }
+        }
+    }
+}
+
+/// A word with a capital, or two words of small letters.
+fn is_for_people(literal: &str) -> bool {
+    let said: String = literal
+        .split("${")
+        .enumerate()
+        .map(|(at, part)| if at == 0 { part } else { part.split_once('}').map_or("", |(_, rest)| rest) })
+        .collect();
+    let said = said.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let is_small = |word: &str| word.len() > 2 && word.bytes().all(|b| b.is_ascii_lowercase());
+    let words: Vec<&str> = said.split(' ').collect();
+    let has_capital = said.starts_with(|c: char| c.is_ascii_uppercase()) && said[1..].starts_with(|c: char| c.is_ascii_lowercase());
+    has_capital || words.windows(2).any(|pair| pair.iter().all(|word| is_small(word)))
+}
+
 #[test]
 fn every_error_that_has_words_is_one_of_the_api_or_of_the_pages() {
     let own = ["again_in", "broken", "unexpected", "unreachable"];
-    for code in words().keys().filter_map(|key| key.strip_prefix("error.")) {
+    for code in words(true).keys().filter_map(|key| key.strip_prefix("error.").or(key.strip_prefix("panel.error."))) {
         assert!(ErrorCode::parse(code).is_some() || own.contains(&code), "{code}");
     }
 }
@@ -233,5 +287,10 @@ fn a_page_carries_its_words_and_says_its_language() {
     for page in [of("en"), of("ar"), of("fr"), of("es")] {
         assert!(!page.contains("{product}") && !page.contains("{words}") && !page.contains("{dir}"), "{page}");
     }
-    assert!(files.iter().filter(|file| file.path == "/").all(|file| file.language.is_none()));
+    let panel = |tag: &str| {
+        files.iter().find(|file| file.path == "/" && file.language.as_ref().is_some_and(|language| language.as_str() == tag))
+    };
+    let panel = String::from_utf8(panel("de").expect("the panel").whole.bytes.to_vec()).expect("text");
+    assert!(panel.contains("panel.settings.saved") && panel.contains("Die Einstellungen wurden gespeichert."));
+    assert!(!of("de").contains("panel.settings.saved"), "a hosted page stays small");
 }
