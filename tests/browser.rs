@@ -9,6 +9,7 @@ mod browser {
     pub(crate) mod frame;
     pub(crate) mod identity;
     pub(crate) mod judge;
+    pub(crate) mod languages;
     pub(crate) mod links;
     pub(crate) mod lists;
     pub(crate) mod look;
@@ -27,8 +28,8 @@ mod browser {
 }
 
 use browser::{
-    account, audit, dialogs, docs, frame, identity, judge, links, lists, look, operator, organization, people, pictures, returning,
-    sign_in, start, tabs, unsaved, webhooks, words,
+    account, audit, dialogs, docs, frame, identity, judge, languages, links, lists, look, operator, organization, people, pictures,
+    returning, sign_in, start, tabs, unsaved, webhooks, words,
 };
 
 fn main() -> std::process::ExitCode {
@@ -50,6 +51,7 @@ fn main() -> std::process::ExitCode {
         lists::scenarios(),
         look::scenarios(),
         words::scenarios(),
+        languages::scenarios(),
         start::scenarios(),
         tabs::scenarios(),
         pictures::scenarios(),

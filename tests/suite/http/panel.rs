@@ -18,8 +18,7 @@ scenarios![
     pages_ask_for_no_organization_and_set_no_cookie,
     a_public_url_with_a_path_moves_every_page,
     only_where_sign_up_is_open_pages_offer_it,
-    a_hosted_page_speaks_the_language_that_is_asked_for,
-    the_panel_speaks_the_language_that_is_asked_for,
+    a_page_speaks_the_language_that_is_asked_for,
     a_catalogue_of_the_operator_adds_a_language_to_the_pages,
 ];
 
@@ -248,30 +247,7 @@ async fn only_where_sign_up_is_open_pages_offer_it(app: &App) {
 
 const VARIES: &str = "Accept-Language, Accept-Encoding";
 
-async fn the_panel_speaks_the_language_that_is_asked_for(app: &App) {
-    let asked = |headers: &'static str| async move { ask(app, "GET", "/", headers).await };
-    let english = get(app, "/").await;
-    assert_eq!((header(&english, "Content-Language"), header(&english, "Vary")), ("en", VARIES));
-    for (headers, language, words) in [
-        ("Accept-Language: de-AT,en;q=0.5\r\n", "de", "Die Einstellungen wurden gespeichert."),
-        ("Accept-Language: pt, fr;q=0.1\r\n", "fr", "Les paramètres ont été enregistrés."),
-        ("Accept-Language: es\r\n", "es", "Los ajustes se han guardado."),
-        ("Accept-Language: pt\r\n", "en", "The settings were saved."),
-    ] {
-        let page = asked(headers).await;
-        assert_eq!((header(&page, "Content-Language"), header(&page, "Vary")), (language, VARIES), "{headers}");
-        assert!(text(&page).contains(&format!(" lang=\"{language}\" dir=")) && text(&page).contains(words), "{headers}");
-        let head = ask(app, "HEAD", "/", headers).await;
-        assert_eq!((header(&head, "Content-Language"), header(&head, "ETag")), (language, header(&page, "ETag")), "{headers}");
-        let known = format!("{headers}If-None-Match: {}\r\n", header(&page, "ETag"));
-        assert_eq!(ask(app, "GET", "/", &known).await.status, 304, "{headers}");
-    }
-    let (german, known) = (asked("Accept-Language: de\r\n").await, header(&english, "ETag").to_owned());
-    let other = ask(app, "GET", "/", &format!("Accept-Language: de\r\nIf-None-Match: {known}\r\n")).await;
-    assert_eq!((other.status, text(&other)), (200, text(&german)));
-}
-
-async fn a_hosted_page_speaks_the_language_that_is_asked_for(app: &App) {
+async fn a_page_speaks_the_language_that_is_asked_for(app: &App) {
     let asked = |headers: &'static str| async move { ask(app, "GET", "/reset", headers).await };
     let english = get(app, "/reset").await;
     assert_eq!((header(&english, "Content-Language"), header(&english, "Vary")), ("en", VARIES));
@@ -290,6 +266,11 @@ async fn a_hosted_page_speaks_the_language_that_is_asked_for(app: &App) {
         assert!(text(&page).contains(&format!(" lang=\"{language}\" dir=")) && text(&page).contains(words), "{headers}");
         let head = ask(app, "HEAD", "/reset", headers).await;
         assert_eq!((header(&head, "Content-Language"), header(&head, "ETag")), (language, header(&page, "ETag")), "{headers}");
+        let panel = ask(app, "GET", "/", headers).await;
+        assert_eq!((header(&panel, "Content-Language"), header(&panel, "Vary")), (language, VARIES), "{headers}");
+        assert!(text(&panel).contains(&format!(" lang=\"{language}\" dir=")) && text(&panel).contains("panel.settings.saved"));
+        let known = format!("{headers}If-None-Match: {}\r\n", header(&panel, "ETag"));
+        assert_eq!(ask(app, "GET", "/", &known).await.status, 304, "{headers}");
     }
     // What a browser has in one language is not what it is asked for in another.
     let (german, known) = (asked("Accept-Language: de\r\n").await, header(&english, "ETag").to_owned());
