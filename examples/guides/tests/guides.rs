@@ -17,6 +17,8 @@ use tenant_auth_core::ports::{Clock, SystemClock};
 const LINES: usize = 30;
 /// The most with two rights of one's own.
 const LINES_WITH_RIGHTS: usize = 40;
+/// The most for an application with routes of every kind and its test.
+const LINES_OF_AN_APPLICATION: usize = 100;
 /// The most for a program as it runs in production.
 const LINES_IN_PRODUCTION: usize = 90;
 
@@ -35,6 +37,7 @@ fn assert_printed(guide: &str, programs: &[&str]) {
         let most = match name.split('-').next() {
             Some("production") => LINES_IN_PRODUCTION,
             _ if name.contains("rights") => LINES_WITH_RIGHTS,
+            _ if name.contains("routes") => LINES_OF_AN_APPLICATION,
             _ => LINES,
         };
         assert!(code < most, "{name} has {code} lines");
@@ -65,7 +68,7 @@ const LISTENS: &str = "127.0.0.1:3000";
 
 #[test]
 fn the_guides_print_these_programs() {
-    assert_printed("embed.md", &["embed-axum.rs", "embed-actix.rs", "administer.rs"]);
+    assert_printed("embed.md", &["embed-axum.rs", "embed-actix.rs", "embed-routes.rs", "administer.rs"]);
     assert_printed("embed.md", &["production-axum.rs", "production-actix.rs"]);
     assert_printed("deploy.md", &["deploy-axum.rs", "deploy-actix.rs", "deploy-rights.rs"]);
     assert_printed("call.md", &["call.rs"]);

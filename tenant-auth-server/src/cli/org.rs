@@ -93,7 +93,7 @@ pub(super) struct InviteAdmin {
     /// Whom to invite
     #[arg(long)]
     email: Email,
-    /// Revoke a pending invite of this address first: its link stops working
+    /// Revoke a pending invite of this address first, of whatever role and whoever sent it: its link stops working
     #[arg(long)]
     replace: bool,
     #[command(flatten)]
@@ -140,10 +140,14 @@ impl InviteAdmin {
     async fn run(self, input: &Input) -> Result<(), Failure> {
         let Self { slug, email, replace, format } = self;
         let operator = operator(input, Links::Printed).await?;
-        if replace {
-            revoke_pending(&operator.in_organization(&slug).await?, &email).await?;
-        }
-        print_invited(&format, &operator.invite_admin(&slug, &email).await?, "")
+        let invited = match operator.invite_admin(&slug, &email).await {
+            Err(Error::AlreadyInvited) if replace => {
+                revoke_pending(&operator.in_organization(&slug).await?, &email).await?;
+                operator.invite_admin(&slug, &email).await?
+            }
+            invited => invited?,
+        };
+        print_invited(&format, &invited, "")
     }
 }
 

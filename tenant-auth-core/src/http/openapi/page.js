@@ -1,5 +1,6 @@
 // Searches the documentation, and tries its operations out: a request of this page, with the session that the browser has here. The page
-// is whole without it. Nothing is kept but the slug, for this tab; nothing is ever sent before a button is pressed.
+// is whole without it. Nothing is kept but the slug, for this tab; no operation is carried out before its form is sent, and it asks for no key:
+// keys belong on servers.
 
 (() => {
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
@@ -57,9 +58,9 @@
 
   const resolved = (document_, part) => (part?.$ref ? part.$ref.split('/').slice(1).reduce((at, name) => at?.[name], document_) : part) ?? {};
 
-  function control({ name, schema = {}, required }, type = 'text') {
+  function control({ name, schema = {}, required }) {
     if (schema.enum) return make('select', { name, required }, make('option', { value: '' }), ...schema.enum.map((value) => make('option', { value, textContent: value })));
-    return make('input', { name, type, required, autocomplete: 'off', spellcheck: false });
+    return make('input', { name, required, autocomplete: 'off', spellcheck: false });
   }
 
   async function form(article) {
@@ -71,16 +72,13 @@
       fields.push({ place, name, element });
       return make('label', {}, `${name} `, make('small', { textContent: hint ?? `in ${place}` }), element);
     };
-    const labels = (operation.parameters ?? []).map((part) => resolved(document_, part)).filter(({ in: place }) => place !== 'cookie').map((parameter) => {
+    const labels = (operation.parameters ?? []).map((part) => resolved(document_, part)).filter(({ in: place, name }) => place !== 'cookie' && name !== 'X-API-Key').map((parameter) => {
       const element = control(parameter);
       if (parameter.name === 'X-Org-Slug') element.value = slug();
       return add(parameter.in, parameter.name, element);
     });
     const schemes = (operation.security ?? []).flatMap((either) => Object.keys(either)).map((name) => document_.components.securitySchemes[name]);
     const isHeld = schemes.some(({ in: place }) => place === 'cookie');
-    for (const name of new Set(schemes.filter(({ in: place }) => place === 'header').map((scheme) => scheme.name))) {
-      labels.push(add('header', name, control({ name, required: !isHeld }, 'password'), 'a key; it is sent, and kept nowhere'));
-    }
     const body = operation.requestBody && make('textarea', { name: 'body', rows: Math.min(14, (sample ?? '').split('\n').length + 1), value: sample ?? '', spellcheck: false });
     if (body) labels.push(make('label', {}, 'Body ', make('small', { textContent: 'JSON' }), body));
     const send = make('button', { textContent: `Send ${method}` });
@@ -91,7 +89,7 @@
     const element = make('form', {}, ...labels, send);
     element.addEventListener('submit', async (event) => {
       event.preventDefault();
-      if (send.ariaBusy) return;
+      if (send.hasAttribute('aria-busy') || (method === 'DELETE' && !confirm(`Send DELETE ${path}?`))) return;
       send.setAttribute('aria-busy', 'true');
       shown.hidden = true;
       said.textContent = '';
@@ -109,14 +107,15 @@
     const [headers, query] = [new Headers(), new URLSearchParams()];
     let address = path;
     for (const { place, name, element: { value } } of fields) {
-      if (place === 'path') address = address.replace(`{${name}}`, encodeURIComponent(value));
+      // A path of dots would be another path.
+      if (place === 'path') address = address.replace(`{${name}}`, encodeURIComponent(value).replace(/^\.+$/, (dots) => '%2E'.repeat(dots.length)));
       else if (value && place === 'query') query.set(name, value);
       else if (value) headers.set(name, value);
       if (name === 'X-Org-Slug') keepSlug(value);
     }
     if (body?.value.trim()) headers.set('Content-Type', 'application/json');
     const base = location.pathname.replace(/\/docs\/?$/, '');
-    return new Request(`${base}${address}${query.size ? `?${query}` : ''}`, { method, headers, body: body?.value.trim() ? body.value : undefined, credentials: 'same-origin', redirect: 'manual' });
+    return new Request(`${base}${address}${String(query) && `?${query}`}`, { method, headers, body: body?.value.trim() ? body.value : undefined, credentials: 'same-origin', redirect: 'manual' });
   }
 
   async function answer(asking, said, shown) {
@@ -132,14 +131,16 @@
     shown.hidden = !pretty;
   }
 
-  for (const { element } of articles) {
+  for (const { element } of articles.filter((one) => 'tried' in one.element.dataset)) {
+    let isMade = false;
     const place = make('details', { className: 'try' }, make('summary', { textContent: 'Try it' }));
     place.addEventListener('toggle', async () => {
-      if (!place.open || place.childElementCount > 1) return;
+      if (!place.open || isMade) return;
+      isMade = true;
       try {
         place.append(...await form(element));
       } catch {
-        place.open = false;
+        isMade = place.open = false;
       }
     });
     element.append(place);

@@ -52,6 +52,8 @@ struct OperationView<'a> {
     curl: String,
     /// A body to begin with, as text; `None` where there is none.
     sample: Option<String>,
+    /// Whether a browser can try it: with a session or as anybody, never with a key, which belongs on a server; and what is answered is JSON.
+    tried: bool,
 }
 
 /// Parameters, a body, or what success answers with.
@@ -129,6 +131,7 @@ impl<'a> Reader<'a> {
             credentials: items(&operation["security"]).filter_map(|either| self.credential(either)).collect(),
             curl: self.curl(method, path, operation, &parameters),
             sample: self.sample(operation).map(|sample| format!("{sample:#}")),
+            tried: self.is_for_browsers(operation),
             parts: self
                 .parameters(&parameters)
                 .into_iter()
@@ -216,6 +219,17 @@ impl<'a> Reader<'a> {
             lines.push(format!("-d '{}'", sample.to_string().replace('\'', "'\\''")));
         }
         lines.join(" \\\n  ")
+    }
+
+    fn is_for_browsers(&self, operation: &'a Value) -> bool {
+        let mut schemes = items(&operation["security"])
+            .filter_map(|either| self.scheme(either))
+            .map(|(scheme, _)| text(&scheme["in"]))
+            .peekable();
+        let is_entered = schemes.peek().is_none() || schemes.any(|place| place == "cookie");
+        let answers = operation["responses"].as_object().into_iter().flatten().filter(|(status, _)| status.starts_with('2'));
+        let is_json = |content: &Value| content.as_object().is_none_or(|kinds| kinds.keys().all(|kind| kind == "application/json"));
+        is_entered && answers.map(|(_, response)| &response["content"]).all(is_json)
     }
 
     /// A body to begin with.
