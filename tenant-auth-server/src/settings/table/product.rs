@@ -57,8 +57,8 @@ pub(super) const PRODUCT: Group = Group {
         },
         Row {
             name: "languages",
-            default: Unset("mails and hosted pages are in English, German, French and Spanish"),
-            meaning: "A folder of catalogues, read at the start, each a file such as it.json: they add languages to those of mails and hosted pages, or replace words of theirs. Catalogues are JSON of key to text, as those in tenant-auth-core/languages.",
+            default: Unset("mails, hosted pages and the panel are in English, German, French and Spanish"),
+            meaning: "A folder of catalogues, read at the start, each a file such as it.json: they add languages to those of mails, hosted pages and the panel, or replace words of theirs; what one lacks of the panel's is in English. Catalogues are JSON of key to text, as those in tenant-auth-core/languages.",
             must: "the path of a readable folder of catalogues",
             read: |to, folder| {
                 let languages = with_catalogues(to, folder).map_err(|refused| Fault::Instead(format!("names {folder}{refused}")));
