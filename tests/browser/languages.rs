@@ -12,6 +12,7 @@ use tenant_auth_conformance::{
 visits! {
     the_panel_speaks_german,
     the_panel_speaks_french,
+    the_panel_speaks_spanish,
 }
 
 type Words = BTreeMap<String, String>;
@@ -19,6 +20,7 @@ type Words = BTreeMap<String, String>;
 const ENGLISH: &str = include_str!("../../tenant-auth-core/languages/en.json");
 const GERMAN: &str = include_str!("../../tenant-auth-core/languages/de.json");
 const FRENCH: &str = include_str!("../../tenant-auth-core/languages/fr.json");
+const SPANISH: &str = include_str!("../../tenant-auth-core/languages/es.json");
 
 /// Every text and label that people meet outside code: what is a key, and what is one of the given texts.
 const LEFT_BEHIND: &str = r"
@@ -43,6 +45,10 @@ async fn the_panel_speaks_german(stage: &Stage) {
 
 async fn the_panel_speaks_french(stage: &Stage) {
     walks(stage, "fr", FRENCH).await;
+}
+
+async fn the_panel_speaks_spanish(stage: &Stage) {
+    walks(stage, "es", SPANISH).await;
 }
 
 async fn walks(stage: &Stage, language: &str, catalogue: &str) {
