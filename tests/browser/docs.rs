@@ -65,6 +65,15 @@ async fn an_operation_is_tried_out_with_ones_own_session(stage: &Stage) {
     page.press("Send POST").await;
     page.reads("201 after").await;
     page.reads("nora@acme.example").await;
+    tries(page, "getOrganizationMember").await;
+    page.fill("userId", "..").await;
+    page.press("Send GET").await;
+    page.comes_true(
+        "a path of dots is refused",
+        "return document.querySelector('#getOrganizationMember input[name=userId]').matches(':invalid')",
+    )
+    .await;
+    assert_eq!(page.run("return document.querySelector('#getOrganizationMember .try pre').hidden", vec![]).await, true);
     let kept = page.run("return JSON.stringify([Object.entries(localStorage), Object.keys(sessionStorage)])", vec![]).await;
     assert!(!kept.to_string().contains("nora"), "{kept}");
 }

@@ -58,9 +58,12 @@
 
   const resolved = (document_, part) => (part?.$ref ? part.$ref.split('/').slice(1).reduce((at, name) => at?.[name], document_) : part) ?? {};
 
-  function control({ name, schema = {}, required }) {
+  // A path of dots is another path, however it is encoded (the URL Standard's dot segments).
+  const PLAIN = { pattern: '(?!\\.{1,2}$).+', title: 'Not a path of dots' };
+
+  function control({ name, in: place, schema = {}, required }) {
     if (schema.enum) return make('select', { name, required }, make('option', { value: '' }), ...schema.enum.map((value) => make('option', { value, textContent: value })));
-    return make('input', { name, required, autocomplete: 'off', spellcheck: false });
+    return make('input', { name, required, autocomplete: 'off', spellcheck: false, ...(place === 'path' && PLAIN) });
   }
 
   async function form(article) {
@@ -68,9 +71,9 @@
     const document_ = await openapi();
     const operation = document_.paths[path][method.toLowerCase()];
     const fields = [];
-    const add = (place, name, element, hint) => {
+    const add = (place, name, element) => {
       fields.push({ place, name, element });
-      return make('label', {}, `${name} `, make('small', { textContent: hint ?? `in ${place}` }), element);
+      return make('label', {}, `${name} `, make('small', { textContent: `in ${place}` }), element);
     };
     const labels = (operation.parameters ?? []).map((part) => resolved(document_, part)).filter(({ in: place, name }) => place !== 'cookie' && name !== 'X-API-Key').map((parameter) => {
       const element = control(parameter);
@@ -107,8 +110,7 @@
     const [headers, query] = [new Headers(), new URLSearchParams()];
     let address = path;
     for (const { place, name, element: { value } } of fields) {
-      // A path of dots would be another path.
-      if (place === 'path') address = address.replace(`{${name}}`, encodeURIComponent(value).replace(/^\.+$/, (dots) => '%2E'.repeat(dots.length)));
+      if (place === 'path') address = address.replace(`{${name}}`, encodeURIComponent(value));
       else if (value && place === 'query') query.set(name, value);
       else if (value) headers.set(name, value);
       if (name === 'X-Org-Slug') keepSlug(value);
