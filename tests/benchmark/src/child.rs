@@ -20,10 +20,10 @@ pub(crate) struct Child {
 }
 
 impl Child {
-    /// Starts a role with what it is told: the races on both cores, everything else on the servers'.
+    /// Starts a role with what it is told, on both cores or on the servers'.
     pub(crate) fn start(role: Role, told: &impl Serialize) -> Result<Self, Failure> {
         let program = std::env::current_exe()?;
-        let mut command = if role == Role::Races { cores::on_both(program) } else { cores::on_servers(program) };
+        let mut command = if role.is_on_both() { cores::on_both(program) } else { cores::on_servers(program) };
         let name = role.to_possible_value().ok_or("a role without a name")?;
         let mut process = command.args(["--role", name.get_name()]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (orders, answers) = (process.stdin.take(), process.stdout.take().ok_or("a child without an output")?);

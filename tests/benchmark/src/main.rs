@@ -72,6 +72,9 @@ async fn measure(options: &Options) -> Result<(), Failure> {
         figures::login::measure(&mut stage, &mut report).await?;
         figures::guessing::measure(&mut stage, &mut report).await?;
     }
+    if wanted(What::Beside) {
+        figures::beside::measure(&mut stage, &mut report).await?;
+    }
     if wanted(What::Members) {
         figures::members::measure(&mut stage, &mut report).await?;
     }
@@ -83,6 +86,9 @@ async fn measure(options: &Options) -> Result<(), Failure> {
     }
     if options.what == What::Audit {
         figures::audit::measure(&mut stage, &mut report).await?;
+    }
+    if wanted(What::Footprint) {
+        figures::footprint::measure(&mut stage, &mut report).await?;
     }
     if wanted(What::Plans) {
         figures::plans::show(&mut stage, &mut report).await?;

@@ -63,6 +63,8 @@ pub(crate) enum What {
     Remembering,
     /// Login against a bare hash; unknown addresses against wrong passwords.
     Login,
+    /// Verify while logins take all the time that they get.
+    Beside,
     /// Refresh against verify.
     Refresh,
     /// Lists of members, short and long.
@@ -73,6 +75,8 @@ pub(crate) enum What {
     Deliveries,
     /// The audit log: what its chain costs a change, and pages of a long one.
     Audit,
+    /// Size, start and memory of the program, where it was built: `cargo build --release -p tenant-auth-server`.
+    Footprint,
     /// Two admins removing each other.
     Races,
     /// How the databases look up what verify asks.

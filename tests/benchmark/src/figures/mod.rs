@@ -2,7 +2,9 @@
 
 pub(crate) mod audit;
 mod audit_pages;
+pub(crate) mod beside;
 pub(crate) mod deliveries;
+pub(crate) mod footprint;
 pub(crate) mod growth;
 pub(crate) mod guessing;
 pub(crate) mod login;

@@ -23,7 +23,7 @@ pub(crate) async fn measure(stage: &mut Stage, report: &mut Report) -> Result<()
         }
         report.micros(&format!("verify, {engine}"), &verified);
         report.micros(&format!("refresh, {engine}"), &refreshed);
-        report.ratio(&format!("refresh against verify, {engine}"), ratio(&refreshed, &verified), " ×", Goal::AtMost(3.0));
+        report.ratio(&format!("refresh against verify, {engine}"), ratio(&refreshed, &verified), " ×", Goal::AtMost(2.5));
     }
     Ok(())
 }

@@ -25,6 +25,8 @@ pub(crate) use races::{Found as RacesFound, Told as RacesTold};
 pub(crate) enum Role {
     /// The service in the axum adapter.
     Service,
+    /// The same, on both cores.
+    Roomy,
     /// An axum endpoint that decides nothing.
     Bare,
     /// Hashes passwords, and nothing else.
@@ -33,12 +35,19 @@ pub(crate) enum Role {
     Races,
 }
 
+impl Role {
+    /// Whether it has both cores, and not the servers' alone.
+    pub(crate) fn is_on_both(self) -> bool {
+        matches!(self, Self::Races | Self::Roomy)
+    }
+}
+
 /// Plays a role to its end.
 pub(crate) fn play(role: Role) -> Result<(), Failure> {
     match role {
         Role::Hashing => hashing::play(),
         Role::Bare => runtime()?.block_on(bare::play()),
-        Role::Service => runtime()?.block_on(service::play()),
+        Role::Service | Role::Roomy => runtime()?.block_on(service::play()),
         Role::Races => runtime()?.block_on(races::play()),
     }
 }

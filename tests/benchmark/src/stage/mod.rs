@@ -113,21 +113,29 @@ impl Stage {
         self.serve_with(database, true, MEMORY)
     }
 
+    /// The same on both cores.
+    pub(crate) fn serve_on_both(&self, database: &Database) -> Result<Served, Failure> {
+        Served::start(Role::Roomy, &self.told(database, true, MEMORY), self.postmaster(database.engine))
+    }
+
     /// The service, to which every password is right at once.
     pub(crate) fn serve_without_hash(&self, database: &Database) -> Result<Served, Failure> {
         self.serve_with(database, false, 0)
     }
 
     fn serve_with(&self, database: &Database, with_hash: bool, memory: u32) -> Result<Served, Failure> {
-        let told = service::Told {
+        Served::start(Role::Service, &self.told(database, with_hash, memory), self.postmaster(database.engine))
+    }
+
+    fn told(&self, database: &Database, with_hash: bool, memory: u32) -> service::Told {
+        service::Told {
             database: database.url.clone(),
             master_key: self.master_key.clone(),
             connections: self.options.pool,
             with_worker: !self.options.without_worker,
             with_hash,
             memory,
-        };
-        Served::start(Role::Service, &told, self.postmaster(database.engine))
+        }
     }
 
     /// The first of the database's processes, where it has its own.
