@@ -18,7 +18,7 @@ use crate::{
     ports::{Clock, Entropy, Mailer, PasswordHasher, Resolver, Sender},
     readiness::{self, Readiness},
     sealed::MasterKeys,
-    store::{Committed, FollowUp, Marks, OneStatement, Store, Swept, Transactions, Tx},
+    store::{Committed, FollowUp, Marks, Store, Swept, Transactions, Tx},
     throttle::{BlockedLogins, Gates},
     time::Timestamp,
     token::{AuditKeySet, Signer},
@@ -139,7 +139,7 @@ impl TenantAuth {
         self.inner.transactions.store()
     }
 
-    /// Begins write transactions, for what runs without the service.
+    /// Begins write transactions, and does writes of one statement.
     pub(crate) fn transactions(&self) -> &Transactions {
         &self.inner.transactions
     }
@@ -158,22 +158,6 @@ impl TenantAuth {
     /// As [`TenantAuth::begin`].
     pub(crate) async fn begin_fleeting(&self) -> Result<Tx, Error> {
         self.inner.transactions.begin_fleeting().await
-    }
-
-    /// Takes a connection for one write that need not be on the disk when it is acknowledged.
-    ///
-    /// # Errors
-    /// As [`TenantAuth::begin`].
-    pub(crate) async fn one_fleeting_statement(&self) -> Result<OneStatement, Error> {
-        self.inner.transactions.one_fleeting_statement().await
-    }
-
-    /// Takes a connection for one write.
-    ///
-    /// # Errors
-    /// As [`TenantAuth::begin`].
-    pub(crate) async fn one_statement(&self) -> Result<OneStatement, Error> {
-        self.inner.transactions.one_statement().await
     }
 
     pub(crate) fn master_keys(&self) -> &MasterKeys {

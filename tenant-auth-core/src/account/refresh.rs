@@ -112,12 +112,9 @@ impl Tenant {
     /// Rotates the session to its next generation; `None` when it cannot be: when the token is of a former generation, or the
     /// session may not be refreshed any more. The UPDATE is guarded by both, so that of two parallel refreshes only one rotates.
     async fn rotate(&self, token: &RefreshToken, session: &Session) -> Result<Option<Tokens>, Error> {
-        let write = self.auth.one_statement().await?;
-        let now = write.now();
-        if !write.rotate(token, now.plus(self.auth.config().generation_ttl())).await? {
-            return Ok(None);
-        }
-        let rotated = Session { generation: token.generation + 1, refreshed_at: now, ..session.clone() };
+        let rotated = self.auth.transactions().rotate(token, self.auth.config().generation_ttl()).await?;
+        let Some(refreshed_at) = rotated else { return Ok(None) };
+        let rotated = Session { generation: token.generation + 1, refreshed_at, ..session.clone() };
         self.auth.signer().issue(&rotated).map(Some)
     }
 

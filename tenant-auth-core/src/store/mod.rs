@@ -20,6 +20,8 @@ mod dialect;
 mod event;
 mod failure;
 mod freshness;
+#[cfg(feature = "sqlite")]
+mod group_commit;
 mod key_record;
 mod marks;
 mod migrations;
@@ -61,7 +63,6 @@ pub(crate) use event::{Actor, ErasedPerson, Event};
 pub(crate) use failure::is_orphan;
 pub(crate) use key_record::{Asked, DeploymentReach, KeyRecord, Reach};
 pub(crate) use marks::{MARKS_KEPT, Marks};
-pub(crate) use one_statement::OneStatement;
 pub(crate) use sql::{
     audit::{Chosen, Span},
     audit_keys::AuditKeyRecord,

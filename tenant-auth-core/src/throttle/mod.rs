@@ -160,7 +160,7 @@ impl TenantAuth {
             Some(_) => self.begin().await?,
             None => self.begin_fleeting().await?,
         };
-        let mut round = Round::at(tx.now());
+        let mut round = Round::at(tx.now(), Instant::now());
         for limit in limits {
             if !tx.throttles().reserve(limit, round.now.plus(LEASE)).await? {
                 round.full = Some((limit, tx.throttles().state(&limit.key).await?));
@@ -176,9 +176,9 @@ impl TenantAuth {
 
     /// The same for one limit: that of an account at an address from which it has logged in.
     async fn try_to_reserve_one<'l>(&self, limit: &'l Limit) -> Result<Round<'l>, Error> {
-        let write = self.one_fleeting_statement().await?;
-        let mut round = Round::at(write.now());
-        if !write.reserve(limit, round.now.plus(LEASE)).await? {
+        let written = self.transactions().reserve(limit, LEASE).await?;
+        let mut round = Round::at(written.at, written.began);
+        if !written.is_done {
             round.full = Some((limit, self.store().read().await?.throttles().state(&limit.key).await?));
         }
         Ok(round)
@@ -196,8 +196,8 @@ struct Round<'l> {
 }
 
 impl Round<'_> {
-    fn at(now: Timestamp) -> Self {
-        Self { now, judged_by: Instant::now() + VERDICT, full: None, may_be_judged: true }
+    fn at(now: Timestamp, began: Instant) -> Self {
+        Self { now, judged_by: began + VERDICT, full: None, may_be_judged: true }
     }
 }
 
