@@ -62,7 +62,8 @@ impl Saturating {
             tokio::spawn(async move {
                 let mut connection = Connection::open(address).await?;
                 while !ends.load(Ordering::Relaxed) {
-                    script.answered(&connection.exchange(script.request()).await?)?;
+                    let answer = connection.exchange(script.request()).await?;
+                    script.answered(&answer)?;
                 }
                 Ok(())
             })

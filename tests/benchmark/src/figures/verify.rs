@@ -3,7 +3,7 @@
 
 use crate::{
     Failure,
-    load::{Connection, FirstSights, Load, Round, Target, Verifications},
+    load::{Connection, Load, Round, Verifications},
     report::{Goal, Report},
     roles::{BareTold, Role},
     stage::{Engine, Served, Stage},
@@ -14,7 +14,7 @@ struct Subject {
     name: String,
     load: Load<Verifications>,
     rounds: Vec<Round>,
-    served: Served,
+    _served: Served,
 }
 
 pub(crate) async fn measure(stage: &mut Stage, report: &mut Report) -> Result<(), Failure> {
@@ -41,37 +41,8 @@ pub(crate) async fn measure(stage: &mut Stage, report: &mut Report) -> Result<()
         let share = 100.0 * ratio(&bare.rounds, &subject.rounds);
         report.ratio(&format!("share of E, {}", subject.name), share, " %", Goal::AtLeast(goal));
     }
-    // Those that remember, one of each engine.
-    let remembering = verified.iter().skip(1).step_by(2).map(|subject| subject.served.target).collect::<Vec<_>>();
-    first_sights(stage, &mut bare.load, &remembering, report).await?;
     for subject in verified {
         latency(stage, subject, report).await?;
-    }
-    Ok(())
-}
-
-/// Tokens that nobody has shown yet, of sessions and a key that are remembered: what a signature costs.
-async fn first_sights(
-    stage: &mut Stage,
-    bare: &mut Load<Verifications>,
-    remembering: &[Target],
-    report: &mut Report,
-) -> Result<(), Failure> {
-    let round = stage.options.round() / 4;
-    // More than the warm-up and the rounds can ask about, of each engine.
-    let count = (stage.options.rounds as f64 + 2.0) * round.as_secs_f64() * 40_000.0;
-    for (engine, target) in stage.engines().into_iter().zip(remembering) {
-        let people = stage.few(engine).await?;
-        let requests = people.first_sights(&stage.master_key, count as usize).await?;
-        let mut load = Load::open(*target, FirstSights::scripts(requests, stage.options.connections), round).await?;
-        let (mut rounds, mut bare_rounds) = (Vec::new(), Vec::new());
-        for _ in 0..stage.options.rounds {
-            bare_rounds.push(bare.round().await?);
-            rounds.push(load.round().await?);
-        }
-        report.micros(&format!("verify, first sight of a token, {engine}"), &rounds);
-        let share = 100.0 * ratio(&bare_rounds, &rounds);
-        report.ratio(&format!("share of E, first sight, {engine}"), share, " %", Goal::AtLeast(20.0));
     }
     Ok(())
 }
@@ -104,5 +75,10 @@ pub(super) async fn bare(stage: &mut Stage, report: &mut Report) -> Result<Serve
 async fn subject(stage: &mut Stage, name: String, served: Served, engine: Engine) -> Result<Subject, Failure> {
     let requests = stage.few(engine).await?.verifications();
     let scripts = Verifications::scripts(&requests, stage.options.connections);
-    Ok(Subject { name, load: Load::open(served.target, scripts, stage.options.round()).await?, rounds: Vec::new(), served })
+    Ok(Subject {
+        name,
+        load: Load::open(served.target, scripts, stage.options.round()).await?,
+        rounds: Vec::new(),
+        _served: served,
+    })
 }

@@ -20,7 +20,7 @@ use tokio::task::JoinSet;
 use crate::{Failure, cpu::Watched};
 pub(crate) use connection::{Answer, Connection};
 pub(crate) use receiver::{Arrivals, Mood, Receiver};
-pub(crate) use script::{FirstSights, Listings, Logins, Refreshes, Script, Verifications};
+pub(crate) use script::{Listings, Logins, Refreshes, Script, Verifications};
 
 /// Where the load goes, and whose CPU time it costs.
 #[derive(Debug, Clone, Copy)]

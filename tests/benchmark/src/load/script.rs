@@ -46,30 +46,6 @@ impl Script for Verifications {
     }
 }
 
-/// Asks about each token once.
-#[derive(Debug)]
-pub(crate) struct FirstSights {
-    requests: Arc<Vec<Vec<u8>>>,
-    next: Arc<AtomicUsize>,
-}
-
-impl FirstSights {
-    pub(crate) fn scripts(requests: Vec<Vec<u8>>, connections: usize) -> Vec<Self> {
-        let (requests, next) = (Arc::new(requests), Arc::new(AtomicUsize::new(0)));
-        (0..connections).map(|_| Self { requests: Arc::clone(&requests), next: Arc::clone(&next) }).collect()
-    }
-}
-
-impl Script for FirstSights {
-    fn request(&mut self) -> &[u8] {
-        self.requests.get(self.next.fetch_add(1, Ordering::Relaxed)).map_or(b"GET /no-more-tokens HTTP/1.1\r\n\r\n", Vec::as_slice)
-    }
-
-    fn answered(&mut self, answer: &Answer<'_>) -> Result<(), Failure> {
-        answer.expect(r#"{"status":"success","data":{"valid":true,"#)
-    }
-}
-
 /// Reads lists of members, for one member or another.
 #[derive(Debug)]
 pub(crate) struct Listings(Verifications);

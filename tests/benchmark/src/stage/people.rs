@@ -2,11 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use rand::{
-    SeedableRng,
-    rngs::StdRng,
-    seq::{SliceRandom, index},
-};
+use rand::{SeedableRng, rngs::StdRng, seq::index};
 use tenant_auth_core::{
     Client, Credentials, Login, MasterKeys, Store, StoreOptions, Tenant, TenantAuth,
     backend::NewApiKey,
@@ -28,8 +24,6 @@ pub(crate) const PASSWORD: &str = "mauve-otter-plinth-42";
 
 /// How many people are logged in, at most.
 const LOGGED_IN: u32 = 10_000;
-/// The last of them are set apart: their refresh tokens make access tokens that nobody has shown yet.
-const SET_APART: usize = 50;
 /// Longer than any filler is old, so that tokens issued in the past are still good.
 const LONG: Duration = Duration::from_secs(30 * 24 * 3_600);
 
@@ -117,33 +111,10 @@ impl People {
         (&self.orgs[0].slug, &self.orgs[0].key, of_first.map(|session| &*session.access).collect())
     }
 
-    /// Slug and refresh token of the other half, but for the sessions that are set apart.
+    /// Slug and refresh token of the other half.
     pub(crate) fn refreshable(&self) -> Vec<(String, String)> {
-        let others = &self.sessions[self.sessions.len() / 2..self.sessions.len() - SET_APART];
-        others.iter().map(|session| (self.orgs[session.org].slug.clone(), session.refresh.clone())).collect()
-    }
-
-    /// Questions about tokens that nobody has shown yet, of few sessions: a refresh token that comes again within the reuse grace gets
-    /// the session's present generation once more, as a token of its own.
-    pub(crate) async fn first_sights(&self, master_key: &str, count: usize) -> Result<Vec<Vec<u8>>, Failure> {
-        let store = Store::open_with(&self.database.url, StoreOptions::with_connections(2)).await?;
-        let mut config = service::config()?;
-        config.memory.mebibytes = 0; // the service under test is to be the one that remembers
-        let builder = TenantAuth::builder().store(store.clone()).master_keys(MasterKeys::parse(master_key)?).config(config);
-        let auth = builder.hasher(Arc::new(Believing(self.password.clone()))).mailer(Arc::new(Nowhere)).build().await?;
-        let apart = &self.sessions[self.sessions.len() - SET_APART..];
-        let mut requests = Vec::with_capacity(count);
-        for session in apart {
-            let org = &self.orgs[session.org];
-            let tenant: Tenant = auth.tenant(&org.slug.parse()?).await?;
-            for _ in 0..count.div_ceil(SET_APART) {
-                let tokens = tenant.refresh(&session.refresh).await?;
-                requests.push(requests::verify(&org.slug, &org.key, tokens.access.expose()));
-            }
-        }
-        store.close().await;
-        requests.shuffle(&mut StdRng::seed_from_u64(7));
-        Ok(requests)
+        let others = self.sessions.iter().skip(self.sessions.len() / 2);
+        others.map(|session| (self.orgs[session.org].slug.clone(), session.refresh.clone())).collect()
     }
 
     /// Lists of the members of everybody's organization, of so many each.
