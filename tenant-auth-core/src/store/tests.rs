@@ -88,6 +88,9 @@ fn both_engines_have_the_same_versions_tables_columns_and_indexes() {
             assert_eq!(lite[1..], pg[1..]);
         } else if step.version == 14 {
             assert!(pg.is_empty(), "the lives of a file are SQLite's alone");
+        } else if step.version == 33 {
+            // A table without its reference: on SQLite another one of the same name.
+            assert_eq!(lite[lite.len() - pg.len()..], pg);
         } else if step.version == 11 {
             // A column that may be NULL from now on: on SQLite another one of the same name.
             assert_eq!(lite[0], "tenant_auth_events.payload TEXT;");

@@ -16,7 +16,8 @@ macro_rules! advance {
         "
         UPDATE tenant_auth_sessions
            SET generation = generation + 1, refreshed_at = $3, last_used_at = $3,
-               idle_until = CASE WHEN expires_at < $4 THEN expires_at ELSE $4 END
+               idle_until = CASE WHEN expires_at < $4 THEN expires_at ELSE $4 END,
+               idle_hour = (CASE WHEN expires_at < $4 THEN expires_at ELSE $4 END) / 3600000
          WHERE id = $1 AND generation = $2 AND expires_at > $3
            AND user_epoch = (SELECT u.epoch FROM tenant_auth_users u WHERE u.id = user_id)
            AND EXISTS (SELECT 1

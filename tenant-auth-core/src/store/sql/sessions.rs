@@ -33,9 +33,9 @@ statements! {
          WHERE s.id = $1");
     INSERT = "
         INSERT INTO tenant_auth_sessions
-               (id, org_id, user_id, user_epoch, generation, amr, auth_time, refreshed_at, last_used_at, idle_until,
+               (id, org_id, user_id, user_epoch, generation, amr, auth_time, refreshed_at, last_used_at, idle_until, idle_hour,
                 expires_at, ip, user_agent)
-        VALUES ($1, $2, $3, $4, 1, $5, $6, $6, $6, $7, $8, $9, $10)";
+        VALUES ($1, $2, $3, $4, 1, $5, $6, $6, $6, CAST($7 AS BIGINT), CAST($7 AS BIGINT) / 3600000, $8, $9, $10)";
     SUPERSEDED_AT = "
         SELECT superseded_at
           FROM tenant_auth_superseded_generations

@@ -36,9 +36,10 @@ const ONE_HOUR: Duration = Duration::from_secs(3_600);
 const ONE_DAY: Duration = Duration::from_secs(24 * 3_600);
 
 statements! {
+    // By whole hours that are over: a refresh writes no index while the hour stays the same.
     SESSIONS = "
         DELETE FROM tenant_auth_sessions
-         WHERE id IN (SELECT id FROM tenant_auth_sessions WHERE idle_until <= $1 LIMIT $2)
+         WHERE id IN (SELECT id FROM tenant_auth_sessions WHERE idle_hour < CAST($1 AS BIGINT) / 3600000 LIMIT $2)
            AND idle_until <= $1";
     GENERATIONS = "
         DELETE FROM tenant_auth_superseded_generations

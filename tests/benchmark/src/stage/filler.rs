@@ -29,10 +29,11 @@ const MEMBERSHIPS: &str = r#"
       FROM {rows}"#;
 const SESSIONS: &str = "
     INSERT INTO tenant_auth_sessions
-           (id, org_id, user_id, user_epoch, generation, amr, auth_time, refreshed_at, last_used_at, idle_until, expires_at, ip,
-            user_agent)
+           (id, org_id, user_id, user_epoch, generation, amr, auth_time, refreshed_at, last_used_at, idle_until, idle_hour, expires_at,
+            ip, user_agent)
     SELECT value ->> 0, value ->> 1, value ->> 2, 1, 1, 'pwd', CAST(value ->> 3 AS BIGINT), CAST(value ->> 3 AS BIGINT),
-           CAST(value ->> 3 AS BIGINT), CAST(value ->> 4 AS BIGINT), CAST(value ->> 4 AS BIGINT), '198.18.0.1', value ->> 5
+           CAST(value ->> 3 AS BIGINT), CAST(value ->> 4 AS BIGINT), CAST(value ->> 4 AS BIGINT) / 3600000,
+           CAST(value ->> 4 AS BIGINT), '198.18.0.1', value ->> 5
       FROM {rows}";
 
 /// Sessions end up in no order: those the load uses were opened one after another, and would otherwise lie side by side.
