@@ -1,9 +1,11 @@
 //! A bounded thread pool for work that keeps a core busy for milliseconds: hashing passwords and estimating their strength. A few
 //! threads of its own serve a bounded queue that is fair among organizations and client networks. Who finds no place in the queue,
 //! loses it to others or waits in it for too long gets [`Error::Unavailable`], so that everything else stays quick. The threads live
-//! as long as the service: a hash needs some 20 MiB, and an allocator keeps as much for every thread that ever needed it.
+//! as long as the service: a hash needs some 20 MiB, and an allocator keeps as much for every thread that ever needed it. Their priority
+//! is lower than that of requests.
 
 mod fair_queue;
+mod priority;
 mod share;
 
 use std::{
@@ -176,6 +178,7 @@ impl Drop for Place<'_> {
 impl Line {
     /// A thread's loop: runs jobs until the pool is dropped.
     fn work(&self, idle: fn()) {
+        priority::lower();
         loop {
             match self.next(Some(IDLE)) {
                 Next::Job(job) => job(),

@@ -1,0 +1,41 @@
+//! The priority of threads that keep a core busy. While logins take all the time they can get, requests that need microseconds must not
+//! wait for a hash to use up its slice of a core, nor the database on the same machine: these threads get what is left, and on a
+//! machine whose cores are all busy about a tenth of one.
+
+/// Ten steps below what a process has (`nice`).
+#[cfg(target_os = "linux")]
+const NICENESS: i32 = 10;
+
+/// Lowers the priority of this thread, and of no other: Linux keeps it by thread. Where the system refuses, nothing is lost but the
+/// precedence of requests.
+#[cfg(target_os = "linux")]
+pub(super) fn lower() {
+    if let Err(error) = rustix::process::setpriority_process(None, NICENESS) {
+        tracing::debug!(%error, "the priority of a thread for work on passwords cannot be lowered");
+    }
+}
+
+/// Elsewhere it would be the whole process's.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn lower() {}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    /// The field of `/proc/thread-self/stat` behind the state, of which the first is the parent's id.
+    fn niceness() -> i32 {
+        let stat = std::fs::read_to_string("/proc/thread-self/stat").expect("Linux tells");
+        let fields = stat.rsplit_once(") ").expect("a name").1.split(' ').nth(16);
+        fields.and_then(|nice| nice.parse().ok()).expect("a number")
+    }
+
+    #[test]
+    fn a_thread_gives_way_alone() {
+        let ours = niceness();
+        let lowered = std::thread::spawn(|| {
+            super::lower();
+            niceness()
+        });
+        assert_eq!(lowered.join().expect("no panic"), super::NICENESS);
+        assert_eq!(niceness(), ours);
+    }
+}
