@@ -19,7 +19,7 @@ use crate::{
     sealed::MasterKeys,
     secret::Pepper,
     service::{AfterCommit, Inner, Metrics, TenantAuth},
-    store::{Context, Marks, Store, Transactions},
+    store::{Context, Marks, OneStatements, Store, Transactions},
     throttle::{BlockedLogins, Gates},
     webhooks::{Admissions, Targets},
 };
@@ -204,6 +204,7 @@ impl Builder {
         let runtime = Handle::current();
         runtime.spawn(keys::watch(Arc::downgrade(&keyring)));
         Ok(TenantAuth::from(Inner {
+            one_statements: OneStatements::new(&transactions),
             transactions,
             config,
             master_keys,

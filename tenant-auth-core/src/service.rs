@@ -18,7 +18,7 @@ use crate::{
     ports::{Clock, Entropy, Mailer, PasswordHasher, Resolver, Sender},
     readiness::{self, Readiness},
     sealed::MasterKeys,
-    store::{Committed, FollowUp, Marks, Store, Swept, Transactions, Tx},
+    store::{Committed, FollowUp, Marks, OneStatements, Store, Swept, Transactions, Tx},
     throttle::{BlockedLogins, Gates},
     time::Timestamp,
     token::{AuditKeySet, Signer},
@@ -44,6 +44,7 @@ pub(crate) type Metrics = metrics::Metrics<EventKind, Swept>;
 /// The parts of a running service. Only the builder puts them together.
 pub(crate) struct Inner {
     pub(crate) transactions: Transactions,
+    pub(crate) one_statements: OneStatements,
     pub(crate) config: Arc<Config>,
     pub(crate) master_keys: Arc<MasterKeys>,
     pub(crate) keyring: Arc<Keyring>,
@@ -139,9 +140,14 @@ impl TenantAuth {
         self.inner.transactions.store()
     }
 
-    /// Begins write transactions, and does writes of one statement.
+    /// Begins write transactions, for what runs without the service.
     pub(crate) fn transactions(&self) -> &Transactions {
         &self.inner.transactions
+    }
+
+    /// Does writes of one statement.
+    pub(crate) fn one_statements(&self) -> &OneStatements {
+        &self.inner.one_statements
     }
 
     /// Begins a write transaction.

@@ -112,7 +112,7 @@ impl Tenant {
     /// Rotates the session to its next generation; `None` when it cannot be: when the token is of a former generation, or the
     /// session may not be refreshed any more. The UPDATE is guarded by both, so that of two parallel refreshes only one rotates.
     async fn rotate(&self, token: &RefreshToken, session: &Session) -> Result<Option<Tokens>, Error> {
-        let rotated = self.auth.transactions().rotate(token, self.auth.config().generation_ttl()).await?;
+        let rotated = self.auth.one_statements().rotate(token, self.auth.config().generation_ttl()).await?;
         let Some(refreshed_at) = rotated else { return Ok(None) };
         let rotated = Session { generation: token.generation + 1, refreshed_at, ..session.clone() };
         self.auth.signer().issue(&rotated).map(Some)

@@ -26,6 +26,7 @@ mod key_record;
 mod marks;
 mod migrations;
 mod one_statement;
+mod one_write;
 mod options;
 mod outbox;
 mod outlived;
@@ -36,6 +37,7 @@ mod postgres;
 #[cfg(feature = "postgres")]
 mod postgres_url;
 mod repositories;
+mod running;
 mod sql;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -63,6 +65,7 @@ pub(crate) use event::{Actor, ErasedPerson, Event};
 pub(crate) use failure::is_orphan;
 pub(crate) use key_record::{Asked, DeploymentReach, KeyRecord, Reach};
 pub(crate) use marks::{MARKS_KEPT, Marks};
+pub(crate) use one_statement::OneStatements;
 pub(crate) use sql::{
     audit::{Chosen, Span},
     audit_keys::AuditKeyRecord,

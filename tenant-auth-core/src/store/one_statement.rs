@@ -1,42 +1,22 @@
-//! A write of one statement, for what is done so often that a message to the database counts. On PostgreSQL such a statement commits by
+//! Writes of one statement, for what is done so often that a message to the database counts. On PostgreSQL such a statement commits by
 //! itself, without BEGIN and COMMIT, and the server gathers commits; on SQLite, which has one writer and no messages, those that come
-//! together share a transaction ([`GroupCommit`](super::group_commit::GroupCommit)).
-//!
-//! The type admits one write and ends with it: a second one would not be undone with the first. Each has a guard of its own, which finds
-//! nothing to do where the write was done before.
+//! together share a transaction ([`GroupCommit`](super::group_commit::GroupCommit)). So none may rest on another that its request made.
 
-use std::{sync::Arc, time::Duration};
+#[cfg(feature = "sqlite")]
+use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
-use tokio::time::Instant;
 
 #[cfg(feature = "sqlite")]
 use super::group_commit::{Durability, GroupCommit};
-use super::{Engine, Transactions, Tx};
+use super::{
+    Engine, Transactions, Tx,
+    one_write::{OneWrite, Written},
+};
 #[cfg(feature = "postgres")]
 use super::{Postgres, failure, patience, transaction::Transaction};
 use crate::{error::Error, throttle::Limit, time::Timestamp, token::RefreshToken};
-
-/// A write of one statement.
-#[async_trait]
-pub(super) trait OneWrite: Send + Sync {
-    /// Does it; `false` when its guard found nothing to do.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] when the database refused or did not answer.
-    async fn run(&self, tx: &mut Tx) -> Result<bool, Error>;
-}
-
-/// What became of a write.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Written {
-    /// The time of its transaction.
-    pub(crate) at: Timestamp,
-    /// When that was, for durations.
-    pub(crate) began: Instant,
-    /// `false` when its guard found nothing to do.
-    pub(crate) is_done: bool,
-}
 
 /// Rotates a refresh token, as [`Sessions::rotate`](super::Sessions::rotate); the next one is good for so long.
 struct Rotation {
@@ -50,22 +30,29 @@ struct Reservation {
     lease: Duration,
 }
 
-/// Who waits for the writer with one statement.
-#[cfg(feature = "sqlite")]
-#[derive(Debug)]
-pub(super) struct Groups {
-    pub(super) on_disk: GroupCommit,
-    fleeting: GroupCommit,
+/// Does writes of one statement. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct OneStatements {
+    transactions: Transactions,
+    #[cfg(feature = "sqlite")]
+    on_disk: Arc<GroupCommit>,
+    #[cfg(feature = "sqlite")]
+    fleeting: Arc<GroupCommit>,
 }
 
-#[cfg(feature = "sqlite")]
-impl Default for Groups {
-    fn default() -> Self {
-        Self { on_disk: GroupCommit::new(Durability::OnDisk), fleeting: GroupCommit::new(Durability::Fleeting) }
+impl OneStatements {
+    pub(crate) fn new(transactions: &Transactions) -> Self {
+        #[cfg(feature = "sqlite")]
+        let group = |durability| Arc::new(GroupCommit::new(transactions.clone(), durability));
+        Self {
+            transactions: transactions.clone(),
+            #[cfg(feature = "sqlite")]
+            on_disk: group(Durability::OnDisk),
+            #[cfg(feature = "sqlite")]
+            fleeting: group(Durability::Fleeting),
+        }
     }
-}
 
-impl Transactions {
     /// Rotates a refresh token, and returns the time of it; `None` as [`Sessions::rotate`](super::Sessions::rotate). It is waited for as
     /// a COMMIT is: when the answer is lost, whether it happened is unknown, and a client that tries again within the reuse grace gets
     /// the tokens that there are.
@@ -74,9 +61,9 @@ impl Transactions {
     /// [`Error::Unavailable`] when the database refused or did not answer.
     pub(crate) async fn rotate(&self, token: &RefreshToken, good_for: Duration) -> Result<Option<Timestamp>, Error> {
         let rotation = Rotation { token: token.clone(), good_for };
-        let written = match &self.store().0 {
+        let written = match &self.transactions.store().0 {
             #[cfg(feature = "sqlite")]
-            Engine::Sqlite(_) => self.groups().on_disk.write(self, Arc::new(rotation)).await?,
+            Engine::Sqlite(_) => self.on_disk.write(Arc::new(rotation)).await?,
             #[cfg(feature = "postgres")]
             Engine::Postgres(postgres) => self.write_alone(postgres, &rotation).await?,
         };
@@ -89,31 +76,30 @@ impl Transactions {
     /// [`Error::Unavailable`] when the database refused or did not answer.
     pub(crate) async fn reserve(&self, limit: &Limit, lease: Duration) -> Result<Written, Error> {
         let reservation = Reservation { limit: limit.clone(), lease };
-        match &self.store().0 {
+        match &self.transactions.store().0 {
             #[cfg(feature = "sqlite")]
-            Engine::Sqlite(_) => self.groups().fleeting.write(self, Arc::new(reservation)).await,
+            Engine::Sqlite(_) => self.fleeting.write(Arc::new(reservation)).await,
             #[cfg(feature = "postgres")]
             Engine::Postgres(postgres) => self.write_alone(postgres, &reservation).await,
         }
+    }
+
+    /// Those who wait for a commit that is on the disk.
+    #[cfg(all(test, feature = "sqlite"))]
+    pub(super) fn on_disk(&self) -> &GroupCommit {
+        &self.on_disk
     }
 
     /// On a connection of PostgreSQL that commits by itself.
     #[cfg(feature = "postgres")]
     async fn write_alone(&self, postgres: &Postgres, write: &dyn OneWrite) -> Result<Written, Error> {
         let acquired = patience::within(patience::CONNECTION, Box::pin(postgres.pool().acquire())).await;
-        let mut tx = self.wrapped(Transaction::PostgresAlone(acquired.map_err(failure::of)?));
+        let mut tx = self.transactions.wrapped(Transaction::PostgresAlone(acquired.map_err(failure::of)?));
         let written = Written::by(write, &mut tx).await?;
         if written.is_done {
             tx.commit().await?;
         }
         Ok(written)
-    }
-}
-
-impl Written {
-    pub(super) async fn by(write: &dyn OneWrite, tx: &mut Tx) -> Result<Self, Error> {
-        let (at, began) = (tx.now(), Instant::now());
-        Ok(Self { at, began, is_done: write.run(tx).await? })
     }
 }
 

@@ -10,8 +10,6 @@ use std::{
 
 use zeroize::Zeroizing;
 
-#[cfg(feature = "sqlite")]
-use super::one_statement::Groups;
 #[cfg(feature = "postgres")]
 use super::patience;
 use super::{Change, Engine, ErasedPerson, Event, Store, change::Touched, deed::Done, failure};
@@ -33,8 +31,6 @@ use crate::{
 pub(crate) struct Transactions {
     store: Store,
     context: Arc<Context>,
-    #[cfg(feature = "sqlite")]
-    groups: Arc<Groups>,
 }
 
 /// What every transaction of a service shares.
@@ -75,21 +71,11 @@ pub(crate) struct Committed {
 
 impl Transactions {
     pub(crate) fn new(store: Store, context: Context) -> Self {
-        Self {
-            store,
-            context: Arc::new(context),
-            #[cfg(feature = "sqlite")]
-            groups: Arc::default(),
-        }
+        Self { store, context: Arc::new(context) }
     }
 
     pub(crate) fn store(&self) -> &Store {
         &self.store
-    }
-
-    #[cfg(feature = "sqlite")]
-    pub(super) fn groups(&self) -> &Groups {
-        &self.groups
     }
 
     /// Begins a write transaction. Dropped without [`Tx::commit`] it leaves nothing behind.

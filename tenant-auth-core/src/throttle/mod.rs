@@ -176,7 +176,7 @@ impl TenantAuth {
 
     /// The same for one limit: that of an account at an address from which it has logged in.
     async fn try_to_reserve_one<'l>(&self, limit: &'l Limit) -> Result<Round<'l>, Error> {
-        let written = self.transactions().reserve(limit, LEASE).await?;
+        let written = self.one_statements().reserve(limit, LEASE).await?;
         let mut round = Round::at(written.at, written.began);
         if !written.is_done {
             round.full = Some((limit, self.store().read().await?.throttles().state(&limit.key).await?));

@@ -50,12 +50,12 @@ async fn service(directory: &TempDir) -> TenantAuth {
 
 fn write(auth: &TenantAuth, write: impl OneWrite + 'static) -> JoinHandle<Result<Written, Error>> {
     let auth = auth.clone();
-    tokio::spawn(async move { auth.transactions().groups().on_disk.write(auth.transactions(), Arc::new(write)).await })
+    tokio::spawn(async move { auth.one_statements().on_disk().write(Arc::new(write)).await })
 }
 
 /// Until so many wait for the writer.
 async fn wait_for(auth: &TenantAuth, count: usize) {
-    while auth.transactions().groups().on_disk.waiting().len() < count {
+    while auth.one_statements().on_disk().waiting().len() < count {
         tokio::task::yield_now().await;
     }
 }

@@ -17,7 +17,7 @@ use tokio::sync::{Mutex, MutexGuard, oneshot};
 
 use super::{
     Tx,
-    one_statement::{OneWrite, Written},
+    one_write::{OneWrite, Written},
     patience,
     transaction::Transactions,
 };
@@ -37,6 +37,7 @@ pub(super) enum Durability {
 
 /// Those who wait for the writer with a write of one statement.
 pub(super) struct GroupCommit {
+    transactions: Transactions,
     durability: Durability,
     waiting: std::sync::Mutex<VecDeque<Waiting>>,
     /// Held by the leader.
@@ -66,15 +67,15 @@ enum Heard<'a> {
 }
 
 impl GroupCommit {
-    pub(super) fn new(durability: Durability) -> Self {
-        Self { durability, waiting: Default::default(), turn: Mutex::default() }
+    pub(super) fn new(transactions: Transactions, durability: Durability) -> Self {
+        Self { transactions, durability, waiting: Default::default(), turn: Mutex::default() }
     }
 
     /// Does a write together with those that wait beside it.
     ///
     /// # Errors
     /// As [`OneWrite::run`]; [`Error::Unavailable`] when the writer does not become free in time.
-    pub(super) async fn write(&self, transactions: &Transactions, write: Arc<dyn OneWrite>) -> Result<Written, Error> {
+    pub(super) async fn write(&self, write: Arc<dyn OneWrite>) -> Result<Written, Error> {
         let (told, mut hears) = oneshot::channel();
         self.waiting().push_back(Waiting { write: Arc::clone(&write), told });
         loop {
@@ -86,19 +87,19 @@ impl GroupCommit {
                 }
             });
             match deadline::wait_in_request(patience::WRITER, hearing).await.map_err(Error::unavailable)? {
-                Heard::Turn(_turn) => match self.lead(transactions).await {
+                Heard::Turn(_turn) => match self.lead().await {
                     Led::Done | Led::Failed => {} // the end is heard
                     Led::FailedAlone(error) => return Err(error),
                 },
                 Heard::End(Some(written)) => return Ok(written),
-                Heard::End(None) => return self.write_alone(transactions, &*write).await,
+                Heard::End(None) => return self.write_alone(&*write).await,
             }
         }
     }
 
     /// Does the writes of all who wait once the writer is free.
-    async fn lead(&self, transactions: &Transactions) -> Led {
-        let tx = match self.begin(transactions).await {
+    async fn lead(&self) -> Led {
+        let tx = match self.begin().await {
             Ok(tx) => tx,
             Err(error) => return Led::FailedAlone(error),
         };
@@ -115,8 +116,8 @@ impl GroupCommit {
         }
     }
 
-    async fn write_alone(&self, transactions: &Transactions, write: &dyn OneWrite) -> Result<Written, Error> {
-        let mut tx = self.begin(transactions).await?;
+    async fn write_alone(&self, write: &dyn OneWrite) -> Result<Written, Error> {
+        let mut tx = self.begin().await?;
         let written = Written::by(write, &mut tx).await?;
         if written.is_done {
             tx.commit().await?;
@@ -124,10 +125,10 @@ impl GroupCommit {
         Ok(written)
     }
 
-    async fn begin(&self, transactions: &Transactions) -> Result<Tx, Error> {
+    async fn begin(&self) -> Result<Tx, Error> {
         match self.durability {
-            Durability::OnDisk => transactions.begin().await,
-            Durability::Fleeting => transactions.begin_fleeting().await,
+            Durability::OnDisk => self.transactions.begin().await,
+            Durability::Fleeting => self.transactions.begin_fleeting().await,
         }
     }
 
