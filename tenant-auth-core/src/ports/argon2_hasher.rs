@@ -18,7 +18,10 @@ use argon2::{
 use async_trait::async_trait;
 use zeroize::Zeroizing;
 
-use super::{EvenVerdict, ForeignCost, ForeignHash, HashScheme, PasswordHasher, Verdict, foreign_hash::Pace, hashing_memory};
+use super::{
+    Entropy, EvenVerdict, ForeignCost, ForeignHash, HashScheme, OsEntropy, PasswordHasher, Verdict, foreign_hash::Pace,
+    hashing_memory,
+};
 use crate::{
     bounded::{BoundedWork, PoolSize, QueueShare},
     config::{ConfigError, Setting, SetupError},
@@ -153,15 +156,34 @@ impl Engine {
         for pepper in &engine.peppers {
             argon2(pepper, &engine.params).map_err(|error| ConfigError::new(Setting::PasswordPepper, error.to_string()))?;
         }
-        engine.decoy = engine.hash(&Password::new("a password that nobody has"))?;
-        // This thread hashes no more.
-        hashing_memory::give_back();
+        engine.decoy = engine.decoy()?;
         Ok(engine)
     }
 
     /// The pepper that hashes.
     fn pepper(&self) -> &[u8] {
         self.peppers.first().map_or(&[], |pepper| pepper.as_slice())
+    }
+
+    /// A hash that no password has: chance, in the form of a hash of ours. To compute one would take the start as long as a login, and
+    /// its memory.
+    fn decoy(&self) -> Result<StoredPassword, Error> {
+        let mut chance = [0; Params::DEFAULT_OUTPUT_LEN];
+        OsEntropy.fill(&mut chance);
+        let decoy = Output::new(&chance).map_err(Into::into).and_then(|output| self.stored(Salt::generate(), output));
+        decoy.map_err(|error: password_hash::Error| Error::internal(error.to_string()))
+    }
+
+    /// A hash as it is stored.
+    fn stored(&self, salt: Salt, hash: Output) -> password_hash::Result<StoredPassword> {
+        let hash = PasswordHash {
+            algorithm: Algorithm::Argon2id.ident(),
+            version: Some(Version::V0x13.into()),
+            params: ParamsString::try_from(&self.params)?,
+            salt: Some(salt),
+            hash: Some(hash),
+        };
+        Ok(StoredPassword::new(hash.to_string()))
     }
 
     fn hash(&self, password: &Password) -> Result<StoredPassword, Error> {
@@ -172,14 +194,7 @@ impl Engine {
         self.done.add(&self.params);
         let hash = || {
             let (argon2, salt) = (argon2(pepper, &self.params)?, Salt::generate());
-            let hash = PasswordHash {
-                algorithm: Algorithm::Argon2id.ident(),
-                version: Some(Version::V0x13.into()),
-                params: ParamsString::try_from(&self.params)?,
-                salt: Some(salt),
-                hash: Some(output(&argon2, password, &salt)?),
-            };
-            Ok(StoredPassword::new(hash.to_string()))
+            self.stored(salt, output(&argon2, password, &salt)?)
         };
         hash().map_err(|error: password_hash::Error| Error::internal(error.to_string()))
     }
