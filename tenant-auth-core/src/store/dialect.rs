@@ -73,74 +73,69 @@ macro_rules! statements {
     };
 }
 
+/// The name of a statement, by its path.
+pub(in crate::store) fn name_of(path: &'static str) -> &'static str {
+    path.rsplit_once("::sql::").map_or(path, |(_, name)| name)
+}
+
 /// Runs a statement inside a span with its name and, once it has answered, the number of its rows.
 pub(in crate::store) async fn traced<T>(
     path: &'static str,
     rows: fn(&T) -> u64,
     running: impl Future<Output = sqlx::Result<T>> + Unpin,
 ) -> Result<T, Error> {
-    // Only where it is told: finding it costs more than a span that nobody hears.
-    let statement = || path.rsplit_once("::sql::").map_or(path, |(_, name)| name);
-    let span = tracing::debug_span!(target: "tenant_auth::statements", "statement", name = statement(), rows = Empty);
+    // Named only where it is told: finding the name costs more than a span that nobody hears.
+    let span = tracing::debug_span!(target: "tenant_auth::statements", "statement", name = name_of(path), rows = Empty);
     let outcome = running.instrument(span.clone()).await;
     match outcome {
         Ok(answer) => {
             span.record("rows", rows(&answer));
             Ok(answer)
         }
-        Err(error) => Err(failure::of_statement(statement(), error)),
+        Err(error) => Err(failure::of_statement(name_of(path), error)),
     }
 }
 
-/// Runs the statement that the expression makes of the connection; `$rows` counts the rows of its answer.
-macro_rules! on_either {
-    ($link:expr, $sql:ident, $rows:expr, $conn:ident => $query:expr) => {{
-        const PATH: &str = concat!(module_path!(), "::", stringify!($sql));
+/// Runs a statement in one of the ways of `running.rs`, with each row or the first column decoded. `$sql` is what it is called, `$text` its
+/// text on the engine at hand.
+macro_rules! run {
+    ($link:expr, $name:ident, $way:ident, [$($engine:ident $variant:ident $feature:literal $text:expr),*], |$query:ident| $bound:expr, |$path:ident, $answer:ident| $decoded:expr) => {{
+        const PATH: &str = concat!(module_path!(), "::", stringify!($name));
+        let $path = PATH;
         match $crate::store::Link::conn(&mut $link) {
-            #[cfg(feature = "sqlite")]
-            $crate::store::Conn::Sqlite($conn) => $crate::store::dialect::traced(PATH, $rows, std::pin::pin!($query)).await,
-            #[cfg(feature = "postgres")]
-            $crate::store::Conn::Postgres($conn) => {
-                $crate::store::dialect::traced(
-                    PATH,
-                    $rows,
-                    std::pin::pin!($crate::store::patience::answered(std::pin::pin!($query))),
-                )
-                .await
-            }
+            $(#[cfg(feature = $feature)]
+            $crate::store::Conn::$variant(connection) => {
+                let $query = sqlx::query($text);
+                match $crate::store::running::$engine::$way($path, connection, $bound).await {
+                    Ok($answer) => $decoded,
+                    Err(error) => Err(error),
+                }
+            })*
         }
     }};
 }
 
-/// Runs the engine's own form of a statement, which the modules `sqlite` and `postgres` beside the call have under one name.
+/// The same for a statement with one text.
+macro_rules! on_either {
+    ($link:expr, $sql:ident, $way:ident, |$query:ident| $bound:expr, |$path:ident, $answer:ident| $decoded:expr) => {
+        $crate::store::dialect::run!($link, $sql, $way, [sqlite Sqlite "sqlite" $sql, postgres Postgres "postgres" $sql],
+            |$query| $bound, |$path, $answer| $decoded)
+    };
+}
+
+/// The same for a statement that has a form for each engine, which the modules `sqlite` and `postgres` beside the call have under one name.
 macro_rules! on_engine {
-    ($link:expr, $name:ident, $rows:expr, $sql:ident, $conn:ident => $query:expr) => {{
-        const PATH: &str = concat!(module_path!(), "::", stringify!($name));
-        match $crate::store::Link::conn(&mut $link) {
-            #[cfg(feature = "sqlite")]
-            $crate::store::Conn::Sqlite($conn) => {
-                let $sql = sqlite::$name;
-                $crate::store::dialect::traced(PATH, $rows, std::pin::pin!($query)).await
-            }
-            #[cfg(feature = "postgres")]
-            $crate::store::Conn::Postgres($conn) => {
-                let $sql = postgres::$name;
-                $crate::store::dialect::traced(
-                    PATH,
-                    $rows,
-                    std::pin::pin!($crate::store::patience::answered(std::pin::pin!($query))),
-                )
-                .await
-            }
-        }
-    }};
+    ($link:expr, $name:ident, $way:ident, |$query:ident| $bound:expr, |$path:ident, $answer:ident| $decoded:expr) => {
+        $crate::store::dialect::run!($link, $name, $way, [sqlite Sqlite "sqlite" sqlite::$name, postgres Postgres "postgres" postgres::$name],
+            |$query| $bound, |$path, $answer| $decoded)
+    };
 }
 
 /// Every row of the engine's own form of a statement, decoded.
 macro_rules! fetch_all_of {
     ($link:expr, $row:ty, $name:ident $(, $value:expr)* $(,)?) => {
-        $crate::store::dialect::on_engine!($link, $name, |rows| rows.len() as u64, sql, c => {
-            sqlx::query_as::<_, $row>(sql)$(.bind($value))*.fetch_all(c)
+        $crate::store::dialect::on_engine!($link, $name, all, |query| query$(.bind($value))*, |path, rows| {
+            rows.iter().map(|row| $crate::store::running::row::<_, $row>(path, row)).collect::<Result<Vec<$row>, _>>()
         })
     };
 }
@@ -148,17 +143,24 @@ macro_rules! fetch_all_of {
 /// The first row of the engine's own form of a statement, decoded, when there is one.
 macro_rules! fetch_optional_of {
     ($link:expr, $row:ty, $name:ident $(, $value:expr)* $(,)?) => {
-        $crate::store::dialect::on_engine!($link, $name, |row| u64::from(row.is_some()), sql, c => {
-            sqlx::query_as::<_, $row>(sql)$(.bind($value))*.fetch_optional(c)
+        $crate::store::dialect::on_engine!($link, $name, first, |query| query$(.bind($value))*, |path, row| {
+            row.as_ref().map(|row| $crate::store::running::row::<_, $row>(path, row)).transpose()
         })
+    };
+}
+
+/// How many rows the engine's own form of a statement changed.
+macro_rules! execute_of {
+    ($link:expr, $name:ident $(, $value:expr)* $(,)?) => {
+        $crate::store::dialect::on_engine!($link, $name, changed, |query| query$(.bind($value))*, |_path, rows| Ok(rows))
     };
 }
 
 /// The first row, decoded, when there is one.
 macro_rules! fetch_optional {
     ($link:expr, $row:ty, $sql:ident $(, $value:expr)* $(,)?) => {
-        $crate::store::dialect::on_either!($link, $sql, |row| u64::from(row.is_some()), c => {
-            sqlx::query_as::<_, $row>($sql)$(.bind($value))*.fetch_optional(c)
+        $crate::store::dialect::on_either!($link, $sql, first, |query| query$(.bind($value))*, |path, row| {
+            row.as_ref().map(|row| $crate::store::running::row::<_, $row>(path, row)).transpose()
         })
     };
 }
@@ -166,8 +168,8 @@ macro_rules! fetch_optional {
 /// Every row, decoded.
 macro_rules! fetch_all {
     ($link:expr, $row:ty, $sql:ident $(, $value:expr)* $(,)?) => {
-        $crate::store::dialect::on_either!($link, $sql, |rows| rows.len() as u64, c => {
-            sqlx::query_as::<_, $row>($sql)$(.bind($value))*.fetch_all(c)
+        $crate::store::dialect::on_either!($link, $sql, all, |query| query$(.bind($value))*, |path, rows| {
+            rows.iter().map(|row| $crate::store::running::row::<_, $row>(path, row)).collect::<Result<Vec<$row>, _>>()
         })
     };
 }
@@ -191,8 +193,8 @@ macro_rules! fetch_batch {
 /// The first column of the first row, when there is one.
 macro_rules! fetch_scalar {
     ($link:expr, $value_type:ty, $sql:ident $(, $value:expr)* $(,)?) => {
-        $crate::store::dialect::on_either!($link, $sql, |value| u64::from(value.is_some()), c => {
-            sqlx::query_scalar::<_, $value_type>($sql)$(.bind($value))*.fetch_optional(c)
+        $crate::store::dialect::on_either!($link, $sql, first, |query| query$(.bind($value))*, |path, row| {
+            row.as_ref().map(|row| $crate::store::running::scalar::<_, $value_type>(path, row)).transpose()
         })
     };
 }
@@ -200,8 +202,8 @@ macro_rules! fetch_scalar {
 /// The first column of every row.
 macro_rules! fetch_scalars {
     ($link:expr, $value_type:ty, $sql:ident $(, $value:expr)* $(,)?) => {
-        $crate::store::dialect::on_either!($link, $sql, |values| values.len() as u64, c => {
-            sqlx::query_scalar::<_, $value_type>($sql)$(.bind($value))*.fetch_all(c)
+        $crate::store::dialect::on_either!($link, $sql, all, |query| query$(.bind($value))*, |path, rows| {
+            rows.iter().map(|row| $crate::store::running::scalar::<_, $value_type>(path, row)).collect::<Result<Vec<$value_type>, _>>()
         })
     };
 }
@@ -209,9 +211,7 @@ macro_rules! fetch_scalars {
 /// How many rows the statement changed.
 macro_rules! execute {
     ($link:expr, $sql:ident $(, $value:expr)* $(,)?) => {
-        $crate::store::dialect::on_either!($link, $sql, |rows| *rows, c => {
-            async { sqlx::query($sql)$(.bind($value))*.execute(c).await.map(|done| done.rows_affected()) }
-        })
+        $crate::store::dialect::on_either!($link, $sql, changed, |query| query$(.bind($value))*, |_path, rows| Ok(rows))
     };
 }
 
@@ -235,6 +235,6 @@ macro_rules! row {
 }
 
 pub(crate) use {
-    execute, fetch_all, fetch_all_of, fetch_batch, fetch_optional, fetch_optional_of, fetch_scalar, fetch_scalars, on_either,
-    on_engine, row, statements,
+    execute, execute_of, fetch_all, fetch_all_of, fetch_batch, fetch_optional, fetch_optional_of, fetch_scalar, fetch_scalars,
+    on_either, on_engine, row, run, statements,
 };

@@ -12,7 +12,7 @@ use crate::{
     model::{DeliveryError, EventSelection, Webhook},
     store::{
         Tx, attempt_log,
-        dialect::{fetch_all_of, on_engine, row},
+        dialect::{execute_of, fetch_all_of, row},
         payload::KeptEvent,
         sql::{
             delivery_queue::{Attempted, ClaimedDelivery, DeliveryQueue, DueEndpoint},
@@ -101,14 +101,6 @@ batches!(postgres: rows "json_array_elements(CAST($1 AS json)) AS a (value)",
     joined " AND d.id = ANY (ARRAY(SELECT a.value ->> 0 FROM json_array_elements(CAST($1 AS json)) AS a (value)))",
     failing "json_array_elements(CAST($2 AS json)) AS a (value)", lock " FOR NO KEY UPDATE",
     lock what is free " ORDER BY id FOR NO KEY UPDATE SKIP LOCKED");
-
-macro_rules! execute_batch {
-    ($link:expr, $name:ident $(, $value:expr)*) => {
-        on_engine!($link, $name, |rows| *rows, sql, c => {
-            async { sqlx::query(sql)$(.bind($value))*.execute(c).await.map(|done| done.rows_affected()) }
-        })
-    };
-}
 
 row! { SubscriberRow { org_id: String, id: String, events: String, failing_since: Option<i64>, } }
 row! {
@@ -238,7 +230,7 @@ impl DeliveryQueue<&mut Tx> {
             let (event, due) = (new.event, new.next_attempt_at.millis());
             (new.id.as_str(), event.org_id.as_str(), new.webhook.as_str(), event.id.as_str(), &event.kind, new.attempts, due)
         }))?;
-        execute_batch!(self.0, INSERT, deliveries.as_str(), now.millis())?;
+        execute_of!(self.0, INSERT, deliveries.as_str(), now.millis())?;
         Ok(())
     }
 
@@ -247,7 +239,7 @@ impl DeliveryQueue<&mut Tx> {
         let now = self.0.now();
         let all = rows(vitals.iter().map(|vital| [vital.webhook.as_str()]))?;
         let failing = rows(vitals.iter().filter(|vital| vital.is_failing).map(|vital| [vital.webhook.as_str()]))?;
-        execute_batch!(self.0, MARK, all.as_str(), failing.as_str(), now.millis())?;
+        execute_of!(self.0, MARK, all.as_str(), failing.as_str(), now.millis())?;
         Ok(())
     }
 
@@ -259,7 +251,7 @@ impl DeliveryQueue<&mut Tx> {
             let (error, next) = (made.error.map(DeliveryError::as_str), next_attempt_at.map(Timestamp::millis));
             (claim.id.as_str(), claim.attempt, status.as_str(), made.status_code, error, next, attempt_log::line(&made))
         }))?;
-        execute_batch!(self.0, RECORD, attempts.as_str(), now.millis())?;
+        execute_of!(self.0, RECORD, attempts.as_str(), now.millis())?;
         Ok(())
     }
 }

@@ -8,6 +8,7 @@ use crate::{
     store::{
         Change, Link, Tx,
         dialect::{execute, fetch_all, fetch_batch, fetch_optional, fetch_optional_of, fetch_scalar, on_either, row, statements},
+        running,
         sql::corrupt,
     },
     time::Timestamp,
@@ -234,13 +235,14 @@ impl<L: Link> Members<L> {
 
     /// Those of up to [`MEMBERS_AT_ONCE`] people who are members, in the order in which they are named.
     pub(crate) async fn find_some(mut self, org: &OrgId, users: &[UserId]) -> Result<Vec<MemberEntry>, Error> {
-        let rows = on_either!(self.0, FIND_SOME, |rows: &Vec<MemberRow>| rows.len() as u64, connection => {
-            let mut find = sqlx::query_as::<_, MemberRow>(FIND_SOME).bind(org.as_str());
-            for place in 0..MEMBERS_AT_ONCE {
-                find = find.bind(users.get(place).map(Id::as_str));
-            }
-            find.fetch_all(connection)
-        })?;
+        let place = |place| users.get(place).map(Id::as_str);
+        let rows = on_either!(
+            self.0,
+            FIND_SOME,
+            all,
+            |find| (0..MEMBERS_AT_ONCE).fold(find.bind(org.as_str()), |find, number| find.bind(place(number))),
+            |path, rows| rows.iter().map(|row| running::row::<_, MemberRow>(path, row)).collect::<Result<Vec<_>, _>>()
+        )?;
         let mut members = rows.into_iter().map(MemberEntry::try_from).collect::<Result<Vec<_>, _>>()?;
         members.sort_by_key(|member| users.iter().position(|user| *user == member.membership.user_id));
         Ok(members)
