@@ -14,6 +14,8 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339, macros::form
 /// set back.
 pub(crate) const CLOCKS_DIFFER: Duration = Duration::from_secs(60);
 
+const MILLIS_OF_A_DAY: i64 = 24 * 3_600 * 1_000;
+
 /// Milliseconds since 1970-01-01T00:00:00Z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
@@ -54,6 +56,16 @@ impl Timestamp {
     /// Whole seconds since the Unix epoch, rounded down.
     pub const fn secs(self) -> i64 {
         self.0.div_euclid(1000)
+    }
+
+    /// The day of this time (UTC), counted from 1970-01-01.
+    pub(crate) const fn day(self) -> i64 {
+        self.0.div_euclid(MILLIS_OF_A_DAY)
+    }
+
+    /// The beginning of a day that [`Timestamp::day`] counted.
+    pub(crate) const fn of_day(day: i64) -> Self {
+        Self(day.saturating_mul(MILLIS_OF_A_DAY))
     }
 
     /// This time and `duration` more.

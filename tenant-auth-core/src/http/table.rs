@@ -24,8 +24,8 @@ use ::http::Method;
 
 use super::{
     endpoints::{
-        admin, api_keys, audit, audit_keys, auth, bulk_invites, events, invites, jwks, leaked, members, openapi, org, product,
-        profile, public, recovery, sessions, sign_up, two_factor, webhooks,
+        admin, api_keys, audit, audit_keys, auth, bulk_invites, events, figures, invites, jwks, leaked, members, openapi, org,
+        product, profile, public, recovery, sessions, sign_up, two_factor, webhooks,
     },
     error_code::ErrorCode::*,
     route::{Group, Row, group, route},
@@ -282,6 +282,9 @@ fn table() -> Vec<Group> {
         group("Operator",
             "The deployment's organizations. Asks for an account with the role `admin`, in the operator's organization, logged \
             in with a second factor within 12 hours; or for a deployment key with the scope `organizations`, and no organization.", vec![
+            route(GET, "/admin/figures", figures::get)
+                .says("getFigures", "Read the deployment's figures",
+                    "How many organizations, accounts and members there are, and what happened on each of the last 30 days (UTC), today last."),
             route(GET, "/admin/organizations", admin::list)
                 .says("listOrganizations", "List the organizations", "All of the deployment's."),
             route(POST, "/admin/organizations", admin::create)

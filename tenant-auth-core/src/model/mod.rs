@@ -206,6 +206,38 @@ pub struct OrganizationFigures {
     pub created_by: Option<AuditActor>,
 }
 
+/// The deployment in figures, and never who.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct DeploymentFigures {
+    /// How many organizations are active.
+    pub active_organizations: i64,
+    /// How many are suspended and are to stay.
+    pub suspended_organizations: i64,
+    /// How many are suspended and to be deleted.
+    pub deleting_organizations: i64,
+    /// How many people have an account.
+    pub accounts: i64,
+    /// How many memberships those have, the suspended ones included.
+    pub members: i64,
+    /// The last thirty days (UTC), today last.
+    pub days: Vec<DayFigures>,
+}
+
+/// A day of the deployment.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct DayFigures {
+    /// The day's beginning (UTC).
+    pub day: Timestamp,
+    /// How many sessions were opened.
+    pub sign_ins: i64,
+    /// How many people joined an organization.
+    pub joined: i64,
+    /// How many organizations were made that are still there.
+    pub organizations: i64,
+}
+
 /// What its owner sees of a session.
 #[derive(Debug, Clone)]
 #[non_exhaustive]

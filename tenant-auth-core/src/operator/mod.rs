@@ -8,6 +8,7 @@ mod audit;
 mod deletion;
 mod deployment_keys;
 mod erasing;
+mod figures;
 mod import_users;
 mod moving;
 mod organizations;

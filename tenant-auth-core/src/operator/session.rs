@@ -80,7 +80,7 @@ impl DeploymentAdmin {
         }
     }
 
-    fn auth(&self) -> &TenantAuth {
+    pub(super) fn auth(&self) -> &TenantAuth {
         match &self.0 {
             Origin::Session(member) => &member.auth,
             Origin::Key(product) => &product.auth,

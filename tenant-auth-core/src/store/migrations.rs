@@ -62,6 +62,7 @@ pub(super) const STEPS: &[Step] = &[
     step(27, "trust", include_str!("../../migrations/0027_trust.sql")),
     step(30, "attempt_log", include_str!("../../migrations/0030_attempt_log.sql")),
     step(31, "languages", include_str!("../../migrations/0031_languages.sql")),
+    step(32, "tallies", include_str!("../../migrations/0032_tallies.sql")),
     Step {
         on_postgres: Some(include_str!("../../migrations/0033_refreshes.postgres.sql")),
         ..step(33, "refreshes", include_str!("../../migrations/0033_refreshes.sqlite.sql"))

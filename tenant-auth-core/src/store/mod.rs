@@ -92,6 +92,7 @@ pub(crate) use sql::{
     sign_ups::{SignUpLink, SignUpRequest},
     signing_keys::SigningKeyRecord,
     sweep::{Retention, SWEEP_BATCH, Swept},
+    tallies::{DAYS_SHOWN, DayTally},
     throttles::{BlockRow, ThrottleState},
     users::Account,
     webhooks::SealedSecret,

@@ -7,7 +7,11 @@ use super::{
     Actor, Event, Tx,
     chaining::{Chain, Unchained},
     event::Audience,
-    sql::{deliveries::NewDelivery, event_chain::EventChain},
+    sql::{
+        deliveries::NewDelivery,
+        event_chain::EventChain,
+        tallies::{Tallies, Tally},
+    },
 };
 use crate::{
     audit::chain::Part,
@@ -29,13 +33,13 @@ impl Actor {
 
 impl Tx {
     /// Numbers, chains and stores the events of this transaction. Lock order: event sequences by organization id, so that two
-    /// transactions with several organizations in common cannot deadlock.
+    /// transactions with several organizations in common cannot deadlock; then the tallies of the day.
     pub(super) async fn write_events(&mut self, events: Vec<Event>) -> Result<(), Error> {
         let mut by_org: BTreeMap<OrgId, Vec<Event>> = BTreeMap::new();
         for event in events {
             by_org.entry(event.org.id.clone()).or_default().push(event);
         }
-        let entropy = self.entropy_handle();
+        let (entropy, mut tallies) = (self.entropy_handle(), BTreeMap::new());
         for (org_id, events) in by_org {
             let Some(mut chain) = Chain::lock(&mut self.transaction, &org_id, &*entropy).await? else { continue };
             let (now, mut chained) = (self.now(), Vec::with_capacity(events.len()));
@@ -46,6 +50,9 @@ impl Tx {
                 self.fill_outbox();
             }
             for (event, written) in events.iter().zip(&chained) {
+                if let Some(tally) = Tally::of(event.kind, &org_id, written.created_at) {
+                    *tallies.entry(tally).or_default() += 1;
+                }
                 if let Audience::Only(webhook_id, delivery) = &event.audience {
                     let event_id = EventId::from_stored(written.id.as_str());
                     let event_kind = event.kind.as_str();
@@ -53,6 +60,9 @@ impl Tx {
                     self.deliveries().insert(&delivery).await?;
                 }
             }
+        }
+        for (tally, amount) in &tallies {
+            Tallies(&mut *self).add(tally, *amount).await?;
         }
         Ok(())
     }

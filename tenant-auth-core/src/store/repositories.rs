@@ -55,6 +55,7 @@ repositories! {
     checkpoints: Checkpoints,
     signing_keys: SigningKeys,
     sweep: Sweep,
+    tallies: Tallies,
     throttles: Throttles,
     second_factors: SecondFactors,
     logins: Logins,

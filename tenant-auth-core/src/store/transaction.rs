@@ -274,7 +274,8 @@ impl Tx {
     }
 
     /// Writes the change log and the events, commits, wakes the worker and counts the events. The event sequences come last: they
-    /// are the rows that transactions of several organizations share; after them comes the one row of the deployment's own log. A change that ends or narrows a right returns once no process
+    /// are the rows that transactions of several organizations share; after them come the tallies of the day, which organizations share in
+    /// parts, and the one row of the deployment's own log. A change that ends or narrows a right returns once no process
     /// answers by what was before; nothing is held while that is waited for.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ pub(crate) mod closing;
 pub(crate) mod deletion;
 pub(crate) mod deployment_keys;
 pub(crate) mod exports;
+pub(crate) mod figures;
 pub(crate) mod imports;
 pub(crate) mod linking;
 pub(crate) mod moves;

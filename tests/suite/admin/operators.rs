@@ -57,7 +57,7 @@ pub(crate) async fn operator(app: &App) -> (App, Caller, Authenticator) {
 /// Each operation of an operator, about `globex` where it is about an organization.
 fn operations(caller: &Caller) -> Vec<Request> {
     let requests = requests(caller, |_| true);
-    assert_eq!(requests.len(), 6);
+    assert_eq!(requests.len(), 7);
     requests
 }
 

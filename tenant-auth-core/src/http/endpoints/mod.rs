@@ -9,6 +9,7 @@ mod backends;
 pub(crate) mod bulk_invites;
 mod callers;
 pub(crate) mod events;
+pub(crate) mod figures;
 pub(crate) mod invites;
 pub(crate) mod jwks;
 pub(crate) mod leaked;

@@ -38,6 +38,7 @@ pub(super) mod sessions;
 pub(super) mod sign_ups;
 pub(super) mod signing_keys;
 pub(super) mod sweep;
+pub(super) mod tallies;
 pub(super) mod throttles;
 pub(super) mod users;
 mod waiting;

@@ -8,7 +8,7 @@ use crate::{
     store::{
         Tx,
         dialect::{execute, statements},
-        sql::{changes::Changes, event_sweep::EventSweep, throttles::Throttles},
+        sql::{changes::Changes, event_sweep::EventSweep, tallies::Tallies, throttles::Throttles},
     },
 };
 
@@ -124,10 +124,11 @@ pub(crate) enum Swept {
     SignUpRequests,
     SignUpLinks,
     Changes,
+    Tallies,
 }
 
 impl Swept {
-    pub(crate) const ALL: [Self; 19] = [
+    pub(crate) const ALL: [Self; 20] = [
         Self::Sessions,
         Self::Generations,
         Self::Invites,
@@ -147,6 +148,7 @@ impl Swept {
         Self::SignUpRequests,
         Self::SignUpLinks,
         Self::Changes,
+        Self::Tallies,
     ];
 }
 
@@ -179,6 +181,7 @@ impl Label for Swept {
             Self::SignUpRequests => "sign_up_requests",
             Self::SignUpLinks => "sign_up_links",
             Self::Changes => "changes",
+            Self::Tallies => "tallies",
         }
     }
 }
@@ -218,6 +221,8 @@ impl Sweep<&mut Tx> {
             Swept::SignUpLinks => execute!(self.0, SIGN_UP_LINKS, now.millis(), BATCH),
             // By marks and not by a clock: a reader must not miss a row because somebody's clock is ahead.
             Swept::Changes => Changes(self.0).sweep(BATCH).await,
+            // Those that are not shown any more: a hundred rows a day, so they need no batches.
+            Swept::Tallies => Tallies(self.0).sweep(now).await,
         }
     }
 }
