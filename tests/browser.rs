@@ -6,6 +6,7 @@ mod browser {
     pub(crate) mod audit;
     pub(crate) mod dialogs;
     pub(crate) mod docs;
+    pub(crate) mod figures;
     pub(crate) mod frame;
     pub(crate) mod identity;
     pub(crate) mod judge;
@@ -28,7 +29,7 @@ mod browser {
 }
 
 use browser::{
-    account, audit, dialogs, docs, frame, identity, judge, languages, links, lists, look, operator, organization, people, pictures,
+    account, audit, dialogs, docs, figures, frame, identity, judge, languages, links, lists, look, operator, organization, people, pictures,
     returning, sign_in, start, tabs, unsaved, webhooks, words,
 };
 
@@ -44,6 +45,7 @@ fn main() -> std::process::ExitCode {
         people::scenarios(),
         webhooks::scenarios(),
         operator::scenarios(),
+        figures::scenarios(),
         unsaved::scenarios(),
         identity::scenarios(),
         dialogs::scenarios(),

@@ -15,6 +15,12 @@ const time = (iso, text) => h('time', { datetime: iso, title: EXACT.format(new D
 // `20 Nov 2026`
 export const day = (iso) => time(iso, DAY.format(new Date(iso)));
 
+// A day of the calendar, such as `2026-11-20`, is the same wherever it is read.
+const CALENDAR_DAY = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+
+// `20 Nov`
+export const dayText = (date) => CALENDAR_DAY.format(new Date(date));
+
 // `20 Nov 2026, 08:21`
 export const moment = (iso) => time(iso, MINUTE.format(new Date(iso)));
 

@@ -1,6 +1,7 @@
 // What views are made of.
 
 export * from './api.js';
+export * from './chart.js';
 export * from './curl.js';
 export * from './dialogs.js';
 export * from './dom.js';

@@ -15,7 +15,8 @@ visits! {
 
 const ADA: &str = "ada@acme.example";
 
-async fn organizations_are_created_changed_and_suspended(stage: &Stage) {
+/// Makes Ada the operator, signs her in by both factors and opens the list of organizations.
+pub(crate) async fn opens_organizations(stage: &Stage) {
     let page = &stage.page;
     let phone = Phone::guarding(&stage.admin().logged_in().await, stage).await;
     stage.auth.operator().appoint(&ADA.parse().expect("an address")).await.expect("a member of the operators' organization");
@@ -25,6 +26,11 @@ async fn organizations_are_created_changed_and_suspended(stage: &Stage) {
     page.arrives_at("Members").await;
     page.press("Organizations").await;
     page.arrives_at("Organizations").await;
+}
+
+async fn organizations_are_created_changed_and_suspended(stage: &Stage) {
+    let page = &stage.page;
+    opens_organizations(stage).await;
     page.is_accessible().await;
     creates(page, "globex").await;
     page.reads("This slug is taken.").await;
@@ -121,5 +127,9 @@ async fn without_a_second_factor_an_operator_is_refused(stage: &Stage) {
     page.press("Organizations").await;
     page.reads("with two-factor authentication").await;
     page.was_refused(403, "/admin/organizations").await;
+    page.reads_no("The deployment").await;
+    page.offers_no("Create organization").await;
     page.is_accessible().await;
+    page.press("Set up two-factor authentication").await;
+    page.arrives_at("Security").await;
 }

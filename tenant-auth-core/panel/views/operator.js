@@ -4,6 +4,7 @@ import {
 	addButton, api, appField, ask, badge, button, card, confirm, copyButton, day, emailField, empty, facts, field, h, heading, is, linkButton, listing, loading, moment, nameField, number, parts, rowButton,
 	sentence, slugField, statusBadge, t,
 } from '../kit.js';
+import { figures } from './figures.js';
 
 const LIST = '/admin/organizations';
 const FILTERS = [['status', t('panel.column.status'), [['', t('panel.every_status')], ['active', t('panel.state.active')], ['suspended', t('panel.state.suspended')]]]];
@@ -11,24 +12,33 @@ const FILTERS = [['status', t('panel.column.status'), [['', t('panel.every_statu
 const trustBadge = (org) => !org.trusted && badge(t('panel.operator.untrusted'), 'wait');
 
 export function operator() {
-	const add = addButton(t('panel.operator.create'), () => create(list.reload));
+	const add = addButton(t('panel.operator.create'), () => create(changed));
 	add.hidden = true;
+	const numbers = figures();
+	const changed = () => {
+		list.reload();
+		numbers.reload();
+	};
 	const list = listing({
 		path: LIST, key: 'organizations', noun: 'organizations', columns: [t('panel.view.organization'), t('panel.column.plan'), t('panel.column.status'), t('panel.column.created'), ''],
 		search: true, filters: FILTERS,
 		line: (org) => [
-			h('div.who', h('strong', h('a', { href: `#/operator/${org.slug}`, 'aria-label': t('panel.operator.open', { name: org.name }) }, org.name)), h('code', org.slug)),
+			h('div.who', h('strong', h('a', { href: `#/operator/${org.slug}`, 'aria-label': t('panel.operator.open', { name: org.name }) }, h('bdi', org.name))), h('code', org.slug)),
 			badge(org.plan),
 			org.deletesAt ? h('div', statusBadge(org), ' ', h('small', parts('panel.operator.deleted_on', { day: day(org.deletesAt) }))) : h('div.badges', statusBadge(org), trustBadge(org)),
 			day(org.createdAt),
-			h('div.buttons', rowButton(t('panel.edit'), org.name, () => edit(org, list.reload)), rowButton(t('panel.operator.invite_admin'), t('panel.operator.of', { organization: org.name }), () => inviteAdmin(org)), turn(org, list.reload)),
+			h('div.buttons', rowButton(t('panel.edit'), org.name, () => edit(org, changed)), rowButton(t('panel.operator.invite_admin'), t('panel.operator.of', { organization: org.name }), () => inviteAdmin(org)), turn(org, changed)),
 		],
-		loaded: () => (add.hidden = false),
+		loaded: () => {
+			add.hidden = false;
+			numbers.reload();
+		},
 		failed: refused,
 		nothing: () => empty('operator', t('panel.operator.none.title'), t('panel.operator.none.text')),
 	});
 	return [
 		heading(t('panel.view.organizations'), t('panel.operator.lead'), add),
+		numbers,
 		list,
 	];
 }
@@ -46,9 +56,9 @@ export function organization({ detail }) {
 const MADE_BY = { deployment_key: t('panel.author.deployment_key'), system: t('panel.author.system') };
 
 function whole({ org, figures, createdBy: maker }, done) {
-		const made = maker ? h('span', h('bdi', maker.name ?? MADE_BY[maker.type] ?? t('panel.operator.gone')), maker.id && h('code.break', ` ${maker.id}`)) : t('panel.operator.nobody');
+	const made = maker ? h('span', h('bdi', maker.name ?? MADE_BY[maker.type] ?? t('panel.operator.gone')), maker.id && h('code.break', ` ${maker.id}`)) : t('panel.operator.nobody');
 	return [
-		card(org.name, null,
+		card(h('bdi', org.name), null,
 			facts(
 				[t('panel.column.slug'), h('code', org.slug)], [t('panel.column.id'), h('div.badges', h('code.break', org.id), copyButton(org.id, t('panel.copy_id')))], [t('panel.column.plan'), badge(org.plan)],
 				[t('panel.column.status'), h('div.badges', statusBadge(org), trustBadge(org))], [t('panel.column.application'), org.appUrl ?? '—'], [t('panel.column.created'), moment(org.createdAt)], [t('panel.operator.maker'), made]),

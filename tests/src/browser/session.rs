@@ -1,6 +1,9 @@
 //! One browser: its tabs, and what it logged. WebDriver speaks to one tab at a time, so each step begins by turning to its own.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
 
 use fantoccini::{Client, wd::WindowHandle};
 use serde_json::{Value, json};
@@ -25,6 +28,8 @@ pub(super) struct Session {
     pub(super) origin: String,
     /// Where what is downloaded goes.
     pub(super) downloads: TempDir,
+    /// See [`Session::are_colours_forced`].
+    pub(super) forces_colours: AtomicBool,
     current: tokio::sync::Mutex<WindowHandle>,
     journal: Mutex<Journal>,
 }
@@ -38,6 +43,7 @@ impl Session {
             client,
             origin,
             downloads: scratch::directory("downloads"),
+            forces_colours: AtomicBool::new(false),
             current: tokio::sync::Mutex::new(first.clone()),
             journal: Mutex::default(),
         };
@@ -109,10 +115,17 @@ impl Session {
         self.devtools("Emulation.setDeviceMetricsOverride", metrics).await;
     }
 
-    /// Whether people like it dark.
+    /// Whether pages are shown in the system's few colours.
+    pub(super) fn are_colours_forced(&self) -> bool {
+        self.forces_colours.load(Ordering::SeqCst)
+    }
+
+    /// Whether people like it dark. Colours that are forced stay so.
     pub(super) async fn dark(&self, is_dark: bool) {
-        let value = if is_dark { "dark" } else { "light" };
-        let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": value }] });
-        self.devtools("Emulation.setEmulatedMedia", features).await;
+        let scheme = if is_dark { "dark" } else { "light" };
+        let forced = if self.are_colours_forced() { "active" } else { "none" };
+        let features = [("prefers-color-scheme", scheme), ("forced-colors", forced)];
+        let features = features.map(|(name, value)| json!({ "name": name, "value": value }));
+        self.devtools("Emulation.setEmulatedMedia", json!({ "features": features })).await;
     }
 }

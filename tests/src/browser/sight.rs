@@ -1,5 +1,7 @@
 //! What a person sees at a page, without knowing how the page is made.
 
+use std::sync::atomic::Ordering;
+
 use serde_json::json;
 
 use super::{Page, patience::text, qr, session};
@@ -140,5 +142,18 @@ impl Page {
     pub async fn is_dark(&self, is_dark: bool) {
         self.here().await;
         self.session.dark(is_dark).await;
+    }
+
+    /// Shows the page in the system's few colours, as people with low vision choose them.
+    pub async fn is_in_forced_colours(&self, is_forced: bool) {
+        self.here().await;
+        self.session.forces_colours.store(is_forced, Ordering::SeqCst);
+        self.session.dark(false).await;
+    }
+
+    /// Shows the page to somebody who set the browser's text to twice its size.
+    pub async fn is_in_large_text(&self) {
+        self.here().await;
+        self.session.devtools("Page.setFontSizes", json!({ "fontSizes": { "standard": 32, "fixed": 26 } })).await;
     }
 }

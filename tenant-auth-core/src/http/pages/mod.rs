@@ -124,6 +124,7 @@ macro_rules! sources {
 sources! {
     "api.js",
     "app.js",
+    "chart.js",
     "csv.js",
     "curl.js",
     "dialogs.js",
@@ -160,6 +161,7 @@ sources! {
     "views/bulk.js",
     "views/deliveries.js",
     "views/invites.js",
+    "views/figures.js",
     "views/keys.js",
     "views/member-doings.js",
     "views/member.js",
