@@ -10,7 +10,7 @@ import { PRODUCT } from './product.js';
 import { shell } from './shell.js';
 import { elsewhere, goOn, sessionOver, somebodyElse } from './stops.js';
 import { chooseSlug, currentSlug, forget, keepPlace, remember, setSignedInAs, toSignIn } from './store.js';
-import { t } from './text.js';
+import { apart, t } from './text.js';
 import { VIEWS } from './views.js';
 import { membersAhead } from './views/members.js';
 
@@ -93,7 +93,7 @@ function show(moveFocus, isTold) {
 		rewrite({}, `#/${found.path}`);
 		if (!isTold) toast(known ? t(isOfOperators ? 'panel.app.for_operators' : 'panel.app.for_admins', { title: known.title }) : t('panel.app.no_page'));
 	}
-	document.title = `${found.title} · ${me.org.name}`;
+	document.title = `${found.title} · ${apart(me.org.name)}`;
 	frame.show(found, found[found === known && detail ? 'detail' : 'view']({ ...me, detail: found === known ? detail : undefined, query }), moveFocus);
 }
 

@@ -30,10 +30,10 @@ export function shell(signOut) {
 			const groups = Map.groupBy(views, (view) => view.group);
 			const leave = h('button.side-action', { onclick: () => busy(leave, () => Promise.resolve(signOut()).catch((error) => toast(words(error)))) }, icon('out'), t('panel.shell.out'));
 			fill(side,
-				h('div.org', h('span.avatar', { 'aria-hidden': 'true' }, initial(org.name)), h('div', h('strong', org.name), h('small', org.slug)),
+				h('div.org', h('span.avatar', { 'aria-hidden': 'true' }, initial(org.name)), h('div', h('strong', h('bdi', org.name)), h('small', org.slug)),
 					h('a.round', { href: 'sign-in', title: t('panel.shell.switch') }, icon('switch'))),
 				h('nav', { 'aria-label': t('panel.shell.panel') }, [...groups].map(([group, list]) => [h('h2', group), h('ul', list.map((view) => h('li', links.get(view.path))))])),
-				h('div.side-end', h('div.person', h('strong', user.name), h('small', user.email)),
+				h('div.side-end', h('div.person', h('strong', h('bdi', user.name)), h('small', user.email)),
 					isAdmin && h('a.side-action', { href: `${API}/docs` }, icon('docs'), t('panel.shell.docs')), leave));
 			mark();
 		},

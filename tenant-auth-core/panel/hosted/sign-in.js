@@ -61,7 +61,7 @@ export function signInForm(body, { org, email, next, fixed = false, onsignedin }
 function known(choose) {
 	const item = (one) => {
 		const row = h('li',
-			h('button.choice', { onclick: () => choose(one) }, h('span.avatar', { 'aria-hidden': 'true' }, initial(one.name)), h('span', h('strong', one.name), h('small', one.slug))),
+			h('button.choice', { onclick: () => choose(one) }, h('span.avatar', { 'aria-hidden': 'true' }, initial(one.name)), h('span', h('strong', h('bdi', one.name)), h('small', one.slug))),
 			h('button.round', { 'aria-label': t('sign_in.forget', { organization: one.name }), onclick: () => drop() }, icon('close')));
 		const drop = () => {
 			forget(one.slug);

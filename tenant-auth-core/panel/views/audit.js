@@ -65,8 +65,8 @@ function entries(people, query) {
 		line: (one) => [
 			moment(one.timestamp),
 			h('code', one.type),
-			author(one),
-			one.user ? name(one.user) : '',
+			h('bdi', author(one)),
+			one.user ? h('bdi', name(one.user)) : '',
 			rowButton(t('panel.details'), `${one.type} ${one.sequence}`, () => details(one, author(one), one.user && name(one.user))),
 		],
 		nothing: () => empty('audit', t('panel.list.nothing'), t('panel.audit.nothing')),
@@ -77,7 +77,7 @@ function details(one, author, about) {
 	const { ip, userAgent, sessionId } = one.context ?? {};
 	open(one.type, () => [
 		facts(
-			[t('panel.column.when'), moment(one.timestamp)], [t('panel.column.who'), h('span', author, one.actor.id && h('code.break', ` ${one.actor.id}`))],
+			[t('panel.column.when'), moment(one.timestamp)], [t('panel.column.who'), h('span', h('bdi', author), one.actor.id && h('code.break', ` ${one.actor.id}`))],
 			...(about ? [[t('panel.column.about'), h('a', { href: `#/members/${one.user}` }, h('bdi', about), h('code.break', ` ${one.user}`))]] : []),
 			...(ip ? [[t('panel.audit.address'), ip]] : []), ...(userAgent ? [[t('panel.column.device'), device(userAgent)]] : []), ...(sessionId ? [[t('panel.audit.session'), h('code.break', sessionId)]] : []),
 			[t('panel.audit.number'), String(one.sequence)], [t('panel.audit.entry'), h('code.break', one.id)], [t('panel.audit.hash'), h('code.break', one.hash)]),

@@ -19,7 +19,7 @@ export function invites({ org }) {
 	const line = (one) => {
 		const again = rowButton(t('panel.resend'), one.email, () => busy(again, () => resend(one)));
 		return [
-			h('strong.break', one.email), roleBadge(one), h('span.break', one.invitedBy ?? t('panel.view.operator')), badge(...(MAIL[one.mail] ?? [one.mail])), ago(one.expiresAt),
+			h('strong.break', one.email), roleBadge(one), h('bdi.break', one.invitedBy ?? t('panel.view.operator')), badge(...(MAIL[one.mail] ?? [one.mail])), ago(one.expiresAt),
 			h('div.buttons', again, rowButton(t('panel.revoke'), one.email, () => revoke(one), 'danger-quiet')),
 		];
 	};

@@ -26,7 +26,7 @@ const FEW = 5;
 
 export function activityOf({ userId }) {
 	const latest = loading(() => page('/org/audit', 'entries', { limit: FEW, query: { user: userId } }), ({ items }) => (items.length
-		? table(t('panel.member.activity'), [t('panel.column.when'), t('panel.column.what'), t('panel.column.who')], items.map((one) => [moment(one.timestamp), h('code.break', one.type), one.actor.name ?? (one.actor.id === userId ? t('panel.member.themselves') : one.actor.id ?? t('panel.author.system'))]))
+		? table(t('panel.member.activity'), [t('panel.column.when'), t('panel.column.what'), t('panel.column.who')], items.map((one) => [moment(one.timestamp), h('code.break', one.type), h('bdi', one.actor.name ?? (one.actor.id === userId ? t('panel.member.themselves') : one.actor.id ?? t('panel.author.system')))]))
 		: h('p.hint', t('panel.member.no_activity'))));
 	return [latest, h('div.actions', linkButton(t('panel.member.happened'), `#/audit/${userId}`, 'small'), linkButton(t('panel.member.did'), `#/audit/${userId}?part=actor`, 'small'))];
 }

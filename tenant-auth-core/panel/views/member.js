@@ -12,7 +12,7 @@ export function openMember(context, member, changed) {
 	const stand = (address) => rewrite(place().query, address);
 	stand('#/members');
 	const onclose = () => whenSettled(() => place().view === 'members' && place().detail === member.userId && stand('#/members'));
-	open(member.name, (dialog) => {
+	open(h('bdi', member.name), (dialog) => {
 		const done = (text) => {
 			dialog.close();
 			if (text) toast(text);

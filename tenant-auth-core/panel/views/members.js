@@ -21,7 +21,7 @@ export function members(context) {
 		path: '/org/members', key: 'members', noun: 'members', columns: [t('panel.role.member'), t('panel.role'), t('panel.column.status'), t('panel.column.joined'), ''], parse: parseKeepingMetadata,
 		search: true, filters: FILTERS,
 		line: (one) => [
-			h('div.who', h('strong', one.name, one.userId === user.id && h('span.you', ` ${t('panel.members.you')}`)), h('small', one.email)),
+			h('div.who', h('strong', h('bdi', one.name), one.userId === user.id && h('span.you', ` ${t('panel.members.you')}`)), h('small', one.email)),
 			roleBadge(one),
 			statusBadge(one),
 			day(one.joinedAt),

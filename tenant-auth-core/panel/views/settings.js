@@ -27,7 +27,7 @@ export function settings(context) {
 }
 
 const factsOf = (org) => facts(
-	[t('field.name'), org.name],
+	[t('field.name'), h('bdi', org.name)],
 	[t('panel.column.slug'), h('code', org.slug)],
 	[t('panel.column.id'), h('code', org.id)],
 	[t('panel.column.application'), org.appUrl ? h('a', { href: org.appUrl }, org.appUrl) : '—'],
