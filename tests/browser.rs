@@ -20,6 +20,7 @@ mod browser {
     pub(crate) mod phone;
     pub(crate) mod pictures;
     pub(crate) mod returning;
+    pub(crate) mod sentences;
     pub(crate) mod sign_in;
     pub(crate) mod start;
     pub(crate) mod tabs;
@@ -29,8 +30,8 @@ mod browser {
 }
 
 use browser::{
-    account, audit, dialogs, docs, figures, frame, identity, judge, languages, links, lists, look, operator, organization, people, pictures,
-    returning, sign_in, start, tabs, unsaved, webhooks, words,
+    account, audit, dialogs, docs, figures, frame, identity, judge, languages, links, lists, look, operator, organization, people,
+    pictures, returning, sentences, sign_in, start, tabs, unsaved, webhooks, words,
 };
 
 fn main() -> std::process::ExitCode {
@@ -53,6 +54,7 @@ fn main() -> std::process::ExitCode {
         lists::scenarios(),
         look::scenarios(),
         words::scenarios(),
+        sentences::scenarios(),
         languages::scenarios(),
         start::scenarios(),
         tabs::scenarios(),

@@ -5,7 +5,7 @@ import { h } from './dom.js';
 import { t } from './text.js';
 import { busy, button, notice } from './ui.js';
 import { watchEdits } from './unsaved.js';
-import { words } from './words.js';
+import { wanted, words } from './words.js';
 
 // The field an error is about, by its code.
 const FIELD_OF = {
@@ -33,8 +33,7 @@ export function form({ fields, submit, kind = 'primary', extra = [], cancel, che
 		const text = error instanceof ApiError ? words(error) : '';
 		// The innermost part that has a field here.
 		const part = error.code === 'invalid_request' && (error.field ?? '').split(/[.[\]]+/).reverse().map((one) => named(one)).find(Boolean);
-		const rest = text.replace(/^[\w.[\]]+: /, '');
-		if (part) return mark(part, rest[0].toUpperCase() + rest.slice(1));
+		if (part) return mark(part, wanted(error, part.input.name));
 		const target = named(...(FIELD_OF[error.code] ?? []));
 		if (target) mark(target, target.input.name === 'org' ? t('problem.no_organization') : text);
 		else say.fail(error);
