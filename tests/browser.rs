@@ -3,6 +3,7 @@
 
 mod browser {
     pub(crate) mod account;
+    pub(crate) mod aloud;
     pub(crate) mod audit;
     pub(crate) mod dialogs;
     pub(crate) mod docs;
@@ -30,8 +31,8 @@ mod browser {
 }
 
 use browser::{
-    account, audit, dialogs, docs, figures, frame, identity, judge, languages, links, lists, look, operator, organization, people,
-    pictures, returning, sentences, sign_in, start, tabs, unsaved, webhooks, words,
+    account, aloud, audit, dialogs, docs, figures, frame, identity, judge, languages, links, lists, look, operator, organization,
+    people, pictures, returning, sentences, sign_in, start, tabs, unsaved, webhooks, words,
 };
 
 fn main() -> std::process::ExitCode {
@@ -55,6 +56,7 @@ fn main() -> std::process::ExitCode {
         look::scenarios(),
         words::scenarios(),
         sentences::scenarios(),
+        aloud::scenarios(),
         languages::scenarios(),
         start::scenarios(),
         tabs::scenarios(),

@@ -4,7 +4,7 @@
 import { sheet } from './hosted.js';
 import {
 	api, askBeforeUnload, askToDiscard, busy, button, closeDialogs, fill, forgive, guest, h, hear, is, linkButton, notice, place, rewrite, tell, toast, topDialog, travel,
-	unsaved, whenRightIsMissing, whenSessionIsLost,
+	unsaved, waiting, whenRightIsMissing, whenSessionIsLost,
 } from './kit.js';
 import { PRODUCT } from './product.js';
 import { shell } from './shell.js';
@@ -29,7 +29,7 @@ export function panel(element) {
 	hear(heard);
 	// Its session may be over.
 	addEventListener('pageshow', (event) => event.persisted && location.reload());
-	fill(root, h('div.splash', { role: 'status', 'aria-label': t('loading') }, h('img', { src: PRODUCT.logo, alt: '', height: 48 })));
+	fill(root, waiting('.splash', t('loading'), h('img', { src: PRODUCT.logo, alt: '', height: 48 })));
 	const { view, query } = place();
 	if ((!view || view === 'members') && !Object.keys(query).length) membersAhead();
 	return start();

@@ -71,14 +71,14 @@ export function askToDiscard(part, goOn) {
 	question({ title: t('panel.discard.title'), text: t('panel.discard.text'), no: t('panel.discard.no'), actions: drop });
 }
 
-// Asks first. `run` does it and answers what to say then, a text or `{message}`; a refusal is shown in the question.
+// Asks first. `run` does it and answers what to say then; a refusal is shown in the question.
 /** @param {ConfirmOptions} options */
 export function confirm({ title, text, action, kind = 'danger', run, done, request }) {
 	const say = notice();
 	const agree = (dialog) => async () => {
 		const said = await run();
 		dialog.close();
-		toast(said.message ?? said);
+		toast(said);
 		done?.();
 	};
 	const yes = (dialog) => {
@@ -96,8 +96,7 @@ export function ask({ title, text, onsubmit, done, wide, request, ...rest }) {
 		const submit = async () => {
 			const said = await onsubmit();
 			dialog.close();
-			const sentence = said?.message ?? said;
-			if (typeof sentence === 'string') toast(sentence);
+			if (typeof said === 'string') toast(said);
 			done?.(said);
 		};
 		return [told, form({ ...rest, cancel: () => dialog.close(), onsubmit: submit }), curlLine(request)];

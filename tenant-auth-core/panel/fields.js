@@ -1,6 +1,7 @@
 // Labelled inputs, each with a line for its hint or error, so that nothing moves.
 
 import { h, uid } from './dom.js';
+import { live } from './live.js';
 import { t } from './text.js';
 
 /**
@@ -60,11 +61,12 @@ export function checkbox(name, value, label, checked, hint) {
 
 // A group of checkboxes, with a place for an error.
 export function choices(legend, ...content) {
-	const error = h('p.hint', { role: 'alert' });
+	const error = live('alert', '.hint');
 	const element = h('fieldset', h('legend', legend), content, error);
 	const fail = (message) => {
 		element.classList.toggle('wrong', Boolean(message));
-		error.textContent = message;
+		if (message) error.say(message);
+		else error.clear();
 	};
 	element.addEventListener('change', () => fail(''));
 	return Object.assign(element, { input: element.querySelector('input'), fail, picked: () => [...element.querySelectorAll('input:checked:enabled')].map((one) => one.value) });

@@ -10,6 +10,7 @@ export * from './form.js';
 export * from './focus.js';
 export * from './format.js';
 export * from './listing.js';
+export * from './live.js';
 export * from './place.js';
 export * from './secrets.js';
 export * from './text.js';

@@ -3,6 +3,7 @@
 import { page } from './api.js';
 import { fill, h, icon, put } from './dom.js';
 import { focusIn, keepFocus } from './focus.js';
+import { live } from './live.js';
 import { memory, place, rewrite } from './place.js';
 import { keyedRows } from './rows.js';
 import { number, pluralForm, t } from './text.js';
@@ -44,14 +45,13 @@ export function listing({ path, key, noun, columns, line, nothing, search, filte
 		[items, next] = [prepare ? prepare(found) : found, cursor];
 	};
 
-	const [say, count, rows, none, more] = [notice(), h('p.count-line', { role: 'status' }), keyedRows(many, columns, line), h('div'), h('div.actions.center')];
+	const [say, count, rows, none, more] = [notice(), live('status', '.count-line'), keyedRows(many, columns, line), h('div'), h('div.actions.center')];
 	const bar = h('div.toolbar', search && h('div.search', icon('search'), input), selects, count);
 	const draw = () => {
 		if (box.isConnected) memory().least = items.length;
 		const isAsked = Boolean(text() || selects.some((one) => one.value));
 		const loadedSo = { count: number(items.length), noun: nouns(items.length) };
-		if (isAsked) count.textContent = t(next ? 'panel.list.found_more' : 'panel.list.found', loadedSo);
-		else count.textContent = t(next ? 'panel.list.first' : 'panel.list.count', loadedSo);
+		count.say(isAsked ? t(next ? 'panel.list.found_more' : 'panel.list.found', loadedSo) : t(next ? 'panel.list.first' : 'panel.list.count', loadedSo));
 		rows.show(sort ? items.toSorted(sort) : items);
 		rows.hidden = !items.length;
 		bar.hidden = !(search || selects.length) || !(items.length || isAsked);

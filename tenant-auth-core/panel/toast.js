@@ -1,21 +1,22 @@
-// Short messages at the foot of the page. Each place has a live region from the start, the page and every dialog, and is filled a
-// moment later: screen readers are silent about a region that comes, or moves, together with its text.
+// Short messages at the foot of the page. Each place has a live region from the start, the page and every dialog.
 
 import { h, icon } from './dom.js';
+import { live, sayIn } from './live.js';
 import { t } from './text.js';
 
-export const toasts = () => h('div.toasts', { role: 'status' });
+export const toasts = () => live('status', '.toasts');
 
 const SHOWN = 6000;
 
 export function toast(text) {
+	// A dialog that closes with this is open until then.
 	setTimeout(() => {
 		// A modal dialog covers everything that is not inside it.
 		const place = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document.body;
-		const element = h('div.toast', icon('check'), text);
-		place.querySelector(':scope > .toasts').replaceChildren(element);
+		const element = h('div.toast', icon('check'), h('span', text));
+		sayIn(place.querySelector(':scope > .toasts'), element);
 		setTimeout(() => element.remove(), SHOWN);
-	}, 40);
+	});
 }
 
 export async function copy(text) {

@@ -4,7 +4,8 @@ import { ApiError, is } from './api.js';
 import { fill, h, icon } from './dom.js';
 import { keepFocus } from './focus.js';
 import { roleName } from './format.js';
-import { t } from './text.js';
+import { live, waiting } from './live.js';
+import { apart, t } from './text.js';
 import { againIn, reason } from './words.js';
 
 // `kind`: primary, danger, danger-quiet, small or none; `mark`: an icon's name.
@@ -16,7 +17,7 @@ export const addButton = (text, onclick) => button(text, onclick, { kind: 'prima
 
 // A button of a table's row. Screen readers hear what it is about.
 /** @param {string} text @param {string} about @param {any} onclick @param {string} [kind] @param {ButtonOptions} [rest] */
-export const rowButton = (text, about, onclick, kind = '', rest = {}) => button(text, onclick, { kind: `small ${kind}`, 'aria-label': `${text} ${about}`, ...rest });
+export const rowButton = (text, about, onclick, kind = '', rest = {}) => button(text, onclick, { kind: `small ${kind}`, 'aria-label': `${text} ${apart(about)}`, ...rest });
 
 export const linkButton = (text, href, kind = '') => h('a', { class: `button ${kind}`, href }, text);
 
@@ -31,19 +32,17 @@ export const roleBadge = ({ role }) => badge(roleName(role), role === 'org_admin
 
 // A place for one message; screen readers say it when it comes.
 export function notice() {
-	const element = h('div.notice', { role: 'alert', hidden: true });
+	const element = live('alert');
+	const { say: put, clear } = element;
 	let clock;
 	const say = (tone, ...content) => {
 		clearInterval(clock);
-		element.className = `notice ${tone}`;
-		element.hidden = false;
-		fill(element, content);
+		put(h('div', { class: `notice ${tone}` }, content));
 	};
 	// Counts down for those who see it; screen readers hear the time once.
 	const wait = (seconds, sentence) => {
 		const until = Date.now() + seconds * 1000;
 		const left = h('span', { 'aria-hidden': 'true' });
-		element.append(h('span.unseen', sentence), left);
 		const tick = () => {
 			const rest = Math.ceil((until - Date.now()) / 1000);
 			left.textContent = rest > 0 ? t('try_in', { seconds: rest }) : t('try_now');
@@ -51,17 +50,18 @@ export function notice() {
 		};
 		tick();
 		clock = setInterval(tick, 1000);
+		return [h('span.unseen', sentence), left];
 	};
 	return Object.assign(element, {
 		say,
 		fail(error) {
 			if (!(error instanceof ApiError)) console.error(error);
-			say('bad', reason(error), ' ');
-			if (error.retryAfter) wait(error.retryAfter, againIn(error));
+			clearInterval(clock);
+			put(h('div.notice.bad', reason(error), ' ', error.retryAfter && wait(error.retryAfter, againIn(error))));
 		},
 		clear() {
 			clearInterval(clock);
-			element.hidden = true;
+			clear();
 		},
 	});
 }
@@ -90,7 +90,7 @@ export function loading(load, render, failed) {
 		say.fail(error);
 	};
 	const reload = async () => {
-		if (!box.querySelector(':scope > .whole')) fill(box, h('div.skeleton', { role: 'status', 'aria-label': t('loading') }, [1, 2, 3].map(() => h('div.bar'))));
+		if (!box.querySelector(':scope > .whole')) fill(box, waiting('.skeleton', t('loading'), [1, 2, 3].map(() => h('div.bar'))));
 		try {
 			const loaded = await load();
 			keepFocus(box, () => fill(box, h('div.whole', render(loaded))));

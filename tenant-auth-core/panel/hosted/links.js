@@ -1,6 +1,6 @@
 // Links that prove an address or change it. A change needs a session (sign-in happens in place); a proof a session or the password.
 
-import { api, fill, form, guest, h, is, linkButton, loading, passwordField, sentence, t } from '../kit.js';
+import { api, fill, form, guest, h, is, linkButton, loading, passwordField, sentence, t, told } from '../kit.js';
 import { linkOf } from './password.js';
 import { signInForm } from './sign-in.js';
 
@@ -14,7 +14,7 @@ export function verify(body, said, go) {
 	};
 	const askPassword = () => {
 		const password = passwordField();
-		fill(body, h('p.lead', { role: 'status' }, t('verify.password')), form({
+		fill(body, told('.lead', t('verify.password')), form({
 			fields: [password], submit, extra: linkButton(t('sign_in.forgot'), `forgot#${new URLSearchParams({ org: said.org })}`),
 			onsubmit: () => prove({ password: password.value }),
 		}));
@@ -43,7 +43,7 @@ export function changeEmail(body, said, go) {
 		} catch (error) {
 			if (!is(error, 'session_required', 'wrong_organization')) throw error;
 			const box = h('div');
-			fill(body, h('p.lead', { role: 'status' }, t('change_email.sign_in', { organization: said.org })), box);
+			fill(body, told('.lead', t('change_email.sign_in', { organization: said.org })), box);
 			signInForm(box, { org: said.org, fixed: true, onsignedin: ask });
 		}
 	};

@@ -1,6 +1,6 @@
 // Signing in. Organizations that were signed in to before on this browser are offered.
 
-import { button, codeField, emailField, fill, form, guest, h, hasText, icon, initial, linkButton, passwordField, sentence, slugField, t, tell } from '../kit.js';
+import { button, codeField, emailField, fill, form, guest, h, hasText, icon, initial, linkButton, passwordField, sentence, slugField, t, tell, told } from '../kit.js';
 import { currentSlug, forget, home, keepPlace, knownOrganizations, signedIn, signedInAs } from '../store.js';
 import { leave, present, stay, to } from './next.js';
 
@@ -9,7 +9,7 @@ const offersSignUp = 'signUp' in document.documentElement.dataset;
 
 // `said` may name the organization, the address, where to go then, and why somebody is here who did not ask for it.
 export function signIn(body, said) {
-	const why = hasText(`sign_in.why.${said.why}`) && h('p.notice.wait', { role: 'status' }, t(`sign_in.why.${said.why}`));
+	const why = hasText(`sign_in.why.${said.why}`) && told('.notice.wait', t(`sign_in.why.${said.why}`));
 	const ask = () => {
 		const box = h('div');
 		fill(body, why, !said.next && goOn(), box);

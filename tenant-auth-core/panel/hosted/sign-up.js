@@ -1,7 +1,7 @@
 // Making an organization of one's own: asking for a link (the answer is always the same) and using it. Looking at the link uses nothing
 // up; what is then asked for depends on whether the address has an account.
 
-import { codeField, emailField, fill, form, guest, h, is, linkButton, loading, nameField, newPasswordField, passwordField, sentence, slugField, t, tell } from '../kit.js';
+import { codeField, emailField, fill, form, guest, h, is, linkButton, loading, nameField, newPasswordField, passwordField, sentence, slugField, t, tell, told } from '../kit.js';
 import { signedIn } from '../store.js';
 
 const signIn = () => linkButton(t('title.sign-in'), 'sign-in');
@@ -57,9 +57,8 @@ function offer(body, token, { email, accountExists }, go) {
 				go(t('sign_up.done.title', { organization: organization.value }), t('sign_up.done.text'), linkButton(t('sign_up.open'), './', 'primary'));
 			},
 		});
-		fill(body, lead, element);
+		fill(body, told('.lead', sentence(accountExists ? 'sign_up.known' : 'sign_up.new', { email: h('strong', email) })), element);
 	};
-	const lead = h('p.lead', { role: 'status' }, sentence(accountExists ? 'sign_up.known' : 'sign_up.new', { email: h('strong', email) }));
 	if (accountExists) show(password);
 	else show(name, password);
 	organization.input.focus();

@@ -1,7 +1,7 @@
 // Inviting many people at once: addresses are pasted or read from a file, each line is shown with what will become of it before
 // anything is sent, and with what became of it afterwards.
 
-import { all, api, badge, busy, button, counted, emailField, field, fill, form, h, is, notice, number, open, roleBadge, roleField, rowButton, t, table, toast } from '../kit.js';
+import { all, api, badge, busy, button, counted, emailField, field, fill, form, h, is, notice, number, open, roleBadge, roleField, rowButton, t, table, toast, told } from '../kit.js';
 import { rowsOf } from '../csv.js';
 import { words } from '../words.js';
 
@@ -100,7 +100,7 @@ function preview(box, list, { back, close, changed, sent }) {
 	const wanted = list.filter((one) => one.state === 'new');
 	const say = notice();
 	const others = list.length - wanted.length;
-	const title = told(t('panel.bulk.ahead'), others ? counted('panel.bulk.will_but', wanted.length, { others: counted('panel.bulk.lines', others) }) : counted('panel.bulk.will', wanted.length));
+	const title = headed(t('panel.bulk.ahead'), others ? counted('panel.bulk.will_but', wanted.length, { others: counted('panel.bulk.lines', others) }) : counted('panel.bulk.will', wanted.length));
 	const send = button(counted('panel.bulk.send', wanted.length), () => busy(send, async () => {
 		try {
 			await sendAll(wanted);
@@ -134,12 +134,12 @@ async function withIds(list) {
 function results(box, list, close, changed) {
 	const sent = list.filter((one) => one.state === 'sent').length;
 	const others = list.length - sent;
-	const title = told(t('panel.bulk.happened'), others ? counted('panel.bulk.sent_but', sent, { others: counted('panel.bulk.unsent', others) }) : counted('panel.bulk.sent', sent));
+	const title = headed(t('panel.bulk.happened'), others ? counted('panel.bulk.sent_but', sent, { others: counted('panel.bulk.unsent', others) }) : counted('panel.bulk.sent', sent));
 	fill(box, title, lines(list, changed), h('div.actions.end', button(t('panel.bulk.done'), close, { kind: 'primary' })));
 	title.querySelector('h3').focus();
 }
 
-const told = (title, text) => h('div', h('h3', { tabindex: '-1' }, title), h('p.dialog-text', { role: 'status' }, text));
+const headed = (title, text) => h('div', h('h3', { tabindex: '-1' }, title), told('.dialog-text', text));
 
 const lines = (list, changed) => table(t('panel.operator.people'), [t('panel.audit.address'), t('panel.role'), t('panel.column.what'), ''], list.map((one) => {
 	const state = h('div.badges', mark(one));

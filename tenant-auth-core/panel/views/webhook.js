@@ -1,6 +1,6 @@
 // One webhook: its settings, a test, its deliveries.
 
-import { api, ask, askOverlap, badge, busy, button, card, confirm, facts, fill, h, heading, is, linkButton, loading, moment, notice, statusBadge, t } from '../kit.js';
+import { api, ask, askOverlap, badge, busy, button, card, confirm, facts, h, heading, is, linkButton, live, loading, moment, notice, statusBadge, t } from '../kit.js';
 import { kindName } from '../kinds.js';
 import { deliveries, outcome } from './deliveries.js';
 import { showSigningSecret, webhookFields } from './webhooks.js';
@@ -48,21 +48,22 @@ function whole(path, one, reload) {
 
 function test(path, isActive, done) {
 	const say = notice();
-	const result = h('div.actions', { role: 'status' }, h('span.faint', t('panel.webhook.test.here')));
+	const [here, result] = [h('span.faint', t('panel.webhook.test.here')), live('status', '.actions')];
 	const run = async () => {
 		say.clear();
-		fill(result, badge(t('panel.webhook.test.sending'), 'wait'), t('panel.webhook.test.waiting'));
+		here.remove();
+		result.say(badge(t('panel.webhook.test.sending'), 'wait'), t('panel.webhook.test.waiting'));
 		try {
 			const { delivery } = await api('POST', `${path}/test`);
-			fill(result, outcome(await watch(path, delivery.id)));
+			result.say(outcome(await watch(path, delivery.id)));
 			done();
 		} catch (error) {
-			fill(result);
+			result.clear();
 			say.fail(error);
 		}
 	};
 	const send = button(t('panel.webhook.test.send'), () => busy(send, run), { kind: 'primary', disabled: !isActive });
-	return card(t('panel.webhook.test'), t('panel.webhook.test.text', { event: 'webhook.test' }), say, h('div.actions', send, result));
+	return card(t('panel.webhook.test'), t('panel.webhook.test.text', { event: 'webhook.test' }), say, h('div.actions', send, here, result));
 }
 
 // Looks at a delivery until its first attempt is over.

@@ -68,4 +68,4 @@ const usable = (kind, name, within) => {
 const option = (name, text, within) => [...(find('field', name, within)?.options ?? [])].find((one) => squeezed(one.textContent) === text) ?? null;
 const reads = (text, within) => squeezed(scope(within)?.innerText).toLowerCase().includes(squeezed(text).toLowerCase());
 const title = () => squeezed(document.querySelector('h1')?.textContent);
-const resting = () => document.readyState === 'complete' && !document.querySelector('[aria-busy=true], [role=status]:is(.skeleton, .splash)');
+const resting = () => document.readyState === 'complete' && !document.querySelector('[aria-busy=true], .skeleton, .splash');

@@ -25,7 +25,7 @@ impl Page {
     pub async fn was_eventually_refused(&self, status: u16, path: &str) {
         self.eventually(
             "an answer",
-            "return resting() && document.querySelector('[aria-invalid=true], [role=alert]:not([hidden])')",
+            "return resting() && document.querySelector('[aria-invalid=true], [role=alert]:not(:empty)')",
             vec![],
         )
         .await;

@@ -256,6 +256,42 @@ fn is_for_people(literal: &str) -> bool {
     has_capital || words.windows(2).any(|pair| pair.iter().all(|word| is_small(word)))
 }
 
+/// Words of the API's, and of programs, that are no words for people.
+fn is_code(word: &str) -> bool {
+    let known = ["JavaScript", "KiB", "usr_", "whs_", "whsec_", "TENANT_AUTH_KEY"];
+    let has_hump = word.as_bytes().windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+    !known.contains(&word) && (has_hump || (word.len() > 1 && word.contains('_')))
+}
+
+#[test]
+fn texts_are_in_plain_words() {
+    let languages = Languages::default();
+    for catalogue in languages.catalogues() {
+        let words: BTreeMap<String, String> = serde_json::from_str(&catalogue.of_page(true)).expect("JSON");
+        for (key, text) in words {
+            let bare: String = text
+                .split('{')
+                .enumerate()
+                .map(|(at, part)| part.split_once('}').filter(|_| at > 0).map_or(part, |(_, rest)| rest))
+                .collect();
+            let code = bare.split(|c: char| !(c.is_alphanumeric() || c == '_')).find(|word| is_code(word));
+            assert_eq!(code, None, "{}: {key}: {text}", catalogue.language.as_str());
+        }
+    }
+    assert!(is_code("org_admin") && is_code("appUrl") && !is_code("KiB") && !is_code("_") && !is_code("Admin"));
+}
+
+#[test]
+fn every_live_region_is_made_in_one_place() {
+    for (name, text) in on_disk().iter().filter(|(name, _)| name != "live.js") {
+        for role in ["role: 'status'", "role: 'alert'", "role: 'log'", "aria-live"] {
+            assert!(!text.contains(role), "{name} makes a region of its own, by {role}: screen readers may be silent about it");
+        }
+    }
+    let page = include_str!("../../../panel/page.html");
+    assert_eq!((page.matches("role=").count(), page.contains("<div class=\"toasts\" role=\"status\"></div>")), (1, true));
+}
+
 #[test]
 fn every_error_that_has_words_is_one_of_the_api_or_of_the_pages() {
     let own = ["again_in", "broken", "unexpected", "unreachable"];
