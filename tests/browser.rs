@@ -26,13 +26,14 @@ mod browser {
     pub(crate) mod start;
     pub(crate) mod tabs;
     pub(crate) mod unsaved;
+    pub(crate) mod vision;
     pub(crate) mod webhooks;
     pub(crate) mod words;
 }
 
 use browser::{
     account, aloud, audit, dialogs, docs, figures, frame, identity, judge, languages, links, lists, look, operator, organization,
-    people, pictures, returning, sentences, sign_in, start, tabs, unsaved, webhooks, words,
+    people, pictures, returning, sentences, sign_in, start, tabs, unsaved, vision, webhooks, words,
 };
 
 fn main() -> std::process::ExitCode {
@@ -57,6 +58,7 @@ fn main() -> std::process::ExitCode {
         words::scenarios(),
         sentences::scenarios(),
         aloud::scenarios(),
+        vision::scenarios(),
         languages::scenarios(),
         start::scenarios(),
         tabs::scenarios(),
