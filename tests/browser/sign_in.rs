@@ -109,6 +109,10 @@ async fn a_second_factor_is_asked_for(stage: &Stage) {
     page.press("Start again").await;
     page.fill("Password", PASSWORD).await;
     page.press("Sign in").await;
+    page.reads("protected by a second factor").await;
+    // A telephone may put the tab away while its owner looks into the app.
+    page.reload().await;
+    page.reads("protected by a second factor").await;
     page.fill("Code", &phone.next_code(stage)).await;
     page.press("Continue").await;
     page.arrives_at("Members").await;

@@ -108,6 +108,8 @@ interface SignInOptions {
 	org?: any;
 	email?: string;
 	next?: string;
+	/** The organization whose sign-in waits for its second step. */
+	second?: string;
 	fixed?: boolean;
 	onsignedin: (session: any) => unknown;
 }

@@ -27,11 +27,18 @@ function goOn() {
 }
 
 /** @param {any} body @param {SignInOptions} options */
-export function signInForm(body, { org, email, next, fixed = false, onsignedin }) {
-	const slug = slugField({ value: org ?? currentSlug() ?? '', autocomplete: 'organization', readOnly: fixed, hint: t('field.slug_hint') });
+export function signInForm(body, { org, email, next, second, fixed = false, onsignedin }) {
+	const slug = slugField({ value: second || (org ?? currentSlug() ?? ''), autocomplete: 'organization', readOnly: fixed, hint: t('field.slug_hint') });
 	const address = emailField({ value: email ?? '', autocomplete: 'username', readOnly: fixed && Boolean(email) });
 	const password = passwordField({ label: t('field.password') });
+	// Loading the page again goes on at the second step: a cookie knows who has done the first one.
+	const isHalfway = (second) => fixed || history.replaceState({ said: { ...history.state?.said, second } }, '');
+	const goHalfway = () => {
+		isHalfway(slug.value);
+		secondStep(body, { slug: slug.value, next, done, again: show });
+	};
 	const done = (data) => {
+		isHalfway('');
 		signedIn(slug.value);
 		tell('signed-in', slug.value, data.user.id);
 		return onsignedin(data);
@@ -42,7 +49,7 @@ export function signInForm(body, { org, email, next, fixed = false, onsignedin }
 		onsubmit: async () => {
 			const data = await guest('POST', '/auth/login', slug.value, { email: address.value, password: password.value, next });
 			password.value = '';
-			if (data.requires2FA) secondStep(body, { slug: slug.value, next, done, again: show });
+			if (data.requires2FA) goHalfway();
 			else await done(data);
 		},
 	});
@@ -52,10 +59,12 @@ export function signInForm(body, { org, email, next, fixed = false, onsignedin }
 		(address.value ? password : address).input.focus();
 	};
 	const show = () => {
+		isHalfway('');
 		fill(body, !fixed && known(choose), element, offersSignUp && !fixed && h('div.actions', linkButton(t('title.sign-up'), 'sign-up')));
 		([slug, address].find((one) => !one.value) ?? password).input.focus();
 	};
-	show();
+	if (second) goHalfway();
+	else show();
 }
 
 function known(choose) {
