@@ -63,6 +63,9 @@ async fn a_password_is_changed(stage: &Stage) {
     page.reads("The current password is wrong.").await;
     page.was_refused(401, "/auth/change-password").await;
     page.fill("Current password", PASSWORD).await;
+    page.fill("New password", PASSWORD).await;
+    page.press("Change password").await;
+    page.reads("This is the password you have. Choose another one.").await;
     page.fill("New password", "acme").await;
     page.press("Change password").await;
     page.was_eventually_refused(400, "/auth/change-password").await;

@@ -12,6 +12,7 @@ visits! {
     who_is_demoted_elsewhere_is_told,
     an_address_survives_the_sign_in,
     who_is_signed_in_can_go_on_from_the_sign_in_page,
+    an_invite_for_somebody_else_says_who_is_signed_in,
 }
 
 const ADA: &str = "ada@acme.example";
@@ -106,4 +107,29 @@ async fn who_is_signed_in_can_go_on_from_the_sign_in_page(stage: &Stage) {
     page.arrives_at("Members").await;
     stage.signs_out().await;
     page.offers_no("Go on").await;
+}
+
+async fn an_invite_for_somebody_else_says_who_is_signed_in(stage: &Stage) {
+    let (page, admin) = (&stage.page, stage.admin().logged_in().await);
+    admin.invite("gus@globex.example").await.expect(201);
+    let link = stage.link("gus@globex.example", "/invite").await;
+    stage.signs_in("max@acme.example", PASSWORD).await;
+    page.arrives_at("Members").await;
+    page.open(&link).await;
+    page.arrives_at("Join Acme Rockets").await;
+    page.reads("Max Member is signed in at this browser, and is signed out by joining: this invite is for gus@globex.example.")
+        .await;
+    page.is_accessible().await;
+    page.press("Join Acme Rockets").await;
+    page.arrives_at("Welcome to Acme Rockets").await;
+    page.press("Go to your account").await;
+    page.arrives_at("Members").await;
+    page.row("gus@globex.example").reads("you").await;
+    // For whoever is signed in, there is nothing to say.
+    admin.invite("hal@acme.example").await.expect(201);
+    page.press("Sign out").await;
+    page.arrives_at("Sign in").await;
+    page.open(&stage.link("hal@acme.example", "/invite").await).await;
+    page.arrives_at("Join Acme Rockets").await;
+    page.reads_no("is signed in at this browser").await;
 }

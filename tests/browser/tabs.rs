@@ -1,6 +1,10 @@
 //! Several tabs of one browser, which share one session.
 
-use tenant_auth_conformance::{PASSWORD, browser::Stage, visits};
+use tenant_auth_conformance::{
+    PASSWORD,
+    browser::{Stage, keys},
+    visits,
+};
 use tenant_auth_core::ports::Clock;
 
 visits! {
@@ -57,6 +61,9 @@ async fn another_organization_in_another_tab_is_noticed(stage: &Stage) {
     second.fill("Password", PASSWORD).await;
     second.press("Sign in").await;
     second.arrives_at("Members").await;
+    first.asks("Signed in to another organization").await;
+    first.type_keys(keys::ESCAPE).await;
+    first.type_keys(keys::ESCAPE).await;
     first.asks("Signed in to another organization").await;
     first.is_accessible().await;
     first.press("Switch to globex").await;

@@ -62,9 +62,18 @@ async fn the_key_that_a_rotation_replaces_is_marked(stage: &Stage) {
     let (key, old) = admin.created_key(json!({ "name": "billing", "scopes": ["verify"] })).await;
     stage.advance(60);
     let id = key["id"].as_str().expect("an id");
-    admin.post(&format!("/org/api-keys/{id}/rotate"), json!({ "overlapSeconds": 3600 })).await.expect(201);
+    let rotated = admin.post(&format!("/org/api-keys/{id}/rotate"), json!({ "overlapSeconds": 3600 })).await.expect(201);
+    let new = rotated.data()["key"].as_str().expect("a key").to_owned();
     let page = ada_opens(stage, "API keys").await;
-    page.row(&old[old.len() - 4..]).reads("Older").await;
+    let (old, new) = (page.row(&old[old.len() - 4..]), page.row(&new[new.len() - 4..]));
+    old.reads("Older").await;
+    old.reads("in 1 hour").await;
+    old.reads("Ada Admin").await;
+    new.reads("Ada Admin").await;
+    new.reads("Never").await;
+    let heads =
+        page.run("return [...document.querySelectorAll('thead th')].map((one) => one.textContent).join(', ')", vec![]).await;
+    assert_eq!(heads, "Key, Scopes, Created, By, Last used, Expires, Actions");
     assert_eq!(
         page.run(
             "return [...document.querySelectorAll('tbody tr')].filter((one) => one.innerText.includes('Older')).length",
@@ -74,6 +83,9 @@ async fn the_key_that_a_rotation_replaces_is_marked(stage: &Stage) {
         1
     );
     page.is_accessible().await;
+    // Whoever made it is one click away.
+    new.press("Ada Admin").await;
+    page.asks("Ada Admin").await;
 }
 
 async fn creates_webhook(stage: &Stage, url: &str) -> String {
