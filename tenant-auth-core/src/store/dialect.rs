@@ -7,12 +7,7 @@ use sqlx::PgConnection;
 #[cfg(feature = "sqlite")]
 use sqlx::SqliteConnection;
 
-use std::future::Future;
-
-use tracing::{Instrument, field::Empty};
-
-use super::{Reader, Transaction, Tx, failure};
-use crate::error::Error;
+use super::{Reader, Transaction, Tx};
 
 /// A borrowed connection of one of the engines.
 pub(crate) enum Conn<'c> {
@@ -71,29 +66,6 @@ macro_rules! statements {
         #[cfg(any(test, feature = "testing"))]
         pub(in crate::store) const ALL: &[(&str, &str)] = &[$($(#[$attribute])* (stringify!($name), $name)),*];
     };
-}
-
-/// The name of a statement, by its path.
-pub(in crate::store) fn name_of(path: &'static str) -> &'static str {
-    path.rsplit_once("::sql::").map_or(path, |(_, name)| name)
-}
-
-/// Runs a statement inside a span with its name and, once it has answered, the number of its rows.
-pub(in crate::store) async fn traced<T>(
-    path: &'static str,
-    rows: fn(&T) -> u64,
-    running: impl Future<Output = sqlx::Result<T>> + Unpin,
-) -> Result<T, Error> {
-    // Named only where it is told: finding the name costs more than a span that nobody hears.
-    let span = tracing::debug_span!(target: "tenant_auth::statements", "statement", name = name_of(path), rows = Empty);
-    let outcome = running.instrument(span.clone()).await;
-    match outcome {
-        Ok(answer) => {
-            span.record("rows", rows(&answer));
-            Ok(answer)
-        }
-        Err(error) => Err(failure::of_statement(name_of(path), error)),
-    }
 }
 
 /// Runs a statement in one of the ways of `running.rs`, with each row or the first column decoded. `$sql` is what it is called, `$text` its

@@ -5,8 +5,9 @@
 use std::{future::Future, pin::Pin};
 
 use sqlx::{ColumnIndex, Database, Decode, FromRow, Row, Type};
+use tracing::{Instrument, field::Empty};
 
-use super::{dialect::name_of, failure};
+use super::failure;
 use crate::error::Error;
 
 /// A statement with its values.
@@ -14,6 +15,29 @@ pub(in crate::store) type Query<DB> = sqlx::query::Query<'static, DB, <DB as Dat
 
 /// A statement that is being run.
 pub(in crate::store) type Running<'c, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'c>>;
+
+/// The name of a statement, by its path.
+pub(in crate::store) fn name_of(path: &'static str) -> &'static str {
+    path.rsplit_once("::sql::").map_or(path, |(_, name)| name)
+}
+
+/// Runs a statement inside a span with its name and, once it has answered, the number of its rows.
+pub(in crate::store) async fn traced<T>(
+    path: &'static str,
+    rows: fn(&T) -> u64,
+    running: impl Future<Output = sqlx::Result<T>> + Unpin,
+) -> Result<T, Error> {
+    // Named only where it is told: finding the name costs more than a span that nobody hears.
+    let span = tracing::debug_span!(target: "tenant_auth::statements", "statement", name = name_of(path), rows = Empty);
+    let outcome = running.instrument(span.clone()).await;
+    match outcome {
+        Ok(answer) => {
+            span.record("rows", rows(&answer));
+            Ok(answer)
+        }
+        Err(error) => Err(failure::of_statement(name_of(path), error)),
+    }
+}
 
 /// How an engine runs statements: by the path of their names, inside a span. `$answered` is how long an answer is waited for.
 macro_rules! engine {
@@ -23,8 +47,7 @@ macro_rules! engine {
 
             use sqlx::Database;
 
-            use super::{Query, Running};
-            use crate::store::dialect::traced;
+            use super::{Query, Running, traced};
 
             type Connection = <$database as Database>::Connection;
             type Row = <$database as Database>::Row;

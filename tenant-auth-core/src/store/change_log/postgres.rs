@@ -15,8 +15,9 @@ use crate::{
     id::OrgId,
     store::{
         ChangedRow, MARKS_KEPT, Postgres,
-        dialect::{row, statements, traced},
+        dialect::{row, statements},
         failure, patience,
+        running::traced,
     },
 };
 

@@ -12,8 +12,9 @@ use crate::{
     store::{
         ChangedRow, MARKS_KEPT, Sqlite,
         database_file::DatabaseFile,
-        dialect::{row, statements, traced},
+        dialect::{row, statements},
         failure,
+        running::traced,
     },
 };
 

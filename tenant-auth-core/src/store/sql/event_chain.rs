@@ -10,7 +10,8 @@ use crate::{
     id::OrgId,
     store::{
         Conn, Link,
-        dialect::{execute, fetch_all, row, statements, traced},
+        dialect::{execute, fetch_all, row, statements},
+        running::traced,
     },
     time::Timestamp,
 };

@@ -6,7 +6,7 @@ use std::pin::pin;
 
 use crate::{
     error::Error,
-    store::{Change, Conn, Link, Tx, dialect::traced, sql::sessions::Sessions},
+    store::{Change, Conn, Link, Tx, running::traced, sql::sessions::Sessions},
     time::Timestamp,
     token::RefreshToken,
 };
