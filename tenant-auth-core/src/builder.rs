@@ -7,7 +7,7 @@ use tokio::{runtime::Handle, sync::watch};
 
 use crate::{
     backend::KeyUses,
-    bounded::{BoundedWork, PoolSize},
+    bounded::{BoundedWork, Pauses, PoolSize},
     config::{Config, ConfigError, SetupError},
     error::Error,
     feed::waits::EventWaits,
@@ -219,7 +219,7 @@ impl Builder {
             admissions: Admissions::default(),
             outbox_filled,
             key_uses: KeyUses::default(),
-            estimates: BoundedWork::start("tenant-auth-estimate", PoolSize::default(), WorkMeter::unread(), || ())?,
+            estimates: BoundedWork::start("tenant-auth-estimate", PoolSize::default(), WorkMeter::unread(), Pauses::NONE)?,
             gates: Gates::default(),
             blocked_logins: BlockedLogins::default(),
             #[cfg(feature = "http")]

@@ -55,6 +55,20 @@ impl Default for PoolSize {
     }
 }
 
+/// What a thread does while it has no job.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pauses {
+    /// Called as soon as no job waits, and before the thread ends: leaves nothing secret behind.
+    pub(crate) rests: fn(),
+    /// Called after a second without a job: gives back what was kept for the next.
+    pub(crate) is_idle: fn(),
+}
+
+impl Pauses {
+    /// For work that keeps nothing.
+    pub(crate) const NONE: Self = Self { rests: || (), is_idle: || () };
+}
+
 /// The pool. Its threads end when it is dropped.
 pub(crate) struct BoundedWork {
     line: Arc<Line>,
@@ -90,17 +104,16 @@ struct Place<'a> {
 }
 
 impl BoundedWork {
-    /// Starts the threads; `meter` counts what they do. A thread that has had no job for a second calls `idle`, and gives back what
-    /// it kept for the next.
+    /// Starts the threads; `meter` counts what they do.
     ///
     /// # Errors
     /// [`Error::Internal`] when the system gives none.
-    pub(crate) fn start(name: &str, size: PoolSize, meter: WorkMeter, idle: fn()) -> Result<Self, Error> {
+    pub(crate) fn start(name: &str, size: PoolSize, meter: WorkMeter, pauses: Pauses) -> Result<Self, Error> {
         let waiting = Mutex::new(Waiting { jobs: FairQueue::new(size.places), closed: false });
         let pool = Self { line: Arc::new(Line { waiting, filled: Condvar::new() }), meter };
         for _ in 0..size.threads {
             let line = Arc::clone(&pool.line);
-            thread::Builder::new().name(name.to_owned()).spawn(move || line.work(idle)).map_err(Error::internal)?;
+            thread::Builder::new().name(name.to_owned()).spawn(move || line.work(pauses)).map_err(Error::internal)?;
         }
         Ok(pool)
     }
@@ -177,14 +190,21 @@ impl Drop for Place<'_> {
 
 impl Line {
     /// A thread's loop: runs jobs until the pool is dropped.
-    fn work(&self, idle: fn()) {
+    fn work(&self, pauses: Pauses) {
         priority::lower();
         loop {
-            match self.next(Some(IDLE)) {
+            let next = match self.next(Some(Duration::ZERO)) {
+                Next::Job(job) => Next::Job(job),
+                Next::Nothing | Next::Closed => {
+                    (pauses.rests)();
+                    self.next(Some(IDLE))
+                }
+            };
+            match next {
                 Next::Job(job) => job(),
                 Next::Closed => return,
                 Next::Nothing => {
-                    idle();
+                    (pauses.is_idle)();
                     let Next::Job(job) = self.next(None) else { return };
                     job();
                 }

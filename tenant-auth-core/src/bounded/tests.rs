@@ -22,7 +22,7 @@ fn share(organization: u8) -> QueueShare {
 
 impl Stage {
     fn new(places: usize) -> Self {
-        let work = BoundedWork::start("test", PoolSize { threads: 1, places }, WorkMeter::unread(), || ()).expect("threads");
+        let work = BoundedWork::start("test", PoolSize { threads: 1, places }, WorkMeter::unread(), Pauses::NONE).expect("threads");
         let (release, held) = blocking::channel();
         Self { work: Arc::new(work), release, held: Arc::new(Mutex::new(held)) }
     }
@@ -100,7 +100,7 @@ async fn who_goes_away_leaves_the_place_to_others() {
 
 #[tokio::test]
 async fn a_panic_costs_its_own_answer_only() {
-    let work = BoundedWork::start("test", PoolSize::default(), WorkMeter::unread(), || ()).expect("threads");
+    let work = BoundedWork::start("test", PoolSize::default(), WorkMeter::unread(), Pauses::NONE).expect("threads");
     let panicked = work.run::<()>(&share(1), || panic!("made to order")).await;
     assert!(matches!(panicked, Err(Error::Internal(_))));
     work.run(&share(1), || Ok(())).await.expect("the thread is still there");
@@ -113,7 +113,7 @@ async fn a_thread_without_jobs_is_idle_once_and_works_on() {
         IDLED.fetch_add(1, Ordering::SeqCst);
     };
     let size = PoolSize { threads: 1, places: 1 };
-    let work = BoundedWork::start("test", size, WorkMeter::unread(), idle).expect("threads");
+    let work = BoundedWork::start("test", size, WorkMeter::unread(), Pauses { is_idle: idle, ..Pauses::NONE }).expect("threads");
     for round in 1..=2 {
         work.run(&share(1), || Ok(())).await.expect("answered");
         while IDLED.load(Ordering::SeqCst) < round {
@@ -122,4 +122,36 @@ async fn a_thread_without_jobs_is_idle_once_and_works_on() {
     }
     tokio::time::sleep(IDLE + IDLE / 2).await;
     assert_eq!(IDLED.load(Ordering::SeqCst), 2, "and not again without a job");
+}
+
+#[tokio::test]
+async fn a_thread_rests_only_when_no_job_waits() {
+    static RESTED: AtomicU32 = AtomicU32::new(0);
+    let rests = || {
+        RESTED.fetch_add(1, Ordering::SeqCst);
+    };
+    let size = PoolSize { threads: 1, places: 2 };
+    let work = Arc::new(BoundedWork::start("test", size, WorkMeter::unread(), Pauses { rests, ..Pauses::NONE }).expect("threads"));
+    let (go, waits) = std::sync::mpsc::channel::<()>();
+    let (began, has_begun) = tokio::sync::oneshot::channel();
+    let run = |job: Box<dyn FnOnce() -> Result<u32, Error> + Send>| {
+        let work = Arc::clone(&work);
+        tokio::spawn(async move { work.run(&share(1), job).await.expect("answered") })
+    };
+    let first = run(Box::new(move || {
+        began.send(()).expect("somebody waits for it");
+        waits.recv().expect("it is told to go on");
+        Ok(RESTED.load(Ordering::SeqCst))
+    }));
+    has_begun.await.expect("it has begun");
+    let second = run(Box::new(|| Ok(RESTED.load(Ordering::SeqCst))));
+    while work.line.waiting().jobs.held() == 0 {
+        tokio::task::yield_now().await;
+    }
+    go.send(()).expect("the first waits");
+    let (before, between) = (first.await.expect("no panic"), second.await.expect("no panic"));
+    assert_eq!(between, before, "no pause between two jobs");
+    while RESTED.load(Ordering::SeqCst) == between {
+        tokio::task::yield_now().await;
+    }
 }

@@ -23,7 +23,7 @@ use super::{
     hashing_memory,
 };
 use crate::{
-    bounded::{BoundedWork, PoolSize, QueueShare},
+    bounded::{BoundedWork, Pauses, PoolSize, QueueShare},
     config::{ConfigError, Setting, SetupError},
     error::Error,
     metrics::WorkMeter,
@@ -64,6 +64,9 @@ struct Engine {
     done: WorkDone,
 }
 
+/// What a hashing thread does when it has nothing to hash.
+const PAUSES: Pauses = Pauses { rests: hashing_memory::wipe, is_idle: hashing_memory::give_back };
+
 /// The memory cost times the passes of all hashes computed, counted in unit tests only.
 #[derive(Debug, Default)]
 struct WorkDone(#[cfg(test)] std::sync::atomic::AtomicU64);
@@ -92,10 +95,7 @@ impl Argon2Hasher {
     }
 
     fn start(engine: Engine, size: PoolSize, meter: WorkMeter) -> Result<Self, SetupError> {
-        Ok(Self {
-            engine: Arc::new(engine),
-            threads: BoundedWork::start("tenant-auth-hash", size, meter, hashing_memory::give_back)?,
-        })
+        Ok(Self { engine: Arc::new(engine), threads: BoundedWork::start("tenant-auth-hash", size, meter, PAUSES)? })
     }
 
     async fn run<T: Send + 'static>(
