@@ -126,7 +126,7 @@ impl Server {
             metrics.lines().find_map(|line| line.strip_prefix(&beginning)?.parse::<f64>().ok()).unwrap_or_default()
         };
         let each = |kind| of("bytes", kind) / of("entries", kind);
-        let both = each("session") + each("token");
+        let both = each("sessions") + each("tokens");
         Ok(both.is_finite().then_some(both))
     }
 }
