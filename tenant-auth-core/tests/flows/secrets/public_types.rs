@@ -89,6 +89,8 @@ const HOLD_NONE: [&[&str]; 15] = [
         "AuditEntry",
         "AuditActorView",
         "AuditEntryView",
+        "DayFigures",
+        "DeploymentFigures",
         "OrganizationFigures",
         "LinkPreview",
     ],
