@@ -1,6 +1,6 @@
 //! The memory that a hashing thread keeps between hashes. Fresh memory costs a third more processor time than the hash itself: the
 //! kernel hands it out page by page, each time anew. It is wiped as soon as no other hash waits, because every part of it would tell whether a
-//! guessed password is the right one; the next hash writes all of it anyway, and wiping costs a seventh of a hash. It is given back once the
+//! guessed password is the right one; between two hashes wiping would cost a seventh of one, and the next writes over what it needs. It is given back once the
 //! thread has had nothing to do for a while.
 
 use std::cell::RefCell;
@@ -15,6 +15,8 @@ thread_local! {
 pub(super) fn with<T>(blocks: usize, work: impl FnOnce(&mut [Block]) -> T) -> T {
     let mut kept = KEPT.take();
     if kept.len() < blocks {
+        // It goes back to the allocator, and still holds the hash before.
+        kept.fill(Block::default());
         kept = vec![Block::default(); blocks];
     }
     let done = work(&mut kept[..blocks]);
