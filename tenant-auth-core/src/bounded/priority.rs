@@ -2,15 +2,21 @@
 //! wait for a hash to use up its slice of a core, nor the database on the same machine: these threads get what is left, and on a
 //! machine whose cores are all busy about a tenth of one.
 
-/// Ten steps below what a process has (`nice`).
+/// How far below the process's own (`nice`): a process that is nice already must not have its hashes go before its requests.
 #[cfg(target_os = "linux")]
-const NICENESS: i32 = 10;
+const STEPS: i32 = 10;
+
+/// The lowest there is.
+#[cfg(target_os = "linux")]
+const LOWEST: i32 = 19;
 
 /// Lowers the priority of this thread, and of no other: Linux keeps it by thread. Where the system refuses, nothing is lost but the
 /// precedence of requests.
 #[cfg(target_os = "linux")]
 pub(super) fn lower() {
-    if let Err(error) = rustix::process::setpriority_process(None, NICENESS) {
+    let ours = rustix::process::getpriority_process(None);
+    let lowered = ours.and_then(|ours| rustix::process::setpriority_process(None, (ours + STEPS).min(LOWEST)));
+    if let Err(error) = lowered {
         tracing::debug!(%error, "the priority of a thread for work on passwords cannot be lowered");
     }
 }
@@ -29,13 +35,16 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_gives_way_alone() {
+    fn a_thread_gives_way_alone_and_further_each_time() {
         let ours = niceness();
         let lowered = std::thread::spawn(|| {
             super::lower();
-            niceness()
+            let once = niceness();
+            super::lower();
+            [once, niceness()]
         });
-        assert_eq!(lowered.join().expect("no panic"), super::NICENESS);
+        let expected = [ours + super::STEPS, ours + 2 * super::STEPS].map(|nice| nice.min(super::LOWEST));
+        assert_eq!(lowered.join().expect("no panic"), expected);
         assert_eq!(niceness(), ours);
     }
 }
