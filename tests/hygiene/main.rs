@@ -4,6 +4,7 @@
 mod adapters;
 mod citations;
 mod direction;
+mod findings;
 mod imports;
 mod interface;
 mod scenarios;
