@@ -1,4 +1,4 @@
-use std::{env::var, error::Error, io::IsTerminal, net::TcpListener, sync::Arc};
+use std::{error::Error, io::IsTerminal, net::TcpListener, sync::Arc};
 
 use actix_web::{App, HttpResponse, HttpServer, web};
 use tenant_auth_actix::{Auth, guard, panel, routes};
@@ -30,19 +30,19 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let lines = EnvFilter::try_from_default_env().unwrap_or_else(|_| "info,tenant_auth::requests=debug".into());
     tracing_subscriber::fmt().with_env_filter(lines).with_ansi(std::io::stdout().is_terminal()).init();
 
-    let mut config = Config::new(var("PUBLIC_URL")?.parse()?);
+    let mut config = Config::new(setting("PUBLIC_URL")?.parse()?);
     config.product.name = "Acme Reports".parse()?;
-    config.network.trusted_proxies = var("TRUSTED_PROXIES")?.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
-    let store = Store::open(&var("DATABASE_URL")?).await?; // sqlite:auth.db or postgres://user:password@host/name
+    config.network.trusted_proxies = setting("TRUSTED_PROXIES")?.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
+    let store = Store::open(&setting("DATABASE_URL")?).await?; // sqlite:auth.db or postgres://user:password@host/name
     let auth = TenantAuth::builder()
         .store(store.clone())
-        .master_keys(MasterKeys::parse(&var("MASTER_KEY")?)?)
+        .master_keys(MasterKeys::parse(&setting("MASTER_KEY")?)?)
         .config(config)
-        .mailer(Arc::new(SmtpMailer::from_url(&var("SMTP_URL")?, &var("MAIL_FROM")?)?))
+        .mailer(Arc::new(SmtpMailer::from_url(&setting("SMTP_URL")?, &setting("MAIL_FROM")?)?))
         .sender(Arc::new(HttpSender::new()?))
         .build()
         .await?;
-    let acme = NewOrganization::new("Acme".parse()?, "acme".parse()?, var("ADMIN_EMAIL")?.parse()?);
+    let acme = NewOrganization::new("Acme".parse()?, "acme".parse()?, setting("ADMIN_EMAIL")?.parse()?);
     match auth.operator().create_organization(acme).await {
         Ok(_) | Err(tenant_auth_core::Error::SlugTaken) => {} // its admin is invited by mail; a later start finds it there
         Err(error) => return Err(error.into()),
@@ -62,7 +62,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let (end_worker, ended) = oneshot::channel::<()>();
     let worker = tokio::spawn(async move { worker.run_until(async { drop(ended.await) }).await });
-    let listener = TcpListener::bind(var("LISTEN")?)?;
+    let listener = TcpListener::bind(setting("LISTEN")?)?;
     tracing::info!("listening on http://{}", listener.local_addr()?);
     let server = HttpServer::new(app).shutdown_signal(told_to_stop()).shutdown_timeout(20);
     server.listen(listener)?.run().await?; // requests under way are answered, for 20 s
@@ -70,6 +70,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     worker.await?;
     store.close().await;
     Ok(())
+}
+
+/// What the environment says, or an error that names what it lacks.
+fn setting(name: &str) -> Result<String, String> {
+    std::env::var(name).map_err(|error| format!("{name}: {error}"))
 }
 
 /// Ready at Ctrl-C, and at SIGTERM, by which systemd and containers end a program.
