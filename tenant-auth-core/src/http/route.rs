@@ -46,12 +46,59 @@ impl Described {
     }
 }
 
+/// What the table is made for. Serving needs none of the code that describes, which is a tenth of a program: only a table that was
+/// made for describing refers to it.
+pub(crate) trait Purpose {
+    /// What a row keeps for it.
+    type Facts;
+
+    fn facts<C: Caller, I: Input, A: IntoAnswered>() -> Self::Facts;
+
+    /// Makes a row that answers 200.
+    fn route<C, I, A, F, Fut>(method: Method, path: &'static str, handler: F) -> Unworded<Self::Facts>
+    where
+        C: Caller + 'static,
+        I: Input + 'static,
+        A: IntoAnswered + 'static,
+        F: Fn(C, I) -> Fut + Copy + Send + Sync + 'static,
+        Fut: Future<Output = Result<A, Refusal>> + Send + 'static,
+    {
+        let mut may = [C::MAY.concat(), I::may(), vec![ErrorCode::Internal, ErrorCode::Unavailable]].concat();
+        if C::FACTS.takes_proxy_key(path) {
+            may.push(ErrorCode::RateLimited); // for guesses at such a key
+        }
+        let handler: Handler = Box::new(move |context, status| Box::pin(run(context, status, handler)));
+        let facts = Self::facts::<C, I, A>();
+        Unworded(Row { method, path, status: StatusCode::OK, may, handler, facts, words: Words::default() })
+    }
+}
+
+/// To answer requests.
+pub(crate) enum Serving {}
+
+impl Purpose for Serving {
+    type Facts = ();
+
+    fn facts<C: Caller, I: Input, A: IntoAnswered>() {}
+}
+
+/// To derive the OpenAPI document.
+pub(crate) enum Describing {}
+
+impl Purpose for Describing {
+    type Facts = Described;
+
+    fn facts<C: Caller, I: Input, A: IntoAnswered>() -> Described {
+        Described::of::<C, I, A>()
+    }
+}
+
 type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answered, Refusal>> + Send + 'a>>;
 
 type Handler = Box<dyn for<'a> Fn(&'a Context, StatusCode) -> Answering<'a> + Send + Sync>;
 
 /// One operation: a method, a path, and the handler that answers.
-pub struct Row {
+pub struct Row<F = ()> {
     /// The method.
     pub method: Method,
     /// The path below the base path, parameters in braces: `/org/members/{userId}`.
@@ -59,7 +106,7 @@ pub struct Row {
     status: StatusCode,
     may: Vec<ErrorCode>,
     handler: Handler,
-    describe: fn() -> Described,
+    facts: F,
     words: Words,
 }
 
@@ -73,43 +120,25 @@ pub(crate) struct Words {
 }
 
 /// Operations that the documentation shows together: a tag.
-pub(crate) struct Group {
+pub(crate) struct Group<F = ()> {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<Row<F>>,
 }
 
 /// Makes a group.
-pub(crate) const fn group(name: &'static str, about: &'static str, rows: Vec<Row>) -> Group {
+pub(crate) const fn group<F>(name: &'static str, about: &'static str, rows: Vec<Row<F>>) -> Group<F> {
     Group { name, about, rows }
 }
 
 /// An operation without its words, which becomes a row by [`Unworded::says`].
-pub(crate) struct Unworded(Row);
+pub(crate) struct Unworded<F>(Row<F>);
 
-impl Unworded {
+impl<F> Unworded<F> {
     /// Adds the words: the operation's id, which is stable for generators of clients; a summary; and a description.
-    pub(crate) fn says(self, id: &'static str, summary: &'static str, description: &'static str) -> Row {
+    pub(crate) fn says(self, id: &'static str, summary: &'static str, description: &'static str) -> Row<F> {
         Row { words: Words { id, summary, description }, ..self.0 }
     }
-}
-
-/// Makes a row that answers 200.
-pub(crate) fn route<C, I, A, F, Fut>(method: Method, path: &'static str, handler: F) -> Unworded
-where
-    C: Caller + 'static,
-    I: Input + 'static,
-    A: IntoAnswered + 'static,
-    F: Fn(C, I) -> Fut + Copy + Send + Sync + 'static,
-    Fut: Future<Output = Result<A, Refusal>> + Send + 'static,
-{
-    let mut may = [C::MAY.concat(), I::may(), vec![ErrorCode::Internal, ErrorCode::Unavailable]].concat();
-    if C::FACTS.takes_proxy_key(path) {
-        may.push(ErrorCode::RateLimited); // for guesses at such a key
-    }
-    let handler: Handler = Box::new(move |context, status| Box::pin(run(context, status, handler)));
-    let describe = Described::of::<C, I, A>;
-    Unworded(Row { method, path, status: StatusCode::OK, may, handler, describe, words: Words::default() })
 }
 
 /// The order of the checks: caller, then path and body, then the rule.
@@ -127,7 +156,7 @@ where
     handler(caller, input).await?.into_answered(status)
 }
 
-impl Row {
+impl<F> Row<F> {
     /// Answers 201 instead of 200.
     pub(crate) fn created(mut self) -> Self {
         self.status = StatusCode::CREATED;
@@ -161,9 +190,9 @@ impl Row {
         &self.words
     }
 
-    /// The facts that the handler's types state.
-    pub(crate) fn described(&self) -> Described {
-        (self.describe)()
+    /// What the handler's types state.
+    pub(crate) const fn facts(&self) -> &F {
+        &self.facts
     }
 
     pub(crate) async fn handle(&self, context: &Context) -> Result<Answered, Refusal> {
@@ -171,7 +200,7 @@ impl Row {
     }
 }
 
-impl std::fmt::Debug for Row {
+impl<F> std::fmt::Debug for Row<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {}", self.method, self.path)
     }

@@ -28,7 +28,7 @@ use super::{
         product, profile, public, recovery, sessions, sign_up, two_factor, webhooks,
     },
     error_code::ErrorCode::*,
-    route::{Group, Row, group, route},
+    route::{Group, Purpose, Row, Serving, group},
 };
 
 const GET: Method = Method::GET;
@@ -45,83 +45,84 @@ pub fn routes() -> impl Iterator<Item = &'static Row> {
 /// The rows by group, in the order of the documentation.
 pub(crate) fn groups() -> &'static [Group] {
     static GROUPS: OnceLock<Vec<Group>> = OnceLock::new();
-    GROUPS.get_or_init(table)
+    GROUPS.get_or_init(table::<Serving>)
 }
 
+/// The rows, made for a purpose.
 #[rustfmt::skip]
-fn table() -> Vec<Group> {
+pub(crate) fn table<P: Purpose>() -> Vec<Group<P::Facts>> {
     vec![
         group("Sessions", "Logging in, staying logged in, logging out.", vec![
-            route(POST, "/auth/login", auth::login)
+            P::route(POST, "/auth/login", auth::login)
                 .says("login", "Log in",
                     "Opens a session, or, where the account has a second factor, answers `requires2FA` and sets the cookie for \
                     the second step. Browsers get the tokens in cookies only.")
                 .may(&[InvalidCredentials, NotAMember, Suspended, RateLimited]),
-            route(POST, "/auth/verify-2fa", two_factor::verify)
+            P::route(POST, "/auth/verify-2fa", two_factor::verify)
                 .says("verifySecondFactor", "Take the second step of a login",
                     "`code` is a six-digit TOTP code or a recovery code. Five wrong codes use up the login's first step.")
                 .may(&[Suspended, RateLimited]),
-            route(POST, "/auth/refresh", auth::refresh)
+            P::route(POST, "/auth/refresh", auth::refresh)
                 .says("refresh", "Refresh the session",
                     "Replaces both tokens. The refresh token comes as the cookie; without one, and from callers that are no browsers, \
                     in the body. A token superseded a moment ago gets the current ones; one superseded longer ago ends the session.")
                 .may(&[SessionRequired, WrongOrganization]),
-            route(POST, "/auth/logout", auth::logout)
+            P::route(POST, "/auth/logout", auth::logout)
                 .says("logout", "Log out", "Ends the session and clears the cookies; they are cleared without a session, too.")
                 .may(&[SessionRequired, WrongOrganization]),
-            route(GET, "/auth/sessions", sessions::list)
+            P::route(GET, "/auth/sessions", sessions::list)
                 .says("listSessions", "List one's own sessions", "Those of this organization."),
-            route(DELETE, "/auth/sessions", sessions::end_others)
+            P::route(DELETE, "/auth/sessions", sessions::end_others)
                 .says("endOtherSessions", "End all other sessions", "Those of this organization; the caller's stays."),
-            route(DELETE, "/auth/sessions/{id}", sessions::end)
+            P::route(DELETE, "/auth/sessions/{id}", sessions::end)
                 .says("endSession", "End one of one's own sessions", "It is dead at once."),
         ]),
         group("Account", "A person's own account.", vec![
-            route(GET, "/auth/profile", profile::get)
+            P::route(GET, "/auth/profile", profile::get)
                 .says("getProfile", "Read one's profile", "`bio` and `phone` are left out where they are not set."),
-            route(PUT, "/auth/profile", profile::update)
+            P::route(PUT, "/auth/profile", profile::update)
                 .says("updateProfile", "Replace one's profile", "An absent `bio` or `phone` is removed.")
                 .may(&[RateLimited]),
-            route(POST, "/auth/change-password", profile::change_password)
+            P::route(POST, "/auth/change-password", profile::change_password)
                 .says("changePassword", "Change the password", "Ends every other session of the account in all organizations. The current password is no new one.")
                 .may(&[WeakPassword, WrongPassword, RateLimited]),
-            route(POST, "/auth/forgot-password", recovery::forgot_password)
+            P::route(POST, "/auth/forgot-password", recovery::forgot_password)
                 .says("forgotPassword", "Ask for a link to reset the password",
                     "Answers the same whether the address is known or not. The link works once, for 30 minutes.")
                 .may(&[RateLimited]),
-            route(POST, "/auth/reset-password", recovery::reset_password)
+            P::route(POST, "/auth/reset-password", recovery::reset_password)
                 .says("resetPassword", "Reset the password with a link", "Ends every session of the account; opens none.")
                 .may(&[InvalidLink, WeakPassword, RateLimited]),
-            route(POST, "/auth/links/preview", recovery::preview)
+            P::route(POST, "/auth/links/preview", recovery::preview)
                 .says("previewLink", "Look at a mailed link",
                     "At one that resets a password or verifies an address, without using it up: a page shows which account it is for.")
                 .may(&[InvalidLink, RateLimited]),
-            route(POST, "/auth/verify-email", recovery::verify_email)
+            P::route(POST, "/auth/verify-email", recovery::verify_email)
                 .says("verifyEmail", "Verify an address with a link",
                     "In a live session of the account, or with its `password`. The link works once.")
                 .may(&[InvalidLink, WrongPassword, RateLimited]),
-            route(POST, "/auth/verify-email/send", recovery::send_verification)
+            P::route(POST, "/auth/verify-email/send", recovery::send_verification)
                 .says("sendEmailVerification", "Ask for a link to verify the address",
                     "Nothing is sent where it is verified already.")
                 .may(&[RateLimited]),
-            route(POST, "/auth/change-email", recovery::change_email)
+            P::route(POST, "/auth/change-email", recovery::change_email)
                 .says("changeEmail", "Ask for a change of address",
                     "`code` is required where the account has a second factor. The old address is told at once, the new one gets \
                     a link; the answer is the same whether it is free or taken.")
                 .may(&[WrongPassword, WrongCode, SecondFactorMissing, RateLimited]),
-            route(POST, "/auth/change-email/confirm", recovery::confirm_email)
+            P::route(POST, "/auth/change-email/confirm", recovery::confirm_email)
                 .says("confirmEmailChange", "Confirm a change of address with a link", "In a live session of the same person.")
                 .may(&[InvalidLink, RateLimited]),
         ]),
         group("Sign-up", "Making an organization of one's own, where the deployment's settings open that.", vec![
-            route(POST, "/auth/sign-up", sign_up::request)
+            P::route(POST, "/auth/sign-up", sign_up::request)
                 .says("requestSignUp", "Ask for a link to sign up with",
                     "Mails a link that is good for a day, whether or not the address has an account; the answer is always the same.")
                 .may(&[SignUpClosed, RateLimited]),
-            route(POST, "/auth/sign-up/preview", sign_up::preview)
+            P::route(POST, "/auth/sign-up/preview", sign_up::preview)
                 .says("previewSignUp", "Look at a sign-up", "Without using its link up: a page shows what to ask for.")
                 .may(&[SignUpClosed, InvalidLink, RateLimited]),
-            route(POST, "/auth/sign-up/complete", sign_up::complete)
+            P::route(POST, "/auth/sign-up/complete", sign_up::complete)
                 .says("completeSignUp", "Make an organization",
                     "Opens a session in it. A new account needs `name` and `password`; an existing one its `password` and, with \
                     two-factor authentication, a `code`, and no `name`. The link stays good until this succeeds.")
@@ -130,106 +131,106 @@ fn table() -> Vec<Group> {
                     RateLimited]),
         ]),
         group("Two-factor authentication", "A second factor for one's own account: TOTP and recovery codes.", vec![
-            route(GET, "/auth/2fa", two_factor::status)
+            P::route(GET, "/auth/2fa", two_factor::status)
                 .says("getSecondFactor", "Read whether a second factor is in force", "And how many recovery codes are left."),
-            route(POST, "/auth/2fa/setup", two_factor::setup)
+            P::route(POST, "/auth/2fa/setup", two_factor::setup)
                 .says("setUpSecondFactor", "Prepare a second factor",
                     "Shows the secret, also as a QR code. Not in force until enabled.")
                 .may(&[WrongPassword, SecondFactorEnabled, RateLimited]),
-            route(POST, "/auth/2fa/enable", two_factor::enable)
+            P::route(POST, "/auth/2fa/enable", two_factor::enable)
                 .says("enableSecondFactor", "Enable the second factor",
                     "With a code of the prepared secret. The recovery codes are shown once.")
                 .may(&[WrongCode, SecondFactorEnabled, SecondFactorMissing, RateLimited]),
-            route(POST, "/auth/2fa/disable", two_factor::disable)
+            P::route(POST, "/auth/2fa/disable", two_factor::disable)
                 .says("disableSecondFactor", "Disable the second factor", "With the password and a TOTP or recovery code.")
                 .may(&[WrongPassword, WrongCode, SecondFactorMissing, RateLimited]),
-            route(POST, "/auth/2fa/recovery-codes", two_factor::recovery_codes)
+            P::route(POST, "/auth/2fa/recovery-codes", two_factor::recovery_codes)
                 .says("renewRecoveryCodes", "Replace the recovery codes", "The old ones are dead; the new ones are shown once.")
                 .may(&[WrongPassword, WrongCode, SecondFactorMissing, RateLimited]),
         ]),
         group("Organization", "The organization itself.", vec![
-            route(GET, "/org", org::get)
+            P::route(GET, "/org", org::get)
                 .says("getOrganization", "Read the organization", "`allowedOrigins` is shown to org_admins only."),
-            route(PATCH, "/org", org::update)
+            P::route(PATCH, "/org", org::update)
                 .says("updateOrganization", "Change the organization",
                     "An absent field stays as it is; null removes `appUrl` and `allowedOrigins`.")
                 .may(&[RateLimited]),
-            route(GET, "/org/appearance", product::appearance)
+            P::route(GET, "/org/appearance", product::appearance)
                 .says("getAppearance", "Read how the product and the organization are shown",
                     "For a page before anybody has signed in: the product's name, logo, colour and place of support, and the \
                     organization's name.")
                 .may(&[Suspended]),
-            route(POST, "/org/leave", members::leave)
+            P::route(POST, "/org/leave", members::leave)
                 .says("leaveOrganization", "Leave the organization", "The last active org_admin cannot.")
                 .may(&[LastAdmin, NotFound]),
         ]),
         group("Members", "Who belongs to the organization.", vec![
-            route(GET, "/org/members", members::list)
+            P::route(GET, "/org/members", members::list)
                 .says("listMembers", "List the members", "Ordered by when they joined."),
-            route(GET, "/org/members/{userId}", members::get)
+            P::route(GET, "/org/members/{userId}", members::get)
                 .says("getOrganizationMember", "Read a member", "As in the list."),
-            route(PATCH, "/org/members/{userId}", members::set_metadata)
+            P::route(PATCH, "/org/members/{userId}", members::set_metadata)
                 .says("setMetadata", "Replace a member's metadata",
                     "The whole object is replaced; unchanged keys must be sent again.")
                 .may(&[RateLimited]),
-            route(DELETE, "/org/members/{userId}", members::remove)
+            P::route(DELETE, "/org/members/{userId}", members::remove)
                 .says("removeMember", "Remove a member",
                     "Their sessions here end. Neither oneself nor the last active org_admin can be removed.")
                 .may(&[CannotTargetSelf, LastAdmin]),
-            route(PUT, "/org/members/{userId}/role", members::set_role)
+            P::route(PUT, "/org/members/{userId}/role", members::set_role)
                 .says("setRole", "Change a member's role", "The last active org_admin stays one.")
                 .may(&[LastAdmin, RateLimited]),
-            route(PUT, "/org/members/{userId}/status", members::set_status)
+            P::route(PUT, "/org/members/{userId}/status", members::set_status)
                 .says("setStatus", "Suspend or reactivate a member",
                     "Neither oneself nor the last active org_admin can be suspended.")
                 .may(&[CannotTargetSelf, LastAdmin, RateLimited]),
-            route(GET, "/org/members/{userId}/sessions", sessions::of_member)
+            P::route(GET, "/org/members/{userId}/sessions", sessions::of_member)
                 .says("listMemberSessions", "List a member's sessions", "Those of this organization, as the member sees them."),
-            route(DELETE, "/org/members/{userId}/sessions", members::end_sessions)
+            P::route(DELETE, "/org/members/{userId}/sessions", members::end_sessions)
                 .says("endMemberSessions", "End a member's sessions", "Those of this organization."),
-            route(DELETE, "/org/members/{userId}/sessions/{id}", sessions::end_of_member)
+            P::route(DELETE, "/org/members/{userId}/sessions/{id}", sessions::end_of_member)
                 .says("endMemberSession", "End one of a member's sessions", "One of this organization."),
         ]),
         group("Invites", "Inviting people, and accepting.", vec![
-            route(POST, "/org/members/invite", invites::create)
+            P::route(POST, "/org/members/invite", invites::create)
                 .says("createInvite", "Invite somebody", "Mails a link that is good for seven days.")
                 .created().may(&[AlreadyMember, AlreadyInvited, RateLimited]),
-            route(POST, "/org/members/invite/bulk", bulk_invites::create)
+            P::route(POST, "/org/members/invite/bulk", bulk_invites::create)
                 .says("createInvites", "Invite several people",
                     "1 to 100 addresses, each judged alone: the answer has a result for each, in their order, with the invite or the \
                     `code` of its refusal.")
                 .may(&[RateLimited]),
-            route(GET, "/org/invites", invites::list)
+            P::route(GET, "/org/invites", invites::list)
                 .says("listInvites", "List the pending invites", "An expired invite is not pending."),
-            route(POST, "/org/invites/preview", invites::preview)
+            P::route(POST, "/org/invites/preview", invites::preview)
                 .says("previewInvite", "Look at an invite", "Without accepting it: a page shows what it is for.")
                 .may(&[InvalidInvite, RateLimited]),
-            route(POST, "/org/invites/{token}/accept", invites::accept)
+            P::route(POST, "/org/invites/{token}/accept", invites::accept)
                 .says("acceptInvite", "Accept an invite",
                     "A new account needs `name` and `password`; an existing one must send neither. Opens a session, or leads to \
                     the second step of a login.")
                 .may(&[InvalidInvite, WeakPassword, AccountExists, AlreadyMember, Suspended, RateLimited]),
-            route(POST, "/org/invites/{invite}/resend", invites::resend)
+            P::route(POST, "/org/invites/{invite}/resend", invites::resend)
                 .says("resendInvite", "Send an invite again", "With a new link; the old one is dead.")
                 .may(&[RateLimited]),
-            route(DELETE, "/org/invites/{invite}", invites::revoke)
+            P::route(DELETE, "/org/invites/{invite}", invites::revoke)
                 .says("revokeInvite", "Revoke an invite", "Its link is dead at once."),
         ]),
         group("API keys", "What the organization's backends call with.", vec![
-            route(GET, "/org/api-keys", api_keys::list)
+            P::route(GET, "/org/api-keys", api_keys::list)
                 .says("listApiKeys", "List the API keys", "Without their secrets."),
-            route(POST, "/org/api-keys", api_keys::create)
+            P::route(POST, "/org/api-keys", api_keys::create)
                 .says("createApiKey", "Create an API key",
                     "The key is shown once. `expiresAt` must be in the future. The scope `proxy` is given on the server's command \
                     line only.")
                 .created().may(&[LimitReached, RateLimited]),
-            route(POST, "/org/api-keys/{id}/rotate", api_keys::rotate)
+            P::route(POST, "/org/api-keys/{id}/rotate", api_keys::rotate)
                 .says("rotateApiKey", "Replace an API key by a successor",
                     "The old key dies after `overlapSeconds`, a day unless stated otherwise.")
                 .created().may(&[InvalidRequest, AlreadyRotated, RateLimited]),
-            route(DELETE, "/org/api-keys/{id}", api_keys::revoke)
+            P::route(DELETE, "/org/api-keys/{id}", api_keys::revoke)
                 .says("revokeApiKey", "Revoke an API key", "It is dead at once."),
-            route(POST, "/keys/leaked", leaked::report)
+            P::route(POST, "/keys/leaked", leaked::report)
                 .says("reportLeakedKeys", "Report leaked API keys",
                     "For whoever found keys in public, such as a secret scanner: one as `key`, or up to 100 as `keys`. A live key is \
                     revoked before the answer, which is the same whether or not there was one; its org_admins are told by mail.")
@@ -237,43 +238,43 @@ fn table() -> Vec<Group> {
         ]),
         group("Webhooks",
             "Where the organization's events are sent: signed as Standard Webhooks 1.0.0, tried again for days.", vec![
-            route(GET, "/org/webhooks", webhooks::list)
+            P::route(GET, "/org/webhooks", webhooks::list)
                 .says("listWebhooks", "List the webhooks", "Without their secrets."),
-            route(POST, "/org/webhooks", webhooks::create)
+            P::route(POST, "/org/webhooks", webhooks::create)
                 .says("createWebhook", "Create a webhook",
                     "The signing secret is shown once. `events` names kinds such as `member.joined`, groups such as `member.*`, \
                     or `*`.")
                 .created().may(&[LimitReached, RateLimited]),
-            route(GET, "/org/webhooks/{id}", webhooks::get)
+            P::route(GET, "/org/webhooks/{id}", webhooks::get)
                 .says("getWebhook", "Read a webhook", "Without its secrets."),
-            route(PATCH, "/org/webhooks/{id}", webhooks::update)
+            P::route(PATCH, "/org/webhooks/{id}", webhooks::update)
                 .says("updateWebhook", "Change a webhook",
                     "Disabling it cancels what is pending; a null `description` empties it.")
                 .may(&[RateLimited]),
-            route(DELETE, "/org/webhooks/{id}", webhooks::delete)
+            P::route(DELETE, "/org/webhooks/{id}", webhooks::delete)
                 .says("deleteWebhook", "Delete a webhook", "With its deliveries."),
-            route(POST, "/org/webhooks/{id}/test", webhooks::test)
+            P::route(POST, "/org/webhooks/{id}/test", webhooks::test)
                 .says("testWebhook", "Send a test delivery",
                     "A `webhook.test` event, whatever the webhook selected; the deliveries tell what came of it.")
                 .accepted().may(&[WebhookDisabled, RateLimited]),
-            route(POST, "/org/webhooks/{id}/rotate-secret", webhooks::rotate_secret)
+            P::route(POST, "/org/webhooks/{id}/rotate-secret", webhooks::rotate_secret)
                 .says("rotateWebhookSecret", "Replace the signing secret",
                     "The old secret signs beside the new one for `overlapSeconds`, a day unless stated otherwise.")
                 .may(&[InvalidRequest, RateLimited]),
-            route(GET, "/org/webhooks/{id}/deliveries", webhooks::deliveries)
+            P::route(GET, "/org/webhooks/{id}/deliveries", webhooks::deliveries)
                 .says("listDeliveries", "List a webhook's deliveries", "Those of the last 30 days."),
-            route(GET, "/org/webhooks/{id}/deliveries/{deliveryId}", webhooks::delivery)
+            P::route(GET, "/org/webhooks/{id}/deliveries/{deliveryId}", webhooks::delivery)
                 .says("getDelivery", "Read a delivery", "With the body that it sends, and what came of each attempt."),
-            route(POST, "/org/webhooks/{id}/deliveries/{deliveryId}/redeliver", webhooks::redeliver)
+            P::route(POST, "/org/webhooks/{id}/deliveries/{deliveryId}/redeliver", webhooks::redeliver)
                 .says("redeliver", "Send a delivery again", "A new delivery with the same `webhook-id`.")
                 .accepted().may(&[WebhookDisabled, RateLimited]),
         ]),
         group("Audit log", "What happened in the organization, who did it, and from where.", vec![
-            route(GET, "/org/audit", audit::list)
+            P::route(GET, "/org/audit", audit::list)
                 .says("listAudit", "Read the audit log",
                     "The newest entries first. `user` is whom an entry is about, and `actor.name` today's name. `data` is null and \
                     `erased` true where the person was erased."),
-            route(POST, "/org/audit/export", audit::export)
+            P::route(POST, "/org/audit/export", audit::export)
                 .says("exportAudit", "Export the audit log",
                     "A file of JSON lines that can be verified without the service, of one moment; `from` inclusive, `to` exclusive. A \
                     file without its last line is not whole. One at a time, and 24 in 24 hours.")
@@ -282,72 +283,72 @@ fn table() -> Vec<Group> {
         group("Operator",
             "The deployment's organizations. Asks for an account with the role `admin`, in the operator's organization, logged \
             in with a second factor within 12 hours; or for a deployment key with the scope `organizations`, and no organization.", vec![
-            route(GET, "/admin/figures", figures::get)
+            P::route(GET, "/admin/figures", figures::get)
                 .says("getFigures", "Read the deployment's figures",
                     "How many organizations, accounts and members there are, and what happened on each of the last 30 days (UTC), today last."),
-            route(GET, "/admin/organizations", admin::list)
+            P::route(GET, "/admin/organizations", admin::list)
                 .says("listOrganizations", "List the organizations", "All of the deployment's."),
-            route(POST, "/admin/organizations", admin::create)
+            P::route(POST, "/admin/organizations", admin::create)
                 .says("createOrganization", "Create an organization", "Its first org_admin is invited by mail.")
                 .created().may(&[SlugTaken]),
-            route(GET, "/admin/organizations/{slug}", admin::get)
+            P::route(GET, "/admin/organizations/{slug}", admin::get)
                 .says("getOrganizationAsOperator", "Read an organization", "`deletesAt` is null unless it is to be deleted. `figures` counts its people; `createdBy` is who signed it up."),
-            route(PATCH, "/admin/organizations/{slug}", admin::update)
+            P::route(PATCH, "/admin/organizations/{slug}", admin::update)
                 .says("changeOrganization", "Change an organization",
                     "Its name, plan, application or status; a suspended one admits nobody. `deletesAt` null cancels its deletion and \
                     leaves it suspended.")
                 .may(&[OperatorOrganization, DeletionScheduled]),
-            route(DELETE, "/admin/organizations/{slug}", admin::delete)
+            P::route(DELETE, "/admin/organizations/{slug}", admin::delete)
                 .says("deleteOrganization", "Delete an organization",
                     "It is suspended at once, and removed with everything that belongs to it at `deletesAt`, 30 days later unless the \
                     service is set up otherwise. Once more changes nothing. Deployment keys may delete 20 in 24 hours.")
                 .accepted().may(&[OperatorOrganization]),
-            route(POST, "/admin/organizations/{slug}/invites", admin::invite)
+            P::route(POST, "/admin/organizations/{slug}/invites", admin::invite)
                 .says("inviteAdmin", "Invite an org_admin", "For an organization that nobody administers any more.")
                 .created().may(&[AlreadyMember, AlreadyInvited]),
         ]),
         group("Server to server", "What a backend asks with its API key. Never from a browser.", vec![
-            route(POST, "/public/verify", public::verify)
+            P::route(POST, "/public/verify", public::verify)
                 .says("verifyToken", "Ask who an access token belongs to",
                     "Grant access when `valid` is true and `membership.status` is `active`. An invalid token is 200 with `valid` \
                     false."),
-            route(GET, "/public/changes", public::changes)
+            P::route(GET, "/public/changes", public::changes)
                 .says("listChanges", "Ask which answers are no longer true",
                     "For a backend that keeps the answers of verify: the sessions and the users whose answers no longer count since \
                     the cursor `after`, as soon as there are any, or after `wait` with none. Without `after`: the cursor of now. When \
                     `everything` is true, no answer counts. A cursor is good for ten minutes at least; 16 questions of a key may wait \
                     at once."),
-            route(GET, "/public/events", events::list)
+            P::route(GET, "/public/events", events::list)
                 .says("listEvents", "Read what happened",
                     "The organization's events after a place, in their order, as webhooks get them; as soon as there are any, or after \
                     `wait` with none. Their numbers have no gaps. 410 when events after the place are gone: begin anew with \
                     `GET /public/members`. 16 questions of a key may wait at once.")
                 .may(&[EventsExpired]),
-            route(GET, "/public/users/{userId}", public::user)
+            P::route(GET, "/public/users/{userId}", public::user)
                 .says("getUser", "Read a member's account and membership", "404 unless they are a member of this organization."),
-            route(GET, "/public/members", public::members)
+            P::route(GET, "/public/members", public::members)
                 .says("listMembersAsBackend", "List the members", "As `GET /org/members`. The first page says from where to read events on."),
-            route(GET, "/public/members/{userId}", public::member)
+            P::route(GET, "/public/members/{userId}", public::member)
                 .says("getMember", "Read a member", "404 unless they are a member of this organization."),
         ]),
         group("Documents", "What needs no organization.", vec![
-            route(GET, "/.well-known/jwks.json", jwks::get)
+            P::route(GET, "/.well-known/jwks.json", jwks::get)
                 .says("getKeys", "The public keys of access tokens",
                     "A JWK set (RFC 7517). An offline check cannot see a logout; `POST /public/verify` can."),
-            route(GET, "/.well-known/audit-keys.json", audit_keys::get)
+            P::route(GET, "/.well-known/audit-keys.json", audit_keys::get)
                 .says("getAuditKeys", "The public keys of audit files",
                     "Every key there ever was. `revokedAt` says since when somebody else may have one: what it signed later is worth \
                     nothing."),
-            route(GET, "/logo", product::logo)
+            P::route(GET, "/logo", product::logo)
                 .says("getLogo", "The product's logo", "A PNG, JPEG, WebP or SVG file; 404 where the deployment has none.")
                 .may(&[NotFound]),
-            route(GET, "/openapi.json", openapi::document)
+            P::route(GET, "/openapi.json", openapi::document)
                 .says("getOpenApi", "This document", "OpenAPI 3.1."),
-            route(GET, "/docs", openapi::page)
+            P::route(GET, "/docs", openapi::page)
                 .says("getDocs", "This document as a page", "For people."),
-            route(GET, "/docs.css", openapi::style)
+            P::route(GET, "/docs.css", openapi::style)
                 .says("getDocsStyle", "The style of that page", "Nothing is loaded from anywhere else."),
-            route(GET, "/docs.js", openapi::script)
+            P::route(GET, "/docs.js", openapi::script)
                 .says("getDocsScript", "The script of that page", "It searches the page, and tries operations out with the browser's own session."),
         ]),
     ]

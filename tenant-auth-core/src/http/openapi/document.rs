@@ -9,7 +9,7 @@ use super::{
     schemas::Schemas,
 };
 use crate::{
-    http::{error_code::ErrorCode, route::Group},
+    http::{error_code::ErrorCode, route::{Described, Group}},
     model::{DeliveryStatus, Role, SortOrder, Status},
     value::{ReturnAddress, SearchText},
 };
@@ -23,7 +23,7 @@ A browser's request that changes something is refused with 403 `forbidden_origin
 organization's `appUrl` or one of its `allowedOrigins`. `GET` is also `HEAD`.";
 
 /// The document of these groups of rows, served below `server`.
-pub(super) fn of(groups: &[Group], server: &str) -> Value {
+pub(super) fn of(groups: &[Group<Described>], server: &str) -> Value {
     let Operations { paths, webhooks, schemas, refusals } = operations(groups);
     let (components, _) = schemas.finish();
     let mut components = flat::flattened(&components);
@@ -62,13 +62,12 @@ pub(super) struct Operations {
     refusals: Shared,
 }
 
-pub(super) fn operations(groups: &[Group]) -> Operations {
+pub(super) fn operations(groups: &[Group<Described>]) -> Operations {
     let (mut paths, mut schemas, mut refusals) = (Map::new(), Schemas::default(), Shared::default());
     for (group, row) in groups.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row))) {
-        let described = row.described();
         let path = paths.entry(row.path).or_insert_with(|| json!({}));
-        path[row.method.as_str().to_lowercase()] = operation::of(row, group.name, &described, &mut refusals);
-        schemas.merge(described.schemas);
+        path[row.method.as_str().to_lowercase()] = operation::of(row, group.name, &mut refusals);
+        schemas.merge(&row.facts().schemas);
     }
     let webhooks = events::webhooks(&mut schemas);
     Operations { paths, webhooks, schemas, refusals }

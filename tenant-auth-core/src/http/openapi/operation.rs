@@ -20,8 +20,8 @@ pub(super) const CODES: &str = "x-codes";
 pub(super) type Shared = BTreeMap<&'static str, Value>;
 
 /// The operation of a row that is shown under `tag`.
-pub(super) fn of(row: &Row, tag: &str, described: &Described, shared: &mut Shared) -> Value {
-    let (Described { caller, input, .. }, words) = (described, row.words());
+pub(super) fn of(row: &Row<Described>, tag: &str, shared: &mut Shared) -> Value {
+    let (Described { caller, input, .. }, words) = (row.facts(), row.words());
     let mut operation = json!({
         "tags": [tag],
         "operationId": words.id,
@@ -29,7 +29,7 @@ pub(super) fn of(row: &Row, tag: &str, described: &Described, shared: &mut Share
         "description": format!("{} For {}.", words.description, caller.who),
         "parameters": parameters(row, caller, input),
         "security": security(caller),
-        "responses": responses(row, described, shared),
+        "responses": responses(row, shared),
     });
     if let Some(body) = &input.body {
         let absent = if body.required { "" } else { " No body at all means an empty object." };
@@ -46,7 +46,7 @@ fn component(kind: &str, name: &str) -> Value {
     json!({ "$ref": format!("#/components/{kind}/{name}") })
 }
 
-fn parameters(row: &Row, caller: &CallerFacts, input: &InputFacts) -> Value {
+fn parameters(row: &Row<Described>, caller: &CallerFacts, input: &InputFacts) -> Value {
     let names = row.path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
     let path =
         names.zip(&input.path).map(|(name, schema)| json!({ "name": name, "in": "path", "required": true, "schema": schema }));
@@ -80,8 +80,8 @@ fn security(caller: &CallerFacts) -> Value {
     alternatives.into()
 }
 
-fn responses(row: &Row, described: &Described, shared: &mut Shared) -> Value {
-    let Described { caller, answer, .. } = described;
+fn responses(row: &Row<Described>, shared: &mut Shared) -> Value {
+    let Described { caller, answer, .. } = row.facts();
     let mut responses = Map::new();
     responses.insert(row.success().to_string(), success(caller, answer));
     let mut by_status: BTreeMap<u16, BTreeSet<&'static str>> = BTreeMap::new();

@@ -42,10 +42,10 @@ impl Schemas {
     }
 
     /// Adds another's.
-    pub(crate) fn merge(&mut self, other: Self) {
-        self.conflicts.extend(other.conflicts);
-        for (name, schema) in other.components {
-            self.add(name, schema);
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.conflicts.extend_from_slice(&other.conflicts);
+        for (name, schema) in &other.components {
+            self.add(name.clone(), schema.clone());
         }
     }
 
