@@ -104,11 +104,14 @@ impl<T: Serialize + ToSchema> IntoAnswered for Reply<T> {
     }
 
     fn into_answered(self, status: StatusCode) -> Result<Answered, Refusal> {
-        let body = enveloped(&self.data)?;
-        let mut headers = json_headers();
-        for cookie in self.cookies {
-            headers.append(header::SET_COOKIE, cookie);
-        }
-        Ok(Answered { status, headers, body: body.into(), cause: None })
+        Ok(json_answer(status, self.cookies, enveloped(&self.data)?))
     }
+}
+
+fn json_answer(status: StatusCode, cookies: Vec<HeaderValue>, body: Bytes) -> Answered {
+    let mut headers = json_headers();
+    for cookie in cookies {
+        headers.append(header::SET_COOKIE, cookie);
+    }
+    Answered { status, headers, body: body.into(), cause: None }
 }

@@ -150,10 +150,16 @@ async fn run<C: Caller, I: Input, A: IntoAnswered, Fut>(
 where
     Fut: Future<Output = Result<A, Refusal>> + Send,
 {
-    let caller = C::identify(context).await?;
+    let caller = identified::<C>(context).await?;
     let input = I::read(context)?;
     context.free_body();
     handler(caller, input).await?.into_answered(status)
+}
+
+/// Compiled once for a kind of caller, and not within each row that has it.
+#[inline(never)]
+fn identified<'a, C: Caller + 'a>(context: &'a Context) -> Pin<Box<dyn Future<Output = Result<C, Refusal>> + Send + 'a>> {
+    Box::pin(C::identify(context))
 }
 
 impl<F> Row<F> {

@@ -9,7 +9,10 @@ use super::{
     schemas::Schemas,
 };
 use crate::{
-    http::{error_code::ErrorCode, route::{Described, Group}},
+    http::{
+        error_code::ErrorCode,
+        route::{Described, Group},
+    },
     model::{DeliveryStatus, Role, SortOrder, Status},
     value::{ReturnAddress, SearchText},
 };

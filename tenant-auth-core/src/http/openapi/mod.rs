@@ -29,11 +29,7 @@ use serde_json::{Value, json};
 
 #[cfg(doc)]
 use super::Row;
-use super::{
-    documents::RenderedDocuments,
-    route::Describing,
-    table::table,
-};
+use super::{documents::RenderedDocuments, route::Describing, table::table};
 use crate::{config::Config, error::Error};
 
 /// `openapi.json`, as the build packed it.

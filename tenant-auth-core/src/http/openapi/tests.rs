@@ -5,11 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{derived, document, page};
-use crate::http::{
-    route::Describing,
-    routes,
-    table::table,
-};
+use crate::http::{route::Describing, routes, table::table};
 
 /// Where the document is kept for readers and for generators of clients.
 const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json");
