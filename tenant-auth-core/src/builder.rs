@@ -21,6 +21,7 @@ use crate::{
     service::{AfterCommit, Inner, Metrics, TenantAuth},
     store::{Context, Marks, OneStatements, Store, Transactions},
     throttle::{BlockedLogins, Gates},
+    value::is_loopback,
     webhooks::{Admissions, Targets},
 };
 
@@ -37,8 +38,8 @@ pub enum BuildError {
     /// A setting cannot be used.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The database failed, or a part could not be started.
-    #[error(transparent)]
+    /// The database failed, or a part could not be started. Whoever starts a program reads this, so it names the causes.
+    #[error("{}", .0.causes())]
     Failed(#[from] Error),
 }
 
@@ -155,6 +156,12 @@ impl Builder {
                 public_url = %config.public_url,
                 "nobody sends mail: invites, reset links and notices wait in the outbox. Give the builder a `mailer` and start a worker, or \
                  say `mails_leave_elsewhere` where another process does both"
+            );
+        }
+        if config.public_url.scheme() == "http" && !is_loopback(&config.public_url) {
+            tracing::warn!(
+                public_url = %config.public_url,
+                "the public URL is http, and browsers keep no Secure cookie of it: nobody can sign in. It is https; http is for loopback alone"
             );
         }
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));

@@ -111,8 +111,8 @@ pub enum SetupError {
     /// A setting cannot be used.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The part does not answer, or failed.
-    #[error(transparent)]
+    /// The part does not answer, or failed. Whoever starts a program reads this, so it names the causes.
+    #[error("{}", .0.causes())]
     Failed(#[from] Error),
 }
 

@@ -86,6 +86,7 @@ impl Postgres {
                 create_database(&connecting).await?;
                 pool.connect_with(connecting.clone()).await.map_err(failure::of)?
             }
+            Err(sqlx::Error::PoolTimedOut) => return Err(failure::of(reason(&connecting).await).into()),
             connected => connected.map_err(failure::of)?,
         };
         Ok(Self { pool, connecting: Arc::new(connecting), renewal })
@@ -131,6 +132,15 @@ async fn is_usable(connection: &mut PgConnection, known: PoolConnectionMetadata,
         connection.ping().await?;
     }
     Ok(true)
+}
+
+/// Why no connection was got in time: a pool tries again and again, and keeps to itself what came of it.
+async fn reason(connecting: &PgConnectOptions) -> sqlx::Error {
+    let trying = PgConnection::connect_with(connecting);
+    match tokio::time::timeout(Duration::from_secs(1), trying).await {
+        Ok(Err(error)) => error,
+        Ok(Ok(_)) | Err(_) => sqlx::Error::PoolTimedOut,
+    }
 }
 
 /// SQLSTATE `invalid_catalog_name`.

@@ -18,7 +18,6 @@ mod webhook_url;
 pub use appearance::{Colour, Logo, SupportUrl};
 pub use email::Email;
 pub use language::Language;
-#[cfg(feature = "http")]
 pub(crate) use loopback::is_loopback;
 #[cfg(any(feature = "remote", feature = "smtp"))]
 pub(crate) use loopback::is_loopback_for_secrets;

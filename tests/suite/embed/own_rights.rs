@@ -114,6 +114,9 @@ async fn each_refusal_has_a_request_id_which_the_log_names(app: &App) {
     ids.dedup();
     assert!(ids.len() == 3 && ids.iter().all(|id| id.starts_with("req_")), "{ids:?}");
     assert!(ids.iter().any(|id| logs::lines_with(id).iter().any(|line| line.contains("guard(&gate)"))), "{ids:?}");
+    let is_told =
+        |id: &String| logs::lines_with(id).iter().any(|line| line.contains("at the gate") || line.contains("guard(&gate)"));
+    assert!(ids.iter().all(is_told), "each has its line: {ids:?}");
     let away = RemoteVerifier::new("http://127.0.0.1:9").expect("loopback").key("acme", app.org().api_key()).expect("a key");
     let host = Host::start(app.cell.adapter, Gate::new(away), None);
     let refused = app.member().logged_in().await.at_host(&host).visit("/app/who").await.expect_refused(503, "unavailable");

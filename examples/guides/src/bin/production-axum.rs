@@ -1,4 +1,4 @@
-use std::{error::Error, io::IsTerminal, net::SocketAddr, sync::Arc, time::Duration};
+use std::{error::Error, fmt::Display, io::IsTerminal, net::SocketAddr, process::ExitCode, sync::Arc, time::Duration};
 
 use axum::{Router, http::StatusCode, routing::get};
 use tenant_auth_axum::{Auth, guard, panel, routes};
@@ -24,23 +24,38 @@ async fn reports(Auth(member): Auth<Member>) -> String {
 }
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn Error>> {
-    let lines = EnvFilter::try_from_default_env().unwrap_or_else(|_| "info,tenant_auth::requests=debug".into());
+async fn main() -> ExitCode {
+    let lines =
+        EnvFilter::try_from_default_env().unwrap_or_else(|_| "info,sqlx::postgres::notice=warn,tenant_auth::requests=debug".into());
     tracing_subscriber::fmt().with_env_filter(lines).with_ansi(std::io::stdout().is_terminal()).init();
+    match run().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
 
-    let mut config = Config::new(setting("PUBLIC_URL")?.parse()?);
+async fn run() -> Result<(), Box<dyn Error>> {
+    let mut config = Config::new(setting("PUBLIC_URL", str::parse)?);
     config.product.name = "Acme Reports".parse()?;
-    config.network.trusted_proxies = setting("TRUSTED_PROXIES")?.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
-    let store = Store::open(&setting("DATABASE_URL")?).await?; // sqlite:auth.db or postgres://user:password@host/name
+    config.network.trusted_proxies = setting("TRUSTED_PROXIES", |text| text.split_whitespace().map(str::parse).collect())?;
+    let master_keys = setting("MASTER_KEY", MasterKeys::parse)?;
+    let from = setting("MAIL_FROM", str::parse::<String>)?;
+    let mailer = setting("SMTP_URL", |url| SmtpMailer::from_url(url, &from))?;
+    let admin = setting("ADMIN_EMAIL", str::parse)?;
+    let address = setting("LISTEN", str::parse::<SocketAddr>)?;
+    let store = Store::open(&setting("DATABASE_URL", str::parse::<String>)?).await?; // sqlite:auth.db or postgres://user:password@host/name
     let auth = TenantAuth::builder()
         .store(store.clone())
-        .master_keys(MasterKeys::parse(&setting("MASTER_KEY")?)?)
+        .master_keys(master_keys)
         .config(config)
-        .mailer(Arc::new(SmtpMailer::from_url(&setting("SMTP_URL")?, &setting("MAIL_FROM")?)?))
+        .mailer(Arc::new(mailer))
         .sender(Arc::new(HttpSender::new()?))
         .build()
         .await?;
-    let acme = NewOrganization::new("Acme".parse()?, "acme".parse()?, setting("ADMIN_EMAIL")?.parse()?);
+    let acme = NewOrganization::new("Acme".parse()?, "acme".parse()?, admin);
     match auth.operator().create_organization(acme).await {
         Ok(_) | Err(tenant_auth_core::Error::SlugTaken) => {} // its admin is invited by mail; a later start finds it there
         Err(error) => return Err(error.into()),
@@ -59,7 +74,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (end_worker, ended) = oneshot::channel::<()>();
     let worker = auth.worker();
     let worker = tokio::spawn(async move { worker.run_until(async { drop(ended.await) }).await });
-    let listener = TcpListener::bind(setting("LISTEN")?).await?;
+    let listener = TcpListener::bind(address).await.map_err(|error| format!("LISTEN: {error}"))?;
     tracing::info!("listening on http://{}", listener.local_addr()?);
     let serving = axum::serve(listener, app).with_graceful_shutdown(told_to_stop()); // requests under way are answered
     tokio::select! {
@@ -72,9 +87,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What the environment says, or an error that names what it lacks.
-fn setting(name: &str) -> Result<String, String> {
-    std::env::var(name).map_err(|error| format!("{name}: {error}"))
+/// What the environment says, read as what it stands for; an error names the variable.
+fn setting<T, E: Display>(name: &str, read: impl FnOnce(&str) -> Result<T, E>) -> Result<T, String> {
+    let text = std::env::var(name).map_err(|error| format!("{name}: {error}"))?;
+    read(&text).map_err(|error| format!("{name}: {error}"))
 }
 
 /// Ready at Ctrl-C, and at SIGTERM, by which systemd and containers end a program.

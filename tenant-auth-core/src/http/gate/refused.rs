@@ -107,7 +107,8 @@ impl Refused {
         }
     }
 
-    /// What identifies the refusal: `X-Request-Id` of the envelope, and `request_id` of the log line where there is one. For the
+    /// What identifies the refusal: `X-Request-Id` of the envelope, and `request_id` of the log line (a fault is an error, any other a
+    /// line of `tenant_auth::requests` at debug). For the
     /// host's own answer ([`Gate::on_refusal`](super::Gate::on_refusal)).
     pub fn request_id(&self) -> &str {
         &self.request_id
@@ -127,6 +128,9 @@ impl Refused {
         };
         if let Some(cause) = cause {
             tracing::error!(request_id = %self.request_id, status = status.as_u16(), error = %cause, "a request failed at the gate");
+        } else {
+            let (status, code) = (status.as_u16(), self.code());
+            tracing::debug!(target: "tenant_auth::requests", request_id = %self.request_id, status, code, "refused at the gate");
         }
         if let Some(response) = self.mapper.as_ref().and_then(|mapper| mapper(self)) {
             return response;
