@@ -40,7 +40,13 @@ pub enum BuildError {
     Config(#[from] ConfigError),
     /// The database failed, or a part could not be started. Whoever starts a program reads this, so it names the causes.
     #[error("{}", .0.causes())]
-    Failed(#[from] Error),
+    Failed(Error),
+}
+
+impl From<Error> for BuildError {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
 }
 
 impl From<KeyringError> for BuildError {
@@ -161,7 +167,7 @@ impl Builder {
         if config.public_url.scheme() == "http" && !is_loopback(&config.public_url) {
             tracing::warn!(
                 public_url = %config.public_url,
-                "the public URL is http, and browsers keep no Secure cookie of it: nobody can sign in. It is https; http is for loopback alone"
+                "the public URL is http, and browsers keep no Secure cookie of it: nobody can sign in with one. http is for loopback alone"
             );
         }
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock));

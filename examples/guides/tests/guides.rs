@@ -306,6 +306,8 @@ fn a_program_in_production_names_what_is_wrong_in_its_environment() {
         ("SMTP_URL", "smtp.example.com"),
         ("ADMIN_EMAIL", "x"),
         ("LISTEN", "3000"),
+        ("MAIL_FROM", "nobody"),
+        ("DATABASE_URL", "sqlite:/nowhere/auth.db"),
     ];
     for program in [env!("CARGO_BIN_EXE_production-axum"), env!("CARGO_BIN_EXE_production-actix")] {
         for (name, value) in wrong {
@@ -313,11 +315,17 @@ fn a_program_in_production_names_what_is_wrong_in_its_environment() {
             let said = String::from_utf8_lossy(&ended.stdout);
             assert!(!ended.status.success() && said.contains(&format!("{name}: ")), "{name}={value}: {said}");
         }
+        for (name, _) in right {
+            let ended = Command::new(program).envs(right).env_remove(name).output().expect("it starts");
+            let said = String::from_utf8_lossy(&ended.stdout);
+            assert!(!ended.status.success() && said.contains(&format!("{name}: is not set")), "{name}: {said}");
+        }
         let ended = Command::new(program).envs(right).output().expect("it starts");
         let said = String::from_utf8_lossy(&ended.stdout);
         assert!(!ended.status.success() && said.contains("unable to open database file"), "the cause is named: {said}");
         let away = Command::new(program).envs(right).env("DATABASE_URL", "postgres://app:secret@127.0.0.1:9/app").output();
-        let said = String::from_utf8_lossy(&away.expect("it starts").stdout).into_owned();
+        let away = away.expect("it starts");
+        let said = String::from_utf8_lossy(&[away.stdout, away.stderr].concat()).into_owned();
         assert!(said.contains("Connection refused") && !said.contains("secret"), "so is that of PostgreSQL: {said}");
     }
 }

@@ -34,6 +34,9 @@ impl Config {
         if self.public_url.host().is_none() || self.public_url.query().is_some() || self.public_url.fragment().is_some() {
             return refused("must be an absolute URL without query and fragment");
         }
+        if !self.public_url.username().is_empty() || self.public_url.password().is_some() {
+            return refused("must be without user name and password");
+        }
         if !matches!(self.public_url.scheme(), "https" | "http") {
             return refused("must be an https URL (http for loopback)");
         }

@@ -113,7 +113,13 @@ pub enum SetupError {
     Config(#[from] ConfigError),
     /// The part does not answer, or failed. Whoever starts a program reads this, so it names the causes.
     #[error("{}", .0.causes())]
-    Failed(#[from] Error),
+    Failed(Error),
+}
+
+impl From<Error> for SetupError {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
 }
 
 impl ConfigError {

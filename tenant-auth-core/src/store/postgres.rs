@@ -134,12 +134,13 @@ async fn is_usable(connection: &mut PgConnection, known: PoolConnectionMetadata,
     Ok(true)
 }
 
-/// Why no connection was got in time: a pool tries again and again, and keeps to itself what came of it.
+/// Why no connection was got in time: a pool tries again and again, and keeps to itself what came of it. A server that answers
+/// by now may be asked again, also where it has the database yet to be created.
 async fn reason(connecting: &PgConnectOptions) -> sqlx::Error {
-    let trying = PgConnection::connect_with(connecting);
+    let trying = async { PgConnection::connect_with(connecting).await?.execute(SESSION).await };
     match tokio::time::timeout(Duration::from_secs(1), trying).await {
-        Ok(Err(error)) => error,
-        Ok(Ok(_)) | Err(_) => sqlx::Error::PoolTimedOut,
+        Ok(Err(error)) if !is_missing_database(&error) => error,
+        _ => sqlx::Error::PoolTimedOut,
     }
 }
 

@@ -25,6 +25,7 @@ scenarios![
     from_afar_the_session_names_the_only_organization,
     routes_that_are_nested_by_hand_are_explained_once,
     a_service_that_nobody_sends_mail_for_says_so_once,
+    a_service_at_an_http_address_says_that_no_browser_can_sign_in,
 ];
 
 fn by_session(app: &App) -> Host {
@@ -210,4 +211,21 @@ async fn a_service_that_nobody_sends_mail_for_says_so_once(app: &App) {
     let name = format!("silent-{}", app.address().port());
     assert_eq!(built(&format!("{name}-a"), false).await, 1);
     assert_eq!(built(&format!("{name}-b"), true).await, 0);
+}
+
+async fn a_service_at_an_http_address_says_that_no_browser_can_sign_in(app: &App) {
+    let file = SharedFile::new();
+    let port = app.address().port();
+    for (url, said) in [
+        (format!("http://plain-{port}.example"), 1),
+        (format!("https://plain-{port}-a.example"), 0),
+        (format!("http://localhost:{port}/plain-b"), 0),
+    ] {
+        let store = Sqlite::open(&file.path().display().to_string()).await.expect("a file");
+        let keys = MasterKeys::parse(&file.master_key).expect("a generated key");
+        let config = Config::new(url.parse().expect("a URL"));
+        TenantAuth::builder().store(store).master_keys(keys).config(config).build().await.expect("it builds");
+        let lines = logs::lines_with(&url);
+        assert_eq!(lines.iter().filter(|line| line.contains("nobody can sign in")).count(), said, "{url}: {lines:?}");
+    }
 }

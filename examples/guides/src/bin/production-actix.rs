@@ -51,11 +51,12 @@ async fn run() -> Result<(), Box<dyn Error>> {
     config.product.name = "Acme Reports".parse()?;
     config.network.trusted_proxies = setting("TRUSTED_PROXIES", |text| text.split_whitespace().map(str::parse).collect())?;
     let master_keys = setting("MASTER_KEY", MasterKeys::parse)?;
-    let from = setting("MAIL_FROM", str::parse::<String>)?;
+    let from = setting("MAIL_FROM", |from| SmtpMailer::from_url("smtp://localhost", from).map(|_| from.to_owned()))?;
     let mailer = setting("SMTP_URL", |url| SmtpMailer::from_url(url, &from))?;
     let admin = setting("ADMIN_EMAIL", str::parse)?;
     let address = setting("LISTEN", str::parse::<SocketAddr>)?;
-    let store = Store::open(&setting("DATABASE_URL", str::parse::<String>)?).await?; // sqlite:auth.db or postgres://user:password@host/name
+    let database = setting("DATABASE_URL", str::parse::<String>)?; // sqlite:auth.db or postgres://user:password@host/name
+    let store = Store::open(&database).await.map_err(|error| format!("DATABASE_URL: {error}"))?;
     let auth = TenantAuth::builder()
         .store(store.clone())
         .master_keys(master_keys)
@@ -96,7 +97,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
 
 /// What the environment says, read as what it stands for; an error names the variable.
 fn setting<T, E: Display>(name: &str, read: impl FnOnce(&str) -> Result<T, E>) -> Result<T, String> {
-    let text = std::env::var(name).map_err(|error| format!("{name}: {error}"))?;
+    let text = std::env::var(name).map_err(|_| format!("{name}: is not set, or no text"))?;
     read(&text).map_err(|error| format!("{name}: {error}"))
 }
 

@@ -107,9 +107,9 @@ impl Refused {
         }
     }
 
-    /// What identifies the refusal: `X-Request-Id` of the envelope, and `request_id` of the log line (a fault is an error, any other a
-    /// line of `tenant_auth::requests` at debug). For the
-    /// host's own answer ([`Gate::on_refusal`](super::Gate::on_refusal)).
+    /// What identifies the refusal: `X-Request-Id` of the envelope, and `request_id` in the log (a fault is an error; any refusal that is
+    /// answered has a line of `tenant_auth::requests` at debug). For the host's own answer
+    /// ([`Gate::on_refusal`](super::Gate::on_refusal)).
     pub fn request_id(&self) -> &str {
         &self.request_id
     }

@@ -1,6 +1,9 @@
 //! A file of the pages as it is sent: whole or packed (gzip), unless the browser has it.
 
-use std::io::Write;
+use std::{
+    io::Write,
+    sync::{Arc, OnceLock},
+};
 
 use ::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -16,7 +19,8 @@ pub(super) struct File {
     pub(super) path: String,
     pub(super) kind: &'static str,
     pub(super) whole: Form,
-    packed: Form,
+    /// Made by the first request that takes it, and shared by clones: no start waits for it.
+    packed: Arc<OnceLock<Form>>,
     /// The language of a page that there is in several.
     pub(super) language: Option<Language>,
     version: Option<String>,
@@ -54,8 +58,7 @@ impl File {
             Some((_, "svg")) => "image/svg+xml",
             Some(_) => "application/octet-stream",
         };
-        let packed = Form::new(packed(&bytes));
-        Self { path, kind, whole: Form::new(bytes), packed, language: None, version: None }
+        Self { path, kind, whole: Form::new(bytes), packed: Arc::default(), language: None, version: None }
     }
 
     /// An asset that pages name with the digest of what it holds, so that a browser may keep it for good.
@@ -88,7 +91,8 @@ impl File {
     /// itself and sends its length.
     pub(super) fn answer(&self, asked: &HeaderMap, query: Option<&str>) -> Response<Bytes> {
         let is_packed = takes_gzip(asked);
-        let form = if is_packed { &self.packed } else { &self.whole };
+        let pack = || Form::new(packed(&self.whole.bytes));
+        let form = if is_packed { self.packed.get_or_init(pack) } else { &self.whole };
         let mut response = Response::new(Bytes::new());
         if form.is_known(asked) {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
