@@ -5,6 +5,7 @@ mod adapters;
 mod citations;
 mod direction;
 mod findings;
+mod guides;
 mod imports;
 mod interface;
 mod scenarios;
