@@ -19,7 +19,7 @@ use crate::{
     sealed::MasterKeys,
     secret::Pepper,
     service::{AfterCommit, Inner, Metrics, TenantAuth},
-    store::{Context, Marks, OneStatements, Store, Transactions},
+    store::{Context, Lookups, Marks, OneStatements, Store, Transactions},
     throttle::{BlockedLogins, Gates},
     value::is_loopback,
     webhooks::{Admissions, Targets},
@@ -218,6 +218,7 @@ impl Builder {
         runtime.spawn(keys::watch(Arc::downgrade(&keyring)));
         Ok(TenantAuth::from(Inner {
             one_statements: OneStatements::new(&transactions),
+            lookups: Lookups::new(transactions.store(), &runtime),
             transactions,
             config,
             master_keys,

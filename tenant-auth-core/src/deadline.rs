@@ -13,7 +13,6 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
 /// How long the waits of one request may take together.
-#[cfg(feature = "http")]
 pub(crate) const LIMIT: Duration = Duration::from_secs(30);
 
 tokio::task_local! {
@@ -25,8 +24,7 @@ tokio::task_local! {
 #[error("no answer in time")]
 pub(crate) struct Late;
 
-/// Does the work of a request: every wait in it ends before the deadline, [`LIMIT`] from now.
-#[cfg(feature = "http")]
+/// Does the work of a request, or what requests wait for: every wait in it ends before the deadline, [`LIMIT`] from now.
 pub(crate) fn of_request<F: Future>(work: F) -> impl Future<Output = F::Output> {
     DEADLINE.scope(Instant::now() + LIMIT, work)
 }

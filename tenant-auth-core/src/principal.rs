@@ -107,7 +107,7 @@ impl Principal {
     /// Whose session it is, for an answer that counts until then.
     pub(crate) fn until(live: &LiveSession, token_expires_at: Timestamp) -> Self {
         let LiveSession { session, user, membership, org } = live;
-        let Organization { id, name, slug, plan, status, .. } = org.clone();
+        let Organization { id, name, slug, plan, status, .. } = Organization::clone(org);
         let session = session.clone();
         Self {
             user: UserView::from(user),

@@ -18,7 +18,7 @@ use crate::{
     ports::{Clock, Entropy, Mailer, PasswordHasher, Resolver, Sender},
     readiness::{self, Readiness},
     sealed::MasterKeys,
-    store::{Committed, FollowUp, Marks, OneStatements, Store, Swept, Transactions, Tx},
+    store::{Committed, FollowUp, Lookups, Marks, OneStatements, Store, Swept, Transactions, Tx},
     throttle::{BlockedLogins, Gates},
     time::Timestamp,
     token::{AuditKeySet, Signer},
@@ -45,6 +45,7 @@ pub(crate) type Metrics = metrics::Metrics<EventKind, Swept>;
 pub(crate) struct Inner {
     pub(crate) transactions: Transactions,
     pub(crate) one_statements: OneStatements,
+    pub(crate) lookups: Lookups,
     pub(crate) config: Arc<Config>,
     pub(crate) master_keys: Arc<MasterKeys>,
     pub(crate) keyring: Arc<Keyring>,
@@ -148,6 +149,11 @@ impl TenantAuth {
     /// Does writes of one statement.
     pub(crate) fn one_statements(&self) -> &OneStatements {
         &self.inner.one_statements
+    }
+
+    /// Asks what verification wants to know.
+    pub(crate) fn lookups(&self) -> &Lookups {
+        &self.inner.lookups
     }
 
     /// Begins a write transaction.

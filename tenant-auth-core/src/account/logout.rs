@@ -62,7 +62,7 @@ impl Member {
     /// # Errors
     /// [`Error::SessionRequired`] when the session ended meanwhile.
     pub async fn logout(self) -> Result<(), Error> {
-        let tenant = Tenant { auth: self.auth, org: Arc::new(self.live.org.clone()), client: self.client };
+        let tenant = Tenant { auth: self.auth, org: Arc::clone(&self.live.org), client: self.client };
         SessionToEnd { tenant, live: self.live }.logout().await
     }
 }

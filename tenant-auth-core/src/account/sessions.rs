@@ -1,14 +1,14 @@
 //! Opening and ending sessions, for all operations that do. Each leaves an event: `session.created`, and `session.revoked` with the
 //! reason.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     caller::{Client, Member, OrgAdmin, Tenant, Write},
     error::{Error, Thing},
     event::{EndReason, EventKind, SessionData, UserData},
     id::{OrgId, SessionId, UserId},
-    model::{AuthMethod, Membership, OrgRef, Organization, Session, SessionSummary, User},
+    model::{AuthMethod, Membership, OrgRef, Session, SessionSummary, User},
     page::{List, Page},
     service::TenantAuth,
     store::{Account, Actor, Ended, Event, LiveSession, PendingLogin, Reader, Tx},
@@ -76,7 +76,7 @@ pub(crate) async fn open_session(tx: &mut Tx, tenant: &Tenant, entrant: Entrant)
     let data = SessionData::of(&session.summary(), &account.user);
     tx.push(Event::new(EventKind::SessionCreated, &*tenant.org, actor.clone(), &data)?);
     tell_ended(tx, &evicted, &Ending { reason: EndReason::Limit, actor }).await?;
-    Ok(LiveSession { session, user: account.user, membership, org: Organization::clone(&tenant.org) })
+    Ok(LiveSession { session, user: account.user, membership, org: Arc::clone(&tenant.org) })
 }
 
 /// Stores a pending login that waits for the second factor, and issues its partial token.

@@ -14,7 +14,7 @@ use super::cursor;
 use crate::{
     caller::Backend,
     error::Error,
-    id::{Id, KeyId},
+    id::Id,
     memory::{Asker, Bookmark, Known, News, Poll},
     model::{Changes, Status},
     scope::{Granted, Verify},
@@ -97,12 +97,8 @@ impl<S: Granted> Backend<S> {
         let key = match known {
             Some(key) => key,
             None => {
-                let mut reader = self.auth.store().read().await?;
-                let read = match &self.key {
-                    KeyId::ApiKey(id) => reader.api_keys().asking(id, None).await?,
-                    KeyId::DeploymentKey(id) => reader.deployment_keys().asking(id, None, None).await?,
-                };
-                Arc::new(read.ok_or(Error::InvalidApiKey)?.key)
+                let read = self.auth.lookups().of_key(&self.key, None, None, false).await?;
+                Arc::new(read.ok_or(Error::InvalidApiKey)?.value.key)
             }
         };
         if key.expires_at.is_some_and(|end| self.auth.now() >= end) {

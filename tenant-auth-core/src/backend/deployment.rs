@@ -6,11 +6,11 @@ use super::presented_key::PresentedKey;
 use crate::{
     caller::{Client, OrgAdmin, Product, Tenant},
     error::Error,
-    id::{DeploymentKeyId, KeyId},
+    id::KeyId,
     model::DeploymentScope,
     secret::ApiKeyText,
     service::TenantAuth,
-    store::{KeyRecord, Reach},
+    store::{KeyRecord, Reach, Witnessed},
     value::Slug,
 };
 
@@ -34,8 +34,7 @@ impl TenantAuth {
     /// [`Error::InvalidApiKey`], the same for every reason; [`Error::MissingScope`].
     pub(crate) async fn product(&self, key: &ApiKeyText, sender: Option<IpAddr>, scope: DeploymentScope) -> Result<Product, Error> {
         let shown = PresentedKey::of_deployment(key, sender).ok_or(Error::InvalidApiKey)?;
-        let KeyId::DeploymentKey(id) = shown.id() else { return Err(Error::InvalidApiKey) };
-        let record = self.deployment_key(&shown, id).await?;
+        let record = self.deployment_key(&shown).await?;
         self.product_of(&record, scope)
     }
 
@@ -51,17 +50,14 @@ impl TenantAuth {
     }
 
     /// The record of a key that counts, remembered or read.
-    async fn deployment_key(&self, shown: &PresentedKey, id: &DeploymentKeyId) -> Result<Arc<KeyRecord>, Error> {
+    async fn deployment_key(&self, shown: &PresentedKey) -> Result<Arc<KeyRecord>, Error> {
         let view = self.memory().view().await?;
         if let Some(known) = view.and_then(|view| view.key(shown.id())).filter(|key| shown.is_believed(key, None, self.now())) {
             return Ok(known);
         }
         let fill = view.map(|view| (view, view.fill()));
-        let mut reader = self.store().read().await?;
-        let (asked, incarnation) = match fill {
-            Some(_) => reader.deployment_keys().asking_to_keep(id, None, None).await?.ok_or(Error::InvalidApiKey)?.apart(),
-            None => (reader.deployment_keys().asking(id, None, None).await?.ok_or(Error::InvalidApiKey)?, None),
-        };
+        let asked = self.lookups().of_key(shown.id(), None, None, fill.is_some()).await?;
+        let Witnessed { value: asked, incarnation } = asked.ok_or(Error::InvalidApiKey)?;
         let key = Arc::new(asked.key);
         if let Some((view, fill)) = fill {
             view.keep_key(fill, &key, incarnation.as_deref());

@@ -61,17 +61,15 @@ impl TenantAuth {
     }
 
     async fn live_keys(&self, shown: &[ApiKeyText]) -> Result<Vec<Option<Found>>, Error> {
-        let mut reader = self.store().read().await?;
         let mut all = Vec::with_capacity(shown.len());
         for text in shown {
             let presented = PresentedKey::parse(text).or_else(|| PresentedKey::of_deployment(text, None));
             let read = match presented.as_ref().map(PresentedKey::id) {
-                Some(KeyId::ApiKey(id)) => reader.api_keys().asking(id, None).await?,
-                Some(KeyId::DeploymentKey(id)) => reader.deployment_keys().asking(id, None, None).await?,
+                Some(id) => self.lookups().of_key(id, None, None, false).await?,
                 None => None,
             };
             let live = read
-                .map(|read| read.key)
+                .map(|read| read.value.key)
                 .zip(presented)
                 .filter(|(key, presented)| presented.is_of(&key.digest) && key.expires_at.is_none_or(|end| self.now() < end));
             all.push(live.map(|(key, _)| Found { home: key.home().map(|org| org.id.clone()), key: key.id }));

@@ -204,19 +204,8 @@ impl TenantAuth {
     async fn read_for(&self, view: Option<View<'_>>, question: &Question<'_>) -> Result<Found, Error> {
         let session = question.token.map(|token| &token.session);
         let fill = view.map(|view| (view, view.fill()));
-        let mut reader = self.store().read().await?;
-        let (asked, incarnation) = match (question.key.id(), fill.is_some()) {
-            (KeyId::ApiKey(id), true) => reader.api_keys().asking_to_keep(id, session).await?.map(Witnessed::apart),
-            (KeyId::ApiKey(id), false) => reader.api_keys().asking(id, session).await?.map(|asked| (asked, None)),
-            (KeyId::DeploymentKey(id), true) => {
-                reader.deployment_keys().asking_to_keep(id, Some(question.slug), session).await?.map(Witnessed::apart)
-            }
-            (KeyId::DeploymentKey(id), false) => {
-                reader.deployment_keys().asking(id, Some(question.slug), session).await?.map(|asked| (asked, None))
-            }
-        }
-        .ok_or(Error::InvalidApiKey)?;
-        drop(reader);
+        let asked = self.lookups().of_key(question.key.id(), Some(question.slug), session, fill.is_some()).await?;
+        let Witnessed { value: asked, incarnation } = asked.ok_or(Error::InvalidApiKey)?;
         let (key, live) = (Arc::new(asked.key), asked.live.map(Arc::new));
         if let Some((view, fill)) = fill {
             let incarnation = incarnation.as_deref();

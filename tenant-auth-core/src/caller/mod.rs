@@ -227,7 +227,8 @@ impl TenantAuth {
     /// The session of a genuine token, remembered or read; `None` when there is none, or when the token was superseded.
     pub(crate) async fn session_of(&self, view: Option<View<'_>>, token: &AccessToken) -> Result<Option<Arc<LiveSession>>, Error> {
         let Some(view) = view else {
-            return Ok(self.store().read().await?.sessions().find_live(&token.session).await?.map(Arc::new));
+            let read = self.lookups().of_session(&token.session, false).await?;
+            return Ok(read.map(|read| Arc::new(read.value)));
         };
         match view.recall(token, self.now()) {
             Recalled::Live(live) => return Ok(Some(live)),
@@ -235,7 +236,7 @@ impl TenantAuth {
             Recalled::Unknown => {}
         }
         let fill = view.fill();
-        let read = self.store().read().await?.sessions().find_live_to_keep(&token.session).await?;
+        let read = self.lookups().of_session(&token.session, true).await?;
         Ok(read.map(|read| {
             let live = Arc::new(read.value);
             view.keep_session(fill, &live, read.incarnation.as_deref());

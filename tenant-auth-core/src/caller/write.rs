@@ -1,6 +1,8 @@
 //! Units of work in which the caller's right was judged again: a [`Write`] is a session's, an [`OrgWrite`] is one in an organization,
 //! whoever makes it.
 
+use std::sync::Arc;
+
 use std::ops::{Deref, DerefMut};
 
 use crate::{
@@ -60,7 +62,7 @@ impl Author {
 
 impl From<Write> for OrgWrite {
     fn from(Write { tx, live }: Write) -> Self {
-        Self { tx, org: live.org, author: Author::Member(live.user) }
+        Self { tx, org: Arc::unwrap_or_clone(live.org), author: Author::Member(live.user) }
     }
 }
 

@@ -13,7 +13,7 @@ use super::{
     Conn, Link, Store,
     change_log::by_engine,
     repositories::STATEMENTS,
-    sql::{audit, delivery_batches, event_chain, event_feed, members, rotation, users},
+    sql::{audit, delivery_batches, event_chain, event_feed, lookups, members, rotation, users},
 };
 use crate::error::Error;
 
@@ -25,17 +25,43 @@ impl Store {
     /// [`Error::Unavailable`] when the database is away.
     #[cfg(feature = "postgres")]
     pub async fn plans_of_audit(&self) -> Result<Vec<String>, Error> {
+        let some = "SELECT org_id FROM tenant_auth_events WHERE hash IS NOT NULL LIMIT 1";
+        // A page of two from the end on, of a kind and of people that there are not.
+        let of_page = |org: &str| [org, "9000000000", "0", "2", "", "", ""].map(|value| format!("'{value}'")).to_vec();
+        self.plans(&[audit::ALL, audit::postgres::ALL].concat(), some, of_page).await
+    }
+
+    /// The same of the lookups of verification.
+    ///
+    /// # Errors
+    /// As [`Store::plans_of_audit`].
+    #[cfg(feature = "postgres")]
+    pub async fn plans_of_lookups(&self) -> Result<Vec<String>, Error> {
+        let questions = "SELECT json_build_array(json_build_array(k.id, s.id, o.slug))::text
+                           FROM tenant_auth_api_keys k
+                           JOIN tenant_auth_organizations o ON o.id = k.org_id
+                           JOIN tenant_auth_sessions s ON s.org_id = o.id
+                          LIMIT 1";
+        self.plans(lookups::postgres::ALL, questions, |questions| vec![format!("'{questions}'")]).await
+    }
+
+    /// The plans of statements, with values made of what another statement tells.
+    #[cfg(feature = "postgres")]
+    async fn plans(
+        &self,
+        statements: &[(&str, &str)],
+        told: &'static str,
+        values: impl FnOnce(&str) -> Vec<String>,
+    ) -> Result<Vec<String>, Error> {
         let mut reader = self.read().await?;
         let mut plans = Vec::new();
         match (&mut reader).conn() {
             #[cfg(feature = "sqlite")]
             Conn::Sqlite(_) => {}
             Conn::Postgres(connection) => {
-                let some = "SELECT org_id FROM tenant_auth_events WHERE hash IS NOT NULL LIMIT 1";
-                let org: String = sqlx::query_scalar(some).fetch_one(&mut *connection).await.map_err(failure::of)?;
-                // A page of two from the end on, of a kind and of people that there are not.
-                let values = [org.as_str(), "9000000000", "0", "2", "", "", ""].map(|value| format!("'{value}'"));
-                for (name, sql) in audit::ALL.iter().chain(audit::postgres::ALL) {
+                let told: String = sqlx::query_scalar(told).fetch_one(&mut *connection).await.map_err(failure::of)?;
+                let values = values(&told);
+                for (name, sql) in statements {
                     let taken = (1..).take_while(|number| sql.contains(&format!("${number}"))).count();
                     let prepare = format!("SET plan_cache_mode = force_generic_plan; PREPARE {name} AS {sql}");
                     sqlx::raw_sql(AssertSqlSafe(prepare)).execute(&mut *connection).await.map_err(failure::of)?;
@@ -66,6 +92,7 @@ impl Store {
                 delivery_batches::sqlite::ALL,
                 event_chain::sqlite::ALL,
                 event_feed::sqlite::ALL,
+                lookups::sqlite::ALL,
                 members::sqlite::ALL,
                 rotation::sqlite::ALL,
                 users::sqlite::ALL,
@@ -77,6 +104,7 @@ impl Store {
                 delivery_batches::postgres::ALL,
                 event_chain::postgres::ALL,
                 event_feed::postgres::ALL,
+                lookups::postgres::ALL,
                 members::postgres::ALL,
                 rotation::postgres::ALL,
                 users::postgres::ALL,

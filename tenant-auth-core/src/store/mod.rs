@@ -23,6 +23,7 @@ mod freshness;
 #[cfg(feature = "sqlite")]
 mod group_commit;
 mod key_record;
+mod lookups;
 mod marks;
 mod migrations;
 mod one_statement;
@@ -64,6 +65,7 @@ pub(crate) use dialect::{Conn, Link};
 pub(crate) use event::{Actor, ErasedPerson, Event};
 pub(crate) use failure::is_orphan;
 pub(crate) use key_record::{Asked, DeploymentReach, KeyRecord, Reach};
+pub(crate) use lookups::Lookups;
 pub(crate) use marks::{MARKS_KEPT, Marks};
 pub(crate) use one_statement::OneStatements;
 pub(crate) use sql::{

@@ -19,6 +19,9 @@ pub(super) const CONNECTION: Duration = Duration::from_secs(8);
 #[cfg(feature = "sqlite")]
 pub(super) const WRITER: Duration = Duration::from_secs(16);
 
+/// For a turn to look something up, which others have: each of them waits for a connection and for an answer.
+pub(super) const LOOKUP: Duration = Duration::from_secs(16);
+
 /// The answer to a statement of PostgreSQL, which a request waits for only so long.
 #[cfg(feature = "postgres")]
 pub(in crate::store) async fn answered<T>(asked: impl Future<Output = sqlx::Result<T>> + Unpin) -> sqlx::Result<T> {

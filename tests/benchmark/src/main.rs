@@ -90,9 +90,6 @@ async fn measure(options: &Options) -> Result<(), Failure> {
     if wanted(What::Footprint) {
         figures::footprint::measure(&mut stage, &mut report).await?;
     }
-    if wanted(What::Plans) {
-        figures::plans::show(&mut stage, &mut report).await?;
-    }
     if wanted(What::Races) {
         figures::races::measure(&mut stage, &mut report).await?;
     }

@@ -79,8 +79,6 @@ pub(crate) enum What {
     Footprint,
     /// Two admins removing each other.
     Races,
-    /// How the databases look up what verify asks.
-    Plans,
 }
 
 impl Options {

@@ -2,10 +2,12 @@
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, jwt, scenarios, shape};
+use tokio::task::JoinSet;
 
 scenarios![
     a_valid_token_is_described_in_full,
     an_invalid_token_is_200_and_false,
+    many_at_once_are_each_told_of_their_own,
     a_forged_token_is_invalid,
     an_expired_token_is_invalid,
     a_refresh_token_is_invalid_here,
@@ -50,6 +52,41 @@ async fn an_invalid_token_is_200_and_false(app: &App) {
     for token in ["", "rubbish", "a.b.c", "pk_live_x", "🦀", &"x".repeat(10_000), "..", "eyJhbGciOiJub25lIn0.e30."] {
         assert!(!app.backend().finds_valid(token).await, "{token}");
     }
+}
+
+// Questions that come together are asked of the database together.
+async fn many_at_once_are_each_told_of_their_own(app: &App) {
+    let (ours, theirs) = (app.org(), app.other_org());
+    let mut asking = JoinSet::new();
+    for number in 0..6 {
+        let here = ours.new_member(&format!("Here{number}")).await.logged_in().await;
+        let there = theirs.new_member(&format!("There{number}")).await.logged_in().await;
+        let gone = ours.new_member(&format!("Gone{number}")).await.logged_in().await;
+        let former = gone.access_token();
+        gone.post("/auth/logout", json!({})).await.expect(200);
+        // Who each backend finds behind each token.
+        for (backend, token, found) in [
+            (ours.backend(), here.access_token(), Some(here.id())),
+            (theirs.backend(), there.access_token(), Some(there.id())),
+            (ours.backend(), there.access_token(), None),
+            (theirs.backend(), here.access_token(), None),
+            (ours.backend(), former, None),
+            (app.anonymous().backend_with("pk_live_x"), here.access_token(), None),
+        ] {
+            let found = found.map(str::to_owned);
+            asking.spawn(async move { (backend.verify(&token).await, found) });
+        }
+    }
+    let mut refused = 0;
+    while let Some(asked) = asking.join_next().await {
+        let (answer, found) = asked.expect("it is answered");
+        if answer.status == 401 {
+            refused += 1;
+            continue;
+        }
+        assert_eq!(answer.expect_ok()["user"]["id"].as_str(), found.as_deref());
+    }
+    assert_eq!(refused, 6, "of a false key");
 }
 
 async fn a_forged_token_is_invalid(app: &App) {

@@ -87,7 +87,7 @@ impl Verifier for TenantAuth {
         self.learn_key_of(token.expose()).await?;
         let Some(token) = self.signer().read_refresh(token.expose(), self.now()) else { return Ok(None) };
         let live = self.store().read().await?.sessions().find_live(&token.session).await?;
-        Ok(live.map(|live| live.org.slug))
+        Ok(live.map(|live| live.org.slug.clone()))
     }
 
     fn cookie_style(&self) -> CookieStyle {

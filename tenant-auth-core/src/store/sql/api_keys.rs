@@ -1,46 +1,22 @@
-//! API keys, and the statement behind every server-to-server token check: key, organization and session in one read.
-
-use std::sync::Arc;
-
-use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
+//! API keys. What a backend asks with one is in `lookups.rs`.
 
 use crate::{
     error::Error,
-    id::{ApiKeyId, Id, KeyId, OrgId, SessionId},
+    id::{ApiKeyId, Id, OrgId},
     model::{ApiKey, Scope},
     page::Bounds,
     secret::Digest,
     store::{
-        Asked, Change, KeyRecord, Link, Reach, Tx,
+        Change, Link, Tx,
         dialect::{execute, fetch_batch, fetch_optional, fetch_scalar, fetch_scalars, row, statements},
     },
     time::Timestamp,
     value::DisplayName,
 };
 
-use super::live_session::{self, IncarnationRow, Witnessed};
-
 pub(crate) struct ApiKeys<L>(pub(in crate::store) L);
 
 statements! {
-    ASKING = concat!("
-        SELECT k.id AS k_id, k.digest AS k_digest, k.scopes AS k_scopes, k.expires_at AS k_expires_at,
-               k.last_used_at AS k_last_used_at, ", live_session::columns!(), "
-          FROM tenant_auth_api_keys k
-          JOIN tenant_auth_organizations o ON o.id = k.org_id
-          LEFT JOIN tenant_auth_sessions s ON s.id = $2 AND s.org_id = k.org_id
-          LEFT JOIN tenant_auth_users u ON u.id = s.user_id AND u.epoch = s.user_epoch
-          LEFT JOIN tenant_auth_memberships m ON m.org_id = s.org_id AND m.user_id = s.user_id
-         WHERE k.id = $1");
-    ASKING_TO_KEEP = concat!("
-        SELECT ", live_session::incarnation!(), "k.id AS k_id, k.digest AS k_digest, k.scopes AS k_scopes, k.expires_at AS k_expires_at,
-               k.last_used_at AS k_last_used_at, ", live_session::columns!(), "
-          FROM tenant_auth_api_keys k
-          JOIN tenant_auth_organizations o ON o.id = k.org_id
-          LEFT JOIN tenant_auth_sessions s ON s.id = $2 AND s.org_id = k.org_id
-          LEFT JOIN tenant_auth_users u ON u.id = s.user_id AND u.epoch = s.user_epoch
-          LEFT JOIN tenant_auth_memberships m ON m.org_id = s.org_id AND m.user_id = s.user_id
-         WHERE k.id = $1");
     LIST = "
         SELECT id, org_id, name, prefix, last_four, scopes, created_by, created_at, expires_at, last_used_at, replaced_by
           FROM tenant_auth_api_keys
@@ -75,48 +51,6 @@ statements! {
         UPDATE tenant_auth_api_keys
            SET last_used_at = $2
          WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)";
-}
-
-struct AskingRow(Result<Asked, Error>);
-
-struct AskingToKeepRow(Result<Witnessed<Asked>, Error>);
-
-impl<'r, R: Row> FromRow<'r, R> for AskingToKeepRow
-where
-    &'static str: ColumnIndex<R>,
-    String: Decode<'r, R::Database> + Type<R::Database>,
-    i64: Decode<'r, R::Database> + Type<R::Database>,
-    bool: Decode<'r, R::Database> + Type<R::Database>,
-    Option<String>: Decode<'r, R::Database> + Type<R::Database>,
-{
-    fn from_row(row: &'r R) -> sqlx::Result<Self> {
-        let IncarnationRow { incarnation } = IncarnationRow::from_row(row)?;
-        Ok(Self(AskingRow::from_row(row)?.0.map(|value| Witnessed { value, incarnation })))
-    }
-}
-
-impl<'r, R: Row> FromRow<'r, R> for AskingRow
-where
-    &'static str: ColumnIndex<R>,
-    String: Decode<'r, R::Database> + Type<R::Database>,
-    i64: Decode<'r, R::Database> + Type<R::Database>,
-    bool: Decode<'r, R::Database> + Type<R::Database>,
-{
-    fn from_row(row: &'r R) -> sqlx::Result<Self> {
-        let org = match live_session::organization(row)? {
-            Ok(org) => org,
-            Err(error) => return Ok(Self(Err(error))),
-        };
-        let alive = row.try_get::<Option<String>, _>("u_id")?.is_some();
-        let live = if alive { Some(live_session::decode(row, org.clone())?) } else { None };
-        let time = |column: &'static str| row.try_get::<Option<i64>, _>(column).map(|millis| millis.map(Timestamp::from_millis));
-        let (expires_at, last_used_at) = (time("k_expires_at")?, time("k_last_used_at")?);
-        let (id, digest): (String, String) = (row.try_get("k_id")?, row.try_get("k_digest")?);
-        let scopes = scopes_from(&row.try_get::<String, _>("k_scopes")?);
-        let (id, digest, org) = (KeyId::ApiKey(Id::from_stored(id)), Digest::from_stored(digest), Arc::new(org));
-        let key = KeyRecord { id, digest, scopes, expires_at, last_used_at, reach: Reach::Organization(Arc::clone(&org)) };
-        Ok(Self(live.transpose().map(|live| Asked { key, org: Some(org), live })))
-    }
 }
 
 row! {
@@ -154,26 +88,11 @@ impl From<ApiKeyRow> for ApiKey {
 }
 
 /// A scope that this version does not know gives no right.
-fn scopes_from(text: &str) -> Vec<Scope> {
+pub(super) fn scopes_from(text: &str) -> Vec<Scope> {
     text.split(' ').filter_map(Scope::parse).collect()
 }
 
 impl<L: Link> ApiKeys<L> {
-    /// Reads the key, its organization and, when `session` names a live session of that organization, that session with its member.
-    pub(crate) async fn asking(mut self, key: &ApiKeyId, session: Option<&SessionId>) -> Result<Option<Asked>, Error> {
-        fetch_optional!(self.0, AskingRow, ASKING, key.as_str(), session.map_or("", Id::as_str))?.map(|row| row.0).transpose()
-    }
-
-    /// The same, to be remembered.
-    pub(crate) async fn asking_to_keep(
-        mut self,
-        key: &ApiKeyId,
-        session: Option<&SessionId>,
-    ) -> Result<Option<Witnessed<Asked>>, Error> {
-        let row = fetch_optional!(self.0, AskingToKeepRow, ASKING_TO_KEEP, key.as_str(), session.map_or("", Id::as_str))?;
-        row.map(|row| row.0).transpose()
-    }
-
     /// Live keys.
     pub(crate) async fn list(mut self, org: &OrgId, bounds: &Bounds, now: Timestamp) -> Result<Vec<ApiKey>, Error> {
         let rows = fetch_batch!(self.0, ApiKeyRow, LIST, LIST_DESCENDING, bounds, org.as_str(), now.millis())?;

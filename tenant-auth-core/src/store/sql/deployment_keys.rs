@@ -1,45 +1,21 @@
-//! Deployment keys, and the statement behind a token check with one: key, the named organization and session in one read.
-
-use std::sync::Arc;
-
-use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
+//! Deployment keys. What a backend asks with one is in `lookups.rs`.
 
 use crate::{
     error::Error,
-    id::{DeploymentKeyId, Id, KeyId, SessionId},
+    id::{DeploymentKeyId, Id},
     model::{DeploymentKey, DeploymentScope},
     secret::Digest,
     store::{
-        Asked, Change, DeploymentReach, KeyRecord, Link, Reach, Tx,
+        Change, Link, Tx,
         dialect::{execute, fetch_all, fetch_optional, fetch_scalars, row, statements},
     },
     time::Timestamp,
-    value::{DisplayName, Network, Slug},
+    value::{DisplayName, Network},
 };
-
-use super::live_session::{self, IncarnationRow, Witnessed};
 
 pub(crate) struct DeploymentKeys<L>(pub(in crate::store) L);
 
 statements! {
-    ASKING = concat!("
-        SELECT k.id AS k_id, k.digest AS k_digest, k.scopes AS k_scopes, k.networks AS k_networks, k.expires_at AS k_expires_at,
-               k.last_used_at AS k_last_used_at, ", live_session::columns!(), "
-          FROM tenant_auth_deployment_keys k
-          LEFT JOIN tenant_auth_organizations o ON o.slug = $2
-          LEFT JOIN tenant_auth_sessions s ON s.id = $3 AND s.org_id = o.id
-          LEFT JOIN tenant_auth_users u ON u.id = s.user_id AND u.epoch = s.user_epoch
-          LEFT JOIN tenant_auth_memberships m ON m.org_id = s.org_id AND m.user_id = s.user_id
-         WHERE k.id = $1");
-    ASKING_TO_KEEP = concat!("
-        SELECT ", live_session::incarnation!(), "k.id AS k_id, k.digest AS k_digest, k.scopes AS k_scopes, k.networks AS k_networks,
-               k.expires_at AS k_expires_at, k.last_used_at AS k_last_used_at, ", live_session::columns!(), "
-          FROM tenant_auth_deployment_keys k
-          LEFT JOIN tenant_auth_organizations o ON o.slug = $2
-          LEFT JOIN tenant_auth_sessions s ON s.id = $3 AND s.org_id = o.id
-          LEFT JOIN tenant_auth_users u ON u.id = s.user_id AND u.epoch = s.user_epoch
-          LEFT JOIN tenant_auth_memberships m ON m.org_id = s.org_id AND m.user_id = s.user_id
-         WHERE k.id = $1");
     LIST = "
         SELECT id, name, prefix, last_four, scopes, networks, created_at, expires_at, last_used_at, replaced_by
           FROM tenant_auth_deployment_keys
@@ -65,57 +41,6 @@ statements! {
         UPDATE tenant_auth_deployment_keys
            SET last_used_at = $2
          WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)";
-}
-
-struct AskingRow(Result<Asked, Error>);
-
-struct AskingToKeepRow(Result<Witnessed<Asked>, Error>);
-
-impl<'r, R: Row> FromRow<'r, R> for AskingToKeepRow
-where
-    &'static str: ColumnIndex<R>,
-    String: Decode<'r, R::Database> + Type<R::Database>,
-    i64: Decode<'r, R::Database> + Type<R::Database>,
-    bool: Decode<'r, R::Database> + Type<R::Database>,
-    Option<String>: Decode<'r, R::Database> + Type<R::Database>,
-{
-    fn from_row(row: &'r R) -> sqlx::Result<Self> {
-        let IncarnationRow { incarnation } = IncarnationRow::from_row(row)?;
-        Ok(Self(AskingRow::from_row(row)?.0.map(|value| Witnessed { value, incarnation })))
-    }
-}
-
-impl<'r, R: Row> FromRow<'r, R> for AskingRow
-where
-    &'static str: ColumnIndex<R>,
-    String: Decode<'r, R::Database> + Type<R::Database>,
-    i64: Decode<'r, R::Database> + Type<R::Database>,
-    bool: Decode<'r, R::Database> + Type<R::Database>,
-{
-    fn from_row(row: &'r R) -> sqlx::Result<Self> {
-        let is_there = |column: &'static str| row.try_get::<Option<String>, _>(column).map(|id| id.is_some());
-        let org = if is_there("o_id")? { Some(live_session::organization(row)?) } else { None };
-        let org = match org.transpose() {
-            Ok(org) => org,
-            Err(error) => return Ok(Self(Err(error))),
-        };
-        let live = match &org {
-            Some(org) if is_there("u_id")? => Some(live_session::decode(row, org.clone())?),
-            _ => None,
-        };
-        let text = |column: &'static str| row.try_get::<String, _>(column);
-        let time = |column: &'static str| row.try_get::<Option<i64>, _>(column).map(|millis| millis.map(Timestamp::from_millis));
-        let (scopes, networks) = (scopes_from(&text("k_scopes")?), networks_from(&text("k_networks")?));
-        let key = KeyRecord {
-            id: KeyId::DeploymentKey(Id::from_stored(text("k_id")?)),
-            digest: Digest::from_stored(text("k_digest")?),
-            scopes: scopes.iter().filter_map(|scope| scope.of_backend()).collect(),
-            expires_at: time("k_expires_at")?,
-            last_used_at: time("k_last_used_at")?,
-            reach: Reach::Deployment(DeploymentReach { scopes, networks }),
-        };
-        Ok(Self(live.transpose().map(|live| Asked { key, org: org.map(Arc::new), live })))
-    }
 }
 
 row! {
@@ -151,40 +76,16 @@ impl From<DeploymentKeyRow> for DeploymentKey {
 }
 
 /// A scope that this version does not know gives no right.
-fn scopes_from(text: &str) -> Vec<DeploymentScope> {
+pub(super) fn scopes_from(text: &str) -> Vec<DeploymentScope> {
     text.split_whitespace().filter_map(DeploymentScope::parse).collect()
 }
 
 /// One that cannot be read stays: it contains no address, and without it the key could be used from everywhere.
-fn networks_from(text: &str) -> Vec<Network> {
+pub(super) fn networks_from(text: &str) -> Vec<Network> {
     text.split_whitespace().map(|network| Network::from_stored(network.to_owned())).collect()
 }
 
 impl<L: Link> DeploymentKeys<L> {
-    /// Reads the key, the organization with this slug where one is named and, when `session` names a live session there, that session with its member.
-    pub(crate) async fn asking(
-        mut self,
-        key: &DeploymentKeyId,
-        slug: Option<&Slug>,
-        session: Option<&SessionId>,
-    ) -> Result<Option<Asked>, Error> {
-        let (slug, session) = (slug.map_or("", Slug::as_str), session.map_or("", Id::as_str));
-        let row = fetch_optional!(self.0, AskingRow, ASKING, key.as_str(), slug, session)?;
-        row.map(|row| row.0).transpose()
-    }
-
-    /// The same, to be remembered.
-    pub(crate) async fn asking_to_keep(
-        mut self,
-        key: &DeploymentKeyId,
-        slug: Option<&Slug>,
-        session: Option<&SessionId>,
-    ) -> Result<Option<Witnessed<Asked>>, Error> {
-        let (slug, session) = (slug.map_or("", Slug::as_str), session.map_or("", Id::as_str));
-        let row = fetch_optional!(self.0, AskingToKeepRow, ASKING_TO_KEEP, key.as_str(), slug, session)?;
-        row.map(|row| row.0).transpose()
-    }
-
     /// The live keys, oldest first. The operator's commands alone make them, so that they are few.
     pub(crate) async fn list(mut self, now: Timestamp) -> Result<Vec<DeploymentKey>, Error> {
         Ok(fetch_all!(self.0, DeploymentKeyRow, LIST, now.millis())?.into_iter().map(DeploymentKey::from).collect())

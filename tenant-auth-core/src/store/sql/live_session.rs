@@ -1,5 +1,7 @@
-//! A live session with everything its rights rest on, decoded from the columns `s_`, `u_`, `m_` and `o_` of a joined row. Two
-//! statements select these columns: the one for a session alone, and the one for an API key that asks about a session.
+//! A live session with everything its rights rest on, decoded from the columns `s_`, `u_`, `m_` and `o_` of a joined row. These
+//! columns are selected for a session alone, and for a key that asks about a session.
+
+use std::sync::Arc;
 
 use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
 
@@ -7,12 +9,12 @@ use crate::{
     error::Error,
     id::{Id, UserId},
     model::{AccountRole, AuthMethod, Membership, Organization, Profile, Role, Session, Status, User},
-    store::{dialect::row, sql::corrupt},
+    store::sql::corrupt,
     time::Timestamp,
     value::{AppUrl, Bio, DisplayName, Email, Metadata, Origin, Phone, Plan, Slug},
 };
 
-/// The column list of both statements: session, user, membership and organization.
+/// The column list: session, user, membership and organization.
 macro_rules! columns {
     () => {
         "
@@ -35,7 +37,7 @@ pub(crate) struct LiveSession {
     pub(crate) session: Session,
     pub(crate) user: User,
     pub(crate) membership: Membership,
-    pub(crate) org: Organization,
+    pub(crate) org: Arc<Organization>,
 }
 
 /// Something read to be remembered, with the incarnation of the database that answered; `None` when it has none yet.
@@ -43,13 +45,6 @@ pub(crate) struct LiveSession {
 pub(crate) struct Witnessed<T> {
     pub(crate) value: T,
     pub(crate) incarnation: Option<String>,
-}
-
-impl<T> Witnessed<T> {
-    /// What was read, and the incarnation.
-    pub(crate) fn apart(self) -> (T, Option<String>) {
-        (self.value, self.incarnation)
-    }
 }
 
 /// The column of a statement whose answer may be remembered. On a standby the statement fails, for the table is unlogged.
@@ -60,25 +55,7 @@ macro_rules! incarnation {
 }
 pub(super) use incarnation;
 
-row! { IncarnationRow { incarnation: Option<String>, } }
-
 pub(super) struct LiveSessionRow(pub(super) Result<LiveSession, Error>);
-
-pub(super) struct WitnessedRow(pub(super) Result<Witnessed<LiveSession>, Error>);
-
-impl<'r, R: Row> FromRow<'r, R> for WitnessedRow
-where
-    &'static str: ColumnIndex<R>,
-    String: Decode<'r, R::Database> + Type<R::Database>,
-    i64: Decode<'r, R::Database> + Type<R::Database>,
-    bool: Decode<'r, R::Database> + Type<R::Database>,
-    Option<String>: Decode<'r, R::Database> + Type<R::Database>,
-{
-    fn from_row(row: &'r R) -> sqlx::Result<Self> {
-        let IncarnationRow { incarnation } = IncarnationRow::from_row(row)?;
-        Ok(Self(LiveSessionRow::from_row(row)?.0.map(|value| Witnessed { value, incarnation })))
-    }
-}
 
 impl<'r, R: Row> FromRow<'r, R> for LiveSessionRow
 where
@@ -90,7 +67,7 @@ where
     fn from_row(row: &'r R) -> sqlx::Result<Self> {
         let org = organization(row)?;
         Ok(Self(match org {
-            Ok(org) => decode(row, org)?,
+            Ok(org) => decode(row, Arc::new(org))?,
             Err(error) => Err(error),
         }))
     }
@@ -128,7 +105,7 @@ where
 }
 
 /// Decodes the `s_`, `u_` and `m_` columns.
-pub(super) fn decode<'r, R: Row>(row: &'r R, org: Organization) -> sqlx::Result<Result<LiveSession, Error>>
+pub(super) fn decode<'r, R: Row>(row: &'r R, org: Arc<Organization>) -> sqlx::Result<Result<LiveSession, Error>>
 where
     &'static str: ColumnIndex<R>,
     String: Decode<'r, R::Database> + Type<R::Database>,

@@ -9,7 +9,7 @@ use crate::{
     store::{
         Change, Link, Tx,
         dialect::{execute, fetch_all, fetch_batch, fetch_optional, fetch_scalar, row, statements},
-        sql::live_session::{self, LiveSession, LiveSessionRow, Witnessed, WitnessedRow},
+        sql::live_session::{self, LiveSession, LiveSessionRow},
     },
     time::Timestamp,
 };
@@ -19,13 +19,6 @@ pub(crate) struct Sessions<L>(pub(in crate::store) L);
 statements! {
     LIVE_SESSION = concat!("
         SELECT ", live_session::columns!(), "
-          FROM tenant_auth_sessions s
-          JOIN tenant_auth_users u ON u.id = s.user_id AND u.epoch = s.user_epoch
-          JOIN tenant_auth_memberships m ON m.org_id = s.org_id AND m.user_id = s.user_id
-          JOIN tenant_auth_organizations o ON o.id = s.org_id AND o.removed_at IS NULL
-         WHERE s.id = $1");
-    LIVE_SESSION_TO_KEEP = concat!("
-        SELECT ", live_session::incarnation!(), live_session::columns!(), "
           FROM tenant_auth_sessions s
           JOIN tenant_auth_users u ON u.id = s.user_id AND u.epoch = s.user_epoch
           JOIN tenant_auth_memberships m ON m.org_id = s.org_id AND m.user_id = s.user_id
@@ -130,11 +123,6 @@ impl<L: Link> Sessions<L> {
     /// A live session with the user, membership and organization that its rights rest on, as they are now.
     pub(crate) async fn find_live(mut self, session: &SessionId) -> Result<Option<LiveSession>, Error> {
         fetch_optional!(self.0, LiveSessionRow, LIVE_SESSION, session.as_str())?.map(|row| row.0).transpose()
-    }
-
-    /// The same, to be remembered.
-    pub(crate) async fn find_live_to_keep(mut self, session: &SessionId) -> Result<Option<Witnessed<LiveSession>>, Error> {
-        fetch_optional!(self.0, WitnessedRow, LIVE_SESSION_TO_KEEP, session.as_str())?.map(|row| row.0).transpose()
     }
 
     /// A member's live sessions.

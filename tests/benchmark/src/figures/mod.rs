@@ -10,7 +10,6 @@ pub(crate) mod guessing;
 pub(crate) mod login;
 pub(crate) mod members;
 pub(crate) mod pipeline;
-pub(crate) mod plans;
 pub(crate) mod races;
 pub(crate) mod refresh;
 pub(crate) mod remembering;

@@ -1,0 +1,176 @@
+//! Tests of what is asked together, with questions that count themselves and wait as long as they are told to.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use tempfile::TempDir;
+use tokio::{
+    runtime::Handle,
+    sync::Semaphore,
+    task::{JoinHandle, JoinSet},
+};
+
+use super::gathering::Gathering;
+use crate::{
+    error::Error,
+    store::{
+        Reader, Sqlite, Store, Witnessed,
+        sql::lookups::{Numbered, Question, Use},
+    },
+};
+
+/// What the database of a test is asked, and when it answers.
+#[derive(Debug)]
+struct Desk {
+    /// The questions of each statement.
+    statements: Mutex<Vec<Vec<String>>>,
+    /// One for each statement that may be answered.
+    answers: Semaphore,
+}
+
+/// A question whose answer is its own text, but for `nothing` (there is none), `corrupt` (its row cannot be read), `failure` (the
+/// statement fails) and `panic`.
+#[derive(Debug, Clone)]
+struct Echo(String, Arc<Desk>);
+
+#[async_trait]
+impl Question for Echo {
+    type Found = String;
+
+    async fn ask(_: &mut Reader, questions: &[Self], _: Use) -> Result<Vec<Numbered<String>>, Error> {
+        let desk = &questions[0].1;
+        let texts: Vec<String> = questions.iter().map(|question| question.0.clone()).collect();
+        desk.statements.lock().expect("no panic").push(texts.clone());
+        desk.answers.acquire().await.map_err(Error::internal)?.forget();
+        assert!(!texts.contains(&"panic".to_owned()), "as it was asked to");
+        if texts.contains(&"failure".to_owned()) {
+            return Err(Error::unavailable("the disk is full"));
+        }
+        let told = |(number, text): (i64, String)| match text.as_str() {
+            "nothing" => None,
+            "corrupt" => Some((number, Err(Error::internal("a row")))),
+            _ => Some((number, Ok(Witnessed { value: text, incarnation: None }))),
+        };
+        let mut answers: Vec<_> = (0..).zip(texts).filter_map(told).collect();
+        answers.reverse(); // no order is promised
+        Ok(answers)
+    }
+}
+
+struct Asking {
+    gathering: Gathering<Echo>,
+    desk: Arc<Desk>,
+    _directory: TempDir,
+}
+
+type Answer = Result<Option<String>, Error>;
+
+impl Asking {
+    async fn new() -> Self {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("lookups.db");
+        let store = Store::from(Sqlite::open(path.to_str().expect("a text path")).await.expect("opens"));
+        let desk = Arc::new(Desk { statements: Mutex::default(), answers: Semaphore::new(0) });
+        Self { gathering: Gathering::new(store, Use::Once, Handle::current()), desk, _directory: directory }
+    }
+
+    fn ask(&self, text: &str) -> JoinHandle<Answer> {
+        let (gathering, question) = (self.gathering.clone(), Echo(text.to_owned(), Arc::clone(&self.desk)));
+        tokio::spawn(async move { Ok(gathering.ask(question).await?.map(|found| found.value)) })
+    }
+
+    /// Until so many statements are under way or were answered.
+    async fn until(&self, statements: usize) {
+        while self.desk.statements.lock().expect("no panic").len() < statements {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    fn statements(&self) -> Vec<usize> {
+        self.desk.statements.lock().expect("no panic").iter().map(Vec::len).collect()
+    }
+}
+
+fn text(answer: Result<Answer, tokio::task::JoinError>) -> Option<String> {
+    answer.expect("no panic").expect("an answer")
+}
+
+#[tokio::test]
+async fn questions_that_come_together_are_one_statement() {
+    let asking = Asking::new().await;
+    asking.desk.answers.add_permits(1);
+    let (found, nothing, last) = (asking.ask("a"), asking.ask("nothing"), asking.ask("b"));
+    assert_eq!([text(found.await), text(nothing.await), text(last.await)], [Some("a".to_owned()), None, Some("b".to_owned())]);
+    assert_eq!(asking.statements(), [3]);
+}
+
+#[tokio::test]
+async fn two_statements_are_under_way_and_the_rest_goes_together() {
+    let asking = Asking::new().await;
+    let mut first = JoinSet::new();
+    for number in 1..=2 {
+        first.spawn(asking.ask("first"));
+        asking.until(number).await;
+    }
+    let rest: Vec<_> = (0..100).map(|number| (number.to_string(), asking.ask(&number.to_string()))).collect();
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    assert_eq!(asking.statements(), [1, 1], "the others wait");
+    asking.desk.answers.add_permits(1);
+    asking.until(3).await;
+    asking.desk.answers.add_permits(3);
+    for (asked, answer) in rest {
+        assert_eq!(text(answer.await), Some(asked));
+    }
+    assert!(first.join_all().await.into_iter().all(|answer| text(answer).is_some()));
+    assert_eq!(asking.statements(), [1, 1, 64, 36]);
+}
+
+#[tokio::test]
+async fn who_goes_is_not_asked_for() {
+    let asking = Asking::new().await;
+    let first = [asking.ask("first")];
+    asking.until(1).await;
+    let second = asking.ask("second");
+    asking.until(2).await;
+    let (gone, stays) = (asking.ask("gone"), asking.ask("stays"));
+    tokio::task::yield_now().await;
+    gone.abort();
+    assert!(gone.await.is_err());
+    // One who goes while his statement is under way takes nobody's answer along.
+    second.abort();
+    assert!(second.await.is_err());
+    asking.desk.answers.add_permits(3);
+    assert_eq!(text(stays.await), Some("stays".to_owned()));
+    for first in first {
+        assert_eq!(text(first.await), Some("first".to_owned()));
+    }
+    assert!(!asking.desk.statements.lock().expect("no panic").concat().contains(&"gone".to_owned()));
+}
+
+#[tokio::test]
+async fn a_row_that_cannot_be_read_concerns_its_question_alone() {
+    let asking = Asking::new().await;
+    asking.desk.answers.add_permits(1);
+    let (good, corrupt) = (asking.ask("good"), asking.ask("corrupt"));
+    assert_eq!(text(good.await), Some("good".to_owned()));
+    assert!(matches!(corrupt.await, Ok(Err(Error::Internal(_)))));
+}
+
+#[tokio::test]
+async fn a_failure_is_told_to_all_with_its_cause_and_a_panic_holds_nobody_up() {
+    let asking = Asking::new().await;
+    for told in ["failure", "panic", "panic", "panic"] {
+        asking.desk.answers.add_permits(1);
+        for answer in [asking.ask("beside"), asking.ask(told)] {
+            let error = answer.await.expect("no panic of who asks").expect_err("no answer");
+            let (is_failure, causes) = (told == "failure", error.causes().to_string());
+            assert_eq!(causes == "unavailable: the disk is full", is_failure, "{causes}");
+            assert_eq!(matches!(error, Error::Internal(_)), !is_failure, "{causes}");
+        }
+    }
+    asking.desk.answers.add_permits(1);
+    assert_eq!(text(asking.ask("after").await), Some("after".to_owned()));
+}
