@@ -217,7 +217,7 @@ impl Builder {
         let runtime = Handle::current();
         runtime.spawn(keys::watch(Arc::downgrade(&keyring)));
         Ok(TenantAuth::from(Inner {
-            one_statements: OneStatements::new(&transactions),
+            one_statements: OneStatements::new(&transactions, &runtime),
             lookups: Lookups::new(transactions.store(), &runtime),
             transactions,
             config,

@@ -105,8 +105,8 @@ impl Tenant {
         if let Some(Ok(live)) = current.map(|live| self.refreshable(Some(live), now)) {
             return Ok(live);
         }
-        let live = self.auth.store().read().await?.sessions().find_live(&token.session).await?;
-        self.refreshable(live.map(Arc::new), now)
+        let live = self.auth.lookups().of_session(&token.session, false).await?;
+        self.refreshable(live.map(|read| Arc::new(read.value)), now)
     }
 
     /// Rotates the session to its next generation; `None` when it cannot be: when the token is of a former generation, or the

@@ -20,14 +20,12 @@ mod dialect;
 mod event;
 mod failure;
 mod freshness;
-#[cfg(feature = "sqlite")]
-mod group_commit;
+mod gathering;
 mod key_record;
 mod lookups;
 mod marks;
 mod migrations;
 mod one_statement;
-mod one_write;
 mod options;
 mod outbox;
 mod outlived;

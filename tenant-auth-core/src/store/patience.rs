@@ -19,8 +19,8 @@ pub(super) const CONNECTION: Duration = Duration::from_secs(8);
 #[cfg(feature = "sqlite")]
 pub(super) const WRITER: Duration = Duration::from_secs(16);
 
-/// For a turn to look something up, which others have: each of them waits for a connection and for an answer.
-pub(super) const LOOKUP: Duration = Duration::from_secs(16);
+/// For a turn to ask together with others: those who have theirs wait for a connection and for an answer.
+pub(super) const TURN: Duration = Duration::from_secs(16);
 
 /// The answer to a statement of PostgreSQL, which a request waits for only so long.
 #[cfg(feature = "postgres")]

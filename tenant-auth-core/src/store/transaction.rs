@@ -123,7 +123,20 @@ impl Transactions {
         Ok(self.wrapped(transaction))
     }
 
-    pub(super) fn wrapped(&self, transaction: Transaction) -> Tx {
+    /// Begins a write of one statement, which commits by itself on PostgreSQL.
+    #[cfg(feature = "postgres")]
+    pub(super) async fn begin_alone(&self) -> Result<Tx, Error> {
+        match &self.store.0 {
+            #[cfg(feature = "sqlite")]
+            Engine::Sqlite(_) => self.begin().await,
+            Engine::Postgres(postgres) => {
+                let acquired = patience::within(patience::CONNECTION, Box::pin(postgres.pool().acquire())).await;
+                Ok(self.wrapped(Transaction::PostgresAlone(acquired.map_err(failure::of)?)))
+            }
+        }
+    }
+
+    fn wrapped(&self, transaction: Transaction) -> Tx {
         Tx {
             transaction,
             context: Arc::clone(&self.context),

@@ -39,6 +39,14 @@ pub(crate) struct Limit {
     pub(crate) doubling: bool,
 }
 
+#[cfg(test)]
+impl Limit {
+    /// One attempt a minute.
+    pub(crate) fn of_one(key: &str) -> Self {
+        Self { key: key.to_owned(), subject: None, most: 1, window: Duration::from_secs(60), doubling: false }
+    }
+}
+
 /// The gates of this process, by the key of the limit. A gate is a semaphore with as many permits as the limit allows failures.
 #[derive(Debug, Default)]
 pub(crate) struct Gates(Mutex<HashMap<String, Weak<Semaphore>>>);

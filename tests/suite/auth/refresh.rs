@@ -17,6 +17,7 @@ scenarios![
     a_refresh_token_replayed_after_the_grace_ends_the_session,
     without_a_grace_a_second_use_ends_the_session_at_once,
     parallel_refreshes_all_succeed_in_one_generation,
+    refreshes_that_come_together_are_each_sessions_own,
     the_access_token_is_not_needed,
     beside_a_cookie_a_body_is_ignored,
     without_a_cookie_the_token_may_stand_in_the_body,
@@ -160,6 +161,33 @@ async fn parallel_refreshes_all_succeed_in_one_generation(app: &App) {
         assert_eq!(generation(tab), generation(&member) + 1);
         tab.get("/org").await.expect(200);
     }
+}
+
+// The database rotates them together.
+async fn refreshes_that_come_together_are_each_sessions_own(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let mut sessions = Vec::new();
+    for number in 0..8 {
+        sessions.push(app.org().new_member(&format!("Refreshing{number}")).await.logged_in().await);
+    }
+    // One is over, one suspended, and one has a second tab.
+    let (ended, suspended) = (sessions[0].elsewhere(), sessions[1].id().to_owned());
+    let (ended_refresh, second_tab) = (sessions[0].refresh_token(), sessions[2].refresh_token());
+    sessions[0].post("/auth/logout", json!({})).await.expect(200);
+    admin.set_status(&suspended, "suspended").await.expect(200);
+    let ended = ended.with("Cookie", &format!("refresh_token={ended_refresh}"));
+    let tab = app.anonymous().with("Cookie", &format!("refresh_token={second_tab}"));
+    let before: Vec<_> = sessions[2..].iter().map(|one| jwt::claims(&one.access_token())).collect();
+    let refreshing: Vec<Request> = [&ended, &tab].into_iter().chain(&sessions[1..]).map(|caller| caller.refresh()).collect();
+    let answers = together(refreshing).await;
+    assert_eq!(answers.iter().map(|answer| answer.status).collect::<Vec<_>>(), [401, 200, 401, 200, 200, 200, 200, 200, 200]);
+    for (answer, before) in answers[3..].iter().zip(&before) {
+        let after = jwt::claims(answer.json()["data"]["accessToken"].as_str().expect("a token"));
+        assert_eq!((&after["sub"], &after["sid"]), (&before["sub"], &before["sid"]));
+        assert_eq!(after["gen"].as_i64(), before["gen"].as_i64().map(|generation| generation + 1));
+    }
+    let tab = jwt::claims(answers[1].json()["data"]["accessToken"].as_str().expect("a token"));
+    assert_eq!((&tab["sid"], tab["gen"].as_i64()), (&before[0]["sid"], Some(2)), "one rotation for both tabs");
 }
 
 async fn the_access_token_is_not_needed(app: &App) {

@@ -7,14 +7,13 @@ use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
 use super::{
     api_keys, deployment_keys,
     live_session::{self, Witnessed},
-    lookups::Numbered,
 };
 use crate::{
     error::Error,
     id::{Id, KeyId},
     model::{Organization, Scope},
     secret::Digest,
-    store::{Asked, DeploymentReach, KeyRecord, LiveSession, Reach},
+    store::{Asked, DeploymentReach, KeyRecord, LiveSession, Reach, gathering::Numbered},
     time::Timestamp,
 };
 
@@ -36,7 +35,7 @@ macro_rules! decoders {
 macro_rules! rows {
     ($($(#[$meta:meta])* $name:ident: $found:ty = $decode:ident;)*) => { $(
         $(#[$meta])*
-        pub(super) struct $name(pub(super) Numbered<$found>);
+        pub(super) struct $name(pub(super) Numbered<Witnessed<$found>>);
 
         impl<'r, R: Row> FromRow<'r, R> for $name
         where

@@ -8,8 +8,9 @@ use crate::{
     error::Error,
     id::{ApiKeyId, DeploymentKeyId, Id, SessionId},
     store::{
-        Asked, LiveSession, Reader, Witnessed,
+        Asked, LiveSession, Reader, Store, Witnessed,
         dialect::fetch_all_of,
+        gathering::{Numbered, Question},
         sql::found::{FoundApiKey, FoundDeploymentKey, FoundSession},
     },
     value::Slug,
@@ -24,20 +25,20 @@ pub(in crate::store) enum Use {
     Kept,
 }
 
-/// An answer with the number of its question.
-pub(in crate::store) type Numbered<T> = (i64, Result<Witnessed<T>, Error>);
+/// Where lookups are asked.
+#[derive(Debug)]
+pub(in crate::store) struct Desk {
+    pub(in crate::store) store: Store,
+    pub(in crate::store) used: Use,
+}
 
-/// What somebody wants to know; many are asked at once.
-#[async_trait]
-pub(in crate::store) trait Question: Send + Sync + Sized + 'static {
-    /// What there is to find.
-    type Found: Send;
+/// A connection, and what its answers are for.
+type Asking = (Reader, Use);
 
-    /// The answers that there are, by the numbers of their questions, and all of one moment.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`] when the database refused or did not answer.
-    async fn ask(reader: &mut Reader, questions: &[Self], used: Use) -> Result<Vec<Numbered<Self::Found>>, Error>;
+impl Desk {
+    async fn asking(&self) -> Result<Asking, Error> {
+        Ok((self.store.read().await?, self.used))
+    }
 }
 
 /// Of an organization's key and the session it asks about: key and organization, and the session when it is a live one of that
@@ -128,12 +129,14 @@ lookups!(postgres: "
 
 /// The answers to questions by one of two statements, which know what is said of each as `a.value`.
 macro_rules! answers {
-    ($reader:ident, $questions:ident, $used:ident, $row:ident, $once:ident, $kept:ident, |$question:ident| $said:expr) => {{
+    ($asking:ident, $questions:ident, $row:ident, $once:ident, $kept:ident, |$question:ident| $said:expr) => {{
         let said: Vec<[&str; 3]> = $questions.iter().map(|$question| $said).collect();
         let questions = serde_json::to_string(&said).map_err(Error::internal)?;
-        let rows = match $used {
-            Use::Once => fetch_all_of!($reader, $row, $once, questions)?,
-            Use::Kept => fetch_all_of!($reader, $row, $kept, questions)?,
+        let (mut reader, used) = $asking;
+        let mut reader = &mut reader;
+        let rows = match used {
+            Use::Once => fetch_all_of!(reader, $row, $once, questions)?,
+            Use::Kept => fetch_all_of!(reader, $row, $kept, questions)?,
         };
         Ok(rows.into_iter().map(|row| row.0).collect())
     }};
@@ -141,10 +144,18 @@ macro_rules! answers {
 
 #[async_trait]
 impl Question for OfApiKey {
-    type Found = Asked;
+    type Desk = Desk;
+    type Ready = Asking;
+    type Answer = Witnessed<Asked>;
 
-    async fn ask(mut reader: &mut Reader, questions: &[Self], used: Use) -> Result<Vec<Numbered<Asked>>, Error> {
-        answers!(reader, questions, used, FoundApiKey, OF_API_KEY, OF_API_KEY_TO_KEEP, |question| {
+    const WRITES: bool = false;
+
+    async fn ready(desk: &Desk) -> Result<Asking, Error> {
+        desk.asking().await
+    }
+
+    async fn ask(asking: Asking, questions: &[Self]) -> Result<Vec<Numbered<Witnessed<Asked>>>, Error> {
+        answers!(asking, questions, FoundApiKey, OF_API_KEY, OF_API_KEY_TO_KEEP, |question| {
             [question.key.as_str(), question.session.as_ref().map_or("", Id::as_str), ""]
         })
     }
@@ -152,10 +163,18 @@ impl Question for OfApiKey {
 
 #[async_trait]
 impl Question for OfDeploymentKey {
-    type Found = Asked;
+    type Desk = Desk;
+    type Ready = Asking;
+    type Answer = Witnessed<Asked>;
 
-    async fn ask(mut reader: &mut Reader, questions: &[Self], used: Use) -> Result<Vec<Numbered<Asked>>, Error> {
-        answers!(reader, questions, used, FoundDeploymentKey, OF_DEPLOYMENT_KEY, OF_DEPLOYMENT_KEY_TO_KEEP, |question| {
+    const WRITES: bool = false;
+
+    async fn ready(desk: &Desk) -> Result<Asking, Error> {
+        desk.asking().await
+    }
+
+    async fn ask(asking: Asking, questions: &[Self]) -> Result<Vec<Numbered<Witnessed<Asked>>>, Error> {
+        answers!(asking, questions, FoundDeploymentKey, OF_DEPLOYMENT_KEY, OF_DEPLOYMENT_KEY_TO_KEEP, |question| {
             [
                 question.key.as_str(),
                 question.session.as_ref().map_or("", Id::as_str),
@@ -167,11 +186,17 @@ impl Question for OfDeploymentKey {
 
 #[async_trait]
 impl Question for OfSession {
-    type Found = LiveSession;
+    type Desk = Desk;
+    type Ready = Asking;
+    type Answer = Witnessed<LiveSession>;
 
-    async fn ask(mut reader: &mut Reader, questions: &[Self], used: Use) -> Result<Vec<Numbered<LiveSession>>, Error> {
-        answers!(reader, questions, used, FoundSession, OF_SESSION, OF_SESSION_TO_KEEP, |question| {
-            ["", question.0.as_str(), ""]
-        })
+    const WRITES: bool = false;
+
+    async fn ready(desk: &Desk) -> Result<Asking, Error> {
+        desk.asking().await
+    }
+
+    async fn ask(asking: Asking, questions: &[Self]) -> Result<Vec<Numbered<Witnessed<LiveSession>>>, Error> {
+        answers!(asking, questions, FoundSession, OF_SESSION, OF_SESSION_TO_KEEP, |question| { ["", question.0.as_str(), ""] })
     }
 }

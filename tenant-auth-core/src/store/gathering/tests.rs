@@ -6,21 +6,14 @@ use std::{
 };
 
 use async_trait::async_trait;
-use tempfile::TempDir;
 use tokio::{
     runtime::Handle,
     sync::Semaphore,
     task::{JoinHandle, JoinSet},
 };
 
-use super::gathering::Gathering;
-use crate::{
-    error::Error,
-    store::{
-        Reader, Sqlite, Store, Witnessed,
-        sql::lookups::{Numbered, Question, Use},
-    },
-};
+use super::{Gathering, Numbered, Question};
+use crate::{deadline, error::Error};
 
 /// What the database of a test is asked, and when it answers.
 #[derive(Debug)]
@@ -34,15 +27,22 @@ struct Desk {
 /// A question whose answer is its own text, but for `nothing` (there is none), `corrupt` (its row cannot be read), `failure` (the
 /// statement fails) and `panic`.
 #[derive(Debug, Clone)]
-struct Echo(String, Arc<Desk>);
+struct Echo<const WRITES: bool>(String);
 
 #[async_trait]
-impl Question for Echo {
-    type Found = String;
+impl<const WRITES: bool> Question for Echo<WRITES> {
+    type Desk = Arc<Desk>;
+    type Ready = Arc<Desk>;
+    type Answer = String;
 
-    async fn ask(_: &mut Reader, questions: &[Self], _: Use) -> Result<Vec<Numbered<String>>, Error> {
-        let desk = &questions[0].1;
-        let texts: Vec<String> = questions.iter().map(|question| question.0.clone()).collect();
+    const WRITES: bool = WRITES;
+
+    async fn ready(desk: &Arc<Desk>) -> Result<Arc<Desk>, Error> {
+        Ok(Arc::clone(desk))
+    }
+
+    async fn ask(desk: Arc<Desk>, questions: &[Self]) -> Result<Vec<Numbered<String>>, Error> {
+        let texts: Vec<String> = questions.iter().map(|Self(text)| text.clone()).collect();
         desk.statements.lock().expect("no panic").push(texts.clone());
         desk.answers.acquire().await.map_err(Error::internal)?.forget();
         assert!(!texts.contains(&"panic".to_owned()), "as it was asked to");
@@ -52,7 +52,7 @@ impl Question for Echo {
         let told = |(number, text): (i64, String)| match text.as_str() {
             "nothing" => None,
             "corrupt" => Some((number, Err(Error::internal("a row")))),
-            _ => Some((number, Ok(Witnessed { value: text, incarnation: None }))),
+            _ => Some((number, Ok(text))),
         };
         let mut answers: Vec<_> = (0..).zip(texts).filter_map(told).collect();
         answers.reverse(); // no order is promised
@@ -60,26 +60,22 @@ impl Question for Echo {
     }
 }
 
-struct Asking {
-    gathering: Gathering<Echo>,
+struct Asking<const WRITES: bool = false> {
+    gathering: Gathering<Echo<WRITES>>,
     desk: Arc<Desk>,
-    _directory: TempDir,
 }
 
 type Answer = Result<Option<String>, Error>;
 
-impl Asking {
-    async fn new() -> Self {
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        let path = directory.path().join("lookups.db");
-        let store = Store::from(Sqlite::open(path.to_str().expect("a text path")).await.expect("opens"));
+impl<const WRITES: bool> Asking<WRITES> {
+    fn new() -> Self {
         let desk = Arc::new(Desk { statements: Mutex::default(), answers: Semaphore::new(0) });
-        Self { gathering: Gathering::new(store, Use::Once, Handle::current()), desk, _directory: directory }
+        Self { gathering: Gathering::new(Arc::clone(&desk), Handle::current()), desk }
     }
 
     fn ask(&self, text: &str) -> JoinHandle<Answer> {
-        let (gathering, question) = (self.gathering.clone(), Echo(text.to_owned(), Arc::clone(&self.desk)));
-        tokio::spawn(async move { Ok(gathering.ask(question).await?.map(|found| found.value)) })
+        let (gathering, question) = (self.gathering.clone(), Echo(text.to_owned()));
+        tokio::spawn(async move { gathering.ask(question).await })
     }
 
     /// Until so many statements are under way or were answered.
@@ -100,7 +96,7 @@ fn text(answer: Result<Answer, tokio::task::JoinError>) -> Option<String> {
 
 #[tokio::test]
 async fn questions_that_come_together_are_one_statement() {
-    let asking = Asking::new().await;
+    let asking = <Asking>::new();
     asking.desk.answers.add_permits(1);
     let (found, nothing, last) = (asking.ask("a"), asking.ask("nothing"), asking.ask("b"));
     assert_eq!([text(found.await), text(nothing.await), text(last.await)], [Some("a".to_owned()), None, Some("b".to_owned())]);
@@ -109,7 +105,7 @@ async fn questions_that_come_together_are_one_statement() {
 
 #[tokio::test]
 async fn two_statements_are_under_way_and_the_rest_goes_together() {
-    let asking = Asking::new().await;
+    let asking = <Asking>::new();
     let mut first = JoinSet::new();
     for number in 1..=2 {
         first.spawn(asking.ask("first"));
@@ -130,7 +126,7 @@ async fn two_statements_are_under_way_and_the_rest_goes_together() {
 
 #[tokio::test]
 async fn who_goes_is_not_asked_for() {
-    let asking = Asking::new().await;
+    let asking = <Asking>::new();
     let first = [asking.ask("first")];
     asking.until(1).await;
     let second = asking.ask("second");
@@ -152,7 +148,7 @@ async fn who_goes_is_not_asked_for() {
 
 #[tokio::test]
 async fn a_row_that_cannot_be_read_concerns_its_question_alone() {
-    let asking = Asking::new().await;
+    let asking = <Asking>::new();
     asking.desk.answers.add_permits(1);
     let (good, corrupt) = (asking.ask("good"), asking.ask("corrupt"));
     assert_eq!(text(good.await), Some("good".to_owned()));
@@ -161,7 +157,7 @@ async fn a_row_that_cannot_be_read_concerns_its_question_alone() {
 
 #[tokio::test]
 async fn a_failure_is_told_to_all_with_its_cause_and_a_panic_holds_nobody_up() {
-    let asking = Asking::new().await;
+    let asking = <Asking>::new();
     for told in ["failure", "panic", "panic", "panic"] {
         asking.desk.answers.add_permits(1);
         for answer in [asking.ask("beside"), asking.ask(told)] {
@@ -173,4 +169,40 @@ async fn a_failure_is_told_to_all_with_its_cause_and_a_panic_holds_nobody_up() {
     }
     asking.desk.answers.add_permits(1);
     assert_eq!(text(asking.ask("after").await), Some("after".to_owned()));
+}
+
+#[tokio::test]
+async fn what_writes_is_tried_again_alone_where_anothers_failure_may_be_the_cause() {
+    let asking = Asking::<true>::new();
+    asking.desk.answers.add_permits(4);
+    let (before, fault, after) = (asking.ask("before"), asking.ask("failure"), asking.ask("after"));
+    assert_eq!([text(before.await), text(after.await)], [Some("before".to_owned()), Some("after".to_owned())]);
+    assert!(matches!(fault.await, Ok(Err(Error::Unavailable(_)))));
+    assert_eq!(asking.statements(), [3, 1, 1, 1]);
+    asking.desk.answers.add_permits(1);
+    assert!(matches!(asking.ask("failure").await, Ok(Err(Error::Unavailable(_)))), "its own failure");
+    assert_eq!(asking.statements(), [3, 1, 1, 1, 1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_sent_is_waited_for_and_what_was_not_is_given_up() {
+    let asking = Asking::<true>::new();
+    let patient = |asking: &Asking<true>, text: &str| {
+        let (gathering, question) = (asking.gathering.clone(), Echo(text.to_owned()));
+        tokio::spawn(deadline::of_request(async move { gathering.ask(question).await }))
+    };
+    let mut sent = Vec::new();
+    for number in 1..=2 {
+        sent.push(patient(&asking, "sent"));
+        asking.until(number).await;
+    }
+    let late = patient(&asking, "late");
+    assert!(matches!(late.await, Ok(Err(Error::Unavailable(_)))), "nobody had a turn for it");
+    assert_eq!(asking.gathering.waiting(), 0);
+    assert!(sent.iter().all(|sent| !sent.is_finished()), "it may have happened");
+    asking.desk.answers.add_permits(2);
+    for sent in sent {
+        assert_eq!(text(sent.await), Some("sent".to_owned()));
+    }
+    assert_eq!(asking.statements(), [1, 1]);
 }

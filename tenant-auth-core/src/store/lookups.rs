@@ -1,22 +1,18 @@
-//! Lookups of verification: questions that come while others are being asked go together, in one statement, as soon as one of the few
-//! turns is free. A crowd that nobody remembers anything of (a restart, many first requests) then costs a fraction of a statement each,
-//! and a single question is asked at once. An answer is of no earlier moment than its question: a statement is begun after all of its
-//! questions were put.
-
-mod gathering;
+//! Lookups of verification, by whatever key: those that come together are asked together ([`Gathering`]). So a crowd that nobody
+//! remembers anything of, after a restart or a deployment of the callers, costs a fraction of a statement each.
 
 use tokio::runtime::Handle;
 
 use super::{
     Asked, LiveSession, Store, Witnessed,
-    sql::lookups::{OfApiKey, OfDeploymentKey, OfSession, Question, Use},
+    gathering::{Gathering, Question},
+    sql::lookups::{Desk, OfApiKey, OfDeploymentKey, OfSession, Use},
 };
 use crate::{
     error::Error,
     id::{KeyId, SessionId},
     value::Slug,
 };
-use gathering::Gathering;
 
 /// Asks what verification wants to know.
 #[derive(Debug)]
@@ -28,7 +24,7 @@ pub(crate) struct Lookups {
 
 /// Questions of one kind. What may be remembered is asked apart: on a standby the database refuses that alone.
 #[derive(Debug)]
-struct Purposes<Q: Question> {
+struct Purposes<Q: Question<Desk = Desk>> {
     once: Gathering<Q>,
     kept: Gathering<Q>,
 }
@@ -73,16 +69,13 @@ impl Lookups {
     }
 }
 
-impl<Q: Question> Purposes<Q> {
+impl<Q: Question<Desk = Desk>> Purposes<Q> {
     fn new(store: &Store, runtime: &Handle) -> Self {
-        let gathering = |used| Gathering::new(store.clone(), used, runtime.clone());
+        let gathering = |used| Gathering::new(Desk { store: store.clone(), used }, runtime.clone());
         Self { once: gathering(Use::Once), kept: gathering(Use::Kept) }
     }
 
-    async fn ask(&self, question: Q, is_kept: bool) -> Result<Option<Witnessed<Q::Found>>, Error> {
-        if is_kept { self.kept.ask(question).await } else { self.once.ask(question).await }
+    async fn ask(&self, question: Q, is_kept: bool) -> Result<Option<Q::Answer>, Error> {
+        Ok(if is_kept { self.kept.ask(question).await? } else { self.once.ask(question).await? })
     }
 }
-
-#[cfg(all(test, feature = "sqlite"))]
-mod tests;

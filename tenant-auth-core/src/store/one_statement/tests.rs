@@ -1,0 +1,82 @@
+//! Tests of writes that come together, on a database whose writer somebody else holds until all wait.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
+
+use tempfile::TempDir;
+use tokio::task::JoinHandle;
+
+use super::*;
+use crate::{config::Config, ports::Clock, sealed::MasterKeys, service::TenantAuth, store::Sqlite};
+
+/// Each look shows a later time, so that each transaction has one of its own.
+#[derive(Debug)]
+struct Ticking(AtomicI64);
+
+impl Clock for Ticking {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+async fn service(directory: &TempDir) -> TenantAuth {
+    let path = directory.path().join("group.db");
+    let sqlite = Sqlite::open(path.to_str().expect("a text path")).await.expect("opens");
+    let keys = MasterKeys::parse(&MasterKeys::generate_text()).expect("a key");
+    let builder = TenantAuth::builder().store(sqlite).master_keys(keys).clock(Arc::new(Ticking(AtomicI64::new(1_800_000_000_000))));
+    builder.config(Config::new("https://auth.example.com".parse().expect("a URL"))).build().await.expect("builds")
+}
+
+/// Reserves an attempt of the one that there may be.
+fn reserve(auth: &TenantAuth, key: &str) -> JoinHandle<Result<Written, Error>> {
+    let (auth, limit) = (auth.clone(), Limit::of_one(key));
+    tokio::spawn(async move { auth.one_statements().reserve(&limit, Duration::from_secs(60)).await })
+}
+
+/// Until so many wait for the writer.
+async fn wait_for(auth: &TenantAuth, count: usize) {
+    while auth.one_statements().reservations.waiting() < count {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn writes_that_come_together_share_a_transaction() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let auth = service(&directory).await;
+    let writer = auth.begin().await.expect("the writer");
+    // The tenth finds its one attempt reserved by the first.
+    let reservations: Vec<_> = (0..10).map(|number| reserve(&auth, &format!("count:{}", number % 9))).collect();
+    wait_for(&auth, 10).await;
+    drop(writer);
+    let mut written = Vec::new();
+    for reservation in reservations {
+        written.push(reservation.await.expect("no panic").expect("written"));
+    }
+    assert!(written.iter().all(|one| one.at == written[0].at), "one transaction: {written:?}");
+    assert_eq!(written.iter().filter(|one| one.is_done).count(), 9);
+    let mut reader = auth.store().read().await.expect("a reader");
+    assert!(reader.throttles().state("count:8").await.expect("an answer").is_some(), "told is committed");
+}
+
+#[tokio::test]
+async fn who_has_gone_wants_nothing() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let auth = service(&directory).await;
+    let writer = auth.begin().await.expect("the writer");
+    let first = reserve(&auth, "first");
+    wait_for(&auth, 1).await;
+    let other = reserve(&auth, "other");
+    wait_for(&auth, 2).await;
+    first.abort();
+    assert!(first.await.is_err());
+    drop(writer);
+    assert!(other.await.expect("no panic").expect("written").is_done);
+    let mut reader = auth.store().read().await.expect("a reader");
+    assert!(reader.throttles().state("first").await.expect("an answer").is_none());
+}
