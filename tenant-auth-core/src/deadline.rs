@@ -2,7 +2,8 @@
 //! deadline a request would wait for gates, the hashing queue and connections one after the other for minutes.
 //!
 //! The deadline belongs to the task of the request, so that no flow has to pass it on. Work that is no request (the worker, a
-//! command, a call of the library) has none, and only the limits of the single waits. A wait that is over fails; nothing is
+//! command, a call of the library) has none, and only the limits of the single waits; but what is asked of the database together with
+//! others' questions (`store/gathering/`) is asked as a request's. A wait that is over fails; nothing is
 //! stopped in its middle, and no deadline holds for a COMMIT, whose outcome would be unknown.
 //!
 //! What is waited for is `Unpin`, that is pinned by the caller: an async function holds a future that it is given by value twice, and

@@ -45,6 +45,18 @@ impl Store {
         self.plans(lookups::postgres::ALL, questions, |questions| vec![format!("'{questions}'")]).await
     }
 
+    /// The same of the rotation of refresh tokens. One session is rotated by it.
+    ///
+    /// # Errors
+    /// As [`Store::plans_of_audit`].
+    #[cfg(feature = "postgres")]
+    pub async fn plans_of_rotations(&self) -> Result<Vec<String>, Error> {
+        let tokens =
+            "SELECT json_build_array(json_build_array(id, generation, expires_at))::text FROM tenant_auth_sessions LIMIT 1";
+        let values = |tokens: &str| [tokens, "0", "session"].map(|value| format!("'{value}'")).to_vec();
+        self.plans(rotation::postgres::ALL, tokens, values).await
+    }
+
     /// The plans of statements, with values made of what another statement tells.
     #[cfg(feature = "postgres")]
     async fn plans(

@@ -5,7 +5,7 @@ use std::{future::IntoFuture, time::Duration};
 
 use serde_json::json;
 use sqlx::{Connection, PgConnection};
-use tenant_auth_conformance::{App, PASSWORD, scenarios};
+use tenant_auth_conformance::{App, Caller, PASSWORD, scenarios, together};
 
 use crate::suite::{
     limits::addresses::{at, behind_proxy},
@@ -17,9 +17,11 @@ scenarios![
     a_code_is_not_judged_after_its_reservation,
     a_reset_password_forgives_in_the_order_of_the_keys,
     the_sweep_deletes_counters_in_the_order_of_the_keys,
+    a_session_that_is_held_holds_up_no_other_refresh,
 ];
 
 const HOLD_ACCOUNT: &str = "SELECT id FROM tenant_auth_users WHERE id = $1 FOR UPDATE";
+const HOLD_SESSIONS: &str = "SELECT id FROM tenant_auth_sessions WHERE user_id = $1 FOR UPDATE";
 const HOLD_MEMBERSHIP: &str = "SELECT id FROM tenant_auth_memberships WHERE user_id = $1 FOR UPDATE";
 const FREE_CODE_COUNTERS: &str =
     "SELECT key FROM tenant_auth_throttles WHERE key = 'code:' || $1 OR key = 'code-day:' || $1 FOR UPDATE SKIP LOCKED";
@@ -119,4 +121,28 @@ async fn the_sweep_deletes_counters_in_the_order_of_the_keys(app: &App) {
     assert_eq!(texts(&url, FREE_PAIRS, "%203.0.113.%").await, [last]);
     middle.close().await.expect("the counter is free");
     sweeping.await.expect("no panic").expect("the database answers");
+}
+
+/// Whoever ends all sessions of a member holds them one by one: a refresh that waited for one of them while it held others could be a circle.
+async fn a_session_that_is_held_holds_up_no_other_refresh(app: &App) {
+    let Some(url) = app.database().url() else { return };
+    let held = app.member().logged_in().await;
+    let mut others = Vec::new();
+    for number in 0..6 {
+        others.push(app.org().new_member(&format!("Other{number}")).await.logged_in().await);
+    }
+    let holder = holding(&url, HOLD_SESSIONS, held.id()).await;
+    let waiting = tokio::spawn(held.refresh().into_future());
+    somebody_waits(&url).await;
+    // Twice, and beside more questions about the session that is held: more than there are turns.
+    for _ in 0..2 {
+        let tab = tokio::spawn(held.copied().refresh().into_future());
+        for answer in together(others.iter().map(Caller::refresh).collect()).await {
+            answer.expect(200);
+        }
+        assert!(!waiting.is_finished() && !tab.is_finished());
+        tab.abort();
+    }
+    holder.close().await.expect("the session is free");
+    waiting.await.expect("it was answered").expect(200);
 }

@@ -4,7 +4,7 @@
 use tenant_auth_conformance::{App, scenarios};
 
 scenarios![every_statement_prepares];
-scenarios![on each database: verification_finds_all_by_keys];
+scenarios![on each database: verification_and_rotation_find_all_by_keys];
 
 async fn every_statement_prepares(app: &App) {
     let store = app.database().store().await;
@@ -13,15 +13,19 @@ async fn every_statement_prepares(app: &App) {
 }
 
 // Here all tables are small and nobody has analyzed them, when PostgreSQL likes to read them through (SQLite's plans: a unit test).
-async fn verification_finds_all_by_keys(app: &App) {
+async fn verification_and_rotation_find_all_by_keys(app: &App) {
     app.member().logged_in().await;
     let store = app.database().store().await;
-    let plans = store.plans_of_lookups().await.expect("the database is there");
-    assert_eq!(plans.len(), if app.database().url().is_some() { 6 } else { 0 });
-    for plan in &plans {
-        let scanned: Vec<_> = plan.lines().filter(|line| line.contains("Seq Scan")).collect();
-        assert!(scanned.iter().all(|line| line.contains("Seq Scan on tenant_auth_incarnation")), "{plan}");
-        assert!(!plan.contains("Hash"), "{plan}");
+    let lookups = store.plans_of_lookups().await.expect("the database is there");
+    let rotations = store.plans_of_rotations().await.expect("the database is there");
+    assert_eq!([lookups.len(), rotations.len()], if app.database().url().is_some() { [6, 2] } else { [0, 0] });
+    for plan in lookups.iter().chain(&rotations) {
+        let scans = |line: &&str| line.contains("Seq Scan") && !line.contains("Seq Scan on tenant_auth_incarnation");
+        assert!(!plan.lines().any(|line| scans(&line)), "{plan}");
+        let lines: Vec<&str> = plan.lines().collect();
+        for pair in lines.windows(2).filter(|pair| pair[0].contains("Index") && pair[0].contains("Scan using")) {
+            assert!(pair[1].contains("Index Cond") || pair[0].contains("tenant_auth_incarnation"), "a whole index is read: {plan}");
+        }
     }
     store.close().await;
 }

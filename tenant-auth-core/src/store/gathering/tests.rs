@@ -1,6 +1,7 @@
 //! Tests of what is asked together, with questions that count themselves and wait as long as they are told to.
 
 use std::{
+    collections::VecDeque,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -12,7 +13,7 @@ use tokio::{
     task::{JoinHandle, JoinSet},
 };
 
-use super::{Gathering, Numbered, Question};
+use super::{ALL_TURNS, Gathering, Numbered, Question};
 use crate::{deadline, error::Error};
 
 /// What the database of a test is asked, and when it answers.
@@ -22,6 +23,16 @@ struct Desk {
     statements: Mutex<Vec<Vec<String>>>,
     /// One for each statement that may be answered.
     answers: Semaphore,
+    /// What happens to those who come next; all others are let in.
+    doors: Mutex<VecDeque<Door>>,
+}
+
+/// What happens to a turn that wants a connection.
+#[derive(Debug, Clone, Copy)]
+enum Door {
+    Hangs,
+    IsShut,
+    Panics,
 }
 
 /// A question whose answer is its own text, but for `nothing` (there is none), `corrupt` (its row cannot be read), `failure` (the
@@ -38,7 +49,13 @@ impl<const WRITES: bool> Question for Echo<WRITES> {
     const WRITES: bool = WRITES;
 
     async fn ready(desk: &Arc<Desk>) -> Result<Arc<Desk>, Error> {
-        Ok(Arc::clone(desk))
+        let door = desk.doors.lock().expect("no panic").pop_front();
+        match door {
+            Some(Door::Hangs) => std::future::pending().await,
+            Some(Door::IsShut) => Err(Error::unavailable("no connection")),
+            Some(Door::Panics) => panic!("as it was asked to"),
+            None => Ok(Arc::clone(desk)),
+        }
     }
 
     async fn ask(desk: Arc<Desk>, questions: &[Self]) -> Result<Vec<Numbered<String>>, Error> {
@@ -69,13 +86,18 @@ type Answer = Result<Option<String>, Error>;
 
 impl<const WRITES: bool> Asking<WRITES> {
     fn new() -> Self {
-        let desk = Arc::new(Desk { statements: Mutex::default(), answers: Semaphore::new(0) });
+        let desk = Arc::new(Desk { statements: Mutex::default(), answers: Semaphore::new(0), doors: Mutex::default() });
         Self { gathering: Gathering::new(Arc::clone(&desk), Handle::current()), desk }
     }
 
     fn ask(&self, text: &str) -> JoinHandle<Answer> {
         let (gathering, question) = (self.gathering.clone(), Echo(text.to_owned()));
         tokio::spawn(async move { gathering.ask(question).await })
+    }
+
+    /// The next turns meet these doors.
+    fn doors(&self, doors: &[Door]) {
+        self.desk.doors.lock().expect("no panic").extend(doors);
     }
 
     /// Until so many statements are under way or were answered.
@@ -94,7 +116,7 @@ fn text(answer: Result<Answer, tokio::task::JoinError>) -> Option<String> {
     answer.expect("no panic").expect("an answer")
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn questions_that_come_together_are_one_statement() {
     let asking = <Asking>::new();
     asking.desk.answers.add_permits(1);
@@ -103,7 +125,7 @@ async fn questions_that_come_together_are_one_statement() {
     assert_eq!(asking.statements(), [3]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn two_statements_are_under_way_and_the_rest_goes_together() {
     let asking = <Asking>::new();
     let mut first = JoinSet::new();
@@ -124,7 +146,7 @@ async fn two_statements_are_under_way_and_the_rest_goes_together() {
     assert_eq!(asking.statements(), [1, 1, 64, 36]);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn who_goes_is_not_asked_for() {
     let asking = <Asking>::new();
     let first = [asking.ask("first")];
@@ -146,7 +168,7 @@ async fn who_goes_is_not_asked_for() {
     assert!(!asking.desk.statements.lock().expect("no panic").concat().contains(&"gone".to_owned()));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_row_that_cannot_be_read_concerns_its_question_alone() {
     let asking = <Asking>::new();
     asking.desk.answers.add_permits(1);
@@ -155,7 +177,7 @@ async fn a_row_that_cannot_be_read_concerns_its_question_alone() {
     assert!(matches!(corrupt.await, Ok(Err(Error::Internal(_)))));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_failure_is_told_to_all_with_its_cause_and_a_panic_holds_nobody_up() {
     let asking = <Asking>::new();
     for told in ["failure", "panic", "panic", "panic"] {
@@ -171,7 +193,7 @@ async fn a_failure_is_told_to_all_with_its_cause_and_a_panic_holds_nobody_up() {
     assert_eq!(text(asking.ask("after").await), Some("after".to_owned()));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn what_writes_is_tried_again_alone_where_anothers_failure_may_be_the_cause() {
     let asking = Asking::<true>::new();
     asking.desk.answers.add_permits(4);
@@ -187,22 +209,70 @@ async fn what_writes_is_tried_again_alone_where_anothers_failure_may_be_the_caus
 #[tokio::test(start_paused = true)]
 async fn what_was_sent_is_waited_for_and_what_was_not_is_given_up() {
     let asking = Asking::<true>::new();
-    let patient = |asking: &Asking<true>, text: &str| {
+    let patient = |text: &str| {
         let (gathering, question) = (asking.gathering.clone(), Echo(text.to_owned()));
         tokio::spawn(deadline::of_request(async move { gathering.ask(question).await }))
     };
-    let mut sent = Vec::new();
-    for number in 1..=2 {
-        sent.push(patient(&asking, "sent"));
-        asking.until(number).await;
-    }
-    let late = patient(&asking, "late");
-    assert!(matches!(late.await, Ok(Err(Error::Unavailable(_)))), "nobody had a turn for it");
+    let sent = patient("sent");
+    asking.until(1).await;
+    asking.doors(&[Door::Hangs; 100]);
+    let late = patient("late");
+    assert!(matches!(late.await, Ok(Err(Error::Unavailable(_)))), "there was no connection for it");
     assert_eq!(asking.gathering.waiting(), 0);
-    assert!(sent.iter().all(|sent| !sent.is_finished()), "it may have happened");
-    asking.desk.answers.add_permits(2);
-    for sent in sent {
-        assert_eq!(text(sent.await), Some("sent".to_owned()));
+    assert!(!sent.is_finished(), "it may have happened");
+    let tried = 100 - asking.desk.doors.lock().expect("no panic").len();
+    assert!(tried < ALL_TURNS, "{tried} turns for one question");
+    asking.desk.answers.add_permits(1);
+    assert_eq!(text(sent.await), Some("sent".to_owned()));
+    assert_eq!(asking.statements(), [1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_hangs_holds_up_nobody_else() {
+    let asking = <Asking>::new();
+    let mut hanging = Vec::new();
+    for number in 1..=4 {
+        hanging.push(asking.ask("hangs"));
+        asking.until(number).await; // the third and the fourth once the first two are slow
     }
-    assert_eq!(asking.statements(), [1, 1]);
+    asking.doors(&[Door::Hangs]);
+    let first = asking.ask("without a connection");
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let second = asking.ask("after it");
+    asking.until(5).await;
+    assert_eq!(asking.statements(), [1, 1, 1, 1, 2]);
+    asking.desk.answers.add_permits(5);
+    assert_eq!([text(first.await), text(second.await)], [Some("without a connection".to_owned()), Some("after it".to_owned())]);
+    for hanging in hanging {
+        assert!(text(hanging.await).is_some());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crowd_takes_as_many_turns_as_there_are() {
+    let asking = <Asking>::new();
+    let crowd: Vec<_> = (0..100).map(|number| asking.ask(&number.to_string())).collect();
+    asking.until(2).await;
+    assert_eq!(asking.statements(), [64, 36], "before any answer");
+    asking.desk.answers.add_permits(2);
+    for asked in crowd {
+        assert!(text(asked.await).is_some());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_connection_nothing_is_tried_again() {
+    let asking = Asking::<true>::new();
+    asking.doors(&[Door::IsShut; 2]); // the second comes when the first turn has begun
+    for asked in [asking.ask("first"), asking.ask("second")] {
+        assert!(asked.await.expect("no panic").is_err_and(|error| error.causes().to_string() == "unavailable: no connection"));
+    }
+    asking.doors(&[Door::Panics]);
+    let both = [asking.ask("third"), asking.ask("fourth")];
+    asking.desk.answers.add_permits(3);
+    for (asked, of) in both.into_iter().zip(["third", "fourth"]) {
+        assert_eq!(text(asked.await).as_deref(), Some(of), "alone");
+    }
+    assert_eq!(text(asking.ask("fifth").await), Some("fifth".to_owned()));
+    assert_eq!(asking.statements(), [1, 1, 1]);
 }

@@ -1,6 +1,6 @@
 //! Writes of one statement, for what is done so often that a message to the database and a commit count. Those that come together are
-//! done together ([`Gathering`]): rotations in one statement, and reservations, of which PostgreSQL gathers the commits itself, in one
-//! transaction of SQLite's one writer. Each is guarded by its own statement, so that none rests on another.
+//! done together ([`Gathering`]): rotations as `sql/rotation.rs` tells, and reservations, of which PostgreSQL gathers the commits itself,
+//! in one transaction of SQLite's one writer. Each has a guard of its own, so that none rests on another.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use tokio::{runtime::Handle, time::Instant};
 use super::{
     Engine, Transactions, Tx,
     gathering::{Gathering, Numbered, Question},
-    sql::rotation::Rotation,
+    sql::rotation::{OfHeld, Rotated, Rotation},
 };
 use crate::{error::Error, throttle::Limit, time::Timestamp, token::RefreshToken};
 
@@ -112,12 +112,27 @@ impl Question for Rotation {
         }
     }
 
-    async fn ask(mut tx: Tx, rotations: &[Self]) -> Result<Vec<Numbered<Timestamp>>, Error> {
-        let (at, rotated) = (tx.now(), tx.sessions().rotate(rotations).await?);
-        if !rotated.is_empty() {
+    async fn ask(tx: Tx, rotations: &[Self]) -> Result<Vec<Numbered<Timestamp>>, Error> {
+        Self::rotate(tx, rotations, OfHeld::Tell).await
+    }
+
+    async fn ask_alone(tx: Tx, rotation: Self) -> Result<Option<Timestamp>, Error> {
+        let rotated = Self::rotate(tx, &[rotation], OfHeld::Wait).await?;
+        rotated.into_iter().next().map(|(_, at)| at).transpose()
+    }
+}
+
+impl Rotation {
+    async fn rotate(mut tx: Tx, rotations: &[Self], held: OfHeld) -> Result<Vec<Numbered<Timestamp>>, Error> {
+        let (at, rotated) = (tx.now(), tx.sessions().rotate(rotations, held).await?);
+        if rotated.iter().any(|(_, rotated)| *rotated == Rotated::Done) {
             tx.commit().await?;
         }
-        Ok(rotated.into_iter().map(|number| (number, Ok(at))).collect())
+        let told = |rotated| match rotated {
+            Rotated::Done => Ok(at),
+            Rotated::Held => Err(Error::unavailable("another transaction holds the session")),
+        };
+        Ok(rotated.into_iter().map(|(number, rotated)| (number, told(rotated))).collect())
     }
 }
 
@@ -146,5 +161,5 @@ impl Question for Reservation {
     }
 }
 
-#[cfg(all(test, feature = "sqlite"))]
+#[cfg(all(test, feature = "testing", feature = "sqlite"))]
 mod tests;

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
 use super::*;
-use crate::{config::Config, ports::Clock, sealed::MasterKeys, service::TenantAuth, store::Sqlite};
+use crate::{config::Config, id::Id, ports::Clock, sealed::MasterKeys, service::TenantAuth, store::Sqlite, testing::TestAuth};
 
 /// Each look shows a later time, so that each transaction has one of its own.
 #[derive(Debug)]
@@ -79,4 +79,42 @@ async fn who_has_gone_wants_nothing() {
     assert!(other.await.expect("no panic").expect("written").is_done);
     let mut reader = auth.store().read().await.expect("a reader");
     assert!(reader.throttles().state("first").await.expect("an answer").is_none());
+}
+
+/// Two tabs, a former token, an unknown session and one that has ended, in no order.
+#[tokio::test]
+async fn each_rotation_has_its_own_number() {
+    let test = TestAuth::new().await;
+    let mut sessions = Vec::new();
+    for _ in 0..4 {
+        let tokens = test.login(&test.member).await;
+        sessions.push(test.auth.signer().read_refresh(tokens.refresh.expose(), test.auth.now()).expect("a genuine token"));
+    }
+    sessions.sort_by(|one, other| other.session.as_str().cmp(one.session.as_str()));
+    let [former, tab, ended, last] = <[RefreshToken; 4]>::try_from(sessions).expect("four");
+    let rotation = |token: &RefreshToken| Rotation { token: token.clone(), good_for: Duration::from_secs(60) };
+    let asked = async |rotations: &[Rotation]| {
+        let mut tx = test.auth.begin().await.expect("the writer");
+        let rotated = tx.sessions().rotate(rotations, OfHeld::Tell).await.expect("an answer");
+        tx.commit().await.expect("commits");
+        rotated
+    };
+    assert_eq!(asked(&[rotation(&former)]).await, [(0, Rotated::Done)]);
+    let mut tx = test.auth.begin().await.expect("the writer");
+    let org = tx.sessions().find_live(&ended.session).await.expect("an answer").expect("it lives").org.id.clone();
+    tx.sessions().end(&org, &ended.session).await.expect("an answer").expect("it was live");
+    tx.commit().await.expect("commits");
+    let current = RefreshToken { generation: former.generation + 1, ..former.clone() };
+    let unknown = RefreshToken { session: Id::from_stored("ses_00000000000000000000000000"), ..last.clone() };
+    let crowd = [&former, &tab, &unknown, &ended, &tab, &current, &last].map(rotation);
+    let mut rotated = asked(&crowd).await;
+    rotated.sort_by_key(|(number, _)| *number);
+    assert_eq!(rotated, [(1, Rotated::Done), (5, Rotated::Done), (6, Rotated::Done)]);
+    for (token, generations) in [(&former, 2), (&tab, 1), (&last, 1)] {
+        let mut reader = test.auth.store().read().await.expect("a reader");
+        let live = reader.sessions().find_live(&token.session).await.expect("an answer").expect("it lives");
+        assert_eq!(live.session.generation, token.generation + generations);
+        let mut reader = test.auth.store().read().await.expect("a reader");
+        assert!(reader.sessions().superseded_at(&token.session, token.generation).await.expect("an answer").is_some());
+    }
 }

@@ -45,8 +45,12 @@ macro_rules! rows {
             bool: Decode<'r, R::Database> + Type<R::Database>,
         {
             fn from_row(row: &'r R) -> sqlx::Result<Self> {
-                let (number, incarnation) = (row.try_get("number")?, row.try_get("incarnation")?);
-                Ok(Self((number, $decode(row)?.map(|value| Witnessed { value, incarnation }))))
+                let found = || Ok($decode(row)?.map(|value| (value, row.try_get("incarnation"))));
+                let found = found().unwrap_or_else(|error: sqlx::Error| Err(Error::internal(error)));
+                let witnessed = found.and_then(|(value, incarnation)| {
+                    Ok(Witnessed { value, incarnation: incarnation.map_err(Error::internal)? })
+                });
+                Ok(Self((row.try_get("number")?, witnessed)))
             }
         }
     )* };

@@ -10,6 +10,7 @@ use sqlx::sqlite::SqliteQueryResult;
 use crate::{
     error::Error,
     store::{Change, Conn, Link, Tx, running::traced, sql::sessions::Sessions},
+    time::Timestamp,
     token::RefreshToken,
 };
 
@@ -74,7 +75,7 @@ pub(in crate::store) mod sqlite {
                ", until!("asked.good_until"), "
           FROM (SELECT a.value ->> 0 AS id, a.value ->> 1 AS generation, a.value ->> 2 AS good_until FROM json_each($1) AS a) AS asked
          WHERE tenant_auth_sessions.id = asked.id AND tenant_auth_sessions.generation = asked.generation AND ", may!("$2"), "
-        RETURNING id, generation - 1 AS former, org_id");
+        RETURNING id, generation - 1 AS former, org_id, FALSE AS is_held");
         #[cfg(any(test, feature = "testing"))]
         SUPERSEDE = supersede!();
         #[cfg(any(test, feature = "testing"))]
@@ -87,21 +88,34 @@ pub(in crate::store) mod sqlite {
 pub(in crate::store) mod postgres {
     use crate::store::dialect::statements;
 
-    statements! {
-        // An array and not a join, for the reason that `delivery_batches.rs` tells.
-        pub(super) ROTATE = concat!("
+    macro_rules! asked {
+        () => {
+            "
         WITH asked AS (
                 SELECT a.value ->> 0 AS id, CAST(a.value ->> 1 AS BIGINT) AS generation, CAST(a.value ->> 2 AS BIGINT) AS good_until
                   FROM json_array_elements(CAST($1 AS json)) AS a (value)
-             ),
+             )"
+        };
+    }
+    // An array beside the join, for the reason that `delivery_batches.rs` tells.
+    macro_rules! rotated {
+        ($of:literal) => {
+            concat!(
+                "
              rotated AS (
                 UPDATE tenant_auth_sessions
                    SET generation = tenant_auth_sessions.generation + 1, refreshed_at = $2, last_used_at = $2,
-                       ", until!("asked.good_until"), "
+                       ",
+                until!("asked.good_until"),
+                "
                   FROM asked
                  WHERE tenant_auth_sessions.id = asked.id AND tenant_auth_sessions.generation = asked.generation
-                   AND tenant_auth_sessions.id = ANY (ARRAY(SELECT id FROM asked))
-                   AND ", may!("$2"), "
+                   AND tenant_auth_sessions.id = ANY (ARRAY(SELECT id FROM ",
+                $of,
+                "))
+                   AND ",
+                may!("$2"),
+                "
                 RETURNING org_id, tenant_auth_sessions.id, asked.generation
              ),
              superseded AS (
@@ -110,8 +124,29 @@ pub(in crate::store) mod postgres {
              ),
              noted AS (
                 INSERT INTO tenant_auth_changes (org_id, kind, id) SELECT org_id, $3, id FROM rotated
-             )
-        SELECT id, generation AS former, org_id FROM rotated");
+             )"
+            )
+        };
+    }
+
+    statements! {
+        // Waits for whoever holds the session.
+        pub(super) ROTATE = concat!(asked!(), ",", rotated!("asked"), "
+        SELECT id, generation AS former, org_id, FALSE AS is_held FROM rotated");
+        // Waits for nobody: it would hold other sessions meanwhile, whose requests and whose members' removal are not to wait, too.
+        pub(super) ROTATE_FREE = concat!(asked!(), ",
+             free AS (
+                SELECT id
+                  FROM tenant_auth_sessions
+                 WHERE id = ANY (ARRAY(SELECT id FROM asked))
+                 ORDER BY id
+                   FOR NO KEY UPDATE SKIP LOCKED
+             ),", rotated!("free"), "
+        SELECT a.id, a.generation AS former, r.org_id, f.id IS NULL AS is_held
+          FROM asked a
+          LEFT JOIN free f ON f.id = a.id
+          LEFT JOIN rotated r ON r.id = a.id AND r.generation = a.generation
+         WHERE r.id IS NOT NULL OR f.id IS NULL");
     }
 }
 
@@ -122,45 +157,75 @@ pub(in crate::store) struct Rotation {
     pub(in crate::store) good_for: Duration,
 }
 
-/// A session's id, its generation before, and its organization.
-type Rotated = (String, i64, String);
+/// What is done about a session that another transaction holds. On SQLite there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::store) enum OfHeld {
+    /// It is waited for.
+    Wait,
+    /// It is told.
+    Tell,
+}
+
+/// What became of a rotation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::store) enum Rotated {
+    /// The token is of the past now.
+    Done,
+    /// Another transaction holds the session, or it is gone: to be asked for alone.
+    Held,
+}
+
+/// A session's id, its generation before, its organization where it was rotated, and whether somebody else holds it.
+type RotatedRow = (String, i64, Option<String>, bool);
 
 impl Sessions<&mut Tx> {
-    /// Rotates refresh tokens: a guarded UPDATE that replaces a session's `generation` by the next. Returns the numbers of those that were
-    /// rotated: not of a token that another request, here or before, rotated first, nor where the session has ended, or its member or
-    /// organization is suspended.
-    pub(in crate::store) async fn rotate(mut self, rotations: &[Rotation]) -> Result<Vec<i64>, Error> {
+    /// Rotates refresh tokens: a guarded UPDATE that replaces a session's `generation` by the next. Returns what became of them by their
+    /// numbers: nothing of a token that another request, here or before, rotated first, nor where the session has ended, or its member
+    /// or organization is suspended.
+    pub(in crate::store) async fn rotate(mut self, rotations: &[Rotation], held: OfHeld) -> Result<Vec<(i64, Rotated)>, Error> {
         const PATH: &str = concat!(module_path!(), "::ROTATE");
-        let count = |rotated: &Vec<Rotated>| rotated.len() as u64;
+        let count = |rotated: &Vec<RotatedRow>| rotated.len() as u64;
         let (now, kind) = (self.0.now(), Change::SessionRefreshed.subject().as_str());
-        // In one order, always: two statements with sessions in common do not wait for each other.
-        let mut asked = BTreeMap::new();
+        let mut asked: BTreeMap<_, (Timestamp, Vec<i64>)> = BTreeMap::new();
         for (number, Rotation { token, good_for }) in (0..).zip(rotations) {
-            asked.entry((token.session.as_str(), token.generation)).or_insert((number, now.plus(*good_for)));
+            let until = now.plus(*good_for);
+            asked.entry((token.session.as_str(), token.generation)).or_insert((until, Vec::new())).1.push(number);
         }
-        let rows: Vec<_> = asked.iter().map(|((id, generation), (_, until))| (id, generation, until.millis())).collect();
-        let rows = serde_json::to_string(&rows).map_err(Error::internal)?;
-        let rotated: Vec<Rotated> = match Link::conn(&mut self.0) {
+        let rows: Vec<_> = asked.iter().map(|((id, generation), (until, _))| (id, generation, until.millis())).collect();
+        let json = serde_json::to_string(&rows).map_err(Error::internal)?;
+        let rotated: Vec<RotatedRow> = match Link::conn(&mut self.0) {
             #[cfg(feature = "sqlite")]
             Conn::Sqlite(connection) => {
-                let advancing = sqlx::query_as(sqlite::ADVANCE).bind(rows).bind(now.millis()).fetch_all(&mut *connection);
+                let advancing = sqlx::query_as(sqlite::ADVANCE).bind(json).bind(now.millis()).fetch_all(&mut *connection);
                 let rotated = traced(PATH, count, pin!(advancing)).await?;
-                let rows = serde_json::to_string(&rotated).map_err(Error::internal)?;
-                let noting = sqlx::query(sqlite::SUPERSEDE_AND_NOTE).bind(rows).bind(now.millis()).bind(kind).execute(connection);
-                traced(PATH, SqliteQueryResult::rows_affected, pin!(noting)).await?;
+                if !rotated.is_empty() {
+                    let former: Vec<_> = rotated.iter().map(|(id, former, org, _)| (id, former, org)).collect();
+                    let json = serde_json::to_string(&former).map_err(Error::internal)?;
+                    let noting =
+                        sqlx::query(sqlite::SUPERSEDE_AND_NOTE).bind(json).bind(now.millis()).bind(kind).execute(connection);
+                    traced(PATH, SqliteQueryResult::rows_affected, pin!(noting)).await?;
+                }
                 rotated
             }
             #[cfg(feature = "postgres")]
             Conn::Postgres(connection) => {
-                let rotating = sqlx::query_as(postgres::ROTATE).bind(rows).bind(now.millis()).bind(kind).fetch_all(connection);
+                let statement = if held == OfHeld::Wait { postgres::ROTATE } else { postgres::ROTATE_FREE };
+                let rotating = sqlx::query_as(statement).bind(json).bind(now.millis()).bind(kind).fetch_all(connection);
                 // It may be a COMMIT, and is waited for as one is: whether it happened would be unknown. Its locks have PostgreSQL's limit.
                 traced(PATH, count, pin!(rotating)).await?
             }
         };
-        if !rotated.is_empty() {
+        let mut outcomes = Vec::with_capacity(rotated.len());
+        for (id, former, _, is_held) in &rotated {
+            let numbers = asked.get(&(id.as_str(), *former)).map_or(&[][..], |(_, numbers)| numbers);
+            match is_held {
+                true => outcomes.extend(numbers.iter().map(|number| (*number, Rotated::Held))),
+                false => outcomes.extend(numbers.first().map(|number| (*number, Rotated::Done))),
+            }
+        }
+        if outcomes.iter().any(|(_, outcome)| *outcome == Rotated::Done) {
             self.0.touched(Change::SessionRefreshed);
         }
-        let number = |(id, former, _): &Rotated| asked.get(&(id.as_str(), *former)).map(|(number, _)| *number);
-        Ok(rotated.iter().filter_map(number).collect())
+        Ok(outcomes)
     }
 }
