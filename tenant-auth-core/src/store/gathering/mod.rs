@@ -277,8 +277,12 @@ impl<Q: Question> Turn<Q> {
     fn enter(&mut self, stage: Stage) {
         {
             let mut crowd = self.place.crowd();
-            crowd.count(self.stage).map(|count| *count -= 1);
-            crowd.count(stage).map(|count| *count += 1);
+            if let Some(count) = crowd.count(self.stage) {
+                *count -= 1;
+            }
+            if let Some(count) = crowd.count(stage) {
+                *count += 1;
+            }
         }
         self.stage = stage;
         Self::begin(&self.place);

@@ -32,7 +32,8 @@ macro_rules! until {
     };
 }
 
-/// Whether the session lives, and its member and organization may use it.
+/// Whether the session lives, and its member and organization may use it. Not EXISTS, which PostgreSQL would join: it would begin with all
+/// organizations.
 macro_rules! may {
     ($now:literal) => {
         concat!(
@@ -40,11 +41,11 @@ macro_rules! may {
             $now,
             "
            AND user_epoch = (SELECT u.epoch FROM tenant_auth_users u WHERE u.id = user_id)
-           AND EXISTS (SELECT 1
-                         FROM tenant_auth_memberships m
-                         JOIN tenant_auth_organizations o ON o.id = m.org_id
-                        WHERE m.org_id = tenant_auth_sessions.org_id AND m.user_id = tenant_auth_sessions.user_id
-                          AND m.status = 'active' AND o.status = 'active')"
+           AND 1 = (SELECT COUNT(*)
+                      FROM tenant_auth_memberships m
+                      JOIN tenant_auth_organizations o ON o.id = m.org_id
+                     WHERE m.org_id = tenant_auth_sessions.org_id AND m.user_id = tenant_auth_sessions.user_id
+                       AND m.status = 'active' AND o.status = 'active')"
         )
     };
 }
@@ -184,6 +185,8 @@ impl Sessions<&mut Tx> {
     /// or organization is suspended.
     pub(in crate::store) async fn rotate(mut self, rotations: &[Rotation], held: OfHeld) -> Result<Vec<(i64, Rotated)>, Error> {
         const PATH: &str = concat!(module_path!(), "::ROTATE");
+        #[cfg(not(feature = "postgres"))]
+        let _ = held; // nobody else has a session while this has the writer
         let count = |rotated: &Vec<RotatedRow>| rotated.len() as u64;
         let (now, kind) = (self.0.now(), Change::SessionRefreshed.subject().as_str());
         let mut asked: BTreeMap<_, (Timestamp, Vec<i64>)> = BTreeMap::new();
