@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use tokio::{runtime::Handle, sync::watch};
+use tokio::runtime::Handle;
 
 use crate::{
     backend::KeyUses,
@@ -19,7 +19,7 @@ use crate::{
     sealed::MasterKeys,
     secret::Pepper,
     service::{AfterCommit, Inner, Metrics, TenantAuth},
-    store::{Context, Lookups, Marks, OneStatements, Store, Transactions},
+    store::{Announcements, Context, Lookups, Marks, OneStatements, Store, Transactions},
     throttle::{BlockedLogins, Gates},
     value::is_loopback,
     webhooks::{Admissions, Targets},
@@ -190,7 +190,7 @@ impl Builder {
             None => default_sender()?,
         };
         store.migrate().await?;
-        let (fill_outbox, outbox_filled) = watch::channel(());
+        let announcements = Arc::new(Announcements::default());
         let memory = Memory::new(store.clone(), &config.memory, metrics.memory().clone());
         let transactions = Transactions::new(
             store,
@@ -203,7 +203,7 @@ impl Builder {
                 languages: config.languages.clone(),
                 mail_templates: config.mail_templates.clone(),
                 follow_up: Box::new(AfterCommit {
-                    outbox_filled: fill_outbox,
+                    announcements: Arc::clone(&announcements),
                     metrics: Arc::clone(&metrics),
                     memory: Arc::clone(&memory),
                 }),
@@ -231,7 +231,7 @@ impl Builder {
             resolver: self.resolver.unwrap_or_else(|| Arc::new(SystemResolver)),
             targets,
             admissions: Admissions::default(),
-            outbox_filled,
+            announcements,
             key_uses: KeyUses::default(),
             estimates: BoundedWork::start("tenant-auth-estimate", PoolSize::default(), WorkMeter::unread(), Pauses::NONE)?,
             gates: Gates::default(),

@@ -18,7 +18,7 @@ use crate::{
     ports::{Clock, Entropy, Mailer, PasswordHasher, Resolver, Sender},
     readiness::{self, Readiness},
     sealed::MasterKeys,
-    store::{Committed, FollowUp, Lookups, Marks, OneStatements, Store, Swept, Transactions, Tx},
+    store::{Announcements, Committed, FollowUp, Lookups, Marks, OneStatements, Store, Swept, Transactions, Tx, Work},
     throttle::{BlockedLogins, Gates},
     time::Timestamp,
     token::{AuditKeySet, Signer},
@@ -57,7 +57,7 @@ pub(crate) struct Inner {
     pub(crate) resolver: Arc<dyn Resolver>,
     pub(crate) targets: Targets,
     pub(crate) admissions: Admissions,
-    pub(crate) outbox_filled: watch::Receiver<()>,
+    pub(crate) announcements: Arc<Announcements>,
     pub(crate) key_uses: KeyUses,
     pub(crate) estimates: BoundedWork,
     pub(crate) gates: Gates,
@@ -85,16 +85,14 @@ impl From<Inner> for TenantAuth {
 /// The follow-up of every commit: wakes the worker of this process and counts the events.
 #[derive(Debug)]
 pub(crate) struct AfterCommit {
-    pub(crate) outbox_filled: watch::Sender<()>,
+    pub(crate) announcements: Arc<Announcements>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) memory: Arc<Memory>,
 }
 
 impl FollowUp for AfterCommit {
     fn committed(&self, done: &Committed) {
-        if done.fills_outbox {
-            self.outbox_filled.send_replace(());
-        }
+        self.announcements.announce(done.left);
         for kind in &done.events {
             self.metrics.event(*kind);
             match kind {
@@ -269,9 +267,9 @@ impl TenantAuth {
         &self.inner.targets
     }
 
-    /// Changes whenever a commit of this process left work in the outbox.
-    pub(crate) fn outbox_filled(&self) -> watch::Receiver<()> {
-        self.inner.outbox_filled.clone()
+    /// Changes whenever a commit of this process left such work.
+    pub(crate) fn work_left(&self, work: Work) -> watch::Receiver<()> {
+        self.inner.announcements.of(work)
     }
 
     pub(crate) fn key_uses(&self) -> &KeyUses {
@@ -330,26 +328,29 @@ mod tests {
         event::OrgData,
         mail::{self, Letter},
         model::EventKind,
-        store::{Actor, Event},
+        store::{Actor, Event, Work},
         testing::TestAuth,
     };
 
     const WRITTEN: &str = "\ntenant_auth_events_written_total{kind=\"org.updated\"}";
 
     #[tokio::test]
-    async fn every_commit_wakes_the_worker_and_counts_its_events() {
+    async fn a_commit_wakes_whom_it_leaves_work_and_counts_its_events() {
         let test = TestAuth::new().await;
         let org = test.org.organization();
-        let mut filled = test.auth.outbox_filled();
-        filled.borrow_and_update();
+        let mails = test.auth.work_left(Work::Mails);
+        let others = [Work::Deliveries, Work::ResetRequests, Work::SignUps].map(|work| test.auth.work_left(work));
 
         let mut tx = test.auth.begin().await.expect("a transaction");
         tx.push(Event::new(EventKind::OrgUpdated, org, Actor::System, &OrgData::changed(org, org)).expect("is written"));
         mail::enqueue(&mut tx, &org.id, &test.admin.email, &Letter::PasswordChanged).await.expect("is sealed");
-        assert!(!filled.has_changed().expect("the service is there"), "nothing is announced before the commit");
+        assert!(!mails.has_changed().expect("the service is there"), "nothing is announced before the commit");
         tx.commit().await.expect("commits");
 
-        assert!(filled.has_changed().expect("the service is there"));
+        assert!(mails.has_changed().expect("the service is there"));
+        for other in others {
+            assert!(!other.has_changed().expect("the service is there"), "there is no webhook and no request");
+        }
         let text = test.auth.metrics_text().await.expect("is written");
         assert!(text.contains(&format!("{WRITTEN} 1\n")), "{text}");
     }
@@ -358,15 +359,14 @@ mod tests {
     async fn what_is_rolled_back_wakes_nobody_and_is_not_counted() {
         let test = TestAuth::new().await;
         let org = test.org.organization();
-        let mut filled = test.auth.outbox_filled();
-        filled.borrow_and_update();
+        let mails = test.auth.work_left(Work::Mails);
 
         let mut tx = test.auth.begin().await.expect("a transaction");
         tx.push(Event::new(EventKind::OrgUpdated, org, Actor::System, &OrgData::changed(org, org)).expect("is written"));
         mail::enqueue(&mut tx, &org.id, &test.admin.email, &Letter::PasswordChanged).await.expect("is sealed");
         drop(tx);
 
-        assert!(!filled.has_changed().expect("the service is there"));
+        assert!(!mails.has_changed().expect("the service is there"));
         let text = test.auth.metrics_text().await.expect("is written");
         assert!(text.contains(&format!("{WRITTEN} 0\n")), "{text}");
     }

@@ -13,7 +13,7 @@ use std::{
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{After, BATCH, Event, Read, read};
-use crate::{caller::Tenant, error::Error, id::OrgId, service::TenantAuth};
+use crate::{caller::Tenant, error::Error, id::OrgId, service::TenantAuth, store::Work};
 
 /// How long is waited for one organization's events before the database is asked itself.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -141,7 +141,7 @@ impl Events {
 
     /// Finds out which organizations have events that were not read; waits where none has.
     async fn look_at_all(&mut self) -> Result<(), Error> {
-        let (began, mut written, mut last) = (Instant::now(), self.auth.outbox_filled(), String::new());
+        let (began, mut written, mut last) = (Instant::now(), self.auth.work_left(Work::Deliveries), String::new());
         written.borrow_and_update();
         let mut behind = VecDeque::new();
         loop {

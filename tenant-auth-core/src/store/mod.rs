@@ -44,6 +44,7 @@ mod sqlite;
 mod stall;
 mod survey;
 mod transaction;
+mod work;
 
 pub use migrations::SchemaError;
 pub use options::StoreOptions;
@@ -98,6 +99,7 @@ pub(crate) use sql::{
     webhooks::SealedSecret,
 };
 pub(crate) use transaction::{Committed, Context, FollowUp, Transactions, Tx};
+pub(crate) use work::{Announcements, LeftWork, Work};
 
 use crate::{
     config::{ConfigError, Setting, SetupError},

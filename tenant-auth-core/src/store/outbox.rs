@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Actor, Event, Tx,
+    Actor, Event, Tx, Work,
     chaining::{Chain, Unchained},
     event::Audience,
     sql::{
@@ -47,7 +47,7 @@ impl Tx {
                 chained.push(chain.append(self.unchained(event)?, now)?);
             }
             if EventChain(&mut self.transaction).write(&chain.head(), &chained).await? {
-                self.fill_outbox();
+                self.leave(Work::Deliveries);
             }
             for (event, written) in events.iter().zip(&chained) {
                 if let Some(tally) = Tally::of(event.kind, &org_id, written.created_at) {

@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 
 #[cfg(feature = "postgres")]
 use super::patience;
-use super::{Change, Engine, ErasedPerson, Event, Store, change::Touched, deed::Done, failure};
+use super::{Change, Engine, ErasedPerson, Event, LeftWork, Store, Work, change::Touched, deed::Done, failure};
 use crate::{
     audit::context::RequestContext,
     config::{Languages, MailTemplates, Product},
@@ -65,8 +65,8 @@ pub(crate) trait FollowUp: fmt::Debug + Send + Sync {
 pub(crate) struct Committed {
     /// The kinds of its events, in their order.
     pub(crate) events: Vec<EventKind>,
-    /// Whether a mail, a delivery or an event waits for the worker now.
-    pub(crate) fills_outbox: bool,
+    /// What waits for the workers now.
+    pub(crate) left: LeftWork,
 }
 
 impl Transactions {
@@ -147,7 +147,7 @@ impl Transactions {
             events: Vec::new(),
             erases: None,
             deeds: Vec::new(),
-            fills_outbox: false,
+            left: LeftWork::default(),
         }
     }
 }
@@ -165,7 +165,7 @@ pub(crate) struct Tx {
     erases: Option<ErasedPerson>,
     /// What the transaction does to the deployment.
     pub(super) deeds: Vec<Done>,
-    fills_outbox: bool,
+    left: LeftWork,
 }
 
 pub(super) enum Transaction {
@@ -270,9 +270,9 @@ impl Tx {
         self.erases = Some(person);
     }
 
-    /// Records that the outbox has work for a worker. Called by the repositories, never by flows.
-    pub(super) fn fill_outbox(&mut self) {
-        self.fills_outbox = true;
+    /// Records that the workers have this to do. Called by the repositories, never by flows.
+    pub(super) fn leave(&mut self, work: Work) {
+        self.left.add(work);
     }
 
     /// Records a change of a row, for the change log; `org` is the organization that it concerns, `None` each. Called by the
@@ -318,7 +318,7 @@ impl Tx {
             #[cfg(feature = "postgres")]
             Transaction::PostgresAlone(connection) => drop(connection),
         }
-        self.context.follow_up.committed(&Committed { events: kinds, fills_outbox: self.fills_outbox });
+        self.context.follow_up.committed(&Committed { events: kinds, left: self.left });
         if touched {
             self.context.follow_up.acknowledged(narrows).await;
         }

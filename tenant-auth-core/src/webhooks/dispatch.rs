@@ -19,7 +19,7 @@ use super::{
     serve::{Claimed, serve},
     slots::Slots,
 };
-use crate::{error::Error, service::TenantAuth};
+use crate::{error::Error, service::TenantAuth, store::Work};
 
 /// The least time between the beginnings of two rounds.
 const DISTANCE: Duration = Duration::from_millis(10);
@@ -59,7 +59,7 @@ impl Dispatcher {
         let now = Instant::now();
         Self {
             auth: auth.clone(),
-            filled: auth.outbox_filled(),
+            filled: auth.work_left(Work::Deliveries),
             attempts: JoinSet::new(),
             slots: Slots::default(),
             look: Look::default(),

@@ -4,7 +4,7 @@
 use std::{future::Future, pin::pin, time::Duration};
 
 use super::Worker;
-use crate::account::fulfil_reset_requests;
+use crate::{account::fulfil_reset_requests, store::Work};
 
 /// How often requests are looked for when no commit of this process wakes the loop: another process may have left some.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
@@ -12,7 +12,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 impl Worker {
     pub(super) async fn fulfil_requests_until(&self, shutdown: impl Future<Output = ()>) {
         let mut shutdown = pin!(shutdown);
-        let mut filled = self.auth.outbox_filled();
+        let mut filled = self.auth.work_left(Work::ResetRequests);
         loop {
             filled.borrow_and_update();
             let worked = fulfil_reset_requests(&self.auth).await.unwrap_or_else(|error| {

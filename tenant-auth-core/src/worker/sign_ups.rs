@@ -3,7 +3,7 @@
 use std::{future::Future, pin::pin, time::Duration};
 
 use super::Worker;
-use crate::org::mail_sign_up_links;
+use crate::{org::mail_sign_up_links, store::Work};
 
 /// How often requests are looked for when no commit of this process wakes the loop.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
@@ -11,7 +11,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 impl Worker {
     pub(super) async fn mail_sign_ups_until(&self, shutdown: impl Future<Output = ()>) {
         let mut shutdown = pin!(shutdown);
-        let mut filled = self.auth.outbox_filled();
+        let mut filled = self.auth.work_left(Work::SignUps);
         loop {
             filled.borrow_and_update();
             let working = async {

@@ -7,7 +7,7 @@ use crate::{
     model::{Delivery, DeliveryDetails, DeliveryError, DeliveryStatus},
     page::Bounds,
     store::{
-        Link, Tx, attempt_log,
+        Link, Tx, Work, attempt_log,
         dialect::{execute, fetch_batch, fetch_optional, fetch_scalar, row, statements},
         payload::KeptEvent,
         sql::events::{KeptRow, kept},
@@ -144,7 +144,7 @@ impl Deliveries<&mut Tx> {
     /// Stores a delivery that is due at once.
     pub(crate) async fn insert(mut self, delivery: &NewDelivery<'_>) -> Result<(), Error> {
         let now = self.0.now();
-        self.0.fill_outbox();
+        self.0.leave(Work::Deliveries);
         execute!(
             self.0,
             INSERT,

@@ -6,7 +6,7 @@ use crate::{
     id::{DeliveryId, DeliveryKind, Id, OrgId, UserId},
     secret::Digest,
     store::{
-        Link as Connection, Tx,
+        Link as Connection, Tx, Work,
         dialect::{execute, fetch_optional, fetch_scalars, row, statements},
         sql::waiting::WaitingRow,
     },
@@ -158,7 +158,7 @@ impl Links<&mut Tx> {
     /// Stores a request for a reset mail, or renews the one that waits for this organization and recipient.
     pub(crate) async fn request_reset(mut self, org: &OrgId, email: &Email, language: Option<&Language>) -> Result<(), Error> {
         let (now, id) = (self.0.now(), self.0.new_id::<DeliveryKind>());
-        self.0.fill_outbox();
+        self.0.leave(Work::ResetRequests);
         let language = language.map(Language::as_str);
         execute!(self.0, REQUEST, id.as_str(), org.as_str(), email.as_str(), email.key(), now.millis(), language)?;
         Ok(())

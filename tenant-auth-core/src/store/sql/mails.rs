@@ -6,7 +6,7 @@ use crate::{
     error::Error,
     id::{Id, MailId, OrgId},
     store::{
-        Link, Tx,
+        Link, Tx, Work,
         dialect::{execute, fetch_all, fetch_optional, fetch_scalar, fetch_scalars, row, statements},
         sql::waiting::WaitingRow,
     },
@@ -235,7 +235,7 @@ impl<L: Link> Mails<L> {
 
 impl Mails<&mut Tx> {
     pub(crate) async fn insert(mut self, mail: &OutgoingMail) -> Result<(), Error> {
-        self.0.fill_outbox();
+        self.0.leave(Work::Mails);
         execute!(
             self.0,
             INSERT,

@@ -8,7 +8,7 @@ use crate::{
     id::{DeliveryId, DeliveryKind, Id},
     secret::Digest,
     store::{
-        Link as Connection, Tx,
+        Link as Connection, Tx, Work,
         dialect::{execute, fetch_all, fetch_optional, fetch_scalars, row, statements},
     },
     time::Timestamp,
@@ -93,7 +93,7 @@ impl SignUps<&mut Tx> {
     /// Stores a request for a link, or renews the one that waits for this address.
     pub(crate) async fn request(mut self, email: &Email, language: Option<&Language>) -> Result<(), Error> {
         let (now, id) = (self.0.now(), self.0.new_id::<DeliveryKind>());
-        self.0.fill_outbox();
+        self.0.leave(Work::SignUps);
         execute!(self.0, REQUEST, id.as_str(), email.as_str(), email.key(), now.millis(), language.map(Language::as_str))?;
         Ok(())
     }

@@ -17,7 +17,7 @@ use crate::{
     error::Error,
     id::{MailId, OrgId},
     service::TenantAuth,
-    store::ClaimedMail,
+    store::{ClaimedMail, Work},
     time::Timestamp,
 };
 use sending::{LEASE, send, span_of};
@@ -44,7 +44,7 @@ type Ended = Result<(TaskId, ()), JoinError>;
 
 impl Post {
     pub(super) fn new(auth: &TenantAuth) -> Self {
-        let (filled, attempts) = (auth.outbox_filled(), JoinSet::new());
+        let (filled, attempts) = (auth.work_left(Work::Mails), JoinSet::new());
         Self { auth: auth.clone(), filled, attempts, slots: Slots::default(), after: String::new() }
     }
 
