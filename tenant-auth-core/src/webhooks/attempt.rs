@@ -3,11 +3,13 @@
 
 use std::{future::Future, sync::Arc, time::Duration};
 
+use tokio::sync::Semaphore;
 use tracing::{Instrument, field::Empty};
 
-use super::{SigningSecret, secrets};
+use super::{SigningSecret, secrets, slots::QUICK};
 use crate::{
     error::Error,
+    id::WebhookId,
     model::{DeliveryAttempt, DeliveryError, DeliveryStatus, Webhook},
     ports::{RetryAfter, SendError, WebhookRequest, WebhookResponse},
     service::TenantAuth,
@@ -21,6 +23,8 @@ const MOST_PATIENCE: Duration = Duration::from_secs(24 * 3_600);
 const JITTER_PERCENT: u64 = 15;
 /// How long after the timeout an attempt is abandoned, in case a host's own sender does not keep to the timeout.
 const SENDER_GRACE: Duration = Duration::from_secs(1);
+/// How long a claimed delivery stands in line for a lane of its endpoint. What waits longer is given back: its lease is running.
+const LINE: Duration = Duration::from_millis(250);
 /// HTTP 410 Gone: the receiver says that the endpoint is removed for good.
 const GONE: u16 = 410;
 
@@ -39,6 +43,14 @@ pub(super) struct Outcome {
     pub(super) attempted: Attempted,
     /// Whether the endpoint answered 410 Gone.
     pub(super) gone: bool,
+}
+
+/// How a claim ended.
+#[derive(Debug)]
+pub(super) enum Ended {
+    Attempted(Outcome),
+    /// Nothing was sent: the endpoint has become slow, or fails, while this stood in line for it.
+    GivenBack(WebhookId, ClaimedDelivery),
 }
 
 impl Outcome {
@@ -62,13 +74,15 @@ impl Endpoint {
     }
 }
 
-/// Makes one attempt, in a span of its own below the one that is current now. The span holds no URL, because a receiver's URL may hold
-/// a secret. An error means that nothing was sent and no outcome is known: the delivery's lease runs out and a worker tries again.
+/// Makes one attempt as soon as one of the endpoint's lanes is free, in a span of its own below the one that is current now. The span
+/// holds no URL, because a receiver's URL may hold a secret. An error means that nothing was sent and no outcome is known: the
+/// delivery's lease runs out and a worker tries again.
 pub(super) fn attempt(
     auth: TenantAuth,
+    lanes: Arc<Semaphore>,
     endpoint: Arc<Endpoint>,
     claim: ClaimedDelivery,
-) -> impl Future<Output = Result<Outcome, Error>> + Send + 'static {
+) -> impl Future<Output = Result<Ended, Error>> + Send + 'static {
     let (webhook, organization) = (&endpoint.webhook.id, &endpoint.webhook.org_id);
     let span = tracing::info_span!(
         target: "tenant_auth::deliveries", "delivery",
@@ -76,12 +90,17 @@ pub(super) fn attempt(
         outcome = Empty, status = Empty,
     );
     async move {
-        let outcome = make(&auth, endpoint, claim).instrument(span.clone()).await;
-        if let Ok(Outcome { attempted, .. }) = &outcome {
-            span.record("outcome", attempted.made.error.map_or("succeeded", DeliveryError::as_str));
-            span.record("status", attempted.made.status_code);
+        let Ok(Ok(_lane)) = tokio::time::timeout(LINE, lanes.acquire()).await else {
+            return Ok(Ended::GivenBack(endpoint.webhook.id.clone(), claim));
+        };
+        let outcome = make(&auth, endpoint, claim).instrument(span.clone()).await?;
+        let made = outcome.attempted.made;
+        if made.error.is_some() || made.took > QUICK {
+            lanes.close();
         }
-        outcome
+        span.record("outcome", made.error.map_or("succeeded", DeliveryError::as_str));
+        span.record("status", made.status_code);
+        Ok(Ended::Attempted(outcome))
     }
 }
 

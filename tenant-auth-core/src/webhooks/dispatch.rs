@@ -13,16 +13,21 @@ use tokio::{
 };
 
 use super::{
-    attempt::{Outcome, attempt},
+    attempt::{Ended, Outcome, attempt},
     look::Look,
-    outcome::record,
+    outcome::{give_back, record},
     serve::{Claimed, serve},
     slots::Slots,
 };
-use crate::{error::Error, service::TenantAuth, store::Work};
+use crate::{
+    error::Error,
+    id::WebhookId,
+    service::TenantAuth,
+    store::{ClaimedDelivery, Work},
+};
 
 /// The least time between the beginnings of two rounds.
-const DISTANCE: Duration = Duration::from_millis(10);
+const DISTANCE: Duration = Duration::from_millis(25);
 /// How long successes may wait to be recorded together. Failures do not wait: they decide how many attempts an endpoint gets.
 const RECORD_WITHIN: Duration = Duration::from_millis(50);
 /// How often due deliveries are looked for when no commit of this process wakes the loop: another process may have left some. Also
@@ -35,11 +40,13 @@ const SOONEST: Duration = Duration::from_millis(20);
 pub(crate) struct Dispatcher {
     auth: TenantAuth,
     filled: watch::Receiver<()>,
-    attempts: JoinSet<Result<Outcome, Error>>,
+    attempts: JoinSet<Result<Ended, Error>>,
     slots: Slots,
     look: Look,
     /// Outcomes that are not recorded yet.
     outcomes: Vec<Outcome>,
+    /// Claims that came to nothing.
+    given_back: Vec<(WebhookId, ClaimedDelivery)>,
     /// When outcomes must be recorded.
     record_at: Option<Instant>,
     /// When to look for what waits.
@@ -52,7 +59,7 @@ pub(crate) struct Dispatcher {
     rests_until: Instant,
 }
 
-type Done = Result<(TaskId, Result<Outcome, Error>), JoinError>;
+type Done = Result<(TaskId, Result<Ended, Error>), JoinError>;
 
 impl Dispatcher {
     pub(crate) fn new(auth: &TenantAuth) -> Self {
@@ -64,6 +71,7 @@ impl Dispatcher {
             slots: Slots::default(),
             look: Look::default(),
             outcomes: Vec::new(),
+            given_back: Vec::new(),
             record_at: None,
             look_at: now,
             retry_at: None,
@@ -148,8 +156,9 @@ impl Dispatcher {
 
     fn start(&mut self, claimed: Vec<Claimed>) {
         for Claimed { endpoint, claim } in claimed {
-            let task = self.attempts.spawn(attempt(self.auth.clone(), Arc::clone(&endpoint), claim));
-            self.slots.take(task.id(), &endpoint.webhook);
+            let lanes = self.slots.lanes(&endpoint.webhook);
+            let task = self.attempts.spawn(attempt(self.auth.clone(), lanes, Arc::clone(&endpoint), claim));
+            self.slots.take(task.id(), &endpoint.webhook.id);
         }
     }
 
@@ -171,18 +180,26 @@ impl Dispatcher {
         };
         let webhook = self.slots.free(task);
         match outcome {
-            Ok(outcome) => {
+            Ok(Ended::Attempted(outcome)) => {
                 self.slots.learn(&outcome.endpoint.webhook.id, outcome.succeeded(), outcome.attempted.made.took);
                 let patience = if outcome.succeeded() { RECORD_WITHIN } else { Duration::ZERO };
-                let by = Instant::now() + patience;
-                self.record_at = Some(self.record_at.map_or(by, |record_at| record_at.min(by)));
+                self.record_by(Instant::now() + patience);
                 self.outcomes.push(outcome);
+            }
+            Ok(Ended::GivenBack(webhook, claim)) => {
+                self.slots.has_slowed(&webhook);
+                self.record_by(Instant::now());
+                self.given_back.push((webhook, claim));
             }
             Err(error) => {
                 let webhook = webhook.as_ref().map(|webhook| webhook.as_str());
                 tracing::warn!(webhook, error = %error.causes(), "an attempt could not be made; it is made again after its lease");
             }
         }
+    }
+
+    fn record_by(&mut self, by: Instant) {
+        self.record_at = Some(self.record_at.map_or(by, |record_at| record_at.min(by)));
     }
 
     /// Waits for the attempts that are running.
@@ -192,8 +209,16 @@ impl Dispatcher {
         }
     }
 
-    /// Records outcomes. When the database is unavailable, each outcome is kept for the next try until its lease expires.
+    /// Records outcomes and gives claims back. When the database is unavailable, each is kept for the next try until its lease expires.
     async fn record(&mut self) -> Result<(), Error> {
+        let recorded = self.record_outcomes().await;
+        let given_back = self.give_back().await;
+        let is_all_done = self.outcomes.is_empty() && self.given_back.is_empty();
+        self.record_at = (!is_all_done).then(Instant::now);
+        recorded.and(given_back)
+    }
+
+    async fn record_outcomes(&mut self) -> Result<(), Error> {
         if self.outcomes.is_empty() {
             return Ok(());
         }
@@ -208,8 +233,21 @@ impl Dispatcher {
             Err(Error::Unavailable(_)) => self.outcomes.retain(|outcome| now < outcome.claim.lease_until),
             _ => self.outcomes.clear(),
         }
-        self.record_at = (!self.outcomes.is_empty()).then(Instant::now);
         recorded
+    }
+
+    async fn give_back(&mut self) -> Result<(), Error> {
+        if self.given_back.is_empty() {
+            return Ok(());
+        }
+        let given_back = give_back(&self.auth, &self.given_back).await;
+        let now = self.auth.now();
+        match given_back {
+            Err(Error::Unavailable(_)) => self.given_back.retain(|(_, claim)| now < claim.lease_until),
+            _ => self.given_back.clear(),
+        }
+        self.look_at = Instant::now();
+        given_back
     }
 
     /// How long this worker may sleep: until the next delivery is due, at most `LOOK_EVERY`.

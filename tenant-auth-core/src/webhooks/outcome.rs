@@ -12,7 +12,7 @@ use crate::{
     metrics::DeliveryOutcome,
     model::{DeliveryError, DeliveryStatus, Webhook, WebhookStatus},
     service::TenantAuth,
-    store::{Actor, Attempted, Event, Judged, Vital},
+    store::{Actor, Attempted, ClaimedDelivery, Event, Judged, Vital},
     time::Timestamp,
 };
 
@@ -53,6 +53,17 @@ pub(super) async fn record(auth: &TenantAuth, outcomes: &[Outcome]) -> Result<()
         }
     }
     Ok(())
+}
+
+/// Gives claims back whose attempts were not made: they are due again, and the attempt does not count.
+pub(super) async fn give_back(auth: &TenantAuth, claims: &[(WebhookId, ClaimedDelivery)]) -> Result<(), Error> {
+    let mut tx = auth.begin().await?;
+    let mut webhooks: Vec<_> = claims.iter().map(|(webhook, _)| webhook).collect();
+    webhooks.sort_unstable();
+    webhooks.dedup();
+    tx.delivery_queue().hold(webhooks).await?;
+    tx.delivery_queue().give_back(claims.iter().map(|(_, claim)| claim)).await?;
+    tx.commit().await
 }
 
 fn tell(auth: &TenantAuth, outcome: &Outcome) {

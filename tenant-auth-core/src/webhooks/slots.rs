@@ -1,116 +1,176 @@
 //! Concurrency limits of deliveries: 128 attempts per process; per endpoint 8 if its last answer took at most 1 s, else 2; 1 while
-//! it fails, and 32 for all failing endpoints together. So slow or hanging receivers cannot starve the others.
+//! it fails, and 32 for all failing endpoints together. So slow or hanging receivers cannot starve the others. To an endpoint whose
+//! answers take milliseconds more is given than it gets at once: what it will have answered before the next round, which waits in
+//! line for one of its lanes.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{HashMap, hash_map::Entry},
+    sync::Arc,
     time::Duration,
 };
 
-use tokio::task::Id as TaskId;
+use tokio::{sync::Semaphore, task::Id as TaskId};
 
 use crate::{id::WebhookId, model::Webhook, store::DueEndpoint};
 
 /// The concurrency limit of this process.
-const SLOTS: usize = 128;
+const LANES: usize = 128;
 /// The limit of one endpoint whose last answer was quick.
-const SLOTS_OF_A_QUICK_ONE: usize = 8;
+const LANES_OF_A_QUICK_ONE: usize = 8;
 /// The limit of one endpoint that is not known to be quick.
-const SLOTS_OF_ONE: usize = 2;
+const LANES_OF_ONE: usize = 2;
 /// The limit of all failing endpoints together; each has at most one.
-const SLOTS_OF_FAILING: usize = 32;
+const LANES_OF_FAILING: usize = 32;
 /// The longest time an attempt may take to count as quick.
-const QUICK: Duration = Duration::from_secs(1);
-/// How many quick endpoints are remembered. Beyond it, the set is cleared, and each endpoint's next attempt measures it again; so
+pub(super) const QUICK: Duration = Duration::from_secs(1);
+/// A quick endpoint is given as much as it will answer in this time, at its last pace.
+const AHEAD: Duration = Duration::from_millis(50);
+/// How many deliveries one lane is given at most.
+const MOST_OF_A_LANE: usize = 8;
+/// How many quick endpoints are remembered. Beyond it, all are forgotten, and each endpoint's next attempt measures it again; so
 /// memory stays bounded.
 const REMEMBERED: usize = 10_000;
 
-/// The attempts that hold a slot of the concurrency limits, by task.
+/// The claimed deliveries that hold a slot of the concurrency limits.
 #[derive(Debug, Default)]
 pub(super) struct Slots {
-    taken: HashMap<TaskId, Taken>,
-    quick: HashSet<WebhookId>,
+    tasks: HashMap<TaskId, WebhookId>,
+    endpoints: HashMap<WebhookId, Taken>,
+    /// The endpoints whose last answer was quick, and how many deliveries a lane of theirs is given.
+    quick: HashMap<WebhookId, usize>,
 }
 
+/// What one endpoint has been given.
 #[derive(Debug)]
 struct Taken {
-    webhook: WebhookId,
+    claims: usize,
     is_failing: bool,
+    lanes: Arc<Semaphore>,
 }
 
 /// The free slots during one round of claims.
 #[derive(Debug)]
 pub(super) struct FreeSlots<'a> {
-    quick: &'a HashSet<WebhookId>,
-    all: usize,
+    quick: &'a HashMap<WebhookId, usize>,
+    lanes: usize,
     failing: usize,
-    taken: HashMap<WebhookId, usize>,
+    claims: HashMap<WebhookId, usize>,
 }
 
 impl Slots {
-    pub(super) fn take(&mut self, task: TaskId, webhook: &Webhook) {
-        self.taken.insert(task, Taken { webhook: webhook.id.clone(), is_failing: webhook.failing_since.is_some() });
+    /// The lanes of an endpoint, in which its attempts stand in line.
+    pub(super) fn lanes(&mut self, webhook: &Webhook) -> Arc<Semaphore> {
+        let fresh = || Arc::new(Semaphore::new(LANES_OF_A_QUICK_ONE));
+        match self.endpoints.entry(webhook.id.clone()) {
+            Entry::Occupied(mut taken) => {
+                // One that failed sent its line home.
+                if taken.get().lanes.is_closed() {
+                    taken.get_mut().lanes = fresh();
+                }
+                Arc::clone(&taken.get().lanes)
+            }
+            Entry::Vacant(vacant) => {
+                let taken = Taken { claims: 0, is_failing: webhook.failing_since.is_some(), lanes: fresh() };
+                Arc::clone(&vacant.insert(taken).lanes)
+            }
+        }
+    }
+
+    /// Gives a slot to the task, for which the webhook's lanes were asked before.
+    pub(super) fn take(&mut self, task: TaskId, webhook: &WebhookId) {
+        if let Some(taken) = self.endpoints.get_mut(webhook) {
+            taken.claims += 1;
+            self.tasks.insert(task, webhook.clone());
+        }
     }
 
     /// Frees the slot of a task and returns the webhook that the slot was for.
     pub(super) fn free(&mut self, task: TaskId) -> Option<WebhookId> {
-        self.taken.remove(&task).map(|taken| taken.webhook)
+        let webhook = self.tasks.remove(&task)?;
+        if let Entry::Occupied(mut taken) = self.endpoints.entry(webhook.clone()) {
+            taken.get_mut().claims -= 1;
+            if taken.get().claims == 0 {
+                taken.remove();
+            }
+        }
+        Some(webhook)
     }
 
-    /// Remembers whether an endpoint answered quickly.
+    /// Remembers whether an endpoint answered quickly, and how quickly.
     pub(super) fn learn(&mut self, webhook: &WebhookId, succeeded: bool, took: Duration) {
         if !succeeded || took > QUICK {
             self.quick.remove(webhook);
-        } else if !self.quick.contains(webhook) {
-            if self.quick.len() >= REMEMBERED {
-                self.quick.clear();
+            return;
+        }
+        let more = AHEAD.as_micros() / took.as_micros().max(1);
+        let of_a_lane = usize::try_from(more).unwrap_or(MOST_OF_A_LANE).clamp(1, MOST_OF_A_LANE);
+        match self.quick.get_mut(webhook) {
+            Some(known) => *known = of_a_lane,
+            None => {
+                if self.quick.len() >= REMEMBERED {
+                    self.quick.clear();
+                }
+                self.quick.insert(webhook.clone(), of_a_lane);
             }
-            self.quick.insert(webhook.clone());
+        }
+    }
+
+    /// Remembers that an endpoint did not keep its pace: until its next answer it is given no more than it gets at once.
+    pub(super) fn has_slowed(&mut self, webhook: &WebhookId) {
+        if let Some(of_a_lane) = self.quick.get_mut(webhook) {
+            *of_a_lane = 1;
         }
     }
 
     pub(super) fn are_all_free(&self) -> bool {
-        self.taken.is_empty()
+        self.tasks.is_empty()
     }
 
     pub(super) fn free_slots(&self) -> FreeSlots<'_> {
-        let mut taken: HashMap<WebhookId, usize> = HashMap::new();
-        for slot in self.taken.values() {
-            *taken.entry(slot.webhook.clone()).or_default() += 1;
+        let taken = self.endpoints.values();
+        let (mut lanes, mut failing) = (LANES, LANES_OF_FAILING);
+        for endpoint in taken {
+            lanes = lanes.saturating_sub(used(endpoint.claims));
+            failing = failing.saturating_sub(usize::from(endpoint.is_failing));
         }
-        let failing = self.taken.values().filter(|slot| slot.is_failing).count();
-        FreeSlots {
-            quick: &self.quick,
-            all: SLOTS.saturating_sub(self.taken.len()),
-            failing: SLOTS_OF_FAILING.saturating_sub(failing),
-            taken,
-        }
+        let claims = self.endpoints.iter().map(|(webhook, taken)| (webhook.clone(), taken.claims)).collect();
+        FreeSlots { quick: &self.quick, lanes, failing, claims }
     }
+}
+
+/// How many lanes an endpoint uses that has been given so many deliveries.
+fn used(claims: usize) -> usize {
+    claims.min(LANES_OF_A_QUICK_ONE)
 }
 
 impl FreeSlots<'_> {
     pub(super) fn are_none(&self) -> bool {
-        self.all == 0
+        self.lanes == 0
     }
 
     /// Gives out no slot at all.
     pub(super) fn close(&mut self) {
-        self.all = 0;
+        self.lanes = 0;
     }
 
-    /// How many more attempts the limits allow at one endpoint.
+    /// How many more deliveries may be claimed for one endpoint.
     pub(super) fn of(&self, endpoint: &DueEndpoint) -> usize {
-        let most = match (endpoint.is_failing, self.quick.contains(&endpoint.id)) {
-            (true, _) => 1.min(self.failing),
-            (false, true) => SLOTS_OF_A_QUICK_ONE,
-            (false, false) => SLOTS_OF_ONE,
+        let (most, of_a_lane) = match (endpoint.is_failing, self.quick.get(&endpoint.id)) {
+            (true, _) => (1.min(self.failing), 1),
+            (false, Some(of_a_lane)) => (LANES_OF_A_QUICK_ONE, *of_a_lane),
+            (false, None) => (LANES_OF_ONE, 1),
         };
-        most.saturating_sub(self.taken.get(&endpoint.id).copied().unwrap_or_default()).min(self.all)
+        let claims = self.claims.get(&endpoint.id).copied().unwrap_or_default();
+        let lanes = most.min(used(claims) + self.lanes);
+        (lanes * of_a_lane).saturating_sub(claims)
     }
 
     pub(super) fn promise(&mut self, endpoint: &DueEndpoint, slots: usize) {
-        self.all = self.all.saturating_sub(slots);
+        let claims = self.claims.entry(endpoint.id.clone()).or_default();
+        let before = used(*claims);
+        *claims += slots;
+        self.lanes = self.lanes.saturating_sub(used(*claims) - before);
         self.failing = self.failing.saturating_sub(if endpoint.is_failing { slots } else { 0 });
-        *self.taken.entry(endpoint.id.clone()).or_default() += slots;
     }
 }
 
@@ -126,14 +186,46 @@ mod tests {
     #[test]
     fn an_endpoint_earns_its_slots_by_answering_quickly_and_loses_them_by_not() {
         let (mut slots, endpoint) = (Slots::default(), endpoint(false));
-        assert_eq!(slots.free_slots().of(&endpoint), SLOTS_OF_ONE);
-        slots.learn(&endpoint.id, true, Duration::from_millis(20));
-        assert_eq!(slots.free_slots().of(&endpoint), SLOTS_OF_A_QUICK_ONE);
+        assert_eq!(slots.free_slots().of(&endpoint), LANES_OF_ONE);
+        slots.learn(&endpoint.id, true, AHEAD);
+        assert_eq!(slots.free_slots().of(&endpoint), LANES_OF_A_QUICK_ONE);
         slots.learn(&endpoint.id, true, QUICK * 2);
-        assert_eq!(slots.free_slots().of(&endpoint), SLOTS_OF_ONE);
+        assert_eq!(slots.free_slots().of(&endpoint), LANES_OF_ONE);
         slots.learn(&endpoint.id, true, Duration::ZERO);
         slots.learn(&endpoint.id, false, Duration::ZERO);
-        assert_eq!(slots.free_slots().of(&endpoint), SLOTS_OF_ONE);
+        assert_eq!(slots.free_slots().of(&endpoint), LANES_OF_ONE);
+    }
+
+    #[test]
+    fn the_quicker_it_answers_the_more_an_endpoint_is_given_at_once() {
+        let (mut slots, endpoint) = (Slots::default(), endpoint(false));
+        let given = |slots: &mut Slots, took| {
+            slots.learn(&endpoint.id, true, took);
+            slots.free_slots().of(&endpoint)
+        };
+        assert_eq!(given(&mut slots, AHEAD / 2), 2 * LANES_OF_A_QUICK_ONE);
+        assert_eq!(given(&mut slots, Duration::ZERO), MOST_OF_A_LANE * LANES_OF_A_QUICK_ONE);
+        assert_eq!(given(&mut slots, QUICK), LANES_OF_A_QUICK_ONE);
+        given(&mut slots, Duration::ZERO);
+        slots.has_slowed(&endpoint.id);
+        assert_eq!(slots.free_slots().of(&endpoint), LANES_OF_A_QUICK_ONE);
+    }
+
+    #[test]
+    fn what_stands_in_line_takes_no_lane_of_another() {
+        let mut slots = Slots::default();
+        let endpoints: Vec<_> = (0..2 * LANES / LANES_OF_A_QUICK_ONE).map(|_| endpoint(false)).collect();
+        for endpoint in &endpoints {
+            slots.learn(&endpoint.id, true, Duration::ZERO);
+        }
+        let mut free = slots.free_slots();
+        let served = endpoints.iter().filter(|endpoint| {
+            let share = free.of(endpoint);
+            free.promise(endpoint, share);
+            share == MOST_OF_A_LANE * LANES_OF_A_QUICK_ONE && free.of(endpoint) == 0
+        });
+        assert_eq!(served.count(), LANES / LANES_OF_A_QUICK_ONE);
+        assert!(free.are_none());
     }
 
     #[test]
@@ -147,8 +239,8 @@ mod tests {
             served += share;
             assert_eq!(free.of(&failing), 0, "one slot each");
         }
-        assert_eq!((served, free.all), (SLOTS_OF_FAILING, SLOTS - SLOTS_OF_FAILING));
-        assert_eq!(free.of(&endpoint(false)), SLOTS_OF_ONE);
+        assert_eq!((served, free.lanes), (LANES_OF_FAILING, LANES - LANES_OF_FAILING));
+        assert_eq!(free.of(&endpoint(false)), LANES_OF_ONE);
     }
 
     #[test]
@@ -163,6 +255,6 @@ mod tests {
                 share
             })
             .sum();
-        assert!(served == SLOTS && free.are_none());
+        assert!(served == LANES && free.are_none());
     }
 }

@@ -1,19 +1,26 @@
 //! A worker in the background: an endpoint or a mail server that hangs does not delay the others, and a shutdown waits for what is
 //! being sent.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    time::Duration,
+};
 
+use async_trait::async_trait;
 use serde_json::json;
 use tenant_auth_conformance::{
-    App, scenarios,
+    App, Caller, scenarios,
     smtp::{Mood, SmtpSink},
 };
-use tenant_auth_core::ports::SmtpMailer;
+use tenant_auth_core::ports::{SendError, Sender, SmtpMailer, WebhookRequest, WebhookResponse};
 use tokio::{sync::oneshot, task::JoinHandle};
 
 use crate::suite::{
     deliveries::workers::{counts, rename},
-    support::hooks::{ANOTHER, Hook, RECEIVER, event_in, until_sent},
+    support::hooks::{ANOTHER, Hook, RECEIVER, answer, event_in, until_sent},
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -21,6 +28,8 @@ const SECOND: Duration = Duration::from_secs(1);
 scenarios![on each database:
     a_hanging_endpoint_delays_nobody_else,
     a_failing_endpoint_takes_one_place,
+    what_stands_in_line_for_an_endpoint_that_hangs_goes_back,
+    what_stands_in_line_for_an_endpoint_that_fails_goes_back,
     a_silent_mail_server_delays_no_delivery,
     what_tells_of_an_ending_waits_for_those_who_remember_and_delays_no_other_organization,
     a_worker_that_is_told_to_stop_finishes_what_it_sends,
@@ -68,6 +77,80 @@ async fn a_failing_endpoint_takes_one_place(app: &App) {
     app.webhooks.release(RECEIVER);
     until_sent(app, RECEIVER, 21).await;
     stopped(worker).await;
+}
+
+/// A quick endpoint, and a worker; the endpoint is held, and 30 deliveries are on their way to it.
+async fn held_with_a_line(app: &App, admin: &Caller) -> (Hook, (oneshot::Sender<()>, JoinHandle<()>)) {
+    let hook = Hook::new(admin, RECEIVER, &["org.updated"]).await;
+    let worker = working(app);
+    rename(admin, 1).await;
+    until_succeeded(&hook, admin).await;
+    app.webhooks.hold(RECEIVER);
+    rename(admin, 30).await;
+    until_sent(app, RECEIVER, 1 + 8).await;
+    // Those that stand in line are back in the database when none but the eight have an attempt that counts.
+    loop {
+        let attempts = hook.log(admin).await.iter().filter(|delivery| delivery["attempts"] == 1).count();
+        if attempts == 1 + 8 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    (hook, worker)
+}
+
+async fn what_stands_in_line_for_an_endpoint_that_hangs_goes_back(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let (hook, worker) = held_with_a_line(app, &admin).await;
+    assert_eq!(hook.sent(app).len(), 1 + 8, "eight at a time");
+    app.webhooks.release(RECEIVER);
+    until_sent(app, RECEIVER, 1 + 30).await;
+    stopped(worker).await;
+    let log = hook.log(&admin).await;
+    assert!(log.iter().all(|delivery| delivery["status"] == "succeeded" && delivery["attempts"] == 1), "{log:#?}");
+}
+
+/// Answers the first request well and refuses every other, each after a moment, and counts those that came while another was there.
+#[derive(Debug, Default)]
+struct Failing {
+    taken: AtomicUsize,
+    there: AtomicUsize,
+    crowded: AtomicUsize,
+}
+
+#[async_trait]
+impl Sender for Failing {
+    async fn send(&self, _: WebhookRequest) -> Result<WebhookResponse, SendError> {
+        let number = self.taken.fetch_add(1, SeqCst);
+        self.crowded.fetch_add(usize::from(self.there.fetch_add(1, SeqCst) > 0), SeqCst);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        self.there.fetch_sub(1, SeqCst);
+        answer(if number == 0 { 200 } else { 500 })
+    }
+}
+
+async fn what_stands_in_line_for_an_endpoint_that_fails_goes_back(app: &App) {
+    let failing = Arc::new(Failing::default());
+    let app = &app.beside(|setup| setup.sender = Some(Arc::clone(&failing) as _)).await;
+    let admin = app.admin().logged_in().await;
+    let hook = Hook::new(&admin, RECEIVER, &["org.updated"]).await;
+    rename(&admin, 1).await;
+    let worker = working(app);
+    until_succeeded(&hook, &admin).await;
+    rename(&admin, 30).await;
+    while failing.taken.load(SeqCst) < 1 + 30 {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    stopped(worker).await;
+    assert!(failing.crowded.load(SeqCst) <= 8, "they came one at a time, once the first had failed: {failing:?}");
+    let log = hook.log(&admin).await;
+    assert!(log.iter().all(|delivery| delivery["attempts"] == 1), "{log:#?}");
+}
+
+async fn until_succeeded(hook: &Hook, admin: &Caller) {
+    while !hook.log(admin).await.iter().any(|delivery| delivery["status"] == "succeeded") {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
 }
 
 async fn a_worker_that_is_told_to_stop_finishes_what_it_sends(app: &App) {

@@ -85,6 +85,11 @@ macro_rules! batches {
                                    CAST(a.value ->> 5 AS BIGINT) AS next_attempt_at, a.value ->> 6 AS line
                               FROM ", $rows, ") AS said
                      WHERE d.id = said.id AND d.attempts = said.attempt AND d.status = 'pending'", $joined);
+                pub(super) GIVE_BACK = concat!("
+                    UPDATE tenant_auth_deliveries AS d
+                       SET attempts = d.attempts - 1, next_attempt_at = $2, scheduled_at = $2
+                      FROM (SELECT a.value ->> 0 AS id, CAST(a.value ->> 1 AS BIGINT) AS attempt FROM ", $rows, ") AS said
+                     WHERE d.id = said.id AND d.attempts = said.attempt AND d.status = 'pending'", $joined);
             }
         }
     };
@@ -252,6 +257,14 @@ impl DeliveryQueue<&mut Tx> {
             (claim.id.as_str(), claim.attempt, status.as_str(), made.status_code, error, next, attempt_log::line(&made))
         }))?;
         execute_of!(self.0, RECORD, attempts.as_str(), now.millis())?;
+        Ok(())
+    }
+
+    /// Gives claims back, each unless the delivery was cancelled or claimed again in the meantime. Their webhooks are held.
+    pub(crate) async fn give_back(mut self, claims: impl IntoIterator<Item = &ClaimedDelivery>) -> Result<(), Error> {
+        let now = self.0.now();
+        let claims = rows(claims.into_iter().map(|claim| (claim.id.as_str(), claim.attempt)))?;
+        execute_of!(self.0, GIVE_BACK, claims.as_str(), now.millis())?;
         Ok(())
     }
 }
