@@ -39,9 +39,15 @@ pub struct MalformedId;
 impl<K: Kind> Id<K> {
     /// A new id: its first ten characters are `now`, the rest is chance.
     pub fn generate(now: Timestamp, entropy: &dyn Entropy) -> Self {
+        let mut chance = [0; 10];
+        entropy.fill(&mut chance);
+        Self::of(now, chance)
+    }
+
+    fn of(time: Timestamp, chance: [u8; 10]) -> Self {
         let mut bytes = [0u8; 16];
-        entropy.fill(&mut bytes[6..]);
-        bytes[..6].copy_from_slice(&now.millis().to_be_bytes()[2..]);
+        bytes[6..].copy_from_slice(&chance);
+        bytes[..6].copy_from_slice(&time.millis().to_be_bytes()[2..]);
         let number = u128::from_be_bytes(bytes);
         let mut text = String::with_capacity(K::PREFIX.len() + BODY);
         text.push_str(K::PREFIX);
@@ -49,6 +55,11 @@ impl<K: Kind> Id<K> {
             text.push(CROCKFORD[(number >> (5 * place)) as usize & 31] as char);
         }
         Self::from_stored(text)
+    }
+
+    /// Ids that were generated before `time` sort before this one, and all others after it.
+    pub(crate) fn first_at(time: Timestamp) -> Self {
+        Self::of(time, [0; 10])
     }
 
     /// The id as text, prefix included.
@@ -237,6 +248,8 @@ mod tests {
         let early = UserId::generate(Timestamp::from_millis(1_700_000_000_000), &OsEntropy);
         let late = UserId::generate(Timestamp::from_millis(1_700_000_000_001), &OsEntropy);
         assert!(early < late);
+        let between = UserId::first_at(Timestamp::from_millis(1_700_000_000_001));
+        assert!(early < between && between < late);
         assert_eq!(early.as_str().parse::<UserId>().as_ref(), Ok(&early));
         assert_eq!(early.as_str().len(), 30);
     }

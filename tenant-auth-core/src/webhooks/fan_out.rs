@@ -58,7 +58,7 @@ pub(super) async fn fan_out<'a>(
         is_room
     });
     let (now, later) = events.split_at(fitting.count());
-    let payloads: HashMap<_, _> = tx.delivery_queue().take(now).await?.into_iter().map(|taken| (taken.id, taken.payload)).collect();
+    let payloads = tx.delivery_queue().take(now).await?;
     let backlog: BTreeSet<&WebhookId> = due.iter().map(|endpoint| &endpoint.id).collect();
     let mut planned = Vec::new();
     for event in now.iter().filter(|event| payloads.contains_key(&event.id)) {

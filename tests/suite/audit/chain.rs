@@ -111,12 +111,18 @@ async fn former_events(app: &App) -> Vec<Value> {
         run_sql(
             app,
             &format!(
-                "INSERT INTO tenant_auth_events (id, org_id, sequence, kind, payload, created_at, undelivered) VALUES \
-                 ('evt_0000000000000000000000000{n}', '{org}', {sequence}, 'org.updated', '{payload}', {}, TRUE)",
+                "INSERT INTO tenant_auth_events (id, org_id, sequence, kind, payload, created_at) VALUES \
+                 ('evt_0000000000000000000000000{n}', '{org}', {sequence}, 'org.updated', '{payload}', {})",
                 at.millis()
             ),
         )
         .await;
+        let waits = format!(
+            "INSERT INTO tenant_auth_outbox (event_id, org_id, kind, created_at) VALUES \
+             ('evt_0000000000000000000000000{n}', '{org}', 'org.updated', {})",
+            at.millis()
+        );
+        run_sql(app, &waits).await;
         payloads.push(serde_json::from_str(&payload).expect("JSON"));
     }
     run_sql(app, &format!("UPDATE tenant_auth_event_sequences SET sequence = {sequence} WHERE org_id = '{org}'")).await;

@@ -100,9 +100,9 @@ async fn what_one_organization_keeps_holds_up_no_other(app: &App) {
     let org = texts_in(app, "SELECT id FROM tenant_auth_organizations WHERE slug = 'acme'").await.remove(0);
     let (first, at) = (head(app, "acme", "chained").await, app.clock.now().millis() - 4 * 24 * 3_600 * 1_000);
     let behind = format!(
-        "INSERT INTO tenant_auth_events (id, org_id, sequence, kind, created_at, hash, undelivered)
+        "INSERT INTO tenant_auth_events (id, org_id, sequence, kind, created_at, hash)
          WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1200)
-         SELECT 'evt_old_' || n, '{org}', {first} + n, 'org.updated', {at}, 'x', FALSE FROM numbers"
+         SELECT 'evt_old_' || n, '{org}', {first} + n, 'org.updated', {at}, 'x' FROM numbers"
     );
     run_sql(app, &behind).await;
     app.other_org().admin().logged_in().await;

@@ -1,8 +1,8 @@
 //! Deliveries by the batch: the statements of the delivery loop, each over as many rows as have come together. Their rows are one
 //! parameter, a JSON array of arrays, which both engines read alike but for the name of the function; so every statement is written
-//! once here and stands for both. Lock order: events, then webhooks by id, then deliveries.
+//! once here and stands for both. Lock order: the outbox, then webhooks by id, then deliveries.
 
-use std::{collections::HashMap, fmt};
+use std::collections::HashMap;
 
 use serde::Serialize;
 
@@ -24,7 +24,7 @@ use crate::{
 };
 
 macro_rules! batches {
-    ($engine:ident: rows $rows:literal, named $named:literal, joined $joined:literal, failing $failing:literal, lock $lock:literal, lock what is free $free:literal) => {
+    ($engine:ident: rows $rows:literal, named $named:literal, joined $joined:literal, failing $failing:literal, lock $lock:literal, free $free:literal) => {
         pub(in crate::store) mod $engine {
             use crate::store::{dialect::statements, sql::events::kept};
 
@@ -35,14 +35,7 @@ macro_rules! batches {
                      WHERE org_id ", $named, " AND status = 'active'
                      ORDER BY org_id, id");
                 // What another worker is taking is left to it.
-                pub(super) TAKE = concat!("
-                    UPDATE tenant_auth_events
-                       SET undelivered = FALSE
-                     WHERE id IN (SELECT id
-                                    FROM tenant_auth_events
-                                   WHERE id ", $named, " AND undelivered", $free, ")
-                       AND undelivered
-                    RETURNING ", kept!());
+                pub(super) TAKE = concat!("DELETE FROM tenant_auth_outbox WHERE event_id ", $free, " RETURNING event_id");
                 pub(super) TOLD = concat!("SELECT ", kept!(), " FROM tenant_auth_events WHERE id ", $named);
                 pub(super) HOLD = concat!("
                     WITH held AS (
@@ -97,7 +90,7 @@ macro_rules! batches {
 
 #[cfg(feature = "sqlite")]
 batches!(sqlite: rows "json_each($1) AS a", named "IN (SELECT a.value ->> 0 FROM json_each($1) AS a)", joined "",
-    failing "json_each($2) AS a", lock "", lock what is free "");
+    failing "json_each($2) AS a", lock "", free "IN (SELECT a.value ->> 0 FROM json_each($1) AS a)");
 // An array and not a join: while a table counts as small, because nobody has analyzed it, PostgreSQL would read the whole of its
 // index to join it. Not FOR UPDATE: who refers to a webhook by a foreign key need not wait.
 #[cfg(feature = "postgres")]
@@ -105,9 +98,14 @@ batches!(postgres: rows "json_array_elements(CAST($1 AS json)) AS a (value)",
     named "= ANY (ARRAY(SELECT a.value ->> 0 FROM json_array_elements(CAST($1 AS json)) AS a (value)))",
     joined " AND d.id = ANY (ARRAY(SELECT a.value ->> 0 FROM json_array_elements(CAST($1 AS json)) AS a (value)))",
     failing "json_array_elements(CAST($2 AS json)) AS a (value)", lock " FOR NO KEY UPDATE",
-    lock what is free " ORDER BY id FOR NO KEY UPDATE SKIP LOCKED");
+    free "= ANY (ARRAY(SELECT event_id
+                         FROM tenant_auth_outbox
+                        WHERE event_id = ANY (ARRAY(SELECT a.value ->> 0 FROM json_array_elements(CAST($1 AS json)) AS a (value)))
+                        ORDER BY event_id
+                          FOR UPDATE SKIP LOCKED))");
 
 row! { SubscriberRow { org_id: String, id: String, events: String, failing_since: Option<i64>, } }
+row! { TakenRow { event_id: String, } }
 row! {
     HeldRow {
         id: String,
@@ -130,13 +128,6 @@ pub(crate) struct Subscriber {
     pub(crate) org_id: OrgId,
     pub(crate) events: EventSelection,
     pub(crate) endpoint: DueEndpoint,
-}
-
-/// An event taken out of the outbox, by this worker alone.
-#[derive(Clone)]
-pub(crate) struct TakenEvent {
-    pub(crate) id: EventId,
-    pub(crate) payload: String,
 }
 
 /// A webhook whose row is locked.
@@ -191,11 +182,12 @@ impl DeliveryQueue<&mut Tx> {
         Ok(fetch_all_of!(self.0, SubscriberRow, SUBSCRIBERS, orgs.as_str())?.into_iter().map(subscriber).collect())
     }
 
-    /// Takes events out of the outbox. What another worker took, or is taking, is not returned.
-    pub(crate) async fn take(mut self, events: &[UndeliveredEvent]) -> Result<Vec<TakenEvent>, Error> {
+    /// Takes events out of the outbox, and returns the payload of each. What another worker took, or is taking, is not returned.
+    pub(crate) async fn take(mut self, events: &[UndeliveredEvent]) -> Result<HashMap<EventId, String>, Error> {
         let events = rows(events.iter().map(|event| [event.id.as_str()]))?;
-        let taken = |event: KeptEvent| Ok(TakenEvent { payload: event.payload()?, id: event.id });
-        fetch_all_of!(self.0, KeptRow, TAKE, events.as_str())?.into_iter().map(KeptEvent::from).map(taken).collect()
+        let taken = fetch_all_of!(self.0, TakenRow, TAKE, events.as_str())?;
+        let payloads = self.payloads(taken.iter().map(|row| row.event_id.as_str())).await?;
+        Ok(payloads.into_iter().map(|(id, payload)| (Id::from_stored(id), payload)).collect())
     }
 
     /// The payloads of these events, by their ids; those that are gone are missing.
@@ -273,11 +265,5 @@ impl HeldRow {
     fn webhook(self) -> Result<Webhook, Error> {
         let Self { id, org_id, url, events, description, status, failing_since, created_by, created_at, .. } = self;
         WebhookRow { id, org_id, url, events, description, status, failing_since, created_by, created_at }.try_into()
-    }
-}
-
-impl fmt::Debug for TakenEvent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("TakenEvent").field(&self.id).finish() // its payload is personal data
     }
 }

@@ -1,5 +1,5 @@
 //! The chain of events as a commit writes it: the head of an organization's chain is read under its row's lock, and the events and
-//! the new head are stored. An event waits for fan-out only if its organization has an active webhook at that moment.
+//! the new head are stored. An event waits in the outbox for fan-out only if its organization has an active webhook at that moment.
 
 use std::pin::pin;
 
@@ -55,10 +55,10 @@ pub(in crate::store) mod sqlite {
         pub(super) WRITE = "
             INSERT INTO tenant_auth_events
                    (org_id, id, sequence, kind, created_at, actor_type, actor_id, user_id, data, data_salt, data_digest,
-                    context, context_salt, context_digest, hash, undelivered)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,
-                    $16 AND EXISTS (SELECT 1 FROM tenant_auth_webhooks WHERE org_id = $1 AND status = 'active'))
-            RETURNING undelivered";
+                    context, context_salt, context_digest, hash)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+            RETURNING $16 AND EXISTS (SELECT 1 FROM tenant_auth_webhooks WHERE org_id = $1 AND status = 'active') AS waits";
+        pub(super) WAIT = "INSERT INTO tenant_auth_outbox (event_id, org_id, kind, created_at) VALUES ($1, $2, $3, $4)";
         pub(super) MOVE_HEAD = "
             UPDATE tenant_auth_event_sequences
                SET sequence = $2, chained = $2, hash = $3, last_at = $4
@@ -78,22 +78,29 @@ pub(in crate::store) mod postgres {
                 UPDATE tenant_auth_event_sequences
                    SET sequence = $2, chained = $2, hash = $3, last_at = $4
                  WHERE org_id = $1
-            )
-            INSERT INTO tenant_auth_events
-                   (org_id, id, sequence, kind, created_at, actor_type, actor_id, user_id, data, data_salt, data_digest,
-                    context, context_salt, context_digest, hash, undelivered)
-            SELECT $1, e.id, e.sequence, e.kind, e.created_at, e.actor_type, e.actor_id, e.user_id, e.data, e.data_salt,
-                   e.data_digest, e.context, e.context_salt, e.context_digest, e.hash,
-                   e.published AND EXISTS (SELECT 1 FROM tenant_auth_webhooks WHERE org_id = $1 AND status = 'active')
-              FROM unnest($5::text[], $6::bigint[], $7::text[], $8::bigint[], $9::text[], $10::text[], $11::text[], $12::text[],
+            ), e AS (
+                SELECT *
+                  FROM unnest($5::text[], $6::bigint[], $7::text[], $8::bigint[], $9::text[], $10::text[], $11::text[], $12::text[],
                           $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::boolean[])
-                AS e (id, sequence, kind, created_at, actor_type, actor_id, user_id, data, data_salt, data_digest, context,
-                      context_salt, context_digest, hash, published)
-            RETURNING undelivered";
+                    AS e (id, sequence, kind, created_at, actor_type, actor_id, user_id, data, data_salt, data_digest, context,
+                          context_salt, context_digest, hash, published)
+            ), written AS (
+                INSERT INTO tenant_auth_events
+                       (org_id, id, sequence, kind, created_at, actor_type, actor_id, user_id, data, data_salt, data_digest,
+                        context, context_salt, context_digest, hash)
+                SELECT $1, id, sequence, kind, created_at, actor_type, actor_id, user_id, data, data_salt, data_digest,
+                       context, context_salt, context_digest, hash
+                  FROM e
+            )
+            INSERT INTO tenant_auth_outbox (event_id, org_id, kind, created_at)
+            SELECT id, $1, kind, created_at
+              FROM e
+             WHERE published AND EXISTS (SELECT 1 FROM tenant_auth_webhooks WHERE org_id = $1 AND status = 'active')";
     }
 }
 
-row! { UndeliveredRow { undelivered: bool, } }
+#[cfg(feature = "sqlite")]
+row! { WaitsRow { waits: bool, } }
 row! {
     /// The head of an organization's chain.
     ChainHead {
@@ -226,7 +233,7 @@ async fn write_on_sqlite(
 ) -> Result<bool, Error> {
     let mut waits = false;
     for event in events {
-        let query = sqlx::query_as::<_, UndeliveredRow>(sqlite::WRITE)
+        let query = sqlx::query_as::<_, WaitsRow>(sqlite::WRITE)
             .bind(head.org_id.as_str())
             .bind(event.id.as_str())
             .bind(event.sequence)
@@ -244,7 +251,15 @@ async fn write_on_sqlite(
             .bind(event.hash.as_str())
             .bind(event.published);
         let row = traced(concat!(module_path!(), "::WRITE"), |_| 1, pin!(query.fetch_one(&mut *connection))).await?;
-        waits |= row.undelivered;
+        if row.waits {
+            let query = sqlx::query(sqlite::WAIT)
+                .bind(event.id.as_str())
+                .bind(head.org_id.as_str())
+                .bind(event.kind.as_str())
+                .bind(event.created_at.millis());
+            traced(concat!(module_path!(), "::WAIT"), |_| 1, pin!(query.execute(&mut *connection))).await?;
+            waits = true;
+        }
     }
     let query = sqlx::query(sqlite::MOVE_HEAD)
         .bind(head.org_id.as_str())
@@ -264,7 +279,7 @@ async fn write_on_postgres(
     fn column<'a, T>(events: &'a [ChainedEvent], of: impl Fn(&'a ChainedEvent) -> T) -> Vec<T> {
         events.iter().map(of).collect()
     }
-    let query = sqlx::query_as::<_, UndeliveredRow>(postgres::WRITE)
+    let query = sqlx::query(postgres::WRITE)
         .bind(head.org_id.as_str())
         .bind(head.sequence)
         .bind(head.hash.as_str())
@@ -284,8 +299,8 @@ async fn write_on_postgres(
         .bind(column(events, |event| event.context_digest.as_str()))
         .bind(column(events, |event| event.hash.as_str()))
         .bind(column(events, |event| event.published));
-    let rows = |rows: &Vec<UndeliveredRow>| rows.len() as u64;
+    let rows = |done: &sqlx::postgres::PgQueryResult| done.rows_affected();
     let path = concat!(module_path!(), "::WRITE");
-    let stored = traced(path, rows, pin!(patience::answered(pin!(query.fetch_all(connection))))).await?;
-    Ok(stored.iter().any(|row| row.undelivered))
+    let waiting = traced(path, rows, pin!(patience::answered(pin!(query.execute(connection))))).await?;
+    Ok(waiting.rows_affected() > 0)
 }

@@ -20,7 +20,8 @@ statements! {
         SELECT e.org_id
           FROM (SELECT org_id
                   FROM tenant_auth_events f
-                 WHERE created_at <= $1 AND NOT undelivered
+                 WHERE created_at <= $1
+                   AND NOT EXISTS (SELECT 1 FROM tenant_auth_outbox WHERE event_id = f.id)
                    AND NOT EXISTS (SELECT 1 FROM tenant_auth_deliveries WHERE event_id = f.id)
                    AND NOT EXISTS (SELECT 1
                                      FROM tenant_auth_events b
@@ -30,7 +31,8 @@ statements! {
          ORDER BY e.org_id";
     OLDEST = "
         SELECT sequence, created_at, hash,
-               undelivered OR EXISTS (SELECT 1 FROM tenant_auth_deliveries WHERE event_id = tenant_auth_events.id) AS is_needed
+               EXISTS (SELECT 1 FROM tenant_auth_outbox WHERE event_id = tenant_auth_events.id)
+               OR EXISTS (SELECT 1 FROM tenant_auth_deliveries WHERE event_id = tenant_auth_events.id) AS is_needed
           FROM tenant_auth_events
          WHERE org_id = $1
          ORDER BY sequence

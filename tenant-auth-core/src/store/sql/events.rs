@@ -19,18 +19,13 @@ pub(crate) struct Events<L>(pub(in crate::store) L);
 
 statements! {
     UNDELIVERED = "
-        SELECT id, org_id, kind
-          FROM tenant_auth_events
-         WHERE undelivered
-         ORDER BY created_at, id
+        SELECT event_id AS id, org_id, kind
+          FROM tenant_auth_outbox
+         ORDER BY event_id
          LIMIT $1";
     WAITING = "
         SELECT COUNT(*) AS waiting, COALESCE(MIN(e.created_at), 0) AS oldest
-          FROM (SELECT created_at
-                  FROM tenant_auth_events
-                 WHERE undelivered
-                 ORDER BY created_at, id
-                 LIMIT 10000) e";
+          FROM (SELECT created_at FROM tenant_auth_outbox ORDER BY event_id LIMIT 10000) e";
     BEHIND = "
         SELECT org_id
           FROM tenant_auth_event_sequences

@@ -43,8 +43,8 @@ statements! {
     INSERT_ENTRY = "
         INSERT INTO tenant_auth_events
                (org_id, id, sequence, kind, created_at, actor_type, actor_id, user_id, data, data_salt, data_digest, context,
-                context_salt, context_digest, hash, undelivered)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, FALSE)
+                context_salt, context_digest, hash)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
         ON CONFLICT DO NOTHING";
     SET_CHAIN = "
         UPDATE tenant_auth_event_sequences

@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use crate::{
     error::Error,
+    id::DeliveryId,
     metrics::Label,
     store::{
         Tx,
         dialect::{execute, statements},
         sql::{changes::Changes, event_sweep::EventSweep, tallies::Tallies, throttles::Throttles},
     },
+    time::Timestamp,
 };
 
 pub(crate) struct Sweep<L>(pub(in crate::store) L);
@@ -80,7 +82,7 @@ statements! {
            AND context IS NOT NULL";
     DELIVERIES = "
         DELETE FROM tenant_auth_deliveries
-         WHERE id IN (SELECT id FROM tenant_auth_deliveries WHERE created_at <= $1 LIMIT $2)";
+         WHERE id IN (SELECT id FROM tenant_auth_deliveries WHERE id < $1 ORDER BY id LIMIT $2)";
     WEBHOOK_SECRETS = "
         DELETE FROM tenant_auth_webhook_secrets
          WHERE id IN (SELECT id FROM tenant_auth_webhook_secrets WHERE expires_at <= $1 LIMIT $2) AND expires_at <= $1";
@@ -206,7 +208,10 @@ impl Sweep<&mut Tx> {
             Swept::KnownAddresses => execute!(self.0, KNOWN_ADDRESSES, long_ago, BATCH),
             Swept::SigningKeys => execute!(self.0, SIGNING_KEYS, now.minus(retention.longest_token).millis()),
             Swept::WebhookSecrets => execute!(self.0, WEBHOOK_SECRETS, now.millis(), BATCH),
-            Swept::Deliveries => execute!(self.0, DELIVERIES, long_ago, BATCH),
+            Swept::Deliveries => {
+                let first_that_stays = DeliveryId::first_at(Timestamp::from_millis(long_ago));
+                execute!(self.0, DELIVERIES, first_that_stays.as_str(), BATCH)
+            }
             // The beginning of a chain, and never a part of its middle.
             Swept::Events => match retention.events {
                 Some(kept) => EventSweep(self.0).run(now.minus(kept), BATCH).await,

@@ -29,12 +29,12 @@ const RARE: &str = "usr_rare0000000000000000000000";
 const ENTRIES: &str = r#"
     INSERT INTO tenant_auth_events
            (id, org_id, sequence, kind, created_at, actor_type, actor_id, user_id, data, data_salt, data_digest, context, context_salt,
-            context_digest, hash, undelivered)
+            context_digest, hash)
     WITH RECURSIVE numbers (n) AS (SELECT {first} UNION ALL SELECT n + 1 FROM numbers WHERE n < {last})
     SELECT 'evt_audited_' || n, '{org}', n, CASE WHEN n % {each} = 3 THEN 'org.updated' ELSE 'user.updated' END, {begin} + n * CAST({step} AS BIGINT),
            'user', CASE WHEN n % {each} = 7 THEN '{rare}' ELSE '{admin}' END, '{admin}',
            '{"user":{"id":"{admin}","name":"Person Number ' || n || '","email":"person@example.com","bio":null,"phone":null}}',
-           '{hash}', '{hash}', '{"ip":"198.18.0.1","userAgent":"benchmark","sessionId":null}', '{hash}', '{hash}', '{hash}', FALSE
+           '{hash}', '{hash}', '{"ip":"198.18.0.1","userAgent":"benchmark","sessionId":null}', '{hash}', '{hash}', '{hash}'
       FROM numbers"#;
 
 pub(crate) async fn measure(stage: &mut Stage, report: &mut Report) -> Result<(), Failure> {
