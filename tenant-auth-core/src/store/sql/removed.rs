@@ -54,6 +54,9 @@ statements! {
     EVENTS = "
         DELETE FROM tenant_auth_events
          WHERE id IN (SELECT id FROM tenant_auth_events WHERE org_id = $1 ORDER BY sequence LIMIT $2)";
+    OUTBOX = "
+        DELETE FROM tenant_auth_outbox
+         WHERE event_id IN (SELECT event_id FROM tenant_auth_outbox WHERE org_id = $1 LIMIT $2)";
     // A notice that waits is sent first, or given up.
     MAILS = "
         DELETE FROM tenant_auth_mails
@@ -166,6 +169,7 @@ impl Removed<&mut Tx> {
             RESET_REQUESTS,
             AUDIT_EXPORTS,
             ORIGINS,
+            OUTBOX,
             EVENTS,
             MAILS (given_up.millis()),
         }
