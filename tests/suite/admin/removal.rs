@@ -108,6 +108,7 @@ pub(super) async fn furnished(app: &App) -> String {
     app.tick().await;
     app.other_org().anonymous().post("/auth/forgot-password", json!({ "email": greta.email() })).await.expect(200);
     app.other_org().member().login().await.expect(200);
+    greta.patch("/org", json!({ "name": "Globex and more" })).await.expect(200); // which waits to be told
     let org = id_of_globex(app).await;
     run_sql(app, &format!("INSERT INTO tenant_auth_audit_exports (org_id, token, held_until) VALUES ('{org}', 't', 0)")).await;
     org
