@@ -1,6 +1,6 @@
 //! Chaining events (audit log): the head of an organization's chain moves on with each commit, under the lock of its sequence's row.
 //! Events that a former version wrote whole are taken apart and chained in their order: most of them when the schema is brought up to
-//! date, in batches that can be interrupted, and those that it writes while servers are upgraded one by one with the next commit.
+//! date, in batches that can be interrupted, and what is left of them with the organization's next commit.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -67,7 +67,10 @@ pub(super) const STEPS: &[Step] = &[
         on_postgres: Some(include_str!("../../migrations/0033_refreshes.postgres.sql")),
         ..step(33, "refreshes", include_str!("../../migrations/0033_refreshes.sqlite.sql"))
     },
-    step(34, "outbox", include_str!("../../migrations/0034_outbox.sql")),
+    Step {
+        on_postgres: Some(include_str!("../../migrations/0034_outbox.postgres.sql")),
+        ..step(34, "outbox", include_str!("../../migrations/0034_outbox.sqlite.sql"))
+    },
 ];
 
 /// The words in which an engine's SQL differs.
