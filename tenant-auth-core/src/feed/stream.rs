@@ -141,7 +141,7 @@ impl Events {
 
     /// Finds out which organizations have events that were not read; waits where none has.
     async fn look_at_all(&mut self) -> Result<(), Error> {
-        let (began, mut written, mut last) = (Instant::now(), self.auth.work_left(Work::Deliveries), String::new());
+        let (began, mut written, mut last) = (Instant::now(), self.auth.work_left(Work::Events), String::new());
         written.borrow_and_update();
         let mut behind = VecDeque::new();
         loop {

@@ -46,6 +46,7 @@ impl Tx {
             for event in &events {
                 chained.push(chain.append(self.unchained(event)?, now)?);
             }
+            self.leave(Work::Events);
             if EventChain(&mut self.transaction).write(&chain.head(), &chained).await? {
                 self.leave(Work::Deliveries);
             }

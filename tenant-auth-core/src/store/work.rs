@@ -1,9 +1,9 @@
-//! The work that a commit leaves to the workers, by the loop that does it: a loop is woken for its own work and never for another's,
+//! The work that a commit leaves to those who wait for it, by the loop that does it: a loop is woken for its own work and never for another's,
 //! for each that wakes asks the database what there is.
 
 use tokio::sync::watch;
 
-/// Work of one of a worker's loops.
+/// Work of one loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Work {
     /// Events to be turned into deliveries, and deliveries to be made.
@@ -13,10 +13,12 @@ pub(crate) enum Work {
     ResetRequests,
     /// Requests for links to sign up with.
     SignUps,
+    /// Events to be read by those who follow them.
+    Events,
 }
 
 impl Work {
-    const ALL: [Self; 4] = [Self::Deliveries, Self::Mails, Self::ResetRequests, Self::SignUps];
+    const ALL: [Self; 5] = [Self::Deliveries, Self::Mails, Self::ResetRequests, Self::SignUps, Self::Events];
 }
 
 /// What one transaction leaves.
