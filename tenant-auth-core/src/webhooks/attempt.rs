@@ -49,7 +49,7 @@ pub(super) struct Outcome {
 #[derive(Debug)]
 pub(super) enum Ended {
     Attempted(Outcome),
-    /// Nothing was sent: the endpoint has become slow, or fails, while this stood in line for it.
+    /// Nothing was sent: the endpoint has become slow, or fails, while this stood in line for it, or the worker stops.
     GivenBack(WebhookId, ClaimedDelivery),
 }
 

@@ -80,7 +80,7 @@ impl Dispatcher {
         }
     }
 
-    /// Runs until `shutdown` is ready. Attempts that are running then are finished and recorded.
+    /// Runs until `shutdown` is ready. Attempts that are running then are finished and recorded; no other begins.
     pub(crate) async fn run_until(mut self, shutdown: impl Future<Output = ()>) {
         let mut shutdown = pin!(shutdown);
         loop {
@@ -94,6 +94,7 @@ impl Dispatcher {
                 () = tokio::time::sleep_until(next) => self.round_or_rest().await,
             }
         }
+        self.slots.send_home();
         self.wait().await;
         if let Err(error) = self.record().await {
             tracing::warn!(error = %error.causes(), "the outcome of the last deliveries was not recorded; they are made again");
@@ -156,7 +157,7 @@ impl Dispatcher {
 
     fn start(&mut self, claimed: Vec<Claimed>) {
         for Claimed { endpoint, claim } in claimed {
-            let lanes = self.slots.lanes(&endpoint.webhook);
+            let lanes = self.slots.lanes(&endpoint.webhook.id, endpoint.webhook.failing_since.is_some());
             let task = self.attempts.spawn(attempt(self.auth.clone(), lanes, Arc::clone(&endpoint), claim));
             self.slots.take(task.id(), &endpoint.webhook.id);
         }

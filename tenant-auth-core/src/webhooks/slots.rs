@@ -11,7 +11,7 @@ use std::{
 
 use tokio::{sync::Semaphore, task::Id as TaskId};
 
-use crate::{id::WebhookId, model::Webhook, store::DueEndpoint};
+use crate::{id::WebhookId, store::DueEndpoint};
 
 /// The concurrency limit of this process.
 const LANES: usize = 128;
@@ -27,6 +27,8 @@ pub(super) const QUICK: Duration = Duration::from_secs(1);
 const AHEAD: Duration = Duration::from_millis(50);
 /// How many deliveries one lane is given at most.
 const MOST_OF_A_LANE: usize = 8;
+/// So many quick answers in a row earn each lane one more delivery, so that of an endpoint which fails now and then little goes back.
+const ANSWERS_OF_ONE_MORE: usize = LANES_OF_A_QUICK_ONE;
 /// How many quick endpoints are remembered. Beyond it, all are forgotten, and each endpoint's next attempt measures it again; so
 /// memory stays bounded.
 const REMEMBERED: usize = 10_000;
@@ -36,8 +38,17 @@ const REMEMBERED: usize = 10_000;
 pub(super) struct Slots {
     tasks: HashMap<TaskId, WebhookId>,
     endpoints: HashMap<WebhookId, Taken>,
-    /// The endpoints whose last answer was quick, and how many deliveries a lane of theirs is given.
-    quick: HashMap<WebhookId, usize>,
+    /// The endpoints whose last answer was quick.
+    quick: HashMap<WebhookId, Pace>,
+}
+
+/// How quickly an endpoint answers.
+#[derive(Debug, Default)]
+struct Pace {
+    /// How many of its answers a lane is worth, at the pace of the last one.
+    of_a_lane: usize,
+    /// How many were quick in a row.
+    answers: usize,
 }
 
 /// What one endpoint has been given.
@@ -45,13 +56,16 @@ pub(super) struct Slots {
 struct Taken {
     claims: usize,
     is_failing: bool,
+    /// Closed once an attempt has failed or was slow: until all claims have ended, nothing more is sent, for what is under way took
+    /// its lane here.
     lanes: Arc<Semaphore>,
 }
 
 /// The free slots during one round of claims.
 #[derive(Debug)]
 pub(super) struct FreeSlots<'a> {
-    quick: &'a HashMap<WebhookId, usize>,
+    quick: &'a HashMap<WebhookId, Pace>,
+    endpoints: &'a HashMap<WebhookId, Taken>,
     lanes: usize,
     failing: usize,
     claims: HashMap<WebhookId, usize>,
@@ -59,21 +73,11 @@ pub(super) struct FreeSlots<'a> {
 
 impl Slots {
     /// The lanes of an endpoint, in which its attempts stand in line.
-    pub(super) fn lanes(&mut self, webhook: &Webhook) -> Arc<Semaphore> {
-        let fresh = || Arc::new(Semaphore::new(LANES_OF_A_QUICK_ONE));
-        match self.endpoints.entry(webhook.id.clone()) {
-            Entry::Occupied(mut taken) => {
-                // One that failed sent its line home.
-                if taken.get().lanes.is_closed() {
-                    taken.get_mut().lanes = fresh();
-                }
-                Arc::clone(&taken.get().lanes)
-            }
-            Entry::Vacant(vacant) => {
-                let taken = Taken { claims: 0, is_failing: webhook.failing_since.is_some(), lanes: fresh() };
-                Arc::clone(&vacant.insert(taken).lanes)
-            }
-        }
+    pub(super) fn lanes(&mut self, webhook: &WebhookId, is_failing: bool) -> Arc<Semaphore> {
+        let fresh = || Taken { claims: 0, is_failing: false, lanes: Arc::new(Semaphore::new(LANES_OF_A_QUICK_ONE)) };
+        let taken = self.endpoints.entry(webhook.clone()).or_insert_with(fresh);
+        taken.is_failing = is_failing;
+        Arc::clone(&taken.lanes)
     }
 
     /// Gives a slot to the task, for which the webhook's lanes were asked before.
@@ -104,22 +108,23 @@ impl Slots {
         }
         let more = AHEAD.as_micros() / took.as_micros().max(1);
         let of_a_lane = usize::try_from(more).unwrap_or(MOST_OF_A_LANE).clamp(1, MOST_OF_A_LANE);
-        match self.quick.get_mut(webhook) {
-            Some(known) => *known = of_a_lane,
-            None => {
-                if self.quick.len() >= REMEMBERED {
-                    self.quick.clear();
-                }
-                self.quick.insert(webhook.clone(), of_a_lane);
-            }
+        if self.quick.len() >= REMEMBERED && !self.quick.contains_key(webhook) {
+            self.quick.clear();
+        }
+        let pace = self.quick.entry(webhook.clone()).or_default();
+        (pace.of_a_lane, pace.answers) = (of_a_lane, pace.answers.saturating_add(1));
+    }
+
+    /// Remembers that an endpoint did not keep its pace: it is given no more than it gets at once, until it has earned more again.
+    pub(super) fn has_slowed(&mut self, webhook: &WebhookId) {
+        if let Some(pace) = self.quick.get_mut(webhook) {
+            pace.answers = 0;
         }
     }
 
-    /// Remembers that an endpoint did not keep its pace: until its next answer it is given no more than it gets at once.
-    pub(super) fn has_slowed(&mut self, webhook: &WebhookId) {
-        if let Some(of_a_lane) = self.quick.get_mut(webhook) {
-            *of_a_lane = 1;
-        }
+    /// Has every claim that stands in line given back, and every later one.
+    pub(super) fn send_home(&self) {
+        self.endpoints.values().for_each(|taken| taken.lanes.close());
     }
 
     pub(super) fn are_all_free(&self) -> bool {
@@ -134,7 +139,13 @@ impl Slots {
             failing = failing.saturating_sub(usize::from(endpoint.is_failing));
         }
         let claims = self.endpoints.iter().map(|(webhook, taken)| (webhook.clone(), taken.claims)).collect();
-        FreeSlots { quick: &self.quick, lanes, failing, claims }
+        FreeSlots { quick: &self.quick, endpoints: &self.endpoints, lanes, failing, claims }
+    }
+}
+
+impl Pace {
+    fn given_to_a_lane(&self) -> usize {
+        self.of_a_lane.min((self.answers / ANSWERS_OF_ONE_MORE).max(1))
     }
 }
 
@@ -155,13 +166,18 @@ impl FreeSlots<'_> {
 
     /// How many more deliveries may be claimed for one endpoint.
     pub(super) fn of(&self, endpoint: &DueEndpoint) -> usize {
+        if self.endpoints.get(&endpoint.id).is_some_and(|taken| taken.lanes.is_closed()) {
+            return 0;
+        }
         let (most, of_a_lane) = match (endpoint.is_failing, self.quick.get(&endpoint.id)) {
             (true, _) => (1.min(self.failing), 1),
-            (false, Some(of_a_lane)) => (LANES_OF_A_QUICK_ONE, *of_a_lane),
+            (false, Some(pace)) => (LANES_OF_A_QUICK_ONE, pace.given_to_a_lane()),
             (false, None) => (LANES_OF_ONE, 1),
         };
         let claims = self.claims.get(&endpoint.id).copied().unwrap_or_default();
         let lanes = most.min(used(claims) + self.lanes);
+        // Beyond what it gets at once only where it gets all of it: what stands in line takes whichever of its lanes is free.
+        let of_a_lane = if lanes < LANES_OF_A_QUICK_ONE { 1 } else { of_a_lane };
         (lanes * of_a_lane).saturating_sub(claims)
     }
 
@@ -183,6 +199,14 @@ mod tests {
         DueEndpoint { id: Id::generate(Timestamp::from_millis(0), &OsEntropy), is_failing, due: None }
     }
 
+    /// It answers so many times in a row, each time so quickly.
+    fn answer(slots: &mut Slots, endpoint: &DueEndpoint, times: usize, took: Duration) {
+        (0..times).for_each(|_| slots.learn(&endpoint.id, true, took));
+    }
+
+    /// Enough for everything.
+    const MANY: usize = MOST_OF_A_LANE * ANSWERS_OF_ONE_MORE;
+
     #[test]
     fn an_endpoint_earns_its_slots_by_answering_quickly_and_loses_them_by_not() {
         let (mut slots, endpoint) = (Slots::default(), endpoint(false));
@@ -199,6 +223,7 @@ mod tests {
     #[test]
     fn the_quicker_it_answers_the_more_an_endpoint_is_given_at_once() {
         let (mut slots, endpoint) = (Slots::default(), endpoint(false));
+        answer(&mut slots, &endpoint, MANY, Duration::ZERO);
         let given = |slots: &mut Slots, took| {
             slots.learn(&endpoint.id, true, took);
             slots.free_slots().of(&endpoint)
@@ -206,9 +231,26 @@ mod tests {
         assert_eq!(given(&mut slots, AHEAD / 2), 2 * LANES_OF_A_QUICK_ONE);
         assert_eq!(given(&mut slots, Duration::ZERO), MOST_OF_A_LANE * LANES_OF_A_QUICK_ONE);
         assert_eq!(given(&mut slots, QUICK), LANES_OF_A_QUICK_ONE);
-        given(&mut slots, Duration::ZERO);
-        slots.has_slowed(&endpoint.id);
-        assert_eq!(slots.free_slots().of(&endpoint), LANES_OF_A_QUICK_ONE);
+    }
+
+    #[test]
+    fn it_earns_what_is_given_ahead_answer_by_answer_and_anew_once_it_has_slowed() {
+        let (mut slots, endpoint) = (Slots::default(), endpoint(false));
+        let given = |slots: &Slots| slots.free_slots().of(&endpoint);
+        answer(&mut slots, &endpoint, 2 * ANSWERS_OF_ONE_MORE - 1, Duration::ZERO);
+        assert_eq!(given(&slots), LANES_OF_A_QUICK_ONE);
+        answer(&mut slots, &endpoint, 1, Duration::ZERO);
+        assert_eq!(given(&slots), 2 * LANES_OF_A_QUICK_ONE);
+        for loses in [
+            |slots: &mut Slots, id: &WebhookId| slots.has_slowed(id),
+            |slots: &mut Slots, id: &WebhookId| slots.learn(id, false, QUICK),
+        ] {
+            answer(&mut slots, &endpoint, MANY, Duration::ZERO);
+            assert_eq!(given(&slots), MOST_OF_A_LANE * LANES_OF_A_QUICK_ONE);
+            loses(&mut slots, &endpoint.id);
+            answer(&mut slots, &endpoint, 1, Duration::ZERO);
+            assert_eq!(given(&slots), LANES_OF_A_QUICK_ONE);
+        }
     }
 
     #[test]
@@ -216,7 +258,7 @@ mod tests {
         let mut slots = Slots::default();
         let endpoints: Vec<_> = (0..2 * LANES / LANES_OF_A_QUICK_ONE).map(|_| endpoint(false)).collect();
         for endpoint in &endpoints {
-            slots.learn(&endpoint.id, true, Duration::ZERO);
+            answer(&mut slots, endpoint, MANY, Duration::ZERO);
         }
         let mut free = slots.free_slots();
         let served = endpoints.iter().filter(|endpoint| {
@@ -226,6 +268,39 @@ mod tests {
         });
         assert_eq!(served.count(), LANES / LANES_OF_A_QUICK_ONE);
         assert!(free.are_none());
+    }
+
+    #[test]
+    fn where_lanes_are_short_nothing_is_given_ahead() {
+        let mut slots = Slots::default();
+        let endpoints: Vec<_> = (0..LANES).map(|_| endpoint(false)).collect();
+        for endpoint in &endpoints {
+            answer(&mut slots, endpoint, MANY, Duration::ZERO);
+        }
+        let mut free = slots.free_slots();
+        endpoints.iter().for_each(|endpoint| free.promise(endpoint, 1));
+        for endpoint in &endpoints {
+            assert_eq!(free.of(endpoint), 0, "each claim would begin at once");
+        }
+    }
+
+    #[tokio::test]
+    async fn one_that_failed_gets_nothing_until_all_it_was_given_has_ended() {
+        let (mut slots, endpoint) = (Slots::default(), endpoint(false));
+        let tasks = [(); 2].map(|()| tokio::spawn(std::future::ready(())).id());
+        for task in tasks {
+            slots.lanes(&endpoint.id, false);
+            slots.take(task, &endpoint.id);
+        }
+        answer(&mut slots, &endpoint, MANY, Duration::ZERO);
+        slots.send_home();
+        assert!(slots.lanes(&endpoint.id, false).is_closed(), "what is under way took its lane there");
+        assert_eq!(slots.free_slots().of(&endpoint), 0);
+        slots.free(tasks[0]);
+        assert_eq!(slots.free_slots().of(&endpoint), 0);
+        slots.free(tasks[1]);
+        assert_eq!(slots.free_slots().of(&endpoint), MOST_OF_A_LANE * LANES_OF_A_QUICK_ONE);
+        assert!(!slots.lanes(&endpoint.id, false).is_closed());
     }
 
     #[test]

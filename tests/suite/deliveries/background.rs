@@ -30,6 +30,7 @@ scenarios![on each database:
     a_failing_endpoint_takes_one_place,
     what_stands_in_line_for_an_endpoint_that_hangs_goes_back,
     what_stands_in_line_for_an_endpoint_that_fails_goes_back,
+    what_stands_in_line_goes_back_when_the_worker_is_told_to_stop,
     a_silent_mail_server_delays_no_delivery,
     what_tells_of_an_ending_waits_for_those_who_remember_and_delays_no_other_organization,
     a_worker_that_is_told_to_stop_finishes_what_it_sends,
@@ -79,38 +80,57 @@ async fn a_failing_endpoint_takes_one_place(app: &App) {
     stopped(worker).await;
 }
 
-/// A quick endpoint, and a worker; the endpoint is held, and 30 deliveries are on their way to it.
+/// So many quick answers earn an endpoint that more is given to it than it gets at once.
+const EARNED: usize = 16;
+
+/// A quick endpoint, and a worker; the endpoint is held, 30 deliveries are on their way to it, and some of them were given to it.
 async fn held_with_a_line(app: &App, admin: &Caller) -> (Hook, (oneshot::Sender<()>, JoinHandle<()>)) {
     let hook = Hook::new(admin, RECEIVER, &["org.updated"]).await;
     let worker = working(app);
-    rename(admin, 1).await;
-    until_succeeded(&hook, admin).await;
+    rename(admin, EARNED).await;
+    until_succeeded(&hook, admin, EARNED).await;
     app.webhooks.hold(RECEIVER);
     rename(admin, 30).await;
-    until_sent(app, RECEIVER, 1 + 8).await;
-    // Those that stand in line are back in the database when none but the eight have an attempt that counts.
-    loop {
-        let attempts = hook.log(admin).await.iter().filter(|delivery| delivery["attempts"] == 1).count();
-        if attempts == 1 + 8 {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    until_sent(app, RECEIVER, EARNED + 8).await;
     (hook, worker)
+}
+
+/// How many of its deliveries have an attempt that counts.
+async fn attempted(hook: &Hook, admin: &Caller) -> usize {
+    hook.log(admin).await.iter().filter(|delivery| delivery["attempts"] == 1).count()
 }
 
 async fn what_stands_in_line_for_an_endpoint_that_hangs_goes_back(app: &App) {
     let admin = app.admin().logged_in().await;
     let (hook, worker) = held_with_a_line(app, &admin).await;
-    assert_eq!(hook.sent(app).len(), 1 + 8, "eight at a time");
+    while attempted(&hook, &admin).await != EARNED + 8 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(hook.sent(app).len(), EARNED + 8, "eight at a time");
     app.webhooks.release(RECEIVER);
-    until_sent(app, RECEIVER, 1 + 30).await;
+    until_sent(app, RECEIVER, EARNED + 30).await;
     stopped(worker).await;
     let log = hook.log(&admin).await;
     assert!(log.iter().all(|delivery| delivery["status"] == "succeeded" && delivery["attempts"] == 1), "{log:#?}");
 }
 
-/// Answers the first request well and refuses every other, each after a moment, and counts those that came while another was there.
+async fn what_stands_in_line_goes_back_when_the_worker_is_told_to_stop(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let (hook, (stop, running)) = held_with_a_line(app, &admin).await;
+    stop.send(()).expect("it works");
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    app.webhooks.release(RECEIVER);
+    running.await.expect("it stops");
+    assert_eq!(hook.sent(app).len(), EARNED + 8, "what is under way is finished, and nothing else begins");
+    let log = hook.log(&admin).await;
+    let (made, left): (Vec<_>, Vec<_>) = log.iter().partition(|delivery| delivery["attempts"] == 1);
+    assert!(made.len() == EARNED + 8 && made.iter().all(|delivery| delivery["status"] == "succeeded"), "{log:#?}");
+    assert!(left.iter().all(|delivery| delivery["status"] == "pending" && delivery["attempts"] == 0), "{log:#?}");
+    app.tick().await;
+    assert!(hook.log(&admin).await.iter().all(|delivery| delivery["status"] == "succeeded"), "it is due at once");
+}
+
+/// Answers the first requests well and refuses every other, each after a moment, and counts those that came while another was there.
 #[derive(Debug, Default)]
 struct Failing {
     taken: AtomicUsize,
@@ -122,10 +142,10 @@ struct Failing {
 impl Sender for Failing {
     async fn send(&self, _: WebhookRequest) -> Result<WebhookResponse, SendError> {
         let number = self.taken.fetch_add(1, SeqCst);
-        self.crowded.fetch_add(usize::from(self.there.fetch_add(1, SeqCst) > 0), SeqCst);
+        self.crowded.fetch_add(usize::from(self.there.fetch_add(1, SeqCst) > 0 && number >= EARNED), SeqCst);
         tokio::time::sleep(Duration::from_millis(20)).await;
         self.there.fetch_sub(1, SeqCst);
-        answer(if number == 0 { 200 } else { 500 })
+        answer(if number < EARNED { 200 } else { 500 })
     }
 }
 
@@ -134,11 +154,11 @@ async fn what_stands_in_line_for_an_endpoint_that_fails_goes_back(app: &App) {
     let app = &app.beside(|setup| setup.sender = Some(Arc::clone(&failing) as _)).await;
     let admin = app.admin().logged_in().await;
     let hook = Hook::new(&admin, RECEIVER, &["org.updated"]).await;
-    rename(&admin, 1).await;
+    rename(&admin, EARNED).await;
     let worker = working(app);
-    until_succeeded(&hook, &admin).await;
+    until_succeeded(&hook, &admin, EARNED).await;
     rename(&admin, 30).await;
-    while failing.taken.load(SeqCst) < 1 + 30 {
+    while failing.taken.load(SeqCst) < EARNED + 30 {
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
     stopped(worker).await;
@@ -147,8 +167,8 @@ async fn what_stands_in_line_for_an_endpoint_that_fails_goes_back(app: &App) {
     assert!(log.iter().all(|delivery| delivery["attempts"] == 1), "{log:#?}");
 }
 
-async fn until_succeeded(hook: &Hook, admin: &Caller) {
-    while !hook.log(admin).await.iter().any(|delivery| delivery["status"] == "succeeded") {
+async fn until_succeeded(hook: &Hook, admin: &Caller, count: usize) {
+    while hook.log(admin).await.iter().filter(|delivery| delivery["status"] == "succeeded").count() < count {
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
 }

@@ -78,11 +78,17 @@ macro_rules! batches {
                                    CAST(a.value ->> 5 AS BIGINT) AS next_attempt_at, a.value ->> 6 AS line
                               FROM ", $rows, ") AS said
                      WHERE d.id = said.id AND d.attempts = said.attempt AND d.status = 'pending'", $joined);
+                // Also the lease is compared: what was given back may have been claimed again, with the same number, before a
+                // COMMIT without an answer is tried again. A new one keeps its place before the backlog.
                 pub(super) GIVE_BACK = concat!("
                     UPDATE tenant_auth_deliveries AS d
-                       SET attempts = d.attempts - 1, next_attempt_at = $2, scheduled_at = $2
-                      FROM (SELECT a.value ->> 0 AS id, CAST(a.value ->> 1 AS BIGINT) AS attempt FROM ", $rows, ") AS said
-                     WHERE d.id = said.id AND d.attempts = said.attempt AND d.status = 'pending'", $joined);
+                       SET attempts = d.attempts - 1, scheduled_at = $2,
+                           next_attempt_at = CASE WHEN d.attempts = 1 AND d.created_at < $2 THEN d.created_at ELSE $2 END
+                      FROM (SELECT a.value ->> 0 AS id, CAST(a.value ->> 1 AS BIGINT) AS attempt,
+                                   CAST(a.value ->> 2 AS BIGINT) AS lease_until
+                              FROM ", $rows, ") AS said
+                     WHERE d.id = said.id AND d.attempts = said.attempt AND d.next_attempt_at = said.lease_until
+                       AND d.status = 'pending'", $joined);
             }
         }
     };
@@ -255,7 +261,7 @@ impl DeliveryQueue<&mut Tx> {
     /// Gives claims back, each unless the delivery was cancelled or claimed again in the meantime. Their webhooks are held.
     pub(crate) async fn give_back(mut self, claims: impl IntoIterator<Item = &ClaimedDelivery>) -> Result<(), Error> {
         let now = self.0.now();
-        let claims = rows(claims.into_iter().map(|claim| (claim.id.as_str(), claim.attempt)))?;
+        let claims = rows(claims.into_iter().map(|claim| (claim.id.as_str(), claim.attempt, claim.lease_until.millis())))?;
         execute_of!(self.0, GIVE_BACK, claims.as_str(), now.millis())?;
         Ok(())
     }
