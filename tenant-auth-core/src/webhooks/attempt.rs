@@ -4,7 +4,7 @@
 use std::{future::Future, sync::Arc, time::Duration};
 
 use tokio::sync::Semaphore;
-use tracing::{Instrument, field::Empty};
+use tracing::{Instrument, Span, field::Empty};
 
 use super::{SigningSecret, secrets, slots::QUICK};
 use crate::{
@@ -83,16 +83,17 @@ pub(super) fn attempt(
     endpoint: Arc<Endpoint>,
     claim: ClaimedDelivery,
 ) -> impl Future<Output = Result<Ended, Error>> + Send + 'static {
-    let (webhook, organization) = (&endpoint.webhook.id, &endpoint.webhook.org_id);
-    let span = tracing::info_span!(
-        target: "tenant_auth::deliveries", "delivery",
-        delivery = %claim.id, webhook = %webhook, organization_id = %organization, attempt = claim.attempt,
-        outcome = Empty, status = Empty,
-    );
+    let round = Span::current();
     async move {
         let Ok(Ok(_lane)) = tokio::time::timeout(LINE, lanes.acquire()).await else {
             return Ok(Ended::GivenBack(endpoint.webhook.id.clone(), claim));
         };
+        let (webhook, organization) = (&endpoint.webhook.id, &endpoint.webhook.org_id);
+        let span = tracing::info_span!(
+            target: "tenant_auth::deliveries", parent: &round, "delivery",
+            delivery = %claim.id, webhook = %webhook, organization_id = %organization, attempt = claim.attempt,
+            outcome = Empty, status = Empty,
+        );
         let outcome = make(&auth, endpoint, claim).instrument(span.clone()).await?;
         let made = outcome.attempted.made;
         if made.error.is_some() || made.took > QUICK {
@@ -174,4 +175,43 @@ fn next_attempt(auth: &TenantAuth, attempt: i64, patience: Option<RetryAfter>, n
     let scheduled = wait.saturating_mul(u32::try_from(percent).unwrap_or(100)) / 100;
     let asked = patience.map_or(Duration::ZERO, |patience| patience.wait(now)).min(MOST_PATIENCE);
     Some(now.plus(scheduled.max(asked)))
+}
+
+#[cfg(all(test, feature = "testing", feature = "sqlite"))]
+mod tests {
+    use super::*;
+    use crate::{id::Id, model::EventSelection, ports::OsEntropy, testing::TestAuth, value::Description, webhooks::NewWebhook};
+
+    /// A claim of a webhook that has no lane free, standing in line.
+    async fn standing_in_line() -> (TestAuth, Arc<Semaphore>, impl Future<Output = Result<Ended, Error>>) {
+        let test = TestAuth::new().await;
+        test.resolver.answer("hooks.acme.example", [std::net::Ipv4Addr::new(93, 184, 216, 34).into()]);
+        let (url, events) =
+            ("https://hooks.acme.example/inbox".to_owned(), EventSelection::parse(&["*"]).expect("kinds there are"));
+        let new = NewWebhook { url, events, description: Description::default() };
+        let webhook = test.org_admin().await.create_webhook(new).await.expect("a public target").webhook;
+        let now = test.auth.now();
+        let (id, event_id) = (Id::generate(now, &OsEntropy), Id::generate(now, &OsEntropy));
+        let claim = ClaimedDelivery { id, event_id, attempt: 1, payload: Some("{}".to_owned()), lease_until: now };
+        let lanes = Arc::new(Semaphore::new(0));
+        let endpoint = Arc::new(Endpoint { webhook, secrets: Vec::new() });
+        let attempt = attempt(test.auth.clone(), Arc::clone(&lanes), endpoint, claim);
+        (test, lanes, attempt)
+    }
+
+    #[tokio::test]
+    async fn what_gets_no_lane_in_time_is_given_back() {
+        let (_test, _lanes, attempt) = standing_in_line().await;
+        assert!(matches!(attempt.await, Ok(Ended::GivenBack(_, claim)) if claim.attempt == 1));
+    }
+
+    #[tokio::test]
+    async fn a_line_that_is_sent_home_is_given_back_at_once() {
+        let (_test, lanes, attempt) = standing_in_line().await;
+        let standing = tokio::spawn(attempt);
+        tokio::task::yield_now().await;
+        lanes.close();
+        let ended = tokio::time::timeout(LINE / 2, standing).await.expect("at once").expect("no panic");
+        assert!(matches!(ended, Ok(Ended::GivenBack(..))));
+    }
 }

@@ -95,7 +95,7 @@ impl Dispatcher {
             }
         }
         self.slots.send_home();
-        self.wait().await;
+        self.wait_and_record().await;
         if let Err(error) = self.record().await {
             tracing::warn!(error = %error.causes(), "the outcome of the last deliveries was not recorded; they are made again");
         }
@@ -144,7 +144,7 @@ impl Dispatcher {
         let has_slots = !free.are_none();
         let waiting = self.look.take(&self.auth, has_slots).await?;
         let served = serve(&self.auth, &waiting, &mut free).await?;
-        self.look.served(&waiting, &served.claimed, !free.are_none());
+        self.look.served(&waiting, &free);
         let worked = !waiting.events.is_empty() || !served.claimed.is_empty();
         self.is_short = served.leaves_deliveries || !has_slots;
         self.retry_at = self.retry_at.filter(|retry_at| *retry_at > began);
@@ -201,6 +201,27 @@ impl Dispatcher {
 
     fn record_by(&mut self, by: Instant) {
         self.record_at = Some(self.record_at.map_or(by, |record_at| record_at.min(by)));
+    }
+
+    /// Waits for the attempts that are running, and records meanwhile what has come to an end: others may take at once what was given
+    /// back.
+    async fn wait_and_record(&mut self) {
+        loop {
+            let record_at = self.record_at.map_or(self.rests_until, |record_at| record_at.max(self.rests_until));
+            tokio::select! {
+                biased;
+                done = self.attempts.join_next_with_id() => match done {
+                    Some(done) => self.finish(done),
+                    None => return,
+                },
+                () = tokio::time::sleep_until(record_at), if self.record_at.is_some() => {
+                    self.rests_until = Instant::now() + DISTANCE;
+                    if self.record().await.is_err() {
+                        self.rests_until = Instant::now() + LOOK_EVERY;
+                    }
+                }
+            }
+        }
     }
 
     /// Waits for the attempts that are running.

@@ -4,11 +4,8 @@
 
 use tokio::time::Instant;
 
-use super::{
-    serve::{Claimed, Waiting},
-    tellable::Tellable,
-};
-use crate::{error::Error, id::WebhookId, service::TenantAuth, store::DueEndpoint, time::Timestamp};
+use super::{serve::Waiting, slots::FreeSlots, tellable::Tellable};
+use crate::{error::Error, service::TenantAuth, store::DueEndpoint, time::Timestamp};
 
 /// How many events one transaction turns.
 const EVENTS: usize = 50;
@@ -75,12 +72,12 @@ impl Look {
         Ok(due)
     }
 
-    /// Remembers where the next look begins: after the last endpoint that was served when slots ran out, else after the last one
+    /// Remembers where the next look begins: after the last endpoint that got a lane when they ran out, else after the last one
     /// that was seen when there are more.
-    pub(super) fn served(&mut self, waiting: &Waiting, claimed: &[Claimed], has_slots: bool) {
-        let was_served = |id: &WebhookId| claimed.iter().any(|claimed| claimed.endpoint.webhook.id == *id);
+    pub(super) fn served(&mut self, waiting: &Waiting, free: &FreeSlots<'_>) {
+        let has_slots = !free.are_none();
         let last = match waiting.due.as_slice() {
-            due if !has_slots => due.iter().rev().find(|endpoint| was_served(&endpoint.id)),
+            due if !has_slots => due.iter().rev().find(|endpoint| free.has_served(&endpoint.id)),
             [.., last] if waiting.due.len() == ENDPOINTS => {
                 self.again_at = Some(Instant::now());
                 Some(last)

@@ -4,7 +4,7 @@
 //! line for one of its lanes.
 
 use std::{
-    collections::{HashMap, hash_map::Entry},
+    collections::{HashMap, HashSet, hash_map::Entry},
     sync::Arc,
     time::Duration,
 };
@@ -36,7 +36,7 @@ const REMEMBERED: usize = 10_000;
 /// The claimed deliveries that hold a slot of the concurrency limits.
 #[derive(Debug, Default)]
 pub(super) struct Slots {
-    tasks: HashMap<TaskId, WebhookId>,
+    tasks: HashMap<TaskId, Claim>,
     endpoints: HashMap<WebhookId, Taken>,
     /// The endpoints whose last answer was quick.
     quick: HashMap<WebhookId, Pace>,
@@ -51,13 +51,23 @@ struct Pace {
     answers: usize,
 }
 
+/// What a task was given: of which endpoint, and in which of its lines it stands or stood.
+#[derive(Debug)]
+struct Claim {
+    webhook: WebhookId,
+    line: usize,
+}
+
 /// What one endpoint has been given.
 #[derive(Debug)]
 struct Taken {
     claims: usize,
+    /// How many of them are of former lines, and may still be under way.
+    former: usize,
     is_failing: bool,
-    /// Closed once an attempt has failed or was slow: until all claims have ended, nothing more is sent, for what is under way took
-    /// its lane here.
+    /// Which line it is: each one that was sent home is followed by another.
+    line: usize,
+    /// Its lanes: those that the claims of former lines leave. Closed once an attempt has failed or was slow, which sends the line home.
     lanes: Arc<Semaphore>,
 }
 
@@ -69,14 +79,19 @@ pub(super) struct FreeSlots<'a> {
     lanes: usize,
     failing: usize,
     claims: HashMap<WebhookId, usize>,
+    /// The endpoints that got a lane in this round.
+    served: HashSet<WebhookId>,
+    is_closed: bool,
 }
 
 impl Slots {
     /// The lanes of an endpoint, in which its attempts stand in line.
     pub(super) fn lanes(&mut self, webhook: &WebhookId, is_failing: bool) -> Arc<Semaphore> {
-        let fresh = || Taken { claims: 0, is_failing: false, lanes: Arc::new(Semaphore::new(LANES_OF_A_QUICK_ONE)) };
-        let taken = self.endpoints.entry(webhook.clone()).or_insert_with(fresh);
+        let taken = self.endpoints.entry(webhook.clone()).or_default();
         taken.is_failing = is_failing;
+        if taken.lanes.is_closed() {
+            taken.begin_a_line();
+        }
         Arc::clone(&taken.lanes)
     }
 
@@ -84,15 +99,15 @@ impl Slots {
     pub(super) fn take(&mut self, task: TaskId, webhook: &WebhookId) {
         if let Some(taken) = self.endpoints.get_mut(webhook) {
             taken.claims += 1;
-            self.tasks.insert(task, webhook.clone());
+            self.tasks.insert(task, Claim { webhook: webhook.clone(), line: taken.line });
         }
     }
 
     /// Frees the slot of a task and returns the webhook that the slot was for.
     pub(super) fn free(&mut self, task: TaskId) -> Option<WebhookId> {
-        let webhook = self.tasks.remove(&task)?;
+        let Claim { webhook, line } = self.tasks.remove(&task)?;
         if let Entry::Occupied(mut taken) = self.endpoints.entry(webhook.clone()) {
-            taken.get_mut().claims -= 1;
+            taken.get_mut().end_one_of(line);
             if taken.get().claims == 0 {
                 taken.remove();
             }
@@ -139,7 +154,39 @@ impl Slots {
             failing = failing.saturating_sub(usize::from(endpoint.is_failing));
         }
         let claims = self.endpoints.iter().map(|(webhook, taken)| (webhook.clone(), taken.claims)).collect();
-        FreeSlots { quick: &self.quick, endpoints: &self.endpoints, lanes, failing, claims }
+        let (quick, endpoints) = (&self.quick, &self.endpoints);
+        FreeSlots { quick, endpoints, lanes, failing, claims, served: HashSet::new(), is_closed: lanes == 0 }
+    }
+}
+
+impl Default for Taken {
+    fn default() -> Self {
+        Self { claims: 0, former: 0, is_failing: false, line: 0, lanes: Arc::new(Semaphore::new(LANES_OF_A_QUICK_ONE)) }
+    }
+}
+
+impl Taken {
+    /// Whether attempts of a line that was sent home may be under way.
+    fn is_settling(&self) -> bool {
+        self.former > 0 || self.lanes.is_closed()
+    }
+
+    /// Begins another line, with the lanes that are left beside all that was claimed before.
+    fn begin_a_line(&mut self) {
+        self.former = self.claims;
+        self.line += 1;
+        self.lanes = Arc::new(Semaphore::new(LANES_OF_A_QUICK_ONE.saturating_sub(self.former)));
+    }
+
+    /// One claim has ended. One of a former line leaves its lane to this one.
+    fn end_one_of(&mut self, line: usize) {
+        self.claims -= 1;
+        if line != self.line {
+            self.former -= 1;
+            if self.former < LANES_OF_A_QUICK_ONE {
+                self.lanes.add_permits(1);
+            }
+        }
     }
 }
 
@@ -156,17 +203,23 @@ fn used(claims: usize) -> usize {
 
 impl FreeSlots<'_> {
     pub(super) fn are_none(&self) -> bool {
-        self.lanes == 0
+        self.is_closed || self.lanes == 0
     }
 
-    /// Gives out no slot at all.
+    /// Gives out no slot at all. Where no lane is free to begin with, they are closed: nobody's backlog is looked at then, and a new
+    /// delivery must not overtake it.
     pub(super) fn close(&mut self) {
-        self.lanes = 0;
+        self.is_closed = true;
+    }
+
+    /// Whether an endpoint got a lane in this round. One that has all of its lanes and was given more to stand in line did not.
+    pub(super) fn has_served(&self, webhook: &WebhookId) -> bool {
+        self.served.contains(webhook)
     }
 
     /// How many more deliveries may be claimed for one endpoint.
     pub(super) fn of(&self, endpoint: &DueEndpoint) -> usize {
-        if self.endpoints.get(&endpoint.id).is_some_and(|taken| taken.lanes.is_closed()) {
+        if self.is_closed {
             return 0;
         }
         let (most, of_a_lane) = match (endpoint.is_failing, self.quick.get(&endpoint.id)) {
@@ -177,7 +230,8 @@ impl FreeSlots<'_> {
         let claims = self.claims.get(&endpoint.id).copied().unwrap_or_default();
         let lanes = most.min(used(claims) + self.lanes);
         // Beyond what it gets at once only where it gets all of it: what stands in line takes whichever of its lanes is free.
-        let of_a_lane = if lanes < LANES_OF_A_QUICK_ONE { 1 } else { of_a_lane };
+        let is_settling = self.endpoints.get(&endpoint.id).is_some_and(Taken::is_settling);
+        let of_a_lane = if is_settling || lanes < LANES_OF_A_QUICK_ONE { 1 } else { of_a_lane };
         (lanes * of_a_lane).saturating_sub(claims)
     }
 
@@ -185,7 +239,11 @@ impl FreeSlots<'_> {
         let claims = self.claims.entry(endpoint.id.clone()).or_default();
         let before = used(*claims);
         *claims += slots;
-        self.lanes = self.lanes.saturating_sub(used(*claims) - before);
+        let lanes = used(*claims) - before;
+        self.lanes = self.lanes.saturating_sub(lanes);
+        if lanes > 0 {
+            self.served.insert(endpoint.id.clone());
+        }
         self.failing = self.failing.saturating_sub(if endpoint.is_failing { slots } else { 0 });
     }
 }
@@ -284,23 +342,73 @@ mod tests {
         }
     }
 
+    fn task() -> TaskId {
+        tokio::spawn(std::future::ready(())).id()
+    }
+
     #[tokio::test]
-    async fn one_that_failed_gets_nothing_until_all_it_was_given_has_ended() {
+    async fn beside_what_is_under_way_of_a_line_that_was_sent_home_it_gets_what_is_left_of_its_lanes() {
         let (mut slots, endpoint) = (Slots::default(), endpoint(false));
-        let tasks = [(); 2].map(|()| tokio::spawn(std::future::ready(())).id());
-        for task in tasks {
+        answer(&mut slots, &endpoint, MANY, Duration::ZERO);
+        let first: Vec<_> = (0..LANES_OF_A_QUICK_ONE + 2).map(|_| task()).collect();
+        for task in &first {
+            slots.lanes(&endpoint.id, false);
+            slots.take(*task, &endpoint.id);
+        }
+        slots.send_home();
+        assert_eq!(slots.free_slots().of(&endpoint), 0, "all of its lanes may be in use");
+        let next = slots.lanes(&endpoint.id, false);
+        assert_eq!(next.available_permits(), 0, "a claim that was under way then waits");
+        for (ended, task) in first.iter().enumerate() {
+            let left = first.len() - ended;
+            assert_eq!(next.available_permits(), LANES_OF_A_QUICK_ONE.saturating_sub(left));
+            assert_eq!(
+                slots.free_slots().of(&endpoint),
+                LANES_OF_A_QUICK_ONE.saturating_sub(left),
+                "and no line while {left} are left"
+            );
+            slots.free(*task);
+        }
+        assert_eq!(slots.free_slots().of(&endpoint), MOST_OF_A_LANE * LANES_OF_A_QUICK_ONE);
+    }
+
+    #[tokio::test]
+    async fn one_that_has_no_line_gets_its_lanes_one_by_one_again() {
+        let (mut slots, endpoint) = (Slots::default(), endpoint(false));
+        let [hangs, fails] = [task(), task()];
+        for task in [hangs, fails] {
             slots.lanes(&endpoint.id, false);
             slots.take(task, &endpoint.id);
         }
-        answer(&mut slots, &endpoint, MANY, Duration::ZERO);
         slots.send_home();
-        assert!(slots.lanes(&endpoint.id, false).is_closed(), "what is under way took its lane there");
-        assert_eq!(slots.free_slots().of(&endpoint), 0);
-        slots.free(tasks[0]);
-        assert_eq!(slots.free_slots().of(&endpoint), 0);
-        slots.free(tasks[1]);
-        assert_eq!(slots.free_slots().of(&endpoint), MOST_OF_A_LANE * LANES_OF_A_QUICK_ONE);
-        assert!(!slots.lanes(&endpoint.id, false).is_closed());
+        slots.free(fails);
+        assert_eq!(slots.free_slots().of(&endpoint), LANES_OF_ONE - 1, "beside the one that hangs");
+        assert!(slots.lanes(&endpoint.id, false).available_permits() >= LANES_OF_ONE);
+    }
+
+    #[test]
+    fn who_is_given_more_to_stand_in_line_counts_as_served_by_no_lane() {
+        let mut slots = Slots::default();
+        let quick = endpoint(false);
+        answer(&mut slots, &quick, MANY, Duration::ZERO);
+        let mut free = slots.free_slots();
+        assert!(!free.has_served(&quick.id));
+        free.promise(&quick, LANES_OF_A_QUICK_ONE);
+        assert!(free.has_served(&quick.id));
+        free.served.clear();
+        free.promise(&quick, LANES_OF_A_QUICK_ONE);
+        assert!(!free.has_served(&quick.id), "it had all of its lanes");
+    }
+
+    #[test]
+    fn where_no_lane_is_free_nobody_gets_anything() {
+        let mut slots = Slots::default();
+        let quick = endpoint(false);
+        answer(&mut slots, &quick, MANY, Duration::ZERO);
+        let mut free = slots.free_slots();
+        assert!(free.of(&quick) > 0);
+        free.close();
+        assert!(free.are_none() && free.of(&quick) == 0);
     }
 
     #[test]
