@@ -1,18 +1,21 @@
--- The events' table first, as a server of the former version does that still writes: nothing it writes is missed, and neither waits
--- for the other in a circle.
+-- All that this changes, in the order in which requests take it: where a server of the former version still runs, nothing that it
+-- writes is missed.
+LOCK TABLE tenant_auth_organizations IN SHARE ROW EXCLUSIVE MODE;
+LOCK TABLE tenant_auth_deliveries IN ACCESS EXCLUSIVE MODE;
 LOCK TABLE tenant_auth_events IN ACCESS EXCLUSIVE MODE;
 
 -- Events that wait to be turned into deliveries, a narrow row each: to unmark the event itself would write its row and all its indexes
--- anew. Events of organizations without webhooks never wait. kind and created_at are the event's.
+-- anew. Events of organizations without webhooks never wait. sequence, kind and created_at are the event's.
 CREATE TABLE tenant_auth_outbox (
     event_id   TEXT   NOT NULL PRIMARY KEY,
     org_id     TEXT   NOT NULL REFERENCES tenant_auth_organizations (id) ON DELETE CASCADE,
+    sequence   BIGINT NOT NULL,
     kind       TEXT   NOT NULL,
     created_at BIGINT NOT NULL
 );
 CREATE INDEX tenant_auth_outbox_by_organization ON tenant_auth_outbox (org_id);
-INSERT INTO tenant_auth_outbox (event_id, org_id, kind, created_at)
-SELECT id, org_id, kind, created_at FROM tenant_auth_events WHERE undelivered;
+INSERT INTO tenant_auth_outbox (event_id, org_id, sequence, kind, created_at)
+SELECT id, org_id, sequence, kind, created_at FROM tenant_auth_events WHERE undelivered;
 DROP INDEX tenant_auth_events_undelivered;
 ALTER TABLE tenant_auth_events DROP COLUMN undelivered;
 

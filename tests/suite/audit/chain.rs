@@ -118,8 +118,8 @@ async fn former_events(app: &App) -> Vec<Value> {
         )
         .await;
         let waits = format!(
-            "INSERT INTO tenant_auth_outbox (event_id, org_id, kind, created_at) VALUES \
-             ('evt_0000000000000000000000000{n}', '{org}', 'org.updated', {})",
+            "INSERT INTO tenant_auth_outbox (event_id, org_id, sequence, kind, created_at) VALUES \
+             ('evt_0000000000000000000000000{n}', '{org}', {sequence}, 'org.updated', {})",
             at.millis()
         );
         run_sql(app, &waits).await;

@@ -58,7 +58,8 @@ pub(in crate::store) mod sqlite {
                     context, context_salt, context_digest, hash)
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
             RETURNING $16 AND EXISTS (SELECT 1 FROM tenant_auth_webhooks WHERE org_id = $1 AND status = 'active') AS waits";
-        pub(super) WAIT = "INSERT INTO tenant_auth_outbox (event_id, org_id, kind, created_at) VALUES ($1, $2, $3, $4)";
+        pub(super) WAIT = "
+            INSERT INTO tenant_auth_outbox (event_id, org_id, sequence, kind, created_at) VALUES ($1, $2, $3, $4, $5)";
         pub(super) MOVE_HEAD = "
             UPDATE tenant_auth_event_sequences
                SET sequence = $2, chained = $2, hash = $3, last_at = $4
@@ -92,8 +93,8 @@ pub(in crate::store) mod postgres {
                        context, context_salt, context_digest, hash
                   FROM e
             )
-            INSERT INTO tenant_auth_outbox (event_id, org_id, kind, created_at)
-            SELECT id, $1, kind, created_at
+            INSERT INTO tenant_auth_outbox (event_id, org_id, sequence, kind, created_at)
+            SELECT id, $1, sequence, kind, created_at
               FROM e
              WHERE published AND EXISTS (SELECT 1 FROM tenant_auth_webhooks WHERE org_id = $1 AND status = 'active')";
     }
@@ -255,6 +256,7 @@ async fn write_on_sqlite(
             let query = sqlx::query(sqlite::WAIT)
                 .bind(event.id.as_str())
                 .bind(head.org_id.as_str())
+                .bind(event.sequence)
                 .bind(event.kind.as_str())
                 .bind(event.created_at.millis());
             traced(concat!(module_path!(), "::WAIT"), |_| 1, pin!(query.execute(&mut *connection))).await?;

@@ -20,8 +20,8 @@ pub(crate) struct Events<L>(pub(in crate::store) L);
 statements! {
     UNDELIVERED = "
         SELECT e.id, e.org_id, e.kind
-          FROM (SELECT event_id AS id, org_id, kind, created_at FROM tenant_auth_outbox ORDER BY event_id LIMIT $1) e
-         ORDER BY e.created_at, e.id";
+          FROM (SELECT event_id AS id, org_id, sequence, kind, created_at FROM tenant_auth_outbox ORDER BY event_id LIMIT $1) e
+         ORDER BY e.created_at, e.org_id, e.sequence";
     WAITING = "
         SELECT COUNT(*) AS waiting, COALESCE(MIN(e.created_at), 0) AS oldest
           FROM (SELECT created_at FROM tenant_auth_outbox ORDER BY event_id LIMIT 10000) e";
