@@ -15,11 +15,13 @@ use tenant_auth_conformance::{App, Caller, scenarios};
 use tenant_auth_core::ports::{SendError, Sender, WebhookRequest, WebhookResponse};
 use tokio::sync::oneshot;
 
-use crate::suite::support::hooks::{Hook, RECEIVER, run_sql, texts_in, until_sent};
+use crate::suite::support::hooks::{ANOTHER, Hook, RECEIVER, run_sql, texts_in, until_sent};
 
 scenarios![on each database:
     a_webhook_that_cannot_be_read_hinders_no_other,
     a_webhook_without_a_secret_is_sent_nothing,
+    a_disabled_webhook_without_a_secret_is_not_looked_at_again,
+    an_event_that_cannot_be_read_hinders_no_other,
     a_sender_that_panics_costs_one_attempt,
     a_sender_that_does_not_end_is_not_waited_for,
     an_attempt_made_before_an_outage_is_recorded_after_it,
@@ -60,6 +62,31 @@ async fn a_webhook_without_a_secret_is_sent_nothing(app: &App) {
     run_sql(app, "DELETE FROM tenant_auth_webhook_secrets").await;
     app.tick().await;
     assert_eq!(hook.sent(app).len(), 0);
+}
+
+/// After the loss of a master key: what was due for it is cancelled and not postponed for ever.
+async fn a_disabled_webhook_without_a_secret_is_not_looked_at_again(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let hook = Hook::new(&admin, "https://hooks.example.com/1", &["org.updated"]).await;
+    hook.answers(app, &[500]);
+    rename(&admin).await;
+    app.tick().await;
+    run_sql(app, "DELETE FROM tenant_auth_webhook_secrets").await;
+    run_sql(app, "UPDATE tenant_auth_webhooks SET status = 'disabled'").await;
+    app.clock.advance(LEASE);
+    app.tick().await;
+    assert_eq!(hook.delivery(&admin).await["status"], "cancelled");
+}
+
+async fn an_event_that_cannot_be_read_hinders_no_other(app: &App) {
+    let (admin, other) = (app.admin().logged_in().await, app.other_org().admin().logged_in().await);
+    let (hook, healthy) = (Hook::new(&admin, RECEIVER, &["org.updated"]).await, Hook::new(&other, ANOTHER, &["org.updated"]).await);
+    rename(&admin).await;
+    run_sql(app, "UPDATE tenant_auth_events SET data = 'rubbish' WHERE id IN (SELECT event_id FROM tenant_auth_outbox)").await;
+    rename(&other).await;
+    rename(&admin).await;
+    app.tick().await;
+    assert_eq!((hook.sent(app).len(), healthy.sent(app).len()), (1, 1), "each but the one");
 }
 
 /// Panics the first time, then answers 200.

@@ -196,14 +196,21 @@ impl DeliveryQueue<&mut Tx> {
         Ok(payloads.into_iter().map(|(id, payload)| (Id::from_stored(id), payload)).collect())
     }
 
-    /// The payloads of these events, by their ids; those that are gone are missing.
+    /// The payloads of these events, by their ids; those that are gone are missing, and one that cannot be read: the others must not wait
+    /// for it.
     pub(super) async fn payloads(&mut self, events: impl Iterator<Item = &str>) -> Result<HashMap<Box<str>, String>, Error> {
         let events = rows(events.map(|id| [id]))?;
         if events == "[]" {
             return Ok(HashMap::new());
         }
-        let told = |event: KeptEvent| Ok((event.id.as_str().into(), event.payload()?));
-        fetch_all_of!(self.0, KeptRow, TOLD, events.as_str())?.into_iter().map(KeptEvent::from).map(told).collect()
+        let told = |event: KeptEvent| match event.payload() {
+            Ok(payload) => Some((event.id.as_str().into(), payload)),
+            Err(error) => {
+                tracing::error!(event = event.id.as_str(), error = %error.causes(), "an event cannot be read; it is sent to nobody");
+                None
+            }
+        };
+        Ok(fetch_all_of!(self.0, KeptRow, TOLD, events.as_str())?.into_iter().map(KeptEvent::from).filter_map(told).collect())
     }
 
     /// Locks webhooks before their deliveries are changed, and reads them with their live secrets. For workers, which serve every
