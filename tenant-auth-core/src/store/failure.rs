@@ -12,6 +12,15 @@ struct FailedStatement {
     cause: sqlx::Error,
 }
 
+/// A version of the schema could not be reached.
+#[derive(Debug, thiserror::Error)]
+#[error("migration {version}")]
+struct FailedMigration {
+    version: i64,
+    #[source]
+    cause: sqlx::Error,
+}
+
 /// The translation of one failed connection or transaction. A function and no `From`: a public `From` would put sqlx into our public
 /// interface.
 pub(in crate::store) fn of(error: sqlx::Error) -> Error {
@@ -22,6 +31,13 @@ pub(in crate::store) fn of(error: sqlx::Error) -> Error {
 pub(in crate::store) fn of_statement(statement: &'static str, cause: sqlx::Error) -> Error {
     let is_unavailable = is_unavailable(&cause);
     let failed = FailedStatement { statement, cause };
+    if is_unavailable { Error::unavailable(failed) } else { Error::internal(failed) }
+}
+
+/// What the failure of a migration means.
+pub(in crate::store) fn of_migration(version: i64, cause: sqlx::Error) -> Error {
+    let is_unavailable = is_unavailable(&cause);
+    let failed = FailedMigration { version, cause };
     if is_unavailable { Error::unavailable(failed) } else { Error::internal(failed) }
 }
 

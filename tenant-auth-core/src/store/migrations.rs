@@ -134,7 +134,8 @@ pub(super) fn failure(error: MigrateError) -> Error {
         MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) if is_not_allowed(&error) => {
             Error::internal(SchemaError::NotAllowed)
         }
-        MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => super::failure::of(error),
+        MigrateError::Execute(error) => super::failure::of(error),
+        MigrateError::ExecuteMigration(error, version) => super::failure::of_migration(version, error),
         other => Error::internal(other),
     }
 }

@@ -34,6 +34,8 @@ const TRUSTED: Duration = Duration::from_millis(100);
 const SESSION: &str = "SET statement_timeout = '15s'; SET lock_timeout = '4s'; SET idle_in_transaction_session_timeout = '10s'; \
      SET enable_seqscan = off; SET jit = off; \
      SELECT set_config('synchronous_commit', 'local', false) WHERE current_setting('synchronous_commit') = 'off'";
+/// For what takes as long as it takes.
+const WITHOUT_LIMITS: &str = "SET statement_timeout = 0; SET lock_timeout = 0";
 /// A query of some 140 KiB with less memory than that, so that it needs a temporary file.
 const TAKE_ROOM: &str = "SELECT set_config('work_mem', '64kB', true); SELECT count(*) FROM generate_series(1, 10000)";
 
@@ -92,9 +94,12 @@ impl Postgres {
         Ok(Self { pool, connecting: Arc::new(connecting), renewal })
     }
 
-    /// Migrates under sqlx's advisory lock: when several servers start together, one migrates and the others wait.
+    /// Migrates under sqlx's advisory lock: when several servers start together, one migrates and the others wait. On a large database a
+    /// version may take minutes, so no time limit holds, and the connection goes afterwards.
     pub(super) async fn migrate(&self) -> Result<(), Error> {
         let mut connection = self.pool.acquire().await.map_err(failure::of)?;
+        connection.close_on_drop();
+        connection.execute(WITHOUT_LIMITS).await.map_err(failure::of)?;
         migrations::migrator(&migrations::POSTGRES).run_direct(None, &mut *connection, false).await.map_err(migrations::failure)
     }
 

@@ -18,6 +18,7 @@ scenarios![
     a_reset_password_forgives_in_the_order_of_the_keys,
     the_sweep_deletes_counters_in_the_order_of_the_keys,
     a_session_that_is_held_holds_up_no_other_refresh,
+    a_migration_waits_for_as_long_as_it_takes,
 ];
 
 const HOLD_ACCOUNT: &str = "SELECT id FROM tenant_auth_users WHERE id = $1 FOR UPDATE";
@@ -29,6 +30,9 @@ const PAIRS: &str = "SELECT key FROM tenant_auth_throttles WHERE key LIKE 'pair:
 const HOLD_COUNTER: &str = "SELECT key FROM tenant_auth_throttles WHERE key = $1 FOR UPDATE";
 const FREE_PAIRS: &str = "SELECT key FROM tenant_auth_throttles WHERE key LIKE 'pair:%' AND key LIKE $1 ORDER BY key COLLATE \"C\" FOR UPDATE SKIP LOCKED";
 const WAITING: &str = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+
+/// Longer than a request waits for a lock.
+const LONG: Duration = Duration::from_secs(5);
 
 /// A connection beside the service's.
 async fn beside(url: &str) -> PgConnection {
@@ -53,6 +57,21 @@ async fn somebody_waits(url: &str) {
     while sqlx::query_scalar::<_, i64>(WAITING).fetch_one(&mut connection).await.expect("it answers") == 0 {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
+}
+
+/// Another server is migrating a large database.
+async fn a_migration_waits_for_as_long_as_it_takes(app: &App) {
+    let Some(url) = app.database().url() else { return };
+    let mut other = beside(&url).await;
+    for statement in ["BEGIN", "LOCK TABLE tenant_auth_migrations IN ACCESS EXCLUSIVE MODE"] {
+        sqlx::query(statement).execute(&mut other).await.expect("the table is free");
+    }
+    let store = app.database().store().await;
+    let migrating = tokio::spawn(async move { store.migrate().await });
+    somebody_waits(&url).await;
+    tokio::time::sleep(LONG).await;
+    other.close().await.expect("the table is free");
+    migrating.await.expect("no panic").expect("it has waited");
 }
 
 async fn a_write_confirmed_by_a_code_locks_its_counters_before_the_account(app: &App) {
