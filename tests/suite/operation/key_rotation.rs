@@ -24,6 +24,7 @@ scenarios![on each database:
     a_login_that_waited_is_over_when_its_key_was_compromised,
     a_login_that_waited_is_over_on_every_server_at_once,
     a_new_master_key_opens_everything_after_a_rotation,
+    a_mail_that_a_server_cannot_read_yet_waits,
     resealing_is_done_once,
     audit_keys_are_replaced_and_stay_published,
     a_compromised_audit_key_is_marked,
@@ -194,6 +195,19 @@ async fn a_new_master_key_opens_everything_after_a_rotation(app: &App) {
     new.anonymous().accept(&token, "Nora").await.expect(200);
     new.auth.operator().rotate_keys(true).await.expect("the old master key is needed for nothing");
     new.admin().logged_in().await.get("/org").await.expect(200);
+}
+
+/// The servers are given the new key one after the other.
+async fn a_mail_that_a_server_cannot_read_yet_waits(app: &App) {
+    app.tick().await;
+    let list = format!("{},{}", MasterKeys::generate_text(), app.master_key());
+    let both = app.beside(|setup| setup.master_keys = Some(list)).await;
+    both.admin().logged_in().await.invite("nora@acme.example").await.expect(201);
+    app.tick().await;
+    assert!(app.mail_to("nora@acme.example").await.is_empty());
+    both.advance(5);
+    let token = both.link_token_of("nora@acme.example").await;
+    both.anonymous().accept(&token, "Nora").await.expect(200);
 }
 
 async fn resealing_is_done_once(app: &App) {

@@ -44,7 +44,11 @@ pub(super) async fn send(auth: &TenantAuth, mail: &ClaimedMail, span: &Span) -> 
                 Ok(sent) => sent,
                 Err(_) => Err(MailError::Transient("the mail server did not answer in time".to_owned())),
             },
-            Err(error) => Err(MailError::Permanent(error.to_string())),
+            // Not for good: another server may have sealed it with a master key that this one is given at its next start.
+            Err(error) => {
+                tracing::error!(mail = %mail.id, error = %error.causes(), "a mail cannot be read with the master keys of this server");
+                Err(MailError::Transient("it cannot be read with the master keys of the server that tried".to_owned()))
+            }
         },
         None => return Ok(()),
     };
