@@ -21,6 +21,7 @@ scenarios![
     a_new_address_tells_of_what_it_ended,
     a_second_factor_tells_of_what_it_ended,
     one_session_too_many_ends_the_oldest,
+    a_session_that_has_expired_takes_no_place_and_ends_by_itself,
     a_replayed_refresh_token_is_told_twice_over,
     the_operator_ends_sessions,
     sessions_are_told_of_where_they_were,
@@ -181,6 +182,26 @@ async fn one_session_too_many_ends_the_oldest(app: &App) {
     let events = listener.heard().await;
     assert_eq!(kinds(&events).len(), 2);
     expect_ended(&events, "limit", &user(&max), &[session_of(&max)]);
+}
+
+/// It has not been swept yet.
+async fn a_session_that_has_expired_takes_no_place_and_ends_by_itself(app: &App) {
+    let app = &app.beside(|setup| setup.config.sessions.max_per_user = 2).await;
+    let (admin, max) = (app.admin().logged_in().await, app.member().logged_in().await);
+    app.advance(1);
+    let expired = app.member().logged_in().await;
+    app.advance(6 * 86_400);
+    max.refresh().await.expect(200);
+    admin.refresh().await.expect(200);
+    app.advance(86_400 + 60);
+    max.refresh().await.expect(200);
+    let mut listener = Listener::new(app, &admin).await;
+    app.member().logged_in().await;
+    assert_eq!(kinds(&listener.heard().await).len(), 1, "the one that begins");
+    max.get("/org").await.expect(200);
+    max.delete(&format!("/auth/sessions/{}", session_of(&expired))).await.expect_error(404, "not_found");
+    max.delete("/auth/sessions").await.expect(200);
+    assert_eq!(kinds(&listener.heard().await).len(), 1, "the other that lives");
 }
 
 async fn a_replayed_refresh_token_is_told_twice_over(app: &App) {

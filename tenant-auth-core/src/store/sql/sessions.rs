@@ -38,15 +38,15 @@ statements! {
     END = "
         DELETE FROM tenant_auth_sessions
          WHERE org_id = $1 AND id = $2
-        RETURNING id, org_id, user_id, auth_time, last_used_at, ip, user_agent";
+        RETURNING id, org_id, user_id, auth_time, last_used_at, idle_until, ip, user_agent";
     LIST = "
-        SELECT id, org_id, user_id, auth_time, last_used_at, ip, user_agent
+        SELECT id, org_id, user_id, auth_time, last_used_at, idle_until, ip, user_agent
           FROM tenant_auth_sessions
          WHERE org_id = $4 AND user_id = $5 AND (auth_time, id) > ($1, $2) AND idle_until > $6
          ORDER BY auth_time, id
          LIMIT $3";
     LIST_DESCENDING = "
-        SELECT id, org_id, user_id, auth_time, last_used_at, ip, user_agent
+        SELECT id, org_id, user_id, auth_time, last_used_at, idle_until, ip, user_agent
           FROM tenant_auth_sessions
          WHERE org_id = $4 AND user_id = $5 AND (auth_time, id) < ($1, $2) AND idle_until > $6
          ORDER BY auth_time DESC, id DESC
@@ -54,32 +54,32 @@ statements! {
     END_OF_OWNER = "
         DELETE FROM tenant_auth_sessions
          WHERE org_id = $1 AND user_id = $2 AND id = $3
-        RETURNING id, org_id, user_id, auth_time, last_used_at, ip, user_agent";
+        RETURNING id, org_id, user_id, auth_time, last_used_at, idle_until, ip, user_agent";
     END_OTHERS_OF_OWNER = "
         DELETE FROM tenant_auth_sessions
          WHERE org_id = $1 AND user_id = $2 AND id <> $3
-        RETURNING id, org_id, user_id, auth_time, last_used_at, ip, user_agent";
+        RETURNING id, org_id, user_id, auth_time, last_used_at, idle_until, ip, user_agent";
     END_OF_MEMBER = "
         DELETE FROM tenant_auth_sessions
          WHERE org_id = $1 AND user_id = $2
-        RETURNING id, org_id, user_id, auth_time, last_used_at, ip, user_agent";
+        RETURNING id, org_id, user_id, auth_time, last_used_at, idle_until, ip, user_agent";
     END_OF_USER = "
         DELETE FROM tenant_auth_sessions
          WHERE user_id = $1 AND id <> $2
-        RETURNING id, org_id, user_id, auth_time, last_used_at, ip, user_agent";
+        RETURNING id, org_id, user_id, auth_time, last_used_at, idle_until, ip, user_agent";
     END_OF_ORGANIZATION = "
         DELETE FROM tenant_auth_sessions
          WHERE org_id = $1
-        RETURNING id, org_id, user_id, auth_time, last_used_at, ip, user_agent";
+        RETURNING id, org_id, user_id, auth_time, last_used_at, idle_until, ip, user_agent";
     END_BEYOND = "
         DELETE FROM tenant_auth_sessions
          WHERE org_id = $1 AND user_id = $2
            AND id IN (SELECT id
                         FROM tenant_auth_sessions
-                       WHERE org_id = $1 AND user_id = $2 AND id <> $4
+                       WHERE org_id = $1 AND user_id = $2 AND id <> $4 AND idle_until > $5
                        ORDER BY auth_time DESC, id DESC
                        LIMIT 1000 OFFSET $3)
-        RETURNING id, org_id, user_id, auth_time, last_used_at, ip, user_agent";
+        RETURNING id, org_id, user_id, auth_time, last_used_at, idle_until, ip, user_agent";
 }
 
 /// An ended session with its organization and user.
@@ -97,6 +97,7 @@ row! {
         user_id: String,
         auth_time: i64,
         last_used_at: i64,
+        idle_until: i64,
         ip: Option<String>,
         user_agent: Option<String>,
     }
@@ -184,12 +185,10 @@ impl Sessions<&mut Tx> {
         Ok(ended)
     }
 
-    /// Ends a session, if the session is this member's.
+    /// Ends a session, if it is this member's and has not expired.
     pub(crate) async fn end_of_owner(mut self, org: &OrgId, user: &UserId, session: &SessionId) -> Result<Option<Ended>, Error> {
         let row = fetch_optional!(self.0, EndedRow, END_OF_OWNER, org.as_str(), user.as_str(), session.as_str())?;
-        let ended = row.map(Ended::from);
-        self.note(ended.as_slice());
-        Ok(ended)
+        Ok(self.ended(row).pop())
     }
 
     /// Ends every session of a member but one.
@@ -214,15 +213,18 @@ impl Sessions<&mut Tx> {
         Ok(self.ended(rows))
     }
 
-    /// Ends the oldest sessions of the new session's owner, so that `keep` remain. The new session itself is never ended.
+    /// Ends the oldest live sessions of the new session's owner, so that `keep` remain. The new session itself is never ended.
     pub(crate) async fn end_beyond(mut self, new: &Session, keep: u32) -> Result<Vec<Ended>, Error> {
         let (org, user, others) = (new.org_id.as_str(), new.user_id.as_str(), i64::from(keep) - 1);
-        let rows = fetch_all!(self.0, EndedRow, END_BEYOND, org, user, others, new.id.as_str())?;
+        let now = self.0.now().millis();
+        let rows = fetch_all!(self.0, EndedRow, END_BEYOND, org, user, others, new.id.as_str(), now)?;
         Ok(self.ended(rows))
     }
 
-    fn ended(&mut self, rows: Vec<EndedRow>) -> Vec<Ended> {
-        let ended: Vec<Ended> = rows.into_iter().map(Ended::from).collect();
+    /// Those that were live: one that had expired, and was not swept yet, ended by itself.
+    fn ended(&mut self, rows: impl IntoIterator<Item = EndedRow>) -> Vec<Ended> {
+        let now = self.0.now().millis();
+        let ended: Vec<Ended> = rows.into_iter().filter(|row| row.idle_until > now).map(Ended::from).collect();
         self.note(&ended);
         ended
     }
