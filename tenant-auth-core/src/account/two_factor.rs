@@ -49,6 +49,8 @@ pub struct SecondFactorSetup {
 pub struct RecoveryCodes(pub Vec<Secret<RecoveryCodeKind>>);
 
 const RECOVERY_CODES: usize = 10;
+/// How much of an organization's name is shown by an authenticator where the whole of it does not fit into a QR code: characters.
+const LONGEST_ISSUER: usize = 30;
 /// Four groups of seven base-32 characters: 140 random bits.
 const GROUPS: usize = 4;
 const GROUP: usize = 7;
@@ -73,13 +75,14 @@ impl Member {
         self.confirm_password(password).await?;
         let mut secret = Zeroizing::new(vec![0u8; 20]);
         self.auth.entropy().fill(&mut secret);
+        let setup = describe(&secret, &self.live.user.email, self.live.org.name.as_str())?;
         let sealed = self.auth.master_keys().seal(&secret, seal_context(self.user_id()), self.auth.entropy())?;
         let mut write = self.begin_own_write().await?;
         if !write.second_factors().set_up(self.user_id(), &sealed).await? {
             return Err(Error::SecondFactorEnabled);
         }
         write.commit().await?;
-        describe(&secret, &self.live.user.email, self.live.org.name.as_str())
+        Ok(setup)
     }
 
     /// Enables the second factor, once a code proves that the authenticator has the secret. Every other session of the account
@@ -251,7 +254,14 @@ fn describe(secret: &[u8], email: &Email, organization: &str) -> Result<SecondFa
     // The label of the URL is `issuer:account`, so the issuer must not contain a colon.
     let totp = totp(secret, email.as_str(), &organization.replace(':', " "))?;
     let url = totp.to_url().map_err(|error| Error::internal(error.to_string()))?;
-    let qr = QrCode::encode_text(&url, QrCodeEcc::Medium).map_err(|error| Error::internal(error.to_string()))?;
+    let qr = match QrCode::encode_text(&url, QrCodeEcc::Medium) {
+        // A name of a hundred characters that need four bytes each, of which a code of this kind holds half.
+        Err(_) if organization.chars().nth(LONGEST_ISSUER).is_some() => {
+            let beginning: String = organization.chars().take(LONGEST_ISSUER).collect();
+            return describe(secret, email, &beginning);
+        }
+        qr => qr.map_err(|error| Error::internal(error.to_string()))?,
+    };
     Ok(SecondFactorSetup {
         secret: Secret::new(totp.secret().to_base32()),
         qr_svg: Secret::new(svg(&qr)),
@@ -310,6 +320,14 @@ mod tests {
         let setup = describe(secret, &email, "Acme: Rockets").expect("describes");
         assert!(setup.otpauth_url.expose().starts_with("otpauth://totp/"));
         assert!(setup.qr_svg.expose().contains("viewBox"));
+        let long = format!("{}@{}.example", "a".repeat(64), ["b".repeat(60), "c".repeat(60), "d".repeat(50)].join("."));
+        let long = Email::parse(&long).expect("valid");
+        let setup = describe(secret, &long, &"\u{1F49C}".repeat(100)).expect("describes");
+        assert!(
+            setup.otpauth_url.expose().ends_with(&format!("issuer={}", "%F0%9F%92%9C".repeat(LONGEST_ISSUER))),
+            "{:?}",
+            setup.otpauth_url.expose()
+        );
         // RFC 6238, appendix B, SHA-1, T = 59 s, the last six digits.
         assert_eq!(totp(secret, "", "").expect("valid").check("287082", 59), Some(1));
     }
