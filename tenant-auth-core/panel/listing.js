@@ -14,8 +14,8 @@ const MOST = 1000;
 const PAUSE = 250;
 
 /**
- * `line` turns an entry into a row's cells; `nothing` stands for an empty list; `search`: whether the API
- * searches this list; `filters` are `[parameter, name, options]`; `prepare` may add to the loaded entries. `failed`: see `loading`.
+ * `line` turns an entry into a row's cells; `nothing` stands for an empty list; `search`: the parameter by
+ * which the API searches this list; `filters` are `[parameter, name, options]`; `prepare` may add to the loaded entries. `failed`: see `loading`.
  * @param {ListingOptions} options
  */
 export function listing({ path, key, noun, columns, line, nothing, search, filters = [], parse, order, sort, query, prepare, failed, loaded }) {
@@ -23,7 +23,7 @@ export function listing({ path, key, noun, columns, line, nothing, search, filte
 	let [items, next, turn, typing] = [[], null, 0, null];
 	const nouns = (amount) => t(`panel.noun.${noun}.${pluralForm(amount)}`);
 	const many = t(`panel.noun.${noun}.other`);
-	const input = h('input', { type: 'search', value: (search && wanted.q) || '', placeholder: t('panel.list.search', { noun: many }), 'aria-label': t('panel.list.search', { noun: many }), autocomplete: 'off', maxlength: 100 });
+	const input = h('input', { type: 'search', value: (search && wanted[search]) || '', placeholder: t('panel.list.search', { noun: many }), 'aria-label': t('panel.list.search', { noun: many }), autocomplete: 'off', maxlength: 100 });
 	const selects = filters.map(([name, label, options]) =>
 		h('select', { name, 'aria-label': label }, options.map(([value, text]) => h('option', { value, selected: value === wanted[name] }, text))));
 	const chosen = () => Object.fromEntries(selects.map((one) => [one.name, one.value]).filter(([, value]) => value));
@@ -34,7 +34,7 @@ export function listing({ path, key, noun, columns, line, nothing, search, filte
 	const get = async (count, cursor = null) => {
 		const mine = (turn += 1);
 		const found = cursor ? [...items] : [];
-		const asked = { ...query, ...chosen(), ...(search && text() && { q: text() }) };
+		const asked = { ...query, ...chosen(), ...(search && text() && { [search]: text() }) };
 		do {
 			const limit = Math.min(MOST, Math.max(PAGE, count - found.length));
 			const part = await page(path, key, { cursor, limit, parse, order, query: asked });
@@ -62,8 +62,8 @@ export function listing({ path, key, noun, columns, line, nothing, search, filte
 		if (!box.isConnected) return; // the view was left meanwhile
 		say.clear();
 		// In one order, whatever was asked for first: the same list has the same address.
-		const unasked = Object.fromEntries([...(search ? ['q'] : []), ...filters.map(([name]) => name)].map((name) => [name, '']));
-		rewrite({ ...unasked, ...place().query, ...unasked, ...chosen(), ...(search && { q: text() }) });
+		const unasked = Object.fromEntries([...(search ? [search] : []), ...filters.map(([name]) => name)].map((name) => [name, '']));
+		rewrite({ ...unasked, ...place().query, ...unasked, ...chosen(), ...(search && { [search]: text() }) });
 		await get(PAGE).then(draw, say.fail);
 	};
 	const clear = () => {

@@ -131,7 +131,7 @@ async fn keys_are_searched_among_all_there_are(stage: &Stage) {
     page.reads("Reports").await;
     page.fill("Search API keys", "BILL").await;
     page.reads("2 found").await;
-    page.comes_true("the address", "return location.hash === '#/api-keys?q=BILL'").await;
+    page.comes_true("the address", "return location.hash === '#/api-keys?search=BILL'").await;
     page.reload().await;
     page.reads("2 found").await;
     page.fill("Search API keys", "payroll").await;

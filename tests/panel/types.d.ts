@@ -92,8 +92,8 @@ interface ListingOptions {
 	columns: string[];
 	line: (entry: any) => any[];
 	nothing?: () => any;
-	/** Whether the API searches this list. */
-	search?: boolean;
+	/** The parameter by which the API searches this list. */
+	search?: 'q' | 'search';
 	filters?: any[];
 	parse?: (text: string) => any;
 	order?: string;

@@ -24,7 +24,7 @@ export function invites({ org }) {
 		];
 	};
 	const list = listing({
-		path: '/org/invites', key: 'invites', noun: 'invites', columns: [t('panel.column.invited'), t('panel.role'), t('panel.column.by'), t('panel.column.mail'), t('panel.column.expires'), ''], line, search: true,
+		path: '/org/invites', key: 'invites', noun: 'invites', columns: [t('panel.column.invited'), t('panel.role'), t('panel.column.by'), t('panel.column.mail'), t('panel.column.expires'), ''], line, search: 'search',
 		nothing: () => empty('invites', t('panel.invites.none.title'), t('panel.invites.none.text'), button(t('panel.invites.somebody'), add)),
 	});
 	return [heading(t('panel.view.invites'), t('panel.invites.lead', { organization: org.name }), addButton(t('panel.invite'), add), button(t('panel.invite_many'), () => inviteMany(list.reload))), list];

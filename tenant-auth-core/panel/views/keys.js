@@ -20,7 +20,7 @@ export function keys({ org }) {
 	const never = () => h('span.faint', t('panel.never'));
 	const list = listing({
 		path: '/org/api-keys', key: 'apiKeys', noun: 'keys', columns: [t('panel.column.key'), t('panel.column.scopes'), t('panel.column.created'), t('panel.column.by'), t('panel.column.last_used'), t('panel.column.expires'), ''],
-		search: true, prepare: markOlder,
+		search: 'search', prepare: markOlder,
 		line: (key) => [
 			h('div.who', h('strong', h('bdi', key.name), ' ', key.isOlder && badge(t('panel.keys.older'), 'wait')), h('code', `${key.prefix}…${key.lastFour}`)),
 			h('div.badges', key.scopes.map((scope) => badge(scope))),

@@ -19,7 +19,7 @@ export function members(context) {
 	const store = button(t('panel.members.export'), () => busy(store, () => exportMembers(org).catch((error) => toast(words(error)))), { title: t('panel.members.export.title') });
 	const list = listing({
 		path: '/org/members', key: 'members', noun: 'members', columns: [t('panel.role.member'), t('panel.role'), t('panel.column.status'), t('panel.column.joined'), ''], parse: parseKeepingMetadata,
-		search: true, filters: FILTERS,
+		search: 'q', filters: FILTERS,
 		line: (one) => [
 			h('div.who', h('strong', h('bdi', one.name), one.userId === user.id && h('span.you', ` ${t('panel.members.you')}`)), h('small', one.email)),
 			roleBadge(one),

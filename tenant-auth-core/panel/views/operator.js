@@ -7,7 +7,7 @@ import {
 import { figures } from './figures.js';
 
 const LIST = '/admin/organizations';
-const FILTERS = [['status', t('panel.column.status'), [['', t('panel.every_status')], ['active', t('panel.state.active')], ['suspended', t('panel.state.suspended')]]]];
+const FILTERS = [['state', t('panel.column.status'), [['', t('panel.every_status')], ['active', t('panel.state.active')], ['suspended', t('panel.state.suspended')]]]];
 
 const trustBadge = (org) => !org.trusted && badge(t('panel.operator.untrusted'), 'wait');
 
@@ -21,7 +21,7 @@ export function operator() {
 	};
 	const list = listing({
 		path: LIST, key: 'organizations', noun: 'organizations', columns: [t('panel.view.organization'), t('panel.column.plan'), t('panel.column.status'), t('panel.column.created'), ''],
-		search: true, filters: FILTERS,
+		search: 'search', filters: FILTERS,
 		line: (org) => [
 			h('div.who', h('strong', h('a', { href: `#/operator/${org.slug}`, 'aria-label': t('panel.operator.open', { name: org.name }) }, h('bdi', org.name))), h('code', org.slug)),
 			badge(org.plan),

@@ -16,7 +16,7 @@ export function sessions({ org }) {
 		];
 	};
 	const list = listing({
-		path: '/auth/sessions', key: 'sessions', noun: 'sessions', columns: [t('panel.column.device'), t('panel.column.signed_in'), t('panel.column.last_used'), ''], search: true, line,
+		path: '/auth/sessions', key: 'sessions', noun: 'sessions', columns: [t('panel.column.device'), t('panel.column.signed_in'), t('panel.column.last_used'), ''], search: 'search', line,
 		sort: (a, b) => b.current - a.current || b.lastUsedAt.localeCompare(a.lastUsedAt),
 	});
 	return [heading(t('panel.view.sessions'), t('panel.sessions.lead', { organization: org.name }), button(t('panel.sessions.others'), others, { kind: 'danger-quiet' })), list];

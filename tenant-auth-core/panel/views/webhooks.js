@@ -6,7 +6,7 @@ import { groupName, KINDS } from '../kinds.js';
 export function webhooks({ org }) {
 	const add = () => create(list.reload);
 	const list = listing({
-		path: '/org/webhooks', key: 'webhooks', noun: 'webhooks', columns: [t('panel.column.endpoint'), t('panel.column.events'), t('panel.column.status'), t('panel.column.created'), ''], search: true,
+		path: '/org/webhooks', key: 'webhooks', noun: 'webhooks', columns: [t('panel.column.endpoint'), t('panel.column.events'), t('panel.column.status'), t('panel.column.created'), ''], search: 'search',
 		line: (one) => [
 			h('div.who', h('strong', one.url), one.description && h('small', one.description)),
 			h('span', { title: one.events.join(', ') }, one.events.includes('*') ? t('panel.webhooks.all_events') : String(one.events.length)),

@@ -52,14 +52,14 @@ pub(crate) struct MembersQuery {
 impl Input for MembersQuery {
     fn describe(facts: &mut InputFacts, schemas: &mut Schemas) {
         Page::describe(facts, schemas);
-        facts.query.extend(["Search", "RoleFilter", "StatusFilter"]);
+        facts.query.extend(["MemberSearch", "RoleFilter", "StatusFilter"]);
     }
     fn may() -> Vec<ErrorCode> {
         Page::may()
     }
     fn read(context: &Context) -> Result<Self, Refusal> {
         let filter = MemberFilter {
-            search: search(context)?,
+            search: searched(context, "q")?,
             role: one_of(context, "role", Role::parse, Role::WORDS)?,
             status: one_of(context, "status", Status::parse, Status::WORDS)?,
         };
@@ -67,7 +67,7 @@ impl Input for MembersQuery {
     }
 }
 
-/// A page of organizations, and `?q=`, `?status=`.
+/// A page of organizations, and `?search=`, `?state=`.
 pub(crate) struct OrganizationsQuery {
     pub(crate) filter: OrganizationFilter,
     pub(crate) page: Page,
@@ -76,19 +76,21 @@ pub(crate) struct OrganizationsQuery {
 impl Input for OrganizationsQuery {
     fn describe(facts: &mut InputFacts, schemas: &mut Schemas) {
         Page::describe(facts, schemas);
-        facts.query.extend(["Search", "StatusFilter"]);
+        facts.query.extend(["Search", "StateFilter"]);
     }
     fn may() -> Vec<ErrorCode> {
         Page::may()
     }
     fn read(context: &Context) -> Result<Self, Refusal> {
-        let filter =
-            OrganizationFilter { search: search(context)?, status: one_of(context, "status", Status::parse, Status::WORDS)? };
+        let filter = OrganizationFilter {
+            search: searched(context, "search")?,
+            status: one_of(context, "state", Status::parse, Status::WORDS)?,
+        };
         Ok(Self { filter, page: Page::read(context)? })
     }
 }
 
-/// A page, and `?q=`.
+/// A page, and `?search=`. `?q=` is the members' lists' alone, and ignored everywhere else.
 pub(crate) struct SearchQuery {
     pub(crate) search: Option<SearchText>,
     pub(crate) page: Page,
@@ -103,13 +105,14 @@ impl Input for SearchQuery {
         Page::may()
     }
     fn read(context: &Context) -> Result<Self, Refusal> {
-        Ok(Self { search: search(context)?, page: Page::read(context)? })
+        Ok(Self { search: searched(context, "search")?, page: Page::read(context)? })
     }
 }
 
-fn search(context: &Context) -> Result<Option<SearchText>, Refusal> {
-    let text = parameter(context, "q")?.filter(|text| !text.is_empty());
-    text.map(|text| SearchText::parse(&text)).transpose().map_err(|rejected| Refusal::invalid("q", rejected.to_string()))
+/// A text to search by; empty is absent.
+fn searched(context: &Context, name: &str) -> Result<Option<SearchText>, Refusal> {
+    let text = parameter(context, name)?.filter(|text| !text.is_empty());
+    text.map(|text| SearchText::parse(&text)).transpose().map_err(|rejected| Refusal::invalid(name, rejected.to_string()))
 }
 
 /// A page of deliveries, and `?status=`.

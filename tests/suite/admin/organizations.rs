@@ -85,17 +85,17 @@ async fn organizations_are_found_by_a_part_of_name_or_slug_and_by_status(app: &A
             data["organizations"].as_array().expect("a list").iter().map(|org| org["slug"].as_str().expect("a slug").to_owned());
         (slugs.collect::<Vec<_>>(), data["nextCursor"].as_str().map(str::to_owned))
     };
-    assert_eq!(found("q=S%C3%96HN").await, (vec!["sons".to_owned()], None));
-    assert_eq!(found("q=OHN").await.0, ["sohn-2"]);
-    assert_eq!(found("q=o&status=suspended").await.0, ["sohn-2"]);
-    assert_eq!(found("q=100%25").await.0, [""; 0]);
-    let (first, next) = found("q=so&limit=1&order=desc").await;
+    assert_eq!(found("search=S%C3%96HN").await, (vec!["sons".to_owned()], None));
+    assert_eq!(found("search=OHN").await.0, ["sohn-2"]);
+    assert_eq!(found("search=o&state=suspended").await.0, ["sohn-2"]);
+    assert_eq!(found("search=100%25").await.0, [""; 0]);
+    let (first, next) = found("search=so&limit=1&order=desc").await;
     assert_eq!(first, ["sohn-2"]);
     let next = next.expect("more");
-    assert_eq!(found(&format!("q=so&limit=1&order=desc&cursor={next}")).await, (vec!["sons".to_owned()], None));
-    ada.get(&format!("{NEW}?q=other&order=desc&cursor={next}")).await.expect_invalid("cursor");
-    ada.get(&format!("{NEW}?status=gone")).await.expect_invalid("status");
-    ada.get(&format!("{NEW}?q={}", "x".repeat(101))).await.expect_invalid("q");
+    assert_eq!(found(&format!("search=so&limit=1&order=desc&cursor={next}")).await, (vec!["sons".to_owned()], None));
+    ada.get(&format!("{NEW}?search=other&order=desc&cursor={next}")).await.expect_invalid("cursor");
+    ada.get(&format!("{NEW}?state=gone")).await.expect_invalid("state");
+    ada.get(&format!("{NEW}?search={}", "x".repeat(101))).await.expect_invalid("search");
 }
 
 async fn an_organization_is_shown_with_its_figures(app: &App) {

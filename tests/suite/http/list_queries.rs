@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, Caller, scenarios};
 
-use crate::suite::support::hooks::{Hook, RECEIVER, run_sql};
+use crate::suite::{
+    admin::operators::operator,
+    support::hooks::{Hook, RECEIVER, run_sql},
+};
 
 scenarios![
     every_list_can_begin_with_the_latest,
@@ -112,7 +115,10 @@ async fn what_belongs_to_an_organization_is_searched(app: &App) {
     Hook::new(&admin, &format!("{RECEIVER}/Other"), &["*"]).await;
     app.member().logged_in().await;
     let sessions_of_member = format!("/org/members/{}/sessions", app.member().id());
+    admin.invite("nora@acme.example").await.expect(201);
+    admin.invite("omar@globex.example").await.expect(201);
     for (path, key, wanted, found) in [
+        ("/org/invites", "invites", "@ACME", 1),
         ("/org/api-keys", "apiKeys", "BILLING", 2),
         ("/org/api-keys", "apiKeys", "%C3%A4%C3%B6", 1),
         ("/org/api-keys", "apiKeys", "%25", 0),
@@ -126,15 +132,16 @@ async fn what_belongs_to_an_organization_is_searched(app: &App) {
         (&sessions_of_member, "sessions", "no-such-browser", 0),
     ] {
         for limit in [1, 100] {
-            let one = walked(&admin, &format!("{path}?q={wanted}&limit={limit}"), key).await;
+            let one = walked(&admin, &format!("{path}?search={wanted}&limit={limit}"), key).await;
             assert_eq!(one.len(), found, "{path} {wanted}: {one:#?}");
         }
-        admin.get(&format!("{path}?q=a%00")).await.expect_invalid("q");
-        admin.get(&format!("{path}?q={}", "a".repeat(101))).await.expect_invalid("q");
+        admin.get(&format!("{path}?search=a%00")).await.expect_invalid("search");
+        admin.get(&format!("{path}?search={}", "a".repeat(101))).await.expect_invalid("search");
+        admin.get(&format!("{path}?search=a&search=b")).await.expect_invalid("search");
     }
-    let first = admin.get("/org/api-keys?q=billing&limit=1").await.expect_ok();
+    let first = admin.get("/org/api-keys?search=billing&limit=1").await.expect_ok();
     let cursor = first["nextCursor"].as_str().expect("there are two");
-    admin.get(&format!("/org/api-keys?q=reports&cursor={cursor}")).await.expect_invalid("cursor");
+    admin.get(&format!("/org/api-keys?search=reports&cursor={cursor}")).await.expect_invalid("cursor");
     admin.get(&format!("/org/api-keys?cursor={cursor}")).await.expect_invalid("cursor");
 }
 
@@ -208,7 +215,7 @@ async fn a_cursor_belongs_to_its_list_filter_and_order(app: &App) {
         "/org/members?q=pa&role=member&order=desc",
         "/org/members?q=pat&role=member&status=active&order=desc",
         "/org/invites?order=desc",
-        "/org/invites?q=pat&order=desc",
+        "/org/invites?search=pat&order=desc",
         "/org/members?",
     ] {
         admin.get(&format!("{other}&cursor={cursor}")).await.expect_invalid("cursor");
@@ -251,12 +258,36 @@ async fn a_parameter_given_twice_is_400(app: &App) {
 }
 
 async fn other_lists_ignore_what_they_do_not_know(app: &App) {
-    let admin = app.admin().logged_in().await;
+    let (_beside, admin, _) = operator(app).await;
     admin.invite("nora@acme.example").await.expect(201);
-    for (path, key) in [("/org/invites", "invites"), ("/org/api-keys", "apiKeys"), ("/auth/sessions", "sessions")] {
+    admin.create_key("Billing").await.expect(201);
+    let hook = Hook::new(&admin, RECEIVER, &["webhook.*"]).await;
+    hook.test(&admin).await;
+    let sessions_of_member = format!("/org/members/{}/sessions", admin.id());
+    let lists = [
+        ("/org/invites", "invites"),
+        ("/org/api-keys", "apiKeys"),
+        ("/org/webhooks", "webhooks"),
+        ("/auth/sessions", "sessions"),
+        (&sessions_of_member, "sessions"),
+        ("/admin/organizations", "organizations"),
+    ];
+    let foreign = ["q=nobody%00", "q=a&q=b", "role=org_admin", "role=x", "status=suspended", "status=y&status=z", "page=7"];
+    for (path, key) in lists {
         let whole = walked(&admin, path, key).await;
-        assert!(!whole.is_empty());
-        assert_eq!(walked(&admin, &format!("{path}?role=x&status=y&status=z&page=7"), key).await, whole, "{path}");
+        assert!(!whole.is_empty(), "{path}");
+        for query in foreign {
+            assert_eq!(walked(&admin, &format!("{path}?{query}&limit=1"), key).await, whole, "{path}?{query}");
+        }
+    }
+    let (deliveries, members) = (format!("{}/deliveries", hook.path()), "/org/members".to_owned());
+    for (path, key, query) in [
+        (&deliveries, "deliveries", "q=nobody&role=x&search=nobody&state=y"),
+        (&members, "members", "search=nobody%00&state=suspended"),
+    ] {
+        let whole = walked(&admin, path, key).await;
+        assert!(!whole.is_empty(), "{path}");
+        assert_eq!(walked(&admin, &format!("{path}?{query}"), key).await, whole, "{path}?{query}");
     }
 }
 

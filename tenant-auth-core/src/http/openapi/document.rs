@@ -153,9 +153,14 @@ fn shared_parameters() -> Value {
             "description": "How many events at most. A page holds 1 MiB of them at most.",
             "schema": { "type": "integer", "minimum": 1, "maximum": 1_000, "default": 100 },
         },
-        "Search": {
+        "MemberSearch": {
             "name": "q", "in": "query", "required": false,
-            "description": "A part of the name or of the address (of an organization: the name or slug; of a webhook: the URL or description; of a session: the client's User-Agent or address), in any case, without wildcards. Empty: all.",
+            "description": "A part of the member's name or address, in any case, without wildcards. Empty: all.",
+            "schema": { "type": "string", "maxLength": SearchText::MAX, "pattern": r"^[^\u0000]*$" },
+        },
+        "Search": {
+            "name": "search", "in": "query", "required": false,
+            "description": "A part of an API key's name, of an invite's address, of an organization's name or slug, of a webhook's URL or description, of a session's User-Agent or address, in any case, without wildcards. Empty: all.",
             "schema": { "type": "string", "maxLength": SearchText::MAX, "pattern": r"^[^\u0000]*$" },
         },
         "Next": {
@@ -170,7 +175,12 @@ fn shared_parameters() -> Value {
         },
         "StatusFilter": {
             "name": "status", "in": "query", "required": false,
-            "description": "Only members whose membership, or organizations that are in this state.",
+            "description": "Only members whose membership is in this state.",
+            "schema": { "type": "string", "enum": Status::WORDS },
+        },
+        "StateFilter": {
+            "name": "state", "in": "query", "required": false,
+            "description": "Only organizations that are in this state.",
             "schema": { "type": "string", "enum": Status::WORDS },
         },
         "ActorFilter": {
