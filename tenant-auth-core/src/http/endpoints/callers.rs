@@ -129,11 +129,7 @@ impl Caller for RefreshCaller {
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let guest = Guest::identify(context).await?;
         let cookies = context.cookies();
-        let token = match cookies.refresh(&context.cookie_style())? {
-            // A client that keeps the cookies of several people's sessions: the cookie may be another person's.
-            Some(token) if !context.is_browser() && refresh_token_in_body(context).is_some_and(|stated| stated != token) => {
-                return Err(Error::SessionRequired.into());
-            }
+        let token = match cookies.refresh(&context.cookie_style())?.filter(|token| !token.is_empty()) {
             Some(token) => token.to_owned(),
             // A browser's token is in its cookie, where no script can read it (behaviour.md, B211).
             None if context.is_browser() => return Err(Error::SessionRequired.into()),
