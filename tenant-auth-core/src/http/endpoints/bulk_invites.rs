@@ -21,11 +21,21 @@ pub(crate) struct BulkInviteRequest {
     invites: Vec<RequestedInvite>,
 }
 
-/// An address to invite. Whether it is one is judged with the others, so that one bad line of a list costs nobody else their invite.
+/// An address to invite, and a role: `member`, which is the default, or `org_admin`. Whether they are such is judged with the others,
+/// so that one bad line of a list costs nobody else their invite.
 #[derive(Deserialize, ToSchema)]
 struct RequestedInvite {
     email: String,
-    role: Option<Role>,
+    role: Option<String>,
+}
+
+impl RequestedInvite {
+    /// What is asked for, or the field that is at fault.
+    fn parsed(&self) -> Result<(Email, Role), &'static str> {
+        let email = self.email.parse().map_err(|_| "email")?;
+        let role = self.role.as_deref().map_or(Some(Role::Member), Role::parse);
+        Ok((email, role.ok_or("role")?))
+    }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -44,6 +54,10 @@ struct InviteResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     code: Option<ErrorCode>,
+    /// The path of what is malformed, such as `invites[1].role`, beside `invalid_request`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    field: Option<String>,
 }
 
 pub(crate) async fn create(admin: OrgAdmin, Json(request): Json<BulkInviteRequest>) -> Outcome<BulkInviteData> {
@@ -52,21 +66,27 @@ pub(crate) async fn create(admin: OrgAdmin, Json(request): Json<BulkInviteReques
     }
     let mut results: Vec<InviteResult> = Vec::with_capacity(request.invites.len());
     let mut over: Option<ErrorCode> = None;
-    for RequestedInvite { email, role } in request.invites {
-        let (invite, code) = match (over, email.parse::<Email>()) {
-            (Some(code), _) => (None, Some(code)),
-            (None, Err(_)) => (None, Some(ErrorCode::InvalidRequest)),
-            (None, Ok(address)) => match admin.invite(&address, role.unwrap_or(Role::Member)).await {
-                Ok(invite) => (Some(InviteView::from(&invite)), None),
-                Err(error) if is_of_the_invite(&error) => (None, Some(ErrorCode::from(&error))),
+    for (index, requested) in request.invites.into_iter().enumerate() {
+        let parsed = requested.parsed();
+        let mut result = InviteResult { email: requested.email, invite: None, code: over, field: None };
+        match parsed {
+            _ if over.is_some() => {}
+            Err(field) => {
+                result.code = Some(ErrorCode::InvalidRequest);
+                result.field = Some(format!("invites[{index}].{field}"));
+            }
+            Ok((email, role)) => match admin.invite(&email, role).await {
+                Ok(invite) => result.invite = Some(InviteView::from(&invite)),
+                Err(error) if is_of_the_invite(&error) => result.code = Some(ErrorCode::from(&error)),
                 // The caller may do nothing any more, or nobody may for now. What was sent is told, so that nobody sends it again.
                 Err(error) if results.iter().any(|result| result.invite.is_some()) => {
-                    (None, Some(*over.insert(ErrorCode::from(&error))))
+                    over = Some(ErrorCode::from(&error));
+                    result.code = over;
                 }
                 Err(error) => return Err(error.into()),
             },
-        };
-        results.push(InviteResult { email, invite, code });
+        }
+        results.push(result);
     }
     Ok(BulkInviteData { results }.into())
 }

@@ -10,7 +10,8 @@ scenarios![
     an_address_that_stands_twice_is_invited_once,
     every_invited_person_gets_a_mail_of_their_own,
     one_to_a_hundred_are_taken,
-    a_word_that_is_no_role_refuses_the_whole_request,
+    a_word_that_is_no_role_costs_nobody_else_their_invite,
+    an_entry_without_an_address_refuses_the_whole_request,
     only_an_admin_invites_several,
 ];
 scenarios![on each database:
@@ -111,11 +112,34 @@ async fn one_to_a_hundred_are_taken(app: &App) {
     assert_eq!(admin.pending_invites().await.len(), 100);
 }
 
-async fn a_word_that_is_no_role_refuses_the_whole_request(app: &App) {
+async fn a_word_that_is_no_role_costs_nobody_else_their_invite(app: &App) {
     let admin = app.admin().logged_in().await;
-    let invites = json!([{ "email": "nora@acme.example" }, { "email": "pat@acme.example", "role": "owner" }]);
-    bulk(&admin, invites).await.expect_invalid("invites[1].role");
-    bulk(&admin, json!([{ "role": "member" }])).await.expect_invalid("invites[0].email");
+    let answer = bulk(
+        &admin,
+        json!([
+            { "email": "nora@acme.example" },
+            { "email": "pat@acme.example", "role": "owner" },
+            { "email": "not an address", "role": "" },
+            { "email": "olga@acme.example", "role": "org_admin" },
+        ]),
+    );
+    let data = answer.await.expect_ok();
+    assert_eq!(data["results"][1], json!({ "email": "pat@acme.example", "code": "invalid_request", "field": "invites[1].role" }));
+    assert_eq!(data["results"][2]["field"], "invites[2].email");
+    let invited = admin.pending_invites().await;
+    let invited: Vec<_> = invited.iter().map(|invite| (invite["email"].as_str(), invite["role"].as_str())).collect();
+    assert_eq!(invited.len(), 2);
+    for expected in [(Some("nora@acme.example"), Some("member")), (Some("olga@acme.example"), Some("org_admin"))] {
+        assert!(invited.contains(&expected), "{invited:?}");
+    }
+    bulk(&admin, json!([{ "email": "pat@acme.example", "role": "owner" }])).await.expect(200);
+}
+
+async fn an_entry_without_an_address_refuses_the_whole_request(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let good = json!({ "email": "nora@acme.example" });
+    bulk(&admin, json!([good, { "role": "member" }])).await.expect_invalid("invites[1].email");
+    bulk(&admin, json!([good, { "email": "pat@acme.example", "role": 1 }])).await.expect_invalid("invites[1].role");
     assert!(admin.pending_invites().await.is_empty());
 }
 
