@@ -79,10 +79,9 @@ impl OrgAdmin {
     ///
     /// # Errors
     /// [`Error::LimitReached`]; [`Error::Invalid`] without scopes or with an end that has passed; [`Error::ScopeOfOperators`] for
-    /// [`Scope::Proxy`], which steers whom failed logins are counted against, unless the process itself asks;
-    /// [`Error::RateLimited`].
+    /// [`Scope::Proxy`], which steers whom failed logins are counted against, when a member asks; [`Error::RateLimited`].
     pub async fn create_api_key(&self, new: NewApiKey) -> Result<CreatedApiKey, Error> {
-        if new.scopes.contains(&Scope::Proxy) && !self.is_process() {
+        if new.scopes.contains(&Scope::Proxy) && self.as_member().is_some() {
             return Err(Error::ScopeOfOperators(Scope::Proxy.as_str()));
         }
         let mut write = self.begin_write().await?;

@@ -33,8 +33,10 @@ pub enum Error {
     /// The caller is a member but not an org_admin.
     #[error("Only an org_admin of this organization may do this.")]
     AdminRequired,
-    /// The caller is an org_admin, who may give any scope but this one.
-    #[error("The scope '{0}' is given on the server's command line only. Ask the operator of the deployment for such a key.")]
+    /// The caller is an org_admin by a session, who may give any scope but this one.
+    #[error(
+        "The scope '{0}' is given on the server's command line or with a deployment key. Ask the operator of the deployment for such a key."
+    )]
     ScopeOfOperators(&'static str),
     /// The caller is no operator of the deployment, or this session does not give the right.
     #[error(

@@ -222,7 +222,7 @@ pub(crate) fn table<P: Purpose>() -> Vec<Group<P::Facts>> {
             P::route(POST, "/org/api-keys", api_keys::create)
                 .says("createApiKey", "Create an API key",
                     "The key is shown once. `expiresAt` must be in the future. The scope `proxy` is given on the server's command \
-                    line only.")
+                    line or by a deployment key.")
                 .created().may(&[LimitReached, RateLimited]),
             P::route(POST, "/org/api-keys/{id}/rotate", api_keys::rotate)
                 .says("rotateApiKey", "Replace an API key by a successor",

@@ -30,7 +30,7 @@ scenarios![
     the_operators_organization_is_unknown_to_it,
     the_last_admin_stays_whoever_asks,
     the_scope_opens_nothing_else,
-    only_an_operator_gives_the_scope_proxy,
+    the_product_and_the_process_give_the_scope_proxy,
     its_invites_end_with_it,
     an_end_that_was_cut_off_is_told_by_the_worker,
 ];
@@ -212,10 +212,16 @@ async fn the_scope_opens_nothing_else(app: &App) {
     }
 }
 
-async fn only_an_operator_gives_the_scope_proxy(app: &App) {
-    let (_, product) = product(app).await;
-    let asked = product.post("/org/api-keys", json!({ "name": "Proxy", "scopes": ["proxy"] })).await;
-    asked.expect_error(403, "admin_required");
+async fn the_product_and_the_process_give_the_scope_proxy(app: &App) {
+    let (_, key) = made(app, new_key(&[DeploymentScope::Admin])).await;
+    let asked = json!({ "name": "Proxy", "scopes": ["proxy"] });
+    let ada = app.admin().logged_in().await.with("X-API-Key", &key);
+    ada.post("/org/api-keys", asked.clone()).await.expect_error(403, "admin_required");
+    let made = app.anonymous().backend_with(&key).post("/org/api-keys", asked).await.expect(201).data();
+    assert_eq!((&made["apiKey"]["scopes"], &made["apiKey"]["createdBy"]), (&json!(["proxy"]), &Value::Null));
+    let front_end = app.member().with("X-API-Key", made["key"].as_str().expect("a key"));
+    let person = front_end.with("X-Client-IP", "203.0.113.7").logged_in().await;
+    assert_eq!(person.get("/auth/sessions").await.expect_ok()["sessions"][0]["ip"], "203.0.113.7", "its word counts");
     let process = app.auth.operator().in_organization(&"acme".parse().expect("a slug")).await.expect("it is there");
     let new = NewApiKey { name: "Proxy".parse().expect("a name"), scopes: vec![Scope::Proxy], expires_at: None };
     process.create_api_key(new).await.expect("the process may");
