@@ -9,7 +9,7 @@ use tenant_auth_core::{
     view::ApiKeyView,
 };
 
-use super::{Links, operator, report::Format, word};
+use super::{Links, operator, report::Format};
 use crate::{failure::Failure, settings::Input};
 
 #[derive(Debug, Subcommand)]
@@ -27,14 +27,10 @@ pub(super) struct Create {
     #[arg(long)]
     name: DisplayName,
     /// What the key may do: verify, users:read, members:read, events:read, proxy; may be repeated. The first three when left out
-    #[arg(long = "scope", value_name = "SCOPE", value_delimiter = ',', value_parser = scope)]
+    #[arg(long = "scope", value_name = "SCOPE", value_delimiter = ',')]
     scopes: Vec<Scope>,
     #[command(flatten)]
     format: Format,
-}
-
-fn scope(text: &str) -> Result<Scope, String> {
-    word(text, Scope::parse, &["verify", "users:read", "members:read", "events:read", "proxy"])
 }
 
 impl Command {

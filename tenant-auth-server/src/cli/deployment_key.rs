@@ -14,7 +14,7 @@ use tenant_auth_core::{
     view::DeploymentKeyView,
 };
 
-use super::{Links, operator, report::Format, word};
+use super::{Links, operator, report::Format};
 use crate::{failure::Failure, settings::Input};
 
 #[derive(Debug, Subcommand)]
@@ -36,7 +36,7 @@ pub(super) struct Create {
     name: DisplayName,
     /// What the key may do in every organization: verify, users:read, members:read, events:read; whatever an org_admin may:
     /// admin; or create and change organizations: organizations; may be repeated
-    #[arg(long = "scope", value_name = "SCOPE", value_delimiter = ',', value_parser = scope, required = true)]
+    #[arg(long = "scope", value_name = "SCOPE", value_delimiter = ',', required = true)]
     scopes: Vec<DeploymentScope>,
     /// When the key dies by itself, such as 2027-01-31T00:00:00Z
     #[arg(long, value_name = "TIME", value_parser = time)]
@@ -67,10 +67,6 @@ pub(super) struct Revoke {
     id: DeploymentKeyId,
     #[command(flatten)]
     format: Format,
-}
-
-fn scope(text: &str) -> Result<DeploymentScope, String> {
-    word(text, DeploymentScope::parse, &["verify", "users:read", "members:read", "events:read", "organizations"])
 }
 
 fn time(text: &str) -> Result<Timestamp, String> {

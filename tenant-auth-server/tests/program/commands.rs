@@ -149,6 +149,8 @@ fn a_deployment_key_is_made_listed_rotated_and_revoked() {
     ] {
         error(&program.run(&[&["deployment-key", "create"][..], wrong].concat()));
     }
+    let refused = error(&program.run(&[&create[..4], &["--scope", "owner"]].concat()));
+    assert!(refused.contains("verify, users:read, members:read, events:read, organizations, admin"), "{refused}");
     error(&program.run(&["deployment-key", "revoke", "--id", "key_01kaz3vrm0f3k8m2p5q7r9s1t4"]));
     assert_eq!(listed(), 1);
 }
