@@ -8,7 +8,6 @@ use utoipa::{
 
 use super::Outsider;
 use crate::{
-    error::Error,
     http::{
         answer::{Message, Outcome, done},
         input::Json,
@@ -40,7 +39,7 @@ struct OneKey {
 #[schema(as = SeveralLeakedKeys)]
 #[expect(dead_code, reason = "describes a body; the request type reads it")]
 struct SeveralKeys {
-    #[schema(min_items = 1, max_items = 100)]
+    #[schema(max_items = 100)]
     keys: Vec<String>,
 }
 
@@ -66,8 +65,8 @@ impl LeakedKeysRequest {
             (None, None) => return Err(Refusal::invalid("key", "is required where there are no keys")),
             (Some(_), Some(_)) => return Err(Refusal::invalid("keys", "must not stand beside key")),
         };
-        if !(1..=MOST).contains(&keys.len()) {
-            return Err(Refusal::invalid("keys", "must name 1 to 100 keys"));
+        if keys.len() > MOST {
+            return Err(Refusal::invalid("keys", "must name at most 100 keys"));
         }
         Ok(keys.into_iter().map(ApiKeyText::new).collect())
     }
@@ -80,9 +79,7 @@ pub(crate) async fn report(outsider: Outsider, Json(request): Json<LeakedKeysReq
     // Only now: a live key dies however many false ones were reported with it, or before.
     let mut limit = None;
     for (key, _) in shown.iter().zip(&live).filter(|(_, live)| live.is_none()) {
-        if let Err(limited @ Error::RateLimited { .. }) = auth.counted::<(), _>(Err(Error::InvalidApiKey), key, &client) {
-            limit = Some(limited);
-        }
+        limit = auth.count_false_report(key, &client).err().or(limit);
     }
     match limit {
         Some(limited) => Err(limited.into()),

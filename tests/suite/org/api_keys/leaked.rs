@@ -6,10 +6,13 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use tenant_auth_conformance::{App, Caller, Response, id_of, scenarios};
+use tenant_auth_conformance::{App, Response, id_of, scenarios, together};
 use tenant_auth_core::model::Scope;
 
-use crate::suite::support::listener::{Listener, system};
+use crate::suite::{
+    limits::addresses::{at, behind_proxy},
+    support::listener::{Listener, system},
+};
 
 scenarios![
     a_reported_key_is_dead_at_once_and_its_admins_are_told,
@@ -19,6 +22,7 @@ scenarios![
     keys_of_a_suspended_organization_die_too,
     a_key_that_many_report_at_once_has_one_event_and_one_mail,
     false_reports_are_refused_after_thirty_and_live_keys_die_all_the_same,
+    false_reports_are_counted_by_the_client_network_and_apart_from_guesses,
     keys_that_were_good_once_are_not_counted,
     a_report_names_one_key_or_up_to_a_hundred,
     the_pattern_of_the_guide_finds_every_key,
@@ -124,14 +128,29 @@ async fn false_reports_are_refused_after_thirty_and_live_keys_die_all_the_same(a
     assert!(!app.key_works(&live).await);
     let other = app.org().operators_key(&[Scope::Verify]).await;
     report(app, json!({ "key": other })).await.expect(200);
-    guess(&app.anonymous()).await.expect_error(429, "rate_limited");
     app.advance(900);
     report(app, json!({ "key": false_key(1) })).await.expect(200);
 }
 
-/// A guess at a key, which is counted with the false reports.
-async fn guess(caller: &Caller) -> Response {
-    caller.backend_with(&false_key(1)).verify("x").await
+async fn false_reports_are_counted_by_the_client_network_and_apart_from_guesses(app: &App) {
+    let app = behind_proxy(app).await;
+    let fifteen: Vec<String> = ["", "rubbish", "dk_live_x"].map(str::to_owned).into_iter().chain((0..12).map(false_key)).collect();
+    let report = |ip: &str| at(app.anonymous().without_slug(), ip).post("/keys/leaked", json!({ "keys": fifteen }));
+    let thirty = ["203.0.113.1", "203.0.113.2", "2001:db8:1:2::3", "2001:db8:1:3::4"];
+    for answer in together(thirty.into_iter().map(report).collect()).await {
+        answer.expect(200);
+    }
+    let next = [("203.0.113.200", 429), ("2001:db8:1:ffff::9", 429), ("203.0.114.1", 200), ("2001:db8:2:3::4", 200)];
+    for (answer, (ip, status)) in together(next.iter().map(|(ip, _)| report(ip)).collect()).await.into_iter().zip(next) {
+        assert_eq!(answer.status, status, "{ip}");
+    }
+    let guess = |ip: &str| at(app.anonymous(), ip).backend_with(&false_key(1)).verify("x");
+    for _ in 0..30 {
+        guess("203.0.113.200").await.expect_error(401, "invalid_api_key");
+        guess("198.51.100.1").await.expect_error(401, "invalid_api_key");
+    }
+    guess("198.51.100.1").await.expect_error(429, "rate_limited");
+    report("198.51.100.1").await.expect(200);
 }
 
 async fn keys_that_were_good_once_are_not_counted(app: &App) {
@@ -151,13 +170,16 @@ async fn a_report_names_one_key_or_up_to_a_hundred(app: &App) {
         (json!({ "key": [key] }), "key"),
         (json!({ "keys": key }), "keys"),
         (json!({ "keys": [key, 7] }), "keys"),
-        (json!({ "keys": [] }), "keys"),
         (json!({ "keys": vec![key; 101] }), "keys"),
         (json!({ "key": key, "keys": [key] }), "keys"),
     ] {
         report(app, body).await.expect_invalid(field);
     }
     let nobody = app.anonymous().without_slug();
+    assert_eq!(
+        report(app, json!({ "keys": [] })).await.expect(200).body,
+        report(app, json!({ "key": "x" })).await.expect(200).body
+    );
     nobody.post_nothing("/keys/leaked").text(key).await.expect_error(400, "invalid_request");
     nobody.post_nothing("/keys/leaked").body("text/plain", key).await.expect_error(415, "unsupported_media_type");
     nobody.get("/keys/leaked").await.expect_error(405, "method_not_allowed");
