@@ -13,6 +13,7 @@ scenarios![
     equal_cookies_and_foreign_cookies_do_no_harm,
     a_foreign_cookie_in_any_script_does_no_harm,
     two_authorization_headers_are_400,
+    two_authorization_headers_are_400_on_every_route,
     a_token_in_another_organization_is_401_and_nothing_happens,
     an_expired_token_of_another_organization_is_no_session,
     no_session_is_needed_where_none_is_asked_for,
@@ -166,6 +167,13 @@ async fn two_authorization_headers_are_400(app: &App) {
         .header("authorization", &bearer)
         .await
         .expect_error(400, "invalid_request");
+}
+
+async fn two_authorization_headers_are_400_on_every_route(app: &App) {
+    for row in routes::table() {
+        let request = app.anonymous().request(&row.method, &row.plausible_path(app.member().id()));
+        request.header("Authorization", "Bearer x").header("Authorization", "Basic eDp5").await.expect_invalid("Authorization");
+    }
 }
 
 async fn a_token_in_another_organization_is_401_and_nothing_happens(app: &App) {

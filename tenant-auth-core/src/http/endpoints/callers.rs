@@ -276,10 +276,11 @@ pub(crate) struct Outsider {
 
 impl Caller for Outsider {
     const FACTS: CallerFacts = Anyone::FACTS;
-    const MAY: &'static [&'static [ErrorCode]] = &[&[ErrorCode::ForbiddenOrigin]];
+    const MAY: &'static [&'static [ErrorCode]] = &[&[ErrorCode::ForbiddenOrigin, ErrorCode::InvalidRequest]];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         // A page could otherwise have its visitors report for it, each from a network of their own.
         browser::check_origin(context, None)?;
+        context.single_authorization()?;
         Ok(Self { auth: context.auth.clone(), client: context.sender() })
     }
 }
@@ -317,8 +318,9 @@ pub(crate) struct Anyone {
 
 impl Caller for Anyone {
     const FACTS: CallerFacts = CallerFacts { names_organization: false, ..ANYBODY };
-    const MAY: &'static [&'static [ErrorCode]] = &[];
+    const MAY: &'static [&'static [ErrorCode]] = &[&[ErrorCode::InvalidRequest]];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
+        context.single_authorization()?;
         Ok(Self { auth: context.auth.clone(), documents: context.documents.clone() })
     }
 }
