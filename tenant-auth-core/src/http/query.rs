@@ -1,7 +1,7 @@
 //! The parameters of a list: its page, and what chooses its entries. A parameter that the list does not know is ignored; one that it
 //! knows is given once, and means something.
 
-use std::{borrow::Cow, time::Duration};
+use std::{borrow::Cow, str::FromStr, time::Duration};
 
 use url::form_urlencoded;
 
@@ -32,8 +32,8 @@ impl Input for Page {
         vec![ErrorCode::InvalidRequest]
     }
     fn read(context: &Context) -> Result<Self, Refusal> {
-        let limit = parameter(context, "limit")?.map_or(Ok(page::MOST), |text| text.parse());
-        let limit = limit.map_err(|_| Error::from(InvalidValue::PageLimit))?;
+        let limit = parameter(context, "limit")?.map_or(Some(page::MOST), |text| whole_number(&text));
+        let limit = limit.ok_or(Error::from(InvalidValue::PageLimit))?;
         let order = one_of(context, "order", SortOrder::parse, SortOrder::WORDS)?.unwrap_or_default();
         let page = match parameter(context, "cursor")? {
             Some(text) => Self::after(cursor::from_text(&text).ok_or(Error::from(InvalidValue::PageCursor))?, limit)?,
@@ -211,8 +211,8 @@ impl Input for EventQuery {
     }
     fn read(context: &Context) -> Result<Self, Refusal> {
         let after = parameter(context, "after")?.map(|text| after_event(&text)).transpose()?;
-        let limit = parameter(context, "limit")?.map_or(Ok(DEFAULT_EVENTS), |text| text.parse());
-        let limit = limit.ok().filter(|limit| (1..=feed::MOST).contains(limit));
+        let limit = parameter(context, "limit")?.map_or(Some(DEFAULT_EVENTS), |text| whole_number(&text));
+        let limit = limit.filter(|limit| (1..=feed::MOST).contains(limit));
         let limit = limit.ok_or_else(|| Refusal::invalid("limit", "must be a number from 1 to 1000"))?;
         Ok(Self { after, limit, wait: wait(context)? })
     }
@@ -222,17 +222,22 @@ impl Input for EventQuery {
 const DEFAULT_EVENTS: u32 = 100;
 
 fn after_event(text: &str) -> Result<After, Refusal> {
-    let sequence = text.parse().ok().filter(|sequence: &i64| *sequence >= 0 && !text.starts_with('+')).map(After::Sequence);
+    let sequence = whole_number(text).map(After::Sequence);
     let after = sequence.or_else(|| text.parse().ok().map(After::Event));
     after.ok_or_else(|| Refusal::invalid("after", "must be the sequence or the id of an event"))
 }
 
 fn wait(context: &Context) -> Result<Duration, Refusal> {
     let most = LONGEST_WAIT.as_millis() as u64;
-    let wait = parameter(context, "wait")?.map_or(Ok(0), |text| text.parse::<u64>());
-    let wait = wait.ok().filter(|wait| *wait <= most);
+    let wait = parameter(context, "wait")?.map_or(Some(0), |text| whole_number(&text));
+    let wait = wait.filter(|wait| *wait <= most);
     let wait = wait.ok_or_else(|| Refusal::invalid("wait", format!("must be a whole number from 0 to {most}")))?;
     Ok(Duration::from_millis(wait))
+}
+
+/// A number of digits alone, without a sign.
+fn whole_number<T: FromStr>(text: &str) -> Option<T> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 
 /// A parameter of the query.

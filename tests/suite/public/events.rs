@@ -188,10 +188,10 @@ async fn malformed_questions_are_400(app: &App) {
         ask(&format!("after={after}")).await.expect_invalid("after");
     }
     ask("after=0&after=0").await.expect_invalid("after");
-    for limit in ["0", "1001", "-1", "x", ""] {
+    for limit in ["0", "1001", "-1", "%2B5", "x", ""] {
         ask(&format!("limit={limit}")).await.expect_invalid("limit");
     }
-    for wait in ["-1", "1001", "x", ""] {
+    for wait in ["-1", "1001", "%2B5", "x", ""] {
         ask(&format!("wait={wait}")).await.expect_invalid("wait");
     }
 }

@@ -70,7 +70,7 @@ async fn the_cursor_is_given_once_and_the_wait_is_a_second_at_most(app: &App) {
     let get = |query: &str| app.backend().get(&format!("/public/changes?{query}"));
     get("after=a&after=b").await.expect_invalid("after");
     get("after=a%00b").await.expect_invalid("after");
-    for wait in ["-1", "1001", "x", "", "1.5", "99999999999999999999"] {
+    for wait in ["-1", "1001", "x", "", "1.5", "%2B5", "99999999999999999999"] {
         get(&format!("wait={wait}")).await.expect_invalid("wait");
     }
     get("wait=1&wait=1").await.expect_invalid("wait");
