@@ -3,6 +3,7 @@
 
 use std::io::Read;
 
+use serde_json::Value;
 use tenant_auth_conformance::{App, HOST_404, HOST_ASSET, HOST_PAGE, HOST_TEXT, Raw, exchange, scenarios};
 use tenant_auth_core::http::Pages;
 
@@ -13,6 +14,7 @@ scenarios![
     a_page_and_what_it_loads_are_four_small_files,
     head_answers_like_get_without_a_body,
     another_method_is_405,
+    a_host_that_sends_pages_another_path_gets_the_envelope,
     what_is_not_listed_is_the_hosts,
     a_page_names_only_files_that_are_there,
     pages_ask_for_no_organization_and_set_no_cookie,
@@ -73,6 +75,8 @@ async fn every_page_says_what_a_browser_may_do_with_it(app: &App) {
             assert_eq!(header(&page, name), value, "{path}");
         }
         assert_eq!(header(&page, "Cache-Control"), "no-cache", "{path}");
+        let (one, other) = (header(&page, "X-Request-Id"), get(app, &path).await);
+        assert!(one.starts_with("req_") && one != header(&other, "X-Request-Id"), "{path}: {one}");
         assert!(header(&page, "Permissions-Policy").contains("camera=()"));
         let kind = match path.rsplit_once('.') {
             Some((_, "js")) => "text/javascript; charset=utf-8",
@@ -93,6 +97,7 @@ async fn a_page_that_has_not_changed_is_not_sent_again(app: &App) {
             let unchanged = ask(app, "GET", &path, &format!("If-None-Match: {known}\r\n")).await;
             assert_eq!((unchanged.status, unchanged.body.len()), (304, 0), "{path}: {known}");
             assert_eq!(header(&unchanged, "ETag"), tag);
+            assert!(header(&unchanged, "X-Request-Id").starts_with("req_"));
             assert!(header(&unchanged, "Content-Security-Policy").contains("'self'"));
         }
         let changed = ask(app, "GET", &path, "If-None-Match: \"other\", W/\"another\"\r\n").await;
@@ -163,10 +168,26 @@ async fn another_method_is_405(app: &App) {
         for method in ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"] {
             let refused = ask(app, method, &path, "Content-Length: 0\r\n").await;
             assert_eq!(refused.status, 405, "{method} {path}");
-            assert_eq!((header(&refused, "Allow"), header(&refused, "Cache-Control")), ("GET, HEAD", "no-cache"));
-            assert!(header(&refused, "Content-Type").starts_with("text/plain"));
+            assert_eq!((header(&refused, "Allow"), header(&refused, "Cache-Control")), ("GET, HEAD", "no-store"));
+            assert_eq!(header(&refused, "Content-Type"), "application/json");
+            let envelope: Value = serde_json::from_slice(&refused.body).expect("JSON");
+            assert_eq!((&envelope["status"], &envelope["code"]), (&"error".into(), &"method_not_allowed".into()), "{envelope}");
+            assert!(header(&refused, "X-Request-Id").starts_with("req_"));
             assert!(header(&refused, "Content-Security-Policy").contains("'self'"));
         }
+    }
+}
+
+/// A host may route more to the pages than their paths.
+async fn a_host_that_sends_pages_another_path_gets_the_envelope(app: &App) {
+    let moved = app.beside(|setup| setup.config.public_url = "https://example.com/auth".parse().expect("a URL")).await;
+    for path in ["/auth/nothing", "/elsewhere", "/auth/assets/nothing.js"] {
+        let request = http::Request::get(path).body(()).expect("a request");
+        let answer = Pages::new(&moved.auth).answer(&request);
+        let envelope: Value = serde_json::from_slice(answer.body()).expect("JSON");
+        assert_eq!((answer.status().as_u16(), &envelope["code"]), (404, &"not_found".into()), "{path}: {envelope}");
+        assert_eq!(answer.headers()["cache-control"], "no-store");
+        assert!(answer.headers().contains_key("x-request-id") && answer.headers().contains_key("content-security-policy"));
     }
 }
 

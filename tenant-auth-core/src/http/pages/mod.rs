@@ -12,11 +12,8 @@ use ::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, Stat
 use bytes::Bytes;
 use file::File;
 
-use crate::{
-    config::{Config, Languages},
-    service::TenantAuth,
-    value::Language,
-};
+use super::{answered::Answered, refusal::RoutingError, request_id};
+use crate::{config::Config, service::TenantAuth, value::Language};
 
 /// What every answer carries. A page loads from its own origin only, and tells nobody where a link was followed.
 const HEADERS: [(HeaderName, &str); 7] = [
@@ -35,17 +32,17 @@ const HEADERS: [(HeaderName, &str); 7] = [
 /// The pages behind an adapter. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Pages {
+    auth: TenantAuth,
     /// The path of the public URL, without a trailing slash.
     prefix: Arc<str>,
     files: Arc<[File]>,
-    languages: Languages,
 }
 
 impl Pages {
     /// The pages of `auth`'s public URL.
     pub fn new(auth: &TenantAuth) -> Self {
         let config = auth.config();
-        Self { prefix: config.public_path().into(), files: files(config).into(), languages: config.languages.clone() }
+        Self { auth: auth.clone(), prefix: config.public_path().into(), files: files(config).into() }
     }
 
     /// Every path that is answered, in full and exact; there is no other. A public URL with a path of its own, such as `/auth`,
@@ -58,19 +55,22 @@ impl Pages {
         bare.into_iter().chain(paths.into_iter().map(|path| format!("{}{path}", self.prefix))).collect()
     }
 
-    /// Answers a request for one of [`Pages::paths`].
+    /// Answers a request for one of [`Pages::paths`]. A refusal is the API's envelope.
     pub fn answer<B>(&self, request: &Request<B>) -> Response<Bytes> {
         let mut response = match request.uri().path().strip_prefix(&*self.prefix) {
-            _ if !matches!(*request.method(), Method::GET | Method::HEAD) => wrong_method(),
+            _ if !METHODS.contains(request.method()) => refused(RoutingError::WrongMethod { path: "", methods: METHODS.to_vec() }),
             Some("") => self.to_panel(),
             Some(path) => match self.file(path, request.headers()) {
                 Some(file) => file.answer(request.headers(), request.uri().query()),
-                None => plain(StatusCode::NOT_FOUND, "There is no such page.\n"),
+                None => refused(RoutingError::NoSuchPath),
             },
-            None => plain(StatusCode::NOT_FOUND, "There is no such page.\n"),
+            None => refused(RoutingError::NoSuchPath),
         };
         for (name, value) in HEADERS {
             response.headers_mut().insert(name, HeaderValue::from_static(value));
+        }
+        if let Ok(id) = HeaderValue::from_str(&request_id(self.auth.entropy())) {
+            response.headers_mut().insert("x-request-id", id);
         }
         response
     }
@@ -83,12 +83,16 @@ impl Pages {
             return Some(first);
         }
         let ranges: Vec<&str> = headers.get_all(header::ACCEPT_LANGUAGE).iter().filter_map(|value| value.to_str().ok()).collect();
-        let wanted = self.languages.asked_for(&ranges.join(",")).unwrap_or(&Language::ENGLISH);
+        let wanted = self.auth.config().languages.asked_for(&ranges.join(",")).unwrap_or(&Language::ENGLISH);
         found.find(|file| file.language.as_ref() == Some(wanted)).or(Some(first))
     }
 
     fn to_panel(&self) -> Response<Bytes> {
-        let mut response = plain(StatusCode::PERMANENT_REDIRECT, "The panel is one slash further.\n");
+        let mut response = Response::new(Bytes::from_static(b"The panel is one slash further.\n"));
+        *response.status_mut() = StatusCode::PERMANENT_REDIRECT;
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+        // A browser would keep a permanent redirect for good.
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         if let Ok(location) = HeaderValue::from_str(&format!("{}/", self.prefix)) {
             response.headers_mut().insert(header::LOCATION, location);
         }
@@ -96,18 +100,15 @@ impl Pages {
     }
 }
 
-fn wrong_method() -> Response<Bytes> {
-    let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "This page answers only: GET, HEAD.\n");
-    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
-    response
-}
+/// The methods that every page answers.
+const METHODS: [Method; 2] = [Method::GET, Method::HEAD];
 
-fn plain(status: StatusCode, text: &'static str) -> Response<Bytes> {
-    let mut response = Response::new(Bytes::from_static(text.as_bytes()));
+fn refused(error: RoutingError) -> Response<Bytes> {
+    let Answered { status, headers, body, .. } = error.into();
+    let mut response = Response::new(body.into_bytes());
     *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    // A browser would keep a permanent redirect for good.
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    *response.headers_mut() = headers;
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 
