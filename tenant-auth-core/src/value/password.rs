@@ -70,7 +70,8 @@ fn broken_rules(text: &str, own: &[String], min_score: u8) -> Vec<String> {
     let estimate = zxcvbn::zxcvbn(&beginning(text), &own);
     if characters <= ESTIMATED && estimate.guesses_log10() < COMMON_AT_MOST && is_common(&folded) {
         broken.push("must not be a commonly used password".to_owned());
-    } else if u8::from(estimate.score()) < min_score {
+    }
+    if u8::from(estimate.score()) < min_score {
         broken.push("must be harder to guess: use several unrelated words".to_owned());
     }
     broken
@@ -127,6 +128,15 @@ mod tests {
         ] {
             assert!(rules(common, 0).iter().any(|rule| rule.contains("commonly")), "{common}");
         }
+    }
+
+    #[test]
+    fn every_broken_rule_is_named() {
+        let named = |password: &str, min_score: u8| rules(password, min_score).iter().map(|rule| rule[..12].to_owned()).collect::<Vec<_>>();
+        assert_eq!(named("1234", 1), ["must have at", "must not be ", "must be hard"], "short, common and easy to guess");
+        assert_eq!(named("password", 0), ["must not be "]);
+        assert_eq!(named("password", 1), ["must not be ", "must be hard"]);
+        assert_eq!(named("compilers-inc", 4), ["must not be ", "must be hard"]);
     }
 
     #[test]
