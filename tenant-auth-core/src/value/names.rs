@@ -80,13 +80,13 @@ text_value!(
     }
 );
 
-/// What something is for, at most 200 code points; may be empty.
+/// What something is for, at most 200 code points, trimmed, without control, direction-changing or invisible characters; may be empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Description(String);
 text_value!(
     Description,
     Text {
-        means: "What something is for, without control, text-direction or invisible characters; may be empty.",
+        means: "What something is for, without control, text-direction or invisible characters; white space around it is dropped; may be empty.",
         max: Some(Self::MAX),
         pattern: Some(
             r"^[^\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]*$"
@@ -104,14 +104,13 @@ impl Description {
     /// # Errors
     /// [`Rejected`], saying what it must be.
     pub fn parse(text: &str) -> Result<Self, Rejected> {
-        let text = text.trim();
         if text.chars().count() > Self::MAX {
             return Err(Rejected::because("must have at most 200 characters"));
         }
         if text.chars().any(|c| c.is_control() || is_bidi_override(c) || is_invisible(c)) {
             return Err(Rejected::because("must not contain control, text-direction or invisible characters"));
         }
-        Ok(Self(text.to_owned()))
+        Ok(Self(text.trim().to_owned()))
     }
 
     /// The description.
@@ -278,6 +277,16 @@ mod tests {
         assert!(DisplayName::parse(&"é".repeat(100)).is_ok());
         for bad in ["", "   ", &"é".repeat(101), "a\u{202E}b", "a\nb", "a\0b", "a\n", &format!("{} ", "a".repeat(100))] {
             assert!(DisplayName::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn descriptions_are_judged_as_they_were_typed_and_kept_without_the_white_space_around_them() {
+        for (typed, kept) in [(" Billing ", "Billing"), ("", ""), ("   ", ""), (&"é".repeat(200), &"é".repeat(200))] {
+            assert_eq!(Description::parse(typed).expect("good").as_str(), kept);
+        }
+        for bad in ["a\n", "\ta", "\n", "a\u{85}", &format!("{} ", "a".repeat(200))] {
+            assert!(Description::parse(bad).is_err(), "{bad:?}");
         }
     }
 }

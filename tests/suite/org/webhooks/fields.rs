@@ -57,7 +57,10 @@ async fn a_description_is_short_and_plain(app: &App) {
     let path = format!("/org/webhooks/{}", id_of(&data["webhook"]));
     for bad in [
         json!("x".repeat(201)),
+        json!(format!("{} ", "x".repeat(200))),
         json!("a\nb"),
+        json!("a\n"),
+        json!("\ta"),
         json!("a\u{7}"),
         json!("a\u{202e}b"),
         json!("a\u{2060}b"),
