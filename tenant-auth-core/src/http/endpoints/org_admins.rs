@@ -83,6 +83,8 @@ async fn by_key(context: &Context) -> Result<Option<OrgAdmin>, Refusal> {
         return Ok(None);
     }
     let slug = context.slug()?;
+    // Everybody is told of a slug that is nobody's, and before anything else.
+    context.auth.tenant(&slug).await?;
     let Some(key) = context.deployment_key()? else { return Ok(None) };
     let admin = context.auth.org_admin_of_deployment(&slug, &key, context.sender_address()).await;
     let admin = context.counted(admin, &key)?;
