@@ -132,7 +132,8 @@ mod tests {
 
     #[test]
     fn every_broken_rule_is_named() {
-        let named = |password: &str, min_score: u8| rules(password, min_score).iter().map(|rule| rule[..12].to_owned()).collect::<Vec<_>>();
+        let named =
+            |password: &str, min_score: u8| rules(password, min_score).iter().map(|rule| rule[..12].to_owned()).collect::<Vec<_>>();
         assert_eq!(named("1234", 1), ["must have at", "must not be ", "must be hard"], "short, common and easy to guess");
         assert_eq!(named("password", 0), ["must not be "]);
         assert_eq!(named("password", 1), ["must not be ", "must be hard"]);

@@ -195,6 +195,15 @@ async fn a_nul_anywhere_is_400(app: &App) {
     admin.patch("/org", json!({ "name": "a\0" })).await.expect_invalid("name");
     admin.patch("/org", json!({ "an unknown field": "\0" })).await.expect_error(400, "invalid_request");
     admin.patch("/org", json!({ "\0": 1 })).await.expect_error(400, "invalid_request");
+    // The whole path of the place is named, and a field that comes again hides none.
+    let deep = admin.patch("/org", json!({ "note": { "lines": ["a", { "b": "\0" }] } })).await.expect_invalid("note.lines[1].b");
+    assert_eq!(deep.field(), Some("note.lines[1].b"));
+    let nobody = app.anonymous().without_slug();
+    let second = nobody.post("/keys/leaked", json!({ "keys": ["x", "y\0"] })).await.expect_invalid("keys[1]");
+    assert_eq!(second.field(), Some("keys[1]"));
+    for twice in [r#"{"note":"\u0000","note":"a"}"#, r#"{"note":{"a":"\u0000","a":1},"name":"Acme"}"#] {
+        admin.request("PATCH", "/org").text(twice).await.expect_invalid("note");
+    }
     admin.create_key("a\0").await.expect_invalid("name");
     admin.invite("a\0@acme.example").await.expect_invalid("email");
     admin.put("/auth/profile", json!({ "name": "Ada", "bio": "\0" })).await.expect_invalid("bio");
