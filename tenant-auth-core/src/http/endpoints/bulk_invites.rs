@@ -21,8 +21,7 @@ pub(crate) struct BulkInviteRequest {
     invites: Vec<RequestedInvite>,
 }
 
-/// An address to invite, and a role: `member`, which is the default, or `org_admin`. Whether they are such is judged with the others,
-/// so that one bad line of a list costs nobody else their invite.
+/// An address to invite, as `member` (the default) or `org_admin`. One bad line of a list costs nobody else their invite.
 #[derive(Deserialize, ToSchema)]
 struct RequestedInvite {
     email: String,
