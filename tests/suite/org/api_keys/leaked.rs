@@ -144,7 +144,7 @@ async fn false_reports_are_counted_by_the_client_network_and_apart_from_guesses(
     for (answer, (ip, status)) in together(next.iter().map(|(ip, _)| report(ip)).collect()).await.into_iter().zip(next) {
         assert_eq!(answer.status, status, "{ip}");
     }
-    let guess = |ip: &str| at(app.anonymous(), ip).backend_with(&false_key(1)).verify("x");
+    let guess = |ip: &str| at(app.anonymous().backend_with(&false_key(1)), ip).verify("x");
     for _ in 0..30 {
         guess("203.0.113.200").await.expect_error(401, "invalid_api_key");
         guess("198.51.100.1").await.expect_error(401, "invalid_api_key");

@@ -170,11 +170,11 @@ async fn pending_invites_are_found_by_a_part_of_the_address(app: &App) {
         let invites = data["invites"].as_array().expect("a list").iter();
         (invites.map(|one| one["email"].as_str().expect("an address").to_owned()).collect::<Vec<_>>(), data["nextCursor"].clone())
     };
-    assert_eq!(found("q=TWO").await.0, ["otto@two.example", "noah@two.example"]);
-    assert_eq!(found("q=two&order=desc&limit=1").await.0, ["noah@two.example"]);
-    assert_eq!(found("q=no%25").await.0, [""; 0]);
-    let (first, next) = found("q=no&limit=1").await;
+    assert_eq!(found("search=TWO").await.0, ["otto@two.example", "noah@two.example"]);
+    assert_eq!(found("search=two&order=desc&limit=1").await.0, ["noah@two.example"]);
+    assert_eq!(found("search=no%25").await.0, [""; 0]);
+    let (first, next) = found("search=no&limit=1").await;
     assert_eq!(first, ["nora@one.example"]);
     let next = next.as_str().expect("more");
-    assert_eq!(found(&format!("q=no&limit=1&cursor={next}")).await.0, ["noah@two.example"]);
+    assert_eq!(found(&format!("search=no&limit=1&cursor={next}")).await.0, ["noah@two.example"]);
 }
