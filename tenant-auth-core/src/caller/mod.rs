@@ -374,12 +374,18 @@ impl Backend {
     /// the scope reads its people.
     pub fn having<S: Granted>(self) -> Result<Backend<S>, Error> {
         self.allows(S::SCOPE)?;
-        let is_closed = self.org.status == Status::Suspended && matches!(self.key, KeyId::ApiKey(_));
-        if is_closed && !S::WHILE_SUSPENDED {
-            return Err(Error::Suspended);
-        }
-        let Self { auth, org, key, scopes, .. } = self;
+        let judged = if S::WHILE_SUSPENDED { self } else { self.of_open_organization()? };
+        let Self { auth, org, key, scopes, .. } = judged;
         Ok(Backend { auth, org, key, scopes, found: PhantomData })
+    }
+
+    /// The same backend, unless it came with the key of a suspended organization. A deployment key acts there.
+    ///
+    /// # Errors
+    /// [`Error::Suspended`].
+    pub(crate) fn of_open_organization(self) -> Result<Self, Error> {
+        let is_closed = self.org.status == Status::Suspended && matches!(self.key, KeyId::ApiKey(_));
+        if is_closed { Err(Error::Suspended) } else { Ok(self) }
     }
 }
 
@@ -389,7 +395,8 @@ impl<S> Backend<S> {
         &self.org
     }
 
-    /// Checks that the key was given a scope.
+    /// Checks that the key was given a scope, and nothing else: whether the organization is suspended is judged by [`Backend::having`],
+    /// and by the gate that lets a backend in.
     ///
     /// # Errors
     /// [`Error::MissingScope`] when it was not.

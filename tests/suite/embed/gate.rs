@@ -16,6 +16,7 @@ scenarios![
     two_different_cookies_are_no_session,
     two_authorization_headers_are_400,
     a_key_is_let_in_as_a_backend_with_its_scopes,
+    a_key_of_a_suspended_organization_is_403,
     a_whole_router_is_covered_by_one_line,
     open_routes_and_the_hosts_404_stay_the_hosts,
     the_services_own_routes_lie_beside,
@@ -179,6 +180,16 @@ async fn a_key_is_let_in_as_a_backend_with_its_scopes(app: &App) {
     let narrow = app.anonymous().with("X-API-Key", &narrow).at_host(&host);
     narrow.visit("/app/backend").await.expect_refused(403, "missing_scope");
     narrow.visit("/app/member").await.expect_refused(401, "session_required");
+}
+
+async fn a_key_of_a_suspended_organization_is_403(app: &App) {
+    let host = Host::embedding(app);
+    let backend = app.backend().at_host(&host);
+    expect_text(backend.visit("/app/backend").await, "a backend of acme");
+    app.org().suspend().await;
+    backend.visit("/app/backend").await.expect_refused(403, "suspended");
+    app.org().reactivate().await;
+    expect_text(backend.visit("/app/backend").await, "a backend of acme");
 }
 
 async fn a_whole_router_is_covered_by_one_line(app: &App) {

@@ -77,7 +77,8 @@ impl Admission for OrgAdmin {
     }
 }
 
-/// A backend with a live API key. Check the key's scope with [`Backend::allows`].
+/// A backend with a live API key, of an organization that is not suspended: a host's route knows nothing that such a key may still ask.
+/// Check the key's scope with [`Backend::allows`].
 impl Admission for Backend {
     async fn admit(visitor: &Visitor) -> Result<Self, Refused> {
         let service = visitor.service("Auth<Backend>")?;
@@ -86,6 +87,7 @@ impl Admission for Backend {
         presented::single_authorization(headers)?;
         let key = presented::single(headers, "x-api-key").ok().flatten().ok_or(Refusal::from(Error::InvalidApiKey))?;
         let key = ApiKeyText::new(key);
-        Ok(service.counted(service.backend(&slug, &key).await, &key, &visitor.client())?)
+        let backend = service.counted(service.backend(&slug, &key).await, &key, &visitor.client())?;
+        Ok(backend.of_open_organization()?)
     }
 }
