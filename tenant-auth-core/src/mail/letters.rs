@@ -167,7 +167,8 @@ impl Letter<'_> {
                     // Never the name alone: anybody may choose one that is another's.
                     tell("inviter", inviter.map_or_else(|| email.to_string(), |name| format!("{} ({email})", unlinked(name))));
                 }
-                if let Some(app) = &org.app_url {
+                // The deployment's own address would send to strangers what whoever signed up likes to link.
+                if let Some(app) = org.app_url.as_ref().filter(|_| org.is_trusted) {
                     tell("app_url", app.as_str().to_owned());
                 }
             }

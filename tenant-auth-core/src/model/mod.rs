@@ -49,7 +49,8 @@ pub struct Organization {
     pub allowed_origins: Vec<Origin>,
     /// When it is deleted with everything that belongs to it; shown to operators.
     pub deletes_at: Option<Timestamp>,
-    /// Whether it may send as many invites as any other; one that sign-up made may not until an operator says so. Shown to operators.
+    /// Whether it may send as many invites as any other, with a link to its application; one that sign-up made may not until an operator
+    /// says so. Shown to operators.
     pub is_trusted: bool,
     /// Until when an organization that sign-up made is deleted unless somebody comes back to it; `None` for every other.
     pub(crate) unproven_until: Option<Timestamp>,

@@ -13,6 +13,7 @@ use crate::suite::{
 scenarios![
     a_newcomer_sends_ten_invitation_mails_a_day,
     a_newcomer_mails_five_new_addresses_a_day,
+    a_newcomers_invitations_hold_no_link_of_its_own,
     an_operators_word_ends_the_limit,
     a_deployment_keys_word_ends_the_limit,
     an_operator_may_take_trust_back,
@@ -81,6 +82,24 @@ async fn a_newcomer_mails_five_new_addresses_a_day(app: &App) {
         }
         app.advance(3_600);
         member.refresh().await.expect(200);
+    }
+}
+
+/// Whoever signs up has the deployment mail strangers, and must not choose what that mail links to (behaviour.md, B200).
+async fn a_newcomers_invitations_hold_no_link_of_its_own(app: &App) {
+    let rita = founded(app, "rita@rockets.example", "rockets").await;
+    rita.patch("/org", json!({ "appUrl": "https://prize.example/now" })).await.expect(200);
+    let (_, key) = made(app, new_key(&[DeploymentScope::Organizations])).await;
+    let product = app.anonymous().without_slug().with("X-API-Key", &key);
+    for (invited, is_trusted) in [("pat@elsewhere.example", false), ("paul@elsewhere.example", true)] {
+        product.patch(ROCKETS, json!({ "trusted": is_trusted })).await.expect(200);
+        rita.invite(invited).await.expect(201);
+        let mails = app.mail_to(invited).await;
+        for part in [&mails[0].text, &mails[0].html] {
+            assert_eq!(part.replace("&#x2f;", "/").contains("https://prize.example/now"), is_trusted, "{part}");
+        }
+        let shown = mails[0].values.contains_key("app_url");
+        assert_eq!(shown, is_trusted, "a host's own mailer is told no more");
     }
 }
 
