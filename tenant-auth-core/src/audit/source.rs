@@ -65,12 +65,22 @@ impl Log {
         }
     }
 
-    /// The parts that came from another deployment and reach a file that begins with this number.
+    /// The parts that came from another deployment and reach a file that begins with this number. All of them are read, however many there
+    /// are: the last one is this deployment's own word, and those before it stood in the file of the import, which anybody may have written.
     pub(super) async fn imported(&self, tx: &mut Tx, first: i64) -> Result<Vec<ImportedPart>, Error> {
         let Self::Organization(org) = self else { return Ok(Vec::new()) };
-        let events = tx.erasing().of_kind_after(org, EventKind::OrgImported, 0).await?;
-        let parts = events.iter().map(|event| ImportedPart::told(&event.data)).collect::<Result<Vec<_>, _>>();
-        Ok(parts.map_err(Error::internal)?.into_iter().filter(|part| part.last_sequence >= first && part.entries > 0).collect())
+        let (mut parts, mut after) = (Vec::new(), 0);
+        loop {
+            let events = tx.erasing().of_kind_after(org, EventKind::OrgImported, after).await?;
+            let Some(last) = events.last() else { return Ok(parts) };
+            after = last.sequence;
+            for event in &events {
+                let part = ImportedPart::told(&event.data).map_err(Error::internal)?;
+                if part.last_sequence >= first {
+                    parts.push(part);
+                }
+            }
+        }
     }
 
     pub(super) async fn entries(&self, reader: &mut Reader, after: i64, limit: i64) -> Result<Vec<ExportedEntry>, Error> {
@@ -84,5 +94,30 @@ impl Log {
     pub(super) async fn erased_since(&self, reader: &mut Reader, moment: i64) -> Result<bool, Error> {
         let Self::Organization(org) = self else { return Ok(false) };
         Ok(!reader.erasing().of_kind_after(org, EventKind::UserDeleted, moment).await?.is_empty())
+    }
+}
+
+#[cfg(all(test, feature = "testing", feature = "sqlite"))]
+mod tests {
+    use super::*;
+    use crate::{
+        event::ImportData,
+        store::{Actor, Event},
+        testing::TestAuth,
+    };
+
+    #[tokio::test]
+    async fn the_last_part_is_stated_however_many_there_are() {
+        let test = TestAuth::new().await;
+        let org = test.org.organization();
+        let mut tx = test.auth.begin().await.expect("a transaction");
+        for last_sequence in 1..=501 {
+            let data = ImportData { members: 0, entries: 1, last_sequence, head: String::new() };
+            tx.push(Event::new(EventKind::OrgImported, org, Actor::System, &data).expect("an event"));
+        }
+        tx.commit().await.expect("a commit");
+        let mut tx = test.auth.begin().await.expect("a transaction");
+        let parts = Log::Organization(org.id.clone()).imported(&mut tx, 1).await.expect("the parts");
+        assert_eq!((parts.len(), parts.last().map(|part| part.last_sequence)), (501, Some(501)));
     }
 }

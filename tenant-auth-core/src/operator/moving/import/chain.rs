@@ -19,6 +19,8 @@ use crate::{
 const MOST_CHARACTERS: usize = 64;
 /// Beyond this a client that reads numbers as JavaScript does could not tell two apart.
 const MOST_SEQUENCE: i64 = 1 << 53;
+/// An organization moves a few times. Each export states all of its imports at its head.
+const MOST_IMPORTS: u32 = 100;
 /// The longest `data`: twice an entry's metadata of 16 KiB, and what stands beside it.
 const MOST_DATA: usize = 64 * 1024;
 /// The longest `context`: an address, a session and a `User-Agent` of 512 bytes, escaped.
@@ -31,6 +33,8 @@ pub(super) struct ChainCheck {
     pub(super) sequence: i64,
     pub(super) hash: Hash,
     pub(super) at: Timestamp,
+    /// How many imports the entries so far tell of.
+    imports: u32,
 }
 
 impl ChainCheck {
@@ -53,7 +57,7 @@ impl ChainCheck {
             first_sequence: *first_sequence,
             previous: previous.clone(),
         };
-        Ok(Self { sequence: first_sequence - 1, hash, at: Timestamp::from_millis(0), says })
+        Ok(Self { sequence: first_sequence - 1, hash, at: Timestamp::from_millis(0), imports: 0, says })
     }
 
     pub(super) fn last_sequence(&self) -> i64 {
@@ -80,8 +84,14 @@ impl ChainCheck {
         if entry.sequence != self.sequence + 1 || entry.timestamp < self.at {
             return Err("does not follow on the one before".to_owned());
         }
-        if entry.kind == EventKind::OrgImported.as_str() && !self.is_ended_by(data.text.as_deref()) {
-            return Err("tells of another import than the entries before it".to_owned());
+        if entry.kind == EventKind::OrgImported.as_str() {
+            self.imports += 1;
+            if self.imports > MOST_IMPORTS {
+                return Err(format!("is one of more than {MOST_IMPORTS} that tell of an import"));
+            }
+            if !self.is_ended_by(data.text.as_deref()) {
+                return Err("tells of another import than the entries before it".to_owned());
+            }
         }
         let facts = Facts {
             sequence: entry.sequence,
@@ -177,6 +187,7 @@ mod tests {
             sequence: 0,
             hash: Hash::beginning(ORG),
             at: Timestamp::from_millis(0),
+            imports: 0,
         }
     }
 
@@ -243,5 +254,15 @@ mod tests {
         }
         let right = entry(&check, "org.imported", &told(1, &head));
         assert!(check.follow(ORG, right).is_ok());
+    }
+
+    #[test]
+    fn no_more_imports_are_told_than_are_taken() {
+        let mut check = check();
+        for told in 0..=MOST_IMPORTS {
+            let data = json!({ "entries": told, "lastSequence": check.sequence, "head": check.hash.to_string() }).to_string();
+            let entry = entry(&check, "org.imported", &data);
+            assert_eq!(check.follow(ORG, entry).is_ok(), told < MOST_IMPORTS, "{told}");
+        }
     }
 }

@@ -25,7 +25,7 @@ impl Arrival<'_> {
             self.refuse("the audit log does not end where the source says".to_owned());
             return Ok(());
         }
-        let ChainCheck { says, sequence, hash, at } = &self.chain;
+        let ChainCheck { says, sequence, hash, at, .. } = &self.chain;
         let last_at = match past(says.last_at, &self.tx) {
             Ok(last_at) => last_at.max(*at),
             Err(reason) => {
