@@ -68,6 +68,13 @@ impl Guesses {
         window.guesses += 1;
         None
     }
+
+    /// Whether the next guess of this network is beyond the limit.
+    pub(super) fn is_spent(&self, network: &str, now: Timestamp) -> bool {
+        let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let window = counts.windows.get(&self.hashing.hash_one(network));
+        window.is_some_and(|window| now < window.ends_at && window.guesses >= MOST)
+    }
 }
 
 impl Counts {
@@ -99,7 +106,9 @@ mod tests {
     #[test]
     fn a_window_begins_with_the_first_guess_and_ends_for_good() {
         let guesses = Guesses::new();
+        assert!(!guesses.is_spent("a", NOON));
         exhaust(&guesses, "a", NOON);
+        assert!(guesses.is_spent("a", NOON) && !guesses.is_spent("b", NOON) && !guesses.is_spent("a", NOON.plus(WINDOW)));
         let later = NOON.plus(Duration::from_secs(100));
         assert_eq!(guesses.count("a", later), Some(Duration::from_secs(800)));
         assert_eq!(guesses.count("b", later), None, "another network");

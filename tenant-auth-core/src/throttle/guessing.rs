@@ -26,6 +26,11 @@ impl TenantAuth {
         }
     }
 
+    /// Whether the client's network has reported so many texts already that are none.
+    pub(crate) fn has_reported_too_often(&self, client: &Client) -> bool {
+        wide_network_of(client).is_some_and(|network| self.guesses().is_spent(&reports_of(&network), self.now()))
+    }
+
     /// Counts a text that was reported as a leaked key and is no live one: by the client network, in a count of its own. Who reports has
     /// found keys in public and guesses at nothing. One that this service made is not counted.
     ///
@@ -33,7 +38,7 @@ impl TenantAuth {
     /// [`Error::RateLimited`] beyond 30 of one client network in 15 minutes.
     pub(crate) fn count_false_report(&self, shown: &ApiKeyText, client: &Client) -> Result<(), Error> {
         let network = wide_network_of(client).filter(|_| !self.master_keys().made(shown.expose()));
-        network.map_or(Ok(()), |network| self.count_guess(&format!("reports:{network}"), client))
+        network.map_or(Ok(()), |network| self.count_guess(&reports_of(&network), client))
     }
 
     fn count_guess(&self, whose: &str, client: &Client) -> Result<(), Error> {
@@ -43,4 +48,9 @@ impl TenantAuth {
             Err(Error::rate_limited(wait))
         })
     }
+}
+
+/// The name of a client network's count of false reports, beside that of its guesses.
+fn reports_of(network: &str) -> String {
+    format!("reports:{network}")
 }

@@ -75,7 +75,7 @@ impl LeakedKeysRequest {
 pub(crate) async fn report(outsider: Outsider, Json(request): Json<LeakedKeysRequest>) -> Outcome<Message> {
     let Outsider { auth, client } = outsider;
     let shown = request.shown()?;
-    let live = auth.revoke_leaked_keys(&shown).await?;
+    let live = auth.revoke_reported_keys(&shown, &client).await?;
     // Only now: a live key dies however many false ones were reported with it, or before.
     let mut limit = None;
     for (key, _) in shown.iter().zip(&live).filter(|(_, live)| live.is_none()) {
