@@ -83,8 +83,8 @@ impl OrgAdmin {
     /// Sends a pending invite again, with a new link and seven more days.
     ///
     /// # Errors
-    /// [`Error::NotFound`] unless the invite is pending here; [`Error::RateLimited`] after 200 invitation mails in a day, or 10 of an
-    /// organization that sign-up made.
+    /// [`Error::NotFound`] unless the invite is pending here; [`Error::RateLimited`] after 200 invitation mails in a day, 10 of an
+    /// organization that sign-up made, or 1,000 by deployment keys.
     pub async fn resend_invite(&self, id: &InviteId) -> Result<Invite, Error> {
         let auth = self.auth();
         let mut write = self.begin_write().await?;
@@ -99,6 +99,7 @@ impl OrgAdmin {
         if !write.invites().renew(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: &mail_id }).await? {
             return Err(Error::NotFound(Thing::Invite));
         }
+        count_for_product(&mut write.tx, &write.author.actor()).await?;
         count_for_newcomer(&mut write.tx, &write.org, invited_by(&write.author)).await?;
         write.push(EventKind::InviteResent, &InviteData::of(&invite))?;
         write.commit().await?;
@@ -159,8 +160,8 @@ pub(crate) async fn place_invite(
     if !tx.invites().insert_or_replace_expired(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: &mail_id }).await? {
         return Err(Error::AlreadyInvited);
     }
+    count_for_product(tx, &actor).await?;
     if let Actor::DeploymentKey(key) = &actor {
-        DEPLOYMENT_INVITES.spend(tx, "all").await?;
         tx.invites().set_key(&org.id, &invite.id, key).await?;
     }
     count_for_newcomer(tx, org, invited_by).await?;
@@ -185,6 +186,11 @@ struct InviteMail<'a> {
     invite: &'a Invite,
     token: &'a LinkToken,
     by: InvitedBy,
+}
+
+/// Counts an invitation mail that a deployment key sends, with those of all other deployment keys.
+async fn count_for_product(tx: &mut Tx, actor: &Actor) -> Result<(), Error> {
+    if let Actor::DeploymentKey(_) = actor { DEPLOYMENT_INVITES.spend(tx, "all").await } else { Ok(()) }
 }
 
 /// Counts an invitation mail of an organization that anybody may have made. The rate's row is taken after every other lock (lock order).

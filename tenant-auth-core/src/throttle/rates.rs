@@ -74,7 +74,7 @@ pub(crate) const AUDIT_EXPORTS: Rate = Rate { name: "audit-exports", most: 24, w
 /// Deletions of organizations by the product, by deployment: a key that leaked does not end all of it in a day (behaviour.md, B190).
 pub(crate) const DELETIONS: Rate = Rate { name: "deletions", most: 20, window: Duration::from_secs(24 * 3_600) };
 
-/// Invites that deployment keys send, of all keys together: with a key that leaked anybody could be mailed (behaviour.md, B90).
+/// Invitation mails that deployment keys send, resent ones included, of all keys together: with a key that leaked anybody could be mailed (behaviour.md, B90).
 pub(crate) const DEPLOYMENT_INVITES: Rate =
     Rate { name: "deployment-invites", most: 1_000, window: Duration::from_secs(24 * 3_600) };
 

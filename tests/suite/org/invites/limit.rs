@@ -6,10 +6,14 @@ use std::time::Duration;
 use tenant_auth_conformance::{App, id_of, scenarios};
 use tenant_auth_core::model::{DeploymentScope, Role};
 
-use crate::suite::public::deployment_keys::{made, new_key};
+use crate::suite::{
+    public::deployment_keys::{made, new_key},
+    support::hooks::run_sql,
+};
 
 scenarios![on each database:
     two_hundred_invites_and_resends_a_day_are_the_limit,
+    what_a_deployment_key_sends_again_is_counted_with_what_it_sends,
 ];
 
 async fn two_hundred_invites_and_resends_a_day_are_the_limit(app: &App) {
@@ -41,4 +45,17 @@ async fn two_hundred_invites_and_resends_a_day_are_the_limit(app: &App) {
 
     app.advance(86_400);
     app.admin().logged_in().await.invite("one-too-many@acme.example").await.expect(201);
+}
+
+async fn what_a_deployment_key_sends_again_is_counted_with_what_it_sends(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let product = app.anonymous().backend_with(&made(app, new_key(&[DeploymentScope::Admin])).await.1);
+    product.invite("pat@acme.example").await.expect(201);
+    let resend = format!("/org/invites/{}/resend", id_of(&admin.pending_invites().await[0]));
+    run_sql(app, "UPDATE tenant_auth_throttles SET failures = 998 WHERE key LIKE 'deployment-invites:%'").await;
+    product.post_nothing(&resend).await.expect(200);
+    product.invite("paul@acme.example").await.expect(201);
+    product.post_nothing(&resend).await.expect_error(429, "rate_limited");
+    product.invite("one-too-many@acme.example").await.expect_error(429, "rate_limited");
+    admin.post_nothing(&resend).await.expect(200);
 }
