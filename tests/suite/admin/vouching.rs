@@ -1,14 +1,17 @@
 //! What a file may bring only from a source that somebody vouches for (behaviour.md, B169), and what no file may bring.
 
 use serde_json::json;
-use tenant_auth_conformance::{App, scenarios};
+use tenant_auth_conformance::{App, PASSWORD, id_of, scenarios};
 use tenant_auth_core::{backend::NewApiKey, model::Scope, operator::OrganizationImport};
 
-use super::moves::{NORA, exported, import, logged_in, movers, reasons, target};
+use super::moves::{NORA, at, exported, import, logged_in, movers, reasons, target};
+use crate::suite::support::hooks::run_sql;
 
 scenarios![on each database:
     a_key_that_speaks_for_any_address_needs_somebody_who_vouches,
     more_invites_than_a_day_allows_need_somebody_who_vouches,
+    a_key_that_was_used_in_the_future_is_no_key,
+    a_key_counts_as_replaced_while_it_ends_and_by_a_key_that_comes_along,
 ];
 
 const DAY: u64 = 24 * 60 * 60;
@@ -43,4 +46,39 @@ async fn more_invites_than_a_day_allows_need_somebody_who_vouches(app: &App) {
     let refused = reasons(import(false).await);
     assert!(matches!(&refused[..], [only] if only.contains("invites") && only.contains("--trust")), "{refused:?}");
     assert!(import(true).await.expect("it is vouched for").invites > 200);
+}
+
+async fn a_key_that_was_used_in_the_future_is_no_key(app: &App) {
+    movers(app).await;
+    logged_in(app, NORA).await.created_key(json!({ "name": "Back end" })).await;
+    run_sql(app, "UPDATE tenant_auth_api_keys SET last_used_at = 4102444800000 WHERE name = 'Back end'").await;
+    let (file, key) = exported(app, false).await;
+    let how = OrganizationImport { trust: true, ..OrganizationImport::new(key) };
+    let refused = reasons(import(&target(app).await, &file, &how).await);
+    assert!(matches!(&refused[..], [only] if only.starts_with("API key key_") && only.contains("future")), "{refused:?}");
+}
+
+async fn a_key_counts_as_replaced_while_it_ends_and_by_a_key_that_comes_along(app: &App) {
+    movers(app).await;
+    let nora = logged_in(app, NORA).await;
+    let mut keys = Vec::new();
+    for name in ["without end", "by itself", "by nothing", "rotated"] {
+        keys.push(id_of(&nora.created_key(json!({ "name": name })).await.0).to_owned());
+    }
+    let new = nora.post_nothing(&format!("/org/api-keys/{}/rotate", keys[3])).await.expect(201).data();
+    let (new, far) = (id_of(&new["apiKey"]), "4102444800000");
+    for (key, by, end) in [(0, new, "NULL"), (1, &keys[1], far), (2, "key_00000000000000000000000000", far)] {
+        let claim = format!("UPDATE tenant_auth_api_keys SET replaced_by = '{by}', expires_at = {end} WHERE id = '{}'", keys[key]);
+        run_sql(app, &claim).await;
+    }
+    let (file, file_key) = exported(app, false).await;
+    let target = target(app).await;
+    import(&target, &file, &OrganizationImport::new(file_key)).await.expect("nothing clashes");
+    let nora = at(&target);
+    nora.login_with(NORA, PASSWORD).await.expect(200);
+    let rotate = |key: &str| nora.post_nothing(&format!("/org/api-keys/{key}/rotate"));
+    rotate(&keys[3]).await.expect_error(409, "already_rotated");
+    for key in &keys[..3] {
+        rotate(key).await.expect(201);
+    }
 }

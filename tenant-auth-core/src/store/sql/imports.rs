@@ -33,6 +33,14 @@ statements! {
                (id, org_id, name, digest, prefix, last_four, scopes, created_by, created_at, expires_at, last_used_at, replaced_by)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
         ON CONFLICT DO NOTHING";
+    DOUBT_SUCCESSORS = "
+        UPDATE tenant_auth_api_keys
+           SET replaced_by = NULL
+         WHERE org_id = $1
+           AND replaced_by IS NOT NULL
+           AND (expires_at IS NULL
+                OR replaced_by = id
+                OR NOT EXISTS (SELECT 1 FROM tenant_auth_api_keys s WHERE s.org_id = $1 AND s.id = tenant_auth_api_keys.replaced_by))";
     INSERT_WEBHOOK = "
         INSERT INTO tenant_auth_webhooks (id, org_id, url, events, description, status, created_by, created_at)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -128,6 +136,13 @@ impl Imports<&mut Tx> {
             key.replaced_by.as_ref().map(Id::as_str)
         )?;
         Ok(inserted == 1)
+    }
+
+    /// Lets no key count as replaced but one that ends, and by another of the organization: whoever rotates a key ends those that it
+    /// replaced.
+    pub(crate) async fn doubt_successors(mut self, org: &OrgId) -> Result<(), Error> {
+        execute!(self.0, DOUBT_SUCCESSORS, org.as_str())?;
+        Ok(())
     }
 
     /// `false` when there is a webhook with this id.

@@ -116,6 +116,7 @@ impl<'a> Arrival<'a> {
     }
 
     pub(super) async fn finish(mut self) -> Result<ImportedOrganization, OrganizationImportError> {
+        self.tx.imports().doubt_successors(&self.org.id).await?;
         self.take_over_chain().await?;
         let End { members, api_keys, webhooks, entries, .. } = self.seen;
         let linked = self.linked.len() as u64;

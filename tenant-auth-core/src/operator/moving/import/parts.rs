@@ -94,6 +94,10 @@ impl Arrival<'_> {
             Ok(created_at) => created_at,
             Err(reason) => return Ok(Err(reason)),
         };
+        let last_used_at = match record.last_used_at.map(|time| past(time, &self.tx)).transpose() {
+            Ok(last_used_at) => last_used_at,
+            Err(reason) => return Ok(Err(reason)),
+        };
         let key = ApiKey {
             id: record.id,
             org_id: self.org.id.clone(),
@@ -104,7 +108,7 @@ impl Arrival<'_> {
             created_by: self.maker(record.created_by).await?,
             created_at,
             expires_at: record.expires_at,
-            last_used_at: record.last_used_at,
+            last_used_at,
             replaced_by: record.replaced_by,
         };
         let is_new = self.tx.imports().api_key(&key, &digest).await?;
