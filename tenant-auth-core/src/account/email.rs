@@ -84,12 +84,13 @@ impl Member {
             NEWCOMERS_EMAIL_CHANGES.spend(&mut write.tx, self.org_id().as_str()).await?;
         }
         let (url, link) = self.link(&mut write, LinkPurpose::ChangeEmail, &change.email).await?;
-        let taken = write.users().find_by_email(&change.email).await?.is_some_and(|account| account.user.id != *self.user_id());
-        let letter = match taken {
-            true => Letter::AddressWanted,
-            false => Letter::ChangeEmail { link: &url, until: link.expires_at },
+        let holder = write.users().find_by_email(&change.email).await?.map(|account| account.user);
+        let (recipient, letter) = match holder.as_ref().filter(|holder| holder.id != *self.user_id()) {
+            // As the holder wrote it: what the caller wrote may reach another mailbox.
+            Some(holder) => (&holder.email, Letter::AddressWanted),
+            None => (&change.email, Letter::ChangeEmail { link: &url, until: link.expires_at }),
         };
-        mail::enqueue(&mut write.tx, self.org_id(), &change.email, &letter).await?;
+        mail::enqueue(&mut write.tx, self.org_id(), recipient, &letter).await?;
         let notice = Letter::EmailChangeRequested { to: &change.email };
         mail::enqueue(&mut write.tx, self.org_id(), &write.live.user.email, &notice).await?;
         write.commit().await

@@ -99,6 +99,7 @@ async fn a_taken_address_is_told_without_a_link(app: &App) {
     change(&member, "GUS@globex.example").await.expect(200);
     let mails = app.mail_to(gus.email()).await;
     assert_eq!(mails.len(), 1);
+    assert_eq!(mails[0].to.as_str(), gus.email(), "as its holder wrote it");
     expect_no_link(&mails[0]);
     assert!(!format!("{:?}", mails[0]).contains(member.email()), "nobody learns who asked");
 }
