@@ -14,7 +14,7 @@ use crate::{
     model::User,
     secret::{LinkToken, Password},
     store::{Actor, LinkPurpose, MailedLink, Tx},
-    throttle::{EMAIL_CHANGES, NEWCOMERS_EMAIL_CHANGES, count_mail},
+    throttle::{EMAIL_CHANGES, NEWCOMERS_EMAIL_CHANGES, count_mail, move_known_addresses},
     value::Email,
 };
 
@@ -107,15 +107,15 @@ impl Member {
 
     async fn change_email(&self, token: &LinkToken) -> Result<User, Error> {
         let mut reader = self.auth.store().read().await?;
-        reader
-            .links()
-            .find(self.org_id(), LinkPurpose::ChangeEmail, &token.digest(), self.auth.now())
-            .await?
-            .ok_or(Error::InvalidLink)?;
-        drop(reader);
-        let mut write = self.begin_own_write().await?;
-        let link = write.links().take(self.org_id(), LinkPurpose::ChangeEmail, &token.digest()).await?;
+        let link = reader.links().find(self.org_id(), LinkPurpose::ChangeEmail, &token.digest(), self.auth.now()).await?;
         let (_, email) = link.filter(|(user, _)| user == self.user_id()).ok_or(Error::InvalidLink)?;
+        let account = reader.users().find(self.user_id()).await?.ok_or(Error::SessionRequired)?;
+        drop(reader);
+        let mut tx = self.auth.begin().await?;
+        // Counters come before accounts. The address cannot have changed since it was read where the link is still good: a change ends it.
+        move_known_addresses(&mut tx, &account.user.email, &email).await?;
+        let mut write = self.own_write_in(tx).await?;
+        write.links().take(self.org_id(), LinkPurpose::ChangeEmail, &token.digest()).await?.ok_or(Error::InvalidLink)?;
         if !write.users().set_email(self.user_id(), &email).await? {
             return Err(Error::InvalidLink);
         }

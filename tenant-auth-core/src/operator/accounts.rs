@@ -13,7 +13,7 @@ use crate::{
     org::join,
     secret::Password,
     store::{Actor, DeploymentDeed, Ended, Event, Tx},
-    throttle::forgive_codes,
+    throttle::{forget_known_addresses, forgive_codes},
     value::{DisplayName, Email, Slug, password::Owner},
 };
 
@@ -124,6 +124,7 @@ impl Operator {
                 let mut tx = self.auth.begin().await?;
                 let user = tx.users().find_by_email(email).await?.ok_or(Error::NotFound(Thing::Account))?.user;
                 let orgs = tx.users().organizations_of(&user.id).await?;
+                forget_known_addresses(&mut tx, &user.email).await?;
                 for org in &orgs {
                     tx.organizations().lock(&org.id).await?;
                 }

@@ -12,6 +12,7 @@ use crate::{
     model::{AccountRole, OrgRef},
     service::TenantAuth,
     store::{Actor, DeploymentDeed, FreeRemoval, Leaving, Tx},
+    throttle::forget_known_addresses,
 };
 
 /// How long a worker holds a removal after each of its transactions.
@@ -146,6 +147,9 @@ impl Removal {
     async fn remove_member(&mut self, member: &Leaving, addressed: &mut HashMap<String, Vec<Addressed>>) -> Result<Step, Error> {
         let Some(mut tx) = self.begin().await? else { return Ok(Step::Rests) };
         let org: &OrgId = &self.held.org;
+        if !member.is_needed {
+            forget_known_addresses(&mut tx, &member.email).await?;
+        }
         hold_account(&mut tx, &member.user).await?;
         let entry = tx.members().find(org, &member.user).await?;
         let now = tx.now();

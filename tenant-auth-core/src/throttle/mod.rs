@@ -215,6 +215,22 @@ pub(crate) async fn forgive_passwords(tx: &mut Tx, email: &Email) -> Result<(), 
     tx.throttles().forgive(&account_key(email)).await
 }
 
+/// Lets the addresses that an account is known at follow it to its new email address, where they take the place of what an earlier holder
+/// left. To be called before the account is locked, as for all counters.
+pub(crate) async fn move_known_addresses(tx: &mut Tx, from: &Email, to: &Email) -> Result<(), Error> {
+    let (from, to) = (account_key(from), account_key(to));
+    if from == to {
+        return Ok(());
+    }
+    tx.throttles().forget_known(&to).await?;
+    tx.throttles().move_known(&from, &to).await
+}
+
+/// Forgets the addresses that an account is known at, which is about to be deleted: they are nothing to whoever has its email address next.
+pub(crate) async fn forget_known_addresses(tx: &mut Tx, email: &Email) -> Result<(), Error> {
+    tx.throttles().forget_known(&account_key(email)).await
+}
+
 /// Resets the counters of an account's wrong codes.
 pub(crate) async fn forgive_codes(tx: &mut Tx, user: &UserId) -> Result<(), Error> {
     tx.throttles().forgive(user.as_str()).await

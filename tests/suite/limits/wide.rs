@@ -1,11 +1,16 @@
 //! The wide limits (behaviour.md, B83 and B84): of one address over all accounts, and of one account over all addresses.
 //! Neither concerns an address from which the account came in lately, so that no stranger can lock a person out.
 
+use serde_json::json;
 use tenant_auth_conformance::{App, Caller, PASSWORD, Response, scenarios};
+use tenant_auth_core::{model::Role, operator::NewUser, secret::Password};
 
 use crate::suite::{
     limits::addresses::{at, behind_proxy},
-    support::authenticator::{SecondFactor, guarded_member},
+    support::{
+        account::mailed_token,
+        authenticator::{SecondFactor, guarded_member},
+    },
 };
 
 scenarios![
@@ -19,6 +24,8 @@ scenarios![
     an_address_is_known_for_thirty_days,
     a_known_address_has_its_five_tries_all_the_same,
     a_known_address_is_known_for_its_account_only,
+    known_addresses_follow_an_account_to_its_new_email_address,
+    nobody_is_known_by_the_email_address_of_a_deleted_account,
     accepting_an_invite_makes_no_address_known,
     the_first_step_alone_makes_no_address_known,
     wrong_confirmations_count_widely_too,
@@ -159,6 +166,39 @@ async fn a_known_address_is_known_for_its_account_only(app: &App) {
     login_from(app.admin(), "192.0.2.1").await.expect(200);
     besiege(&app, app.member().email(), "203.0.113", 100).await;
     expect_blocked(login_from(app.member(), "192.0.2.1").await);
+}
+
+/// A member of the organization who was never here.
+async fn newcomer(app: &App, email: &str) {
+    let (email, name) = (email.parse().expect("an address"), "Nia".parse().expect("a name"));
+    let new = NewUser { email, name, role: Role::Member, password: Password::new(PASSWORD) };
+    app.auth.operator().create_user(&"acme".parse().expect("a slug"), new).await.expect("a new address");
+}
+
+async fn known_addresses_follow_an_account_to_its_new_email_address(app: &App) {
+    let app = behind_proxy(app).await;
+    let (old, new) = (app.member().email().to_owned(), "max.next@elsewhere.example");
+    login_from(app.member(), "192.0.2.1").await.expect(200);
+    let member = app.member().logged_in().await;
+    member.post("/auth/change-email", json!({ "newEmail": new, "password": PASSWORD })).await.expect(200);
+    let token = mailed_token(&app, new, "change-email").await;
+    member.post("/auth/change-email/confirm", json!({ "token": token })).await.expect(200);
+    besiege(&app, new, "203.0.113", 100).await;
+    at(app.anonymous(), "192.0.2.1").login_with(new, PASSWORD).await.expect(200);
+    expect_blocked(at(app.anonymous(), "192.0.2.2").login_with(new, PASSWORD).await);
+    newcomer(&app, &old).await;
+    besiege(&app, &old, "198.51.100", 100).await;
+    expect_blocked(at(app.anonymous(), "192.0.2.1").login_with(&old, PASSWORD).await);
+}
+
+async fn nobody_is_known_by_the_email_address_of_a_deleted_account(app: &App) {
+    let app = behind_proxy(app).await;
+    let email = app.member().email().to_owned();
+    login_from(app.member(), "192.0.2.1").await.expect(200);
+    app.auth.operator().delete_user(&email.parse().expect("an address")).await.expect("an account");
+    newcomer(&app, &email).await;
+    besiege(&app, &email, "203.0.113", 100).await;
+    expect_blocked(at(app.anonymous(), "192.0.2.1").login_with(&email, PASSWORD).await);
 }
 
 async fn accepting_an_invite_makes_no_address_known(app: &App) {

@@ -82,6 +82,8 @@ statements! {
         INSERT INTO tenant_auth_known_addresses (account_key, ip_key, last_login_at)
         VALUES ($1, $2, $3)
         ON CONFLICT (account_key, ip_key) DO UPDATE SET last_login_at = excluded.last_login_at";
+    MOVE_KNOWN = "UPDATE tenant_auth_known_addresses SET account_key = $2 WHERE account_key = $1";
+    FORGET_KNOWN = "DELETE FROM tenant_auth_known_addresses WHERE account_key = $1";
 }
 
 row! {
@@ -245,6 +247,17 @@ impl Throttles<&mut Tx> {
     pub(crate) async fn know(mut self, account_key: &str, ip_key: &str) -> Result<(), Error> {
         let now = self.0.now();
         execute!(self.0, KNOW, account_key, ip_key, now.millis())?;
+        Ok(())
+    }
+
+    /// To an account that is known at no address.
+    pub(crate) async fn move_known(mut self, from_account: &str, to_account: &str) -> Result<(), Error> {
+        execute!(self.0, MOVE_KNOWN, from_account, to_account)?;
+        Ok(())
+    }
+
+    pub(crate) async fn forget_known(mut self, account_key: &str) -> Result<(), Error> {
+        execute!(self.0, FORGET_KNOWN, account_key)?;
         Ok(())
     }
 }
