@@ -15,6 +15,7 @@ scenarios![
     a_test_goes_to_its_webhook_only_whatever_it_selected,
     a_disabled_webhook_is_not_tested,
     sixty_tests_an_hour_are_enough,
+    a_test_that_is_sent_again_is_no_other_test,
     the_log_goes_back_thirty_days,
 ];
 
@@ -227,4 +228,17 @@ async fn the_log_goes_back_thirty_days(app: &App) {
     assert!(hook.log(&app.admin().logged_in().await).await.is_empty());
     let kept = texts_in(app, "SELECT kind FROM tenant_auth_events").await;
     assert!(kept.contains(&"webhook.test".to_owned()), "the audit log keeps events longer: {kept:?}");
+}
+
+async fn a_test_that_is_sent_again_is_no_other_test(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let hook = Hook::new(&admin, RECEIVER, &["org.updated"]).await;
+    let tested = hook.test(&admin).await;
+    for _ in 0..60 {
+        hook.redelivering(&admin, &tested).await.expect(202);
+    }
+    for _ in 1..60 {
+        hook.test(&admin).await;
+    }
+    hook.testing(&admin).await.expect_error(429, "rate_limited");
 }

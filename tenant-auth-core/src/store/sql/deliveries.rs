@@ -51,10 +51,12 @@ statements! {
                (id, org_id, webhook_id, event_id, event_kind, status, attempts, next_attempt_at, scheduled_at, created_at)
         VALUES ($1, $2, $3, $4, $5, 'pending', 0, $6, $6, $6)";
     NTH_LATEST = "
-        SELECT created_at AS number
-          FROM tenant_auth_deliveries
-         WHERE org_id = $1 AND webhook_id = $2 AND created_at > $3 AND event_kind = 'webhook.test'
-         ORDER BY created_at DESC
+        SELECT e.created_at AS number
+          FROM tenant_auth_deliveries d
+          JOIN tenant_auth_events e ON e.org_id = d.org_id AND e.id = d.event_id
+         WHERE d.org_id = $1 AND d.webhook_id = $2 AND d.created_at > $3 AND d.event_kind = 'webhook.test' AND e.created_at > $3
+         GROUP BY e.id, e.created_at
+         ORDER BY e.created_at DESC
          LIMIT 1 OFFSET $4";
     CANCEL_PENDING = "
         UPDATE tenant_auth_deliveries
@@ -126,7 +128,7 @@ impl<L: Link> Deliveries<L> {
         Ok(Some(DeliveryDetails { delivery, payload, attempt_log: attempt_log::read(&log) }))
     }
 
-    /// When the `nth` latest test delivery after `since` was requested; `None` when there are fewer.
+    /// When the `nth` latest test after `since` was requested; `None` when there are fewer. One that is delivered again is no other test.
     pub(crate) async fn nth_latest_test(
         mut self,
         org: &OrgId,
