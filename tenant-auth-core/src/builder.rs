@@ -239,6 +239,8 @@ impl Builder {
             #[cfg(feature = "http")]
             guesses: crate::throttle::Guesses::new(),
             #[cfg(feature = "http")]
+            given_up: crate::account::GivenUp::default(),
+            #[cfg(feature = "http")]
             in_flight: crate::in_flight::InFlight::new(),
             #[cfg(feature = "http")]
             unsent: crate::unsent::Unsent::new(),

@@ -65,6 +65,8 @@ pub(crate) struct Inner {
     #[cfg(feature = "http")]
     pub(crate) guesses: crate::throttle::Guesses,
     #[cfg(feature = "http")]
+    pub(crate) given_up: crate::account::GivenUp,
+    #[cfg(feature = "http")]
     pub(crate) in_flight: crate::in_flight::InFlight,
     #[cfg(feature = "http")]
     pub(crate) unsent: crate::unsent::Unsent,
@@ -290,6 +292,12 @@ impl TenantAuth {
     #[cfg(feature = "http")]
     pub(crate) fn guesses(&self) -> &crate::throttle::Guesses {
         &self.inner.guesses
+    }
+
+    /// The refreshes that were foreseen and given up.
+    #[cfg(feature = "http")]
+    pub(crate) fn given_up_refreshes(&self) -> &crate::account::GivenUp {
+        &self.inner.given_up
     }
 
     /// The bound on requests in flight.

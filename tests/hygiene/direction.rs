@@ -35,6 +35,7 @@ const FLOORS: &[(&str, &[&str])] = &[
             "budget",
             "in_flight",
             "unsent",
+            "account::given_up",
             "backend::key_uses",
             "feed::waits",
             "webhooks::admissions",

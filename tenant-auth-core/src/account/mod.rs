@@ -2,6 +2,8 @@
 
 mod email;
 mod first_proof;
+#[cfg(feature = "http")]
+mod given_up;
 pub(crate) mod login;
 mod logout;
 mod password;
@@ -15,6 +17,8 @@ mod verify_two_factor;
 
 pub use email::{AddressProof, NewEmail};
 pub(crate) use first_proof::hand_over;
+#[cfg(feature = "http")]
+pub(crate) use given_up::GivenUp;
 pub(crate) use login::Login;
 pub use login::Opened;
 pub use logout::SessionToEnd;

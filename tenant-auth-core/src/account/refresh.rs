@@ -33,18 +33,24 @@ impl Tenant {
         self.auth.telling(is_over, self.refresh_by(&token, now)).await
     }
 
-    /// The session that a refresh token would refresh, as long as the token is of the current generation; `None` where [`Tenant::refresh`]
-    /// has to decide. Nothing is changed.
+    /// The session that a refresh token would refresh, as long as the token is of the current generation, and no refresh by it was given up
+    /// longer ago than an access token lives; `None` where [`Tenant::refresh`] has to decide. Nothing is changed.
     #[cfg(feature = "http")]
     pub(crate) async fn foreseen(&self, refresh_token: &str) -> Result<Option<Arc<LiveSession>>, Error> {
         let now = self.auth.now();
         self.auth.learn_key_of(refresh_token).await?;
         let Some(token) = self.auth.signer().read_refresh(refresh_token, now) else { return Ok(None) };
         match self.session_to_refresh(&token, now).await {
-            Ok(live) if live.session.generation == token.generation => Ok(Some(live)),
+            Ok(live) if live.session.generation == token.generation && !self.is_overdue(&token, now) => Ok(Some(live)),
             Ok(_) | Err(Error::SessionRequired | Error::WrongOrganization) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    #[cfg(feature = "http")]
+    fn is_overdue(&self, token: &RefreshToken, now: Timestamp) -> bool {
+        let since = self.auth.given_up_refreshes().since(token);
+        since.is_some_and(|since| now >= since.plus(self.auth.config().sessions.access_token_ttl))
     }
 
     /// The same as the right of a member.

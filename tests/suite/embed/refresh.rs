@@ -1,6 +1,8 @@
 //! The transparent refresh before the host's routes (behaviour.md, B135), with the service in the same process and with
 //! a deployed one: the same sentences are true of both. And who may send a session's cookies along at all (CSRF).
 
+use std::time::Duration;
+
 use tenant_auth_conformance::{App, Caller, Host, scenarios, together};
 use tenant_auth_core::{
     Member, Principal,
@@ -18,6 +20,8 @@ scenarios![
     beside_a_slow_route_another_tab_may_refresh,
     a_slow_route_that_asks_again_makes_nobody_a_thief,
     a_session_that_ends_beside_a_slow_route_takes_its_cookies_along,
+    a_token_whose_requests_are_all_given_up_is_soon_refreshed_before_the_route,
+    who_gives_up_a_page_and_opens_another_has_lost_nothing,
     a_session_that_is_over_clears_its_cookies,
     a_suspended_member_cannot_refresh,
     parallel_requests_of_one_browser_all_succeed,
@@ -86,10 +90,15 @@ async fn two_questions_about_one_request_refresh_once(app: &App) {
 
 /// A request to a route that takes its time, admitted with an access token that has expired.
 async fn at_a_slow_route<C: Admission>(app: &App, member: &Caller) -> Visitor {
+    let visitor = admitted::<C>(app, member).await;
+    assert!(!visitor.leaves_something(), "nothing is refreshed yet");
+    visitor
+}
+
+async fn admitted<C: Admission>(app: &App, member: &Caller) -> Visitor {
     let request = http::Request::get("/slow").header("X-Org-Slug", "acme").header("Cookie", member.jar().header());
     let visitor = Gate::new(app.auth.clone()).visitor(request.body(()).expect("a request"), None);
     visitor.admit::<C>().await.map(drop).expect("the session is live");
-    assert!(!visitor.leaves_something(), "nothing is refreshed yet");
     assert_eq!(visitor.known().expect("somebody").user.email.as_str(), "max@acme.example");
     visitor
 }
@@ -160,6 +169,36 @@ async fn a_session_that_ends_beside_a_slow_route_takes_its_cookies_along(app: &A
     member.logout().await.expect(200);
     let names = answered(&visitor).await;
     assert_eq!(names, [("access_token".to_owned(), String::new()), ("refresh_token".to_owned(), String::new())]);
+}
+
+/// Whoever stole a refresh token and never waits for an answer would never be found out.
+async fn a_token_whose_requests_are_all_given_up_is_soon_refreshed_before_the_route(app: &App) {
+    let member = app.member().logged_in().await;
+    expire(app);
+    let unanswered = at_a_slow_route::<Principal>(app, &member).await;
+    app.clock.advance(app.config.sessions.access_token_ttl);
+    drop(at_a_slow_route::<Principal>(app, &member).await);
+    app.clock.advance(app.config.sessions.access_token_ttl - Duration::from_secs(1));
+    drop((unanswered, at_a_slow_route::<Member>(app, &member).await));
+    app.clock.advance(Duration::from_secs(1));
+    assert!(admitted::<Member>(app, &member).await.leaves_something(), "refreshed before the route runs");
+    assert!(admitted::<Principal>(app, &member).await.leaves_something(), "within the grace");
+    app.clock.advance(app.config.sessions.refresh_grace);
+    member.refresh().await.expect_error(401, "session_required");
+}
+
+async fn who_gives_up_a_page_and_opens_another_has_lost_nothing(app: &App) {
+    let member = app.member().logged_in().await;
+    for _ in 0..3 {
+        expire(app);
+        drop(at_a_slow_route::<Member>(app, &member).await);
+        let another = at_a_slow_route::<Member>(app, &member).await;
+        app.clock.advance(app.config.sessions.access_token_ttl * 2);
+        for (name, value) in answered(&another).await {
+            member.jar().put(&name, &value);
+        }
+        member.get("/org").await.expect(200);
+    }
 }
 
 async fn a_session_that_is_over_clears_its_cookies(app: &App) {

@@ -77,6 +77,13 @@ impl Verifier for TenantAuth {
         }))
     }
 
+    fn given_up(&self, refresh_token: &SignedToken) {
+        let now = self.now();
+        if let Some(token) = self.signer().read_refresh(refresh_token.expose(), now) {
+            self.given_up_refreshes().note(&token, now);
+        }
+    }
+
     async fn organization_of(&self, access: Option<&SignedToken>, refresh: Option<&SignedToken>) -> Result<Option<Slug>, Error> {
         if let Some(token) = access
             && let Some(LiveToken { live, .. }) = self.live_token(token.expose()).await?
@@ -130,6 +137,10 @@ impl Verifier for Tenant {
 
     async fn refresh_foreseen(&self, org: &Slug, refresh_token: &SignedToken) -> Result<Option<Renewed>, Error> {
         Verifier::refresh_foreseen(self.answering_for(org)?, org, refresh_token).await
+    }
+
+    fn given_up(&self, refresh_token: &SignedToken) {
+        Verifier::given_up(&self.auth, refresh_token);
     }
 
     async fn organization_of(&self, _access: Option<&SignedToken>, _refresh: Option<&SignedToken>) -> Result<Option<Slug>, Error> {

@@ -46,6 +46,10 @@ pub trait Verifier: fmt::Debug + Send + Sync {
         Ok(None)
     }
 
+    /// Told of a refresh that was foreseen and not carried out, because the request was given up before its answer. Whoever stole a refresh
+    /// token could go on so unseen: a verifier that foresees should not do so for ever then.
+    fn given_up(&self, _refresh_token: &SignedToken) {}
+
     /// The organization of a session, by the tokens that a request presents; `None` when they are no session's. For
     /// [`OrganizationFrom::Session`](super::OrganizationFrom::Session), and nothing is refreshed for it.
     ///
@@ -116,6 +120,10 @@ impl<V: Verifier + ?Sized> Verifier for Arc<V> {
 
     async fn refresh_foreseen(&self, org: &Slug, refresh_token: &SignedToken) -> Result<Option<Renewed>, Error> {
         (**self).refresh_foreseen(org, refresh_token).await
+    }
+
+    fn given_up(&self, refresh_token: &SignedToken) {
+        (**self).given_up(refresh_token);
     }
 
     async fn organization_of(&self, access: Option<&SignedToken>, refresh: Option<&SignedToken>) -> Result<Option<Slug>, Error> {

@@ -34,9 +34,32 @@ pub struct Visitor {
 struct Found {
     principal: Option<Principal>,
     renewed: Option<SignedToken>,
-    /// A refresh that is carried out when the answer leaves: the organization and the refresh token.
-    owed: Option<(Slug, SignedToken)>,
+    owed: Option<Owed>,
     cookies: Vec<HeaderValue>,
+}
+
+/// A refresh that is carried out when the answer leaves.
+#[derive(Debug)]
+struct Owed {
+    gate: Gate,
+    org: Slug,
+    refresh_token: SignedToken,
+    is_paid: bool,
+}
+
+impl Owed {
+    fn paid(mut self) {
+        self.is_paid = true;
+    }
+}
+
+/// The request was given up, or its refresh got no clear answer.
+impl Drop for Owed {
+    fn drop(&mut self) {
+        if !self.is_paid {
+            self.gate.parts.verifier.given_up(&self.refresh_token);
+        }
+    }
 }
 
 /// A type that a visitor can be admitted as. A host can add its own rights on top of the shipped ones:
@@ -122,13 +145,17 @@ impl Visitor {
     /// Carries out the refresh that an admission foresaw, now that the answer leaves; for adapters, before [`Visitor::settle`]. It runs as
     /// a task of its own, as [`Visitor::admit`] does. Where it gets no clear answer the browser keeps the token it has, which is good.
     pub async fn depart(&self) {
-        let Some((org, token)) = self.found().owed.take() else { return };
+        let Some(owed) = self.found().owed.take() else { return };
         let visitor = self.clone();
         let Ok(place) = self.place() else { return };
         let refreshing = async move {
             let _place = place;
             let verifier = &visitor.gate.parts.verifier;
-            match deadline::of_request(verifier.refresh_foreseen(&org, &token)).await {
+            let refreshed = deadline::of_request(verifier.refresh_foreseen(&owed.org, &owed.refresh_token)).await;
+            if matches!(refreshed, Ok(_) | Err(Error::SessionRequired)) {
+                owed.paid();
+            }
+            match refreshed {
                 Ok(Some(renewed)) => visitor.leave(renewed.cookies, Some(renewed.access_token)),
                 Ok(None) => {}
                 Err(Error::SessionRequired) => visitor.leave(cookies::forgotten(&verifier.cookie_style()), None),
@@ -149,12 +176,14 @@ impl Visitor {
 
     /// Notes that the session is to be refreshed when the answer leaves.
     pub(super) fn owe(&self, org: &Slug, refresh_token: &SignedToken) {
-        self.found().owed = Some((org.clone(), refresh_token.clone()));
+        let owed = || Owed { gate: self.gate.clone(), org: org.clone(), refresh_token: refresh_token.clone(), is_paid: false };
+        self.found().owed.get_or_insert_with(owed);
     }
 
     /// Whether a refresh was owed. It is owed no more.
     pub(super) fn pays(&self) -> bool {
-        self.found().owed.take().is_some()
+        let owed = self.found().owed.take();
+        owed.map(Owed::paid).is_some()
     }
 
     /// Adds the session's cookies to the headers of the answer. Cookies that the host's own code sets come last, so that they win.
