@@ -253,17 +253,12 @@ impl Letter<'_> {
             link => self.link(),
             footer => text(footer),
         };
-        // Mail programs make no links in subjects, and an organization's name stands in no other letter's.
-        let subject = if let Self::Invite { org, .. } = self {
-            let named = BTreeMap::from([("organization".to_owned(), org.name.to_string())]);
+        let subject = text("subject");
+        let (template, heading) = if let Self::Invite { .. } = self {
             shown = context! { until => text("mail.link_until"), app => text("app"), app_url => values.get("app_url"), ..shown };
-            words.text("mail.invite.subject", &named)
+            (&render::INVITE, text("heading"))
         } else {
-            text("subject")
-        };
-        let (template, heading) = match self {
-            Self::Invite { .. } => (&render::INVITE, text("heading")),
-            _ => (&render::LETTER, subject.clone()),
+            (&render::LETTER, subject.clone())
         };
         let shown = context! { heading, product => render::product(product), ..shown };
         let (text, html) = template.texts(&shown)?;
