@@ -17,7 +17,7 @@ use crate::{
     model::{AuthMethod, Membership, Organization, Session, Status, User},
     ports::{EvenVerdict, Verdict},
     secret::Password,
-    store::{Entry, Known, LiveSession, Tx},
+    store::{Entry, Event, Known, LiveSession, Tx},
     throttle::{Attempt, Whose, log_refused},
     time::Timestamp,
     token::{PartialToken, Tokens},
@@ -202,8 +202,14 @@ impl Tenant {
     }
 
     /// Completes a login: opens the session, commits, and issues the session's first tokens.
-    pub(crate) async fn enter(&self, mut tx: Tx, entrant: Entrant) -> Result<Opened, Error> {
+    pub(crate) async fn enter(&self, tx: Tx, entrant: Entrant) -> Result<Opened, Error> {
+        self.enter_telling(tx, entrant, Vec::new()).await
+    }
+
+    /// The same, and tells these events after those of the session.
+    pub(crate) async fn enter_telling(&self, mut tx: Tx, entrant: Entrant, then: Vec<Event>) -> Result<Opened, Error> {
         let live = open_session(&mut tx, self, entrant).await?;
+        then.into_iter().for_each(|event| tx.push(event));
         tx.commit().await?;
         let tokens = self.auth.signer().issue(&live.session)?;
         Ok(Opened { tokens, live })

@@ -11,7 +11,7 @@ use crate::{
     error::{Error, InvalidValue},
     event::{EventKind, NewOrgData, UserData},
     id::OrgId,
-    model::{AccountRole, AuthMethod, OrgRef, Organization, Profile, Role, Status, User},
+    model::{AccountRole, AuthMethod, Organization, Profile, Role, Status, User},
     org::join,
     secret::{LinkToken, Password, StoredPassword},
     service::TenantAuth,
@@ -219,19 +219,12 @@ impl Founding<'_> {
         let actor = Actor::User(account.user.id.clone());
         tx.record(actor.clone(), DeploymentDeed::OrganizationCreated((&org).into()));
         tx.push(Event::new(EventKind::OrgCreated, &org, actor.clone(), &NewOrgData::of(&org))?);
-        if newly_verified {
-            let data = UserData::of(&account.user);
-            let mut orgs = tx.users().organizations_of(&account.user.id).await?;
-            orgs.push(OrgRef::from(&org));
-            for org in orgs {
-                tx.push(Event::new(EventKind::UserEmailVerified, org, actor.clone(), &data)?);
-            }
-        }
         let membership = join(&mut tx, &org, &account.user, Role::OrgAdmin, actor).await?;
         self.count(&mut tx, &account.user).await?;
+        let proof = if newly_verified { told_everywhere(&mut tx, &account.user).await? } else { Vec::new() };
         let tenant = Tenant { auth: self.auth.clone(), org: Arc::new(org), client: self.client.clone() };
         let opening = Opening { id: None, methods, client: self.client.clone() };
-        tenant.enter(tx, Entrant { account, membership, opening }).await.map(Some)
+        tenant.enter_telling(tx, Entrant { account, membership, opening }, proof).await.map(Some)
     }
 
     /// The founder's account, locked, and whether its address is verified only now.
@@ -276,4 +269,11 @@ impl Founding<'_> {
             None => Ok(()),
         }
     }
+}
+
+/// The proof of a member's address, for each organization of the member.
+async fn told_everywhere(tx: &mut Tx, user: &User) -> Result<Vec<Event>, Error> {
+    let (actor, data) = (Actor::User(user.id.clone()), UserData::of(user));
+    let orgs = tx.users().organizations_of(&user.id).await?.into_iter();
+    orgs.map(|org| Event::new(EventKind::UserEmailVerified, org, actor.clone(), &data)).collect()
 }

@@ -44,7 +44,7 @@ async fn the_organizations_log_begins_with_its_making(app: &App) {
     let data = complete(&nobody(app), newcomer(&token, "rockets")).await.expect(201).data();
     let events = events_of(app, "rockets").await;
     let told: Vec<&str> = kinds(&events);
-    assert_eq!(told, ["org.created", "user.email_verified", "member.joined", "session.created"]);
+    assert_eq!(told, ["org.created", "member.joined", "session.created", "user.email_verified"]);
     assert_eq!(events[0]["data"]["org"]["slug"], "rockets", "{}", events[0]);
     assert_eq!(shape(&events[0]["data"]), ["org"]);
     assert_eq!(events[0]["actor"], json!({ "type": "user", "id": data["user"]["id"] }));
