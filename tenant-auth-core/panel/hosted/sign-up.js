@@ -1,5 +1,5 @@
 // Making an organization of one's own: asking for a link (the answer is always the same) and using it. Looking at the link uses nothing
-// up; what is then asked for depends on whether the address has an account.
+// up; what is then asked for depends on whether an account has proved the address.
 
 import { codeField, emailField, fill, form, guest, h, is, linkButton, loading, nameField, newPasswordField, passwordField, sentence, slugField, t, tell, told } from '../kit.js';
 import { signedIn } from '../store.js';

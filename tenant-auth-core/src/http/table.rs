@@ -124,8 +124,9 @@ pub(crate) fn table<P: Purpose>() -> Vec<Group<P::Facts>> {
                 .may(&[SignUpClosed, InvalidLink, RateLimited]),
             P::route(POST, "/auth/sign-up/complete", sign_up::complete)
                 .says("completeSignUp", "Make an organization",
-                    "Opens a session in it. A new account needs `name` and `password`; an existing one its `password` and, with \
-                    two-factor authentication, a `code`, and no `name`. The link stays good until this succeeds.")
+                    "Opens a session in it. A new account needs `name` and `password`, and so does one whose address was never \
+                    verified, which becomes the caller's alone; any other its `password` and, with two-factor authentication, a \
+                    `code`, and no `name`. The link stays good until this succeeds.")
                 .created()
                 .may(&[SignUpClosed, InvalidLink, SlugReserved, SlugTaken, AccountExists, WrongPassword, WrongCode, WeakPassword,
                     RateLimited]),

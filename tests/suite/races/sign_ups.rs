@@ -14,6 +14,8 @@ use crate::suite::{
 scenarios![on each database:
     of_two_completions_of_one_link_one_succeeds,
     of_two_completions_by_one_account_one_succeeds,
+    of_two_completions_for_an_account_never_proved_one_succeeds,
+    a_sign_up_beside_an_invite_takes_the_account_over_or_nothing,
     of_two_people_who_want_a_slug_one_gets_it,
     of_many_people_as_many_sign_up_as_the_day_allows,
     of_many_invites_of_a_newcomer_ten_are_sent,
@@ -47,6 +49,42 @@ async fn of_two_completions_by_one_account_one_succeeds(app: &App) {
         let answers = together(requests.into()).await;
         let winner = expect_one_success(&answers);
         answers[1 - winner].clone().expect_error(400, "invalid_link");
+    }
+}
+
+async fn of_two_completions_for_an_account_never_proved_one_succeeds(app: &App) {
+    let other = second_server(app).await;
+    for round in 0..rounds().min(25) {
+        forget_rates(app).await;
+        let nora = app.other_org().new_member(&format!("N{round} Nora")).await;
+        let token = sign_up_token(app, nora.email()).await;
+        let requests = [(app, "left"), (&other, "right")];
+        let requests = requests.map(|(app, side)| complete(&nobody(app), newcomer(&token, &format!("{side}-{round}"))));
+        let answers = together(requests.into()).await;
+        let winner = expect_one_success(&answers);
+        assert_eq!(answers[winner].data()["user"]["id"], nora.id());
+        assert!(matches!(answers[1 - winner].status, 400 | 409), "{}", answers[1 - winner].shown());
+    }
+}
+
+/// Both links reached the owner of the address. Whichever is used first takes the account over; the other ends nothing of it.
+async fn a_sign_up_beside_an_invite_takes_the_account_over_or_nothing(app: &App) {
+    let other = second_server(app).await;
+    let admin = app.admin().logged_in().await;
+    for round in 0..rounds().min(25) {
+        forget_rates(app).await;
+        let nora = app.other_org().new_member(&format!("N{round} Nora")).await.logged_in().await;
+        let (token, invite) = (sign_up_token(app, nora.email()).await, app.invited(&admin, nora.email()).await);
+        let (founder, guest) = (nobody(&other), app.org().device_of(nora.person()));
+        let slug = format!("rockets-{round}");
+        let answers = together(vec![complete(&founder, newcomer(&token, &slug)), guest.accept_with_account(&invite)]).await;
+        answers[1].clone().expect(200);
+        guest.get("/org").await.expect(200);
+        nora.get("/org").await.expect_no_session();
+        match answers[0].status {
+            201 => drop(founder.at_org(&slug).get("/org").await.expect(200)),
+            _ => drop(answers[0].clone().expect_error(409, "account_exists")),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use super::slugs::is_reserved;
+use super::{newcomer::Newcomer, slugs::is_reserved};
 use crate::{
     account::{Entrant, Opened, Opening, TypedPassword, check_password, two_factor::use_code},
     bounded::QueueShare,
@@ -11,9 +11,9 @@ use crate::{
     error::{Error, InvalidValue},
     event::{EventKind, NewOrgData, UserData},
     id::OrgId,
-    model::{AccountRole, AuthMethod, Organization, Profile, Role, Status, User},
+    model::{AuthMethod, Organization, Role, Status, User},
     org::join,
-    secret::{LinkToken, Password, StoredPassword},
+    secret::{LinkToken, Password},
     service::TenantAuth,
     store::{Account, Actor, DeploymentDeed, Event, Tx},
     throttle::{
@@ -31,9 +31,9 @@ pub struct SignUpCompletion {
     pub organization: DisplayName,
     /// The organization's slug.
     pub slug: Slug,
-    /// The person's name: for an address without an account, and for no other.
+    /// The person's name: for an address that no account has proved, and for no other.
     pub name: Option<DisplayName>,
-    /// The password of the account that the address has, or a new one.
+    /// The password of the account that has proved the address, or a new one.
     pub password: Option<Password>,
     /// A code of the account's second factor, where it has one.
     pub code: Option<String>,
@@ -48,8 +48,12 @@ impl fmt::Debug for SignUpCompletion {
 
 /// The person who makes the organization.
 enum Founder {
-    Known { account: Account, has_second_factor: bool },
-    New { name: DisplayName, password: StoredPassword },
+    /// Somebody whose account has proved the address.
+    Known {
+        account: Account,
+        has_second_factor: bool,
+    },
+    New(Newcomer),
 }
 
 /// How long an organization waits for somebody to come back to it (behaviour.md, B202).
@@ -60,22 +64,30 @@ const DAY: Duration = Duration::from_secs(24 * 3_600);
 const NO_ORGANIZATION: &str = "sign-up";
 
 impl TenantAuth {
-    /// Makes an organization, its first org_admin, and a session. An address without an account gets one, which the link verifies.
+    /// Makes an organization, its first org_admin, and a session. An address without an account gets one, which the link verifies. An
+    /// account whose address was never proved before counts as none: the link's holder alone owns it from then on, with this name and
+    /// password, and its sessions, links, former password and second factor end.
     ///
     /// # Errors
-    /// [`Error::SignUpClosed`]; [`Error::InvalidLink`]; [`Error::SlugReserved`]; [`Error::SlugTaken`]; for an address with an account
-    /// [`Error::AccountExists`] where a name comes, [`Error::WrongPassword`] and [`Error::WrongCode`]; for one without
-    /// [`Error::WeakPassword`]; [`Error::Invalid`] where something is missing; [`Error::RateLimited`]. The link stays good in each of
-    /// these cases.
+    /// [`Error::SignUpClosed`]; [`Error::InvalidLink`]; [`Error::SlugReserved`]; [`Error::SlugTaken`]; for an address that an account
+    /// has proved [`Error::AccountExists`] where a name comes, [`Error::WrongPassword`] and [`Error::WrongCode`]; for any other
+    /// [`Error::WeakPassword`], and [`Error::AccountExists`] when it was proved meanwhile; [`Error::Invalid`] where something is
+    /// missing; [`Error::RateLimited`]. The link stays good in each of these cases.
     pub async fn complete_sign_up(&self, sign_up: SignUpCompletion, client: Client) -> Result<Opened, Error> {
+        // An account that was not its owner's is handed over, once.
+        let is_made = |error: &Error| matches!(error, Error::InvalidLink | Error::SlugTaken | Error::AccountExists);
+        self.telling(is_made, self.found(sign_up, client)).await
+    }
+
+    async fn found(&self, sign_up: SignUpCompletion, client: Client) -> Result<Opened, Error> {
         self.refuse_closed_sign_up()?;
         let (email, account) = self.invited_to_sign_up(&sign_up).await?;
         self.refuse_beyond_limits(account.as_ref(), &client).await?;
         let share = QueueShare::new(&OrgId::from_stored(NO_ORGANIZATION), client.ip);
         let code = sign_up.code.clone();
         let founder = match account {
-            Some(user) => self.known_founder(user, &sign_up, (&client, share)).await?,
-            None => self.new_founder(&email, &sign_up, &share).await?,
+            Some(user) if user.is_email_verified => self.known_founder(user, &sign_up, (&client, share)).await?,
+            Some(_) | None => self.new_founder(&email, &sign_up, &share).await?,
         };
         let founding = Founding { auth: self, sign_up, email, client };
         match founder {
@@ -136,7 +148,7 @@ impl TenantAuth {
         let owner = Owner { email, name: &name, slug: &sign_up.slug, organization: &sign_up.organization };
         let checked = check_password(self, typed, owner, share).await?;
         let password = self.hasher().hash(&checked, share).await?;
-        Ok(Founder::New { name, password })
+        Ok(Founder::New(Newcomer { name, password }))
     }
 }
 
@@ -204,7 +216,7 @@ impl Founding<'_> {
             return Err(Error::SlugTaken);
         }
         let mut methods = vec![AuthMethod::Password];
-        let (account, newly_verified) = self.settle(&mut tx, founder).await?;
+        let (account, newly_verified) = self.settle(&mut tx, &org.id, founder).await?;
         if let Some((attempt, code)) = code {
             let right = use_code(&mut tx, &account.user.id, code).await?;
             attempt.in_time()?;
@@ -228,35 +240,18 @@ impl Founding<'_> {
     }
 
     /// The founder's account, locked, and whether its address is verified only now.
-    async fn settle(&self, tx: &mut Tx, founder: Founder) -> Result<(Account, bool), Error> {
-        match founder {
-            Founder::Known { account, .. } => {
-                // Race: the epoch has moved on when the password or the second factor was changed after they were compared.
-                if !tx.users().hold_at(&account.user.id, account.epoch).await? {
-                    return Err(Error::WrongPassword);
-                }
-                // Read again under lock: the mailbox that got the link may not be the account's any more.
-                let account = tx.users().find(&account.user.id).await?.filter(|account| account.user.email == self.email);
-                let mut account = account.ok_or(Error::InvalidLink)?;
-                let newly = !account.user.is_email_verified && tx.users().verify_email(&account.user.id).await?;
-                account.user.is_email_verified |= newly;
-                Ok((account, newly))
-            }
-            Founder::New { name, password } => {
-                let user = User {
-                    id: tx.new_id(),
-                    name,
-                    email: self.email.clone(),
-                    role: AccountRole::User,
-                    is_email_verified: true,
-                    profile: Profile::default(),
-                };
-                if !tx.users().insert(&user, &password).await? {
-                    return Err(Error::AccountExists);
-                }
-                Ok((Account { user, password, epoch: 1, language: None }, true))
-            }
+    async fn settle(&self, tx: &mut Tx, org: &OrgId, founder: Founder) -> Result<(Account, bool), Error> {
+        let account = match founder {
+            Founder::New(newcomer) => return Ok((newcomer.settle(tx, org, &self.email).await?, true)),
+            Founder::Known { account, .. } => account,
+        };
+        // Race: the epoch has moved on when the password or the second factor was changed after they were compared.
+        if !tx.users().hold_at(&account.user.id, account.epoch).await? {
+            return Err(Error::WrongPassword);
         }
+        // Read again under lock: the mailbox that got the link may not be the account's any more.
+        let account = tx.users().find(&account.user.id).await?.filter(|account| account.user.email == self.email);
+        Ok((account.ok_or(Error::InvalidLink)?, false))
     }
 
     /// Counts the organization, in the order of the counters' keys.

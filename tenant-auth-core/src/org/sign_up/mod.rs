@@ -2,11 +2,12 @@
 //! address, and the worker mails it whether or not the address has an account, so that nothing tells who has one; whoever holds the link
 //! reads that address's mail, and may know.
 //!
-//! What must stay true: a link makes one organization at most; no account rests on an address that was not proved; an account that
-//! exists is used by its password and second factor alone.
+//! What must stay true: a link makes one organization at most; no founder's account rests on an address that was not proved; an account
+//! whose address was proved is used by its password and second factor alone.
 
 mod completion;
 mod mailing;
+mod newcomer;
 mod slugs;
 
 pub use completion::SignUpCompletion;
@@ -27,7 +28,8 @@ use crate::{
 pub struct SignUpPreview {
     /// The address that the link was mailed to.
     pub email: Email,
-    /// Whether the address has an account, so that its password is asked for instead of a name and a new one.
+    /// Whether an account has proved the address, so that its password is asked for instead of a name and a new one. An account whose
+    /// address was never proved counts as none: the link's holder will own it.
     pub account_exists: bool,
 }
 
@@ -59,7 +61,7 @@ impl TenantAuth {
         self.refuse_closed_sign_up()?;
         let mut reader = self.store().read().await?;
         let email = reader.sign_ups().find_link(&token.digest(), self.now()).await?.ok_or(Error::InvalidLink)?;
-        let account_exists = reader.users().find_by_email(&email).await?.is_some();
+        let account_exists = reader.users().find_by_email(&email).await?.is_some_and(|account| account.user.is_email_verified);
         Ok(SignUpPreview { email, account_exists })
     }
 

@@ -7,7 +7,7 @@ use super::{complete, holder, newcomer, nobody, sign_up_token};
 use crate::suite::support::{
     account::{NEW, guard},
     listener::kinds,
-    stored::{events_of, forget_proof, give_address},
+    stored::{events_of, give_address},
 };
 
 scenarios![
@@ -17,7 +17,6 @@ scenarios![
     with_a_second_factor_a_code_is_asked_for_after_the_password,
     wrong_codes_are_counted,
     a_suspended_member_may_make_an_organization_of_their_own,
-    an_address_never_proved_is_proved_by_the_link,
     a_link_is_good_only_while_its_address_is_the_accounts,
     a_password_changed_meanwhile_makes_nothing,
     an_account_deleted_meanwhile_makes_nothing,
@@ -104,15 +103,6 @@ async fn a_suspended_member_may_make_an_organization_of_their_own(app: &App) {
     let token = sign_up_token(app, app.member().email()).await;
     complete(&nobody(app), holder(&token, "rockets")).await.expect(201);
     app.member().login().await.expect_error(403, "suspended");
-}
-
-async fn an_address_never_proved_is_proved_by_the_link(app: &App) {
-    forget_proof(app, app.member().id()).await;
-    let token = sign_up_token(app, app.member().email()).await;
-    complete(&nobody(app), holder(&token, "rockets")).await.expect(201);
-    let told = events_of(app, "rockets").await;
-    assert_eq!(kinds(&told), ["org.created", "member.joined", "session.created", "user.email_verified"]);
-    assert!(kinds(&events_of(app, "acme").await).contains(&"user.email_verified"));
 }
 
 async fn a_link_is_good_only_while_its_address_is_the_accounts(app: &App) {

@@ -6,6 +6,7 @@ mod forsaken;
 mod known;
 mod limits;
 mod trust;
+mod unproved;
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, Caller, PASSWORD, PUBLIC_URL, Request};

@@ -6,6 +6,7 @@ use tenant_auth_core::value::Email;
 
 use super::rows;
 use crate::suite::{
+    auth::sign_up::{complete, newcomer, nobody, sign_up_token},
     memory::deployment::{Question, at_each, at_each_and_by_command, is_valid, status, status_of},
     support::{
         account::{NEW, guard, mailed_token},
@@ -21,6 +22,7 @@ rows! {
     a_second_factor_reset_ends_every_session_everywhere: CredentialsChanged SessionEnded;
     a_new_address_holds_everywhere: EmailChanged CredentialsChanged SessionEnded;
     a_first_proof_by_an_invite_ends_every_session_everywhere: CredentialsChanged SessionEnded;
+    a_first_proof_by_a_sign_up_ends_every_session_everywhere: CredentialsChanged SessionEnded;
     a_deleted_user_is_gone_everywhere: UserDeleted;
 }
 
@@ -103,6 +105,18 @@ async fn a_first_proof_by_an_invite_ends_every_session_everywhere(app: &App) {
         let invite = app.invited(&admin, site.person.email()).await;
         let owner = app.other_org().device_of(site.person.person()).via(site.server);
         site.ends(async || status_of(owner.elsewhere().accept_with_account(&invite)).await).await;
+    })
+    .await;
+}
+
+/// Somebody else made the account; then its owner signs up.
+async fn a_first_proof_by_a_sign_up_ends_every_session_everywhere(app: &App) {
+    at_each(app, async |site| {
+        let token = sign_up_token(app, site.person.email()).await;
+        let slug = format!("rockets-{}", site.person.email().split('@').next().expect("a local part"));
+        let question = Question { ask: site.verifying(), is_old: is_valid };
+        let owner = nobody(site.server);
+        site.holds(question, 201, async || status_of(complete(&owner, newcomer(&token, &slug))).await).await;
     })
     .await;
 }
