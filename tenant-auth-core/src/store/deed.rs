@@ -1,5 +1,6 @@
 //! A deed as flows state it: what is done to the deployment, and by whom. `deployment_log.rs` writes it at the commit.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::Actor;
@@ -8,6 +9,7 @@ use crate::{
     event::{AuditExportedData, RevokeReason},
     id::{DeploymentKeyId, UserId},
     model::{DeploymentKey, OrgRef},
+    value::Slug,
     view::DeploymentKeyView,
 };
 
@@ -31,8 +33,32 @@ pub(crate) enum Deed {
     },
     /// The removal of an organization began, which nothing undoes.
     OrganizationRemoved(OrgRef),
+    /// Somebody with a good link was refused an organization.
+    SignUpRefused {
+        refusal: SignUpRefusal,
+        slug: Slug,
+    },
     /// This log was exported.
     Exported(AuditExportedData),
+}
+
+/// Why somebody was refused an organization.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(tag = "reason", content = "limit", rename_all = "snake_case")]
+pub(crate) enum SignUpRefusal {
+    SlugTaken,
+    SlugReserved,
+    RateLimited(SignUpLimit),
+}
+
+/// The limits of sign-up, by those whose organizations they count.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SignUpLimit {
+    AccountDay,
+    AccountInAll,
+    Network,
+    Deployment,
 }
 
 /// A deed and who did it.
@@ -53,6 +79,7 @@ impl Deed {
             Self::OrganizationCreated(_) => "org.created",
             Self::OrganizationTrust { .. } => "org.trust_changed",
             Self::OrganizationRemoved(_) => "org.removed",
+            Self::SignUpRefused { .. } => "sign_up.refused",
             Self::Exported(_) => "audit.exported",
         }
     }
@@ -68,6 +95,7 @@ impl Deed {
             | Self::OrganizationCreated(_)
             | Self::OrganizationTrust { .. }
             | Self::OrganizationRemoved(_)
+            | Self::SignUpRefused { .. }
             | Self::Exported(_) => None,
         }
     }
@@ -81,12 +109,21 @@ impl Deed {
             Self::KeysRotated { compromised } => json!({ "compromised": compromised }),
             Self::OrganizationCreated(org) | Self::OrganizationRemoved(org) => json!({ "org": without_words(org) }),
             Self::OrganizationTrust { org, is_trusted } => json!({ "org": without_words(org), "trusted": is_trusted }),
+            Self::SignUpRefused { refusal, slug } => {
+                let mut told = json!(refusal);
+                told["slugDigest"] = slug_digest(slug).into();
+                told
+            }
             Self::Exported(told) => json!(told),
         }
     }
 }
 
-/// Slugs are people's words, and an entry stays when the organization is gone.
 fn without_words(org: &OrgRef) -> Value {
-    json!({ "id": org.id, "slugDigest": Hash::beginning(org.slug.as_str()).to_string() })
+    json!({ "id": org.id, "slugDigest": slug_digest(&org.slug) })
+}
+
+/// Slugs are people's words, and an entry stays when the organization is gone.
+fn slug_digest(slug: &Slug) -> String {
+    Hash::beginning(slug.as_str()).to_string()
 }

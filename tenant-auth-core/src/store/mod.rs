@@ -59,7 +59,7 @@ pub(crate) use change::Change as KnownChange;
 pub(crate) use change::Subject;
 pub(crate) use change_log::{Looker, Named, PastIncarnation, Place, Sight};
 pub(crate) use claim::Claim;
-pub(crate) use deed::Deed as DeploymentDeed;
+pub(crate) use deed::{Deed as DeploymentDeed, SignUpLimit, SignUpRefusal};
 pub(crate) use dialect::{Conn, Link};
 pub(crate) use event::{Actor, ErasedPerson, Event};
 pub(crate) use failure::is_orphan;

@@ -26,8 +26,8 @@ pub(crate) use guesses::Guesses;
 pub(crate) use noted::{BlockedLogins, Whose};
 pub(crate) use rates::{
     ADMIN_CHANGES, AUDIT_EXPORTS, DELETIONS, DEPLOYMENT_INVITES, EMAIL_CHANGES, NEWCOMERS_EMAIL_CHANGES, NEWCOMERS_INVITES,
-    NOTICES, PROFILE_CHANGES, REDELIVERIES, RESET_REQUESTS, SIGN_UP_REQUESTS, SIGN_UPS_IN_ALL, SIGN_UPS_OF_ACCOUNT,
-    SIGN_UPS_OF_NETWORK, sign_ups_of_deployment, wide_network_of,
+    NOTICES, PROFILE_CHANGES, REDELIVERIES, RESET_REQUESTS, Rate, SIGN_UP_REFUSALS, SIGN_UP_REFUSALS_OF_NETWORK, SIGN_UP_REQUESTS,
+    SIGN_UPS_IN_ALL, SIGN_UPS_OF_ACCOUNT, SIGN_UPS_OF_NETWORK, sign_ups_of_deployment, wide_network_of,
 };
 pub(crate) use refused::log_refused;
 use tokio::time::Instant;

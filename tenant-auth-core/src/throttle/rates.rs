@@ -46,6 +46,12 @@ pub(crate) fn sign_ups_of_deployment(config: &Config) -> Rate {
     Rate { name: "sign-ups-day", most: config.sign_up.per_day, window: DAY }
 }
 
+/// Refused sign-ups that the deployment's own log tells, by client network (behaviour.md, B267).
+pub(crate) const SIGN_UP_REFUSALS_OF_NETWORK: Rate = Rate { name: "sign-up-refusals-network", most: 10, window: DAY };
+
+/// The same in all.
+pub(crate) const SIGN_UP_REFUSALS: Rate = Rate { name: "sign-up-refusals", most: 100, window: DAY };
+
 /// Invitation mails of an organization that sign-up made and no operator trusts yet (behaviour.md, B201).
 pub(crate) const NEWCOMERS_INVITES: Rate = Rate { name: "newcomers-invites", most: 10, window: DAY };
 

@@ -37,12 +37,12 @@ async fn export(operator: &Operator, range: AuditRange) -> String {
     String::from_utf8(file).expect("text")
 }
 
-async fn exported(app: &App) -> String {
+pub(crate) async fn exported(app: &App) -> String {
     export(&app.auth.operator(), AuditRange::default()).await
 }
 
 #[track_caller]
-fn lines(file: &str) -> Vec<Value> {
+pub(crate) fn lines(file: &str) -> Vec<Value> {
     file.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
@@ -56,7 +56,7 @@ fn kinds(entries: &[Value]) -> Vec<&str> {
     entries.iter().map(|entry| entry["facts"]["type"].as_str().expect("a kind")).collect()
 }
 
-fn sha256(text: &str) -> String {
+pub(crate) fn sha256(text: &str) -> String {
     digest(&SHA256, text.as_bytes()).as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

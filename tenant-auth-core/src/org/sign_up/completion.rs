@@ -3,7 +3,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use super::{newcomer::Newcomer, slugs::is_reserved};
+use super::{limits, newcomer::Newcomer, refused::Refused, slugs::is_reserved};
 use crate::{
     account::{Entrant, Opened, Opening, TypedPassword, check_password, two_factor::use_code},
     bounded::QueueShare,
@@ -16,9 +16,7 @@ use crate::{
     secret::{LinkToken, Password},
     service::TenantAuth,
     store::{Account, Actor, DeploymentDeed, Event, Tx},
-    throttle::{
-        Attempt, SIGN_UPS_IN_ALL, SIGN_UPS_OF_ACCOUNT, SIGN_UPS_OF_NETWORK, log_refused, sign_ups_of_deployment, wide_network_of,
-    },
+    throttle::{Attempt, log_refused},
     value::{DisplayName, Email, Plan, Slug, password::Owner},
 };
 
@@ -58,8 +56,6 @@ enum Founder {
 
 /// How long an organization waits for somebody to come back to it (behaviour.md, B202).
 const UNPROVEN: Duration = Duration::from_secs(14 * 24 * 3_600);
-/// A day, which is the longest that anybody is told to wait.
-const DAY: Duration = Duration::from_secs(24 * 3_600);
 /// What stands for the organization that there is not yet, in the turns of the hashing queue and in the log.
 const NO_ORGANIZATION: &str = "sign-up";
 
@@ -76,13 +72,21 @@ impl TenantAuth {
     pub async fn complete_sign_up(&self, sign_up: SignUpCompletion, client: Client) -> Result<Opened, Error> {
         // An account that was not its owner's is handed over, once.
         let is_made = |error: &Error| matches!(error, Error::InvalidLink | Error::SlugTaken | Error::AccountExists);
-        self.telling(is_made, self.found(sign_up, client)).await
+        let (slug, by) = (sign_up.slug.clone(), client.clone());
+        let made = async {
+            let made = self.found(sign_up, client).await;
+            if let Err(refused) = &made {
+                self.tell_refused(refused, slug, &by).await;
+            }
+            made.map_err(|refused| refused.error)
+        };
+        self.telling(is_made, made).await
     }
 
-    async fn found(&self, sign_up: SignUpCompletion, client: Client) -> Result<Opened, Error> {
+    async fn found(&self, sign_up: SignUpCompletion, client: Client) -> Result<Opened, Refused> {
         self.refuse_closed_sign_up()?;
         let (email, account) = self.invited_to_sign_up(&sign_up).await?;
-        self.refuse_beyond_limits(account.as_ref(), &client).await?;
+        limits::refuse_spent(self, account.as_ref(), &client).await?;
         let share = QueueShare::new(&OrgId::from_stored(NO_ORGANIZATION), client.ip);
         let code = sign_up.code.clone();
         let founder = match account {
@@ -92,10 +96,10 @@ impl TenantAuth {
         let founding = Founding { auth: self, sign_up, email, client };
         match founder {
             Founder::Known { account, has_second_factor: true } => {
-                let code = code.ok_or(InvalidValue::CodeRequired)?;
+                let code = code.ok_or(Error::from(InvalidValue::CodeRequired))?;
                 founding.with_code(account, &code).await
             }
-            founder => founding.run(founder, None).await?.ok_or(Error::WrongCode),
+            founder => founding.run(founder, None).await?.ok_or(Error::WrongCode.into()),
         }
     }
 
@@ -112,19 +116,6 @@ impl TenantAuth {
         }
         let account = reader.users().find_by_email(&email).await?;
         Ok((email, account.map(|account| account.user)))
-    }
-
-    /// Refuses what the counts would refuse at the commit, before anything costly is done for it.
-    async fn refuse_beyond_limits(&self, account: Option<&User>, client: &Client) -> Result<(), Error> {
-        if let Some(user) = account {
-            SIGN_UPS_OF_ACCOUNT.refuse_spent(self, user.id.as_str()).await?;
-            SIGN_UPS_IN_ALL.refuse_spent(self, user.id.as_str()).await.map_err(a_day_at_most)?;
-        }
-        sign_ups_of_deployment(self.config()).refuse_spent(self, "all").await?;
-        match wide_network_of(client) {
-            Some(network) => SIGN_UPS_OF_NETWORK.refuse_spent(self, &network).await,
-            None => Ok(()),
-        }
     }
 
     async fn known_founder(&self, user: User, sign_up: &SignUpCompletion, by: (&Client, QueueShare)) -> Result<Founder, Error> {
@@ -152,13 +143,6 @@ impl TenantAuth {
     }
 }
 
-fn a_day_at_most(refusal: Error) -> Error {
-    match refusal {
-        Error::RateLimited { retry_after } => Error::RateLimited { retry_after: retry_after.min(DAY) },
-        other => other,
-    }
-}
-
 /// An organization about to be made.
 struct Founding<'a> {
     auth: &'a TenantAuth,
@@ -169,7 +153,7 @@ struct Founding<'a> {
 
 impl Founding<'_> {
     /// Makes the organization of somebody with a second factor.
-    async fn with_code(&self, account: Account, code: &str) -> Result<Opened, Error> {
+    async fn with_code(&self, account: Account, code: &str) -> Result<Opened, Refused> {
         let user = account.user.id.clone();
         let attempt = self.auth.code_attempt(&user).await?;
         let outcome = self.run(Founder::Known { account, has_second_factor: true }, Some((&attempt, code))).await;
@@ -183,17 +167,17 @@ impl Founding<'_> {
                     None => attempt.failed().await?,
                 }
                 log_refused(&Error::WrongCode, &OrgId::from_stored(NO_ORGANIZATION), &self.client);
-                Err(Error::WrongCode)
+                Err(Error::WrongCode.into())
             }
-            Err(error) => {
+            Err(refused) => {
                 attempt.withdrawn().await?;
-                Err(error)
+                Err(refused)
             }
         }
     }
 
     /// The transaction; `None` when the code is wrong, which undoes it.
-    async fn run(&self, founder: Founder, code: Option<(&Attempt, &str)>) -> Result<Option<Opened>, Error> {
+    async fn run(&self, founder: Founder, code: Option<(&Attempt, &str)>) -> Result<Option<Opened>, Refused> {
         let mut tx = self.auth.begin().await?;
         if let Some((attempt, _)) = code {
             attempt.released(&mut tx).await?;
@@ -213,7 +197,7 @@ impl Founding<'_> {
         };
         // When several take a slug at once, the unique index admits one.
         if !tx.organizations().insert(&org).await? {
-            return Err(Error::SlugTaken);
+            return Err(Error::SlugTaken.into());
         }
         let mut methods = vec![AuthMethod::Password];
         let (account, newly_verified) = self.settle(&mut tx, &org.id, founder).await?;
@@ -226,17 +210,17 @@ impl Founding<'_> {
             methods.push(AuthMethod::Otp);
         }
         if !tx.sign_ups().take_link(&self.sign_up.token.digest()).await? {
-            return Err(Error::InvalidLink);
+            return Err(Error::InvalidLink.into());
         }
         let actor = Actor::User(account.user.id.clone());
         tx.record(actor.clone(), DeploymentDeed::OrganizationCreated((&org).into()));
         tx.push(Event::new(EventKind::OrgCreated, &org, actor.clone(), &NewOrgData::of(&org))?);
         let membership = join(&mut tx, &org, &account.user, Role::OrgAdmin, actor).await?;
-        self.count(&mut tx, &account.user).await?;
+        limits::spend(&mut tx, self.auth.config(), &account.user, &self.client).await?;
         let proof = if newly_verified { told_everywhere(&mut tx, &account.user).await? } else { Vec::new() };
         let tenant = Tenant { auth: self.auth.clone(), org: Arc::new(org), client: self.client.clone() };
         let opening = Opening { id: None, methods, client: self.client.clone() };
-        tenant.enter_telling(tx, Entrant { account, membership, opening }, proof).await.map(Some)
+        Ok(Some(tenant.enter_telling(tx, Entrant { account, membership, opening }, proof).await?))
     }
 
     /// The founder's account, locked, and whether its address is verified only now.
@@ -252,17 +236,6 @@ impl Founding<'_> {
         // Read again under lock: the mailbox that got the link may not be the account's any more.
         let account = tx.users().find(&account.user.id).await?.filter(|account| account.user.email == self.email);
         Ok((account.ok_or(Error::InvalidLink)?, false))
-    }
-
-    /// Counts the organization, in the order of the counters' keys.
-    async fn count(&self, tx: &mut Tx, user: &User) -> Result<(), Error> {
-        SIGN_UPS_OF_ACCOUNT.spend(tx, user.id.as_str()).await?;
-        sign_ups_of_deployment(self.auth.config()).spend(tx, "all").await?;
-        SIGN_UPS_IN_ALL.spend(tx, user.id.as_str()).await.map_err(a_day_at_most)?;
-        match wide_network_of(&self.client) {
-            Some(network) => SIGN_UPS_OF_NETWORK.spend(tx, &network).await,
-            None => Ok(()),
-        }
     }
 }
 

@@ -6,8 +6,10 @@
 //! whose address was proved is used by its password and second factor alone.
 
 mod completion;
+mod limits;
 mod mailing;
 mod newcomer;
+mod refused;
 mod slugs;
 
 pub use completion::SignUpCompletion;

@@ -2,7 +2,7 @@
 
 use tenant_auth_conformance::{App, scenarios};
 
-use super::{complete, holder, newcomer, nobody, sign_up_token};
+use super::{complete, holder, newcomer, nobody, refusals::last_told, sign_up_token};
 use crate::suite::{
     limits::addresses::{at, behind_proxy},
     support::hooks::texts_in,
@@ -22,6 +22,7 @@ async fn an_account_makes_three_a_day_and_ten_in_all(app: &App) {
         if made > 0 && made % 3 == 0 {
             let token = sign_up_token(app, app.member().email()).await;
             complete(&nobody(app), holder(&token, "one-more")).await.expect_error(429, "rate_limited");
+            assert_eq!(last_told(app).await["limit"], "account_day");
             app.advance(DAY);
         }
         app.advance(3_600);
@@ -33,6 +34,7 @@ async fn an_account_makes_three_a_day_and_ten_in_all(app: &App) {
     let token = sign_up_token(app, app.member().email()).await;
     let refused = complete(&nobody(app), holder(&token, "one-more")).await.expect_error(429, "rate_limited");
     assert_eq!(refused.header("retry-after"), Some("86400"));
+    assert_eq!(last_told(app).await["limit"], "account_in_all");
     let token = sign_up_token(app, app.admin().email()).await;
     complete(&nobody(app), holder(&token, "one-more")).await.expect(201);
 }
@@ -55,6 +57,7 @@ async fn a_network_makes_ten_a_day(app: &App) {
     }
     let token = sign_up_token(app, "rita@rockets.example").await;
     complete(&at(nobody(app), "203.0.113.77"), newcomer(&token, "rockets")).await.expect_error(429, "rate_limited");
+    assert_eq!(last_told(app).await["limit"], "network");
     complete(&at(nobody(app), "203.0.114.1"), newcomer(&token, "rockets")).await.expect(201);
 }
 
@@ -66,6 +69,7 @@ async fn a_deployment_makes_as_many_a_day_as_its_settings_say(app: &App) {
     }
     let token = sign_up_token(app, "rita@rockets.example").await;
     complete(&nobody(app), newcomer(&token, "rockets")).await.expect_error(429, "rate_limited");
+    assert_eq!(last_told(app).await["limit"], "deployment");
     app.advance(DAY - 1);
     complete(&nobody(app), newcomer(&token, "rockets")).await.expect_error(429, "rate_limited");
     app.advance(1);

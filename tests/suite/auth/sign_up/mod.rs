@@ -5,6 +5,7 @@ mod completing;
 mod forsaken;
 mod known;
 mod limits;
+mod refusals;
 mod trust;
 mod unproved;
 
