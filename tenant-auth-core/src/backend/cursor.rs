@@ -1,5 +1,5 @@
 //! The cursor of a backend that remembers: how far it has seen the log of changes, as an opaque text. The text is sealed for the
-//! backend's organization, of one length and different each time, because the place in the log moves with everybody's traffic and
+//! backend's organization, or for all where the question is about all, of one length and different each time, because the place in the log moves with everybody's traffic and
 //! tells of it. Every process with the same master keys reads it.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -14,20 +14,23 @@ const BYTES: usize = 3 * 8 + UNFINISHED * 4;
 /// Nothing longer is a cursor of ours.
 const LONGEST: usize = 512;
 
-/// The text of a bookmark.
-pub(super) fn to_text(auth: &TenantAuth, org: &OrgId, bookmark: &Bookmark) -> Result<String, Error> {
+/// The text of a bookmark, for a question about an organization or about all.
+pub(super) fn to_text(auth: &TenantAuth, org: Option<&OrgId>, bookmark: &Bookmark) -> Result<String, Error> {
     let sealed = auth.master_keys().seal_bytes(&to_bytes(bookmark), bound(org).as_bytes(), auth.entropy())?;
     Ok(URL_SAFE_NO_PAD.encode(sealed))
 }
 
-/// Reads what [`to_text`] wrote for the same organization; `None` for anything else.
-pub(super) fn from_text(auth: &TenantAuth, org: &OrgId, text: &str) -> Option<Bookmark> {
+/// Reads what [`to_text`] wrote for the same question; `None` for anything else.
+pub(super) fn from_text(auth: &TenantAuth, org: Option<&OrgId>, text: &str) -> Option<Bookmark> {
     let sealed = URL_SAFE_NO_PAD.decode(Some(text).filter(|text| text.len() <= LONGEST)?).ok()?;
     from_bytes(&auth.master_keys().open_bytes(&sealed, bound(org).as_bytes())?)
 }
 
-fn bound(org: &OrgId) -> String {
-    format!("tenant-auth cursor of changes\n{org}")
+fn bound(org: Option<&OrgId>) -> String {
+    match org {
+        Some(org) => format!("tenant-auth cursor of changes\n{org}"),
+        None => "tenant-auth cursor of all changes".to_owned(),
+    }
 }
 
 fn to_bytes(bookmark: &Bookmark) -> [u8; BYTES] {

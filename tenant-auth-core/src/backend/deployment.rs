@@ -1,10 +1,11 @@
-//! The rights that a deployment key gives: the product acts on organizations as a whole, or as an org_admin of any of them.
+//! The rights that a deployment key gives: the product acts on organizations as a whole, as an org_admin of any of them, or asks what
+//! changed of all.
 
 use std::{net::IpAddr, sync::Arc};
 
 use super::presented_key::PresentedKey;
 use crate::{
-    caller::{Client, OrgAdmin, Product, Tenant},
+    caller::{Client, DeploymentBackend, OrgAdmin, Product, Tenant},
     error::Error,
     id::KeyId,
     model::DeploymentScope,
@@ -26,6 +27,15 @@ impl TenantAuth {
         let (record, org) = self.key_in(slug, &shown).await?;
         let product = self.product_of(&record, DeploymentScope::Admin)?;
         Ok(OrgAdmin::of_product(product, Tenant { auth: self.clone(), org, client: Client::default() }))
+    }
+
+    /// Authenticates the product's own backend in all organizations at once, by a deployment key with the scope `verify`. `sender` is
+    /// the address that shows the key, for a key that counts from some networks only.
+    ///
+    /// # Errors
+    /// [`Error::InvalidApiKey`], the same for every reason; [`Error::MissingScope`].
+    pub async fn backend_of_all_organizations(&self, key: &ApiKeyText, sender: Option<IpAddr>) -> Result<DeploymentBackend, Error> {
+        Ok(DeploymentBackend(self.product(key, sender, DeploymentScope::Verify).await?))
     }
 
     /// Authenticates the product by a deployment key that this address shows.

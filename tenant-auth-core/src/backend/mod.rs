@@ -12,6 +12,7 @@ mod told_before;
 mod users;
 pub(crate) mod verify;
 
+pub use crate::caller::DeploymentBackend;
 pub use api_keys::{CreatedApiKey, NewApiKey};
 pub(crate) use api_keys::{LONGEST_OVERLAP, SHOWN};
 pub(crate) use key_uses::KeyUses;

@@ -26,6 +26,7 @@ use crate::{
 };
 
 pub use org_admin::OrgAdmin;
+pub use product::DeploymentBackend;
 pub(crate) use product::Product;
 pub(crate) use write::{Author, OrgWrite, Write};
 

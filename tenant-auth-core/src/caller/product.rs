@@ -10,6 +10,10 @@ pub(crate) struct Product {
     pub(crate) scope: DeploymentScope,
 }
 
+/// The product's own backend, known by a deployment key with the scope `verify`: it asks what changed of all organizations at once.
+#[derive(Clone, Debug)]
+pub struct DeploymentBackend(pub(crate) Product);
+
 impl Product {
     /// Judges the key again, in a transaction that has taken the organization's lock: it must not end before the commit. From where it
     /// may be shown never changes in the life of a key.

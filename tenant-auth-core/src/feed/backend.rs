@@ -49,7 +49,7 @@ impl Backend<EventsRead> {
             page = read(self.auth.store(), &self.org.id, Some(&After::Sequence(page.last)), limit).await?;
         }
         drop(place);
-        self.judged_again().await?;
+        self.auth.judged_again::<EventsRead>(&self.key).await?;
         let Read { payloads, last, newest } = page;
         Ok(EventPage { payloads, last_sequence: last, newest })
     }

@@ -317,8 +317,8 @@ pub(crate) fn table<P: Purpose>() -> Vec<Group<P::Facts>> {
                 .says("listChanges", "Ask which answers are no longer true",
                     "For a backend that keeps the answers of verify: the sessions and the users whose answers no longer count since \
                     the cursor `after`, as soon as there are any, or after `wait` with none. Without `after`: the cursor of now. When \
-                    `everything` is true, no answer counts. A cursor is good for ten minutes at least; 16 questions of a key may wait \
-                    at once."),
+                    `everything` is true, no answer counts. With a deployment key and without `X-Org-Slug`, of all organizations. A \
+                    cursor is good for ten minutes at least; 16 questions of a key may wait at once."),
             P::route(GET, "/public/events", events::list)
                 .says("listEvents", "Read what happened",
                     "The organization's events after a place, in their order, as webhooks get them; as soon as there are any, or after \

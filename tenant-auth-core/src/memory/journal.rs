@@ -1,6 +1,6 @@
-//! The latest changes by organization, for backends that remember: they ask again and again what changed (long polling), and one look
-//! at the log serves all who wait. Kept while somebody asks, and bounded: two pages, of which the older one goes when the younger one
-//! is full. What was before the pages is read from the database.
+//! The latest changes, for backends that remember: they ask again and again what changed of their organization, or of all (long
+//! polling), and one look at the log serves all who wait. Kept while somebody asks, and bounded (`pages.rs`). What was before the pages
+//! is read from the database.
 
 use std::{
     collections::HashMap,
@@ -13,19 +13,16 @@ use tokio::sync::Notify;
 use super::{
     moment::Moment,
     news::{Asker, Bookmark, News},
+    pages::Pages,
 };
 use crate::{
     id::OrgId,
-    store::{Named, Place, Sight},
+    store::{Named, Sight},
 };
 
-/// The most rows of a page.
-const MOST: usize = 25_000;
-/// A page that began so long ago is turned.
-const TURNED_AFTER: Duration = Duration::from_secs(30);
 /// How long the pages are kept after the last question.
 const KEPT_FOR: Duration = Duration::from_secs(60);
-/// The most questions of one key about one organization that may wait at once.
+/// The most questions of one key about one organization, or about all, that may wait at once.
 const MOST_OF_A_KEY: usize = 16;
 /// The most questions that may wait at once.
 const MOST_OF_ALL: usize = 16_384;
@@ -39,6 +36,8 @@ struct Inner {
     asked: Option<Moment>,
     pages: Option<Pages>,
     waiting: HashMap<OrgId, Waiting>,
+    /// For those who wait for changes of whichever organization.
+    of_any: Notices,
     waiting_of: HashMap<Asker, usize>,
     waiting_of_all: usize,
     has_driver: bool,
@@ -51,30 +50,13 @@ struct Waiting {
     notices: Notices,
 }
 
-/// What those who ask for one organization's changes share.
+/// What those who ask for the changes of one organization share, or those who ask for all.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Notices {
     /// Comes with whatever may concern them.
     pub(super) changed: Arc<Notify>,
-    /// The organization's turn at the database: one question at a time, so that one organization's many leave it to others'.
+    /// Their turn at the database: one question at a time, so that the many of one organization leave it to others'.
     pub(super) turn: Arc<tokio::sync::Mutex<()>>,
-}
-
-#[derive(Debug)]
-struct Pages {
-    newest: Bookmark,
-    former: Page,
-    current: Page,
-}
-
-/// What looks named since a place.
-#[derive(Debug)]
-struct Page {
-    since: Place,
-    began: Moment,
-    count: usize,
-    of_all: Vec<Named>,
-    by_org: HashMap<OrgId, Vec<Named>>,
 }
 
 /// What the journal knows.
@@ -106,15 +88,13 @@ impl Journal {
         let is_continued = |pages: &Pages| !sight.everything && pages.newest.incarnation == newest.incarnation;
         match inner.pages.take().filter(is_continued) {
             Some(mut pages) => {
-                pages.take_in(&sight.named, now);
-                pages.newest = newest;
+                pages.take_in(&sight.named, newest, now);
                 inner.pages = Some(pages);
                 inner.wake(&sight.named);
             }
             None => {
-                let page = || Page::since(sight.place.clone(), now);
-                inner.pages = Some(Pages { newest, former: page(), current: page() });
-                inner.waiting.values().for_each(|waiting| waiting.notices.changed.notify_waiters());
+                inner.pages = Some(Pages::since(newest, now));
+                inner.wake_all();
             }
         }
     }
@@ -132,7 +112,8 @@ impl Journal {
         *of_key += 1;
         inner.waiting_of_all += 1;
         inner.asked = Some(Moment::now());
-        let waiting = inner.waiting.entry(asker.org.clone()).or_default();
+        let Some(org) = &asker.org else { return Ok(inner.of_any.clone()) };
+        let waiting = inner.waiting.entry(org.clone()).or_default();
         waiting.count += 1;
         Ok(waiting.notices.clone())
     }
@@ -148,10 +129,12 @@ impl Journal {
                 inner.waiting_of.remove(asker);
             }
         }
-        if let Some(waiting) = inner.waiting.get_mut(&asker.org) {
+        if let Some(org) = &asker.org
+            && let Some(waiting) = inner.waiting.get_mut(org)
+        {
             waiting.count -= 1;
             if waiting.count == 0 {
-                inner.waiting.remove(&asker.org);
+                inner.waiting.remove(org);
             }
         }
     }
@@ -168,11 +151,8 @@ impl Journal {
         if !seen.is_continued_by(&pages.newest) {
             return Known::Since(News::everything(), pages.newest.clone());
         }
-        if !pages.former.since.is_within(&seen.place) {
-            return Known::Earlier;
-        }
-        let rows = pages.former.of(&asker.org).chain(pages.current.of(&asker.org));
-        let news = News::of(rows.filter(|row| seen.place.precedes(row.number)), asker);
+        let Some(rows) = pages.after(&seen.place, asker.org.as_ref()) else { return Known::Earlier };
+        let news = News::of(rows, &asker.key);
         // The bookmark may be of a later reading of the same question.
         let now = if seen.place.is_within(&pages.newest.place) { &pages.newest } else { seen };
         Known::Since(news, now.clone())
@@ -197,43 +177,19 @@ impl Journal {
 
 impl Inner {
     fn wake(&self, named: &[Named]) {
-        for row in named {
+        for row in named.iter().filter(|row| !News::concerns_nobody(row)) {
             match &row.org_id {
-                Some(org) => self.waiting.get(org).into_iter().for_each(|waiting| waiting.notices.changed.notify_waiters()),
-                None if News::concerns_nobody(row) => {}
-                None => self.waiting.values().for_each(|waiting| waiting.notices.changed.notify_waiters()),
+                Some(org) => {
+                    self.waiting.get(org).into_iter().for_each(|waiting| waiting.notices.changed.notify_waiters());
+                    self.of_any.changed.notify_waiters();
+                }
+                None => self.wake_all(),
             }
         }
     }
-}
 
-impl Pages {
-    fn take_in(&mut self, named: &[Named], now: Moment) {
-        if self.current.count + named.len() > MOST || now.since(self.current.began) > TURNED_AFTER {
-            self.former = std::mem::replace(&mut self.current, Page::since(self.newest.place.clone(), now));
-        }
-        named.iter().cloned().for_each(|row| self.current.take_in(row));
-    }
-}
-
-impl Page {
-    fn since(since: Place, began: Moment) -> Self {
-        Self { since, began, count: 0, of_all: Vec::new(), by_org: HashMap::new() }
-    }
-
-    fn take_in(&mut self, row: Named) {
-        if News::concerns_nobody(&row) {
-            return;
-        }
-        self.count += 1;
-        match &row.org_id {
-            Some(org) => self.by_org.entry(org.clone()).or_default().push(row),
-            None => self.of_all.push(row),
-        }
-    }
-
-    /// What concerns an organization.
-    fn of(&self, org: &OrgId) -> impl Iterator<Item = &Named> {
-        self.of_all.iter().chain(self.by_org.get(org).into_iter().flatten())
+    fn wake_all(&self) {
+        let notices = self.waiting.values().map(|waiting| &waiting.notices);
+        notices.chain([&self.of_any]).for_each(|notices| notices.changed.notify_waiters());
     }
 }

@@ -29,6 +29,8 @@ mod moment;
 #[cfg(feature = "service")]
 mod news;
 #[cfg(feature = "service")]
+mod pages;
+#[cfg(feature = "service")]
 mod poll;
 #[cfg(feature = "service")]
 mod remembered;
@@ -72,7 +74,7 @@ pub(crate) use {
 #[cfg(feature = "service")]
 pub(crate) use {
     journal::Known,
-    news::{Asker, Bookmark, News},
+    news::{Asker, Bookmark, News, OrgNews},
     poll::Poll,
     remembered::{Holding, Recalled, View},
 };

@@ -1,7 +1,7 @@
-//! What changed of one organization's answers since a place in the log, as a backend that remembers is told: which sessions, which
-//! users, or that anything may have changed.
+//! What changed of organizations' answers since a place in the log, as a backend that remembers is told: which sessions and which users
+//! of each organization, or that anything may have changed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest, Sha256};
 
@@ -10,13 +10,16 @@ use crate::{
     store::{MARKS_KEPT, Named, PastIncarnation, Place, Sight, Subject},
 };
 
-/// The most ids that are named; above, everything may have changed.
+/// The most ids of an organization that are named; above, everything of it may have changed.
 const MOST: usize = 1_000;
+/// The most that is named at once, ids and organizations together; above, everything may have changed.
+const MOST_OF_ALL: usize = 10_000;
 
-/// Who asks: a backend of an organization, with a key.
+/// Who asks: a backend with a key, about an organization or, with a deployment key, about all.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Asker {
-    pub(crate) org: OrgId,
+    /// `None`: about all.
+    pub(crate) org: Option<OrgId>,
     pub(crate) key: KeyId,
 }
 
@@ -32,9 +35,27 @@ pub(crate) struct Bookmark {
 /// What changed.
 #[derive(Debug, Default)]
 pub(crate) struct News {
+    /// Whether anything may have changed, of whichever organization.
+    pub(crate) everything: bool,
+    /// Of which organizations something did. Empty when everything may have.
+    pub(crate) by_org: BTreeMap<OrgId, OrgNews>,
+}
+
+/// What changed of one organization.
+#[derive(Debug, Default)]
+pub(crate) struct OrgNews {
+    /// Whether anything of it may have; then nothing is named.
     pub(crate) everything: bool,
     pub(crate) sessions: BTreeSet<String>,
     pub(crate) users: BTreeSet<String>,
+}
+
+/// What a row of the log says.
+enum Said<'a> {
+    Nothing,
+    Session(&'a str),
+    User(&'a str),
+    Everything,
 }
 
 impl Bookmark {
@@ -67,27 +88,18 @@ impl News {
         Self { everything: true, ..Self::default() }
     }
 
-    /// What these rows say to whoever asks.
-    pub(crate) fn of<'a>(rows: impl Iterator<Item = &'a Named>, asker: &Asker) -> Self {
+    /// What these rows say to whoever asks with this key.
+    pub(crate) fn of<'a>(rows: impl IntoIterator<Item = &'a Named>, key: &KeyId) -> Self {
         let mut news = Self::default();
-        for row in rows.filter(|row| !Self::concerns_nobody(row)) {
-            match row.subject {
-                Subject::ApiKey | Subject::DeploymentKey if !row.id.is_empty() && row.id != asker.key.as_str() => {}
-                Subject::Session if !row.id.is_empty() => drop(news.sessions.insert(row.id.clone())),
-                Subject::Member | Subject::User if !row.id.is_empty() => drop(news.users.insert(row.id.clone())),
-                Subject::ApiKey
-                | Subject::DeploymentKey
-                | Subject::Session
-                | Subject::Member
-                | Subject::User
-                | Subject::Organization
-                | Subject::SigningKeys => return Self::everything(),
-            }
-            if news.sessions.len() + news.users.len() > MOST {
-                return Self::everything();
+        for row in rows {
+            match (said(row, key), &row.org_id) {
+                (Said::Nothing, _) => {}
+                (_, None) => return Self::everything(),
+                (said, Some(org)) => news.by_org.entry(org.clone()).or_default().take_in(&said),
             }
         }
-        news
+        let count = news.by_org.values().map(|of_one| 1 + of_one.named()).sum::<usize>();
+        if count > MOST_OF_ALL { Self::everything() } else { news }
     }
 
     /// An account's own row: each organization of the user has a row beside it, and the others learn nothing.
@@ -97,7 +109,51 @@ impl News {
 
     /// Whether there is nothing to tell.
     pub(crate) fn is_empty(&self) -> bool {
-        !self.everything && self.sessions.is_empty() && self.users.is_empty()
+        !self.everything && self.by_org.is_empty()
+    }
+
+    /// What it says of one organization.
+    pub(crate) fn into_news_of(mut self, org: &OrgId) -> OrgNews {
+        if self.everything { OrgNews::everything() } else { self.by_org.remove(org).unwrap_or_default() }
+    }
+}
+
+/// What a row says to whoever asks with this key. Other keys are nobody's business.
+fn said<'a>(row: &'a Named, key: &KeyId) -> Said<'a> {
+    match row.subject {
+        _ if News::concerns_nobody(row) => Said::Nothing,
+        Subject::ApiKey | Subject::DeploymentKey if !row.id.is_empty() && row.id != key.as_str() => Said::Nothing,
+        Subject::Session if !row.id.is_empty() => Said::Session(&row.id),
+        Subject::Member | Subject::User if !row.id.is_empty() => Said::User(&row.id),
+        Subject::ApiKey
+        | Subject::DeploymentKey
+        | Subject::Session
+        | Subject::Member
+        | Subject::User
+        | Subject::Organization
+        | Subject::SigningKeys => Said::Everything,
+    }
+}
+
+impl OrgNews {
+    fn everything() -> Self {
+        Self { everything: true, ..Self::default() }
+    }
+
+    fn take_in(&mut self, said: &Said<'_>) {
+        match said {
+            Said::Session(id) if !self.everything => drop(self.sessions.insert((*id).to_owned())),
+            Said::User(id) if !self.everything => drop(self.users.insert((*id).to_owned())),
+            Said::Everything => *self = Self::everything(),
+            Said::Nothing | Said::Session(_) | Said::User(_) => {}
+        }
+        if self.named() > MOST {
+            *self = Self::everything();
+        }
+    }
+
+    fn named(&self) -> usize {
+        self.sessions.len() + self.users.len()
     }
 }
 
@@ -106,18 +162,27 @@ mod tests {
     use super::*;
     use crate::id::Id;
 
+    fn org(name: &str) -> OrgId {
+        OrgId::from_stored(name.to_owned())
+    }
+
     fn named(subject: Subject, id: &str) -> Named {
-        Named { subject, id: id.to_owned(), org_id: Some(OrgId::from_stored("org_1".to_owned())), number: 1 }
+        Named { subject, id: id.to_owned(), org_id: Some(org("org_1")), number: 1 }
+    }
+
+    fn sessions_of(name: &str, count: usize) -> Vec<Named> {
+        let row = |number| Named { org_id: Some(org(name)), ..named(Subject::Session, &format!("ses_{number}")) };
+        (0..count).map(row).collect()
     }
 
     fn news(rows: &[Named]) -> News {
-        let asker = Asker { org: OrgId::from_stored("org_1".to_owned()), key: KeyId::ApiKey(Id::from_stored("key_1".to_owned())) };
-        News::of(rows.iter(), &asker)
+        News::of(rows, &KeyId::ApiKey(Id::from_stored("key_1".to_owned())))
     }
 
     #[test]
     fn sessions_and_users_are_named_and_whatever_else_changes_is_everything() {
         let told = news(&[named(Subject::Session, "ses_1"), named(Subject::Member, "usr_1"), named(Subject::Session, "ses_1")]);
+        let told = told.into_news_of(&org("org_1"));
         assert!(!told.everything);
         assert_eq!((told.sessions.len(), told.users.len()), (1, 1));
         assert!(news(&[named(Subject::ApiKey, "key_2")]).is_empty(), "another key");
@@ -133,16 +198,41 @@ mod tests {
             named(Subject::Member, ""),
             named(Subject::Organization, "org_1"),
             Named { org_id: None, ..named(Subject::SigningKeys, "") },
+            Named { org_id: None, ..named(Subject::Session, "") },
         ] {
-            assert!(news(&[row]).everything);
+            let is_of_all = row.org_id.is_none();
+            let told = news(&[row]);
+            assert_eq!(told.everything, is_of_all);
+            assert!(told.into_news_of(&org("org_1")).everything);
         }
     }
 
     #[test]
-    fn more_than_a_thousand_are_everything() {
-        let rows: Vec<Named> = (0..=MOST).map(|number| named(Subject::Session, &format!("ses_{number}"))).collect();
-        assert_eq!(news(&rows[..MOST]).sessions.len(), MOST);
+    fn each_organization_has_its_own() {
+        let mut rows = sessions_of("org_2", 2);
+        rows.extend([named(Subject::Organization, "org_1"), named(Subject::Session, "ses_1")]);
         let told = news(&rows);
-        assert!(told.everything && told.sessions.is_empty());
+        let told: Vec<_> = told.by_org.iter().map(|(org, news)| (org.as_str(), news.everything, news.named())).collect();
+        assert_eq!(told, [("org_1", true, 0), ("org_2", false, 2)]);
+        assert!(!news(&rows).into_news_of(&org("org_3")).everything);
+    }
+
+    #[test]
+    fn more_than_a_thousand_are_everything_of_the_organization() {
+        let rows = [sessions_of("org_1", MOST + 1), sessions_of("org_2", MOST)].concat();
+        let told = news(&rows);
+        assert!(!told.everything);
+        let (one, two) = (&told.by_org[&org("org_1")], &told.by_org[&org("org_2")]);
+        assert!(one.everything && one.sessions.is_empty());
+        assert_eq!((two.everything, two.sessions.len()), (false, MOST));
+    }
+
+    #[test]
+    fn more_than_ten_thousand_of_all_are_everything() {
+        let of_ten = |each| (0..10).flat_map(|number| sessions_of(&format!("org_{number}"), each)).collect::<Vec<_>>();
+        assert_eq!(news(&of_ten(MOST - 1)).by_org.len(), 10);
+        let told = news(&of_ten(MOST));
+        assert!(told.everything && told.by_org.is_empty(), "the organizations count, too");
+        assert_eq!(news(&of_ten(MOST + 1)).by_org.len(), 10, "of each, everything, and nothing is named");
     }
 }

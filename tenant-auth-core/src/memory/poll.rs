@@ -31,7 +31,7 @@ pub(crate) struct Poll {
 /// A question's turn at the database, until it is dropped.
 pub(crate) struct Turn<'a> {
     _of_all: SemaphorePermit<'a>,
-    _of_organization: MutexGuard<'a, ()>,
+    _among_those_who_ask_alike: MutexGuard<'a, ()>,
 }
 
 impl Memory {
@@ -94,12 +94,12 @@ impl Poll {
         let _ = timeout_at(deadline, changed).await; // over as well once it is too late
     }
 
-    /// A turn at the database, for what is not known here: one of an organization and few of all at a time, so that a start with many
-    /// backends leaves it to others.
+    /// A turn at the database, for what is not known here: one of those who ask for the same and few of all at a time, so that a start
+    /// with many backends leaves it to others.
     pub(crate) async fn turn(&self) -> Result<Turn<'_>, Error> {
-        let of_organization = self.notices.turn.lock().await;
+        let among_those_who_ask_alike = self.notices.turn.lock().await;
         let of_all = self.memory.turns.acquire().await.map_err(Error::internal)?;
-        Ok(Turn { _of_all: of_all, _of_organization: of_organization })
+        Ok(Turn { _of_all: of_all, _among_those_who_ask_alike: among_those_who_ask_alike })
     }
 
     /// Who asks.

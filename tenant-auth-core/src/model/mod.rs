@@ -11,7 +11,7 @@ mod webhook;
 mod words;
 
 pub use audit::{AuditActor, AuditContext, AuditEntry, AuditFilter};
-pub use changes::Changes;
+pub use changes::{ChangedOrganization, Changes, DeploymentChanges};
 pub use deployment_key::DeploymentKey;
 pub use event_kind::EventKind;
 pub use event_selection::EventSelection;

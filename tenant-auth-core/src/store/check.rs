@@ -140,9 +140,9 @@ impl Store {
 
 #[cfg(all(feature = "testing", feature = "sqlite"))]
 impl Tx {
-    /// Writes a change of each of these sessions into the log now, and not at the commit.
+    /// Writes a change of each of these sessions, of an organization that there is not, into the log now, and not at the commit.
     pub(crate) async fn note_now(&mut self, ids: &[String]) -> Result<(), Error> {
-        let org_id = Some(crate::id::Id::from_stored("org_x".to_owned()));
+        let org_id = Some(crate::id::Id::from_stored("org_00000000000000000000000000".to_owned()));
         let row = |id: &String| ChangedRow { subject: Subject::Session, id: id.clone(), org_id: org_id.clone() };
         self.changes().note(&ids.iter().map(row).collect::<Vec<_>>()).await
     }

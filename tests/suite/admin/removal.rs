@@ -27,7 +27,7 @@ scenarios![on each database:
 
 pub(super) const DAY: u64 = 24 * 3_600;
 
-pub(super) fn globex() -> Slug {
+pub(crate) fn globex() -> Slug {
     "globex".parse().expect("a slug")
 }
 
@@ -35,11 +35,11 @@ pub(super) async fn remove(app: &App) {
     app.auth.operator().delete_organization_now(&globex()).await.expect("it is there");
 }
 
-pub(super) async fn number(app: &App, query: &str) -> i64 {
+pub(crate) async fn number(app: &App, query: &str) -> i64 {
     texts_in(app, query).await[0].parse().expect("a number")
 }
 
-pub(super) async fn id_of_globex(app: &App) -> String {
+pub(crate) async fn id_of_globex(app: &App) -> String {
     texts_in(app, "SELECT id FROM tenant_auth_organizations WHERE slug = 'globex'").await.remove(0)
 }
 

@@ -19,7 +19,7 @@ use crate::{
         error_code::ErrorCode,
         input::{Json, Path, null, patch},
         listing::Listing,
-        openapi::CallerFacts,
+        openapi::{CallerFacts, OrgSlug},
         query::OrganizationsQuery,
         refusal::Refusal,
         route::Caller,
@@ -35,6 +35,7 @@ impl Caller for DeploymentAdmin {
     const FACTS: CallerFacts = CallerFacts {
         who: "an operator of the deployment, or a deployment key with the scope `organizations`",
         seen_from: false,
+        org_slug: OrgSlug::OfSession,
         deployment_key: Some(DeploymentScope::Organizations),
         ..Member::FACTS
     };

@@ -5,18 +5,18 @@ use serde::Deserialize;
 
 use crate::{
     backend::{AskedAbout, PresentedKey, TokenQuery},
-    caller::Backend,
+    caller::{Backend, DeploymentBackend},
     error::Error,
     http::{
         Body,
         context::Context,
         error_code::ErrorCode,
-        openapi::{ANYBODY, CallerFacts, Credential},
+        openapi::{ANYBODY, CallerFacts, Credential, OrgSlug},
         refusal::Refusal,
         route::Caller,
     },
     model::Scope,
-    scope::Granted,
+    scope::{Granted, Verify},
     secret::ApiKeyText,
     value::Slug,
 };
@@ -75,7 +75,7 @@ fn asked_about(TokenOfBody { token, after }: TokenOfBody) -> AskedAbout {
     AskedAbout { token, is_after: after.is_some() }
 }
 
-/// The caller of `GET /public/changes` and `GET /public/events`: a backend whose question may wait. From here on the request holds no
+/// The caller of `GET /public/events`, and of `GET /public/changes` about one organization: a backend whose question may wait. From here on the request holds no
 /// place in flight.
 pub(crate) struct PollCaller<S>(pub(crate) Backend<S>);
 
@@ -89,6 +89,28 @@ impl<S: Granted> Caller for PollCaller<S> {
         let backend = backend.having()?;
         context.leave_flight();
         Ok(Self(backend))
+    }
+}
+
+/// The caller of `GET /public/changes`: a backend that asks about its organization or, with a deployment key and no slug at all, about
+/// every organization.
+pub(crate) enum ChangesCaller {
+    OfOne(Backend<Verify>),
+    OfAll(DeploymentBackend),
+}
+
+impl Caller for ChangesCaller {
+    const FACTS: CallerFacts = CallerFacts { org_slug: OrgSlug::OfOneOrganization, ..PollCaller::<Verify>::FACTS };
+    const MAY: &'static [&'static [ErrorCode]] = PollCaller::<Verify>::MAY;
+    async fn identify(context: &Context) -> Result<Self, Refusal> {
+        if context.headers().contains_key("x-org-slug") {
+            return Ok(Self::OfOne(PollCaller::identify(context).await?.0));
+        }
+        let key = context.deployment_key()?.ok_or_else(Refusal::invalid_slug)?;
+        let backend = context.auth.backend_of_all_organizations(&key, context.sender_address()).await;
+        let backend = context.counted(backend, &key)?;
+        context.leave_flight();
+        Ok(Self::OfAll(backend))
     }
 }
 

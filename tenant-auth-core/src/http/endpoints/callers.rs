@@ -17,7 +17,7 @@ use crate::{
         documents::Documents,
         error_code::ErrorCode,
         input::read_in_advance,
-        openapi::{ANYBODY, CallerFacts, Cookies, Credential},
+        openapi::{ANYBODY, CallerFacts, Cookies, Credential, OrgSlug},
         refusal::Refusal,
         route::Caller,
         session_cookies,
@@ -317,7 +317,7 @@ pub(crate) struct Anyone {
 }
 
 impl Caller for Anyone {
-    const FACTS: CallerFacts = CallerFacts { names_organization: false, ..ANYBODY };
+    const FACTS: CallerFacts = CallerFacts { org_slug: OrgSlug::Ignored, ..ANYBODY };
     const MAY: &'static [&'static [ErrorCode]] = &[&[ErrorCode::InvalidRequest]];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         context.single_authorization()?;

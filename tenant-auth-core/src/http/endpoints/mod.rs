@@ -27,6 +27,6 @@ pub(crate) mod sign_up;
 pub(crate) mod two_factor;
 pub(crate) mod webhooks;
 
-pub(crate) use backends::{PollCaller, VerifyCaller};
+pub(crate) use backends::{ChangesCaller, PollCaller, VerifyCaller};
 pub(crate) use callers::{Anyone, BodyTokens, Founder, Guest, LogoutCaller, Outsider, RefreshCaller, SecondFactorCaller, Stranger};
 pub(crate) use next::AskedAddress;

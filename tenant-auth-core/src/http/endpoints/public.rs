@@ -9,7 +9,7 @@ use utoipa::{
     },
 };
 
-use super::{PollCaller, VerifyCaller};
+use super::{ChangesCaller, VerifyCaller};
 use crate::{
     backend::Verification,
     caller::Backend,
@@ -20,11 +20,11 @@ use crate::{
         query::{ChangesQuery, MembersQuery},
         refusal::Refusal,
     },
-    id::{SessionId, UserId},
-    model::Changes,
+    id::{OrgId, SessionId, UserId},
+    model::{self, Changes, DeploymentChanges},
     principal::{Principal, PrincipalMembership},
     schema,
-    scope::{MembersRead, UsersRead, Verify},
+    scope::{MembersRead, UsersRead},
     time::Timestamp,
     view::{MemberView, UserView},
 };
@@ -83,10 +83,19 @@ impl From<Verification> for VerifyData {
     }
 }
 
+/// What is no longer true: of an organization's answers, or of all organizations'.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum ChangesData {
+    OfOne(ChangesOfOne),
+    OfAll(ChangesOfAll),
+}
+
 /// What of an organization's answers is no longer true.
 #[derive(Serialize, ToSchema)]
+#[schema(as = OrganizationChanges)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ChangesData {
+pub(crate) struct ChangesOfOne {
     /// From where to ask next.
     cursor: String,
     /// Whether anything may have changed: no answer that is kept counts any more.
@@ -97,10 +106,73 @@ pub(crate) struct ChangesData {
     key_expires_at: Option<Timestamp>,
 }
 
-pub(crate) async fn changes(PollCaller(backend): PollCaller<Verify>, query: ChangesQuery) -> Outcome<ChangesData> {
-    let Changes { cursor, everything, sessions, users, key_expires_at } =
-        backend.changes(query.after.as_deref(), query.wait).await?;
-    Ok(ChangesData { cursor, everything, sessions, users, key_expires_at }.into())
+/// What of all organizations' answers is no longer true.
+#[derive(Serialize, ToSchema)]
+#[schema(as = DeploymentChanges)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ChangesOfAll {
+    /// From where to ask next.
+    cursor: String,
+    /// Whether anything may have changed: no answer that is kept counts any more, whatever the organization.
+    everything: bool,
+    /// The organizations of which something changed.
+    orgs: Vec<ChangedOrganization>,
+    /// When the key ends; null: never.
+    key_expires_at: Option<Timestamp>,
+}
+
+/// An organization of which something changed.
+#[derive(Serialize, ToSchema)]
+struct ChangedOrganization {
+    /// As verify names it.
+    id: OrgId,
+    /// Whether anything of it may have changed, or it is gone: no answer of it that is kept counts any more.
+    everything: bool,
+    sessions: Vec<SessionId>,
+    users: Vec<UserId>,
+}
+
+impl PartialSchema for ChangesData {
+    fn schema() -> RefOr<Schema> {
+        let either = [ChangesOfOne::name(), ChangesOfAll::name()].map(Ref::from_schema_name);
+        either.into_iter().fold(OneOfBuilder::new(), OneOfBuilder::item).into()
+    }
+}
+
+impl ToSchema for ChangesData {
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((ChangesOfOne::name().into_owned(), ChangesOfOne::schema()));
+        schemas.push((ChangesOfAll::name().into_owned(), ChangesOfAll::schema()));
+        ChangesOfOne::schemas(schemas);
+        ChangesOfAll::schemas(schemas);
+    }
+}
+
+pub(crate) async fn changes(caller: ChangesCaller, query: ChangesQuery) -> Outcome<ChangesData> {
+    let (after, wait) = (query.after.as_deref(), query.wait);
+    let data = match caller {
+        ChangesCaller::OfOne(backend) => ChangesData::OfOne(backend.changes(after, wait).await?.into()),
+        ChangesCaller::OfAll(backend) => ChangesData::OfAll(backend.changes(after, wait).await?.into()),
+    };
+    Ok(data.into())
+}
+
+impl From<Changes> for ChangesOfOne {
+    fn from(Changes { cursor, everything, sessions, users, key_expires_at }: Changes) -> Self {
+        Self { cursor, everything, sessions, users, key_expires_at }
+    }
+}
+
+impl From<DeploymentChanges> for ChangesOfAll {
+    fn from(DeploymentChanges { cursor, everything, orgs, key_expires_at }: DeploymentChanges) -> Self {
+        Self { cursor, everything, orgs: orgs.into_iter().map(Into::into).collect(), key_expires_at }
+    }
+}
+
+impl From<model::ChangedOrganization> for ChangedOrganization {
+    fn from(model::ChangedOrganization { id, everything, sessions, users }: model::ChangedOrganization) -> Self {
+        Self { id, everything, sessions, users }
+    }
 }
 
 #[derive(Serialize, ToSchema)]

@@ -107,6 +107,12 @@ fn shared_parameters() -> Value {
             "description": "The organization of the session, once and exactly as it is. Required unless a deployment key calls.",
             "schema": { "$ref": "#/components/schemas/Slug" },
         },
+        "OrgSlugOfOne": {
+            "name": "X-Org-Slug", "in": "header", "required": false,
+            "description": "The organization, once and exactly as it is. Required with a key of the organization; without it a \
+                deployment key asks about all organizations.",
+            "schema": { "$ref": "#/components/schemas/Slug" },
+        },
         "ClientIp": {
             "name": "X-Client-IP", "in": "header", "required": false,
             "description": "The person's address, stated by a backend that forwards the request. Believed beside an `X-API-Key` \

@@ -36,17 +36,28 @@ pub(crate) enum Cookies {
     Cleared,
 }
 
+/// Whether a caller names an organization in `X-Org-Slug` (behaviour.md, B5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OrgSlug {
+    Required,
+    /// Beside a session, whose organization it is. A deployment key needs none.
+    OfSession,
+    /// With a key of an organization. Without it, a deployment key asks about all.
+    OfOneOrganization,
+    /// Not looked at.
+    Ignored,
+}
+
 /// The facts of a kind of caller.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallerFacts {
     pub(crate) who: &'static str,
     pub(crate) credential: Credential,
-    /// Whether `X-Org-Slug` is required (behaviour.md, B5).
-    pub(crate) names_organization: bool,
+    pub(crate) org_slug: OrgSlug,
     /// Whether the client's address is counted, so that a backend may state it in `X-Client-IP`.
     pub(crate) seen_from: bool,
     pub(crate) cookies: Cookies,
-    /// The scope by which a deployment key may call in place of the credential; with `organizations` it names none.
+    /// The scope by which a deployment key may call in place of the credential.
     pub(crate) deployment_key: Option<DeploymentScope>,
 }
 
@@ -61,7 +72,7 @@ impl CallerFacts {
 pub(crate) const ANYBODY: CallerFacts = CallerFacts {
     who: "anybody",
     credential: Credential::None,
-    names_organization: true,
+    org_slug: OrgSlug::Required,
     seen_from: false,
     cookies: Cookies::Kept,
     deployment_key: None,

@@ -19,7 +19,7 @@ mod schemas;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use facts::{ANYBODY, AnswerFacts, BodyFacts, CallerFacts, Cookies, Credential, InputFacts};
+pub(crate) use facts::{ANYBODY, AnswerFacts, BodyFacts, CallerFacts, Cookies, Credential, InputFacts, OrgSlug};
 pub(crate) use schemas::Schemas;
 
 use std::io::Read;

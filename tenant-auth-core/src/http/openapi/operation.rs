@@ -4,13 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::{AnswerFacts, CallerFacts, Cookies, Credential, InputFacts};
-use crate::{
-    http::{
-        error_code::ErrorCode,
-        route::{Described, Row},
-    },
-    model::DeploymentScope,
+use super::{AnswerFacts, CallerFacts, Cookies, Credential, InputFacts, OrgSlug};
+use crate::http::{
+    error_code::ErrorCode,
+    route::{Described, Row},
 };
 
 /// The extension in which a response says which codes it can have. Their schema is one for all (behaviour.md, B210).
@@ -51,11 +48,12 @@ fn parameters(row: &Row<Described>, caller: &CallerFacts, input: &InputFacts) ->
     let path =
         names.zip(&input.path).map(|(name, schema)| json!({ "name": name, "in": "path", "required": true, "schema": schema }));
     let mut shared = Vec::new();
-    match (caller.names_organization, caller.deployment_key) {
-        (true, Some(DeploymentScope::Organizations)) => shared.push("OrgSlugOfSession"),
-        (true, _) => shared.push("OrgSlug"),
-        (false, _) => {}
-    }
+    shared.extend(match caller.org_slug {
+        OrgSlug::Required => Some("OrgSlug"),
+        OrgSlug::OfSession => Some("OrgSlugOfSession"),
+        OrgSlug::OfOneOrganization => Some("OrgSlugOfOne"),
+        OrgSlug::Ignored => None,
+    });
     if caller.takes_proxy_key(row.path) {
         shared.extend(["ClientIp", "ProxyKey"]);
     }

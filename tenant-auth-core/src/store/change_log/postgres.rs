@@ -115,26 +115,27 @@ impl Eye {
 
     /// On a standby this fails, for an unlogged table cannot be read there.
     pub(super) async fn look(&mut self, after: &Place) -> Result<Seen, Error> {
-        let mut rows = self.rows(after).await?;
+        let mut rows = looked(&mut self.connection, after).await?;
         if rows.is_empty() {
             // After a crash or a failover, or for the first time. Of several processes one makes the row.
             let making = sqlx::query(MAKE_INCARNATION).execute(&mut self.connection);
             patience::answered(pin!(making)).await.map_err(failure::of)?;
-            rows = self.rows(after).await?;
+            rows = looked(&mut self.connection, after).await?;
         }
         seen(rows)
     }
-
-    async fn rows(&mut self, after: &Place) -> Result<Vec<SeenRow>, Error> {
-        let asked = sqlx::query_as::<_, SeenRow>(LOOK).bind(after.next).bind(&after.unfinished).bind(LIMIT);
-        let rows = |rows: &Vec<SeenRow>| rows.len() as u64;
-        let asked = pin!(asked.fetch_all(&mut self.connection));
-        traced("::sql::changes::LOOK", rows, pin!(patience::answered(asked))).await
-    }
 }
 
-/// What changed of one organization since a place that the log still reaches back to.
-pub(in crate::store) async fn since(connection: &mut PgConnection, place: &Place, org: &OrgId) -> Result<Seen, Error> {
+async fn looked(connection: &mut PgConnection, after: &Place) -> Result<Vec<SeenRow>, Error> {
+    let asked = sqlx::query_as::<_, SeenRow>(LOOK).bind(after.next).bind(&after.unfinished).bind(LIMIT);
+    let rows = |rows: &Vec<SeenRow>| rows.len() as u64;
+    let asked = pin!(asked.fetch_all(connection));
+    traced("::sql::changes::LOOK", rows, pin!(patience::answered(asked))).await
+}
+
+/// What changed of one organization, or of all, since a place that the log still reaches back to.
+pub(in crate::store) async fn since(connection: &mut PgConnection, place: &Place, org: Option<&OrgId>) -> Result<Seen, Error> {
+    let Some(org) = org else { return seen(looked(connection, place).await?) };
     let asked = sqlx::query_as::<_, SeenRow>(SINCE).bind(org.as_str()).bind(place.next).bind(&place.unfinished).bind(LIMIT);
     let rows = |rows: &Vec<SeenRow>| rows.len() as u64;
     let asked = pin!(asked.fetch_all(connection));

@@ -3,7 +3,7 @@
 
 use std::pin::pin;
 
-use sqlx::{SqliteConnection, SqlitePool};
+use sqlx::{SqliteConnection, SqliteExecutor, SqlitePool};
 
 use super::{LIMIT, PastIncarnation, Place, Seen, SeenChange};
 use crate::{
@@ -108,13 +108,18 @@ impl Eye {
     pub(super) async fn look(&mut self, after: &Place) -> Result<Seen, Error> {
         // A removed file can be read for ever, and never changes.
         self.file.is_in_place()?;
-        let asked = sqlx::query_as::<_, SeenRow>(LOOK).bind(after.next).bind(LIMIT).fetch_all(&self.connection);
-        seen(traced("::sql::changes::LOOK", |rows: &Vec<SeenRow>| rows.len() as u64, pin!(asked)).await?)
+        looked(&self.connection, after).await
     }
 }
 
-/// What changed of one organization since a place that the log still reaches back to.
-pub(in crate::store) async fn since(connection: &mut SqliteConnection, place: &Place, org: &OrgId) -> Result<Seen, Error> {
+async fn looked<'a>(connection: impl SqliteExecutor<'a>, after: &Place) -> Result<Seen, Error> {
+    let asked = sqlx::query_as::<_, SeenRow>(LOOK).bind(after.next).bind(LIMIT).fetch_all(connection);
+    seen(traced("::sql::changes::LOOK", |rows: &Vec<SeenRow>| rows.len() as u64, pin!(asked)).await?)
+}
+
+/// What changed of one organization, or of all, since a place that the log still reaches back to.
+pub(in crate::store) async fn since(connection: &mut SqliteConnection, place: &Place, org: Option<&OrgId>) -> Result<Seen, Error> {
+    let Some(org) = org else { return looked(connection, place).await };
     let asked = sqlx::query_as::<_, SeenRow>(SINCE).bind(org.as_str()).bind(place.next).bind(LIMIT).fetch_all(connection);
     seen(traced("::sql::changes::SINCE", |rows: &Vec<SeenRow>| rows.len() as u64, pin!(asked)).await?)
 }

@@ -45,8 +45,8 @@ impl<L: Link> Changes<L> {
         fetch_scalar!(self.0, i64, MARK)?.ok_or_else(|| Error::internal("the row of the memory is gone"))
     }
 
-    /// What changed of one organization since a place. That the log reaches back to the place is to be judged by the mark.
-    pub(crate) async fn since(mut self, place: &Place, org: &OrgId) -> Result<Sight, Error> {
+    /// What changed of one organization, or of all, since a place. That the log reaches back to the place is to be judged by the mark.
+    pub(crate) async fn since(mut self, place: &Place, org: Option<&OrgId>) -> Result<Sight, Error> {
         let seen = by_engine!(self.0.conn(), engine, connection => engine::since(connection, place, org).await)?;
         Ok(seen.sight(true))
     }

@@ -190,6 +190,7 @@ async fn operator(test: &TestAuth, printed: &mut Printed) {
     printed.print(&created);
     printed.print(&operator.deployment_keys().await);
     printed.print(&test.auth.backend_of_deployment(&value("acme"), &created.key, None).await);
+    printed.print(&test.auth.backend_of_all_organizations(&created.key, None).await.expect("a live key"));
     printed.print(&test.auth.org_admin_of_deployment(&value("acme"), &created.key, None).await.expect("a live key"));
     printed.print(&operator.in_organization(&value("acme")).await.expect("it is there"));
     printed.print(&OrganizationChange::default());
