@@ -33,6 +33,7 @@ scenarios![
     at_most_two_questions_a_second,
     a_dropped_verifier_asks_nothing_more,
     a_deployment_keys_answers_are_remembered_by_organization,
+    one_question_keeps_a_deployment_keys_answers_true,
 ];
 
 const MAX_AGE: Duration = Duration::from_millis(600);
@@ -102,6 +103,57 @@ async fn a_deployment_keys_answers_are_remembered_by_organization(app: &App) {
     app.auth.operator().revoke_deployment_key(&id).await.expect("it lives");
     tokio::time::sleep(MAX_AGE).await;
     verify(&acme, &of[0].1).await.expect_err("the key is dead, and what it opened is forgotten");
+}
+
+/// Whatever the number of organizations, the service is asked what changed by one question about all.
+async fn one_question_keeps_a_deployment_keys_answers_true(app: &App) {
+    let (_, key) = made(app, new_key(&[DeploymentScope::Verify])).await;
+    let people = [app.member().logged_in().await, app.other_org().member().logged_in().await];
+    let mut answers = Vec::new();
+    for (person, backend) in people.iter().zip([app.backend(), app.other_org().backend()]) {
+        let token = person.access_token();
+        let data = backend.verify(&token).await.expect_ok();
+        answers.push((token, data));
+    }
+    let globex = answers[1].1["org"]["id"].clone();
+    let changed = Arc::new(AtomicBool::new(false));
+    let (has_changed, said) = (Arc::clone(&changed), answers.clone());
+    let server = ScriptedServer::start(move |asked| {
+        if is_poll(asked) {
+            let everything = json!([{ "id": globex, "everything": true, "sessions": [], "users": [] }]);
+            let orgs = if has_changed.swap(false, Ordering::SeqCst) { everything } else { json!([]) };
+            let data = json!({ "cursor": "c", "everything": false, "orgs": orgs, "keyExpiresAt": null });
+            return ok(&json!({ "status": "success", "data": data }).to_string());
+        }
+        let (_, data) = said.iter().find(|(token, _)| asked.contains(token.as_str())).expect("a token of either");
+        ok(&json!({ "status": "success", "data": data }).to_string())
+    })
+    .await;
+    let max_age = Duration::from_secs(4);
+    let remote = RemoteVerifier::new(&server.url()).expect("loopback").remembering(max_age).clock(app.clock.clone());
+    let remote = remote.deployment_key(key).expect("a well-formed key");
+    let slugs: [Slug; 2] = ["acme", "globex"].map(|slug| slug.parse().expect("a slug"));
+    let questions = |number: usize| server.asked().iter().filter(|asked| asked.contains(answers[number].0.as_str())).count();
+    let verify_both = async || {
+        for (slug, (token, _)) in slugs.iter().zip(&answers) {
+            assert!(remote.verify(slug, &SignedToken::new(token)).await.expect("an answer").is_some());
+        }
+    };
+    for _ in 0..20 {
+        verify_both().await;
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let before = [questions(0), questions(1)];
+    changed.store(true, Ordering::SeqCst);
+    let began = Instant::now();
+    while questions(1) == before[1] {
+        assert!(began.elapsed() < 2 * max_age, "what changed of an organization falls");
+        verify_both().await;
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(questions(0), before[0], "and what did not stays");
+    let polls: Vec<String> = server.asked().into_iter().filter(|asked| is_poll(asked)).collect();
+    assert!(!polls.is_empty() && !polls.iter().any(|asked| asked.to_lowercase().contains("x-org-slug")), "{polls:?}");
 }
 
 async fn questions_are_answered_without_the_service(app: &App) {

@@ -62,15 +62,43 @@ fn data<T: DeserializeOwned>(answer: &Answer) -> Result<T, Error> {
 struct Changes {
     cursor: String,
     everything: bool,
+    #[serde(flatten)]
+    named: Named,
+    key_expires_at: Option<Timestamp>,
+}
+
+/// What is named of one organization, or of all.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Named {
+    OfAll { orgs: Vec<ChangedOrganization> },
+    OfOne { sessions: Vec<String>, users: Vec<String> },
+}
+
+#[derive(Deserialize)]
+struct ChangedOrganization {
+    id: String,
+    everything: bool,
     sessions: Vec<String>,
     users: Vec<String>,
-    key_expires_at: Option<Timestamp>,
+}
+
+impl Named {
+    /// The ids of all that answers may rest on.
+    fn ids(self) -> Vec<String> {
+        let of_one = |sessions: Vec<String>, users| sessions.into_iter().chain(users);
+        let of_org = |org: ChangedOrganization| of_one(org.sessions, org.users).chain(org.everything.then_some(org.id));
+        match self {
+            Self::OfAll { orgs } => orgs.into_iter().flat_map(of_org).collect(),
+            Self::OfOne { sessions, users } => of_one(sessions, users).collect(),
+        }
+    }
 }
 
 /// What `GET /public/changes` said; `None` when that is not clear.
 pub(super) fn told(answer: &Answer) -> Option<Told> {
-    let Changes { cursor, everything, sessions, users, key_expires_at } = data(answer).ok()?;
-    let named = (!everything).then(|| sessions.into_iter().chain(users).collect());
+    let Changes { cursor, everything, named, key_expires_at } = data(answer).ok()?;
+    let named = (!everything).then(|| named.ids());
     Some(Told { cursor, named, key_expires_at })
 }
 

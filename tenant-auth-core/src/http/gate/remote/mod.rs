@@ -33,7 +33,7 @@ use crate::{
     value::{Slug, is_loopback_for_secrets},
 };
 use breaker::Breaker;
-use remembering::{Organization, Poller, Remembering};
+use remembering::{Poller, Remembering};
 
 /// The default timeout of one request, from the connection to the last byte.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -143,7 +143,7 @@ impl RemoteVerifier {
             return Err(RemoteSetupError::Key(slug.to_owned()));
         }
         self.keys.insert(org, key);
-        self.remembering = self.remembering.as_ref().and_then(Remembering::anew);
+        self.remembering = self.remembering.as_ref().and_then(|known| known.anew(self.keys.keys()));
         Ok(self)
     }
 
@@ -159,7 +159,7 @@ impl RemoteVerifier {
             return Err(RemoteSetupError::DeploymentKey);
         }
         self.deployment_key = Some(key);
-        self.remembering = self.remembering.as_ref().and_then(Remembering::anew);
+        self.remembering = self.remembering.as_ref().and_then(|known| known.anew(self.keys.keys()));
         Ok(self)
     }
 
@@ -176,11 +176,11 @@ impl RemoteVerifier {
     /// Remembers answers, and asks the service in the background what changed: a token is then verified in this process, and what
     /// changed is in force here `max_age` after its commit (`None`: 2 s), whatever happens on the way. While the service was not
     /// asked for so long, as when it is away, each token is asked about as without this. At most four questions within `max_age`, for
-    /// each organization; none when nobody came for a minute. For an age below 100 ms nothing is remembered. Call it on the
+    /// each organization's key and for the deployment key; none when nobody came for a minute. For an age below 100 ms nothing is remembered. Call it on the
     /// runtime that lives as long as the verifier.
     #[must_use]
     pub fn remembering(mut self, max_age: impl Into<Option<Duration>>) -> Self {
-        self.remembering = Remembering::new(max_age.into());
+        self.remembering = Remembering::new(max_age.into(), self.keys.keys());
         self
     }
 
@@ -222,19 +222,14 @@ impl RemoteVerifier {
     }
 
     fn poller(&self, org: &Slug, key: &ApiKeyText) -> Poller {
-        Poller { client: self.client.clone(), base: self.base.clone(), org: org.clone(), key: key.clone() }
+        let org = self.keys.contains_key(org).then(|| org.clone());
+        Poller { client: self.client.clone(), base: self.base.clone(), org, key: key.clone() }
     }
 
     fn key_of(&self, org: &Slug) -> Result<&ApiKeyText, Error> {
         let is_served = |_: &&ApiKeyText| self.only.as_ref().is_none_or(|only| only.contains(org));
         let of_deployment = || self.deployment_key.as_ref().filter(is_served);
         self.keys.get(org).or_else(of_deployment).ok_or(Error::UnknownOrganization)
-    }
-
-    /// What is remembered of an organization. One that the deployment key opens is remembered once a token was found live there: nobody
-    /// has names remembered by asking for them.
-    fn remembered(&self, remembering: &Remembering, org: &Slug) -> Option<Arc<Organization>> {
-        remembering.of(org).or_else(|| self.keys.contains_key(org).then(|| remembering.begin(org)).flatten())
     }
 }
 
@@ -245,15 +240,9 @@ impl Verifier for RemoteVerifier {
             return answers::verification(org, &self.ask_about(org, access_token, None).await?);
         };
         let key = self.key_of(org)?;
-        let Some(known) = self.remembered(remembering, org) else {
-            let verified = answers::verification(org, &self.ask_about(org, access_token, None).await?)?;
-            if let Some(known) = verified.as_ref().and_then(|_| remembering.begin(org)) {
-                remembering.follow(&known, || self.poller(org, key));
-            }
-            return Ok(verified);
-        };
-        remembering.follow(&known, || self.poller(org, key));
-        if let Some(principal) = known.remembered.recall(access_token, self.clock.now()) {
+        let known = remembering.of(org);
+        remembering.follow(known, || self.poller(org, key));
+        if let Some(principal) = known.remembered.recall(org, access_token, self.clock.now()) {
             return Ok(Some(principal));
         }
         let asking = known.remembered.asking();

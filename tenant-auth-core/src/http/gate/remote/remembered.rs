@@ -1,4 +1,5 @@
-//! The answers of `POST /public/verify` about one organization, as a backend remembers them: used while the service was asked recently
+//! The answers of `POST /public/verify` to one key, about its organization or with a deployment key about each, as a backend remembers
+//! them: used while the service was asked recently
 //! enough what changed, and dropped when it names them. A bounded cache (`memory/shelf.rs`).
 //!
 //! What must stay true: an answer is kept only when nothing that it rests on was named since it was asked for, and it was asked for
@@ -15,6 +16,7 @@ use crate::{
     principal::Principal,
     secret::SignedToken,
     time::Timestamp,
+    value::Slug,
 };
 
 /// How many names are kept, to judge what was being asked meanwhile. An answer that took longer is not kept.
@@ -33,11 +35,11 @@ pub(super) struct Remembered {
     last: RwLock<Option<LastPoll>>,
     ledger: Mutex<Ledger>,
     answers: Answers,
-    /// By which the answers of this organization are told from others' in the same shelf.
+    /// By which the answers to this key are told from others' in the same shelf.
     own: Arc<()>,
 }
 
-/// The answers of all organizations of a verifier: one bound on memory, whatever organizations come and go.
+/// The answers to all keys of a verifier: one bound on memory.
 pub(super) type Answers = Arc<Shelf<Arc<Known>>>;
 
 /// The last question what changed that was answered.
@@ -63,7 +65,7 @@ struct Ledger {
 /// An answer.
 #[derive(Debug)]
 pub(super) struct Known {
-    /// The organization's [`Remembered::own`].
+    /// The key's [`Remembered::own`].
     of: Arc<()>,
     token: SignedToken,
     principal: Principal,
@@ -91,8 +93,8 @@ impl Remembered {
         Self { max_age, last: RwLock::default(), ledger: Mutex::default(), answers: Arc::clone(answers), own: Arc::default() }
     }
 
-    /// Who an access token belongs to, if that is remembered and still counts.
-    pub(super) fn recall(&self, token: &SignedToken, now: Timestamp) -> Option<Principal> {
+    /// Who an access token belongs to in an organization, if that is remembered and still counts.
+    pub(super) fn recall(&self, org: &Slug, token: &SignedToken, now: Timestamp) -> Option<Principal> {
         if !self.is_fresh(now) {
             return None;
         }
@@ -100,7 +102,7 @@ impl Remembered {
         let Known { of, token: same, principal } = &*known;
         let counts = now < principal.token_expires_at && now < principal.session.expires_at;
         let is_own = Arc::ptr_eq(of, &self.own) && same.expose() == token.expose();
-        (counts && is_own).then(|| principal.clone())
+        (counts && is_own && principal.org.slug == *org).then(|| principal.clone())
     }
 
     /// Whether the service was asked recently enough what changed.
@@ -118,7 +120,7 @@ impl Remembered {
     /// Keeps an answer, if nothing that it rests on was named meanwhile.
     pub(super) fn keep(&self, asking: &Asking, token: &SignedToken, principal: &Principal) {
         let Some(tail) = tail(token) else { return };
-        let rests_on = [principal.session.id.as_str(), principal.user.id.as_str()];
+        let rests_on = [principal.session.id.as_str(), principal.user.id.as_str(), principal.org.id.as_str()];
         let mut ledger = self.ledger();
         if !ledger.admits(asking, rests_on) {
             return;
@@ -168,7 +170,7 @@ impl Remembered {
 }
 
 impl Ledger {
-    /// What this organization's answers rested on goes with them, also when another organization's took their place.
+    /// What the answers to this key rested on goes with them, also when another key's took their place.
     fn sweep(&mut self) {
         if self.footings.len() >= self.sweep_at.max(FOOTINGS) {
             self.footings.sweep();
@@ -188,7 +190,7 @@ impl Ledger {
         }
     }
 
-    fn admits(&self, asking: &Asking, rests_on: [&str; 2]) -> bool {
+    fn admits(&self, asking: &Asking, rests_on: [&str; 3]) -> bool {
         let mut later = self.named.iter().rev().take_while(|(number, _)| *number > asking.since);
         asking.since >= self.complete_since && !later.any(|(_, id)| rests_on.contains(&id.as_str()))
     }
@@ -218,6 +220,10 @@ mod tests {
         (remembered, SignedToken::new("t".repeat(600)), Principal::sample("acme", Role::Member))
     }
 
+    fn acme() -> Slug {
+        "acme".parse().expect("a slug")
+    }
+
     fn now(principal: &Principal) -> Timestamp {
         principal.session.auth_time
     }
@@ -228,33 +234,38 @@ mod tests {
         let now = now(&ada);
         remembered.keep(&remembered.asking().expect("a cursor"), &token, &ada);
         remembered.apply(Moment::now(), told("second", &["ses_other", "usr_other"]));
-        assert!(remembered.recall(&token, now).is_some());
-        assert!(remembered.recall(&SignedToken::new(format!("x{}", token.expose())), now).is_none(), "another token of that end");
-        for named in [ada.session.id.as_str(), ada.user.id.as_str()] {
+        assert!(remembered.recall(&acme(), &token, now).is_some());
+        assert!(
+            remembered.recall(&acme(), &SignedToken::new(format!("x{}", token.expose())), now).is_none(),
+            "another token of that end"
+        );
+        let globex = "globex".parse().expect("a slug");
+        assert!(remembered.recall(&globex, &token, now).is_none(), "a token counts in its own organization");
+        for named in [ada.session.id.as_str(), ada.user.id.as_str(), ada.org.id.as_str()] {
             remembered.keep(&remembered.asking().expect("a cursor"), &token, &ada);
-            assert!(remembered.recall(&token, now).is_some());
+            assert!(remembered.recall(&acme(), &token, now).is_some());
             remembered.apply(Moment::now(), told("third", &[named]));
-            assert!(remembered.recall(&token, now).is_none(), "{named}");
+            assert!(remembered.recall(&acme(), &token, now).is_none(), "{named}");
         }
     }
 
     #[test]
-    fn organizations_share_the_bytes_and_nothing_else() {
-        let (acme, token, ada) = remembering(LONG);
-        let globex = Remembered::new(LONG, &acme.answers);
-        globex.apply(Moment::now(), told("first", &[]));
-        acme.keep(&acme.asking().expect("a cursor"), &token, &ada);
-        assert!(acme.recall(&token, now(&ada)).is_some() && globex.recall(&token, now(&ada)).is_none());
-        globex.apply(Moment::now(), told("second", &[ada.session.id.as_str()]));
-        globex.forget();
-        assert!(acme.recall(&token, now(&ada)).is_some(), "another organization's news");
+    fn keys_share_the_bytes_and_nothing_else() {
+        let (first, token, ada) = remembering(LONG);
+        let second = Remembered::new(LONG, &first.answers);
+        second.apply(Moment::now(), told("first", &[]));
+        first.keep(&first.asking().expect("a cursor"), &token, &ada);
+        assert!(first.recall(&acme(), &token, now(&ada)).is_some() && second.recall(&acme(), &token, now(&ada)).is_none());
+        second.apply(Moment::now(), told("second", &[ada.session.id.as_str()]));
+        second.forget();
+        assert!(first.recall(&acme(), &token, now(&ada)).is_some(), "another key's news");
         for number in 0..3 * FOOTINGS {
             let token = SignedToken::new(format!("{number:0600}"));
             let mut other = ada.clone();
             other.session.id = format!("ses_{number:026}").parse().expect("an id");
-            acme.keep(&acme.asking().expect("a cursor"), &token, &other);
+            first.keep(&first.asking().expect("a cursor"), &token, &other);
         }
-        assert!(acme.ledger().footings.len() <= 2 * FOOTINGS, "footings go with what rested on them");
+        assert!(first.ledger().footings.len() <= 2 * FOOTINGS, "footings go with what rested on them");
     }
 
     #[test]
@@ -277,7 +288,7 @@ mod tests {
                 }
             }
             remembered.keep(&asking, &token, &ada);
-            assert!(remembered.recall(&token, now(&ada)).is_none(), "change {change}");
+            assert!(remembered.recall(&acme(), &token, now(&ada)).is_none(), "change {change}");
         }
     }
 
@@ -289,13 +300,17 @@ mod tests {
         ada.token_expires_at = began.plus(second);
         ada.session.expires_at = began.plus(2 * second);
         remembered.keep(&remembered.asking().expect("a cursor"), &token, &ada);
-        assert!(remembered.recall(&token, began).is_some() && remembered.recall(&token, began.plus(second)).is_none());
+        assert!(
+            remembered.recall(&acme(), &token, began).is_some() && remembered.recall(&acme(), &token, began.plus(second)).is_none()
+        );
         ada.token_expires_at = began.plus(3 * second);
         remembered.keep(&remembered.asking().expect("a cursor"), &token, &ada);
-        assert!(remembered.recall(&token, began.plus(second)).is_some(), "the session's end is later");
-        assert!(remembered.recall(&token, began.plus(2 * second)).is_none());
+        assert!(remembered.recall(&acme(), &token, began.plus(second)).is_some(), "the session's end is later");
+        assert!(remembered.recall(&acme(), &token, began.plus(2 * second)).is_none());
         remembered.apply(Moment::now(), Told { key_expires_at: Some(began.plus(second)), ..told("key", &[]) });
-        assert!(remembered.recall(&token, began).is_some() && remembered.recall(&token, began.plus(second)).is_none());
+        assert!(
+            remembered.recall(&acme(), &token, began).is_some() && remembered.recall(&acme(), &token, began.plus(second)).is_none()
+        );
     }
 
     #[test]
@@ -304,13 +319,13 @@ mod tests {
         let asked = Moment::now();
         remembered.apply(asked, told("now", &[]));
         remembered.keep(&remembered.asking().expect("a cursor"), &token, &ada);
-        assert!(remembered.recall(&token, now(&ada)).is_some());
+        assert!(remembered.recall(&acme(), &token, now(&ada)).is_some());
         std::thread::sleep(Duration::from_millis(701));
-        assert!(remembered.recall(&token, now(&ada)).is_none());
+        assert!(remembered.recall(&acme(), &token, now(&ada)).is_none());
         // An answer that comes late is of the moment at which its question began.
         remembered.apply(asked, told("late", &[]));
-        assert!(remembered.recall(&token, now(&ada)).is_none());
+        assert!(remembered.recall(&acme(), &token, now(&ada)).is_none());
         remembered.apply(Moment::now(), told("again", &[]));
-        assert!(remembered.recall(&token, now(&ada)).is_some());
+        assert!(remembered.recall(&acme(), &token, now(&ada)).is_some());
     }
 }

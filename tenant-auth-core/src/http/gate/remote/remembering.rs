@@ -1,11 +1,11 @@
 //! The task that keeps a remembering verifier's answers true: it asks the service again and again what changed (long polling), one
-//! question at a time for each organization. Nobody waits for it. When the service does not answer, what is remembered grows too old by
+//! question at a time for each key: of its organization, or with the deployment key of all. Nobody waits for it. When the service does not answer, what is remembered grows too old by
 //! itself; when the service refuses, everything is forgotten.
 
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, PoisonError, RwLock, Weak,
+        Arc, Mutex, PoisonError, Weak,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -39,96 +39,76 @@ const BYTES: usize = 64 * 1024 * 1024;
 /// When nobody has asked for so long, nothing is kept true until somebody asks again.
 const IDLE_AFTER: Duration = Duration::from_secs(60);
 
-/// The most organizations of which answers are remembered at once, where one key opens all. One of them that nobody has come to for a
-/// while makes room.
-const MOST: usize = 1_000;
-
-/// What a verifier remembers, by organization.
+/// What a verifier remembers, by key.
 #[derive(Debug)]
 pub(super) struct Remembering {
     max_age: Duration,
     /// The runtime that the verifier was made on: a worker's own may end before the verifier.
     runtime: Option<Handle>,
-    answers: Answers,
-    organizations: RwLock<HashMap<Slug, Arc<Organization>>>,
+    /// Of the organizations that have a key of their own.
+    by_org: HashMap<Slug, Arc<OfKey>>,
+    /// Of all others together, which the deployment key opens.
+    of_others: Arc<OfKey>,
     tasks: Mutex<Vec<AbortHandle>>,
 }
 
-/// What is remembered of an organization, and the task that keeps it true.
+/// What is remembered of what a key opens, and the task that keeps it true.
 #[derive(Debug)]
-pub(super) struct Organization {
+pub(super) struct OfKey {
     pub(super) remembered: Remembered,
     was_asked: AtomicBool,
     is_followed: AtomicBool,
-    /// Whether the task waits until somebody asks again.
-    is_idle: AtomicBool,
     wanted: Notify,
 }
 
-/// Asks what changed of one organization.
+/// Asks what changed of one organization, or of all.
 #[derive(Clone)]
 pub(super) struct Poller {
     pub(super) client: Client,
     pub(super) base: String,
-    pub(super) org: Slug,
+    /// `None`: of all, with a deployment key.
+    pub(super) org: Option<Slug>,
     pub(super) key: ApiKeyText,
 }
 
 impl Remembering {
-    /// `None` for an age below [`LEAST_AGE`].
-    pub(super) fn new(max_age: Option<Duration>) -> Option<Self> {
+    /// For the organizations that have a key of their own. `None` for an age below [`LEAST_AGE`].
+    pub(super) fn new<'a>(max_age: Option<Duration>, orgs: impl Iterator<Item = &'a Slug>) -> Option<Self> {
         let max_age = max_age.unwrap_or(MAX_AGE);
+        let answers = Arc::new(Shelf::new(BYTES));
+        let of_key = || Arc::new(OfKey::new(max_age, &answers));
         (max_age >= LEAST_AGE).then(|| Self {
             max_age,
             runtime: Handle::try_current().ok(),
-            answers: Arc::new(Shelf::new(BYTES)),
-            organizations: RwLock::default(),
+            by_org: orgs.map(|org| (org.clone(), of_key())).collect(),
+            of_others: of_key(),
             tasks: Mutex::default(),
         })
     }
 
     /// The same with nothing remembered, for other keys.
-    pub(super) fn anew(&self) -> Option<Self> {
-        Self::new(Some(self.max_age))
+    pub(super) fn anew<'a>(&self, orgs: impl Iterator<Item = &'a Slug>) -> Option<Self> {
+        Self::new(Some(self.max_age), orgs)
     }
 
-    /// What is remembered of an organization.
-    pub(super) fn of(&self, org: &Slug) -> Option<Arc<Organization>> {
-        self.organizations.read().unwrap_or_else(PoisonError::into_inner).get(org).cloned()
-    }
-
-    /// Begins to remember an organization; `None` when there is no room for one more.
-    pub(super) fn begin(&self, org: &Slug) -> Option<Arc<Organization>> {
-        let mut organizations = self.organizations.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = organizations.get(org) {
-            return Some(Arc::clone(known));
-        }
-        if organizations.len() >= MOST {
-            organizations.retain(|_, known| !known.is_idle.load(Ordering::Acquire) || known.leave());
-        }
-        if organizations.len() >= MOST {
-            return None;
-        }
-        let known = Arc::new(Organization::new(self.max_age, &self.answers));
-        organizations.insert(org.clone(), Arc::clone(&known));
-        Some(known)
+    /// What is remembered of what the organization's key opens.
+    pub(super) fn of(&self, org: &Slug) -> &Arc<OfKey> {
+        self.by_org.get(org).unwrap_or(&self.of_others)
     }
 
     /// Notes that somebody asks, and has the task begin if there is none yet.
-    pub(super) fn follow(&self, org: &Arc<Organization>, poller: impl FnOnce() -> Poller) {
-        if !org.was_asked.load(Ordering::Relaxed) {
-            org.was_asked.store(true, Ordering::Relaxed);
-            org.wanted.notify_one();
+    pub(super) fn follow(&self, of_key: &Arc<OfKey>, poller: impl FnOnce() -> Poller) {
+        if !of_key.was_asked.load(Ordering::Relaxed) {
+            of_key.was_asked.store(true, Ordering::Relaxed);
+            of_key.wanted.notify_one();
         }
-        if !org.is_followed.swap(true, Ordering::AcqRel) {
-            let task = poll_on(Arc::downgrade(org), poller(), self.max_age);
+        if !of_key.is_followed.swap(true, Ordering::AcqRel) {
+            let task = poll_on(Arc::downgrade(of_key), poller(), self.max_age);
             let task = match &self.runtime {
                 Some(runtime) => runtime.spawn(task),
                 None => tokio::spawn(task),
             };
-            let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-            tasks.retain(|task| !task.is_finished());
-            tasks.push(task.abort_handle());
+            self.tasks.lock().unwrap_or_else(PoisonError::into_inner).push(task.abort_handle());
         }
     }
 }
@@ -139,36 +119,29 @@ impl Drop for Remembering {
     }
 }
 
-impl Organization {
+impl OfKey {
     fn new(max_age: Duration, answers: &Answers) -> Self {
         Self {
             remembered: Remembered::new(max_age, answers),
             was_asked: AtomicBool::new(false),
             is_followed: AtomicBool::new(false),
-            is_idle: AtomicBool::new(false),
             wanted: Notify::new(),
         }
-    }
-
-    /// Wakes the task, which finds that nothing is left to keep true and ends. Returns that this one does not stay.
-    fn leave(&self) -> bool {
-        self.wanted.notify_one();
-        false
     }
 }
 
 /// Asks what changed until the verifier is gone: at most four times within the largest age, so that somebody else's busy organization
 /// costs no more than a quiet one.
-async fn poll_on(org: Weak<Organization>, poller: Poller, max_age: Duration) {
+async fn poll_on(of_key: Weak<OfKey>, poller: Poller, max_age: Duration) {
     let wait = (max_age * 2 / 5).min(LONGEST_WAIT);
     let mut last_asked = Moment::now();
     let mut is_current = false;
     loop {
         let began = Moment::now();
-        let Some(cursor) = org.upgrade().map(|org| org.remembered.cursor()) else { return };
+        let Some(cursor) = of_key.upgrade().map(|of_key| of_key.remembered.cursor()) else { return };
         // At first, and after a failure, the answer is wanted at once.
         let outcome = poller.ask(cursor.as_deref(), if is_current { wait } else { Duration::ZERO }, max_age).await;
-        let Some(known) = org.upgrade() else { return };
+        let Some(known) = of_key.upgrade() else { return };
         is_current = matches!(outcome, Ok(Some(_)));
         match outcome {
             Ok(Some(told)) => known.remembered.apply(began, told),
@@ -180,9 +153,7 @@ async fn poll_on(org: Weak<Organization>, poller: Poller, max_age: Duration) {
         }
         if Moment::now().since(last_asked) > IDLE_AFTER {
             is_current = false;
-            known.is_idle.store(true, Ordering::Release);
             known.wanted.notified().await;
-            known.is_idle.store(false, Ordering::Release);
             last_asked = Moment::now();
         }
         drop(known);
@@ -195,8 +166,11 @@ impl Poller {
     async fn ask(&self, cursor: Option<&str>, wait: Duration, patience: Duration) -> Result<Option<Told>, Error> {
         let after = cursor.map(|cursor| format!("&after={}", utf8_percent_encode(cursor, NON_ALPHANUMERIC)));
         let url = format!("{}/public/changes?wait={}{}", self.base, wait.as_millis(), after.unwrap_or_default());
-        let question = self.client.get(url).header("x-org-slug", self.org.as_str());
-        let answer = exchange::answered(question.header("x-api-key", secret_header(&self.key)?), patience).await?;
+        let mut question = self.client.get(url).header("x-api-key", secret_header(&self.key)?);
+        if let Some(org) = &self.org {
+            question = question.header("x-org-slug", org.as_str());
+        }
+        let answer = exchange::answered(question, patience).await?;
         Ok(if answer.status == 200 { answers::told(&answer) } else { None })
     }
 }
