@@ -1,7 +1,7 @@
 //! The shipped mailer: SMTP through lettre, text and HTML alternatives. Each mail has a connection of its own: a connection that
 //! was interrupted in the middle of a conversation would answer the next mail with the replies it still owes the last.
 
-use std::time::Duration;
+use std::{error::Error, io, time::Duration};
 
 use async_trait::async_trait;
 use lettre::{
@@ -125,9 +125,19 @@ fn cause(error: &lettre::transport::smtp::Error) -> String {
     match error.status() {
         Some(code) => format!("the mail server answered {code}"),
         None if error.is_timeout() => "the mail server did not answer in time".to_owned(),
-        None if error.is_tls() => "TLS with the mail server failed".to_owned(),
-        None => "the mail server could not be reached, or the connection broke off".to_owned(),
+        None => match failure_of_tls(error) {
+            Some(reason) => format!("TLS with the mail server failed: {reason}"),
+            None => "the mail server could not be reached, or the connection broke off".to_owned(),
+        },
     }
+}
+
+/// Why TLS failed, in rustls' words, such as that a certificate has expired or that nobody trusts it. The mail library takes it for a
+/// connection that failed; what rustls refuses is invalid data there.
+fn failure_of_tls(error: &(dyn Error + 'static)) -> Option<String> {
+    let mut causes = std::iter::successors(error.source(), |&error| error.source());
+    let cause = causes.find_map(|error| error.downcast_ref::<io::Error>())?;
+    (cause.kind() == io::ErrorKind::InvalidData).then(|| cause.to_string())
 }
 
 #[cfg(test)]
@@ -175,6 +185,29 @@ mod tests {
         assert!(order.is_sorted(), "{written}");
         assert!(written.contains("image/svg+xml") && written.contains("Content-Disposition: inline"), "{written}");
         assert!(!mail(&Message { logo: None, ..message }).contains("image/"));
+    }
+
+    #[tokio::test]
+    async fn a_certificate_that_is_not_trusted_is_told_as_such() {
+        use tokio_rustls::{TlsAcceptor, rustls};
+
+        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
+        let key = rustls::pki_types::PrivateKeyDer::try_from(made.signing_key.serialize_der()).expect("a key");
+        let provider = std::sync::Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let config = rustls::ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .and_then(|config| config.with_no_client_auth().with_single_cert(vec![made.cert.der().clone()], key))
+            .expect("settings");
+        let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
+        let url = format!("smtps://localhost:{}", listener.local_addr().expect("bound").port());
+        let server = tokio::spawn(async move {
+            let (stream, _) = listener.accept().await.expect("somebody comes");
+            TlsAcceptor::from(std::sync::Arc::new(config)).accept(stream).await.is_ok()
+        });
+        let mailer = SmtpMailer::from_url(&url, "a@example.com").expect("usable settings");
+        let Err(MailError::Transient(reason)) = mailer.try_connecting().await else { panic!("it is not believed") };
+        assert_eq!(reason, "TLS with the mail server failed: invalid peer certificate: UnknownIssuer");
+        assert!(!server.await.expect("no panic"));
     }
 
     #[tokio::test]
