@@ -18,18 +18,38 @@ use crate::{
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 /// How many logs one round signs; the next one is a minute later.
 const AT_ONCE: i64 = 1_000;
+/// When a log that could not be signed is tried again: it must not stand before the others for ever.
+const AGAIN_AFTER: Duration = Duration::from_secs(3_600);
 
-/// Signs the logs that are due.
+/// Signs the logs that are due. One that cannot be signed hinders no other.
 ///
 /// # Errors
-/// [`Error::Unavailable`]; what is left is due still.
+/// [`Error::Unavailable`], and [`Error::Internal`] when nothing can be signed; what is left is due still.
 pub(crate) async fn sign_due(auth: &TenantAuth) -> Result<(), Error> {
     let until = auth.now().minus(DAY);
     let due = auth.store().read().await?.checkpoints().due(until, AT_ONCE).await?;
+    if !due.is_empty() {
+        // A key that does not open is no log's defect.
+        audit_keys::active(&mut auth.begin().await?).await?;
+    }
     for org in due {
-        sign(auth, &org).await?;
+        match sign(auth, &org).await {
+            Err(error @ Error::Unavailable(_)) => return Err(error),
+            Err(error) => {
+                tracing::error!(organization_id = %org, error = %error.causes(), "an audit log cannot be signed; it is tried again in an hour");
+                postpone(auth, &org).await?;
+            }
+            Ok(()) => {}
+        }
     }
     Ok(())
+}
+
+async fn postpone(auth: &TenantAuth, org: &OrgId) -> Result<(), Error> {
+    let mut tx = auth.begin().await?;
+    let until = tx.now().minus(DAY);
+    tx.checkpoints().postpone(org, until, AGAIN_AFTER).await?;
+    tx.commit().await
 }
 
 /// Signs a log, unless another worker did. The organization is locked before its sequence, as in every transaction.

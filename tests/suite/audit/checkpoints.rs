@@ -1,7 +1,7 @@
 //! The daily signature at the head of each log that grew.
 
 use serde_json::{Value, json};
-use tenant_auth_conformance::{App, Caller, scenarios};
+use tenant_auth_conformance::{App, Caller, logs, scenarios};
 use tenant_auth_core::{
     audit::{AuditKeySet, AuditRange, AuditVerifier, VerifiedAuditFile},
     ports::Clock,
@@ -9,7 +9,7 @@ use tenant_auth_core::{
 
 use crate::suite::support::{
     chain::{column, verified},
-    hooks::{Hook, RECEIVER, event_in, run_sql},
+    hooks::{Hook, RECEIVER, event_in, run_sql, texts_in},
 };
 
 scenarios![on each database:
@@ -18,6 +18,7 @@ scenarios![on each database:
     two_workers_make_one_checkpoint,
     a_checkpoint_proves_that_a_log_was_rewritten,
     a_new_organization_is_due_after_a_day,
+    a_log_that_cannot_be_signed_hinders_no_other,
 ];
 
 const DAY: u64 = 24 * 3_600;
@@ -132,4 +133,26 @@ async fn a_new_organization_is_due_after_a_day(app: &App) {
     assert!(checkpoints(app, "newcomers").await.is_empty());
     a_day(app).await;
     assert_eq!(checkpoints(app, "newcomers").await.len(), 1);
+}
+
+/// It is the first in the order in which logs are signed, and names itself in the log.
+async fn a_log_that_cannot_be_signed_hinders_no_other(app: &App) {
+    made_now(app).await;
+    let of_acme = "WHERE org_id = (SELECT id FROM tenant_auth_organizations WHERE slug = 'acme')";
+    app.admin().logged_in().await;
+    app.other_org().admin().logged_in().await;
+    let hash = column(app, "acme", "hash").await.pop().expect("an entry");
+    run_sql(app, &format!("UPDATE tenant_auth_event_sequences SET hash = NULL, checkpoint_at = checkpoint_at - 1 {of_acme}")).await;
+    let acme = texts_in(app, "SELECT id FROM tenant_auth_organizations WHERE slug = 'acme'").await.remove(0);
+    let complaints = || logs::lines_with("an audit log cannot be signed").iter().filter(|line| line.contains(&acme)).count();
+    a_day(app).await;
+    assert_eq!((checkpoints(app, "acme").await.len(), checkpoints(app, "globex").await.len()), (0, 1));
+    assert_eq!(complaints(), 1);
+    app.tick().await;
+    assert_eq!(complaints(), 1, "it is left alone for an hour");
+    run_sql(app, &format!("UPDATE tenant_auth_event_sequences SET hash = '{hash}' {of_acme}")).await;
+    app.advance(3_600);
+    app.tick().await;
+    assert_eq!(checkpoints(app, "acme").await.len(), 1);
+    verified(app, "acme").await;
 }

@@ -1,5 +1,7 @@
 //! The daily signatures at the heads of audit logs: which log is due, and that one of several workers makes it.
 
+use std::time::Duration;
+
 use crate::{
     error::Error,
     id::{Id, OrgId},
@@ -24,6 +26,7 @@ statements! {
         UPDATE tenant_auth_event_sequences
            SET checkpoint_at = $2, checkpointed = chained + 1
          WHERE org_id = $1 AND checkpoint_at = $3 AND chained = $4";
+    POSTPONE = "UPDATE tenant_auth_event_sequences SET checkpoint_at = $2 WHERE org_id = $1 AND checkpoint_at <= $3";
 }
 
 row! {
@@ -54,5 +57,11 @@ impl Checkpoints<&mut Tx> {
     pub(crate) async fn mark(mut self, org: &OrgId, state: &CheckpointState) -> Result<bool, Error> {
         let now = self.0.now();
         Ok(execute!(self.0, MARK, org.as_str(), now.millis(), state.checkpoint_at, state.chained)? == 1)
+    }
+
+    /// Lets a log that is due at `until` be due so much later.
+    pub(crate) async fn postpone(mut self, org: &OrgId, until: Timestamp, later: Duration) -> Result<(), Error> {
+        execute!(self.0, POSTPONE, org.as_str(), until.plus(later).millis(), until.millis())?;
+        Ok(())
     }
 }
