@@ -119,5 +119,7 @@ async fn disable(auth: &TenantAuth, called: &Webhook, reason: DisableReason) -> 
         Err(Error::RateLimited { .. }) => {}
         told => told?,
     }
-    tx.commit().await
+    tx.commit().await?;
+    tracing::warn!(webhook = %webhook.id, organization_id = %org.id, ?reason, "a webhook was disabled");
+    Ok(())
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tenant_auth_conformance::{App, scenarios};
+use tenant_auth_conformance::{App, logs, scenarios};
 use tenant_auth_core::ports::Message;
 
 use crate::suite::support::{
@@ -46,6 +46,8 @@ async fn expect_told(app: &App, victim: &Hook, witness: &Hook, reason: &str) {
     let admin = app.admin().logged_in().await;
     let shown = victim.shown(&admin).await;
     assert_eq!(shown["status"], "disabled");
+    let logged = logs::lines_with("a webhook was disabled").into_iter().filter(|line| line.contains(&victim.id));
+    assert!(logged.filter(|line| line.contains("WARN")).count() == 1, "an operator sees it in the log");
     let told: Vec<Value> = witness.sent(app).iter().map(event_in).collect();
     assert_eq!(told.len(), 1, "{told:?}");
     assert_eq!(told[0]["type"], "webhook.disabled");
