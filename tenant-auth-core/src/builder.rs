@@ -8,6 +8,7 @@ use tokio::runtime::Handle;
 use crate::{
     backend::KeyUses,
     bounded::{BoundedWork, Pauses, PoolSize},
+    clock_watch::ClockWatch,
     config::{Config, ConfigError, SetupError},
     error::Error,
     feed::waits::EventWaits,
@@ -223,6 +224,7 @@ impl Builder {
             config,
             master_keys,
             keyring,
+            clock_watch: ClockWatch::over(&*clock),
             clock,
             entropy,
             hasher,

@@ -27,6 +27,6 @@ impl InFlight {
     /// # Errors
     /// [`Error::Unavailable`] when its network holds as many as are free.
     pub(crate) fn take(&self, client: Option<IpAddr>) -> Result<Permit, Error> {
-        self.0.take(client, 1).ok_or_else(|| Error::unavailable(Overload("too many requests are in flight")))
+        self.0.take(client, 1).ok_or_else(|| Overload::InFlight.into())
     }
 }

@@ -72,6 +72,8 @@ mod budget;
 mod builder;
 #[cfg(feature = "service")]
 mod caller;
+#[cfg(feature = "service")]
+mod clock_watch;
 pub mod config;
 mod deadline;
 pub mod error;

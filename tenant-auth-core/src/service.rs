@@ -1,19 +1,20 @@
 //! The running service. A [`TenantAuth`] is the handle that every flow receives; it holds the parts that flows share: store,
 //! settings, keys and ports. `builder.rs` makes it.
 
-use std::{fmt, pin::Pin, sync::Arc};
+use std::{fmt, pin::Pin, sync::Arc, time::Duration};
 
 use tokio::{runtime::Handle, sync::watch};
 
 use crate::{
     backend::KeyUses,
     bounded::BoundedWork,
+    clock_watch::ClockWatch,
     config::Config,
     error::Error,
     feed::waits::EventWaits,
     keys::Keyring,
     memory::Memory,
-    metrics,
+    metrics::{self, WorkerLoop},
     model::EventKind,
     ports::{Clock, Entropy, Mailer, PasswordHasher, Resolver, Sender},
     readiness::{self, Readiness},
@@ -50,6 +51,7 @@ pub(crate) struct Inner {
     pub(crate) master_keys: Arc<MasterKeys>,
     pub(crate) keyring: Arc<Keyring>,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) clock_watch: ClockWatch,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) hasher: Arc<dyn PasswordHasher>,
     pub(crate) mailer: Option<Arc<dyn Mailer>>,
@@ -239,6 +241,16 @@ impl TenantAuth {
         self.inner.clock.now()
     }
 
+    /// The clock that nobody sets.
+    pub(crate) fn steady(&self) -> Duration {
+        self.inner.clock.steady()
+    }
+
+    /// How far the clock leapt forward while the process runs; nothing is deleted by it then.
+    pub(crate) fn clock_leap(&self) -> Option<Duration> {
+        self.inner.clock_watch.leap(&*self.inner.clock)
+    }
+
     pub(crate) fn entropy(&self) -> &dyn Entropy {
         &*self.inner.entropy
     }
@@ -325,6 +337,11 @@ impl TenantAuth {
     /// The metrics.
     pub(crate) fn metrics(&self) -> &Metrics {
         &self.inner.metrics
+    }
+
+    /// Notes that a loop of the worker did what was due.
+    pub(crate) fn worked(&self, of: WorkerLoop) {
+        self.metrics().rounds().done(of, self.steady());
     }
 }
 

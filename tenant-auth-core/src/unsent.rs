@@ -56,7 +56,7 @@ impl Unsent {
     /// # Errors
     /// As [`Unsent::count`].
     pub(crate) fn hold(&self, bytes: usize, client: Option<IpAddr>) -> Result<Permit, Error> {
-        self.0.take(client, bytes).ok_or_else(|| Error::unavailable(Overload("too many large answers wait for their clients")))
+        self.0.take(client, bytes).ok_or_else(|| Overload::LargeAnswers.into())
     }
 }
 

@@ -28,6 +28,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     (
         "what the running service holds",
         &[
+            "clock_watch",
             "keys",
             "audit_keys",
             "memory",

@@ -143,27 +143,27 @@ impl BoundedWork {
         let mut place = self.join(share, Box::new(job))?;
         let result = match deadline::wait(PATIENCE, &mut result).await {
             Ok(result) => result,
-            Err(_) if place.leave() => return Err(self.refused("work on a password waited too long")),
+            Err(_) if place.leave() => return Err(self.refused()),
             // It has begun.
             Err(_) => result.await,
         };
         place.ticket = None;
         // A job is dropped unanswered only when it lost its place.
-        result.unwrap_or_else(|_| Err(self.refused("work on a password lost its place in the queue")))
+        result.unwrap_or_else(|_| Err(self.refused()))
     }
 
     fn join<'a>(&'a self, share: &'a QueueShare, job: Job) -> Result<Place<'a>, Error> {
         let joined = self.line.waiting().jobs.join(share, job);
-        let Joined { ticket, given_up } = joined.ok_or_else(|| self.refused("the queue of work on passwords is full"))?;
+        let Joined { ticket, given_up } = joined.ok_or_else(|| self.refused())?;
         self.line.filled.notify_one();
         // Outside of the lock: it wakes the caller who lost the place.
         drop(given_up);
         Ok(Place { line: &self.line, share, ticket: Some(ticket) })
     }
 
-    fn refused(&self, cause: &'static str) -> Error {
+    fn refused(&self) -> Error {
         self.meter.refused();
-        Error::unavailable(Overload(cause))
+        Overload::Passwords.into()
     }
 }
 

@@ -3,7 +3,9 @@
 
 mod facts;
 pub(crate) mod operation;
+mod overload;
 
 pub use facts::{InvalidValue, Thing};
+pub(crate) use operation::Error;
 pub use operation::{Cause, Causes};
-pub(crate) use operation::{Error, Overload};
+pub(crate) use overload::Overload;

@@ -198,19 +198,6 @@ impl fmt::Display for Causes<'_> {
     }
 }
 
-/// The cause of an [`Error::Unavailable`] that load alone explains. Metrics count such refusals; the log would only be filled by them.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct Overload(pub(crate) &'static str);
-
-impl Error {
-    /// Whether the cause is load and no fault.
-    #[cfg(feature = "http")]
-    pub(crate) fn is_overload(&self) -> bool {
-        matches!(self, Self::Unavailable(cause) if cause.is::<Overload>())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::Error;

@@ -77,7 +77,7 @@ impl EventWaits {
     pub(crate) fn enter(&self, org: &OrgId, key: Option<&KeyId>) -> Result<Place, Error> {
         let mut inner = self.0.inner();
         if inner.of_all >= MOST_OF_ALL {
-            return Err(Error::unavailable(Overload("too many wait for events")));
+            return Err(Overload::EventWaits.into());
         }
         let key = key.map(|key| (key.clone(), org.clone()));
         if let Some(key) = &key {

@@ -3,6 +3,7 @@
 use ::http::{HeaderMap, HeaderValue, StatusCode, header};
 
 use super::answer_body::AnswerBody;
+use crate::error::Overload;
 
 /// A response in parts, before the headers that every response carries are added.
 #[derive(Debug)]
@@ -10,8 +11,17 @@ pub(crate) struct Answered {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: AnswerBody,
-    /// The cause of a fault, for the log only; it must never reach the client.
-    pub(crate) cause: Option<String>,
+    /// Why nothing could be done; it must never reach the client.
+    pub(crate) cause: Option<Unable>,
+}
+
+/// Why a request that nothing is wrong with could not be done.
+#[derive(Debug)]
+pub(crate) enum Unable {
+    /// A fault and its causes, for the log.
+    Fault(String),
+    /// Something was full, for the metrics.
+    Overload(Overload),
 }
 
 /// The headers of a JSON body.

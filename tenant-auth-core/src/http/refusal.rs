@@ -5,7 +5,7 @@ use ::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use serde::Serialize;
 
 use super::{
-    answered::{Answered, json_headers},
+    answered::{Answered, Unable, json_headers},
     error_code::ErrorCode,
     messages::{self, RefusalReason},
 };
@@ -161,14 +161,19 @@ impl Refusal {
             if let Some(seconds) = retry_after(error) {
                 answered.headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
             }
-            let is_fault = matches!(error, Error::Internal(_) | Error::Unavailable(_)) && !error.is_overload();
-            answered.cause = is_fault.then(|| error.causes().to_string());
+            answered.cause = unable(error);
         }
         for cookie in &self.cookies {
             answered.headers.append(header::SET_COOKIE, cookie.clone());
         }
         answered
     }
+}
+
+fn unable(error: &Error) -> Option<Unable> {
+    let is_fault = matches!(error, Error::Internal(_) | Error::Unavailable(_));
+    let fault = || is_fault.then(|| Unable::Fault(error.causes().to_string()));
+    error.overload().map(Unable::Overload).or_else(fault)
 }
 
 /// The seconds for `Retry-After`; `None` when trying again later does not help.

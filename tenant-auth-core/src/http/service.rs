@@ -13,7 +13,7 @@ use tracing::Instrument;
 
 use super::{
     answer_body::AnswerBody,
-    answered::Answered,
+    answered::{Answered, Unable},
     at_once,
     body::Request,
     browser, client_ip,
@@ -93,6 +93,7 @@ impl Service {
             Ok(place) => place,
             Err(error) => {
                 let answered = Refusal::from(error).into_answered();
+                self.count_overload(&answered);
                 self.0.auth.metrics().requests().watch(request.method()).answered(answered.status.as_u16());
                 traced.answered(answered.status.as_u16());
                 return complete(answered, &request_id);
@@ -146,10 +147,18 @@ impl Service {
         traced.answered(status);
         let template = watched.route();
         log_answer(&watched, request_id, &method, status);
-        if let Some(cause) = &answered.cause {
+        self.count_overload(&answered);
+        if let Some(Unable::Fault(cause)) = &answered.cause {
             tracing::error!(%request_id, %method, route = template, status, error = %cause, "a request failed");
         }
         answered
+    }
+
+    /// Counts a refusal that load alone explains; every refusal comes through here once.
+    fn count_overload(&self, answered: &Answered) {
+        if let Some(Unable::Overload(what)) = answered.cause {
+            self.0.auth.metrics().overload(what);
+        }
     }
 
     /// Counts a large answer until it is sent. One that tells of a change is told in any case.

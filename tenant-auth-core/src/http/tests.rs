@@ -44,9 +44,17 @@ async fn beyond_the_bound_a_request_is_503_before_it_begins() {
     let visit = ::http::Request::get("/").header("x-org-slug", SLUG).body(()).expect("a request");
     let visitor = gate.visitor(visit, peer);
     assert_eq!(visitor.admit::<Principal>().await.expect_err("no place").status(), 503);
+    assert_refused_for_load(&test.auth, "in_flight", 2).await;
     drop(crowd);
     assert_eq!(service.call(get_keys(), peer).await.status(), 200);
     assert_eq!(visitor.admit::<Principal>().await.expect_err("no session").status(), 401);
+}
+
+/// Nothing but the metrics tells of such refusals.
+async fn assert_refused_for_load(auth: &TenantAuth, what: &str, times: u32) {
+    let metrics = auth.metrics_text().await.expect("is written");
+    let line = format!("\ntenant_auth_overload_refused_total{{what=\"{what}\"}} {times}\n");
+    assert!(metrics.contains(&line), "{line} is not in {metrics}");
 }
 
 /// Takes all the bytes that answers to this client may wait with.
@@ -75,6 +83,7 @@ async fn large_answers_that_nobody_takes_are_bounded() {
         (refused.status(), &refused.headers()[header::RETRY_AFTER]),
         (StatusCode::SERVICE_UNAVAILABLE, &"2".parse().expect("a value"))
     );
+    assert_refused_for_load(&test.auth, "large_answers", 1).await;
     assert_eq!(get("/org", peer).await.status(), 200, "a small answer");
     assert_eq!(get("/openapi.json", peer).await.status(), 200, "a document that all share");
     let waiting = get("/org/members", other).await;

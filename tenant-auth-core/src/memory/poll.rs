@@ -46,7 +46,7 @@ impl Memory {
                 Ok(Poll { memory: Arc::clone(self), asker, notices })
             }
             Err(Full::OfThisKey) => Err(Error::rate_limited(COME_AGAIN)),
-            Err(Full::OfAll) => Err(Error::unavailable(Overload("too many backends wait for changes"))),
+            Err(Full::OfAll) => Err(Overload::ChangePolls.into()),
         }
     }
 

@@ -5,13 +5,11 @@
 mod memory;
 #[cfg(feature = "http")]
 mod requests;
+mod rounds;
 mod tally;
 mod work;
 
-use std::{
-    fmt,
-    sync::atomic::{AtomicI64, Ordering},
-};
+use std::fmt;
 
 use prometheus_client::{
     encoding::text,
@@ -20,13 +18,15 @@ use prometheus_client::{
 };
 
 pub(crate) use memory::MemoryMeter;
+use rounds::Rounds;
+pub(crate) use rounds::WorkerLoop;
 use tally::Tally;
 #[cfg(test)]
 pub(crate) use tally::assert_in_order;
 pub(crate) use tally::{DeliveryOutcome, Label, LoginOutcome, MailOutcome, VerifyOutcome};
 pub(crate) use work::WorkMeter;
 
-use crate::time::Timestamp;
+use crate::{error::Overload, time::Timestamp};
 #[cfg(feature = "http")]
 pub(crate) use requests::{Requests, RouteCounts, Watched};
 
@@ -38,8 +38,7 @@ pub(crate) const PREFIX: &str = "tenant_auth";
 pub(crate) struct Metrics<E, S> {
     registry: Registry,
     started_at: Timestamp,
-    /// When the worker last finished a round, in milliseconds since the Unix epoch; 0 before the first.
-    worked_at: AtomicI64,
+    rounds: Rounds,
     #[cfg(feature = "http")]
     requests: Requests,
     hashing: WorkMeter,
@@ -49,6 +48,7 @@ pub(crate) struct Metrics<E, S> {
     deliveries: Tally<DeliveryOutcome>,
     events: Tally<E>,
     swept: Tally<S>,
+    overloads: Tally<Overload>,
     sessions_opened: Counter,
     sessions_revoked: Counter,
     memory: MemoryMeter,
@@ -68,6 +68,8 @@ impl<E: Label, S: Label> Metrics<E, S> {
         let deliveries = Tally::registered(&mut registry, "webhook_deliveries", "Attempts to deliver an event");
         let events = Tally::registered(&mut registry, "events_written", "Events, written with the change they tell of");
         let swept = Tally::registered(&mut registry, "swept_rows", "Expired rows that were deleted");
+        let overloads =
+            Tally::registered(&mut registry, "overload_refused", "Requests that were refused because something was full");
         let (sessions_opened, sessions_revoked) = (Counter::default(), Counter::default());
         registry.register("sessions_opened", "Sessions opened", sessions_opened.clone());
         registry.register("sessions_revoked", "Sessions ended before their time", sessions_revoked.clone());
@@ -75,7 +77,7 @@ impl<E: Label, S: Label> Metrics<E, S> {
         Self {
             registry,
             started_at: now,
-            worked_at: AtomicI64::new(0),
+            rounds: Rounds::default(),
             #[cfg(feature = "http")]
             requests,
             hashing,
@@ -85,6 +87,7 @@ impl<E: Label, S: Label> Metrics<E, S> {
             deliveries,
             events,
             swept,
+            overloads,
             sessions_opened,
             sessions_revoked,
             memory,
@@ -147,20 +150,19 @@ impl<E: Label, S: Label> Metrics<E, S> {
         self.sessions_revoked.inc();
     }
 
-    /// Notes that the worker finished a round.
-    pub(crate) fn worked(&self, now: Timestamp) {
-        self.worked_at.store(now.millis(), Ordering::Relaxed);
+    /// The last rounds of the worker's loops.
+    pub(crate) fn rounds(&self) -> &Rounds {
+        &self.rounds
+    }
+
+    /// Counts a request that was refused because something was full.
+    pub(crate) fn overload(&self, what: Overload) {
+        self.overloads.add(what, 1);
     }
 
     /// When the service started.
     pub(crate) fn started_at(&self) -> Timestamp {
         self.started_at
-    }
-
-    /// When the worker of this process last finished a round; `None` before the first.
-    pub(crate) fn worked_at(&self) -> Option<Timestamp> {
-        let millis = self.worked_at.load(Ordering::Relaxed);
-        (millis != 0).then(|| Timestamp::from_millis(millis))
     }
 
     /// Writes the counters as OpenMetrics text, without the end mark.

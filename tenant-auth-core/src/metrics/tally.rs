@@ -8,6 +8,8 @@ use prometheus_client::{
     registry::Registry,
 };
 
+use crate::error::Overload;
+
 /// The values of a label: a closed list, so that the number of series is bounded.
 pub(crate) trait Label: Copy + 'static {
     /// The label's name.
@@ -96,8 +98,10 @@ outcomes! {
         Sent = "sent",
         /// It is tried again.
         Retried = "retried",
-        /// It was given up.
+        /// It was refused for good.
         Failed = "failed",
+        /// It was given up for its age: its link had expired, or it had been tried for a day.
+        Expired = "expired",
     }
     /// The outcome of an attempt to deliver an event.
     DeliveryOutcome {
@@ -111,6 +115,19 @@ outcomes! {
         Blocked = "blocked",
         /// The webhook was disabled or deleted.
         Cancelled = "cancelled",
+    }
+}
+
+impl Label for Overload {
+    const NAME: &'static str = "what";
+    const ALL: &'static [Self] = &Overload::ALL;
+
+    fn index(self) -> usize {
+        self as usize
+    }
+
+    fn as_str(self) -> &'static str {
+        self.name()
     }
 }
 
@@ -132,5 +149,6 @@ mod tests {
         assert_in_order::<VerifyOutcome>();
         assert_in_order::<MailOutcome>();
         assert_in_order::<DeliveryOutcome>();
+        assert_in_order::<Overload>();
     }
 }

@@ -1,7 +1,11 @@
 //! The port for time. Every expiry, rate limiter and retry schedule asks the [`Clock`], so that a test can move time instead of
 //! waiting for it.
 
-use std::fmt;
+use std::{
+    fmt,
+    sync::LazyLock,
+    time::{Duration, Instant},
+};
 
 use crate::time::Timestamp;
 
@@ -9,6 +13,12 @@ use crate::time::Timestamp;
 pub trait Clock: fmt::Debug + Send + Sync {
     /// The current time.
     fn now(&self) -> Timestamp;
+
+    /// How much time has passed since some moment, on a clock that nobody sets (monotonic): it tells time that passed from a clock that
+    /// was set. By default [`Clock::now`] itself, as of a clock that nobody sets.
+    fn steady(&self) -> Duration {
+        Duration::from_millis(u64::try_from(self.now().millis()).unwrap_or(0))
+    }
 }
 
 /// The operating system's clock.
@@ -21,29 +31,51 @@ impl Clock for SystemClock {
         let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         Timestamp::from_millis(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
     }
+
+    fn steady(&self) -> Duration {
+        static FIRST: LazyLock<Instant> = LazyLock::new(Instant::now);
+        FIRST.elapsed()
+    }
 }
 
 /// A clock that stands still until it is moved.
 #[cfg(feature = "testing")]
 #[derive(Debug)]
-pub struct MockClock(std::sync::atomic::AtomicI64);
+pub struct MockClock {
+    now: std::sync::atomic::AtomicI64,
+    /// By how much it was set, in milliseconds: no time passed by that.
+    set_by: std::sync::atomic::AtomicI64,
+}
 
 #[cfg(feature = "testing")]
 impl MockClock {
     /// Stands at `start`.
     pub fn at(start: Timestamp) -> Self {
-        Self(std::sync::atomic::AtomicI64::new(start.millis()))
+        Self { now: start.millis().into(), set_by: 0.into() }
     }
 
     /// Moves forward by `step`.
-    pub fn advance(&self, step: std::time::Duration) {
-        self.0.store(self.now().plus(step).millis(), std::sync::atomic::Ordering::SeqCst);
+    pub fn advance(&self, step: Duration) {
+        self.now.store(self.now().plus(step).millis(), std::sync::atomic::Ordering::SeqCst);
+    }
+
+    /// Is set to this time, as a clock that is wrong, or is put right: no time passes.
+    pub fn set(&self, time: Timestamp) {
+        use std::sync::atomic::Ordering::SeqCst;
+
+        let before = self.now.swap(time.millis(), SeqCst);
+        self.set_by.fetch_add(time.millis() - before, SeqCst);
     }
 }
 
 #[cfg(feature = "testing")]
 impl Clock for MockClock {
     fn now(&self) -> Timestamp {
-        Timestamp::from_millis(self.0.load(std::sync::atomic::Ordering::SeqCst))
+        Timestamp::from_millis(self.now.load(std::sync::atomic::Ordering::SeqCst))
+    }
+
+    fn steady(&self) -> Duration {
+        let passed = self.now().millis() - self.set_by.load(std::sync::atomic::Ordering::SeqCst);
+        Duration::from_millis(u64::try_from(passed).unwrap_or(0))
     }
 }

@@ -128,7 +128,7 @@ impl Attempt {
 }
 
 fn late() -> Error {
-    Error::unavailable(Overload("an attempt is not judged in time"))
+    Overload::Attempts.into()
 }
 
 /// Does what [`Attempt::completed`] does, for a login that its second factor completed after the password attempt was settled.

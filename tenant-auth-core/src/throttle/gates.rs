@@ -62,7 +62,7 @@ impl Gates {
         for limit in limits {
             let patience = end.saturating_duration_since(Instant::now());
             let permit = deadline::wait(patience, pin!(self.gate(limit).acquire_owned())).await;
-            let permit = permit.map_err(|_| Error::unavailable(Overload("too many attempts wait at a limit")))?;
+            let permit = permit.map_err(|_| Overload::Attempts)?;
             passed.push(permit.map_err(Error::internal)?);
         }
         Ok(passed)

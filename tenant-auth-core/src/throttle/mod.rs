@@ -145,7 +145,7 @@ impl TenantAuth {
             // Attempts of other processes hold every reservation; their verdicts can only be polled for.
             let look = pin!(tokio::time::sleep(pause));
             let looking = deadline::wait(end.saturating_duration_since(Instant::now()), look).await;
-            looking.map_err(|_| Error::unavailable(Overload("attempts in other processes fill a limit")))?;
+            looking.map_err(|_| Overload::Attempts)?;
             pause = (pause * 2).min(LAST_LOOK);
         }
     }

@@ -54,7 +54,7 @@ impl Admissions {
             Ok::<_, tokio::sync::AcquireError>(Place { _organization: organization, _process: self.process.acquire().await? })
         };
         let entered = deadline::wait(PATIENCE, pin!(entering)).await;
-        entered.map_err(|_| Error::unavailable(Overload("too many URLs of webhooks are being looked up")))?.map_err(Error::internal)
+        entered.map_err(|_| Overload::WebhookLookups)?.map_err(Error::internal)
     }
 
     fn of(&self, org: &OrgId) -> Arc<Semaphore> {

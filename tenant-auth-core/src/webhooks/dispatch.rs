@@ -2,7 +2,7 @@
 //! take in one batch what has come together; each attempt runs in a task of its own. The first event after a pause is served at
 //! once, and further rounds keep a distance, so that batches grow with the load. An outcome that is not recorded is attempted again
 //! by the worker that finds the lease expired. So delivery is at least once, and never twice at the same time while the servers'
-//! clocks differ by less than the lease's margin.
+//! clocks differ by less than what an attempt leaves of the lease's margin.
 
 use std::{future::Future, pin::pin, sync::Arc, time::Duration};
 
@@ -22,6 +22,7 @@ use super::{
 use crate::{
     error::Error,
     id::WebhookId,
+    metrics::WorkerLoop,
     service::TenantAuth,
     store::{ClaimedDelivery, Work},
 };
@@ -116,10 +117,13 @@ impl Dispatcher {
 
     async fn round_or_rest(&mut self) {
         self.rests_until = Instant::now() + DISTANCE;
-        if let Err(error) = self.round().await {
-            tracing::warn!(error = %error.causes(), "deliveries cannot be claimed or recorded; they are tried again shortly");
-            let later = Instant::now() + LOOK_EVERY;
-            (self.rests_until, self.look_at) = (later, later);
+        match self.round().await {
+            Ok(()) => self.auth.worked(WorkerLoop::Deliveries),
+            Err(error) => {
+                tracing::warn!(error = %error.causes(), "deliveries cannot be claimed or recorded; they are tried again shortly");
+                let later = Instant::now() + LOOK_EVERY;
+                (self.rests_until, self.look_at) = (later, later);
+            }
         }
     }
 

@@ -18,8 +18,8 @@ use crate::{
     time::Timestamp,
 };
 
-/// The lease is this much longer than an attempt's timeout: up to 5 s for resolving the name, the rest for recording the outcome
-/// and for differences between the servers' clocks.
+/// The lease is this much longer than an attempt's timeout: up to 5 s for resolving the name, 1¼ s for standing in line and a sender that
+/// ends late, and the rest for recording the outcome and for differences between the servers' clocks (behaviour.md, B106).
 const LEASE_MARGIN: Duration = Duration::from_secs(15);
 
 /// What waits for a worker.

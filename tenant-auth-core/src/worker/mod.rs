@@ -14,10 +14,10 @@ use std::{future::Future, pin::pin, time::Duration};
 use tokio::sync::watch;
 
 use crate::{
-    account::fulfil_reset_requests,
     audit::checkpoints,
     error::Error,
-    org::{mail_sign_up_links, revoke_ended_invites},
+    metrics::{Label, WorkerLoop},
+    org::revoke_ended_invites,
     service::TenantAuth,
     store::{Retention, SWEEP_BATCH, Swept},
     webhooks::Dispatcher,
@@ -50,6 +50,8 @@ impl Worker {
             shutdown.await;
             stop.send_replace(true);
         };
+        // A loop whose first round fails or does not end is late from here on.
+        WorkerLoop::ALL.iter().for_each(|of| self.auth.worked(*of));
         // Boxed, so that a host does not carry the loops about in its own futures.
         let deliveries = Box::pin(Dispatcher::new(&self.auth).run_until(told(stopped.clone())));
         let mails = Box::pin(Post::new(&self.auth).run_until(told(stopped.clone())));
@@ -67,11 +69,12 @@ impl Worker {
     pub async fn tick(&self) -> Result<(), Error> {
         self.auth.tell_blocked_logins().await?;
         Dispatcher::new(&self.auth).drain().await?;
-        while fulfil_reset_requests(&self.auth).await? {}
-        while mail_sign_up_links(&self.auth).await? {}
+        self.auth.worked(WorkerLoop::Deliveries);
+        while self.fulfil_some().await? {}
+        while self.mail_some().await? {}
         Post::new(&self.auth).drain().await?;
+        self.auth.worked(WorkerLoop::Mails);
         self.remove().await?;
-        self.auth.metrics().worked(self.auth.now());
         self.sweep().await
     }
 
@@ -92,6 +95,24 @@ impl Worker {
     /// Deletes what has ended, tells of invites that ended with their keys, and signs the audit logs that are due.
     pub(crate) async fn sweep(&self) -> Result<(), Error> {
         self.bring_back().await?;
+        // What fails in one organization must not keep what has ended in all others.
+        if let Err(error) = Box::pin(revoke_ended_invites(&self.auth)).await {
+            tracing::warn!(error = %error.causes(), "invites that ended with their key were not told of; it is tried again shortly");
+        }
+        Box::pin(self.auth.marks().advance(self.auth.transactions())).await?;
+        match self.auth.clock_leap() {
+            Some(leap) => tracing::error!(
+                seconds = leap.as_secs(),
+                "the clock was set forward by more than an hour; nothing is deleted until it is put right, or until a restart says that it is"
+            ),
+            None => self.delete_ended().await?,
+        }
+        checkpoints::sign_due(&self.auth).await?;
+        self.auth.worked(WorkerLoop::Sweep);
+        Ok(())
+    }
+
+    async fn delete_ended(&self) -> Result<(), Error> {
         let config = self.auth.config();
         let longest_token = config.generation_ttl().max(config.login.partial_token_ttl);
         let days = |days: u32| Duration::from_secs(24 * 3_600 * u64::from(days));
@@ -101,11 +122,6 @@ impl Worker {
             events: Some(config.audit.retention_days).filter(|kept| *kept > 0).map(days),
             contexts: days(config.audit.context_days),
         };
-        // What fails in one organization must not keep what has ended in all others.
-        if let Err(error) = Box::pin(revoke_ended_invites(&self.auth)).await {
-            tracing::warn!(error = %error.causes(), "invites that ended with their key were not told of; it is tried again shortly");
-        }
-        Box::pin(self.auth.marks().advance(self.auth.transactions())).await?;
         for kind in Swept::ALL {
             loop {
                 let mut tx = self.auth.begin().await?;
@@ -117,7 +133,7 @@ impl Worker {
                 }
             }
         }
-        checkpoints::sign_due(&self.auth).await
+        Ok(())
     }
 }
 

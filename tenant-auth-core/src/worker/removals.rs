@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::Worker;
-use crate::{error::Error, operator::Removal};
+use crate::{error::Error, metrics::WorkerLoop, operator::Removal};
 
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// How long a round works at what is left of organizations, so that others are reminded and begun meanwhile.
@@ -33,8 +33,16 @@ impl Worker {
         }
     }
 
-    /// Does what there is to do now, for a while.
+    /// Does what there is to do now, for a while; nothing while the clock may be wrong, for nothing undoes a removal.
     pub(super) async fn remove(&self) -> Result<(), Error> {
+        if self.auth.clock_leap().is_none() {
+            self.remove_due().await?;
+        }
+        self.auth.worked(WorkerLoop::Removals);
+        Ok(())
+    }
+
+    async fn remove_due(&self) -> Result<(), Error> {
         self.auth.delete_forsaken().await?;
         self.auth.remind_of_deletions().await?;
         self.auth.begin_due_removals().await?;

@@ -13,7 +13,7 @@ use prometheus_client::{
 use crate::{
     error::Error,
     memory::Holding,
-    metrics::PREFIX,
+    metrics::{Label, PREFIX, WorkerLoop},
     service::{Metrics, TenantAuth},
     store::Pool,
     time::Timestamp,
@@ -65,7 +65,11 @@ impl TenantAuth {
         for (name, waiting) in queues.into_iter().flatten() {
             queue(&mut seen, name, waiting, now);
         }
-        times(&mut seen, metrics, now);
+        times(&mut seen, metrics);
+        rounds(&mut seen, metrics, self.steady());
+        let leap = Fraction::default();
+        leap.set(self.clock_leap().unwrap_or_default().as_secs_f64());
+        seen.register_with_unit("clock_leap", "How far the clock was set forward since the start", Unit::Seconds, leap);
         let mut written = String::new();
         metrics.write(&mut written).map_err(Error::internal)?;
         text::encode_registry(&mut written, &seen).map_err(Error::internal)?;
@@ -121,16 +125,19 @@ fn queue(seen: &mut Registry, name: &str, queue: Queue, now: Timestamp) {
     seen.register_with_unit(format!("{name}_oldest_waiting"), "How long the oldest has waited", Unit::Seconds, oldest);
 }
 
-fn times(seen: &mut Registry, metrics: &Metrics, now: Timestamp) {
+fn times(seen: &mut Registry, metrics: &Metrics) {
     let started = Fraction::default();
     started.set(Duration::from_millis(metrics.started_at().millis().unsigned_abs()).as_secs_f64());
     seen.register_with_unit("process_start_time", "When the service started, since the Unix epoch", Unit::Seconds, started);
-    if let Some(worked_at) = metrics.worked_at() {
-        let age = Fraction::default();
-        age.set(now.since(worked_at).as_secs_f64());
-        let help = "How long ago the worker of this process last did what was due";
-        seen.register_with_unit("worker_last_round_age", help, Unit::Seconds, age);
+}
+
+fn rounds(seen: &mut Registry, metrics: &Metrics, steady: Duration) {
+    let ages = Family::<[(&str, &str); 1], Fraction>::default();
+    for (of, age) in metrics.rounds().ages(steady) {
+        ages.get_or_create(&[(WorkerLoop::NAME, of.as_str())]).set(age.as_secs_f64());
     }
+    let help = "How long ago each loop of this process's worker last did what was due";
+    seen.register_with_unit("worker_last_round_age", help, Unit::Seconds, ages);
 }
 
 #[cfg(all(test, feature = "sqlite"))]

@@ -3,7 +3,7 @@
 use std::{future::Future, pin::pin, time::Duration};
 
 use super::Worker;
-use crate::{org::mail_sign_up_links, store::Work};
+use crate::{error::Error, metrics::WorkerLoop, org::mail_sign_up_links, store::Work};
 
 /// How often requests are looked for when no commit of this process wakes the loop.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
@@ -15,7 +15,7 @@ impl Worker {
         loop {
             filled.borrow_and_update();
             let working = async {
-                let worked = mail_sign_up_links(&self.auth).await.unwrap_or_else(|error| {
+                let worked = self.mail_some().await.unwrap_or_else(|error| {
                     tracing::warn!(error = %error.causes(), "links to sign up with cannot be mailed; it is tried again shortly");
                     false
                 });
@@ -33,5 +33,12 @@ impl Worker {
                 () = working => {}
             }
         }
+    }
+
+    /// Mails some links; `true` when there were any to mail.
+    pub(super) async fn mail_some(&self) -> Result<bool, Error> {
+        let worked = mail_sign_up_links(&self.auth).await?;
+        self.auth.worked(WorkerLoop::SignUps);
+        Ok(worked)
     }
 }

@@ -8,7 +8,13 @@ use tenant_auth_conformance::{
 };
 use tenant_auth_core::ports::SmtpMailer;
 
-use crate::suite::{auth::recovery::reset::forgot, support::authenticator::SecondFactor};
+use crate::suite::{
+    auth::{
+        recovery::reset::forgot,
+        sign_up::{ask, nobody},
+    },
+    support::authenticator::SecondFactor,
+};
 
 scenarios![
     requests_are_counted_by_method_route_and_status,
@@ -20,7 +26,8 @@ scenarios![
     sessions_and_events_are_counted_when_they_are_committed,
     mails_are_counted_and_the_queue_is_told,
     requests_for_reset_mails_are_told_while_they_wait,
-    swept_rows_and_the_workers_rounds_are_told,
+    a_mail_that_grew_too_old_is_not_one_that_was_refused,
+    swept_rows_are_told,
 ];
 
 /// Every series with its value, without the prefix.
@@ -222,15 +229,31 @@ async fn requests_for_reset_mails_are_told_while_they_wait(app: &App) {
     assert_eq!(waiting().await, (0.0, 0.0));
 }
 
-async fn swept_rows_and_the_workers_rounds_are_told(app: &App) {
-    assert!(!seen(app).await.contains_key("worker_last_round_age_seconds"), "it has not worked yet");
+async fn a_mail_that_grew_too_old_is_not_one_that_was_refused(app: &App) {
+    let sink = SmtpSink::start().await;
+    let mailer = SmtpMailer::from_url(&sink.url(), "Tenant Auth <no-reply@auth.example.com>").expect("usable settings");
+    let app = &app.beside(|setup| setup.mailer = Some(Arc::new(mailer))).await;
+    app.tick().await; // what the template left
+    let before = seen(app).await;
+    sink.be(Mood::Down);
+    forgot(&app.anonymous(), app.member().email()).await.expect(200);
+    app.admin().logged_in().await.invite("nora@acme.example").await.expect(201);
+    ask(&nobody(app), "rita@rockets.example").await.expect(200);
+    app.tick().await;
+    app.advance(30 * 60);
+    app.tick().await;
+    let expired = |count| [("mails_total{outcome=\"expired\"}", count), ("mails_total{outcome=\"failed\"}", 0.0)];
+    expect_growth(&before, &seen(app).await, &expired(1.0)); // the link of the reset mail
+    app.advance(24 * 60 * 60);
+    app.tick().await;
+    expect_growth(&before, &seen(app).await, &expired(3.0)); // the invite was tried for a day, the link to sign up with is over
+}
+
+async fn swept_rows_are_told(app: &App) {
     app.tick().await;
     let before = seen(app).await;
-    assert_eq!(before["worker_last_round_age_seconds"], 0.0);
     app.member().logged_in().await;
     app.advance(31 * 24 * 60 * 60);
-    assert_eq!(seen(app).await["worker_last_round_age_seconds"], 31.0 * 24.0 * 60.0 * 60.0);
     app.tick().await;
-    let after = seen(app).await;
-    expect_growth(&before, &after, &[("swept_rows_total{kind=\"sessions\"}", 1.0), ("worker_last_round_age_seconds", 0.0)]);
+    expect_growth(&before, &seen(app).await, &[("swept_rows_total{kind=\"sessions\"}", 1.0)]);
 }

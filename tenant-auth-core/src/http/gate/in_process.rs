@@ -11,7 +11,7 @@ use super::{Renewed, Verifier};
 use crate::{
     budget::Permit,
     caller::{LiveToken, Tenant},
-    error::Error,
+    error::{Error, Overload},
     http::{browser, cookies::CookieStyle, session_cookies},
     principal::Principal,
     secret::SignedToken,
@@ -43,7 +43,9 @@ pub(super) fn public_origin(verifier: &dyn Verifier) -> Option<Origin> {
 /// # Errors
 /// [`Error::Unavailable`] where there are too many.
 pub(super) fn place(verifier: &dyn Verifier, client: impl FnOnce() -> Option<IpAddr>) -> Result<Place, Error> {
-    verifier.service().map(|auth| auth.in_flight().take(client())).transpose()
+    let Some(auth) = verifier.service() else { return Ok(None) };
+    let place = auth.in_flight().take(client()).inspect_err(|_| auth.metrics().overload(Overload::InFlight))?;
+    Ok(Some(place))
 }
 
 #[async_trait]

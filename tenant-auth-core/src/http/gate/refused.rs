@@ -10,7 +10,7 @@ use super::Mapper;
 use crate::{
     error::Error,
     http::{
-        answered::Answered,
+        answered::{Answered, Unable},
         refusal::{Refusal, envelope_of_host},
         request_id,
     },
@@ -126,7 +126,7 @@ impl Refused {
             Reason::Service(refusal) => refusal.answered(),
             Reason::Host { status, code, message } => envelope_of_host(*status, code, message),
         };
-        if let Some(cause) = cause {
+        if let Some(Unable::Fault(cause)) = cause {
             tracing::error!(request_id = %self.request_id, status = status.as_u16(), error = %cause, "a request failed at the gate");
         } else {
             let (status, code) = (status.as_u16(), self.code());

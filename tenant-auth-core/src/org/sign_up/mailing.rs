@@ -80,7 +80,12 @@ pub(crate) async fn mail_sign_up_links(auth: &TenantAuth) -> Result<bool, Error>
 /// Makes the link and its mail; `None` when nobody waits for it any more, or the address gets too many.
 async fn compose(auth: &TenantAuth, tx: &mut Tx, request: &SignUpRequest) -> Result<Option<Message>, Error> {
     let now = tx.now();
-    if request.asked_at.plus(LINK_TTL) <= now || !auth.config().sign_up.is_open {
+    let is_useless = request.asked_at.plus(LINK_TTL) <= now;
+    if is_useless {
+        tracing::warn!(mail = %request.id, "a mail was given up: its link would have expired");
+        auth.metrics().mail(MailOutcome::Expired);
+    }
+    if is_useless || !auth.config().sign_up.is_open {
         return Ok(None);
     }
     if request.attempt == 1 {

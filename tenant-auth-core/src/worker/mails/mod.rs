@@ -16,6 +16,7 @@ use tracing::Instrument;
 use crate::{
     error::Error,
     id::{MailId, OrgId},
+    metrics::WorkerLoop,
     service::TenantAuth,
     store::{ClaimedMail, Work},
     time::Timestamp,
@@ -53,7 +54,11 @@ impl Post {
         let mut shutdown = pin!(shutdown);
         loop {
             self.filled.borrow_and_update();
-            let pause = match self.serve().await {
+            let served = self.serve().await;
+            if served.is_ok() {
+                self.auth.worked(WorkerLoop::Mails);
+            }
+            let pause = match served {
                 Ok(true) => Duration::ZERO,
                 Ok(false) => self.pause().await,
                 Err(error) => {
@@ -61,7 +66,6 @@ impl Post {
                     LOOK_EVERY
                 }
             };
-            self.auth.metrics().worked(self.auth.now());
             tokio::select! {
                 biased;
                 () = &mut shutdown => break,

@@ -36,9 +36,9 @@ const GIVEN_UP_AFTER: Duration = Duration::from_secs(24 * 3_600);
 /// # Errors
 /// [`Error::Unavailable`] when the outcome cannot be recorded; the mail is tried again after its lease.
 pub(super) async fn send(auth: &TenantAuth, mail: &ClaimedMail, span: &Span) -> Result<(), Error> {
-    let now = auth.now();
+    let is_useless = auth.now() >= mail.useless_after;
     let outcome = match auth.mailer() {
-        _ if now >= mail.useless_after => Err(MailError::Permanent("its link expired before it could be sent".to_owned())),
+        _ if is_useless => Err(MailError::Permanent("its link expired before it could be sent".to_owned())),
         Some(mailer) => match mail::open(auth, mail) {
             Ok(message) => match timeout(PATIENCE, mailer.send(&message)).await {
                 Ok(sent) => sent,
@@ -61,7 +61,7 @@ pub(super) async fn send(auth: &TenantAuth, mail: &ClaimedMail, span: &Span) -> 
         Err(MailError::Permanent(reason)) => {
             tracing::warn!(mail = %mail.id, %reason, "a mail was given up");
             tx.mails().fail(mail, &reason).await?;
-            MailOutcome::Failed
+            if is_useless { MailOutcome::Expired } else { MailOutcome::Failed }
         }
         Err(MailError::Transient(reason)) => match next_attempt(mail, tx.now()) {
             Some(at) => {
@@ -72,7 +72,7 @@ pub(super) async fn send(auth: &TenantAuth, mail: &ClaimedMail, span: &Span) -> 
             None => {
                 tracing::warn!(mail = %mail.id, %reason, "a mail was given up after a day");
                 tx.mails().fail(mail, &reason).await?;
-                MailOutcome::Failed
+                MailOutcome::Expired
             }
         },
     };

@@ -1,0 +1,84 @@
+//! The rounds of the worker's loops, as metrics tell them: a loop that does not get on is seen, whatever the others do.
+
+use std::time::Duration;
+
+use tenant_auth_conformance::{App, scenarios};
+use tokio::sync::oneshot;
+
+use crate::suite::{operation::metrics::seen, support::hooks::run_sql};
+
+scenarios![on each database:
+    each_loop_tells_when_it_last_did_what_was_due,
+    a_loop_that_fails_shows_by_its_age,
+    a_loop_that_fails_from_the_start_shows_too,
+];
+
+const LOOPS: [&str; 6] = ["deliveries", "mails", "reset_requests", "sign_ups", "removals", "sweep"];
+/// Without it no mail can be looked for.
+const NO_MAILS: &str = "ALTER TABLE tenant_auth_mails RENAME TO tenant_auth_put_away";
+const MINUTE: u64 = 60;
+
+/// How old the last round of each loop is, in seconds.
+async fn ages(app: &App) -> Vec<(&'static str, f64)> {
+    let seen = seen(app).await;
+    let age = |of| Some((of, *seen.get(&format!("worker_last_round_age_seconds{{loop=\"{of}\"}}"))?));
+    LOOPS.into_iter().filter_map(age).collect()
+}
+
+async fn age(app: &App, of: &str) -> f64 {
+    ages(app).await.into_iter().find(|(name, _)| *name == of).expect("it works").1
+}
+
+fn all(age: f64) -> Vec<(&'static str, f64)> {
+    LOOPS.into_iter().map(|of| (of, age)).collect()
+}
+
+async fn each_loop_tells_when_it_last_did_what_was_due(app: &App) {
+    assert_eq!(ages(app).await, [], "it has not worked yet");
+    app.tick().await;
+    assert_eq!(ages(app).await, all(0.0));
+    app.advance(31 * 24 * 60 * MINUTE);
+    assert_eq!(ages(app).await, all(31.0 * 24.0 * 60.0 * 60.0));
+    app.clock.set(tenant_auth_core::Timestamp::from_secs(0));
+    assert_eq!(ages(app).await, all(31.0 * 24.0 * 60.0 * 60.0), "by a clock that nobody sets");
+}
+
+/// A worker that goes on until its sender is gone.
+fn working(app: &App) -> oneshot::Sender<()> {
+    let (stop, stopped) = oneshot::channel::<()>();
+    let worker = app.auth.worker();
+    tokio::spawn(async move { worker.run_until(async { drop(stopped.await) }).await });
+    stop
+}
+
+async fn until_fresh(app: &App, of: &str) {
+    while age(app, of).await > 0.0 {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+async fn a_loop_that_fails_shows_by_its_age(app: &App) {
+    let _working = working(app);
+    while ages(app).await.len() < LOOPS.len() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    app.tick().await;
+    run_sql(app, NO_MAILS).await;
+    tokio::time::sleep(Duration::from_millis(500)).await; // a round that is under way is over
+    app.advance(6 * MINUTE);
+    for of in ["deliveries", "reset_requests", "sign_ups", "removals"] {
+        until_fresh(app, of).await;
+    }
+    assert_eq!(age(app, "mails").await, 360.0, "it fails, and the others do not");
+}
+
+async fn a_loop_that_fails_from_the_start_shows_too(app: &App) {
+    run_sql(app, NO_MAILS).await;
+    let _working = working(app);
+    while ages(app).await.len() < LOOPS.len() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    app.advance(6 * MINUTE);
+    until_fresh(app, "deliveries").await;
+    assert_eq!(age(app, "mails").await, 360.0);
+}
