@@ -21,9 +21,11 @@ pub(super) const SECONDS: &str = "a whole number of seconds from 1 to 3153600000
 const MOST_SECONDS: u64 = 3_153_600_000;
 /// The texts that [`count`] accepts.
 pub(super) const COUNT: &str = "a whole number from 1 to 1000000";
-/// The texts that [`link`] accepts.
-pub(super) const LINK: &str =
-    "a URL with {token} and {slug} in it, such as https://app.example.com/invite#org={slug}&token={token}";
+/// The texts that [`link`] accepts, of a page of an organization.
+pub(super) const LINK: &str = "a URL with {token} in it, and {slug} unless the page knows the organization, such as \
+                               https://app.example.com/invite#org={slug}&token={token}";
+/// The same of a page of no organization.
+pub(super) const SIGN_UP_LINK: &str = "a URL with {token} in it, such as https://app.example.com/sign-up#token={token}";
 const LONGEST_WAIT: u64 = 7 * 24 * 3_600;
 
 /// Sets a field to a parsed value; a refused value leaves the default.

@@ -123,7 +123,7 @@ pub(super) const MAIL_LINKS: Group = Group {
             name: "sign_up_url",
             default: Unset("{public_url}/sign-up#token={token}"),
             meaning: "The page where somebody makes an organization. {token} is filled in.",
-            must: parse::LINK,
+            must: parse::SIGN_UP_LINK,
             read: |to, text| put(&mut to.config.mail_links.sign_up, parse::link(text).map(Some)),
             core: Some(Setting::SignUpLink),
             ..Row::BLANK
