@@ -36,11 +36,16 @@ impl Admin {
         let create =
             ["user", "create", "--org", "acme", "--email", "ada@example.com", "--name", "Ada", "--role", "org_admin", "--json"];
         crate::json(&program.run_with_stdin(&create, &format!("{PASSWORD}\n")));
-        let mut admin = Self { user_id: String::new(), token: String::new() };
-        let session = admin.data(address, "POST /auth/login", &json!({ "email": "ada@example.com", "password": PASSWORD }));
-        admin.token = session["accessToken"].as_str().expect("a token in the body").to_owned();
-        admin.user_id = session["user"]["id"].as_str().expect("an id").to_owned();
-        admin
+        Self { user_id: String::new(), token: String::new() }.logged_in_again(address)
+    }
+
+    /// The same with a new session.
+    pub(crate) fn logged_in_again(mut self, address: &str) -> Self {
+        self.token.clear();
+        let session = self.data(address, "POST /auth/login", &json!({ "email": "ada@example.com", "password": PASSWORD }));
+        self.token = session["accessToken"].as_str().expect("a token in the body").to_owned();
+        self.user_id = session["user"]["id"].as_str().expect("an id").to_owned();
+        self
     }
 
     /// What a request that must succeed answers with.

@@ -14,6 +14,7 @@ mod faults;
 mod hook_receiver;
 mod isolation;
 mod log_gone;
+mod lost_master_key;
 mod mails;
 mod many_clients;
 mod memory;
