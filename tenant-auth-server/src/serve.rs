@@ -100,7 +100,8 @@ pub(crate) async fn open(deployment: &Deployment, mailer: Option<Arc<dyn Mailer>
         Some(mailer) => builder.mailer(mailer),
         None => builder.mails_leave_elsewhere(), // `serve` has its own warning, and commands leave it to `serve`
     };
-    Ok(Opened { auth: builder.build().await?, store })
+    let auth = builder.build().await.map_err(|error| Failure::of_building(error, deployment))?;
+    Ok(Opened { auth, store })
 }
 
 /// Binds the address; `setting` is how to choose another.
@@ -215,13 +216,12 @@ impl Failure {
             other => Self::Service(other.to_string()),
         }
     }
-}
 
-impl From<BuildError> for Failure {
-    fn from(error: BuildError) -> Self {
+    /// A service that could not be put together on a database that was opened.
+    fn of_building(error: BuildError, deployment: &Deployment) -> Self {
         match error {
             BuildError::MasterKey => settings::InvalidSettings::setting(
-                &settings::MASTER_KEY,
+                &deployment.master_keys_from,
                 "opens none of the sealed values in this database. Give the key it was set up with, after the new one if you changed it.",
             )
             .into(),

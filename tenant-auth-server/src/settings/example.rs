@@ -55,7 +55,8 @@ fn example_value(row: &Row) -> String {
     let Default::Is(default) = row.default else {
         return if row.shape == Shape::List { "[]".to_owned() } else { "''".to_owned() };
     };
-    let item = |text: &str| if text.parse::<u64>().is_ok() { text.to_owned() } else { format!("'{text}'") };
+    let is_bare = |text: &str| row.shape == Shape::Switch || text.parse::<u64>().is_ok();
+    let item = |text: &str| if is_bare(text) { text.to_owned() } else { format!("'{text}'") };
     if row.shape == Shape::List {
         format!("[{}]", default.split(',').map(item).collect::<Vec<_>>().join(", "))
     } else {

@@ -32,11 +32,11 @@ pub(crate) use example::example;
 pub(crate) use input::Input;
 pub(crate) use invalid::InvalidSettings;
 use reading::Reading;
-use row::Fault;
+use row::{Fault, Row};
 #[cfg(feature = "otlp")]
 pub(crate) use table::OTLP_ENDPOINT;
 use table::Part;
-pub(crate) use table::{CONNECTIONS, DATABASE_URL, FRESHNESS, LISTEN, MASTER_KEY, METRICS_LISTEN, OPERATOR_ORG, SQLITE_MUST_EXIST};
+pub(crate) use table::{CONNECTIONS, DATABASE_URL, FRESHNESS, LISTEN, METRICS_LISTEN, OPERATOR_ORG, SQLITE_MUST_EXIST};
 pub(crate) use values::LogFormat;
 use values::Values;
 
@@ -58,6 +58,8 @@ pub(crate) struct Deployment {
     pub(crate) database: Database,
     /// What protects it.
     pub(crate) master_keys: MasterKeys,
+    /// The setting that gave them.
+    pub(crate) master_keys_from: Row,
     /// How the service behaves.
     pub(crate) config: Config,
     /// What is worth a look.
@@ -253,7 +255,8 @@ fn database(values: &Values) -> Option<Database> {
 }
 
 fn deployment(values: Values, warnings: Vec<String>) -> Option<Deployment> {
-    Some(Deployment { database: database(&values)?, master_keys: values.master_keys?, config: values.config, warnings })
+    let (database, master_keys_from) = (database(&values)?, values.master_keys_from);
+    Some(Deployment { database, master_keys: values.master_keys?, master_keys_from, config: values.config, warnings })
 }
 
 impl Database {

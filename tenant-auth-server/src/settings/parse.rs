@@ -42,10 +42,6 @@ pub(super) fn seconds(text: &str) -> Result<Duration, Fault> {
     whole(text, 1, MOST_SECONDS).map(Duration::from_secs)
 }
 
-pub(super) fn connections(text: &str) -> Result<u32, Fault> {
-    whole(text, 16, 1_000_000).and_then(|number| u32::try_from(number).map_err(|_| Fault::Other))
-}
-
 pub(super) fn notice(text: &str) -> Result<Duration, Fault> {
     whole(text, 0, 300).map(Duration::from_secs)
 }
@@ -83,6 +79,11 @@ pub(super) fn score(text: &str) -> Result<u8, Fault> {
     whole(text, 0, 4).and_then(|number| u8::try_from(number).map_err(|_| Fault::Other))
 }
 
+/// On or off.
+pub(super) fn switch(text: &str) -> Result<bool, Fault> {
+    choice(text, &[("true", true), ("false", false)])
+}
+
 /// One of a few words.
 pub(super) fn choice<T: Copy>(text: &str, choices: &[(&str, T)]) -> Result<T, Fault> {
     choices.iter().find(|(word, _)| *word == text).map(|(_, value)| *value).ok_or(Fault::Other)
@@ -92,19 +93,24 @@ fn items(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|item| !item.is_empty())
 }
 
+/// The items of a list that states something: commas alone state nothing.
+fn some_items<T>(text: &str, read: impl FnMut(&str) -> Result<T, Fault>) -> Result<Vec<T>, Fault> {
+    let read: Vec<T> = items(text).map(read).collect::<Result<_, _>>()?;
+    if read.is_empty() { Err(Fault::Other) } else { Ok(read) }
+}
+
 pub(super) fn ports(text: &str) -> Result<Vec<u16>, Fault> {
     let port = |item: &str| item.parse().ok().filter(|port| *port != 0).ok_or_else(|| Fault::of_item(item));
-    items(text).map(port).collect()
+    some_items(text, port)
 }
 
 pub(super) fn waits(text: &str) -> Result<Vec<Duration>, Fault> {
-    let wait = |item| whole(item, 0, LONGEST_WAIT).map(Duration::from_secs).map_err(|_| Fault::of_item(item));
-    items(text).map(wait).collect()
+    let wait = |item: &str| whole(item, 0, LONGEST_WAIT).map(Duration::from_secs).map_err(|_| Fault::of_item(item));
+    some_items(text, wait)
 }
 
 pub(super) fn origins(text: &str) -> Result<Vec<Origin>, Fault> {
-    let origin = |item| Origin::parse(item).map_err(|rejected| Fault::Because(format!("; '{item}' {rejected}")));
-    items(text).map(origin).collect()
+    some_items(text, |item| Origin::parse(item).map_err(|rejected| Fault::Because(format!("; '{item}' {rejected}"))))
 }
 
 /// Addresses and networks; `none` states that there are none.
@@ -113,7 +119,7 @@ pub(super) fn proxies(text: &str) -> Result<Vec<IpNet>, Fault> {
         return Ok(Vec::new());
     }
     let network = |item: &str| item.parse::<IpNet>().or_else(|_| item.parse::<IpAddr>().map(IpNet::from));
-    items(text).map(|item| network(item).map_err(|_| Fault::of_item(item))).collect()
+    some_items(text, |item| network(item).map_err(|_| Fault::of_item(item)))
 }
 
 pub(super) fn argon2(text: &str) -> Result<Argon2Params, Fault> {
@@ -186,7 +192,7 @@ pub(super) fn slug(text: &str) -> Result<Slug, Fault> {
 }
 
 pub(super) fn slugs(text: &str) -> Result<Vec<Slug>, Fault> {
-    items(text).map(|item| Slug::parse(item).map_err(|_| Fault::of_item(item))).collect()
+    some_items(text, |item| Slug::parse(item).map_err(|_| Fault::of_item(item)))
 }
 
 pub(super) fn socket(text: &str) -> Result<SocketAddr, Fault> {

@@ -172,12 +172,13 @@ impl Reading {
     }
 }
 
-/// The text an environment variable would have had; `None` for a type that no setting has.
+/// The text an environment variable would have had; `None` for a type that settings of this shape have not.
 fn as_text(value: &toml::Value, shape: Shape) -> Option<String> {
     match value {
         toml::Value::String(text) => Some(text.clone()),
         toml::Value::Integer(number) => Some(number.to_string()),
-        toml::Value::Array(items) if shape != Shape::One => {
+        toml::Value::Boolean(is_on) if shape == Shape::Switch => Some(is_on.to_string()),
+        toml::Value::Array(items) if shape.is_list() => {
             let items: Option<Vec<String>> = items.iter().map(|item| as_text(item, Shape::One)).collect();
             items.map(|items| items.join(","))
         }

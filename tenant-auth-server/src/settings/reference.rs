@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::{
-    row::{Default, Disclosure, Row, Shape},
+    row::{Default, Disclosure, Row},
     table::{self, GROUPS, Group, Part},
 };
 
@@ -26,7 +26,7 @@ pub(super) fn reference() -> String {
         let _ = write!(text, "\n## {}\n\n{}\n", group.title, readers(group));
         for row in group.rows {
             let _ = write!(text, "\n### `{}`\n\n{}\n\n", row.variable(), row.meaning.replace('{', "`{").replace('}', "}`"));
-            let _ = writeln!(text, "- Key in the file: `{}`{}", row.name, if row.shape != Shape::One { ", a list" } else { "" });
+            let _ = writeln!(text, "- Key in the file: `{}`{}", row.name, if row.shape.is_list() { ", a list" } else { "" });
             let _ = writeln!(text, "- Default: {}", default_words(row));
             let _ = writeln!(text, "- Refused unless it is: {}", row.must.replace('{', "`{").replace('}', "}`"));
             match row.disclosure {

@@ -36,6 +36,8 @@ pub(crate) struct Row {
 pub(super) enum Shape {
     /// One value.
     One,
+    /// `true` or `false`, in a file also as TOML's own.
+    Switch,
     /// Several values: comma-separated, in a file also an array.
     List,
     /// The same, and spaces at the ends of each count.
@@ -51,6 +53,13 @@ pub(super) enum Default {
     Unset(&'static str),
     /// Nothing: the setting must be given, and the words say how.
     Required(&'static str),
+}
+
+impl Shape {
+    /// Whether a file may give the values as an array.
+    pub(super) fn is_list(self) -> bool {
+        matches!(self, Self::List | Self::Verbatim)
+    }
 }
 
 /// How much of a value may be shown.

@@ -17,6 +17,7 @@ pub(super) fn check_master_keys(reading: &mut Reading) {
         let reason = format!("must not be given together with {}: keep one of them", MASTER_KEY.variable());
         reading.refuse(&MASTER_KEY_FILE, reason);
     } else {
+        reading.values.master_keys_from = MASTER_KEY_FILE;
         reading.forgive(&MASTER_KEY);
     }
 }

@@ -22,8 +22,9 @@ pub(super) fn judge(reading: &mut Reading) {
     let memory = config.passwords.argon2.memory_kib;
     let cost = u64::from(memory) * u64::from(config.passwords.argon2.iterations);
     if refresh < access {
-        let reason = format!("is {refresh} s, shorter than an access token's {access} s: such a session could never be refreshed");
-        reading.refuse(&REFRESH_TOKEN_TTL, reason);
+        let effect = "once an access token has expired, its session can no longer be refreshed";
+        reading
+            .warn(format!("{} is {refresh} s, shorter than an access token's {access} s: {effect}", REFRESH_TOKEN_TTL.variable()));
     }
     if is_nested {
         reading.refuse(&PUBLIC_URL, "must end before /api/v1, which the service adds itself");

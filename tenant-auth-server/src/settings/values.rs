@@ -10,7 +10,7 @@ use std::{
 use tenant_auth_core::{Config, MasterKeys};
 use url::Url;
 
-use super::input::Input;
+use super::{input::Input, row::Row, table::MASTER_KEY};
 
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -21,6 +21,8 @@ pub(super) struct Values {
     pub(super) database_connections: u32,
     pub(super) sqlite_must_exist: bool,
     pub(super) master_keys: Option<MasterKeys>,
+    /// The setting that gave them.
+    pub(super) master_keys_from: Row,
     /// How the service behaves. Its public URL holds nothing true until that setting was read.
     pub(super) config: Config,
     pub(super) listen: SocketAddr,
@@ -55,6 +57,7 @@ impl Values {
             database_connections: 10,
             sqlite_must_exist: false,
             master_keys: None,
+            master_keys_from: MASTER_KEY,
             config: Config::new(Url::parse("http://localhost").expect("a constant URL")),
             listen: SocketAddr::new(LOOPBACK, 8080),
             metrics_listen: Some(SocketAddr::new(LOOPBACK, 9464)),

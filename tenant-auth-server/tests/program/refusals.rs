@@ -57,6 +57,10 @@ fn a_master_key_that_opens_nothing_of_what_is_sealed() {
     let program = program.with("MASTER_KEY", OTHER_KEY);
     is_refused(&program, "MASTER_KEY");
     error(&program.run(&["org", "list"]));
+    std::fs::write(program.path().join("keys"), OTHER_KEY).expect("the file can be written");
+    let program = program.without("MASTER_KEY").with("MASTER_KEY_FILE", "keys");
+    is_refused(&program, "MASTER_KEY_FILE");
+    let program = program.without("MASTER_KEY_FILE");
     let both = format!("{OTHER_KEY},{MASTER_KEY}");
     json(&program.with("MASTER_KEY", &both).run(&["org", "list", "--json"]));
 }

@@ -23,11 +23,11 @@ pub(crate) use access::{OPERATOR_ORG, PUBLIC_URL};
 pub(crate) use memory::FRESHNESS;
 #[cfg(feature = "otlp")]
 pub(crate) use program::OTLP_ENDPOINT;
-pub(crate) use program::{CONNECTIONS, DATABASE_URL, LISTEN, MASTER_KEY, METRICS_LISTEN, SQLITE_MUST_EXIST};
+pub(crate) use program::{CONNECTIONS, DATABASE_URL, LISTEN, METRICS_LISTEN, SQLITE_MUST_EXIST};
 pub(super) use webhooks::WEBHOOK_ALLOW_PRIVATE_NETWORKS;
 pub(super) use {
     access::{COOKIE_DOMAIN, TRUSTED_PROXIES},
-    program::{DRAIN_NOTICE, MAIL_FROM, MASTER_KEY_FILE, SMTP_URL},
+    program::{DRAIN_NOTICE, MAIL_FROM, MASTER_KEY, MASTER_KEY_FILE, SMTP_URL},
     sessions::{ARGON2, REFRESH_TOKEN_TTL},
 };
 

@@ -7,7 +7,7 @@ use crate::settings::{
     parse::{self, put},
     row::{
         Default::{Is, Unset},
-        Row,
+        Row, Shape,
     },
 };
 
@@ -70,6 +70,7 @@ pub(super) const ORGANIZATIONS: Group = Group {
         },
         Row {
             name: "reserved_slugs",
+            shape: Shape::List,
             default: Unset("none"),
             meaning: "Slugs that sign-up gives to nobody, beside those that the service keeps for itself.",
             must: "slugs, separated by commas",

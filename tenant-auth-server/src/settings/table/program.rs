@@ -25,7 +25,7 @@ pub(crate) const DATABASE_URL: Row = Row {
     ..Row::BLANK
 };
 
-pub(crate) const MASTER_KEY: Row = Row {
+pub(in crate::settings) const MASTER_KEY: Row = Row {
     name: "master_key",
     shape: Shape::List,
     default: Required("give base64 of 32 random bytes, made with: openssl rand -base64 32"),
@@ -77,11 +77,12 @@ pub(in crate::settings) const MAIL_FROM: Row = Row {
 
 pub(crate) const SQLITE_MUST_EXIST: Row = Row {
     name: "sqlite_must_exist",
+    shape: Shape::Switch,
     default: Is("false"),
     meaning: "Whether a SQLite file that is not there is refused rather than made. Give true once there is one: a volume that \
               was not mounted is then a refusal to start, and not an empty service.",
     must: "one of: true, false",
-    read: |to, text| put(&mut to.sqlite_must_exist, parse::choice(text, &[("true", true), ("false", false)])),
+    read: |to, text| put(&mut to.sqlite_must_exist, parse::switch(text)),
     ..Row::BLANK
 };
 
@@ -107,8 +108,8 @@ pub(crate) const CONNECTIONS: Row = Row {
     name: "connections",
     default: Is("8192"),
     meaning: "The most connections of clients at once; fewer where the limit of open files allows fewer.",
-    must: "a whole number from 16 to 1000000",
-    read: |to, text| put(&mut to.connections, parse::connections(text)),
+    must: parse::COUNT,
+    read: |to, text| put(&mut to.connections, parse::count(text)),
     ..Row::BLANK
 };
 

@@ -10,11 +10,12 @@ use crate::settings::{
 
 pub(crate) const WEBHOOK_ALLOW_PRIVATE_NETWORKS: Row = Row {
     name: "webhook_allow_private_networks",
+    shape: Shape::Switch,
     default: Is("false"),
     meaning: "Whether deliveries may also go to private and loopback addresses, over http and to any port. true switches the \
               protection against SSRF off: for development and closed networks.",
     must: "one of: true, false",
-    read: |to, text| put(&mut to.config.webhooks.allow_private_networks, parse::choice(text, &[("true", true), ("false", false)])),
+    read: |to, text| put(&mut to.config.webhooks.allow_private_networks, parse::switch(text)),
     ..Row::BLANK
 };
 

@@ -230,20 +230,28 @@ fn none_states_that_there_is_no_proxy_and_http_needs_no_statement() {
 }
 
 #[test]
+fn a_list_of_nothing_but_commas_states_nothing() {
+    for name in ["TRUSTED_PROXIES", "WEBHOOK_PORTS", "WEBHOOK_RETRY_SCHEDULE", "ALLOWED_ORIGINS", "RESERVED_SLUGS"] {
+        for bad in [",", " , ,"] {
+            Env::complete().with(name, bad).refused_naming(name);
+        }
+    }
+    assert!(Env::complete().with("TRUSTED_PROXIES", ",10.0.0.1,").server().is_ok(), "a comma too many among addresses is none");
+}
+
+#[test]
 fn lifetimes_are_whole_seconds_and_one_at_least() {
     for name in ["ACCESS_TOKEN_TTL", "REFRESH_TOKEN_TTL", "SESSION_TTL", "INVITE_TTL"] {
         for bad in ["0", "-1", "0.5", "15m", "99999999999999999999"] {
             Env::complete().with(name, bad).refused_naming(name);
         }
-        // A refresh token lives as long as an access token at least.
-        assert!(Env::complete().with("ACCESS_TOKEN_TTL", "1").with(name, "1").server().is_ok());
+        assert!(Env::complete().with(name, "1").server().is_ok());
     }
 }
 
 #[test]
 fn what_cannot_be_meant_is_refused_or_warned_of() {
     for (name, bad) in [
-        ("REFRESH_TOKEN_TTL", "899"),
         ("PUBLIC_URL", "https://auth.example.com/api/v1"),
         ("PUBLIC_URL", "https://auth.example.com/x/api/v1/"),
         ("TRUSTED_PROXIES", "10.0.0.0/8,0.0.0.0/0"),
@@ -256,8 +264,16 @@ fn what_cannot_be_meant_is_refused_or_warned_of() {
     }
     let server = Env::complete().with("REFRESH_TOKEN_TTL", "900").with("ARGON2", "8,1,1").server().expect("starts");
     assert!(server.deployment.warnings.join("").contains("TENANT_AUTH_ARGON2 is so cheap"));
-    let server = Env::complete().with("ARGON2", "19456,2,1").server().expect("starts");
+    let server = Env::complete().with("REFRESH_TOKEN_TTL", "899").server().expect("starts");
+    assert!(server.deployment.warnings.join("").contains("TENANT_AUTH_REFRESH_TOKEN_TTL is 899 s, shorter"));
+    let server = Env::complete().with("ARGON2", "19456,2,1").with("REFRESH_TOKEN_TTL", "900").server().expect("starts");
     assert_eq!(server.deployment.warnings, Vec::<String>::new());
+}
+
+#[test]
+fn one_connection_is_enough_to_start() {
+    assert_eq!(Env::complete().with("CONNECTIONS", "1").server().expect("starts").connections, 1);
+    Env::complete().with("CONNECTIONS", "0").refused_naming("CONNECTIONS");
 }
 
 #[test]

@@ -24,6 +24,19 @@ fn the_environment_overrides_the_file() {
 }
 
 #[test]
+fn in_a_file_a_switch_is_a_boolean_or_its_word() {
+    for text in ["true", "'true'"] {
+        let switches = format!("webhook_allow_private_networks = {text}\nsqlite_must_exist = {text}");
+        let server = for_server(&with_file(&switches)).expect("starts");
+        assert!(server.deployment.config.webhooks.allow_private_networks && server.deployment.database.must_exist, "{text}");
+    }
+    let refused = |text: &str| for_server(&with_file(text)).map(drop).expect_err("unusable").to_string();
+    assert!(refused("webhook_allow_private_networks = 'yes'").starts_with("TENANT_AUTH_WEBHOOK_ALLOW_PRIVATE_NETWORKS "));
+    assert!(refused("product_name = true").starts_with("TENANT_AUTH_PRODUCT_NAME "), "no other setting takes one");
+    assert!(refused("reserved_slugs = [true]").starts_with("TENANT_AUTH_RESERVED_SLUGS "));
+}
+
+#[test]
 fn a_file_that_says_what_we_do_not_understand_is_refused() {
     let refused = |text: &str| for_server(&with_file(text)).map(drop).expect_err("unusable").to_string();
     assert!(refused("lissten = '127.0.0.1:1'").contains("'lissten'"));
