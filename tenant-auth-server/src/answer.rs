@@ -47,6 +47,11 @@ pub(crate) fn page(html: String, policy: &'static str) -> Response {
     response
 }
 
+/// A document that programs read.
+pub(crate) fn document(content_type: &'static str, text: String) -> Response {
+    bare(StatusCode::OK, content_type, text)
+}
+
 fn json(status: StatusCode, body: &Envelope<'_, impl Serialize>) -> Response {
     match serde_json::to_string(body) {
         Ok(text) => bare(status, "application/json", text),

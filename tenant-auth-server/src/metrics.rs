@@ -3,14 +3,7 @@
 
 use std::{fmt::Write, sync::Arc};
 
-use axum::{
-    Router,
-    body::Body,
-    extract::State,
-    http::{HeaderValue, StatusCode, header},
-    response::Response,
-    routing::get,
-};
+use axum::{Router, extract::State, http::StatusCode, response::Response, routing::get};
 use tenant_auth_core::TenantAuth;
 
 use crate::{answer, connections::ConnectionSlots, logging, process};
@@ -38,9 +31,7 @@ async fn metrics(State(Metrics { auth, slots }): State<Metrics>) -> Response {
     match auth.metrics_text().await {
         Ok(mut text) => {
             add(&mut text, &slots);
-            let mut response = Response::new(Body::from(text));
-            response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(OPEN_METRICS));
-            response
+            answer::document(OPEN_METRICS, text)
         }
         Err(error) => {
             tracing::error!(error = %error.causes(), "the metrics cannot be written");

@@ -37,7 +37,10 @@ fn metrics_are_told_on_a_listener_of_their_own() {
     let (status, text) = once_the_database_is_up(&address);
     assert_eq!(status, 200);
     let (head, body) = text.split_once("\r\n\r\n").expect("head and body");
-    assert!(head.to_lowercase().contains("content-type: application/openmetrics-text; version=1.0.0; charset=utf-8"), "{head}");
+    let common = ["cache-control: no-store", "x-content-type-options: nosniff", "x-request-id: req_"];
+    for header in [&["content-type: application/openmetrics-text; version=1.0.0; charset=utf-8"][..], &common].concat() {
+        assert!(head.to_lowercase().contains(header), "{header}: {head}");
+    }
     assert!(body.contains("\ntenant_auth_http_requests_total{method=\"GET\",route=\"none\",status=\"404\"} 1\n"), "{body}");
     assert!(body.ends_with("# EOF\n"), "{body}");
 
