@@ -1,6 +1,6 @@
 //! The text that `dev` prints: the credentials, and commands that show the service at work. Each command is one line that can be
-//! pasted into a shell with only curl and sed, in this order, as often as one likes. They use the tokens of the answers rather than
-//! a cookie jar: older curls send no `Secure` cookie over http.
+//! pasted into any POSIX shell with only curl and what POSIX has, in this order, as often as one likes. They use the tokens of the
+//! answers rather than a cookie jar: older curls send no `Secure` cookie over http.
 
 use super::{
     demo::generated_password,
@@ -59,7 +59,7 @@ fn commands(public_url: &str, demo: &Demo) -> [(&'static str, String); 5] {
         (
             "Invite somebody",
             format!(
-                r#"GUEST="guest-$RANDOM$RANDOM@example.com"; {} -H "Authorization: Bearer $ACCESS" -d "{{\"email\":\"$GUEST\"}}"; echo"#,
+                r#"GUEST="guest-$(od -An -N6 -tx1 /dev/urandom | tr -d ' \n')@example.com"; {} -H "Authorization: Bearer $ACCESS" -d "{{\"email\":\"$GUEST\"}}"; echo"#,
                 post("/org/members/invite"),
             ),
         ),

@@ -32,13 +32,16 @@ fn commands(printed: &str) -> &str {
 fn the_printed_lines_work_in_one_shell_again_and_again() {
     let program = Program::without_settings();
     let dev = started(&program);
-    for _ in 0..2 {
-        let mut bash = Command::new("bash");
-        let output = bash.args(["-eu", "-c", commands(&dev.printed)]).stdin(Stdio::null()).current_dir(program.path()).output();
-        let output = output.expect("bash runs");
+    let twice = commands(&dev.printed).repeat(2);
+    for name in ["sh", "bash"] {
+        let mut shell = Command::new(name);
+        let output = shell.args(["-eu", "-c", &twice]).stdin(Stdio::null()).current_dir(program.path()).output();
+        let output = output.expect("the shell runs");
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success(), "{said}{}{}", String::from_utf8_lossy(&output.stderr), dev.log());
-        assert!(said.contains("\"valid\":true") && said.contains("\"refreshToken\":\""), "{said}\n{}", dev.log());
+        for told in ["\"valid\":true", "\"refreshToken\":\""] {
+            assert_eq!(said.matches(told).count(), 2, "{told}: {said}\n{}", dev.log());
+        }
         assert!(!said.contains("\"error\""), "{said}");
     }
 }
