@@ -29,7 +29,7 @@ pub(crate) fn start_beside(spans: Option<SpanLayer>, filter: &str, format: LogFo
         .log_internal_errors(false)
         .with_writer(|| CountingLosses(io::stderr()));
     let registry = tracing_subscriber::registry().with(spans);
-    let is_json = format == LogFormat::Json || IS_JSON.load(Ordering::Relaxed);
+    let is_json = format == LogFormat::Json || speaks_json();
     // An error means that there is a subscriber already; lines go there then.
     let _ = match is_json {
         true => registry.with(lines.json().with_filter(filter)).try_init(),
@@ -59,7 +59,7 @@ impl<W: Write> Write for CountingLosses<W> {
     }
 }
 
-/// Whether lines outside the log (refusals, panics) are JSON objects, too.
+/// Whether lines outside the log (refusals, remarks, panics) are JSON objects, too.
 static IS_JSON: AtomicBool = AtomicBool::new(false);
 
 /// Makes these lines JSON objects from now on.
@@ -73,10 +73,28 @@ pub(crate) fn announce(line: &str) {
     tell(io::stdout(), "INFO", line);
 }
 
+/// Whether lines outside the log are JSON objects.
+pub(crate) fn speaks_json() -> bool {
+    IS_JSON.load(Ordering::Relaxed)
+}
+
+/// Prints to stderr what a command says beside its outcome.
+pub(crate) fn remark(line: &str) {
+    tell(io::stderr(), "INFO", line);
+}
+
+/// Asks on stderr for what is typed on stdin.
+pub(crate) fn ask(question: &str) {
+    match speaks_json() {
+        true => remark(question),
+        false => drop(write!(io::stderr(), "{question} ")),
+    }
+}
+
 /// Prints to stderr why the program ends. When stderr is closed, the exit code still tells it.
 pub(crate) fn complain(text: &str) {
     for line in text.lines() {
-        match IS_JSON.load(Ordering::Relaxed) {
+        match speaks_json() {
             true => tell(io::stderr(), "ERROR", line),
             false => tell(io::stderr(), "ERROR", &format!("error: {line}")),
         }
@@ -85,7 +103,7 @@ pub(crate) fn complain(text: &str) {
 
 /// Writes a line. A line that cannot be written is lost, without further effect.
 fn tell(mut to: impl Write, level: &str, line: &str) {
-    let _ = match IS_JSON.load(Ordering::Relaxed) {
+    let _ = match speaks_json() {
         true => writeln!(to, "{}", json!({ "level": level, "fields": { "message": line }, "target": "tenant_auth_server" })),
         false => writeln!(to, "{line}"),
     };

@@ -18,7 +18,7 @@ use super::{
     progress::Progress,
     report::Format,
 };
-use crate::{failure::Failure, settings::Input};
+use crate::{failure::Failure, logging, settings::Input};
 
 #[derive(Debug, Args)]
 pub(super) struct Export {
@@ -70,7 +70,7 @@ impl Export {
 
     fn print(&self, exported: &Exported, key: Option<&FileKey>) -> Result<(), Failure> {
         if let Some(key) = key {
-            eprintln!("The file's key, shown once: {}", *key.expose());
+            logging::remark(&format!("The file's key, shown once: {}", *key.expose()));
         }
         let Exported { members, invites, api_keys, webhooks, entries, .. } = exported;
         let text = format!(

@@ -12,7 +12,7 @@ use tenant_auth_core::{
 use tokio::{fs::File, io::BufReader};
 
 use super::{Links, export_files::key_in, operator, progress::Progress, report::Format, word};
-use crate::{failure::Failure, settings::Input};
+use crate::{failure::Failure, logging, settings::Input};
 
 #[derive(Debug, Args)]
 pub(super) struct Import {
@@ -76,7 +76,7 @@ fn existing(text: &str) -> Result<ExistingAccounts, String> {
 
 fn print(format: &Format, done: &ImportedOrganization, dry_run: bool) -> Result<(), Failure> {
     if done.source_lives {
-        eprintln!("The source was not suspended when the file was made: what changed there since is not in it.");
+        logging::remark("The source was not suspended when the file was made: what changed there since is not in it.");
     }
     let ImportedOrganization { org, members, linked, invites, api_keys, webhooks, entries, without_password, .. } = done;
     let verb = if dry_run { "would be" } else { "is" };

@@ -109,6 +109,10 @@ pub(crate) async fn run() -> Result<(), Failure> {
         Command::Man(options) => return options.run(),
         command => command,
     };
+    // Already for a file that cannot be read.
+    if Input::environment_wants_json() == Some(true) {
+        logging::speak_json();
+    }
     let input = Input::gather(config.as_ref())?;
     if input.wants_json() {
         logging::speak_json();

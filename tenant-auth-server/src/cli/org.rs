@@ -1,6 +1,6 @@
 //! The commands `org`: creating, suspending, reactivating and deleting organizations, and inviting an org_admin when none is left.
 
-use std::io::{BufRead, IsTerminal, Read, Write};
+use std::io::{BufRead, IsTerminal, Read};
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -14,7 +14,7 @@ use tenant_auth_core::{
 };
 
 use super::{Links, export::Export, import_org::Import, operator, report::Format};
-use crate::{failure::Failure, settings::Input};
+use crate::{failure::Failure, logging, settings::Input};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -210,7 +210,7 @@ fn removed_or_kept(slug: &Slug, deletes_at: Option<Timestamp>) -> String {
 fn confirm(slug: &Slug) -> Result<(), Failure> {
     let stdin = std::io::stdin().lock();
     if stdin.is_terminal() {
-        let _ = write!(std::io::stderr(), "This removes '{slug}' and its people for good. Type the slug once more: ");
+        logging::ask(&format!("This removes '{slug}' and its people for good. Type the slug once more:"));
     }
     let mut line = String::new();
     stdin.take(MAX_LINE).read_line(&mut line).map_err(Failure::system("Reading the slug from stdin"))?;

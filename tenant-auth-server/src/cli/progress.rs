@@ -1,10 +1,12 @@
 //! The progress of a command that takes minutes, on stderr: a bar that is drawn over on a terminal, and now and then a line anywhere
-//! else, such as in the log of a job.
+//! else, such as in the log of a job, and where lines are JSON.
 
 use std::{
     io::{IsTerminal, Write},
     time::{Duration, Instant},
 };
+
+use crate::logging;
 
 const CELLS: u64 = 30;
 /// How often a bar is drawn.
@@ -21,7 +23,7 @@ pub(super) struct Progress {
 
 impl Progress {
     pub(super) fn of(whole: u64) -> Self {
-        Self { whole, is_bar: std::io::stderr().is_terminal(), last: None }
+        Self { whole, is_bar: std::io::stderr().is_terminal() && !logging::speaks_json(), last: None }
     }
 
     /// So much is done; `text` says what that is.
@@ -33,8 +35,10 @@ impl Progress {
         if self.last.is_none() || is_due {
             self.last = Some(now);
         }
-        if is_due {
-            self.write(&if self.is_bar { format!("\r\x1b[2K{}", bar(done, self.whole, text)) } else { format!("{text}\n") });
+        match (is_due, self.is_bar) {
+            (true, true) => draw(&bar(done, self.whole, text)),
+            (true, false) => logging::remark(text),
+            (false, _) => {}
         }
     }
 
@@ -46,21 +50,24 @@ impl Progress {
 
     /// A line that stays, above the bar.
     pub(super) fn say(&mut self, line: &str) {
-        self.write(&if self.is_bar { format!("\r\x1b[2K{line}\n") } else { format!("{line}\n") });
+        if self.is_bar {
+            draw("");
+        }
+        logging::remark(line);
     }
 
     /// Takes the bar away.
     pub(super) fn end(self) {
         if self.is_bar {
-            self.write("\r\x1b[2K");
+            draw("");
         }
     }
+}
 
-    /// A terminal that is gone ends no import.
-    fn write(&self, text: &str) {
-        let mut stderr = std::io::stderr().lock();
-        let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
-    }
+/// Draws over what was drawn. A terminal that is gone ends no import.
+fn draw(text: &str) {
+    let mut stderr = std::io::stderr().lock();
+    let _ = write!(stderr, "\r\x1b[2K{text}").and_then(|()| stderr.flush());
 }
 
 fn bar(done: u64, whole: u64, text: &str) -> String {

@@ -2,7 +2,7 @@
 //! password and a membership, its address unverified; and `user export`: what is kept about a person. The password comes on stdin, where neither the process list nor the shell's
 //! history sees it.
 
-use std::io::{BufRead, IsTerminal, Read, Write};
+use std::io::{BufRead, IsTerminal, Read};
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -16,7 +16,7 @@ use tenant_auth_core::{
 };
 
 use super::{Links, operator, report::Format, word};
-use crate::{failure::Failure, settings::Input};
+use crate::{failure::Failure, logging, settings::Input};
 
 /// Longer than any password may be; what stands beyond is not read.
 const MAX_LINE: u64 = 8 * 1024;
@@ -83,7 +83,7 @@ impl Command {
             Self::Export(Whom { email, format }) => {
                 let person = operator(input, Links::None).await?.export_person(&email).await?;
                 if !person.has_account() {
-                    eprintln!("The address {email} has no account.");
+                    logging::remark(&format!("The address {email} has no account."));
                 }
                 let text = serde_json::to_string_pretty(person.as_json());
                 let text = text.map_err(|error| Failure::Service(format!("The document cannot be shown as JSON: {error}")))?;
@@ -121,7 +121,7 @@ fn password_from_stdin() -> Result<Password, Failure> {
     let stdin = std::io::stdin().lock();
     if stdin.is_terminal() {
         // The terminal shows what is typed; a prompt that says so beats one that surprises.
-        let _ = write!(std::io::stderr(), "Password (shown while typed): ");
+        logging::ask("Password (shown while typed):");
     }
     let mut line = String::new();
     stdin.take(MAX_LINE).read_line(&mut line).map_err(Failure::system("Reading the password from stdin as UTF-8 text"))?;

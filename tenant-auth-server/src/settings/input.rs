@@ -50,11 +50,29 @@ impl Input {
         Ok(Self { file, env, read_file: |path| std::fs::read(path), list_folder })
     }
 
+    /// Whether the environment asks for log lines in JSON, for what is told before there is an input; `None` where it says nothing.
+    pub(crate) fn environment_wants_json() -> Option<bool> {
+        is_json(&std::env::var(log_format()).ok()?)
+    }
+
     /// Whether log lines are to be JSON, as far as can be said before the settings are read: a refusal of them is a line, too.
     pub(crate) fn wants_json(&self) -> bool {
-        let in_env = self.env.get(&format!("{PREFIX}LOG_FORMAT")).map(|value| value.trim()).filter(|value| !value.is_empty());
-        let in_file =
-            || self.file.as_ref()?.parse::<toml::Table>().ok()?.get("log_format")?.as_str().map(|format| format == "json");
-        in_env.map_or_else(|| in_file().unwrap_or(false), |format| format == "json")
+        let in_env = self.env.get(&log_format()).and_then(|value| is_json(value));
+        in_env.or_else(|| self.file.as_deref().and_then(file_wants_json)).unwrap_or(false)
     }
+}
+
+fn log_format() -> String {
+    format!("{PREFIX}LOG_FORMAT")
+}
+
+/// An empty value is none.
+fn is_json(value: &str) -> Option<bool> {
+    Some(value.trim()).filter(|value| !value.is_empty()).map(|value| value == "json")
+}
+
+/// A file that is no TOML is read line by line, for the line that says so may be a good one.
+fn file_wants_json(text: &str) -> Option<bool> {
+    let said = |part: &str| is_json(part.parse::<toml::Table>().ok()?.get("log_format")?.as_str()?);
+    said(text).or_else(|| text.lines().find_map(said))
 }

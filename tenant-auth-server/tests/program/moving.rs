@@ -1,6 +1,6 @@
 //! `import users` and `org export` from outside: what they print, where, and with which exit code. The commands of the guide run here.
 
-use std::fs;
+use std::{fs, process::Output};
 
 use serde_json::{Value, json as value};
 
@@ -46,6 +46,22 @@ fn refused_rows_fail_the_command_and_hinder_no_other() {
     assert_eq!(String::from_utf8_lossy(&said.stdout), "1 people imported, 1 rows refused.\n");
     let stderr = String::from_utf8_lossy(&said.stderr).into_owned();
     assert!(stderr.starts_with("line 2: email: must be an email address\n"), "{stderr}");
+}
+
+#[test]
+fn with_json_lines_whatever_a_command_says_is_one() {
+    let program =
+        with_file("{\"email\":\"p@example.com\",\"name\":\"P\"}\n{\"email\":\"q\",\"name\":\"Q\"}\n").with("LOG_FORMAT", "json");
+    let messages = |output: &Output| {
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let lines = said.lines().map(|line| serde_json::from_str::<Value>(line).unwrap_or_else(|error| panic!("{error}: {said}")));
+        lines.map(|line| line["fields"]["message"].to_string()).collect::<Vec<_>>().join("\n")
+    };
+    assert!(messages(&program.run(&IMPORT)).contains("line 2: email"));
+    let sealed = program.run(&["org", "export", "--slug", "acme", "--out", "acme.taex"]);
+    assert!(messages(&sealed).contains("shown once"));
+    let nobody = program.run(&["user", "export", "--email", "nobody@example.com"]);
+    assert!(messages(&nobody).contains("no account"));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! A server that should not run does not start, and says on stderr which setting is to blame (behaviour.md, B120).
 
+use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+
 use tenant_auth_conformance::{as_postgres_administrator, empty_postgres, run_sql};
 
 use crate::{MASTER_KEY, OTHER_KEY, Program, error, json};
@@ -74,8 +76,23 @@ fn with_json_lines_a_refusal_is_one_too() {
     let message = lines[0]["fields"]["message"].as_str().expect("words");
     assert!(message.starts_with("TENANT_AUTH_MASTER_KEY ") || message.starts_with("TENANT_AUTH_PUBLIC_URL "), "{said}");
     std::fs::write(program.path().join("settings.toml"), "log_format = 'json'").expect("the file can be written");
-    let said = error(&program.without("LOG_FORMAT").run(&["serve", "--config", "settings.toml"]));
-    assert!(said.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()), "{said}");
+    json_lines(&error(&program.without("LOG_FORMAT").run(&["serve", "--config", "settings.toml"])));
+}
+
+#[test]
+fn with_json_lines_a_file_that_cannot_be_read_is_told_so() {
+    let program = Program::new().with("LOG_FORMAT", "json");
+    json_lines(&error(&program.run(&["serve", "--config", "missing.toml"])));
+    let mut not_text = program.command(&["serve"]);
+    let not_text = not_text.env("TENANT_AUTH_LISTEN", OsStr::from_bytes(&[0xff])).output().expect("it runs");
+    json_lines(&error(&not_text));
+    std::fs::write(program.path().join("broken.toml"), "log_format = 'json'\nlisten =").expect("the file can be written");
+    json_lines(&error(&program.without("LOG_FORMAT").run(&["serve", "--config", "broken.toml"])));
+}
+
+#[track_caller]
+fn json_lines(said: &str) {
+    assert!(!said.is_empty() && said.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()), "{said}");
 }
 
 #[test]
