@@ -5,7 +5,7 @@ use crate::{
     error::{Error, Thing},
     id::UserId,
     model::{MemberEntry, MemberFilter, Membership, User},
-    org::list_members,
+    org::{list_members, list_members_with_sequence},
     page::{List, Page},
     scope::{MembersRead, UsersRead},
 };
@@ -40,20 +40,21 @@ impl Backend<MembersRead> {
         list_members(self.auth.store(), &self.org.id, filter, page).await
     }
 
-    /// The same for whoever keeps a copy: beside the first page the number of the organization's last event. What that event and those
-    /// before it did is in the list, for the number is read first; later ones are to be applied, also where the list shows their effect
+    /// The same for whoever keeps a copy: beside the first page the number of the organization's last event, both of one moment. What
+    /// that event and those before it did is in the page. Later events are to be applied, also where a later page shows their effect
     /// already. So list and events together are true to the members.
     ///
     /// # Errors
     /// As [`Backend::members_like`].
     pub async fn members_to_copy(&self, filter: &MemberFilter, page: &Page) -> Result<(List<MemberEntry>, Option<i64>), Error> {
-        let sequence = if page.is_first() {
-            let reach = self.auth.store().read().await?.event_feed().reach(&self.org.id).await?;
-            Some(reach.ok_or(Error::InvalidApiKey)?.newest)
-        } else {
-            None
-        };
-        Ok((self.members_like(filter, page).await?, sequence))
+        if !page.is_first() {
+            return Ok((self.members_like(filter, page).await?, None));
+        }
+        match list_members_with_sequence(self.auth.transactions(), &self.org.id, filter, page).await {
+            Ok((list, sequence)) => Ok((list, Some(sequence))),
+            Err(Error::UnknownOrganization) => Err(Error::InvalidApiKey), // it was removed meanwhile
+            Err(error) => Err(error),
+        }
     }
 
     /// One entry of the member list.

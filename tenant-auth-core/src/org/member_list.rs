@@ -7,7 +7,7 @@ use crate::{
     id::{OrgId, UserId},
     model::{MemberEntry, MemberFilter},
     page::{List, Page, Reading},
-    store::{MEMBERS_AT_ONCE, Reader, Store},
+    store::{Link, MEMBERS_AT_ONCE, Members, Store, Transactions},
     value::SearchText,
 };
 
@@ -24,31 +24,66 @@ pub(crate) async fn list_members(
     filter: &MemberFilter,
     page: &Page,
 ) -> Result<List<MemberEntry>, Error> {
+    let reading = begin(org, filter, page)?;
+    read(&mut store.read().await?, org, filter, reading).await
+}
+
+/// The same, with the number of the organization's last event, both as of one moment: events up to that number have had their effect on
+/// the page, and later ones have not.
+///
+/// # Errors
+/// As [`list_members`]; [`Error::UnknownOrganization`] when the organization is gone.
+pub(crate) async fn list_members_with_sequence(
+    transactions: &Transactions,
+    org: &OrgId,
+    filter: &MemberFilter,
+    page: &Page,
+) -> Result<(List<MemberEntry>, i64), Error> {
+    let reading = begin(org, filter, page)?;
+    let mut snapshot = transactions.begin_snapshot().await?;
+    let reach = snapshot.event_feed().reach(org).await?.ok_or(Error::UnknownOrganization)?;
+    Ok((read(&mut snapshot, org, filter, reading).await?, reach.newest))
+}
+
+fn begin(org: &OrgId, filter: &MemberFilter, page: &Page) -> Result<Reading<MemberEntry>, Error> {
     let MemberFilter { search, role, status } = filter;
     let (role, status) = (role.map_or("", |role| role.as_str()), status.map_or("", |status| status.as_str()));
     let wanted = search.as_ref().map_or("", SearchText::as_str);
-    let mut reading = page.reading(&["members", org.as_str(), wanted, role, status])?;
-    let mut reader = store.read().await?;
-    match search {
-        Some(text) => search_members(&mut reader, org, filter, text, &mut reading).await?,
+    page.reading(&["members", org.as_str(), wanted, role, status])
+}
+
+async fn read<H>(
+    hand: &mut H,
+    org: &OrgId,
+    filter: &MemberFilter,
+    mut reading: Reading<MemberEntry>,
+) -> Result<List<MemberEntry>, Error>
+where
+    for<'h> &'h mut H: Link,
+{
+    match &filter.search {
+        Some(text) => search_members(hand, org, filter, text, &mut reading).await?,
         None => {
             while let Some(bounds) = reading.wants() {
-                reading.take(reader.members().list(org, filter, &bounds).await?);
+                reading.take(Members::of(&mut *hand).list(org, filter, &bounds).await?);
             }
         }
     }
     Ok(reading.finish())
 }
 
-async fn search_members(
-    reader: &mut Reader,
+async fn search_members<H>(
+    hand: &mut H,
     org: &OrgId,
     filter: &MemberFilter,
     text: &SearchText,
     reading: &mut Reading<MemberEntry>,
-) -> Result<(), Error> {
+) -> Result<(), Error>
+where
+    for<'h> &'h mut H: Link,
+{
     while let Some(bounds) = reading.wants_at_most(SCANNED) {
-        let people = reader.members().names(org, filter, &bounds).await?;
+        let people = Members::of(&mut *hand).names(org, filter, &bounds).await?;
         let (count, end) = (people.len(), people.last().map(|last| last.position.clone()));
         let found = people.into_iter().filter(|person| text.is_in(&person.name) || text.is_in(&person.email));
         let found: Vec<UserId> = found.map(|person| person.user_id).collect();
@@ -56,7 +91,7 @@ async fn search_members(
             if reading.is_full() {
                 return Ok(());
             }
-            reading.add(reader.members().find_some(org, some).await?);
+            reading.add(Members::of(&mut *hand).find_some(org, some).await?);
         }
         reading.reach(count, end);
     }

@@ -14,6 +14,6 @@ pub use details::{OrganizationUpdate, Patch};
 pub(crate) use invites::{Invitation, Inviter, place_invite};
 pub(crate) use join::{Place, join, join_with};
 pub(crate) use key_invites::{revoke_ended_invites, tell_ended};
-pub(crate) use member_list::list_members;
+pub(crate) use member_list::{list_members, list_members_with_sequence};
 pub(crate) use sign_up::mail_sign_up_links;
 pub use sign_up::{SignUpCompletion, SignUpPreview};

@@ -81,7 +81,7 @@ pub(crate) use sql::{
     live_session::{LiveSession, Witnessed},
     logins::{Entry, Known},
     mails::{ClaimedMail, MailKind, OutgoingMail, PASSED_OVER},
-    members::MEMBERS_AT_ONCE,
+    members::{MEMBERS_AT_ONCE, Members},
     pending_logins::PendingLogin,
     person::{
         Deed, PersonAccount, PersonCounter, PersonDeed, PersonEntry, PersonInvite, PersonLink, PersonLogin, PersonMembership,

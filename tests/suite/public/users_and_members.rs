@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use tenant_auth_conformance::{App, scenarios, shape};
+use tokio::task::JoinSet;
 
 scenarios![
     a_user_is_described_as_in_verify,
@@ -10,6 +11,7 @@ scenarios![
     one_member_is_the_lists_entry,
     somebody_who_is_no_member_here_is_404,
     a_removed_member_is_gone_at_once,
+    the_first_page_and_its_sequence_are_of_one_moment,
     a_suspended_member_is_shown_as_suspended,
     a_suspended_organizations_keys_read_nobody,
     a_session_is_no_key,
@@ -57,6 +59,33 @@ async fn a_removed_member_is_gone_at_once(app: &App) {
     app.backend().get(&format!("/public/members/{id}")).await.expect_error(404, "not_found");
     app.backend().get(&format!("/public/users/{id}")).await.expect_error(404, "not_found");
     assert_eq!(app.backend().get("/public/members").await.expect_ok()["members"].as_array().map(Vec::len), Some(1));
+}
+
+/// Each event of the member's is one change of the number in the metadata, so that the page tells which event it shows.
+async fn the_first_page_and_its_sequence_are_of_one_moment(app: &App) {
+    let (admin, backend, id) = (app.admin().logged_in().await, app.backend(), app.member().id().to_owned());
+    let first = async || {
+        let data = backend.get("/public/members").await.expect_ok();
+        let members = data["members"].as_array().expect("a list");
+        let member = members.iter().find(|member| member["userId"] == id).expect("is there");
+        (data["sequence"].as_i64().expect("a number"), member["metadata"]["n"].as_i64())
+    };
+    admin.set_metadata(&id, json!({ "n": 0 })).await.expect(200);
+    let (before, _) = first().await;
+    let mut writing = JoinSet::new();
+    let member = id.clone();
+    writing.spawn(async move {
+        for n in 1..=150 {
+            admin.set_metadata(&member, json!({ "n": n })).await.expect(200);
+        }
+    });
+    while !writing.is_empty() {
+        let (sequence, shown) = first().await;
+        assert_eq!(shown, Some(sequence - before), "events later than {sequence} have had no effect");
+        while let Some(done) = writing.try_join_next() {
+            done.expect("each change succeeds");
+        }
+    }
 }
 
 async fn a_suspended_member_is_shown_as_suspended(app: &App) {

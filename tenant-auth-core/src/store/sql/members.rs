@@ -210,6 +210,11 @@ impl TryFrom<MemberRow> for MemberEntry {
 }
 
 impl<L: Link> Members<L> {
+    /// The repository by whichever hand is given.
+    pub(crate) fn of(link: L) -> Self {
+        Self(link)
+    }
+
     /// Whether the address is that of a member, suspended or not.
     pub(crate) async fn has_address(mut self, org: &OrgId, email: &Email) -> Result<bool, Error> {
         Ok(fetch_scalar!(self.0, i64, HAS_ADDRESS, org.as_str(), email.key())?.is_some_and(|number| number > 0))
