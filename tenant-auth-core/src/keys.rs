@@ -21,8 +21,8 @@ use crate::{
 
 /// How often a process looks for keys that another process has rotated.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
-/// The least time between two readings for tokens of unknown keys: strangers make up as many as they like.
-const UNKNOWN_EVERY: Duration = Duration::from_millis(200);
+/// The least time between two readings that strangers cause: they make up as many tokens of unknown keys as they like.
+const STRANGERS_EVERY: Duration = Duration::from_millis(200);
 /// How many values one transaction seals again.
 const BATCH: u32 = 100;
 
@@ -106,12 +106,17 @@ impl Keyring {
     /// # Errors
     /// As [`Keyring::reload`].
     pub(crate) async fn learn_key_of(&self, token: &str) -> Result<(), Error> {
-        if self.signer().knows_key_of(token) {
-            return Ok(());
-        }
+        if self.signer().knows_key_of(token) { Ok(()) } else { self.read_soon().await }
+    }
+
+    /// Reads the keys as they are at this call or later. One reading serves all who wait for it, however many strangers ask.
+    ///
+    /// # Errors
+    /// As [`Keyring::reload`].
+    pub(crate) async fn read_soon(&self) -> Result<(), Error> {
         let asked = Instant::now();
         let last = *self.reading.lock().await;
-        if let Some(next) = last.map(|began| began + UNKNOWN_EVERY) {
+        if let Some(next) = last.map(|began| began + STRANGERS_EVERY) {
             tokio::time::sleep_until(next).await;
         }
         self.read_since(asked).await

@@ -232,6 +232,16 @@ impl TenantAuth {
         self.inner.keyring.learn_key_of(token).await
     }
 
+    /// Makes sure that the keys are those of now, for who is shown their public halves. The look behind a view reads those that another
+    /// process withdrew; without a view they are read.
+    #[cfg(feature = "http")]
+    pub(crate) async fn refresh_keys(&self) -> Result<(), Error> {
+        if self.memory().view().await?.is_some() {
+            return Ok(());
+        }
+        self.inner.keyring.read_soon().await
+    }
+
     /// Reads the signing keys again, without waiting for the next look.
     pub(crate) async fn reload_keys(&self) -> Result<(), Error> {
         self.inner.keyring.reload().await

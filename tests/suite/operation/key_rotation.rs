@@ -21,6 +21,7 @@ scenarios![on each database:
     a_new_key_is_known_to_every_server_at_once,
     a_compromised_key_is_dead_at_once,
     a_compromised_key_is_dead_on_every_server_at_once,
+    a_compromised_key_is_published_as_such_by_every_server_at_once,
     a_login_that_waited_is_over_when_its_key_was_compromised,
     a_login_that_waited_is_over_on_every_server_at_once,
     a_new_master_key_opens_everything_after_a_rotation,
@@ -155,6 +156,21 @@ async fn a_compromised_key_is_dead_on_every_server_at_once(app: &App) {
     for session in [&here, &there] {
         expect_dead(&other, session).await;
         expect_dead(app, session).await;
+    }
+}
+
+/// Also by one that remembers nothing, and so hears of nothing.
+async fn a_compromised_key_is_published_as_such_by_every_server_at_once(app: &App) {
+    let others = [app.beside(|_| {}).await, app.beside(|setup| setup.config.memory.mebibytes = 0).await];
+    for _ in 0..2 {
+        for other in &others {
+            jwks(other).await;
+        }
+        rotate(app, true).await;
+        for other in &others {
+            assert_eq!(kids(&jwks(other).await), kids(&jwks(app).await));
+            assert_eq!(audit_keys(other).await, audit_keys(app).await);
+        }
     }
 }
 

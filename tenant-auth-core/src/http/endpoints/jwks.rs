@@ -23,6 +23,7 @@ const CACHING: &str = "public, max-age=300";
 pub(crate) struct Published(JwkSet);
 
 pub(crate) async fn get(anyone: Anyone, (): ()) -> Result<Published, Refusal> {
+    anyone.auth.refresh_keys().await?;
     Ok(Published(anyone.auth.signer().jwks().clone()))
 }
 
