@@ -11,7 +11,7 @@ use crate::{
     clock_watch::ClockWatch,
     config::{Config, ConfigError, SetupError},
     error::Error,
-    feed::waits::EventWaits,
+    feed::{told::Told, waits::EventWaits},
     keys::{self, Keyring, KeyringError},
     memory::Memory,
     metrics::WorkMeter,
@@ -251,6 +251,7 @@ impl Builder {
             readiness: Readiness::default(),
             marks: Marks::default(),
             event_waits,
+            told: Told::default(),
             memory,
         }))
     }

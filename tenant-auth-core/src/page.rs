@@ -17,10 +17,10 @@ use crate::{
 pub(crate) const MOST: u32 = 1_000;
 
 /// The most bytes of a page's entries as JSON: 1 MiB with what the answer puts around them. The first entry is always shown.
-const MOST_BYTES: usize = (1 << 20) - 1_024;
+pub(crate) const MOST_BYTES: usize = (1 << 20) - 1_024;
 
 /// Bytes that an answer adds to an entry: the comma, and whether a session is the caller's.
-const AROUND_ENTRY: usize = 32;
+pub(crate) const AROUND_ENTRY: usize = 32;
 
 /// The most rows that one statement reads: so many of the largest entries take about as much memory as a page.
 pub(crate) const BATCH: usize = 64;

@@ -11,7 +11,7 @@ use crate::{
     clock_watch::ClockWatch,
     config::Config,
     error::Error,
-    feed::waits::EventWaits,
+    feed::{told::Told, waits::EventWaits},
     keys::Keyring,
     memory::Memory,
     metrics::{self, WorkerLoop},
@@ -77,6 +77,7 @@ pub(crate) struct Inner {
     pub(crate) readiness: Readiness,
     pub(crate) marks: Marks,
     pub(crate) event_waits: EventWaits,
+    pub(crate) told: Told,
     pub(crate) memory: Arc<Memory>,
 }
 
@@ -218,6 +219,11 @@ impl TenantAuth {
     /// Those who wait for events.
     pub(crate) fn event_waits(&self) -> &EventWaits {
         &self.inner.event_waits
+    }
+
+    /// Up to where events may be told.
+    pub(crate) fn told(&self) -> &Told {
+        &self.inner.told
     }
 
     /// The marks of the change log's sweep.

@@ -39,6 +39,7 @@ const FLOORS: &[(&str, &[&str])] = &[
             "account::given_up",
             "backend::key_uses",
             "feed::waits",
+            "feed::told",
             "webhooks::admissions",
             "webhooks::target",
         ],

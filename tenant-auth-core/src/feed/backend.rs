@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{After, Read, read};
+use super::{After, Read, read, until_told};
 use crate::{caller::Backend, error::Error, scope::EventsRead};
 
 /// The longest wait.
@@ -34,7 +34,7 @@ pub struct EventPage {
 }
 
 impl Backend<EventsRead> {
-    /// The organization's events after a place. Waits for one where there is none.
+    /// The organization's events after a place. Waits for one where there is none, and until those that are there may be told.
     ///
     /// # Errors
     /// [`Error::EventsExpired`] when some are gone; [`Error::RateLimited`] when 16 questions of this key wait already;
@@ -43,14 +43,24 @@ impl Backend<EventsRead> {
         let deadline = Instant::now() + query.wait.min(LONGEST_WAIT);
         let limit = query.limit.clamp(1, super::MOST);
         let place = self.auth.event_waits().enter(&self.org.id, Some(&self.key))?;
-        let mut page = read(self.auth.store(), &self.org.id, query.after.as_ref(), limit).await?;
-        while page.payloads.is_empty() && Instant::now() < deadline {
-            place.beyond(page.newest, deadline).await;
-            page = read(self.auth.store(), &self.org.id, Some(&After::Sequence(page.last)), limit).await?;
+        let (mut after, mut has_waited) = (query.after.clone(), false);
+        let mut page = read(&self.auth, &self.org.id, after.as_ref(), limit).await?;
+        loop {
+            // Once for all that was there: whoever reads after a change finds it in the page.
+            if page.must_wait() || (page.is_held && !has_waited) {
+                until_told(&self.auth, &self.org.id, page.newest).await;
+                has_waited = true;
+            } else if page.payloads.is_empty() && Instant::now() < deadline {
+                place.beyond(page.newest, deadline).await;
+                after = Some(After::Sequence(page.last));
+            } else {
+                break;
+            }
+            page = read(&self.auth, &self.org.id, after.as_ref(), limit).await?;
         }
         drop(place);
         self.auth.judged_again::<EventsRead>(&self.key).await?;
-        let Read { payloads, last, newest } = page;
+        let Read { payloads, last, newest, .. } = page;
         Ok(EventPage { payloads, last_sequence: last, newest })
     }
 }

@@ -2,13 +2,16 @@
 //! gaps: the organization's sequence is locked from the writing of an event to its commit, so that whoever sees an event sees all
 //! before it, also while a transaction is slow.
 //!
-//! What must stay true: an event that is gone is never passed over in silence; the reader is told to begin anew.
+//! What must stay true: an event that is gone is never passed over in silence; the reader is told to begin anew. And none tells of an ended
+//! right that some process still honours.
 
 mod backend;
 mod event;
+mod held;
 mod stream;
 #[cfg(all(test, feature = "testing", feature = "sqlite"))]
 mod tests;
+pub(crate) mod told;
 pub(crate) mod waits;
 
 pub use backend::{EventPage, EventQuery};
@@ -18,13 +21,13 @@ pub use stream::Events;
 use crate::{
     error::Error,
     id::{EventId, OrgId},
-    store::{Reader, Store},
+    page::{AROUND_ENTRY, MOST_BYTES},
+    service::TenantAuth,
+    store::Reader,
 };
 
 /// How many events a page has at most.
 pub(crate) const MOST: u32 = 1_000;
-/// How many bytes of events a page has at most, unless it has one event alone.
-const MOST_BYTES: usize = 1024 * 1024;
 /// How many events one statement reads, so that memory stays bounded however large they are.
 const BATCH: u32 = 64;
 
@@ -45,14 +48,23 @@ pub(crate) struct Read {
     pub(crate) last: i64,
     /// The number of the organization's last event.
     pub(crate) newest: i64,
+    /// Whether the page ended before an event that is to be waited for.
+    is_held: bool,
 }
 
-/// Reads up to `most` events after a place; without one, from the oldest that is kept.
+impl Read {
+    /// Whether there is nothing to tell before a wait.
+    fn must_wait(&self) -> bool {
+        self.is_held && self.payloads.is_empty()
+    }
+}
+
+/// Reads up to `most` events after a place, as far as they may be told now; without a place, from the oldest that is kept.
 ///
 /// # Errors
 /// [`Error::EventsExpired`] when events after the place are gone, or the place is none that there was.
-pub(crate) async fn read(store: &Store, org: &OrgId, after: Option<&After>, most: u32) -> Result<Read, Error> {
-    let mut reader = store.read().await?;
+async fn read(auth: &TenantAuth, org: &OrgId, after: Option<&After>, most: u32) -> Result<Read, Error> {
+    let mut reader = auth.store().read().await?;
     let reach = reader.event_feed().reach(org).await?.ok_or(Error::UnknownOrganization)?;
     let after = match after {
         None => reach.oldest - 1,
@@ -62,27 +74,50 @@ pub(crate) async fn read(store: &Store, org: &OrgId, after: Option<&After>, most
     if !(reach.oldest - 1..=reach.newest).contains(&after) {
         return Err(Error::EventsExpired);
     }
-    let mut read = Read { payloads: Vec::new(), last: after, newest: reach.newest };
-    fill(&mut reader, org, most as usize, &mut read).await?;
+    let told = auth.told().up_to(org, reach.newest);
+    let mut read = Read { payloads: Vec::new(), last: after, newest: reach.newest, is_held: false };
+    fill(&mut reader, org, Bounds { most: most as usize, told }, &mut read).await?;
     // A sweep may have come between the statements.
-    if read.payloads.is_empty() && read.newest > after {
+    if read.payloads.is_empty() && read.newest > after && !read.is_held {
         return Err(Error::EventsExpired);
     }
     read.newest = read.newest.max(read.last);
     Ok(read)
 }
 
-async fn fill(reader: &mut Reader, org: &OrgId, most: usize, read: &mut Read) -> Result<(), Error> {
+/// Waits until all events of an organization that are there may be told. Waiting holds nothing.
+async fn until_told(auth: &TenantAuth, org: &OrgId, newest: i64) {
+    auth.memory().acknowledge(true).await;
+    auth.told().waited(org, newest);
+}
+
+/// What a page may hold.
+struct Bounds {
+    most: usize,
+    /// Up to where events may be told, also such as tell of less.
+    told: i64,
+}
+
+async fn fill(reader: &mut Reader, org: &OrgId, bounds: Bounds, read: &mut Read) -> Result<(), Error> {
+    let Bounds { most, told } = bounds;
     let mut bytes = 0;
     loop {
         let wanted = u32::try_from(most - read.payloads.len()).map_or(BATCH, |rest| rest.min(BATCH));
         let batch = reader.event_feed().after(org, read.last, wanted).await?;
         let is_last = batch.len() < wanted as usize;
         for event in batch {
+            if event.sequence != read.last + 1 {
+                return Ok(());
+            }
+            if event.sequence > told && told::tells_of_less(&event.kind) {
+                // It may have been written after the reach was read.
+                read.newest = read.newest.max(event.sequence);
+                read.is_held = true;
+                return Ok(());
+            }
             let payload = event.payload()?;
-            bytes += payload.len();
-            let is_full = bytes > MOST_BYTES && !read.payloads.is_empty();
-            if is_full || event.sequence != read.last + 1 {
+            bytes += payload.len() + AROUND_ENTRY;
+            if bytes > MOST_BYTES && !read.payloads.is_empty() {
                 return Ok(());
             }
             read.last = event.sequence;

@@ -12,7 +12,7 @@ use std::{
 
 use tokio::time::{Instant, sleep, timeout};
 
-use super::{After, BATCH, Event, Read, read};
+use super::{After, BATCH, Event, held::Held, read};
 use crate::{caller::Tenant, error::Error, id::OrgId, service::TenantAuth, store::Work};
 
 /// How long is waited for one organization's events before the database is asked itself.
@@ -34,6 +34,8 @@ pub struct Events {
     waiting: VecDeque<Event>,
     /// Organizations that have more.
     behind: VecDeque<OrgId>,
+    /// Organizations whose next event may not be told yet.
+    held: Held,
     expired: Option<OrgId>,
 }
 
@@ -55,7 +57,7 @@ impl Tenant {
 impl Events {
     fn new(auth: &TenantAuth, only: Option<OrgId>) -> Self {
         let (read, waiting, behind) = (HashMap::new(), VecDeque::new(), VecDeque::new());
-        Self { auth: auth.clone(), only, read, waiting, behind, expired: None }
+        Self { auth: auth.clone(), only, read, waiting, behind, held: Held::default(), expired: None }
     }
 
     /// Begins after an event that was dealt with: its organization and its number.
@@ -78,7 +80,7 @@ impl Events {
             }
             match self.only.clone() {
                 Some(org) => self.read_or_wait(&org).await?,
-                None => match self.behind.front().cloned() {
+                None => match self.next_behind() {
                     Some(org) => {
                         let outcome = self.read_more(&org).await;
                         self.forget_if_done(&org, &outcome);
@@ -99,9 +101,19 @@ impl Events {
         self.expired.as_ref()
     }
 
+    fn next_behind(&mut self) -> Option<OrgId> {
+        while let Some(org) = self.held.try_released() {
+            self.behind.push_back(org);
+        }
+        self.behind.front().cloned()
+    }
+
     async fn read_or_wait(&mut self, org: &OrgId) -> Result<(), Error> {
+        if self.held.has(org) {
+            self.held.released().await;
+        }
         let newest = self.read_more(org).await?;
-        if self.waiting.is_empty() {
+        if self.waiting.is_empty() && !self.held.has(org) {
             let place = self.auth.event_waits().enter(org, None)?;
             place.beyond(newest, Instant::now() + PATIENCE).await;
         }
@@ -111,12 +123,15 @@ impl Events {
     /// Reads the next events of an organization; the number of its last one.
     async fn read_more(&mut self, org: &OrgId) -> Result<i64, Error> {
         let after = self.read.get(org).map(|sequence| After::Sequence(*sequence));
-        match read(self.auth.store(), org, after.as_ref(), BATCH).await {
-            Ok(Read { payloads, last, newest }) => {
-                let events: Vec<Event> = payloads.iter().map(|payload| Event::parse(payload)).collect::<Result<_, _>>()?;
+        match read(&self.auth, org, after.as_ref(), BATCH).await {
+            Ok(page) => {
+                let events: Vec<Event> = page.payloads.iter().map(|payload| Event::parse(payload)).collect::<Result<_, _>>()?;
                 self.waiting.extend(events);
-                self.read.insert(org.clone(), last);
-                Ok(newest)
+                self.read.insert(org.clone(), page.last);
+                if page.must_wait() {
+                    self.held.hold(&self.auth, org, page.newest);
+                }
+                Ok(page.newest)
             }
             Err(error) => {
                 if matches!(error, Error::EventsExpired) {
@@ -130,7 +145,7 @@ impl Events {
 
     fn forget_if_done(&mut self, org: &OrgId, outcome: &Result<i64, Error>) {
         let is_done = match outcome {
-            Ok(newest) => self.read.get(org).is_some_and(|last| last >= newest),
+            Ok(newest) => self.held.has(org) || self.read.get(org).is_some_and(|last| last >= newest),
             Err(Error::EventsExpired | Error::Unavailable(_)) => false,
             Err(_) => true,
         };
@@ -148,12 +163,19 @@ impl Events {
             let heads = self.auth.store().read().await?.event_feed().newest_of_all(&last, AT_ONCE).await?;
             let Some((org, _)) = heads.last() else { break };
             last = org.as_str().to_owned();
-            behind.extend(heads.into_iter().filter(|(org, newest)| self.read.get(org).unwrap_or(&0) < newest).map(|(org, _)| org));
+            let is_behind = |org: &OrgId, newest: i64| *self.read.get(org).unwrap_or(&0) < newest && !self.held.has(org);
+            behind.extend(heads.into_iter().filter(|(org, newest)| is_behind(org, *newest)).map(|(org, _)| org));
         }
         if behind.is_empty() {
             let took = began.elapsed();
-            sleep(took * SPARING).await;
-            let _ = timeout(LOOK_EVERY, written.changed()).await; // a stopped service changes nothing any more
+            let pause = async {
+                sleep(took * SPARING).await;
+                let _ = timeout(LOOK_EVERY, written.changed()).await; // a stopped service changes nothing any more
+            };
+            tokio::select! {
+                () = pause => {}
+                org = self.held.released() => behind.extend(org),
+            }
         }
         self.behind = behind;
         Ok(())

@@ -11,13 +11,14 @@ use tenant_auth_conformance::{App, hold_sql, scenarios};
 use tokio::task::JoinSet;
 
 use super::events::{events, newest, numbers, page, reader};
-use crate::suite::support::stored::file_url;
+use crate::suite::{deliveries::workers::rename, support::stored::file_url};
 
 scenarios![a_waiting_question_is_answered_at_once, a_key_that_ended_meanwhile_is_refused, of_one_key_sixteen_may_wait,];
 scenarios![on each database:
     no_number_is_left_out_however_many_write_at_once,
     while_a_transaction_is_slow_nothing_is_told_before_what_comes_first,
     another_process_wakes_who_waits,
+    what_tells_of_an_ending_waits_for_those_who_remember_and_delays_no_other_organization,
 ];
 
 /// How often a scenario begins anew where the machine was too slow for it.
@@ -160,4 +161,56 @@ async fn another_process_wakes_who_waits(app: &App) {
         }
     }
     panic!("each was answered after its whole wait");
+}
+
+/// The longest that a process may remember, and a quarter.
+const UNTIL_FORGOTTEN: Duration = Duration::from_millis(1_250);
+
+async fn what_tells_of_an_ending_waits_for_those_who_remember_and_delays_no_other_organization(app: &App) {
+    let _remembering = remembering_for_a_second(app).await;
+    let (admin, other) = (app.admin().logged_in().await, app.other_org().admin().logged_in().await);
+    let backend = reader(app).await;
+    let slug = app.org().slug().parse().expect("a slug");
+    let org = app.auth.tenant(&slug).await.expect("it is there").organization().id.clone();
+    let before = newest(&backend).await;
+    let began = Instant::now();
+    let renaming = tokio::spawn(async move { rename(&admin, 1).await });
+    while newest(&backend).await == before {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    other.set_metadata(other.id(), json!({ "told": "before it" })).await.expect(200);
+    let asked = async {
+        let data = page(&backend, &format!("after={before}")).await;
+        (numbers(&data), began.elapsed())
+    };
+    let (feed, library) = tokio::join!(asked, async {
+        let (mut all, mut seen) = (app.auth.events().after(&org, before), Vec::new());
+        loop {
+            let event = all.next().await.expect("is read");
+            if event.org_id == org {
+                return (event, seen, began.elapsed());
+            }
+            seen.push(event);
+        }
+    });
+    assert!(feed.0 == [before + 1] && feed.1 >= UNTIL_FORGOTTEN, "{feed:?}");
+    let (told, others, after) = library;
+    assert!(told.kind == "org.updated" && after >= UNTIL_FORGOTTEN, "{told:?} after {after:?}");
+    assert!(others.iter().any(|event| event.kind == "member.updated"), "{others:?}");
+    renaming.await.expect("it is answered");
+    let again = Instant::now();
+    assert_eq!(numbers(&page(&backend, &format!("after={before}")).await), [before + 1]);
+    assert!(again.elapsed() < UNTIL_FORGOTTEN, "it was waited for once");
+}
+
+/// Another process that remembers for a second, which on SQLite one process may: it is asked before the others.
+async fn remembering_for_a_second(app: &App) -> App {
+    let freshness = Duration::from_secs(1);
+    let other = app.beside(|setup| (setup.config.memory.mebibytes, setup.config.memory.freshness) = (8, freshness)).await;
+    let slug = app.org().slug().parse().expect("a slug");
+    while !other.auth.metrics_text().await.expect("is written").contains("tenant_auth_memory_hits_total 1") {
+        other.auth.tenant(&slug).await.expect("it is there");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    other
 }
