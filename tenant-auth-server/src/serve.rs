@@ -178,6 +178,7 @@ pub(crate) async fn until_stopped(opened: Opened, front: Front, mut signals: Sig
     tokio::select! {
         () = signals.received() => {}
         ended = &mut server => return Err(Failure::Service(format!("The server ended by itself: {ended:?}. Start it again."))),
+        gone = store.replaced() => return Err(Failure::Service(format!("The server ends: {}.", gone.causes()))),
         ended = &mut worker => return Err(Failure::Service(format!("The worker ended by itself: {ended:?}. Start the server again."))),
     }
     tracing::info!(

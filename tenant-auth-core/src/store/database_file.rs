@@ -4,9 +4,13 @@ use std::{
     fs::{self, File, OpenOptions, TryLockError},
     io,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use crate::error::Error;
+
+/// How often is looked whether another file is in its place.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// Free disk space that a write needs; more than a request writes.
 const ROOM: usize = 64 * 1024;
@@ -47,13 +51,23 @@ impl DatabaseFile {
     /// Whether the file that was opened is still in its place. One question to the file system, which knows the answer.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] when a write would be lost with a file that was removed or replaced.
+    /// [`Error::Unavailable`] when a write would be lost with a file that was removed or replaced, and a read be of what is no more.
     pub(super) fn is_in_place(&self) -> Result<(), Error> {
         if identity_of(&self.path) == self.identity {
             return Ok(());
         }
         let path = self.path.display();
         Err(Error::unavailable(format!("the database file {path} was removed or replaced; restore it and start again")))
+    }
+
+    /// Returns once another file is in its place. A file that is away may come back.
+    pub(super) async fn replaced(&self) -> Error {
+        loop {
+            if let (Err(error), Some(_)) = (self.is_in_place(), identity_of(&self.path)) {
+                return error;
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
     }
 
     /// Takes the lock by which one process at a time remembers what this database said; `None` while another one has it. The lock is

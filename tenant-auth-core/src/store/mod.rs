@@ -183,10 +183,7 @@ impl Store {
         // it is answered from memory.
         match &self.0 {
             #[cfg(feature = "sqlite")]
-            Engine::Sqlite(sqlite) => {
-                let acquired = patience::within(patience::WRITER, Box::pin(sqlite.readers().acquire())).await;
-                Ok(Reader::Sqlite(acquired.map_err(failure::of)?))
-            }
+            Engine::Sqlite(sqlite) => Ok(Reader::Sqlite(Box::pin(sqlite.acquire()).await?)),
             #[cfg(feature = "postgres")]
             Engine::Postgres(postgres) => {
                 let acquired = patience::within(patience::CONNECTION, Box::pin(postgres.pool().acquire())).await;
@@ -214,6 +211,18 @@ impl Store {
             }
             #[cfg(feature = "postgres")]
             Engine::Postgres(postgres) => vec![Pool::of("postgres", "shared", postgres.pool())],
+        }
+    }
+
+    /// Returns once another file stands where SQLite's was opened, with the words for it; never on PostgreSQL. A program should end then:
+    /// the database that it opened is not there any more, and what it remembers is of no use. Until then everything is refused, as while
+    /// the file is away.
+    pub async fn replaced(&self) -> Error {
+        match &self.0 {
+            #[cfg(feature = "sqlite")]
+            Engine::Sqlite(sqlite) => sqlite.file().replaced().await,
+            #[cfg(feature = "postgres")]
+            Engine::Postgres(_) => std::future::pending().await,
         }
     }
 

@@ -88,8 +88,15 @@ impl Sqlite {
         patience::within(patience::WRITER, Box::pin(self.writer.begin_with(statement))).await.map_err(failure::of)
     }
 
+    /// A connection for reading, while the file is the one that was opened: a removed file can be read for ever, and never changes.
+    pub(super) async fn acquire(&self) -> Result<sqlx::pool::PoolConnection<sqlx::Sqlite>, Error> {
+        self.file.is_in_place()?;
+        patience::within(patience::WRITER, Box::pin(self.readers.acquire())).await.map_err(failure::of)
+    }
+
     /// Begins a read of many statements; all of them see what the first one sees (WAL).
     pub(super) async fn begin_snapshot(&self) -> Result<sqlx::Transaction<'static, sqlx::Sqlite>, Error> {
+        self.file.is_in_place()?;
         patience::within(patience::WRITER, Box::pin(self.readers.begin())).await.map_err(failure::of)
     }
 

@@ -45,6 +45,13 @@ async fn commits_are_on_the_disk_and_files_are_their_owners() {
     std::fs::remove_file(&path).expect("it is there");
     sqlite.try_writing().await.expect_err("the file is gone");
     sqlite.begin().await.expect_err("a change would be lost with it");
+    let store = Store::from(sqlite.clone());
+    assert!(
+        store.read().await.is_err() && sqlite.begin_snapshot().await.is_err(),
+        "what is read would be of a file that nobody sees"
+    );
+    std::fs::write(&path, "").expect("another file");
+    store.replaced().await;
 }
 
 #[cfg(feature = "sqlite")]

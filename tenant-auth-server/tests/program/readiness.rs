@@ -68,6 +68,24 @@ fn a_removed_database_file_is_noticed_and_never_silently_replaced() {
     assert!(!file.exists(), "nothing was put in its place");
 }
 
+/// Nothing is answered out of a file that nobody sees, also where nothing is remembered.
+#[test]
+fn another_file_in_the_databases_place_ends_the_server() {
+    let program = Program::new().with("MEMORY", "0");
+    let mut server = Running::start(&program, &["serve"]);
+    let admin = Admin::of_new_organization(&program, &server.address);
+    let read = || admin.ask(&server.address, "GET /org", &serde_json::json!({})).expect("it answers").0;
+    let (file, away) = (program.path().join("auth.db"), program.path().join("away.db"));
+    std::fs::rename(&file, &away).expect("it is there");
+    assert_eq!(read(), 503);
+    std::fs::rename(&away, &file).expect("it is there");
+    assert_eq!(read(), 200);
+    std::fs::copy(&file, &away).expect("there is room");
+    std::fs::rename(&away, &file).expect("they are there");
+    assert_eq!(server.ended().code(), Some(1));
+    assert!(server.log().contains("auth.db was removed or replaced"), "{}", server.log());
+}
+
 /// A lost volume takes the mark beside the file with it.
 #[test]
 fn a_database_that_must_exist_is_never_made() {
