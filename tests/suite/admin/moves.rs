@@ -38,20 +38,20 @@ pub(super) async fn target(app: &App) -> App {
     target_with(app, |_| {}).await
 }
 
-async fn target_with(app: &App, change: impl FnOnce(&mut Setup)) -> App {
+pub(super) async fn target_with(app: &App, change: impl FnOnce(&mut Setup)) -> App {
     let mut setup = Setup::new();
     change(&mut setup);
     App::start(Cell { engine: Engine::Sqlite, ..app.cell }, setup, Arc::new(Database::create(Engine::Sqlite))).await
 }
 
-async fn create(app: &App, email: &str, name: &str, role: Role) {
+async fn create(app: &App, slug: &str, email: &str, role: Role) {
     let new = NewUser {
         email: email.parse().expect("an address"),
-        name: name.parse().expect("a name"),
+        name: email.split('@').next().expect("a name").parse().expect("a name"),
         role,
         password: Password::new(PASSWORD),
     };
-    app.auth.operator().create_user(&"movers".parse().expect("a slug"), new).await.expect("they are new");
+    app.auth.operator().create_user(&slug.parse().expect("a slug"), new).await.expect("they are new");
 }
 
 /// The organization that moves: Nora, who administers it, and Nils.
@@ -62,8 +62,13 @@ pub(super) async fn movers(app: &App) {
         "chief@movers.example".parse().expect("an address"),
     );
     app.auth.operator().create_organization(new).await.expect("it is new");
-    create(app, NORA, "Nora", Role::OrgAdmin).await;
-    create(app, NILS, "Nils", Role::Member).await;
+    create(app, "movers", NORA, Role::OrgAdmin).await;
+    create(app, "movers", NILS, Role::Member).await;
+}
+
+/// Somebody of this address has an account already.
+pub(super) async fn known(app: &App, email: &str) {
+    create(app, "acme", email, Role::Member).await;
 }
 
 pub(super) fn at(app: &App) -> Caller {
@@ -77,11 +82,15 @@ pub(super) async fn logged_in(app: &App, email: &str) -> Caller {
 }
 
 pub(super) async fn exported(app: &App, all_credentials: bool) -> (Vec<u8>, FileKey) {
+    exported_of(app, "movers", all_credentials).await
+}
+
+pub(super) async fn exported_of(app: &App, slug: &str, all_credentials: bool) -> (Vec<u8>, FileKey) {
     let (mut file, key) = (Vec::new(), FileKey::generate(&OsEntropy));
     let how = SealedExport { key: key.clone(), all_credentials, close: false };
     app.auth
         .operator()
-        .export_organization(&"movers".parse().expect("a slug"), &mut file, &how, &mut |_| {})
+        .export_organization(&slug.parse().expect("a slug"), &mut file, &how, &mut |_| {})
         .await
         .expect("it is there");
     (file, key)
@@ -102,7 +111,7 @@ pub(super) fn reasons(outcome: Result<ImportedOrganization, OrganizationImportEr
     }
 }
 
-async fn is_there(app: &App) -> bool {
+pub(super) async fn is_there(app: &App) -> bool {
     app.auth.operator().organizations().await.expect("they can be listed").iter().any(|org| org.slug.as_str() == "movers")
 }
 
@@ -155,14 +164,8 @@ async fn what_clashes_is_listed_and_nothing_is_imported(app: &App) {
     let same = reasons(import(app, &file, &OrganizationImport::new(key.clone())).await);
     assert_eq!(same, ["organization: it is here already"]);
     let target = target(app).await;
-    for (email, name) in [(NORA, "Another Nora"), (NILS, "Another Nils")] {
-        let new = NewUser {
-            email: email.parse().expect("an address"),
-            name: name.parse().expect("a name"),
-            role: Role::Member,
-            password: Password::new(PASSWORD),
-        };
-        target.auth.operator().create_user(&"acme".parse().expect("a slug"), new).await.expect("they are new");
+    for email in [NORA, NILS] {
+        known(&target, email).await;
     }
     let clashes = reasons(import(&target, &file, &OrganizationImport::new(key)).await);
     assert_eq!(clashes.len(), 2, "{clashes:?}");

@@ -14,6 +14,7 @@ mod slugs;
 
 pub use completion::SignUpCompletion;
 pub(crate) use mailing::mail_sign_up_links;
+pub(crate) use slugs::is_reserved;
 
 use crate::{
     caller::Client,

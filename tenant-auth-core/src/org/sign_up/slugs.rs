@@ -1,4 +1,5 @@
-//! Slugs that sign-up gives to nobody: an organization of this name would pass for the service itself, or for a part of the product.
+//! Slugs that neither sign-up nor an import takes: an organization of this name would pass for the service itself, or for a part of the
+//! product.
 
 use crate::{config::Config, value::Slug};
 
@@ -39,7 +40,7 @@ const RESERVED: [&str; 32] = [
 ];
 
 /// Whether a slug is kept: by every deployment, by this one's settings, or as the operators' own.
-pub(super) fn is_reserved(config: &Config, slug: &Slug) -> bool {
+pub(crate) fn is_reserved(config: &Config, slug: &Slug) -> bool {
     RESERVED.contains(&slug.as_str())
         || config.organizations.operator_org.as_ref() == Some(slug)
         || config.sign_up.reserved_slugs.contains(slug)

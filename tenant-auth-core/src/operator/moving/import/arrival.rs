@@ -8,6 +8,7 @@ use super::{
     outcome::{ImportedOrganization, OrganizationImport, OrganizationImportError, refused},
 };
 use crate::{
+    config::Config,
     event::{EventKind, ImportData},
     id::UserId,
     model::{Organization, Role},
@@ -15,6 +16,7 @@ use crate::{
         Operator,
         moving::record::{End, OrganizationRecord},
     },
+    org::is_reserved,
     store::{Actor, DeploymentDeed, Event, Tx},
     value::{Email, Metadata, Plan},
 };
@@ -30,6 +32,20 @@ pub(super) struct PendingInvite {
     pub(super) role: Role,
     /// What waits in it for the person.
     pub(super) metadata: Option<Metadata>,
+}
+
+/// Why this deployment takes no such organization. What else the file holds is looked at all the same.
+fn refusals_of(record: &OrganizationRecord, config: &Config) -> Vec<String> {
+    let mut reasons = Vec::new();
+    if config.organizations.operator_org.as_ref() == Some(&record.slug) {
+        reasons.push("organization: its slug is that of this deployment's operators".to_owned());
+    } else if is_reserved(config, &record.slug) {
+        reasons.push("organization: its slug is reserved here, by RESERVED_SLUGS or as one that every deployment keeps".to_owned());
+    }
+    if record.allowed_origins.len() > MOST_ORIGINS {
+        reasons.push(format!("organization: must allow at most {MOST_ORIGINS} origins"));
+    }
+    reasons
 }
 
 /// An organization on its way in.
@@ -59,12 +75,7 @@ impl<'a> Arrival<'a> {
         same_pepper: bool,
     ) -> Result<Self, OrganizationImportError> {
         let chain = ChainCheck::of(&record).map_err(|reason| refused(&reason))?;
-        if operator.auth.config().organizations.operator_org.as_ref() == Some(&record.slug) {
-            return Err(refused("organization: its slug is that of this deployment's operators"));
-        }
-        if record.allowed_origins.len() > MOST_ORIGINS {
-            return Err(refused("organization: must allow at most 50 origins"));
-        }
+        let mut refusals = refusals_of(&record, operator.auth.config());
         let plan = import.plan.clone().unwrap_or_else(|| if import.trust { record.plan } else { Plan::default() });
         let org = Organization {
             id: record.id,
@@ -83,7 +94,8 @@ impl<'a> Arrival<'a> {
             return Err(refused("organization: it is here already"));
         }
         if !tx.organizations().insert(&org).await? {
-            return Err(refused("organization: its slug is taken here"));
+            refusals.push("organization: its slug is taken here".to_owned());
+            return Err(OrganizationImportError::Refused(refusals));
         }
         tx.record(Actor::System, DeploymentDeed::OrganizationCreated((&org).into()));
         let seen = End::default();
@@ -98,7 +110,7 @@ impl<'a> Arrival<'a> {
             invites: Vec::new(),
             linked: HashMap::new(),
             without_password: 0,
-            refusals: Vec::new(),
+            refusals,
         })
     }
 
