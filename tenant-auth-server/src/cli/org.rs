@@ -1,6 +1,6 @@
 //! The commands `org`: creating, suspending, reactivating and deleting organizations, and inviting an org_admin when none is left.
 
-use std::io::{BufRead, IsTerminal, Read};
+use std::io::{BufRead, IsTerminal};
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -75,10 +75,10 @@ pub(super) struct Delete {
     /// The organization
     #[arg(long = "org", visible_alias = "slug", value_name = "SLUG")]
     slug: Slug,
-    /// Remove it at once: nothing brings it back
+    /// Remove it at once: nothing brings it back. A terminal is asked for the slug once more
     #[arg(long)]
     now: bool,
-    /// With --now: do not ask for the slug once more
+    /// With --now: do not ask, in a terminal either
     #[arg(long, requires = "now")]
     yes: bool,
     #[command(flatten)]
@@ -191,7 +191,7 @@ impl Delete {
             return print_managed(&format, &org, &text);
         }
         if !yes {
-            confirm(&slug)?;
+            confirm_in_terminal(&slug)?;
         }
         let org = operator.delete_organization_now(&slug).await?;
         print_managed(&format, &org, &removed_or_kept(&slug, org.deletes_at))
@@ -206,18 +206,23 @@ fn removed_or_kept(slug: &Slug, deletes_at: Option<Timestamp>) -> String {
     }
 }
 
-/// Has the slug typed once more.
-fn confirm(slug: &Slug) -> Result<(), Failure> {
+/// Has a person type the slug once more. A script, which has no terminal, has said what it wants.
+fn confirm_in_terminal(slug: &Slug) -> Result<(), Failure> {
     let stdin = std::io::stdin().lock();
-    if stdin.is_terminal() {
-        logging::ask(&format!("This removes '{slug}' and its people for good. Type the slug once more:"));
+    if !stdin.is_terminal() {
+        return Ok(());
     }
+    logging::ask(&format!("This removes '{slug}' and its people for good. Type the slug once more:"));
+    expect_repeated(slug, stdin)
+}
+
+fn expect_repeated(slug: &Slug, typed: impl BufRead) -> Result<(), Failure> {
     let mut line = String::new();
-    stdin.take(MAX_LINE).read_line(&mut line).map_err(Failure::system("Reading the slug from stdin"))?;
+    typed.take(MAX_LINE).read_line(&mut line).map_err(Failure::system("Reading the slug from the terminal"))?;
     if line.trim() == slug.as_str() {
         return Ok(());
     }
-    Err(Failure::Usage("Nothing was deleted: stdin did not repeat the slug. With --yes it need not.".to_owned()))
+    Err(Failure::Usage("Nothing was deleted: this is not its slug. With --yes it is not asked for.".to_owned()))
 }
 
 fn print_managed(format: &Format, org: &Organization, text: &str) -> Result<(), Failure> {
@@ -268,4 +273,21 @@ async fn set_status(input: &Input, which: Which, status: Status) -> Result<(), F
     let org = operator(input, Links::None).await?.set_organization_status(&which.slug, status).await?;
     let text = format!("Organization '{}' is {}.", org.slug, org.status.as_str());
     print_managed(&which.format, &org, &text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_slug_itself_confirms_a_removal() {
+        let slug = Slug::parse("acme").expect("a slug");
+        for typed in ["acme\n", " acme \n", "acme"] {
+            expect_repeated(&slug, typed.as_bytes()).expect("that is it");
+        }
+        for typed in ["", "\n", "globex\n", "acme2\n", "yes\nacme\n"] {
+            let refused = expect_repeated(&slug, typed.as_bytes()).expect_err("that is not it");
+            assert!(refused.to_string().contains("Nothing was deleted"), "{refused}");
+        }
+    }
 }

@@ -1,32 +1,22 @@
 //! What a file may bring only from a source that somebody vouches for (behaviour.md, B169), and what no file may bring.
 
 use serde_json::json;
-<<<<<<< HEAD
 use tenant_auth_conformance::{App, PASSWORD, id_of, scenarios};
-use tenant_auth_core::{backend::NewApiKey, model::Scope, operator::OrganizationImport};
-
-use super::moves::{NORA, at, exported, import, logged_in, movers, reasons, target};
-use crate::suite::support::hooks::run_sql;
-=======
-use tenant_auth_conformance::{App, scenarios};
 use tenant_auth_core::{
     backend::NewApiKey,
     model::Scope,
     operator::{NewOrganization, OrganizationImport},
 };
 
-use super::moves::{NORA, exported, exported_of, import, is_there, known, logged_in, movers, reasons, target, target_with};
->>>>>>> 96bdb6e (Refuse an import whose slug is reserved, and list it beside what else clashes)
+use super::moves::{NORA, at, exported, exported_of, import, is_there, known, logged_in, movers, reasons, target, target_with};
+use crate::suite::support::hooks::run_sql;
 
 scenarios![on each database:
     a_key_that_speaks_for_any_address_needs_somebody_who_vouches,
     more_invites_than_a_day_allows_need_somebody_who_vouches,
-<<<<<<< HEAD
     a_key_that_was_used_in_the_future_is_no_key,
     a_key_counts_as_replaced_while_it_ends_and_by_a_key_that_comes_along,
-=======
     no_file_brings_a_reserved_slug,
->>>>>>> 96bdb6e (Refuse an import whose slug is reserved, and list it beside what else clashes)
 ];
 
 const DAY: u64 = 24 * 60 * 60;
@@ -63,7 +53,6 @@ async fn more_invites_than_a_day_allows_need_somebody_who_vouches(app: &App) {
     assert!(import(true).await.expect("it is vouched for").invites > 200);
 }
 
-<<<<<<< HEAD
 async fn a_key_that_was_used_in_the_future_is_no_key(app: &App) {
     movers(app).await;
     logged_in(app, NORA).await.created_key(json!({ "name": "Back end" })).await;
@@ -97,7 +86,8 @@ async fn a_key_counts_as_replaced_while_it_ends_and_by_a_key_that_comes_along(ap
     for key in &keys[..3] {
         rotate(key).await.expect(201);
     }
-=======
+}
+
 async fn no_file_brings_a_reserved_slug(app: &App) {
     movers(app).await;
     let (file, key) = exported(app, false).await;
@@ -127,5 +117,4 @@ async fn no_file_brings_a_reserved_slug(app: &App) {
     app.auth.operator().create_organization(new).await.expect("an operator may");
     let (file, key) = exported_of(app, "status", false).await;
     assert_eq!(reasons(import(&self::target(app).await, &file, &OrganizationImport::new(key)).await), [kept]);
->>>>>>> 96bdb6e (Refuse an import whose slug is reserved, and list it beside what else clashes)
 }
