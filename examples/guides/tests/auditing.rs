@@ -83,6 +83,8 @@ async fn the_verifier_takes_a_file_as_it_is_and_no_other() {
         admin.patch("/org", serde_json::json!({ "name": name })).await.expect(200);
     }
     let file = admin.post("/org/audit/export", serde_json::json!({})).await.expect(200).body;
+    let until = serde_json::json!({ "to": "9999-12-31T23:59:59.999Z" });
+    let until_the_end_of_time = admin.post("/org/audit/export", until).await.expect(200).body;
     let keys = admin.get("/.well-known/audit-keys.json").await.expect(200).body;
     let set = AuditKeySet::parse(&keys).expect("keys");
     assert!(AuditVerifier::new(&set).verify(file.as_bytes()).expect("an audit file").is_good());
@@ -92,6 +94,7 @@ async fn the_verifier_takes_a_file_as_it_is_and_no_other() {
     std::fs::create_dir(&files).expect("a directory");
     std::fs::write(&keys_path, keys).expect("written");
     std::fs::write(files.join("good"), &file).expect("written");
+    std::fs::write(files.join("good-until"), until_the_end_of_time).expect("written");
     for (name, bytes) in tampered(&file) {
         assert!(!AuditVerifier::new(&set).verify(&*bytes).is_ok_and(|found| found.is_good()), "{name}");
         std::fs::write(files.join(name), bytes).expect("written");
@@ -102,7 +105,7 @@ async fn the_verifier_takes_a_file_as_it_is_and_no_other() {
         command.env("PYTHONDONTWRITEBYTECODE", "1");
         printed(command.args(["-c", JUDGE]).arg(&program).arg(files).arg(&keys_path))
     };
-    assert_eq!(judge(&files), "good\n");
+    assert_eq!(judge(&files), "good\ngood-until\n");
     let run = |name: &str, keys: &Path| {
         let status = Command::new("python3").arg(program.join("verify_audit.py")).arg(files.join(name)).arg(keys).status();
         status.expect("it runs").code()

@@ -102,9 +102,6 @@ impl AuditExport {
         if range.from.zip(range.to).is_some_and(|(from, to)| to < from) {
             return Err(InvalidValue::RangeReversed.into());
         }
-        // An end in the future cuts nothing off, and must not be an excuse for what is missing.
-        let now = tx.now();
-        let range = AuditRange { to: range.to.filter(|to| *to <= now), ..range };
         let Extent { first: oldest, previous: before, last } = log.extent(tx).await?;
         let end = last + 1;
         let first = match range.from {
@@ -129,7 +126,11 @@ impl AuditExport {
             imported: log.imported(tx, first).await?,
             jws: None,
         };
-        let lines = Lines::new(audit_keys::active(tx).await?, tx.now());
+        // A verifier takes an end that is later than the signature for one that cuts nothing off. Where another server's clock is ahead,
+        // and entries of after that end are there already, the end has come, and the signature says so.
+        let now = tx.now();
+        let signed_at = range.to.filter(|_| end <= last).map_or(now, |to| to.max(now));
+        let lines = Lines::new(audit_keys::active(tx).await?, signed_at);
         Ok(Self { auth: auth.clone(), log, header, lines, after: first - 1, last: end - 1, moment: last, claim: None })
     }
 

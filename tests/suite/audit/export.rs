@@ -1,13 +1,13 @@
 //! `POST /org/audit/export`: the audit log as a file that whoever has the published keys can verify.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, Caller, Response, scenarios};
 use tenant_auth_core::{
     audit::{AuditKeySet, AuditRange, AuditVerifier, VerifiedAuditFile},
     http::{Body, Service},
-    ports::Clock,
+    ports::{Clock, MockClock},
 };
 
 use crate::suite::support::{
@@ -19,6 +19,8 @@ scenarios![
     an_export_is_the_whole_log_and_can_be_verified,
     a_range_is_a_part_of_the_chain,
     an_export_tells_of_itself_after_its_moment,
+    an_end_that_has_not_come_is_told_and_excuses_nothing,
+    an_end_that_has_come_by_another_clock_cuts_the_log,
     one_byte_of_difference_is_found,
     what_was_erased_is_told_as_wiped,
     an_empty_range_is_a_file_too,
@@ -108,6 +110,37 @@ async fn an_export_tells_of_itself_after_its_moment(app: &App) {
     assert_eq!(told["data"], json!({ "from": from, "to": null, "entries": moment }));
     assert_eq!((&told["actor"]["id"], &told["context"]["ip"]), (&json!(admin.id()), &json!("127.0.0.1")));
     assert_eq!(told["sequence"], moment + 1);
+}
+
+async fn an_end_that_has_not_come_is_told_and_excuses_nothing(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let moment = column(app, "acme", "sequence").await.len();
+    let to = "2099-01-01T00:00:00.000Z";
+    let body = export(&admin, json!({ "to": to })).await.expect(200).body;
+    assert_eq!((lines(&body).len(), &lines(&body)[0]["to"]), (moment + 2, &json!(to)), "as it was asked for");
+    let told = admin.get("/org/audit?kind=audit.exported").await.expect_ok()["entries"][0].clone();
+    assert_eq!(told["data"], json!({ "from": null, "to": to, "entries": moment }));
+    assert!(judged(app, &body).await.is_good());
+    run_sql(app, "UPDATE tenant_auth_events SET data = NULL, data_salt = NULL WHERE kind = 'session.created'").await;
+    let found = judged(app, &export(&admin, json!({ "to": to })).await.expect(200).body).await;
+    assert!(found.findings.iter().any(|finding| finding.what.starts_with("was wiped")), "{found:#?}");
+}
+
+/// One server's clock is an hour ahead: by it the end has come.
+async fn an_end_that_has_come_by_another_clock_cuts_the_log(app: &App) {
+    let pat = app.org().new_member("Pat Person").await.logged_in().await;
+    let behind = Arc::new(MockClock::at(app.clock.now()));
+    app.advance(3_600);
+    app.auth.operator().delete_user(&pat.email().parse().expect("an address")).await.expect("deleted");
+    let to = behind.now().plus(Duration::from_secs(1_800)).to_iso();
+    let all = column(app, "acme", "sequence").await.len();
+    let behind = app.beside(move |setup| setup.clock = behind).await;
+    let body = export(&behind.admin().logged_in().await, json!({ "to": to })).await.expect(200).body;
+    assert_eq!(lines(&body)[0]["to"], to);
+    assert!(lines(&body).len() < all + 2, "what happened after that end is not in it");
+    let found = judged(app, &body).await;
+    assert!(found.is_good(), "{found:#?}");
+    assert!(found.notes.iter().any(|note| note.what.contains("the deletion is not in this range")), "{found:#?}");
 }
 
 async fn one_byte_of_difference_is_found(app: &App) {
