@@ -1,6 +1,8 @@
 //! The operator's operations on accounts: creating one without an invite, removing a lost second factor, deleting an account, and
 //! ending sessions.
 
+use std::collections::BTreeMap;
+
 use super::{Operator, erasing::erase};
 use crate::{
     account::{Ending, check_password, tell_ended, tell_user},
@@ -8,8 +10,9 @@ use crate::{
     caller::hold_account,
     error::{Error, Thing},
     event::{EndReason, EventKind, InviteData, MemberData, UserData},
+    id::{OrgId, UserId},
     mail::{self, Letter},
-    model::{AccountRole, Membership, Profile, Role, User},
+    model::{AccountRole, Membership, OrgRef, Profile, Role, User},
     org::join,
     secret::Password,
     store::{Actor, DeploymentDeed, Ended, Event, Tx},
@@ -125,19 +128,18 @@ impl Operator {
                 let user = tx.users().find_by_email(email).await?.ok_or(Error::NotFound(Thing::Account))?.user;
                 let orgs = tx.users().organizations_of(&user.id).await?;
                 forget_known_addresses(&mut tx, &user.email).await?;
-                for org in &orgs {
-                    tx.organizations().lock(&org.id).await?;
+                let sent_in = tx.invites().organizations_of_sender(&user.id).await?;
+                let locked: BTreeMap<&OrgId, &OrgRef> = orgs.iter().chain(&sent_in).map(|org| (&org.id, org)).collect();
+                for org in locked.keys() {
+                    tx.organizations().lock(org).await?;
                 }
                 hold_account(&mut tx, &user.id).await?;
+                for org in locked.values() {
+                    withdraw_invites(&mut tx, org, &user.id).await?;
+                }
                 let mut ended = Vec::new();
                 for org in &orgs {
                     let Some(member) = tx.members().find(&org.id, &user.id).await? else { continue };
-                    for record in tx.invites().sent_by(&org.id, &user.id).await? {
-                        tx.invites().take(&org.id, &record.invite.id).await?;
-                        tx.mails().cancel(&record.mail_id).await?;
-                        let data = InviteData::of(&record.invite);
-                        tx.push(Event::new(EventKind::InviteRevoked, org.clone(), Actor::System, &data)?);
-                    }
                     ended.extend(tx.sessions().end_of_member(&org.id, &user.id).await?);
                     let data = MemberData::of(&member);
                     tx.push(Event::new(EventKind::MemberRemoved, org.clone(), Actor::System, &data)?);
@@ -195,4 +197,15 @@ impl Operator {
         tx.commit().await?;
         u64::try_from(ended.len()).map_err(Error::internal)
     }
+}
+
+/// Withdraws the invites that somebody sent whose account goes.
+async fn withdraw_invites(tx: &mut Tx, org: &OrgRef, user: &UserId) -> Result<(), Error> {
+    for record in tx.invites().sent_by(&org.id, user).await? {
+        tx.invites().take(&org.id, &record.invite.id).await?;
+        tx.mails().cancel(&record.mail_id).await?;
+        let data = InviteData::of(&record.invite);
+        tx.push(Event::new(EventKind::InviteRevoked, org.clone(), Actor::System, &data)?);
+    }
+    Ok(())
 }

@@ -8,7 +8,7 @@ use crate::{
     config::LinkedPage,
     error::{Error, Thing},
     event::{EventKind, InviteData},
-    id::{InviteId, MailId},
+    id::{InviteId, MailId, UserId},
     mail::{self, InvitedBy, Letter},
     model::{Invite, MailStatus, Organization, Role},
     org::tell_ended,
@@ -17,6 +17,7 @@ use crate::{
     service::TenantAuth,
     store::{Actor, Event, InviteRecord, MailKind, NewInvite, Tx},
     throttle::{DEPLOYMENT_INVITES, NEWCOMERS_INVITES},
+    time::Timestamp,
     value::{Email, SearchText},
 };
 
@@ -171,6 +172,49 @@ pub(crate) async fn place_invite(
     let data = InviteData::of(&invite);
     tx.push(Event::new(EventKind::InviteCreated, *org, actor, &data)?);
     Ok((invite, token))
+}
+
+/// An invite that was pending at another deployment.
+pub(crate) struct MovedInvite<'a> {
+    pub(crate) org: &'a Organization,
+    pub(crate) id: InviteId,
+    pub(crate) email: Email,
+    pub(crate) role: Role,
+    /// The account here of the admin who sent it, with whose right it ends; `None` where the account did not come along.
+    pub(crate) invited_by: Option<UserId>,
+    pub(crate) created_at: Timestamp,
+}
+
+/// Stores an invite of another deployment with a new link, which is mailed as by the operator; it is the same invite otherwise. `None` when
+/// there is one with its id, or another to its address.
+pub(crate) async fn place_moved_invite(auth: &TenantAuth, tx: &mut Tx, moved: MovedInvite<'_>) -> Result<Option<Invite>, Error> {
+    let MovedInvite { org, id, email, role, invited_by, created_at } = moved;
+    if tx.members().has_email(&org.id, &email).await? {
+        return Err(Error::AlreadyMember);
+    }
+    let inviter = match &invited_by {
+        Some(user) => tx.users().find(user).await?.map(|account| account.user.email),
+        None => None,
+    };
+    let invite = Invite {
+        id,
+        org_id: org.id.clone(),
+        email,
+        role,
+        invited_by,
+        invited_by_email: inviter,
+        created_at,
+        expires_at: tx.now().plus(auth.config().organizations.invite_ttl),
+        mail: MailStatus::Queued,
+    };
+    let token = tx.new_link_token();
+    let mail = InviteMail { org, invite: &invite, token: &token, by: InvitedBy::Operator };
+    let mail_id = mail_invite(auth, tx, &mail).await?;
+    if !tx.imports().invite(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: &mail_id }).await? {
+        return Ok(None);
+    }
+    tx.push(Event::new(EventKind::InviteResent, org, Actor::System, &InviteData::of(&invite))?);
+    Ok(Some(invite))
 }
 
 fn invited_by(author: &Author) -> InvitedBy {

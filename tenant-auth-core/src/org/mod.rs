@@ -11,7 +11,7 @@ mod sign_up;
 
 pub use accept::{InvitePreview, Registration};
 pub use details::{OrganizationUpdate, Patch};
-pub(crate) use invites::{Invitation, Inviter, place_invite};
+pub(crate) use invites::{Invitation, Inviter, MovedInvite, place_invite, place_moved_invite};
 pub(crate) use join::{Place, join, join_with};
 pub(crate) use key_invites::{revoke_ended_invites, tell_ended};
 pub(crate) use member_list::{list_members, list_members_with_sequence};

@@ -20,14 +20,14 @@ scenarios![on each database:
     what_waits_in_an_invite_moves_on,
 ];
 
-const OTHER: &str = "velvet-anchor-93-comet";
+pub(super) const OTHER: &str = "velvet-anchor-93-comet";
 
-fn linking(key: FileKey) -> OrganizationImport {
+pub(super) fn linking(key: FileKey) -> OrganizationImport {
     OrganizationImport { existing: ExistingAccounts::Link, ..OrganizationImport::new(key) }
 }
 
 /// Nils has an account at the target, with another password.
-async fn known(target: &App, is_verified: bool) {
+pub(super) async fn known(target: &App, is_verified: bool) {
     let new = NewUser {
         email: NILS.parse().expect("an address"),
         name: "Nils of Acme".parse().expect("a name"),
@@ -51,7 +51,7 @@ async fn moving(app: &App) -> (Caller, String) {
     (nora, id)
 }
 
-async fn at_acme(target: &App, password: &str) -> Caller {
+pub(super) async fn at_acme(target: &App, password: &str) -> Caller {
     let caller = target.anonymous();
     caller.login_with(NILS, password).await.expect(200);
     caller

@@ -8,6 +8,7 @@ pub(crate) mod exports;
 pub(crate) mod figures;
 pub(crate) mod imports;
 pub(crate) mod linking;
+pub(crate) mod moved_invites;
 pub(crate) mod moves;
 pub(crate) mod operators;
 pub(crate) mod organizations;

@@ -9,7 +9,10 @@ use crate::{
     store::{
         Tx,
         dialect::{execute, statements},
-        sql::exports::{ExportedChain, ExportedEntry},
+        sql::{
+            exports::{ExportedChain, ExportedEntry},
+            invites::NewInvite,
+        },
     },
     time::Timestamp,
     value::{Bio, Phone},
@@ -48,6 +51,11 @@ statements! {
     INSERT_SECRET = "
         INSERT INTO tenant_auth_webhook_secrets (id, org_id, webhook_id, secret, created_at, expires_at)
         VALUES ($1, $2, $3, $4, $5, $6)";
+    INSERT_INVITE = "
+        INSERT INTO tenant_auth_invites
+               (id, org_id, email, email_key, role, token_digest, invited_by, mail_id, created_at, expires_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+        ON CONFLICT DO NOTHING";
     INSERT_ENTRY = "
         INSERT INTO tenant_auth_events
                (org_id, id, sequence, kind, created_at, actor_type, actor_id, user_id, data, data_salt, data_digest, context,
@@ -175,6 +183,26 @@ impl Imports<&mut Tx> {
             expires_at.map(Timestamp::millis)
         )?;
         Ok(())
+    }
+
+    /// `false` when there is an invite with this id, or one to this address.
+    pub(crate) async fn invite(mut self, new: &NewInvite<'_>) -> Result<bool, Error> {
+        let NewInvite { invite, digest, mail_id } = new;
+        let inserted = execute!(
+            self.0,
+            INSERT_INVITE,
+            invite.id.as_str(),
+            invite.org_id.as_str(),
+            invite.email.as_str(),
+            invite.email.key(),
+            invite.role.as_str(),
+            digest.as_str(),
+            invite.invited_by.as_ref().map(Id::as_str),
+            mail_id.as_str(),
+            invite.created_at.millis(),
+            invite.expires_at.millis()
+        )?;
+        Ok(inserted == 1)
     }
 
     /// `false` when there is an event with this id.

@@ -3,7 +3,7 @@
 use crate::{
     error::Error,
     id::{DeploymentKeyId, Id, InviteId, MailId, OrgId, UserId},
-    model::{Invite, MailStatus, Role},
+    model::{Invite, MailStatus, OrgRef, Role},
     page::Bounds,
     secret::Digest,
     store::{
@@ -12,7 +12,7 @@ use crate::{
         sql::corrupt,
     },
     time::Timestamp,
-    value::{Email, Metadata},
+    value::{Email, Metadata, Slug},
 };
 
 pub(crate) struct Invites<L>(pub(in crate::store) L);
@@ -79,6 +79,12 @@ statements! {
         RETURNING id";
     METADATA = "SELECT metadata FROM tenant_auth_invites WHERE org_id = $1 AND id = $2 AND metadata IS NOT NULL";
     SET_KEY = "UPDATE tenant_auth_invites SET invited_by_key = $3 WHERE org_id = $1 AND id = $2";
+    ORGANIZATIONS_OF_SENDER = "
+        SELECT DISTINCT o.id AS id, o.slug AS slug
+          FROM tenant_auth_invites i
+          JOIN tenant_auth_organizations o ON o.id = i.org_id
+         WHERE i.invited_by = $1
+         ORDER BY o.id";
     // 0 is long past, and says that the end is still to be told: no sweep deletes such an invite.
     END_OF_KEY = "UPDATE tenant_auth_invites SET expires_at = 0 WHERE invited_by_key = $1 AND expires_at > $2";
     ORGANIZATIONS_OF_ENDED = "
@@ -131,6 +137,7 @@ row! {
 }
 
 row! { TakenRow { id: String, } }
+row! { OrganizationRow { id: String, slug: String, } }
 
 /// A stored invite and the id of its last mail.
 #[derive(Debug, Clone)]
@@ -192,6 +199,13 @@ impl<L: Link> Invites<L> {
     pub(crate) async fn sent_by(mut self, org: &OrgId, user: &UserId) -> Result<Vec<InviteRecord>, Error> {
         let rows = fetch_all!(self.0, InviteRow, SENT_BY, org.as_str(), user.as_str())?;
         rows.into_iter().map(InviteRecord::try_from).collect()
+    }
+
+    /// The organizations in which a user sent invites that are still there, in the order of their ids. An import lets somebody have sent
+    /// some who is no member yet.
+    pub(crate) async fn organizations_of_sender(mut self, user: &UserId) -> Result<Vec<OrgRef>, Error> {
+        let rows = fetch_all!(self.0, OrganizationRow, ORGANIZATIONS_OF_SENDER, user.as_str())?;
+        Ok(rows.into_iter().map(|row| OrgRef { id: Id::from_stored(row.id), slug: Slug::from_stored(row.slug) }).collect())
     }
 
     /// The organizations with invites that ended with their deployment key and were not told of, in the order of their ids.

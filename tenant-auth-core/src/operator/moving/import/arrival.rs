@@ -10,7 +10,7 @@ use super::{
 use crate::{
     config::Config,
     event::{EventKind, ImportData},
-    id::UserId,
+    id::{InviteId, UserId},
     model::{Organization, Role},
     operator::{
         Operator,
@@ -18,6 +18,7 @@ use crate::{
     },
     org::is_reserved,
     store::{Actor, DeploymentDeed, Event, Tx},
+    time::Timestamp,
     value::{Email, Metadata, Plan},
 };
 
@@ -26,12 +27,21 @@ const MOST_LISTED: usize = 1_000;
 /// The most origins an organization may allow.
 const MOST_ORIGINS: usize = 50;
 
-/// An invite that was pending at the source.
+/// An invite to place: one that was pending at the source, or one for a person who was a member there.
 pub(super) struct PendingInvite {
     pub(super) email: Email,
     pub(super) role: Role,
+    /// What it was at the source; `None` for who was a member.
+    pub(super) former: Option<FormerInvite>,
     /// What waits in it for the person.
     pub(super) metadata: Option<Metadata>,
+}
+
+/// An invite as the source knew it.
+pub(super) struct FormerInvite {
+    pub(super) id: InviteId,
+    pub(super) invited_by: Option<UserId>,
+    pub(super) created_at: Timestamp,
 }
 
 /// Why this deployment takes no such organization. What else the file holds is looked at all the same.

@@ -31,7 +31,7 @@ const MOST_FORMER_PROBES: usize = 3;
 
 impl Operator {
     /// Imports an organization from a file of [`Self::export_organization`]. People log in with the passwords and authenticators they
-    /// have, ids and API keys stay, webhooks arrive disabled with their secrets, pending invites are mailed anew, sessions stay behind. The
+    /// have, ids and API keys stay, webhooks arrive disabled with their secrets, pending invites are mailed anew with new links, sessions stay behind. The
     /// audit log goes on where the source's ended.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    arrival::{Arrival, PendingInvite},
+    arrival::{Arrival, FormerInvite, PendingInvite},
     checks::{digest, past},
 };
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     id::UserId,
     model::{ApiKey, Scope, Webhook, WebhookStatus},
     operator::moving::record::{ApiKeyRecord, InviteRecord, WebhookRecord, WebhookSecret},
-    org::{Invitation, Inviter, place_invite},
+    org::{Invitation, Inviter, MovedInvite, place_invite, place_moved_invite},
     store::{Actor, ImportedSecret},
     webhooks::{SigningSecret, seal_secret},
 };
@@ -26,10 +26,18 @@ const MOST_SECRETS: usize = 2;
 const MOST_INVITES: usize = 200;
 
 impl Arrival<'_> {
-    pub(super) fn invite(&mut self, InviteRecord { email, role, expires_at, metadata, .. }: InviteRecord) {
+    pub(super) fn invite(&mut self, record: InviteRecord) {
         self.seen.invites += 1;
-        if expires_at > self.tx.now() {
-            self.invites.push(PendingInvite { email, role, metadata });
+        let InviteRecord { id, email, role, invited_by, created_at, expires_at, metadata } = record;
+        if expires_at <= self.tx.now() {
+            return;
+        }
+        match past(created_at, &self.tx) {
+            Ok(created_at) => {
+                let former = FormerInvite { id, invited_by, created_at };
+                self.invites.push(PendingInvite { email, role, former: Some(former), metadata });
+            }
+            Err(reason) => self.refuse(format!("invite {email}: {reason}")),
         }
     }
 
@@ -40,20 +48,36 @@ impl Arrival<'_> {
             return Ok(0);
         }
         let mut placed = 0;
-        for PendingInvite { email, role, metadata } in std::mem::take(&mut self.invites) {
-            let invitation = Invitation { org: &self.org, email: &email, role, by: Inviter::Operator(&Actor::System) };
-            match place_invite(&self.operator.auth, &mut self.tx, &invitation).await {
-                Ok((invite, _)) => {
-                    placed += 1;
-                    if let Some(metadata) = metadata {
-                        self.tx.invites().set_metadata(&self.org.id, &invite.id, &metadata).await?;
-                    }
+        for invite in std::mem::take(&mut self.invites) {
+            let email = invite.email.clone();
+            match self.place(invite).await {
+                Ok(true) => placed += 1,
+                Ok(false) => {
+                    self.refuse(format!("invite {email}: the id is that of another invite here, or the file invites twice"))
                 }
                 Err(refusal @ (Error::AlreadyMember | Error::AlreadyInvited)) => self.refuse(format!("invite {email}: {refusal}")),
                 Err(other) => return Err(other),
             }
         }
         Ok(placed)
+    }
+
+    /// `false` when another invite has its id or its address.
+    async fn place(&mut self, PendingInvite { email, role, former, metadata }: PendingInvite) -> Result<bool, Error> {
+        let auth = self.operator.auth.clone();
+        let id = if let Some(FormerInvite { id, invited_by, created_at }) = former {
+            let invited_by = self.maker(invited_by).await?;
+            let moved = MovedInvite { org: &self.org, id, email, role, invited_by, created_at };
+            let Some(invite) = place_moved_invite(&auth, &mut self.tx, moved).await? else { return Ok(false) };
+            invite.id
+        } else {
+            let invitation = Invitation { org: &self.org, email: &email, role, by: Inviter::Operator(&Actor::System) };
+            place_invite(&auth, &mut self.tx, &invitation).await?.0.id
+        };
+        if let Some(metadata) = metadata {
+            self.tx.invites().set_metadata(&self.org.id, &id, &metadata).await?;
+        }
+        Ok(true)
     }
 
     pub(super) async fn api_key(&mut self, record: ApiKeyRecord) -> Result<(), Error> {

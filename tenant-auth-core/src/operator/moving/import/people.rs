@@ -124,7 +124,7 @@ impl Arrival<'_> {
         // An invite would let somebody in again whom the source shut out.
         if membership.status == Status::Active {
             let MembershipRecord { role, metadata, .. } = membership;
-            self.invites.push(PendingInvite { email: known.email, role, metadata: Some(metadata) });
+            self.invites.push(PendingInvite { email: known.email, role, former: None, metadata: Some(metadata) });
         }
         Ok(Ok(()))
     }
