@@ -3,7 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Operator, erasing::erase};
+use super::{
+    Operator,
+    erasing::{Sought, erase},
+};
 use crate::{
     account::{Ending, check_password, tell_ended, tell_user},
     bounded::QueueShare,
@@ -123,9 +126,12 @@ impl Operator {
     pub async fn delete_user(&self, email: &Email) -> Result<User, Error> {
         self.auth
             .ending(async {
-                let addressed = self.addressed_to(email).await?;
+                let known = self.auth.store().read().await?.users().find_by_email(email).await?;
+                let known = known.ok_or(Error::NotFound(Thing::Account))?.user.id;
+                let addressed = self.addressed_to(Sought { email: email.clone(), user: Some(known.clone()) }).await?;
                 let mut tx = self.auth.begin().await?;
-                let user = tx.users().find_by_email(email).await?.ok_or(Error::NotFound(Thing::Account))?.user;
+                let account = tx.users().find_by_email(email).await?.filter(|account| account.user.id == known);
+                let user = account.ok_or(Error::NotFound(Thing::Account))?.user;
                 let orgs = tx.users().organizations_of(&user.id).await?;
                 forget_known_addresses(&mut tx, &user.email).await?;
                 let sent_in = tx.invites().organizations_of_sender(&user.id).await?;

@@ -4,11 +4,11 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use super::erasing::{Addressed, Holding, addressed_to_each, erase};
+use super::erasing::{Addressed, Holding, Sought, addressed_to_each, erase};
 use crate::{
     caller::hold_account,
     error::Error,
-    id::OrgId,
+    id::{OrgId, UserId},
     model::{AccountRole, OrgRef},
     service::TenantAuth,
     store::{Actor, DeploymentDeed, FreeRemoval, Leaving, Tx},
@@ -36,6 +36,9 @@ pub(super) async fn begin_removal(auth: &TenantAuth, org: &OrgRef) -> Result<boo
     tracing::info!(org = %org.id, "the removal of an organization begins");
     Ok(true)
 }
+
+/// What tells of invites to the people who leave, by the account and its address, as it is compared, when that was read.
+type ByPerson = HashMap<(UserId, String), Vec<Addressed>>;
 
 /// What came of a step of a removal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +98,10 @@ impl Removal {
             tx.commit().await?;
             return Ok(self.remove_members(leaving).await? == Step::GoesOn);
         }
+        if tx.removed().delete_events(&org).await? > 0 {
+            tx.commit().await?;
+            return Ok(true);
+        }
         let is_finished = tx.removed().finish(&org).await?;
         tx.commit().await?;
         if is_finished {
@@ -128,10 +135,13 @@ impl Removal {
     }
 
     async fn remove_members(&mut self, leaving: Vec<Leaving>) -> Result<Step, Error> {
-        let last: Vec<_> = leaving.iter().filter(|member| !member.is_needed).map(|member| member.email.clone()).collect();
+        let last: Vec<&Leaving> = leaving.iter().filter(|member| !member.is_needed).collect();
+        let sought = |member: &&Leaving| Sought { email: member.email.clone(), user: Some(member.user.clone()) };
+        let sought: Vec<Sought> = last.iter().map(sought).collect();
         // Read before anything is locked: invites to these addresses are told in every organization.
         let auth = self.auth.clone();
-        let Some(mut addressed) = addressed_to_each(&auth, &last, self).await? else { return Ok(Step::Rests) };
+        let Some(found) = addressed_to_each(&auth, &sought, self).await? else { return Ok(Step::Rests) };
+        let mut addressed: ByPerson = last.iter().map(|member| (member.user.clone(), member.email.key())).zip(found).collect();
         auth.ending(async {
             for member in leaving {
                 if self.remove_member(&member, &mut addressed).await? == Step::Rests {
@@ -144,7 +154,7 @@ impl Removal {
     }
 
     /// Ends a membership, and the account with the last one. Lock order: the organization, the account's memberships, the account.
-    async fn remove_member(&mut self, member: &Leaving, addressed: &mut HashMap<String, Vec<Addressed>>) -> Result<Step, Error> {
+    async fn remove_member(&mut self, member: &Leaving, addressed: &mut ByPerson) -> Result<Step, Error> {
         let Some(mut tx) = self.begin().await? else { return Ok(Step::Rests) };
         let org: &OrgId = &self.held.org;
         if !member.is_needed {
@@ -161,7 +171,7 @@ impl Removal {
         };
         if judged.is_needed {
             tx.members().remove(&entry.membership).await?;
-        } else if let Some(told) = addressed.remove(&judged.email.key()) {
+        } else if let Some(told) = addressed.remove(&(judged.user, judged.email.key())) {
             erase(&mut tx, &member.user, &[], told).await?;
             let account = tx.users().find(&member.user).await?;
             if account.is_some_and(|account| account.user.role == AccountRole::Admin) {

@@ -40,8 +40,19 @@ pub(crate) struct ErasedPerson {
     pub(crate) user: UserId,
     /// Every organization that was told of them.
     pub(crate) orgs: Vec<OrgId>,
+    /// As whom imported logs know them.
+    pub(crate) former: Vec<FormerSelf>,
     /// Events that hold their address and not their id.
     pub(crate) addressed: Vec<EventId>,
+}
+
+/// Somebody as the log of an imported organization knows them, who has an account of another id here.
+#[derive(Debug, Clone)]
+pub(crate) struct FormerSelf {
+    pub(crate) org: OrgRef,
+    pub(crate) id: UserId,
+    /// The number of the event that tells of the import: what has this id from there on is somebody else's.
+    pub(crate) before: i64,
 }
 
 /// The webhooks that an event is sent to.

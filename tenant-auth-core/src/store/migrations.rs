@@ -71,6 +71,7 @@ pub(super) const STEPS: &[Step] = &[
         on_postgres: Some(include_str!("../../migrations/0034_outbox.postgres.sql")),
         ..step(34, "outbox", include_str!("../../migrations/0034_outbox.sqlite.sql"))
     },
+    step(36, "linked_people", include_str!("../../migrations/0036_linked_people.sql")),
 ];
 
 /// The words in which an engine's SQL differs.

@@ -61,7 +61,7 @@ pub(crate) use change_log::{Looker, Named, PastIncarnation, Place, Sight};
 pub(crate) use claim::Claim;
 pub(crate) use deed::{Deed as DeploymentDeed, SignUpLimit, SignUpRefusal};
 pub(crate) use dialect::{Conn, Link};
-pub(crate) use event::{Actor, ErasedPerson, Event};
+pub(crate) use event::{Actor, ErasedPerson, Event, FormerSelf};
 pub(crate) use failure::is_orphan;
 pub(crate) use key_record::{Asked, DeploymentReach, KeyRecord, Reach};
 pub(crate) use lookups::Lookups;
@@ -73,6 +73,7 @@ pub(crate) use sql::{
     deliveries::NewDelivery,
     delivery_batches::{Held, Judged, QueuedDelivery, Subscriber, Vital},
     delivery_queue::{Attempted, ClaimedDelivery, DueEndpoint},
+    erasing::ToldEvent,
     events::UndeliveredEvent,
     exports::{ExportedChain, ExportedEntry, ExportedMember},
     imports::{ImportedAccount, ImportedFactor, ImportedSecret},
@@ -84,8 +85,8 @@ pub(crate) use sql::{
     members::{MEMBERS_AT_ONCE, Members},
     pending_logins::PendingLogin,
     person::{
-        Deed, PersonAccount, PersonCounter, PersonDeed, PersonEntry, PersonInvite, PersonLink, PersonLogin, PersonMembership,
-        PersonNetwork, PersonReset, PersonSession, PersonSignUp,
+        Deed, PersonAccount, PersonCounter, PersonDeed, PersonEntry, PersonFormerId, PersonInvite, PersonLink, PersonLogin,
+        PersonMembership, PersonNetwork, PersonReset, PersonSession, PersonSignUp,
     },
     removed::{FreeRemoval, Leaving},
     sealed::SealedColumn,

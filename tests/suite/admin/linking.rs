@@ -3,13 +3,21 @@
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, Caller, PASSWORD, scenarios};
 use tenant_auth_core::{
+    audit::{AuditKeySet, AuditRange, AuditVerifier},
     model::Role,
     operator::{ExistingAccounts, FileKey, NewUser, OrganizationImport},
     secret::Password,
 };
 
-use super::moves::{NILS, NORA, at, exported, import, logged_in, movers, reasons, target};
-use crate::suite::support::hooks::run_sql;
+use super::{
+    moves::{NILS, NORA, at, exported, import, logged_in, movers, reasons, target},
+    round_trip::another,
+};
+use crate::suite::support::{
+    account::change_address,
+    chain::{column, verified},
+    hooks::run_sql,
+};
 
 scenarios![on each database:
     who_proved_the_address_is_invited_to_what_they_were,
@@ -18,6 +26,9 @@ scenarios![on each database:
     an_id_of_another_address_refuses_the_import,
     somebody_suspended_is_not_invited,
     what_waits_in_an_invite_moves_on,
+    erasing_the_account_reaches_what_the_source_told,
+    erasing_reaches_it_after_one_more_move,
+    a_file_claims_nobodys_address_elsewhere,
 ];
 
 pub(super) const OTHER: &str = "velvet-anchor-93-comet";
@@ -150,4 +161,79 @@ async fn what_waits_in_an_invite_moves_on(app: &App) {
     let members = logged_in(&last, NORA).await.members().await;
     let joined = members.iter().find(|member| member["email"] == NILS).expect("Nils");
     assert_eq!((&joined["role"], &joined["metadata"]), (&json!("org_admin"), &json!({ "team": "research" })));
+}
+
+/// Nothing tells of Nils any more, by whichever id, and the log holds.
+async fn expect_erased(target: &App, former: &str) {
+    let told = [column(target, "movers", "data").await, column(target, "movers", "context").await].concat().concat();
+    for trace in [NILS, "research"] {
+        assert!(!told.contains(trace), "{trace} is still told");
+    }
+    assert!(told.contains(NORA), "of others, all");
+    let about = logged_in(target, NORA).await.get(&format!("/org/audit?limit=200&user={former}")).await.expect_ok();
+    let about = about["entries"].as_array().expect("a list");
+    assert!(about.len() > 3, "{about:#?}");
+    assert_eq!((&about[0]["type"], &about[0]["data"]), (&json!("user.deleted"), &json!({ "user": { "id": former } })));
+    assert!(about[1..].iter().all(|entry| entry["erased"] == true), "{about:#?}");
+    verified(target, "movers").await;
+    let slug = "movers".parse().expect("a slug");
+    let mut file = Vec::new();
+    let export = target.auth.operator().export_audit(&slug, AuditRange::default()).await.expect("it begins");
+    export.write(&mut file).await.expect("written");
+    let keys = target.anonymous().without_slug().get("/.well-known/audit-keys.json").await.expect(200).body;
+    let judged = AuditVerifier::new(&AuditKeySet::parse(&keys).expect("keys")).verify(&*file).expect("an audit file");
+    assert!(judged.is_good(), "{judged:#?}");
+}
+
+async fn erasing_the_account_reaches_what_the_source_told(app: &App) {
+    let (_, old) = moving(app).await;
+    let (file, key) = exported(app, false).await;
+    let target = target(app).await;
+    known(&target, true).await;
+    import(&target, &file, &linking(key)).await.expect("nothing clashes");
+    let document = target.auth.operator().export_person(&NILS.parse().expect("an address")).await.expect("the database answers");
+    let document = json!(document.as_json());
+    assert_eq!(document["formerIds"], json!([{ "org": "movers", "id": old }]));
+    assert!(document["entries"].to_string().contains("research"), "he is given what the source told of him: {document:#}");
+    target.auth.operator().delete_user(&NILS.parse().expect("an address")).await.expect("he is there");
+    expect_erased(&target, &old).await;
+}
+
+async fn erasing_reaches_it_after_one_more_move(app: &App) {
+    let (_, old) = moving(app).await;
+    let (file, key) = exported(app, false).await;
+    let there = target(app).await;
+    known(&there, true).await;
+    import(&there, &file, &linking(key)).await.expect("nothing clashes");
+    let token = there.link_token_of(NILS).await;
+    at_acme(&there, OTHER).await.at_org("movers").accept_with_account(&token).await.expect(200);
+    let (file, key) = exported(&there, true).await;
+    // Once he is new there, and once he has an account.
+    let (new, linked) = (another(app).await, another(app).await);
+    known(&linked, true).await;
+    for last in [new, linked] {
+        import(&last, &file, &linking(key.clone())).await.expect("nothing clashes");
+        last.auth.operator().delete_user(&NILS.parse().expect("an address")).await.expect("he is there");
+        expect_erased(&last, &old).await;
+    }
+}
+
+async fn a_file_claims_nobodys_address_elsewhere(app: &App) {
+    const NEXT: &str = "nils.next@movers.example";
+    movers(app).await;
+    app.advance(3_600);
+    let nils = logged_in(app, NILS).await;
+    change_address(app, &nils, NEXT).await;
+    let (file, key) = exported(app, false).await;
+    let target = target(app).await;
+    // By the file the address was his for an hour more.
+    let admin = target.admin().logged_in().await;
+    admin.invite(NILS).await.expect(201);
+    known(&target, true).await;
+    run_sql(&target, &format!("UPDATE tenant_auth_users SET email = '{NEXT}', email_key = '{NEXT}' WHERE email = '{NILS}'")).await;
+    target.advance(7_200);
+    import(&target, &file, &linking(key)).await.expect("nothing clashes");
+    target.auth.operator().delete_user(&NEXT.parse().expect("an address")).await.expect("he is there");
+    let told = target.admin().logged_in().await.get("/org/audit?kind=invite.created").await.expect_ok()["entries"].clone();
+    assert_eq!((&told[0]["data"]["invite"]["email"], &told[0]["erased"]), (&json!(NILS), &json!(false)));
 }

@@ -1,11 +1,14 @@
 //! What is kept about a person, as one document for that person (behaviour.md, B173).
 
 use serde_json::{Value, json};
-use tenant_auth_conformance::{App, Caller, PASSWORD, scenarios};
+use tenant_auth_conformance::{App, Caller, PASSWORD, id_of, scenarios};
 
-use crate::suite::support::{
-    account::{guard, mailed_token},
-    hooks::{Hook, RECEIVER},
+use crate::suite::{
+    admin::removal::{DAY, number},
+    support::{
+        account::{change_address, guard, mailed_token},
+        hooks::{Hook, RECEIVER, run_sql, texts_in},
+    },
 };
 
 scenarios![on each database:
@@ -13,6 +16,8 @@ scenarios![on each database:
     nothing_in_it_opens_anything,
     what_is_somebody_elses_is_left_out,
     an_address_without_an_account_may_have_left_traces,
+    what_was_told_of_an_address_of_before_is_given_too,
+    every_table_that_names_the_person_is_told,
 ];
 
 const WRONG: &str = "wrong-otter-plinth-42";
@@ -55,6 +60,7 @@ async fn a_person_is_given_all_that_is_kept(app: &App) {
     // Before a worker turns the wish into a link and sends what waits, and after.
     let before = export(app, email).await;
     assert_eq!(list(&before, "resetRequests").len(), 1);
+    assert!(list(&before, "resetRequests")[0].get("language").is_some(), "{before:#}");
     assert_eq!((list(&before, "signUps").len(), &list(&before, "signUps")[0]["expiresAt"]), (1, &json!(null)));
     assert!(list(&before, "mails").iter().any(|mail| mail["kind"] == "notice"), "{before:#}");
     app.tick().await;
@@ -136,4 +142,83 @@ async fn an_address_without_an_account_may_have_left_traces(app: &App) {
     assert!(!list(&document, "counters").is_empty() && !list(&document, "mails").is_empty(), "{document:#}");
     let nobody = export(app, "nobody@acme.example").await;
     assert!(nobody.as_object().expect("an object").values().all(|value| value.as_array().is_none_or(Vec::is_empty)), "{nobody:#}");
+}
+
+async fn what_was_told_of_an_address_of_before_is_given_too(app: &App) {
+    let (max, other) = (app.member().logged_in().await, app.other_org().admin().logged_in().await);
+    other.invite(app.member().email()).await.expect(201);
+    app.advance(60);
+    change_address(app, &max, "max.next@elsewhere.example").await;
+    app.advance(DAY);
+    let invites = other.logged_in().await.pending_invites().await;
+    app.other_org().admin().logged_in().await.delete(&format!("/org/invites/{}", id_of(&invites[0]))).await.expect(200);
+    let document = export(app, "max.next@elsewhere.example").await;
+    let kinds: Vec<_> = list(&document, "entries").iter().filter(|entry| entry["org"] == "globex").map(|e| &e["type"]).collect();
+    assert_eq!(kinds, ["invite.created"], "what came after the change is about somebody else");
+}
+
+/// Which part of the document tells what a table holds.
+const TOLD: [(&str, &str); 17] = [
+    ("users", "account"),
+    ("second_factors", "account"),
+    ("recovery_codes", "account"),
+    ("linked_people", "formerIds"),
+    ("memberships", "memberships"),
+    ("sessions", "sessions"),
+    ("pending_logins", "waitingLogins"),
+    ("links", "links"),
+    ("invites", "invitesSent"),
+    ("api_keys", "apiKeysMade"),
+    ("webhooks", "webhooksMade"),
+    ("reset_requests", "resetRequests"),
+    ("sign_up_requests", "signUps"),
+    ("sign_up_links", "signUps"),
+    ("throttles", "counters"),
+    ("events", "entries"),
+    ("deployment_entries", "deploymentEntries"),
+];
+
+/// The tables that name somebody by id or address, whatever the column is called, but for the log of changes, which does for minutes.
+async fn naming(app: &App, id: &str, email: &str) -> Vec<String> {
+    let columns = match app.database().url() {
+        Some(_) => {
+            "SELECT table_name || ' ' || column_name FROM information_schema.columns
+              WHERE table_schema = current_schema() AND table_name LIKE 'tenant_auth_%' AND data_type = 'text'"
+        }
+        None => {
+            "SELECT t.name || ' ' || c.name FROM sqlite_master t JOIN pragma_table_info(t.name) c
+              WHERE t.type = 'table' AND t.name LIKE 'tenant_auth_%' AND c.type = 'TEXT'"
+        }
+    };
+    let mut found = Vec::new();
+    for name in texts_in(app, columns).await {
+        let (table, column) = name.split_once(' ').expect("a table and a column");
+        let names = format!("LOWER({column}) LIKE '%{id}%' OR LOWER({column}) LIKE '%{email}%'");
+        let rows = number(app, &format!("SELECT CAST(COUNT(*) AS TEXT) FROM {table} WHERE {names}")).await;
+        let table = table.trim_start_matches("tenant_auth_").to_owned();
+        if rows > 0 && table != "changes" && !found.contains(&table) {
+            found.push(table);
+        }
+    }
+    found
+}
+
+async fn every_table_that_names_the_person_is_told(app: &App) {
+    let member = busy(app).await;
+    let linked = "INSERT INTO tenant_auth_linked_people (org_id, former_id, user_id) SELECT id, 'usr_1'";
+    run_sql(app, &format!("{linked}, '{}' FROM tenant_auth_organizations WHERE slug = 'acme'", member.id())).await;
+    let mut seen = Vec::new();
+    for _ in 0..2 {
+        let document = export(app, app.member().email()).await;
+        for table in naming(app, member.id(), &app.member().email().to_lowercase()).await {
+            let told = TOLD.iter().find(|(name, _)| *name == table).map(|(_, part)| &document[*part]);
+            let told = told.unwrap_or_else(|| panic!("{table} names the person, and the document does not tell of it"));
+            assert!(told.is_object() || told.as_array().is_some_and(|list| !list.is_empty()), "{table}: {document:#}");
+            seen.push(table);
+        }
+        app.tick().await; // wishes become links
+    }
+    let unseen: Vec<_> =
+        TOLD.iter().filter(|(table, _)| *table != "deployment_entries" && !seen.iter().any(|name| name == table)).collect();
+    assert!(unseen.is_empty(), "the walk does not see {unseen:?}");
 }

@@ -8,7 +8,7 @@ use crate::suite::{
     admin::operators::operator,
     public::deployment_keys::{made, new_key},
     support::{
-        account::in_both,
+        account::{change_address, in_both},
         authenticator::SecondFactor,
         chain::verified,
         hooks::{Hook, RECEIVER, run_sql, sent_to, texts_in},
@@ -19,6 +19,7 @@ scenarios![on each database:
     an_organization_whose_time_has_come_is_unknown,
     nothing_is_left_of_a_removed_organization,
     an_account_goes_with_its_last_membership,
+    an_account_that_goes_is_erased_by_its_former_address_too,
     an_account_stays_while_an_invite_waits_for_its_address,
     who_had_gone_before_keeps_the_account,
     a_removed_slug_is_not_given_out_again,
@@ -110,6 +111,9 @@ pub(super) async fn furnished(app: &App) -> String {
     app.other_org().member().login().await.expect(200);
     greta.patch("/org", json!({ "name": "Globex and more" })).await.expect(200); // which waits to be told
     let org = id_of_globex(app).await;
+    let linked =
+        format!("INSERT INTO tenant_auth_linked_people (org_id, former_id, user_id) VALUES ('{org}', 'usr_1', '{}')", gus.id());
+    run_sql(app, &linked).await;
     run_sql(app, &format!("INSERT INTO tenant_auth_audit_exports (org_id, token, held_until) VALUES ('{org}', 't', 0)")).await;
     org
 }
@@ -187,6 +191,20 @@ async fn an_account_goes_with_its_last_membership(app: &App) {
     there.get("/org").await.expect_error(404, "unknown_organization");
     max.get("/org").await.expect(200);
     app.member().logged_in().await;
+}
+
+/// Only the log of the organization that goes tells of the change.
+async fn an_account_that_goes_is_erased_by_its_former_address_too(app: &App) {
+    let gus = app.other_org().member().logged_in().await;
+    told_of(app, gus.email()).await;
+    app.advance(60);
+    change_address(app, &gus, "gus.next@elsewhere.example").await;
+    remove(app).await;
+    app.tick().await;
+    assert!(!has_account(app, "gus.next@elsewhere.example").await);
+    let told = texts_in(app, "SELECT COALESCE(data, '') FROM tenant_auth_events").await.concat();
+    assert!(!told.contains(gus.email()), "acme invited that address when it was his");
+    verified(app, "acme").await;
 }
 
 async fn an_account_stays_while_an_invite_waits_for_its_address(app: &App) {

@@ -73,8 +73,8 @@ fn trusting(key: FileKey) -> OrganizationImport {
     OrganizationImport { trust: true, ..OrganizationImport::new(key) }
 }
 
-/// Another deployment on the database of this one.
-async fn another(app: &App) -> App {
+/// Another deployment on the engine of this one.
+pub(super) async fn another(app: &App) -> App {
     App::start(app.cell, Setup::new(), Arc::new(Database::create(app.cell.engine))).await
 }
 

@@ -1,9 +1,10 @@
 //! Deleting an account erases the person: what the audit log, the feed and waiting deliveries tell of them, and nothing else.
 
 use serde_json::{Value, json};
-use tenant_auth_conformance::{App, Caller, scenarios};
+use tenant_auth_conformance::{App, Caller, id_of, scenarios};
 
 use crate::suite::support::{
+    account::change_address,
     chain::{column, verified},
     hooks::{Hook, RECEIVER, event_in},
 };
@@ -12,6 +13,8 @@ scenarios![
     what_is_told_of_a_deleted_person_is_erased_and_the_chain_holds,
     what_a_deleted_person_did_keeps_its_data_and_loses_its_context,
     an_address_is_erased_where_it_was_only_invited,
+    an_address_of_before_is_erased_up_to_the_change,
+    who_has_a_former_address_now_is_not_erased_with_it,
     a_waiting_delivery_tells_nothing_of_the_person_any_more,
     a_former_organization_is_told_and_others_are_not,
 ];
@@ -79,6 +82,47 @@ async fn an_address_is_erased_where_it_was_only_invited(app: &App) {
         verified(app, slug).await;
     }
     admin.get("/org").await.expect(200);
+}
+
+const NEXT: &str = "max.next@elsewhere.example";
+
+async fn an_address_of_before_is_erased_up_to_the_change(app: &App) {
+    let (max, other) = (app.member().logged_in().await, app.other_org().admin().logged_in().await);
+    let old = max.email();
+    other.invite(old).await.expect(201);
+    let invites = other.pending_invites().await;
+    other.delete(&format!("/org/invites/{}", id_of(&invites[0]))).await.expect(200);
+    app.advance(60);
+    change_address(app, &max, NEXT).await;
+    app.advance(60);
+    other.invite(old).await.expect(201);
+    deleted(app, NEXT).await;
+    let told: Vec<_> = entries(&other, "kind=invite.*,user.deleted").await;
+    let told: Vec<_> = told.iter().map(|entry| (entry["type"].as_str().expect("a kind"), entry["erased"] == true)).collect();
+    assert_eq!(
+        told[..4],
+        [("user.deleted", false), ("invite.created", false), ("invite.revoked", true), ("invite.created", true)],
+        "what came after the change is about somebody else"
+    );
+    for slug in ["acme", "globex"] {
+        verified(app, slug).await;
+    }
+}
+
+async fn who_has_a_former_address_now_is_not_erased_with_it(app: &App) {
+    let (max, admin) = (app.member().logged_in().await, app.admin().logged_in().await);
+    let old = max.email();
+    change_address(app, &max, NEXT).await;
+    app.advance(60);
+    let token = app.invited(&admin, old).await;
+    let nora = app.anonymous();
+    nora.accept(&token, "Nora").await.expect(200);
+    let before = entries(&admin, "kind=invite.*").await;
+    deleted(app, NEXT).await;
+    assert_eq!(entries(&admin, "kind=invite.*").await, before);
+    let id = id_of(&nora.get("/auth/profile").await.expect_ok()["user"]).to_owned();
+    assert!(entries(&admin, &format!("user={id}")).await.iter().all(|entry| entry["erased"] == false));
+    verified(app, "acme").await;
 }
 
 async fn a_waiting_delivery_tells_nothing_of_the_person_any_more(app: &App) {

@@ -1,6 +1,7 @@
 //! Shared helpers of the suites about a person's account: a person who belongs to both organizations, links as they stand in mails,
 //! and an account whose every secret is known.
 
+use serde_json::json;
 use tenant_auth_conformance::{App, Caller, PASSWORD, PUBLIC_URL};
 use tenant_auth_core::ports::Message;
 
@@ -80,4 +81,11 @@ pub(crate) async fn login_with_code(device: &Caller, password: &str, code: &str)
     let data = device.login_with(device.email(), password).await.expect_ok();
     assert_eq!(data["requires2FA"], true);
     device.enter(code).await.expect(200);
+}
+
+/// Gives the account another address, and proves it.
+pub(crate) async fn change_address(app: &App, member: &Caller, email: &str) {
+    member.post("/auth/change-email", json!({ "newEmail": email, "password": PASSWORD })).await.expect(200);
+    let token = app.link_token_of(email).await;
+    member.post("/auth/change-email/confirm", json!({ "token": token })).await.expect(200);
 }

@@ -108,6 +108,9 @@ pub(super) struct MemberRecord {
     pub(super) membership: MembershipRecord,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) credentials: Option<Credentials>,
+    /// By which ids the log of a deployment before knows the person.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) former_ids: Vec<UserId>,
 }
 
 /// What opens an account.
@@ -161,9 +164,10 @@ pub(super) struct MembershipRecord {
 
 impl MemberRecord {
     pub(super) fn of(member: ExportedMember, credentials: Option<Credentials>) -> Self {
-        let ExportedMember { user, created_at, membership, .. } = member;
+        let ExportedMember { user, created_at, membership, former_ids, .. } = member;
         Self {
             credentials,
+            former_ids,
             user: UserRecord {
                 id: user.id,
                 name: user.name,

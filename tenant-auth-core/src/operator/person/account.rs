@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::{
     error::Error,
     id::UserId,
-    store::{Deed, PersonAccount, PersonDeed, PersonLink, PersonLogin, PersonMembership, PersonSession, Tx},
+    store::{Deed, PersonAccount, PersonDeed, PersonFormerId, PersonLink, PersonLogin, PersonMembership, PersonSession, Tx},
     time::Timestamp,
 };
 
@@ -36,6 +36,13 @@ pub(super) async fn account(tx: &mut Tx, account: Option<PersonAccount>) -> Resu
         "importedPasswordScheme": account.foreign_scheme,
         "secondFactor": factor,
     }))
+}
+
+/// By which ids imported logs know the person.
+pub(super) async fn former_ids(tx: &mut Tx, user: Option<&UserId>) -> Result<Value, Error> {
+    let Some(user) = user else { return Ok(json!([])) };
+    let told = |PersonFormerId { org, id }: PersonFormerId| json!({ "org": org, "id": id });
+    Ok(tx.person().former_ids(user).await?.into_iter().map(told).collect())
 }
 
 pub(super) async fn memberships(tx: &mut Tx, user: Option<&UserId>) -> Result<Value, Error> {

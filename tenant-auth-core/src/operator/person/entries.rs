@@ -11,7 +11,7 @@ use crate::{
     id::{OrgId, UserId},
     model::OrgRef,
     operator::erasing::Addressed,
-    store::{PersonEntry, Tx},
+    store::{FormerSelf as Known, PersonEntry, Tx},
 };
 
 /// By organization and number.
@@ -21,8 +21,13 @@ pub(super) async fn entries(tx: &mut Tx, user: Option<&UserId>, addressed: &[Add
     let mut found = Found::new();
     if let Some(user) = user {
         for org in tx.erasing().told_of(user).await? {
-            about(tx, &org, user, &mut found).await?;
-            by(tx, &org, user, &mut found).await?;
+            let whole = Known { org, id: user.clone(), before: i64::MAX };
+            about(tx, &whole, &mut found).await?;
+            by(tx, &whole, &mut found).await?;
+        }
+        for former in tx.erasing().former_selves(user).await? {
+            about(tx, &former, &mut found).await?;
+            by(tx, &former, &mut found).await?;
         }
     }
     for Addressed { org, event } in addressed {
@@ -48,27 +53,27 @@ pub(super) async fn of_deployment(tx: &mut Tx, user: Option<&UserId>) -> Result<
     Ok(all.into())
 }
 
-async fn about(tx: &mut Tx, org: &OrgRef, user: &UserId, found: &mut Found) -> Result<(), Error> {
+async fn about(tx: &mut Tx, Known { org, id, before }: &Known, found: &mut Found) -> Result<(), Error> {
     let mut after = 0;
     loop {
-        let page = tx.person().entries_about(&org.id, user, after).await?;
+        let page = tx.person().entries_about(&org.id, id, after).await?;
         let Some(last) = page.last() else { return Ok(()) };
         after = last.sequence;
-        for entry in page {
-            take(found, org, Some(user), true, entry)?;
+        for entry in page.into_iter().filter(|entry| entry.sequence < *before) {
+            take(found, org, Some(id), true, entry)?;
         }
     }
 }
 
-async fn by(tx: &mut Tx, org: &OrgRef, user: &UserId, found: &mut Found) -> Result<(), Error> {
+async fn by(tx: &mut Tx, Known { org, id, before }: &Known, found: &mut Found) -> Result<(), Error> {
     let mut after = 0;
     loop {
-        let page = tx.person().entries_by(&org.id, user, after).await?;
+        let page = tx.person().entries_by(&org.id, id, after).await?;
         let Some(last) = page.last() else { return Ok(()) };
         after = last.sequence;
-        for entry in page {
-            let is_about = entry.user_id.as_deref() == Some(user.as_str());
-            take(found, org, Some(user), is_about, entry)?;
+        for entry in page.into_iter().filter(|entry| entry.sequence < *before) {
+            let is_about = entry.user_id.as_deref() == Some(id.as_str());
+            take(found, org, Some(id), is_about, entry)?;
         }
     }
 }

@@ -10,7 +10,7 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 
-use super::Operator;
+use super::{Operator, erasing::Sought};
 use crate::{
     error::Error,
     id::{Id, UserId},
@@ -53,10 +53,14 @@ impl Operator {
     /// [`Error::Unavailable`].
     pub async fn export_person(&self, email: &Email) -> Result<PersonExport, Error> {
         // Before the snapshot: this may take a while where there are many entries.
-        let addressed = self.addressed_to(email).await?;
+        let known = self.auth.store().read().await?.users().find_by_email(email).await?.map(|account| account.user.id);
+        let addressed = self.addressed_to(Sought { email: email.clone(), user: known.clone() }).await?;
         let mut tx = self.auth.transactions().begin_snapshot().await?;
         let account = tx.person().account(email).await?;
         let user: Option<UserId> = account.as_ref().map(|account| Id::from_stored(account.id.clone()));
+        if user != known {
+            return Err(Error::unavailable("the address became another account's while its entries were read"));
+        }
 
         let mut all = Map::new();
         let mut tell = |name: &str, value: Value| drop(all.insert(name.to_owned(), value));
@@ -64,6 +68,7 @@ impl Operator {
         tell("exportedAt", json!(tx.now()));
         tell("email", json!(email));
         tell("account", account::account(&mut tx, account).await?);
+        tell("formerIds", account::former_ids(&mut tx, user.as_ref()).await?);
         tell("memberships", account::memberships(&mut tx, user.as_ref()).await?);
         tell("sessions", account::sessions(&mut tx, user.as_ref()).await?);
         tell("waitingLogins", account::waiting_logins(&mut tx, user.as_ref()).await?);

@@ -29,14 +29,13 @@ pub(super) async fn invites(tx: &mut Tx, email: &Email) -> Result<Value, Error> 
 }
 
 pub(super) async fn reset_requests(tx: &mut Tx, email: &Email) -> Result<Value, Error> {
-    let told =
-        |PersonReset { org, email, created_at }: PersonReset| json!({ "org": org, "email": email, "createdAt": at(created_at) });
+    let told = |PersonReset { org, email, language, created_at }: PersonReset| json!({ "org": org, "email": email, "language": language, "createdAt": at(created_at) });
     Ok(tx.person().reset_requests(email).await?.into_iter().map(told).collect())
 }
 
 /// Wishes for a link to sign up with, and such links, which have an end.
 pub(super) async fn sign_ups(tx: &mut Tx, email: &Email) -> Result<Value, Error> {
-    let told = |PersonSignUp { email, created_at, expires_at }: PersonSignUp| json!({ "email": email, "createdAt": at(created_at), "expiresAt": (expires_at > 0).then(|| at(expires_at)) });
+    let told = |PersonSignUp { email, language, created_at, expires_at }: PersonSignUp| json!({ "email": email, "language": language, "createdAt": at(created_at), "expiresAt": (expires_at > 0).then(|| at(expires_at)) });
     Ok(tx.person().sign_ups(email).await?.into_iter().map(told).collect())
 }
 

@@ -6,9 +6,10 @@ use crate::{
     id::{EventId, Id, OrgId, UserId},
     model::{EventKind, OrgRef},
     store::{
-        ErasedPerson, Link, Tx,
-        dialect::{execute, fetch_all, row, statements},
+        ErasedPerson, FormerSelf, Link, Tx,
+        dialect::{execute, fetch_all, fetch_scalar, row, statements},
     },
+    time::Timestamp,
     value::Slug,
 };
 
@@ -18,17 +19,41 @@ statements! {
     TOLD_OF_USER = "
         SELECT o.id, o.slug
           FROM tenant_auth_organizations o
-         WHERE EXISTS (SELECT 1 FROM tenant_auth_events WHERE org_id = o.id AND user_id = $1)
-            OR EXISTS (SELECT 1 FROM tenant_auth_events WHERE org_id = o.id AND actor_id = $1)
+         WHERE o.removed_at IS NULL
+           AND (EXISTS (SELECT 1 FROM tenant_auth_events WHERE org_id = o.id AND user_id = $1)
+                OR EXISTS (SELECT 1 FROM tenant_auth_events WHERE org_id = o.id AND actor_id = $1))
          ORDER BY o.id";
+    // Also one that is being removed: its log may be the only one that tells.
+    CHANGED_IN = "
+        SELECT o.id, o.slug
+          FROM tenant_auth_organizations o
+         WHERE EXISTS (SELECT 1 FROM tenant_auth_events WHERE org_id = o.id AND user_id = $1 AND kind = 'user.updated')
+         ORDER BY o.id";
+    CHANGES_OF = "
+        SELECT id, sequence, created_at, data
+          FROM tenant_auth_events
+         WHERE org_id = $1 AND user_id = $2 AND kind = 'user.updated' AND sequence > $3 AND data IS NOT NULL
+         ORDER BY sequence
+         LIMIT $4";
+    IMPORTED_BEFORE = "SELECT COALESCE(MAX(sequence), 0) AS number FROM tenant_auth_events WHERE org_id = $1 AND kind = 'org.imported'";
+    // An account with such an id came by another import, and is somebody of its own.
+    FORMER_SELVES = "
+        SELECT o.id AS id, o.slug AS slug, l.former_id AS former_id
+          FROM tenant_auth_linked_people l
+          JOIN tenant_auth_organizations o ON o.id = l.org_id
+         WHERE l.user_id = $1 AND o.removed_at IS NULL
+           AND NOT EXISTS (SELECT 1 FROM tenant_auth_users WHERE id = l.former_id)
+           AND (EXISTS (SELECT 1 FROM tenant_auth_events WHERE org_id = o.id AND user_id = l.former_id)
+                OR EXISTS (SELECT 1 FROM tenant_auth_events WHERE org_id = o.id AND actor_id = l.former_id))
+         ORDER BY o.id, l.former_id";
     ORGANIZATIONS_AFTER = "
         SELECT id, slug
           FROM tenant_auth_organizations
-         WHERE id > $1
+         WHERE id > $1 AND removed_at IS NULL
          ORDER BY id
          LIMIT $2";
     OF_KIND_AFTER = "
-        SELECT id, sequence, data
+        SELECT id, sequence, created_at, data
           FROM tenant_auth_events
          WHERE org_id = $1 AND kind = $2 AND sequence > $3 AND data IS NOT NULL
          ORDER BY kind, sequence
@@ -41,6 +66,14 @@ statements! {
         UPDATE tenant_auth_events
            SET context = NULL, context_salt = NULL
          WHERE org_id = $1 AND actor_id = $2";
+    WIPE_IMPORTED_ABOUT = "
+        UPDATE tenant_auth_events
+           SET data = NULL, data_salt = NULL, context = NULL, context_salt = NULL
+         WHERE org_id = $1 AND user_id = $2 AND sequence < $3 AND kind <> 'user.deleted'";
+    WIPE_IMPORTED_CONTEXTS = "
+        UPDATE tenant_auth_events
+           SET context = NULL, context_salt = NULL
+         WHERE org_id = $1 AND actor_id = $2 AND sequence < $3";
     WIPE = "
         UPDATE tenant_auth_events
            SET data = NULL, data_salt = NULL, context = NULL, context_salt = NULL
@@ -48,7 +81,8 @@ statements! {
 }
 
 row! { OrganizationRow { id: String, slug: String, } }
-row! { ToldRow { id: String, sequence: i64, data: String, } }
+row! { FormerRow { id: String, slug: String, former_id: String, } }
+row! { ToldRow { id: String, sequence: i64, created_at: i64, data: String, } }
 
 /// How many rows are read at once.
 const PAGE: i64 = 500;
@@ -58,12 +92,19 @@ const PAGE: i64 = 500;
 pub(crate) struct ToldEvent {
     pub(crate) id: EventId,
     pub(crate) sequence: i64,
+    pub(crate) at: Timestamp,
     /// JSON.
     pub(crate) data: String,
 }
 
 fn org_ref(row: OrganizationRow) -> OrgRef {
     OrgRef { id: Id::from_stored(row.id), slug: Slug::from_stored(row.slug) }
+}
+
+impl From<ToldRow> for ToldEvent {
+    fn from(row: ToldRow) -> Self {
+        Self { id: Id::from_stored(row.id), sequence: row.sequence, at: Timestamp::from_millis(row.created_at), data: row.data }
+    }
 }
 
 impl<L: Link> Erasing<L> {
@@ -80,7 +121,35 @@ impl<L: Link> Erasing<L> {
     /// Some events of a kind, those after a number.
     pub(crate) async fn of_kind_after(mut self, org: &OrgId, kind: EventKind, after: i64) -> Result<Vec<ToldEvent>, Error> {
         let rows = fetch_all!(self.0, ToldRow, OF_KIND_AFTER, org.as_str(), kind.as_str(), after, PAGE)?;
-        Ok(rows.into_iter().map(|row| ToldEvent { id: Id::from_stored(row.id), sequence: row.sequence, data: row.data }).collect())
+        Ok(rows.into_iter().map(ToldEvent::from).collect())
+    }
+
+    /// The organizations that were told of changes of an account.
+    pub(crate) async fn changed_in(mut self, user: &UserId) -> Result<Vec<OrgRef>, Error> {
+        Ok(fetch_all!(self.0, OrganizationRow, CHANGED_IN, user.as_str())?.into_iter().map(org_ref).collect())
+    }
+
+    /// Some of what an organization was told of changes of an account, after a number.
+    pub(crate) async fn changes_of(mut self, org: &OrgId, user: &UserId, after: i64) -> Result<Vec<ToldEvent>, Error> {
+        let rows = fetch_all!(self.0, ToldRow, CHANGES_OF, org.as_str(), user.as_str(), after, PAGE)?;
+        Ok(rows.into_iter().map(ToldEvent::from).collect())
+    }
+
+    /// The number of the event that tells of the organization's import: what stands before it is as the file had it. 0 where nothing was
+    /// imported.
+    pub(crate) async fn imported_before(mut self, org: &OrgId) -> Result<i64, Error> {
+        Ok(fetch_scalar!(self.0, i64, IMPORTED_BEFORE, org.as_str())?.unwrap_or(0))
+    }
+
+    /// As whom imported logs know a user.
+    pub(crate) async fn former_selves(mut self, user: &UserId) -> Result<Vec<FormerSelf>, Error> {
+        let mut found = Vec::new();
+        for FormerRow { id, slug, former_id } in fetch_all!(self.0, FormerRow, FORMER_SELVES, user.as_str())? {
+            let before = fetch_scalar!(self.0, i64, IMPORTED_BEFORE, id.as_str())?.unwrap_or(0);
+            let org = org_ref(OrganizationRow { id, slug });
+            found.push(FormerSelf { org, id: Id::from_stored(former_id), before });
+        }
+        Ok(found)
     }
 }
 
@@ -90,6 +159,10 @@ impl Erasing<&mut Tx> {
         for org in &person.orgs {
             execute!(self.0, WIPE_ABOUT, org.as_str(), person.user.as_str())?;
             execute!(self.0, WIPE_CONTEXTS, org.as_str(), person.user.as_str())?;
+        }
+        for FormerSelf { org, id, before } in &person.former {
+            execute!(self.0, WIPE_IMPORTED_ABOUT, org.id.as_str(), id.as_str(), *before)?;
+            execute!(self.0, WIPE_IMPORTED_CONTEXTS, org.id.as_str(), id.as_str(), *before)?;
         }
         for event in &person.addressed {
             execute!(self.0, WIPE, event.as_str())?;

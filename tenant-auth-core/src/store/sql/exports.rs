@@ -1,6 +1,8 @@
 //! What an export reads of an organization: its people, a page at a time in the order of their accounts' ids, and what the API never
 //! shows: hashes, digests and sealed secrets.
 
+use std::collections::HashMap;
+
 use crate::{
     error::Error,
     id::{ApiKeyId, Id, OrgId, UserId, WebhookId},
@@ -31,6 +33,11 @@ statements! {
          WHERE m.org_id = $1 AND m.user_id > $2
          ORDER BY m.user_id
          LIMIT $3";
+    FORMER_IDS = "
+        SELECT user_id, former_id
+          FROM tenant_auth_linked_people
+         WHERE org_id = $1 AND user_id > $2 AND user_id <= $3
+         ORDER BY user_id, former_id";
     COUNT_MEMBERS = "SELECT COUNT(*) AS number FROM tenant_auth_memberships WHERE org_id = $1";
     RECOVERY_CODES = "SELECT digest FROM tenant_auth_recovery_codes WHERE user_id = $1 ORDER BY digest";
     API_KEY_DIGEST = "SELECT digest FROM tenant_auth_api_keys WHERE org_id = $1 AND id = $2";
@@ -120,6 +127,8 @@ row! {
     }
 }
 
+row! { FormerIdRow { user_id: String, former_id: String, } }
+
 /// A person of an organization, whole.
 #[derive(Debug)]
 pub(crate) struct ExportedMember {
@@ -131,6 +140,8 @@ pub(crate) struct ExportedMember {
     pub(crate) membership: Membership,
     /// The second factor that is in force.
     pub(crate) factor: Option<ExportedFactor>,
+    /// By which ids the imported part of the log knows the person.
+    pub(crate) former_ids: Vec<UserId>,
 }
 
 /// A second factor; the secret is sealed.
@@ -168,6 +179,7 @@ impl ExportedMember {
             created_at: Timestamp::from_millis(row.created_at),
             password: StoredPassword::new(row.password_hash),
             is_elsewhere: row.is_elsewhere,
+            former_ids: Vec::new(),
             factor: factor.map(|((sealed, enabled_at), last_step)| ExportedFactor {
                 sealed,
                 enabled_at: Timestamp::from_millis(enabled_at),
@@ -181,7 +193,16 @@ impl<L: Link> Exports<L> {
     /// Up to `limit` people after the one with this id.
     pub(crate) async fn members(mut self, org: &OrgId, after: &str, limit: i64) -> Result<Vec<ExportedMember>, Error> {
         let rows = fetch_all!(self.0, ExportedRow, MEMBERS, org.as_str(), after, limit)?;
-        rows.into_iter().map(|row| ExportedMember::of(row, org)).collect()
+        let Some(last) = rows.last().map(|row| row.user_id.clone()) else { return Ok(Vec::new()) };
+        let mut former: HashMap<String, Vec<UserId>> = HashMap::new();
+        for FormerIdRow { user_id, former_id } in fetch_all!(self.0, FormerIdRow, FORMER_IDS, org.as_str(), after, last)? {
+            former.entry(user_id).or_default().push(Id::from_stored(former_id));
+        }
+        let whole = |row: ExportedRow| {
+            let former_ids = former.remove(&row.user_id).unwrap_or_default();
+            Ok(ExportedMember { former_ids, ..ExportedMember::of(row, org)? })
+        };
+        rows.into_iter().map(whole).collect()
     }
 
     /// How many people there are.

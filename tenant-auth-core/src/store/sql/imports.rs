@@ -62,6 +62,8 @@ statements! {
                 context_salt, context_digest, hash)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
         ON CONFLICT DO NOTHING";
+    INSERT_LINKED = "
+        INSERT INTO tenant_auth_linked_people (org_id, former_id, user_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
     SET_CHAIN = "
         UPDATE tenant_auth_event_sequences
            SET sequence = $2, chained = $2, hash = $3, last_at = $4, first_sequence = $5, first_previous = $6
@@ -227,6 +229,11 @@ impl Imports<&mut Tx> {
             entry.hash.as_str()
         )?;
         Ok(inserted == 1)
+    }
+
+    /// Notes by which id the organization's log knows somebody who has an account here.
+    pub(crate) async fn linked_person(mut self, org: &OrgId, former: &UserId, account: &UserId) -> Result<(), Error> {
+        execute!(self.0, INSERT_LINKED, org.as_str(), former.as_str(), account.as_str()).map(drop)
     }
 
     /// Lets the organization's next event follow on this chain.

@@ -22,6 +22,12 @@ statements! {
                (SELECT COUNT(*) FROM tenant_auth_recovery_codes WHERE user_id = $1) AS recovery_codes
           FROM tenant_auth_second_factors
          WHERE user_id = $1";
+    FORMER_IDS = "
+        SELECT o.slug AS org, l.former_id AS id
+          FROM tenant_auth_linked_people l
+          JOIN tenant_auth_organizations o ON o.id = l.org_id
+         WHERE l.user_id = $1
+         ORDER BY l.org_id, l.former_id";
     MEMBERSHIPS = "
         SELECT o.slug AS org, m.id AS id, m.role AS role, m.status AS status, m.metadata AS metadata, m.joined_at AS joined_at
           FROM tenant_auth_memberships m
@@ -51,19 +57,19 @@ statements! {
          WHERE l.user_id = $1
          ORDER BY l.created_at, l.id";
     RESET_REQUESTS = "
-        SELECT o.slug AS org, r.email AS email, r.created_at AS created_at
+        SELECT o.slug AS org, r.email AS email, r.language AS language, r.created_at AS created_at
           FROM tenant_auth_organizations o
           JOIN tenant_auth_reset_requests r ON r.org_id = o.id AND r.email_key = $1
          ORDER BY r.created_at, o.id";
     SIGN_UPS = "
-        SELECT email, created_at, 0 AS expires_at
+        SELECT email, language, created_at, 0 AS expires_at
           FROM tenant_auth_sign_up_requests
          WHERE email_key = $1
          UNION ALL
-        SELECT email, created_at, expires_at
+        SELECT email, NULL AS language, created_at, expires_at
           FROM tenant_auth_sign_up_links
          WHERE email_key = $1
-         ORDER BY 2, 3";
+         ORDER BY 3, 4";
     INVITES_TO = "
         SELECT o.slug AS org, i.id AS id, i.email AS email, i.role AS role, i.metadata AS metadata, i.created_at AS created_at,
                i.expires_at AS expires_at
@@ -149,6 +155,7 @@ row! {
     }
 }
 row! { PersonFactor { enabled_at: Option<i64>, created_at: i64, recovery_codes: i64, } }
+row! { PersonFormerId { org: String, id: String, } }
 row! { PersonMembership { org: String, id: String, role: String, status: String, metadata: String, joined_at: i64, } }
 row! {
     PersonSession {
@@ -177,8 +184,8 @@ row! {
     }
 }
 row! { PersonLink { org: String, purpose: String, email: String, created_at: i64, expires_at: i64, } }
-row! { PersonReset { org: String, email: String, created_at: i64, } }
-row! { PersonSignUp { email: String, created_at: i64, expires_at: i64, } }
+row! { PersonReset { org: String, email: String, language: Option<String>, created_at: i64, } }
+row! { PersonSignUp { email: String, language: Option<String>, created_at: i64, expires_at: i64, } }
 row! {
     PersonInvite {
         org: String,
@@ -241,6 +248,11 @@ impl<L: Link> Person<L> {
 
     pub(crate) async fn factor(mut self, user: &UserId) -> Result<Option<PersonFactor>, Error> {
         fetch_optional!(self.0, PersonFactor, SECOND_FACTOR, user.as_str())
+    }
+
+    /// By which ids imported logs know the person.
+    pub(crate) async fn former_ids(mut self, user: &UserId) -> Result<Vec<PersonFormerId>, Error> {
+        fetch_all!(self.0, PersonFormerId, FORMER_IDS, user.as_str())
     }
 
     pub(crate) async fn memberships(mut self, user: &UserId) -> Result<Vec<PersonMembership>, Error> {
@@ -346,7 +358,7 @@ mod tests {
         "owner",
     ];
     /// Columns that tell nothing, or nothing for long, and why.
-    const OTHERS: [(&str, &str); 19] = [
+    const OTHERS: [(&str, &str); 17] = [
         ("users", "email_key"),                   // the address in lower case
         ("sessions", "user_epoch"),               // a counter
         ("pending_logins", "user_epoch"),         // a counter
@@ -364,8 +376,6 @@ mod tests {
         ("deployment_entries", "data_digest"),    // of salted data
         ("deployment_entries", "context_salt"),   // random
         ("deployment_entries", "context_digest"), // of nothing, salted
-        ("reset_requests", "language"),           // of the mail, for seconds
-        ("sign_up_requests", "language"),         // of the mail, for seconds
     ];
 
     fn words(text: &str) -> impl Iterator<Item = &str> {

@@ -44,6 +44,10 @@ statements! {
     RESET_REQUESTS = "
         DELETE FROM tenant_auth_reset_requests
          WHERE id IN (SELECT id FROM tenant_auth_reset_requests WHERE org_id = $1 LIMIT $2)";
+    LINKED_PEOPLE = "
+        DELETE FROM tenant_auth_linked_people
+         WHERE org_id = $1
+           AND former_id IN (SELECT former_id FROM tenant_auth_linked_people WHERE org_id = $1 LIMIT $2)";
     AUDIT_EXPORTS = "
         DELETE FROM tenant_auth_audit_exports
          WHERE org_id IN (SELECT org_id FROM tenant_auth_audit_exports WHERE org_id = $1 LIMIT $2)";
@@ -169,11 +173,17 @@ impl Removed<&mut Tx> {
             RESET_REQUESTS,
             AUDIT_EXPORTS,
             ORIGINS,
+            LINKED_PEOPLE,
             OUTBOX,
-            EVENTS,
             MAILS (given_up.millis()),
         }
         Ok(0)
+    }
+
+    /// Deletes a batch of the events, once the members are gone: only these tell which addresses somebody had before. Returns the number of
+    /// rows.
+    pub(crate) async fn delete_events(mut self, org: &OrgId) -> Result<u64, Error> {
+        execute!(self.0, EVENTS, org.as_str(), BATCH)
     }
 
     /// Deletes the organization's own row, once nobody is a member and no mail waits; `false` while something is left.

@@ -72,6 +72,8 @@ pub(super) struct Arrival<'a> {
     pub(super) invites: Vec<PendingInvite>,
     /// The accounts here of people who have one, by the id that the source knows them by.
     pub(super) linked: HashMap<UserId, UserId>,
+    /// By which ids the log knows people, each with the account here.
+    pub(super) former: Vec<(UserId, UserId)>,
     pub(super) without_password: u64,
     pub(super) refusals: Vec<String>,
 }
@@ -119,6 +121,7 @@ impl<'a> Arrival<'a> {
             seen,
             invites: Vec::new(),
             linked: HashMap::new(),
+            former: Vec::new(),
             without_password: 0,
             refusals,
         })
@@ -140,6 +143,9 @@ impl<'a> Arrival<'a> {
     pub(super) async fn finish(mut self) -> Result<ImportedOrganization, OrganizationImportError> {
         self.tx.imports().doubt_successors(&self.org.id).await?;
         self.take_over_chain().await?;
+        for (former, account) in self.former.iter().filter(|(former, account)| former != account) {
+            self.tx.imports().linked_person(&self.org.id, former, account).await?;
+        }
         let End { members, api_keys, webhooks, entries, .. } = self.seen;
         let linked = self.linked.len() as u64;
         let members = members.saturating_sub(linked);

@@ -11,6 +11,7 @@ use super::{
 use crate::{
     account::seal_second_factor,
     error::Error,
+    id::UserId,
     model::{AccountRole, Membership, Profile, Status, User},
     operator::moving::record::{Credentials, MemberRecord, MembershipRecord, SecondFactor, UserRecord},
     ports::{ForeignCost, ForeignHash},
@@ -21,6 +22,8 @@ use crate::{
 
 /// The most recovery codes an account has; we make ten.
 const MOST_CODES: usize = 32;
+/// The most ids of deployments before: each of them linked the person to an account that was there.
+const MOST_FORMER_IDS: usize = 16;
 /// The bytes of an authenticator's secret: RFC 4226 asks for 16, and 64 fill the hash's block.
 const SECRET_BYTES: std::ops::RangeInclusive<usize> = 16..=64;
 
@@ -55,7 +58,11 @@ impl Arrival<'_> {
     }
 
     /// Within it, why the person cannot be imported.
-    async fn take_in(&mut self, MemberRecord { user, membership, credentials }: MemberRecord) -> Result<Result<(), String>, Error> {
+    async fn take_in(&mut self, record: MemberRecord) -> Result<Result<(), String>, Error> {
+        let MemberRecord { user, membership, credentials, former_ids } = record;
+        if former_ids.len() > MOST_FORMER_IDS {
+            return Ok(Err(format!("has more than {MOST_FORMER_IDS} former ids")));
+        }
         let opening = match self.opening(credentials) {
             Ok(opening) => opening,
             Err(reason) => return Ok(Err(reason)),
@@ -77,8 +84,9 @@ impl Arrival<'_> {
         let cost = self.remarkable_cost(&opening.password);
         let account = ImportedAccount { user: &user, password: &opening.password, cost, created_at };
         if !self.tx.imports().account(&account).await? {
-            return self.meet(user, membership).await;
+            return self.meet(user, membership, former_ids).await;
         }
+        self.former.extend(former_ids.into_iter().map(|former| (former, user.id.clone())));
         if let Some(Factor { secret, enabled_at, last_step }) = &opening.factor {
             let sealed = seal_second_factor(&self.tx, &user.id, secret)?;
             let factor = ImportedFactor { user: &user.id, sealed: &sealed, enabled_at: *enabled_at, last_step: *last_step };
@@ -104,7 +112,12 @@ impl Arrival<'_> {
     }
 
     /// Somebody whose address or id is here already.
-    async fn meet(&mut self, user: User, membership: MembershipRecord) -> Result<Result<(), String>, Error> {
+    async fn meet(
+        &mut self,
+        user: User,
+        membership: MembershipRecord,
+        former_ids: Vec<UserId>,
+    ) -> Result<Result<(), String>, Error> {
         let refused = |reason: &str| Ok(Err(reason.to_owned()));
         let Some(Account { user: known, .. }) = self.tx.users().find_by_email(&user.email).await? else {
             return refused("the id is that of another account here");
@@ -118,6 +131,8 @@ impl Arrival<'_> {
         if !known.is_email_verified {
             return refused("the address has an account here that never proved it");
         }
+        let ids = former_ids.into_iter().chain([user.id.clone()]);
+        self.former.extend(ids.map(|former| (former, known.id.clone())));
         if self.linked.insert(user.id, known.id).is_some() {
             return refused("the file holds it twice");
         }

@@ -1,0 +1,212 @@
+//! Finding a person by address: the events that tell of invites to it hold no id. An account may have had other addresses before; what
+//! was told of invites to one of them is about the person up to the moment at which the account gave the address up, and about whoever
+//! has it from then on.
+
+use std::collections::{BTreeSet, HashMap};
+
+use serde::Deserialize;
+
+use crate::{
+    error::Error,
+    event::EventKind,
+    id::{EventId, OrgId, UserId},
+    model::OrgRef,
+    service::TenantAuth,
+    store::ToldEvent,
+    time::Timestamp,
+    value::Email,
+};
+
+/// The kinds of events that hold an address of somebody who may have no account.
+const ADDRESSED: [EventKind; 4] =
+    [EventKind::InviteCreated, EventKind::InviteResent, EventKind::InviteRevoked, EventKind::InviteAccepted];
+
+/// Somebody who is sought.
+#[derive(Debug, Clone)]
+pub(in crate::operator) struct Sought {
+    pub(in crate::operator) email: Email,
+    /// The account, if there is one, whose former addresses count too.
+    pub(in crate::operator) user: Option<UserId>,
+}
+
+/// An event that tells of an invite to the address.
+pub(in crate::operator) struct Addressed {
+    pub(in crate::operator) org: OrgRef,
+    pub(in crate::operator) event: EventId,
+}
+
+/// What whoever reads for long holds meanwhile.
+pub(in crate::operator) trait Holding: Send {
+    /// Holds it on; `false` when another worker holds it now.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    fn renew(&mut self) -> impl Future<Output = Result<bool, Error>> + Send;
+}
+
+/// Nothing.
+pub(super) struct Nothing;
+
+impl Holding for Nothing {
+    async fn renew(&mut self) -> Result<bool, Error> {
+        Ok(true)
+    }
+}
+
+/// The events that tell of invites to people, in every organization, for each of them in the order in which they are asked for. Read page
+/// by page before anything is locked, once for all of them: this may take a while where there are many events, so what is held meanwhile is
+/// held on. `None` when another worker holds it now.
+///
+/// # Errors
+/// [`Error::Unavailable`].
+pub(in crate::operator) async fn addressed_to_each(
+    auth: &TenantAuth,
+    people: &[Sought],
+    holding: &mut impl Holding,
+) -> Result<Option<Vec<Vec<Addressed>>>, Error> {
+    let mut found: Vec<Vec<Addressed>> = people.iter().map(|_| Vec::new()).collect();
+    if people.is_empty() {
+        return Ok(Some(found));
+    }
+    let mut claims = Claims::default();
+    for (person, sought) in people.iter().enumerate() {
+        if !holding.renew().await? {
+            return Ok(None);
+        }
+        claims.add(person, auth, sought).await?;
+    }
+    let mut after = String::new();
+    loop {
+        let orgs = auth.store().read().await?.erasing().organizations_after(&after).await?;
+        let Some(last) = orgs.last() else { return Ok(Some(found)) };
+        last.id.as_str().clone_into(&mut after);
+        for org in orgs {
+            for kind in ADDRESSED {
+                if !find_in(auth, &org, kind, &claims, &mut found, holding).await? {
+                    return Ok(None);
+                }
+            }
+        }
+    }
+}
+
+/// Adds the events of one kind in one organization; `false` when another worker holds what was held.
+async fn find_in(
+    auth: &TenantAuth,
+    org: &OrgRef,
+    kind: EventKind,
+    claims: &Claims,
+    found: &mut [Vec<Addressed>],
+    holding: &mut impl Holding,
+) -> Result<bool, Error> {
+    let mut after = 0;
+    loop {
+        if !holding.renew().await? {
+            return Ok(false);
+        }
+        let events = auth.store().read().await?.erasing().of_kind_after(&org.id, kind, after).await?;
+        let Some(last) = events.last() else { return Ok(true) };
+        after = last.sequence;
+        for event in events {
+            for person in claims.on(&event, org) {
+                if let Some(theirs) = found.get_mut(person) {
+                    theirs.push(Addressed { org: org.clone(), event: event.id.clone() });
+                }
+            }
+        }
+    }
+}
+
+/// Whose an address is, by the address in the form that is compared.
+#[derive(Default)]
+struct Claims(HashMap<String, Vec<Claim>>);
+
+/// What makes an address somebody's.
+#[derive(PartialEq, Eq)]
+struct Claim {
+    person: usize,
+    /// The only organization in which the claim holds: one whose imported log alone knows of it. A file may claim any address, and must
+    /// not have an organization's log lose what it tells of others.
+    within: Option<OrgId>,
+    /// The last moment at which it was theirs; `None` where it still is.
+    until: Option<Timestamp>,
+}
+
+impl Claims {
+    async fn add(&mut self, person: usize, auth: &TenantAuth, Sought { email, user }: &Sought) -> Result<(), Error> {
+        self.put(email, Claim { person, within: None, until: None });
+        let Some(user) = user else { return Ok(()) };
+        let mut reader = auth.store().read().await?;
+        for org in reader.erasing().changed_in(user).await? {
+            let imported_before = reader.erasing().imported_before(&org.id).await?;
+            let mut after = 0;
+            loop {
+                let changes = reader.erasing().changes_of(&org.id, user, after).await?;
+                let Some(last) = changes.last() else { break };
+                after = last.sequence;
+                for change in changes {
+                    let within = (change.sequence < imported_before).then(|| org.id.clone());
+                    self.put_former(person, within, &change);
+                }
+            }
+        }
+        for former in reader.erasing().former_selves(user).await? {
+            let mut after = 0;
+            loop {
+                let changes = reader.erasing().changes_of(&former.org.id, &former.id, after).await?;
+                let Some(last) = changes.last() else { break };
+                after = last.sequence;
+                for change in changes.iter().filter(|change| change.sequence < former.before) {
+                    self.put_former(person, Some(former.org.id.clone()), change);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The address that somebody gave up with a change.
+    fn put_former(&mut self, person: usize, within: Option<OrgId>, change: &ToldEvent) {
+        let Ok(Change { user, previous: Some(previous) }) = serde_json::from_str(&change.data) else { return };
+        if let (Ok(now), Ok(before)) = (user.email.parse::<Email>(), previous.email.parse::<Email>())
+            && now != before
+        {
+            self.put(&before, Claim { person, within, until: Some(change.at) });
+        }
+    }
+
+    fn put(&mut self, email: &Email, claim: Claim) {
+        let claims = self.0.entry(email.key()).or_default();
+        if !claims.contains(&claim) {
+            claims.push(claim);
+        }
+    }
+
+    /// Whom an event about an invite tells of.
+    fn on(&self, event: &ToldEvent, org: &OrgRef) -> BTreeSet<usize> {
+        let claims = address_in(&event.data).and_then(|email| self.0.get(&email.key()));
+        let holds = |claim: &&Claim| {
+            claim.within.as_ref().is_none_or(|within| *within == org.id) && claim.until.is_none_or(|until| event.at <= until)
+        };
+        claims.into_iter().flatten().filter(holds).map(|claim| claim.person).collect()
+    }
+}
+
+#[derive(Deserialize)]
+struct Told {
+    invite: HasAddress,
+}
+
+#[derive(Deserialize)]
+struct Change {
+    user: HasAddress,
+    previous: Option<HasAddress>,
+}
+
+#[derive(Deserialize)]
+struct HasAddress {
+    email: String,
+}
+
+fn address_in(data: &str) -> Option<Email> {
+    serde_json::from_str::<Told>(data).ok()?.invite.email.parse().ok()
+}
