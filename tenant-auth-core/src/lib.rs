@@ -172,7 +172,7 @@ pub mod guides {
     pub mod remember {}
     #[doc = include_str!("../guides/security.md")]
     pub mod security {}
-    #[doc = "[B196]: behaviour#b196\n[B197]: behaviour#b197\n[B198]: behaviour#b198\n[B199]: behaviour#b199\n[B200]: behaviour#b200\n[B201]: behaviour#b201\n[B202]: behaviour#b202\n"]
+    #[doc = "[B142]: behaviour#b142\n[B196]: behaviour#b196\n[B197]: behaviour#b197\n[B198]: behaviour#b198\n[B199]: behaviour#b199\n[B200]: behaviour#b200\n[B201]: behaviour#b201\n[B202]: behaviour#b202\n[B267]: behaviour#b267\n"]
     #[doc = include_str!("../guides/sign-up.md")]
     pub mod sign_up {}
     #[doc = include_str!("../guides/webhooks.md")]
