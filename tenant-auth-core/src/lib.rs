@@ -167,7 +167,7 @@ pub mod guides {
     #[doc = "[browsers.md]: browsers\n[B230]: behaviour#b230\n[B231]: behaviour#b231\n[B232]: behaviour#b232\n[B233]: behaviour#b233\n[B246]: behaviour#b246\n[B247]: behaviour#b247\n[B256]: behaviour#b256\n[B266]: behaviour#b266\n"]
     #[doc = include_str!("../guides/panel.md")]
     pub mod panel {}
-    #[doc = "[B156]: behaviour#b156\n"]
+    #[doc = "[B156]: behaviour#b156\n[deployment key]: deploy#one-key-for-every-organization\n"]
     #[doc = include_str!("../guides/remember.md")]
     pub mod remember {}
     #[doc = include_str!("../guides/security.md")]
