@@ -26,7 +26,9 @@ pub(crate) use tally::assert_in_order;
 pub(crate) use tally::{DeliveryOutcome, Label, LoginOutcome, MailOutcome, VerifyOutcome};
 pub(crate) use work::WorkMeter;
 
-use crate::{error::Overload, time::Timestamp};
+#[cfg(feature = "http")]
+use crate::error::Overload;
+use crate::time::Timestamp;
 #[cfg(feature = "http")]
 pub(crate) use requests::{Requests, RouteCounts, Watched};
 
@@ -48,6 +50,7 @@ pub(crate) struct Metrics<E, S> {
     deliveries: Tally<DeliveryOutcome>,
     events: Tally<E>,
     swept: Tally<S>,
+    #[cfg(feature = "http")]
     overloads: Tally<Overload>,
     sessions_opened: Counter,
     sessions_revoked: Counter,
@@ -68,6 +71,7 @@ impl<E: Label, S: Label> Metrics<E, S> {
         let deliveries = Tally::registered(&mut registry, "webhook_deliveries", "Attempts to deliver an event");
         let events = Tally::registered(&mut registry, "events_written", "Events, written with the change they tell of");
         let swept = Tally::registered(&mut registry, "swept_rows", "Expired rows that were deleted");
+        #[cfg(feature = "http")]
         let overloads =
             Tally::registered(&mut registry, "overload_refused", "Requests that were refused because something was full");
         let (sessions_opened, sessions_revoked) = (Counter::default(), Counter::default());
@@ -87,6 +91,7 @@ impl<E: Label, S: Label> Metrics<E, S> {
             deliveries,
             events,
             swept,
+            #[cfg(feature = "http")]
             overloads,
             sessions_opened,
             sessions_revoked,
@@ -156,6 +161,7 @@ impl<E: Label, S: Label> Metrics<E, S> {
     }
 
     /// Counts a request that was refused because something was full.
+    #[cfg(feature = "http")]
     pub(crate) fn overload(&self, what: Overload) {
         self.overloads.add(what, 1);
     }
