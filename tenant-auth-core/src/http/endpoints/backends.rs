@@ -75,8 +75,8 @@ fn asked_about(TokenOfBody { token, after }: TokenOfBody) -> AskedAbout {
     AskedAbout { token, is_after: after.is_some() }
 }
 
-/// The caller of `GET /public/events`, and of `GET /public/changes` about one organization: a backend whose question may wait. From here on the request holds no
-/// place in flight.
+/// The caller of `GET /public/events`, and of `GET /public/changes` about one organization: a backend whose question may wait. From here
+/// on the request holds no place in flight.
 pub(crate) struct PollCaller<S>(pub(crate) Backend<S>);
 
 impl<S: Granted> Caller for PollCaller<S> {
