@@ -114,6 +114,7 @@ async fn who_has_a_former_address_now_is_not_erased_with_it(app: &App) {
     let old = max.email();
     change_address(app, &max, NEXT).await;
     app.advance(60);
+    app.tick().await; // the notice to the former address leaves before the invite
     let token = app.invited(&admin, old).await;
     let nora = app.anonymous();
     nora.accept(&token, "Nora").await.expect(200);

@@ -191,10 +191,13 @@ async fn a_session_that_has_expired_takes_no_place_and_ends_by_itself(app: &App)
     app.advance(1);
     let expired = app.member().logged_in().await;
     app.advance(6 * 86_400);
-    max.refresh().await.expect(200);
-    admin.refresh().await.expect(200);
+    for caller in [&admin, &max] {
+        caller.refresh().await.expect(200);
+    }
     app.advance(86_400 + 60);
-    max.refresh().await.expect(200);
+    for caller in [&admin, &max] {
+        caller.refresh().await.expect(200);
+    }
     let mut listener = Listener::new(app, &admin).await;
     app.member().logged_in().await;
     assert_eq!(kinds(&listener.heard().await).len(), 1, "the one that begins");
