@@ -1,8 +1,9 @@
-//! Durations as this process measures them, for how old a look is. The clock runs on while the machine sleeps (CLOCK_BOOTTIME; tokio's
-//! and the standard library's stand still then), and the wall clock is asked as well: the larger of the two differences counts. No
-//! two machines' clocks are compared.
+//! Durations as this process measures them, for how old a look is. The clock runs on while the machine sleeps, and the wall clock is
+//! asked as well: the larger of the two differences counts. No two machines' clocks are compared.
 
 use std::time::Duration;
+
+use crate::ports::steady;
 
 /// A point in time of this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +17,7 @@ pub(crate) struct Moment {
 impl Moment {
     /// Now. Two reads without a system call.
     pub(crate) fn now() -> Self {
-        clocks()
+        Self { steady: nanos(steady()), wall: nanos(wall()) }
     }
 
     /// How long ago `earlier` was; without an end when the wall clock went back meanwhile.
@@ -33,35 +34,13 @@ impl Moment {
     }
 }
 
-#[cfg(unix)]
-fn clocks() -> Moment {
-    use rustix::time::{ClockId, Timespec, clock_gettime};
-
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    const STEADY: ClockId = ClockId::Boottime;
-    // Elsewhere this clock runs on during sleep (macOS), or there is none that does.
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    const STEADY: ClockId = ClockId::Monotonic;
-
-    let nanos = |time: Timespec| {
-        let (seconds, nanos) = (u64::try_from(time.tv_sec).unwrap_or(0), u64::try_from(time.tv_nsec).unwrap_or(0));
-        seconds.saturating_mul(1_000_000_000).saturating_add(nanos)
-    };
-    Moment { steady: nanos(clock_gettime(STEADY)), wall: nanos(clock_gettime(ClockId::Realtime)) }
+#[expect(clippy::disallowed_methods, reason = "how old a look is, is no time of the product")]
+fn wall() -> Duration {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default()
 }
 
-#[cfg(not(unix))]
-#[expect(clippy::disallowed_methods, reason = "how old a look is, is no time of the product")]
-fn clocks() -> Moment {
-    use std::{
-        sync::OnceLock,
-        time::{Instant, SystemTime, UNIX_EPOCH},
-    };
-
-    static BEGAN: OnceLock<Instant> = OnceLock::new();
-    let nanos = |duration: Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
-    let steady = nanos(BEGAN.get_or_init(Instant::now).elapsed());
-    Moment { steady, wall: nanos(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()) }
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -1,11 +1,7 @@
 //! The port for time. Every expiry, rate limiter and retry schedule asks the [`Clock`], so that a test can move time instead of
 //! waiting for it.
 
-use std::{
-    fmt,
-    sync::LazyLock,
-    time::{Duration, Instant},
-};
+use std::{fmt, time::Duration};
 
 use crate::time::Timestamp;
 
@@ -33,9 +29,30 @@ impl Clock for SystemClock {
     }
 
     fn steady(&self) -> Duration {
-        static FIRST: LazyLock<Instant> = LazyLock::new(Instant::now);
-        FIRST.elapsed()
+        steady()
     }
+}
+
+/// The time since some moment, on a clock that nobody sets and that runs on while the machine sleeps (CLOCK_BOOTTIME; tokio's and the
+/// standard library's stand still then). Read without a system call.
+#[cfg(unix)]
+pub(crate) fn steady() -> Duration {
+    use rustix::time::{ClockId, clock_gettime};
+
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    const STEADY: ClockId = ClockId::Boottime;
+    // Elsewhere this clock runs on during sleep (macOS), or there is none that does.
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    const STEADY: ClockId = ClockId::Monotonic;
+
+    let time = clock_gettime(STEADY);
+    Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn steady() -> Duration {
+    static FIRST: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
+    FIRST.elapsed()
 }
 
 /// A clock that stands still until it is moved.

@@ -31,6 +31,7 @@ pub use crate::bounded::QueueShare;
 pub use argon2_hasher::{Argon2Hasher, Argon2Params};
 #[cfg(feature = "testing")]
 pub use clock::MockClock;
+pub(crate) use clock::steady;
 pub use clock::{Clock, SystemClock};
 #[cfg(feature = "testing")]
 pub use entropy::SeededEntropy;
