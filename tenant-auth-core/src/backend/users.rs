@@ -5,7 +5,7 @@ use crate::{
     error::{Error, Thing},
     id::UserId,
     model::{MemberEntry, MemberFilter, Membership, User},
-    org::{list_members, list_members_with_sequence},
+    org::{ReadBy, list_members, list_members_with_sequence},
     page::{List, Page},
     scope::{MembersRead, UsersRead},
 };
@@ -37,7 +37,7 @@ impl Backend<MembersRead> {
     /// # Errors
     /// [`Error::Invalid`] for a cursor of another list, filter or order.
     pub async fn members_like(&self, filter: &MemberFilter, page: &Page) -> Result<List<MemberEntry>, Error> {
-        list_members(self.auth.store(), &self.org.id, filter, page).await
+        list_members(ReadBy::Backend, self.auth.store(), &self.org.id, filter, page).await
     }
 
     /// The same for whoever keeps a copy: beside the first page the number of the organization's last event, both of one moment. What

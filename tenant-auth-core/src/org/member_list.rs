@@ -14,21 +14,31 @@ use crate::{
 /// The most people that one statement of a search reads.
 const SCANNED: usize = 1_000;
 
+/// Who reads the list. A cursor is good for its own reader alone: what people may see of one another and what a backend may can part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReadBy {
+    /// Somebody of the organization.
+    Insider,
+    /// Who shows an API key.
+    Backend,
+}
+
 /// A page of an organization's members.
 ///
 /// # Errors
 /// [`Error::Invalid`] for a cursor of another list, filter or order.
 pub(crate) async fn list_members(
+    read_by: ReadBy,
     store: &Store,
     org: &OrgId,
     filter: &MemberFilter,
     page: &Page,
 ) -> Result<List<MemberEntry>, Error> {
-    let reading = begin(org, filter, page)?;
+    let reading = begin(read_by, org, filter, page)?;
     read(&mut store.read().await?, org, filter, reading).await
 }
 
-/// The same, with the number of the organization's last event, both as of one moment: events up to that number have had their effect on
+/// The same for a backend, with the number of the organization's last event, both as of one moment: events up to that number have had their effect on
 /// the page, and later ones have not.
 ///
 /// # Errors
@@ -39,17 +49,21 @@ pub(crate) async fn list_members_with_sequence(
     filter: &MemberFilter,
     page: &Page,
 ) -> Result<(List<MemberEntry>, i64), Error> {
-    let reading = begin(org, filter, page)?;
+    let reading = begin(ReadBy::Backend, org, filter, page)?;
     let mut snapshot = transactions.begin_snapshot().await?;
     let reach = snapshot.event_feed().reach(org).await?.ok_or(Error::UnknownOrganization)?;
     Ok((read(&mut snapshot, org, filter, reading).await?, reach.newest))
 }
 
-fn begin(org: &OrgId, filter: &MemberFilter, page: &Page) -> Result<Reading<MemberEntry>, Error> {
+fn begin(read_by: ReadBy, org: &OrgId, filter: &MemberFilter, page: &Page) -> Result<Reading<MemberEntry>, Error> {
     let MemberFilter { search, role, status } = filter;
     let (role, status) = (role.map_or("", |role| role.as_str()), status.map_or("", |status| status.as_str()));
     let wanted = search.as_ref().map_or("", SearchText::as_str);
-    page.reading(&["members", org.as_str(), wanted, role, status])
+    let list = match read_by {
+        ReadBy::Insider => "members",
+        ReadBy::Backend => "publicMembers",
+    };
+    page.reading(&[list, org.as_str(), wanted, role, status])
 }
 
 async fn read<H>(

@@ -9,7 +9,7 @@ use crate::{
     id::{OrgId, SessionId, UserId},
     mail::{self, Letter},
     model::{MemberEntry, MemberFilter, Membership, Role, Status},
-    org::list_members,
+    org::{ReadBy, list_members},
     page::{List, Page},
     store::Store,
     throttle::ADMIN_CHANGES,
@@ -34,7 +34,7 @@ impl Member {
     /// # Errors
     /// [`Error::Invalid`] for a cursor of another list, filter or order.
     pub async fn members_like(&self, filter: &MemberFilter, page: &Page) -> Result<List<MemberEntry>, Error> {
-        list_members(self.auth.store(), self.org_id(), filter, page).await
+        list_members(ReadBy::Insider, self.auth.store(), self.org_id(), filter, page).await
     }
 
     /// One member of the organization.
@@ -112,7 +112,7 @@ impl OrgAdmin {
     /// # Errors
     /// [`Error::Invalid`] for a cursor of another list, filter or order.
     pub async fn members_like(&self, filter: &MemberFilter, page: &Page) -> Result<List<MemberEntry>, Error> {
-        list_members(self.auth().store(), self.org_id(), filter, page).await
+        list_members(ReadBy::Insider, self.auth().store(), self.org_id(), filter, page).await
     }
 
     /// One member of the organization.

@@ -222,7 +222,7 @@ async fn a_cursor_belongs_to_its_list_filter_and_order(app: &App) {
     }
     let (greta, backend) = (app.other_org().admin().logged_in().await, app.backend());
     greta.get(&own).await.expect_invalid("cursor");
-    backend.get(&own.replace("/org/", "/public/")).await.expect(200);
+    backend.get(&own.replace("/org/", "/public/")).await.expect_invalid("cursor");
 }
 
 async fn a_bad_parameter_is_400_and_named(app: &App) {
