@@ -23,6 +23,7 @@ scenarios![
     a_bad_key_is_401_and_a_guess,
     it_is_never_shown_by_a_browser_here_either,
     the_operators_organization_stays_beyond_it,
+    pages_are_full_without_the_operators_organization,
     a_key_that_ended_meanwhile_changes_nothing,
     invites_end_with_the_key_that_sent_them,
     keys_send_a_thousand_invites_a_day,
@@ -158,6 +159,22 @@ async fn the_operators_organization_stays_beyond_it(app: &App) {
     let app = app.beside(|setup| setup.config.organizations.operator_org = Some("operators".parse().expect("a slug"))).await;
     let taken = json!({ "name": "Operators", "slug": "operators", "adminEmail": "eve@evil.example" });
     product.via(&app).post(NEW, taken).await.expect_error(409, "slug_taken");
+}
+
+async fn pages_are_full_without_the_operators_organization(app: &App) {
+    let (app, ..) = operator(app).await;
+    let product = product(&app).await;
+    for query in ["limit=1", "limit=1&order=desc"] {
+        let (mut walked, mut next) = (0, String::new());
+        loop {
+            let page = product.get(&format!("{NEW}?{query}{next}")).await.expect_ok();
+            assert_eq!(page["organizations"].as_array().map(Vec::len), Some(1), "{query}{next}");
+            walked += 1;
+            let Some(cursor) = page["nextCursor"].as_str() else { break };
+            next = format!("&cursor={cursor}");
+        }
+        assert_eq!(walked, product.get(NEW).await.expect_ok()["organizations"].as_array().map_or(0, Vec::len));
+    }
 }
 
 async fn a_key_that_ended_meanwhile_changes_nothing(app: &App) {
