@@ -2,12 +2,17 @@
 
 #[cfg(feature = "panel")]
 use actix_web::Resource;
-use actix_web::{HttpRequest, HttpResponse, Scope, http::ConnectionType, rt::time::timeout, web};
+use actix_web::{
+    HttpRequest, HttpResponse, Scope,
+    http::{ConnectionType, header},
+    rt::time::timeout,
+    web,
+};
 #[cfg(feature = "panel")]
 use tenant_auth_core::http::Pages;
 use tenant_auth_core::{
     TenantAuth,
-    http::{AnswerBody, BODY_LIMIT, BODY_TIMEOUT, Body, Service},
+    http::{AnswerBody, BODY_LIMIT, Body, Service},
 };
 
 use crate::convert;
@@ -38,8 +43,7 @@ async fn show(pages: web::Data<Pages>, request: HttpRequest) -> HttpResponse {
 /// Translates one request and its answer.
 async fn carry(service: web::Data<Service>, request: HttpRequest, payload: web::Payload) -> HttpResponse {
     let peer = request.peer_addr().map(|peer| peer.ip());
-    let body = read(payload).await;
-    let is_late = matches!(body, Body::TimedOut);
+    let (body, is_late) = read(payload, announced(&request)).await;
     let mut response = match convert::request(&request, body) {
         Some(request) => answer(service.call(request, peer).await),
         None => answer(Service::unreadable()),
@@ -52,13 +56,19 @@ async fn carry(service: web::Data<Service>, request: HttpRequest, payload: web::
 }
 
 /// Reads at most the limit and no longer than a body may take; what is longer or slower is not read to its end.
-async fn read(payload: web::Payload) -> Body {
-    match timeout(BODY_TIMEOUT, payload.to_bytes_limited(BODY_LIMIT)).await {
-        Err(_) => Body::TimedOut,
-        Ok(Ok(Ok(bytes))) => Body::Complete(bytes),
-        Ok(Ok(Err(_))) => Body::Broken,
-        Ok(Err(_)) => Body::TooLarge,
+/// Whether it was late comes beside it.
+async fn read(payload: web::Payload, announced: Option<u64>) -> (Body, bool) {
+    match timeout(Body::patience(announced), payload.to_bytes_limited(BODY_LIMIT)).await {
+        Err(_) => (Body::late(announced), true),
+        Ok(Ok(Ok(bytes))) => (Body::Complete(bytes), false),
+        Ok(Ok(Err(_))) => (Body::Broken, false),
+        Ok(Err(_)) => (Body::TooLarge, false),
     }
+}
+
+/// The length of the body, where the head says it.
+fn announced(request: &HttpRequest) -> Option<u64> {
+    request.headers().get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 fn answer(from: http::Response<AnswerBody>) -> HttpResponse {

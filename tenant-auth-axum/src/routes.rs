@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use axum::{
     Router,
-    body::{self, Body},
+    body::{self, Body, HttpBody},
     extract::{ConnectInfo, OriginalUri, Request},
     http::{HeaderValue, header},
     response::Response,
@@ -12,7 +12,7 @@ use axum::{
 };
 use tenant_auth_core::{
     TenantAuth,
-    http::{AnswerBody, BODY_LIMIT, BODY_TIMEOUT, Body as CoreBody, Service},
+    http::{AnswerBody, BODY_LIMIT, Body as CoreBody, Service},
 };
 use tokio::time::timeout;
 
@@ -70,8 +70,9 @@ fn with_full_path(mut request: Request) -> Request {
 
 /// Reads at most the limit and no longer than a body may take; what is longer or slower is not read to its end.
 async fn read(body: Body) -> CoreBody {
-    match timeout(BODY_TIMEOUT, body::to_bytes(body, BODY_LIMIT)).await {
-        Err(_) => CoreBody::TimedOut,
+    let announced = body.size_hint().exact();
+    match timeout(CoreBody::patience(announced), body::to_bytes(body, BODY_LIMIT)).await {
+        Err(_) => CoreBody::late(announced),
         Ok(Ok(bytes)) => CoreBody::Complete(bytes),
         Ok(Err(error)) if is_too_long(&error) => CoreBody::TooLarge,
         Ok(Err(_)) => CoreBody::Broken,

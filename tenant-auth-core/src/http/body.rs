@@ -11,6 +11,10 @@ pub const BODY_LIMIT: usize = 64 * 1024;
 /// connection for ever.
 pub const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// How long a body may take whose head says that it is too large. It is waited for only because a client that sends without reading
+/// would find its connection cut in the place of an answer.
+const PATIENCE_WITH_TOO_LARGE: Duration = Duration::from_secs(1);
+
 /// A request's body, as an adapter could read it.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -23,6 +27,23 @@ pub enum Body {
     TimedOut,
     /// The client stopped in the middle.
     Broken,
+}
+
+impl Body {
+    /// How long an adapter waits for a body, from the end of the request's head on. `announced`: its length in bytes, where the head
+    /// says it.
+    pub fn patience(announced: Option<u64>) -> Duration {
+        if is_too_large(announced) { PATIENCE_WITH_TOO_LARGE } else { BODY_TIMEOUT }
+    }
+
+    /// What a body is that was not whole after [`Body::patience`]. The connection is to be closed after the answer.
+    pub fn late(announced: Option<u64>) -> Self {
+        if is_too_large(announced) { Self::TooLarge } else { Self::TimedOut }
+    }
+}
+
+fn is_too_large(announced: Option<u64>) -> bool {
+    announced.is_some_and(|bytes| bytes > BODY_LIMIT as u64)
 }
 
 /// A request as adapters hand it over; the URI holds the full path, never one shortened by a router.

@@ -11,6 +11,7 @@ scenarios![
     the_size_comes_before_encoding_and_type,
     an_encoded_body_is_415,
     a_body_that_is_not_json_is_415,
+    a_body_that_is_announced_too_large_need_not_come,
     every_route_with_a_body_judges_its_size_and_type,
     every_route_waits_half_a_minute_for_its_body_and_then_decides,
     json_with_parameters_is_json,
@@ -87,6 +88,12 @@ async fn a_body_that_is_not_json_is_415(app: &App) {
         .body("text/plain", r#"{"token":"x"}"#)
         .await
         .expect_error(415, "unsupported_media_type");
+}
+
+async fn a_body_that_is_announced_too_large_need_not_come(app: &App) {
+    login_of(&app.member(), LIMIT).unfinished().await.expect_error(413, "body_too_large");
+    let stranger = app.anonymous().request("PATCH", "/org").text(vec![b'x'; LIMIT]).unfinished();
+    stranger.await.expect_error(401, "session_required");
 }
 
 /// By the table: every row that declares 413 answers it, to a caller who has every right.
