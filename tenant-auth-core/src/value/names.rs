@@ -13,9 +13,9 @@ text_value!(
         max: Some(Self::MAX),
         // Anything but control, text-direction and invisible characters, at least one of them no white space and no joiner.
         pattern: Some(concat!(
-            r"^[^\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]*",
+            r"^[^\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]*",
             r"[^\u0000-\u0020\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180e\u2000-\u200f\u2028-\u202f\u205f\u2060-\u206f\u3000\u3164\ufeff\uffa0\ufff9-\ufffb]",
-            r"[^\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]*$",
+            r"[^\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]*$",
         )),
         example: Some("Ada Lovelace"),
         ..Text::default()
@@ -89,7 +89,7 @@ text_value!(
         means: "What something is for, without control, text-direction or invisible characters; white space around it is dropped; may be empty.",
         max: Some(Self::MAX),
         pattern: Some(
-            r"^[^\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]*$"
+            r"^[^\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]*$"
         ),
         example: Some("Tells the billing system who joined"),
         ..Text::default()
@@ -143,7 +143,7 @@ impl DisplayName {
 }
 
 /// Embeddings, overrides and isolates: they make a text read as another (Unicode TR36, section 2.5).
-fn is_bidi_override(c: char) -> bool {
+pub(super) fn is_bidi_override(c: char) -> bool {
     matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{200E}' | '\u{200F}' | '\u{061C}')
 }
 
@@ -152,7 +152,7 @@ fn is_bidi_override(c: char) -> bool {
 fn is_invisible(c: char) -> bool {
     matches!(
         c,
-        '\u{00AD}' | '\u{034F}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180E}' | '\u{200B}' | '\u{2060}'..='\u{2065}'
+        '\u{00AD}' | '\u{034F}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180E}' | '\u{200B}' | '\u{2028}' | '\u{2029}' | '\u{2060}'..='\u{2065}'
             | '\u{206A}'..='\u{206F}' | '\u{3164}' | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF9}'..='\u{FFFB}'
     )
 }
@@ -275,7 +275,9 @@ mod tests {
     #[test]
     fn names_are_counted_in_code_points_and_cannot_hide_their_direction() {
         assert!(DisplayName::parse(&"é".repeat(100)).is_ok());
-        for bad in ["", "   ", &"é".repeat(101), "a\u{202E}b", "a\nb", "a\0b", "a\n", &format!("{} ", "a".repeat(100))] {
+        for bad in
+            ["", "   ", &"é".repeat(101), "a\u{202E}b", "a\u{2028}b", "a\nb", "a\0b", "a\n", &format!("{} ", "a".repeat(100))]
+        {
             assert!(DisplayName::parse(bad).is_err(), "{bad:?}");
         }
     }

@@ -1,8 +1,8 @@
 //! URLs of the customer's application, and the browser origins that may call the API (CORS).
 
-use url::Url;
+use url::{Host, Url};
 
-use super::{Rejected, loopback::is_loopback, text_value};
+use super::{Rejected, loopback::is_loopback, names::is_bidi_override, text_value};
 
 const MAX_BYTES: usize = 2_048;
 /// The most bytes of a host name, as it is written in ASCII.
@@ -83,17 +83,33 @@ impl Origin {
 
 fn checked(text: &str) -> Result<Url, Rejected> {
     let reject = || Rejected::because("must be an https URL (http only for loopback hosts)");
-    if text.len() > MAX_BYTES || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
+    if text.len() > MAX_BYTES || text.chars().any(|c| c.is_control() || c.is_whitespace() || is_bidi_override(c)) {
         return Err(reject());
     }
     let url = Url::parse(text).map_err(|_| reject())?;
     let secure = url.scheme() == "https" || (url.scheme() == "http" && is_loopback(&url));
     // A longer name is none (RFC 1035), and an international one grows when it is written down: it would not be read again.
-    let is_named = url.host_str().is_some_and(|host| !host.is_empty() && host.len() <= LONGEST_HOST);
-    if !secure || !is_named || !url.username().is_empty() || url.password().is_some() {
+    let is_named = url.host_str().is_some_and(|host| host.len() <= LONGEST_HOST) && url.host().is_some_and(is_name);
+    if !secure || !is_named || !is_read_alike(text, &url) {
         return Err(reject());
     }
     Ok(url)
+}
+
+/// Whether all readers of a URL find the same host in it. Browsers read `https:\\a` and `https:/a` as `https://a`, and what stands before
+/// an `@` or a `\` as a user name or a host, each by its own rules; so none of it may stand there.
+pub(super) fn is_read_alike(text: &str, url: &Url) -> bool {
+    let after_scheme = text.get(url.scheme().len()..).and_then(|rest| rest.strip_prefix("://"));
+    let authority = after_scheme.and_then(|rest| rest.split(['/', '?', '#']).next());
+    authority.is_some_and(|authority| !authority.is_empty() && !authority.contains(['@', '\\']))
+}
+
+/// Whether it is an address, or a name of letters, digits, hyphens and low lines: a wildcard would only seem to be one.
+fn is_name(host: Host<&str>) -> bool {
+    let Host::Domain(name) = host else { return true };
+    let is_label =
+        |label: &str| !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    name.strip_suffix('.').unwrap_or(name).split('.').all(is_label)
 }
 
 #[cfg(test)]
@@ -102,7 +118,13 @@ mod tests {
 
     #[test]
     fn only_urls_a_browser_may_trust_are_taken() {
-        for good in ["https://app.example.com/path?x=1", "http://localhost:3000", "http://127.0.0.1:3000/", "http://[::1]:1/"] {
+        for good in [
+            "https://app.example.com/path?x=1",
+            "http://localhost:3000",
+            "http://127.0.0.1:3000/",
+            "http://[::1]:1/",
+            "https://my_app.example.com.",
+        ] {
             assert!(AppUrl::parse(good).is_ok(), "{good}");
         }
         for bad in [
@@ -113,6 +135,16 @@ mod tests {
             "ftp://x.com",
             "https://a b",
             "app.example.com",
+            "https://*.example.com",
+            "https:app.example.com",
+            "https:/app.example.com",
+            "https:///app.example.com",
+            r"https:\\app.example.com",
+            r"https://app.example.com\@evil.example/",
+            "https://@app.example.com",
+            "https://app.example.com/\u{202E}gpj",
+            "https://app..example.com",
+            "https://.",
         ] {
             assert!(AppUrl::parse(bad).is_err(), "{bad}");
         }

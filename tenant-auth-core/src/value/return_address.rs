@@ -7,7 +7,7 @@ use std::{fmt, str::FromStr};
 use serde::Serialize;
 use url::Url;
 
-use super::{Origin, Rejected, loopback::is_loopback};
+use super::{Origin, Rejected, loopback::is_loopback, origin::is_read_alike};
 
 /// An address of the product to which a person returns after signing in: https, or http for loopback; at most 2,048 characters, no
 /// user name in it.
@@ -43,17 +43,14 @@ impl ReturnAddress {
     }
 }
 
-/// The origin of an address of which all readers think alike. Browsers read `https:\\a` and `https:/a` as `https://a`, and what stands
-/// before an `@` or a `\` as a user name or a host, each by its own rules; so none of it may stand there.
+/// The origin of an address of which all readers think alike.
 fn origin_of(text: &str) -> Option<Origin> {
     if text.chars().count() > ReturnAddress::LONGEST || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
         return None;
     }
     let url = Url::parse(text).ok()?;
-    let after_scheme = text.get(url.scheme().len()..)?.strip_prefix("://")?;
-    let authority = after_scheme.split(['/', '?', '#']).next().filter(|authority| !authority.is_empty())?;
     let is_secure = url.scheme() == "https" || (url.scheme() == "http" && is_loopback(&url));
-    (is_secure && !authority.contains(['@', '\\'])).then(|| Origin::of(&url))
+    (is_secure && is_read_alike(text, &url)).then(|| Origin::of(&url))
 }
 
 impl FromStr for ReturnAddress {
