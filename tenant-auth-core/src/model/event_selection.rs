@@ -17,9 +17,7 @@ impl EventSelection {
     pub fn parse<T: AsRef<str>>(patterns: &[T]) -> Result<Self, Rejected> {
         let mut selected: Vec<String> = Vec::new();
         for pattern in patterns.iter().map(AsRef::as_ref) {
-            if !EventKind::ALL.iter().any(|kind| selects(pattern, kind.as_str())) {
-                return Err(unknown(pattern));
-            }
+            check(pattern)?;
             if !selected.iter().any(|known| known == pattern) {
                 selected.push(pattern.to_owned());
             }
@@ -60,15 +58,37 @@ fn selects(pattern: &str, kind: &str) -> bool {
     }
 }
 
+fn check(pattern: &str) -> Result<(), Rejected> {
+    let is_known = EventKind::ALL.iter().any(|kind| selects(pattern, kind.as_str()));
+    if is_known { Ok(()) } else { Err(unknown(pattern)) }
+}
+
 fn unknown(pattern: &str) -> Rejected {
     let known: Vec<&str> = EventKind::ALL.iter().map(|kind| kind.as_str()).collect();
     let shown: String = pattern.chars().filter(|c| c.is_ascii_graphic()).take(40).collect();
     Rejected::because(format!("no event is called '{shown}'; known are {}, a group such as member.*, and *", known.join(", ")))
 }
 
+/// A pattern that selects something, judged where it stands, so that a refusal can name its place.
+struct Pattern(String);
+
+impl AsRef<str> for Pattern {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for Pattern {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        check(&text).map_err(D::Error::custom)?;
+        Ok(Self(text))
+    }
+}
+
 impl<'de> Deserialize<'de> for EventSelection {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let patterns = Vec::<String>::deserialize(deserializer)?;
+        let patterns = Vec::<Pattern>::deserialize(deserializer)?;
         Self::parse(&patterns).map_err(D::Error::custom)
     }
 }

@@ -31,6 +31,10 @@ async fn the_field_at_fault_is_named_by_its_path(app: &App) {
     expect_field(admin.patch("/org", json!({ "name": "a\0" })), "name").await;
     expect_field(admin.patch("/org", json!({ "allowedOrigins": ["https://a.example", "nonsense"] })), "allowedOrigins[1]").await;
     expect_field(admin.post("/org/webhooks", json!({ "url": "https://10.0.0.1", "events": ["*"] })), "url").await;
+    let unknown = json!({ "url": "https://hooks.example.com", "events": ["*", "nope"] });
+    expect_field(admin.post("/org/webhooks", unknown), "events[1]").await;
+    let wildcard = json!({ "allowedOrigins": ["https://app.example.com", "https://*.example.com"] });
+    expect_field(admin.patch("/org", wildcard), "allowedOrigins[1]").await;
     expect_field(admin.post("/org/members/invite", json!({ "email": "nobody" })), "email").await;
 }
 
