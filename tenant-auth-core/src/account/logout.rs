@@ -1,7 +1,7 @@
 //! Logout. An access token that has expired, was superseded or is missing must not prevent a logout: a live refresh token beside it
 //! counts as well. A suspended member may log out, too.
 
-use std::sync::Arc;
+use std::{cmp::Ordering, sync::Arc};
 
 use crate::{
     account::{Ending, tell_ended},
@@ -28,7 +28,8 @@ impl Tenant {
         live.map(|live| self.session_to_end(live)).transpose()
     }
 
-    /// Finds the live session of a refresh token that is current, or superseded within the reuse grace; `None` otherwise.
+    /// Finds the live session of a refresh token that is current, or superseded within the reuse grace; `None` otherwise. One that was
+    /// superseded before that is taken for stolen, as at a refresh, and its session ends.
     ///
     /// # Errors
     /// [`Error::WrongOrganization`] when the session is another organization's.
@@ -39,13 +40,19 @@ impl Tenant {
         let mut reader = self.auth.store().read().await?;
         let live = reader.sessions().find_live(&token.session).await?.filter(|live| live.is_live(now));
         let Some(live) = live else { return Ok(None) };
-        if token.generation != live.session.generation {
-            let since = reader.sessions().superseded_at(&token.session, token.generation).await?;
-            if self.past_grace(since, now) {
-                return Ok(None);
-            }
+        let found = self.session_to_end(Arc::new(live))?;
+        match token.generation.cmp(&found.live.session.generation) {
+            Ordering::Equal => return Ok(Some(found)),
+            Ordering::Greater => return Ok(None),
+            Ordering::Less => {}
         }
-        self.session_to_end(Arc::new(live)).map(Some)
+        let since = reader.sessions().superseded_at(&token.session, token.generation).await?;
+        drop(reader);
+        if !self.past_grace(since, now) {
+            return Ok(Some(found));
+        }
+        self.auth.ending(self.end_reused(&found.live)).await?;
+        Ok(None)
     }
 
     fn session_to_end(&self, live: Arc<LiveSession>) -> Result<SessionToEnd, Error> {

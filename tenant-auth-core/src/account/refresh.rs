@@ -159,14 +159,20 @@ impl Tenant {
         if !self.past_grace(since, now) {
             return self.auth.signer().issue(&live.session);
         }
+        self.end_reused(&live).await?;
+        Err(Error::SessionRequired)
+    }
+
+    /// Ends a session of this organization whose superseded refresh token came after the reuse grace.
+    pub(super) async fn end_reused(&self, live: &LiveSession) -> Result<(), Error> {
         let mut tx = self.auth.begin().await?;
-        if let Some(ended) = tx.sessions().end(&self.org.id, &token.session).await? {
+        if let Some(ended) = tx.sessions().end(&self.org.id, &live.session.id).await? {
             let data = SessionData::of(&ended.session, &live.user);
             tx.push(Event::new(EventKind::SessionReuseDetected, &*self.org, Actor::System, &data)?);
             tell_ended(&mut tx, &[ended], &Ending { reason: EndReason::Reuse, actor: Actor::System }).await?;
             tx.commit().await?;
-            tracing::warn!(session = %token.session, user = %live.user.id, "a superseded refresh token was used again; the session was ended");
+            tracing::warn!(session = %live.session.id, user = %live.user.id, "a superseded refresh token was used again; the session was ended");
         }
-        Err(Error::SessionRequired)
+        Ok(())
     }
 }

@@ -11,6 +11,7 @@ scenarios![
     a_superseded_access_token_with_a_live_refresh_cookie_counts,
     without_a_session_it_is_401_and_the_cookies_are_cleared_all_the_same,
     in_another_organization_it_is_401_and_the_cookies_stay,
+    a_refresh_token_that_was_superseded_long_ago_is_a_reuse,
     a_suspended_member_may_log_out,
     a_member_of_a_suspended_organization_may_log_out,
     the_body_is_optional_but_not_rubbish,
@@ -89,6 +90,20 @@ async fn in_another_organization_it_is_401_and_the_cookies_stay(app: &App) {
     let refused = only_refresh.logout().await.expect_error(401, "wrong_organization");
     assert!(refused.cookies().is_empty(), "{}", refused.shown());
     member.refresh().await.expect(200);
+}
+
+async fn a_refresh_token_that_was_superseded_long_ago_is_a_reuse(app: &App) {
+    let member = app.member().logged_in().await;
+    let stolen = member.copied();
+    stolen.jar().forget("access_token");
+    member.refresh().await.expect(200);
+    app.advance(31);
+    let elsewhere = stolen.clone().at_org("globex").logout().await.expect_error(401, "wrong_organization");
+    assert!(elsewhere.cookies().is_empty(), "{}", elsewhere.shown());
+    member.get("/org").await.expect(200);
+    expect_all_cleared(&stolen.logout().await.expect_no_session());
+    member.get("/org").await.expect_no_session();
+    app.tick().await;
 }
 
 async fn a_suspended_member_may_log_out(app: &App) {
