@@ -69,7 +69,7 @@ pub(crate) const EMAIL_CHANGES: Rate = Rate { name: "email-changes", most: 5, wi
 pub(crate) const ADMIN_CHANGES: Rate = Rate { name: "admin-changes", most: 2_000, window: Duration::from_secs(15 * 60) };
 
 /// Changes that mail the other org_admins, by organization (behaviour.md, B148).
-pub(crate) const NOTICES: Rate = Rate { name: "notices", most: 30, window: HOUR };
+pub(crate) const NOTICES: Rate = Rate { name: "notices", most: 120, window: HOUR };
 
 /// Deliveries that are made again on request, by organization (behaviour.md, B148).
 pub(crate) const REDELIVERIES: Rate = Rate { name: "redeliveries", most: 600, window: HOUR };
