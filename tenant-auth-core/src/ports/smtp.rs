@@ -63,8 +63,15 @@ impl SmtpMailer {
         if !url.username().is_empty() {
             builder = builder.credentials(Credentials::new(decoded(url.username()), decoded(url.password().unwrap_or(""))));
         }
-        let from = from.parse().map_err(|error| SmtpSetupError::From(format!("{error}")))?;
-        Ok(Self { transport: builder.build(), from })
+        Ok(Self { transport: builder.build(), from: mailbox(from)? })
+    }
+
+    /// Whether mails can have this sender.
+    ///
+    /// # Errors
+    /// [`SmtpSetupError::From`].
+    pub fn check_sender(from: &str) -> Result<(), SmtpSetupError> {
+        mailbox(from).map(drop)
     }
 
     /// Connects and logs in as before a mail, and sends none.
@@ -78,6 +85,10 @@ impl SmtpMailer {
             Err(error) => Err(MailError::Transient(cause(&error))),
         }
     }
+}
+
+fn mailbox(from: &str) -> Result<Mailbox, SmtpSetupError> {
+    from.parse().map_err(|error| SmtpSetupError::From(format!("{error}")))
 }
 
 fn decoded(part: &str) -> String {

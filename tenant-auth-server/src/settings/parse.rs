@@ -6,9 +6,9 @@ use std::{
     time::Duration,
 };
 
-use ipnet::IpNet;
+use ipnet::{IpNet, Ipv4Net};
 use tenant_auth_core::{
-    ports::Argon2Params,
+    ports::{Argon2Params, SmtpMailer, SmtpSetupError},
     value::{Origin, Slug},
 };
 use tracing_subscriber::EnvFilter;
@@ -119,7 +119,21 @@ pub(super) fn proxies(text: &str) -> Result<Vec<IpNet>, Fault> {
         return Ok(Vec::new());
     }
     let network = |item: &str| item.parse::<IpNet>().or_else(|_| item.parse::<IpAddr>().map(IpNet::from));
-    some_items(text, |item| network(item).map_err(|_| Fault::of_item(item)))
+    some_items(text, |item| network(item).map(canonical).map_err(|_| Fault::of_item(item)))
+}
+
+/// IPv4 networks that are written as IPv6 (`::ffff:10.0.0.0/104`) as what they are: clients' addresses are compared in that form.
+fn canonical(network: IpNet) -> IpNet {
+    const MAPPED: u8 = 96;
+    let IpNet::V6(six) = network else { return network };
+    let four = six.network().to_ipv4_mapped().filter(|_| six.prefix_len() >= MAPPED);
+    four.and_then(|four| Ipv4Net::new(four, six.prefix_len() - MAPPED).ok()).map_or(network, IpNet::V4)
+}
+
+pub(super) fn sender(text: &str) -> Result<String, Fault> {
+    SmtpMailer::check_sender(text).map(|()| text.to_owned()).map_err(|error| match error {
+        SmtpSetupError::From(reason) | SmtpSetupError::Url(reason) => Fault::because(reason),
+    })
 }
 
 pub(super) fn argon2(text: &str) -> Result<Argon2Params, Fault> {

@@ -71,7 +71,7 @@ pub(in crate::settings) const MAIL_FROM: Row = Row {
     default: Unset("no-reply@ the host of public_url"),
     meaning: "The sender of mails.",
     must: "an address such as 'Acme <no-reply@example.com>'",
-    read: |to, text| put(&mut to.mail_from, Ok(Some(text.to_owned()))),
+    read: |to, text| put(&mut to.mail_from, parse::sender(text).map(Some)),
     ..Row::BLANK
 };
 
