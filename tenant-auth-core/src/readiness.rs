@@ -1,5 +1,6 @@
 //! Readiness: whether this process can serve requests now. The check tries a write and reads the signing keys, because reads alone
-//! still work with a full disk, a read-only standby or a missing master key. The check runs in the background once a second while
+//! still work with a full disk, a read-only standby or a missing master key; and it has memory look for changes, without which no session
+//! is answered, over a connection of its own. The check runs in the background once a second while
 //! health checks come in, so that no health check waits behind a busy disk.
 
 use std::{
@@ -13,7 +14,7 @@ use tokio::{
     time::{Instant, sleep_until, timeout},
 };
 
-use crate::{keys::Keyring, store::Store};
+use crate::{keys::Keyring, memory::Memory, store::Store};
 
 /// The time limit of a trial, after which the trial has failed, and of the answer to a health check.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -29,6 +30,14 @@ const QUIET: Duration = Duration::from_secs(90);
 pub(crate) struct Outcome {
     pub(crate) is_writable: bool,
     pub(crate) has_keys: bool,
+    /// Whether memory can learn of changes.
+    pub(crate) can_look: bool,
+}
+
+impl Outcome {
+    pub(crate) fn is_ready(self) -> bool {
+        self.is_writable && self.has_keys && self.can_look
+    }
 }
 
 /// The last outcome, and the task that keeps it fresh.
@@ -115,15 +124,16 @@ impl Board {
     }
 }
 
-/// Tries a write, and to read the keys.
-pub(crate) async fn trial(store: Store, keys: Weak<Keyring>) -> Outcome {
+/// Tries a write, to read the keys, and a look.
+pub(crate) async fn trial(store: Store, keys: Weak<Keyring>, memory: Weak<Memory>) -> Outcome {
     let written = store.try_writing().await;
-    let Some(keys) = keys.upgrade() else { return Outcome::default() };
+    let Some((keys, memory)) = keys.upgrade().zip(memory.upgrade()) else { return Outcome::default() };
     let read = keys.reload().await;
-    for error in [&written, &read].into_iter().filter_map(|outcome| outcome.as_ref().err()) {
+    let looked = memory.view_from_now().await.map(drop);
+    for error in [&written, &read, &looked].into_iter().filter_map(|outcome| outcome.as_ref().err()) {
         tracing::error!(error = %error.causes(), "not ready");
     }
-    Outcome { is_writable: written.is_ok(), has_keys: read.is_ok() }
+    Outcome { is_writable: written.is_ok(), has_keys: read.is_ok(), can_look: looked.is_ok() }
 }
 
 #[cfg(test)]
@@ -134,7 +144,7 @@ mod tests {
 
     use super::*;
 
-    const GOOD: Outcome = Outcome { is_writable: true, has_keys: true };
+    const GOOD: Outcome = Outcome { is_writable: true, has_keys: true, can_look: true };
     /// Between two questions.
     const STEP: Duration = Duration::from_millis(100);
 

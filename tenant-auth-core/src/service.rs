@@ -126,8 +126,7 @@ impl TenantAuth {
     /// # Errors
     /// [`Error::Unavailable`] when they cannot; the log says why.
     pub async fn ready(&self) -> Result<(), Error> {
-        let outcome = self.readiness().await;
-        if outcome.is_writable && outcome.has_keys { Ok(()) } else { Err(Error::unavailable("not ready; the log says why")) }
+        if self.readiness().await.is_ready() { Ok(()) } else { Err(Error::unavailable("not ready; the log says why")) }
     }
 
     /// Whether the database takes writes, for the metrics.
@@ -136,8 +135,9 @@ impl TenantAuth {
     }
 
     async fn readiness(&self) -> readiness::Outcome {
-        let (store, keys) = (self.store().clone(), Arc::downgrade(&self.inner.keyring));
-        self.inner.readiness.told(&self.inner.runtime, move || readiness::trial(store.clone(), keys.clone())).await
+        let (store, keys, memory) = (self.store().clone(), Arc::downgrade(&self.inner.keyring), Arc::downgrade(self.memory()));
+        let trial = move || readiness::trial(store.clone(), keys.clone(), memory.clone());
+        self.inner.readiness.told(&self.inner.runtime, trial).await
     }
 
     pub(crate) fn store(&self) -> &Store {

@@ -2,11 +2,20 @@
 //! supervisor does not restart a healthy server because of its database. Readiness: the process can serve now (database,
 //! migrations, keys) and is not about to stop.
 
-use axum::{Router, extract::State, http::StatusCode, response::Response, routing::get};
+use axum::{
+    Router,
+    extract::State,
+    http::{HeaderValue, StatusCode, header},
+    response::Response,
+    routing::get,
+};
 use serde_json::json;
 use tenant_auth_core::TenantAuth;
 
 use crate::{answer, drain::Drain};
+
+/// The same as of any other request that is not served for now (behaviour.md, B16), in seconds.
+const RETRY_AFTER: &str = "2";
 
 #[derive(Clone)]
 struct Health {
@@ -24,7 +33,11 @@ async fn live() -> Response {
 }
 
 async fn ready(State(health): State<Health>) -> Response {
-    let not_ready = |message| answer::error(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message);
+    let not_ready = |message| {
+        let mut response = answer::error(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message);
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER));
+        response
+    };
     if health.drain.has_begun() {
         return not_ready("The server is shutting down. Use another one.");
     }

@@ -5,7 +5,7 @@
 #[non_exhaustive]
 pub struct StoreOptions {
     /// The size of the connection pool: the most connections that this process opens, at least 1. With SQLite these are the readers;
-    /// the one writer comes on top. 10 by default.
+    /// the one writer comes on top. With PostgreSQL one more comes on top where answers come from memory: that which looks for changes. 10 by default.
     pub connections: u32,
 }
 

@@ -139,3 +139,23 @@ fn a_read_only_postgresql_is_not_ready_and_no_connection_remembers_it() {
     }
     until_ready_is(&server, 200);
 }
+
+/// Without its own connection memory cannot learn of changes, and no session is answered.
+#[test]
+fn a_server_that_cannot_look_for_changes_is_not_ready() {
+    let Some(url) = empty_postgres() else { return };
+    let name = url.split(['/', '?']).find(|part| part.starts_with("empty_")).expect("a name");
+    let role = format!("few_{name}");
+    as_postgres_administrator(&format!("CREATE ROLE {role} LOGIN CONNECTION LIMIT 2"));
+    as_postgres_administrator(&format!("ALTER DATABASE {name} OWNER TO {role}"));
+    let program = Program::new()
+        .with("DATABASE_URL", &url.replace("user=postgres", &format!("user={role}")))
+        .with("DATABASE_CONNECTIONS", "1");
+    let server = Running::start(&program, &["serve"]);
+    until_ready_is(&server, 200);
+    as_postgres_administrator(&format!("ALTER ROLE {role} CONNECTION LIMIT 1"));
+    as_postgres_administrator(&format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{role}'"));
+    until_ready_is(&server, 503);
+    as_postgres_administrator(&format!("ALTER ROLE {role} CONNECTION LIMIT 2"));
+    until_ready_is(&server, 200);
+}

@@ -141,7 +141,8 @@ pub(super) const DATABASE: Group = Group {
         Row {
             name: "database_connections",
             default: Is("10"),
-            meaning: "The most connections that one process opens to the database.",
+            meaning: "The most connections of one process to the database in its pool. One more comes on top: the writer of SQLite, and on \
+                      PostgreSQL, where `MEMORY` is not 0, the one that looks for changes.",
             must: parse::COUNT,
             read: |to, text| put(&mut to.database_connections, parse::count(text)),
             ..Row::BLANK
