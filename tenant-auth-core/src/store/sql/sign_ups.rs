@@ -60,7 +60,9 @@ statements! {
          WHERE id = $1 AND (next_attempt_at <= $2 OR next_attempt_at > $3)
         RETURNING email, attempts, created_at, language";
     RETRY = "UPDATE tenant_auth_sign_up_requests SET next_attempt_at = $3 WHERE id = $1 AND attempts = $2";
-    DONE = "DELETE FROM tenant_auth_sign_up_requests WHERE id = $1 AND attempts = $2";
+    DONE = "DELETE FROM tenant_auth_sign_up_requests WHERE id = $1 AND attempts = $2 AND created_at = $3";
+    // It was renewed while its mail was on the way: who asked again did not get that mail's link for it.
+    AGAIN = "UPDATE tenant_auth_sign_up_requests SET attempts = 0, next_attempt_at = $3 WHERE id = $1 AND attempts = $2";
     INSERT_LINK = "
         INSERT INTO tenant_auth_sign_up_links (id, email, email_key, token_digest, created_at, expires_at)
         VALUES ($1, $2, $3, $4, $5, $6)";
@@ -118,9 +120,15 @@ impl SignUps<&mut Tx> {
         Ok(())
     }
 
-    /// Deletes a claimed request: its mail was sent, or never will be.
+    /// Deletes a claimed request: its mail was sent, or never will be. One that was renewed since it was claimed is due again.
     pub(crate) async fn done(mut self, request: &SignUpRequest) -> Result<(), Error> {
-        execute!(self.0, DONE, request.id.as_str(), request.attempt)?;
+        let SignUpRequest { id, attempt, asked_at, .. } = request;
+        if execute!(self.0, DONE, id.as_str(), *attempt, asked_at.millis())? == 0 {
+            let now = self.0.now();
+            if execute!(self.0, AGAIN, id.as_str(), *attempt, now.millis())? > 0 {
+                self.0.leave(Work::SignUps);
+            }
+        }
         Ok(())
     }
 

@@ -1,8 +1,21 @@
 //! Asking for a link to sign up with (behaviour.md, B196).
 
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use async_trait::async_trait;
 use serde_json::json;
 use tenant_auth_conformance::{App, PASSWORD, logs, scenarios, shape};
-use tenant_auth_core::testing::internals;
+use tenant_auth_core::{
+    Client, TenantAuth,
+    ports::{MailError, Mailer, Message, MockClock},
+    testing::internals,
+};
 
 use super::{ask, complete, newcomer, nobody, preview, sign_up_mails, sign_up_token, token_in};
 use crate::suite::{
@@ -15,6 +28,7 @@ scenarios![
     a_slug_sent_is_not_looked_at,
     the_link_is_good_for_a_day,
     one_request_waits_however_often_it_is_made,
+    who_asks_again_while_the_mail_is_on_its_way_gets_another,
     an_address_gets_three_mails_an_hour,
     a_network_may_ask_thirty_times_in_a_quarter_of_an_hour,
     a_request_nobody_fulfils_is_dropped_after_a_day,
@@ -62,6 +76,34 @@ async fn one_request_waits_however_often_it_is_made(app: &App) {
     assert_eq!(sign_up_mails(app, "rita@rockets.example").await.len(), 1);
     app.tick().await;
     assert_eq!(sign_up_mails(app, "rita@rockets.example").await.len(), 1);
+}
+
+/// A mail server at which the recipient asks for another link while the first mail is handed over.
+#[derive(Debug)]
+struct AskedMeanwhile {
+    auth: TenantAuth,
+    clock: Arc<MockClock>,
+    mails: AtomicUsize,
+}
+
+#[async_trait]
+impl Mailer for AskedMeanwhile {
+    async fn send(&self, message: &Message) -> Result<(), MailError> {
+        if self.mails.fetch_add(1, Ordering::SeqCst) == 0 {
+            self.clock.advance(Duration::from_millis(1));
+            self.auth.request_sign_up(&message.to, &Client::default()).await.expect("the database is there");
+        }
+        Ok(())
+    }
+}
+
+async fn who_asks_again_while_the_mail_is_on_its_way_gets_another(app: &App) {
+    let mailer = Arc::new(AskedMeanwhile { auth: app.auth.clone(), clock: Arc::clone(&app.clock), mails: AtomicUsize::default() });
+    let meanwhile = app.beside(|setup| setup.mailer = Some(Arc::clone(&mailer) as Arc<dyn Mailer>)).await;
+    ask(&nobody(&meanwhile), "rita@rockets.example").await.expect(200);
+    meanwhile.tick().await;
+    meanwhile.tick().await;
+    assert_eq!(mailer.mails.load(Ordering::SeqCst), 2);
 }
 
 async fn an_address_gets_three_mails_an_hour(app: &App) {
