@@ -72,9 +72,14 @@ impl TenantAuth {
     pub async fn complete_sign_up(&self, sign_up: SignUpCompletion, client: Client) -> Result<Opened, Error> {
         // An account that was not its owner's is handed over, once.
         let is_made = |error: &Error| matches!(error, Error::InvalidLink | Error::SlugTaken | Error::AccountExists);
-        let (slug, by) = (sign_up.slug.clone(), client.clone());
+        let (slug, by, token) = (sign_up.slug.clone(), client.clone(), sign_up.token.digest());
         let made = async {
-            let made = self.found(sign_up, client).await;
+            let mut made = self.found(sign_up, client).await;
+            if matches!(&made, Err(refused) if matches!(refused.error, Error::AccountExists)) {
+                // Of completions by one link at once, the first one made the account. To the others it is a link that was used.
+                let link = self.store().read().await?.sign_ups().find_link(&token, self.now()).await?;
+                made = made.map_err(|refused| if link.is_some() { refused } else { Error::InvalidLink.into() });
+            }
             if let Err(refused) = &made {
                 self.tell_refused(refused, slug, &by).await;
             }
