@@ -29,6 +29,8 @@ export function sheet(root, title, ...content) {
 	fill(root, h('main.sheet', brand('./'), h('h1', { tabindex: '-1' }, title), content, PRODUCT.support && h('p.support', h('a', { href: PRODUCT.support }, t('help')))));
 }
 
+const LONGEST_NEXT = 2048;
+
 // Shows a hosted page, which gets a place, what the fragment said, and `go`, which shows how it ended.
 export function hosted(root, name, page, needsLink) {
 	const body = h('div.sheet-body');
@@ -40,6 +42,8 @@ export function hosted(root, name, page, needsLink) {
 	const show = () => {
 		const asked = [...new URLSearchParams(location.search), ...new URLSearchParams(location.hash.slice(1))];
 		const said = { ...history.state?.said, ...Object.fromEntries(asked) };
+		// A longer one would be refused with everything that the person typed.
+		if ([...(said.next ?? '')].length > LONGEST_NEXT) delete said.next;
 		// Loading the page again, or coming back to a tab that was put away, must not lose the link. What is not secret stays in the address.
 		history.replaceState({ said }, '', to(location.pathname, { org: said.org, next: said.next }));
 		sheet(root, t(`title.${name}`), body);
