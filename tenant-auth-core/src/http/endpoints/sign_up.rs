@@ -48,7 +48,7 @@ pub(crate) struct CompleteSignUpRequest {
     token: String,
     organization: SignedUpOrgRequest,
     name: Option<DisplayName>,
-    #[schema(min_length = 8, max_length = 256)]
+    /// A new account's, or that of the account that there is.
     password: Option<String>,
     code: Option<String>,
 }
