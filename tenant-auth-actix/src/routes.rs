@@ -2,12 +2,7 @@
 
 #[cfg(feature = "panel")]
 use actix_web::Resource;
-use actix_web::{
-    HttpRequest, HttpResponse, Scope,
-    http::{ConnectionType, header},
-    rt::time::timeout,
-    web,
-};
+use actix_web::{HttpRequest, HttpResponse, Scope, http::ConnectionType, rt::time::timeout, web};
 #[cfg(feature = "panel")]
 use tenant_auth_core::http::Pages;
 use tenant_auth_core::{
@@ -43,7 +38,8 @@ async fn show(pages: web::Data<Pages>, request: HttpRequest) -> HttpResponse {
 /// Translates one request and its answer.
 async fn carry(service: web::Data<Service>, request: HttpRequest, payload: web::Payload) -> HttpResponse {
     let peer = request.peer_addr().map(|peer| peer.ip());
-    let (body, is_late) = read(payload, announced(&request)).await;
+    let announced = request.headers().get("content-length").and_then(|length| length.to_str().ok()?.parse().ok());
+    let (body, is_late) = read(payload, announced).await;
     let mut response = match convert::request(&request, body) {
         Some(request) => answer(service.call(request, peer).await),
         None => answer(Service::unreadable()),
@@ -64,11 +60,6 @@ async fn read(payload: web::Payload, announced: Option<u64>) -> (Body, bool) {
         Ok(Ok(Err(_))) => (Body::Broken, false),
         Ok(Err(_)) => (Body::TooLarge, false),
     }
-}
-
-/// The length of the body, where the head says it.
-fn announced(request: &HttpRequest) -> Option<u64> {
-    request.headers().get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 fn answer(from: http::Response<AnswerBody>) -> HttpResponse {
