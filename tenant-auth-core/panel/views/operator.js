@@ -83,7 +83,7 @@ function remove(org, done) {
 	ask({
 		title: sentence('panel.operator.delete.title', { organization: org.name }), text: t('panel.operator.delete.text'), fields: [slug], submit: t('panel.delete'), kind: 'danger', done,
 		check: () => slug.value.trim() !== org.slug && ['confirm', t('panel.operator.delete.wrong')],
-		request: () => ['DELETE', at(org)], onsubmit: () => api('DELETE', at(org)).then(({ org: now }) => t(new Date(now.deletesAt ?? 0) > Date.now() ? 'panel.operator.delete.later' : 'panel.operator.delete.done', { organization: org.name })),
+		request: () => ['DELETE', at(org)], onsubmit: () => api('DELETE', at(org)).then(({ org: now }) => t(Date.parse(now.deletesAt) > Date.now() ? 'panel.operator.delete.later' : 'panel.operator.delete.done', { organization: org.name })),
 	});
 }
 
