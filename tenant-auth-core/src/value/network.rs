@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use ipnet::IpNet;
+use ipnet::{IpNet, Ipv4Net};
 
 use super::{Rejected, text_value};
 
@@ -37,7 +37,15 @@ impl Network {
 }
 
 fn parsed(text: &str) -> Option<IpNet> {
-    text.parse().ok().or_else(|| text.parse::<IpAddr>().ok().map(|address| address.to_canonical().into()))
+    text.parse().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from)).map(canonical)
+}
+
+/// IPv4 networks that are written as IPv6 (`::ffff:10.0.0.0/104`) as what they are: clients' addresses are compared in that form.
+fn canonical(network: IpNet) -> IpNet {
+    const MAPPED: u8 = 96;
+    let IpNet::V6(six) = network else { return network };
+    let four = six.network().to_ipv4_mapped().filter(|_| six.prefix_len() >= MAPPED);
+    four.and_then(|four| Ipv4Net::new(four, six.prefix_len() - MAPPED).ok()).map_or(network, IpNet::V4)
 }
 
 #[cfg(test)]
@@ -50,6 +58,7 @@ mod tests {
         assert_eq!(form("203.0.113.9/24").as_deref(), Ok("203.0.113.0/24"));
         assert_eq!(form("203.0.113.9").as_deref(), Ok("203.0.113.9/32"));
         assert_eq!(form("::ffff:203.0.113.9").as_deref(), Ok("203.0.113.9/32"));
+        assert_eq!(form("::ffff:203.0.113.9/120").as_deref(), Ok("203.0.113.0/24"));
         assert_eq!(form("2001:db8::1/32").as_deref(), Ok("2001:db8::/32"));
         for none in ["", "203.0.113.0/33", "example.com", "203.0.113.0/24 ", "10.0.0.0/8,::/0"] {
             assert!(form(none).is_err(), "{none}");

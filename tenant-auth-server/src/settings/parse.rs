@@ -1,15 +1,12 @@
 //! Parsers of settings: from texts to values, named by the table's rows. A parser says what is wrong only where the row's own words
 //! do not.
 
-use std::{
-    net::{IpAddr, SocketAddr},
-    time::Duration,
-};
+use std::{net::SocketAddr, time::Duration};
 
-use ipnet::{IpNet, Ipv4Net};
+use ipnet::IpNet;
 use tenant_auth_core::{
     ports::{Argon2Params, SmtpMailer, SmtpSetupError},
-    value::{Origin, Slug},
+    value::{Network, Origin, Slug},
 };
 use tracing_subscriber::EnvFilter;
 use url::{Host, Url};
@@ -118,16 +115,8 @@ pub(super) fn proxies(text: &str) -> Result<Vec<IpNet>, Fault> {
     if items(text).eq(["none"]) {
         return Ok(Vec::new());
     }
-    let network = |item: &str| item.parse::<IpNet>().or_else(|_| item.parse::<IpAddr>().map(IpNet::from));
-    some_items(text, |item| network(item).map(canonical).map_err(|_| Fault::of_item(item)))
-}
-
-/// IPv4 networks that are written as IPv6 (`::ffff:10.0.0.0/104`) as what they are: clients' addresses are compared in that form.
-fn canonical(network: IpNet) -> IpNet {
-    const MAPPED: u8 = 96;
-    let IpNet::V6(six) = network else { return network };
-    let four = six.network().to_ipv4_mapped().filter(|_| six.prefix_len() >= MAPPED);
-    four.and_then(|four| Ipv4Net::new(four, six.prefix_len() - MAPPED).ok()).map_or(network, IpNet::V4)
+    let network = |item: &str| Network::parse(item).ok().and_then(|network| network.as_str().parse().ok());
+    some_items(text, |item| network(item).ok_or_else(|| Fault::of_item(item)))
 }
 
 pub(super) fn sender(text: &str) -> Result<String, Fault> {
