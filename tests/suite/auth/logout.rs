@@ -103,7 +103,9 @@ async fn a_refresh_token_that_was_superseded_long_ago_is_a_reuse(app: &App) {
     member.get("/org").await.expect(200);
     expect_all_cleared(&stolen.logout().await.expect_no_session());
     member.get("/org").await.expect_no_session();
-    app.tick().await;
+    let admin = app.admin().logged_in().await;
+    let told = admin.get("/org/audit?kind=session.reuse_detected").await.expect_ok();
+    assert_eq!(told["entries"].as_array().map(Vec::len), Some(1), "{told}");
 }
 
 async fn a_suspended_member_may_log_out(app: &App) {
