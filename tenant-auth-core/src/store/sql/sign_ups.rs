@@ -61,7 +61,7 @@ statements! {
         RETURNING email, attempts, created_at, language";
     RETRY = "UPDATE tenant_auth_sign_up_requests SET next_attempt_at = $3 WHERE id = $1 AND attempts = $2";
     DONE = "DELETE FROM tenant_auth_sign_up_requests WHERE id = $1 AND attempts = $2 AND created_at = $3";
-    // It was renewed while its mail was on the way: who asked again did not get that mail's link for it.
+    // Renewed while a mail was on its way: whoever asked again may have seen that mail before, and waits for another.
     AGAIN = "UPDATE tenant_auth_sign_up_requests SET attempts = 0, next_attempt_at = $3 WHERE id = $1 AND attempts = $2";
     INSERT_LINK = "
         INSERT INTO tenant_auth_sign_up_links (id, email, email_key, token_digest, created_at, expires_at)
