@@ -10,11 +10,13 @@ use std::{
 use ::http::HeaderMap;
 use ipnet::IpNet;
 
+use crate::value::canonical_network;
+
 static WITHOUT_PEER: Once = Once::new();
 
 /// Finds the client's address; `None` when the socket's address is not known, which the log tells once.
 pub(crate) fn of(trusted_proxies: &[IpNet], peer: Option<IpAddr>, headers: &HeaderMap) -> Option<IpAddr> {
-    let trusts = |hop: IpAddr| trusted_proxies.iter().any(|net| net.contains(&hop));
+    let trusts = |hop: IpAddr| trusted_proxies.iter().any(|net| canonical_network(*net).contains(&hop));
     let Some(peer) = peer else {
         WITHOUT_PEER.call_once(|| {
             tracing::error!(
@@ -73,6 +75,8 @@ mod tests {
         assert_eq!(seen(&["10.0.0.0/8"], "::ffff:10.0.0.1", &["[2001:db8::1]"]), "2001:db8::1");
         assert_eq!(seen(&["10.0.0.0/8"], "10.0.0.1", &["1.2.3.4, nonsense, 10.0.0.2"]), "10.0.0.2", "nothing left of nonsense");
         assert_eq!(seen(&["10.0.0.0/8"], "10.0.0.1", &[]), "10.0.0.1");
+        assert_eq!(seen(&["::ffff:10.0.0.0/104"], "10.0.0.1", &["198.51.100.1, 10.0.0.2"]), "198.51.100.1");
+        assert_eq!(seen(&["::/0"], "10.0.0.1", &["198.51.100.1"]), "10.0.0.1", "IPv6 alone");
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub(crate) use loopback::is_loopback_for_secrets;
 pub use metadata::Metadata;
 pub use names::{Bio, Description, DisplayName, Phone, Plan, Slug};
 pub use network::Network;
+#[cfg(feature = "http")]
+pub(crate) use network::canonical as canonical_network;
 pub use origin::{AppUrl, Origin};
 pub use return_address::ReturnAddress;
 pub use search_text::SearchText;

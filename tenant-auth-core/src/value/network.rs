@@ -41,7 +41,7 @@ fn parsed(text: &str) -> Option<IpNet> {
 }
 
 /// IPv4 networks that are written as IPv6 (`::ffff:10.0.0.0/104`) as what they are: clients' addresses are compared in that form.
-fn canonical(network: IpNet) -> IpNet {
+pub(crate) fn canonical(network: IpNet) -> IpNet {
     const MAPPED: u8 = 96;
     let IpNet::V6(six) = network else { return network };
     let four = six.network().to_ipv4_mapped().filter(|_| six.prefix_len() >= MAPPED);

@@ -243,6 +243,7 @@ fn read_all(input: &Input) -> Reading {
     rules::check_master_keys(&mut reading);
     rules::check_service(&mut reading);
     rules::require_stated_proxies(&mut reading);
+    rules::check_listeners(&mut reading);
     reading
 }
 

@@ -1,11 +1,13 @@
 //! Rules between settings: what the value of one asks of another.
 
+use std::net::SocketAddr;
+
 use url::Url;
 
 use super::{
     reading::Reading,
     sanity,
-    table::{COOKIE_DOMAIN, MAIL_FROM, MASTER_KEY, MASTER_KEY_FILE, PUBLIC_URL, SMTP_URL, TRUSTED_PROXIES},
+    table::{COOKIE_DOMAIN, LISTEN, MAIL_FROM, MASTER_KEY, MASTER_KEY_FILE, METRICS_LISTEN, PUBLIC_URL, SMTP_URL, TRUSTED_PROXIES},
 };
 
 /// The keys stand in one place: with two, a reader of either would believe the wrong one.
@@ -53,6 +55,16 @@ pub(super) fn require_stated_proxies(reading: &mut Reading) {
     if https && reading.given(&TRUSTED_PROXIES).is_none() {
         let hint = "is missing: with an https public URL give the addresses of the proxies in front (10.0.0.0/8, …), or none";
         reading.refuse(&TRUSTED_PROXIES, hint);
+    }
+}
+
+/// One port cannot be listened at twice: told here, and not as that of another program when the second of them is opened.
+pub(super) fn check_listeners(reading: &mut Reading) {
+    let covers = |one: SocketAddr, other: SocketAddr| one.ip().is_unspecified() && (one.is_ipv6() || other.is_ipv4());
+    let (listen, Some(metrics)) = (reading.values.listen, reading.values.metrics_listen) else { return };
+    let is_same_place = listen.ip() == metrics.ip() || covers(listen, metrics) || covers(metrics, listen);
+    if listen.port() == metrics.port() && listen.port() != 0 && is_same_place {
+        reading.refuse(&METRICS_LISTEN, format!("must not be where {} is, {listen}", LISTEN.variable()));
     }
 }
 

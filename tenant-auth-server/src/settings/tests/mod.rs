@@ -306,6 +306,24 @@ async fn mail_settings_are_checked_and_no_smtp_is_a_warning() {
 }
 
 #[test]
+fn two_listeners_do_not_share_a_port() {
+    let at = |listen: &str, metrics: &str| Env::complete().with("LISTEN", listen).with("METRICS_LISTEN", metrics);
+    for (listen, metrics) in [
+        ("127.0.0.1:8080", "127.0.0.1:8080"),
+        ("0.0.0.0:8080", "127.0.0.1:8080"),
+        ("127.0.0.1:8080", "0.0.0.0:8080"),
+        ("127.0.0.1:8080", "[::]:8080"),
+    ] {
+        let refused = at(listen, metrics).refused_naming("METRICS_LISTEN");
+        assert!(refused.contains(&format!("must not be where TENANT_AUTH_LISTEN is, {listen}")), "{refused}");
+    }
+    for (listen, metrics) in [("127.0.0.1:0", "127.0.0.1:0"), ("127.0.0.1:8080", "127.0.0.2:8080"), ("0.0.0.0:8080", "[::1]:8080")]
+    {
+        at(listen, metrics).server().expect("two places");
+    }
+}
+
+#[test]
 fn values_arrive_where_they_belong() {
     let server = Env::complete()
         .with("LISTEN", "[::1]:0")
