@@ -72,6 +72,12 @@ impl<K: Kind> Id<K> {
         &self.text[K::PREFIX.len()..]
     }
 
+    /// The id with this [`Id::body`].
+    #[cfg(feature = "service")]
+    pub(crate) fn of_body(body: &str) -> Self {
+        Self::from_stored([K::PREFIX, body].concat())
+    }
+
     /// Wraps a value from our own database or from a token we signed, without checking it again.
     pub(crate) fn from_stored(text: impl Into<Box<str>>) -> Self {
         Self { text: text.into(), kind: PhantomData }

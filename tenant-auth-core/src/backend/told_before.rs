@@ -5,7 +5,7 @@ use bytes::Bytes;
 
 use super::{
     presented_key::PresentedKey,
-    verify::{Found, Question, is_valid},
+    verify::{Found, Question, counts_in},
 };
 use crate::{
     metrics::VerifyOutcome,
@@ -21,14 +21,14 @@ impl TenantAuth {
     pub(crate) fn told_before(&self, slug: &Slug, key: &str, access_token: &str) -> Option<Bytes> {
         let view = self.memory().view_now()?;
         let known = view.told_token(access_token, &self.signer())?;
-        let token = known.content();
-        if self.now() >= token.expires_at {
+        if self.now() >= known.expires_at {
             return None;
         }
         let key = PresentedKey::parse(&ApiKeyText::new(key))?;
-        let Found { key, org, live } = self.recalled(view.uncounted(), &Question { slug, key: &key, token: Some(token) })?;
-        let live = live.filter(|live| is_valid(self, &org, token, live) && live.membership.status == Status::Active)?;
-        let told = known.told_of(&live).filter(|_| key.scopes.contains(&Scope::Verify))?;
+        let Found { key, org, .. } = self.recalled(view.uncounted(), &Question { slug, key: &key, token: None })?;
+        // That the token is of the session's generation, user and organization was judged when it was remembered beside the session.
+        let is_valid = counts_in(self, &org, &known.org, known.session_expires_at) && known.status == Status::Active;
+        let told = is_valid.then_some(known.body).filter(|_| key.scopes.contains(&Scope::Verify))?;
         view.knew(2); // the key and the session
         self.metrics().verification(VerifyOutcome::Valid);
         self.note_key_use(&key.id, key.last_used_at);

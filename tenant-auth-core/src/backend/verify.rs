@@ -138,14 +138,18 @@ impl TenantAuth {
         };
         let ahead = match asked {
             Some(AskedAbout { token: text, .. }) => {
-                let token = self.read_access_of_any_key(view, &text).await?;
-                Some((SignedToken::new(text), token))
+                let genuine = self.read_access_of_any_key(view, &text).await?;
+                Some((SignedToken::new(text), genuine))
             }
             None => None,
         };
-        let token = ahead.as_ref().and_then(|(_, token)| token.as_deref());
+        let genuine = ahead.as_ref().and_then(|(text, genuine)| Some((text, genuine.as_ref()?)));
+        let token = genuine.map(|(_, genuine)| &*genuine.token);
         let (backend, session) = self.ask(view, &Question { slug, key, token }).await?;
-        let ahead = ahead.map(|(text, token)| LookedUp { text, token, session });
+        if let Some((text, genuine)) = genuine {
+            genuine.keep(view, text.expose());
+        }
+        let ahead = ahead.map(|(text, genuine)| LookedUp { text, token: genuine.map(|genuine| genuine.token), session });
         Ok(TokenQuery { backend: backend.having()?, ahead })
     }
 
@@ -305,12 +309,13 @@ impl Tenant {
     /// [`Error::Unavailable`]. An invalid token is no error.
     pub async fn verify(&self, access_token: &str) -> Result<Verification, Error> {
         let view = self.auth.memory().view().await?;
-        let token = self.auth.read_access_of_any_key(view, access_token).await?;
-        let live = match &token {
-            Some(token) => self.auth.session_of(view, token).await?,
-            None => None,
+        let Some(genuine) = self.auth.read_access_of_any_key(view, access_token).await? else {
+            judge(&self.auth, &self.org, None);
+            return Ok(Verification::Invalid);
         };
-        let judged = judge(&self.auth, &self.org, token.as_ref().zip(live.as_ref()));
+        let live = self.auth.session_of(view, &genuine.token).await?;
+        genuine.keep(view, access_token);
+        let judged = judge(&self.auth, &self.org, live.as_ref().map(|live| (&genuine.token, live)));
         Ok(judged.map_or(Verification::Invalid, |judged| (&judged).into()))
     }
 }
@@ -328,9 +333,13 @@ fn judge(auth: &TenantAuth, org: &Organization, found: Option<(&Arc<AccessToken>
 }
 
 /// Whether a genuine token is valid in an organization, by the session that was found for it.
-pub(super) fn is_valid(auth: &TenantAuth, org: &Organization, token: &AccessToken, live: &LiveSession) -> bool {
-    let here = live.org.id == org.id && live.matches(token);
-    here && live.is_live(auth.now()) && live.org.status == Status::Active
+fn is_valid(auth: &TenantAuth, org: &Organization, token: &AccessToken, live: &LiveSession) -> bool {
+    live.matches(token) && counts_in(auth, org, &live.org, live.session.expires_at)
+}
+
+/// Whether a session of this organization, which ends then, counts in an organization that is asked about it.
+pub(super) fn counts_in(auth: &TenantAuth, asked: &Organization, its: &Organization, expires_at: Timestamp) -> bool {
+    its.id == asked.id && auth.now() < expires_at && its.status == Status::Active
 }
 
 #[cfg(all(test, feature = "testing", feature = "sqlite"))]

@@ -94,6 +94,23 @@ pub(crate) struct LiveToken {
     pub(crate) live: Arc<LiveSession>,
 }
 
+/// An access token whose signature was verified and that has not expired.
+#[derive(Debug)]
+pub(crate) struct GenuineToken {
+    pub(crate) token: Arc<AccessToken>,
+    /// The signer that verified it now; `None` when it was remembered.
+    verified_by: Option<Arc<Signer>>,
+}
+
+impl GenuineToken {
+    /// Remembers that it was verified. To be called once its session was asked for: the token is remembered beside the session.
+    pub(crate) fn keep(&self, view: Option<View<'_>>, text: &str) {
+        if let (Some(view), Some(signer)) = (view, &self.verified_by) {
+            view.keep_token(text, &self.token, signer);
+        }
+    }
+}
+
 impl TenantAuth {
     /// The organization with this slug.
     ///
@@ -182,36 +199,30 @@ impl TenantAuth {
     /// The same beside the token's content.
     pub(crate) async fn live_token(&self, access_token: &str) -> Result<Option<LiveToken>, Error> {
         let view = self.memory().view().await?;
-        let Some(token) = self.read_access_of_any_key(view, access_token).await? else { return Ok(None) };
-        let live = self.session_of(view, &token).await?;
-        let live = live.filter(|live| live.is_live(self.now()) && live.matches(&token));
+        let Some(genuine) = self.read_access_of_any_key(view, access_token).await? else { return Ok(None) };
+        let live = self.session_of(view, &genuine.token).await?;
+        genuine.keep(view, access_token);
+        let live = live.filter(|live| live.is_live(self.now()) && live.matches(&genuine.token));
         Ok(live.map(|live| LiveToken {
             #[cfg(feature = "http")]
-            token,
+            token: genuine.token,
             live,
         }))
     }
 
     /// The content of a genuine access token that has not expired. To be called after the view was asked for: the look behind it
     /// may have replaced the signing keys.
-    fn read_access(&self, view: Option<View<'_>>, text: &str, signer: &Arc<Signer>) -> Option<Arc<AccessToken>> {
+    fn read_access(&self, view: Option<View<'_>>, text: &str, signer: &Arc<Signer>) -> Option<GenuineToken> {
         let now = self.now();
         if let Some(known) = view.and_then(|view| view.token(text, signer)) {
-            return (now < known.expires_at).then_some(known);
+            return (now < known.expires_at).then(|| GenuineToken { token: Arc::new(known), verified_by: None });
         }
         let token = Arc::new(signer.read_access(text, now)?);
-        if let Some(view) = view {
-            view.keep_token(text, &token, signer);
-        }
-        Some(token)
+        Some(GenuineToken { token, verified_by: Some(Arc::clone(signer)) })
     }
 
     /// The same, also for a token of a key that this process has not met yet.
-    pub(crate) async fn read_access_of_any_key(
-        &self,
-        view: Option<View<'_>>,
-        text: &str,
-    ) -> Result<Option<Arc<AccessToken>>, Error> {
+    pub(crate) async fn read_access_of_any_key(&self, view: Option<View<'_>>, text: &str) -> Result<Option<GenuineToken>, Error> {
         let signer = self.signer();
         if let Some(token) = self.read_access(view, text, &signer) {
             return Ok(Some(token));

@@ -1,15 +1,19 @@
 //! Footings: one for each row of the database that something remembered was read of. A look that names a row makes its footing fall;
 //! whatever is read of the row afterwards gets a new one.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{hash::BuildHasher, sync::Arc};
 
-use super::sync::{AtomicBool, Ordering};
+use hashbrown::HashTable;
+
+use super::sync::{AtomicBool, Ordering, RandomState};
 
 /// Whether a row is as it was when it was read.
 #[derive(Debug)]
 #[cfg_attr(test, derive(Default))]
 pub(crate) struct Footing {
-    id: Arc<str>,
+    /// The hash of the row's id, in the id's place: that is a third of the bytes. Rows whose hashes are the same fall together, so that
+    /// one of them is read once more than it need be.
+    row: u64,
     has_fallen: AtomicBool,
 }
 
@@ -23,40 +27,41 @@ impl Footing {
     }
 }
 
-/// The footings that something rests on, by the id of their row.
+/// The footings that something rests on, by the hash of their row's id.
 #[derive(Debug, Default)]
-pub(crate) struct Footings(HashMap<Arc<str>, Arc<Footing>>);
+pub(crate) struct Footings {
+    known: HashTable<Arc<Footing>>,
+    choice: RandomState,
+}
 
 impl Footings {
     /// The footing of a row, made when nothing rested on the row before.
     pub(crate) fn of(&mut self, id: &str) -> Arc<Footing> {
-        if let Some(footing) = self.0.get(id) {
-            return Arc::clone(footing);
-        }
-        let id: Arc<str> = id.into();
-        let footing = Arc::new(Footing { id: Arc::clone(&id), has_fallen: AtomicBool::new(false) });
-        self.0.insert(id, Arc::clone(&footing));
-        footing
+        let row = self.choice.hash_one(id);
+        let made = || Arc::new(Footing { row, has_fallen: AtomicBool::new(false) });
+        let known = self.known.entry(row, |footing| footing.row == row, |footing| footing.row);
+        Arc::clone(known.or_insert_with(made).get())
     }
 
     /// The row changed.
     pub(crate) fn fall(&mut self, id: &str) {
-        if let Some(footing) = self.0.remove(id) {
-            footing.fall();
+        let row = self.choice.hash_one(id);
+        if let Ok(known) = self.known.find_entry(row, |footing| footing.row == row) {
+            known.remove().0.fall();
         }
     }
 
     /// Anything may have changed.
     pub(crate) fn fall_all(&mut self) {
-        self.0.drain().for_each(|(_, footing)| footing.fall());
+        self.known.drain().for_each(|footing| footing.fall());
     }
 
     /// Forgets those of these that nothing rests on any more.
-    pub(crate) fn release(&mut self, gone: Vec<Arc<Footing>>) {
+    pub(crate) fn release(&mut self, gone: impl IntoIterator<Item = Arc<Footing>>) {
         for footing in gone {
             let is_last = |known: &Arc<Footing>| Arc::ptr_eq(known, &footing) && Arc::strong_count(known) == 2;
-            if self.0.get(&footing.id).is_some_and(is_last) {
-                self.0.remove(&footing.id);
+            if let Ok(known) = self.known.find_entry(footing.row, is_last) {
+                known.remove();
             }
         }
     }
@@ -64,12 +69,12 @@ impl Footings {
     /// Forgets all that nothing rests on any more, for what rests in a shelf that others fill, too.
     #[cfg(feature = "remote")]
     pub(crate) fn sweep(&mut self) {
-        self.0.retain(|_, footing| Arc::strong_count(footing) > 1);
+        self.known.retain(|footing| Arc::strong_count(footing) > 1);
     }
 
     #[cfg(any(test, feature = "remote"))]
     pub(crate) fn len(&self) -> usize {
-        self.0.len()
+        self.known.len()
     }
 }
 
@@ -81,9 +86,9 @@ mod tests {
     fn a_footing_goes_with_the_last_that_rests_on_it() {
         let mut footings = Footings::default();
         let (first, second) = (footings.of("row"), footings.of("row"));
-        footings.release(vec![first]);
+        footings.release([first]);
         assert_eq!(footings.len(), 1);
-        footings.release(vec![second]);
+        footings.release([second]);
         assert_eq!(footings.len(), 0);
         #[cfg(feature = "remote")]
         {

@@ -5,6 +5,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use super::{
     footing::{Footing, Footings},
+    part::Keyed,
     shelf::{Entry, Shelf},
 };
 
@@ -75,14 +76,20 @@ impl Ledger {
         incarnation.clone_into(&mut self.incarnation);
     }
 
-    /// Keeps what was read, if it may be kept. The caller holds the ledger meanwhile, so that no look comes between the judgement and the
-    /// keeping.
-    pub(super) fn keep<V: Clone>(&mut self, shelf: &Shelf<V>, key: &str, entry: Entry<V>, reading: &Reading<'_>) {
+    /// Keeps what was read, if it may be kept: on footings, but for the row by whose id it is found, which the look makes fall in the
+    /// shelf. The caller holds the ledger meanwhile, so that no look comes between the judgement and the keeping.
+    pub(super) fn keep<V: Keyed>(&mut self, shelf: &Shelf<V>, entry: Entry<V>, reading: &Reading<'_>) {
         if !self.admits(reading) {
             return;
         }
-        let rests_on: Vec<Arc<Footing>> = reading.rests_on.iter().map(|id| self.footings.of(id)).collect();
-        let gone = shelf.put(key, Entry { rests_on, ..entry });
+        let others = reading.rests_on.iter().filter(|id| id.as_bytes() != entry.value.key());
+        let rests_on = others.map(|id| self.footings.of(id)).collect();
+        let gone = shelf.put(Entry { rests_on, ..entry });
+        self.footings.release(gone);
+    }
+
+    /// Forgets those of these footings that nothing rests on any more.
+    pub(super) fn release(&mut self, gone: Vec<Arc<Footing>>) {
         self.footings.release(gone);
     }
 

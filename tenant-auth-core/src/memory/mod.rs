@@ -6,7 +6,7 @@
 //! - Each request asks for a [`View`]. There is one when the last look at the change log began less than the freshness ago, or began
 //!   after the request asked; otherwise the request waits for the next look to begin, which serves all who wait (`looks.rs`).
 //! - A look makes fall what it names, before it counts; a failed look, or one that cannot tell what it missed, makes everything fall.
-//! - What was read is kept only when nothing that it rests on was named since the reading began (`remembered.rs`).
+//! - What was read is kept only when nothing that it rests on was named since the reading began (`ledger.rs`).
 //! - A committed change is followed by a look of this process before it is acknowledged; one that ends or narrows a right is
 //!   acknowledged only after no process can still hold what was before (`acknowledgement.rs`).
 //! - Memory refuses only a generation of tokens older than the remembered one; whatever else would be refused is read. Nothing is
@@ -15,10 +15,18 @@
 #[cfg(feature = "service")]
 mod acknowledgement;
 #[cfg(feature = "service")]
+mod alike;
+#[cfg(feature = "service")]
 mod bytes;
 mod footing;
+#[cfg(all(test, feature = "http", feature = "sqlite", feature = "testing"))]
+mod footprint_tests;
 #[cfg(feature = "service")]
 mod journal;
+#[cfg(feature = "service")]
+mod kept_session;
+#[cfg(feature = "service")]
+mod kept_token;
 #[cfg(feature = "service")]
 mod last_look;
 #[cfg(feature = "service")]
@@ -29,7 +37,10 @@ mod moment;
 #[cfg(feature = "service")]
 mod news;
 #[cfg(feature = "service")]
+mod packed;
+#[cfg(feature = "service")]
 mod pages;
+mod part;
 #[cfg(feature = "service")]
 mod poll;
 #[cfg(feature = "service")]
@@ -40,6 +51,10 @@ mod shelf;
 mod sync;
 #[cfg(all(test, feature = "service"))]
 mod tests;
+#[cfg(feature = "service")]
+mod token_of_session;
+#[cfg(feature = "service")]
+mod view;
 
 #[cfg(all(feature = "service", not(feature = "remote")))]
 use moment::Moment;
@@ -69,14 +84,17 @@ use {
 pub(crate) use {
     footing::Footings,
     moment::Moment,
+    part::Keyed,
     shelf::{Entry, Shelf},
 };
 #[cfg(feature = "service")]
 pub(crate) use {
     journal::Known,
+    kept_session::Recalled,
     news::{Asker, Bookmark, News, OrgNews},
     poll::Poll,
-    remembered::{Holding, Recalled, View},
+    remembered::Holding,
+    view::View,
 };
 
 const MEBIBYTE: usize = 1024 * 1024;

@@ -4,10 +4,7 @@ use std::sync::Arc;
 
 use prometheus_client::registry::Registry;
 
-use super::{
-    ledger::Fill,
-    remembered::{Remembered, View},
-};
+use super::{ledger::Fill, remembered::Remembered, view::View};
 use crate::{
     id::Id,
     metrics::MemoryMeter,

@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// An organization (tenant).
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Organization {
     /// `org_…`

@@ -9,11 +9,13 @@ mod audit_key;
 mod claims;
 mod signer;
 mod signing_key;
+mod stated_session;
 mod tokens;
 
 pub use audit_key::AuditKeySet;
 pub(crate) use audit_key::{AuditKeyPair, BadSignature, KeyEnds, PublicAuditKey};
 pub(crate) use signer::Signer;
 pub(crate) use signing_key::{KeyPair, KeyPurpose};
+pub(crate) use stated_session::StatedSession;
 pub(crate) use tokens::{AccessToken, RefreshToken};
 pub use tokens::{PartialToken, Tokens};

@@ -6,8 +6,10 @@ use tenant_auth_model::inside::{Order, Run, is_stale_somewhere};
 #[test]
 fn no_thread_answers_with_what_was_before_a_change_that_was_told_of() {
     for (remembers, forgets) in [(false, false), (true, false), (false, true), (true, true)] {
-        let run = Run { remembers, forgets };
-        assert!(!is_stale_somewhere(Order::default(), run), "{run:?}");
+        for is_found_by_id in [false, true] {
+            let run = Run { remembers, is_found_by_id, forgets };
+            assert!(!is_stale_somewhere(Order::default(), run), "{run:?}");
+        }
     }
 }
 
@@ -20,8 +22,8 @@ fn every_order_is_needed() {
         (Order { applies_before_it_counts: false, ..holds }, true),
         (Order { tells_after_the_look: false, ..holds }, true),
     ] {
-        for forgets in [false, true] {
-            let run = Run { remembers, forgets };
+        for (is_found_by_id, forgets) in [(false, false), (true, false), (false, true)] {
+            let run = Run { remembers, is_found_by_id, forgets };
             assert!(is_stale_somewhere(without, run), "{without:?} in {run:?}: nothing goes wrong");
         }
     }

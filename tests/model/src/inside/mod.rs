@@ -13,6 +13,8 @@ mod last_look;
 #[path = "../../../../tenant-auth-core/src/memory/ledger.rs"]
 mod ledger;
 mod moment;
+#[path = "../../../../tenant-auth-core/src/memory/part.rs"]
+mod part;
 mod process;
 #[path = "../../../../tenant-auth-core/src/memory/shelf.rs"]
 mod shelf;
@@ -53,6 +55,8 @@ impl Default for Order {
 pub struct Run {
     /// Whether the row is remembered when the change begins.
     pub remembers: bool,
+    /// Whether it is found by the id that a look names, or rests on the row's footing.
+    pub is_found_by_id: bool,
     /// Whether the look after the change cannot tell what it missed.
     pub forgets: bool,
 }
@@ -66,7 +70,7 @@ pub fn is_stale_somewhere(order: Order, run: Run) -> bool {
     builder.preemption_bound = Some(3);
     let searched = catch_unwind(AssertUnwindSafe(|| {
         builder.check(move || {
-            let process = Arc::new(Process::new(order));
+            let process = Arc::new(Process::new(order, run.is_found_by_id));
             if run.remembers {
                 process.request();
             }

@@ -13,6 +13,7 @@ use super::{
     last_look::LastLook,
     ledger::{Ledger, Reading},
     moment::Moment,
+    part::Keyed,
     shelf::{Entry, Shelf},
 };
 
@@ -20,9 +21,24 @@ use super::{
 pub(super) const STALE: &str = "a stale answer";
 
 const ROW: &str = "row";
+/// Another key than the row's id: then what is remembered rests on the row's footing.
+const SLUG: &str = "slug";
 /// The look that sees the change.
 const LOOK_AFTER: u64 = 2;
 const INCARNATION: &str = "one";
+
+/// What the row said, as it is remembered.
+#[derive(Debug, Clone, Copy)]
+struct Kept {
+    key: &'static str,
+    row: u64,
+}
+
+impl Keyed for Kept {
+    fn key(&self) -> &[u8] {
+        self.key.as_bytes()
+    }
+}
 
 /// A database with one row, and what is remembered of it.
 pub(super) struct Process {
@@ -31,20 +47,23 @@ pub(super) struct Process {
     row: AtomicU64,
     ledger: Mutex<Ledger>,
     last: LastLook,
-    shelf: Shelf<u64>,
+    shelf: Shelf<Kept>,
+    /// By what the row is found in the shelf.
+    key: &'static str,
     /// Whether the change was acknowledged.
     is_told: AtomicBool,
 }
 
 impl Process {
     /// After a first look.
-    pub(super) fn new(order: Order) -> Self {
+    pub(super) fn new(order: Order, is_found_by_id: bool) -> Self {
         let process = Self {
             order,
             row: AtomicU64::new(0),
             ledger: Mutex::new(Ledger::default()),
             last: LastLook::default(),
             shelf: Shelf::new(1 << 20),
+            key: if is_found_by_id { ROW } else { SLUG },
             is_told: AtomicBool::new(false),
         };
         let mut ledger = process.ledger.lock().expect("nobody panicked");
@@ -74,6 +93,7 @@ impl Process {
             self.shelf.clear();
         } else {
             ledger.name([ROW]);
+            self.shelf.fall(ROW.as_bytes());
         }
         drop(ledger);
         if self.order.applies_before_it_counts {
@@ -100,25 +120,28 @@ impl Process {
         if self.last.read().is_none() {
             return self.row.load(Ordering::SeqCst);
         }
-        if let Some(remembered) = self.shelf.get(ROW) {
-            return remembered;
+        if let Some(remembered) = self.shelf.get(self.key.as_bytes()) {
+            // Something is learned of it, which does not make it last longer.
+            let gone = self.shelf.renew(self.key.as_bytes(), |kept| Some(*kept));
+            self.ledger.lock().expect("nobody panicked").release(gone);
+            return remembered.row;
         }
         let early = self.order.begins_before_it_reads.then(|| self.fill());
         let read = self.row.load(Ordering::SeqCst);
         let fill = early.unwrap_or_else(|| self.fill());
         let reading = Reading { fill, incarnation: Some(INCARNATION), rests_on: vec![ROW] };
-        let entry = Entry { value: read, rests_on: Vec::new(), bytes: 1 };
+        let entry = Entry { value: Kept { key: self.key, row: read }, rests_on: Vec::new(), bytes: 1 };
         if self.order.keeps_what_is_admitted {
-            self.ledger.lock().expect("nobody panicked").keep(&self.shelf, ROW, entry, &reading);
+            self.ledger.lock().expect("nobody panicked").keep(&self.shelf, entry, &reading);
         } else {
-            self.shelf.put(ROW, entry);
+            self.shelf.put(entry);
         }
         read
     }
 
     /// Whether no more is remembered than there is.
     pub(super) fn is_bounded(&self) -> bool {
-        self.shelf.len() <= 1 && self.shelf.bytes() < 1_000
+        self.shelf.len() <= 1 && self.shelf.bytes() < 1_000 && self.shelf.tokens() == (0, 0)
     }
 
     fn fill(&self) -> super::ledger::Fill {

@@ -12,7 +12,7 @@ use std::{
 };
 
 use crate::{
-    memory::{Entry, Footings, Moment, Shelf},
+    memory::{Entry, Footings, Keyed, Moment, Shelf},
     principal::Principal,
     secret::SignedToken,
     time::Timestamp,
@@ -98,7 +98,7 @@ impl Remembered {
         if !self.is_fresh(now) {
             return None;
         }
-        let known = self.answers.get(tail(token)?)?;
+        let known = self.answers.get(tail(token.expose())?)?;
         let Known { of, token: same, principal } = &*known;
         let counts = now < principal.token_expires_at && now < principal.session.expires_at;
         let is_own = Arc::ptr_eq(of, &self.own) && same.expose() == token.expose();
@@ -119,7 +119,9 @@ impl Remembered {
 
     /// Keeps an answer, if nothing that it rests on was named meanwhile.
     pub(super) fn keep(&self, asking: &Asking, token: &SignedToken, principal: &Principal) {
-        let Some(tail) = tail(token) else { return };
+        if tail(token.expose()).is_none() {
+            return;
+        }
         let rests_on = [principal.session.id.as_str(), principal.user.id.as_str(), principal.org.id.as_str()];
         let mut ledger = self.ledger();
         if !ledger.admits(asking, rests_on) {
@@ -128,7 +130,7 @@ impl Remembered {
         let rests_on = rests_on.iter().map(|id| ledger.footings.of(id)).collect();
         let bytes = token.expose().len() + principal.membership.metadata.as_json().len() + ANSWER;
         let value = Arc::new(Known { of: Arc::clone(&self.own), token: token.clone(), principal: principal.clone() });
-        let gone = self.answers.put(tail, Entry { value, rests_on, bytes });
+        let gone = self.answers.put(Entry { value, rests_on, bytes });
         ledger.footings.release(gone);
         ledger.sweep();
     }
@@ -196,9 +198,14 @@ impl Ledger {
     }
 }
 
-fn tail(token: &SignedToken) -> Option<&str> {
-    let text = token.expose();
-    text.get(text.len().checked_sub(TAIL)?..)
+impl Keyed for Arc<Known> {
+    fn key(&self) -> &[u8] {
+        tail(self.token.expose()).unwrap_or_default()
+    }
+}
+
+fn tail(token: &str) -> Option<&[u8]> {
+    token.as_bytes().get(token.len().checked_sub(TAIL)?..)
 }
 
 #[cfg(all(test, feature = "testing"))]
