@@ -13,7 +13,7 @@ use super::{
     Conn, Link, Store,
     change_log::by_engine,
     repositories::STATEMENTS,
-    sql::{audit, delivery_batches, event_chain, event_feed, lookups, members, rotation, users},
+    sql::{audit, delivery_batches, event_chain, event_feed, lookups, members, reservations, rotation, throttles, users},
 };
 use crate::error::Error;
 
@@ -106,7 +106,9 @@ impl Store {
                 event_feed::sqlite::ALL,
                 lookups::sqlite::ALL,
                 members::sqlite::ALL,
+                reservations::ALL,
                 rotation::sqlite::ALL,
+                throttles::sqlite::ALL,
                 users::sqlite::ALL,
             ]
             .concat(),
@@ -118,7 +120,10 @@ impl Store {
                 event_feed::postgres::ALL,
                 lookups::postgres::ALL,
                 members::postgres::ALL,
+                reservations::ALL,
+                reservations::postgres::ALL,
                 rotation::postgres::ALL,
+                throttles::postgres::ALL,
                 users::postgres::ALL,
             ]
             .concat(),

@@ -113,6 +113,11 @@ impl Attempt {
     /// Releases the reservations of an attempt that completed a login: resets the account's failures at the client's network, and
     /// remembers the network as known.
     pub(crate) async fn completed(&self, tx: &mut Tx) -> Result<(), Error> {
+        if let ([limit], Some(Origin { account, network, .. })) = (&*self.limits, &self.origin)
+            && limit.doubling
+        {
+            return tx.throttles().clear_and_know(&limit.key, account, network).await;
+        }
         for limit in &self.limits {
             if limit.doubling {
                 tx.throttles().clear(&limit.key).await?;

@@ -27,3 +27,21 @@ async fn one_network_has_so_many_undecided_attempts_and_keeps_no_other_waiting()
     undecided.pop().expect("one of them").withdrawn().await.expect("the database is there");
     attempt(&test.auth, 1, 129).await.expect("a place is free again").withdrawn().await.expect("the database is there");
 }
+
+/// A crash of the database may have lost it: it need not be on the disk.
+#[tokio::test]
+async fn a_failure_counts_without_its_reservation() {
+    let test = TestAuth::new().await;
+    let attempt = attempt(&test.auth, 1, 0).await.expect("its place");
+    let keys: Vec<String> = attempt.limits.iter().map(|limit| limit.key.clone()).collect();
+    let mut tx = test.auth.begin().await.expect("the writer");
+    for key in &keys {
+        tx.throttles().forget(key).await.expect("an answer");
+    }
+    tx.commit().await.expect("commits");
+    attempt.failed().await.expect("the database is there");
+    for key in &keys {
+        let mut reader = test.auth.store().read().await.expect("a reader");
+        assert_eq!(reader.throttles().state(key).await.expect("an answer").expect("a counter").failures, 1, "{key}");
+    }
+}

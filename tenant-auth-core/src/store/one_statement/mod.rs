@@ -26,6 +26,7 @@ pub(crate) struct Written {
 }
 
 /// Makes a reservation, as [`Throttles::reserve`](super::sql::throttles::Throttles::reserve), with a lease of this length.
+#[cfg(feature = "sqlite")]
 #[derive(Debug, Clone)]
 struct Reservation {
     limit: Limit,
@@ -62,31 +63,33 @@ impl OneStatements {
         self.rotations.ask(Rotation { token: token.clone(), good_for }).await
     }
 
-    /// Makes a reservation; nobody misses it after a power failure. It is not done where the limit is reached or the key is blocked.
+    /// Makes a reservation, which need not be on the disk: a failure counts without it. It is not done where the limit is reached or the
+    /// key is blocked.
     ///
     /// # Errors
     /// [`Error::Unavailable`] when the database refused or did not answer.
     pub(crate) async fn reserve(&self, limit: &Limit, lease: Duration) -> Result<Written, Error> {
-        let reservation = Reservation { limit: limit.clone(), lease };
         match &self.transactions.store().0 {
             #[cfg(feature = "sqlite")]
             Engine::Sqlite(_) => {
-                let written = self.reservations.ask(reservation).await?;
+                let written = self.reservations.ask(Reservation { limit: limit.clone(), lease }).await?;
                 written.ok_or_else(|| Error::internal("a reservation was neither made nor refused"))
             }
             #[cfg(feature = "postgres")]
             Engine::Postgres(_) => {
                 let mut tx = self.transactions.begin_alone().await?;
-                let written = reservation.make(&mut tx).await?;
-                if written.is_done {
+                let (at, began) = (tx.now(), Instant::now());
+                let is_done = tx.throttles().reserve_alone(limit, at.plus(lease)).await?;
+                if is_done {
                     tx.commit().await?;
                 }
-                Ok(written)
+                Ok(Written { at, began, is_done })
             }
         }
     }
 }
 
+#[cfg(feature = "sqlite")]
 impl Reservation {
     async fn make(&self, tx: &mut Tx) -> Result<Written, Error> {
         let (at, began) = (tx.now(), Instant::now());

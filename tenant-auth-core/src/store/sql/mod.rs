@@ -33,6 +33,7 @@ pub(super) mod person;
 pub(super) mod probe;
 pub(super) mod removals;
 pub(super) mod removed;
+pub(super) mod reservations;
 pub(super) mod rotation;
 pub(super) mod sealed;
 pub(super) mod second_factors;

@@ -5,7 +5,7 @@ use crate::{
     error::Error,
     store::{
         Link, Tx,
-        dialect::{execute, fetch_all, fetch_optional, fetch_scalars, row, statements},
+        dialect::{execute, execute_of, fetch_all, fetch_optional, fetch_scalars, row, statements},
     },
     throttle::Limit,
     time::{CLOCKS_DIFFER, Timestamp},
@@ -13,19 +13,16 @@ use crate::{
 
 pub(crate) struct Throttles<L>(pub(in crate::store) L);
 
+macro_rules! clear {
+    () => {
+        "
+        UPDATE tenant_auth_throttles
+           SET pending = CASE WHEN pending > 0 THEN pending - 1 ELSE 0 END, failures = 0, blocked_until = 0
+         WHERE key = $1"
+    };
+}
+
 statements! {
-    RESERVE = "
-        INSERT INTO tenant_auth_throttles AS t (key, subject, failures, pending, pending_until, window_ends_at, blocked_until, forget_at)
-        VALUES ($1, $5, 0, 1, $3, 0, 0, $3)
-        ON CONFLICT (key) DO UPDATE
-           SET failures = CASE WHEN t.window_ends_at <= $2 THEN 0 ELSE t.failures END,
-               pending = CASE WHEN t.pending_until <= $2 THEN 1 ELSE t.pending + 1 END,
-               pending_until = $3,
-               forget_at = CASE WHEN t.forget_at < $3 THEN $3 ELSE t.forget_at END
-         WHERE t.blocked_until <= $2
-           AND (t.pending = 0 OR t.pending_until <= $2
-                OR (CASE WHEN t.window_ends_at <= $2 THEN 0 ELSE t.failures END) + t.pending < $4)
-        RETURNING failures, window_ends_at, blocked_until";
     STATE = "
         SELECT failures, window_ends_at, blocked_until
           FROM tenant_auth_throttles
@@ -46,12 +43,14 @@ statements! {
         UPDATE tenant_auth_throttles
            SET blocked_until = $2, window_ends_at = CASE WHEN window_ends_at > $2 THEN $2 ELSE window_ends_at END
          WHERE key = $1 AND blocked_until > $2";
+    // A reservation may be gone, for it is not kept as a verdict is: the failure counts without it.
     FAIL = "
-        UPDATE tenant_auth_throttles
-           SET failures = failures + 1,
-               pending = CASE WHEN pending > 0 THEN pending - 1 ELSE 0 END,
-               window_ends_at = CASE WHEN failures = 0 OR window_ends_at <= $2 OR failures + 1 >= $4 THEN $3 ELSE window_ends_at END
-         WHERE key = $1
+        INSERT INTO tenant_auth_throttles AS t (key, subject, failures, pending, pending_until, window_ends_at, blocked_until, forget_at)
+        VALUES ($1, $5, 1, 0, 0, $3, 0, $3)
+        ON CONFLICT (key) DO UPDATE
+           SET failures = t.failures + 1,
+               pending = CASE WHEN t.pending > 0 THEN t.pending - 1 ELSE 0 END,
+               window_ends_at = CASE WHEN t.failures = 0 OR t.window_ends_at <= $2 OR t.failures + 1 >= $4 THEN $3 ELSE t.window_ends_at END
         RETURNING failures, window_ends_at, blocked_until";
     BLOCK = "
         UPDATE tenant_auth_throttles
@@ -70,10 +69,7 @@ statements! {
         UPDATE tenant_auth_throttles
            SET pending = CASE WHEN pending > 0 THEN pending - 1 ELSE 0 END
          WHERE key = $1";
-    CLEAR = "
-        UPDATE tenant_auth_throttles
-           SET pending = CASE WHEN pending > 0 THEN pending - 1 ELSE 0 END, failures = 0, blocked_until = 0
-         WHERE key = $1";
+    CLEAR = clear!();
     FORGET = "DELETE FROM tenant_auth_throttles WHERE key = $1";
     OF_SUBJECT = "SELECT key FROM tenant_auth_throttles WHERE subject = $1";
     ENDED = "SELECT key FROM tenant_auth_throttles WHERE forget_at <= $1 LIMIT $2";
@@ -84,6 +80,33 @@ statements! {
         ON CONFLICT (account_key, ip_key) DO UPDATE SET last_login_at = excluded.last_login_at";
     MOVE_KNOWN = "UPDATE tenant_auth_known_addresses SET account_key = $2 WHERE account_key = $1";
     FORGET_KNOWN = "DELETE FROM tenant_auth_known_addresses WHERE account_key = $1";
+}
+
+/// A login of an account from an address at which it is known, which is most of them: one message for both writes.
+#[cfg(feature = "sqlite")]
+pub(in crate::store) mod sqlite {
+    use crate::store::dialect::statements;
+
+    statements! {
+        pub(super) CLEAR_AND_KNOW = concat!(clear!(), ";
+        INSERT INTO tenant_auth_known_addresses (account_key, ip_key, last_login_at)
+        VALUES ($2, $3, $4)
+        ON CONFLICT (account_key, ip_key) DO UPDATE SET last_login_at = excluded.last_login_at");
+    }
+}
+
+#[cfg(feature = "postgres")]
+pub(in crate::store) mod postgres {
+    use crate::store::dialect::statements;
+
+    statements! {
+        // The second write counts the first one's rows, and so comes after it.
+        pub(super) CLEAR_AND_KNOW = concat!("
+        WITH cleared AS (", clear!(), " RETURNING key)
+        INSERT INTO tenant_auth_known_addresses (account_key, ip_key, last_login_at)
+        SELECT $2, $3, $4 FROM (SELECT COUNT(*) FROM cleared) AS c
+        ON CONFLICT (account_key, ip_key) DO UPDATE SET last_login_at = excluded.last_login_at");
+    }
 }
 
 row! {
@@ -171,21 +194,13 @@ impl<L: Link> Throttles<L> {
 }
 
 impl Throttles<&mut Tx> {
-    /// Makes a reservation under the limit, with a lease until `lease_until`; `false` when the limit is reached or the key is
-    /// blocked.
-    pub(crate) async fn reserve(mut self, limit: &Limit, lease_until: Timestamp) -> Result<bool, Error> {
-        let now = self.0.now();
-        let (key, subject, most) = (limit.key.as_str(), limit.subject.as_deref(), i64::from(limit.most));
-        let taken = fetch_optional!(self.0, ThrottleState, RESERVE, key, now.millis(), lease_until.millis(), most, subject)?;
-        Ok(taken.is_some())
-    }
-
     /// Counts a failure and releases its reservation. The window begins with the first failure and, where blocks double, again with
     /// each failure that blocks.
     pub(crate) async fn fail(mut self, limit: &Limit, window_ends: Timestamp) -> Result<Option<ThrottleState>, Error> {
         let now = self.0.now();
         let extends_from = if limit.doubling { i64::from(limit.most) } else { i64::MAX };
-        fetch_optional!(self.0, ThrottleState, FAIL, limit.key.as_str(), now.millis(), window_ends.millis(), extends_from)
+        let (key, subject) = (limit.key.as_str(), limit.subject.as_deref());
+        fetch_optional!(self.0, ThrottleState, FAIL, key, now.millis(), window_ends.millis(), extends_from, subject)
     }
 
     /// Blocks the key until `until`; the counter is kept until `forget_at`.
@@ -218,6 +233,13 @@ impl Throttles<&mut Tx> {
     /// Releases a reservation and resets the counter.
     pub(crate) async fn clear(mut self, key: &str) -> Result<(), Error> {
         execute!(self.0, CLEAR, key)?;
+        Ok(())
+    }
+
+    /// The same, and remembers that the account has just logged in from the address.
+    pub(crate) async fn clear_and_know(mut self, key: &str, account_key: &str, ip_key: &str) -> Result<(), Error> {
+        let now = self.0.now();
+        execute_of!(self.0, CLEAR_AND_KNOW, key, account_key, ip_key, now.millis())?;
         Ok(())
     }
 
