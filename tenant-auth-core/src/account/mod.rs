@@ -28,6 +28,8 @@ pub(crate) use password_rules::check_password;
 pub use profile::ProfileUpdate;
 pub use recovery::LinkPreview;
 pub(crate) use recovery::{fulfil_reset_requests, mail_reset_link, mail_welcome_link};
+#[cfg(feature = "http")]
+pub(crate) use refresh::RefreshQuery;
 pub(crate) use sessions::{Ending, Entrant, Opening, end_all_others, tell_ended, tell_user};
 use sessions::{open_session, wait_for_second_factor};
 pub use two_factor::{RecoveryCodes, SecondFactorSetup, SecondFactorStatus};

@@ -4,8 +4,6 @@
 
 use std::{cmp::Ordering, sync::Arc};
 
-#[cfg(feature = "http")]
-use crate::caller::{Client, Member};
 use crate::{
     account::{Ending, tell_ended},
     caller::Tenant,
@@ -16,6 +14,49 @@ use crate::{
     time::Timestamp,
     token::{RefreshToken, Tokens},
 };
+#[cfg(feature = "http")]
+use crate::{
+    caller::{Client, Member},
+    service::TenantAuth,
+    value::Slug,
+};
+
+/// A refresh token as it was presented.
+#[cfg(feature = "http")]
+pub(crate) struct RefreshQuery {
+    pub(crate) text: String,
+    /// What was found by it already.
+    pub(crate) seen: Option<SeenRefresh>,
+}
+
+/// A genuine refresh token, and its session as this request has read it.
+#[cfg(feature = "http")]
+pub(crate) struct SeenRefresh {
+    token: RefreshToken,
+    live: Arc<LiveSession>,
+}
+
+#[cfg(feature = "http")]
+impl TenantAuth {
+    /// The organization with this slug. Where it is that of the token's session, and nothing is remembered, one statement reads both.
+    ///
+    /// # Errors
+    /// As [`TenantAuth::tenant`].
+    pub(crate) async fn tenant_of_refresh(&self, slug: &Slug, token: &str) -> Result<(Tenant, Option<SeenRefresh>), Error> {
+        let is_read = self.memory().view().await?.is_none();
+        let Some(token) = is_read.then(|| self.signer().read_refresh(token, self.now())).flatten() else {
+            return Ok((self.tenant(slug).await?, None));
+        };
+        let live = self.lookups().of_session(&token.session, false).await?.map(|read| Arc::new(read.value));
+        match live.filter(|live| live.org.slug == *slug) {
+            Some(live) => {
+                let tenant = Tenant { auth: self.clone(), org: Arc::clone(&live.org), client: Client::default() };
+                Ok((tenant, Some(SeenRefresh { token, live })))
+            }
+            None => Ok((self.tenant(slug).await?, None)),
+        }
+    }
+}
 
 impl Tenant {
     /// Refreshes a session: returns the next tokens, or the current tokens again when a superseded refresh token comes within the
@@ -31,6 +72,19 @@ impl Tenant {
         // A reuse may have ended the session whose answer was lost.
         let is_over = |error: &Error| matches!(error, Error::SessionRequired);
         self.auth.telling(is_over, self.refresh_by(&token, now)).await
+    }
+
+    /// The same by a token that was looked at when the organization was.
+    #[cfg(feature = "http")]
+    pub(crate) async fn refresh_by_query(&self, query: RefreshQuery) -> Result<Tokens, Error> {
+        let Some(SeenRefresh { token, live }) = query.seen else { return self.refresh(&query.text).await };
+        let now = self.auth.now();
+        let is_over = |error: &Error| matches!(error, Error::SessionRequired);
+        let refreshing = async {
+            let live = self.refreshable(Some(live), now)?;
+            self.refresh_live(&token, live, now).await
+        };
+        self.auth.telling(is_over, refreshing).await
     }
 
     /// The session that a refresh token would refresh, as long as the token is of the current generation, and no refresh by it was given up
@@ -85,6 +139,10 @@ impl Tenant {
     async fn refresh_by(&self, token: &RefreshToken, now: Timestamp) -> Result<Tokens, Error> {
         // Read first: whoever holds the token of a session that is over takes no turn at the database's writer.
         let live = self.session_to_refresh(token, now).await?;
+        self.refresh_live(token, live, now).await
+    }
+
+    async fn refresh_live(&self, token: &RefreshToken, live: Arc<LiveSession>, now: Timestamp) -> Result<Tokens, Error> {
         self.come_back(now).await?;
         let rotated = if live.session.generation == token.generation { self.rotate(token, &live.session).await? } else { None };
         match rotated {

@@ -123,7 +123,7 @@ pub(crate) struct RefreshRequest {
 type Refreshing = ReadInAdvance<RefreshRequest>;
 
 pub(crate) async fn refresh(RefreshCaller { guest, token }: RefreshCaller, _: Refreshing) -> Outcome<RefreshData> {
-    let tokens = guest.tenant.refresh(&token).await?;
+    let tokens = guest.tenant.refresh_by_query(token).await?;
     let data = RefreshData { tokens: guest.body_tokens(&tokens) };
     Ok(Reply::new(data).with_cookies(guest.cookies_with(&tokens)))
 }

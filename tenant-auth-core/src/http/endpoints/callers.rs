@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
-    account::{Opened, SessionToEnd, WaitingLogin},
+    account::{Opened, RefreshQuery, SessionToEnd, WaitingLogin},
     caller::{Client, Member, Tenant},
     error::Error,
     http::{
@@ -23,6 +23,7 @@ use crate::{
         session_cookies,
     },
     token::{PartialToken, Tokens},
+    value::Slug,
 };
 
 /// A caller without a session who is about to get one: a login, a refresh, or the acceptance of an invite.
@@ -53,12 +54,16 @@ impl Caller for Tenant {
     const MAY: &'static [&'static [ErrorCode]] = &[TENANT];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
         let slug = context.slug()?;
-        let tenant = context.auth.tenant(&slug).await?;
-        context.traced.in_organization(&slug);
-        browser::check_origin(context, Some(tenant.organization()))?;
-        context.single_authorization()?;
-        Ok(tenant)
+        admitted(context, &slug, context.auth.tenant(&slug).await?)
     }
+}
+
+/// The organization that a request names, once the request may speak of it.
+fn admitted(context: &Context, slug: &Slug, tenant: Tenant) -> Result<Tenant, Refusal> {
+    context.traced.in_organization(slug);
+    browser::check_origin(context, Some(tenant.organization()))?;
+    context.single_authorization()?;
+    Ok(tenant)
 }
 
 /// A caller without a session who asks for a mail or shows a mailed link, which are counted by the client.
@@ -71,7 +76,12 @@ impl Caller for Stranger {
     const FACTS: CallerFacts = CallerFacts { seen_from: true, ..ANYBODY };
     const MAY: &'static [&'static [ErrorCode]] = &[TENANT];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
-        let tenant = Tenant::identify(context).await?;
+        Self::of(context, Tenant::identify(context).await?).await
+    }
+}
+
+impl Stranger {
+    async fn of(context: &Context, tenant: Tenant) -> Result<Self, Refusal> {
         let client = context.client(tenant.organization()).await?;
         Ok(Self { tenant: tenant.seen_from(client.clone()), client })
     }
@@ -81,12 +91,15 @@ impl Caller for Guest {
     const FACTS: CallerFacts = CallerFacts { seen_from: true, cookies: Cookies::Set, ..ANYBODY };
     const MAY: &'static [&'static [ErrorCode]] = &[TENANT];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
-        let Stranger { tenant, client } = Stranger::identify(context).await?;
-        Ok(Self { tenant, client, tokens_in_body: context.tokens_in_body() })
+        Ok(Self::of(context, Stranger::identify(context).await?))
     }
 }
 
 impl Guest {
+    fn of(context: &Context, Stranger { tenant, client }: Stranger) -> Self {
+        Self { tenant, client, tokens_in_body: context.tokens_in_body() }
+    }
+
     /// The tokens for the body; `None` for a browser.
     pub(crate) fn body_tokens(&self, tokens: &Tokens) -> Option<BodyTokens> {
         self.tokens_in_body.then(|| BodyTokens {
@@ -113,10 +126,11 @@ impl Guest {
     }
 }
 
-/// The caller of a refresh: a refresh token, which the handler judges.
+/// The caller of a refresh: a refresh token, which the handler judges. It is looked at in advance, so that one statement finds both
+/// organization and session.
 pub(crate) struct RefreshCaller {
     pub(crate) guest: Guest,
-    pub(crate) token: String,
+    pub(crate) token: RefreshQuery,
 }
 
 impl Caller for RefreshCaller {
@@ -127,15 +141,20 @@ impl Caller for RefreshCaller {
     };
     const MAY: &'static [&'static [ErrorCode]] = &[TENANT, &[ErrorCode::SessionRequired]];
     async fn identify(context: &Context) -> Result<Self, Refusal> {
-        let guest = Guest::identify(context).await?;
-        let cookies = context.cookies();
-        let token = match cookies.refresh(&context.cookie_style())?.filter(|token| !token.is_empty()) {
-            Some(token) => token.to_owned(),
-            // A browser's token is in its cookie, where no script can read it (behaviour.md, B211).
-            None if context.is_browser() => return Err(Error::SessionRequired.into()),
-            None => refresh_token_in_body(context).ok_or(Error::SessionRequired)?,
-        };
-        Ok(Self { guest, token })
+        let (slug, token) = (context.slug()?, refresh_token(context));
+        let (tenant, seen) = context.auth.tenant_of_refresh(&slug, token.as_deref().unwrap_or_default()).await?;
+        let guest = Guest::of(context, Stranger::of(context, admitted(context, &slug, tenant)?).await?);
+        Ok(Self { guest, token: RefreshQuery { text: token?, seen } })
+    }
+}
+
+fn refresh_token(context: &Context) -> Result<String, Refusal> {
+    let cookies = context.cookies();
+    match cookies.refresh(&context.cookie_style())?.filter(|token| !token.is_empty()) {
+        Some(token) => Ok(token.to_owned()),
+        // A browser's token is in its cookie, where no script can read it (behaviour.md, B211).
+        None if context.is_browser() => Err(Error::SessionRequired.into()),
+        None => Ok(refresh_token_in_body(context).ok_or(Error::SessionRequired)?),
     }
 }
 
