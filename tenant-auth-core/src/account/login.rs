@@ -173,13 +173,12 @@ impl Tenant {
         if self.is_proven_by(tx.now()) {
             tx.organizations().prove(&self.org.id).await?;
         }
-        let membership = tx.members().hold(&self.org.id, &account.user.id).await?.ok_or(Error::NotAMember)?;
-        let org = tx.organizations().find(&self.org.id).await?.ok_or(Error::UnknownOrganization)?;
-        if membership.status == Status::Suspended || org.status == Status::Suspended {
+        let (membership, epoch) = tx.logins().hold(&self.org.id, &account.user.id).await?.ok_or(Error::NotAMember)?;
+        if membership.status == Status::Suspended {
             return Err(Error::Suspended);
         }
         // Race: the epoch has moved on when the password was changed after it was compared above.
-        if !tx.users().hold_at(&account.user.id, account.epoch).await? {
+        if epoch != account.epoch {
             return Err(Error::InvalidCredentials);
         }
         if let Some(stronger) = stronger {
@@ -187,7 +186,15 @@ impl Tenant {
         }
         let opening = Opening { id: None, methods: vec![AuthMethod::Password], client: credentials.client };
         let entrant = Entrant { account, membership, opening };
-        if has_second_factor { self.wait_for_code(tx, entrant).await } else { self.enter(tx, entrant).await.map(Login::from) }
+        if has_second_factor { self.wait_if_open(tx, entrant).await } else { self.enter(tx, entrant).await.map(Login::from) }
+    }
+
+    /// The first step of a two-step login, unless the organization was suspended meanwhile: opening a session asks by itself.
+    async fn wait_if_open(&self, mut tx: Tx, entrant: Entrant) -> Result<Login, Error> {
+        match tx.organizations().find(&self.org.id).await?.ok_or(Error::UnknownOrganization)?.status {
+            Status::Suspended => Err(Error::Suspended),
+            Status::Active => self.wait_for_code(tx, entrant).await,
+        }
     }
 
     /// Whether somebody who comes now proves that an organization that sign-up made is wanted: the hour in which it was made is no coming
@@ -208,7 +215,7 @@ impl Tenant {
 
     /// The same, and tells these events after those of the session.
     pub(crate) async fn enter_telling(&self, mut tx: Tx, entrant: Entrant, then: Vec<Event>) -> Result<Opened, Error> {
-        let live = open_session(&mut tx, self, entrant).await?;
+        let live = open_session(&mut tx, self, entrant, &then).await?;
         then.into_iter().for_each(|event| tx.push(event));
         tx.commit().await?;
         let tokens = self.auth.signer().issue(&live.session)?;

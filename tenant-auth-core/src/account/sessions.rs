@@ -8,7 +8,7 @@ use crate::{
     error::{Error, Thing},
     event::{EndReason, EventKind, SessionData, UserData},
     id::{OrgId, SessionId, UserId},
-    model::{AuthMethod, Membership, OrgRef, Session, SessionSummary, User},
+    model::{AuthMethod, Membership, OrgRef, Session, SessionSummary, Status, User},
     page::{List, Page},
     service::TenantAuth,
     store::{Account, Actor, Ended, Event, LiveSession, PendingLogin, Reader, Tx},
@@ -43,8 +43,9 @@ pub(crate) struct Entrant {
     pub(crate) opening: Opening,
 }
 
-/// Opens a session. When the person has more sessions than the limit allows, the oldest ones end.
-pub(crate) async fn open_session(tx: &mut Tx, tenant: &Tenant, entrant: Entrant) -> Result<LiveSession, Error> {
+/// Opens a session, in the organization as it is now. When the person has more sessions than the limit allows, the oldest ones end. The
+/// commit follows, with these events.
+pub(crate) async fn open_session(tx: &mut Tx, tenant: &Tenant, entrant: Entrant, then: &[Event]) -> Result<LiveSession, Error> {
     let Entrant { account, membership, opening } = entrant;
     let config = tenant.auth.config();
     let now = tx.now();
@@ -69,8 +70,19 @@ pub(crate) async fn open_session(tx: &mut Tx, tenant: &Tenant, entrant: Entrant)
         ip,
         user_agent,
     };
-    tx.sessions().insert(&session, idle_until(&tenant.auth, &session)).await?;
-    let evicted = tx.sessions().end_beyond(&session, config.sessions.max_per_user).await?;
+    // Heads of several chains are locked in their order.
+    let others = tx.tells_only(&tenant.org.id, then).then(|| config.sessions.max_per_user.saturating_sub(1));
+    let mut evicted = Vec::new();
+    let status = match tx.sessions().open(&session, idle_until(&tenant.auth, &session), others).await? {
+        Some(status) => status,
+        None => {
+            evicted = tx.sessions().end_beyond(&session, config.sessions.max_per_user).await?;
+            tx.organizations().find(&tenant.org.id).await?.ok_or(Error::UnknownOrganization)?.status
+        }
+    };
+    if status == Status::Suspended {
+        return Err(Error::Suspended);
+    }
 
     let actor = Actor::User(account.user.id.clone());
     let data = SessionData::of(&session.summary(), &account.user);

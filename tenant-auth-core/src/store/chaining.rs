@@ -6,8 +6,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    Engine, Store, Transaction, failure,
-    sql::event_chain::{ChainHead, ChainedEvent, EventChain, FormerEvent, NewHead},
+    Engine, Store, Transaction,
+    chain_head::ChainHead,
+    failure,
+    sql::event_chain::{ChainedEvent, EventChain, FormerEvent, NewHead},
 };
 use crate::{
     audit::chain::{ActorFacts, DEPLOYMENT, Facts, Hash, Part, link},
@@ -52,9 +54,19 @@ pub(super) struct Unchained {
 }
 
 impl Chain {
-    /// Locks the chain of an organization; `None` when the organization is gone. Events of a former version are chained before.
-    pub(super) async fn lock(transaction: &mut Transaction, org_id: &OrgId, entropy: &dyn Entropy) -> Result<Option<Self>, Error> {
-        let Some(mut chain) = Self::read(transaction, org_id).await? else { return Ok(None) };
+    /// Locks the chain of an organization, unless its head is held already; `None` when the organization is gone. Events of a former
+    /// version are chained before.
+    pub(super) async fn lock(
+        transaction: &mut Transaction,
+        org_id: &OrgId,
+        held: Option<ChainHead>,
+        entropy: &dyn Entropy,
+    ) -> Result<Option<Self>, Error> {
+        let chain = match held {
+            Some(head) => Some(Self::from_head(org_id.clone(), head)?),
+            None => Self::read(transaction, org_id).await?,
+        };
+        let Some(mut chain) = chain else { return Ok(None) };
         while chain.is_behind() {
             chain.catch_up(transaction, entropy).await?;
         }

@@ -13,7 +13,10 @@ use super::{
     Conn, Link, Store,
     change_log::by_engine,
     repositories::STATEMENTS,
-    sql::{audit, delivery_batches, event_chain, event_feed, lookups, members, reservations, rotation, throttles, users},
+    sql::{
+        audit, delivery_batches, event_chain, event_feed, event_writing, logins, lookups, members, opening, reservations, rotation,
+        throttles, users,
+    },
 };
 use crate::error::Error;
 
@@ -104,8 +107,11 @@ impl Store {
                 delivery_batches::sqlite::ALL,
                 event_chain::sqlite::ALL,
                 event_feed::sqlite::ALL,
+                event_writing::sqlite::ALL,
+                logins::sqlite::ALL,
                 lookups::sqlite::ALL,
                 members::sqlite::ALL,
+                opening::sqlite::ALL,
                 reservations::ALL,
                 rotation::sqlite::ALL,
                 throttles::sqlite::ALL,
@@ -118,8 +124,11 @@ impl Store {
                 delivery_batches::postgres::ALL,
                 event_chain::postgres::ALL,
                 event_feed::postgres::ALL,
+                event_writing::postgres::ALL,
+                logins::postgres::ALL,
                 lookups::postgres::ALL,
                 members::postgres::ALL,
+                opening::postgres::ALL,
                 reservations::ALL,
                 reservations::postgres::ALL,
                 rotation::postgres::ALL,

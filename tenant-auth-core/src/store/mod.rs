@@ -6,6 +6,7 @@
 //! which engine runs; a transaction records what it touched and writes its events last, in `commit`.
 
 mod attempt_log;
+mod chain_head;
 mod chaining;
 mod change;
 mod change_log;

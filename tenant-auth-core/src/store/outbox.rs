@@ -32,6 +32,11 @@ impl Actor {
 }
 
 impl Tx {
+    /// Whether the events of this transaction, and these, are of one organization alone.
+    pub(crate) fn tells_only(&self, org: &OrgId, then: &[Event]) -> bool {
+        self.events.iter().chain(then).all(|event| event.org.id == *org)
+    }
+
     /// Numbers, chains and stores the events of this transaction. Lock order: event sequences by organization id, so that two
     /// transactions with several organizations in common cannot deadlock; then the tallies of the day.
     pub(super) async fn write_events(&mut self, events: Vec<Event>) -> Result<(), Error> {
@@ -39,21 +44,27 @@ impl Tx {
         for event in events {
             by_org.entry(event.org.id.clone()).or_default().push(event);
         }
+        debug_assert!(!self.holds_head() || by_org.len() <= 1, "the head that is held is locked out of order");
         let (entropy, mut tallies) = (self.entropy_handle(), BTreeMap::new());
-        for (org_id, events) in by_org {
-            let Some(mut chain) = Chain::lock(&mut self.transaction, &org_id, &*entropy).await? else { continue };
+        while let Some((org_id, events)) = by_org.pop_first() {
+            let held = self.take_head(&org_id);
+            let Some(mut chain) = Chain::lock(&mut self.transaction, &org_id, held, &*entropy).await? else { continue };
             let (now, mut chained) = (self.now(), Vec::with_capacity(events.len()));
             for event in &events {
                 chained.push(chain.append(self.unchained(event)?, now)?);
-            }
-            self.leave(Work::Events);
-            if EventChain(&mut self.transaction).write(&chain.head(), &chained).await? {
-                self.leave(Work::Deliveries);
             }
             for (event, written) in events.iter().zip(&chained) {
                 if let Some(tally) = Tally::of(event.kind, &org_id, written.created_at) {
                     *tallies.entry(tally).or_default() += 1;
                 }
+            }
+            self.leave(Work::Events);
+            // The first tally goes along with the last organization's events: mostly that is all.
+            let along = if by_org.is_empty() { tallies.pop_first() } else { None };
+            if EventChain(&mut self.transaction).write(&org_id, &chained, along.as_ref()).await? {
+                self.leave(Work::Deliveries);
+            }
+            for (event, written) in events.iter().zip(&chained) {
                 if let Audience::Only(webhook_id, delivery) = &event.audience {
                     let event_id = EventId::from_stored(written.id.as_str());
                     let event_kind = event.kind.as_str();

@@ -12,7 +12,9 @@ use zeroize::Zeroizing;
 
 #[cfg(feature = "postgres")]
 use super::patience;
-use super::{Change, Engine, ErasedPerson, Event, LeftWork, Store, Work, change::Touched, deed::Done, failure};
+use super::{
+    Change, Engine, ErasedPerson, Event, LeftWork, Store, Work, chain_head::ChainHead, change::Touched, deed::Done, failure,
+};
 use crate::{
     audit::context::RequestContext,
     config::{Languages, MailTemplates, Product},
@@ -145,6 +147,7 @@ impl Transactions {
             language: None,
             touched: Touched::default(),
             events: Vec::new(),
+            head: None,
             erases: None,
             deeds: Vec::new(),
             left: LeftWork::default(),
@@ -161,7 +164,9 @@ pub(crate) struct Tx {
     /// The language that its client asks for.
     language: Option<Language>,
     touched: Touched,
-    events: Vec<Event>,
+    pub(super) events: Vec<Event>,
+    /// The head of an organization's chain that was locked with what came before the commit.
+    head: Option<(OrgId, ChainHead)>,
     erases: Option<ErasedPerson>,
     /// What the transaction does to the deployment.
     pub(super) deeds: Vec<Done>,
@@ -279,6 +284,21 @@ impl Tx {
     /// repositories, never by flows.
     pub(super) fn touch(&mut self, change: Change, org: Option<&OrgId>, id: &str) {
         self.touched.add(change, org, id);
+    }
+
+    /// Keeps the head of an organization's chain, which a statement has locked. Only the commit may follow: heads are locked last, and in
+    /// the order of their organizations.
+    pub(super) fn hold_head(&mut self, org: &OrgId, head: ChainHead) {
+        self.head = Some((org.clone(), head));
+    }
+
+    pub(super) fn holds_head(&self) -> bool {
+        self.head.is_some()
+    }
+
+    /// The head of this organization's chain, where it is held.
+    pub(super) fn take_head(&mut self, org: &OrgId) -> Option<ChainHead> {
+        self.head.take_if(|(held, _)| held == org).map(|(_, head)| head)
     }
 
     /// Records a change that its own statement wrote into the change log.

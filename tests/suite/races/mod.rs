@@ -5,6 +5,7 @@ mod admins;
 mod deletion;
 mod in_flight;
 mod invites;
+mod logins;
 mod operators;
 mod sessions;
 mod sign_ups;

@@ -72,6 +72,7 @@ async fn a_login_in_flight_during_a_password_change_comes_to_nothing(app: &App) 
                 answer.expect(401);
             }
         }
+        app.member().via(&other).login_with(owner.email(), old).await.expect(401);
         owner.get("/org").await.expect(200);
         owner.refresh().await.expect(200);
         // A completed login also forgets the failed ones, which would be throttled otherwise.
@@ -132,6 +133,7 @@ async fn a_removed_member_is_out_even_if_they_log_in_meanwhile(app: &App) {
         } else {
             login.expect(403);
         }
+        member.login().await.expect_error(403, "not_a_member");
         assert!(admin.member_entry(member.id()).await.is_none());
     }
 }
@@ -151,6 +153,7 @@ async fn a_suspended_member_is_out_even_if_they_log_in_meanwhile(app: &App) {
         } else {
             login.expect_error(403, "suspended");
         }
+        app.member().login().await.expect_error(403, "suspended");
         admin.set_status(member.id(), "active").await.expect(200);
     }
 }

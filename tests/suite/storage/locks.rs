@@ -40,21 +40,26 @@ async fn beside(url: &str) -> PgConnection {
 }
 
 /// Begins a transaction that holds the rows of this statement.
-async fn holding(url: &str, sql: &'static str, parameter: &str) -> PgConnection {
+pub(crate) async fn holding(url: &str, sql: &'static str, parameter: &str) -> PgConnection {
     let mut connection = beside(url).await;
     sqlx::query("BEGIN").execute(&mut connection).await.expect("it begins");
     sqlx::query(sql).bind(parameter).execute(&mut connection).await.expect("the rows are free");
     connection
 }
 
-async fn texts(url: &str, sql: &'static str, parameter: &str) -> Vec<String> {
+pub(crate) async fn texts(url: &str, sql: &'static str, parameter: &str) -> Vec<String> {
     sqlx::query_scalar(sql).bind(parameter).fetch_all(&mut beside(url).await).await.expect("it answers")
 }
 
 /// Until a transaction waits for a lock.
 async fn somebody_waits(url: &str) {
+    so_many_wait(url, 1).await;
+}
+
+/// Until so many transactions wait for locks.
+pub(crate) async fn so_many_wait(url: &str, count: i64) {
     let mut connection = beside(url).await;
-    while sqlx::query_scalar::<_, i64>(WAITING).fetch_one(&mut connection).await.expect("it answers") == 0 {
+    while sqlx::query_scalar::<_, i64>(WAITING).fetch_one(&mut connection).await.expect("it answers") < count {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }

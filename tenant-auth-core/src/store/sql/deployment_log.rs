@@ -1,10 +1,11 @@
 //! The deployment's own log: its entries, and the one head of their chain.
 
-use super::event_chain::{ChainHead, ChainedEvent, NewHead};
+use super::event_chain::{ChainedEvent, NewHead};
 use crate::{
     error::Error,
     store::{
         ExportedEntry, Link, Tx,
+        chain_head::ChainHead,
         dialect::{execute, fetch_all, fetch_optional, fetch_scalar, statements},
     },
     time::Timestamp,

@@ -1,5 +1,5 @@
-//! The chain of events as a commit writes it: the head of an organization's chain is read under its row's lock, and the events and
-//! the new head are stored. An event waits in the outbox for fan-out only if its organization has an active webhook at that moment.
+//! The chain of events: the head of an organization's chain, which a commit reads under its row's lock, and events of a former version, which
+//! are chained before others are. What a commit writes then is in `event_writing.rs`.
 
 use std::pin::pin;
 
@@ -10,6 +10,7 @@ use crate::{
     id::OrgId,
     store::{
         Conn, Link,
+        chain_head::ChainHead,
         dialect::{execute, fetch_all, row, statements},
         running::traced,
     },
@@ -44,26 +45,14 @@ statements! {
          WHERE org_id = $1";
 }
 
-/// The statements of a commit, which differ: PostgreSQL locks the head as it reads it (a condition inside a statement that waited
-/// would be judged by the rows as they were before), and writes head and events in one round trip.
+/// The head as a commit reads it: PostgreSQL locks it with that, for a condition inside a statement that waited would be judged by the rows
+/// as they were before.
 #[cfg(feature = "sqlite")]
 pub(in crate::store) mod sqlite {
     use crate::store::dialect::statements;
 
     statements! {
         pub(super) HEAD = "SELECT sequence, chained, hash, last_at FROM tenant_auth_event_sequences WHERE org_id = $1";
-        pub(super) WRITE = "
-            INSERT INTO tenant_auth_events
-                   (org_id, id, sequence, kind, created_at, actor_type, actor_id, user_id, data, data_salt, data_digest,
-                    context, context_salt, context_digest, hash)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
-            RETURNING $16 AND EXISTS (SELECT 1 FROM tenant_auth_webhooks WHERE org_id = $1 AND status = 'active') AS waits";
-        pub(super) WAIT = "
-            INSERT INTO tenant_auth_outbox (event_id, org_id, sequence, kind, created_at) VALUES ($1, $2, $3, $4, $5)";
-        pub(super) MOVE_HEAD = "
-            UPDATE tenant_auth_event_sequences
-               SET sequence = $2, chained = $2, hash = $3, last_at = $4
-             WHERE org_id = $1";
     }
 }
 
@@ -74,43 +63,9 @@ pub(in crate::store) mod postgres {
     statements! {
         pub(super) HEAD = "
             SELECT sequence, chained, hash, last_at FROM tenant_auth_event_sequences WHERE org_id = $1 FOR NO KEY UPDATE";
-        pub(super) WRITE = "
-            WITH head AS (
-                UPDATE tenant_auth_event_sequences
-                   SET sequence = $2, chained = $2, hash = $3, last_at = $4
-                 WHERE org_id = $1
-            ), e AS (
-                SELECT *
-                  FROM unnest($5::text[], $6::bigint[], $7::text[], $8::bigint[], $9::text[], $10::text[], $11::text[], $12::text[],
-                          $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[], $19::boolean[])
-                    AS e (id, sequence, kind, created_at, actor_type, actor_id, user_id, data, data_salt, data_digest, context,
-                          context_salt, context_digest, hash, published)
-            ), written AS (
-                INSERT INTO tenant_auth_events
-                       (org_id, id, sequence, kind, created_at, actor_type, actor_id, user_id, data, data_salt, data_digest,
-                        context, context_salt, context_digest, hash)
-                SELECT $1, id, sequence, kind, created_at, actor_type, actor_id, user_id, data, data_salt, data_digest,
-                       context, context_salt, context_digest, hash
-                  FROM e
-            )
-            INSERT INTO tenant_auth_outbox (event_id, org_id, sequence, kind, created_at)
-            SELECT id, $1, sequence, kind, created_at
-              FROM e
-             WHERE published AND EXISTS (SELECT 1 FROM tenant_auth_webhooks WHERE org_id = $1 AND status = 'active')";
     }
 }
 
-#[cfg(feature = "sqlite")]
-row! { WaitsRow { waits: bool, } }
-row! {
-    /// The head of an organization's chain.
-    ChainHead {
-        sequence: i64,
-        chained: i64,
-        hash: Option<String>,
-        last_at: i64,
-    }
-}
 row! {
     /// An event that a former version wrote.
     FormerEvent {
@@ -214,95 +169,4 @@ impl<L: Link> EventChain<L> {
         execute!(self.0, SET_HEAD, head.org_id.as_str(), head.sequence, head.hash.as_str(), head.at.millis())?;
         Ok(())
     }
-
-    /// Stores events and the new head of their chain. Returns whether one of them waits for fan-out.
-    pub(in crate::store) async fn write(mut self, head: &NewHead<'_>, events: &[ChainedEvent]) -> Result<bool, Error> {
-        match self.0.conn() {
-            #[cfg(feature = "sqlite")]
-            Conn::Sqlite(connection) => write_on_sqlite(connection, head, events).await,
-            #[cfg(feature = "postgres")]
-            Conn::Postgres(connection) => write_on_postgres(connection, head, events).await,
-        }
-    }
-}
-
-#[cfg(feature = "sqlite")]
-async fn write_on_sqlite(
-    connection: &mut sqlx::SqliteConnection,
-    head: &NewHead<'_>,
-    events: &[ChainedEvent],
-) -> Result<bool, Error> {
-    let mut waits = false;
-    for event in events {
-        let query = sqlx::query_as::<_, WaitsRow>(sqlite::WRITE)
-            .bind(head.org_id.as_str())
-            .bind(event.id.as_str())
-            .bind(event.sequence)
-            .bind(event.kind.as_str())
-            .bind(event.created_at.millis())
-            .bind(event.actor_type.as_str())
-            .bind(event.actor_id.as_deref())
-            .bind(event.user_id.as_deref())
-            .bind(event.data.as_str())
-            .bind(event.data_salt.as_str())
-            .bind(event.data_digest.as_str())
-            .bind(event.context.as_str())
-            .bind(event.context_salt.as_str())
-            .bind(event.context_digest.as_str())
-            .bind(event.hash.as_str())
-            .bind(event.published);
-        let row = traced(concat!(module_path!(), "::WRITE"), |_| 1, pin!(query.fetch_one(&mut *connection))).await?;
-        if row.waits {
-            let query = sqlx::query(sqlite::WAIT)
-                .bind(event.id.as_str())
-                .bind(head.org_id.as_str())
-                .bind(event.sequence)
-                .bind(event.kind.as_str())
-                .bind(event.created_at.millis());
-            traced(concat!(module_path!(), "::WAIT"), |_| 1, pin!(query.execute(&mut *connection))).await?;
-            waits = true;
-        }
-    }
-    let query = sqlx::query(sqlite::MOVE_HEAD)
-        .bind(head.org_id.as_str())
-        .bind(head.sequence)
-        .bind(head.hash.as_str())
-        .bind(head.at.millis());
-    traced(concat!(module_path!(), "::MOVE_HEAD"), |_| 1, pin!(query.execute(connection))).await?;
-    Ok(waits)
-}
-
-#[cfg(feature = "postgres")]
-async fn write_on_postgres(
-    connection: &mut sqlx::PgConnection,
-    head: &NewHead<'_>,
-    events: &[ChainedEvent],
-) -> Result<bool, Error> {
-    fn column<'a, T>(events: &'a [ChainedEvent], of: impl Fn(&'a ChainedEvent) -> T) -> Vec<T> {
-        events.iter().map(of).collect()
-    }
-    let query = sqlx::query(postgres::WRITE)
-        .bind(head.org_id.as_str())
-        .bind(head.sequence)
-        .bind(head.hash.as_str())
-        .bind(head.at.millis())
-        .bind(column(events, |event| event.id.as_str()))
-        .bind(column(events, |event| event.sequence))
-        .bind(column(events, |event| event.kind.as_str()))
-        .bind(column(events, |event| event.created_at.millis()))
-        .bind(column(events, |event| event.actor_type.as_str()))
-        .bind(column(events, |event| event.actor_id.as_deref()))
-        .bind(column(events, |event| event.user_id.as_deref()))
-        .bind(column(events, |event| event.data.as_str()))
-        .bind(column(events, |event| event.data_salt.as_str()))
-        .bind(column(events, |event| event.data_digest.as_str()))
-        .bind(column(events, |event| event.context.as_str()))
-        .bind(column(events, |event| event.context_salt.as_str()))
-        .bind(column(events, |event| event.context_digest.as_str()))
-        .bind(column(events, |event| event.hash.as_str()))
-        .bind(column(events, |event| event.published));
-    let rows = |done: &sqlx::postgres::PgQueryResult| done.rows_affected();
-    let path = concat!(module_path!(), "::WRITE");
-    let waiting = traced(path, rows, pin!(patience::answered(pin!(query.execute(connection))))).await?;
-    Ok(waiting.rows_affected() > 0)
 }

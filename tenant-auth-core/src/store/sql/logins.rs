@@ -4,11 +4,13 @@ use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
 
 use crate::{
     error::Error,
+    id::{OrgId, UserId},
+    model::Membership,
     ports::{ForeignCost, HashScheme},
     store::{
-        Account, Link,
-        dialect::{fetch_optional, row, statements},
-        sql::users::AccountRow,
+        Account, Link, Tx,
+        dialect::{fetch_optional, fetch_optional_of, row, statements},
+        sql::{members::MembershipRow, users::AccountRow},
     },
     value::Email,
 };
@@ -42,6 +44,39 @@ statements! {
                (SELECT MAX(foreign_cost) FROM tenant_auth_users WHERE foreign_scheme = 'pbkdf2-sha512') AS pbkdf2_sha512
           FROM (SELECT 1) AS once
           LEFT JOIN tenant_auth_users u ON u.email_key = $1";
+}
+
+/// Locking the membership's row, then the account's, which is reading both where there is one writer.
+macro_rules! hold {
+    () => {
+        "
+        SELECT m.id AS id, m.org_id AS org_id, m.user_id AS user_id, m.role AS role, m.status AS status, m.joined_at AS joined_at,
+               m.metadata AS metadata, u.epoch AS epoch
+          FROM tenant_auth_memberships m
+          JOIN tenant_auth_users u ON u.id = m.user_id
+         WHERE m.org_id = $1 AND m.user_id = $2"
+    };
+}
+
+#[cfg(feature = "sqlite")]
+pub(in crate::store) mod sqlite {
+    use crate::store::dialect::statements;
+
+    statements! {
+        pub(super) HOLD = hold!();
+    }
+}
+
+#[cfg(feature = "postgres")]
+pub(in crate::store) mod postgres {
+    use crate::store::dialect::statements;
+
+    statements! {
+        // PostgreSQL locks in the order of this clause, and joins anew what it finds then. That is sound because every row that the
+        // statement reads is locked: of others it would tell what was before the wait.
+        pub(super) HOLD = concat!(hold!(), "
+           FOR NO KEY UPDATE OF m, u");
+    }
 }
 
 row! {
@@ -89,6 +124,28 @@ where
         let id: Option<String> = row.try_get("id")?;
         let known = id.map(|_| Ok::<_, sqlx::Error>((AccountRow::from_row(row)?, row.try_get("has_second_factor")?)));
         Ok(Self { known: known.transpose()?, dearest: DearestRow::from_row(row)? })
+    }
+}
+
+/// A membership and the epoch of its account.
+struct HeldRow(MembershipRow, i64);
+
+impl<'r, R: Row> FromRow<'r, R> for HeldRow
+where
+    MembershipRow: FromRow<'r, R>,
+    &'static str: ColumnIndex<R>,
+    i64: Decode<'r, R::Database> + Type<R::Database>,
+{
+    fn from_row(row: &'r R) -> sqlx::Result<Self> {
+        Ok(Self(MembershipRow::from_row(row)?, row.try_get("epoch")?))
+    }
+}
+
+impl Logins<&mut Tx> {
+    /// Locks a membership, then its account, until this transaction ends: the membership and the account's epoch as they are then.
+    pub(crate) async fn hold(mut self, org: &OrgId, user: &UserId) -> Result<Option<(Membership, i64)>, Error> {
+        let held = fetch_optional_of!(self.0, HeldRow, HOLD, org.as_str(), user.as_str())?;
+        held.map(|HeldRow(membership, epoch)| Ok((membership.try_into()?, epoch))).transpose()
     }
 }
 

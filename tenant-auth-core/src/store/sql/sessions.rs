@@ -24,11 +24,6 @@ statements! {
           JOIN tenant_auth_memberships m ON m.org_id = s.org_id AND m.user_id = s.user_id
           JOIN tenant_auth_organizations o ON o.id = s.org_id AND o.removed_at IS NULL
          WHERE s.id = $1");
-    INSERT = "
-        INSERT INTO tenant_auth_sessions
-               (id, org_id, user_id, user_epoch, generation, amr, auth_time, refreshed_at, last_used_at, idle_until, idle_hour,
-                expires_at, ip, user_agent)
-        VALUES ($1, $2, $3, $4, 1, $5, $6, $6, $6, CAST($7 AS BIGINT), CAST($7 AS BIGINT) / 3600000, $8, $9, $10)";
     SUPERSEDED_AT = "
         SELECT superseded_at
           FROM tenant_auth_superseded_generations
@@ -146,25 +141,6 @@ impl<L: Link> Sessions<L> {
 }
 
 impl Sessions<&mut Tx> {
-    pub(crate) async fn insert(mut self, session: &Session, idle_until: Timestamp) -> Result<(), Error> {
-        let amr = session.amr.iter().map(|method| method.as_str()).collect::<Vec<_>>().join(" ");
-        execute!(
-            self.0,
-            INSERT,
-            session.id.as_str(),
-            session.org_id.as_str(),
-            session.user_id.as_str(),
-            session.user_epoch,
-            amr.as_str(),
-            session.auth_time.millis(),
-            idle_until.millis(),
-            session.expires_at.millis(),
-            session.ip.as_deref(),
-            session.user_agent.as_deref()
-        )?;
-        Ok(())
-    }
-
     /// Locks the session's row until this transaction ends; `false` when the session has already ended.
     pub(crate) async fn hold(mut self, session: &SessionId) -> Result<bool, Error> {
         let now = self.0.now();

@@ -19,11 +19,30 @@ pub(crate) struct Tallies<L>(pub(in crate::store) L);
 /// How many days are shown, today among them.
 pub(crate) const DAYS_SHOWN: i64 = 30;
 
-statements! {
-    ADD = "
+/// Adds to a tally, for those as well who write more with it.
+macro_rules! add {
+    ($day:literal, $kind:literal, $part:literal, $amount:literal) => {
+        concat!(
+            "
         INSERT INTO tenant_auth_tallies AS t (day, kind, part, amount)
-        VALUES ($1, $2, $3, $4)
-        ON CONFLICT (day, kind, part) DO UPDATE SET amount = t.amount + excluded.amount";
+        VALUES (",
+            $day,
+            ", ",
+            $kind,
+            ", ",
+            $part,
+            ", ",
+            $amount,
+            ")
+        ON CONFLICT (day, kind, part) DO UPDATE SET amount = t.amount + excluded.amount"
+        )
+    };
+}
+#[cfg(feature = "sqlite")]
+pub(super) use add;
+
+statements! {
+    ADD = add!("$1", "$2", "$3", "$4");
     SINCE = "
         SELECT day, kind, CAST(SUM(amount) AS BIGINT) AS amount
           FROM tenant_auth_tallies
@@ -70,9 +89,9 @@ row! {
 /// Which row an event adds to, in the order of locks.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::store) struct Tally {
-    day: i64,
-    kind: &'static str,
-    part: char,
+    pub(super) day: i64,
+    pub(super) kind: &'static str,
+    pub(super) part: char,
 }
 
 impl Tally {
