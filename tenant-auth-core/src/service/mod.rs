@@ -1,8 +1,13 @@
 //! The running service. A [`TenantAuth`] is the handle that every flow receives; it holds the parts that flows share: store,
 //! settings, keys and ports. `builder.rs` makes it.
 
+mod after_commit;
+#[cfg(all(test, feature = "testing", feature = "sqlite"))]
+mod tests;
+
 use std::{fmt, pin::Pin, sync::Arc, time::Duration};
 
+pub(crate) use after_commit::AfterCommit;
 use tokio::{runtime::Handle, sync::watch};
 
 use crate::{
@@ -19,7 +24,7 @@ use crate::{
     ports::{Clock, Entropy, Mailer, PasswordHasher, Resolver, Sender},
     readiness::{self, Readiness},
     sealed::MasterKeys,
-    store::{Announcements, Committed, FollowUp, Lookups, Marks, OneStatements, Store, Swept, Transactions, Tx, Work},
+    store::{Announcements, Lookups, Marks, OneStatements, Store, Swept, Transactions, Tx, Work},
     throttle::{BlockedLogins, Gates},
     time::Timestamp,
     token::{AuditKeySet, Signer},
@@ -84,32 +89,6 @@ pub(crate) struct Inner {
 impl From<Inner> for TenantAuth {
     fn from(parts: Inner) -> Self {
         Self { inner: Arc::new(parts) }
-    }
-}
-
-/// The follow-up of every commit: wakes the worker of this process and counts the events.
-#[derive(Debug)]
-pub(crate) struct AfterCommit {
-    pub(crate) announcements: Arc<Announcements>,
-    pub(crate) metrics: Arc<Metrics>,
-    pub(crate) memory: Arc<Memory>,
-}
-
-impl FollowUp for AfterCommit {
-    fn committed(&self, done: &Committed) {
-        self.announcements.announce(done.left);
-        for kind in &done.events {
-            self.metrics.event(*kind);
-            match kind {
-                EventKind::SessionCreated => self.metrics.session_opened(),
-                EventKind::SessionRevoked => self.metrics.session_revoked(),
-                _ => {}
-            }
-        }
-    }
-
-    fn acknowledged(&self, narrows: bool) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        self.memory.acknowledge(narrows)
     }
 }
 
@@ -358,95 +337,5 @@ impl TenantAuth {
     /// Notes that a loop of the worker did what was due.
     pub(crate) fn worked(&self, of: WorkerLoop) {
         self.metrics().rounds().done(of, self.steady());
-    }
-}
-
-#[cfg(all(test, feature = "testing", feature = "sqlite"))]
-mod tests {
-    use std::{net::Ipv4Addr, time::Duration};
-
-    use crate::{
-        event::OrgData,
-        mail::{self, Letter},
-        model::{EventKind, EventSelection},
-        store::{Actor, Event, Work},
-        testing::TestAuth,
-        value::Description,
-        webhooks::NewWebhook,
-    };
-
-    const WRITTEN: &str = "\ntenant_auth_events_written_total{kind=\"org.updated\"}";
-
-    #[tokio::test]
-    async fn a_commit_wakes_whom_it_leaves_work_and_counts_its_events() {
-        let test = TestAuth::new().await;
-        let org = test.org.organization();
-        let [mails, events] = [Work::Mails, Work::Events].map(|work| test.auth.work_left(work));
-        let others = [Work::Deliveries, Work::ResetRequests, Work::SignUps].map(|work| test.auth.work_left(work));
-
-        let mut tx = test.auth.begin().await.expect("a transaction");
-        tx.push(Event::new(EventKind::OrgUpdated, org, Actor::System, &OrgData::changed(org, org)).expect("is written"));
-        mail::enqueue(&mut tx, &org.id, &test.admin.email, &Letter::PasswordChanged).await.expect("is sealed");
-        assert!(!mails.has_changed().expect("the service is there"), "nothing is announced before the commit");
-        tx.commit().await.expect("commits");
-
-        assert!(mails.has_changed().expect("the service is there") && events.has_changed().expect("the service is there"));
-        for other in others {
-            assert!(!other.has_changed().expect("the service is there"), "there is no webhook and no request");
-        }
-        let text = test.auth.metrics_text().await.expect("is written");
-        assert!(text.contains(&format!("{WRITTEN} 1\n")), "{text}");
-    }
-
-    #[tokio::test]
-    async fn an_event_wakes_those_who_deliver_it_where_a_webhook_is() {
-        let test = TestAuth::new().await;
-        let org = test.org.organization();
-        test.resolver.answer("hooks.acme.example", [Ipv4Addr::new(93, 184, 216, 34).into()]);
-        let url = "https://hooks.acme.example/inbox".to_owned();
-        let events = EventSelection::parse(&["*"]).expect("kinds there are");
-        let new = NewWebhook { url, events, description: Description::default() };
-        test.org_admin().await.create_webhook(new).await.expect("a public target");
-        let deliveries = test.auth.work_left(Work::Deliveries);
-        let others = [Work::Mails, Work::ResetRequests, Work::SignUps].map(|work| test.auth.work_left(work));
-
-        let mut tx = test.auth.begin().await.expect("a transaction");
-        tx.push(Event::new(EventKind::OrgUpdated, org, Actor::System, &OrgData::changed(org, org)).expect("is written"));
-        tx.commit().await.expect("commits");
-
-        assert!(deliveries.has_changed().expect("the service is there"));
-        for other in others {
-            assert!(!other.has_changed().expect("the service is there"), "there is no mail and no request");
-        }
-    }
-
-    #[tokio::test]
-    async fn what_is_rolled_back_wakes_nobody_and_is_not_counted() {
-        let test = TestAuth::new().await;
-        let org = test.org.organization();
-        let mails = test.auth.work_left(Work::Mails);
-
-        let mut tx = test.auth.begin().await.expect("a transaction");
-        tx.push(Event::new(EventKind::OrgUpdated, org, Actor::System, &OrgData::changed(org, org)).expect("is written"));
-        mail::enqueue(&mut tx, &org.id, &test.admin.email, &Letter::PasswordChanged).await.expect("is sealed");
-        drop(tx);
-
-        assert!(!mails.has_changed().expect("the service is there"));
-        let text = test.auth.metrics_text().await.expect("is written");
-        assert!(text.contains(&format!("{WRITTEN} 0\n")), "{text}");
-    }
-
-    #[tokio::test]
-    async fn a_transaction_has_one_moment_and_its_ids_are_of_it() {
-        let test = TestAuth::new().await;
-        let tx = test.auth.begin().await.expect("a transaction");
-        test.clock.advance(Duration::from_secs(1));
-        let moment = tx.now();
-        assert_eq!(moment, test.auth.now(), "the moment is that of the first question");
-        test.clock.advance(Duration::from_secs(1));
-        assert_eq!(tx.now(), moment);
-        let id = tx.new_id::<crate::id::SessionKind>();
-        let later = crate::id::SessionId::generate(test.auth.now(), tx.entropy());
-        assert!(id < later);
     }
 }
