@@ -77,7 +77,11 @@ pub(crate) async fn open_session(tx: &mut Tx, tenant: &Tenant, entrant: Entrant,
         Some(status) => status,
         None => {
             evicted = tx.sessions().end_beyond(&session, config.sessions.max_per_user).await?;
-            tx.organizations().find(&tenant.org.id).await?.ok_or(Error::UnknownOrganization)?.status
+            match others {
+                Some(_) => tx.sessions().place(&tenant.org.id).await?,
+                // Whoever tells others holds the organization.
+                None => tx.organizations().find(&tenant.org.id).await?.ok_or(Error::UnknownOrganization)?.status,
+            }
         }
     };
     if status == Status::Suspended {

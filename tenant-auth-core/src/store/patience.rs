@@ -7,7 +7,8 @@ use std::{future::Future, io, time::Duration};
 
 use crate::deadline;
 
-/// For the answer to one statement of PostgreSQL: longer than a lock is waited for (`lock_timeout`, 4 s).
+/// For the answer to one statement of PostgreSQL: longer than a lock is waited for (`lock_timeout`, 4 s). A statement that waits for two
+/// locks in turn is given up all the same.
 #[cfg(feature = "postgres")]
 const ANSWER: Duration = Duration::from_secs(5);
 

@@ -18,6 +18,7 @@ scenarios![on each database:
     a_login_that_waits_for_a_password_change_is_refused,
     a_login_that_waits_while_its_organization_is_suspended_is_refused,
     a_login_that_waits_for_the_suspension_of_its_organization_is_refused,
+    a_login_that_ends_an_older_session_and_waits_for_the_suspension_is_refused,
     a_login_holds_its_membership_before_its_account,
 ];
 
@@ -100,17 +101,32 @@ async fn a_login_that_waits_while_its_organization_is_suspended_is_refused(app: 
 
 async fn a_login_that_waits_for_the_suspension_of_its_organization_is_refused(app: &App) {
     let Some(url) = app.database().url() else { return };
-    let (other, org) = (second_server(app).await, app.org());
-    let logs = hold_sql(&url, HOLD_LOGS).expect("the logs are free");
+    let other = second_server(app).await;
+    login_behind_suspension(&url, app, &app.member().via(&other)).await.expect_error(403, "suspended");
+}
+
+async fn a_login_that_ends_an_older_session_and_waits_for_the_suspension_is_refused(app: &App) {
+    let Some(url) = app.database().url() else { return };
+    let other = app.beside(|setup| setup.config.sessions.max_per_user = 1).await;
+    let older = app.member().via(&other).logged_in().await;
+    login_behind_suspension(&url, app, &app.member().via(&other)).await.expect_error(403, "suspended");
+    app.org().reactivate().await;
+    older.get("/org").await.expect(200);
+}
+
+/// The answer to a login that waits for the logs behind the suspension of its organization.
+async fn login_behind_suspension(url: &str, app: &App, latecomer: &Caller) -> Response {
+    let org = app.org();
+    let logs = hold_sql(url, HOLD_LOGS).expect("the logs are free");
     let logging_in = async {
-        so_many_wait(&url, 1).await;
-        let login = sent(app.member().via(&other).login());
-        so_many_wait(&url, 2).await;
+        so_many_wait(url, 1).await;
+        let login = sent(latecomer.login());
+        so_many_wait(url, 2).await;
         drop(logs);
         login.await.expect("it was answered")
     };
     let ((), login) = tokio::join!(org.suspend(), logging_in);
-    login.expect_error(403, "suspended");
+    login
 }
 
 async fn a_login_holds_its_membership_before_its_account(app: &App) {

@@ -2,12 +2,13 @@
 
 use crate::{
     error::Error,
+    id::OrgId,
     model::{Session, Status},
     store::{
         Tx,
         chain_head::ChainHead,
         dialect::{fetch_all_of, row},
-        sql::{corrupt, organizations::Organizations, sessions::Sessions},
+        sql::{corrupt, event_chain::EventChain, organizations::Organizations, sessions::Sessions},
     },
     time::Timestamp,
 };
@@ -103,8 +104,20 @@ impl Sessions<&mut Tx> {
         self.0.hold_head(&session.org_id, ChainHead { sequence, chained, hash, last_at });
         // The status is of the moment before the wait for the head. Whoever suspends an organization tells so in its chain.
         if seen != sequence {
-            return Ok(Organizations(self.0).find(&session.org_id).await?.map(|org| org.status));
+            return Organizations(self.0)
+                .find(&session.org_id)
+                .await?
+                .map(|org| Some(org.status))
+                .ok_or(Error::UnknownOrganization);
         }
         Status::parse(&status).map(Some).ok_or_else(|| corrupt("organizations", "status", session.org_id.as_str()))
+    }
+
+    /// What [`Sessions::open`] left undone, once the older sessions have ended: holds the head of the organization's chain for the commit,
+    /// which has to be the next that this transaction does, and returns the organization's status as it is then.
+    pub(crate) async fn place(self, org: &OrgId) -> Result<Status, Error> {
+        let head = EventChain(&mut *self.0).head(org).await?.ok_or(Error::UnknownOrganization)?;
+        self.0.hold_head(org, head);
+        Organizations(self.0).find(org).await?.map(|org| org.status).ok_or(Error::UnknownOrganization)
     }
 }
