@@ -9,7 +9,7 @@ use tenant_auth_conformance::{App, Caller, HeldConnection, PASSWORD, Response, h
 use tokio::task::JoinHandle;
 
 use super::second_server;
-use crate::suite::storage::locks::{holding, so_many_wait, texts};
+use crate::suite::storage::locks::{HOLD_ACCOUNT, HOLD_MEMBERSHIP, holding, so_many_wait, texts};
 
 scenarios![on each database:
     nobody_enters_once_the_organization_is_suspended,
@@ -24,8 +24,6 @@ scenarios![on each database:
 
 /// Whoever changes something waits for this with all of its locks, for a commit takes the heads of the logs last.
 const HOLD_LOGS: &str = "BEGIN; SELECT org_id FROM tenant_auth_event_sequences FOR UPDATE";
-const HOLD_ACCOUNT: &str = "SELECT id FROM tenant_auth_users WHERE id = $1 FOR UPDATE";
-const HOLD_MEMBERSHIP: &str = "SELECT id FROM tenant_auth_memberships WHERE user_id = $1 FOR UPDATE";
 const FREE_ACCOUNT: &str = "SELECT id FROM tenant_auth_users WHERE id = $1 FOR UPDATE SKIP LOCKED";
 const FREE_MEMBERSHIP: &str = "SELECT id FROM tenant_auth_memberships WHERE user_id = $1 FOR UPDATE SKIP LOCKED";
 

@@ -21,9 +21,9 @@ scenarios![
     a_migration_waits_for_as_long_as_it_takes,
 ];
 
-const HOLD_ACCOUNT: &str = "SELECT id FROM tenant_auth_users WHERE id = $1 FOR UPDATE";
+pub(crate) const HOLD_ACCOUNT: &str = "SELECT id FROM tenant_auth_users WHERE id = $1 FOR UPDATE";
 const HOLD_SESSIONS: &str = "SELECT id FROM tenant_auth_sessions WHERE user_id = $1 FOR UPDATE";
-const HOLD_MEMBERSHIP: &str = "SELECT id FROM tenant_auth_memberships WHERE user_id = $1 FOR UPDATE";
+pub(crate) const HOLD_MEMBERSHIP: &str = "SELECT id FROM tenant_auth_memberships WHERE user_id = $1 FOR UPDATE";
 const FREE_CODE_COUNTERS: &str =
     "SELECT key FROM tenant_auth_throttles WHERE key = 'code:' || $1 OR key = 'code-day:' || $1 FOR UPDATE SKIP LOCKED";
 const PAIRS: &str = "SELECT key FROM tenant_auth_throttles WHERE key LIKE 'pair:%' AND key LIKE $1 ORDER BY key COLLATE \"C\"";
