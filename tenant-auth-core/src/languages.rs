@@ -76,8 +76,8 @@ impl Languages {
 
     /// Each of them.
     #[cfg(feature = "panel")]
-    pub(crate) fn catalogues(&self) -> impl Iterator<Item = &Catalogue> {
-        self.0.values()
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Language> {
+        self.0.keys()
     }
 
     /// Whether this is one of them.

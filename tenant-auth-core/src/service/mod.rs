@@ -98,6 +98,12 @@ impl TenantAuth {
         &self.inner.config
     }
 
+    /// The same, for what outlives the call.
+    #[cfg(feature = "panel")]
+    pub(crate) fn shared_config(&self) -> &Arc<Config> {
+        &self.inner.config
+    }
+
     /// Whether requests can be served now: the database takes a write, SQLite's file is still the one that was opened, and every
     /// signing key can be read. Answers within two seconds, and mostly at once: this is tried in the background once a second from the
     /// first question on, until 90 s have passed without one.

@@ -2,7 +2,7 @@
 
 use std::{
     io::Write,
-    sync::{Arc, OnceLock},
+    sync::{Arc, LazyLock, OnceLock},
 };
 
 use ::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
@@ -13,13 +13,13 @@ use sha2::{Digest, Sha256};
 
 use crate::value::Language;
 
-/// A file and the validators of its bytes.
+/// A file and the validators of its bytes. Its forms are made by the first who takes them, and shared by clones: no start waits for a
+/// page, or for one to be packed.
 #[derive(Debug, Clone)]
 pub(super) struct File {
     pub(super) path: String,
     pub(super) kind: &'static str,
-    pub(super) whole: Form,
-    /// Made by the first request that takes it, and shared by clones: no start waits for it.
+    whole: Arc<LazyLock<Form, Making>>,
     packed: Arc<OnceLock<Form>>,
     /// The language of a page that there is in several.
     pub(super) language: Option<Language>,
@@ -28,10 +28,12 @@ pub(super) struct File {
 
 /// The bytes of a file in one encoding.
 #[derive(Debug, Clone)]
-pub(super) struct Form {
-    pub(super) bytes: Bytes,
+struct Form {
+    bytes: Bytes,
     etag: HeaderValue,
 }
+
+type Making = Box<dyn FnOnce() -> Form + Send>;
 
 impl Form {
     fn new(bytes: Bytes) -> Self {
@@ -50,7 +52,13 @@ impl Form {
 impl File {
     /// A file at a path that it keeps, whatever it says: asked about each time.
     pub(super) fn new(path: impl Into<String>, bytes: impl Into<Bytes>) -> Self {
-        let (path, bytes) = (path.into(), bytes.into());
+        let bytes = bytes.into();
+        Self::written(path, || bytes)
+    }
+
+    /// The same, written when somebody asks for it.
+    pub(super) fn written(path: impl Into<String>, write: impl FnOnce() -> Bytes + Send + 'static) -> Self {
+        let path = path.into();
         let kind = match path.rsplit_once('.') {
             None => "text/html; charset=utf-8",
             Some((_, "js")) => "text/javascript; charset=utf-8",
@@ -58,13 +66,18 @@ impl File {
             Some((_, "svg")) => "image/svg+xml",
             Some(_) => "application/octet-stream",
         };
-        Self { path, kind, whole: Form::new(bytes), packed: Arc::default(), language: None, version: None }
+        let make: Making = Box::new(|| Form::new(write()));
+        Self { path, kind, whole: Arc::new(LazyLock::new(make)), packed: Arc::default(), language: None, version: None }
+    }
+
+    pub(super) fn bytes(&self) -> &Bytes {
+        &self.whole.bytes
     }
 
     /// An asset that pages name with the digest of what it holds, so that a browser may keep it for good.
     pub(super) fn named_by_digest(path: &str, bytes: impl Into<Bytes>) -> Self {
         let file = Self::new(path, bytes);
-        let version = digest(&file.whole.bytes);
+        let version = digest(file.bytes());
         Self { version: Some(version), ..file }
     }
 
@@ -91,7 +104,7 @@ impl File {
     /// itself and sends its length.
     pub(super) fn answer(&self, asked: &HeaderMap, query: Option<&str>) -> Response<Bytes> {
         let is_packed = takes_gzip(asked);
-        let pack = || Form::new(packed(&self.whole.bytes));
+        let pack = || Form::new(packed(self.bytes()));
         let form = if is_packed { self.packed.get_or_init(pack) } else { &self.whole };
         let mut response = Response::new(Bytes::new());
         if form.is_known(asked) {

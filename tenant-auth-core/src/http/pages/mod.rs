@@ -41,7 +41,7 @@ pub struct Pages {
 impl Pages {
     /// The pages of `auth`'s public URL.
     pub fn new(auth: &TenantAuth) -> Self {
-        let config = auth.config();
+        let config = auth.shared_config();
         Self { auth: auth.clone(), prefix: config.public_path().into(), files: files(config).into() }
     }
 
@@ -194,18 +194,20 @@ static COMMON: LazyLock<[File; 3]> = LazyLock::new(|| {
 
 /// Every file as this deployment serves it: each page is one and the same, in the product's name and colours, in every language.
 /// The panel's carries more words.
-fn files(config: &Config) -> Vec<File> {
+fn files(config: &Arc<Config>) -> Vec<File> {
     let [script, guard, logo] = &*COMMON;
     let style = format!("{}{}", STYLES.concat(), product::style(&config.product));
     let style = File::named_by_digest("/assets/panel.css", style);
-    let page = |catalogue, is_panel| {
-        File::new("/", product::page(config, catalogue, is_panel, [&style, guard, script].map(File::address)))
+    let page = |language: &Language, is_panel| {
+        let (config, language) = (Arc::clone(config), language.clone());
+        let addresses = [&style, guard, script].map(File::address);
+        File::written("/", move || product::page(&config, config.languages.of(Some(&language)), is_panel, addresses))
     };
     let mut files = vec![style.clone(), guard.clone(), script.clone(), logo.clone()];
-    for catalogue in config.languages.catalogues() {
-        let (panel, hosted) = (page(catalogue, true), page(catalogue, false));
-        files.push(panel.at("/", Some(&catalogue.language)));
-        files.extend(HOSTED.map(|path| hosted.at(path, Some(&catalogue.language))));
+    for language in config.languages.all() {
+        let (panel, hosted) = (page(language, true), page(language, false));
+        files.push(panel.at("/", Some(language)));
+        files.extend(HOSTED.map(|path| hosted.at(path, Some(language))));
     }
     files
 }

@@ -5,6 +5,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use super::files;
@@ -63,11 +64,11 @@ fn on_disk() -> Vec<(String, String)> {
 
 #[test]
 fn every_file_is_served_and_nothing_else() {
-    let served = files(&Config::new("https://auth.example.com".parse().expect("a URL")));
+    let served = files(&Arc::new(Config::new("https://auth.example.com".parse().expect("a URL"))));
     assert!(served.iter().all(|file| file.kind != "application/octet-stream"));
     let body = |ending: &str| {
         let file = served.iter().find(|file| file.path == format!("/assets/panel{ending}"));
-        String::from_utf8(file.expect("it is served").whole.bytes.to_vec()).expect("text")
+        String::from_utf8(file.expect("it is served").bytes().to_vec()).expect("text")
     };
     let (script, style) = (body(".js"), body(".css"));
     for (name, text) in on_disk() {
@@ -266,7 +267,7 @@ fn is_code(word: &str) -> bool {
 #[test]
 fn texts_are_in_plain_words() {
     let languages = Languages::default();
-    for catalogue in languages.catalogues() {
+    for catalogue in languages.all().map(|language| languages.of(Some(language))) {
         let words: BTreeMap<String, String> = serde_json::from_str(&catalogue.of_page(true)).expect("JSON");
         for (key, text) in words {
             let bare: String = text
@@ -311,11 +312,11 @@ fn a_page_carries_its_words_and_says_its_language() {
     });
     let turned = serde_json::to_string(&turned.collect::<BTreeMap<_, _>>()).expect("JSON");
     config.languages = config.languages.with(&"ar".parse().expect("a tag"), &turned).expect("whole");
-    let files = files(&config);
+    let files = files(&Arc::new(config));
     let of = |tag: &str| {
         let language = tag.parse().expect("a tag");
         let page = files.iter().find(|file| file.path == "/reset" && file.language.as_ref() == Some(&language));
-        String::from_utf8(page.expect("the page").whole.bytes.to_vec()).expect("text")
+        String::from_utf8(page.expect("the page").bytes().to_vec()).expect("text")
     };
     assert!(of("de").contains("<html lang=\"de\" dir=\"ltr\">") && of("de").contains("Neues Passwort setzen"));
     assert!(of("ar").contains("<html lang=\"ar\" dir=\"rtl\">"));
@@ -326,7 +327,7 @@ fn a_page_carries_its_words_and_says_its_language() {
     let panel = |tag: &str| {
         files.iter().find(|file| file.path == "/" && file.language.as_ref().is_some_and(|language| language.as_str() == tag))
     };
-    let panel = String::from_utf8(panel("de").expect("the panel").whole.bytes.to_vec()).expect("text");
+    let panel = String::from_utf8(panel("de").expect("the panel").bytes().to_vec()).expect("text");
     assert!(panel.contains("panel.settings.saved") && panel.contains("Die Einstellungen wurden gespeichert."));
     assert!(!of("de").contains("panel.settings.saved"), "a hosted page stays small");
 }
