@@ -82,15 +82,31 @@ pub(super) struct Dialect {
     other_engine: &'static str,
     /// Whether a step's text for PostgreSQL goes before the common one.
     is_postgres: bool,
+    /// Reads what was run on a database: each version with its checksum and whether it came to an end.
+    pub(super) book: &'static str,
 }
 
 #[cfg(feature = "sqlite")]
-pub(super) const SQLITE: Dialect =
-    Dialect { counting_key: "INTEGER PRIMARY KEY AUTOINCREMENT", other_engine: "PostgreSQL", is_postgres: false };
+pub(super) const SQLITE: Dialect = Dialect {
+    counting_key: "INTEGER PRIMARY KEY AUTOINCREMENT",
+    other_engine: "PostgreSQL",
+    is_postgres: false,
+    book: "SELECT version, checksum, success FROM tenant_auth_migrations ORDER BY version",
+};
 
 #[cfg(feature = "postgres")]
-pub(super) const POSTGRES: Dialect =
-    Dialect { counting_key: "BIGSERIAL NOT NULL PRIMARY KEY", other_engine: "SQLite", is_postgres: true };
+pub(super) const POSTGRES: Dialect = Dialect {
+    counting_key: "BIGSERIAL NOT NULL PRIMARY KEY",
+    other_engine: "SQLite",
+    is_postgres: true,
+    // That of the schema in which tables would be made, which is the first of the search path, and only where one can write: what
+    // migrates refuses a standby.
+    book: "SELECT version, checksum, success
+                 FROM tenant_auth_migrations
+                WHERE tableoid = to_regclass(format('%I.tenant_auth_migrations', current_schema()))
+                  AND current_setting('transaction_read_only') = 'off'
+                ORDER BY version",
+};
 
 impl Dialect {
     /// The SQL that this engine runs for a version.
@@ -109,6 +125,12 @@ pub(super) fn migrator(dialect: &Dialect) -> Migrator {
     let mut migrator = Migrator::with_migrations(migrations);
     migrator.dangerous_set_table_name("tenant_auth_migrations");
     migrator
+}
+
+/// Whether a database's book says that there is nothing to do. Then migrating takes no lock and needs no right to create tables.
+pub(super) fn is_done(migrator: &Migrator, book: &[(i64, Vec<u8>, bool)]) -> bool {
+    let wanted = migrator.iter().map(|step| (step.version, &*step.checksum, true));
+    wanted.eq(book.iter().map(|(version, checksum, is_whole)| (*version, checksum.as_slice(), *is_whole)))
 }
 
 /// A schema that this program cannot bring up to date. The text is for the operator; an [`Error::Internal`] holds this error then.
@@ -185,6 +207,31 @@ mod tests {
         assert_as_released(&POSTGRES, 1);
     }
 
+    #[cfg(feature = "sqlite")]
+    async fn book_of(connection: &mut sqlx::SqliteConnection) -> Vec<(i64, Vec<u8>, bool)> {
+        sqlx::query_as(SQLITE.book).fetch_all(connection).await.expect("a book")
+    }
+
+    #[cfg(feature = "sqlite")]
+    #[tokio::test]
+    async fn nothing_is_done_only_where_every_version_came_to_an_end() {
+        use sqlx::{Connection, SqliteConnection};
+
+        let mut connection = SqliteConnection::connect("sqlite::memory:").await.expect("a database");
+        let migrator = migrator(&SQLITE);
+        migrator.run_direct(None, &mut connection, false).await.expect("migrates");
+        let book = book_of(&mut connection).await;
+        assert!(is_done(&migrator, &book));
+        let last = book.len() - 1;
+        let mut dirty = book.clone();
+        dirty[last].2 = false;
+        let mut newer = book.clone();
+        newer.push((i64::MAX, Vec::new(), true));
+        for other in [&dirty, &newer, &book[..last].to_vec(), &book[1..].to_vec()] {
+            assert!(!is_done(&migrator, other), "{:?}", other.iter().map(|(version, ..)| version).collect::<Vec<_>>());
+        }
+    }
+
     /// A database of the release before: its book holds the checksums of the old files.
     #[cfg(feature = "sqlite")]
     #[tokio::test]
@@ -206,6 +253,7 @@ mod tests {
             .execute(&mut connection)
             .await
             .expect("another text");
+        assert!(!is_done(&migrator(&SQLITE), &book_of(&mut connection).await), "another text is judged by the migrator");
         let refused = migrator(&SQLITE).run_direct(None, &mut connection, false).await;
         assert!(matches!(refused, Err(MigrateError::VersionMismatch(1))), "{refused:?}");
     }

@@ -95,12 +95,17 @@ impl Postgres {
     }
 
     /// Migrates under sqlx's advisory lock: when several servers start together, one migrates and the others wait. On a large database a
-    /// version may take minutes, so no time limit holds, and the connection goes afterwards.
+    /// version may take minutes, so no time limit holds then, and the connection goes afterwards.
     pub(super) async fn migrate(&self) -> Result<(), Error> {
+        let migrator = migrations::migrator(&migrations::POSTGRES);
         let mut connection = self.pool.acquire().await.map_err(failure::of)?;
+        let book = sqlx::query_as(migrations::POSTGRES.book).fetch_all(&mut *connection).await;
+        if book.is_ok_and(|book| migrations::is_done(&migrator, &book)) {
+            return Ok(());
+        }
         connection.close_on_drop();
         connection.execute(WITHOUT_LIMITS).await.map_err(failure::of)?;
-        migrations::migrator(&migrations::POSTGRES).run_direct(None, &mut *connection, false).await.map_err(migrations::failure)
+        migrator.run_direct(None, &mut *connection, false).await.map_err(migrations::failure)
     }
 
     /// Tries to write: commits a row, and fills a temporary file where the tables are, because a row that finds room in a page there is

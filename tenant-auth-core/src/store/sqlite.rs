@@ -118,8 +118,13 @@ impl Sqlite {
 
     /// sqlx's own migration lock does nothing on SQLite; the write transaction around everything is the lock.
     pub(super) async fn migrate(&self) -> Result<(), Error> {
+        let migrator = migrations::migrator(&migrations::SQLITE);
+        let book = sqlx::query_as(migrations::SQLITE.book).fetch_all(&self.readers).await;
+        if book.is_ok_and(|book| migrations::is_done(&migrator, &book)) {
+            return Ok(());
+        }
         let mut transaction = self.writer.begin_with(BEGIN).await.map_err(failure::of)?;
-        migrations::migrator(&migrations::SQLITE).run_direct(None, &mut *transaction, false).await.map_err(migrations::failure)?;
+        migrator.run_direct(None, &mut *transaction, false).await.map_err(migrations::failure)?;
         transaction.commit().await.map_err(failure::of)?;
         Ok(())
     }

@@ -55,6 +55,18 @@ async fn commits_are_on_the_disk_and_files_are_their_owners() {
 }
 
 #[cfg(feature = "sqlite")]
+#[tokio::test]
+async fn migrating_waits_for_no_writer_where_nothing_is_to_do() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let path = directory.path().join("store.db");
+    let path = path.to_str().expect("a text path");
+    let sqlite = Sqlite::open(path).await.expect("opens");
+    Store::from(sqlite.clone()).migrate().await.expect("migrates");
+    let _writing = sqlite.begin().await.expect("nobody else writes");
+    Store::from(Sqlite::open(path).await.expect("opens")).migrate().await.expect("has nothing to write");
+}
+
+#[cfg(feature = "sqlite")]
 async fn plan_of(connection: &mut SqliteConnection, sql: &'static str) -> String {
     let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
     let rows = sqlx::query(explain).bind("key_x").bind("ses_x").fetch_all(connection).await.expect("a plan");

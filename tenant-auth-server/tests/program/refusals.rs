@@ -4,7 +4,7 @@ use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
 
 use tenant_auth_conformance::{as_postgres_administrator, empty_postgres, run_sql};
 
-use crate::{MASTER_KEY, OTHER_KEY, Program, error, json};
+use crate::{MASTER_KEY, OTHER_KEY, Program, error, json, readiness::until_ready_is, running::Running};
 
 #[track_caller]
 fn is_refused(program: &Program, setting: &str) {
@@ -105,6 +105,32 @@ fn a_schema_that_cannot_be_used_is_told_with_what_to_do() {
         let said = error(&stranger.run(command));
         assert!(said.contains("TENANT_AUTH_DATABASE_URL ") && said.contains("GRANT USAGE, CREATE ON SCHEMA public"), "{said}");
     }
+}
+
+#[test]
+fn a_migrated_database_needs_no_right_to_create_tables() {
+    let Some(url) = empty_postgres() else { return };
+    let name = url.split(['/', '?']).find(|part| part.starts_with("empty_")).expect("a name");
+    json(&Program::new().with("DATABASE_URL", &url).run(&["migrate", "--json"]));
+    as_postgres_administrator(&format!("CREATE ROLE user_{name} LOGIN"));
+    run_sql(&url, &format!("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO user_{name}"));
+    let program = Program::new().with("DATABASE_URL", &url.replace("user=postgres", &format!("user=user_{name}")));
+    let create = ["org", "create", "--name", "Acme", "--slug", "acme", "--admin-email", "ada@example.com", "--json"];
+    for command in [&["migrate", "--json"][..], &create] {
+        json(&program.run(command));
+    }
+    until_ready_is(&Running::start(&program, &["serve"]), 200);
+}
+
+/// A database of another deployment lies further along the search path.
+#[test]
+fn only_the_tables_of_the_first_schema_count_as_migrated() {
+    let Some(url) = empty_postgres() else { return };
+    json(&Program::new().with("DATABASE_URL", &url).run(&["migrate", "--json"]));
+    run_sql(&url, "CREATE SCHEMA inner_one");
+    let inner = Program::new().with("DATABASE_URL", &format!("{url}&options[search_path]=inner_one,public"));
+    json(&inner.run(&["migrate", "--json"]));
+    run_sql(&url, "SELECT id FROM inner_one.tenant_auth_organizations");
 }
 
 #[test]
