@@ -1,7 +1,8 @@
 //! Tests of the source itself: promises that no scenario can see. No type of a library we use stands in our interface, the adapters
-//! only translate, a host compiles only the framework it asked for, and examples stay short.
+//! only translate, a host compiles only the framework it asked for, examples stay short, and C libraries are built as they should be.
 
 mod adapters;
+mod built;
 mod citations;
 mod direction;
 mod findings;
