@@ -112,7 +112,10 @@ impl Drop for Over<'_> {
 
 impl Race<'_> {
     fn go_on(&self) {
-        while self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok() {
+        while let Ok(left) = self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)) {
+            if left % 500 == 0 {
+                eprintln!("{}: {left} rounds to go", self.servers.name());
+            }
             self.round();
         }
     }
@@ -143,7 +146,10 @@ impl Race<'_> {
             let was_told = is_told.load(Ordering::SeqCst);
             match self.servers.ask_any(&narrowing.question) {
                 Ok((200, answer)) if was_told && (narrowing.is_old)(&answer) => {
-                    self.violations.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{}: {answer}", narrowing.name));
+                    let violation = format!("{}: {answer}", narrowing.name);
+                    // At once, too: whoever breaks off a long run has seen it.
+                    eprintln!("VIOLATION {violation}");
+                    self.violations.lock().unwrap_or_else(PoisonError::into_inner).push(violation);
                 }
                 Ok((200, _)) => self.tally.count(if was_told { "answers after the acknowledgement" } else { "answers before it" }),
                 Ok((status, _)) => self.tally.count(format!("answers {status}")),
