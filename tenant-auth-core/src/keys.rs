@@ -65,14 +65,20 @@ impl Keyring {
         master: Arc<MasterKeys>,
     ) -> Result<Self, KeyringError> {
         let store = transactions.store().clone();
-        let stored = store.read().await?.signing_keys().list().await?;
+        let mut reader = store.read().await?;
+        let stored = reader.signing_keys().list().await?;
+        let is_complete = missing(&stored).is_empty() && reader.audit_keys().active().await?.is_some();
+        drop(reader);
         if !stored.is_empty() {
             read(&stored, &config, &master)?;
         }
-        let mut tx = transactions.begin().await?;
-        complete(&mut tx).await?;
-        audit_keys::complete(&mut tx).await?;
-        tx.commit().await?;
+        // Whoever holds the writer, or a database that takes no writes for a while, must keep no server from starting.
+        if !is_complete {
+            let mut tx = transactions.begin().await?;
+            complete(&mut tx).await?;
+            audit_keys::complete(&mut tx).await?;
+            tx.commit().await?;
+        }
         let mut reader = store.read().await?;
         let stored = reader.signing_keys().list().await?;
         let audit_keys = Arc::new(audit_keys::published(&mut reader).await?);
@@ -161,18 +167,20 @@ pub(crate) async fn watch(keyring: Weak<Keyring>) {
     }
 }
 
-/// Creates missing keys: each purpose has an active and a next key.
+/// Creates missing keys.
 async fn complete(tx: &mut Tx) -> Result<(), Error> {
     let stored = tx.signing_keys().list().await?;
-    for purpose in KeyPurpose::ALL {
-        for status in ["active", "next"] {
-            if !stored.iter().any(|key| key.purpose == purpose.as_str() && key.status == status) {
-                let key = new_key(tx, purpose, status)?;
-                tx.signing_keys().insert(&key).await?;
-            }
-        }
+    for (purpose, status) in missing(&stored) {
+        let key = new_key(tx, purpose, status)?;
+        tx.signing_keys().insert(&key).await?;
     }
     Ok(())
+}
+
+/// What is missing: each purpose has an active and a next key.
+fn missing(stored: &[SigningKeyRecord]) -> Vec<(KeyPurpose, &'static str)> {
+    let wanted = KeyPurpose::ALL.into_iter().flat_map(|purpose| ["active", "next"].map(|status| (purpose, status)));
+    wanted.filter(|(purpose, status)| !stored.iter().any(|key| key.purpose == purpose.as_str() && key.status == *status)).collect()
 }
 
 fn new_key(tx: &Tx, purpose: KeyPurpose, status: &'static str) -> Result<SigningKeyRecord, Error> {
@@ -251,5 +259,14 @@ mod tests {
         assert!(Arc::ptr_eq(&before, &test.auth.signer()));
         test.auth.operator().rotate_keys(false).await.expect("they are replaced");
         assert!(!Arc::ptr_eq(&before, &test.auth.signer()));
+    }
+
+    #[tokio::test]
+    async fn keys_that_are_all_there_are_opened_without_the_writer() {
+        let test = TestAuth::new().await;
+        let (config, master) = (Arc::new(test.auth.config().clone()), Arc::new(test.auth.master_keys().clone()));
+        let _writing = test.auth.begin().await.expect("nobody else writes");
+        let opened = Keyring::open(test.auth.transactions(), config, master).await.expect("has nothing to write");
+        assert_eq!(opened.signer().jwks(), test.auth.signer().jwks());
     }
 }
