@@ -10,7 +10,7 @@ use std::{
 use tenant_auth_conformance::hold_sql;
 
 use super::Walk;
-use crate::{Program, admin::Admin, running::Running, small_disk::SmallDisk};
+use crate::{Program, admin::Admin, readiness::until_ready_is, running::Running, small_disk::SmallDisk};
 
 #[test]
 fn sqlite_is_not_ready_beside_each_fault_and_ready_after_it() {
@@ -32,6 +32,20 @@ fn sqlite_is_not_ready_beside_each_fault_and_ready_after_it() {
     );
     walk.fault("locked by another program", || hold_sql(&url, "BEGIN IMMEDIATE").expect("the lock is free now and then"), drop);
     walk.end();
+}
+
+#[test]
+fn a_server_starts_while_another_program_holds_the_file() {
+    let place = tempfile::tempdir().expect("a temporary directory");
+    let url = format!("sqlite:{}", place.path().join("auth.db").display());
+    let program = Program::new().with("DATABASE_URL", &url);
+    drop(Running::start(&program, &["serve"]));
+    let held = hold_sql(&url, "BEGIN IMMEDIATE").expect("nobody else writes");
+    let server = Running::start(&program, &["serve"]);
+    until_ready_is(&server, 503);
+    assert_eq!(server.get("/api/v1/.well-known/jwks.json").0, 200);
+    drop(held);
+    until_ready_is(&server, 200);
 }
 
 /// A file system that becomes read-only, as after an error of the disk.
