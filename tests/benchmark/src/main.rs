@@ -10,6 +10,7 @@ mod cpu;
 mod figures;
 mod load;
 mod options;
+mod program;
 mod report;
 mod roles;
 mod stage;
@@ -58,6 +59,9 @@ async fn measure(options: &Options) -> Result<(), Failure> {
     let wanted = |what: What| options.what == what || options.what == What::All;
     if wanted(What::Verify) {
         figures::verify::measure(&mut stage, &mut report).await?;
+    }
+    if wanted(What::Program) {
+        figures::program::measure(&mut stage, &mut report).await?;
     }
     if wanted(What::Pipeline) {
         figures::pipeline::measure(&mut stage, &mut report).await?;

@@ -1,6 +1,6 @@
 //! What to measure and how long. The defaults finish within five minutes.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use clap::{Parser, ValueEnum};
 
@@ -45,6 +45,10 @@ pub(crate) struct Options {
     #[arg(long)]
     pub(crate) without_worker: bool,
 
+    /// A former build of tenant-auth-server, to measure beside the one that lies beside this program (`program`).
+    #[arg(long)]
+    pub(crate) former: Option<PathBuf>,
+
     /// Which process of the benchmark this is; used by the program itself.
     #[arg(long, hide = true)]
     pub(crate) role: Option<Role>,
@@ -57,6 +61,8 @@ pub(crate) enum What {
     All,
     /// POST /public/verify with nothing in memory and from memory, against a bare endpoint.
     Verify,
+    /// The same from memory by the program itself, where it was built: `cargo build --release -p tenant-auth-server`.
+    Program,
     /// A request from an adapter's hand into its hand, without sockets.
     Pipeline,
     /// Verify in the memory of a customer's backend.

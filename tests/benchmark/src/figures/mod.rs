@@ -10,6 +10,7 @@ pub(crate) mod guessing;
 pub(crate) mod login;
 pub(crate) mod members;
 pub(crate) mod pipeline;
+pub(crate) mod program;
 pub(crate) mod races;
 pub(crate) mod refresh;
 pub(crate) mod remembering;
