@@ -165,7 +165,8 @@ impl Letter<'_> {
                 tell("role", invite.role.as_str().to_owned());
                 if let Some(email) = &invite.invited_by_email {
                     // Never the name alone: anybody may choose one that is another's.
-                    tell("inviter", inviter.map_or_else(|| email.to_string(), |name| format!("{} ({email})", unlinked(name))));
+                    let email = unlinked_address(email);
+                    tell("inviter", inviter.map_or_else(|| email.clone(), |name| format!("{} ({email})", unlinked(name))));
                 }
                 // The deployment's own address would send to strangers what whoever signed up likes to link.
                 if let Some(app) = org.app_url.as_ref().filter(|_| org.is_trusted) {
@@ -175,10 +176,10 @@ impl Letter<'_> {
             Self::Welcome { organization, .. } | Self::DeletionCancelled { organization } => {
                 tell("organization", unlinked(organization));
             }
-            Self::EmailChangeRequested { to } | Self::EmailChanged { to } => tell("address", to.to_string()),
+            Self::EmailChangeRequested { to } | Self::EmailChanged { to } => tell("address", unlinked_address(to)),
             Self::NewAdmin { organization, who } => {
                 tell("organization", unlinked(organization));
-                tell("who", who.to_string());
+                tell("who", unlinked_address(who));
             }
             Self::NewApiKey { organization, name } | Self::LeakedApiKey { organization, name } => {
                 tell("organization", unlinked(organization));
@@ -281,15 +282,41 @@ impl Letter<'_> {
     }
 }
 
-/// A name that no mail program takes for a link: a word joiner (U+2060), which nobody sees, stands after each dot, colon and slash. Anybody
-/// may name an organization, and have it mailed to strangers (behaviour.md, B200).
+/// A name that no mail program takes for a link: a word joiner (U+2060), which nobody sees, stands after each dot, colon and slash, in
+/// whichever width. Anybody may name an organization, and have it mailed to strangers (behaviour.md, B200).
 fn unlinked(name: &DisplayName) -> String {
-    let mut text = String::with_capacity(name.as_str().len());
-    for character in name.as_str().chars() {
-        text.push(character);
-        if matches!(character, '.' | ':' | '/') {
-            text.push('\u{2060}');
+    without_links(name.as_str())
+}
+
+/// An address, which may be copied as it stands unless it has room for the address of a page: a slash or a colon before the `@`.
+fn unlinked_address(email: &Email) -> String {
+    match email.as_str().rsplit_once('@') {
+        Some((local, domain)) if local.contains(['/', ':']) => format!("{}@{domain}", without_links(local)),
+        _ => email.to_string(),
+    }
+}
+
+fn without_links(text: &str) -> String {
+    let mut unlinked = String::with_capacity(text.len());
+    for character in text.chars() {
+        unlinked.push(character);
+        if matches!(character, '.' | ':' | '/' | '\u{3002}' | '\u{FF0E}' | '\u{FF61}' | '\u{FF1A}' | '\u{FF0F}') {
+            unlinked.push('\u{2060}');
         }
     }
-    text
+    unlinked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_a_stranger_chose_becomes_a_link() {
+        let name = DisplayName::parse("www.a\u{3002}b\u{FF0F}c").expect("a name");
+        assert_eq!(unlinked(&name), "www.\u{2060}a\u{3002}\u{2060}b\u{FF0F}\u{2060}c");
+        let address = |text: &str| unlinked_address(&Email::parse(text).expect("an address"));
+        assert_eq!(address("www.a.example/b@c.example"), "www.\u{2060}a.\u{2060}example/\u{2060}b@c.example");
+        assert_eq!(address("ada.lovelace@c.example"), "ada.lovelace@c.example");
+    }
 }

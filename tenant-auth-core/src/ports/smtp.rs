@@ -6,7 +6,10 @@ use std::{error::Error, io, time::Duration};
 use async_trait::async_trait;
 use lettre::{
     AsyncSmtpTransport, AsyncTransport, Tokio1Executor,
-    message::{Attachment, Mailbox, MultiPart, SinglePart},
+    message::{
+        Attachment, Mailbox, MultiPart, SinglePart,
+        header::{Header, HeaderName, HeaderValue},
+    },
     transport::smtp::{
         authentication::Credentials,
         client::{Tls, TlsParameters},
@@ -15,7 +18,7 @@ use lettre::{
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-use super::{MailError, Mailer, Message};
+use super::{Entropy, MailError, Mailer, Message, OsEntropy};
 use crate::value::is_loopback_for_secrets;
 
 /// The time limit for connecting; the worker limits the whole conversation.
@@ -98,19 +101,45 @@ fn decoded(part: &str) -> String {
 #[async_trait]
 impl Mailer for SmtpMailer {
     async fn send(&self, message: &Message) -> Result<(), MailError> {
-        let to = message.to.as_str().parse().map_err(|error| MailError::Permanent(format!("recipient: {error}")))?;
-        let mail = lettre::Message::builder()
-            .from(self.from.clone())
-            .to(Mailbox::new(None, to))
-            .subject(message.subject.clone())
-            .multipart(content(message)?)
-            .map_err(|error| MailError::Permanent(error.to_string()))?;
-        match self.transport.send(mail).await {
+        match self.transport.send(mail(&self.from, message)?).await {
             Ok(_) => Ok(()),
             Err(error) if is_of_the_mail(&error) => Err(MailError::Permanent(cause(&error))),
             Err(error) => Err(MailError::Transient(cause(&error))),
         }
     }
+}
+
+/// No person wrote it, so that no absent one's program answers it (RFC 3834, section 5).
+#[derive(Debug, Clone)]
+struct AutoSubmitted;
+
+impl Header for AutoSubmitted {
+    fn name() -> HeaderName {
+        HeaderName::new_from_ascii_str("Auto-Submitted")
+    }
+
+    fn parse(_: &str) -> Result<Self, Box<dyn Error + Send + Sync>> {
+        Ok(Self)
+    }
+
+    fn display(&self) -> HeaderValue {
+        HeaderValue::new(Self::name(), "auto-generated".to_owned())
+    }
+}
+
+/// The mail as it is sent. Receivers refuse one without an id, and it must not tell this machine's name (RFC 5322, section 3.6.4).
+fn mail(from: &Mailbox, message: &Message) -> Result<lettre::Message, MailError> {
+    let to = message.to.as_str().parse().map_err(|error| MailError::Permanent(format!("recipient: {error}")))?;
+    let mut id = [0; 16];
+    OsEntropy.fill(&mut id);
+    lettre::Message::builder()
+        .message_id(Some(format!("<{:032x}@{}>", u128::from_be_bytes(id), from.email.domain())))
+        .header(AutoSubmitted)
+        .from(from.clone())
+        .to(Mailbox::new(None, to))
+        .subject(message.subject.clone())
+        .multipart(content(message)?)
+        .map_err(|error| MailError::Permanent(error.to_string()))
 }
 
 /// The text, and the HTML with the picture that it shows (RFC 2387).
@@ -173,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_logo_is_attached_inline_beside_the_html_that_shows_it() {
+    fn a_mail_has_an_id_and_its_logo_inline_beside_the_html_that_shows_it() {
         let logo = Logo::parse("<svg xmlns='http://www.w3.org/2000/svg'/>").expect("an SVG");
         let to = Email::parse("a@example.com").expect("an address");
         let html = "<img src=\"cid:logo\">".to_owned();
@@ -188,14 +217,19 @@ mod tests {
             link: None,
             values: std::collections::BTreeMap::new(),
         };
-        let mail = |message: &Message| String::from_utf8(content(message).expect("a mail").formatted()).expect("ASCII");
+        let from = mailbox("Acme <no-reply@example.com>").expect("a sender");
+        let mail = |message: &Message| String::from_utf8(super::mail(&from, message).expect("a mail").formatted()).expect("ASCII");
         let written = mail(&message);
         let at = |text: &str| written.find(text).unwrap_or_else(|| panic!("{text} in {written}"));
         let order =
             ["multipart/alternative", "text/plain", "multipart/related", "text/html", "cid:logo", "Content-ID: <logo>"].map(at);
         assert!(order.is_sorted(), "{written}");
         assert!(written.contains("image/svg+xml") && written.contains("Content-Disposition: inline"), "{written}");
-        assert!(!mail(&Message { logo: None, ..message }).contains("image/"));
+        let other = mail(&Message { logo: None, ..message });
+        assert!(!other.contains("image/"));
+        let id = |mail: &str| mail.lines().find_map(|line| line.strip_prefix("Message-ID: <")).map(str::to_owned).expect("an id");
+        assert!(id(&other).ends_with("@example.com>") && id(&other) != id(&written), "{other}");
+        assert!(other.contains("\r\nAuto-Submitted: auto-generated\r\n"), "{other}");
     }
 
     #[tokio::test]
