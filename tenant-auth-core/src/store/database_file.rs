@@ -57,7 +57,9 @@ impl DatabaseFile {
             return Ok(());
         }
         let path = self.path.display();
-        Err(Error::unavailable(format!("the database file {path} was removed or replaced; restore it and start again")))
+        Err(Error::unavailable(format!(
+            "the database file {path} was removed or replaced; put it back, or restore it with the server stopped"
+        )))
     }
 
     /// Returns once another file is in its place. A file that is away may come back.

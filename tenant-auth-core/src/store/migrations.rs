@@ -143,10 +143,11 @@ pub enum SchemaError {
          go back, restore the backup that was made before the upgrade"
     )]
     Newer(i64),
-    /// The database user may not create tables.
+    /// The database user may not bring the tables up to date, or not read that nothing is to do.
     #[error(
-        "names a user who may not create tables. Make this user the database's owner, or run as its owner: GRANT USAGE, CREATE ON \
-         SCHEMA public TO <user>"
+        "names a user who may not create the tables, or change them, or not read which there are. Run `migrate` as their owner and give this user \
+         the rights that operations.md (Upgrade) lists; or let this user own them: make it the database's owner, or run as its owner GRANT \
+         USAGE, CREATE ON SCHEMA public TO <user>"
     )]
     NotAllowed,
 }
