@@ -63,9 +63,12 @@ pub struct AuditExport {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuditExportError {
-    /// The service failed, or the log changed in a way that this export cannot tell.
+    /// The service failed.
     #[error(transparent)]
     Service(#[from] Error),
+    /// The log is not what it was when the export began, and the file has no way to tell.
+    #[error("The audit log cannot be exported: {0}")]
+    Changed(String),
     /// The file cannot be written to where it should go.
     #[error("The audit log cannot be written: {0}")]
     Unwritable(#[from] std::io::Error),
@@ -186,16 +189,19 @@ impl AuditExport {
     }
 
     /// The next entries, as they were when the export began.
-    async fn page(&mut self) -> Result<Vec<ExportedEntry>, Error> {
+    async fn page(&mut self) -> Result<Vec<ExportedEntry>, AuditExportError> {
         let mut reader = self.auth.store().read().await?;
         let page = self.log.entries(&mut reader, self.after, PAGE.min(self.last - self.after)).await?;
-        let is_next = |(entry, sequence): (&ExportedEntry, i64)| entry.sequence == sequence;
-        if page.is_empty() || !page.iter().zip(self.after + 1..).all(is_next) {
-            return Err(Error::unavailable("the beginning of the log was removed while it was exported"));
+        let there = page.iter().zip(self.after + 1..).take_while(|(entry, sequence)| entry.sequence == *sequence).count();
+        if page.is_empty() || there < page.len() {
+            let missing = self.after + 1 + i64::try_from(there).unwrap_or_default();
+            return Err(AuditExportError::Changed(format!(
+                "entry {missing} is missing. If its retention ended just now, export again; if it stays so, somebody removed it from the database"
+            )));
         }
         // After the page was read: what was erased in it was told before.
         if self.log.erased_since(&mut reader, self.moment).await? {
-            return Err(Error::unavailable("somebody was erased while the log was exported"));
+            return Err(AuditExportError::Changed("somebody was erased meanwhile. Export again".to_owned()));
         }
         self.after += i64::try_from(page.len()).unwrap_or_default();
         Ok(page)

@@ -2,6 +2,8 @@
 
 use std::{fs, path::PathBuf, process::Output};
 
+use tenant_auth_conformance::hold_sql;
+
 use crate::{Program, error, json, running::Running};
 
 /// The public key of RFC 8037, appendix A.2, which signed nothing here.
@@ -69,6 +71,15 @@ impl Deployment {
 
 fn said(output: &Output) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn a_log_with_a_hole_is_told_as_such() {
+    let deployment = Deployment::start();
+    let url = format!("sqlite:{}", deployment.program.path().join("auth.db").display());
+    drop(hold_sql(&url, "DELETE FROM tenant_auth_events WHERE sequence = 2").expect("it is removed"));
+    let said = error(&deployment.program.run(&EXPORT));
+    assert!(said.contains("entry 2 is missing") && !said.contains("DATABASE_URL"), "{said}");
 }
 
 #[test]

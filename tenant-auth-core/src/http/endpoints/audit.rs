@@ -61,6 +61,7 @@ impl IntoAnswered for AuditFile {
                 Ok(_) => writer.end(),
                 Err(AuditExportError::Unwritable(_)) => tracing::debug!("nobody reads the audit file any more"),
                 Err(AuditExportError::Service(error)) => tracing::warn!(error = %error.causes(), "an audit file has no end"),
+                Err(error) => tracing::warn!(%error, "an audit file has no end"),
             }
         };
         runtime.spawn(writing.in_current_span());

@@ -120,6 +120,8 @@ pub(crate) const OTLP_ENDPOINT: Row = Row {
               built with the feature otlp; any other refuses the setting.",
     must: "http:// or https://, a host, and a port or a path if need be; without user name, password and query",
     read: |to, text| put(&mut to.otlp_endpoint, parse::otlp_endpoint(text).map(Some)),
+    // Refused where it has one, and shown all the same.
+    disclosure: Disclosure::UrlWithoutSecrets,
     ..Row::BLANK
 };
 
