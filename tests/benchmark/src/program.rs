@@ -25,14 +25,15 @@ pub(crate) fn built() -> Result<PathBuf, Failure> {
 /// A process of the program.
 pub(crate) struct Program {
     process: Child,
+    postmaster: Option<u32>,
     started: Instant,
     public: SocketAddr,
     metrics: SocketAddr,
 }
 
 impl Program {
-    /// Starts it on a database; the command is the program where it shall run.
-    pub(crate) fn start(mut command: Command, database: &str, master_key: &str) -> Result<Self, Failure> {
+    /// Starts it on a database, whose processes count as well; the command is the program where it shall run.
+    pub(crate) fn start(mut command: Command, database: &str, postmaster: Option<u32>, master_key: &str) -> Result<Self, Failure> {
         let free = || TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
         let (public, metrics) = (free()?, free()?);
         let settings = [
@@ -47,11 +48,11 @@ impl Program {
         command.envs(settings.map(|(name, value)| (format!("TENANT_AUTH_{name}"), value)));
         let started = Instant::now();
         let process = command.arg("serve").stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
-        Ok(Self { process, started, public, metrics })
+        Ok(Self { process, postmaster, started, public, metrics })
     }
 
     pub(crate) fn target(&self) -> Target {
-        Target { address: self.public, watched: Watched { server: self.process.id(), postmaster: None } }
+        Target { address: self.public, watched: Watched { server: self.process.id(), postmaster: self.postmaster } }
     }
 
     /// Its memory, in MiB.

@@ -25,7 +25,7 @@ pub(crate) async fn measure(stage: &mut Stage, report: &mut Report) -> Result<()
     report.ratio("the program, stripped", file.len() as f64 / MIB, " MiB", Goal::AtMost(20.0));
     for engine in stage.engines() {
         let people = stage.few(engine).await?;
-        let server = Program::start(cores::on_both(&path), &people.database.url, &stage.master_key)?;
+        let server = Program::start(cores::on_both(&path), &people.database.url, None, &stage.master_key)?;
         let ready = server.until_it_answers().await?;
         report.ratio(
             &format!("from its start to the first answer, {engine}"),

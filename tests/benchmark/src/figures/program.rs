@@ -58,7 +58,7 @@ pub(crate) async fn measure(stage: &mut Stage, report: &mut Report) -> Result<()
 
 async fn subject(stage: &mut Stage, engine: Engine, build: &str, path: &PathBuf) -> Result<Subject, Failure> {
     let people = stage.few(engine).await?;
-    let program = Program::start(cores::on_servers(path), &people.database.url, &stage.master_key)?;
+    let program = Program::start(cores::on_servers(path), &people.database.url, stage.postmaster(engine), &stage.master_key)?;
     program.until_it_answers().await?;
     let scripts = Verifications::scripts(&people.verifications(), stage.options.connections);
     Ok(Subject {
