@@ -85,6 +85,7 @@ export function tenantAuth(options: Options) {
         }
         if (status !== 200) throw new Refused(status, answer.code, answer.message);
         who = await verify(answer.data.accessToken);
+        if (!who) throw new Refused(403, "not_admitted", "This session gives no access here. Log in again.");
       }
     }
     if (!who) throw new Refused(401, "session_required", "Log in.");

@@ -78,6 +78,8 @@ class TenantAuth:
             who = self.verify(access) if access else None
             if who is None and refresh:
                 who = self.verify(self.refresh(refresh, cookies))
+                if who is None:
+                    raise Refused(403, "not_admitted", "This session gives no access here. Log in again.")
         if who is None:
             raise Refused(401, "session_required", "Log in.")
         if who["membership"]["status"] != "active":

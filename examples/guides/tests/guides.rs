@@ -8,7 +8,7 @@ use std::{
 };
 
 use tenant_auth_conformance::{
-    PASSWORD, Process, empty_postgres, production,
+    PASSWORD, Process, ScriptedServer, empty_postgres, production,
     walks::{self, Deployed, SharedFile, between, blocks, pasted, printed},
 };
 use tenant_auth_core::ports::{Clock, SystemClock};
@@ -247,6 +247,35 @@ async fn protect_a_backend_in_other_languages() {
         // Nobody listens there.
         let alone = backend(interpreter, name, "http://127.0.0.1:9", &deployed.api_key);
         walks::set_up_badly(&deployed, &alone, "/reports", 503).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_fresh_token_that_is_not_live_is_403_in_other_languages() {
+    for (_, interpreter, name) in BACKENDS {
+        if !is_runnable(interpreter, name) {
+            eprintln!("{interpreter} does not run {name} here: skipped");
+            continue;
+        }
+        let server = ScriptedServer::start(|asked| {
+            let (headers, data) = match asked.starts_with("POST /api/v1/public/verify ") {
+                true => ("", r#"{"valid":false}"#),
+                false => ("Set-Cookie: access_token=next; Path=/\r\n", r#"{"accessToken":"next"}"#),
+            };
+            let body = format!(r#"{{"status":"success","data":{data}}}"#);
+            let length = body.len();
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n";
+            Some(format!("{head}{headers}Content-Length: {length}\r\n\r\n{body}").into_bytes())
+        })
+        .await;
+        let process = backend(interpreter, name, &server.url(), "pk_live_any");
+        let mut stream = TcpStream::connect(process.address).expect("it listens");
+        let request = "GET /reports HTTP/1.0\r\nHost: localhost\r\nCookie: access_token=a; refresh_token=b\r\n\r\n";
+        stream.write_all(request.as_bytes()).expect("sent");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        assert!(answer.split(' ').nth(1) == Some("403") && answer.contains("not_admitted"), "{name}: {answer}");
+        assert_eq!(server.asked().len(), 3, "verify, refresh, verify, and never again");
     }
 }
 
