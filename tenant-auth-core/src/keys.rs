@@ -72,7 +72,7 @@ impl Keyring {
         if !stored.is_empty() {
             read(&stored, &config, &master)?;
         }
-        // Whoever holds the writer, or a database that takes no writes for a while, must keep no server from starting.
+        // Whoever holds the writer, or a full disk, must keep no server from starting.
         if !is_complete {
             let mut tx = transactions.begin().await?;
             complete(&mut tx).await?;

@@ -269,6 +269,7 @@ impl Letter<'_> {
         let (subject, text, html) =
             (theirs("subject").unwrap_or(subject), theirs("txt").unwrap_or(text), theirs("html").unwrap_or(html));
         Ok(Message {
+            id: String::new(), // the outbox's, once it leaves
             to: recipient.clone(),
             subject,
             text,
@@ -282,16 +283,18 @@ impl Letter<'_> {
     }
 }
 
-/// A name that no mail program takes for a link: a word joiner (U+2060), which nobody sees, stands after each dot, colon and slash, in
-/// whichever width. Anybody may name an organization, and have it mailed to strangers (behaviour.md, B200).
+/// A name that no mail program takes for a link: a word joiner (U+2060), which nobody sees, stands after each dot, colon and slash, the
+/// full-width and ideographic ones too. Anybody may name an organization, and have it mailed to strangers (behaviour.md, B200).
 fn unlinked(name: &DisplayName) -> String {
     without_links(name.as_str())
 }
 
-/// An address, which may be copied as it stands unless it has room for the address of a page: a slash or a colon before the `@`.
+/// An address, which may be copied as it stands unless the part before the `@` has room for the address of a page: a slash, a question
+/// mark or another character that few addresses have.
 fn unlinked_address(email: &Email) -> String {
+    let is_usual = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '+' | '-');
     match email.as_str().rsplit_once('@') {
-        Some((local, domain)) if local.contains(['/', ':']) => format!("{}@{domain}", without_links(local)),
+        Some((local, domain)) if !local.chars().all(is_usual) => format!("{}@{domain}", without_links(local)),
         _ => email.to_string(),
     }
 }
@@ -317,6 +320,7 @@ mod tests {
         assert_eq!(unlinked(&name), "www.\u{2060}a\u{3002}\u{2060}b\u{FF0F}\u{2060}c");
         let address = |text: &str| unlinked_address(&Email::parse(text).expect("an address"));
         assert_eq!(address("www.a.example/b@c.example"), "www.\u{2060}a.\u{2060}example/\u{2060}b@c.example");
+        assert_eq!(address("www.a.example?b@c.example"), "www.\u{2060}a.\u{2060}example?b@c.example");
         assert_eq!(address("ada.lovelace@c.example"), "ada.lovelace@c.example");
     }
 }

@@ -105,7 +105,8 @@ pub(crate) fn open(auth: &TenantAuth, mail: &ClaimedMail) -> Result<Message, Err
 pub(crate) fn open_content(auth: &TenantAuth, mail: &MailId, org: &OrgId, content: &str) -> Result<Message, Error> {
     let plain = auth.master_keys().open(content, seal_context(mail, org));
     let plain = plain.ok_or_else(|| Error::internal("a waiting mail does not open"))?;
-    Ok(with_logo(serde_json::from_slice(&plain).map_err(Error::internal)?, &auth.config().product))
+    let message = serde_json::from_slice(&plain).map_err(Error::internal)?;
+    Ok(with_logo(Message { id: mail.as_str().to_owned(), ..message }, &auth.config().product))
 }
 
 /// The mail with the logo that it shows, if it shows one. The outbox keeps the logo with no mail.

@@ -9,6 +9,9 @@ use crate::value::{Email, Language, Logo};
 /// One mail, ready to be sent, with what it was made of, for who writes mails in a way of their own.
 #[derive(Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Message {
+    /// Its own, and the same for each attempt to send it; fit for a `Message-ID` (RFC 5322, section 3.6.4).
+    #[serde(skip)]
+    pub id: String,
     /// The recipient's address.
     pub to: Email,
     /// The subject line.
@@ -29,7 +32,7 @@ pub struct Message {
     /// The link that it asks the recipient to open; it is a credential.
     #[serde(default)]
     pub link: Option<String>,
-    /// What else it tells, by name, as its texts show it: in names of organizations and keys, which people chose, nothing is taken for a
+    /// What else it tells, by name, as its texts show it: in names and in unusual addresses, which people chose, nothing is taken for a
     /// link (a word joiner stands after each dot, colon and slash).
     #[serde(default)]
     pub values: BTreeMap<String, String>,

@@ -18,7 +18,7 @@ use lettre::{
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-use super::{Entropy, MailError, Mailer, Message, OsEntropy};
+use super::{MailError, Mailer, Message};
 use crate::value::is_loopback_for_secrets;
 
 /// The time limit for connecting; the worker limits the whole conversation.
@@ -130,10 +130,9 @@ impl Header for AutoSubmitted {
 /// The mail as it is sent. Receivers refuse one without an id, and it must not tell this machine's name (RFC 5322, section 3.6.4).
 fn mail(from: &Mailbox, message: &Message) -> Result<lettre::Message, MailError> {
     let to = message.to.as_str().parse().map_err(|error| MailError::Permanent(format!("recipient: {error}")))?;
-    let mut id = [0; 16];
-    OsEntropy.fill(&mut id);
+    let domain = idna::domain_to_ascii(from.email.domain()).map_err(|error| MailError::Permanent(format!("sender: {error}")))?;
     lettre::Message::builder()
-        .message_id(Some(format!("<{:032x}@{}>", u128::from_be_bytes(id), from.email.domain())))
+        .message_id(Some(format!("<{}@{domain}>", message.id)))
         .header(AutoSubmitted)
         .from(from.clone())
         .to(Mailbox::new(None, to))
@@ -207,6 +206,7 @@ mod tests {
         let to = Email::parse("a@example.com").expect("an address");
         let html = "<img src=\"cid:logo\">".to_owned();
         let message = Message {
+            id: "mail_1".to_owned(),
             to,
             subject: String::new(),
             text: "text".to_owned(),
@@ -217,8 +217,8 @@ mod tests {
             link: None,
             values: std::collections::BTreeMap::new(),
         };
-        let from = mailbox("Acme <no-reply@example.com>").expect("a sender");
-        let mail = |message: &Message| String::from_utf8(super::mail(&from, message).expect("a mail").formatted()).expect("ASCII");
+        let from = mailbox("Acme <no-reply@münchen.example>").expect("a sender");
+        let mail = |message: &Message| String::from_utf8(super::mail(&from, message).expect("a mail").formatted()).expect("UTF-8");
         let written = mail(&message);
         let at = |text: &str| written.find(text).unwrap_or_else(|| panic!("{text} in {written}"));
         let order =
@@ -227,8 +227,11 @@ mod tests {
         assert!(written.contains("image/svg+xml") && written.contains("Content-Disposition: inline"), "{written}");
         let other = mail(&Message { logo: None, ..message });
         assert!(!other.contains("image/"));
-        let id = |mail: &str| mail.lines().find_map(|line| line.strip_prefix("Message-ID: <")).map(str::to_owned).expect("an id");
-        assert!(id(&other).ends_with("@example.com>") && id(&other) != id(&written), "{other}");
+        assert!(
+            other.contains("\r\nMessage-ID: <mail_1@xn--mnchen-3ya.example>\r\n")
+                || other.starts_with("Message-ID: <mail_1@xn--mnchen-3ya.example>\r\n"),
+            "{other}"
+        );
         assert!(other.contains("\r\nAuto-Submitted: auto-generated\r\n"), "{other}");
     }
 

@@ -147,6 +147,7 @@ mod tests {
 
     fn message(to: &str) -> Message {
         Message {
+            id: String::new(),
             to: to.parse().expect("an address"),
             subject: "<b>".to_owned(),
             text: "see http://x/?a&\"b\n<i>".to_owned(),
