@@ -48,6 +48,7 @@ fn what_is_in_force_is_shown_without_secrets() {
         .with("SMTP_URL", "smtps://key-hunter2:hunter2@mail.example.com")
         .with("PASSWORD_PEPPER", "hunter2")
         .with("PUBLIC_URL", "https://ada:hunter2@auth.example.com")
+        .with("OTLP_ENDPOINT", "http://ada:hunter2@collector:4318")
         .with("LISTEN", "nowhere")
         .with("LISSTEN", "x");
     let input = Input { file: Some("session_ttl = 60\nunknown = 1".to_owned()), ..env.input() };
