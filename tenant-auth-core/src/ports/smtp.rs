@@ -28,6 +28,8 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub struct SmtpMailer {
     transport: AsyncSmtpTransport<Tokio1Executor>,
+    /// Its host and port, for those who look for a failure.
+    server: String,
     from: Mailbox,
 }
 
@@ -59,14 +61,13 @@ impl SmtpMailer {
             "smtp" => (Tls::Required(tls()?), 587),
             other => return Err(SmtpSetupError::Url(format!("unknown scheme '{other}'"))),
         };
-        let mut builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(host)
-            .port(url.port().unwrap_or(default_port))
-            .tls(tls)
-            .timeout(Some(TIMEOUT));
+        let port = url.port().unwrap_or(default_port);
+        let mut builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(host).port(port).tls(tls).timeout(Some(TIMEOUT));
         if !url.username().is_empty() {
             builder = builder.credentials(Credentials::new(decoded(url.username()), decoded(url.password().unwrap_or(""))));
         }
-        Ok(Self { transport: builder.build(), from: mailbox(from)? })
+        let server = format!("{}:{port}", url.host_str().unwrap_or(host));
+        Ok(Self { transport: builder.build(), server, from: mailbox(from)? })
     }
 
     /// Whether mails can have this sender.
@@ -84,9 +85,14 @@ impl SmtpMailer {
     pub async fn try_connecting(&self) -> Result<(), MailError> {
         match self.transport.test_connection().await {
             Ok(true) => Ok(()),
-            Ok(false) => Err(MailError::Transient("the mail server ended the conversation".to_owned())),
-            Err(error) => Err(MailError::Transient(cause(&error))),
+            Ok(false) => Err(MailError::Transient(format!("the mail server ended the conversation ({})", self.server))),
+            Err(error) => Err(MailError::Transient(self.cause(&error))),
         }
+    }
+
+    /// The server's status code, or the kind of failure, with the server's name and port.
+    fn cause(&self, error: &lettre::transport::smtp::Error) -> String {
+        format!("{} ({})", cause(error), self.server)
     }
 }
 
@@ -103,8 +109,8 @@ impl Mailer for SmtpMailer {
     async fn send(&self, message: &Message) -> Result<(), MailError> {
         match self.transport.send(mail(&self.from, message)?).await {
             Ok(_) => Ok(()),
-            Err(error) if is_of_the_mail(&error) => Err(MailError::Permanent(cause(&error))),
-            Err(error) => Err(MailError::Transient(cause(&error))),
+            Err(error) if is_of_the_mail(&error) => Err(MailError::Permanent(self.cause(&error))),
+            Err(error) => Err(MailError::Transient(self.cause(&error))),
         }
     }
 }
@@ -247,14 +253,15 @@ mod tests {
             .and_then(|config| config.with_no_client_auth().with_single_cert(vec![made.cert.der().clone()], key))
             .expect("settings");
         let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
-        let url = format!("smtps://localhost:{}", listener.local_addr().expect("bound").port());
+        let url = format!("smtps://us:secret@localhost:{}", listener.local_addr().expect("bound").port());
         let server = tokio::spawn(async move {
             let (stream, _) = listener.accept().await.expect("somebody comes");
             TlsAcceptor::from(std::sync::Arc::new(config)).accept(stream).await.is_ok()
         });
         let mailer = SmtpMailer::from_url(&url, "a@example.com").expect("usable settings");
         let Err(MailError::Transient(reason)) = mailer.try_connecting().await else { panic!("it is not believed") };
-        assert_eq!(reason, "TLS with the mail server failed: invalid peer certificate: UnknownIssuer");
+        let at = url.trim_start_matches("smtps://us:secret@");
+        assert_eq!(reason, format!("TLS with the mail server failed: invalid peer certificate: UnknownIssuer ({at})"));
         assert!(!server.await.expect("no panic"));
     }
 
