@@ -9,6 +9,7 @@ mod findings;
 mod guides;
 mod imports;
 mod interface;
+mod patterns;
 mod scenarios;
 mod settings;
 mod trees;

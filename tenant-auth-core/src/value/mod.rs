@@ -11,8 +11,10 @@ mod network;
 mod origin;
 #[cfg(feature = "service")]
 pub(crate) mod password;
+mod profile;
 mod return_address;
 mod search_text;
+mod slug;
 mod webhook_url;
 
 pub use appearance::{Colour, Logo, SupportUrl};
@@ -22,13 +24,15 @@ pub(crate) use loopback::is_loopback;
 #[cfg(any(feature = "remote", feature = "smtp"))]
 pub(crate) use loopback::is_loopback_for_secrets;
 pub use metadata::Metadata;
-pub use names::{Bio, Description, DisplayName, Phone, Plan, Slug};
+pub use names::{Description, DisplayName};
 pub use network::Network;
 #[cfg(feature = "http")]
 pub(crate) use network::canonical as canonical_network;
 pub use origin::{AppUrl, Origin};
+pub use profile::{Bio, Phone};
 pub use return_address::ReturnAddress;
 pub use search_text::SearchText;
+pub use slug::{Plan, Slug};
 pub use webhook_url::WebhookUrl;
 
 pub use crate::time::MalformedTime;
