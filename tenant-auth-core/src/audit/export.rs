@@ -118,7 +118,12 @@ impl AuditExport {
         let previous = if first == oldest {
             before.unwrap_or_else(|| Hash::beginning(log.word()).to_string())
         } else {
-            log.hash_of(tx, first - 1).await?.ok_or_else(|| Error::internal("the chain has a gap"))?
+            log.hash_of(tx, first - 1).await?.ok_or_else(|| {
+                let missing = first - 1;
+                Error::internal(format!(
+                    "the audit log cannot be exported: entry {missing}, on which the range rests, is missing in the database"
+                ))
+            })?
         };
         let header = Header {
             format: FORMAT.to_owned(),

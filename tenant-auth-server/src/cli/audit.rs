@@ -74,6 +74,8 @@ pub(super) struct Verify {
     format: Format,
 }
 
+const UNCOMPARED: &str = "Whether the log is what it was in the earlier file is not known: the two neither overlap nor adjoin.";
+
 fn time(text: &str) -> Result<Timestamp, String> {
     Timestamp::parse(text).ok_or_else(|| "must be a time such as 2026-11-20T08:21:00Z".to_owned())
 }
@@ -127,18 +129,25 @@ impl Verify {
         let verifier = checkpoints.iter().fold(plain, |verifier, jws| verifier.checkpoint(jws));
         let verifier = earlier.iter().fold(verifier, AuditVerifier::since);
         let found = verified(&verifier, &path)?;
-        for remark in found.findings.iter().chain(&found.notes) {
+        for remark in found.findings.iter().chain(&found.uncompared).chain(&found.notes) {
             eprintln!("{remark}");
         }
         // The file may be anybody's, and a terminal obeys control characters.
         let (org, entries) = (found.org.escape_debug().to_string(), found.entries);
         let told = |remarks: &[_]| remarks.iter().map(ToString::to_string).collect::<Vec<String>>();
         let data = json!({
-            "good": found.is_good(), "org": org, "entries": entries, "findings": told(&found.findings), "notes": told(&found.notes),
+            "good": found.is_good(), "org": org, "entries": entries, "findings": told(&found.findings),
+            "uncompared": told(&found.uncompared), "notes": told(&found.notes),
         });
-        let verdict = if found.is_good() { "is whole and unchanged" } else { "is NOT good" };
+        let (verdict, outcome) = match (found.findings.is_empty(), found.is_good()) {
+            (_, true) => ("is whole and unchanged", Ok(())),
+            (true, false) => {
+                ("is whole, and cannot be compared with the earlier one", Err(Failure::Unchecked(UNCOMPARED.to_owned())))
+            }
+            (false, _) => ("is NOT good", Err(Failure::Hole("The file was tampered with, or is not whole.".to_owned()))),
+        };
         format.print(&data, &format!("{}: {entries} entries of {org}; the file {verdict}.", path.display()))?;
-        if found.is_good() { Ok(()) } else { Err(Failure::Hole("The file was tampered with, or is not whole.".to_owned())) }
+        outcome
     }
 }
 

@@ -80,6 +80,12 @@ fn a_log_with_a_hole_is_told_as_such() {
     drop(hold_sql(&url, "DELETE FROM tenant_auth_events WHERE sequence = 2").expect("it is removed"));
     let said = error(&deployment.program.run(&EXPORT));
     assert!(said.contains("entry 2 is missing") && !said.contains("DATABASE_URL"), "{said}");
+
+    let last = "DELETE FROM tenant_auth_events AS e WHERE sequence = (SELECT max(sequence) FROM tenant_auth_events WHERE org_id = e.org_id)";
+    drop(hold_sql(&url, last).expect("it is removed"));
+    let later = ["audit", "export", "--org", "acme", "--from", "2099-01-01T00:00:00Z", "--out", "later.ndjson"];
+    let said = error(&deployment.program.run(&later));
+    assert!(said.contains("on which the range rests, is missing"), "{said}");
 }
 
 #[test]
@@ -116,6 +122,16 @@ fn an_earlier_file_is_compared() {
     assert_eq!(said(&deployment.verify(&["later.ndjson", "--since", "acme.ndjson"])).0, Some(0));
     let (code, stderr) = said(&deployment.verify(&["acme.ndjson", "--since", "later.ndjson"]));
     assert!(code == Some(1) && stderr.contains("of the earlier file are missing"), "{stderr}");
+    let none = ["audit", "export", "--org", "acme", "--from", "2099-01-01T00:00:00Z", "--out", "none.ndjson", "--json"];
+    json(&deployment.program.run(&none));
+    let apart = deployment.verify(&["none.ndjson", "--since", "acme.ndjson", "--json"]);
+    let told: serde_json::Value = serde_json::from_slice(&apart.stdout).expect("a report");
+    assert!(told["good"] == false && told["findings"] == serde_json::json!([]) && told["uncompared"] != told["findings"], "{told}");
+    let (code, stderr) = said(&apart);
+    assert!(
+        code == Some(2) && stderr.contains("not in the earlier one") && stderr.contains("neither overlap nor adjoin"),
+        "{stderr}"
+    );
     json(&deployment.program.run(&["audit", "export", "--org", "globex", "--out", "other.ndjson", "--json"]));
     let (code, stderr) = said(&deployment.verify(&["other.ndjson", "--since", "acme.ndjson"]));
     assert!(code == Some(1) && stderr.contains("another organization"), "{stderr}");

@@ -20,24 +20,31 @@ struct Checkpoint {
 
 /// Every entry of the earlier file is in this one, or before its beginning.
 pub(super) fn earlier(file: &mut VerifiedAuditFile, earlier: &VerifiedAuditFile) {
-    if !earlier.is_good() {
+    if !earlier.findings.is_empty() {
         return find(file, 1, None, "the earlier file is not good itself");
     }
     if earlier.org != file.org {
         return find(file, 1, None, "is of another organization than the earlier file");
     }
-    let Some((first, last)) = earlier.chain.first().zip(earlier.chain.last()) else { return };
-    let end = file.chain.links.last().map_or(1, |link| link.line);
-    let (Some(begins), Some(ends)) = (file.chain.first(), file.chain.last()) else {
-        let is_after = file.chain.previous == earlier.chain.hash_at(last);
-        if !is_after {
-            find(file, 1, Some(last), "the entries of the earlier file are missing");
+    let Some((first, last)) = earlier.chain.first().zip(earlier.chain.last()) else {
+        if !file.chain.holds(earlier.chain.previous) {
+            leave(file, None, "the earlier file has no entry, and the one before its range is not in this one".to_owned());
         }
         return;
     };
+    let end = file.chain.links.last().map_or(1, |link| link.line);
+    let (Some(begins), Some(ends)) = (file.chain.first(), file.chain.last()) else {
+        if file.chain.previous == earlier.chain.hash_at(last) {
+            return;
+        }
+        if earlier.chain.holds(file.chain.previous) {
+            return find(file, 1, Some(last), "the last entries of the earlier file are missing");
+        }
+        return leave(file, None, "this file has no entry, and the one before its range is not in the earlier one".to_owned());
+    };
     if last < begins - 1 {
-        let what = format!("between the earlier file and this one the entries {} to {} are missing", last + 1, begins - 1);
-        return find(file, 2, Some(begins), &what);
+        let what = format!("the entries {} to {} are in neither this file nor the earlier one", last + 1, begins - 1);
+        return leave(file, Some(begins), what);
     }
     for sequence in (first - 1).max(begins - 1)..=last.min(ends) {
         let (here, there) = (file.chain.hash_at(sequence), earlier.chain.hash_at(sequence));
@@ -86,6 +93,11 @@ pub(super) fn checkpoint(file: &mut VerifiedAuditFile, keys: &AuditKeySet, jws: 
 
 fn find(file: &mut VerifiedAuditFile, line: u64, sequence: Option<i64>, what: &str) {
     file.findings.push(AuditRemark { line: Some(line), sequence, what: what.to_owned() });
+}
+
+/// What says nothing of the earlier file, nor that file of it.
+fn leave(file: &mut VerifiedAuditFile, sequence: Option<i64>, what: String) {
+    file.uncompared.push(AuditRemark { line: Some(1), sequence, what });
 }
 
 fn complain(file: &mut VerifiedAuditFile, sequence: Option<i64>, what: String) {

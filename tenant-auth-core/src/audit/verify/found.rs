@@ -38,18 +38,20 @@ pub struct VerifiedAuditFile {
     pub org: String,
     /// How many entries there are.
     pub entries: u64,
-    /// What is missing, changed, inserted, out of order or cut off, and what contradicts an earlier file or a checkpoint. Where there is
-    /// nothing, the file is good.
+    /// What is missing, changed, inserted, out of order or cut off, and what contradicts an earlier file or a checkpoint.
     pub findings: Vec<AuditRemark>,
+    /// What lies between the earlier file and this one and is in neither: nothing is known to be wrong, and the two do not vouch for each
+    /// other. The file is good where there is neither this nor a finding: [`VerifiedAuditFile::is_good`].
+    pub uncompared: Vec<AuditRemark>,
     /// What is to be known of a good file: erased entries, parts that were imported, keys in doubt.
     pub notes: Vec<AuditRemark>,
     pub(super) chain: KeptChain,
 }
 
 impl VerifiedAuditFile {
-    /// Whether nothing was found.
+    /// Whether nothing was found, and all that was to be compared was.
     pub fn is_good(&self) -> bool {
-        self.findings.is_empty()
+        self.findings.is_empty() && self.uncompared.is_empty()
     }
 }
 
@@ -83,6 +85,11 @@ impl KeptChain {
     pub(super) fn at(&self, sequence: i64) -> Option<KeptLink> {
         let index = usize::try_from(sequence.checked_sub(self.first()?)?).ok()?;
         self.links.get(index).copied().filter(|link| link.sequence == sequence)
+    }
+
+    /// Whether this is the hash of one of the entries, or of the one before them.
+    pub(super) fn holds(&self, hash: Option<Hash>) -> bool {
+        hash.is_some() && (hash == self.previous || self.links.iter().any(|link| Some(link.hash) == hash))
     }
 
     /// The hash of this number, which may be the one before the first entry.

@@ -324,7 +324,23 @@ fn an_earlier_file_and_a_checkpoint_find_a_log_that_was_rewritten() {
     assert!(checked(&source.whole()).is_good() && checked(&source.file(6, 7, Vec::new())).is_good());
     assert!(!since(&source.file(1, 5, Vec::new())).is_good(), "an entry that was there is gone");
     source.push("member.updated", None, "{}");
-    assert!(!since(&source.file(8, 8, Vec::new())).is_good(), "what was between is in neither");
+    let apart = since(&source.file(8, 8, Vec::new()));
+    assert!(
+        !apart.is_good() && apart.findings.is_empty(),
+        "what was between is in neither, and nothing says that it changed: {apart:#?}"
+    );
+    let chained = AuditVerifier::new(&keys).since(&apart).verify(&*source.whole()).expect("an audit file");
+    assert!(chained.is_good(), "nothing is wrong with the earlier file itself: {chained:#?}");
+    for (empty_before, is_uncompared, is_found) in [(7, false, false), (9, true, false), (4, false, true)] {
+        let found = since(&source.file(empty_before, empty_before - 1, Vec::new()));
+        let judged = (!found.uncompared.is_empty(), !found.findings.is_empty());
+        assert_eq!(judged, (is_uncompared, is_found), "without entries, before {empty_before}: {found:#?}");
+    }
+    let empty = source.verified(&source.file(9, 8, Vec::new()));
+    let after = |file: &[u8]| AuditVerifier::new(&keys).since(&empty).verify(file).expect("an audit file");
+    assert!(after(&source.whole()).is_good(), "the entry before the empty range is there");
+    let before = after(&source.file(1, 5, Vec::new()));
+    assert!(!before.is_good() && before.findings.is_empty(), "{before:#?}");
 }
 
 #[test]

@@ -245,7 +245,14 @@ impl<'k> Walk<'k> {
             None => (String::new(), None),
         };
         let chain = KeptChain { previous, cut_at: self.cut_at(), links: self.links };
-        VerifiedAuditFile { org, entries: chain.links.len() as u64, findings: self.findings, notes: self.notes, chain }
+        VerifiedAuditFile {
+            org,
+            entries: chain.links.len() as u64,
+            findings: self.findings,
+            uncompared: Vec::new(),
+            notes: self.notes,
+            chain,
+        }
     }
 
     /// The time before which the file ends on request. One after the file was made cuts nothing off.
