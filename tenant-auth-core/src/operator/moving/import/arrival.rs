@@ -106,7 +106,8 @@ impl<'a> Arrival<'a> {
             return Err(refused("organization: it is here already"));
         }
         if !tx.organizations().insert(&org).await? {
-            refusals.push("organization: its slug is taken here".to_owned());
+            let taken = "organization: its slug is taken here, or was that of one that is removed and whose slug was not released";
+            refusals.push(taken.to_owned());
             return Err(OrganizationImportError::Refused(refusals));
         }
         tx.record(Actor::System, DeploymentDeed::OrganizationCreated((&org).into()));
