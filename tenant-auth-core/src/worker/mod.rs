@@ -26,6 +26,9 @@ use mails::Post;
 
 /// The interval of the sweep.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
+/// Between the first rounds of two loops. All at once they would open a connection each, which stays: on SQLite that is a thread with a
+/// cache and the whole schema of its own.
+const APART: Duration = Duration::from_millis(20);
 
 /// The background worker of a service. Run at least one for mails to be sent, events to be delivered and expired rows to be
 /// deleted.
@@ -54,11 +57,12 @@ impl Worker {
         WorkerLoop::ALL.iter().for_each(|of| self.auth.worked(*of));
         // Boxed, so that a host does not carry the loops about in its own futures.
         let deliveries = Box::pin(Dispatcher::new(&self.auth).run_until(told(stopped.clone())));
-        let mails = Box::pin(Post::new(&self.auth).run_until(told(stopped.clone())));
-        let requests = Box::pin(self.fulfil_requests_until(told(stopped.clone())));
-        let removals = Box::pin(self.remove_until(told(stopped.clone())));
-        let sign_ups = Box::pin(self.mail_sign_ups_until(told(stopped.clone())));
-        tokio::join!(announce, deliveries, mails, requests, sign_ups, removals, Box::pin(self.sweep_until(told(stopped))));
+        let mails = Box::pin(after(1, Post::new(&self.auth).run_until(told(stopped.clone()))));
+        let requests = Box::pin(after(2, self.fulfil_requests_until(told(stopped.clone()))));
+        let sign_ups = Box::pin(after(3, self.mail_sign_ups_until(told(stopped.clone()))));
+        let removals = Box::pin(after(4, self.remove_until(told(stopped.clone()))));
+        let sweep = Box::pin(after(5, self.sweep_until(told(stopped))));
+        tokio::join!(announce, deliveries, mails, requests, sign_ups, removals, sweep);
     }
 
     /// Runs one round: delivers and sends what is due, removes organizations, then sweeps. For tests and for hosts with a scheduler of
@@ -135,6 +139,12 @@ impl Worker {
         }
         Ok(())
     }
+}
+
+/// A loop, once so many others have begun.
+async fn after(others: u32, begun: impl Future<Output = ()>) {
+    tokio::time::sleep(APART * others).await;
+    begun.await;
 }
 
 /// Ready once the flag is up, or its sender is gone.
