@@ -64,6 +64,13 @@ impl<K> Secret<K> {
     pub fn digest(&self) -> Digest {
         Digest::of(self.text.as_bytes())
     }
+
+    /// The digest of a token that was mailed to whoever holds the account of an address, in the form that its holder gave it and not in the
+    /// one that was asked for: a token of one kind is none of the other.
+    #[cfg(feature = "service")]
+    pub(crate) fn digest_to_holder(&self) -> Digest {
+        Digest::of([self.text.as_bytes(), b"\0holder"].concat().as_slice())
+    }
 }
 
 #[cfg(feature = "http")]

@@ -43,6 +43,16 @@ enum Invitee {
     New(DisplayName, StoredPassword),
 }
 
+/// Whether the link of an invite opens this account, or makes one where there is none: whether the mailbox that got it is the one that the
+/// account's holder, or the admin, wrote. Addresses that differ in case are one address here, and may be two mailboxes (B25).
+fn opens(record: &InviteRecord, account: Option<&User>) -> bool {
+    match account {
+        Some(user) if record.is_to_holder => user.email == record.invite.email,
+        Some(user) => user.email.is_written_as(&record.invite.email),
+        None => !record.is_to_holder,
+    }
+}
+
 impl Tenant {
     /// The preview of an invite; the invite is not used up.
     ///
@@ -50,10 +60,13 @@ impl Tenant {
     /// [`Error::InvalidInvite`].
     pub async fn preview_invite(&self, token: &LinkToken) -> Result<InvitePreview, Error> {
         let mut reader = self.auth.store().read().await?;
-        let record = reader.invites().find_by_token(&self.org.id, &token.digest(), self.auth.now()).await?;
-        let Invite { email, role, expires_at, .. } = record.ok_or(Error::InvalidInvite)?.invite;
-        let account_exists = reader.users().find_by_email(&email).await?.is_some();
-        Ok(InvitePreview { email, role, expires_at, account_exists })
+        let record = reader.invites().find_by_token(&self.org.id, token, self.auth.now()).await?.ok_or(Error::InvalidInvite)?;
+        let account = reader.users().find_by_email(&record.invite.email).await?.map(|account| account.user);
+        if !opens(&record, account.as_ref()) {
+            return Err(Error::InvalidInvite);
+        }
+        let Invite { email, role, expires_at, .. } = record.invite;
+        Ok(InvitePreview { email, role, expires_at, account_exists: account.is_some() })
     }
 
     /// Makes the invitee a member, creates the account when there is none, and opens a session; when the account has a second
@@ -82,7 +95,7 @@ impl Tenant {
             return Err(Error::Suspended);
         }
         let now = tx.now();
-        let record = tx.invites().find_by_token(&org.id, &token.digest(), now).await?.ok_or(Error::InvalidInvite)?;
+        let record = tx.invites().find_by_token(&org.id, token, now).await?.ok_or(Error::InvalidInvite)?;
         let metadata = tx.invites().metadata(&org.id, &record.invite.id).await?.unwrap_or_default();
         if !tx.invites().accept(&org.id, &record.invite.id).await? {
             return Err(Error::InvalidInvite);
@@ -103,10 +116,13 @@ impl Tenant {
     /// transaction.
     async fn invitee(&self, token: &LinkToken, registration: Registration, client: &Client) -> Result<Invitee, Error> {
         let mut reader = self.auth.store().read().await?;
-        let record = reader.invites().find_by_token(&self.org.id, &token.digest(), self.auth.now()).await?;
-        let email = record.ok_or(Error::InvalidInvite)?.invite.email;
-        let account = reader.users().find_by_email(&email).await?;
+        let record = reader.invites().find_by_token(&self.org.id, token, self.auth.now()).await?.ok_or(Error::InvalidInvite)?;
+        let account = reader.users().find_by_email(&record.invite.email).await?;
         drop(reader);
+        if !opens(&record, account.as_ref().map(|account| &account.user)) {
+            return Err(Error::InvalidInvite);
+        }
+        let email = record.invite.email;
         match (account, registration) {
             (Some(account), Registration { name: None, password: None }) => Ok(Invitee::Known(account)),
             (Some(_), _) => Err(Error::AccountExists),
@@ -129,7 +145,7 @@ impl Tenant {
                 // Read again under lock: the account's epoch may have changed, and a session of an older epoch is dead; and the
                 // mailbox that got the invite may not be the account's any more.
                 tx.users().hold(&known.user.id).await?;
-                let account = tx.users().find(&known.user.id).await?.filter(|account| account.user.email == record.invite.email);
+                let account = tx.users().find(&known.user.id).await?.filter(|account| opens(record, Some(&account.user)));
                 let mut account = account.ok_or(Error::InvalidInvite)?;
                 let newly = hand_over(tx, &self.org.id, &mut account).await?;
                 if newly {
@@ -138,6 +154,7 @@ impl Tenant {
                 }
                 (account, newly)
             }
+            Invitee::New(_, _) if !opens(record, None) => return Err(Error::InvalidInvite), // the account was deleted meanwhile
             Invitee::New(name, password) => {
                 let user = User {
                     id: tx.new_id(),

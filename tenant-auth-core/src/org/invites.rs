@@ -13,7 +13,7 @@ use crate::{
     model::{Invite, MailStatus, Organization, Role},
     org::tell_ended,
     page::{List, Page},
-    secret::LinkToken,
+    secret::{Digest, LinkToken},
     service::TenantAuth,
     store::{Actor, Event, InviteRecord, MailKind, NewInvite, Tx},
     throttle::{DEPLOYMENT_INVITES, NEWCOMERS_INVITES},
@@ -89,15 +89,15 @@ impl OrgAdmin {
     pub async fn resend_invite(&self, id: &InviteId) -> Result<Invite, Error> {
         let auth = self.auth();
         let mut write = self.begin_write().await?;
-        let InviteRecord { mut invite, mail_id } = self.pending(&mut write, id).await?;
+        let InviteRecord { mut invite, mail_id, .. } = self.pending(&mut write, id).await?;
         invite.expires_at = write.now().plus(auth.config().organizations.invite_ttl);
         invite.mail = MailStatus::Queued;
         write.mails().cancel(&mail_id).await?;
         let token = write.new_link_token();
         let mail = InviteMail { org: &write.org, invite: &invite, token: &token, by: invited_by(&write.author) };
-        let mail_id = mail_invite(auth, &mut write.tx, &mail).await?;
+        let (mail_id, digest) = mail_invite(auth, &mut write.tx, &mail).await?;
         // It may have ended with its deployment key since it was read.
-        if !write.invites().renew(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: &mail_id }).await? {
+        if !write.invites().renew(&NewInvite { invite: &invite, digest: &digest, mail_id: &mail_id }).await? {
             return Err(Error::NotFound(Thing::Invite));
         }
         count_for_product(&mut write.tx, &write.author.actor()).await?;
@@ -113,7 +113,7 @@ impl OrgAdmin {
     /// [`Error::NotFound`] unless the invite is pending here.
     pub async fn revoke_invite(&self, id: &InviteId) -> Result<(), Error> {
         let mut write = self.begin_write().await?;
-        let InviteRecord { invite, mail_id } = self.pending(&mut write, id).await?;
+        let InviteRecord { invite, mail_id, .. } = self.pending(&mut write, id).await?;
         if !write.invites().take(self.org_id(), id).await? {
             return Err(Error::NotFound(Thing::Invite));
         }
@@ -155,10 +155,10 @@ pub(crate) async fn place_invite(
         mail: MailStatus::Queued,
     };
     let token = tx.new_link_token();
-    let mail_id = mail_invite(auth, tx, &InviteMail { org, invite: &invite, token: &token, by: invited_by }).await?;
+    let (mail_id, digest) = mail_invite(auth, tx, &InviteMail { org, invite: &invite, token: &token, by: invited_by }).await?;
     // One of this address may have ended with its key: it is told of before another takes its place.
     tell_ended(tx, org).await?;
-    if !tx.invites().insert_or_replace_expired(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: &mail_id }).await? {
+    if !tx.invites().insert_or_replace_expired(&NewInvite { invite: &invite, digest: &digest, mail_id: &mail_id }).await? {
         return Err(Error::AlreadyInvited);
     }
     count_for_product(tx, &actor).await?;
@@ -209,8 +209,8 @@ pub(crate) async fn place_moved_invite(auth: &TenantAuth, tx: &mut Tx, moved: Mo
     };
     let token = tx.new_link_token();
     let mail = InviteMail { org, invite: &invite, token: &token, by: InvitedBy::Operator };
-    let mail_id = mail_invite(auth, tx, &mail).await?;
-    if !tx.imports().invite(&NewInvite { invite: &invite, digest: &token.digest(), mail_id: &mail_id }).await? {
+    let (mail_id, digest) = mail_invite(auth, tx, &mail).await?;
+    if !tx.imports().invite(&NewInvite { invite: &invite, digest: &digest, mail_id: &mail_id }).await? {
         return Ok(None);
     }
     tx.push(Event::new(EventKind::InviteResent, org, Actor::System, &InviteData::of(&invite))?);
@@ -242,8 +242,9 @@ async fn count_for_newcomer(tx: &mut Tx, org: &Organization, by: InvitedBy) -> R
     if org.is_trusted || by == InvitedBy::Operator { Ok(()) } else { NEWCOMERS_INVITES.spend(tx, org.id.as_str()).await }
 }
 
-/// Writes the mail of an invite to the outbox, within the rate limit.
-async fn mail_invite(auth: &TenantAuth, tx: &mut Tx, mail: &InviteMail<'_>) -> Result<MailId, Error> {
+/// Writes the mail of an invite to the outbox, within the rate limit; with the digest that says to which form of the address it goes. Where
+/// the address has an account, that is the holder's: what an admin typed may be another's mailbox (B25). The admin is not told.
+async fn mail_invite(auth: &TenantAuth, tx: &mut Tx, mail: &InviteMail<'_>) -> Result<(MailId, Digest), Error> {
     let InviteMail { org, invite, token, by } = *mail;
     let now = tx.now();
     // The organization's row is locked, so two requests cannot both pass this count.
@@ -258,5 +259,10 @@ async fn mail_invite(auth: &TenantAuth, tx: &mut Tx, mail: &InviteMail<'_>) -> R
         None => None,
     };
     let letter = Letter::Invite { org, invite, inviter: inviter.as_ref(), link: &link, by };
-    mail::enqueue(tx, &org.id, &invite.email, &letter).await
+    let holder = tx.users().find_by_email(&invite.email).await?.map(|account| account.user.email);
+    let (to, digest) = match &holder {
+        Some(held) if !held.is_written_as(&invite.email) => (held, token.digest_to_holder()),
+        _ => (&invite.email, token.digest()),
+    };
+    Ok((mail::enqueue(tx, &org.id, to, &letter).await?, digest))
 }

@@ -59,6 +59,13 @@ impl Email {
         &self.0
     }
 
+    /// Whether both are written alike, and so are one mailbox to every mail server. Such as differ in case are one address here, and may be
+    /// two mailboxes there (RFC 5321, section 2.4).
+    #[cfg(feature = "service")]
+    pub(crate) fn is_written_as(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+
     /// What identifies the mailbox: the address in lower case.
     pub(crate) fn key(&self) -> String {
         self.0.to_ascii_lowercase()

@@ -119,8 +119,11 @@ impl TenantAuth {
         if reader.organizations().find_by_slug(&sign_up.slug).await?.is_some() {
             return Err(Error::SlugTaken);
         }
-        let account = reader.users().find_by_email(&email).await?;
-        Ok((email, account.map(|account| account.user)))
+        let account = reader.users().find_by_email(&email).await?.map(|account| account.user);
+        if account.as_ref().is_some_and(|user| !user.email.is_written_as(&email)) {
+            return Err(Error::InvalidLink); // another's mailbox got it before there was the account (B25)
+        }
+        Ok((email, account))
     }
 
     async fn known_founder(&self, user: User, sign_up: &SignUpCompletion, by: (&Client, QueueShare)) -> Result<Founder, Error> {
@@ -239,7 +242,7 @@ impl Founding<'_> {
             return Err(Error::WrongPassword);
         }
         // Read again under lock: the mailbox that got the link may not be the account's any more.
-        let account = tx.users().find(&account.user.id).await?.filter(|account| account.user.email == self.email);
+        let account = tx.users().find(&account.user.id).await?.filter(|account| account.user.email.is_written_as(&self.email));
         Ok((account.ok_or(Error::InvalidLink)?, false))
     }
 }

@@ -94,12 +94,15 @@ async fn compose(auth: &TenantAuth, tx: &mut Tx, request: &SignUpRequest) -> Res
             counted => counted?,
         }
     }
+    // As its holder wrote it, where it has an account: what was asked for may be another's mailbox (B25).
+    let holder = tx.users().find_by_email(&request.email).await?.map(|account| account.user.email);
+    let to = holder.as_ref().unwrap_or(&request.email);
     let (token, until) = (tx.new_link_token(), now.plus(LINK_TTL));
-    tx.sign_ups().insert_link(&SignUpLink { email: &request.email, token: &token.digest(), expires_at: until }).await?;
+    tx.sign_ups().insert_link(&SignUpLink { email: to, token: &token.digest(), expires_at: until }).await?;
     let link = auth.config().link(LinkedPage::SignUp, "", token.expose());
     let language = mail::language_for(tx, &request.email, request.language.as_ref()).await?;
     let words = tx.languages().of(language.as_ref());
-    let message = Letter::SignUp { link: &link, until }.to(&request.email, tx.product(), words, tx.mail_templates())?;
+    let message = Letter::SignUp { link: &link, until }.to(to, tx.product(), words, tx.mail_templates())?;
     Ok(Some(mail::with_logo(message, tx.product())))
 }
 

@@ -68,9 +68,9 @@ impl Newcomer {
     }
 }
 
-/// The account that the address has, read under lock: it may have another address by then.
+/// The account that the address has, read under lock: it may have another address by then, or another's mailbox may be meant (B25).
 async fn held_account_of(tx: &mut Tx, email: &Email) -> Result<Option<Account>, Error> {
     let Some(found) = tx.users().find_by_email(email).await? else { return Ok(None) };
     hold_account(tx, &found.user.id).await?;
-    Ok(tx.users().find(&found.user.id).await?.filter(|account| account.user.email == *email))
+    Ok(tx.users().find(&found.user.id).await?.filter(|account| account.user.email.is_written_as(email)))
 }

@@ -5,7 +5,7 @@ use crate::{
     id::{DeploymentKeyId, Id, InviteId, MailId, OrgId, UserId},
     model::{Invite, MailStatus, OrgRef, Role},
     page::Bounds,
-    secret::Digest,
+    secret::{Digest, LinkToken},
     store::{
         Link, Tx,
         dialect::{execute, fetch_all, fetch_batch, fetch_optional, fetch_scalar, fetch_scalars, row, statements},
@@ -144,6 +144,8 @@ row! { OrganizationRow { id: String, slug: String, } }
 pub(crate) struct InviteRecord {
     pub(crate) invite: Invite,
     pub(crate) mail_id: MailId,
+    /// Whether the link by which it was found was mailed to the account's own form of the address.
+    pub(crate) is_to_holder: bool,
 }
 
 impl TryFrom<InviteRow> for InviteRecord {
@@ -162,6 +164,7 @@ impl TryFrom<InviteRow> for InviteRecord {
                 expires_at: Timestamp::from_millis(row.expires_at),
             },
             mail_id: Id::from_stored(row.mail_id),
+            is_to_holder: false,
         })
     }
 }
@@ -182,12 +185,16 @@ impl<L: Link> Invites<L> {
     pub(crate) async fn find_by_token(
         mut self,
         org: &OrgId,
-        token: &Digest,
+        token: &LinkToken,
         now: Timestamp,
     ) -> Result<Option<InviteRecord>, Error> {
-        fetch_optional!(self.0, InviteRow, FIND_BY_TOKEN, org.as_str(), token.as_str(), now.millis())?
-            .map(InviteRecord::try_from)
-            .transpose()
+        for (digest, is_to_holder) in [(token.digest(), false), (token.digest_to_holder(), true)] {
+            let found = fetch_optional!(self.0, InviteRow, FIND_BY_TOKEN, org.as_str(), digest.as_str(), now.millis())?;
+            if let Some(row) = found {
+                return Ok(Some(InviteRecord { is_to_holder, ..InviteRecord::try_from(row)? }));
+            }
+        }
+        Ok(None)
     }
 
     /// The metadata that the invited person will have as a member; `None` but for people of an import.

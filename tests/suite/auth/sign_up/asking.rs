@@ -17,7 +17,7 @@ use tenant_auth_core::{
     testing::internals,
 };
 
-use super::{ask, complete, newcomer, nobody, preview, sign_up_mails, sign_up_token, token_in};
+use super::{ask, complete, holder, newcomer, nobody, preview, sign_up_mails, sign_up_token, token_in};
 use crate::suite::{
     limits::addresses::{at, behind_proxy},
     support::stored,
@@ -37,6 +37,7 @@ scenarios![
     closed_meanwhile_it_mails_nothing,
     pages_of_other_origins_are_refused,
     a_preview_tells_whether_there_is_an_account,
+    a_link_goes_to_the_mailbox_of_the_account_and_one_that_another_got_is_worth_nothing,
     guesses_at_links_are_counted,
     tokens_are_stored_as_digests_and_not_logged,
 ];
@@ -52,6 +53,23 @@ async fn every_address_gets_the_same_answer_and_the_same_mail(app: &App) {
     assert_eq!(first.text.replace(&token_in(first), ""), second.text.replace(&token_in(second), ""));
     ask(&nobody(app), "no address").await.expect_invalid("email");
     nobody(app).post("/auth/sign-up", json!({})).await.expect_invalid("email");
+}
+
+/// Addresses that differ in case are one here, and may be two mailboxes.
+async fn a_link_goes_to_the_mailbox_of_the_account_and_one_that_another_got_is_worth_nothing(app: &App) {
+    let token = sign_up_token(app, "PIA@acme.example").await;
+    let pia = app.org().new_member("Pia").await;
+    assert_eq!(pia.email(), "pia@acme.example");
+    for body in [newcomer(&token, "rockets"), holder(&token, "rockets")] {
+        complete(&nobody(app), body).await.expect_error(400, "invalid_link");
+    }
+    pia.login().await.expect(200);
+
+    ask(&nobody(app), "Pia@acme.example").await.expect(200);
+    let mails = sign_up_mails(app, pia.email()).await;
+    let last = mails.last().expect("a mail");
+    assert_eq!(last.to.as_str(), pia.email());
+    complete(&nobody(app), newcomer(&token_in(last), "rockets")).await.expect(201);
 }
 
 async fn a_slug_sent_is_not_looked_at(app: &App) {

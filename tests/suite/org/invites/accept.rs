@@ -8,6 +8,8 @@ scenarios![
     a_new_address_needs_name_and_password,
     an_existing_account_joins_without_fields,
     an_existing_account_with_fields_is_409_and_nothing_changes,
+    a_link_goes_to_the_mailbox_of_the_account_however_the_admin_wrote_it,
+    a_link_that_another_mailbox_got_opens_no_account,
     an_existing_accounts_session_says_how_it_was_opened,
     somebody_who_became_a_member_meanwhile_is_409,
     an_invalid_token_is_400,
@@ -89,6 +91,43 @@ async fn an_existing_account_with_fields_is_409_and_nothing_changes(app: &App) {
     assert_eq!(gus.login().await.expect_ok()["user"]["name"], "Gus Member");
     app.org().device_of(gus.person()).login().await.expect(403);
     app.org().device_of(gus.person()).accept_with_account(&token).await.expect(200);
+}
+
+/// To a mail server they may be two people's.
+fn in_capitals(address: &str) -> String {
+    let (local, domain) = address.split_once('@').expect("an address");
+    format!("{}@{domain}", local.to_uppercase())
+}
+
+async fn a_link_goes_to_the_mailbox_of_the_account_however_the_admin_wrote_it(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let gus = app.other_org().member();
+    let typed = in_capitals(gus.email());
+    let invite = admin.invite(&typed).await.expect(201).data()["invite"].clone();
+    assert_eq!(invite["email"], typed.as_str(), "an admin is not told that there is an account");
+    let token = app.link_token_of(gus.email()).await;
+    let mails = app.mail_to(gus.email()).await;
+    assert_eq!(mails.last().expect("a mail").to.as_str(), gus.email());
+    let here = app.org().device_of(gus.person());
+    assert_eq!(here.preview(&token).await.expect_ok()["invite"]["accountExists"], true);
+    assert_eq!(here.accept_with_account(&token).await.expect_ok()["user"]["id"], here.id());
+}
+
+async fn a_link_that_another_mailbox_got_opens_no_account(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let typed = "NORA@globex.example";
+    let token = app.invited(&admin, typed).await;
+    let nora = app.other_org().new_member("Nora").await;
+    assert_eq!(in_capitals(nora.email()), typed);
+    let here = app.org().device_of(nora.person());
+    for refused in [here.preview(&token), here.accept_with_account(&token), here.accept(&token, "Mallory")] {
+        refused.await.expect_error(400, "invalid_invite");
+    }
+    let pending = admin.pending_invites().await;
+    admin.post_nothing(&format!("/org/invites/{}/resend", pending[0]["id"].as_str().expect("an id"))).await.expect(200);
+    let token = app.link_token_of(nora.email()).await;
+    assert_eq!(app.mail_to(nora.email()).await.last().expect("a mail").to.as_str(), nora.email());
+    assert_eq!(here.accept_with_account(&token).await.expect_ok()["user"]["id"], here.id());
 }
 
 async fn an_existing_accounts_session_says_how_it_was_opened(app: &App) {
