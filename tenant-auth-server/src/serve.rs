@@ -90,8 +90,19 @@ pub(crate) struct Opened {
 /// # Errors
 /// [`Failure`], naming the setting that is in the way where one is.
 pub(crate) async fn open(deployment: &Deployment, mailer: Option<Arc<dyn Mailer>>) -> Result<Opened, Failure> {
+    open_by(deployment.database.options(), deployment, mailer).await
+}
+
+/// The same with other options of the database.
+///
+/// # Errors
+/// As [`open`].
+pub(crate) async fn open_by(
+    options: StoreOptions,
+    deployment: &Deployment,
+    mailer: Option<Arc<dyn Mailer>>,
+) -> Result<Opened, Failure> {
     let mark = DatabaseMark::of(&deployment.database)?;
-    let options = StoreOptions::with_connections(deployment.database.connections);
     let store = Store::open_with(&deployment.database.url, options).await.map_err(Failure::of_opening)?;
     mark.keep();
     let builder = TenantAuth::builder().store(store.clone());

@@ -150,6 +150,11 @@ pub enum SchemaError {
          USAGE, CREATE ON SCHEMA public TO <user>"
     )]
     NotAllowed,
+    /// The database user may not read and write these tables, as after a restore that left the rights behind.
+    #[error(
+        "names a user who may not read and write the tables {0}. Give it the rights that operations.md (Upgrade) lists, as the tables' owner"
+    )]
+    Withheld(String),
 }
 
 pub(super) fn failure(error: MigrateError) -> Error {
@@ -165,7 +170,7 @@ pub(super) fn failure(error: MigrateError) -> Error {
 }
 
 /// SQLSTATE `insufficient_privilege`; SQLite has no rights.
-fn is_not_allowed(error: &sqlx::Error) -> bool {
+pub(super) fn is_not_allowed(error: &sqlx::Error) -> bool {
     error.as_database_error().and_then(|refusal| refusal.code()).is_some_and(|code| code == "42501")
 }
 

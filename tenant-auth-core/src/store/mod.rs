@@ -37,6 +37,8 @@ mod postgres;
 #[cfg(feature = "postgres")]
 mod postgres_url;
 mod repositories;
+#[cfg(feature = "postgres")]
+mod rights;
 mod running;
 mod sql;
 #[cfg(feature = "sqlite")]

@@ -10,9 +10,9 @@ use sqlx::{
 };
 
 use super::{
-    StoreOptions, failure, migrations,
+    StoreOptions, failure, migrations, options,
     outlived::{self, Renewal},
-    postgres_url,
+    postgres_url, rights,
     sql::probe,
     stall,
 };
@@ -37,7 +37,7 @@ const SESSION: &str = "SET statement_timeout = '15s'; SET lock_timeout = '4s'; S
 /// For what takes as long as it takes.
 const WITHOUT_LIMITS: &str = "SET statement_timeout = 0; SET lock_timeout = 0";
 /// A query of some 140 KiB with less memory than that, so that it needs a temporary file.
-const TAKE_ROOM: &str = "SELECT set_config('work_mem', '64kB', true); SELECT count(*) FROM generate_series(1, 10000)";
+pub(super) const TAKE_ROOM: &str = "SELECT set_config('work_mem', '64kB', true); SELECT count(*) FROM generate_series(1, 10000)";
 
 /// A PostgreSQL database.
 #[derive(Clone)]
@@ -84,6 +84,7 @@ impl Postgres {
                 Box::pin(is_usable(connection, known, is_renewed))
             });
         let pool = match pool.clone().connect_with(connecting.clone()).await {
+            Err(error) if is_missing_database(&error) && !options.create => return Err(options::absent().into()),
             Err(error) if is_missing_database(&error) => {
                 create_database(&connecting).await?;
                 pool.connect_with(connecting.clone()).await.map_err(failure::of)?
@@ -100,12 +101,12 @@ impl Postgres {
         let migrator = migrations::migrator(&migrations::POSTGRES);
         let mut connection = self.pool.acquire().await.map_err(failure::of)?;
         let book = sqlx::query_as(migrations::POSTGRES.book).fetch_all(&mut *connection).await;
-        if book.is_ok_and(|book| migrations::is_done(&migrator, &book)) {
-            return Ok(());
+        if !book.is_ok_and(|book| migrations::is_done(&migrator, &book)) {
+            connection.close_on_drop();
+            connection.execute(WITHOUT_LIMITS).await.map_err(failure::of)?;
+            migrator.run_direct(None, &mut *connection, false).await.map_err(migrations::failure)?;
         }
-        connection.close_on_drop();
-        connection.execute(WITHOUT_LIMITS).await.map_err(failure::of)?;
-        migrator.run_direct(None, &mut *connection, false).await.map_err(migrations::failure)
+        rights::judge(&mut connection).await
     }
 
     /// Tries to write: commits a row, and fills a temporary file where the tables are, because a row that finds room in a page there is

@@ -2,14 +2,17 @@
 //! under load with BUSY_SNAPSHOT, which no busy timeout helps. `synchronous=FULL`: a commit is on the disk before it is
 //! acknowledged.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use sqlx::{
     Connection, SqlitePool,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
-use super::{StoreOptions, database_file::DatabaseFile, failure, migrations, outlived, patience, sql::probe};
+use super::{StoreOptions, database_file::DatabaseFile, failure, migrations, options, outlived, patience, sql::probe};
 use crate::{
     config::{ConfigError, Setting, SetupError},
     error::Error,
@@ -45,6 +48,9 @@ impl Sqlite {
     /// As [`Sqlite::open`].
     pub async fn open_with(path: &str, options: StoreOptions) -> Result<Self, SetupError> {
         let path = path_of(path)?;
+        if !options.create && !Path::new(path).exists() {
+            return Err(options::absent().into());
+        }
         DatabaseFile::prepare(&PathBuf::from(path));
         let reading = SqliteConnectOptions::new()
             .filename(path)

@@ -1,12 +1,15 @@
-//! A survey of a database: whether it answers, and what opening it would change. Nothing is created or migrated by it; what a crash
-//! left in SQLite's log is folded into the file, as by every opening.
+//! A survey of a database: whether it answers and takes writes, and what opening it would change. Nothing is created or migrated by it, and
+//! what it writes it takes back; what a crash left in SQLite's log is folded into the file, as by every opening.
 
+use sqlx::AssertSqlSafe;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 use sqlx::Connection;
 
+#[cfg(feature = "sqlite")]
+use super::database_file::DatabaseFile;
+use super::{Conn, Link, SchemaError, Store, failure, migrations, sql::probe};
 #[cfg(feature = "postgres")]
-use super::postgres_url;
-use super::{SchemaError, Store, failure, migrations};
+use super::{postgres::TAKE_ROOM, postgres_url, rights};
 use crate::{
     config::{ConfigError, Setting, SetupError},
     error::Error,
@@ -14,9 +17,19 @@ use crate::{
 
 /// The versions that a database was brought to, newest first.
 const VERSIONS: &str = "SELECT version FROM tenant_auth_migrations ORDER BY version DESC";
+/// Whether the versions stand where the first table would be.
+#[cfg(feature = "postgres")]
+const HAS_BOOK: &str = "SELECT to_regclass(quote_ident(current_schema()) || '.tenant_auth_migrations') IS NOT NULL";
+/// Whether nothing can be written.
+#[cfg(feature = "postgres")]
+const IS_READ_ONLY: &str = "SELECT current_setting('transaction_read_only') = 'on'";
 /// Whether this user may create tables where the first of them would be.
 #[cfg(feature = "postgres")]
 const MAY_CREATE: &str = "SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), FALSE)";
+
+/// How long the trial may take.
+#[cfg(feature = "postgres")]
+const SHORTLY: &str = "SET statement_timeout = '5s'";
 
 /// Whether this user may create databases.
 #[cfg(feature = "postgres")]
@@ -52,11 +65,12 @@ impl Survey {
 }
 
 impl Store {
-    /// Looks at the database that a URL names, over one connection, and changes nothing.
+    /// Looks at the database that a URL names, over one connection, and changes nothing: a write that it tries is taken back.
     ///
     /// # Errors
-    /// [`SetupError::Config`] for a URL that is none; [`Error::Unavailable`] when the database does not answer; [`Error::Internal`]
-    /// with a [`SchemaError`] when a newer version of this program migrated it, or the user may not create the tables it lacks.
+    /// [`SetupError::Config`] for a URL that is none; [`Error::Unavailable`] when the database does not answer or takes no writes;
+    /// [`Error::Internal`] with a [`SchemaError`] when a newer version of this program migrated it, or the user may not create the tables it
+    /// lacks, or not read and write those it has.
     pub async fn survey(url: &str) -> Result<Survey, SetupError> {
         match url.split(':').next().unwrap_or_default() {
             #[cfg(feature = "sqlite")]
@@ -66,26 +80,62 @@ impl Store {
             _ => Err(ConfigError::new(Setting::DatabaseUrl, "must start with sqlite: or postgres:").into()),
         }
     }
+
+    /// The schema of this database, and what migrating would run.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] when the database is away; [`Error::Internal`] with a [`SchemaError`] when a newer version of this program
+    /// migrated it, or the user may not read which version it has.
+    pub async fn schema(&self) -> Result<Survey, Error> {
+        let mut reader = self.read().await?;
+        let applied = match (&mut reader).conn() {
+            #[cfg(feature = "sqlite")]
+            Conn::Sqlite(connection) => applied_on_sqlite(connection).await?,
+            #[cfg(feature = "postgres")]
+            Conn::Postgres(connection) => applied_on_postgres(connection).await?,
+        };
+        Survey::of(&applied)
+    }
 }
 
 #[cfg(feature = "sqlite")]
 async fn of_sqlite(url: &str) -> Result<Survey, SetupError> {
     let path = std::path::Path::new(super::sqlite::path_of(url)?);
+    let file = DatabaseFile::opened(path.to_owned());
     if !path.exists() {
         let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         if let Some(missing) = directory.filter(|directory| !directory.is_dir()) {
             return Err(Error::unavailable(format!("there is no directory {}", missing.display())).into());
         }
+        file.has_room().await?;
         return Ok(Survey::of_none()?);
     }
+    file.has_room().await?; // first, for SQLite fails to read on a full disk, and does not say why
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path).create_if_missing(false);
     let mut connection = sqlx::SqliteConnection::connect_with(&options).await.map_err(failure::of)?;
-    let applied = match sqlx::query_scalar(VERSIONS).fetch_all(&mut connection).await {
-        Err(error) if is_without_tables(&error) => Vec::new(),
-        answer => answer.map_err(failure::of)?,
-    };
+    let applied = applied_on_sqlite(&mut connection).await?;
+    let trial = AssertSqlSafe(taken_back("PRAGMA busy_timeout = 0; BEGIN IMMEDIATE", &applied));
+    match sqlx::raw_sql(trial).execute(&mut connection).await {
+        Err(error) if is_busy(&error) => {} // whoever writes at this moment shows that one can
+        tried => tried.map(drop).map_err(failure::of)?,
+    }
     connection.close().await.map_err(failure::of)?;
     Ok(Survey::of(&applied)?)
+}
+
+#[cfg(feature = "sqlite")]
+async fn applied_on_sqlite(connection: &mut sqlx::SqliteConnection) -> Result<Vec<i64>, Error> {
+    match sqlx::query_scalar(VERSIONS).fetch_all(connection).await {
+        Err(error) if is_without_tables(&error) => Ok(Vec::new()),
+        answer => answer.map_err(failure::of),
+    }
+}
+
+/// `SQLITE_BUSY`, in whichever way.
+#[cfg(feature = "sqlite")]
+fn is_busy(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|refusal| refusal.code()?.parse::<u32>().ok());
+    code.is_some_and(|code| code & 0xff == 5)
 }
 
 #[cfg(feature = "postgres")]
@@ -97,17 +147,32 @@ async fn of_postgres(url: &str) -> Result<Survey, SetupError> {
         Ok(Err(error)) if super::postgres::is_missing_database(&error) => return of_missing(options).await,
         Ok(connected) => connected.map_err(failure::of)?,
     };
-    let applied: Vec<i64> = match sqlx::query_scalar(VERSIONS).fetch_all(&mut connection).await {
-        Err(error) if is_without_tables(&error) => Vec::new(),
-        answer => answer.map_err(failure::of)?,
-    };
+    let applied = applied_on_postgres(&mut connection).await?;
+    if sqlx::query_scalar(IS_READ_ONLY).fetch_one(&mut connection).await.map_err(failure::of)? {
+        return Err(Error::unavailable("it takes no writes: a standby, or set to read only").into());
+    }
     let may_create: bool = sqlx::query_scalar(MAY_CREATE).fetch_one(&mut connection).await.map_err(failure::of)?;
-    connection.close().await.map_err(failure::of)?;
     let survey = Survey::of(&applied)?;
     if !survey.pending.is_empty() && !may_create {
         return Err(Error::internal(SchemaError::NotAllowed).into());
     }
+    rights::judge(&mut connection).await?;
+    let trial = format!("{SHORTLY}; {}", taken_back(&format!("BEGIN; {TAKE_ROOM}"), &applied));
+    sqlx::raw_sql(AssertSqlSafe(trial)).execute(&mut connection).await.map_err(failure::of)?;
+    connection.close().await.map_err(failure::of)?;
     Ok(survey)
+}
+
+/// The versions of the first schema of the search path, newest first: those of a further one are another deployment's.
+#[cfg(feature = "postgres")]
+async fn applied_on_postgres(connection: &mut sqlx::PgConnection) -> Result<Vec<i64>, Error> {
+    if !sqlx::query_scalar(HAS_BOOK).fetch_one(&mut *connection).await.map_err(failure::of)? {
+        return Ok(Vec::new());
+    }
+    let applied = sqlx::query_scalar(VERSIONS).fetch_all(connection).await;
+    applied.map_err(
+        |error| if migrations::is_not_allowed(&error) { Error::internal(SchemaError::NotAllowed) } else { failure::of(error) },
+    )
 }
 
 /// Where the database is missing: whether this user may create it, by way of the maintenance database as [`Store::open`] does.
@@ -123,11 +188,16 @@ async fn of_missing(options: sqlx::postgres::PgConnectOptions) -> Result<Survey,
     Err(Error::unavailable("the database is not there, and this user may not create it").into())
 }
 
-/// PostgreSQL's `undefined_table`; of SQLite's general error (1) the text alone says it.
+/// A transaction that writes, where there is a table for it, and is taken back.
+fn taken_back(begin: &str, applied: &[i64]) -> String {
+    let has_probe = migrations::STEPS.iter().any(|step| step.name == "probe" && applied.contains(&step.version));
+    format!("{begin}; {}; ROLLBACK", if has_probe { probe::WRITE } else { "SELECT 1" })
+}
+
+/// Of SQLite's general error (1) the text alone says it.
+#[cfg(feature = "sqlite")]
 fn is_without_tables(error: &sqlx::Error) -> bool {
-    error
-        .as_database_error()
-        .is_some_and(|refusal| refusal.code().is_some_and(|code| code == "42P01") || refusal.message().starts_with("no such table"))
+    error.as_database_error().is_some_and(|refusal| refusal.message().starts_with("no such table"))
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use tenant_auth_core::{
     view::DeploymentKeyView,
 };
 
-use super::{Links, operator, report::Format};
+use super::{Links, operator, operator_of_new, report::Format};
 use crate::{failure::Failure, settings::Input};
 
 #[derive(Debug, Subcommand)]
@@ -75,20 +75,20 @@ fn time(text: &str) -> Result<Timestamp, String> {
 
 impl Command {
     pub(super) async fn run(self, input: &Input) -> Result<(), Failure> {
-        let operator = operator(input, Links::None).await?;
         match self {
             Self::Create(Create { name, scopes, expires_at, networks, format }) => {
                 let new = NewDeploymentKey { name, scopes, networks, expires_at };
-                print_created(&format, &operator.create_deployment_key(new).await?, "is created")
+                let created = operator_of_new(input, Links::None).await?.create_deployment_key(new).await?;
+                print_created(&format, &created, "is created")
             }
-            Self::List(format) => print_list(&format, &operator.deployment_keys().await?),
+            Self::List(format) => print_list(&format, &operator_of_new(input, Links::None).await?.deployment_keys().await?),
             Self::Rotate(Rotate { id, overlap_seconds, format }) => {
                 let overlap = Duration::from_secs(overlap_seconds.into());
-                let rotated = operator.rotate_deployment_key(&id, overlap).await?;
+                let rotated = operator(input, Links::None).await?.rotate_deployment_key(&id, overlap).await?;
                 print_created(&format, &rotated, &format!("replaces {id}, which works for {overlap_seconds} seconds more"))
             }
             Self::Revoke(Revoke { id, format }) => {
-                let key = operator.revoke_deployment_key(&id).await?;
+                let key = operator(input, Links::None).await?.revoke_deployment_key(&id).await?;
                 let text = format!("Deployment key '{}' ({id}) is revoked.", key.name);
                 format.print(&json!({ "deploymentKey": DeploymentKeyView::from(&key) }), &text)
             }

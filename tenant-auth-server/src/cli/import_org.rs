@@ -11,7 +11,7 @@ use tenant_auth_core::{
 };
 use tokio::{fs::File, io::BufReader};
 
-use super::{Links, export_files::key_in, operator, progress::Progress, report::Format, word};
+use super::{Links, export_files::key_in, operator_of_new, progress::Progress, report::Format, word};
 use crate::{failure::Failure, logging, settings::Input};
 
 #[derive(Debug, Args)]
@@ -51,7 +51,7 @@ impl Import {
         let reading = || format!("Reading {}", path.display());
         let file = File::open(&path).await.map_err(Failure::system(reading()))?;
         let size = file.metadata().await.map_err(Failure::system(reading()))?.len();
-        let operator = operator(input, Links::Printed).await?;
+        let operator = operator_of_new(input, Links::Printed).await?;
         let mut progress = Progress::of(size);
         let mut tell = |step: OrganizationImportStep| progress.show(step.bytes, &format!("{} members", step.members));
         let outcome = operator.import_organization(BufReader::new(file), &import, &mut tell).await;

@@ -27,8 +27,11 @@ impl Command {
         let Self::Rotate(Rotate { compromised, format }) = self;
         let resealed = operator(input, Links::None).await?.rotate_keys(compromised).await?;
         let sessions = if compromised { " Every session has ended." } else { "" };
-        let text =
-            format!("The signing keys were rotated, and {resealed} sealed values are under the first master key now.{sessions}");
+        let sealed = match resealed {
+            0 => "Everything sealed was under the first master key already.".to_owned(),
+            some => format!("Sealed values that are under the first master key now and were not: {some}."),
+        };
+        let text = format!("The signing keys were rotated. {sealed}{sessions}");
         format.print(&json!({ "rotated": true, "resealed": resealed, "compromised": compromised }), &text)
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::json;
-use tenant_auth_core::{Store, StoreOptions};
+use tenant_auth_core::{Store, operator::Survey};
 
 use super::report::Format;
 use crate::{
@@ -35,9 +35,10 @@ impl Options {
         let database = settings::for_migrate(input)?;
         logging::start("warn", LogFormat::Text);
         let mark = DatabaseMark::of(&database)?;
-        let options = StoreOptions::with_connections(database.connections);
-        let store = Store::open_with(&database.url, options).await.map_err(Failure::of_opening)?;
+        let store = Store::open_with(&database.url, database.options()).await.map_err(Failure::of_opening)?;
+        let before = store.schema().await?;
         store.migrate().await?;
+        let version = store.schema().await?.version;
         mark.keep();
         let is_lowered = match self.freshness {
             Some(freshness) => store.lower_freshness(freshness).await?,
@@ -50,6 +51,20 @@ impl Options {
                 "A server that has just started uses more. Lower {setting} of every server first, then run this again."
             )));
         }
-        self.format.print(&json!({ "migrated": true }), "The database is up to date.")
+        let text = match version {
+            Some(version) if !before.pending.is_empty() => outcome(&before, version),
+            _ => "The database is up to date.".to_owned(),
+        };
+        self.format.print(&json!({ "migrated": true, "version": version, "ran": before.pending }), &text)
+    }
+}
+
+/// What was done to a database that was found like this.
+fn outcome(before: &Survey, version: i64) -> String {
+    match before.version {
+        None => format!("The tables are created, of schema version {version}."),
+        Some(former) => {
+            format!("The database is migrated from schema version {former} to {version}: {}.", before.pending.join(", "))
+        }
     }
 }

@@ -26,13 +26,13 @@ mod user;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-use tenant_auth_core::operator::Operator;
+use tenant_auth_core::{StoreOptions, operator::Operator};
 
 use crate::{
     dev,
     failure::Failure,
     logging,
-    settings::{self, Input, LogFormat},
+    settings::{self, Deployment, Input, LogFormat},
 };
 
 /// Multi-tenant authentication: one binary, SQLite or PostgreSQL.
@@ -146,12 +146,30 @@ enum Links {
     None,
 }
 
-/// The operator's operations. Without a mailer: mails that a command causes wait in the outbox for the server's worker.
+/// The operator's operations for a command that names what must be there. It would not be in a new database, and a new one in the place of
+/// one whose name was mistyped, or whose volume is not mounted, looks like a service that lost everything.
 async fn operator(input: &Input, links: Links) -> Result<Operator, Failure> {
+    let deployment = settings_of(input, links)?;
+    let options = deployment.database.options().existing();
+    operator_of(&deployment, options).await
+}
+
+/// The operator's operations for a command that can begin with an empty database: one is made where there is none.
+async fn operator_of_new(input: &Input, links: Links) -> Result<Operator, Failure> {
+    let deployment = settings_of(input, links)?;
+    operator_of(&deployment, deployment.database.options()).await
+}
+
+fn settings_of(input: &Input, links: Links) -> Result<Deployment, Failure> {
     let deployment = settings::for_command(input, links == Links::Printed)?;
     logging::start("warn", LogFormat::Text);
     logging::warn_of(&deployment.warnings);
-    Ok(crate::serve::open(&deployment, None).await?.auth.operator())
+    Ok(deployment)
+}
+
+/// Without a mailer: mails that a command causes wait in the outbox for the server's worker.
+async fn operator_of(deployment: &Deployment, options: StoreOptions) -> Result<Operator, Failure> {
+    Ok(crate::serve::open_by(options, deployment, None).await?.auth.operator())
 }
 
 /// Reads one of the few words an enum of the API has.

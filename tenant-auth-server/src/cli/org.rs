@@ -13,7 +13,7 @@ use tenant_auth_core::{
     view::{InviteView, ManagedOrganizationView},
 };
 
-use super::{Links, export::Export, import_org::Import, operator, report::Format};
+use super::{Links, export::Export, import_org::Import, operator, operator_of_new, report::Format};
 use crate::{failure::Failure, logging, settings::Input};
 
 #[derive(Debug, Subcommand)]
@@ -130,7 +130,7 @@ impl Create {
     async fn run(self, input: &Input) -> Result<(), Failure> {
         let Self { name, slug, admin_email, plan, app_url, format } = self;
         let new = NewOrganization { name, slug, plan, app_url, admin_email };
-        let invited = operator(input, Links::Printed).await?.create_organization(new).await?;
+        let invited = operator_of_new(input, Links::Printed).await?.create_organization(new).await?;
         let org = &invited.org;
         print_invited(&format, &invited, &format!("Organization '{}' ({}) is created.\n", org.slug, org.name))
     }
@@ -250,7 +250,7 @@ fn print_invited(format: &Format, invited: &Invited, before: &str) -> Result<(),
 }
 
 async fn list(input: &Input, format: &Format) -> Result<(), Failure> {
-    let organizations = operator(input, Links::None).await?.organizations().await?;
+    let organizations = operator_of_new(input, Links::None).await?.organizations().await?;
     let line = |org: &Organization| {
         format!(
             "{:<24} {:<10} {:<12} {}  {}{}\n",

@@ -22,7 +22,7 @@ mod values;
 use std::{net::SocketAddr, time::Duration};
 
 use tenant_auth_core::{
-    Config, MasterKeys,
+    Config, MasterKeys, StoreOptions,
     ports::{SmtpMailer, SmtpSetupError},
 };
 use url::Url;
@@ -264,6 +264,11 @@ impl Database {
     /// Whether it is another process, which may come up later than this one.
     pub(crate) fn is_remote(&self) -> bool {
         !self.url.starts_with("sqlite:")
+    }
+
+    /// How it is opened.
+    pub(crate) const fn options(&self) -> StoreOptions {
+        StoreOptions::with_connections(self.connections)
     }
 }
 

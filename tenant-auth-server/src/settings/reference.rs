@@ -50,9 +50,12 @@ fn rows_of(which: impl Fn(&Row) -> bool) -> String {
 
 fn readers(group: &Group) -> &'static str {
     match group.part {
-        Part::Database => "Read by every command.",
-        Part::MasterKeys | Part::Service => "Read by every command but `migrate`.",
-        Part::Server => "Read by `serve`; of them `dev` reads the address, the connections, the notice and the log, too.",
+        Part::Database => "Read by `serve`, and by every command that opens the database; `dev` has its own.",
+        Part::MasterKeys => "Read by `serve`, and by every command that opens the database but `migrate`; `dev` has its own.",
+        Part::Service => "Read by `serve`, by `dev`, and by every command that opens the database but `migrate`.",
+        Part::Server => {
+            "Read by `serve`; of these `dev` reads the address, the connections, the notice and the log, and `health` the addresses."
+        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! `serve --check`, and what a shell gets: they find what is wrong, and change nothing.
 
-use std::{fs, net::TcpListener};
+use std::{fs, net::TcpListener, os::unix::fs::PermissionsExt, process::Command};
 
 use serde_json::Value;
-use tenant_auth_conformance::{empty_postgres, free_port, smtp::SmtpSink};
+use tenant_auth_conformance::{as_postgres_administrator, empty_postgres, free_port, run_sql, smtp::SmtpSink};
 
-use crate::{MASTER_KEY, Program, error, json, running::Running};
+use crate::{MASTER_KEY, Program, error, json, running::Running, small_disk::SmallDisk};
 
 /// What was tried, as `part verdict: found`.
 fn tried(report: &Value) -> Vec<String> {
@@ -78,6 +78,86 @@ fn it_tells_what_a_start_would_do_to_postgresql() {
     let (server, database) = url.split_once("?").expect("parameters");
     let other = format!("{server}_missing?{database}");
     expect(&check(&program.with("DATABASE_URL", &other)), "database ok: is not there; a start creates it");
+}
+
+/// What a start would do is of no use where it could not do it.
+#[test]
+fn a_file_that_takes_no_writes_is_found() {
+    let place = tempfile::tempdir().expect("a temporary directory");
+    let Some(disk) = SmallDisk::mounted_at(place.path(), "3m") else { return };
+    let database = format!("sqlite:{}", place.path().join("auth.db").display());
+    let program = Program::new().with("DATABASE_URL", &database);
+    let check = || tried(&serde_json::from_slice(&program.run(&["serve", "--check", "--json"]).stdout).expect("a report"));
+    for is_there in [false, true] {
+        if is_there {
+            json(&program.run(&["migrate", "--json"]));
+        }
+        disk.fill();
+        let found = check();
+        assert!(found.iter().any(|line| line.starts_with("database failed") && line.contains("no room beside")), "{found:#?}");
+        disk.free();
+        expect(&check(), "database ok: ");
+    }
+    disk.refuse_writes();
+    expect(&check(), "database failed: ");
+}
+
+/// Made by root, as by a command that was run with sudo, and not by the user of the service.
+#[test]
+fn a_file_of_another_user_is_found() {
+    let program = Program::new();
+    json(&program.run(&["migrate", "--json"]));
+    let place = program.path().to_owned();
+    let program = program.run_by(&["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]);
+    let Ok(tried_first) = program.command(&["completions", "bash"]).output() else { return println!("SKIPPED: no setpriv here") };
+    if !tried_first.status.success() {
+        return println!("SKIPPED: another user cannot be acted as here (this needs root), or may not read the program");
+    }
+    let owned = Command::new("chown").arg("65534").arg(&place).status().expect("it runs");
+    assert!(owned.success());
+    let report = |program: &Program| -> Value {
+        serde_json::from_slice(&program.run(&["serve", "--check", "--json"]).stdout).expect("a report")
+    };
+    for mode in [0o600, 0o644] {
+        fs::set_permissions(place.join("auth.db"), fs::Permissions::from_mode(mode)).expect("it is ours");
+        expect(&tried(&report(&program)), "database failed: ");
+    }
+    let owned = Command::new("chown").arg("-R").arg("65534").arg(&place).status().expect("it runs");
+    assert!(owned.success());
+    expect(&tried(&report(&program)), "database ok: ");
+}
+
+#[test]
+fn a_user_of_postgresql_without_rights_or_writes_is_found() {
+    let Some(url) = empty_postgres() else { return };
+    let name = url.split(['/', '?']).find(|part| part.starts_with("empty_")).expect("a name");
+    let owner = Program::new().with("DATABASE_URL", &url);
+    let set_read_only = |to: &str| {
+        as_postgres_administrator(&format!("ALTER DATABASE {name} SET default_transaction_read_only = {to}"));
+    };
+    let check_of = |program: &Program| {
+        let report = program.run(&["serve", "--check", "--json"]);
+        tried(&serde_json::from_slice(&report.stdout).expect("a report"))
+    };
+    set_read_only("on");
+    let found = check_of(&owner);
+    assert!(found.iter().any(|line| line.starts_with("database failed") && line.contains("takes no writes")), "{found:#?}");
+    set_read_only("off");
+    json(&owner.run(&["migrate", "--json"]));
+    as_postgres_administrator(&format!("CREATE ROLE checked_{name} LOGIN"));
+    run_sql(&url, &format!("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO checked_{name}"));
+    let program = Program::new().with("DATABASE_URL", &url.replace("user=postgres", &format!("user=checked_{name}")));
+    let check = || check_of(&program);
+    expect(&check(), "database ok: ");
+    let kept = "IF EXISTS (SELECT FROM tenant_auth_probe) THEN RAISE EXCEPTION 'the write that it tried was kept'; END IF;";
+    run_sql(&url, &format!("DO $$ BEGIN {kept} END $$"));
+    run_sql(&url, &format!("REVOKE DELETE ON tenant_auth_sessions FROM checked_{name}"));
+    let found = check();
+    let names = |line: &String| line.starts_with("database failed") && line.contains("write the tables tenant_auth_sessions. ");
+    assert!(found.iter().any(names), "{found:#?}");
+    run_sql(&url, &format!("GRANT DELETE ON tenant_auth_sessions TO checked_{name}"));
+    set_read_only("on");
+    expect(&check(), "database failed: ");
 }
 
 #[test]

@@ -5,6 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use tenant_auth_conformance::empty_postgres;
+
 use crate::{
     Program, error, json,
     running::{DEADLINE, Running, answer},
@@ -189,9 +191,49 @@ fn sessions_are_revoked_for_exactly_one_scope() {
 #[test]
 fn a_migration_needs_the_database_only() {
     let program = Program::new().without("MASTER_KEY").without("PUBLIC_URL");
-    for _ in 0..2 {
-        assert_eq!(json(&program.run(&["migrate", "--json"]))["migrated"], true);
+    let first = json(&program.run(&["migrate", "--json"]));
+    let count = |ran: &serde_json::Value| ran["ran"].as_array().map(Vec::len);
+    assert!(first["migrated"] == true && count(&first) > Some(20), "{first}");
+    let second = json(&program.run(&["migrate", "--json"]));
+    assert_eq!((&second["version"], count(&second)), (&first["version"], Some(0)));
+    let said = |program: &Program| String::from_utf8(program.run(&["migrate"]).stdout).expect("text");
+    assert_eq!(said(&program), "The database is up to date.\n");
+    let said = said(&Program::new());
+    assert_eq!(said, format!("The tables are created, of schema version {}.\n", first["version"]));
+}
+
+/// A mistyped path, or a volume that is not mounted: an empty database in its place would look like a service that lost everything.
+#[test]
+fn what_names_what_was_there_makes_no_database() {
+    let mut program = Program::new();
+    std::fs::write(program.path().join("people.ndjson"), "").expect("written");
+    let elsewhere = empty_postgres().map(|url| {
+        let (server, database) = url.split_once('?').expect("parameters");
+        format!("{server}_missing?{database}")
+    });
+    let here = format!("sqlite:{}", program.path().join("auth.db").display());
+    for url in std::iter::once(here).chain(elsewhere) {
+        program = program.with("DATABASE_URL", &url);
+        for command in [
+            &["org", "suspend", "--org", "acme"][..],
+            &["deployment-key", "revoke", "--id", "dpk_00000000000000000000000000"],
+            &["api-key", "create", "--org", "acme", "--name", "Backend"],
+            &["user", "export", "--email", "ada@example.com"],
+            &["user", "delete", "--email", "ada@example.com"],
+            &["operator", "grant", "--email", "ada@example.com"],
+            &["sessions", "revoke", "--all"],
+            &["keys", "rotate", "--compromised"],
+            &["audit", "export", "--deployment", "--out", "-"],
+            &["import", "users", "--org", "acme", "--file", "people.ndjson"],
+            &["audit", "export", "--org", "acme", "--out", "-"],
+        ] {
+            let said = error(&program.run(command));
+            assert!(said.contains("TENANT_AUTH_DATABASE_URL names a database that is not there"), "{command:?}: {said}");
+        }
+        let check = json(&program.run(&["serve", "--check", "--json"]));
+        assert!(check["parts"].to_string().contains("is not there; a start creates it"), "{check}");
     }
+    assert!(!program.path().join("auth.db").exists() && !program.path().join("auth.db.known").exists());
 }
 
 #[test]

@@ -119,7 +119,24 @@ fn a_migrated_database_needs_no_right_to_create_tables() {
     for command in [&["migrate", "--json"][..], &create] {
         json(&program.run(command));
     }
-    until_ready_is(&Running::start(&program, &["serve"]), 200);
+    let server = Running::start(&program, &["serve"]);
+    until_ready_is(&server, 200);
+
+    // Another's table beside ours, and a restore that left the rights of ours behind: whatever needs those would be answered 500.
+    run_sql(&url, "CREATE TABLE tenant_auth_of_the_host (id INT)");
+    json(&program.run(&["org", "list", "--json"]));
+    run_sql(&url, &format!("REVOKE ALL ON tenant_auth_sessions, tenant_auth_changes FROM user_{name}"));
+    drop(server);
+    for command in [&["serve"][..], &["org", "list"], &["migrate"]] {
+        let said = error(&program.run(command));
+        assert!(said.contains("may not read and write the tables tenant_auth_changes, tenant_auth_sessions"), "{said}");
+    }
+    run_sql(&url, &format!("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO user_{name}"));
+    run_sql(&url, &format!("REVOKE SELECT ON tenant_auth_migrations FROM user_{name}"));
+    for command in [&["migrate"][..], &["serve"], &["org", "list"]] {
+        let said = error(&program.run(command));
+        assert!(said.contains("not read which there are"), "{command:?}: {said}");
+    }
 }
 
 /// A database of another deployment lies further along the search path.
@@ -128,8 +145,16 @@ fn only_the_tables_of_the_first_schema_count_as_migrated() {
     let Some(url) = empty_postgres() else { return };
     json(&Program::new().with("DATABASE_URL", &url).run(&["migrate", "--json"]));
     run_sql(&url, "CREATE SCHEMA inner_one");
-    let inner = Program::new().with("DATABASE_URL", &format!("{url}&options[search_path]=inner_one,public"));
-    json(&inner.run(&["migrate", "--json"]));
+    let name = url.split(['/', '?']).find(|part| part.starts_with("empty_")).expect("a name");
+    as_postgres_administrator(&format!("CREATE ROLE inner_{name} LOGIN"));
+    run_sql(&url, &format!("GRANT USAGE, CREATE ON SCHEMA inner_one TO inner_{name}"));
+    let own = url.replace("user=postgres", &format!("user=inner_{name}"));
+    let inner = Program::new().with("DATABASE_URL", &format!("{own}&options[search_path]=inner_one,public"));
+    let check = || json(&inner.run(&["serve", "--check", "--json"]))["parts"].to_string();
+    assert!(check().contains("is there, without tables"), "{}", check());
+    let ran = json(&inner.run(&["migrate", "--json"]));
+    assert_ne!(ran["ran"], serde_json::json!([]));
+    assert!(check().contains("a start changes nothing"), "{}", check());
     run_sql(&url, "SELECT id FROM inner_one.tenant_auth_organizations");
 }
 

@@ -25,6 +25,12 @@ impl<'p> SmallDisk<'p> {
         while ballast.write_all(&[1; 512]).is_ok() {}
     }
 
+    /// Refuses every write from now on.
+    pub(crate) fn refuse_writes(&self) {
+        let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(self.0).output().expect("there is a mount");
+        assert!(remounted.status.success(), "{remounted:?}");
+    }
+
     /// Gives the space back.
     pub(crate) fn free(&self) {
         std::fs::remove_file(self.0.join("ballast")).expect("the file is there");
