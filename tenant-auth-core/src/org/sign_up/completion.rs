@@ -3,7 +3,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use super::{limits, newcomer::Newcomer, refused::Refused, slugs::is_reserved};
+use super::{account_of, limits, newcomer::Newcomer, refused::Refused, slugs::is_reserved};
 use crate::{
     account::{Entrant, Opened, Opening, TypedPassword, check_password, two_factor::use_code},
     bounded::QueueShare,
@@ -119,10 +119,7 @@ impl TenantAuth {
         if reader.organizations().find_by_slug(&sign_up.slug).await?.is_some() {
             return Err(Error::SlugTaken);
         }
-        let account = reader.users().find_by_email(&email).await?.map(|account| account.user);
-        if account.as_ref().is_some_and(|user| !user.email.is_written_as(&email)) {
-            return Err(Error::InvalidLink); // another's mailbox got it before there was the account (B25)
-        }
+        let account = account_of(&mut reader, &email).await?;
         Ok((email, account))
     }
 

@@ -19,8 +19,10 @@ pub(crate) use slugs::is_reserved;
 use crate::{
     caller::Client,
     error::Error,
+    model::User,
     secret::LinkToken,
     service::TenantAuth,
+    store::Reader,
     throttle::{SIGN_UP_REQUESTS, wide_network_of},
     value::Email,
 };
@@ -34,6 +36,18 @@ pub struct SignUpPreview {
     /// Whether an account has proved the address, so that its password is asked for instead of a name and a new one. An account whose
     /// address was never proved counts as none: the link's holder will own it.
     pub account_exists: bool,
+}
+
+/// The account that a link's address has.
+///
+/// # Errors
+/// [`Error::InvalidLink`] where another's mailbox may have got the link, before there was the account (B25).
+async fn account_of(reader: &mut Reader, email: &Email) -> Result<Option<User>, Error> {
+    let account = reader.users().find_by_email(email).await?.map(|account| account.user);
+    match account {
+        Some(user) if !user.email.is_written_as(email) => Err(Error::InvalidLink),
+        account => Ok(account),
+    }
 }
 
 impl TenantAuth {
@@ -64,7 +78,7 @@ impl TenantAuth {
         self.refuse_closed_sign_up()?;
         let mut reader = self.store().read().await?;
         let email = reader.sign_ups().find_link(&token.digest(), self.now()).await?.ok_or(Error::InvalidLink)?;
-        let account_exists = reader.users().find_by_email(&email).await?.is_some_and(|account| account.user.is_email_verified);
+        let account_exists = account_of(&mut reader, &email).await?.is_some_and(|user| user.is_email_verified);
         Ok(SignUpPreview { email, account_exists })
     }
 

@@ -60,6 +60,7 @@ async fn a_link_goes_to_the_mailbox_of_the_account_and_one_that_another_got_is_w
     let token = sign_up_token(app, "PIA@acme.example").await;
     let pia = app.org().new_member("Pia").await;
     assert_eq!(pia.email(), "pia@acme.example");
+    preview(&nobody(app), &token).await.expect_error(400, "invalid_link");
     for body in [newcomer(&token, "rockets"), holder(&token, "rockets")] {
         complete(&nobody(app), body).await.expect_error(400, "invalid_link");
     }
