@@ -1,6 +1,6 @@
-//! One query, two engines. `fetch_optional!`, `fetch_all!`, `fetch_batch!`, `fetch_scalar!`, `fetch_scalars!` and
-//! `execute!` run a statement on whichever connection a [`Link`]
-//! holds; `row!` decodes a row of either. A statement is written once and instantiated twice.
+//! One query, two engines. `fetch_optional!`, `fetch_all!`, `fetch_batch!`, `fetch_scalar!`, `fetch_scalars!` and `execute!` run a statement
+//! on whichever connection a [`Link`] holds; those whose names end in `_of` run the engine's own form of it, which the modules `sqlite`
+//! and `postgres` beside the call have under one name.
 
 #[cfg(feature = "postgres")]
 use sqlx::PgConnection;
@@ -68,81 +68,96 @@ macro_rules! statements {
     };
 }
 
-/// Runs a statement in one of the ways of `running.rs`, with each row or the first column decoded. `$sql` is what it is called, `$text` its
-/// text on the engine at hand.
-macro_rules! run {
-    ($link:expr, $name:ident, $way:ident, [$($engine:ident $variant:ident $feature:literal $text:expr),*], |$query:ident| $bound:expr, |$path:ident, $answer:ident| $decoded:expr) => {{
-        const PATH: &str = concat!(module_path!(), "::", stringify!($name));
-        let $path = PATH;
-        match $crate::store::Link::conn(&mut $link) {
-            $(#[cfg(feature = $feature)]
-            $crate::store::Conn::$variant(connection) => {
-                let $query = sqlx::query($text);
-                match $crate::store::running::$engine::$way($path, connection, $bound).await {
-                    Ok($answer) => $decoded,
-                    Err(error) => Err(error),
-                }
-            })*
-        }
-    }};
-}
-
-/// The same for a statement with one text.
-macro_rules! on_either {
-    ($link:expr, $sql:ident, $way:ident, |$query:ident| $bound:expr, |$path:ident, $answer:ident| $decoded:expr) => {
-        $crate::store::dialect::run!($link, $sql, $way, [sqlite Sqlite "sqlite" $sql, postgres Postgres "postgres" $sql],
-            |$query| $bound, |$path, $answer| $decoded)
-    };
-}
-
-/// The same for a statement that has a form for each engine, which the modules `sqlite` and `postgres` beside the call have under one name.
-macro_rules! on_engine {
-    ($link:expr, $name:ident, $way:ident, |$query:ident| $bound:expr, |$path:ident, $answer:ident| $decoded:expr) => {
-        $crate::store::dialect::run!($link, $name, $way, [sqlite Sqlite "sqlite" sqlite::$name, postgres Postgres "postgres" postgres::$name],
-            |$query| $bound, |$path, $answer| $decoded)
-    };
-}
-
-/// Every row of the engine's own form of a statement, decoded.
-macro_rules! fetch_all_of {
-    ($link:expr, $row:ty, $name:ident $(, $value:expr)* $(,)?) => {
-        $crate::store::dialect::on_engine!($link, $name, all, |query| query$(.bind($value))*, |path, rows| {
-            rows.iter().map(|row| $crate::store::running::row::<_, $row>(path, row)).collect::<Result<Vec<$row>, _>>()
-        })
-    };
-}
-
-/// The first row of the engine's own form of a statement, decoded, when there is one.
-macro_rules! fetch_optional_of {
-    ($link:expr, $row:ty, $name:ident $(, $value:expr)* $(,)?) => {
-        $crate::store::dialect::on_engine!($link, $name, first, |query| query$(.bind($value))*, |path, row| {
-            row.as_ref().map(|row| $crate::store::running::row::<_, $row>(path, row)).transpose()
-        })
-    };
-}
-
-/// How many rows the engine's own form of a statement changed.
-macro_rules! execute_of {
+/// A statement that both engines understand alike, with its values and the path of its name.
+macro_rules! statement {
     ($link:expr, $name:ident $(, $value:expr)* $(,)?) => {
-        $crate::store::dialect::on_engine!($link, $name, changed, |query| query$(.bind($value))*, |_path, rows| Ok(rows))
+        $crate::store::statement::Statement::new(
+            concat!(module_path!(), "::", stringify!($name)),
+            $crate::store::Link::conn(&mut $link),
+            $crate::store::statement::Text::of_both($name),
+            &[$(&$value),*],
+        )
     };
+}
+
+/// The same of the engine's own form.
+macro_rules! statement_of {
+    ($link:expr, $name:ident $(, $value:expr)* $(,)?) => {
+        $crate::store::statement::Statement::new(
+            concat!(module_path!(), "::", stringify!($name)),
+            $crate::store::Link::conn(&mut $link),
+            $crate::store::statement::Text {
+                #[cfg(feature = "sqlite")]
+                sqlite: sqlite::$name,
+                #[cfg(feature = "postgres")]
+                postgres: postgres::$name,
+            },
+            &[$(&$value),*],
+        )
+    };
+}
+
+/// What a statement answers: nothing of what it was made of is kept while it is waited for.
+macro_rules! answer {
+    ($running:expr) => {{
+        let running = $running;
+        running.await
+    }};
 }
 
 /// The first row, decoded, when there is one.
 macro_rules! fetch_optional {
-    ($link:expr, $row:ty, $sql:ident $(, $value:expr)* $(,)?) => {
-        $crate::store::dialect::on_either!($link, $sql, first, |query| query$(.bind($value))*, |path, row| {
-            row.as_ref().map(|row| $crate::store::running::row::<_, $row>(path, row)).transpose()
-        })
+    ($link:expr, $row:ty, $($statement:tt)*) => {
+        $crate::store::dialect::answer!($crate::store::dialect::statement!($link, $($statement)*).optional::<$row>())
     };
 }
 
 /// Every row, decoded.
 macro_rules! fetch_all {
-    ($link:expr, $row:ty, $sql:ident $(, $value:expr)* $(,)?) => {
-        $crate::store::dialect::on_either!($link, $sql, all, |query| query$(.bind($value))*, |path, rows| {
-            rows.iter().map(|row| $crate::store::running::row::<_, $row>(path, row)).collect::<Result<Vec<$row>, _>>()
-        })
+    ($link:expr, $row:ty, $($statement:tt)*) => {
+        $crate::store::dialect::answer!($crate::store::dialect::statement!($link, $($statement)*).all::<$row>())
+    };
+}
+
+/// The first column of the first row, when there is one.
+macro_rules! fetch_scalar {
+    ($link:expr, $value:ty, $($statement:tt)*) => {
+        $crate::store::dialect::answer!($crate::store::dialect::statement!($link, $($statement)*).scalar::<$value>())
+    };
+}
+
+/// The first column of every row.
+macro_rules! fetch_scalars {
+    ($link:expr, $value:ty, $($statement:tt)*) => {
+        $crate::store::dialect::answer!($crate::store::dialect::statement!($link, $($statement)*).scalars::<$value>())
+    };
+}
+
+/// How many rows the statement changed.
+macro_rules! execute {
+    ($($statement:tt)*) => {
+        $crate::store::dialect::answer!($crate::store::dialect::statement!($($statement)*).changed())
+    };
+}
+
+/// The first row of the engine's own form of a statement, decoded, when there is one.
+macro_rules! fetch_optional_of {
+    ($link:expr, $row:ty, $($statement:tt)*) => {
+        $crate::store::dialect::answer!($crate::store::dialect::statement_of!($link, $($statement)*).optional::<$row>())
+    };
+}
+
+/// Every row of the engine's own form of a statement, decoded.
+macro_rules! fetch_all_of {
+    ($link:expr, $row:ty, $($statement:tt)*) => {
+        $crate::store::dialect::answer!($crate::store::dialect::statement_of!($link, $($statement)*).all::<$row>())
+    };
+}
+
+/// How many rows the engine's own form of a statement changed.
+macro_rules! execute_of {
+    ($($statement:tt)*) => {
+        $crate::store::dialect::answer!($crate::store::dialect::statement_of!($($statement)*).changed())
     };
 }
 
@@ -162,51 +177,8 @@ macro_rules! fetch_batch {
     }};
 }
 
-/// The first column of the first row, when there is one.
-macro_rules! fetch_scalar {
-    ($link:expr, $value_type:ty, $sql:ident $(, $value:expr)* $(,)?) => {
-        $crate::store::dialect::on_either!($link, $sql, first, |query| query$(.bind($value))*, |path, row| {
-            row.as_ref().map(|row| $crate::store::running::scalar::<_, $value_type>(path, row)).transpose()
-        })
-    };
-}
-
-/// The first column of every row.
-macro_rules! fetch_scalars {
-    ($link:expr, $value_type:ty, $sql:ident $(, $value:expr)* $(,)?) => {
-        $crate::store::dialect::on_either!($link, $sql, all, |query| query$(.bind($value))*, |path, rows| {
-            rows.iter().map(|row| $crate::store::running::scalar::<_, $value_type>(path, row)).collect::<Result<Vec<$value_type>, _>>()
-        })
-    };
-}
-
-/// How many rows the statement changed.
-macro_rules! execute {
-    ($link:expr, $sql:ident $(, $value:expr)* $(,)?) => {
-        $crate::store::dialect::on_either!($link, $sql, changed, |query| query$(.bind($value))*, |_path, rows| Ok(rows))
-    };
-}
-
-/// A struct whose fields are the columns of a row of either engine; what sqlx's derive does, without its second build of
-/// every driver.
-macro_rules! row {
-    ($(#[$meta:meta])* $name:ident { $($field:ident: $type:ty,)* }) => {
-        $(#[$meta])*
-        pub(crate) struct $name { $(pub(crate) $field: $type,)* }
-
-        impl<'r, R: sqlx::Row> sqlx::FromRow<'r, R> for $name
-        where
-            &'static str: sqlx::ColumnIndex<R>,
-            $($type: sqlx::Decode<'r, R::Database> + sqlx::Type<R::Database>,)*
-        {
-            fn from_row(row: &'r R) -> sqlx::Result<Self> {
-                Ok(Self { $($field: row.try_get(stringify!($field))?,)* })
-            }
-        }
-    };
-}
-
+pub(in crate::store) use super::row::row;
 pub(crate) use {
-    execute, execute_of, fetch_all, fetch_all_of, fetch_batch, fetch_optional, fetch_optional_of, fetch_scalar, fetch_scalars,
-    on_either, on_engine, row, run, statements,
+    answer, execute, execute_of, fetch_all, fetch_all_of, fetch_batch, fetch_optional, fetch_optional_of, fetch_scalar,
+    fetch_scalars, statement, statement_of, statements,
 };

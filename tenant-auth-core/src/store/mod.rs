@@ -39,12 +39,14 @@ mod postgres_url;
 mod repositories;
 #[cfg(feature = "postgres")]
 mod rights;
+mod row;
 mod running;
 mod sql;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 #[cfg(feature = "postgres")]
 mod stall;
+mod statement;
 mod survey;
 mod transaction;
 mod work;

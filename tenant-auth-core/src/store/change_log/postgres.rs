@@ -17,7 +17,7 @@ use crate::{
         ChangedRow, MARKS_KEPT, Postgres,
         dialect::{row, statements},
         failure, patience,
-        running::traced,
+        statement::Statement,
     },
 };
 
@@ -127,19 +127,15 @@ impl Eye {
 }
 
 async fn looked(connection: &mut PgConnection, after: &Place) -> Result<Vec<SeenRow>, Error> {
-    let asked = sqlx::query_as::<_, SeenRow>(LOOK).bind(after.next).bind(&after.unfinished).bind(LIMIT);
-    let rows = |rows: &Vec<SeenRow>| rows.len() as u64;
-    let asked = pin!(asked.fetch_all(connection));
-    traced("::sql::changes::LOOK", rows, pin!(patience::answered(asked))).await
+    let query = sqlx::query(LOOK).bind(after.next).bind(&after.unfinished).bind(LIMIT);
+    Statement::of_postgres("::sql::changes::LOOK", connection, query).all().await
 }
 
 /// What changed of one organization, or of all, since a place that the log still reaches back to.
 pub(in crate::store) async fn since(connection: &mut PgConnection, place: &Place, org: Option<&OrgId>) -> Result<Seen, Error> {
     let Some(org) = org else { return seen(looked(connection, place).await?) };
-    let asked = sqlx::query_as::<_, SeenRow>(SINCE).bind(org.as_str()).bind(place.next).bind(&place.unfinished).bind(LIMIT);
-    let rows = |rows: &Vec<SeenRow>| rows.len() as u64;
-    let asked = pin!(asked.fetch_all(connection));
-    seen(traced("::sql::changes::SINCE", rows, pin!(patience::answered(asked))).await?)
+    let query = sqlx::query(SINCE).bind(org.as_str()).bind(place.next).bind(&place.unfinished).bind(LIMIT);
+    seen(Statement::of_postgres("::sql::changes::SINCE", connection, query).all().await?)
 }
 
 fn seen(rows: Vec<SeenRow>) -> Result<Seen, Error> {
@@ -167,22 +163,17 @@ pub(in crate::store) async fn note(connection: &mut PgConnection, rows: &[Change
     let orgs: Vec<Option<&str>> = rows.iter().map(|row| row.org_id.as_ref().map(crate::id::Id::as_str)).collect();
     let kinds: Vec<&str> = rows.iter().map(|row| row.subject.as_str()).collect();
     let ids: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
-    let noting = pin!(async {
-        let noted = sqlx::query(NOTE).bind(orgs).bind(kinds).bind(ids).execute(connection).await;
-        noted.map(|done| done.rows_affected())
-    });
-    traced("::sql::changes::NOTE", |rows| *rows, pin!(patience::answered(noting))).await.map(drop)
+    let query = sqlx::query(NOTE).bind(orgs).bind(kinds).bind(ids);
+    Statement::of_postgres("::sql::changes::NOTE", connection, query).changed().await.map(drop)
 }
 
 pub(in crate::store) async fn move_mark(connection: &mut PgConnection, mark: i64) -> Result<bool, Error> {
-    let moving = pin!(async { sqlx::query(MOVE_MARK).bind(mark).execute(connection).await.map(|done| done.rows_affected()) });
-    Ok(traced("::sql::changes::MOVE_MARK", |rows| *rows, pin!(patience::answered(moving))).await? == 1)
+    Ok(Statement::of_postgres("::sql::changes::MOVE_MARK", connection, sqlx::query(MOVE_MARK).bind(mark)).changed().await? == 1)
 }
 
 pub(in crate::store) async fn sweep(connection: &mut PgConnection, most: i64) -> Result<u64, Error> {
-    let sweeping =
-        pin!(async { sqlx::query(SWEEP).bind(most).bind(MARKS_KEPT).execute(connection).await.map(|done| done.rows_affected()) });
-    traced("::sql::changes::SWEEP", |rows| *rows, pin!(patience::answered(sweeping))).await
+    let query = sqlx::query(SWEEP).bind(most).bind(MARKS_KEPT);
+    Statement::of_postgres("::sql::changes::SWEEP", connection, query).changed().await
 }
 
 #[cfg(test)]

@@ -1,9 +1,7 @@
 //! The change log on SQLite: one writer, so the numbers of the log stand in the order of the commits, and "above the last number" is
 //! exact.
 
-use std::pin::pin;
-
-use sqlx::{SqliteConnection, SqliteExecutor, SqlitePool};
+use sqlx::{SqliteConnection, SqlitePool};
 
 use super::{LIMIT, PastIncarnation, Place, Seen, SeenChange};
 use crate::{
@@ -14,7 +12,7 @@ use crate::{
         database_file::DatabaseFile,
         dialect::{row, statements},
         failure,
-        running::traced,
+        statement::Statement,
     },
 };
 
@@ -108,20 +106,19 @@ impl Eye {
     pub(super) async fn look(&mut self, after: &Place) -> Result<Seen, Error> {
         // A removed file can be read for ever, and never changes.
         self.file.is_in_place()?;
-        looked(&self.connection, after).await
+        let mut connection = self.connection.acquire().await.map_err(failure::of)?;
+        looked(&mut connection, after).await
     }
 }
 
-async fn looked<'a>(connection: impl SqliteExecutor<'a>, after: &Place) -> Result<Seen, Error> {
-    let asked = sqlx::query_as::<_, SeenRow>(LOOK).bind(after.next).bind(LIMIT).fetch_all(connection);
-    seen(traced("::sql::changes::LOOK", |rows: &Vec<SeenRow>| rows.len() as u64, pin!(asked)).await?)
+async fn looked(connection: &mut SqliteConnection, after: &Place) -> Result<Seen, Error> {
+    seen(Statement::on_sqlite("::sql::changes::LOOK", connection, LOOK, &[&after.next, &LIMIT]).all().await?)
 }
 
 /// What changed of one organization, or of all, since a place that the log still reaches back to.
 pub(in crate::store) async fn since(connection: &mut SqliteConnection, place: &Place, org: Option<&OrgId>) -> Result<Seen, Error> {
     let Some(org) = org else { return looked(connection, place).await };
-    let asked = sqlx::query_as::<_, SeenRow>(SINCE).bind(org.as_str()).bind(place.next).bind(LIMIT).fetch_all(connection);
-    seen(traced("::sql::changes::SINCE", |rows: &Vec<SeenRow>| rows.len() as u64, pin!(asked)).await?)
+    seen(Statement::on_sqlite("::sql::changes::SINCE", connection, SINCE, &[&org.as_str(), &place.next, &LIMIT]).all().await?)
 }
 
 /// Ends the incarnation and begins another one.
@@ -136,7 +133,9 @@ pub(in crate::store) async fn begin_incarnation(sqlite: &Sqlite) -> Result<(), E
 
 /// The incarnations that are over.
 pub(in crate::store) async fn past_incarnations(sqlite: &Sqlite) -> Result<Vec<PastIncarnation>, Error> {
-    let rows = sqlx::query_as::<_, PastRow>(PAST_INCARNATIONS).fetch_all(sqlite.looks()).await.map_err(failure::of)?;
+    let mut connection = sqlite.looks().acquire().await.map_err(failure::of)?;
+    let rows = Statement::on_sqlite("::sql::changes::PAST_INCARNATIONS", &mut connection, PAST_INCARNATIONS, &[]).all::<PastRow>();
+    let rows = rows.await?;
     Ok(rows.into_iter().map(|row| PastIncarnation { token: row.token, end: row.ended_at.saturating_add(1) }).collect())
 }
 
@@ -156,17 +155,13 @@ fn seen(rows: Vec<SeenRow>) -> Result<Seen, Error> {
 pub(in crate::store) async fn note(connection: &mut SqliteConnection, rows: &[ChangedRow]) -> Result<(), Error> {
     let rows: Vec<_> = rows.iter().map(|row| (&row.org_id, row.subject.as_str(), &row.id)).collect();
     let rows = serde_json::to_string(&rows).map_err(Error::internal)?;
-    let noting = pin!(async { sqlx::query(NOTE).bind(rows).execute(connection).await.map(|done| done.rows_affected()) });
-    traced("::sql::changes::NOTE", |rows| *rows, noting).await.map(drop)
+    Statement::on_sqlite("::sql::changes::NOTE", connection, NOTE, &[&rows]).changed().await.map(drop)
 }
 
 pub(in crate::store) async fn move_mark(connection: &mut SqliteConnection, mark: i64) -> Result<bool, Error> {
-    let moving = pin!(async { sqlx::query(MOVE_MARK).bind(mark).execute(connection).await.map(|done| done.rows_affected()) });
-    Ok(traced("::sql::changes::MOVE_MARK", |rows| *rows, moving).await? == 1)
+    Ok(Statement::on_sqlite("::sql::changes::MOVE_MARK", connection, MOVE_MARK, &[&mark]).changed().await? == 1)
 }
 
 pub(in crate::store) async fn sweep(connection: &mut SqliteConnection, most: i64) -> Result<u64, Error> {
-    let sweeping =
-        pin!(async { sqlx::query(SWEEP).bind(most).bind(MARKS_KEPT).execute(connection).await.map(|done| done.rows_affected()) });
-    traced("::sql::changes::SWEEP", |rows| *rows, sweeping).await
+    Statement::on_sqlite("::sql::changes::SWEEP", connection, SWEEP, &[&most, &MARKS_KEPT]).changed().await
 }

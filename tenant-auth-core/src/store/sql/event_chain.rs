@@ -1,18 +1,13 @@
 //! The chain of events: the head of an organization's chain, which a commit reads under its row's lock, and events of a former version, which
 //! are chained before others are. What a commit writes then is in `event_writing.rs`.
 
-use std::pin::pin;
-
-#[cfg(feature = "postgres")]
-use crate::store::patience;
 use crate::{
     error::Error,
     id::OrgId,
     store::{
-        Conn, Link,
+        Link,
         chain_head::ChainHead,
-        dialect::{execute, fetch_all, row, statements},
-        running::traced,
+        dialect::{execute, fetch_all, fetch_optional_of, row, statements},
     },
     time::Timestamp,
 };
@@ -110,20 +105,7 @@ pub(in crate::store) struct ChainedEvent {
 impl<L: Link> EventChain<L> {
     /// The head of an organization's chain, locked; `None` when the organization is gone.
     pub(in crate::store) async fn head(mut self, org: &OrgId) -> Result<Option<ChainHead>, Error> {
-        const PATH: &str = concat!(module_path!(), "::HEAD");
-        let count = |head: &Option<ChainHead>| u64::from(head.is_some());
-        match self.0.conn() {
-            #[cfg(feature = "sqlite")]
-            Conn::Sqlite(connection) => {
-                let query = sqlx::query_as(sqlite::HEAD).bind(org.as_str());
-                traced(PATH, count, pin!(query.fetch_optional(connection))).await
-            }
-            #[cfg(feature = "postgres")]
-            Conn::Postgres(connection) => {
-                let query = sqlx::query_as(postgres::HEAD).bind(org.as_str());
-                traced(PATH, count, pin!(patience::answered(pin!(query.fetch_optional(connection))))).await
-            }
-        }
+        fetch_optional_of!(self.0, ChainHead, HEAD, org.as_str())
     }
 
     /// Events after a number that a former version wrote.

@@ -1,22 +1,16 @@
 //! The events of a commit, written with the new head of their chain and a tally: in one round trip on PostgreSQL, on SQLite in one message
 //! for each event. An event waits in the outbox for fan-out only if its organization has an active webhook at that moment.
 
-use std::pin::pin;
-
-#[cfg(feature = "sqlite")]
-use crate::store::dialect::row;
-#[cfg(feature = "postgres")]
-use crate::store::patience;
 use crate::{
     error::Error,
     id::OrgId,
     store::{
         Conn, Link,
-        running::traced,
         sql::{
             event_chain::{ChainedEvent, EventChain},
             tallies::Tally,
         },
+        statement::{Statement, Text, Value},
     },
 };
 
@@ -107,9 +101,6 @@ pub(in crate::store) mod postgres {
     }
 }
 
-#[cfg(feature = "sqlite")]
-row! { WaitsRow { waits: bool, } }
-
 impl<L: Link> EventChain<L> {
     /// Stores events and the new head of their chain, which is at the last of them, and adds to a tally, which is locked after every
     /// head that the transaction locks. Returns whether one of the events waits for fan-out.
@@ -128,27 +119,52 @@ impl<L: Link> EventChain<L> {
     }
 }
 
-/// A statement with the values of an event, `$1` to `$16`.
-macro_rules! with_event {
-    ($query:expr, $org:ident, $event:ident) => {
-        $query
-            .bind($org.as_str())
-            .bind($event.id.as_str())
-            .bind($event.sequence)
-            .bind($event.kind.as_str())
-            .bind($event.created_at.millis())
-            .bind($event.actor_type.as_str())
-            .bind($event.actor_id.as_deref())
-            .bind($event.user_id.as_deref())
-            .bind($event.data.as_str())
-            .bind($event.data_salt.as_str())
-            .bind($event.data_digest.as_str())
-            .bind($event.context.as_str())
-            .bind($event.context_salt.as_str())
-            .bind($event.context_digest.as_str())
-            .bind($event.hash.as_str())
-            .bind($event.published)
-    };
+const WRITE: &str = concat!(module_path!(), "::WRITE");
+
+/// What a statement adds to a tally; nothing where there is none.
+struct Addition {
+    day: Option<i64>,
+    kind: Option<&'static str>,
+    part: Option<String>,
+    amount: Option<i64>,
+}
+
+impl Addition {
+    fn of(tally: Option<&(Tally, i64)>) -> Self {
+        Self {
+            day: tally.map(|(tally, _)| tally.day),
+            kind: tally.map(|(tally, _)| tally.kind),
+            part: tally.map(|(tally, _)| tally.part.to_string()),
+            amount: tally.map(|(_, amount)| *amount),
+        }
+    }
+
+    fn values(&self) -> [&dyn Value; 4] {
+        [&self.day, &self.kind, &self.part, &self.amount]
+    }
+}
+
+/// A statement with the values of an event, `$1` to `$16`, and what it adds to a tally, where it has parameters for that.
+fn of_event<'c>(conn: Conn<'c>, text: &'static str, org: &OrgId, event: &ChainedEvent, addition: &[&dyn Value]) -> Statement<'c> {
+    let values: [&dyn Value; 16] = [
+        &org.as_str(),
+        &event.id,
+        &event.sequence,
+        &event.kind,
+        &event.created_at.millis(),
+        &event.actor_type,
+        &event.actor_id,
+        &event.user_id,
+        &event.data,
+        &event.data_salt,
+        &event.data_digest,
+        &event.context,
+        &event.context_salt,
+        &event.context_digest,
+        &event.hash,
+        &event.published,
+    ];
+    Statement::new(WRITE, conn, Text::of_both(text), &[&values, addition].concat())
 }
 
 #[cfg(feature = "sqlite")]
@@ -171,27 +187,22 @@ async fn write_on_sqlite(
 #[cfg(feature = "sqlite")]
 async fn write_one_on_sqlite(
     connection: &mut sqlx::SqliteConnection,
-    statement: &'static str,
+    text: &'static str,
     org: &OrgId,
     event: &ChainedEvent,
     tally: Option<&(Tally, i64)>,
 ) -> Result<bool, Error> {
-    let query = with_event!(sqlx::query_as::<_, WaitsRow>(statement), org, event);
-    let query = match tally {
-        Some((tally, amount)) => query.bind(tally.day).bind(tally.kind).bind(tally.part.to_string()).bind(*amount),
-        None => query,
-    };
+    let addition = Addition::of(tally);
+    let addition = addition.values();
+    let addition = if tally.is_some() { &addition[..] } else { &[] };
     // All of its rows: with the first one alone the statements after it would not be run.
-    let rows = traced(concat!(module_path!(), "::WRITE"), |_| 1, pin!(query.fetch_all(&mut *connection))).await?;
-    let waits = rows.iter().any(|row| row.waits);
+    let written = of_event(Conn::Sqlite(connection), text, org, event, addition).scalars::<bool>();
+    let waits = written.await?.contains(&true);
     if waits {
-        let query = sqlx::query(sqlite::WAIT)
-            .bind(event.id.as_str())
-            .bind(org.as_str())
-            .bind(event.sequence)
-            .bind(event.kind.as_str())
-            .bind(event.created_at.millis());
-        traced(concat!(module_path!(), "::WAIT"), |_| 1, pin!(query.execute(connection))).await?;
+        const WAIT: &str = concat!(module_path!(), "::WAIT");
+        let values: [&dyn Value; 5] = [&event.id, &org.as_str(), &event.sequence, &event.kind, &event.created_at.millis()];
+        let waiting = Statement::on_sqlite(WAIT, connection, sqlite::WAIT, &values).changed();
+        waiting.await?;
     }
     Ok(waits)
 }
@@ -207,16 +218,10 @@ async fn write_on_postgres(
         events.iter().map(of).collect()
     }
     let Some(last) = events.last() else { return Ok(false) };
-    let rows = |done: &sqlx::postgres::PgQueryResult| done.rows_affected();
-    let path = concat!(module_path!(), "::WRITE");
+    let addition = Addition::of(tally);
     if let [event] = events {
-        let query = with_event!(sqlx::query(postgres::WRITE_ONE), org, event)
-            .bind(tally.map(|(tally, _)| tally.day))
-            .bind(tally.map(|(tally, _)| tally.kind))
-            .bind(tally.map(|(tally, _)| tally.part.to_string()))
-            .bind(tally.map(|(_, amount)| *amount));
-        let waiting = traced(path, rows, pin!(patience::answered(pin!(query.execute(connection))))).await?;
-        return Ok(waiting.rows_affected() > 0);
+        let written = of_event(Conn::Postgres(connection), postgres::WRITE_ONE, org, event, &addition.values()).changed();
+        return Ok(written.await? > 0);
     }
     let query = sqlx::query(postgres::WRITE)
         .bind(org.as_str())
@@ -238,10 +243,9 @@ async fn write_on_postgres(
         .bind(column(events, |event| event.context_digest.as_str()))
         .bind(column(events, |event| event.hash.as_str()))
         .bind(column(events, |event| event.published))
-        .bind(tally.map(|(tally, _)| tally.day))
-        .bind(tally.map(|(tally, _)| tally.kind))
-        .bind(tally.map(|(tally, _)| tally.part.to_string()))
-        .bind(tally.map(|(_, amount)| *amount));
-    let waiting = traced(path, rows, pin!(patience::answered(pin!(query.execute(connection))))).await?;
-    Ok(waiting.rows_affected() > 0)
+        .bind(addition.day)
+        .bind(addition.kind)
+        .bind(addition.part)
+        .bind(addition.amount);
+    Ok(Statement::of_postgres(WRITE, connection, query).changed().await? > 0)
 }

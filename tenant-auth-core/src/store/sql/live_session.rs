@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
-use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
-
 use crate::{
     error::Error,
     id::{Id, UserId},
     model::{AccountRole, AuthMethod, Membership, Organization, Profile, Role, Session, Status, User},
-    store::sql::corrupt,
+    store::{
+        row::{FromRow, Row},
+        sql::corrupt,
+    },
     time::Timestamp,
     value::{AppUrl, Bio, DisplayName, Email, Metadata, Origin, Phone, Plan, Slug},
 };
@@ -55,82 +56,55 @@ macro_rules! incarnation {
 }
 pub(super) use incarnation;
 
-pub(super) struct LiveSessionRow(pub(super) Result<LiveSession, Error>);
-
-impl<'r, R: Row> FromRow<'r, R> for LiveSessionRow
-where
-    &'static str: ColumnIndex<R>,
-    String: Decode<'r, R::Database> + Type<R::Database>,
-    i64: Decode<'r, R::Database> + Type<R::Database>,
-    bool: Decode<'r, R::Database> + Type<R::Database>,
-{
-    fn from_row(row: &'r R) -> sqlx::Result<Self> {
-        let org = organization(row)?;
-        Ok(Self(match org {
-            Ok(org) => decode(row, Arc::new(org))?,
-            Err(error) => Err(error),
-        }))
+impl FromRow for LiveSession {
+    fn from_row(row: &Row) -> Result<Self, Error> {
+        decode(row, Arc::new(organization(row)?))
     }
 }
 
 /// Decodes the `o_` columns.
-pub(super) fn organization<'r, R: Row>(row: &'r R) -> sqlx::Result<Result<Organization, Error>>
-where
-    &'static str: ColumnIndex<R>,
-    String: Decode<'r, R::Database> + Type<R::Database>,
-    i64: Decode<'r, R::Database> + Type<R::Database>,
-    bool: Decode<'r, R::Database> + Type<R::Database>,
-{
-    let id: String = row.try_get("o_id")?;
-    let Some(status) = Status::parse(&row.try_get::<String, _>("o_status")?) else {
-        return Ok(Err(corrupt("organizations", "status", id)));
+pub(super) fn organization(row: &Row) -> Result<Organization, Error> {
+    let id: String = row.get("o_id")?;
+    let Some(status) = Status::parse(&row.get::<String>("o_status")?) else {
+        return Err(corrupt("organizations", "status", id));
     };
-    let origins: String = row.try_get("o_allowed_origins")?;
-    Ok(Ok(Organization {
+    let origins: String = row.get("o_allowed_origins")?;
+    Ok(Organization {
         id: Id::from_stored(id),
-        name: DisplayName::from_stored(row.try_get("o_name")?),
-        slug: Slug::from_stored(row.try_get("o_slug")?),
-        plan: Plan::from_stored(row.try_get("o_plan")?),
+        name: DisplayName::from_stored(row.get("o_name")?),
+        slug: Slug::from_stored(row.get("o_slug")?),
+        plan: Plan::from_stored(row.get("o_plan")?),
         status,
-        app_url: row.try_get::<Option<String>, _>("o_app_url")?.map(AppUrl::from_stored),
+        app_url: row.get::<Option<String>>("o_app_url")?.map(AppUrl::from_stored),
         allowed_origins: origins.split_whitespace().map(|text| Origin::from_stored(text.to_owned())).collect(),
-        created_at: Timestamp::from_millis(row.try_get("o_created_at")?),
-        deletes_at: row
-            .try_get::<Option<i64>, _>("o_deletes_at")?
-            .filter(|_| status == Status::Suspended)
-            .map(Timestamp::from_millis),
-        is_trusted: row.try_get("o_is_trusted")?,
-        unproven_until: row.try_get::<Option<i64>, _>("o_unproven_until")?.map(Timestamp::from_millis),
-    }))
+        created_at: Timestamp::from_millis(row.get("o_created_at")?),
+        deletes_at: row.get::<Option<i64>>("o_deletes_at")?.filter(|_| status == Status::Suspended).map(Timestamp::from_millis),
+        is_trusted: row.get("o_is_trusted")?,
+        unproven_until: row.get::<Option<i64>>("o_unproven_until")?.map(Timestamp::from_millis),
+    })
 }
 
 /// Decodes the `s_`, `u_` and `m_` columns.
-pub(super) fn decode<'r, R: Row>(row: &'r R, org: Arc<Organization>) -> sqlx::Result<Result<LiveSession, Error>>
-where
-    &'static str: ColumnIndex<R>,
-    String: Decode<'r, R::Database> + Type<R::Database>,
-    i64: Decode<'r, R::Database> + Type<R::Database>,
-    bool: Decode<'r, R::Database> + Type<R::Database>,
-{
-    let text = |column: &'static str| row.try_get::<String, _>(column);
-    let optional = |column: &'static str| row.try_get::<Option<String>, _>(column);
-    let time = |column: &'static str| row.try_get::<i64, _>(column).map(Timestamp::from_millis);
+pub(super) fn decode(row: &Row, org: Arc<Organization>) -> Result<LiveSession, Error> {
+    let text = |column: &'static str| row.get::<String>(column);
+    let optional = |column: &'static str| row.get::<Option<String>>(column);
+    let time = |column: &'static str| row.get::<i64>(column).map(Timestamp::from_millis);
     let user_id: UserId = Id::from_stored(text("u_id")?);
     let id = text("m_id")?;
     let Some(account_role) = AccountRole::parse(&text("u_role")?) else {
-        return Ok(Err(corrupt("users", "role", user_id.as_str())));
+        return Err(corrupt("users", "role", user_id.as_str()));
     };
-    let Some(role) = Role::parse(&text("m_role")?) else { return Ok(Err(corrupt("memberships", "role", id))) };
-    let Some(status) = Status::parse(&text("m_status")?) else { return Ok(Err(corrupt("memberships", "status", id))) };
+    let Some(role) = Role::parse(&text("m_role")?) else { return Err(corrupt("memberships", "role", id)) };
+    let Some(status) = Status::parse(&text("m_status")?) else { return Err(corrupt("memberships", "status", id)) };
     let Ok(metadata) = Metadata::from_stored(text("m_metadata")?) else {
-        return Ok(Err(corrupt("memberships", "metadata", id)));
+        return Err(corrupt("memberships", "metadata", id));
     };
     let session = Session {
         id: Id::from_stored(text("s_id")?),
         org_id: org.id.clone(),
         user_id: user_id.clone(),
-        user_epoch: row.try_get("s_user_epoch")?,
-        generation: row.try_get("s_generation")?,
+        user_epoch: row.get("s_user_epoch")?,
+        generation: row.get("s_generation")?,
         amr: text("s_amr")?.split(' ').filter_map(AuthMethod::parse).collect(),
         auth_time: time("s_auth_time")?,
         refreshed_at: time("s_refreshed_at")?,
@@ -144,7 +118,7 @@ where
         name: DisplayName::from_stored(text("u_name")?),
         email: Email::from_stored(text("u_email")?),
         role: account_role,
-        is_email_verified: row.try_get("u_is_email_verified")?,
+        is_email_verified: row.get("u_is_email_verified")?,
         profile: Profile { bio: optional("u_bio")?.map(Bio::from_stored), phone: optional("u_phone")?.map(Phone::from_stored) },
     };
     let membership = Membership {
@@ -156,5 +130,5 @@ where
         joined_at: time("m_joined_at")?,
         metadata,
     };
-    Ok(Ok(LiveSession { session, user, membership, org }))
+    Ok(LiveSession { session, user, membership, org })
 }

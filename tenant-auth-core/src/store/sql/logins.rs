@@ -1,7 +1,5 @@
 //! What a login reads before it compares the password: one statement, whether or not there is an account.
 
-use sqlx::{ColumnIndex, Decode, FromRow, Row, Type};
-
 use crate::{
     error::Error,
     id::{OrgId, UserId},
@@ -10,6 +8,7 @@ use crate::{
     store::{
         Account, Link, Tx,
         dialect::{fetch_optional, fetch_optional_of, row, statements},
+        row::{FromRow, Row},
         sql::{members::MembershipRow, users::AccountRow},
     },
     value::Email,
@@ -111,33 +110,23 @@ struct EntryRow {
     dearest: DearestRow,
 }
 
-impl<'r, R: Row> FromRow<'r, R> for EntryRow
-where
-    &'static str: ColumnIndex<R>,
-    String: Decode<'r, R::Database> + Type<R::Database>,
-    Option<String>: Decode<'r, R::Database> + Type<R::Database>,
-    bool: Decode<'r, R::Database> + Type<R::Database>,
-    i64: Decode<'r, R::Database> + Type<R::Database>,
-    Option<i64>: Decode<'r, R::Database> + Type<R::Database>,
-{
-    fn from_row(row: &'r R) -> sqlx::Result<Self> {
-        let id: Option<String> = row.try_get("id")?;
-        let known = id.map(|_| Ok::<_, sqlx::Error>((AccountRow::from_row(row)?, row.try_get("has_second_factor")?)));
-        Ok(Self { known: known.transpose()?, dearest: DearestRow::from_row(row)? })
+impl FromRow for EntryRow {
+    fn from_row(row: &Row) -> Result<Self, Error> {
+        let id: Option<String> = row.get("id")?;
+        let known = match id {
+            Some(_) => Some((AccountRow::from_row(row)?, row.get("has_second_factor")?)),
+            None => None,
+        };
+        Ok(Self { known, dearest: DearestRow::from_row(row)? })
     }
 }
 
 /// A membership and the epoch of its account.
 struct HeldRow(MembershipRow, i64);
 
-impl<'r, R: Row> FromRow<'r, R> for HeldRow
-where
-    MembershipRow: FromRow<'r, R>,
-    &'static str: ColumnIndex<R>,
-    i64: Decode<'r, R::Database> + Type<R::Database>,
-{
-    fn from_row(row: &'r R) -> sqlx::Result<Self> {
-        Ok(Self(MembershipRow::from_row(row)?, row.try_get("epoch")?))
+impl FromRow for HeldRow {
+    fn from_row(row: &Row) -> Result<Self, Error> {
+        Ok(Self(MembershipRow::from_row(row)?, row.get("epoch")?))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Memberships: which account belongs to which organization, in which role, with which status and metadata.
 
+use std::iter;
+
 use crate::{
     error::Error,
     id::{Id, OrgId, UserId},
@@ -7,9 +9,9 @@ use crate::{
     page::{Bounds, Position},
     store::{
         Change, Link, Tx,
-        dialect::{execute, fetch_all, fetch_batch, fetch_optional, fetch_optional_of, fetch_scalar, on_either, row, statements},
-        running,
+        dialect::{execute, fetch_all, fetch_batch, fetch_optional, fetch_optional_of, fetch_scalar, row, statements},
         sql::corrupt,
+        statement::{Statement, Text, Value},
     },
     time::Timestamp,
     value::{DisplayName, Email, Metadata},
@@ -240,14 +242,13 @@ impl<L: Link> Members<L> {
 
     /// Those of up to [`MEMBERS_AT_ONCE`] people who are members, in the order in which they are named.
     pub(crate) async fn find_some(mut self, org: &OrgId, users: &[UserId]) -> Result<Vec<MemberEntry>, Error> {
-        let place = |place| users.get(place).map(Id::as_str);
-        let rows = on_either!(
-            self.0,
-            FIND_SOME,
-            all,
-            |find| (0..MEMBERS_AT_ONCE).fold(find.bind(org.as_str()), |find, number| find.bind(place(number))),
-            |path, rows| rows.iter().map(|row| running::row::<_, MemberRow>(path, row)).collect::<Result<Vec<_>, _>>()
-        )?;
+        const PATH: &str = concat!(module_path!(), "::FIND_SOME");
+        let places: [_; MEMBERS_AT_ONCE] = std::array::from_fn(|place| users.get(place).map(Id::as_str));
+        let org = org.as_str();
+        let values: Vec<&dyn Value> =
+            iter::once(&org as &dyn Value).chain(places.iter().map(|place| place as &dyn Value)).collect();
+        let rows = Statement::new(PATH, self.0.conn(), Text::of_both(FIND_SOME), &values).all::<MemberRow>();
+        let rows = rows.await?;
         let mut members = rows.into_iter().map(MemberEntry::try_from).collect::<Result<Vec<_>, _>>()?;
         members.sort_by_key(|member| users.iter().position(|user| *user == member.membership.user_id));
         Ok(members)

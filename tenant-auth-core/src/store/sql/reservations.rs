@@ -1,7 +1,10 @@
 //! Reservations of attempts under their limits.
 
 #[cfg(feature = "postgres")]
-use crate::store::{Conn, Link, running};
+use crate::store::{
+    Conn, Link,
+    statement::{Statement, Value},
+};
 use crate::{
     error::Error,
     store::{
@@ -72,9 +75,9 @@ impl Throttles<&mut Tx> {
             Conn::Sqlite(_) => self.reserve(limit, lease_until).await,
             Conn::Postgres(connection) => {
                 const PATH: &str = concat!(module_path!(), "::RESERVE_FLEETING");
-                let query = sqlx::query(postgres::RESERVE_FLEETING).bind(key).bind(now.millis());
-                let query = query.bind(lease_until.millis()).bind(most).bind(subject);
-                Ok(running::postgres::first(PATH, connection, query).await?.is_some())
+                let values: [&dyn Value; 5] = [&key, &now.millis(), &lease_until.millis(), &most, &subject];
+                let reserving = Statement::on_postgres(PATH, connection, postgres::RESERVE_FLEETING, &values).first();
+                Ok(reserving.await?.is_some())
             }
         }
     }

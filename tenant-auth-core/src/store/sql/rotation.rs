@@ -2,14 +2,11 @@
 //! kept for the reuse grace, and the change log says so. On PostgreSQL it is one statement, for each message that a rotation does without
 //! is a tenth of its cost; on SQLite two, in one transaction.
 
-use std::{collections::BTreeMap, pin::pin, time::Duration};
-
-#[cfg(feature = "sqlite")]
-use sqlx::sqlite::SqliteQueryResult;
+use std::{collections::BTreeMap, time::Duration};
 
 use crate::{
     error::Error,
-    store::{Change, Conn, Link, Tx, running::traced, sql::sessions::Sessions},
+    store::{Change, Conn, Link, Tx, dialect::row, sql::sessions::Sessions, statement::Statement},
     time::Timestamp,
     token::RefreshToken,
 };
@@ -176,8 +173,16 @@ pub(in crate::store) enum Rotated {
     Held,
 }
 
-/// A session's id, its generation before, its organization where it was rotated, and whether somebody else holds it.
-type RotatedRow = (String, i64, Option<String>, bool);
+row! {
+    /// A session, its generation before, its organization where it was rotated, and whether somebody else holds it.
+    #[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "SQLite's second statement alone is told the organization"))]
+    RotatedRow {
+        id: String,
+        former: i64,
+        org_id: Option<String>,
+        is_held: bool,
+    }
+}
 
 impl Sessions<&mut Tx> {
     /// Rotates refresh tokens: a guarded UPDATE that replaces a session's `generation` by the next. Returns what became of them by their
@@ -187,7 +192,6 @@ impl Sessions<&mut Tx> {
         const PATH: &str = concat!(module_path!(), "::ROTATE");
         #[cfg(not(feature = "postgres"))]
         let _ = held; // nobody else has a session while this has the writer
-        let count = |rotated: &Vec<RotatedRow>| rotated.len() as u64;
         let (now, kind) = (self.0.now(), Change::SessionRefreshed.subject().as_str());
         let mut asked: BTreeMap<_, (Timestamp, Vec<i64>)> = BTreeMap::new();
         for (number, Rotation { token, good_for }) in (0..).zip(rotations) {
@@ -199,29 +203,28 @@ impl Sessions<&mut Tx> {
         let rotated: Vec<RotatedRow> = match Link::conn(&mut self.0) {
             #[cfg(feature = "sqlite")]
             Conn::Sqlite(connection) => {
-                let advancing = sqlx::query_as(sqlite::ADVANCE).bind(json).bind(now.millis()).fetch_all(&mut *connection);
-                let rotated = traced(PATH, count, pin!(advancing)).await?;
+                let advancing = Statement::on_sqlite(PATH, connection, sqlite::ADVANCE, &[&json, &now.millis()]).all();
+                let rotated: Vec<RotatedRow> = advancing.await?;
                 if !rotated.is_empty() {
-                    let former: Vec<_> = rotated.iter().map(|(id, former, org, _)| (id, former, org)).collect();
+                    let former: Vec<_> = rotated.iter().map(|row| (&row.id, row.former, &row.org_id)).collect();
                     let json = serde_json::to_string(&former).map_err(Error::internal)?;
-                    let noting =
-                        sqlx::query(sqlite::SUPERSEDE_AND_NOTE).bind(json).bind(now.millis()).bind(kind).execute(connection);
-                    traced(PATH, SqliteQueryResult::rows_affected, pin!(noting)).await?;
+                    let text = sqlite::SUPERSEDE_AND_NOTE;
+                    let noting = Statement::on_sqlite(PATH, connection, text, &[&json, &now.millis(), &kind]).changed();
+                    noting.await?;
                 }
                 rotated
             }
             #[cfg(feature = "postgres")]
             Conn::Postgres(connection) => {
-                let statement = if held == OfHeld::Wait { postgres::ROTATE } else { postgres::ROTATE_FREE };
-                let rotating = sqlx::query_as(statement).bind(json).bind(now.millis()).bind(kind).fetch_all(connection);
-                // It may be a COMMIT, and is waited for as one is: whether it happened would be unknown. Its locks have PostgreSQL's limit.
-                traced(PATH, count, pin!(rotating)).await?
+                let text = if held == OfHeld::Wait { postgres::ROTATE } else { postgres::ROTATE_FREE };
+                let rotating = Statement::on_postgres(PATH, connection, text, &[&json, &now.millis(), &kind]).that_commits().all();
+                rotating.await?
             }
         };
         let mut outcomes = Vec::with_capacity(rotated.len());
-        for (id, former, _, is_held) in &rotated {
-            let numbers = asked.get(&(id.as_str(), *former)).map_or(&[][..], |(_, numbers)| numbers);
-            match is_held {
+        for row in &rotated {
+            let numbers = asked.get(&(row.id.as_str(), row.former)).map_or(&[][..], |(_, numbers)| numbers);
+            match row.is_held {
                 true => outcomes.extend(numbers.iter().map(|number| (*number, Rotated::Held))),
                 false => outcomes.extend(numbers.first().map(|number| (*number, Rotated::Done))),
             }

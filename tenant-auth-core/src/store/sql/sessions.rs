@@ -9,7 +9,7 @@ use crate::{
     store::{
         Change, Link, Tx,
         dialect::{execute, fetch_all, fetch_batch, fetch_optional, fetch_scalar, row, statements},
-        sql::live_session::{self, LiveSession, LiveSessionRow},
+        sql::live_session::{self, LiveSession},
     },
     time::Timestamp,
 };
@@ -118,7 +118,7 @@ impl From<EndedRow> for Ended {
 impl<L: Link> Sessions<L> {
     /// A live session with the user, membership and organization that its rights rest on, as they are now.
     pub(crate) async fn find_live(mut self, session: &SessionId) -> Result<Option<LiveSession>, Error> {
-        fetch_optional!(self.0, LiveSessionRow, LIVE_SESSION, session.as_str())?.map(|row| row.0).transpose()
+        fetch_optional!(self.0, LiveSession, LIVE_SESSION, session.as_str())
     }
 
     /// A member's live sessions.
