@@ -35,7 +35,7 @@
 //! | Feature | Brings | Costs |
 //! |---|---|---|
 //! | `sqlite` (default) | the service, on `Sqlite` | SQLite, compiled from C, sqlx, and what hashes, signs and seals |
-//! | `postgres` | the service, on `Postgres` | the same: sqlx builds both databases |
+//! | `postgres` | the service, on `Postgres` | the same without SQLite: where no other database is wanted, with `default-features = false` |
 //! | `http` | `http`: the route table, a framework-neutral service, the gate before a host's own routes, the OpenAPI document | `cookie`, `matchit`, `utoipa` |
 //! | `panel` | `http::Pages`: the admin panel and the pages that mails link to; with `http` | 184 KB of files in the program |
 //! | `remote` | `http::RemoteVerifier`: a gate that asks a deployed server; with `http` | `reqwest` with rustls |

@@ -52,3 +52,11 @@ fn a_host_that_asks_a_deployed_server_compiles_no_database() {
     }
     assert_brings_none("tenant-auth-example-protected-backend", &[], &of_the_service);
 }
+
+#[test]
+fn a_host_on_one_database_compiles_that_one_alone() {
+    for package in ["tenant-auth-core", "tenant-auth-axum", "tenant-auth-actix"] {
+        assert_brings_none(package, &["--no-default-features", "--features", "sqlite"], &["sqlx-postgres"]);
+        assert_brings_none(package, &["--no-default-features", "--features", "postgres"], &["sqlx-sqlite", "libsqlite3-sys"]);
+    }
+}

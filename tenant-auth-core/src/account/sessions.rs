@@ -50,7 +50,7 @@ pub(crate) async fn open_session(tx: &mut Tx, tenant: &Tenant, entrant: Entrant,
     let config = tenant.auth.config();
     let now = tx.now();
     let id = opening.id.unwrap_or_else(|| tx.new_id());
-    tx.serve(opening.client.request_in(&tenant.org.id, Some(&id)));
+    tx.serve(tenant.client.request_in(&tenant.org.id, Some(&id)));
     // Mostly it is what it was: then a login writes nothing here.
     if let Some(language) = opening.client.language.as_ref().filter(|language| account.language.as_ref() != Some(language)) {
         tx.users().set_language(&account.user.id, language).await?;
@@ -98,7 +98,7 @@ pub(crate) async fn open_session(tx: &mut Tx, tenant: &Tenant, entrant: Entrant,
 /// Stores a pending login that waits for the second factor, and issues its partial token.
 pub(crate) async fn wait_for_second_factor(tx: &mut Tx, tenant: &Tenant, entrant: Entrant) -> Result<PartialToken, Error> {
     let Entrant { account, opening, .. } = entrant;
-    tx.serve(opening.client.request_in(&tenant.org.id, None));
+    tx.serve(tenant.client.request_in(&tenant.org.id, None));
     let is_ip_stated = opening.client.stated_by.is_some();
     let (ip, user_agent) = traces(opening.client);
     let login = PendingLogin {

@@ -96,7 +96,7 @@ impl Tx {
 
     /// What is told of the request: in its own organization only, where its admins see it, and not where nobody asked.
     fn context_of(&self, event: &Event) -> Result<String, Error> {
-        if let Some(request) = event.request.as_ref().filter(|request| request.org_id == event.org.id) {
+        if let Some(request) = event.request.as_ref().filter(|request| self.keeps_contexts() && request.org_id == event.org.id) {
             return request.to_json().map_err(Error::internal);
         }
         match (self.request(), &event.actor) {

@@ -208,7 +208,12 @@ impl Tx {
 
     /// The request that this transaction serves, where events keep it.
     pub(super) fn request(&self) -> Option<&RequestContext> {
-        self.request.as_ref().filter(|_| self.context.keeps_contexts)
+        self.request.as_ref().filter(|_| self.keeps_contexts())
+    }
+
+    /// Whether events keep what is known of their request.
+    pub(super) fn keeps_contexts(&self) -> bool {
+        self.context.keeps_contexts
     }
 
     /// The product whose mails this transaction writes.

@@ -46,7 +46,9 @@ pub(crate) fn normalized(password: &Password) -> Option<Password> {
 /// [`Error::WeakPassword`], naming each broken rule.
 pub(crate) fn judge(password: &Password, own: &[String], min_score: u8) -> Result<Password, Error> {
     let Some(password) = normalized(password) else {
-        return Err(Error::WeakPassword(vec!["must have at most 256 characters and 1,024 bytes".to_owned()]));
+        let beginning: String = password.expose().chars().take(MAX_CHARACTERS).nfc().collect();
+        let others = broken_rules(&beginning, own, min_score).into_iter().filter(|rule| rule != TOO_LONG);
+        return Err(Error::WeakPassword(std::iter::once(TOO_LONG.to_owned()).chain(others).collect()));
     };
     let broken = broken_rules(password.expose(), own, min_score);
     if broken.is_empty() { Ok(password) } else { Err(Error::WeakPassword(broken)) }
@@ -59,33 +61,35 @@ fn broken_rules(text: &str, own: &[String], min_score: u8) -> Vec<String> {
         broken.push("must have at least 8 characters".to_owned());
     }
     if characters > MAX_CHARACTERS || text.len() > MAX_BYTES {
-        broken.push("must have at most 256 characters and 1,024 bytes".to_owned());
-        return broken;
+        broken.push(TOO_LONG.to_owned());
     }
     let folded = text.to_lowercase();
     if own.iter().any(|name| name.to_lowercase() == folded) {
         broken.push("must not be your email address, your name or the organization's".to_owned());
     }
     let own: Vec<&str> = own.iter().map(String::as_str).collect();
-    let estimate = zxcvbn::zxcvbn(&beginning(text), &own);
-    if characters <= ESTIMATED && estimate.guesses_log10() < COMMON_AT_MOST && is_common(&folded) {
+    let characters: Vec<char> = text.chars().take(MAX_CHARACTERS).collect();
+    let estimate = |part: &[char]| zxcvbn::zxcvbn(&part.iter().collect::<String>(), &own);
+    let (first, others) = characters.split_at(characters.len().min(ESTIMATED));
+    let beginning = estimate(first);
+    if others.is_empty() && beginning.guesses_log10() < COMMON_AT_MOST && is_common(&folded) {
         broken.push("must not be a commonly used password".to_owned());
     }
-    if u8::from(estimate.score()) < min_score {
+    let is_hard = |score: zxcvbn::Score| u8::from(score) >= min_score;
+    if !is_hard(beginning.score()) && !others.chunks(ESTIMATED).any(|part| is_hard(estimate(part).score())) {
         broken.push("must be harder to guess: use several unrelated words".to_owned());
     }
     broken
 }
 
-/// How many characters the estimator reads: more only makes a password better, and the estimate's cost grows with the cube.
+const TOO_LONG: &str = "must have at most 256 characters and 1,024 bytes";
+
+/// How many characters the estimator reads at a time, for its cost grows with their cube. A password is as hard to guess as the hardest of
+/// its parts at least.
 const ESTIMATED: usize = 32;
 
 /// Upper case multiplies the guesses of a listed password, by less than this (decimal logarithm).
 const COMMON_AT_MOST: f64 = 12.0;
-
-fn beginning(text: &str) -> String {
-    text.chars().take(ESTIMATED).collect()
-}
 
 /// zxcvbn's list of leaked passwords is 30,000 long, and its estimate for a listed one is at most its rank plus one.
 const COMMON_GUESSES: u64 = 30_001;
@@ -138,6 +142,21 @@ mod tests {
         assert_eq!(named("password", 0), ["must not be "]);
         assert_eq!(named("password", 1), ["must not be ", "must be hard"]);
         assert_eq!(named("compilers-inc", 4), ["must not be ", "must be hard"]);
+    }
+
+    #[test]
+    fn a_password_is_as_hard_as_its_hardest_part() {
+        let beginning = "a".repeat(32);
+        assert_eq!(rules(&format!("{beginning}mauve-otter-plinth-42"), 3), Vec::<String>::new());
+        assert_eq!(rules(&format!("{beginning}aaaaaaaaaaaaaaaa"), 1), ["must be harder to guess: use several unrelated words"]);
+    }
+
+    #[test]
+    fn what_is_too_long_is_told_what_else_it_breaks() {
+        for text in ["a".repeat(300), "a".repeat(2_000)] {
+            let told = ["must have at most 256 characters and 1,024 bytes", "must be harder to guess: use several unrelated words"];
+            assert_eq!(rules(&text, 1), told, "{} characters", text.len());
+        }
     }
 
     #[test]

@@ -94,9 +94,9 @@ impl<'k> Walk<'k> {
         self.before.update(bytes);
         let text = bytes.strip_suffix(b"\n").and_then(|line| str::from_utf8(line).ok());
         match text {
-            None => self.find(None, "is cut off, or no text"),
+            None => self.find(self.expected(), "is cut off, or no text"),
             Some(text) if self.line == 1 => self.header(text, &before),
-            Some(_) if self.is_ended => self.find(None, "was inserted: the line before was the last"),
+            Some(_) if self.is_ended => self.find(self.expected(), "was inserted: the line before was the last"),
             Some(text) if text.starts_with(r#"{"count":"#) => self.last(text, &before),
             Some(text) => self.entry(text),
         }
@@ -113,7 +113,7 @@ impl<'k> Walk<'k> {
     }
 
     fn entry(&mut self, text: &str) {
-        let Ok(entry) = serde_json::from_str::<Entry<'_>>(text) else { return self.find(None, "is no entry") };
+        let Ok(entry) = serde_json::from_str::<Entry<'_>>(text) else { return self.find(self.expected(), "is no entry") };
         let facts = written_so_facts(entry.facts.get());
         let sequence = facts.as_ref().map(|facts| facts.sequence);
         let (Some(facts), true) = (facts, serde_json::to_string(&entry).is_ok_and(|written| written == text)) else {
@@ -231,7 +231,7 @@ impl<'k> Walk<'k> {
     pub(super) fn finish(mut self) -> VerifiedAuditFile {
         if !self.is_ended {
             self.line += 1;
-            self.find(None, "is missing: the file is cut off");
+            self.find(self.expected(), "is missing: the file is cut off");
         }
         self.judge_erased();
         self.judge_imported();
@@ -306,6 +306,11 @@ impl<'k> Walk<'k> {
                 }
             }
         }
+    }
+
+    /// The number of the entry that comes next, where there was one.
+    fn expected(&self) -> Option<i64> {
+        self.links.last().map(|link| link.sequence.saturating_add(1))
     }
 
     fn find(&mut self, sequence: Option<i64>, what: impl Into<String>) {

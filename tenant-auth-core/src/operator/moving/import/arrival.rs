@@ -10,7 +10,7 @@ use super::{
 use crate::{
     config::Config,
     event::{EventKind, ImportData},
-    id::{InviteId, UserId},
+    id::{InviteId, OrgId, UserId},
     model::{Organization, Role},
     operator::{
         Operator,
@@ -19,7 +19,7 @@ use crate::{
     org::is_reserved,
     store::{Actor, DeploymentDeed, Event, Tx},
     time::Timestamp,
-    value::{Email, Metadata, Plan},
+    value::{Email, Metadata, Plan, Slug},
 };
 
 /// How many refusals are listed.
@@ -58,14 +58,23 @@ fn refusals_of(record: &OrganizationRecord, config: &Config) -> Vec<String> {
     reasons
 }
 
+/// The source's peppers, held against ours.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Peppers {
+    /// The first that is none of ours, from 1.
+    pub(super) missing: Option<usize>,
+    /// Whether one of them is. A hash does not say with which it was made: those of the others match no password here.
+    pub(super) has_one: bool,
+}
+
 /// An organization on its way in.
 pub(super) struct Arrival<'a> {
     pub(super) operator: &'a Operator,
     pub(super) tx: Tx,
     pub(super) import: &'a OrganizationImport,
     pub(super) org: Organization,
-    /// Whether hashes that were made with the source's pepper can be verified here.
-    pub(super) same_pepper: bool,
+    /// Whether hashes that were made with one of the source's peppers can be verified here.
+    pub(super) keeps_hashes: bool,
     pub(super) chain: ChainCheck,
     pub(super) seen: End,
     /// The pending invites, which are placed last: the log tells of the import before it tells of them.
@@ -84,12 +93,18 @@ impl<'a> Arrival<'a> {
         mut tx: Tx,
         import: &'a OrganizationImport,
         record: OrganizationRecord,
-        same_pepper: bool,
+        peppers: Peppers,
     ) -> Result<Self, OrganizationImportError> {
         let chain = ChainCheck::of(&record).map_err(|reason| refused(&reason))?;
         let mut refusals = refusals_of(&record, operator.auth.config());
+        if let Some(number) = peppers.missing.filter(|_| !import.reset_passwords) {
+            refusals.push(format!(
+                "the source's pepper number {number} is none of PASSWORD_PEPPER here: add it behind yours, or leave the passwords to \
+                 reset links"
+            ));
+        }
         let plan = import.plan.clone().unwrap_or_else(|| if import.trust { record.plan } else { Plan::default() });
-        let org = Organization {
+        let mut org = Organization {
             id: record.id,
             name: record.name,
             slug: record.slug,
@@ -108,7 +123,11 @@ impl<'a> Arrival<'a> {
         if !tx.organizations().insert(&org).await? {
             let taken = "organization: its slug is taken here, or was that of one that is removed and whose slug was not released";
             refusals.push(taken.to_owned());
-            return Err(OrganizationImportError::Refused(refusals));
+            // Under a slug that nobody has, and never to be committed: whatever else clashes is told in the same run.
+            org.slug = Slug::from_stored(OrgId::generate(tx.now(), tx.entropy()).as_str().replace('_', "-"));
+            if !tx.organizations().insert(&org).await? {
+                return Err(OrganizationImportError::Refused(refusals));
+            }
         }
         tx.record(Actor::System, DeploymentDeed::OrganizationCreated((&org).into()));
         let seen = End::default();
@@ -117,7 +136,7 @@ impl<'a> Arrival<'a> {
             tx,
             import,
             org,
-            same_pepper,
+            keeps_hashes: peppers.has_one,
             chain,
             seen,
             invites: Vec::new(),

@@ -20,7 +20,7 @@ use crate::{
     ports::Verdict,
     secret::{Password, StoredPassword},
 };
-use arrival::Arrival;
+use arrival::{Arrival, Peppers};
 use checks::{expect_native, printable};
 use outcome::refused;
 pub use outcome::{ExistingAccounts, ImportedOrganization, OrganizationImport, OrganizationImportError, OrganizationImportStep};
@@ -45,16 +45,9 @@ impl Operator {
         let mut reader = RecordReader::open(source, &import.key).await?;
         let head = expect_head(reader.next().await?)?;
         let record = expect_organization(reader.next().await?)?;
-        let missing = self.missing_pepper(&head, &record).await?;
-        if let Some(number) = missing.filter(|_| !import.reset_passwords) {
-            return Err(refused(&format!(
-                "the source's pepper number {number} is none of PASSWORD_PEPPER here: add it behind yours, or leave the passwords to \
-                 reset links"
-            )));
-        }
-        let same_pepper = missing.is_none();
+        let peppers = self.peppers_of(&head, &record).await?;
         let tx = self.auth.begin().await?;
-        let mut arrival = Arrival::begin(self, tx, import, record, same_pepper).await?;
+        let mut arrival = Arrival::begin(self, tx, import, record, peppers).await?;
         loop {
             match reader.next().await? {
                 Some(Record::Member(member)) => {
@@ -81,22 +74,24 @@ impl Operator {
         Ok(done)
     }
 
-    /// Which of the source's peppers, from 1, is none of ours: with none of ours the probe's password has the probe's hash.
-    async fn missing_pepper(&self, head: &Head, record: &OrganizationRecord) -> Result<Option<usize>, OrganizationImportError> {
+    /// Which of the source's peppers are ours: with none of ours the probe's password has the probe's hash.
+    async fn peppers_of(&self, head: &Head, record: &OrganizationRecord) -> Result<Peppers, OrganizationImportError> {
         let probe =
             head.probe.as_deref().ok_or_else(|| refused("the file was made for people to read: it holds no credentials"))?;
         if head.former_probes.len() > MOST_FORMER_PROBES {
             return Err(refused("head: it holds more probes than there may be peppers"));
         }
         let share = QueueShare::new(&record.id, None);
+        let mut peppers = Peppers::default();
         for (at, probe) in [probe].into_iter().chain(head.former_probes.iter().map(String::as_str)).enumerate() {
             expect_native(probe).map_err(|reason| refused(&reason))?;
             let verdict = self.auth.hasher().verify(&Password::new(PROBE), Some(&StoredPassword::new(probe)), &share).await?;
-            if verdict == Verdict::Mismatch {
-                return Ok(Some(at + 1));
+            match verdict {
+                Verdict::Mismatch => _ = peppers.missing.get_or_insert(at + 1),
+                _ => peppers.has_one = true,
             }
         }
-        Ok(None)
+        Ok(peppers)
     }
 }
 
