@@ -93,7 +93,7 @@ impl Tenant {
         drop(reader);
         let user = account.user;
         let owner = Owner { email: &user.email, name: &user.name, slug: &self.org.slug, organization: &self.org.name };
-        let share = QueueShare::new(&self.org.id, None);
+        let share = QueueShare::new(&self.org.id, self.client.ip);
         let checked = check_password(&self.auth, new, owner, &share).await?;
         let hash = self.auth.hasher().hash(&checked, &share).await?;
 

@@ -94,7 +94,7 @@ impl Member {
     pub async fn enable_second_factor(&self, code: &str) -> Result<RecoveryCodes, Error> {
         let is_enabled = |error: &Error| matches!(error, Error::SecondFactorEnabled);
         let enabling = async {
-            let attempt = self.auth.code_attempt(self.user_id()).await?;
+            let attempt = self.auth.code_attempt(self.user_id(), &self.client).await?;
             let outcome = self.try_to_enable(&attempt, code).await;
             match outcome {
                 Err(Error::WrongCode) => self.auth.count_wrong_code(attempt, self.org_id(), self.user_id()).await?,
@@ -164,7 +164,7 @@ impl Member {
             (Some(_), false) => return Err(Error::SecondFactorMissing),
             (Some(code), true) => code,
         };
-        let attempt = self.auth.code_attempt(self.user_id()).await?;
+        let attempt = self.auth.code_attempt(self.user_id(), &self.client).await?;
         let outcome = self.write_with_code(&attempt, code).await;
         // SQLite has one writer: the attempt can be settled only before the write begins or after it is given up.
         match outcome {

@@ -59,7 +59,7 @@ impl WaitingLogin {
 
 impl Tenant {
     async fn verify_second_factor(&self, login: PendingLogin, code: &str) -> Result<Box<Opened>, Error> {
-        let attempt = self.auth.code_attempt(&login.user_id).await?;
+        let attempt = self.auth.code_attempt(&login.user_id, &self.client).await?;
         // A login that is used up is not judged, so another code for it is no guess and is not counted on the account.
         let outcome = match self.admit_attempt(&login).await {
             Ok(true) => self.try_code(&login, &attempt, code).await,

@@ -85,7 +85,21 @@ fn of_fact(error: &Error) -> String {
 pub(super) fn field_of(reason: &RefusalReason) -> Option<&str> {
     match reason {
         RefusalReason::Malformed { field, .. } => Some(field.as_str()).filter(|field| ![WHOLE_BODY, ""].contains(field)),
-        RefusalReason::Fact(Error::Invalid(value)) => Some(field_of_value(value)),
+        RefusalReason::InvalidSlug => Some("X-Org-Slug"),
+        RefusalReason::Fact(error) => field_of_fact(error),
+        _ => None,
+    }
+}
+
+/// What an error is about, wherever it comes from one field that is called so on every route.
+fn field_of_fact(error: &Error) -> Option<&str> {
+    match error {
+        Error::Invalid(value) => Some(field_of_value(value)),
+        Error::WrongPassword => Some("password"),
+        Error::WrongCode => Some("code"),
+        Error::SlugTaken | Error::SlugReserved => Some("slug"),
+        Error::InvalidLink | Error::InvalidInvite => Some("token"),
+        Error::AlreadyMember | Error::AlreadyInvited => Some("email"),
         _ => None,
     }
 }

@@ -133,11 +133,18 @@ impl Refusal {
         Self { field: is_weak.then_some(field), ..error.into() }
     }
 
+    /// The same where the current one comes along.
+    pub(crate) fn of_changed_password(error: Error) -> Self {
+        match error {
+            Error::WrongPassword => Self { field: Some("currentPassword"), ..error.into() },
+            other => Self::of_new_password(other, "newPassword"),
+        }
+    }
+
     /// Refuses because of an error of a sign-up, naming the field at fault.
     pub(crate) fn of_sign_up(error: Error) -> Self {
         let field = match error {
             Error::WeakPassword(_) => Some("password"),
-            Error::WrongCode => Some("code"),
             Error::SlugTaken | Error::SlugReserved => Some("organization.slug"),
             _ => None,
         };
@@ -155,7 +162,7 @@ impl Refusal {
 
     /// The error envelope with its headers and cookies. A fault's cause is for the log and never stands in the envelope.
     pub(crate) fn answered(&self) -> Answered {
-        let field = messages::field_of(&self.reason).or(self.field);
+        let field = self.field.or_else(|| messages::field_of(&self.reason));
         let mut answered = envelope(self.code(), &self.message(), field);
         if let RefusalReason::Fact(error) = &self.reason {
             if let Some(seconds) = retry_after(error) {

@@ -24,8 +24,8 @@ use crate::{
 
 pub(crate) use letters::{InvitedBy, Letter};
 
-/// How long a notice may still be sent: it has no link that could expire.
-const NOTICE_KEPT: Duration = Duration::from_secs(2 * 24 * 3_600);
+/// How long a notice may still be sent, where nothing leaves meanwhile: it has no link that could expire.
+const NOTICE_KEPT: Duration = Duration::from_secs(30 * 24 * 3_600);
 
 /// Writes a letter to the outbox within a transaction, in the language that the recipient's browser asked for at the last login, else in
 /// that of the request that the transaction serves, else in English (behaviour.md, B242). The letter is not sent once its link has expired.

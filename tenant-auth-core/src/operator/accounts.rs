@@ -173,7 +173,11 @@ impl Operator {
                     SessionsOf::All => {
                         let mut ended = 0;
                         for org in self.organizations().await? {
-                            ended += self.revoke_in(&org.slug).await?;
+                            ended += match self.revoke_in(&org.slug).await {
+                                // It was removed meanwhile, and its sessions with it.
+                                Err(Error::UnknownOrganization) => 0,
+                                outcome => outcome?,
+                            };
                         }
                         Ok(ended)
                     }

@@ -1,33 +1,44 @@
 //! The marks of the change log's sweep, as this process sets them: one about every minute, by whichever process comes first. What was
 //! visible [`MARKS_KEPT`] marks ago is swept. So nobody's clock decides how long a change can be read: a reader compares the numbers of the marks.
 
-use std::sync::{Mutex, PoisonError};
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
 use super::Transactions;
-use crate::error::Error;
+use crate::{error::Error, time::Timestamp};
 
 /// How many marks ago a change must have been visible to be swept. A mark stands for a minute at least, by the clock of whoever sets the
 /// next one: a backend that remembers may come back after ten minutes and is told what it missed.
 pub(crate) const MARKS_KEPT: i64 = 12;
 
-/// The mark that was set when this process last came by.
+/// How long a mark stands at least, however often a scheduler comes by.
+const STANDS: Duration = Duration::from_secs(55);
+
+/// The mark that this process saw set, and since when.
 #[derive(Debug, Default)]
-pub(crate) struct Marks(Mutex<Option<i64>>);
+pub(crate) struct Marks(Mutex<Option<(i64, Timestamp)>>);
 
 impl Marks {
-    /// Sets the next mark, if no other process has done so since this process came by last.
+    /// Sets the next mark, if this process saw the last one stand for a minute.
     ///
     /// # Errors
     /// [`Error::Unavailable`].
-    pub(crate) async fn advance(&self, transactions: &Transactions) -> Result<(), Error> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(mark) = known {
+    pub(crate) async fn advance(&self, transactions: &Transactions, now: Timestamp) -> Result<(), Error> {
+        let seen = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((mark, since)) = seen {
+            // A clock that was set back begins anew.
+            if (since..since.plus(STANDS)).contains(&now) {
+                return Ok(());
+            }
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
             let mut tx = transactions.begin().await?;
             tx.changes().move_mark(mark).await?;
             tx.commit().await?;
         }
         let mark = transactions.store().read().await?.changes().mark().await?;
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(mark);
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((mark, now));
         Ok(())
     }
 }

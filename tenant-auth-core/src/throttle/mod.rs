@@ -86,13 +86,18 @@ impl TenantAuth {
         self.reserve(limits, origin, stranger_of).await
     }
 
-    /// Makes the reservations of an attempt at an account's second factor (behaviour.md, B86).
+    /// Makes the reservations of an attempt at an account's second factor (behaviour.md, B86). One from a stated address counts for
+    /// whoever states it alone (B87).
     ///
     /// # Errors
     /// [`Error::RateLimited`] when a limit is reached.
-    pub(crate) async fn code_attempt(&self, user: &UserId) -> Result<Attempt, Error> {
+    pub(crate) async fn code_attempt(&self, user: &UserId, client: &Client) -> Result<Attempt, Error> {
+        let whose = match &client.stated_by {
+            Some(org) => format!("{org}:{user}"),
+            None => user.to_string(),
+        };
         let limit = |name: &str, most, window| Limit {
-            key: format!("{name}:{user}"),
+            key: format!("{name}:{whose}"),
             subject: Some(user.to_string()),
             most,
             window,

@@ -95,6 +95,7 @@ impl OrgAdmin {
         let limit = auth.config().organizations.max_webhooks;
         let reached =
             |count: i64| if count >= i64::from(limit) { Err(Error::LimitReached { what: Thing::Webhook, limit }) } else { Ok(()) };
+        auth.targets().expect_url(&new.url)?;
         reached(auth.store().read().await?.webhooks().count(self.org_id()).await?)?;
         let url = self.admit_target(&new.url).await?;
         let mut write = self.begin_write().await?;

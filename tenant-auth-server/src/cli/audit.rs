@@ -51,7 +51,7 @@ pub(super) struct Export {
     #[arg(long, value_parser = time)]
     to: Option<Timestamp>,
     /// The file to write; there must be none of that name. - is stdout
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", default_value = "-")]
     out: PathBuf,
     #[command(flatten)]
     format: Format,

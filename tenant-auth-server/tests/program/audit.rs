@@ -108,7 +108,7 @@ fn a_file_is_verified_and_each_change_is_named() {
     assert!(code == Some(1) && stderr.starts_with("line 3 (sequence 3): before it the entries 2 to 2 are missing"), "{stderr}");
     deployment.keep("cut", &lines[..3]);
     let (code, stderr) = said(&deployment.verify(&["cut"]));
-    assert!(code == Some(1) && stderr.starts_with("line 4: is missing: the file is cut off"), "{stderr}");
+    assert!(code == Some(1) && stderr.starts_with("line 4 (sequence 3): is missing: the file is cut off"), "{stderr}");
     deployment.keep("odd", &[lines[0].clone(), "not json\n".to_owned()]);
     let (code, stderr) = said(&deployment.verify(&["odd"]));
     assert!(code == Some(1) && stderr.starts_with("line 2: is no entry"), "{stderr}");

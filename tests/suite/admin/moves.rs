@@ -167,12 +167,22 @@ async fn what_clashes_is_listed_and_nothing_is_imported(app: &App) {
     for email in [NORA, NILS] {
         known(&target, email).await;
     }
-    let clashes = reasons(import(&target, &file, &OrganizationImport::new(key)).await);
+    let clashes = reasons(import(&target, &file, &OrganizationImport::new(key.clone())).await);
     assert_eq!(clashes.len(), 2, "{clashes:?}");
     for email in [NORA, NILS] {
         assert!(clashes.contains(&format!("member {email}: the address has an account here")), "{clashes:?}");
     }
     assert!(!is_there(&target).await, "all or nothing");
+    let new = NewOrganization::new(
+        "Others".parse().expect("a name"),
+        "movers".parse().expect("a slug"),
+        NORA.parse().expect("an address"),
+    );
+    target.auth.operator().create_organization(new).await.expect("there is none of that slug");
+    let how = OrganizationImport { dry_run: true, ..OrganizationImport::new(key) };
+    let clashes = reasons(import(&target, &file, &how).await);
+    assert_eq!(clashes.len(), 3, "{clashes:?}");
+    assert!(clashes[0].starts_with("organization: its slug is taken here"), "{clashes:?}");
 }
 
 async fn a_dry_run_writes_nothing(app: &App) {
@@ -263,6 +273,10 @@ async fn a_pepper_of_the_source_may_stand_behind_the_targets(app: &App) {
     let own = peppered(Vec::new()).await;
     let refused = reasons(import(&own, &file, &OrganizationImport::new(key.clone())).await);
     assert!(refused[0].contains("pepper number 2"), "{refused:?}");
+    let how = OrganizationImport { reset_passwords: true, ..OrganizationImport::new(key.clone()) };
+    import(&own, &file, &how).await.expect("nothing clashes");
+    logged_in(&own, NORA).await;
+    at(&own).login_with(NILS, PASSWORD).await.expect_error(401, "invalid_credentials");
     let again = peppered(vec![Pepper::new("")]).await;
     import(&again, &file, &OrganizationImport::new(key)).await.expect("nothing clashes");
     for email in [NORA, NILS] {

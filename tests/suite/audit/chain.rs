@@ -3,11 +3,12 @@
 use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
-use tenant_auth_conformance::{App, Caller, scenarios};
+use tenant_auth_conformance::{App, Caller, PASSWORD, scenarios};
 use tenant_auth_core::ports::{Clock, MockClock};
 
 use crate::suite::support::{
     account::in_both,
+    authenticator::{SecondFactor, guarded_member},
     chain::{column, head, one, verified},
     hooks::{Hook, RECEIVER, event_in, run_sql},
     listener::session_of,
@@ -18,6 +19,7 @@ scenarios![
     two_organizations_have_two_chains,
     times_of_an_organization_never_go_back,
     a_context_is_told_in_the_organization_of_the_request_only,
+    a_second_step_is_told_by_its_own_request,
     what_nobody_asked_for_has_no_context,
     events_of_a_former_version_are_chained_by_the_next_commit,
     events_of_a_former_version_are_chained_by_a_migration,
@@ -86,6 +88,16 @@ async fn a_context_is_told_in_the_organization_of_the_request_only(app: &App) {
     again.logout().await.expect(200);
     let told: Value = serde_json::from_str(column(app, "acme", "context").await.last().expect("one")).expect("JSON");
     assert_eq!((&told["ip"], &told["sessionId"]), (&"127.0.0.1".into(), &session.into()));
+}
+
+async fn a_second_step_is_told_by_its_own_request(app: &App) {
+    let (member, authenticator) = guarded_member(app).await;
+    let device = app.anonymous();
+    device.login_with(member.email(), PASSWORD).header("user-agent", "First/1").await.expect(200);
+    app.advance(60);
+    device.enter(&authenticator.code(app)).header("user-agent", "Second/2").await.expect(200);
+    let told: Value = serde_json::from_str(column(app, "acme", "context").await.last().expect("one")).expect("JSON");
+    assert_eq!(told["userAgent"], "Second/2");
 }
 
 async fn what_nobody_asked_for_has_no_context(app: &App) {

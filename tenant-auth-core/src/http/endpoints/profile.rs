@@ -79,6 +79,6 @@ pub(crate) struct ChangePasswordRequest {
 
 pub(crate) async fn change_password(member: Member, Json(request): Json<ChangePasswordRequest>) -> Outcome<Message> {
     let change = NewPassword { current: request.current_password.into(), new: request.new_password.into() };
-    member.change_password(change).await.map_err(|error| Refusal::of_new_password(error, "newPassword"))?;
+    member.change_password(change).await.map_err(Refusal::of_changed_password)?;
     Ok(done("The password was changed. Every other session has ended."))
 }

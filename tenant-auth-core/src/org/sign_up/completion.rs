@@ -160,7 +160,7 @@ impl Founding<'_> {
     /// Makes the organization of somebody with a second factor.
     async fn with_code(&self, account: Account, code: &str) -> Result<Opened, Refused> {
         let user = account.user.id.clone();
-        let attempt = self.auth.code_attempt(&user).await?;
+        let attempt = self.auth.code_attempt(&user, &self.client).await?;
         let outcome = self.run(Founder::Known { account, has_second_factor: true }, Some((&attempt, code))).await;
         // SQLite has one writer: the attempt is settled in the transaction, or after that was given up.
         match outcome {

@@ -26,8 +26,13 @@ const LEASE: Duration = Duration::from_secs(45);
 /// The time limit of one attempt, within the lease.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The wait after each failed attempt; the last one repeats.
-const RETRIES: [Duration; 4] =
-    [Duration::from_secs(5), Duration::from_secs(30), Duration::from_secs(5 * 60), Duration::from_secs(30 * 60)];
+const RETRIES: [Duration; 5] = [
+    Duration::from_secs(5),
+    Duration::from_secs(30),
+    Duration::from_secs(5 * 60),
+    Duration::from_secs(30 * 60),
+    Duration::from_secs(3_600),
+];
 /// How many mails are under way at once.
 const AT_ONCE: u32 = 8;
 

@@ -52,10 +52,21 @@ impl Targets {
     /// [`Error::Invalid`], with the same words for every reason: a caller who may create subscriptions must not learn which rule
     /// refused.
     pub(crate) async fn admit(&self, text: &str, resolver: &dyn Resolver) -> Result<WebhookUrl, Error> {
-        let refusal = || Error::from(InvalidValue::WebhookUrl { rule: self.rule() });
-        let url = WebhookUrl::parse(text).map_err(|_| refusal())?;
-        self.vet(&url, resolver).await.map_err(|_| refusal())?;
+        let url = self.expect_url(text)?;
+        self.vet(&url, resolver).await.map_err(|_| self.refusal())?;
         Ok(url)
+    }
+
+    /// Reads what is to be a webhook's URL, wherever it leads.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`], with the words for any other reason.
+    pub(crate) fn expect_url(&self, text: &str) -> Result<WebhookUrl, Error> {
+        WebhookUrl::parse(text).map_err(|_| self.refusal())
+    }
+
+    fn refusal(&self) -> Error {
+        InvalidValue::WebhookUrl { rule: self.rule() }.into()
     }
 
     /// Judges what needs no name resolution: scheme, port, and a host that is an IP address or `localhost`.

@@ -28,8 +28,8 @@ const RETRIES: [Duration; 5] = [
     Duration::from_secs(30 * 60),
     Duration::from_secs(3_600),
 ];
-/// The age at which a mail is given up.
-const GIVEN_UP_AFTER: Duration = Duration::from_secs(24 * 3_600);
+/// How often a mail is tried: by the schedule, for a day.
+const MOST_ATTEMPTS: usize = RETRIES.len() + 24;
 
 /// Makes one attempt and records what came of it.
 ///
@@ -38,7 +38,7 @@ const GIVEN_UP_AFTER: Duration = Duration::from_secs(24 * 3_600);
 pub(super) async fn send(auth: &TenantAuth, mail: &ClaimedMail, span: &Span) -> Result<(), Error> {
     let is_useless = auth.now() >= mail.useless_after;
     let outcome = match auth.mailer() {
-        _ if is_useless => Err(MailError::Permanent("its link expired before it could be sent".to_owned())),
+        _ if is_useless => Err(MailError::Permanent("its time was over before it could be sent".to_owned())),
         Some(mailer) => match mail::open(auth, mail) {
             Ok(message) => match timeout(PATIENCE, mailer.send(&message)).await {
                 Ok(sent) => sent,
@@ -94,6 +94,5 @@ pub(super) fn span_of(mail: &ClaimedMail) -> Span {
 fn next_attempt(mail: &ClaimedMail, now: Timestamp) -> Option<Timestamp> {
     let tried = usize::try_from(mail.attempt).unwrap_or(1).saturating_sub(1);
     let wait = RETRIES.get(tried).or(RETRIES.last())?;
-    let at = now.plus(*wait);
-    (at < mail.created_at.plus(GIVEN_UP_AFTER)).then_some(at)
+    (tried + 1 < MOST_ATTEMPTS).then(|| now.plus(*wait))
 }
