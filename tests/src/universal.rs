@@ -88,9 +88,11 @@ fn names_its_field(response: &Response) -> bool {
     let named = response.message().split_once(": ").map(|(part, _)| part).filter(|part| !["", "body"].contains(part));
     match response.code() {
         "invalid_request" => response.field() == named,
-        "weak_password" => response.field().is_some(),
-        // Named where several fields are asked for at once, as at sign-up.
-        "slug_taken" | "slug_reserved" | "wrong_code" => true,
+        "weak_password" | "wrong_password" | "already_member" | "already_invited" => response.field().is_some(),
+        "slug_taken" | "slug_reserved" => response.field().is_some_and(|field| field.ends_with("slug")),
+        "wrong_code" => response.field() == Some("code"),
+        "invalid_link" | "invalid_invite" => response.field() == Some("token"),
+        "invalid_slug" => response.field() == Some("X-Org-Slug"),
         _ => response.field().is_none(),
     }
 }

@@ -2,13 +2,14 @@
 //! `message` agree is a rule of every answer (`tests/src/universal.rs`).
 
 use serde_json::json;
-use tenant_auth_conformance::{App, Request, scenarios};
+use tenant_auth_conformance::{App, Request, Response, scenarios};
 
 use crate::suite::auth::recovery::reset::{forgot, reset};
 
 scenarios![
     the_field_at_fault_is_named_by_its_path,
     parameters_and_headers_are_named,
+    what_a_rule_refuses_names_its_field,
     a_body_that_is_wrong_as_a_whole_names_no_field,
     a_weak_password_names_where_it_stands,
     what_is_no_fields_fault_names_none,
@@ -47,6 +48,25 @@ async fn parameters_and_headers_are_named(app: &App) {
     expect_field(admin.get("/org").header("Authorization", "Bearer a").header("Authorization", "Bearer b"), "Authorization").await;
 }
 
+async fn what_a_rule_refuses_names_its_field(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let told = |refused: Response, field: &str| assert_eq!(refused.field(), Some(field), "{}", refused.message());
+    told(
+        admin.change_password("not-the-password", "velvet-anchor-93-comet").await.expect_error(401, "wrong_password"),
+        "currentPassword",
+    );
+    let setup = admin.post("/auth/2fa/setup", json!({ "password": "not-the-password" })).await;
+    told(setup.expect_error(401, "wrong_password"), "password");
+    let link = reset(&app.anonymous(), "x", "velvet-anchor-93-comet").await;
+    told(link.expect_error(400, "invalid_link"), "token");
+    told(app.anonymous().accept("nonsense", "Nora").await.expect_error(400, "invalid_invite"), "token");
+    let inviting = |email: &str| admin.post("/org/members/invite", json!({ "email": email, "role": "member" }));
+    told(inviting(app.member().email()).await.expect_error(409, "already_member"), "email");
+    inviting("nora@acme.example").await.expect(201);
+    told(inviting("nora@acme.example").await.expect_error(409, "already_invited"), "email");
+    told(app.anonymous().without_slug().get("/org").await.expect_error(400, "invalid_slug"), "X-Org-Slug");
+}
+
 async fn a_body_that_is_wrong_as_a_whole_names_no_field(app: &App) {
     for body in ["[]", "{", r#"{"email":"a@acme.example","password":"x"} {}"#, "\"\""] {
         let answer = app.anonymous().post_nothing("/auth/login").text(body).await.expect_error(400, "invalid_request");
@@ -69,10 +89,9 @@ async fn a_weak_password_names_where_it_stands(app: &App) {
 async fn what_is_no_fields_fault_names_none(app: &App) {
     let member = app.member().logged_in().await;
     for refused in [
-        member.change_password("not-the-password", "velvet-anchor-93-comet").await.expect(401),
+        app.member().login_with(app.member().email(), "not-the-password").await.expect(401),
         member.get("/org/invites").await.expect(403),
         member.get("/nowhere").await.expect(404),
-        reset(&app.anonymous(), "x", "velvet-anchor-93-comet").await.expect_error(400, "invalid_link"),
     ] {
         assert_eq!(refused.field(), None, "{}", refused.message());
     }

@@ -19,6 +19,7 @@ scenarios![
     a_proxy_keys_stated_address_counts,
     a_stated_address_counts_for_confirmations_too,
     a_stated_address_counts_when_the_second_step_completes,
+    wrong_codes_from_a_stated_address_lock_nobody_out_elsewhere,
     without_the_right_key_a_stated_address_is_ignored,
     outside_auth_a_stated_address_is_ignored,
     a_stated_address_that_is_none_is_ignored,
@@ -147,6 +148,20 @@ async fn a_stated_address_counts_when_the_second_step_completes(app: &App) {
     device.enter(&authenticator.code(app)).await.expect(200);
     assert_eq!(seen_from(&device).await, "203.0.113.1");
     shut_out(app, &from("203.0.113.1")).await;
+}
+
+async fn wrong_codes_from_a_stated_address_lock_nobody_out_elsewhere(app: &App) {
+    let (_, authenticator) = guarded_member(app).await;
+    let key = proxy_key(app).await;
+    let proxied = || app.member().with("X-API-Key", &key).with("X-Client-IP", "203.0.113.1");
+    for _ in 0..2 {
+        let device = proxied().waiting().await;
+        for _ in 0..5 {
+            device.enter(&authenticator.wrong_code(app)).await.expect_error(401, "second_factor_failed");
+        }
+    }
+    proxied().waiting().await.enter(&authenticator.code(app)).await.expect_error(429, "rate_limited");
+    app.member().waiting().await.enter(&authenticator.code(app)).await.expect(200);
 }
 
 async fn without_the_right_key_a_stated_address_is_ignored(app: &App) {

@@ -16,8 +16,28 @@ scenarios![
     an_account_is_named_in_each_of_its_organizations_and_nowhere_else,
     what_changes_all_answers_is_everything,
     a_suspended_organization_is_told_so,
+    a_cursor_lasts_however_often_a_scheduler_comes_by,
     nothing_is_told_of_another_organization,
 ];
+
+async fn a_cursor_lasts_however_often_a_scheduler_comes_by(app: &App) {
+    let backend = app.backend();
+    let cursor = cursor_of_now(&backend).await;
+    let member = app.member().logged_in().await;
+    let session = session_of(&member);
+    member.logout().await.expect(200);
+    for _ in 0..30 {
+        app.advance(1);
+        app.tick().await;
+    }
+    let data = changes(&backend, &cursor).await;
+    assert_eq!(told(&data), (false, &json!([session]), &json!([])));
+    for _ in 0..16 {
+        app.advance(60);
+        app.tick().await;
+    }
+    assert_eq!(changes(&backend, &cursor).await["everything"], true, "older than is kept");
+}
 
 /// What changed since `after`, without waiting.
 pub(super) async fn changes(backend: &Caller, after: &Value) -> Value {

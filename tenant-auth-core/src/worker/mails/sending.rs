@@ -96,3 +96,23 @@ fn next_attempt(mail: &ClaimedMail, now: Timestamp) -> Option<Timestamp> {
     let wait = RETRIES.get(tried).or(RETRIES.last())?;
     (tried + 1 < MOST_ATTEMPTS).then(|| now.plus(*wait))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mail_is_tried_for_a_day_however_long_it_waited_before() {
+        let now = Timestamp::from_millis(0);
+        let mail = |attempt| ClaimedMail {
+            id: "mail_01k0000000000000000000000a".parse().expect("an id"),
+            org_id: "org_01k0000000000000000000000a".parse().expect("an id"),
+            content: String::new(),
+            attempt,
+            useless_after: now,
+        };
+        let waits: Vec<_> = (1..).map_while(|attempt| next_attempt(&mail(attempt), now)).map(|at| at.millis() / 1_000).collect();
+        assert_eq!(waits[..6], [5, 30, 300, 1_800, 3_600, 3_600]);
+        assert_eq!(waits.iter().sum::<i64>() / 3_600, 24);
+    }
+}

@@ -65,6 +65,7 @@ async fn ten_is_the_limit(app: &App) {
         Hook::new(&admin, RECEIVER, &["*"]).await;
     }
     hooking(&admin, RECEIVER, &["*"]).await.expect_error(409, "limit_reached");
+    hooking(&admin, "nonsense", &["*"]).await.expect_invalid("url");
     first.switching(&admin, "disabled").await.expect(200);
     hooking(&admin, RECEIVER, &["*"]).await.expect_error(409, "limit_reached");
     assert_eq!(webhooks(&admin).await.len(), 10);
