@@ -137,6 +137,7 @@ async fn numbers_go_on_after_everything_is_swept(app: &App) {
     let log = ChangeLog::of(&app.auth);
     write(&log, "swept").await;
     for _ in 0..15 {
+        app.advance(60);
         app.tick().await;
     }
     let mut reader = reader(&log).await;
@@ -146,13 +147,17 @@ async fn numbers_go_on_after_everything_is_swept(app: &App) {
 
 async fn a_reader_that_slept_through_two_marks_knows_it(app: &App) {
     let log = ChangeLog::of(&app.auth);
+    app.advance(60);
     app.tick().await;
     let mut reader = reader(&log).await;
     write(&log, "kept").await;
+    app.advance(60);
     app.tick().await;
     assert_eq!(seen(&mut reader).await, ["kept"], "one mark sweeps nothing that was not read");
     write(&log, "lost").await;
+    app.advance(60);
     app.tick().await;
+    app.advance(60);
     app.tick().await;
     assert!(reader.look().await.expect("is read").everything);
     assert!(seen(&mut reader).await.is_empty());
