@@ -2,20 +2,7 @@
 //! on whichever connection a [`Link`] holds; those whose names end in `_of` run the engine's own form of it, which the modules `sqlite`
 //! and `postgres` beside the call have under one name.
 
-#[cfg(feature = "postgres")]
-use sqlx::PgConnection;
-#[cfg(feature = "sqlite")]
-use sqlx::SqliteConnection;
-
-use super::{Reader, Transaction, Tx};
-
-/// A borrowed connection of one of the engines.
-pub(crate) enum Conn<'c> {
-    #[cfg(feature = "sqlite")]
-    Sqlite(&'c mut SqliteConnection),
-    #[cfg(feature = "postgres")]
-    Postgres(&'c mut PgConnection),
-}
+use super::{Reader, Transaction, Tx, statement::Conn};
 
 /// A holder of a connection: a [`Reader`] or a [`Tx`].
 pub(crate) trait Link: Send {

@@ -65,7 +65,7 @@ pub(crate) use change::Subject;
 pub(crate) use change_log::{Looker, Named, PastIncarnation, Place, Sight};
 pub(crate) use claim::Claim;
 pub(crate) use deed::{Deed as DeploymentDeed, SignUpLimit, SignUpRefusal};
-pub(crate) use dialect::{Conn, Link};
+pub(crate) use dialect::Link;
 pub(crate) use event::{Actor, ErasedPerson, Event, FormerSelf};
 pub(crate) use failure::is_orphan;
 pub(crate) use key_record::{Asked, DeploymentReach, KeyRecord, Reach};
@@ -104,6 +104,7 @@ pub(crate) use sql::{
     users::Account,
     webhooks::SealedSecret,
 };
+pub(crate) use statement::Conn;
 pub(crate) use transaction::{Committed, Context, FollowUp, Transactions, Tx};
 pub(crate) use work::{Announcements, LeftWork, Work};
 

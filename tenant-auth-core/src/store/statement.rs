@@ -9,7 +9,6 @@ use sqlx::Database;
 #[cfg(feature = "postgres")]
 use super::patience;
 use super::{
-    Conn,
     row::{Cells, Column, FromRow, Row},
     running::traced,
 };
@@ -20,6 +19,14 @@ type Query<DB> = sqlx::query::Query<'static, DB, <DB as Database>::Arguments>;
 
 /// A statement that is being run.
 type Running<'c, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'c>>;
+
+/// A borrowed connection of one of the engines.
+pub(crate) enum Conn<'c> {
+    #[cfg(feature = "sqlite")]
+    Sqlite(&'c mut sqlx::SqliteConnection),
+    #[cfg(feature = "postgres")]
+    Postgres(&'c mut sqlx::PgConnection),
+}
 
 /// The text of a statement on either engine.
 #[derive(Debug, Clone, Copy)]

@@ -100,13 +100,14 @@ fn next_attempt(mail: &ClaimedMail, now: Timestamp) -> Option<Timestamp> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{id::Id, ports::OsEntropy};
 
     #[test]
     fn a_mail_is_tried_for_a_day_however_long_it_waited_before() {
         let now = Timestamp::from_millis(0);
         let mail = |attempt| ClaimedMail {
-            id: "mail_01k0000000000000000000000a".parse().expect("an id"),
-            org_id: "org_01k0000000000000000000000a".parse().expect("an id"),
+            id: Id::generate(now, &OsEntropy),
+            org_id: Id::generate(now, &OsEntropy),
             content: String::new(),
             attempt,
             useless_after: now,
