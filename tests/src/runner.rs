@@ -38,7 +38,7 @@ pub fn main() -> ExitCode {
     // scenarios that wait for no longer than a request does would fail.
     std::panic::set_hook(Box::new(|panic| eprintln!("{panic}")));
     let is_whole_run = arguments.filter.is_none() && arguments.skip.is_empty() && !arguments.list && !arguments.ignored;
-    let is_usual_run = is_whole_run && std::env::var_os(EVERY_CELL).is_none_or(|value| value != "1");
+    let is_usual_run = is_whole_run && has_postgres && std::env::var_os(EVERY_CELL).is_none_or(|value| value != "1");
     let runs_on = if is_usual_run { Scenario::usually_runs_on } else { Scenario::runs_on };
     let mut failed = libtest_mimic::run(&arguments, trials(&Scenario::all(), runs_on, has_postgres)).has_failed();
     stop();

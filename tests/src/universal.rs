@@ -88,7 +88,11 @@ fn names_its_field(response: &Response) -> bool {
     let named = response.message().split_once(": ").map(|(part, _)| part).filter(|part| !["", "body"].contains(part));
     match response.code() {
         "invalid_request" => response.field() == named,
-        "weak_password" | "wrong_password" | "already_member" | "already_invited" => response.field().is_some(),
+        "weak_password" => response.field().is_some_and(|field| matches!(field, "password" | "newPassword")),
+        "wrong_password" => response.field().is_some_and(|field| matches!(field, "password" | "currentPassword")),
+        // An acceptance names the invite, for it has no address.
+        "already_member" => response.field().is_some_and(|field| matches!(field, "email" | "token")),
+        "already_invited" => response.field() == Some("email"),
         "slug_taken" | "slug_reserved" => response.field().is_some_and(|field| field.ends_with("slug")),
         "wrong_code" => response.field() == Some("code"),
         "invalid_link" | "invalid_invite" => response.field() == Some("token"),

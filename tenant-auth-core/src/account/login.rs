@@ -184,7 +184,12 @@ impl Tenant {
         if let Some(stronger) = stronger {
             tx.users().rehash(&account.user.id, &account.password, &stronger).await?;
         }
-        let opening = Opening { id: None, methods: vec![AuthMethod::Password], client: credentials.client };
+        let opening = Opening {
+            id: None,
+            methods: vec![AuthMethod::Password],
+            request: credentials.client.clone(),
+            client: credentials.client,
+        };
         let entrant = Entrant { account, membership, opening };
         if has_second_factor { self.wait_if_open(tx, entrant).await } else { self.enter(tx, entrant).await.map(Login::from) }
     }

@@ -33,7 +33,10 @@ pub(crate) struct Opening {
     /// The id of the pending login that the session completes; `None` for a login of one step. The session takes this id.
     pub(crate) id: Option<SessionId>,
     pub(crate) methods: Vec<AuthMethod>,
+    /// The client that the session keeps: of a login of two steps that of the first.
     pub(crate) client: Client,
+    /// The client of the request that opens it, which its event tells.
+    pub(crate) request: Client,
 }
 
 /// A person who is authenticated and about to get a session. The transaction holds the membership.
@@ -50,7 +53,7 @@ pub(crate) async fn open_session(tx: &mut Tx, tenant: &Tenant, entrant: Entrant,
     let config = tenant.auth.config();
     let now = tx.now();
     let id = opening.id.unwrap_or_else(|| tx.new_id());
-    tx.serve(tenant.client.request_in(&tenant.org.id, Some(&id)));
+    tx.serve(opening.request.request_in(&tenant.org.id, Some(&id)));
     // Mostly it is what it was: then a login writes nothing here.
     if let Some(language) = opening.client.language.as_ref().filter(|language| account.language.as_ref() != Some(language)) {
         tx.users().set_language(&account.user.id, language).await?;
@@ -98,7 +101,7 @@ pub(crate) async fn open_session(tx: &mut Tx, tenant: &Tenant, entrant: Entrant,
 /// Stores a pending login that waits for the second factor, and issues its partial token.
 pub(crate) async fn wait_for_second_factor(tx: &mut Tx, tenant: &Tenant, entrant: Entrant) -> Result<PartialToken, Error> {
     let Entrant { account, opening, .. } = entrant;
-    tx.serve(tenant.client.request_in(&tenant.org.id, None));
+    tx.serve(opening.request.request_in(&tenant.org.id, None));
     let is_ip_stated = opening.client.stated_by.is_some();
     let (ip, user_agent) = traces(opening.client);
     let login = PendingLogin {

@@ -46,7 +46,7 @@ impl WaitingLogin {
     /// [`Error::SecondFactorFailed`] for anything wrong, used or too late; [`Error::RateLimited`]; [`Error::Suspended`].
     pub async fn verify(self, code: &str) -> Result<Box<Opened>, Error> {
         let Self { tenant, login } = self;
-        let (client, whose) = (client_of(&tenant, &login), Whose::Account(login.user_id.clone()));
+        let (client, whose) = (request_of(&tenant, &login), Whose::Account(login.user_id.clone()));
         let opened = tenant.verify_second_factor(login, code).await;
         if let Err(refusal) = &opened {
             log_refused(refusal, &tenant.org.id, &client);
@@ -115,7 +115,12 @@ impl Tenant {
         if !right || !tx.pending_logins().take(&self.org.id, &login.id).await? {
             return Ok(None);
         }
-        let opening = Opening { id: Some(login.id.clone()), methods: vec![login.method, AuthMethod::Otp], client };
+        let opening = Opening {
+            id: Some(login.id.clone()),
+            methods: vec![login.method, AuthMethod::Otp],
+            request: request_of(self, login),
+            client,
+        };
         self.enter(tx, Entrant { account, membership, opening }).await.map(Some)
     }
 }
@@ -129,6 +134,12 @@ fn client_of(tenant: &Tenant, login: &PendingLogin) -> Client {
         // That of the second step's own request.
         language: tenant.client.language.clone(),
     }
+}
+
+/// The client of the second step, where the host says whose it is ([`Tenant::seen_from`]); else that of the first.
+fn request_of(tenant: &Tenant, login: &PendingLogin) -> Client {
+    let is_known = tenant.client.ip.is_some() || tenant.client.user_agent.is_some();
+    if is_known { tenant.client.clone() } else { client_of(tenant, login) }
 }
 
 impl TenantAuth {

@@ -133,6 +133,14 @@ impl Refusal {
         Self { field: is_weak.then_some(field), ..error.into() }
     }
 
+    /// The same at the acceptance of an invite, which the path names.
+    pub(crate) fn of_acceptance(error: Error) -> Self {
+        match error {
+            Error::AlreadyMember => Self { field: Some("token"), ..error.into() },
+            other => Self::of_new_password(other, "password"),
+        }
+    }
+
     /// The same where the current one comes along.
     pub(crate) fn of_changed_password(error: Error) -> Self {
         match error {

@@ -106,7 +106,7 @@ impl Tenant {
         tx.push(Event::new(EventKind::InviteAccepted, &*self.org, actor.clone(), &InviteData::of(invite))?);
         let place = Place { role: invite.role, metadata };
         let membership = join_with(&mut tx, &self.org, &account.user, place, actor).await?;
-        let opening = Opening { id: None, methods: vec![AuthMethod::Invite], client };
+        let opening = Opening { id: None, methods: vec![AuthMethod::Invite], request: client.clone(), client };
         let has_second_factor = tx.second_factors().in_force(&account.user.id).await?;
         let entrant = Entrant { account, membership, opening };
         if has_second_factor { self.wait_for_code(tx, entrant).await } else { self.enter(tx, entrant).await.map(Login::from) }

@@ -21,15 +21,18 @@ const STANDS: Duration = Duration::from_secs(55);
 pub(crate) struct Marks(Mutex<Option<(i64, Timestamp)>>);
 
 impl Marks {
-    /// Sets the next mark, if this process saw the last one stand for a minute.
+    /// Sets the next mark, if this process saw the last one stand for a minute. Where the clock was set back meanwhile, that begins anew.
     ///
     /// # Errors
     /// [`Error::Unavailable`].
-    pub(crate) async fn advance(&self, transactions: &Transactions, now: Timestamp) -> Result<(), Error> {
+    pub(crate) async fn advance(&self, transactions: &Transactions, now: impl Fn() -> Timestamp + Send) -> Result<(), Error> {
         let seen = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((mark, since)) = seen {
-            // A clock that was set back begins anew.
-            if (since..since.plus(STANDS)).contains(&now) {
+            let at = now();
+            if at < since {
+                *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((mark, at));
+            }
+            if at < since.plus(STANDS) {
                 return Ok(());
             }
             self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -38,7 +41,7 @@ impl Marks {
             tx.commit().await?;
         }
         let mark = transactions.store().read().await?.changes().mark().await?;
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((mark, now));
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((mark, now()));
         Ok(())
     }
 }

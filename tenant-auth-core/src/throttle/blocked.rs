@@ -46,7 +46,7 @@ impl Tenant {
             auth.blocked_logins().forget(&self.org.id, &key);
             return;
         }
-        let request = self.client.request_in(&self.org.id, None);
+        let request = client.request_in(&self.org.id, None);
         let note = BlockedLogin { org: Arc::clone(&self.org), whose, until: now.plus(*retry_after), request };
         if auth.blocked_logins().keep(note) {
             let auth = auth.clone();

@@ -103,7 +103,7 @@ impl Worker {
         if let Err(error) = Box::pin(revoke_ended_invites(&self.auth)).await {
             tracing::warn!(error = %error.causes(), "invites that ended with their key were not told of; it is tried again shortly");
         }
-        Box::pin(self.auth.marks().advance(self.auth.transactions(), self.auth.now())).await?;
+        Box::pin(self.auth.marks().advance(self.auth.transactions(), || self.auth.now())).await?;
         match self.auth.clock_leap() {
             Some(leap) => tracing::error!(
                 seconds = leap.as_secs(),

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use tenant_auth_core::{
-    Error, Login, Member,
+    Client, Error, Login, Member, Page,
     account::{PartialToken, RecoveryCodes, SecondFactorSetup},
+    model::AuditFilter,
     testing::{PASSWORD, TestAuth},
 };
 
@@ -75,4 +76,26 @@ async fn removing_it_takes_password_and_code() {
     assert!(matches!(member.disable_second_factor(&PASSWORD.into(), "000000").await, Err(Error::WrongCode)));
     member.disable_second_factor(&PASSWORD.into(), &code).await.expect("both are right");
     test.login(&test.member).await;
+}
+
+/// From where the member's newest session was opened, as the audit log tells it.
+async fn told_address(test: &TestAuth) -> Option<String> {
+    let kinds = Some(vec!["session.created".to_owned()]);
+    let filter = AuditFilter { kinds, user: Some(test.member.id.to_string()), ..AuditFilter::default() };
+    let log = test.org_admin().await.audit(&filter, &Page::default()).await.expect("the log");
+    log.items.into_iter().next().expect("an entry").context.expect("what was known").ip
+}
+
+#[tokio::test]
+async fn the_log_tells_the_client_of_the_second_step_where_the_host_does() {
+    let test = TestAuth::new().await;
+    let (_, setup, _) = guarded(&test).await;
+    finish(&test, &waiting(&test).await, &test.one_time_password(&setup)).await.expect("the right code");
+    assert_eq!(told_address(&test).await.as_deref(), Some("203.0.113.7"), "that of the first step, else");
+    test.clock.advance(STEP);
+    let token = waiting(&test).await;
+    let seen = test.org.clone().seen_from(Client { ip: Some([203, 0, 113, 8].into()), ..Client::default() });
+    let login = seen.waiting_login(token.token.expose()).await.expect("it waits");
+    login.verify(&test.one_time_password(&setup)).await.expect("the right code");
+    assert_eq!(told_address(&test).await.as_deref(), Some("203.0.113.8"));
 }

@@ -78,6 +78,11 @@ fn print(format: &Format, done: &ImportedOrganization, dry_run: bool) -> Result<
     if done.source_lives {
         logging::remark("The source was not suspended when the file was made: what changed there since is not in it.");
     }
+    if done.lacks_pepper {
+        logging::remark(
+            "One of the source's peppers is missing here: whoever's hash was made with it sets a password by a reset link.",
+        );
+    }
     let ImportedOrganization { org, members, linked, invites, api_keys, webhooks, entries, without_password, .. } = done;
     let verb = if dry_run { "would be" } else { "is" };
     let text = format!(

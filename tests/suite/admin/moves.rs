@@ -274,7 +274,7 @@ async fn a_pepper_of_the_source_may_stand_behind_the_targets(app: &App) {
     let refused = reasons(import(&own, &file, &OrganizationImport::new(key.clone())).await);
     assert!(refused[0].contains("pepper number 2"), "{refused:?}");
     let how = OrganizationImport { reset_passwords: true, ..OrganizationImport::new(key.clone()) };
-    import(&own, &file, &how).await.expect("nothing clashes");
+    assert!(import(&own, &file, &how).await.expect("nothing clashes").lacks_pepper);
     logged_in(&own, NORA).await;
     at(&own).login_with(NILS, PASSWORD).await.expect_error(401, "invalid_credentials");
     let again = peppered(vec![Pepper::new("")]).await;

@@ -96,7 +96,7 @@ impl<'k> Walk<'k> {
         match text {
             None => self.find(self.expected(), "is cut off, or no text"),
             Some(text) if self.line == 1 => self.header(text, &before),
-            Some(_) if self.is_ended => self.find(self.expected(), "was inserted: the line before was the last"),
+            Some(_) if self.is_ended => self.find(None, "was inserted: the line before was the last"),
             Some(text) if text.starts_with(r#"{"count":"#) => self.last(text, &before),
             Some(text) => self.entry(text),
         }

@@ -106,7 +106,7 @@ pub(crate) async fn accept(guest: Guest, (Path(token), OptionalJson(request)): A
     let registration = Registration { name: request.name, password: request.password.map(Into::into) };
     let login = guest.tenant.accept_invite(&token, registration, guest.client.clone()).await;
     let login = guest.tenant.auth.counted(login, &token, &guest.client);
-    let login = login.map_err(|error| Refusal::of_new_password(error, "password"))?;
+    let login = login.map_err(Refusal::of_acceptance)?;
     Ok(entered(&guest, login, |opened| AcceptData::of(&guest, opened, next)))
 }
 

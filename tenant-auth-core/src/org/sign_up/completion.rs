@@ -224,7 +224,7 @@ impl Founding<'_> {
         limits::spend(&mut tx, self.auth.config(), &account.user, &self.client).await?;
         let proof = if newly_verified { told_everywhere(&mut tx, &account.user).await? } else { Vec::new() };
         let tenant = Tenant { auth: self.auth.clone(), org: Arc::new(org), client: self.client.clone() };
-        let opening = Opening { id: None, methods, client: self.client.clone() };
+        let opening = Opening { id: None, methods, request: self.client.clone(), client: self.client.clone() };
         Ok(Some(tenant.enter_telling(tx, Entrant { account, membership, opening }, proof).await?))
     }
 

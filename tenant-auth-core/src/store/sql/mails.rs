@@ -81,6 +81,7 @@ pub(crate) struct ClaimedMail {
     /// This attempt's number, from 1.
     pub(crate) attempt: i64,
     pub(crate) useless_after: Timestamp,
+    pub(crate) created_at: Timestamp,
 }
 
 statements! {
@@ -114,7 +115,7 @@ statements! {
         UPDATE tenant_auth_mails
            SET attempts = attempts + 1, next_attempt_at = $3, scheduled_at = $2
          WHERE id = $1 AND next_attempt_at <= $2
-        RETURNING id, org_id, content, attempts, useless_after";
+        RETURNING id, org_id, content, attempts, useless_after, created_at";
     NEXT_DUE = "SELECT COALESCE(MIN(next_attempt_at), 0) AS number FROM tenant_auth_mails WHERE next_attempt_at > $1";
     AHEAD = "SELECT scheduled_at AS number FROM tenant_auth_mails WHERE next_attempt_at > $1 AND scheduled_at > $1 LIMIT 1";
     BRING_BACK = "
@@ -163,6 +164,7 @@ row! {
         content: Option<String>,
         attempts: i64,
         useless_after: i64,
+        created_at: i64,
     }
 }
 
@@ -258,6 +260,7 @@ impl Mails<&mut Tx> {
             content: row.content.unwrap_or_default(),
             attempt: row.attempts,
             useless_after: Timestamp::from_millis(row.useless_after),
+            created_at: Timestamp::from_millis(row.created_at),
         }))
     }
 

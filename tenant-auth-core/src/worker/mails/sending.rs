@@ -28,8 +28,10 @@ const RETRIES: [Duration; 5] = [
     Duration::from_secs(30 * 60),
     Duration::from_secs(3_600),
 ];
-/// How often a mail is tried: by the schedule, for a day.
-const MOST_ATTEMPTS: usize = RETRIES.len() + 24;
+/// How often a mail is tried at least: by the schedule, for a day.
+const ATTEMPTS: usize = RETRIES.len() + 24;
+/// The age from which a mail is given up, for an attempt that nobody finished counts, too.
+const GIVEN_UP_AFTER: Duration = Duration::from_secs(24 * 3_600);
 
 /// Makes one attempt and records what came of it.
 ///
@@ -94,7 +96,8 @@ pub(super) fn span_of(mail: &ClaimedMail) -> Span {
 fn next_attempt(mail: &ClaimedMail, now: Timestamp) -> Option<Timestamp> {
     let tried = usize::try_from(mail.attempt).unwrap_or(1).saturating_sub(1);
     let wait = RETRIES.get(tried).or(RETRIES.last())?;
-    (tried + 1 < MOST_ATTEMPTS).then(|| now.plus(*wait))
+    let is_tried_out = tried + 1 >= ATTEMPTS && now >= mail.created_at.plus(GIVEN_UP_AFTER);
+    (!is_tried_out).then(|| now.plus(*wait))
 }
 
 #[cfg(test)]
@@ -111,9 +114,13 @@ mod tests {
             content: String::new(),
             attempt,
             useless_after: now,
+            created_at: now,
         };
-        let waits: Vec<_> = (1..).map_while(|attempt| next_attempt(&mail(attempt), now)).map(|at| at.millis() / 1_000).collect();
+        let late = now.plus(3 * GIVEN_UP_AFTER);
+        let waits: Vec<_> =
+            (1..).map_while(|attempt| next_attempt(&mail(attempt), late)).map(|at| at.since(late).as_secs()).collect();
         assert_eq!(waits[..6], [5, 30, 300, 1_800, 3_600, 3_600]);
-        assert_eq!(waits.iter().sum::<i64>() / 3_600, 24);
+        assert_eq!(waits.iter().sum::<u64>() / 3_600, 24);
+        assert!(next_attempt(&mail(100), now).is_some(), "a mailer that never ends its attempts is no day");
     }
 }

@@ -73,8 +73,8 @@ pub(super) struct Arrival<'a> {
     pub(super) tx: Tx,
     pub(super) import: &'a OrganizationImport,
     pub(super) org: Organization,
-    /// Whether hashes that were made with one of the source's peppers can be verified here.
-    pub(super) keeps_hashes: bool,
+    /// The source's peppers: where one of them is ours, hashes are kept.
+    pub(super) peppers: Peppers,
     pub(super) chain: ChainCheck,
     pub(super) seen: End,
     /// The pending invites, which are placed last: the log tells of the import before it tells of them.
@@ -136,7 +136,7 @@ impl<'a> Arrival<'a> {
             tx,
             import,
             org,
-            keeps_hashes: peppers.has_one,
+            peppers,
             chain,
             seen,
             invites: Vec::new(),
@@ -178,7 +178,7 @@ impl<'a> Arrival<'a> {
         if !self.import.dry_run {
             self.tx.commit().await?;
         }
-        let (org, without_password) = (self.org, self.without_password);
+        let (org, without_password, lacks_pepper) = (self.org, self.without_password, self.peppers.missing.is_some());
         Ok(ImportedOrganization {
             org,
             members,
@@ -188,6 +188,7 @@ impl<'a> Arrival<'a> {
             webhooks,
             entries,
             without_password,
+            lacks_pepper,
             source_lives: true,
         })
     }

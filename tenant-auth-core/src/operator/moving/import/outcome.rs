@@ -61,8 +61,11 @@ pub struct ImportedOrganization {
     pub webhooks: u64,
     /// How many entries its audit log has from the source.
     pub entries: u64,
-    /// How many people have to set a password by a link before they log in.
+    /// How many people have to set a password by a link before they log in, beside those of [`Self::lacks_pepper`].
     pub without_password: u64,
+    /// Whether one of the source's peppers is none of ours. Whoever's hash was made with it has to set a password by a link, too; no hash says
+    /// with which it was made.
+    pub lacks_pepper: bool,
     /// Whether the organization went on at the source after the file's moment.
     pub source_lives: bool,
 }

@@ -178,7 +178,7 @@ impl Arrival<'_> {
             return foreign.map(|hash| hash.stored()).map_err(|rejected| format!("the password's hash {rejected}"));
         }
         expect_native(text)?;
-        Ok(if self.keeps_hashes { StoredPassword::new(text) } else { StoredPassword::void() })
+        Ok(if self.peppers.has_one { StoredPassword::new(text) } else { StoredPassword::void() })
     }
 
     fn factor(&self, SecondFactor { secret, enabled_at, last_step }: SecondFactor) -> Result<Factor, String> {
