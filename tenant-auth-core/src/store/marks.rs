@@ -1,5 +1,5 @@
 //! The marks of the change log's sweep, as this process sets them: one about every minute, by whichever process comes first. What was
-//! visible [`MARKS_KEPT`] marks ago is swept. So nobody's clock decides how long a change can be read: a reader compares the numbers of the marks.
+//! visible [`MARKS_KEPT`] marks ago is swept. So no reader's clock decides how long a change can be read: it compares the numbers of the marks.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -9,7 +9,7 @@ use std::{
 use super::Transactions;
 use crate::{error::Error, time::Timestamp};
 
-/// How many marks ago a change must have been visible to be swept. A mark stands for a minute at least, by the clock of whoever sets the
+/// How many marks ago a change must have been visible to be swept. A mark stands for [`STANDS`] at least, by the clock of whoever sets the
 /// next one: a backend that remembers may come back after ten minutes and is told what it missed.
 pub(crate) const MARKS_KEPT: i64 = 12;
 
