@@ -4,12 +4,13 @@ use std::net::SocketAddr;
 
 use axum::{
     Router,
-    body::{self, Body, HttpBody},
+    body::{Body, HttpBody},
     extract::{ConnectInfo, OriginalUri, Request},
     http::{HeaderValue, header},
     response::Response,
     routing,
 };
+use http_body_util::BodyExt;
 use tenant_auth_core::{
     TenantAuth,
     http::{AnswerBody, BODY_LIMIT, Body as CoreBody, Service},
@@ -71,14 +72,93 @@ fn with_full_path(mut request: Request) -> Request {
 /// Reads at most the limit and no longer than a body may take; what is longer or slower is not read to its end.
 async fn read(body: Body) -> CoreBody {
     let announced = body.size_hint().exact();
-    match timeout(CoreBody::patience(announced), body::to_bytes(body, BODY_LIMIT)).await {
-        Err(_) => CoreBody::late(announced),
-        Ok(Ok(bytes)) => CoreBody::Complete(bytes),
-        Ok(Err(error)) if is_too_long(&error) => CoreBody::TooLarge,
-        Ok(Err(_)) => CoreBody::Broken,
-    }
+    timeout(CoreBody::patience(announced), collect(body)).await.unwrap_or_else(|_| CoreBody::late(announced))
 }
 
-fn is_too_long(error: &axum::Error) -> bool {
-    std::error::Error::source(error).is_some_and(|source| source.is::<http_body_util::LengthLimitError>())
+/// The body in one piece. A frame is copied and let go before the next is waited for: each keeps alive the whole buffer that its read
+/// went into, and a client chooses how many frames its bytes come in.
+async fn collect(mut body: Body) -> CoreBody {
+    let mut whole = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(frame) = frame else { return CoreBody::Broken };
+        let Ok(data) = frame.into_data() else { continue };
+        if whole.len() + data.len() > BODY_LIMIT {
+            return CoreBody::TooLarge;
+        }
+        if whole.is_empty() && body.is_end_stream() {
+            return CoreBody::Complete(data);
+        }
+        whole.extend_from_slice(&data);
+    }
+    CoreBody::Complete(whole.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        convert::Infallible,
+        pin::Pin,
+        sync::{
+            Arc,
+            atomic::{AtomicUsize, Ordering},
+        },
+        task::{Context, Poll},
+    };
+
+    use axum::body::Bytes;
+    use futures_core::Stream;
+
+    use super::*;
+
+    /// What a frame keeps alive, counted.
+    struct Buffer(Arc<AtomicUsize>);
+
+    impl AsRef<[u8]> for Buffer {
+        fn as_ref(&self) -> &[u8] {
+            b"x"
+        }
+    }
+
+    impl Drop for Buffer {
+        fn drop(&mut self) {
+            self.0.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    /// A body of so many frames of one byte.
+    #[derive(Default)]
+    struct Bytewise {
+        left: usize,
+        alive: Arc<AtomicUsize>,
+        most_alive: Arc<AtomicUsize>,
+    }
+
+    impl Stream for Bytewise {
+        type Item = Result<Bytes, Infallible>;
+
+        fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+            let Some(left) = self.left.checked_sub(1) else { return Poll::Ready(None) };
+            self.left = left;
+            let alive = self.alive.fetch_add(1, Ordering::SeqCst) + 1;
+            self.most_alive.fetch_max(alive, Ordering::SeqCst);
+            Poll::Ready(Some(Ok(Bytes::from_owner(Buffer(Arc::clone(&self.alive))))))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_body_in_many_frames_keeps_one_alive_at_a_time() {
+        let sent = Bytewise { left: BODY_LIMIT, ..Bytewise::default() };
+        let most_alive = Arc::clone(&sent.most_alive);
+        let CoreBody::Complete(whole) = read(Body::from_stream(sent)).await else { panic!("it is within the limit") };
+        assert_eq!(whole.len(), BODY_LIMIT);
+        assert!(whole.iter().all(|byte| *byte == b'x'));
+        assert_eq!(most_alive.load(Ordering::SeqCst), 1);
+    }
+
+    #[tokio::test]
+    async fn what_exceeds_the_limit_by_a_byte_is_too_large() {
+        let sent = Bytewise { left: BODY_LIMIT + 1, ..Bytewise::default() };
+        assert!(matches!(read(Body::from_stream(sent)).await, CoreBody::TooLarge));
+        assert!(matches!(read(Body::from(vec![0; BODY_LIMIT + 1])).await, CoreBody::TooLarge));
+    }
 }
