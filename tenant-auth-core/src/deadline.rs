@@ -4,7 +4,7 @@
 //! The deadline belongs to the task of the request, so that no flow has to pass it on. Work that is no request (the worker, a
 //! command, a call of the library) has none, and only the limits of the single waits; but what is asked of the database together with
 //! others' questions (`store/gathering/`) is asked as a request's. A wait that is over fails; nothing is
-//! stopped in its middle, and no deadline holds for a COMMIT, whose outcome would be unknown.
+//! stopped in its middle, and the deadline does not hold for a COMMIT, whose outcome would be unknown.
 //!
 //! What is waited for is `Unpin`, that is pinned by the caller: an async function holds a future that it is given by value twice, and
 //! requests that pass through several such functions would be copied about, tens of KiB each.
@@ -40,15 +40,17 @@ pub(crate) async fn wait<F: Future + Unpin>(most: Duration, awaited: F) -> Resul
     timeout_at(limit, awaited).await.map_err(|_| Late)
 }
 
+/// Whether this is a request's work, or what requests wait for.
+pub(crate) fn is_in_request() -> bool {
+    DEADLINE.try_with(|_| ()).is_ok()
+}
+
 /// In a request: waits for at most `most`, and not beyond its deadline. Other work waits as long as it takes.
 ///
 /// # Errors
 /// [`Late`].
 pub(crate) async fn wait_in_request<F: Future + Unpin>(most: Duration, awaited: F) -> Result<F::Output, Late> {
-    match DEADLINE.try_with(|_| ()) {
-        Ok(()) => wait(most, awaited).await,
-        Err(_) => Ok(awaited.await),
-    }
+    if is_in_request() { wait(most, awaited).await } else { Ok(awaited.await) }
 }
 
 #[cfg(all(test, feature = "http"))]

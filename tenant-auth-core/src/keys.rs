@@ -4,15 +4,17 @@
 //! stored value again under the first master key.
 
 use std::{
+    pin::pin,
     sync::{Arc, PoisonError, RwLock, Weak},
     time::Duration,
 };
 
-use tokio::time::Instant;
+use tokio::{sync::MutexGuard, time::Instant};
 
 use crate::{
     audit_keys,
     config::Config,
+    deadline,
     error::Error,
     sealed::{MasterKeys, SealContext},
     store::{SealedColumn, SigningKeyRecord, Store, Transactions, Tx},
@@ -121,16 +123,21 @@ impl Keyring {
     /// As [`Keyring::reload`].
     pub(crate) async fn read_soon(&self) -> Result<(), Error> {
         let asked = Instant::now();
-        let last = *self.reading.lock().await;
+        let last = *self.turn().await?;
         if let Some(next) = last.map(|began| began + STRANGERS_EVERY) {
             tokio::time::sleep_until(next).await;
         }
         self.read_since(asked).await
     }
 
+    /// The turn to read. Whoever reads waits for a database, and requests do not wait for that without an end.
+    async fn turn(&self) -> Result<MutexGuard<'_, Option<Instant>>, Error> {
+        deadline::wait_in_request(deadline::LIMIT, pin!(self.reading.lock())).await.map_err(Error::unavailable)
+    }
+
     /// Reads the keys unless a reading that began at this moment or later did.
     async fn read_since(&self, asked: Instant) -> Result<(), Error> {
-        let mut last = self.reading.lock().await;
+        let mut last = self.turn().await?;
         if last.is_some_and(|began| began > asked) {
             return Ok(());
         }
@@ -161,7 +168,8 @@ pub(crate) async fn watch(keyring: Weak<Keyring>) {
     loop {
         tokio::time::sleep(LOOK_EVERY).await;
         let Some(keyring) = keyring.upgrade() else { return };
-        if let Err(error) = keyring.reload().await {
+        // Requests may wait for their turn behind it.
+        if let Err(error) = deadline::of_request(keyring.reload()).await {
             tracing::warn!(error = %error.causes(), "the signing keys cannot be read again; those in memory stay in use");
         }
     }

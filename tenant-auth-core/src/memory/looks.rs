@@ -13,7 +13,10 @@ use super::{
     last_look::{Last, LastLook},
     moment::Moment,
 };
-use crate::store::{Looker, Sight, Subject};
+use crate::{
+    deadline,
+    store::{Looker, Sight, Subject},
+};
 
 /// What a look tells those who waited for it: the deployment's freshness, or why it failed.
 pub(super) type Outcome = Result<Duration, Arc<str>>;
@@ -135,7 +138,7 @@ impl Memory {
                 && let Some(keyring) = self.keyring.get().and_then(std::sync::Weak::upgrade)
             {
                 // When this fails, this look does, and the next one reads them.
-                keyring.reload().await.map_err(failed)?;
+                deadline::of_request(keyring.reload()).await.map_err(failed)?;
                 self.has_old_keys.store(false, Ordering::Relaxed);
             }
             // Nobody may remember for longer than those who acknowledge changes believe.

@@ -5,6 +5,8 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+#[cfg(feature = "postgres")]
+use super::patience;
 use super::{
     Engine, Store, Transaction,
     chain_head::ChainHead,
@@ -229,7 +231,10 @@ impl Store {
             #[cfg(feature = "sqlite")]
             Engine::Sqlite(sqlite) => Transaction::Sqlite(sqlite.begin().await?),
             #[cfg(feature = "postgres")]
-            Engine::Postgres(postgres) => Transaction::Postgres(postgres.pool().begin().await.map_err(failure::of)?),
+            Engine::Postgres(postgres) => {
+                let begun = patience::begun(Box::pin(postgres.pool().begin())).await;
+                Transaction::Postgres(begun.map_err(failure::of)?)
+            }
         };
         let Some(mut chain) = Chain::read(&mut transaction, org_id).await? else { return Ok(false) };
         if chain.is_behind() {
@@ -240,7 +245,9 @@ impl Store {
             #[cfg(feature = "sqlite")]
             Transaction::Sqlite(transaction) => transaction.commit().await.map_err(failure::of)?,
             #[cfg(feature = "postgres")]
-            Transaction::Postgres(transaction) => transaction.commit().await.map_err(failure::of)?,
+            Transaction::Postgres(transaction) => {
+                patience::committed(Box::pin(transaction.commit())).await.map_err(failure::of)?;
+            }
             #[cfg(feature = "postgres")]
             Transaction::PostgresAlone(_) => {}
         }

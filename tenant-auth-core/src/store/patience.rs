@@ -1,16 +1,26 @@
-//! How long a request waits for the database. The time limits of PostgreSQL itself (`statement_timeout`, `lock_timeout`) are of no
+//! How long is waited for the database. The time limits of PostgreSQL itself (`statement_timeout`, `lock_timeout`) are of no
 //! help while its machine stands still or the network loses its answers: only this side can stop to wait then.
 //!
-//! A COMMIT is waited for without a limit: whether it happened would be unknown.
+//! Requests wait shortly. What else runs, and every COMMIT, whose outcome is unknown once it is given up, waits until there is no answer
+//! to hope for: without that limit a database that went without a word would take loops and connections with it for as long as TCP hopes.
 
-use std::{future::Future, io, time::Duration};
+use std::{
+    future::Future,
+    io,
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
 
-use crate::deadline;
+use crate::deadline::{self, Late};
 
 /// For the answer to one statement of PostgreSQL: longer than a lock is waited for (`lock_timeout`, 4 s). A statement that waits for two
 /// locks in turn is given up all the same.
 #[cfg(feature = "postgres")]
 const ANSWER: Duration = Duration::from_secs(5);
+
+/// Beyond this PostgreSQL is silent: longer than it works at a statement (`statement_timeout`, 15 s).
+const SILENCE: Duration = Duration::from_secs(60);
 
 /// For a connection of PostgreSQL, and its BEGIN: the pool waits for 5 s.
 #[cfg(feature = "postgres")]
@@ -29,12 +39,57 @@ pub(in crate::store) async fn answered<T>(asked: impl Future<Output = sqlx::Resu
     within(ANSWER, asked).await
 }
 
+/// A connection of PostgreSQL with a transaction.
+#[cfg(feature = "postgres")]
+pub(in crate::store) async fn begun<T>(asked: impl Future<Output = sqlx::Result<T>> + Unpin) -> sqlx::Result<T> {
+    within(CONNECTION, Watched { asked, is_over: false }).await
+}
+
+/// The answer to a COMMIT of PostgreSQL. An error may mean that it happened.
+#[cfg(feature = "postgres")]
+pub(in crate::store) async fn committed<T>(asked: impl Future<Output = sqlx::Result<T>> + Unpin) -> sqlx::Result<T> {
+    unless_late(tokio::time::timeout(SILENCE, asked).await.map_err(|_| Late))
+}
+
 /// What a request waits for at most so long.
 pub(super) async fn within<T>(most: Duration, asked: impl Future<Output = sqlx::Result<T>> + Unpin) -> sqlx::Result<T> {
-    let answer = deadline::wait_in_request(most, asked).await;
+    let limit = if deadline::is_in_request() { most } else { SILENCE };
+    unless_late(deadline::wait(limit, asked).await)
+}
+
+fn unless_late<T>(answer: Result<sqlx::Result<T>, Late>) -> sqlx::Result<T> {
     answer.unwrap_or_else(|late| {
         #[cfg(feature = "postgres")]
         super::stall::saw_silence();
         Err(sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, late)))
     })
+}
+
+/// A BEGIN, which may be given up at any time: by a limit above, or because a host has no use for its call any more. It may happen all
+/// the same, and sqlx takes a connection for one without a transaction until the BEGIN was answered.
+#[cfg(feature = "postgres")]
+struct Watched<F> {
+    asked: F,
+    is_over: bool,
+}
+
+#[cfg(feature = "postgres")]
+impl<F: Future + Unpin> Future for Watched<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        let answer = ready!(Pin::new(&mut self.asked).poll(context));
+        self.is_over = true;
+        Poll::Ready(answer)
+    }
+}
+
+#[cfg(feature = "postgres")]
+impl<F> Drop for Watched<F> {
+    /// Before the connection comes back to the pool, which happens when `asked` is dropped.
+    fn drop(&mut self) {
+        if !self.is_over {
+            super::stall::saw_silence();
+        }
+    }
 }

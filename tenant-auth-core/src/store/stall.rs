@@ -1,6 +1,7 @@
-//! Stalls of PostgreSQL: once an answer did not come in time, a connection that comes back to the pool has to answer before it counts
-//! as usable. The pool itself would wait for that answer for as long as TCP hopes for it, some 15 minutes, and each connection that
-//! a network swallowed would be missing meanwhile.
+//! Stalls of PostgreSQL: once an answer did not come in time, or was not waited for, a connection that comes back to the pool has to
+//! answer before it counts as usable. The pool itself would wait for that answer for as long as TCP hopes for it, some 15 minutes, and
+//! each connection that a network swallowed would be missing meanwhile. And a BEGIN that was given up may have happened: sqlx counts a
+//! transaction from the answer on, and would give the next borrower a connection within that one.
 
 use std::{
     io,
@@ -8,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sqlx::{Connection, PgConnection};
+use sqlx::{Executor, PgConnection};
 
 /// How long connections are distrusted after the last missing answer: longer than what began in the stall can last.
 const DISTRUST: Duration = Duration::from_secs(60);
@@ -16,10 +17,13 @@ const DISTRUST: Duration = Duration::from_secs(60);
 /// How long a connection has to answer: longer than a healthy one needs to end what was asked last (`lock_timeout`, 4 s).
 const ANSWER: Duration = Duration::from_secs(5);
 
+/// Ends a transaction that is open. A ROLLBACK by itself would be warned of where there is none.
+const END: &str = "BEGIN; ROLLBACK";
+
 /// When an answer last did not come in time. One for the process: connections to other databases merely answer once more.
 static SEEN: Mutex<Option<Instant>> = Mutex::new(None);
 
-/// Remembers that an answer did not come in time.
+/// Remembers that an answer did not come in time, or was not waited for.
 pub(super) fn saw_silence() {
     *SEEN.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
 }
@@ -30,6 +34,6 @@ pub(super) async fn answers(connection: &mut PgConnection) -> sqlx::Result<bool>
     if !is_distrusted {
         return Ok(true);
     }
-    let answer = tokio::time::timeout(ANSWER, connection.ping()).await;
-    answer.unwrap_or_else(|late| Err(sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, late)))).map(|()| true)
+    let answer = tokio::time::timeout(ANSWER, connection.execute(END)).await;
+    answer.unwrap_or_else(|late| Err(sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, late)))).map(|_| true)
 }

@@ -240,6 +240,6 @@ enum Patience {
 async fn answered<T>(patience: Patience, asked: impl Future<Output = sqlx::Result<T>> + Unpin) -> sqlx::Result<T> {
     match patience {
         Patience::AsForAnAnswer => patience::answered(asked).await,
-        Patience::AsForACommit => asked.await,
+        Patience::AsForACommit => patience::committed(asked).await,
     }
 }

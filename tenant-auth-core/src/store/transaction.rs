@@ -87,7 +87,7 @@ impl Transactions {
             Engine::Sqlite(sqlite) => Transaction::Sqlite(sqlite.begin().await?),
             #[cfg(feature = "postgres")]
             Engine::Postgres(postgres) => {
-                let begun = patience::within(patience::CONNECTION, Box::pin(postgres.pool().begin())).await;
+                let begun = patience::begun(Box::pin(postgres.pool().begin())).await;
                 Transaction::Postgres(begun.map_err(failure::of)?)
             }
         };
@@ -103,7 +103,7 @@ impl Transactions {
             #[cfg(feature = "postgres")]
             Engine::Postgres(postgres) => {
                 let begun = postgres.pool().begin_with("BEGIN; SET LOCAL synchronous_commit = off");
-                let begun = patience::within(patience::CONNECTION, Box::pin(begun)).await;
+                let begun = patience::begun(Box::pin(begun)).await;
                 Transaction::Postgres(begun.map_err(failure::of)?)
             }
         };
@@ -118,7 +118,7 @@ impl Transactions {
             #[cfg(feature = "postgres")]
             Engine::Postgres(postgres) => {
                 let begun = postgres.pool().begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-                let begun = patience::within(patience::CONNECTION, Box::pin(begun)).await;
+                let begun = patience::begun(Box::pin(begun)).await;
                 Transaction::Postgres(begun.map_err(failure::of)?)
             }
         };
@@ -339,7 +339,9 @@ impl Tx {
             #[cfg(feature = "sqlite")]
             Transaction::Sqlite(transaction) => transaction.commit().await.map_err(failure::of)?,
             #[cfg(feature = "postgres")]
-            Transaction::Postgres(transaction) => transaction.commit().await.map_err(failure::of)?,
+            Transaction::Postgres(transaction) => {
+                patience::committed(Box::pin(transaction.commit())).await.map_err(failure::of)?;
+            }
             #[cfg(feature = "postgres")]
             Transaction::PostgresAlone(connection) => drop(connection),
         }

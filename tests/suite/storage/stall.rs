@@ -1,13 +1,24 @@
 //! When the database is there and does not answer, because its machine stands still or the network loses the answers: a request waits
-//! for a few seconds, not for as long as the stall lasts. Only PostgreSQL can be so; elsewhere there is nothing to tell.
+//! for a few seconds, not for as long as the stall lasts. And when a host gives up a call of the library, the connection is as it was.
+//! Only PostgreSQL can be so; elsewhere there is nothing to tell.
 
-use std::{future::IntoFuture, process::Command, time::Duration};
+use std::{
+    future::{IntoFuture, poll_fn},
+    pin::pin,
+    process::Command,
+    task::Poll,
+    time::Duration,
+};
 
 use serde_json::json;
 use sqlx::{Connection, PgConnection};
 use tenant_auth_conformance::{App, scenarios};
+use tenant_auth_core::model::Status;
 
-scenarios![a_request_whose_statement_is_never_answered_is_503_soon,];
+scenarios![a_request_whose_statement_is_never_answered_is_503_soon, a_call_that_is_given_up_leaves_no_transaction_open,];
+
+/// How often a call is polled at most before it is given up: more often than this one waits.
+const POLLS: u32 = 20;
 
 /// A server process of PostgreSQL that stands still until this is dropped.
 struct Stopped(String);
@@ -57,4 +68,32 @@ async fn waiting_process(database: &mut PgConnection) -> i32 {
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
+}
+
+async fn a_call_that_is_given_up_leaves_no_transaction_open(app: &App) {
+    let Some(url) = app.database().url() else { return };
+    let (operator, acme) = (app.auth.operator(), "acme".parse().expect("a slug"));
+    for polls in (1..POLLS).cycle().take(200) {
+        given_up_after(polls, pin!(operator.set_organization_status(&acme, Status::Active))).await;
+    }
+    let mut beside = PgConnection::connect(&url).await.expect("it answers");
+    let open = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'";
+    for _ in 0..300 {
+        let left: i64 = sqlx::query_scalar(open).fetch_one(&mut beside).await.expect("it answers");
+        if left == 0 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("transactions are left open on connections that others get");
+}
+
+/// Polls a call so often, and drops it then wherever it is.
+async fn given_up_after(polls: u32, mut call: impl Future + Unpin) {
+    let mut left = polls;
+    poll_fn(|context| {
+        left -= 1;
+        if pin!(&mut call).poll(context).is_ready() || left == 0 { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
 }
