@@ -13,6 +13,7 @@ use crate::{
     error::Error,
     feed::{told::Told, waits::EventWaits},
     keys::{self, Keyring, KeyringError},
+    long_reads::LongReads,
     memory::Memory,
     metrics::WorkMeter,
     ports::{Argon2Hasher, Clock, Entropy, Mailer, OsEntropy, PasswordHasher, Resolver, Sender, SystemClock, SystemResolver},
@@ -193,6 +194,7 @@ impl Builder {
         store.migrate().await?;
         let announcements = Arc::new(Announcements::default());
         let memory = Memory::new(store.clone(), &config.memory, metrics.memory().clone());
+        let long_reads = LongReads::among(store.connections());
         let transactions = Transactions::new(
             store,
             Context {
@@ -242,6 +244,7 @@ impl Builder {
             guesses: crate::throttle::Guesses::new(),
             #[cfg(feature = "http")]
             given_up: crate::account::GivenUp::default(),
+            long_reads,
             #[cfg(feature = "http")]
             in_flight: crate::in_flight::InFlight::new(),
             #[cfg(feature = "http")]

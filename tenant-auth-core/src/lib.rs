@@ -94,6 +94,8 @@ mod keys;
 #[cfg(feature = "service")]
 mod languages;
 #[cfg(feature = "service")]
+mod long_reads;
+#[cfg(feature = "service")]
 mod mail;
 mod memory;
 #[cfg(feature = "service")]

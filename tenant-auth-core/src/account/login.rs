@@ -129,7 +129,7 @@ impl Tenant {
         };
         if login.is_err() {
             // Neither a right password that is refused nor a password that was never judged is a guess, so neither is counted.
-            attempt.withdrawn().await?;
+            attempt.withdrawn().await;
         }
         login
     }

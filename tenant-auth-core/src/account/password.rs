@@ -114,7 +114,7 @@ impl TenantAuth {
         let attempt = self.password_attempt(&user.email, typed.client).await?;
         match attempt.judged(self.compare(&user.id, typed)).await {
             Ok(account) => {
-                attempt.withdrawn().await?;
+                attempt.withdrawn().await;
                 Ok(account)
             }
             Err(Error::WrongPassword) => {
@@ -122,7 +122,7 @@ impl TenantAuth {
                 Err(Error::WrongPassword)
             }
             Err(unjudged) => {
-                attempt.withdrawn().await?;
+                attempt.withdrawn().await;
                 Err(unjudged)
             }
         }

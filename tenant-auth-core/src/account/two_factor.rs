@@ -98,7 +98,7 @@ impl Member {
             let outcome = self.try_to_enable(&attempt, code).await;
             match outcome {
                 Err(Error::WrongCode) => self.auth.count_wrong_code(attempt, self.org_id(), self.user_id()).await?,
-                _ => attempt.withdrawn().await?,
+                _ => attempt.withdrawn().await,
             }
             outcome
         };
@@ -175,7 +175,7 @@ impl Member {
             }
             Ok(Some(write)) => Ok(write),
             Err(error) => {
-                attempt.withdrawn().await?;
+                attempt.withdrawn().await;
                 Err(error)
             }
         }

@@ -68,7 +68,7 @@ impl Tenant {
         };
         match outcome {
             Ok(Some(opened)) => {
-                attempt.withdrawn().await?;
+                attempt.withdrawn().await;
                 Ok(Box::new(opened))
             }
             Ok(None) => {
@@ -76,7 +76,7 @@ impl Tenant {
                 Err(Error::SecondFactorFailed)
             }
             Err(error) => {
-                attempt.withdrawn().await?;
+                attempt.withdrawn().await;
                 Err(error)
             }
         }

@@ -82,7 +82,7 @@ impl OrgAdmin {
     /// [`Error::RateLimited`]; [`Error::Invalid`] for an end before the beginning; those of a right that was lost.
     pub async fn export_audit(&self, range: AuditRange) -> Result<AuditExport, Error> {
         let mut write = self.begin_write().await?;
-        AUDIT_EXPORTS.spend_in_organization(&mut write).await?;
+        AUDIT_EXPORTS.spend_in_organization(&mut write, 1).await?;
         let claim = if self.is_process() { None } else { Some(Claim::take(&mut write.tx, self.auth(), self.org_id()).await?) };
         let export = AuditExport::begin(self.auth(), &mut write.tx, Log::Organization(self.org_id().clone()), range).await?;
         write.push(EventKind::AuditExported, &export.told())?;

@@ -37,7 +37,7 @@ impl Backend<MembersRead> {
     /// # Errors
     /// [`Error::Invalid`] for a cursor of another list, filter or order.
     pub async fn members_like(&self, filter: &MemberFilter, page: &Page) -> Result<List<MemberEntry>, Error> {
-        list_members(ReadBy::Backend, self.auth.store(), &self.org.id, filter, page).await
+        list_members(ReadBy::Backend, &self.auth, &self.org.id, filter, page).await
     }
 
     /// The same for whoever keeps a copy: beside the first page the number of the organization's last event, both of one moment. What
@@ -50,7 +50,7 @@ impl Backend<MembersRead> {
         if !page.is_first() {
             return Ok((self.members_like(filter, page).await?, None));
         }
-        match list_members_with_sequence(self.auth.transactions(), &self.org.id, filter, page).await {
+        match list_members_with_sequence(&self.auth, &self.org.id, filter, page).await {
             Ok((list, sequence)) => Ok((list, Some(sequence))),
             Err(Error::UnknownOrganization) => Err(Error::InvalidApiKey), // it was removed meanwhile
             Err(error) => Err(error),

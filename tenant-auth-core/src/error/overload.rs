@@ -19,10 +19,12 @@ pub(crate) enum Overload {
     EventWaits,
     #[error("too many backends wait for changes")]
     ChangePolls,
+    #[error("too many searches wait for their turn")]
+    LongReads,
 }
 
 impl Overload {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::InFlight,
         Self::LargeAnswers,
         Self::Passwords,
@@ -30,6 +32,7 @@ impl Overload {
         Self::WebhookLookups,
         Self::EventWaits,
         Self::ChangePolls,
+        Self::LongReads,
     ];
 
     /// Its name in metrics.
@@ -42,6 +45,7 @@ impl Overload {
             Self::WebhookLookups => "webhook_lookups",
             Self::EventWaits => "event_waits",
             Self::ChangePolls => "change_polls",
+            Self::LongReads => "long_reads",
         }
     }
 }

@@ -23,6 +23,9 @@ use crate::{
     value::{DisplayName, Email, Slug, password::Owner},
 };
 
+/// How many sessions of an organization are ended in one transaction.
+const REVOKED_AT_ONCE: i64 = 2_000;
+
 /// An account with a membership, made without an invite.
 #[derive(Debug)]
 pub struct NewUser {
@@ -96,9 +99,12 @@ impl Operator {
         self.auth
             .ending(async {
                 let mut tx = self.auth.begin().await?;
-                let user = tx.users().find_by_email(email).await?.ok_or(Error::NotFound(Thing::Account))?.user;
-                forgive_codes(&mut tx, &user.id).await?;
-                hold_account(&mut tx, &user.id).await?;
+                let known = tx.users().find_by_email(email).await?.ok_or(Error::NotFound(Thing::Account))?.user.id;
+                forgive_codes(&mut tx, &known).await?;
+                hold_account(&mut tx, &known).await?;
+                // Read while it is held: the address may have become another's.
+                let account = tx.users().find_by_email(email).await?.filter(|account| account.user.id == known);
+                let user = account.ok_or(Error::NotFound(Thing::Account))?.user;
                 if !tx.second_factors().remove(&user.id).await? {
                     return Err(Error::SecondFactorMissing);
                 }
@@ -129,18 +135,9 @@ impl Operator {
                 let known = self.auth.store().read().await?.users().find_by_email(email).await?;
                 let known = known.ok_or(Error::NotFound(Thing::Account))?.user.id;
                 let addressed = self.addressed_to(Sought { email: email.clone(), user: Some(known.clone()) }).await?;
-                let mut tx = self.auth.begin().await?;
-                let account = tx.users().find_by_email(email).await?.filter(|account| account.user.id == known);
-                let user = account.ok_or(Error::NotFound(Thing::Account))?.user;
+                let (mut tx, user) = self.hold_everywhere(email, &known).await?;
                 let orgs = tx.users().organizations_of(&user.id).await?;
-                forget_known_addresses(&mut tx, &user.email).await?;
-                let sent_in = tx.invites().organizations_of_sender(&user.id).await?;
-                let locked: BTreeMap<&OrgId, &OrgRef> = orgs.iter().chain(&sent_in).map(|org| (&org.id, org)).collect();
-                for org in locked.keys() {
-                    tx.organizations().lock(org).await?;
-                }
-                hold_account(&mut tx, &user.id).await?;
-                for org in locked.values() {
+                for org in concerned(&mut tx, &user.id).await?.values() {
                     withdraw_invites(&mut tx, org, &user.id).await?;
                 }
                 let mut ended = Vec::new();
@@ -195,11 +192,42 @@ impl Operator {
             .await
     }
 
+    /// Begins the end of an account: holds the organizations that it concerns, in their order, and then the account.
+    async fn hold_everywhere(&self, email: &Email, known: &UserId) -> Result<(Tx, User), Error> {
+        loop {
+            let mut tx = self.auth.begin().await?;
+            let account = tx.users().find_by_email(email).await?.filter(|account| account.user.id == *known);
+            let user = account.ok_or(Error::NotFound(Thing::Account))?.user;
+            forget_known_addresses(&mut tx, &user.email).await?;
+            let locked = concerned(&mut tx, &user.id).await?;
+            for org in locked.keys() {
+                tx.organizations().lock(org).await?;
+            }
+            hold_account(&mut tx, &user.id).await?;
+            // An invite may have been accepted, or sent, while that was waited for: its organization is not held.
+            if concerned(&mut tx, &user.id).await?.keys().all(|org| locked.contains_key(org)) {
+                return Ok((tx, user));
+            }
+        }
+    }
+
+    /// In batches: the organization is locked while those of one are told of.
     async fn revoke_in(&self, slug: &Slug) -> Result<u64, Error> {
         let (mut tx, org) = self.begin_in(slug).await?;
         tx.pending_logins().end_of_organization(&org.id).await?;
-        let ended = tx.sessions().end_of_organization(&org.id).await?;
-        self.told(tx, &ended).await
+        // Whoever opens a session holds this until its commit, so that each session there is has been seen by what follows.
+        tx.sessions().place(&org.id).await?;
+        tx.commit().await?;
+        let mut ended = 0;
+        loop {
+            let (mut tx, org) = self.begin_in(slug).await?;
+            let batch = tx.sessions().end_some_of_organization(&org.id, REVOKED_AT_ONCE).await?;
+            let is_last = i64::try_from(batch.len()).is_ok_and(|many| many < REVOKED_AT_ONCE);
+            ended += self.told(tx, &batch).await?;
+            if is_last {
+                return Ok(ended);
+            }
+        }
     }
 
     async fn told(&self, mut tx: Tx, ended: &[Ended]) -> Result<u64, Error> {
@@ -207,6 +235,13 @@ impl Operator {
         tx.commit().await?;
         u64::try_from(ended.len()).map_err(Error::internal)
     }
+}
+
+/// The organizations that the end of an account concerns: those it belongs to, and those it sent invites in.
+async fn concerned(tx: &mut Tx, user: &UserId) -> Result<BTreeMap<OrgId, OrgRef>, Error> {
+    let orgs = tx.users().organizations_of(user).await?;
+    let sent_in = tx.invites().organizations_of_sender(user).await?;
+    Ok(orgs.into_iter().chain(sent_in).map(|org| (org.id.clone(), org)).collect())
 }
 
 /// Withdraws the invites that somebody sent whose account goes.

@@ -5,9 +5,11 @@
 use crate::{
     error::Error,
     id::{OrgId, UserId},
+    long_reads::Turn,
     model::{MemberEntry, MemberFilter},
     page::{List, Page, Reading},
-    store::{Link, MEMBERS_AT_ONCE, Members, Store, Transactions},
+    service::TenantAuth,
+    store::{Link, MEMBERS_AT_ONCE, Members},
     value::SearchText,
 };
 
@@ -29,13 +31,14 @@ pub(crate) enum ReadBy {
 /// [`Error::Invalid`] for a cursor of another list, filter or order.
 pub(crate) async fn list_members(
     read_by: ReadBy,
-    store: &Store,
+    auth: &TenantAuth,
     org: &OrgId,
     filter: &MemberFilter,
     page: &Page,
 ) -> Result<List<MemberEntry>, Error> {
     let reading = begin(read_by, org, filter, page)?;
-    read(&mut store.read().await?, org, filter, reading).await
+    let _turn = turn(auth, org, filter).await?;
+    read(&mut auth.store().read().await?, org, filter, reading).await
 }
 
 /// The same for a backend, with the number of the organization's last event, both as of one moment: events up to that number have had their effect on
@@ -44,15 +47,24 @@ pub(crate) async fn list_members(
 /// # Errors
 /// As [`list_members`]; [`Error::UnknownOrganization`] when the organization is gone.
 pub(crate) async fn list_members_with_sequence(
-    transactions: &Transactions,
+    auth: &TenantAuth,
     org: &OrgId,
     filter: &MemberFilter,
     page: &Page,
 ) -> Result<(List<MemberEntry>, i64), Error> {
     let reading = begin(ReadBy::Backend, org, filter, page)?;
-    let mut snapshot = transactions.begin_snapshot().await?;
+    let _turn = turn(auth, org, filter).await?;
+    let mut snapshot = auth.transactions().begin_snapshot().await?;
     let reach = snapshot.event_feed().reach(org).await?.ok_or(Error::UnknownOrganization)?;
     Ok((read(&mut snapshot, org, filter, reading).await?, reach.newest))
+}
+
+/// A search has to wait for its turn.
+async fn turn(auth: &TenantAuth, org: &OrgId, filter: &MemberFilter) -> Result<Option<Turn>, Error> {
+    if filter.search.is_none() {
+        return Ok(None);
+    }
+    auth.long_reads().turn(org).await.map(Some)
 }
 
 fn begin(read_by: ReadBy, org: &OrgId, filter: &MemberFilter, page: &Page) -> Result<Reading<MemberEntry>, Error> {

@@ -12,9 +12,12 @@ use crate::{
     org::{ReadBy, list_members},
     page::{List, Page},
     store::Store,
-    throttle::ADMIN_CHANGES,
+    throttle::{ADMIN_CHANGES, METADATA_BYTES, NEWCOMERS_METADATA_BYTES},
     value::Metadata,
 };
+
+/// So many bytes of metadata in a change are not counted: of those the number of changes is bound.
+const LITTLE_METADATA: usize = 1_024;
 
 async fn find_member(store: &Store, org: &OrgId, user: &UserId) -> Result<MemberEntry, Error> {
     store.read().await?.members().find(org, user).await?.ok_or(Error::NotFound(Thing::Member))
@@ -34,7 +37,7 @@ impl Member {
     /// # Errors
     /// [`Error::Invalid`] for a cursor of another list, filter or order.
     pub async fn members_like(&self, filter: &MemberFilter, page: &Page) -> Result<List<MemberEntry>, Error> {
-        list_members(ReadBy::Insider, self.auth.store(), self.org_id(), filter, page).await
+        list_members(ReadBy::Insider, &self.auth, self.org_id(), filter, page).await
     }
 
     /// One member of the organization.
@@ -59,15 +62,33 @@ impl OrgWrite {
         self.tx.members().find(&self.org.id, user).await?.ok_or(Error::NotFound(Thing::Member))
     }
 
+    /// Holds a membership, and reads it then: the person's own name and address change under it, in another organization, too, and what
+    /// is told of a member must not be older than what was told of the person.
+    async fn held_member(&mut self, user: &UserId) -> Result<MemberEntry, Error> {
+        self.tx.members().hold(&self.org.id, user).await?;
+        self.member(user).await
+    }
+
     /// Removes a membership, with its sessions and, for an org_admin, its pending invites.
     async fn remove(mut self, user: &UserId) -> Result<(), Error> {
-        let target = self.member(user).await?;
+        let target = self.held_member(user).await?;
         self.keep_an_admin(&target.membership).await?;
         self.withdraw_invites_of(&target.membership).await?;
         self.end_sessions_of(user, EndReason::Removed).await?;
         self.members().remove(&target.membership).await?;
         self.push(EventKind::MemberRemoved, &MemberData::of(&target))?;
         self.commit().await
+    }
+
+    /// Counts what an event keeps of a member's metadata, where it is much.
+    async fn spend_metadata(&mut self, before: &Membership, after: &Membership) -> Result<(), Error> {
+        let former = if before.metadata == after.metadata { 0 } else { before.metadata.as_json().len() };
+        let bytes = former + after.metadata.as_json().len();
+        if bytes <= LITTLE_METADATA {
+            return Ok(());
+        }
+        let rate = if self.org.is_trusted { METADATA_BYTES } else { NEWCOMERS_METADATA_BYTES };
+        rate.spend_in_organization(self, u32::try_from(bytes).unwrap_or(u32::MAX)).await
     }
 
     async fn end_sessions_of(&mut self, user: &UserId, reason: EndReason) -> Result<(), Error> {
@@ -112,7 +133,7 @@ impl OrgAdmin {
     /// # Errors
     /// [`Error::Invalid`] for a cursor of another list, filter or order.
     pub async fn members_like(&self, filter: &MemberFilter, page: &Page) -> Result<List<MemberEntry>, Error> {
-        list_members(ReadBy::Insider, self.auth().store(), self.org_id(), filter, page).await
+        list_members(ReadBy::Insider, self.auth(), self.org_id(), filter, page).await
     }
 
     /// One member of the organization.
@@ -206,7 +227,7 @@ impl OrgAdmin {
     /// Applies one change to a membership, with its rules and its event. A change to the same value writes no event.
     async fn change(&self, user: &UserId, change: impl FnOnce(&mut Membership)) -> Result<Membership, Error> {
         let mut write = self.begin_write().await?;
-        let previous = write.member(user).await?;
+        let previous = write.held_member(user).await?;
         let mut changed = previous.clone();
         change(&mut changed.membership);
         let (before, after) = (&previous.membership, &changed.membership);
@@ -214,6 +235,7 @@ impl OrgAdmin {
             return Ok(changed.membership);
         }
         ADMIN_CHANGES.spend_by_author(&mut write).await?;
+        write.spend_metadata(before, after).await?;
         let kind = if before.role != after.role {
             EventKind::MemberRoleChanged
         } else if before.status != after.status && after.status == Status::Suspended {

@@ -18,6 +18,7 @@ use crate::{
     error::Error,
     feed::{told::Told, waits::EventWaits},
     keys::Keyring,
+    long_reads::LongReads,
     memory::Memory,
     metrics::{self, WorkerLoop},
     model::EventKind,
@@ -73,6 +74,7 @@ pub(crate) struct Inner {
     pub(crate) guesses: crate::throttle::Guesses,
     #[cfg(feature = "http")]
     pub(crate) given_up: crate::account::GivenUp,
+    pub(crate) long_reads: LongReads,
     #[cfg(feature = "http")]
     pub(crate) in_flight: crate::in_flight::InFlight,
     #[cfg(feature = "http")]
@@ -311,6 +313,11 @@ impl TenantAuth {
     #[cfg(feature = "http")]
     pub(crate) fn given_up_refreshes(&self) -> &crate::account::GivenUp {
         &self.inner.given_up
+    }
+
+    /// The turns of long reads.
+    pub(crate) fn long_reads(&self) -> &LongReads {
+        &self.inner.long_reads
     }
 
     /// The bound on requests in flight.

@@ -98,7 +98,7 @@ pub(crate) use sql::{
     sessions::Ended,
     sign_ups::{SignUpLink, SignUpRequest},
     signing_keys::SigningKeyRecord,
-    sweep::{Retention, SWEEP_BATCH, Swept},
+    sweep::{Retention, Swept},
     tallies::{DAYS_SHOWN, DayTally},
     throttles::{BlockRow, ThrottleState},
     users::Account,
@@ -219,6 +219,11 @@ impl Store {
             #[cfg(feature = "postgres")]
             Engine::Postgres(postgres) => vec![Pool::of("postgres", "shared", postgres.pool())],
         }
+    }
+
+    /// How many connections reads have, those of writes included where they share them.
+    pub(crate) fn connections(&self) -> u32 {
+        self.pools().iter().map(|pool| pool.most).max().unwrap_or(1)
     }
 
     /// Returns once another file stands where SQLite's was opened, with the words for it; never on PostgreSQL. A program should end then:

@@ -95,8 +95,15 @@ impl Attempt {
         Ok(reached)
     }
 
-    /// Releases the reservations of an attempt that was right or never judged, in a transaction of its own.
-    pub(crate) async fn withdrawn(self) -> Result<(), Error> {
+    /// Releases the reservations of an attempt that was right or never judged, in a transaction of its own. That it failed changes nothing
+    /// of the verdict, which may have been acted on by now: the reservations end with their lease then.
+    pub(crate) async fn withdrawn(self) {
+        if let Err(error) = self.release_alone().await {
+            tracing::warn!(error = %error.causes(), "an attempt holds its reservations until their lease ends");
+        }
+    }
+
+    async fn release_alone(&self) -> Result<(), Error> {
         let mut tx = self.auth.begin().await?;
         self.released(&mut tx).await?;
         tx.commit().await

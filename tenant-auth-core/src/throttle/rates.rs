@@ -68,6 +68,13 @@ pub(crate) const EMAIL_CHANGES: Rate = Rate { name: "email-changes", most: 5, wi
 /// told to webhooks (behaviour.md, B148).
 pub(crate) const ADMIN_CHANGES: Rate = Rate { name: "admin-changes", most: 2_000, window: Duration::from_secs(15 * 60) };
 
+/// Bytes of metadata, what they were and what they are, that changes of members write into the log of an organization, which keeps them for
+/// as long as the log: no tenant fills the disk that all tenants share (behaviour.md, B148).
+pub(crate) const METADATA_BYTES: Rate = Rate { name: "metadata-bytes", most: 64 << 20, window: DAY };
+
+/// The same where sign-up made the organization and no operator trusts it yet.
+pub(crate) const NEWCOMERS_METADATA_BYTES: Rate = Rate { most: 6 << 20, ..METADATA_BYTES };
+
 /// Changes that mail the other org_admins, by organization (behaviour.md, B148).
 pub(crate) const NOTICES: Rate = Rate { name: "notices", most: 120, window: HOUR };
 
@@ -109,13 +116,13 @@ impl Rate {
         self.spend(&mut write.tx, &whose).await
     }
 
-    /// Counts a deed in the organization of a write, whoever does it, but for the process itself.
+    /// Counts an amount in the organization of a write, whoever does it, but for the process itself.
     ///
     /// # Errors
     /// [`Error::RateLimited`] when the window is used up.
-    pub(crate) async fn spend_in_organization(&self, write: &mut OrgWrite) -> Result<(), Error> {
+    pub(crate) async fn spend_in_organization(&self, write: &mut OrgWrite, amount: u32) -> Result<(), Error> {
         match write.author {
-            Author::Member(_) | Author::Product(_) => self.spend(&mut write.tx, write.org.id.as_str()).await,
+            Author::Member(_) | Author::Product(_) => self.spend_some(&mut write.tx, write.org.id.as_str(), amount).await,
             Author::Process => Ok(()),
         }
     }
@@ -125,9 +132,14 @@ impl Rate {
     /// # Errors
     /// [`Error::RateLimited`] when the window is used up.
     pub(crate) async fn spend(&self, tx: &mut Tx, whose: &str) -> Result<(), Error> {
+        self.spend_some(tx, whose, 1).await
+    }
+
+    /// The last amount may go beyond the limit.
+    async fn spend_some(&self, tx: &mut Tx, whose: &str, amount: u32) -> Result<(), Error> {
         let now = tx.now();
         let key = self.key(whose);
-        if tx.throttles().spend(&key, now.plus(self.window), self.most).await? {
+        if tx.throttles().spend_some(&key, amount, now.plus(self.window), self.most).await? {
             return Ok(());
         }
         let until = tx.throttles().state(&key).await?.map_or(now, |state| state.window_ends_at());

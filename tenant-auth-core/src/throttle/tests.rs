@@ -23,9 +23,9 @@ async fn one_network_has_so_many_undecided_attempts_and_keeps_no_other_waiting()
     }
     let moment = Duration::from_millis(200);
     assert!(timeout(moment, attempt(&test.auth, 1, 128)).await.is_err(), "it waits, and takes no turn at the writer");
-    attempt(&test.auth, 2, 0).await.expect("another network").withdrawn().await.expect("the database is there");
-    undecided.pop().expect("one of them").withdrawn().await.expect("the database is there");
-    attempt(&test.auth, 1, 129).await.expect("a place is free again").withdrawn().await.expect("the database is there");
+    attempt(&test.auth, 2, 0).await.expect("another network").withdrawn().await;
+    undecided.pop().expect("one of them").withdrawn().await;
+    attempt(&test.auth, 1, 129).await.expect("a place is free again").withdrawn().await;
 }
 
 /// A crash of the database may have lost it: it need not be on the disk.

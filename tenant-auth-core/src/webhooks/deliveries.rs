@@ -23,6 +23,7 @@ impl OrgAdmin {
     /// # Errors
     /// [`Error::NotFound`]; [`Error::Invalid`] for a cursor of another list, filter or order.
     pub async fn deliveries(&self, id: &WebhookId, status: Option<DeliveryStatus>, page: &Page) -> Result<List<Delivery>, Error> {
+        let _turn = if status.is_some() { Some(self.auth().long_reads().turn(self.org_id()).await?) } else { None };
         let mut reader = self.auth().store().read().await?;
         reader.webhooks().find(self.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
         let mut reading = page.reading(&["deliveries", id.as_str(), status.map_or("", DeliveryStatus::as_str)])?;
@@ -71,7 +72,7 @@ impl OrgAdmin {
         let mut write = self.begin_write().await?;
         let webhook = enabled(&mut write.tx, self, id).await?;
         let former = write.deliveries().find(self.org_id(), id, delivery).await?.ok_or(Error::NotFound(Thing::Delivery))?;
-        REDELIVERIES.spend_in_organization(&mut write).await?;
+        REDELIVERIES.spend_in_organization(&mut write, 1).await?;
         let again: DeliveryId = write.new_id();
         let new = NewDelivery {
             id: &again,

@@ -175,7 +175,7 @@ impl Founding<'_> {
                 Err(Error::WrongCode.into())
             }
             Err(refused) => {
-                attempt.withdrawn().await?;
+                attempt.withdrawn().await;
                 Err(refused)
             }
         }

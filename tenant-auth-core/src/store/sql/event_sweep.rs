@@ -12,29 +12,31 @@ use crate::{
     time::Timestamp,
 };
 
+/// How many organizations are shortened in one transaction: whoever writes in one of them waits for its end.
+const ORGANIZATIONS: i64 = 20;
+
 pub(crate) struct EventSweep<L>(pub(in crate::store) L);
 
 statements! {
     // An organization whose first event is needed is passed by: what waits behind it must not keep the others from being shortened.
     WITH_OLD_EVENTS = "
         SELECT e.org_id
-          FROM (SELECT org_id
+          FROM (SELECT f.org_id
                   FROM tenant_auth_events f
-                 WHERE created_at <= $1
+                  JOIN tenant_auth_event_sequences s ON s.org_id = f.org_id AND s.first_sequence = f.sequence
+                 WHERE f.created_at <= $1
+                   AND f.hash IS NOT NULL
                    AND NOT EXISTS (SELECT 1 FROM tenant_auth_outbox WHERE event_id = f.id)
                    AND NOT EXISTS (SELECT 1 FROM tenant_auth_deliveries WHERE event_id = f.id)
-                   AND NOT EXISTS (SELECT 1
-                                     FROM tenant_auth_events b
-                                    WHERE b.org_id = f.org_id AND b.sequence < f.sequence)
-                 ORDER BY created_at
+                 ORDER BY f.created_at
                  LIMIT $2) e
          ORDER BY e.org_id";
     OLDEST = "
-        SELECT sequence, created_at, hash,
+        SELECT sequence, hash,
                EXISTS (SELECT 1 FROM tenant_auth_outbox WHERE event_id = tenant_auth_events.id)
                OR EXISTS (SELECT 1 FROM tenant_auth_deliveries WHERE event_id = tenant_auth_events.id) AS is_needed
           FROM tenant_auth_events
-         WHERE org_id = $1
+         WHERE org_id = $1 AND created_at <= $3
          ORDER BY sequence
          LIMIT $2";
     REMOVE = "DELETE FROM tenant_auth_events WHERE org_id = $1 AND sequence <= $2";
@@ -43,20 +45,25 @@ statements! {
 row! {
     OldRow {
         sequence: i64,
-        created_at: i64,
         hash: Option<String>,
         is_needed: bool,
     }
 }
 
 impl EventSweep<&mut Tx> {
-    /// Removes up to `most` events that happened at `until` or before, and returns their number.
+    /// Removes up to `most` events of a few organizations that happened at `until` or before, and returns their number; where that is
+    /// none, there are none.
     pub(in crate::store) async fn run(mut self, until: Timestamp, most: i64) -> Result<u64, Error> {
-        let orgs: Vec<OrgId> =
-            fetch_scalars!(self.0, String, WITH_OLD_EVENTS, until.millis(), most)?.into_iter().map(Id::from_stored).collect();
+        let orgs: Vec<OrgId> = fetch_scalars!(self.0, String, WITH_OLD_EVENTS, until.millis(), ORGANIZATIONS)?
+            .into_iter()
+            .map(Id::from_stored)
+            .collect();
         let mut removed = 0;
         for org in orgs {
             let left = most - i64::try_from(removed).unwrap_or(most);
+            if left <= 0 {
+                break;
+            }
             removed += self.shorten(&org, until, left).await?;
         }
         Ok(removed)
@@ -66,8 +73,8 @@ impl EventSweep<&mut Tx> {
         if EventChain(&mut *self.0).head(org).await?.is_none() {
             return Ok(0);
         }
-        let oldest = fetch_all!(self.0, OldRow, OLDEST, org.as_str(), most)?;
-        let old = oldest.into_iter().take_while(|row| !row.is_needed && row.created_at <= until.millis());
+        let oldest = fetch_all!(self.0, OldRow, OLDEST, org.as_str(), most, until.millis())?;
+        let old = oldest.into_iter().take_while(|row| !row.is_needed);
         let chained = old.map_while(|row| row.hash.map(|hash| (row.sequence, hash)));
         let Some((sequence, hash)) = chained.last() else { return Ok(0) };
         let removed = execute!(self.0, REMOVE, org.as_str(), sequence)?;

@@ -62,9 +62,10 @@ statements! {
         DELETE FROM tenant_auth_sessions
          WHERE user_id = $1 AND id <> $2
         RETURNING id, org_id, user_id, auth_time, last_used_at, idle_until, ip, user_agent";
-    END_OF_ORGANIZATION = "
+    END_SOME_OF_ORGANIZATION = "
         DELETE FROM tenant_auth_sessions
          WHERE org_id = $1
+           AND id IN (SELECT id FROM tenant_auth_sessions WHERE org_id = $1 ORDER BY user_id, auth_time, id LIMIT $2)
         RETURNING id, org_id, user_id, auth_time, last_used_at, idle_until, ip, user_agent";
     END_BEYOND = "
         DELETE FROM tenant_auth_sessions
@@ -184,8 +185,9 @@ impl Sessions<&mut Tx> {
         Ok(self.ended(rows))
     }
 
-    pub(crate) async fn end_of_organization(mut self, org: &OrgId) -> Result<Vec<Ended>, Error> {
-        let rows = fetch_all!(self.0, EndedRow, END_OF_ORGANIZATION, org.as_str())?;
+    /// Ends so many sessions of an organization, those of a person together.
+    pub(crate) async fn end_some_of_organization(mut self, org: &OrgId, most: i64) -> Result<Vec<Ended>, Error> {
+        let rows = fetch_all!(self.0, EndedRow, END_SOME_OF_ORGANIZATION, org.as_str(), most)?;
         Ok(self.ended(rows))
     }
 

@@ -30,8 +30,7 @@ pub(crate) struct Retention {
 }
 
 /// How many rows of one kind one sweep deletes at most.
-pub(crate) const SWEEP_BATCH: u64 = 1_000;
-const BATCH: i64 = SWEEP_BATCH.cast_signed();
+const BATCH: i64 = 1_000;
 const THIRTY_DAYS: Duration = Duration::from_secs(30 * 24 * 3_600);
 const TEN_MINUTES: Duration = Duration::from_secs(600);
 const ONE_HOUR: Duration = Duration::from_secs(3_600);
@@ -152,6 +151,15 @@ impl Swept {
         Self::Changes,
         Self::Tallies,
     ];
+
+    /// With so many rows deleted in one transaction there may be more.
+    pub(crate) const fn more_from(self) -> u64 {
+        match self {
+            // Of few organizations at a time.
+            Self::Events => 1,
+            _ => BATCH.unsigned_abs(),
+        }
+    }
 }
 
 impl Label for Swept {

@@ -58,9 +58,9 @@ statements! {
          WHERE key = $1";
     SPEND = "
         INSERT INTO tenant_auth_throttles AS t (key, failures, pending, pending_until, window_ends_at, blocked_until, forget_at)
-        VALUES ($1, 1, 0, 0, $3, 0, $3)
+        VALUES ($1, $6, 0, 0, $3, 0, $3)
         ON CONFLICT (key) DO UPDATE
-           SET failures = CASE WHEN t.window_ends_at <= $2 OR t.window_ends_at > $5 THEN 1 ELSE t.failures + 1 END,
+           SET failures = CASE WHEN t.window_ends_at <= $2 OR t.window_ends_at > $5 THEN $6 ELSE t.failures + $6 END,
                window_ends_at = CASE WHEN t.window_ends_at <= $2 OR t.window_ends_at > $5 THEN $3 ELSE t.window_ends_at END,
                forget_at = CASE WHEN t.window_ends_at <= $2 OR t.window_ends_at > $5 THEN $3 ELSE t.forget_at END
          WHERE t.window_ends_at <= $2 OR t.window_ends_at > $5 OR t.failures < $4
@@ -217,10 +217,15 @@ impl Throttles<&mut Tx> {
 
     /// Counts one use in a fixed window of `most`, which starts with the first use; a window that ends later than one of now could is
     /// over, because it was begun before the clock was set back. `false` when the window is used up.
-    pub(crate) async fn spend(mut self, key: &str, window_ends: Timestamp, most: u32) -> Result<bool, Error> {
+    pub(crate) async fn spend(self, key: &str, window_ends: Timestamp, most: u32) -> Result<bool, Error> {
+        self.spend_some(key, 1, window_ends, most).await
+    }
+
+    /// The same of more at once; the last amount may go beyond `most`.
+    pub(crate) async fn spend_some(mut self, key: &str, amount: u32, window_ends: Timestamp, most: u32) -> Result<bool, Error> {
         let (now, latest) = (self.0.now(), window_ends.plus(CLOCKS_DIFFER));
-        let (window_ends, most) = (window_ends.millis(), i64::from(most));
-        let spent = fetch_optional!(self.0, ThrottleState, SPEND, key, now.millis(), window_ends, most, latest.millis())?;
+        let (window_ends, most, amount) = (window_ends.millis(), i64::from(most), i64::from(amount));
+        let spent = fetch_optional!(self.0, ThrottleState, SPEND, key, now.millis(), window_ends, most, latest.millis(), amount)?;
         Ok(spent.is_some())
     }
 
