@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use tenant_auth_conformance::{App, scenarios};
-use tenant_auth_core::ports::Clock;
+use tenant_auth_core::{operator::NewOrganization, ports::Clock};
 
 use crate::suite::support::{
     chain::{column, head, verified},
@@ -15,6 +15,7 @@ scenarios![
     zero_keeps_events_for_ever,
     an_event_that_waits_for_its_delivery_stays_with_all_that_came_after_it,
     what_one_organization_keeps_holds_up_no_other,
+    many_organizations_are_shortened_in_one_go,
     contexts_are_wiped_after_ninety_days,
     contexts_are_never_written_where_they_are_not_kept,
 ];
@@ -112,6 +113,25 @@ async fn what_one_organization_keeps_holds_up_no_other(app: &App) {
     let left = column(app, "globex", "id").await;
     assert!(left.len() < told.len(), "{} of {}", left.len(), told.len());
     assert!(column(app, "acme", "id").await.len() > 1_200, "a delivery of it is kept");
+}
+
+/// More than one transaction takes.
+async fn many_organizations_are_shortened_in_one_go(app: &App) {
+    for number in 0..45 {
+        let (slug, email) = (format!("many-{number}"), format!("admin{number}@many.example"));
+        let new = NewOrganization::new(
+            "One of Many".parse().expect("a name"),
+            slug.parse().expect("a slug"),
+            email.parse().expect("an address"),
+        );
+        app.auth.operator().create_organization(new).await.expect("it is new");
+    }
+    let old =
+        "SELECT e.id FROM tenant_auth_events e JOIN tenant_auth_organizations o ON o.id = e.org_id WHERE o.slug LIKE 'many-%'";
+    assert!(texts_in(app, old).await.len() >= 45);
+    app.advance(400 * DAY + LATE);
+    app.tick().await;
+    assert!(texts_in(app, old).await.is_empty());
 }
 
 async fn contexts_are_wiped_after_ninety_days(app: &App) {

@@ -13,7 +13,7 @@ use tenant_auth_core::{
 use crate::suite::{
     public::deployment_keys::{made, new_key},
     support::{
-        hooks::{ANOTHER, Hook, RECEIVER, hooking, run_sql},
+        hooks::{ANOTHER, Hook, RECEIVER, hooking, run_sql, texts_in},
         listener::Listener,
     },
 };
@@ -22,6 +22,7 @@ scenarios![
     a_profile_is_changed_sixty_times_an_hour,
     a_member_asks_for_five_addresses_an_hour,
     an_admins_changes_are_counted,
+    metadata_that_the_log_keeps_is_counted_by_the_byte,
     co_admins_are_mailed_so_often_an_hour,
     who_has_no_co_admins_mails_nobody_else,
     a_webhook_that_is_disabled_again_and_again_mails_no_more,
@@ -122,6 +123,28 @@ async fn co_admins_are_mailed_so_often_an_hour(app: &App) {
     assert!(!key.is_empty(), "the command line's are not counted");
     app.advance(HOUR);
     app.admin().logged_in().await.create_key("Another").await.expect(201);
+}
+
+async fn metadata_that_the_log_keeps_is_counted_by_the_byte(app: &App) {
+    let (admin, dora) = (app.admin().logged_in().await, app.org().new_admin("Dora").await.logged_in().await);
+    let max = format!("/org/members/{}", app.member().id());
+    let much = |n: usize| json!({ "metadata": { "note": "x".repeat(3_000), "n": n } });
+    admin.patch(&max, json!({ "metadata": { "note": "x".repeat(900) } })).await.expect(200);
+    admin.patch(&max, much(1)).await.expect(200);
+    let counted = texts_in(app, "SELECT CAST(failures AS TEXT) FROM tenant_auth_throttles WHERE key LIKE 'metadata-bytes:%'").await;
+    let counted: usize = counted.concat().parse().expect("one number");
+    assert!((3_900..4_000).contains(&counted), "what it was and what it is: {counted}");
+    as_if_done(app, "metadata-bytes", 64 << 20).await;
+    for who in [&admin, &dora] {
+        expect_refused(who.patch(&max, much(2)), "86400").await;
+    }
+    assert_eq!(admin.get(&max).await.expect_ok()["member"]["metadata"]["n"], 1, "nothing was changed");
+    admin.set_role(app.member().id(), "org_admin").may_fail().await.expect_error(429, "rate_limited");
+    let elsewhere = app.other_org();
+    let (greta, gus) = (elsewhere.admin().logged_in().await, format!("/org/members/{}", elsewhere.member().id()));
+    greta.patch(&gus, much(1)).await.expect(200);
+    app.advance(24 * HOUR);
+    app.admin().logged_in().await.patch(&max, json!({ "metadata": { "n": 3 } })).await.expect(200);
 }
 
 async fn who_has_no_co_admins_mails_nobody_else(app: &App) {

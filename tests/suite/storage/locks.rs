@@ -6,10 +6,14 @@ use std::{future::IntoFuture, time::Duration};
 use serde_json::json;
 use sqlx::{Connection, PgConnection};
 use tenant_auth_conformance::{App, Caller, PASSWORD, scenarios, together};
+use tenant_auth_core::operator::SessionsOf;
 
 use crate::suite::{
     limits::addresses::{at, behind_proxy},
-    support::authenticator::{SecondFactor, guarded_member},
+    support::{
+        authenticator::{SecondFactor, guarded_member},
+        chain::column,
+    },
 };
 
 scenarios![
@@ -18,10 +22,13 @@ scenarios![
     a_reset_password_forgives_in_the_order_of_the_keys,
     the_sweep_deletes_counters_in_the_order_of_the_keys,
     a_session_that_is_held_holds_up_no_other_refresh,
+    a_member_is_told_as_the_person_is_when_the_membership_is_held,
+    ending_all_sessions_waits_for_those_that_are_being_opened,
     a_migration_waits_for_as_long_as_it_takes,
 ];
 
 pub(crate) const HOLD_ACCOUNT: &str = "SELECT id FROM tenant_auth_users WHERE id = $1 FOR UPDATE";
+const HOLD_CHAIN: &str = "SELECT s.org_id FROM tenant_auth_event_sequences s JOIN tenant_auth_organizations o ON o.id = s.org_id WHERE o.slug = $1 FOR UPDATE OF s";
 const HOLD_SESSIONS: &str = "SELECT id FROM tenant_auth_sessions WHERE user_id = $1 FOR UPDATE";
 pub(crate) const HOLD_MEMBERSHIP: &str = "SELECT id FROM tenant_auth_memberships WHERE user_id = $1 FOR UPDATE";
 const FREE_CODE_COUNTERS: &str =
@@ -134,6 +141,36 @@ async fn a_reset_password_forgives_in_the_order_of_the_keys(app: &App) {
     assert_eq!(texts(&url, FREE_PAIRS, "%203.0.113.%").await, [last]);
     middle.close().await.expect("the counter is free");
     resetting.await.expect("it was answered").expect(200);
+}
+
+async fn a_member_is_told_as_the_person_is_when_the_membership_is_held(app: &App) {
+    let Some(url) = app.database().url() else { return };
+    let (admin, max) = (app.admin().logged_in().await, app.member());
+    let mut renaming = holding(&url, HOLD_MEMBERSHIP, max.id()).await;
+    let renamed = "UPDATE tenant_auth_users SET name = 'Newly Named' WHERE id = $1";
+    sqlx::query(renamed).bind(max.id().to_owned()).execute(&mut renaming).await.expect("the row is free");
+    let changing = tokio::spawn(admin.set_metadata(max.id(), json!({ "team": "rockets" })).into_future());
+    somebody_waits(&url).await;
+    sqlx::query("COMMIT").execute(&mut renaming).await.expect("it answers");
+    changing.await.expect("it was answered").expect(200);
+    let told = column(app, "acme", "data").await;
+    assert!(told.last().expect("an event").contains("Newly Named"), "{told:?}");
+}
+
+async fn ending_all_sessions_waits_for_those_that_are_being_opened(app: &App) {
+    let Some(url) = app.database().url() else { return };
+    let chain = holding(&url, HOLD_CHAIN, "acme").await;
+    let member = app.member();
+    let opening = tokio::spawn(member.login().into_future());
+    somebody_waits(&url).await;
+    let operator = app.auth.operator();
+    let ending =
+        tokio::spawn(async move { operator.revoke_sessions(SessionsOf::Organization("acme".parse().expect("a slug"))).await });
+    so_many_wait(&url, 2).await;
+    chain.close().await.expect("the chain is free");
+    opening.await.expect("it was answered").expect(200);
+    assert_eq!(ending.await.expect("no panic").expect("they can be ended"), 1);
+    member.get("/org").await.expect_no_session();
 }
 
 async fn the_sweep_deletes_counters_in_the_order_of_the_keys(app: &App) {
