@@ -146,8 +146,8 @@ enum Links {
     None,
 }
 
-/// The operator's operations for a command that names what must be there. It would not be in a new database, and a new one in the place of
-/// one whose name was mistyped, or whose volume is not mounted, looks like a service that lost everything.
+/// The operator's operations for a command that names or lists what must be there. It would not be in a new database, and a new one in the
+/// place of one whose name was mistyped, or whose volume is not mounted, looks like a service that lost everything.
 async fn operator(input: &Input, links: Links) -> Result<Operator, Failure> {
     let deployment = settings_of(input, links)?;
     let options = deployment.database.options().existing();

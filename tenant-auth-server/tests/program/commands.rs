@@ -216,6 +216,8 @@ fn what_names_what_was_there_makes_no_database() {
         program = program.with("DATABASE_URL", &url);
         for command in [
             &["org", "suspend", "--org", "acme"][..],
+            &["org", "list"],
+            &["deployment-key", "list"],
             &["deployment-key", "revoke", "--id", "dpk_00000000000000000000000000"],
             &["api-key", "create", "--org", "acme", "--name", "Backend"],
             &["user", "export", "--email", "ada@example.com"],

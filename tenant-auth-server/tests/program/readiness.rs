@@ -91,7 +91,8 @@ fn another_file_in_the_databases_place_ends_the_server() {
 fn a_database_that_must_exist_is_never_made() {
     let program = Program::new().with("SQLITE_MUST_EXIST", "true");
     let file = program.path().join("auth.db");
-    for command in [&["serve"][..], &["migrate"], &["org", "list"]] {
+    let create = ["org", "create", "--name", "Acme", "--org", "acme", "--admin-email", "ada@example.com"];
+    for command in [&["serve"][..], &["migrate"], &create, &["org", "list"]] {
         let said = crate::error(&program.run(command));
         assert!(said.contains("TENANT_AUTH_DATABASE_URL names ") && said.contains("SQLITE_MUST_EXIST=false"), "{said}");
         assert!(!file.exists(), "nothing was made");

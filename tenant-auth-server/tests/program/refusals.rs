@@ -55,7 +55,7 @@ fn a_database_that_cannot_be_opened() {
 #[test]
 fn a_master_key_that_opens_nothing_of_what_is_sealed() {
     let program = Program::new();
-    json(&program.run(&["org", "list", "--json"])); // seals the signing keys
+    json(&program.run(&["deployment-key", "create", "--name", "product", "--scope", "verify", "--json"])); // seals the signing keys
     let program = program.with("MASTER_KEY", OTHER_KEY);
     is_refused(&program, "MASTER_KEY");
     error(&program.run(&["org", "list"]));
