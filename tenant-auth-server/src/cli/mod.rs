@@ -83,7 +83,7 @@ enum Command {
     /// Export audit logs, and verify such exports
     #[command(subcommand)]
     Audit(audit::Command),
-    /// Show every setting, its value and where the value comes from
+    /// Show every setting, its value and where the value comes from; exit code 1 if 'serve' would refuse one
     Settings(show_settings::Options),
     /// Try whether one organization's credentials reach anything of another, at a live deployment
     IsolationCheck(Box<isolation_check::Options>),
