@@ -11,10 +11,10 @@ use std::{
 use tokio::{
     runtime::Handle,
     sync::watch,
-    time::{Instant, sleep_until, timeout},
+    time::{Instant, sleep_until, timeout, timeout_at},
 };
 
-use crate::{keys::Keyring, memory::Memory, store::Store};
+use crate::{error::Error, keys::Keyring, memory::Memory, store::Store};
 
 /// The time limit of a trial, after which the trial has failed, and of the answer to a health check.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -64,10 +64,10 @@ struct Interest {
 
 impl Readiness {
     /// The outcome of the last trial, told within `PATIENCE`. Starts running `trial` again and again on `runtime`, unless a task
-    /// does so already.
+    /// does so already. A trial is given the moment by which it ends: only it knows what took the time.
     pub(crate) async fn told<T, F>(&self, runtime: &Handle, trial: T) -> Outcome
     where
-        T: Fn() -> F + Send + Sync + 'static,
+        T: Fn(Instant) -> F + Send + Sync + 'static,
         F: Future<Output = Outcome> + Send,
     {
         if self.0.is_first_to_ask() {
@@ -91,14 +91,11 @@ fn is_fresh(tried: &Option<Tried>) -> bool {
 /// Runs one trial; returns when the next one is due, or `None` when the trials end.
 async fn round<T, F>(board: &Weak<Board>, trial: &T) -> Option<Instant>
 where
-    T: Fn() -> F,
+    T: Fn(Instant) -> F,
     F: Future<Output = Outcome>,
 {
     let began = Instant::now();
-    let outcome = timeout(PATIENCE, trial()).await.unwrap_or_else(|_| {
-        tracing::warn!("not ready: the database gave no answer within {PATIENCE:?}");
-        Outcome::default()
-    });
+    let outcome = trial(began + PATIENCE).await;
     let board = board.upgrade()?; // gone with the service
     board.last.send_replace(Some(Tried { at: Instant::now(), outcome }));
     board.goes_on().then_some(began + EVERY)
@@ -124,16 +121,31 @@ impl Board {
     }
 }
 
-/// Tries a write, to read the keys, and a look.
-pub(crate) async fn trial(store: Store, keys: Weak<Keyring>, memory: Weak<Memory>) -> Outcome {
-    let written = store.try_writing().await;
+/// Tries a write, to read the keys, and a look, in the time until then. What is not reached has not succeeded.
+pub(crate) async fn trial(store: Store, keys: Weak<Keyring>, memory: Weak<Memory>, until: Instant) -> Outcome {
+    let is_writable = succeeds("write", until, store.try_writing()).await;
     let Some((keys, memory)) = keys.upgrade().zip(memory.upgrade()) else { return Outcome::default() };
-    let read = keys.reload().await;
-    let looked = memory.view_from_now().await.map(drop);
-    for error in [&written, &read, &looked].into_iter().filter_map(|outcome| outcome.as_ref().err()) {
-        tracing::error!(error = %error.causes(), "not ready");
+    let has_keys = succeeds("keys", until, keys.reload()).await;
+    let can_look = succeeds("look", until, async { memory.view_from_now().await.map(drop) }).await;
+    Outcome { is_writable, has_keys, can_look }
+}
+
+/// Whether this part of a trial succeeds. The log says which did not: each has another cure.
+async fn succeeds(trial: &'static str, until: Instant, tried: impl Future<Output = Result<(), Error>>) -> bool {
+    if Instant::now() >= until {
+        return false; // the part before took all the time, and is in the log
     }
-    Outcome { is_writable: written.is_ok(), has_keys: read.is_ok(), can_look: looked.is_ok() }
+    match timeout_at(until, tried).await {
+        Ok(Ok(())) => true,
+        Ok(Err(error)) => {
+            tracing::error!(trial, error = %error.causes(), "not ready");
+            false
+        }
+        Err(_) => {
+            tracing::error!(trial, error = %format_args!("the database gave no answer within {PATIENCE:?}"), "not ready");
+            false
+        }
+    }
 }
 
 #[cfg(test)]
@@ -157,12 +169,12 @@ mod tests {
 
     async fn ask(readiness: &Readiness, database: &Arc<Database>) -> Outcome {
         let database = Arc::clone(database);
-        let trial = move || {
+        let trial = move |until| {
             let database = Arc::clone(&database);
             async move {
                 database.trials.fetch_add(1, Ordering::Relaxed);
-                sleep(Duration::from_millis(database.delay.load(Ordering::Relaxed))).await;
-                GOOD
+                let answer = sleep(Duration::from_millis(database.delay.load(Ordering::Relaxed)));
+                timeout_at(until, answer).await.map_or_else(|_| Outcome::default(), |()| GOOD)
             }
         };
         readiness.told(&Handle::current(), trial).await
@@ -220,5 +232,15 @@ mod tests {
         advance(EVERY * 10).await;
         sleep(EVERY).await;
         assert!(database.trials.load(Ordering::Relaxed) <= trials + 1, "it ends with the service");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_takes_all_the_time_is_all_that_is_tried() {
+        let until = Instant::now() + PATIENCE;
+        assert!(succeeds("write", until, async { Ok(()) }).await);
+        assert!(!succeeds("keys", until, async { Err(Error::unavailable("no key")) }).await);
+        assert!(!succeeds("look", until, std::future::pending()).await);
+        assert!(Instant::now() >= until);
+        assert!(!succeeds("look", until, async { Ok(()) }).await, "there is no time left");
     }
 }

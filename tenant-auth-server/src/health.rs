@@ -43,6 +43,6 @@ async fn ready(State(health): State<Health>) -> Response {
     }
     match health.auth.ready().await {
         Ok(()) => answer::success(json!({ "ready": true })),
-        Err(_) => not_ready("The database does not answer or is not migrated. The server's log says more."),
+        Err(_) => not_ready("The database does not answer, is not migrated or takes no writes. The server's log says more."),
     }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{Config, ConfigError, SameSite, Setting};
+use crate::value::refuse_everybody;
 
 /// Each costs a failed login one more hash.
 const MOST_FORMER_PEPPERS: usize = 3;
@@ -14,6 +15,8 @@ impl Config {
     /// [`ConfigError`], with the setting and what it must be.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.check_public_url()?;
+        refuse_everybody(&self.network.trusted_proxies)
+            .map_err(|rejected| ConfigError::new(Setting::TrustedProxies, rejected.to_string()))?;
         self.check_durations()?;
         self.check_numbers()?;
         self.check_mail_links()?;
@@ -39,6 +42,9 @@ impl Config {
         }
         if !matches!(self.public_url.scheme(), "https" | "http") {
             return refused("must be an https URL (http for loopback)");
+        }
+        if self.public_url.path().trim_end_matches('/').ends_with("/api/v1") {
+            return refused("must end before /api/v1, which the service adds itself");
         }
         Ok(())
     }

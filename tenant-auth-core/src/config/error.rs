@@ -44,6 +44,8 @@ settings! {
     DatabaseUrl => "database_url",
     /// [`Config::public_url`](super::Config::public_url).
     PublicUrl => "public_url",
+    /// [`Network::trusted_proxies`](super::Network::trusted_proxies).
+    TrustedProxies => "network.trusted_proxies",
     /// [`Sessions::access_token_ttl`](super::Sessions::access_token_ttl).
     AccessTokenTtl => "sessions.access_token_ttl",
     /// [`Sessions::refresh_token_ttl`](super::Sessions::refresh_token_ttl).

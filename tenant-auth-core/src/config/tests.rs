@@ -28,6 +28,11 @@ fn what_could_not_work_is_refused_by_the_name_of_its_field() {
     refused(Setting::PublicUrl, |config| config.public_url = url("https://auth.example.com/?x"));
     refused(Setting::PublicUrl, |config| config.public_url = url("ftp://auth.example.com"));
     refused(Setting::PublicUrl, |config| config.public_url = url("https://somebody:secret@auth.example.com"));
+    refused(Setting::PublicUrl, |config| config.public_url = url("https://auth.example.com/api/v1"));
+    refused(Setting::PublicUrl, |config| config.public_url = url("https://auth.example.com/x/api/v1/"));
+    for everybody in ["0.0.0.0/0", "::/0", "::ffff:0:0/96"] {
+        refused(Setting::TrustedProxies, |config| config.network.trusted_proxies.push(everybody.parse().expect("a network")));
+    }
     refused(Setting::AccessTokenTtl, |config| config.sessions.access_token_ttl = Duration::from_millis(999));
     refused(Setting::RefreshTokenTtl, |config| config.sessions.refresh_token_ttl = Duration::ZERO);
     refused(Setting::SessionTtl, |config| config.sessions.ttl = Duration::ZERO);

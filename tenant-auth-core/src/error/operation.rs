@@ -166,12 +166,21 @@ impl Error {
         Causes(self)
     }
 
+    /// The same as the cause of another [`Error::Unavailable`], which says itself that nothing was decided.
+    pub(crate) fn reason(&self) -> String {
+        let causes = self.causes().to_string();
+        causes.strip_prefix(UNAVAILABLE).and_then(|causes| causes.strip_prefix(": ")).map_or_else(|| causes.clone(), str::to_owned)
+    }
+
     /// [`Error::RateLimited`]. Seconds are rounded up: a client that waits exactly as long as it is told must not be refused again.
     pub(crate) fn rate_limited(wait: Duration) -> Self {
         let seconds = wait.as_millis().div_ceil(1_000).try_into().unwrap_or(u64::MAX);
         Self::RateLimited { retry_after: Duration::from_secs(seconds) }
     }
 }
+
+/// How the log names an [`Error::Unavailable`], before its cause.
+const UNAVAILABLE: &str = "unavailable";
 
 /// Displays an error and, after a colon each, the causes behind it. Made by [`Error::causes`].
 #[derive(Debug, Clone, Copy)]
@@ -181,7 +190,7 @@ impl fmt::Display for Causes<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The texts of these two say only that there is a cause.
         match self.0 {
-            Error::Unavailable(_) => f.write_str("unavailable")?,
+            Error::Unavailable(_) => f.write_str(UNAVAILABLE)?,
             Error::Internal(_) => f.write_str("internal error")?,
             other => write!(f, "{other}")?,
         }
@@ -208,5 +217,12 @@ mod tests {
         assert!(!error.to_string().contains("disk"));
         assert_eq!(error.causes().to_string(), "unavailable: the disk is full");
         assert_eq!(Error::SlugTaken.causes().to_string(), Error::SlugTaken.to_string());
+    }
+
+    #[test]
+    fn an_error_that_causes_another_is_told_once() {
+        let error = Error::unavailable(Error::unavailable("the disk is full").reason());
+        assert_eq!(error.causes().to_string(), "unavailable: the disk is full");
+        assert_eq!(Error::internal("a defect").reason(), "internal error: a defect");
     }
 }

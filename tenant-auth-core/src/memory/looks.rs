@@ -125,7 +125,7 @@ impl Memory {
     }
 
     async fn looked(&self, looker: &mut Looker, began: Moment) -> Outcome {
-        let failed = |error: crate::error::Error| Arc::from(error.causes().to_string());
+        let failed = |error: crate::error::Error| Arc::from(error.reason());
         // Taken before the look: what counts for whoever remembers must have begun with the right to.
         let claim = self.held_claim().map_err(failed)?;
         self.meter.looked();

@@ -45,6 +45,15 @@ impl Operator {
             .await
     }
 
+    /// Whoever is appointed, in the order of their addresses. Appointed is also who has left the operators' organization since, where the
+    /// person would be an operator again after coming back.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub async fn operators(&self) -> Result<Vec<User>, Error> {
+        self.auth.store().read().await?.users().operators().await
+    }
+
     /// Begins a transaction that locks the account and its memberships.
     async fn begin_with(&self, email: &Email) -> Result<(Tx, Account), Error> {
         let mut tx = self.auth.begin().await?;

@@ -81,6 +81,11 @@ impl Removal {
         Ok(Some(removal))
     }
 
+    /// The organization.
+    pub(crate) fn org(&self) -> &OrgId {
+        &self.held.org
+    }
+
     /// Deletes some of what is left; `false` when nothing can be done now.
     ///
     /// # Errors

@@ -123,7 +123,7 @@ impl TenantAuth {
 
     async fn readiness(&self) -> readiness::Outcome {
         let (store, keys, memory) = (self.store().clone(), Arc::downgrade(&self.inner.keyring), Arc::downgrade(self.memory()));
-        let trial = move || readiness::trial(store.clone(), keys.clone(), memory.clone());
+        let trial = move |until| readiness::trial(store.clone(), keys.clone(), memory.clone(), until);
         self.inner.readiness.told(&self.inner.runtime, trial).await
     }
 

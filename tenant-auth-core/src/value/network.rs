@@ -48,6 +48,16 @@ pub(crate) fn canonical(network: IpNet) -> IpNet {
     four.and_then(|four| Ipv4Net::new(four, six.prefix_len() - MAPPED).ok()).map_or(network, IpNet::V4)
 }
 
+/// Refuses trusted proxies among which everybody is (`/0`, in either form): anybody could then state any address, which limits count by.
+pub(crate) fn refuse_everybody<'a>(proxies: impl IntoIterator<Item = &'a IpNet>) -> Result<(), Rejected> {
+    if proxies.into_iter().any(|network| canonical(*network).prefix_len() == 0) {
+        return Err(Rejected::because(
+            "must not hold every address: anybody could then state any address in X-Forwarded-For. Give your proxies' networks",
+        ));
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,5 +77,16 @@ mod tests {
         assert!(network.contains([203, 0, 113, 255].into()) && !network.contains([203, 0, 114, 0].into()));
         assert!(network.contains("::ffff:203.0.113.1".parse().expect("an address")));
         assert!(!network.contains("2001:db8::1".parse().expect("an address")));
+    }
+
+    #[test]
+    fn everybody_is_no_proxy_in_either_form() {
+        let judged = |text: &str| refuse_everybody(&["10.0.0.0/8", text].map(|text| text.parse::<IpNet>().expect("a network")));
+        for everybody in ["0.0.0.0/0", "::/0", "::ffff:0:0/96"] {
+            assert!(judged(everybody).is_err(), "{everybody}");
+        }
+        for some in ["192.0.2.1/32", "::/1", "::ffff:10.0.0.0/104"] {
+            assert!(judged(some).is_ok(), "{some}");
+        }
     }
 }

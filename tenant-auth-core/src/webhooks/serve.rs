@@ -178,14 +178,15 @@ fn lease(auth: &TenantAuth, tx: &Tx) -> Timestamp {
 }
 
 impl Target {
-    fn of(tx: &Tx, Held { id, webhook, secrets }: Held) -> Self {
+    fn of(tx: &Tx, Held { id, org_id, webhook, secrets }: Held) -> Self {
         if webhook.as_ref().is_ok_and(|webhook| webhook.status == WebhookStatus::Disabled) {
             return Self::Disabled;
         }
         match webhook.and_then(|webhook| Endpoint::open(tx, webhook, &secrets)) {
             Ok(endpoint) => Self::Open(Arc::new(endpoint)),
             Err(error) => {
-                tracing::error!(webhook = %id, error = %error.causes(), "a webhook cannot be read; its deliveries wait");
+                let causes = error.causes();
+                tracing::error!(webhook = %id, organization_id = %org_id, error = %causes, "a webhook cannot be read; its deliveries wait");
                 Self::Broken
             }
         }

@@ -48,9 +48,10 @@ impl Worker {
         self.auth.begin_due_removals().await?;
         let began = Instant::now();
         while let Some(removal) = Removal::take(&self.auth).await? {
+            let org = removal.org().clone();
             if let Err(error) = remove_some(removal, began).await {
                 // It is taken again after its lease; the others go on.
-                tracing::warn!(error = %error.causes(), "removing an organization failed; it is tried again shortly");
+                tracing::warn!(org = %org, error = %error.causes(), "removing an organization failed; it is tried again shortly");
             }
             if began.elapsed() >= AT_MOST {
                 break;

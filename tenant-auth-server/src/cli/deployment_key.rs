@@ -81,7 +81,7 @@ impl Command {
                 let created = operator_of_new(input, Links::None).await?.create_deployment_key(new).await?;
                 print_created(&format, &created, "is created")
             }
-            Self::List(format) => print_list(&format, &operator_of_new(input, Links::None).await?.deployment_keys().await?),
+            Self::List(format) => print_list(&format, &operator(input, Links::None).await?.deployment_keys().await?),
             Self::Rotate(Rotate { id, overlap_seconds, format }) => {
                 let overlap = Duration::from_secs(overlap_seconds.into());
                 let rotated = operator(input, Links::None).await?.rotate_deployment_key(&id, overlap).await?;

@@ -83,7 +83,7 @@ enum Command {
     /// Export audit logs, and verify such exports
     #[command(subcommand)]
     Audit(audit::Command),
-    /// Show every setting, its value and where the value comes from
+    /// Show every setting, its value and where the value comes from; exit code 1 if 'serve' would refuse one
     Settings(show_settings::Options),
     /// Try whether one organization's credentials reach anything of another, at a live deployment
     IsolationCheck(Box<isolation_check::Options>),
@@ -146,8 +146,8 @@ enum Links {
     None,
 }
 
-/// The operator's operations for a command that names what must be there. It would not be in a new database, and a new one in the place of
-/// one whose name was mistyped, or whose volume is not mounted, looks like a service that lost everything.
+/// The operator's operations for a command that names or lists what must be there. It would not be in a new database, and a new one in the
+/// place of one whose name was mistyped, or whose volume is not mounted, looks like a service that lost everything.
 async fn operator(input: &Input, links: Links) -> Result<Operator, Failure> {
     let deployment = settings_of(input, links)?;
     let options = deployment.database.options().existing();

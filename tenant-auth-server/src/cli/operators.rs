@@ -1,9 +1,9 @@
-//! The commands `operator grant` and `operator revoke`: who may create and change organizations over HTTP. Only this command line
-//! decides that; a revoked operator's next request is refused.
+//! The commands `operator grant`, `operator revoke` and `operator list`: who may create and change organizations over HTTP. Only this
+//! command line decides that; a revoked operator's next request is refused.
 
 use clap::{Args, Subcommand};
 use serde_json::json;
-use tenant_auth_core::{Error, value::Email, view::UserView};
+use tenant_auth_core::{Error, model::User, value::Email, view::UserView};
 
 use super::{Links, operator, report::Format};
 use crate::{
@@ -17,6 +17,8 @@ pub(super) enum Command {
     Grant(Whom),
     /// Take that back, at once
     Revoke(Whom),
+    /// List all who are appointed
+    List(Format),
 }
 
 #[derive(Debug, Args)]
@@ -44,8 +46,16 @@ impl Command {
                 format
                     .print(&json!({ "user": UserView::from(&user) }), &format!("{} is no operator of the deployment.", user.email))
             }
+            Self::List(format) => print_list(&format, &operator(input, Links::None).await?.operators().await?),
         }
     }
+}
+
+fn print_list(format: &Format, operators: &[User]) -> Result<(), Failure> {
+    let text: String = operators.iter().map(|user| format!("{:<40} {}  {}\n", user.email.as_str(), user.id, user.name)).collect();
+    let none = "There are no operators. Appoint one with: tenant-auth-server operator grant";
+    let operators: Vec<UserView> = operators.iter().map(UserView::from).collect();
+    format.print(&json!({ "operators": operators }), if text.is_empty() { none } else { &text })
 }
 
 /// What stands in the way of an appointment, and what to do about it.

@@ -250,7 +250,7 @@ fn print_invited(format: &Format, invited: &Invited, before: &str) -> Result<(),
 }
 
 async fn list(input: &Input, format: &Format) -> Result<(), Failure> {
-    let organizations = operator_of_new(input, Links::None).await?.organizations().await?;
+    let organizations = operator(input, Links::None).await?.organizations().await?;
     let line = |org: &Organization| {
         format!(
             "{:<24} {:<10} {:<12} {}  {}{}\n",

@@ -35,7 +35,11 @@ impl Options {
             return self.format.print(&json!({ "mails": mails, "shared": SHARED_VALUES }), &templates());
         }
         let effective = Effective::of(input);
-        self.format.print(&effective, &effective.to_text())
+        self.format.print(&effective, &effective.to_text())?;
+        if effective.is_refused() {
+            return Err(Failure::Hole("'serve' would not start: see the settings that are refused.".to_owned()));
+        }
+        Ok(())
     }
 }
 

@@ -4,7 +4,10 @@
 use serde::{Deserialize, Serialize};
 use tenant_auth_core::Timestamp;
 
-use super::seen::{Claims, Seen};
+use super::{
+    local::Site,
+    seen::{Claims, Seen},
+};
 
 /// A refusal's envelope.
 #[derive(Debug, Deserialize)]
@@ -25,13 +28,13 @@ pub(super) struct Explanation {
 
 impl Explanation {
     /// Of this refusal of this request.
-    pub(super) fn of(seen: &Seen, answered: &Answered, at: Timestamp) -> Self {
-        let (check, saw, would_pass) = reasons(seen, answered, at);
+    pub(super) fn of(seen: &Seen, answered: &Answered, site: &Site, at: Timestamp) -> Self {
+        let (check, saw, would_pass) = reasons(seen, answered, site, at);
         Self { code: answered.code.clone(), check, saw, would_pass }
     }
 }
 
-fn reasons(seen: &Seen, answered: &Answered, at: Timestamp) -> (&'static str, String, String) {
+fn reasons(seen: &Seen, answered: &Answered, site: &Site, at: Timestamp) -> (&'static str, String, String) {
     let slug = seen.organization.as_deref().map_or_else(|| "no X-Org-Slug".to_owned(), |slug| format!("X-Org-Slug: {slug}"));
     let (said, operation) = (answered.message.clone(), format!("{} {}", seen.method, seen.path));
     match answered.code.as_str() {
@@ -69,10 +72,10 @@ fn reasons(seen: &Seen, answered: &Answered, at: Timestamp) -> (&'static str, St
             seen.content_type.as_deref().map_or_else(|| "no Content-Type".to_owned(), |kind| format!("Content-Type: {kind}")),
             "Content-Type: application/json, UTF-8, without Content-Encoding".to_owned(),
         ),
-        "not_found" => ("the route", operation, "a path of /docs, with an id that is this organization's".to_owned()),
+        "not_found" => ("the route", operation, format!("a path of {}, with an id that is this organization's", site.docs())),
         "method_not_allowed" => ("the route", operation, "a method that the Allow header names".to_owned()),
         "invalid_request" => {
-            let (part, mended) = malformed(seen, &said);
+            let (part, mended) = malformed(seen, &said, site);
             (part, said, mended)
         }
         "body_too_large" | "request_timeout" => ("the body", operation, said),
@@ -110,7 +113,7 @@ fn live_key(seen: &Seen) -> String {
 }
 
 /// The part of the request that breaks a rule, and what would pass. A request without a body breaks it in its query.
-fn malformed(seen: &Seen, said: &str) -> (&'static str, String) {
+fn malformed(seen: &Seen, said: &str, site: &Site) -> (&'static str, String) {
     let field = said.split_once(": ").map(|(field, _)| field).filter(|field| !field.contains(' '));
     let Some(field) = field else { return ("the rule of this operation", said.to_owned()) };
     let part = match field {
@@ -119,7 +122,7 @@ fn malformed(seen: &Seen, said: &str) -> (&'static str, String) {
         _ if seen.method == "GET" => "the query",
         _ => "the body",
     };
-    (part, format!("the same with {field} mended; /docs shows what each may be"))
+    (part, format!("the same with {field} mended; {} shows what each may be", site.docs()))
 }
 
 /// Which token counts at this path, and what can be seen of it without its keys.
@@ -170,9 +173,13 @@ mod tests {
         Seen::of(&request.body(Body::empty()).expect("a request"))
     }
 
+    fn site() -> Site {
+        Site::of(&"http://localhost/base/".parse().expect("a URL"))
+    }
+
     fn explained(seen: &Seen, code: &str) -> Explanation {
         let answered = Answered { code: code.to_owned(), message: "said".to_owned() };
-        Explanation::of(seen, &answered, Timestamp::from_millis(1_700_000_000_000))
+        Explanation::of(seen, &answered, &site(), Timestamp::from_millis(1_700_000_000_000))
     }
 
     #[test]
@@ -221,6 +228,7 @@ mod tests {
             assert_eq!(explained(&seen, code).saw, saw);
         }
         assert_eq!(explained(&seen, "weak_password").would_pass, "said");
+        assert!(explained(&seen, "not_found").would_pass.starts_with("a path of /base/api/v1/docs,"), "below the public URL");
     }
 
     #[test]
@@ -242,19 +250,19 @@ mod tests {
     #[test]
     fn what_breaks_a_rule_is_named_with_its_part() {
         for (method, message, part, passing) in [
-            ("GET", "limit: must be a number", "the query", "the same with limit mended; /docs shows what each may be"),
-            ("POST", "name: is required", "the body", "the same with name mended; /docs shows what each may be"),
+            ("GET", "limit: must be a number", "the query", "the same with limit mended; /base/api/v1/docs shows what each may be"),
+            ("POST", "name: is required", "the body", "the same with name mended; /base/api/v1/docs shows what each may be"),
             (
                 "GET",
                 "Authorization: must be sent once",
                 "a header",
-                "the same with Authorization mended; /docs shows what each may be",
+                "the same with Authorization mended; /base/api/v1/docs shows what each may be",
             ),
             ("POST", "Name one first.", "the rule of this operation", "Name one first."),
         ] {
             let seen = seen(axum::http::request::Builder::new().method(method).uri("/api/v1/org"));
             let answered = Answered { code: "invalid_request".to_owned(), message: message.to_owned() };
-            let explained = Explanation::of(&seen, &answered, Timestamp::from_millis(0));
+            let explained = Explanation::of(&seen, &answered, &site(), Timestamp::from_millis(0));
             assert_eq!((explained.check, explained.would_pass.as_str()), (part, passing));
         }
     }

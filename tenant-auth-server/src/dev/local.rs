@@ -13,6 +13,8 @@ use axum::{
     response::Response,
 };
 
+use url::Url;
+
 use super::{clock::MovableClock, mailbox::Mailbox};
 use crate::answer;
 
@@ -59,16 +61,47 @@ fn is_loopback(host: &str) -> bool {
     name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
 }
 
-/// A page; `shown` is HTML.
-pub(super) fn page(title: &str, shown: &str) -> Response {
-    let html = format!(
-        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
-         <meta name=\"color-scheme\" content=\"light dark\"><title>{title}</title><style>{STYLE}</style></head><body>\
-         <nav aria-label=\"Development\"><b>Tenant Auth <small>dev</small></b><a href=\"/dev\">Start</a><a href=\"/dev/mail\">Mails</a>\
-         <a href=\"/dev/webhooks\">Webhooks</a><a href=\"/dev/requests\">Requests</a><a href=\"/docs\">API</a><a href=\"/\">Panel</a></nav>\
-         <main><h1>{title}</h1>{shown}</main></body></html>"
-    );
-    answer::page(html, POLICY)
+/// Where the service's own pages lie on this server: below the path of its public URL, while those of `dev` lie at `/dev` whatever it is.
+#[derive(Debug, Clone)]
+pub(super) struct Site {
+    /// Without a trailing slash; empty for most.
+    path: String,
+}
+
+impl Site {
+    pub(super) fn of(public_url: &Url) -> Self {
+        Self { path: public_url.path().trim_end_matches('/').to_owned() }
+    }
+
+    pub(super) fn panel(&self) -> String {
+        format!("{}/", self.path)
+    }
+
+    pub(super) fn sign_in(&self) -> String {
+        format!("{}/sign-in", self.path)
+    }
+
+    /// The page of the API's operations.
+    pub(super) fn docs(&self) -> String {
+        format!("{}/api/v1/docs", self.path)
+    }
+
+    pub(super) fn document(&self) -> String {
+        format!("{}/api/v1/openapi.json", self.path)
+    }
+
+    /// A page; `shown` is HTML.
+    pub(super) fn page(&self, title: &str, shown: &str) -> Response {
+        let (docs, panel) = (escaped(&self.docs()), escaped(&self.panel()));
+        let html = format!(
+            "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
+             <meta name=\"color-scheme\" content=\"light dark\"><title>{title}</title><style>{STYLE}</style></head><body>\
+             <nav aria-label=\"Development\"><b>Tenant Auth <small>dev</small></b><a href=\"/dev\">Start</a>\
+             <a href=\"/dev/mail\">Mails</a><a href=\"/dev/webhooks\">Webhooks</a><a href=\"/dev/requests\">Requests</a>\
+             <a href=\"{docs}\">API</a><a href=\"{panel}\">Panel</a></nav><main><h1>{title}</h1>{shown}</main></body></html>"
+        );
+        answer::page(html, POLICY)
+    }
 }
 
 /// Text as HTML.

@@ -9,7 +9,7 @@ use std::{
 
 use async_trait::async_trait;
 use axum::{
-    Router,
+    Extension, Router,
     extract::{RawQuery, State},
     response::Response,
     routing::get,
@@ -25,7 +25,7 @@ use url::form_urlencoded;
 
 use super::{
     clock::MovableClock,
-    local::{self, escaped},
+    local::{Site, escaped},
 };
 use crate::answer;
 
@@ -116,11 +116,11 @@ async fn list(State(mailbox): State<Arc<Mailbox>>, RawQuery(query): RawQuery) ->
     answer::success(json!({ "mails": mails }))
 }
 
-async fn page(State(mailbox): State<Arc<Mailbox>>) -> Response {
+async fn page(State(mailbox): State<Arc<Mailbox>>, Extension(site): Extension<Site>) -> Response {
     let mails = mailbox.matching(None);
     let shown: String = mails.iter().map(article).collect();
     let shown = if mails.is_empty() { "<p>Nothing was sent yet. Reload this page after something was.</p>" } else { &shown };
-    local::page("Mails", shown)
+    site.page("Mails", shown)
 }
 
 fn article(mail: &Mail) -> String {

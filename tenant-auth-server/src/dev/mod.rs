@@ -16,7 +16,7 @@ mod webhooks;
 
 use std::{io::Write, net::SocketAddr, path::PathBuf, sync::Arc};
 
-use axum::{Router, middleware};
+use axum::{Extension, Router, middleware};
 use clap::Args;
 use tenant_auth_core::{Config, value::Origin};
 
@@ -30,7 +30,7 @@ use crate::{
 };
 use clock::MovableClock;
 use files::Files;
-use local::Tools;
+use local::{Site, Tools};
 use mailbox::Mailbox;
 use requests::Requests;
 use webhooks::Receiver;
@@ -68,23 +68,25 @@ pub(crate) async fn run(options: &Options, input: &Input) -> Result<(), Failure>
     let url = format!("http://{address}");
     let config = configured(input, &url, address)?;
     let public_url = config.public_url.as_str().trim_end_matches('/').to_owned();
+    let site = Site::of(&config.public_url);
 
     let clock = Arc::new(MovableClock::default());
     let tools = Tools { mailbox: Arc::new(Mailbox::new(Arc::clone(&clock))), clock: Arc::clone(&clock), url };
     let files = Files::within(&options.dir);
     let proxies = config.network.trusted_proxies.clone();
     let (opened, demo) = demo::open(&files, config, &tools).await?;
-    let text = walkthrough::text(&public_url, &demo, &files);
+    let text = walkthrough::text(&public_url, &tools.url, &demo, &files);
     std::io::stdout().write_all(text.as_bytes()).map_err(Failure::system("Printing the credentials to stdout"))?;
 
-    let requests = Requests::new(Arc::clone(&clock));
+    let requests = Requests::new(Arc::clone(&clock), site.clone());
     let extra = Router::new()
-        .merge(start::routes(&tools.url))
+        .merge(start::routes(&tools.url, site.clone()))
         .merge(mailbox::routes(tools.mailbox))
         .merge(clock::routes(Arc::clone(&clock), opened.auth.clone()))
         .merge(webhooks::routes(Receiver::of(&demo, clock)))
         .merge(requests::routes(Arc::clone(&requests)))
-        .route_layer(middleware::from_fn(local::only));
+        .route_layer(middleware::from_fn(local::only))
+        .route_layer(Extension(site));
     // No metrics: their one port would keep a second `dev` from starting.
     let wanted = u64::from(front.connections);
     let connections = connections::affordable(wanted, connections::raise_open_files(), DATABASE_CONNECTIONS);

@@ -22,7 +22,7 @@ use tenant_auth_core::{Timestamp, ports::Clock};
 use super::{
     clock::MovableClock,
     explain::Explanation,
-    local::{self, escaped},
+    local::{Site, escaped},
     seen::Seen,
 };
 use crate::answer;
@@ -34,6 +34,7 @@ const KEPT: usize = 200;
 pub(super) struct Requests {
     kept: Mutex<VecDeque<Kept>>,
     clock: Arc<MovableClock>,
+    site: Site,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -51,8 +52,8 @@ struct Kept {
 }
 
 impl Requests {
-    pub(super) fn new(clock: Arc<MovableClock>) -> Arc<Self> {
-        Arc::new(Self { kept: Mutex::default(), clock })
+    pub(super) fn new(clock: Arc<MovableClock>, site: Site) -> Arc<Self> {
+        Arc::new(Self { kept: Mutex::default(), clock, site })
     }
 
     /// The router, each request to whose API is kept.
@@ -72,7 +73,7 @@ async fn watch(State(requests): State<Arc<Requests>>, request: Request, next: Ne
     }
     let (at, seen) = (requests.clock.now(), Seen::of(&request));
     let response = next.run(request).await;
-    let (response, refusal) = refusal_of(response, &seen, at).await;
+    let (response, refusal) = refusal_of(response, &seen, &requests.site, at).await;
     let request_id = response.headers().get("x-request-id").and_then(|id| id.to_str().ok()).map(str::to_owned);
     let Seen { method, path, organization, .. } = seen;
     let mut kept = requests.kept();
@@ -83,7 +84,7 @@ async fn watch(State(requests): State<Arc<Requests>>, request: Request, next: Ne
 }
 
 /// Why it was refused, if it was.
-async fn refusal_of(response: Response, seen: &Seen, at: Timestamp) -> (Response, Option<Explanation>) {
+async fn refusal_of(response: Response, seen: &Seen, site: &Site, at: Timestamp) -> (Response, Option<Explanation>) {
     let is_json = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
     if !(response.status().is_client_error() || response.status().is_server_error()) || !is_json {
         return (response, None);
@@ -91,7 +92,7 @@ async fn refusal_of(response: Response, seen: &Seen, at: Timestamp) -> (Response
     let (parts, answered) = response.into_parts();
     // Made in memory, as every refusal; it must reach the client whole, however long a message it has.
     let bytes = body::to_bytes(answered, usize::MAX).await.unwrap_or_default();
-    let explanation = serde_json::from_slice(&bytes).ok().map(|answered| Explanation::of(seen, &answered, at));
+    let explanation = serde_json::from_slice(&bytes).ok().map(|answered| Explanation::of(seen, &answered, site, at));
     (Response::from_parts(parts, Body::from(bytes)), explanation)
 }
 
@@ -108,13 +109,12 @@ async fn list(State(requests): State<Arc<Requests>>) -> Response {
 async fn page(State(requests): State<Arc<Requests>>) -> Response {
     let rows: String = requests.kept().iter().map(row).collect();
     if rows.is_empty() {
-        return local::page("Requests", "<p>Nothing was asked of the API yet. Reload this page after something was.</p>");
+        return requests.site.page("Requests", "<p>Nothing was asked of the API yet. Reload this page after something was.</p>");
     }
     let head = "<tr><th>When</th><th>Request</th><th>Organization</th><th>Status</th><th>Why</th></tr>";
-    local::page(
-        "Requests",
-        &format!("<article class=\"scroll\"><table><thead>{head}</thead><tbody>{rows}</tbody></table></article>"),
-    )
+    requests
+        .site
+        .page("Requests", &format!("<article class=\"scroll\"><table><thead>{head}</thead><tbody>{rows}</tbody></table></article>"))
 }
 
 fn row(kept: &Kept) -> String {
@@ -140,7 +140,8 @@ mod tests {
         let seen = Seen::of(&Request::new(Body::empty()));
         let message = "x".repeat(64 * 1024);
         let response = answer::error(StatusCode::BAD_REQUEST, "invalid_request", &message);
-        let (response, refusal) = refusal_of(response, &seen, Timestamp::from_millis(0)).await;
+        let site = Site::of(&"http://localhost".parse().expect("a URL"));
+        let (response, refusal) = refusal_of(response, &seen, &site, Timestamp::from_millis(0)).await;
         assert!(refusal.is_some());
         let bytes = body::to_bytes(response.into_body(), usize::MAX).await.expect("a body");
         assert!(String::from_utf8_lossy(&bytes).contains(&message));

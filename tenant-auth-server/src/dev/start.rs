@@ -2,16 +2,17 @@
 
 use axum::{Router, routing::get};
 
-use super::local;
+use super::local::{Site, escaped};
 
 /// `GET /dev`.
-pub(super) fn routes(local_url: &str) -> Router {
-    let url = local::escaped(local_url);
+pub(super) fn routes(local_url: &str, site: Site) -> Router {
+    let url = escaped(local_url);
+    let (sign_in, docs, document) = (escaped(&site.sign_in()), escaped(&site.docs()), escaped(&site.document()));
     let json = "-H 'Content-Type: application/json'";
     let shown = format!(
         "<p>The credentials stand where the service was started. Everything here is gone with <code>serve</code>.</p>\
-         <dl><dt><a href=\"/sign-in\">Panel</a></dt><dd>What an organization's admins see.</dd>\
-         <dt><a href=\"/docs\">API</a></dt><dd>Every operation; <a href=\"/api/v1/openapi.json\">the document</a> for generators.</dd>\
+         <dl><dt><a href=\"{sign_in}\">Panel</a></dt><dd>What an organization's admins see.</dd>\
+         <dt><a href=\"{docs}\">API</a></dt><dd>Every operation; <a href=\"{document}\">the document</a> for generators.</dd>\
          <dt><a href=\"/dev/mail\">Mails</a></dt><dd>What was mailed. For scripts <code>/dev/mail.json?to=…&amp;wait=10</code>.</dd>\
          <dt><a href=\"/dev/webhooks\">Webhooks</a></dt><dd>A receiver that the demo organization is subscribed to: each delivery, and \
          whether its signature is right. For scripts <code>/dev/webhooks.json</code>.</dd>\
@@ -22,5 +23,5 @@ pub(super) fn routes(local_url: &str) -> Router {
          present again: what was made meanwhile lies in the future; delete both files, tenant-auth-dev.db and tenant-auth-dev.json, to \
          start afresh.</dd></dl>"
     );
-    Router::new().route("/dev", get(async move || local::page("Tenant Auth, to try out", &shown)))
+    Router::new().route("/dev", get(async move || site.page("Tenant Auth, to try out", &shown)))
 }

@@ -7,8 +7,8 @@ use super::{
     files::{Demo, Files},
 };
 
-/// All of it.
-pub(super) fn text(public_url: &str, demo: &Demo, files: &Files) -> String {
+/// All of it. The pages of `dev` are answered to this machine alone, at its own address.
+pub(super) fn text(public_url: &str, local_url: &str, demo: &Demo, files: &Files) -> String {
     let Demo { organization, email, password, api_key, .. } = demo;
     let (database, credentials) = (files.database(), files.credentials());
     let (database, credentials) = (database.display(), credentials.display());
@@ -17,8 +17,8 @@ pub(super) fn text(public_url: &str, demo: &Demo, files: &Files) -> String {
 
   Panel         {public_url}/sign-in#org={organization}&email={email}
   API           {public_url}/api/v1
-  Mails         {public_url}/dev/mail
-  To try out    {public_url}/dev
+  Mails         {local_url}/dev/mail
+  To try out    {local_url}/dev
   Organization  {organization}
   Admin         {email}
   Password      {password}
@@ -28,14 +28,14 @@ These are kept in {credentials}, the data in {database}. Delete both to start af
 Paste these lines into one shell:
 "
     );
-    for (title, command) in commands(public_url, demo) {
+    for (title, command) in commands(public_url, local_url, demo) {
         text.push_str(&format!("\n# {title}\n{command}\n"));
     }
     text.push('\n');
     text
 }
 
-fn commands(public_url: &str, demo: &Demo) -> [(&'static str, String); 5] {
+fn commands(public_url: &str, local_url: &str, demo: &Demo) -> [(&'static str, String); 5] {
     let Demo { organization, email, password, api_key, .. } = demo;
     let post = |path: &str| {
         format!(
@@ -66,7 +66,7 @@ fn commands(public_url: &str, demo: &Demo) -> [(&'static str, String); 5] {
         (
             "Read the mail",
             format!(
-                "INVITE=$(curl -sS \"{public_url}/dev/mail.json?to=$GUEST&wait=10\" | {}); echo \"invite token: $INVITE\"",
+                "INVITE=$(curl -sS \"{local_url}/dev/mail.json?to=$GUEST&wait=10\" | {}); echo \"invite token: $INVITE\"",
                 r"sed -n 's/.*token=\([A-Za-z0-9_-]*\).*/\1/p'",
             ),
         ),

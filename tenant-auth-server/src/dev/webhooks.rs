@@ -8,7 +8,7 @@ use std::{
 };
 
 use axum::{
-    Router,
+    Extension, Router,
     body::Bytes,
     extract::{DefaultBodyLimit, State},
     http::{HeaderMap, StatusCode},
@@ -29,7 +29,7 @@ use tenant_auth_core::{
 use super::{
     clock::MovableClock,
     files::{Demo, DemoWebhook},
-    local::{self, escaped},
+    local::{Site, escaped},
 };
 use crate::{answer, failure::Failure};
 
@@ -87,8 +87,8 @@ impl Receiver {
 ///
 /// # Errors
 /// [`Failure`] when the database cannot be used.
-pub(super) async fn subscribe(auth: &TenantAuth, demo: &mut Demo, public_url: &str) -> Result<bool, Failure> {
-    let url = format!("{public_url}/dev/webhooks");
+pub(super) async fn subscribe(auth: &TenantAuth, demo: &mut Demo, local_url: &str) -> Result<bool, Failure> {
+    let url = format!("{local_url}/dev/webhooks");
     let operator: Operator = auth.operator();
     let slug: Slug = demo.organization.parse().map_err(Error::internal)?;
     let admin = match operator.in_organization(&slug).await {
@@ -161,10 +161,10 @@ async fn list(State(receiver): State<Arc<Receiver>>) -> Response {
     answer::success(json!({ "deliveries": kept }))
 }
 
-async fn page(State(receiver): State<Arc<Receiver>>) -> Response {
+async fn page(State(receiver): State<Arc<Receiver>>, Extension(site): Extension<Site>) -> Response {
     let shown: String = receiver.kept().iter().map(article).collect();
     let nothing = "<p>Nothing was delivered yet. Invite somebody, and reload this page.</p>";
-    local::page("Webhooks", if shown.is_empty() { nothing } else { &shown })
+    site.page("Webhooks", if shown.is_empty() { nothing } else { &shown })
 }
 
 fn article(delivery: &Delivery) -> String {

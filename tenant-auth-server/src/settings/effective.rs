@@ -53,6 +53,11 @@ impl Effective {
         Self { settings, refusals, warnings: reading.take_warnings() }
     }
 
+    /// Whether `serve` would refuse any of it.
+    pub(crate) fn is_refused(&self) -> bool {
+        !self.refusals.is_empty() || self.settings.iter().any(|entry| entry.refusal.is_some())
+    }
+
     /// For people: one line for each setting, in groups.
     pub(crate) fn to_text(&self) -> String {
         let width = self.settings.iter().map(|entry| entry.variable.len()).max().unwrap_or_default();

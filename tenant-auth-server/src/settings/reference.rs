@@ -16,7 +16,8 @@ pub(super) fn reference() -> String {
          A setting is an environment variable, or a key in the TOML file named by `--config`; the environment overrides the file. Lists \
          are comma-separated, in the file also arrays. An empty value is no value. A value that is refused keeps the server from \
          starting, and all refusals are printed at once.\n\n\
-         - `tenant-auth-server settings` shows the value of each setting and where it comes from, without secrets; `--json` for programs.\n\
+         - `tenant-auth-server settings` shows the value of each setting and where it comes from, without secrets; `--json` for \
+         programs. Its exit code is 1 where a value is refused.\n\
          - `tenant-auth-server settings --example` prints a settings file with every setting as a comment; a copy is \
          [tenant-auth.example.toml](tenant-auth.example.toml).\n\n\
          Required: {}.\n",

@@ -216,11 +216,14 @@ fn what_names_what_was_there_makes_no_database() {
         program = program.with("DATABASE_URL", &url);
         for command in [
             &["org", "suspend", "--org", "acme"][..],
+            &["org", "list"],
+            &["deployment-key", "list"],
             &["deployment-key", "revoke", "--id", "dpk_00000000000000000000000000"],
             &["api-key", "create", "--org", "acme", "--name", "Backend"],
             &["user", "export", "--email", "ada@example.com"],
             &["user", "delete", "--email", "ada@example.com"],
             &["operator", "grant", "--email", "ada@example.com"],
+            &["operator", "list"],
             &["sessions", "revoke", "--all"],
             &["keys", "rotate", "--compromised"],
             &["audit", "export", "--deployment", "--out", "-"],
@@ -249,12 +252,22 @@ fn an_operator_is_appointed_and_dismissed() {
     let program = program.with("OPERATOR_ORG", "nowhere");
     assert!(error(&program.run(&grant)).contains("TENANT_AUTH_OPERATOR_ORG names"));
     let program = program.with("OPERATOR_ORG", "acme");
+    let shown = |program: &Program| String::from_utf8(program.run(&["operator", "list"]).stdout).expect("text");
+    assert!(shown(&program).contains("no operators"), "{}", shown(&program));
     for _ in 0..2 {
         assert_eq!(json(&program.run(&grant))["user"]["role"], "admin");
     }
+    let listed = json(&program.run(&["operator", "list", "--json"]))["operators"].clone();
+    assert_eq!((listed.as_array().map(Vec::len), &listed[0]["email"]), (Some(1), &"bob@example.com".into()));
+    assert!(
+        shown(&program).starts_with("bob@example.com ") && shown(&program).trim_end().ends_with("  Bob"),
+        "{}",
+        shown(&program)
+    );
     json(&program.run(&["org", "create", "--name", "Ops", "--slug", "ops", "--admin-email", "ops@example.com", "--json"]));
     let program = program.with("OPERATOR_ORG", "ops");
     assert_eq!(json(&program.run(&revoke))["user"]["role"], "user", "whoever left the operators' organization, too");
+    assert!(shown(&program).contains("no operators"), "{}", shown(&program));
     assert!(error(&program.run(&grant)).contains("not a member"));
     assert!(error(&program.run(&["operator", "grant", "--email", "nobody@example.com"])).contains("account"));
     assert!(error(&program.run(&["org", "suspend", "--slug", "ops"])).contains("locked out"));

@@ -269,6 +269,40 @@ fn other_sites_reach_none_of_its_pages() {
     assert_eq!(list(&dev, "/dev/clock")["data"]["advancedBySeconds"], 0);
 }
 
+/// What a page links to of its own server.
+fn links_of(page: &str) -> Vec<String> {
+    page.split("href=\"")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .filter(|link| link.starts_with('/'))
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn every_link_of_its_pages_leads_somewhere() {
+    for path in ["", "/base"] {
+        let program = Program::without_settings().with("PUBLIC_URL", &format!("http://localhost:8080{path}/"));
+        let dev = started(&program);
+        let (status, answer) = post(&dev, &format!("{path}/api/v1/nowhere"), ORG, &json!({}));
+        assert_eq!(status, 404, "{answer}");
+        let told = list(&dev, "/dev/requests.json").to_string();
+        assert!(told.contains(&format!("a path of {path}/api/v1/docs,")), "{told}");
+        for page in ["/dev", "/dev/mail", "/dev/webhooks", "/dev/requests"] {
+            let (status, shown) = dev.get(page);
+            let links = links_of(&shown);
+            assert!(status == 200 && links.len() >= 6, "{page}: {links:?}");
+            for link in links {
+                assert_eq!(dev.get(&link).0, 200, "{link} of {page} below {path:?}");
+            }
+        }
+        for name in ["Mails", "To try out"] {
+            let (_, at) = printed(&dev, name).rsplit_once(dev.address.as_str()).expect("an address of this machine");
+            assert_eq!(dev.get(at).0, 200, "{name}");
+        }
+    }
+}
+
 #[test]
 fn the_settings_count_as_they_do_for_the_server() {
     let listen = "127.0.0.1:0";

@@ -10,7 +10,7 @@ const DEV: [&str; 3] = ["dev", "--listen", "127.0.0.1:0"];
 
 /// Every setting of the table, by its variable.
 fn table() -> Vec<String> {
-    let printed = json(&Program::without_settings().run(&["settings", "--json"]));
+    let printed = json(&Program::new().run(&["settings", "--json"]));
     let all = printed["settings"].as_array().expect("a list");
     all.iter().map(|setting| setting["variable"].as_str().expect("a name").to_owned()).collect()
 }

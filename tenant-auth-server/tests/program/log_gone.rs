@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    Program,
+    Program, json,
     metrics::metrics_address,
     running::{Running, get},
 };
@@ -44,6 +44,7 @@ fn a_log_pipe_that_nobody_reads_any_more_costs_nothing_but_the_log() {
 fn a_refusal_that_cannot_be_told_is_still_an_exit_code() {
     let full = || File::options().write(true).open("/dev/full").expect("Linux has one");
     let program = Program::new();
+    json(&program.run(&["migrate", "--json"]));
     let status = program.command(&["org", "list"]).stdout(full()).stderr(full()).status().expect("it runs");
     assert_eq!(status.code(), Some(1), "what was asked for could not be printed");
     let program = program.without("PUBLIC_URL");

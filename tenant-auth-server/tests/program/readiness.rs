@@ -41,6 +41,16 @@ fn until_writable_is(server: &Running, expected: u8) {
     }
 }
 
+/// The log says which part of a trial failed, a moment after the answer.
+#[track_caller]
+pub(crate) fn until_logged(server: &Running, line: &str) {
+    let deadline = Instant::now() + DEADLINE;
+    while !server.log().contains(line) {
+        assert!(Instant::now() < deadline, "{line}\n{}", server.log());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
 #[test]
 fn a_removed_database_file_is_noticed_and_never_silently_replaced() {
     let program = Program::new().with("METRICS_LISTEN", "127.0.0.1:0");
@@ -55,6 +65,8 @@ fn a_removed_database_file_is_noticed_and_never_silently_replaced() {
 
     std::fs::rename(&file, &away).expect("it is there");
     until_ready_is(&server, 503);
+    assert!(server.get("/health/ready").1.contains("or takes no writes"), "a full disk is not taken for a lost database");
+    until_logged(&server, "not ready trial=\"write\"");
     until_writable_is(&server, 0);
     std::fs::rename(&away, &file).expect("it is there");
     until_ready_is(&server, 200);
@@ -91,7 +103,8 @@ fn another_file_in_the_databases_place_ends_the_server() {
 fn a_database_that_must_exist_is_never_made() {
     let program = Program::new().with("SQLITE_MUST_EXIST", "true");
     let file = program.path().join("auth.db");
-    for command in [&["serve"][..], &["migrate"], &["org", "list"]] {
+    let create = ["org", "create", "--name", "Acme", "--org", "acme", "--admin-email", "ada@example.com"];
+    for command in [&["serve"][..], &["migrate"], &create, &["org", "list"]] {
         let said = crate::error(&program.run(command));
         assert!(said.contains("TENANT_AUTH_DATABASE_URL names ") && said.contains("SQLITE_MUST_EXIST=false"), "{said}");
         assert!(!file.exists(), "nothing was made");
@@ -109,6 +122,7 @@ fn a_replica_that_cannot_open_the_keys_is_not_ready() {
     let rotating = program.with("MASTER_KEY", &format!("{OTHER_KEY},{MASTER_KEY}"));
     json(&rotating.run(&["keys", "rotate", "--compromised", "--json"]));
     until_ready_is(&server, 503);
+    until_logged(&server, "not ready trial=\"keys\"");
 }
 
 /// Like a standby that is promoted: connections that were made while the node was read-only stay so.
@@ -158,6 +172,8 @@ fn a_server_that_cannot_look_for_changes_is_not_ready() {
     as_postgres_administrator(&format!("ALTER ROLE {role} CONNECTION LIMIT 1"));
     as_postgres_administrator(&format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '{role}'"));
     until_ready_is(&server, 503);
+    until_logged(&server, "not ready trial=\""); // the look, or the write where the look took the only connection
+    assert!(!server.log().contains("unavailable: unavailable"), "{}", server.log());
     as_postgres_administrator(&format!("ALTER ROLE {role} CONNECTION LIMIT 2"));
     until_ready_is(&server, 200);
 }

@@ -55,7 +55,7 @@ fn a_database_that_cannot_be_opened() {
 #[test]
 fn a_master_key_that_opens_nothing_of_what_is_sealed() {
     let program = Program::new();
-    json(&program.run(&["org", "list", "--json"])); // seals the signing keys
+    json(&program.run(&["deployment-key", "create", "--name", "product", "--scope", "verify", "--json"])); // seals the signing keys
     let program = program.with("MASTER_KEY", OTHER_KEY);
     is_refused(&program, "MASTER_KEY");
     error(&program.run(&["org", "list"]));
@@ -65,6 +65,22 @@ fn a_master_key_that_opens_nothing_of_what_is_sealed() {
     let program = program.without("MASTER_KEY_FILE");
     let both = format!("{OTHER_KEY},{MASTER_KEY}");
     json(&program.with("MASTER_KEY", &both).run(&["org", "list", "--json"]));
+}
+
+/// For a pipeline that looks at the settings before it starts anything.
+#[test]
+fn settings_that_are_refused_are_shown_with_an_exit_code() {
+    let program = Program::new();
+    json(&program.run(&["settings", "--json"]));
+    for wrong in [program.with("SESSION_TTL", "soon"), Program::without_settings()] {
+        for (arguments, refused) in [(&["settings"][..], "REFUSED: "), (&["settings", "--json"], "\"refusal\":\"")] {
+            let said = wrong.run(arguments);
+            let (stdout, stderr) = (String::from_utf8_lossy(&said.stdout), String::from_utf8_lossy(&said.stderr));
+            assert!(said.status.code() == Some(1) && stderr.contains("would not start"), "{stdout}{stderr}");
+            assert!(stdout.contains(refused) && stdout.contains("TENANT_AUTH_LISTEN"), "{stdout}");
+        }
+    }
+    assert!(Program::without_settings().run(&["settings", "--example"]).status.success(), "it shows no value");
 }
 
 #[test]

@@ -47,8 +47,30 @@ fn commands_work_beside_it() {
 
 #[test]
 fn a_request_in_flight_is_finished_while_it_says_that_it_is_not_ready() {
-    let program = Program::new();
+    stops_behind_a_request(&Program::new(), &["-TERM"]);
+}
+
+/// The shell says so, and the kernel once more.
+#[test]
+fn a_closed_terminal_stops_it_in_the_same_way() {
+    let program = Program::new().run_by(&["env", "--default-signal=HUP"]); // where the tests run below nohup, too
+    stops_behind_a_request(&program, &["-HUP", "-HUP"]);
+}
+
+#[test]
+fn below_nohup_it_outlives_its_terminal() {
+    let program = Program::new().run_by(&["nohup"]);
     let mut server = Running::start(&program, &["serve"]);
+    server.signal("-HUP");
+    std::thread::sleep(Duration::from_millis(300)); // nothing tells that nothing happens
+    assert_eq!(server.get("/health/ready").0, 200);
+    server.terminate();
+    assert!(server.ended().success(), "{}", server.log());
+}
+
+#[track_caller]
+fn stops_behind_a_request(program: &Program, signals: &[&str]) {
+    let mut server = Running::start(program, &["serve"]);
     // The server asks for the body once it handles the request: from there on it is in flight.
     let mut slow = server.connect();
     let head = "POST /api/v1/auth/login HTTP/1.1\r\nHost: localhost\r\nX-Org-Slug: acme\r\nContent-Type: application/json\r\n\
@@ -58,7 +80,8 @@ fn a_request_in_flight_is_finished_while_it_says_that_it_is_not_ready() {
     slow.read_exact(&mut asked).expect("it answers");
     assert_eq!(&asked, b"HTTP/1.1 100 Continue\r\n\r\n");
 
-    server.terminate();
+    let (first, others) = signals.split_first().expect("a signal");
+    server.signal(first);
     let deadline = Instant::now() + DEADLINE;
     let not_ready = loop {
         let (status, text) = server.get("/health/ready");
@@ -69,6 +92,9 @@ fn a_request_in_flight_is_finished_while_it_says_that_it_is_not_ready() {
     };
     assert!(not_ready.contains(" 503 ") && not_ready.contains("shutting down"), "{not_ready}");
 
+    for signal in others {
+        server.signal(signal);
+    }
     slow.write_all(b"{}").expect("it still reads");
     let (status, text) = answer(slow);
     assert!((400..500).contains(&status) && text.contains("\"status\":\"error\""), "{text}");

@@ -25,6 +25,7 @@ scenarios![
     the_organizations_own_pages_cannot_use_an_operators_cookies,
     only_members_of_the_operators_organization_are_appointed,
     no_request_of_an_org_admin_makes_an_operator,
+    who_is_appointed_is_listed_until_the_dismissal,
 ];
 
 /// The very same deployment, with `acme` as the operators' organization.
@@ -287,4 +288,23 @@ async fn no_request_of_an_org_admin_makes_an_operator(app: &App) {
     assert!(stored::operators(&app).await.is_empty());
     appoint(&app, &eve).await;
     assert_eq!(stored::operators(&app).await, [eve.email()], "this would have shown");
+}
+
+async fn who_is_appointed_is_listed_until_the_dismissal(app: &App) {
+    let app = with_operators(app).await;
+    let listed = async || {
+        let operators = app.auth.operator().operators().await.expect("the database answers");
+        operators.into_iter().map(|user| user.email.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(listed().await, [""; 0]);
+    let eve = app.org().new_admin("Eve").await.logged_in().await;
+    appoint(&app, &eve).await;
+    appoint(&app, &app.admin()).await;
+    let mut both = [app.admin().email().to_owned(), eve.email().to_owned()];
+    both.sort();
+    assert_eq!(listed().await, both);
+    app.admin().logged_in().await.remove(eve.id()).await.expect(200);
+    assert_eq!(listed().await, both, "who comes back would be one again");
+    dismiss(&app, &eve).await;
+    assert_eq!(listed().await, [app.admin().email()]);
 }

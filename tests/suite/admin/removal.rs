@@ -1,7 +1,7 @@
 //! The removal of an organization: it is unknown from one moment on, and nothing is left of it in the end (behaviour.md, B192 and B194).
 
 use serde_json::json;
-use tenant_auth_conformance::{App, Caller, PASSWORD, id_of, scenarios};
+use tenant_auth_conformance::{App, Caller, PASSWORD, id_of, logs, scenarios};
 use tenant_auth_core::{Error, model::DeploymentScope::Organizations, value::Slug};
 
 use crate::suite::{
@@ -24,6 +24,7 @@ scenarios![on each database:
     who_had_gone_before_keeps_the_account,
     a_removed_slug_is_not_given_out_again,
     without_days_it_is_removed_at_once,
+    a_removal_that_fails_names_its_organization_and_goes_on,
 ];
 
 pub(super) const DAY: u64 = 24 * 3_600;
@@ -258,4 +259,19 @@ async fn without_days_it_is_removed_at_once(app: &App) {
     expect_unknown(app, &gus).await;
     let mails = app.mail_to(app.other_org().admin().email()).await;
     assert_eq!(mails.iter().filter(|mail| mail.subject.contains("going to be deleted")).count(), 1);
+}
+
+async fn a_removal_that_fails_names_its_organization_and_goes_on(app: &App) {
+    let org = id_of_globex(app).await;
+    remove(app).await;
+    run_sql(app, "ALTER TABLE tenant_auth_linked_people RENAME TO tenant_auth_put_away").await;
+    app.tick().await;
+    let complaints = logs::lines_with("removing an organization failed");
+    assert!(complaints.iter().any(|line| line.contains(&org)), "{complaints:?}");
+    run_sql(app, "ALTER TABLE tenant_auth_put_away RENAME TO tenant_auth_linked_people").await;
+    for _ in 0..2 {
+        app.advance(60); // its lease
+        app.tick().await;
+    }
+    expect_nothing_left(app, &org).await;
 }

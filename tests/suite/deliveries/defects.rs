@@ -11,7 +11,7 @@ use std::{
 
 use async_trait::async_trait;
 use serde_json::json;
-use tenant_auth_conformance::{App, Caller, scenarios};
+use tenant_auth_conformance::{App, Caller, logs, scenarios};
 use tenant_auth_core::ports::{SendError, Sender, WebhookRequest, WebhookResponse};
 use tokio::sync::oneshot;
 
@@ -34,6 +34,17 @@ async fn rename(admin: &Caller) {
     admin.patch("/org", json!({ "name": "Acme Renamed" })).await.expect(200);
 }
 
+async fn id_of_acme(app: &App) -> String {
+    texts_in(app, "SELECT id FROM tenant_auth_organizations WHERE slug = 'acme'").await.remove(0)
+}
+
+/// Whom to ask, or to tell, is the organization.
+#[track_caller]
+fn expect_told(defect: &str, org: &str) {
+    let lines = logs::lines_with(defect);
+    assert!(lines.iter().any(|line| line.contains(&format!("organization_id={org}"))), "{lines:?}");
+}
+
 /// An older version does not know what a newer one allows.
 async fn a_webhook_that_cannot_be_read_hinders_no_other(app: &App) {
     let admin = app.admin().logged_in().await;
@@ -47,6 +58,7 @@ async fn a_webhook_that_cannot_be_read_hinders_no_other(app: &App) {
     rename(&admin).await;
     app.tick().await;
     assert_eq!(hooks.iter().map(|hook| hook.sent(app).len()).collect::<Vec<_>>(), [0, 1, 1]);
+    expect_told("a webhook cannot be read", &id_of_acme(app).await);
     let repair = format!("UPDATE tenant_auth_webhooks SET url = '{}' WHERE id = '{}'", unreadable.url, unreadable.id);
     run_sql(app, &repair).await;
     app.clock.advance(LEASE);
@@ -87,6 +99,7 @@ async fn an_event_that_cannot_be_read_hinders_no_other(app: &App) {
     rename(&admin).await;
     app.tick().await;
     assert_eq!((hook.sent(app).len(), healthy.sent(app).len()), (1, 1), "each but the one");
+    expect_told("an event cannot be read", &id_of_acme(app).await);
 }
 
 /// Panics the first time, then answers 200.

@@ -129,7 +129,9 @@ async fn a_deployment_key_may_be_narrowed(app: &App) {
 
 async fn a_deployment_key_states_nobodys_address(app: &App) {
     let remote = with_deployment_key(app).await.states_client_ip();
-    let gate = Gate::new(remote).trust_proxies(["127.0.0.1/32".parse().expect("a network")]);
+    let everybody = Gate::new(app.auth.clone()).trust_proxies(["::/0".parse().expect("a network")]);
+    assert!(everybody.is_err_and(|rejected| rejected.to_string().contains("every address")));
+    let gate = Gate::new(remote).trust_proxies(["127.0.0.1/32".parse().expect("a network")]).expect("not everybody");
     let host = Host::start(app.cell.adapter, gate, None);
     let member = app.member().logged_in().await.at_host(&host);
     expire(app);
@@ -167,7 +169,7 @@ async fn the_persons_address_is_told_where_the_key_is_a_proxys(app: &App) {
         ScriptedServer::start(|_| Some(http("401 Unauthorized", "", r#"{"status":"error","code":"session_required"}"#))).await;
     let remote = RemoteVerifier::new(&server.url()).expect("loopback").states_client_ip();
     let gate = Gate::new(remote.key("acme", app.org().api_key()).expect("a key"));
-    let gate = gate.trust_proxies(["127.0.0.1/32".parse().expect("a network")]);
+    let gate = gate.trust_proxies(["127.0.0.1/32".parse().expect("a network")]).expect("not everybody");
     let host = Host::start(app.cell.adapter, gate, None);
     let browser = app.anonymous().at_host(&host);
     let visit = browser.visit("/app/who").cookies("refresh_token=r").header("X-Forwarded-For", "203.0.113.9");

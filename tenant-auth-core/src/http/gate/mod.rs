@@ -42,7 +42,7 @@ pub use visitor::{Admission, Visitor};
 
 use sign_in::SignIn;
 
-use crate::value::Origin;
+use crate::value::{Origin, Rejected, refuse_everybody};
 
 /// What stands before a host's own routes. Cheap to clone; the methods that change it are called before it is used.
 ///
@@ -109,8 +109,13 @@ impl Gate {
 
     /// Sets the proxies whose `X-Forwarded-For` is believed. The default is the service's own setting where the service runs in
     /// this process, and no proxy otherwise.
-    pub fn trust_proxies(self, proxies: impl IntoIterator<Item = IpNet>) -> Self {
-        self.changed(|parts| parts.trusted_proxies = proxies.into_iter().collect())
+    ///
+    /// # Errors
+    /// [`Rejected`] for a network of every address (`/0`): anybody could then state any address.
+    pub fn trust_proxies(self, proxies: impl IntoIterator<Item = IpNet>) -> Result<Self, Rejected> {
+        let proxies: Vec<IpNet> = proxies.into_iter().collect();
+        refuse_everybody(&proxies)?;
+        Ok(self.changed(|parts| parts.trusted_proxies = proxies))
     }
 
     /// Turns off refreshing at the gate: an expired access token is answered with 401, and the frontend calls `POST

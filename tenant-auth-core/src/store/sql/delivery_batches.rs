@@ -143,6 +143,7 @@ pub(crate) struct Subscriber {
 #[derive(Debug)]
 pub(crate) struct Held {
     pub(crate) id: WebhookId,
+    pub(crate) org_id: OrgId,
     /// An error means that this version cannot read the webhook.
     pub(crate) webhook: Result<Webhook, Error>,
     /// The live secrets, the newest first.
@@ -209,7 +210,8 @@ impl DeliveryQueue<&mut Tx> {
         let told = |event: KeptEvent| match event.payload() {
             Ok(payload) => Some((event.id.as_str().into(), payload)),
             Err(error) => {
-                tracing::error!(event = event.id.as_str(), error = %error.causes(), "an event cannot be read; it is sent to nobody");
+                let (org, causes) = (&event.org.id, error.causes());
+                tracing::error!(event = %event.id, organization_id = %org, error = %causes, "an event cannot be read; it is sent to nobody");
                 None
             }
         };
@@ -228,6 +230,7 @@ impl DeliveryQueue<&mut Tx> {
                 Some(last) => last.secrets.extend(secret),
                 None => held.push(Held {
                     id: Id::from_stored(row.id.as_str()),
+                    org_id: Id::from_stored(row.org_id.as_str()),
                     webhook: row.webhook(),
                     secrets: secret.into_iter().collect(),
                 }),

@@ -43,6 +43,12 @@ statements! {
         SELECT id, name, email, role, is_email_verified, bio, phone, password_hash, epoch, language
           FROM tenant_auth_users
          WHERE email_key = $1";
+    // Without an index, which every account would pay for: a person asks, and seldom.
+    OPERATORS = "
+        SELECT id, name, email, role, is_email_verified, bio, phone, password_hash, epoch, language
+          FROM tenant_auth_users
+         WHERE role = $1
+         ORDER BY email_key";
     INSERT = "
         INSERT INTO tenant_auth_users
                (id, name, email, email_key, role, is_email_verified, bio, phone, password_hash, epoch, created_at,
@@ -146,6 +152,12 @@ impl<L: Link> Users<L> {
 
     pub(crate) async fn find_by_email(mut self, email: &Email) -> Result<Option<Account>, Error> {
         fetch_optional!(self.0, AccountRow, FIND_BY_EMAIL, email.key())?.map(Account::try_from).transpose()
+    }
+
+    /// Every account that is an operator's, in the order of their addresses.
+    pub(crate) async fn operators(mut self) -> Result<Vec<User>, Error> {
+        let rows = fetch_all!(self.0, AccountRow, OPERATORS, AccountRole::Admin.as_str())?;
+        rows.into_iter().map(|row| Account::try_from(row).map(|account| account.user)).collect()
     }
 
     /// The language in which an address is written to; `None` when no account has it, or its owner's browser asked for none.

@@ -31,6 +31,7 @@ pub(in crate::settings) const TRUSTED_PROXIES: Row = Row {
               faces its clients itself.",
     must: "a list of addresses and networks such as 10.0.0.0/8, or none alone",
     read: |to, text| put(&mut to.config.network.trusted_proxies, parse::proxies(text)),
+    core: Some(Setting::TrustedProxies),
     ..Row::BLANK
 };
 

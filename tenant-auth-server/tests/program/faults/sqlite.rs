@@ -10,7 +10,13 @@ use std::{
 use tenant_auth_conformance::hold_sql;
 
 use super::Walk;
-use crate::{Program, admin::Admin, readiness::until_ready_is, running::Running, small_disk::SmallDisk};
+use crate::{
+    Program,
+    admin::Admin,
+    readiness::{until_logged, until_ready_is},
+    running::Running,
+    small_disk::SmallDisk,
+};
 
 #[test]
 fn sqlite_is_not_ready_beside_each_fault_and_ready_after_it() {
@@ -43,6 +49,7 @@ fn a_server_starts_while_another_program_holds_the_file() {
     let held = hold_sql(&url, "BEGIN IMMEDIATE").expect("nobody else writes");
     let server = Running::start(&program, &["serve"]);
     until_ready_is(&server, 503);
+    until_logged(&server, "not ready trial=\"write\"");
     assert_eq!(server.get("/api/v1/.well-known/jwks.json").0, 200);
     drop(held);
     until_ready_is(&server, 200);
