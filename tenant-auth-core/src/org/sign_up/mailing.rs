@@ -10,7 +10,7 @@ use tracing::Instrument;
 use crate::{
     config::LinkedPage,
     error::Error,
-    mail::{self, Letter},
+    mail::{self, LEASE, Letter, PATIENCE, wait_after},
     metrics::MailOutcome,
     ports::{MailError, Message},
     service::TenantAuth,
@@ -21,18 +21,6 @@ use crate::{
 
 /// How long a link works (behaviour.md, B196).
 const LINK_TTL: Duration = Duration::from_secs(24 * 3_600);
-/// The lease of a claimed request, during which no other worker tries it.
-const LEASE: Duration = Duration::from_secs(45);
-/// The time limit of one attempt, within the lease.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// The wait after each failed attempt; the last one repeats.
-const RETRIES: [Duration; 5] = [
-    Duration::from_secs(5),
-    Duration::from_secs(30),
-    Duration::from_secs(5 * 60),
-    Duration::from_secs(30 * 60),
-    Duration::from_secs(3_600),
-];
 /// How many mails are under way at once.
 const AT_ONCE: u32 = 8;
 
@@ -140,7 +128,5 @@ async fn send(auth: &TenantAuth, request: &SignUpRequest, message: &Message) -> 
 
 /// When a request is tried again; the next attempt drops it once its link would have ended.
 fn next_attempt(request: &SignUpRequest, now: Timestamp) -> Timestamp {
-    let tried = usize::try_from(request.attempt).unwrap_or(1).saturating_sub(1);
-    let [.., last] = RETRIES;
-    now.plus(RETRIES.get(tried).copied().unwrap_or(last))
+    now.plus(wait_after(request.attempt))
 }

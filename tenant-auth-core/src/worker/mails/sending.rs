@@ -8,7 +8,7 @@ use tracing::{Span, field::Empty};
 
 use crate::{
     error::Error,
-    mail,
+    mail::{self, PATIENCE, RETRIES, wait_after},
     metrics::{Label, MailOutcome},
     ports::MailError,
     service::TenantAuth,
@@ -16,18 +16,6 @@ use crate::{
     time::Timestamp,
 };
 
-/// The lease of a claimed mail, during which no other worker tries it. What a process that died had claimed goes out after it.
-pub(super) const LEASE: Duration = Duration::from_secs(45);
-/// The time limit of one attempt; within the lease by more than the outcome takes to record and the servers' clocks differ.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// The retry schedule: the wait after each failed attempt; the last one repeats (behaviour.md, B111).
-const RETRIES: [Duration; 5] = [
-    Duration::from_secs(5),
-    Duration::from_secs(30),
-    Duration::from_secs(5 * 60),
-    Duration::from_secs(30 * 60),
-    Duration::from_secs(3_600),
-];
 /// How often a mail is tried at least: by the schedule, for a day.
 const ATTEMPTS: usize = RETRIES.len() + 24;
 /// The age from which a mail is given up, for an attempt that nobody finished counts, too.
@@ -94,10 +82,9 @@ pub(super) fn span_of(mail: &ClaimedMail) -> Span {
 
 /// The retry schedule: when a mail is tried again; `None` when it has been tried for a day.
 fn next_attempt(mail: &ClaimedMail, now: Timestamp) -> Option<Timestamp> {
-    let tried = usize::try_from(mail.attempt).unwrap_or(1).saturating_sub(1);
-    let wait = RETRIES.get(tried).or(RETRIES.last())?;
-    let is_tried_out = tried + 1 >= ATTEMPTS && now >= mail.created_at.plus(GIVEN_UP_AFTER);
-    (!is_tried_out).then(|| now.plus(*wait))
+    let is_often_enough = usize::try_from(mail.attempt).is_ok_and(|attempts| attempts >= ATTEMPTS);
+    let is_tried_out = is_often_enough && now >= mail.created_at.plus(GIVEN_UP_AFTER);
+    (!is_tried_out).then(|| now.plus(wait_after(mail.attempt)))
 }
 
 #[cfg(test)]
