@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::time::Timestamp;
+
 /// The lease of a claimed mail, during which no other worker tries it. What a process that died had claimed goes out after it.
 pub(crate) const LEASE: Duration = Duration::from_secs(45);
 /// The time limit of one attempt; within the lease by more than the outcome takes to record and the servers' clocks differ.
@@ -22,6 +24,12 @@ pub(crate) fn wait_after(attempt: i64) -> Duration {
     RETRIES.get(tried).copied().unwrap_or(last)
 }
 
+/// Whether so little is left of a claim's lease that another worker might begin before an attempt ends: the answer to the commit of the
+/// claim came late. The mail is not sent then, so that nobody gets it twice; after the lease it is tried again.
+pub(crate) fn comes_too_late(lease_until: Timestamp, now: Timestamp) -> bool {
+    lease_until.since(now) < PATIENCE
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -29,5 +37,14 @@ mod tests {
     #[test]
     fn the_last_wait_repeats() {
         assert_eq!([0, 1, 2, 5, 6, 100].map(|attempt| wait_after(attempt).as_secs()), [5, 5, 30, 3_600, 3_600, 3_600]);
+    }
+
+    #[test]
+    fn an_attempt_that_would_outlast_its_lease_comes_too_late() {
+        let claimed_at = Timestamp::from_millis(0);
+        let until = claimed_at.plus(LEASE);
+        assert!(!comes_too_late(until, claimed_at) && !comes_too_late(until, claimed_at.plus(LEASE - PATIENCE)));
+        assert!(comes_too_late(until, claimed_at.plus(LEASE - PATIENCE + Duration::from_millis(1))));
+        assert!(comes_too_late(until, until.plus(LEASE)));
     }
 }

@@ -10,7 +10,7 @@ use tracing::Instrument;
 use crate::{
     config::LinkedPage,
     error::Error,
-    mail::{self, LEASE, Letter, PATIENCE, wait_after},
+    mail::{self, LEASE, Letter, PATIENCE, comes_too_late, wait_after},
     metrics::MailOutcome,
     ports::{MailError, Message},
     service::TenantAuth,
@@ -100,7 +100,7 @@ async fn compose(auth: &TenantAuth, tx: &mut Tx, request: &SignUpRequest) -> Res
 }
 
 async fn send(auth: &TenantAuth, request: &SignUpRequest, message: &Message) -> Result<(), Error> {
-    let Some(mailer) = auth.mailer() else { return Ok(()) };
+    let Some(mailer) = auth.mailer().filter(|_| !comes_too_late(request.lease_until, auth.now())) else { return Ok(()) };
     let sent = timeout(PATIENCE, mailer.send(message)).await;
     let sent = sent.unwrap_or_else(|_| Err(MailError::Transient("the mail server did not answer in time".to_owned())));
     let mut tx = auth.begin().await?;
@@ -129,4 +129,29 @@ async fn send(auth: &TenantAuth, request: &SignUpRequest, message: &Message) -> 
 /// When a request is tried again; the next attempt drops it once its link would have ended.
 fn next_attempt(request: &SignUpRequest, now: Timestamp) -> Timestamp {
     now.plus(wait_after(request.attempt))
+}
+
+#[cfg(all(test, feature = "testing", feature = "sqlite"))]
+mod tests {
+    use super::*;
+    use crate::{caller::Client, testing::TestAuth, value::Email};
+
+    #[tokio::test]
+    async fn a_claim_whose_commit_was_answered_late_is_left_to_its_lease() {
+        let test = TestAuth::with(|config| config.sign_up.is_open = true).await;
+        let rita = Email::parse("rita@rockets.example").expect("an address");
+        test.auth.request_sign_up(&rita, &Client::default()).await.expect("it is open");
+        let mut tx = test.auth.begin().await.expect("a transaction");
+        let now = tx.now();
+        let due = tx.sign_ups().due(now, 1).await.expect("it can be read").remove(0);
+        let claimed = tx.sign_ups().claim(&due, now.plus(LEASE)).await.expect("it can be written").expect("it is due");
+        let message = compose(&test.auth, &mut tx, &claimed).await.expect("it can be read").expect("it is wanted");
+        tx.commit().await.expect("a commit");
+        test.clock.advance(LEASE - PATIENCE + Duration::from_millis(1));
+        send(&test.auth, &claimed, &message).await.expect("nothing is to be recorded");
+        assert!(test.mails.sent().is_empty(), "another worker may have it before this one is done");
+        test.clock.advance(PATIENCE);
+        test.tick().await;
+        assert_eq!(test.mails.sent().iter().filter(|sent| sent.to == rita).count(), 1);
+    }
 }

@@ -80,6 +80,8 @@ pub(crate) struct ClaimedMail {
     pub(crate) content: String,
     /// This attempt's number, from 1.
     pub(crate) attempt: i64,
+    /// Nobody else claims it until then.
+    pub(crate) lease_until: Timestamp,
     pub(crate) useless_after: Timestamp,
     pub(crate) created_at: Timestamp,
 }
@@ -259,6 +261,7 @@ impl Mails<&mut Tx> {
             org_id: Id::from_stored(row.org_id),
             content: row.content.unwrap_or_default(),
             attempt: row.attempts,
+            lease_until,
             useless_after: Timestamp::from_millis(row.useless_after),
             created_at: Timestamp::from_millis(row.created_at),
         }))
