@@ -10,6 +10,7 @@ use tracing::Instrument;
 use crate::{
     config::LinkedPage,
     error::Error,
+    id::DeliveryId,
     mail::{self, LEASE, Letter, PATIENCE, comes_too_late, wait_after},
     metrics::MailOutcome,
     ports::{MailError, Message},
@@ -24,7 +25,7 @@ const LINK_TTL: Duration = Duration::from_secs(24 * 3_600);
 /// How many mails are under way at once.
 const AT_ONCE: u32 = 8;
 
-/// Mails the links that were asked for, as many as go at once; `true` when there were any. Called by the worker.
+/// Mails the links that were asked for, as many as go at once; `true` when some were claimed or put off. Called by the worker.
 ///
 /// # Errors
 /// [`Error::Unavailable`]; the requests wait on then.
@@ -38,36 +39,60 @@ pub(crate) async fn mail_sign_up_links(auth: &TenantAuth) -> Result<bool, Error>
         let (auth, id) = (auth.clone(), id.clone());
         let span = tracing::info_span!(target: "tenant_auth::mails", "mail", mail = %id);
         let attempt = async move {
-            let mut tx = auth.begin().await?;
-            let until = tx.now().plus(LEASE);
-            let Some(request) = tx.sign_ups().claim(&id, until).await? else { return Ok(()) };
-            match compose(&auth, &mut tx, &request).await? {
-                Some(message) => {
-                    tx.commit().await?;
-                    send(&auth, &request, &message).await
+            match attempt(&auth, &id).await {
+                Err(error) if !matches!(error, Error::Unavailable(_)) => {
+                    tracing::error!(error = %error.causes(), "a link to sign up with could not be mailed; it is put off");
+                    put_off(&auth, &id).await
                 }
-                None => {
-                    tx.sign_ups().done(&request).await?;
-                    tx.commit().await
-                }
+                attempted => attempted,
             }
         };
         sending.spawn(attempt.instrument(span));
     }
     // All are waited for, whatever becomes of one: a mail that was sent and not noted would be sent again.
-    let mut unavailable = None;
+    let (mut worked, mut unavailable) = (false, None);
     while let Some(ended) = sending.join_next().await {
         match ended.unwrap_or_else(|panic| Err(Error::internal(panic))) {
+            Ok(is_claimed) => worked |= is_claimed,
             Err(error @ Error::Unavailable(_)) => unavailable = Some(error),
             // It is tried again after its lease, and hinders no other.
             Err(error) => tracing::error!(error = %error.causes(), "a link to sign up with could not be mailed"),
-            Ok(()) => {}
         }
     }
     match unavailable {
         Some(error) => Err(error),
-        None => Ok(!due.is_empty()),
+        None => Ok(worked),
     }
+}
+
+/// Claims a request and mails its link; `false` when another worker has claimed it.
+async fn attempt(auth: &TenantAuth, id: &DeliveryId) -> Result<bool, Error> {
+    let mut tx = auth.begin().await?;
+    let until = tx.now().plus(LEASE);
+    let Some(request) = tx.sign_ups().claim(id, until).await? else { return Ok(false) };
+    match compose(auth, &mut tx, &request).await? {
+        Some(message) => {
+            tx.commit().await?;
+            send(auth, &request, &message).await?;
+        }
+        None => {
+            tx.sign_ups().done(&request).await?;
+            tx.commit().await?;
+        }
+    }
+    Ok(true)
+}
+
+/// Counts an attempt at a request whose mail cannot be written, such as one to an account whose row was changed by hand. Its claim was
+/// taken back with all else, so that it would be due again at once, and hinder those behind it.
+async fn put_off(auth: &TenantAuth, id: &DeliveryId) -> Result<bool, Error> {
+    let mut tx = auth.begin().await?;
+    let now = tx.now();
+    let Some(request) = tx.sign_ups().claim(id, now.plus(LEASE)).await? else { return Ok(false) };
+    tx.sign_ups().retry(&request, next_attempt(&request, now)).await?;
+    tx.commit().await?;
+    auth.metrics().mail(MailOutcome::Retried);
+    Ok(true)
 }
 
 /// Makes the link and its mail; `None` when nobody waits for it any more, or the address gets too many.
