@@ -59,6 +59,7 @@ struct State {
     taken: Vec<Taken>,
     attempts: usize,
     hanging: HashSet<String>,
+    hangs_at_quit: bool,
 }
 
 impl SmtpSink {
@@ -66,8 +67,8 @@ impl SmtpSink {
     pub async fn start() -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let address = listener.local_addr().expect("a bound socket");
-        let state = Mutex::new(State { mood: Mood::Taking, taken: Vec::new(), attempts: 0, hanging: HashSet::new() });
-        let inner = Arc::new(Inner { state, changed: Notify::new() });
+        let state = State { mood: Mood::Taking, taken: Vec::new(), attempts: 0, hanging: HashSet::new(), hangs_at_quit: false };
+        let inner = Arc::new(Inner { state: Mutex::new(state), changed: Notify::new() });
         let serving = Arc::clone(&inner);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -91,6 +92,11 @@ impl SmtpSink {
     /// Says nothing more to DATA of mails to this recipient from now on.
     pub fn hang_for(&self, recipient: &str) {
         self.state().hanging.insert(recipient.to_owned());
+    }
+
+    /// Takes mails, and says nothing more to QUIT from now on.
+    pub fn hang_at_quit(&self) {
+        self.state().hangs_at_quit = true;
     }
 
     /// What it has taken so far.
@@ -157,6 +163,7 @@ async fn converse(stream: TcpStream, inner: Arc<Inner>) -> Option<()> {
                 inner.state().taken.push(Taken { to: std::mem::take(&mut to), raw });
                 say(&mut lines, &inner, "250 taken").await?;
             }
+            "QUIT" if inner.state().hangs_at_quit => return std::future::pending().await,
             "QUIT" => return say(&mut lines, &inner, "221 bye").await,
             _ => say(&mut lines, &inner, "250 as you wish").await?,
         }

@@ -145,8 +145,8 @@ impl TenantAuth {
         tx.invites().end_of_key(id).await?;
         tx.record(Actor::System, DeploymentDeed::KeyRevoked(key.clone(), RevokeReason::Leaked));
         tx.commit().await?;
-        revoke_ended_invites(self).await?;
         tracing::warn!(key = %id, "a deployment key was reported as leaked and is revoked; make another one: deployment-key create");
+        revoke_ended_invites(self).await;
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 //! from which a worker sends it. Links come from the settings alone, never from a request, so that a forged `Host` header cannot
 //! steer them.
 
+mod attempts;
 mod letters;
 mod render;
 
@@ -22,6 +23,7 @@ use crate::{
     value::{Email, Language},
 };
 
+pub(crate) use attempts::{LEASE, PATIENCE, RETRIES, comes_too_late, wait_after};
 pub(crate) use letters::{InvitedBy, Letter};
 
 /// How long a notice may still be sent, where nothing leaves meanwhile: it has no link that could expire.

@@ -143,15 +143,23 @@ impl TenantAuth {
         let until: Timestamp = self.now().plus(REMINDED_BEFORE);
         let orgs = self.store().read().await?.removals().unreminded(until, AT_ONCE).await?;
         for org in orgs {
-            let mut tx = self.begin().await?;
-            let Some(org) = tx.organizations().lock(&org).await? else { continue };
-            let Some(at) = org.deletes_at else { continue };
-            if tx.removals().remind(&org.id, until).await? {
-                mail::tell_admins(&mut tx, &org.id, &Letter::DeletionNear { organization: &org.name, at }).await?;
-                tx.commit().await?;
+            // One that fails keeps no other from its turn.
+            if let Err(error) = self.remind_of_deletion(&org, until).await {
+                tracing::warn!(org = %org, error = %error.causes(), "reminding of a deletion failed; it is tried again shortly");
             }
         }
         Ok(())
+    }
+
+    async fn remind_of_deletion(&self, id: &OrgId, until: Timestamp) -> Result<(), Error> {
+        let mut tx = self.begin().await?;
+        let Some(org) = tx.organizations().lock(id).await? else { return Ok(()) };
+        let Some(at) = org.deletes_at else { return Ok(()) };
+        if !tx.removals().remind(id, until).await? {
+            return Ok(());
+        }
+        mail::tell_admins(&mut tx, id, &Letter::DeletionNear { organization: &org.name, at }).await?;
+        tx.commit().await
     }
 
     /// Orders the deletion of the organizations that sign-up made and to which nobody came back (behaviour.md, B202).

@@ -116,7 +116,7 @@ impl Operator {
                 tx.invites().end_of_key(id).await?;
                 tx.record(Actor::System, DeploymentDeed::KeyRevoked(key.clone(), RevokeReason::Revoked));
                 tx.commit().await?;
-                revoke_ended_invites(&self.auth).await?;
+                revoke_ended_invites(&self.auth).await;
                 Ok(key)
             })
             .await

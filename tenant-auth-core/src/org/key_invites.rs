@@ -12,8 +12,15 @@ use crate::{
 };
 
 /// Tells of the invites that ended with their deployment keys, and cancels their mails. Their links work no more since the commits
-/// that ended the keys. Whoever ends a key calls it, and the worker for whoever could not.
-pub(crate) async fn revoke_ended_invites(auth: &TenantAuth) -> Result<(), Error> {
+/// that ended the keys. Whoever ends a key calls it, and the worker for whoever could not. A failure is logged and left to the worker: the
+/// key has ended all the same, and whoever ended it is told so.
+pub(crate) async fn revoke_ended_invites(auth: &TenantAuth) {
+    if let Err(error) = tell_all(auth).await {
+        tracing::warn!(error = %error.causes(), "invites that ended with their key were not told of; it is tried again shortly");
+    }
+}
+
+async fn tell_all(auth: &TenantAuth) -> Result<(), Error> {
     let orgs = auth.store().read().await?.invites().organizations_of_ended().await?;
     for org in orgs {
         let mut tx = auth.begin().await?;

@@ -5,17 +5,18 @@ use std::{error::Error, io, time::Duration};
 
 use async_trait::async_trait;
 use lettre::{
-    AsyncSmtpTransport, AsyncTransport, Tokio1Executor,
     message::{
         Attachment, Mailbox, MultiPart, SinglePart,
         header::{Header, HeaderName, HeaderValue},
     },
     transport::smtp::{
-        authentication::Credentials,
-        client::{Tls, TlsParameters},
+        authentication::{Credentials, DEFAULT_MECHANISMS},
+        client::{AsyncSmtpConnection, Tls, TlsParameters},
+        extension::ClientId,
     },
 };
 use percent_encoding::percent_decode_str;
+use tokio::time::timeout;
 use url::Url;
 
 use super::{MailError, Mailer, Message};
@@ -23,11 +24,18 @@ use crate::value::is_loopback_for_secrets;
 
 /// The time limit for connecting; the worker limits the whole conversation.
 const TIMEOUT: Duration = Duration::from_secs(30);
+/// The time limit for taking leave of the server (QUIT).
+const FAREWELL: Duration = Duration::from_secs(5);
 
 /// A mailer that sends through one SMTP server.
 #[derive(Debug)]
 pub struct SmtpMailer {
-    transport: AsyncSmtpTransport<Tokio1Executor>,
+    host: String,
+    port: u16,
+    tls: Tls,
+    credentials: Option<Credentials>,
+    /// What this machine calls itself (EHLO).
+    hello_name: ClientId,
     /// Its host and port, for those who look for a failure.
     server: String,
     from: Mailbox,
@@ -62,12 +70,16 @@ impl SmtpMailer {
             other => return Err(SmtpSetupError::Url(format!("unknown scheme '{other}'"))),
         };
         let port = url.port().unwrap_or(default_port);
-        let mut builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(host).port(port).tls(tls).timeout(Some(TIMEOUT));
-        if !url.username().is_empty() {
-            builder = builder.credentials(Credentials::new(decoded(url.username()), decoded(url.password().unwrap_or(""))));
-        }
-        let server = format!("{}:{port}", url.host_str().unwrap_or(host));
-        Ok(Self { transport: builder.build(), server, from: mailbox(from)? })
+        let credentials = || Credentials::new(decoded(url.username()), decoded(url.password().unwrap_or("")));
+        Ok(Self {
+            host: host.to_owned(),
+            port,
+            tls,
+            credentials: (!url.username().is_empty()).then(credentials),
+            hello_name: ClientId::default(),
+            server: format!("{}:{port}", url.host_str().unwrap_or(host)),
+            from: mailbox(from)?,
+        })
     }
 
     /// Whether mails can have this sender.
@@ -83,17 +95,45 @@ impl SmtpMailer {
     /// # Errors
     /// [`MailError::Transient`] with the server's status code or the kind of failure.
     pub async fn try_connecting(&self) -> Result<(), MailError> {
-        match self.transport.test_connection().await {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(MailError::Transient(format!("the mail server ended the conversation ({})", self.server))),
-            Err(error) => Err(MailError::Transient(self.cause(&error))),
+        let mut connection = self.connect().await.map_err(|error| MailError::Transient(self.cause(&error)))?;
+        let is_there = connection.test_connected().await;
+        end(connection).await;
+        let ended = || MailError::Transient(format!("the mail server ended the conversation ({})", self.server));
+        is_there.then_some(()).ok_or_else(ended)
+    }
+
+    /// A connection of its own, encrypted and logged in as the settings say.
+    async fn connect(&self) -> Result<AsyncSmtpConnection, lettre::transport::smtp::Error> {
+        let from_the_first_byte = if let Tls::Wrapper(tls) = &self.tls { Some(tls.clone()) } else { None };
+        let server = (self.host.as_str(), self.port);
+        let connecting = AsyncSmtpConnection::connect_tokio1(server, Some(TIMEOUT), &self.hello_name, from_the_first_byte, None);
+        let mut connection = connecting.await?;
+        if let Tls::Required(tls) = &self.tls {
+            connection.starttls(tls.clone(), &self.hello_name).await?;
         }
+        if let Some(credentials) = &self.credentials {
+            connection.auth(DEFAULT_MECHANISMS, credentials).await?;
+        }
+        Ok(connection)
+    }
+
+    async fn hand_over(&self, mail: &lettre::Message) -> Result<(), lettre::transport::smtp::Error> {
+        let mut connection = self.connect().await?;
+        connection.send(mail.envelope(), &mail.formatted()).await?;
+        // The server has the mail. Were its leave waited for, a server that takes none would be sent the mail again and again.
+        tokio::spawn(end(connection));
+        Ok(())
     }
 
     /// The server's status code, or the kind of failure, with the server's name and port.
     fn cause(&self, error: &lettre::transport::smtp::Error) -> String {
         format!("{} ({})", cause(error), self.server)
     }
+}
+
+/// Takes leave of the server and closes the connection; a server that does not answer is not waited for any longer then.
+async fn end(mut connection: AsyncSmtpConnection) {
+    let _ = timeout(FAREWELL, connection.abort()).await;
 }
 
 fn mailbox(from: &str) -> Result<Mailbox, SmtpSetupError> {
@@ -107,8 +147,8 @@ fn decoded(part: &str) -> String {
 #[async_trait]
 impl Mailer for SmtpMailer {
     async fn send(&self, message: &Message) -> Result<(), MailError> {
-        match self.transport.send(mail(&self.from, message)?).await {
-            Ok(_) => Ok(()),
+        match self.hand_over(&mail(&self.from, message)?).await {
+            Ok(()) => Ok(()),
             Err(error) if is_of_the_mail(&error) => Err(MailError::Permanent(self.cause(&error))),
             Err(error) => Err(MailError::Transient(self.cause(&error))),
         }

@@ -99,10 +99,7 @@ impl Worker {
     /// Deletes what has ended, tells of invites that ended with their keys, and signs the audit logs that are due.
     pub(crate) async fn sweep(&self) -> Result<(), Error> {
         self.bring_back().await?;
-        // What fails in one organization must not keep what has ended in all others.
-        if let Err(error) = Box::pin(revoke_ended_invites(&self.auth)).await {
-            tracing::warn!(error = %error.causes(), "invites that ended with their key were not told of; it is tried again shortly");
-        }
+        Box::pin(revoke_ended_invites(&self.auth)).await;
         Box::pin(self.auth.marks().advance(self.auth.transactions(), || self.auth.now())).await?;
         match self.auth.clock_leap() {
             Some(leap) => tracing::error!(

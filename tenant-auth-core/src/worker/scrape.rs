@@ -77,7 +77,7 @@ impl TenantAuth {
         Ok(written)
     }
 
-    /// The queues: mails, requests for reset mails, events not yet turned into deliveries, and deliveries. A delivery waits from the
+    /// The queues: mails and links to sign up with, requests for reset mails, events not yet turned into deliveries, and deliveries. A delivery waits from the
     /// moment it is due.
     async fn queues(&self) -> Result<[(&'static str, Queue); 4], Error> {
         let mut reader = self.store().read().await?;

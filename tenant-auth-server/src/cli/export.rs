@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 use tenant_auth_core::{
-    operator::{ExportError, ExportStep, Exported, FileKey, SealedExport},
+    operator::{ExportError, ExportStep, Exported, SealedExport},
     value::Slug,
 };
 use tokio::io::BufWriter;
 
 use super::{
     Links,
-    export_files::{NewFile, key_for_export},
+    export_files::{ExportKey, NewFile, key_for_export},
     operator,
     progress::Progress,
     report::Format,
@@ -48,7 +48,7 @@ pub(super) struct Export {
 impl Export {
     pub(super) async fn run(self, input: &Input) -> Result<(), Failure> {
         let operator = operator(input, Links::None).await?;
-        let file = NewFile::create(&self.out)?;
+        let mut file = NewFile::create(&self.out)?;
         let sink = BufWriter::with_capacity(1 << 20, file.handle()?);
         let mut progress = Progress::of(1);
         let mut tell = |step: ExportStep| progress.show_of(step.members, step.of, "members");
@@ -60,18 +60,30 @@ impl Export {
             (operator.export_organization(&self.slug, sink, &how, &mut tell).await, Some(key))
         };
         progress.end();
-        let exported = exported.map_err(failure)?;
-        file.keep()?;
-        if let Some(key) = &mut key {
-            key.keep();
+        let is_whole = matches!(exported, Ok(_) | Err(ExportError::Unsettled(_)));
+        if self.close && is_whole {
+            // The organization is suspended by now, or may be: an export that is made again is another, for it tells so.
+            file.stay();
+            self.keep(key.as_mut());
         }
-        self.print(&exported, key.as_ref().filter(|_| self.key_file.is_none()).map(|key| &key.key))
+        let exported = exported.map_err(|error| self.failure(error))?;
+        file.keep()?;
+        if !self.close {
+            self.keep(key.as_mut());
+        }
+        self.print(&exported)
     }
 
-    fn print(&self, exported: &Exported, key: Option<&FileKey>) -> Result<(), Failure> {
-        if let Some(key) = key {
-            logging::remark(&format!("The file's key, shown once: {}", *key.expose()));
+    /// Keeps the key; shows it where no file has it.
+    fn keep(&self, key: Option<&mut ExportKey>) {
+        let Some(key) = key else { return };
+        key.keep();
+        if self.key_file.is_none() {
+            logging::remark(&format!("The file's key, shown once: {}", *key.key.expose()));
         }
+    }
+
+    fn print(&self, exported: &Exported) -> Result<(), Failure> {
         let Exported { members, invites, api_keys, webhooks, entries, .. } = exported;
         let text = format!(
             "Organization '{}' is exported to {}: {members} members, {invites} invites, {api_keys} API keys, {webhooks} webhooks, \
@@ -85,11 +97,18 @@ impl Export {
         });
         self.format.print(&json!({ "exported": counts }), &text)
     }
-}
 
-fn failure(error: ExportError) -> Failure {
-    match error {
-        ExportError::Service(error) => error.into(),
-        other => Failure::Service(other.to_string()),
+    fn failure(&self, error: ExportError) -> Failure {
+        match error {
+            ExportError::Service(error) => error.into(),
+            ExportError::Unsettled(error) => Failure::Service(format!(
+                "The export is whole, but the database did not answer whether it has suspended '{}'. Where 'tenant-auth-server org list' \
+                 shows it as suspended, take {}.partial; otherwise give the command again. What it came to: {}",
+                self.slug,
+                self.out.display(),
+                error.causes(),
+            )),
+            other => Failure::Service(other.to_string()),
+        }
     }
 }

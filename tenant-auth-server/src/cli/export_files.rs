@@ -19,8 +19,8 @@ use tokio::{
 
 use crate::failure::Failure;
 
-/// A file that gets its name once it is whole. Until then it is `NAME.partial`, which is removed when the command fails; what a killed
-/// command left is replaced by the next one.
+/// A file that gets its name once it is whole. Until then it is `NAME.partial`, which is removed when the command fails, unless it has to
+/// stay; what a killed command left is replaced by the next one.
 pub(super) struct NewFile {
     file: fs::File,
     path: PathBuf,
@@ -52,6 +52,11 @@ impl NewFile {
     /// Where to write: whoever flushes it knows that all of it is on the disk.
     pub(super) fn handle(&self) -> Result<SyncedFile, Failure> {
         self.file.try_clone().and_then(SyncedFile::of).map_err(Failure::system(format!("Writing {}", self.path.display())))
+    }
+
+    /// Leaves it under `NAME.partial` where it gets no other name: nobody can write it again.
+    pub(super) fn stay(&mut self) {
+        self.is_kept = true;
     }
 
     /// Makes sure that it is on the disk, and gives it its name.

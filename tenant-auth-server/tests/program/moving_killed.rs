@@ -10,9 +10,9 @@ use std::{
 
 use rand::RngExt;
 use serde_json::Value;
-use tenant_auth_conformance::empty_postgres;
+use tenant_auth_conformance::{PostgresServer, empty_postgres};
 
-use crate::{Program, error, json};
+use crate::{Program, error, faults::link::Link, json};
 
 const MEMBERS: usize = 600;
 /// How many people one command brings: it must end within the deadline of a test.
@@ -147,4 +147,25 @@ fn a_killed_export_leaves_no_half_file_under_its_name() {
     println!(
         "an export of {MEMBERS} members takes {takes:.1?}; killed, {halves} times it left a partial file, {wholes} times the whole one"
     );
+}
+
+/// The organization is suspended, and nothing else holds what it was before.
+#[test]
+fn an_export_whose_closing_is_not_answered_leaves_the_file_and_its_key() {
+    let Some(server) = PostgresServer::start() else { return };
+    server.run("CREATE DATABASE auth");
+    let link = Link::to(server.port());
+    let source = Program::new().with("DATABASE_URL", &format!("postgres://postgres@127.0.0.1:{}/auth", link.port));
+    settle(&source, 1);
+    link.cut_at_commit();
+    let said = error(&source.run(&[EXPORT.as_slice(), &["--close"]].concat()));
+    link.mend();
+    assert!(said.contains("take acme.taex.partial"), "{said}");
+    assert!(!source.path().join("acme.taex").exists());
+    assert_eq!(json(&source.run(&["org", "list", "--json"]))["organizations"][0]["status"], "suspended");
+    let target = Program::new();
+    for (from, to) in [("acme.taex.partial", "acme.taex"), ("acme.key", "acme.key")] {
+        fs::copy(source.path().join(from), target.path().join(to)).expect("it stays");
+    }
+    assert_eq!(json(&target.run(&IMPORT))["imported"]["members"], 1);
 }

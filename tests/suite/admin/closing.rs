@@ -7,7 +7,7 @@ use std::{
 };
 
 use serde_json::json;
-use tenant_auth_conformance::{App, scenarios};
+use tenant_auth_conformance::{App, Database, scenarios};
 use tenant_auth_core::{
     Error,
     model::Status,
@@ -22,6 +22,7 @@ scenarios![on each database:
     a_closed_organization_goes_on_at_the_target_alone,
     what_changes_while_it_is_closed_is_refused,
     an_export_that_fails_closes_nothing,
+    an_export_is_whole_also_where_its_closing_is_not_answered,
     a_suspension_from_before_moves_and_can_be_closed_again,
     the_operators_own_organization_is_not_closed,
 ];
@@ -110,6 +111,34 @@ async fn an_export_that_fails_closes_nothing(app: &App) {
     }
     let kinds = nora.get("/org/audit").await.expect_ok()["entries"].to_string();
     assert!(!kinds.contains("org.exported") && !kinds.contains("org.suspended"), "{kinds}");
+}
+
+/// Takes everything. The database goes when it is on the disk.
+struct Last<'a>(&'a Database);
+
+impl AsyncWrite for Last<'_> {
+    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        self.0.set_reachable(false);
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        self.poll_flush(context)
+    }
+}
+
+async fn an_export_is_whole_also_where_its_closing_is_not_answered(app: &App) {
+    if app.database().url().is_none() {
+        return;
+    }
+    movers(app).await;
+    let unanswered = close(app, "movers", Last(app.database())).await;
+    app.database().set_reachable(true);
+    assert!(matches!(unanswered, Err(ExportError::Unsettled(Error::Unavailable(_)))), "{unanswered:?}");
 }
 
 async fn a_suspension_from_before_moves_and_can_be_closed_again(app: &App) {

@@ -12,7 +12,7 @@ use tenant_auth_core::{
 };
 
 use crate::suite::{
-    admin::operators::operator,
+    admin::{operators::operator, removal::id_of_globex},
     public::deployment_keys::{made, new_key},
     support::{
         account::expect_no_link,
@@ -33,6 +33,7 @@ scenarios![
     the_product_deletes_twenty_in_a_day,
     the_admins_are_told_of_the_order_and_of_its_end,
     the_admins_are_reminded_once_three_days_before,
+    an_organization_whose_admins_cannot_be_reminded_delays_no_other,
     who_orders_is_told_in_the_log,
 ];
 
@@ -249,6 +250,31 @@ async fn the_admins_are_reminded_once_three_days_before(app: &App) {
     app.advance(3_600);
     app.tick().await;
     assert_eq!(subjects(&app).await.iter().filter(|subject| subject.contains("soon")).count(), 1);
+}
+
+/// The database takes no mail of it any more.
+async fn an_organization_whose_admins_cannot_be_reminded_delays_no_other(app: &App) {
+    let (app, ada, _) = operator(app).await;
+    ordered(&ada).await;
+    let (name, email): (DisplayName, Email) = ("Late".parse().expect("a name"), "late@new.example".parse().expect("an address"));
+    let (by_command, late) = (app.auth.operator(), "late".parse().expect("a slug"));
+    by_command.create_organization(NewOrganization::new(name, "late".parse().expect("a slug"), email)).await.expect("it is new");
+    app.advance(1);
+    by_command.delete_organization(&late).await.expect("it is there");
+    app.tick().await; // what tells of the orders
+    let globex = id_of_globex(&app).await;
+    let refuse = match app.database().url() {
+        Some(_) => format!("ALTER TABLE tenant_auth_mails ADD CHECK (org_id <> '{globex}') NOT VALID"),
+        None => format!(
+            "CREATE TRIGGER refuse BEFORE INSERT ON tenant_auth_mails WHEN NEW.org_id = '{globex}'
+             BEGIN SELECT RAISE(ABORT, 'refused'); END"
+        ),
+    };
+    run_sql(&app, &refuse).await;
+    app.advance(28 * DAY);
+    app.tick().await;
+    let reminded = "SELECT COUNT(*) FROM tenant_auth_organizations WHERE is_reminded AND slug IN ('globex', 'late')";
+    assert_eq!(stored::number(&app, reminded).await, 1, "the one that was ordered later");
 }
 
 async fn who_orders_is_told_in_the_log(app: &App) {

@@ -26,6 +26,7 @@ scenarios![
     pages_are_full_without_the_operators_organization,
     a_key_that_ended_meanwhile_changes_nothing,
     invites_end_with_the_key_that_sent_them,
+    a_key_ends_also_where_its_invites_cannot_be_told_of,
     keys_send_a_thousand_invites_a_day,
 ];
 
@@ -219,6 +220,30 @@ async fn invites_end_with_the_key_that_sent_them(app: &App) {
             let told = stored::events_of(app, slug).await.pop().expect("an event");
             assert_eq!((&told["type"], &told["actor"]["type"]), (&"invite.revoked".into(), &"system".into()));
         }
+    }
+}
+
+/// The row of the invite was damaged by hand.
+async fn a_key_ends_also_where_its_invites_cannot_be_told_of(app: &App) {
+    for is_leaked in [true, false] {
+        let (id, key) = made(app, new_key(&[Organizations])).await;
+        let product = app.anonymous().without_slug().with("X-API-Key", &key);
+        let invited = format!("mallory-{is_leaked}@evil.example");
+        product.post("/admin/organizations/acme/invites", json!({ "email": invited })).await.expect(201);
+        let role_of_it = async |role: &str| {
+            run_sql(app, &format!("UPDATE tenant_auth_invites SET role = '{role}' WHERE email = '{invited}'")).await;
+        };
+        role_of_it("rubbish").await;
+        if is_leaked {
+            app.anonymous().without_slug().post("/keys/leaked", json!({ "key": key })).await.expect(200);
+        } else {
+            app.auth.operator().revoke_deployment_key(&id).await.expect("it is there");
+        }
+        product.get(NEW).await.expect_error(401, "invalid_api_key");
+        role_of_it("org_admin").await;
+        app.tick().await;
+        let told = stored::events_of(app, "acme").await.pop().expect("an event");
+        assert_eq!(told["type"], "invite.revoked", "{told}");
     }
 }
 

@@ -25,6 +25,7 @@ scenarios![
     passwords_are_counted_as_they_are_hashed,
     sessions_and_events_are_counted_when_they_are_committed,
     mails_are_counted_and_the_queue_is_told,
+    links_to_sign_up_with_are_told_among_the_mails_that_wait,
     requests_for_reset_mails_are_told_while_they_wait,
     a_mail_that_grew_too_old_is_not_one_that_was_refused,
     swept_rows_are_told,
@@ -212,6 +213,31 @@ async fn mails_are_counted_and_the_queue_is_told(app: &App) {
         ("mails_oldest_waiting_seconds", 0.0),
     ];
     expect_growth(&before, &after, &expected);
+}
+
+/// Where nothing else is to be mailed, nothing else shows that the mail server is away.
+async fn links_to_sign_up_with_are_told_among_the_mails_that_wait(app: &App) {
+    let sink = SmtpSink::start().await;
+    let mailer = SmtpMailer::from_url(&sink.url(), "Tenant Auth <no-reply@auth.example.com>").expect("usable settings");
+    let app = &app.beside(|setup| setup.mailer = Some(Arc::new(mailer))).await;
+    app.tick().await; // what the template left
+    let waiting = async || {
+        let seen = seen(app).await;
+        (seen["mails_waiting"], seen["mails_oldest_waiting_seconds"])
+    };
+    sink.be(Mood::Down);
+    ask(&nobody(app), "rita@rockets.example").await.expect(200);
+    app.advance(2);
+    ask(&nobody(app), "sam@rockets.example").await.expect(200);
+    app.advance(1);
+    assert_eq!(waiting().await, (2.0, 3.0));
+    app.tick().await;
+    app.admin().logged_in().await.invite("nora@acme.example").await.expect(201);
+    assert_eq!(waiting().await, (3.0, 3.0), "also once they were tried");
+    sink.be(Mood::Taking);
+    app.advance(5);
+    app.tick().await;
+    assert_eq!(waiting().await, (0.0, 0.0));
 }
 
 async fn requests_for_reset_mails_are_told_while_they_wait(app: &App) {

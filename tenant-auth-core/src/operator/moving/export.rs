@@ -47,7 +47,8 @@ impl Operator {
 
     /// Writes a whole organization to `sink`, sealed, for [`Self::import_organization`] of another deployment, and flushes it. Suspend
     /// the organization before or close it by the same call, so that nothing changes here that the file does not hold. Its events tell
-    /// of an export that succeeded. Closed is the organization only once the flush has ended: an error leaves it as it was.
+    /// of an export that succeeded. Closed is the organization only once the flush has ended: an error leaves it as it was, but for
+    /// [`ExportError::Unsettled`].
     ///
     /// # Errors
     /// [`ExportError`]; [`Error::UnknownOrganization`]; [`Error::OperatorOrganization`] where the operators' own should be closed.
@@ -91,7 +92,10 @@ impl Operator {
 
         let data = ExportData { members: done.members, is_portable };
         match export.opening.and_then(|opening| opening.closing) {
-            Some(closing) => closing.commit(self, &data).await?,
+            Some(closing) => closing.commit(self, &data).await.map_err(|error| match error {
+                Error::Unavailable(_) => ExportError::Unsettled(error),
+                refused => refused.into(),
+            })?,
             None => {
                 let (mut tx, org) = self.begin_in(&slug).await?;
                 tx.push(Event::new(EventKind::OrgExported, &org, Actor::System, &data)?);

@@ -26,6 +26,10 @@ pub enum ExportError {
     /// The service refused or failed.
     #[error(transparent)]
     Service(#[from] Error),
+    /// The database did not answer the commit that closes the organization: the export is whole, and whether the organization is
+    /// suspended is not known. Where it is, this export is the one to take.
+    #[error("The export is whole, but whether the organization is suspended is not known: {0}")]
+    Unsettled(#[source] Error),
     /// The export cannot be written to where it should go.
     #[error("The export cannot be written: {0}")]
     Unwritable(#[from] std::io::Error),

@@ -10,7 +10,8 @@ use tracing::Instrument;
 use crate::{
     config::LinkedPage,
     error::Error,
-    mail::{self, Letter},
+    id::DeliveryId,
+    mail::{self, LEASE, Letter, PATIENCE, comes_too_late, wait_after},
     metrics::MailOutcome,
     ports::{MailError, Message},
     service::TenantAuth,
@@ -21,22 +22,10 @@ use crate::{
 
 /// How long a link works (behaviour.md, B196).
 const LINK_TTL: Duration = Duration::from_secs(24 * 3_600);
-/// The lease of a claimed request, during which no other worker tries it.
-const LEASE: Duration = Duration::from_secs(45);
-/// The time limit of one attempt, within the lease.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// The wait after each failed attempt; the last one repeats.
-const RETRIES: [Duration; 5] = [
-    Duration::from_secs(5),
-    Duration::from_secs(30),
-    Duration::from_secs(5 * 60),
-    Duration::from_secs(30 * 60),
-    Duration::from_secs(3_600),
-];
 /// How many mails are under way at once.
 const AT_ONCE: u32 = 8;
 
-/// Mails the links that were asked for, as many as go at once; `true` when there were any. Called by the worker.
+/// Mails the links that were asked for, as many as go at once; `true` when some were claimed or put off. Called by the worker.
 ///
 /// # Errors
 /// [`Error::Unavailable`]; the requests wait on then.
@@ -50,36 +39,60 @@ pub(crate) async fn mail_sign_up_links(auth: &TenantAuth) -> Result<bool, Error>
         let (auth, id) = (auth.clone(), id.clone());
         let span = tracing::info_span!(target: "tenant_auth::mails", "mail", mail = %id);
         let attempt = async move {
-            let mut tx = auth.begin().await?;
-            let until = tx.now().plus(LEASE);
-            let Some(request) = tx.sign_ups().claim(&id, until).await? else { return Ok(()) };
-            match compose(&auth, &mut tx, &request).await? {
-                Some(message) => {
-                    tx.commit().await?;
-                    send(&auth, &request, &message).await
+            match attempt(&auth, &id).await {
+                Err(error) if !matches!(error, Error::Unavailable(_)) => {
+                    tracing::error!(error = %error.causes(), "a link to sign up with could not be mailed; it is put off");
+                    put_off(&auth, &id).await
                 }
-                None => {
-                    tx.sign_ups().done(&request).await?;
-                    tx.commit().await
-                }
+                attempted => attempted,
             }
         };
         sending.spawn(attempt.instrument(span));
     }
     // All are waited for, whatever becomes of one: a mail that was sent and not noted would be sent again.
-    let mut unavailable = None;
+    let (mut worked, mut unavailable) = (false, None);
     while let Some(ended) = sending.join_next().await {
         match ended.unwrap_or_else(|panic| Err(Error::internal(panic))) {
+            Ok(is_claimed) => worked |= is_claimed,
             Err(error @ Error::Unavailable(_)) => unavailable = Some(error),
             // It is tried again after its lease, and hinders no other.
             Err(error) => tracing::error!(error = %error.causes(), "a link to sign up with could not be mailed"),
-            Ok(()) => {}
         }
     }
     match unavailable {
         Some(error) => Err(error),
-        None => Ok(!due.is_empty()),
+        None => Ok(worked),
     }
+}
+
+/// Claims a request and mails its link; `false` when another worker has claimed it.
+async fn attempt(auth: &TenantAuth, id: &DeliveryId) -> Result<bool, Error> {
+    let mut tx = auth.begin().await?;
+    let until = tx.now().plus(LEASE);
+    let Some(request) = tx.sign_ups().claim(id, until).await? else { return Ok(false) };
+    match compose(auth, &mut tx, &request).await? {
+        Some(message) => {
+            tx.commit().await?;
+            send(auth, &request, &message).await?;
+        }
+        None => {
+            tx.sign_ups().done(&request).await?;
+            tx.commit().await?;
+        }
+    }
+    Ok(true)
+}
+
+/// Counts an attempt at a request whose mail cannot be written, such as one to an account whose row was changed by hand. Its claim was
+/// taken back with all else, so that it would be due again at once, and hinder those behind it.
+async fn put_off(auth: &TenantAuth, id: &DeliveryId) -> Result<bool, Error> {
+    let mut tx = auth.begin().await?;
+    let now = tx.now();
+    let Some(request) = tx.sign_ups().claim(id, now.plus(LEASE)).await? else { return Ok(false) };
+    tx.sign_ups().retry(&request, next_attempt(&request, now)).await?;
+    tx.commit().await?;
+    auth.metrics().mail(MailOutcome::Retried);
+    Ok(true)
 }
 
 /// Makes the link and its mail; `None` when nobody waits for it any more, or the address gets too many.
@@ -112,7 +125,7 @@ async fn compose(auth: &TenantAuth, tx: &mut Tx, request: &SignUpRequest) -> Res
 }
 
 async fn send(auth: &TenantAuth, request: &SignUpRequest, message: &Message) -> Result<(), Error> {
-    let Some(mailer) = auth.mailer() else { return Ok(()) };
+    let Some(mailer) = auth.mailer().filter(|_| !comes_too_late(request.lease_until, auth.now())) else { return Ok(()) };
     let sent = timeout(PATIENCE, mailer.send(message)).await;
     let sent = sent.unwrap_or_else(|_| Err(MailError::Transient("the mail server did not answer in time".to_owned())));
     let mut tx = auth.begin().await?;
@@ -140,7 +153,30 @@ async fn send(auth: &TenantAuth, request: &SignUpRequest, message: &Message) -> 
 
 /// When a request is tried again; the next attempt drops it once its link would have ended.
 fn next_attempt(request: &SignUpRequest, now: Timestamp) -> Timestamp {
-    let tried = usize::try_from(request.attempt).unwrap_or(1).saturating_sub(1);
-    let [.., last] = RETRIES;
-    now.plus(RETRIES.get(tried).copied().unwrap_or(last))
+    now.plus(wait_after(request.attempt))
+}
+
+#[cfg(all(test, feature = "testing", feature = "sqlite"))]
+mod tests {
+    use super::*;
+    use crate::{caller::Client, testing::TestAuth, value::Email};
+
+    #[tokio::test]
+    async fn a_claim_whose_commit_was_answered_late_is_left_to_its_lease() {
+        let test = TestAuth::with(|config| config.sign_up.is_open = true).await;
+        let rita = Email::parse("rita@rockets.example").expect("an address");
+        test.auth.request_sign_up(&rita, &Client::default()).await.expect("it is open");
+        let mut tx = test.auth.begin().await.expect("a transaction");
+        let now = tx.now();
+        let due = tx.sign_ups().due(now, 1).await.expect("it can be read").remove(0);
+        let claimed = tx.sign_ups().claim(&due, now.plus(LEASE)).await.expect("it can be written").expect("it is due");
+        let message = compose(&test.auth, &mut tx, &claimed).await.expect("it can be read").expect("it is wanted");
+        tx.commit().await.expect("a commit");
+        test.clock.advance(LEASE - PATIENCE + Duration::from_millis(1));
+        send(&test.auth, &claimed, &message).await.expect("nothing is to be recorded");
+        assert!(test.mails.sent().is_empty(), "another worker may have it before this one is done");
+        test.clock.advance(PATIENCE);
+        test.tick().await;
+        assert_eq!(test.mails.sent().iter().filter(|sent| sent.to == rita).count(), 1);
+    }
 }

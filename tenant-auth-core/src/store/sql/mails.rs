@@ -80,6 +80,8 @@ pub(crate) struct ClaimedMail {
     pub(crate) content: String,
     /// This attempt's number, from 1.
     pub(crate) attempt: i64,
+    /// Nobody else claims it until then.
+    pub(crate) lease_until: Timestamp,
     pub(crate) useless_after: Timestamp,
     pub(crate) created_at: Timestamp,
 }
@@ -123,14 +125,19 @@ statements! {
            SET next_attempt_at = next_attempt_at - (scheduled_at - $1), scheduled_at = $1
          WHERE id IN (SELECT id FROM tenant_auth_mails WHERE next_attempt_at > $2 AND scheduled_at > $2 LIMIT $3)
            AND next_attempt_at > $2 AND scheduled_at > $2";
-    // The mails due longest come first. The count stops at its limit, so that a large backlog does not make the metrics slow.
+    // What is due longest comes first. The count stops at its limit, so that a large backlog does not make the metrics slow. Links to sign
+    // up with wait in a table of their own and for the same mail server: where they alone wait, its outage is to be seen, too.
     WAITING = "
-        SELECT COUNT(*) AS waiting, COALESCE(MIN(w.created_at), 0) AS oldest
-          FROM (SELECT created_at
-                  FROM tenant_auth_mails
-                 WHERE next_attempt_at IS NOT NULL
-                 ORDER BY next_attempt_at
-                 LIMIT 10000) w";
+        SELECT CASE WHEN COUNT(*) > 10000 THEN 10000 ELSE COUNT(*) END AS waiting, COALESCE(MIN(w.created_at), 0) AS oldest
+          FROM (SELECT m.created_at
+                  FROM (SELECT created_at
+                          FROM tenant_auth_mails
+                         WHERE next_attempt_at IS NOT NULL
+                         ORDER BY next_attempt_at
+                         LIMIT 10000) m
+                 UNION ALL
+                SELECT s.created_at
+                  FROM (SELECT created_at FROM tenant_auth_sign_up_requests ORDER BY next_attempt_at LIMIT 10000) s) w";
     NTH_LATEST = "
         SELECT created_at AS number
           FROM tenant_auth_mails
@@ -216,7 +223,7 @@ impl<L: Link> Mails<L> {
         Ok(row.map(Timestamp::from_millis))
     }
 
-    /// How many mails wait, counted up to ten thousand, and since when the oldest of them has waited.
+    /// How many mails wait, links to sign up with among them, counted up to ten thousand, and since when the oldest of them has waited.
     pub(crate) async fn waiting(mut self) -> Result<(u64, Option<Timestamp>), Error> {
         Ok(WaitingRow::told(fetch_optional!(self.0, WaitingRow, WAITING)?))
     }
@@ -259,6 +266,7 @@ impl Mails<&mut Tx> {
             org_id: Id::from_stored(row.org_id),
             content: row.content.unwrap_or_default(),
             attempt: row.attempts,
+            lease_until,
             useless_after: Timestamp::from_millis(row.useless_after),
             created_at: Timestamp::from_millis(row.created_at),
         }))

@@ -24,6 +24,8 @@ pub(crate) struct SignUpRequest {
     pub(crate) email: Email,
     /// This attempt's number, from 1.
     pub(crate) attempt: i64,
+    /// Nobody else claims it until then.
+    pub(crate) lease_until: Timestamp,
     /// When it was made, or made again while it waited.
     pub(crate) asked_at: Timestamp,
     /// The language that its client asked for.
@@ -100,15 +102,16 @@ impl SignUps<&mut Tx> {
         Ok(())
     }
 
-    /// Claims a request until `until`; `None` when another worker did.
-    pub(crate) async fn claim(mut self, id: &DeliveryId, until: Timestamp) -> Result<Option<SignUpRequest>, Error> {
+    /// Claims a request with a lease until `lease_until`; `None` when another worker did.
+    pub(crate) async fn claim(mut self, id: &DeliveryId, lease_until: Timestamp) -> Result<Option<SignUpRequest>, Error> {
         let now = self.0.now();
         let ahead = now.plus(LONGEST_WAIT).millis();
-        let row = fetch_optional!(self.0, ClaimedRow, CLAIM, id.as_str(), now.millis(), ahead, until.millis())?;
+        let row = fetch_optional!(self.0, ClaimedRow, CLAIM, id.as_str(), now.millis(), ahead, lease_until.millis())?;
         Ok(row.map(|row| SignUpRequest {
             id: id.clone(),
             email: Email::from_stored(row.email),
             attempt: row.attempts,
+            lease_until,
             asked_at: Timestamp::from_millis(row.created_at),
             language: row.language.map(Language::from_stored),
         }))

@@ -16,12 +16,13 @@ use tracing::Instrument;
 use crate::{
     error::Error,
     id::{MailId, OrgId},
+    mail::LEASE,
     metrics::WorkerLoop,
     service::TenantAuth,
     store::{ClaimedMail, Work},
     time::Timestamp,
 };
-use sending::{LEASE, send, span_of};
+use sending::{send, span_of};
 use slots::{Held, SLOTS, Slots};
 
 /// How many organizations one look at the outbox finds.

@@ -1,4 +1,4 @@
-//! One attempt to send a mail, and the retry schedule. A mail is claimed with a lease, sent outside any transaction and recorded
+//! One attempt to send a mail, and what comes after it. A mail is claimed with a lease, sent outside any transaction and recorded
 //! afterwards. A permanent failure is recorded and not retried; a transient one follows the retry schedule.
 
 use std::time::Duration;
@@ -8,7 +8,7 @@ use tracing::{Span, field::Empty};
 
 use crate::{
     error::Error,
-    mail,
+    mail::{self, PATIENCE, RETRIES, comes_too_late, wait_after},
     metrics::{Label, MailOutcome},
     ports::MailError,
     service::TenantAuth,
@@ -16,28 +16,19 @@ use crate::{
     time::Timestamp,
 };
 
-/// The lease of a claimed mail, during which no other worker tries it. What a process that died had claimed goes out after it.
-pub(super) const LEASE: Duration = Duration::from_secs(45);
-/// The time limit of one attempt; within the lease by more than the outcome takes to record and the servers' clocks differ.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// The retry schedule: the wait after each failed attempt; the last one repeats (behaviour.md, B111).
-const RETRIES: [Duration; 5] = [
-    Duration::from_secs(5),
-    Duration::from_secs(30),
-    Duration::from_secs(5 * 60),
-    Duration::from_secs(30 * 60),
-    Duration::from_secs(3_600),
-];
 /// How often a mail is tried at least: by the schedule, for a day.
 const ATTEMPTS: usize = RETRIES.len() + 24;
 /// The age from which a mail is given up, for an attempt that nobody finished counts, too.
 const GIVEN_UP_AFTER: Duration = Duration::from_secs(24 * 3_600);
 
-/// Makes one attempt and records what came of it.
+/// Makes one attempt and records what came of it; nothing where the claim comes too late for one.
 ///
 /// # Errors
 /// [`Error::Unavailable`] when the outcome cannot be recorded; the mail is tried again after its lease.
 pub(super) async fn send(auth: &TenantAuth, mail: &ClaimedMail, span: &Span) -> Result<(), Error> {
+    if comes_too_late(mail.lease_until, auth.now()) {
+        return Ok(());
+    }
     let is_useless = auth.now() >= mail.useless_after;
     let outcome = match auth.mailer() {
         _ if is_useless => Err(MailError::Permanent("its time was over before it could be sent".to_owned())),
@@ -94,10 +85,9 @@ pub(super) fn span_of(mail: &ClaimedMail) -> Span {
 
 /// The retry schedule: when a mail is tried again; `None` when it has been tried for a day.
 fn next_attempt(mail: &ClaimedMail, now: Timestamp) -> Option<Timestamp> {
-    let tried = usize::try_from(mail.attempt).unwrap_or(1).saturating_sub(1);
-    let wait = RETRIES.get(tried).or(RETRIES.last())?;
-    let is_tried_out = tried + 1 >= ATTEMPTS && now >= mail.created_at.plus(GIVEN_UP_AFTER);
-    (!is_tried_out).then(|| now.plus(*wait))
+    let is_often_enough = usize::try_from(mail.attempt).is_ok_and(|attempts| attempts >= ATTEMPTS);
+    let is_tried_out = is_often_enough && now >= mail.created_at.plus(GIVEN_UP_AFTER);
+    (!is_tried_out).then(|| now.plus(wait_after(mail.attempt)))
 }
 
 #[cfg(test)]
@@ -113,6 +103,7 @@ mod tests {
             org_id: Id::generate(now, &OsEntropy),
             content: String::new(),
             attempt,
+            lease_until: now,
             useless_after: now,
             created_at: now,
         };
@@ -122,5 +113,22 @@ mod tests {
         assert_eq!(waits[..6], [5, 30, 300, 1_800, 3_600, 3_600]);
         assert_eq!(waits.iter().sum::<u64>() / 3_600, 24);
         assert!(next_attempt(&mail(100), now).is_some(), "a mailer that never ends its attempts is no day");
+    }
+
+    #[cfg(all(feature = "testing", feature = "sqlite"))]
+    #[tokio::test]
+    async fn a_claim_whose_commit_was_answered_late_is_left_to_its_lease() {
+        let test = crate::testing::TestAuth::new().await;
+        let mut tx = test.auth.begin().await.expect("a transaction");
+        let now = tx.now();
+        let due = tx.mails().due(&test.org.org.id, now, 1, &[]).await.expect("it can be read").remove(0);
+        let claimed = tx.mails().claim(&due.id, now.plus(mail::LEASE)).await.expect("it can be written").expect("it is due");
+        tx.commit().await.expect("a commit");
+        test.clock.advance(mail::LEASE - PATIENCE + Duration::from_millis(1));
+        send(&test.auth, &claimed, &Span::none()).await.expect("nothing is to be recorded");
+        assert!(test.mails.sent().is_empty(), "another worker may have it before this one is done");
+        test.clock.advance(PATIENCE);
+        test.tick().await;
+        assert_eq!(test.mails.sent().iter().filter(|sent| sent.id == claimed.id.as_str()).count(), 1);
     }
 }

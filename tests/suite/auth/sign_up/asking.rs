@@ -20,7 +20,7 @@ use tenant_auth_core::{
 use super::{ask, complete, holder, newcomer, nobody, preview, sign_up_mails, sign_up_token, token_in};
 use crate::suite::{
     limits::addresses::{at, behind_proxy},
-    support::stored,
+    support::{hooks::run_sql, stored},
 };
 
 scenarios![
@@ -32,6 +32,7 @@ scenarios![
     an_address_gets_three_mails_an_hour,
     a_network_may_ask_thirty_times_in_a_quarter_of_an_hour,
     a_request_nobody_fulfils_is_dropped_after_a_day,
+    requests_whose_mails_cannot_be_written_hinder_no_other,
     the_links_page_can_be_the_products,
     closed_it_refuses_every_step,
     closed_meanwhile_it_mails_nothing,
@@ -164,6 +165,32 @@ async fn a_request_nobody_fulfils_is_dropped_after_a_day(app: &App) {
     app.advance(25 * 3_600);
     internals::sweep(&app.auth).await.expect("the database is there");
     assert_eq!(stored::number(app, "SELECT COUNT(*) FROM tenant_auth_sign_up_links").await, 0);
+}
+
+/// As many as are mailed at once, and each to an account whose row was damaged by hand.
+async fn requests_whose_mails_cannot_be_written_hinder_no_other(app: &App) {
+    let mut people = Vec::new();
+    for name in ["Ida", "Jan", "Kai", "Lea", "Mia", "Nils", "Ole", "Pia"] {
+        people.push(app.org().new_member(name).await);
+    }
+    let role_of_each = async |role: &str| {
+        for person in &people {
+            run_sql(app, &format!("UPDATE tenant_auth_users SET role = '{role}' WHERE email = '{}'", person.email())).await;
+        }
+    };
+    for person in &people {
+        ask(&nobody(app), person.email()).await.expect(200);
+    }
+    role_of_each("rubbish").await;
+    app.advance(1);
+    ask(&nobody(app), "rita@rockets.example").await.expect(200);
+    assert_eq!(sign_up_mails(app, "rita@rockets.example").await.len(), 1);
+    assert!(sign_up_mails(app, people[0].email()).await.is_empty());
+    role_of_each("user").await;
+    app.advance(5);
+    for person in &people {
+        assert_eq!(sign_up_mails(app, person.email()).await.len(), 1, "it has waited");
+    }
 }
 
 async fn the_links_page_can_be_the_products(app: &App) {

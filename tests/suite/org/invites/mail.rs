@@ -19,6 +19,7 @@ scenarios![
     names_in_a_mail_are_no_links,
     a_mail_is_queued_then_sent,
     a_mail_server_that_is_down_loses_nothing,
+    a_mail_server_that_takes_a_mail_and_no_leave_gets_it_once,
     a_mail_server_that_says_not_now_is_asked_again,
     a_mail_server_that_wants_another_password_loses_nothing,
     a_mail_server_that_refuses_for_good_fails_the_mail,
@@ -140,6 +141,18 @@ async fn a_mail_server_that_is_down_loses_nothing(app: &App) {
     app.advance(5);
     app.tick().await;
     assert_eq!(mail_status(&admin).await, "sent");
+    assert_eq!(sink.taken().len(), 1);
+}
+
+async fn a_mail_server_that_takes_a_mail_and_no_leave_gets_it_once(app: &App) {
+    let (app, sink) = with_sink(app).await;
+    sink.hang_at_quit();
+    let admin = app.admin().logged_in().await;
+    admin.invite("nora@acme.example").await.expect(201);
+    app.tick().await;
+    assert_eq!(mail_status(&admin).await, "sent");
+    app.advance(60);
+    app.tick().await;
     assert_eq!(sink.taken().len(), 1);
 }
 
