@@ -9,6 +9,7 @@ use tokio::{
 };
 
 use super::{
+    LEASE, VERDICT,
     gates::Limit,
     limits::{LONGEST_BLOCK, account_key, longest_block, network_of, pair_key},
 };
@@ -111,6 +112,10 @@ impl Attempt {
 
     /// Releases the reservations of an attempt that was right, in the transaction that depends on the verdict.
     pub(crate) async fn released(&self, tx: &mut Tx) -> Result<(), Error> {
+        // Once their lease is over they may be another attempt's.
+        if Instant::now() >= self.judged_by + (LEASE - VERDICT) {
+            return Ok(());
+        }
         for limit in &self.limits {
             tx.throttles().release(&limit.key).await?;
         }

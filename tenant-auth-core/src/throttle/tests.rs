@@ -45,3 +45,20 @@ async fn a_failure_counts_without_its_reservation() {
         assert_eq!(reader.throttles().state(key).await.expect("an answer").expect("a counter").failures, 1, "{key}");
     }
 }
+
+/// Its own place has ended by then, and may be another's.
+#[tokio::test]
+async fn an_attempt_that_is_settled_after_its_lease_frees_no_place() {
+    let test = TestAuth::new().await;
+    let mut undecided = Vec::new();
+    for _ in 0..5 {
+        undecided.push(attempt(&test.auth, 1, 0).await.expect("one of its places"));
+    }
+    let mut late = undecided.pop().expect("one of them");
+    late.judged_by -= LEASE;
+    late.withdrawn().await;
+    let moment = Duration::from_millis(200);
+    assert!(timeout(moment, attempt(&test.auth, 1, 0)).await.is_err(), "it waits for a verdict");
+    undecided.pop().expect("one of them").withdrawn().await;
+    attempt(&test.auth, 1, 0).await.expect("a place is free again").withdrawn().await;
+}

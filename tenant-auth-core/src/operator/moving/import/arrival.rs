@@ -1,6 +1,6 @@
 //! An organization on its way in: the transaction that takes all of it or nothing, and why it will be nothing.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::{
     chain::ChainCheck,
@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     config::Config,
+    error::Error,
     event::{EventKind, ImportData},
     id::{InviteId, OrgId, UserId},
     model::{Organization, Role},
@@ -160,8 +161,22 @@ impl<'a> Arrival<'a> {
         }
     }
 
+    /// Holds the accounts that the file's people are here, in their order: who is erased at the same time is erased before, and refused
+    /// here, or after, and found in what this brings.
+    async fn hold_linked(&mut self) -> Result<(), Error> {
+        let accounts: BTreeSet<UserId> = self.linked.values().cloned().collect();
+        for account in accounts {
+            self.tx.users().hold(&account).await?;
+            if self.tx.users().find(&account).await?.is_none() {
+                self.refuse("an account here that the file's people are linked to was deleted meanwhile".to_owned());
+            }
+        }
+        Ok(())
+    }
+
     pub(super) async fn finish(mut self) -> Result<ImportedOrganization, OrganizationImportError> {
         self.tx.imports().doubt_successors(&self.org.id).await?;
+        self.hold_linked().await?;
         self.take_over_chain().await?;
         for (former, account) in self.former.iter().filter(|(former, account)| former != account) {
             self.tx.imports().linked_person(&self.org.id, former, account).await?;
