@@ -100,6 +100,8 @@ impl Signals {
             }
         };
         tokio::select! {
+            // Where several are pending it is the one that will not be repeated.
+            biased;
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
             () = hung_up => {}

@@ -24,10 +24,13 @@ pub(crate) fn wait_after(attempt: i64) -> Duration {
     RETRIES.get(tried).copied().unwrap_or(last)
 }
 
+/// For recording what came of an attempt, and for clocks that differ.
+const MARGIN: Duration = Duration::from_secs(5);
+
 /// Whether so little is left of a claim's lease that another worker might begin before an attempt ends: the answer to the commit of the
 /// claim came late. The mail is not sent then, so that nobody gets it twice; after the lease it is tried again.
 pub(crate) fn comes_too_late(lease_until: Timestamp, now: Timestamp) -> bool {
-    lease_until.since(now) < PATIENCE
+    lease_until.since(now) < PATIENCE + MARGIN
 }
 
 #[cfg(test)]
@@ -43,8 +46,8 @@ mod tests {
     fn an_attempt_that_would_outlast_its_lease_comes_too_late() {
         let claimed_at = Timestamp::from_millis(0);
         let until = claimed_at.plus(LEASE);
-        assert!(!comes_too_late(until, claimed_at) && !comes_too_late(until, claimed_at.plus(LEASE - PATIENCE)));
-        assert!(comes_too_late(until, claimed_at.plus(LEASE - PATIENCE + Duration::from_millis(1))));
+        assert!(!comes_too_late(until, claimed_at) && !comes_too_late(until, claimed_at.plus(LEASE - PATIENCE - MARGIN)));
+        assert!(comes_too_late(until, claimed_at.plus(LEASE - PATIENCE - MARGIN + Duration::from_millis(1))));
         assert!(comes_too_late(until, until.plus(LEASE)));
     }
 }

@@ -6,6 +6,7 @@
 use crate::{
     error::Error,
     event::{EventKind, InviteData},
+    id::OrgId,
     model::Organization,
     service::TenantAuth,
     store::{Actor, Event, Tx},
@@ -23,13 +24,20 @@ pub(crate) async fn revoke_ended_invites(auth: &TenantAuth) {
 async fn tell_all(auth: &TenantAuth) -> Result<(), Error> {
     let orgs = auth.store().read().await?.invites().organizations_of_ended().await?;
     for org in orgs {
-        let mut tx = auth.begin().await?;
-        // The removal of an organization takes its invites along.
-        let Some(org) = tx.organizations().lock(&org).await? else { continue };
-        tell_ended(&mut tx, &org).await?;
-        tx.commit().await?;
+        // What fails in one must not keep those of all others.
+        if let Err(error) = tell_in(auth, &org).await {
+            tracing::warn!(%org, error = %error.causes(), "invites that ended with their key were not told of; it is tried again shortly");
+        }
     }
     Ok(())
+}
+
+async fn tell_in(auth: &TenantAuth, org: &OrgId) -> Result<(), Error> {
+    let mut tx = auth.begin().await?;
+    // The removal of an organization takes its invites along.
+    let Some(org) = tx.organizations().lock(org).await? else { return Ok(()) };
+    tell_ended(&mut tx, &org).await?;
+    tx.commit().await
 }
 
 /// Tells of those of one organization, in a transaction that holds it.

@@ -101,19 +101,25 @@ impl Worker {
         self.bring_back().await?;
         Box::pin(revoke_ended_invites(&self.auth)).await;
         Box::pin(self.auth.marks().advance(self.auth.transactions(), || self.auth.now())).await?;
-        match self.auth.clock_leap() {
-            Some(leap) => tracing::error!(
-                seconds = leap.as_secs(),
-                "the clock was set forward by more than an hour; nothing is deleted until it is put right, or until a restart says that it is"
-            ),
+        let is_swept = match self.auth.clock_leap() {
+            Some(leap) => {
+                tracing::error!(
+                    seconds = leap.as_secs(),
+                    "the clock was set forward by more than an hour; nothing is deleted until it is put right, or until a restart says that it is"
+                );
+                true
+            }
             None => self.delete_ended().await,
-        }
+        };
         checkpoints::sign_due(&self.auth).await?;
-        self.auth.worked(WorkerLoop::Sweep);
+        if is_swept {
+            self.auth.worked(WorkerLoop::Sweep);
+        }
         Ok(())
     }
 
-    async fn delete_ended(&self) {
+    /// Whether nothing of what was due is left.
+    async fn delete_ended(&self) -> bool {
         let config = self.auth.config();
         let longest_token = config.generation_ttl().max(config.login.partial_token_ttl);
         let days = |days: u32| Duration::from_secs(24 * 3_600 * u64::from(days));
@@ -123,12 +129,15 @@ impl Worker {
             events: Some(config.audit.retention_days).filter(|kept| *kept > 0).map(days),
             contexts: days(config.audit.context_days),
         };
+        let mut is_all = true;
         for kind in Swept::ALL {
             // What waits behind a lock, or takes too long, must not keep all other kinds.
             if let Err(error) = self.delete_kind(kind, retention).await {
                 tracing::warn!(?kind, error = %error.causes(), "what has ended of a kind was not deleted; it is tried again in a minute");
+                is_all = false;
             }
         }
+        is_all
     }
 
     async fn delete_kind(&self, kind: Swept, retention: Retention) -> Result<(), Error> {

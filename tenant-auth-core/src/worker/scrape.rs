@@ -77,8 +77,8 @@ impl TenantAuth {
         Ok(written)
     }
 
-    /// The queues: mails and links to sign up with, requests for reset mails, events not yet turned into deliveries, and deliveries. A delivery waits from the
-    /// moment it is due.
+    /// The queues: mails and links to sign up with, requests for reset mails, events not yet turned into deliveries, and deliveries. A
+    /// delivery waits from the moment it is due.
     async fn queues(&self) -> Result<[(&'static str, Queue); 4], Error> {
         let mut reader = self.store().read().await?;
         let queue = |(waiting, oldest)| Queue { waiting, oldest };

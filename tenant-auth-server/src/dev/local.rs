@@ -12,7 +12,6 @@ use axum::{
     middleware::Next,
     response::Response,
 };
-
 use url::Url;
 
 use super::{clock::MovableClock, mailbox::Mailbox};

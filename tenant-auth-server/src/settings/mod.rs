@@ -273,7 +273,7 @@ impl Database {
 }
 
 impl Server {
-    /// The mailer, when there is an SMTP server. It lives on the runtime, so it is made here and not while reading.
+    /// The mailer, when there is an SMTP server.
     ///
     /// # Errors
     /// [`InvalidSettings`], naming the setting that cannot be used.

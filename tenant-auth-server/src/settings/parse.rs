@@ -125,6 +125,13 @@ pub(super) fn sender(text: &str) -> Result<String, Fault> {
     })
 }
 
+pub(super) fn smtp_url(text: &str) -> Result<String, Fault> {
+    // With any sender: the one that there will be is judged as a setting of its own.
+    SmtpMailer::from_url(text, "nobody@localhost").map(|_| text.to_owned()).map_err(|error| match error {
+        SmtpSetupError::From(reason) | SmtpSetupError::Url(reason) => Fault::because(reason),
+    })
+}
+
 pub(super) fn argon2(text: &str) -> Result<Argon2Params, Fault> {
     let numbers: Option<Vec<u32>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
     match numbers.as_deref() {

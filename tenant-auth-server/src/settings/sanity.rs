@@ -3,7 +3,7 @@
 
 use super::{
     reading::Reading,
-    table::{ARGON2, REFRESH_TOKEN_TTL},
+    table::{ARGON2, PUBLIC_URL, REFRESH_TOKEN_TTL, TRUSTED_PROXIES},
 };
 
 /// The most that one password hash may cost: memory in KiB times passes. Some 100 times the default, several seconds.
@@ -17,12 +17,23 @@ const CHEAPEST: u64 = 7_168 * 5;
 pub(super) fn judge(reading: &mut Reading) {
     let config = &reading.values.config;
     let (access, refresh) = (config.sessions.access_token_ttl.as_secs(), config.sessions.refresh_token_ttl.as_secs());
+    let is_nested = config.public_url.path().trim_end_matches('/').ends_with("/api/v1");
+    let trusts_all = config.network.trusted_proxies.iter().any(|network| network.prefix_len() == 0);
     let memory = config.passwords.argon2.memory_kib;
     let cost = u64::from(memory) * u64::from(config.passwords.argon2.iterations);
     if refresh < access {
         let effect = "once an access token has expired, its session can no longer be refreshed";
         reading
             .warn(format!("{} is {refresh} s, shorter than an access token's {access} s: {effect}", REFRESH_TOKEN_TTL.variable()));
+    }
+    // The core refuses these, too, and tells what it refuses one by one.
+    if is_nested {
+        reading.refuse(&PUBLIC_URL, "must end before /api/v1, which the service adds itself");
+    }
+    if trusts_all {
+        let reason =
+            "must not hold every address: anybody could then state any address in X-Forwarded-For. Give your proxies' networks";
+        reading.refuse(&TRUSTED_PROXIES, reason);
     }
     if memory > LARGEST_KIB || cost > DEAREST {
         let most = format!("memory must be at most {LARGEST_KIB} KiB, and memory times passes at most {DEAREST}");

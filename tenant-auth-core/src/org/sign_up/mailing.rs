@@ -89,10 +89,25 @@ async fn put_off(auth: &TenantAuth, id: &DeliveryId) -> Result<bool, Error> {
     let mut tx = auth.begin().await?;
     let now = tx.now();
     let Some(request) = tx.sign_ups().claim(id, now.plus(LEASE)).await? else { return Ok(false) };
-    tx.sign_ups().retry(&request, next_attempt(&request, now)).await?;
+    if is_one_too_many(&mut tx, &request).await? {
+        tx.sign_ups().done(&request).await?;
+    } else {
+        tx.sign_ups().retry(&request, next_attempt(&request, now)).await?;
+        auth.metrics().mail(MailOutcome::Retried);
+    }
     tx.commit().await?;
-    auth.metrics().mail(MailOutcome::Retried);
     Ok(true)
+}
+
+/// Counts the mail at its first attempt: whether its address has had too many.
+async fn is_one_too_many(tx: &mut Tx, request: &SignUpRequest) -> Result<bool, Error> {
+    if request.attempt > 1 {
+        return Ok(false);
+    }
+    match count_mail(tx, LinkPurpose::SignUp, &request.email).await {
+        Err(Error::RateLimited { .. }) => Ok(true),
+        counted => counted.map(|()| false),
+    }
 }
 
 /// Makes the link and its mail; `None` when nobody waits for it any more, or the address gets too many.
@@ -106,11 +121,8 @@ async fn compose(auth: &TenantAuth, tx: &mut Tx, request: &SignUpRequest) -> Res
     if is_useless || !auth.config().sign_up.is_open {
         return Ok(None);
     }
-    if request.attempt == 1 {
-        match count_mail(tx, LinkPurpose::SignUp, &request.email).await {
-            Err(Error::RateLimited { .. }) => return Ok(None),
-            counted => counted?,
-        }
+    if is_one_too_many(tx, request).await? {
+        return Ok(None);
     }
     // As its holder wrote it, where it has an account: what was asked for may be another's mailbox (B25).
     let holder = tx.users().find_by_email(&request.email).await?.map(|account| account.user.email);

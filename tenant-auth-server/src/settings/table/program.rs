@@ -61,7 +61,7 @@ pub(in crate::settings) const SMTP_URL: Row = Row {
     default: Unset("mail waits in the outbox until it is set"),
     meaning: "The SMTP server that sends mail. smtp:// requires STARTTLS, except on loopback; smtps:// is TLS from the start.",
     must: "smtp://[user:password@]host[:port] or smtps://…",
-    read: |to, text| put(&mut to.smtp_url, Ok(Some(text.to_owned()))),
+    read: |to, text| put(&mut to.smtp_url, parse::smtp_url(text).map(Some)),
     disclosure: Disclosure::UrlWithoutSecrets,
     ..Row::BLANK
 };
