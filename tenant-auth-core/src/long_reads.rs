@@ -1,4 +1,4 @@
-//! The turns of long reads: searches and filters that no index serves, each of which may read all that its organization has. They are
+//! The turns of long reads: searches and filters that no index serves, each of which may read all that its organization has. The turns are
 //! shared out among organizations, and leave connections to everything else: one tenant's searches must not be all tenants' wait.
 
 use std::{

@@ -35,6 +35,7 @@ const FLOORS: &[(&str, &[&str])] = &[
             "readiness",
             "budget",
             "in_flight",
+            "long_reads",
             "unsent",
             "account::given_up",
             "backend::key_uses",

@@ -20,7 +20,8 @@ impl OrgAdmin {
         let words = filter.kinds.as_ref().map(|kinds| kinds.join(","));
         let list = ["audit", org.as_str(), or_empty(&filter.actor), or_empty(&filter.user), or_empty(&words), &from, &to];
         let mut reading = page.clone().ordered(SortOrder::Descending).reading(&list)?;
-        let is_long = filter.actor.is_some() || filter.user.is_some() || filter.kinds.is_some();
+        // Each filter has an index, and two of them together, but not all three.
+        let is_long = filter.actor.is_some() && filter.user.is_some() && filter.kinds.is_some();
         let _turn = if is_long { Some(self.auth().long_reads().turn(org).await?) } else { None };
         let mut reader = self.auth().store().read().await?;
         let bounds = Bounds::of(&mut reader, org, filter).await?;

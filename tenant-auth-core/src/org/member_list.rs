@@ -59,9 +59,10 @@ pub(crate) async fn list_members_with_sequence(
     Ok((read(&mut snapshot, org, filter, reading).await?, reach.newest))
 }
 
-/// A search has to wait for its turn.
+/// What no index serves has to wait for its turn.
 async fn turn(auth: &TenantAuth, org: &OrgId, filter: &MemberFilter) -> Result<Option<Turn>, Error> {
-    if filter.search.is_none() {
+    let MemberFilter { search, role, status } = filter;
+    if search.is_none() && role.is_none() && status.is_none() {
         return Ok(None);
     }
     auth.long_reads().turn(org).await.map(Some)

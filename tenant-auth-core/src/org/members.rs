@@ -80,11 +80,13 @@ impl OrgWrite {
         self.commit().await
     }
 
-    /// Counts what an event keeps of a member's metadata, where it is much.
+    /// Counts what an event keeps of a member's metadata, where it is much. A change that takes a right away is not counted, so that nobody
+    /// keeps a right by what others have used up.
     async fn spend_metadata(&mut self, before: &Membership, after: &Membership) -> Result<(), Error> {
-        let former = if before.metadata == after.metadata { 0 } else { before.metadata.as_json().len() };
-        let bytes = former + after.metadata.as_json().len();
-        if bytes <= LITTLE_METADATA {
+        let is_narrowed = before.status != after.status && after.status == Status::Suspended
+            || before.role != after.role && after.role != Role::OrgAdmin;
+        let bytes = before.metadata.as_json().len() + after.metadata.as_json().len();
+        if is_narrowed || bytes <= LITTLE_METADATA {
             return Ok(());
         }
         let rate = if self.org.is_trusted { METADATA_BYTES } else { NEWCOMERS_METADATA_BYTES };

@@ -36,22 +36,22 @@ pub(super) const TURN: Duration = Duration::from_secs(16);
 /// The answer to a statement of PostgreSQL, which a request waits for only so long.
 #[cfg(feature = "postgres")]
 pub(in crate::store) async fn answered<T>(asked: impl Future<Output = sqlx::Result<T>> + Unpin) -> sqlx::Result<T> {
-    within(ANSWER, asked).await
+    within(ANSWER, watched(asked)).await
 }
 
 /// A connection of PostgreSQL with a transaction.
 #[cfg(feature = "postgres")]
 pub(in crate::store) async fn begun<T>(asked: impl Future<Output = sqlx::Result<T>> + Unpin) -> sqlx::Result<T> {
-    within(CONNECTION, Watched { asked, is_over: false }).await
+    within(CONNECTION, watched(asked)).await
 }
 
 /// The answer to a COMMIT of PostgreSQL. An error may mean that it happened.
 #[cfg(feature = "postgres")]
 pub(in crate::store) async fn committed<T>(asked: impl Future<Output = sqlx::Result<T>> + Unpin) -> sqlx::Result<T> {
-    unless_late(tokio::time::timeout(SILENCE, asked).await.map_err(|_| Late))
+    unless_late(tokio::time::timeout(SILENCE, watched(asked)).await.map_err(|_| Late))
 }
 
-/// What a request waits for at most so long.
+/// What a request waits for at most so long, and whatever else until there is no answer to hope for.
 pub(super) async fn within<T>(most: Duration, asked: impl Future<Output = sqlx::Result<T>> + Unpin) -> sqlx::Result<T> {
     let limit = if deadline::is_in_request() { most } else { SILENCE };
     unless_late(deadline::wait(limit, asked).await)
@@ -65,8 +65,14 @@ fn unless_late<T>(answer: Result<sqlx::Result<T>, Late>) -> sqlx::Result<T> {
     })
 }
 
-/// A BEGIN, which may be given up at any time: by a limit above, or because a host has no use for its call any more. It may happen all
-/// the same, and sqlx takes a connection for one without a transaction until the BEGIN was answered.
+#[cfg(feature = "postgres")]
+fn watched<F>(asked: F) -> Watched<F> {
+    Watched { asked, is_over: false }
+}
+
+/// What is asked of PostgreSQL, which may be given up at any time: by a limit above, or because a host has no use for its call any more.
+/// It may be done all the same, and the connection is in the middle of it: sqlx takes one whose BEGIN was not answered for one without a
+/// transaction.
 #[cfg(feature = "postgres")]
 struct Watched<F> {
     asked: F,

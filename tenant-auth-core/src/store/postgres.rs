@@ -12,7 +12,7 @@ use sqlx::{
 use super::{
     StoreOptions, failure, migrations, options,
     outlived::{self, Renewal},
-    postgres_url, rights,
+    patience, postgres_url, rights,
     sql::probe,
     stall,
 };
@@ -113,7 +113,7 @@ impl Postgres {
     /// would not notice a full disk. Both are one message, so that the database never waits for this process with the row locked.
     pub(super) async fn try_writing(&self) -> Result<(), Error> {
         let trial = AssertSqlSafe(format!("{TAKE_ROOM}; {}", probe::WRITE));
-        sqlx::raw_sql(trial).execute(&self.pool).await.map(drop).map_err(failure::of)
+        patience::answered(Box::pin(sqlx::raw_sql(trial).execute(&self.pool))).await.map(drop).map_err(failure::of)
     }
 
     /// Has the pool's connections replaced before their next use: one beside them was lost.

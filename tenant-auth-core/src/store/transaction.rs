@@ -317,7 +317,8 @@ impl Tx {
     /// answers by what was before; nothing is held while that is waited for.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] when the database refused or did not answer; nothing was changed then.
+    /// [`Error::Unavailable`] when the database refused or did not answer. Nothing was changed then, unless it was the COMMIT itself that was
+    /// not answered.
     pub(crate) async fn commit(self) -> Result<(), Error> {
         // On the heap: this is the largest part of the future of each flow that writes.
         Box::pin(self.write_and_commit()).await

@@ -23,10 +23,11 @@ impl OrgAdmin {
     /// # Errors
     /// [`Error::NotFound`]; [`Error::Invalid`] for a cursor of another list, filter or order.
     pub async fn deliveries(&self, id: &WebhookId, status: Option<DeliveryStatus>, page: &Page) -> Result<List<Delivery>, Error> {
+        let known = self.auth().store().read().await?.webhooks().find(self.org_id(), id).await?;
+        known.ok_or(Error::NotFound(Thing::Webhook))?;
+        let mut reading = page.reading(&["deliveries", id.as_str(), status.map_or("", DeliveryStatus::as_str)])?;
         let _turn = if status.is_some() { Some(self.auth().long_reads().turn(self.org_id()).await?) } else { None };
         let mut reader = self.auth().store().read().await?;
-        reader.webhooks().find(self.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
-        let mut reading = page.reading(&["deliveries", id.as_str(), status.map_or("", DeliveryStatus::as_str)])?;
         while let Some(bounds) = reading.wants() {
             reading.take(reader.deliveries().list(self.org_id(), id, status, &bounds).await?);
         }

@@ -101,25 +101,25 @@ impl Worker {
         self.bring_back().await?;
         Box::pin(revoke_ended_invites(&self.auth)).await;
         Box::pin(self.auth.marks().advance(self.auth.transactions(), || self.auth.now())).await?;
-        let is_swept = match self.auth.clock_leap() {
+        let swept = match self.auth.clock_leap() {
             Some(leap) => {
                 tracing::error!(
                     seconds = leap.as_secs(),
                     "the clock was set forward by more than an hour; nothing is deleted until it is put right, or until a restart says that it is"
                 );
-                true
+                Ok(())
             }
             None => self.delete_ended().await,
         };
         checkpoints::sign_due(&self.auth).await?;
-        if is_swept {
-            self.auth.worked(WorkerLoop::Sweep);
-        }
+        swept?;
+        self.auth.worked(WorkerLoop::Sweep);
         Ok(())
     }
 
-    /// Whether nothing of what was due is left.
-    async fn delete_ended(&self) -> bool {
+    /// Deletes each kind, also where another could not be deleted, for it waits behind a lock or takes too long. The error is the last
+    /// one's.
+    async fn delete_ended(&self) -> Result<(), Error> {
         let config = self.auth.config();
         let longest_token = config.generation_ttl().max(config.login.partial_token_ttl);
         let days = |days: u32| Duration::from_secs(24 * 3_600 * u64::from(days));
@@ -129,15 +129,14 @@ impl Worker {
             events: Some(config.audit.retention_days).filter(|kept| *kept > 0).map(days),
             contexts: days(config.audit.context_days),
         };
-        let mut is_all = true;
+        let mut swept = Ok(());
         for kind in Swept::ALL {
-            // What waits behind a lock, or takes too long, must not keep all other kinds.
             if let Err(error) = self.delete_kind(kind, retention).await {
-                tracing::warn!(?kind, error = %error.causes(), "what has ended of a kind was not deleted; it is tried again in a minute");
-                is_all = false;
+                tracing::warn!(?kind, error = %error.causes(), "what has ended of a kind was not deleted");
+                swept = Err(error);
             }
         }
-        is_all
+        swept
     }
 
     async fn delete_kind(&self, kind: Swept, retention: Retention) -> Result<(), Error> {

@@ -140,6 +140,7 @@ async fn metadata_that_the_log_keeps_is_counted_by_the_byte(app: &App) {
     }
     assert_eq!(admin.get(&max).await.expect_ok()["member"]["metadata"]["n"], 1, "nothing was changed");
     admin.set_role(app.member().id(), "org_admin").may_fail().await.expect_error(429, "rate_limited");
+    admin.set_status(app.member().id(), "suspended").await.expect(200); // a right that is taken away
     let elsewhere = app.other_org();
     let (greta, gus) = (elsewhere.admin().logged_in().await, format!("/org/members/{}", elsewhere.member().id()));
     greta.patch(&gus, much(1)).await.expect(200);

@@ -185,10 +185,10 @@ impl Sessions<&mut Tx> {
         Ok(self.ended(rows))
     }
 
-    /// Ends so many sessions of an organization, those of a person together.
-    pub(crate) async fn end_some_of_organization(mut self, org: &OrgId, most: i64) -> Result<Vec<Ended>, Error> {
+    /// Deletes so many sessions of an organization at most, those of a person together: how many, and those of them that had not ended.
+    pub(crate) async fn end_some_of_organization(mut self, org: &OrgId, most: i64) -> Result<(usize, Vec<Ended>), Error> {
         let rows = fetch_all!(self.0, EndedRow, END_SOME_OF_ORGANIZATION, org.as_str(), most)?;
-        Ok(self.ended(rows))
+        Ok((rows.len(), self.ended(rows)))
     }
 
     /// Ends the oldest live sessions of the new session's owner, so that `keep` remain. The new session itself is never ended.
