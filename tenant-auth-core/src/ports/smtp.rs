@@ -59,15 +59,14 @@ impl SmtpMailer {
     /// # Errors
     /// [`SmtpSetupError`], naming the part that cannot be used.
     pub fn from_url(url: &str, from: &str) -> Result<Self, SmtpSetupError> {
-        let url = Url::parse(url).map_err(|error| SmtpSetupError::Url(error.to_string()))?;
-        let host = url.host_str().filter(|host| !host.is_empty()).ok_or_else(|| SmtpSetupError::Url("no host".to_owned()))?;
+        let url = parsed(url)?;
+        let host = url.host_str().unwrap_or_default();
         let host = host.trim_start_matches('[').trim_end_matches(']');
         let tls = || TlsParameters::new(host.to_owned()).map_err(|error| SmtpSetupError::Url(error.to_string()));
         let (tls, default_port) = match url.scheme() {
             "smtps" => (Tls::Wrapper(tls()?), 465),
             "smtp" if is_loopback_for_secrets(&url) => (Tls::None, 587),
-            "smtp" => (Tls::Required(tls()?), 587),
-            other => return Err(SmtpSetupError::Url(format!("unknown scheme '{other}'"))),
+            _ => (Tls::Required(tls()?), 587),
         };
         let port = url.port().unwrap_or(default_port);
         let credentials = || Credentials::new(decoded(url.username()), decoded(url.password().unwrap_or("")));
@@ -80,6 +79,14 @@ impl SmtpMailer {
             server: format!("{}:{port}", url.host_str().unwrap_or(host)),
             from: mailbox(from)?,
         })
+    }
+
+    /// Whether this names a mail server; the system's root certificates are not looked for.
+    ///
+    /// # Errors
+    /// [`SmtpSetupError::Url`].
+    pub fn check_url(url: &str) -> Result<(), SmtpSetupError> {
+        parsed(url).map(drop)
     }
 
     /// Whether mails can have this sender.
@@ -128,6 +135,18 @@ impl SmtpMailer {
     /// The server's status code, or the kind of failure, with the server's name and port.
     fn cause(&self, error: &lettre::transport::smtp::Error) -> String {
         format!("{} ({})", cause(error), self.server)
+    }
+}
+
+/// The URL of a mail server.
+fn parsed(url: &str) -> Result<Url, SmtpSetupError> {
+    let url = Url::parse(url).map_err(|error| SmtpSetupError::Url(error.to_string()))?;
+    if url.host_str().is_none_or(str::is_empty) {
+        return Err(SmtpSetupError::Url("no host".to_owned()));
+    }
+    match url.scheme() {
+        "smtp" | "smtps" => Ok(url),
+        other => Err(SmtpSetupError::Url(format!("unknown scheme '{other}'"))),
     }
 }
 

@@ -112,7 +112,7 @@ impl Attempt {
 
     /// Releases the reservations of an attempt that was right, in the transaction that depends on the verdict.
     pub(crate) async fn released(&self, tx: &mut Tx) -> Result<(), Error> {
-        // Once their lease is over they may be another attempt's.
+        // After their lease they may have ended, and be another attempt's.
         if Instant::now() >= self.judged_by + (LEASE - VERDICT) {
             return Ok(());
         }

@@ -46,7 +46,7 @@ async fn a_failure_counts_without_its_reservation() {
     }
 }
 
-/// Its own place has ended by then, and may be another's.
+/// Its own place may have ended by then, and be another's.
 #[tokio::test]
 async fn an_attempt_that_is_settled_after_its_lease_frees_no_place() {
     let test = TestAuth::new().await;

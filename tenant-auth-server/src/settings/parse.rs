@@ -120,16 +120,17 @@ pub(super) fn proxies(text: &str) -> Result<Vec<IpNet>, Fault> {
 }
 
 pub(super) fn sender(text: &str) -> Result<String, Fault> {
-    SmtpMailer::check_sender(text).map(|()| text.to_owned()).map_err(|error| match error {
+    SmtpMailer::check_sender(text).map(|()| text.to_owned()).map_err(because)
+}
+
+fn because(error: SmtpSetupError) -> Fault {
+    match error {
         SmtpSetupError::From(reason) | SmtpSetupError::Url(reason) => Fault::because(reason),
-    })
+    }
 }
 
 pub(super) fn smtp_url(text: &str) -> Result<String, Fault> {
-    // With any sender: the one that there will be is judged as a setting of its own.
-    SmtpMailer::from_url(text, "nobody@localhost").map(|_| text.to_owned()).map_err(|error| match error {
-        SmtpSetupError::From(reason) | SmtpSetupError::Url(reason) => Fault::because(reason),
-    })
+    SmtpMailer::check_url(text).map(|()| text.to_owned()).map_err(because)
 }
 
 pub(super) fn argon2(text: &str) -> Result<Argon2Params, Fault> {

@@ -89,13 +89,16 @@ async fn put_off(auth: &TenantAuth, id: &DeliveryId) -> Result<bool, Error> {
     let mut tx = auth.begin().await?;
     let now = tx.now();
     let Some(request) = tx.sign_ups().claim(id, now.plus(LEASE)).await? else { return Ok(false) };
-    if is_one_too_many(&mut tx, &request).await? {
+    let is_over = is_one_too_many(&mut tx, &request).await?;
+    if is_over {
         tx.sign_ups().done(&request).await?;
     } else {
         tx.sign_ups().retry(&request, next_attempt(&request, now)).await?;
-        auth.metrics().mail(MailOutcome::Retried);
     }
     tx.commit().await?;
+    if !is_over {
+        auth.metrics().mail(MailOutcome::Retried);
+    }
     Ok(true)
 }
 

@@ -176,7 +176,6 @@ impl<'a> Arrival<'a> {
 
     pub(super) async fn finish(mut self) -> Result<ImportedOrganization, OrganizationImportError> {
         self.tx.imports().doubt_successors(&self.org.id).await?;
-        self.hold_linked().await?;
         self.take_over_chain().await?;
         for (former, account) in self.former.iter().filter(|(former, account)| former != account) {
             self.tx.imports().linked_person(&self.org.id, former, account).await?;
@@ -187,6 +186,8 @@ impl<'a> Arrival<'a> {
         let data = ImportData { members, entries, last_sequence: self.chain.last_sequence(), head: self.chain.head() };
         self.tx.push(Event::new(EventKind::OrgImported, &self.org, Actor::System, &data)?);
         let invites = self.place_invites().await?;
+        // Last, for whoever is held cannot log in, wherever that is.
+        self.hold_linked().await?;
         if !self.refusals.is_empty() {
             return Err(OrganizationImportError::Refused(self.refusals));
         }
