@@ -9,7 +9,7 @@ use tenant_auth_core::{Postgres, Sqlite, Store, StoreOptions};
 use crate::{Engine, postgres::Cluster, scratch, template::Template};
 
 /// Each app may open a few connections, so that parallel requests do run in parallel.
-const OPTIONS: StoreOptions = StoreOptions::with_connections(3);
+const OPTIONS: StoreOptions = StoreOptions::with_connections(4);
 
 static COUNTER: AtomicU32 = AtomicU32::new(0);
 
