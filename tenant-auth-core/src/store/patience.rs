@@ -4,12 +4,11 @@
 //! Requests wait shortly. What else runs, and every COMMIT, whose outcome is unknown once it is given up, waits until there is no answer
 //! to hope for: without that limit a database that went without a word would take loops and connections with it for as long as TCP hopes.
 
+use std::{future::Future, io, time::Duration};
+#[cfg(feature = "postgres")]
 use std::{
-    future::Future,
-    io,
     pin::Pin,
     task::{Context, Poll, ready},
-    time::Duration,
 };
 
 use crate::deadline::{self, Late};
