@@ -13,7 +13,6 @@ use crate::{
     error::Error,
     feed::{told::Told, waits::EventWaits},
     keys::{self, Keyring, KeyringError},
-    long_reads::LongReads,
     memory::Memory,
     metrics::WorkMeter,
     ports::{Argon2Hasher, Clock, Entropy, Mailer, OsEntropy, PasswordHasher, Resolver, Sender, SystemClock, SystemResolver},
@@ -23,8 +22,9 @@ use crate::{
     service::{AfterCommit, Inner, Metrics, TenantAuth},
     store::{Announcements, Context, Lookups, Marks, OneStatements, Store, Transactions},
     throttle::{BlockedLogins, Gates},
+    turns::Turns,
     value::is_loopback,
-    webhooks::{Admissions, Targets},
+    webhooks::Targets,
 };
 
 /// Why a service cannot be built.
@@ -194,7 +194,7 @@ impl Builder {
         store.migrate().await?;
         let announcements = Arc::new(Announcements::default());
         let memory = Memory::new(store.clone(), &config.memory, metrics.memory().clone());
-        let long_reads = LongReads::among(store.connections());
+        let long_reads = Turns::of_long_reads(store.connections());
         let transactions = Transactions::new(
             store,
             Context {
@@ -234,7 +234,7 @@ impl Builder {
             sender,
             resolver: self.resolver.unwrap_or_else(|| Arc::new(SystemResolver)),
             targets,
-            admissions: Admissions::default(),
+            name_lookups: Turns::of_name_lookups(),
             announcements,
             key_uses: KeyUses::default(),
             estimates: BoundedWork::start("tenant-auth-estimate", PoolSize::default(), WorkMeter::unread(), Pauses::NONE)?,

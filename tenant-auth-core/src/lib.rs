@@ -94,8 +94,6 @@ mod keys;
 #[cfg(feature = "service")]
 mod languages;
 #[cfg(feature = "service")]
-mod long_reads;
-#[cfg(feature = "service")]
 mod mail;
 mod memory;
 #[cfg(feature = "service")]
@@ -128,6 +126,8 @@ mod throttle;
 mod time;
 #[cfg(feature = "service")]
 mod token;
+#[cfg(feature = "service")]
+mod turns;
 #[cfg(all(feature = "service", feature = "http"))]
 mod unsent;
 pub mod value;

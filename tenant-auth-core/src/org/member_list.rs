@@ -5,11 +5,11 @@
 use crate::{
     error::Error,
     id::{OrgId, UserId},
-    long_reads::Turn,
     model::{MemberEntry, MemberFilter},
     page::{List, Page, Reading},
     service::TenantAuth,
     store::{Link, MEMBERS_AT_ONCE, Members},
+    turns::Turn,
     value::SearchText,
 };
 

@@ -18,7 +18,6 @@ use crate::{
     error::Error,
     feed::{told::Told, waits::EventWaits},
     keys::Keyring,
-    long_reads::LongReads,
     memory::Memory,
     metrics::{self, WorkerLoop},
     model::EventKind,
@@ -29,7 +28,8 @@ use crate::{
     throttle::{BlockedLogins, Gates},
     time::Timestamp,
     token::{AuditKeySet, Signer},
-    webhooks::{Admissions, Targets},
+    turns::Turns,
+    webhooks::Targets,
 };
 
 /// The service. Cheap to clone; clones share everything.
@@ -64,7 +64,7 @@ pub(crate) struct Inner {
     pub(crate) sender: Option<Arc<dyn Sender>>,
     pub(crate) resolver: Arc<dyn Resolver>,
     pub(crate) targets: Targets,
-    pub(crate) admissions: Admissions,
+    pub(crate) name_lookups: Turns,
     pub(crate) announcements: Arc<Announcements>,
     pub(crate) key_uses: KeyUses,
     pub(crate) estimates: BoundedWork,
@@ -74,7 +74,7 @@ pub(crate) struct Inner {
     pub(crate) guesses: crate::throttle::Guesses,
     #[cfg(feature = "http")]
     pub(crate) given_up: crate::account::GivenUp,
-    pub(crate) long_reads: LongReads,
+    pub(crate) long_reads: Turns,
     #[cfg(feature = "http")]
     pub(crate) in_flight: crate::in_flight::InFlight,
     #[cfg(feature = "http")]
@@ -274,9 +274,9 @@ impl TenantAuth {
         &*self.inner.resolver
     }
 
-    /// The concurrency limit of name lookups for new webhooks.
-    pub(crate) fn admissions(&self) -> &Admissions {
-        &self.inner.admissions
+    /// The turns of name lookups for new webhooks.
+    pub(crate) fn name_lookups(&self) -> &Turns {
+        &self.inner.name_lookups
     }
 
     /// The SSRF protection of webhooks.
@@ -316,7 +316,7 @@ impl TenantAuth {
     }
 
     /// The turns of long reads.
-    pub(crate) fn long_reads(&self) -> &LongReads {
+    pub(crate) fn long_reads(&self) -> &Turns {
         &self.inner.long_reads
     }
 

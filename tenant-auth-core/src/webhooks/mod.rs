@@ -7,8 +7,6 @@
 //! in `serve`, the outbox's fan-out in `fan_out`, what must be waited for before in `tellable`, the delivery loop in `dispatch`, the disabling of dead endpoints in `outcome`.
 
 #[cfg(feature = "service")]
-mod admissions;
-#[cfg(feature = "service")]
 mod attempt;
 #[cfg(feature = "service")]
 mod deliveries;
@@ -34,8 +32,6 @@ pub(crate) mod target;
 #[cfg(feature = "service")]
 mod tellable;
 
-#[cfg(feature = "service")]
-pub(crate) use admissions::Admissions;
 #[cfg(feature = "service")]
 pub(crate) use dispatch::Dispatcher;
 #[cfg(feature = "service")]

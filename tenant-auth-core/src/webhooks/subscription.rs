@@ -187,7 +187,7 @@ impl OrgAdmin {
     /// Vets a URL, in the organization's place for lookups.
     async fn admit_target(&self, text: &str) -> Result<WebhookUrl, Error> {
         let auth = self.auth();
-        let _place = auth.admissions().enter(self.org_id()).await?;
+        let _turn = auth.name_lookups().turn(self.org_id()).await?;
         auth.targets().admit(text, auth.resolver()).await
     }
 }
