@@ -5,12 +5,10 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-#[cfg(feature = "postgres")]
-use super::patience;
 use super::{
-    Engine, Store, Transaction,
+    Store, Transaction,
     chain_head::ChainHead,
-    failure,
+    engine_transaction::Purpose,
     sql::event_chain::{ChainedEvent, EventChain, FormerEvent, NewHead},
 };
 use crate::{
@@ -227,30 +225,13 @@ impl Store {
 
     /// Whether there is more.
     async fn chain_batch(&self, org_id: &OrgId, entropy: &dyn Entropy) -> Result<bool, Error> {
-        let mut transaction = match &self.0 {
-            #[cfg(feature = "sqlite")]
-            Engine::Sqlite(sqlite) => Transaction::Sqlite(sqlite.begin().await?),
-            #[cfg(feature = "postgres")]
-            Engine::Postgres(postgres) => {
-                let begun = patience::begun(Box::pin(postgres.pool().begin())).await;
-                Transaction::Postgres(begun.map_err(failure::of)?)
-            }
-        };
+        let mut transaction = self.0.begin(Purpose::Write).await?;
         let Some(mut chain) = Chain::read(&mut transaction, org_id).await? else { return Ok(false) };
         if chain.is_behind() {
             chain.catch_up(&mut transaction, entropy).await?;
             EventChain(&mut transaction).set_head(&chain.head()).await?;
         }
-        match transaction {
-            #[cfg(feature = "sqlite")]
-            Transaction::Sqlite(transaction) => transaction.commit().await.map_err(failure::of)?,
-            #[cfg(feature = "postgres")]
-            Transaction::Postgres(transaction) => {
-                patience::committed(Box::pin(transaction.commit())).await.map_err(failure::of)?;
-            }
-            #[cfg(feature = "postgres")]
-            Transaction::PostgresAlone(_) => {}
-        }
+        transaction.commit().await?;
         Ok(chain.is_behind())
     }
 }

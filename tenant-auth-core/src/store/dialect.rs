@@ -22,27 +22,13 @@ impl Link for &mut Reader {
 
 impl Link for &mut Tx {
     fn conn(&mut self) -> Conn<'_> {
-        match &mut self.transaction {
-            #[cfg(feature = "sqlite")]
-            Transaction::Sqlite(transaction) => Conn::Sqlite(transaction),
-            #[cfg(feature = "postgres")]
-            Transaction::Postgres(transaction) => Conn::Postgres(transaction),
-            #[cfg(feature = "postgres")]
-            Transaction::PostgresAlone(connection) => Conn::Postgres(connection),
-        }
+        self.transaction.conn()
     }
 }
 
 impl Link for &mut Transaction {
     fn conn(&mut self) -> Conn<'_> {
-        match self {
-            #[cfg(feature = "sqlite")]
-            Transaction::Sqlite(transaction) => Conn::Sqlite(transaction),
-            #[cfg(feature = "postgres")]
-            Transaction::Postgres(transaction) => Conn::Postgres(transaction),
-            #[cfg(feature = "postgres")]
-            Transaction::PostgresAlone(connection) => Conn::Postgres(connection),
-        }
+        Transaction::conn(self)
     }
 }
 

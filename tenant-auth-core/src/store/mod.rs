@@ -18,6 +18,7 @@ mod database_file;
 mod deed;
 mod deployment_log;
 mod dialect;
+mod engine_transaction;
 mod event;
 mod failure;
 mod freshness;
@@ -114,7 +115,7 @@ use crate::{
     ports::OsEntropy,
 };
 use change::{Change, ChangedRow};
-use transaction::Transaction;
+use engine_transaction::Transaction;
 
 /// A database, opened and ready. Made by [`Sqlite::open`], [`Postgres::connect`] or [`Store::open`].
 #[derive(Clone, Debug)]

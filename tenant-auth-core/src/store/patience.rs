@@ -98,3 +98,32 @@ impl<F> Drop for Watched<F> {
         }
     }
 }
+
+#[cfg(all(test, feature = "postgres"))]
+mod tests {
+    use std::future::pending;
+
+    use tokio::time::Instant;
+
+    use super::*;
+
+    async fn silent_for(asked: impl Future<Output = sqlx::Result<()>>) -> Duration {
+        let began = Instant::now();
+        assert!(asked.await.is_err(), "there is no answer");
+        began.elapsed()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn requests_wait_shortly_and_whatever_else_until_there_is_nothing_to_hope_for() {
+        assert_eq!(silent_for(deadline::of_request(answered(pending()))).await, ANSWER);
+        assert_eq!(silent_for(deadline::of_request(begun(pending()))).await, CONNECTION);
+        assert_eq!(silent_for(answered(pending())).await, SILENCE);
+        assert_eq!(silent_for(begun(pending())).await, SILENCE);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_commit_is_waited_for_beyond_the_deadline_of_its_request() {
+        assert_eq!(silent_for(deadline::of_request(committed(pending()))).await, SILENCE);
+        assert_eq!(silent_for(committed(pending())).await, SILENCE);
+    }
+}

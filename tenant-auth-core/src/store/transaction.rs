@@ -10,10 +10,12 @@ use std::{
 
 use zeroize::Zeroizing;
 
-#[cfg(feature = "postgres")]
-use super::patience;
 use super::{
-    Change, Engine, ErasedPerson, Event, LeftWork, Store, Work, chain_head::ChainHead, change::Touched, deed::Done, failure,
+    Change, ErasedPerson, Event, LeftWork, Store, Work,
+    chain_head::ChainHead,
+    change::Touched,
+    deed::Done,
+    engine_transaction::{Purpose, Transaction},
 };
 use crate::{
     audit::context::RequestContext,
@@ -82,60 +84,28 @@ impl Transactions {
 
     /// Begins a write transaction. Dropped without [`Tx::commit`] it leaves nothing behind.
     pub(crate) async fn begin(&self) -> Result<Tx, Error> {
-        let transaction = match &self.store.0 {
-            #[cfg(feature = "sqlite")]
-            Engine::Sqlite(sqlite) => Transaction::Sqlite(sqlite.begin().await?),
-            #[cfg(feature = "postgres")]
-            Engine::Postgres(postgres) => {
-                let begun = patience::begun(Box::pin(postgres.pool().begin())).await;
-                Transaction::Postgres(begun.map_err(failure::of)?)
-            }
-        };
-        Ok(self.wrapped(transaction))
+        self.begin_for(Purpose::Write).await
     }
 
     /// Begins a write transaction whose commit need not reach the disk before it is acknowledged: for what nobody misses after a power
     /// failure. Everything else holds, and the next ordinary commit brings it to the disk.
     pub(crate) async fn begin_fleeting(&self) -> Result<Tx, Error> {
-        let transaction = match &self.store.0 {
-            #[cfg(feature = "sqlite")]
-            Engine::Sqlite(sqlite) => Transaction::Sqlite(sqlite.begin_fleeting().await?),
-            #[cfg(feature = "postgres")]
-            Engine::Postgres(postgres) => {
-                let begun = postgres.pool().begin_with("BEGIN; SET LOCAL synchronous_commit = off");
-                let begun = patience::begun(Box::pin(begun)).await;
-                Transaction::Postgres(begun.map_err(failure::of)?)
-            }
-        };
-        Ok(self.wrapped(transaction))
+        self.begin_for(Purpose::FleetingWrite).await
     }
 
     /// Begins a read of many statements that all see one moment. It locks nothing and writes nothing, so it is dropped in the end.
     pub(crate) async fn begin_snapshot(&self) -> Result<Tx, Error> {
-        let transaction = match &self.store.0 {
-            #[cfg(feature = "sqlite")]
-            Engine::Sqlite(sqlite) => Transaction::Sqlite(sqlite.begin_snapshot().await?),
-            #[cfg(feature = "postgres")]
-            Engine::Postgres(postgres) => {
-                let begun = postgres.pool().begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-                let begun = patience::begun(Box::pin(begun)).await;
-                Transaction::Postgres(begun.map_err(failure::of)?)
-            }
-        };
-        Ok(self.wrapped(transaction))
+        self.begin_for(Purpose::Snapshot).await
     }
 
     /// Begins a write of one statement, which commits by itself on PostgreSQL.
     #[cfg(feature = "postgres")]
     pub(super) async fn begin_alone(&self) -> Result<Tx, Error> {
-        match &self.store.0 {
-            #[cfg(feature = "sqlite")]
-            Engine::Sqlite(_) => self.begin().await,
-            Engine::Postgres(postgres) => {
-                let acquired = patience::within(patience::CONNECTION, Box::pin(postgres.pool().acquire())).await;
-                Ok(self.wrapped(Transaction::PostgresAlone(acquired.map_err(failure::of)?)))
-            }
-        }
+        self.begin_for(Purpose::OneStatement).await
+    }
+
+    async fn begin_for(&self, purpose: Purpose) -> Result<Tx, Error> {
+        Ok(self.wrapped(self.store.0.begin(purpose).await?))
     }
 
     fn wrapped(&self, transaction: Transaction) -> Tx {
@@ -171,16 +141,6 @@ pub(crate) struct Tx {
     /// What the transaction does to the deployment.
     pub(super) deeds: Vec<Done>,
     left: LeftWork,
-}
-
-pub(super) enum Transaction {
-    #[cfg(feature = "sqlite")]
-    Sqlite(sqlx::Transaction<'static, sqlx::Sqlite>),
-    #[cfg(feature = "postgres")]
-    Postgres(sqlx::Transaction<'static, sqlx::Postgres>),
-    /// For one statement, which commits by itself.
-    #[cfg(feature = "postgres")]
-    PostgresAlone(sqlx::pool::PoolConnection<sqlx::Postgres>),
 }
 
 impl Tx {
@@ -336,16 +296,7 @@ impl Tx {
         }
         let deeds = std::mem::take(&mut self.deeds);
         self.write_deeds(deeds).await?;
-        match self.transaction {
-            #[cfg(feature = "sqlite")]
-            Transaction::Sqlite(transaction) => transaction.commit().await.map_err(failure::of)?,
-            #[cfg(feature = "postgres")]
-            Transaction::Postgres(transaction) => {
-                patience::committed(Box::pin(transaction.commit())).await.map_err(failure::of)?;
-            }
-            #[cfg(feature = "postgres")]
-            Transaction::PostgresAlone(connection) => drop(connection),
-        }
+        self.transaction.commit().await?;
         self.context.follow_up.committed(&Committed { events: kinds, left: self.left });
         if touched {
             self.context.follow_up.acknowledged(narrows).await;

@@ -51,8 +51,8 @@ row! {
 }
 
 impl EventSweep<&mut Tx> {
-    /// Removes up to `most` events of a few organizations that happened at `until` or before, and returns their number; where that is
-    /// none, there are none.
+    /// Removes up to `most` events of a few organizations that happened at `until` or before, and returns their number. None: nothing
+    /// that is so old is left that may be removed now.
     pub(in crate::store) async fn run(mut self, until: Timestamp, most: i64) -> Result<u64, Error> {
         let orgs: Vec<OrgId> = fetch_scalars!(self.0, String, WITH_OLD_EVENTS, until.millis(), ORGANIZATIONS)?
             .into_iter()

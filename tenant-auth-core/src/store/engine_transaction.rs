@@ -1,0 +1,91 @@
+//! A transaction of the database, whichever it is: how each kind begins, and how it commits.
+
+#[cfg(feature = "postgres")]
+use super::patience;
+use super::{Engine, failure, statement::Conn};
+use crate::error::Error;
+
+/// Dropped without [`Transaction::commit`] it leaves nothing behind.
+pub(super) enum Transaction {
+    #[cfg(feature = "sqlite")]
+    Sqlite(sqlx::Transaction<'static, sqlx::Sqlite>),
+    #[cfg(feature = "postgres")]
+    Postgres(sqlx::Transaction<'static, sqlx::Postgres>),
+    /// For one statement, which commits by itself.
+    #[cfg(feature = "postgres")]
+    PostgresAlone(sqlx::pool::PoolConnection<sqlx::Postgres>),
+}
+
+/// What a transaction is for.
+#[derive(Clone, Copy)]
+pub(super) enum Purpose {
+    Write,
+    /// A write whose commit need not be on the disk when it is acknowledged.
+    FleetingWrite,
+    /// Reads that all see one moment. It locks nothing.
+    Snapshot,
+    /// A write of one statement, which commits by itself on PostgreSQL.
+    #[cfg(feature = "postgres")]
+    OneStatement,
+}
+
+impl Engine {
+    pub(super) async fn begin(&self, purpose: Purpose) -> Result<Transaction, Error> {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(sqlite) => {
+                let begun = match purpose {
+                    Purpose::FleetingWrite => sqlite.begin_fleeting().await,
+                    Purpose::Snapshot => sqlite.begin_snapshot().await,
+                    Purpose::Write => sqlite.begin().await,
+                    #[cfg(feature = "postgres")]
+                    Purpose::OneStatement => sqlite.begin().await,
+                };
+                begun.map(Transaction::Sqlite)
+            }
+            #[cfg(feature = "postgres")]
+            Self::Postgres(postgres) => {
+                let statement = match purpose {
+                    Purpose::Write => "BEGIN",
+                    Purpose::FleetingWrite => "BEGIN; SET LOCAL synchronous_commit = off",
+                    Purpose::Snapshot => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+                    Purpose::OneStatement => {
+                        let acquired = patience::within(patience::CONNECTION, Box::pin(postgres.pool().acquire())).await;
+                        return acquired.map(Transaction::PostgresAlone).map_err(failure::of);
+                    }
+                };
+                let begun = patience::begun(Box::pin(postgres.pool().begin_with(statement))).await;
+                begun.map(Transaction::Postgres).map_err(failure::of)
+            }
+        }
+    }
+}
+
+impl Transaction {
+    pub(super) fn conn(&mut self) -> Conn<'_> {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(transaction) => Conn::Sqlite(transaction),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(transaction) => Conn::Postgres(transaction),
+            #[cfg(feature = "postgres")]
+            Self::PostgresAlone(connection) => Conn::Postgres(connection),
+        }
+    }
+
+    /// # Errors
+    /// [`Error::Unavailable`] when the database refused or did not answer. Where it did not answer it may be committed all the same.
+    pub(super) async fn commit(self) -> Result<(), Error> {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(transaction) => transaction.commit().await.map_err(failure::of),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(transaction) => patience::committed(Box::pin(transaction.commit())).await.map_err(failure::of),
+            #[cfg(feature = "postgres")]
+            Self::PostgresAlone(connection) => {
+                drop(connection);
+                Ok(())
+            }
+        }
+    }
+}
