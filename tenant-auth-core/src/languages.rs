@@ -47,6 +47,7 @@ impl Languages {
     ///
     /// # Errors
     /// What is wrong with the catalogue, naming the key: an unknown one, one that is missing, a placeholder that English does not have.
+    #[must_use = "this leaves what it is called on as it is"]
     pub fn with(&self, language: &Language, json: &str) -> Result<Self, String> {
         let given: BTreeMap<String, String> =
             serde_json::from_str(json).map_err(|error| format!("is no JSON object of key to text: {error}"))?;

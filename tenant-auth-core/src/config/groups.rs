@@ -8,7 +8,7 @@ use super::{SameSite, TokensInBody};
 use crate::{
     ports::Argon2Params,
     secret::Pepper,
-    value::{Origin, Slug},
+    value::{Origin, Rejected, Slug, parsed_network},
 };
 
 const MINUTE: u64 = 60;
@@ -147,6 +147,22 @@ pub struct Browser {
 pub struct Network {
     /// Reverse proxies whose `X-Forwarded-For` is believed. Default none.
     pub trusted_proxies: Vec<IpNet>,
+}
+
+impl Network {
+    /// Behind these proxies: addresses and networks with commas or spaces between, such as `127.0.0.1, 10.1.0.0/16`; or `none`.
+    ///
+    /// # Errors
+    /// [`Rejected`], saying what it must be.
+    pub fn behind(proxies: &str) -> Result<Self, Rejected> {
+        let mut named = proxies.split([',', ' ']).filter(|name| !name.is_empty()).peekable();
+        let is_stated = named.peek().is_some();
+        let trusted_proxies = if proxies.trim() == "none" { Some(Vec::new()) } else { named.map(parsed_network).collect() };
+        let trusted_proxies = trusted_proxies.filter(|_| is_stated);
+        let trusted_proxies = trusted_proxies
+            .ok_or_else(|| Rejected::because("must be addresses and networks such as 127.0.0.1, 10.1.0.0/16, or none"))?;
+        Ok(Self { trusted_proxies })
+    }
 }
 
 /// What this process may keep in memory of what the database said, so that callers are judged without it.

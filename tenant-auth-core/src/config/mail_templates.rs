@@ -70,6 +70,7 @@ impl MailTemplates {
     ///
     /// # Errors
     /// What is wrong, to be read after the name: a name of no mail, and what the template cannot do with the samples, with the line.
+    #[must_use = "this leaves what it is called on as it is"]
     pub fn with(&self, name: &str, source: &str) -> Result<Self, String> {
         let (values, language) = facts(name)?;
         let mut all = BTreeMap::clone(&self.0);

@@ -23,6 +23,21 @@ fn the_defaults_are_usable() {
 }
 
 #[test]
+fn proxies_are_addresses_and_networks() {
+    let behind = |text: &str| {
+        super::Network::behind(text).map(|network| network.trusted_proxies.iter().map(ToString::to_string).collect::<Vec<_>>())
+    };
+    let both = Ok(vec!["127.0.0.1/32".to_owned(), "10.1.0.0/16".to_owned()]);
+    assert_eq!(behind("127.0.0.1, 10.1.0.0/16"), both);
+    assert_eq!(behind(" 127.0.0.1 10.1.0.0/16,"), both);
+    assert_eq!(behind("::ffff:10.0.0.0/104"), Ok(vec!["10.0.0.0/8".to_owned()]));
+    assert_eq!(behind("none"), Ok(vec![]));
+    for nothing in ["", " , ", "localhost", "10.0.0.0/33", "none, 127.0.0.1"] {
+        assert!(behind(nothing).is_err(), "{nothing}");
+    }
+}
+
+#[test]
 fn what_could_not_work_is_refused_by_the_name_of_its_field() {
     let url = |text: &str| text.parse().expect("a URL");
     refused(Setting::PublicUrl, |config| config.public_url = url("https://auth.example.com/?x"));

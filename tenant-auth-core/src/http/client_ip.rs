@@ -13,6 +13,7 @@ use ipnet::IpNet;
 use crate::value::canonical_network;
 
 static WITHOUT_PEER: Once = Once::new();
+static UNTRUSTED_PROXY: Once = Once::new();
 
 /// Finds the client's address; `None` when the socket's address is not known, which the log tells once.
 pub(crate) fn of(trusted_proxies: &[IpNet], peer: Option<IpAddr>, headers: &HeaderMap) -> Option<IpAddr> {
@@ -28,6 +29,15 @@ pub(crate) fn of(trusted_proxies: &[IpNet], peer: Option<IpAddr>, headers: &Head
     };
     let peer = peer.to_canonical();
     if !trusts(peer) {
+        if is_unnamed_proxy(peer, headers) {
+            UNTRUSTED_PROXY.call_once(|| {
+                tracing::warn!(
+                    %peer,
+                    "a request from a private address that is no trusted proxy states X-Forwarded-For, which is not believed; \
+                     if it is your proxy, everybody behind it counts as one client: name it among the trusted proxies"
+                );
+            });
+        }
         return Some(peer);
     }
     let mut rightmost = None;
@@ -41,6 +51,15 @@ pub(crate) fn of(trusted_proxies: &[IpNet], peer: Option<IpAddr>, headers: &Head
         }
     }
     rightmost.or(Some(peer))
+}
+
+/// Whether this looks like a proxy that the settings forgot. Whoever comes from the internet may state the header at will.
+fn is_unnamed_proxy(peer: IpAddr, headers: &HeaderMap) -> bool {
+    let is_near = match peer {
+        IpAddr::V4(peer) => peer.is_loopback() || peer.is_private(),
+        IpAddr::V6(peer) => peer.is_loopback() || peer.is_unique_local(),
+    };
+    is_near && headers.contains_key("x-forwarded-for")
 }
 
 /// Parses an address with or without a port, as proxies write it.
@@ -77,6 +96,20 @@ mod tests {
         assert_eq!(seen(&["10.0.0.0/8"], "10.0.0.1", &[]), "10.0.0.1");
         assert_eq!(seen(&["::ffff:10.0.0.0/104"], "10.0.0.1", &["198.51.100.1, 10.0.0.2"]), "198.51.100.1");
         assert_eq!(seen(&["::/0"], "10.0.0.1", &["198.51.100.1"]), "10.0.0.1", "IPv6 alone");
+    }
+
+    #[test]
+    fn a_proxy_that_the_settings_forgot_is_told_from_a_client() {
+        let headers = HeaderMap::from_iter([(
+            ::http::header::HeaderName::from_static("x-forwarded-for"),
+            "1.2.3.4".parse().expect("a value"),
+        )]);
+        for (peer, is_proxy) in [("127.0.0.1", true), ("10.1.2.3", true), ("::1", true), ("fd00::1", true), ("203.0.113.9", false)]
+        {
+            let peer = peer.parse().expect("an address");
+            assert_eq!(is_unnamed_proxy(peer, &headers), is_proxy, "{peer}");
+            assert!(!is_unnamed_proxy(peer, &HeaderMap::new()), "{peer}");
+        }
     }
 
     #[test]

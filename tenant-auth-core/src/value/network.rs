@@ -36,7 +36,7 @@ impl Network {
     }
 }
 
-fn parsed(text: &str) -> Option<IpNet> {
+pub(crate) fn parsed(text: &str) -> Option<IpNet> {
     text.parse().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from)).map(canonical)
 }
 
