@@ -53,7 +53,7 @@ pub enum MasterKeyError {
     #[error("must be standard base64 of exactly 32 bytes; make one with: openssl rand -base64 32")]
     Malformed,
     /// All bytes equal, or a published sample.
-    #[error("is a sample or all of its bytes are equal; make a random one with: openssl rand -base64 32")]
+    #[error("is a sample, a text, or one byte again and again; make a random one with: openssl rand -base64 32")]
     Weak,
 }
 
