@@ -72,6 +72,7 @@ pub(super) const STEPS: &[Step] = &[
         ..step(34, "outbox", include_str!("../../migrations/0034_outbox.sqlite.sql"))
     },
     step(36, "linked_people", include_str!("../../migrations/0036_linked_people.sql")),
+    step(37, "pending_since", include_str!("../../migrations/0037_pending_since.sql")),
 ];
 
 /// The words in which an engine's SQL differs.

@@ -9,7 +9,6 @@ use tokio::{
 };
 
 use super::{
-    LEASE, VERDICT,
     gates::Limit,
     limits::{LONGEST_BLOCK, account_key, longest_block, network_of, pair_key},
 };
@@ -40,6 +39,8 @@ pub(super) struct Origin {
 pub(crate) struct Attempt {
     pub(super) auth: TenantAuth,
     pub(super) limits: Vec<Limit>,
+    /// When the reservations were made, by which they are told from those that came after their lease.
+    pub(super) reserved_at: Timestamp,
     /// `None` for an attempt with a code.
     pub(super) origin: Option<Origin>,
     /// `false` when the account is no member of the organization and the organization has tried too many such accounts; the
@@ -83,7 +84,7 @@ impl Attempt {
         let now = tx.now();
         for limit in &self.limits {
             let window_ends = now.plus(limit.window);
-            let Some(state) = tx.throttles().fail(limit, window_ends).await? else { continue };
+            let Some(state) = tx.throttles().fail(limit, self.reserved_at, window_ends).await? else { continue };
             let beyond = u32::try_from(state.failures).unwrap_or(u32::MAX).checked_sub(limit.most);
             let blocked_until = match beyond {
                 None => Timestamp::from_millis(0),
@@ -112,12 +113,8 @@ impl Attempt {
 
     /// Releases the reservations of an attempt that was right, in the transaction that depends on the verdict.
     pub(crate) async fn released(&self, tx: &mut Tx) -> Result<(), Error> {
-        // After their lease they may have ended, and be another attempt's.
-        if Instant::now() >= self.judged_by + (LEASE - VERDICT) {
-            return Ok(());
-        }
         for limit in &self.limits {
-            tx.throttles().release(&limit.key).await?;
+            tx.throttles().release(&limit.key, self.reserved_at).await?;
         }
         Ok(())
     }
@@ -128,13 +125,13 @@ impl Attempt {
         if let ([limit], Some(Origin { account, network, .. })) = (&*self.limits, &self.origin)
             && limit.doubling
         {
-            return tx.throttles().clear_and_know(&limit.key, account, network).await;
+            return tx.throttles().clear_and_know(&limit.key, self.reserved_at, (account, network)).await;
         }
         for limit in &self.limits {
             if limit.doubling {
-                tx.throttles().clear(&limit.key).await?;
+                tx.throttles().clear(&limit.key, self.reserved_at).await?;
             } else {
-                tx.throttles().release(&limit.key).await?;
+                tx.throttles().release(&limit.key, self.reserved_at).await?;
             }
         }
         if let Some(Origin { account, network, .. }) = &self.origin {

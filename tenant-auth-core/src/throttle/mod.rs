@@ -142,8 +142,16 @@ impl TenantAuth {
         loop {
             let round = self.try_to_reserve(&limits, stranger_of).await?;
             let Some((full, state)) = round.full else {
-                let (judged_by, may_be_judged) = (round.judged_by, round.may_be_judged);
-                return Ok(Attempt { auth: self.clone(), limits, origin, may_be_judged, _permits: permits, judged_by });
+                let Round { now: reserved_at, judged_by, may_be_judged, .. } = round;
+                return Ok(Attempt {
+                    auth: self.clone(),
+                    limits,
+                    reserved_at,
+                    origin,
+                    may_be_judged,
+                    _permits: permits,
+                    judged_by,
+                });
             };
             if let Some(until) = state.map(|state| state.blocked_until()).filter(|until| *until > round.now) {
                 return Err(Error::rate_limited(until.since(round.now).min(longest_block(full))));

@@ -46,19 +46,48 @@ async fn a_failure_counts_without_its_reservation() {
     }
 }
 
-/// Its own place may have ended by then, and be another's.
+/// So many attempts may be made under the limit beside those that are undecided.
+async fn free(auth: &TenantAuth, limit: &Limit) -> u32 {
+    let mut tx = auth.begin().await.expect("the writer");
+    let mut free = 0;
+    let lease_until = tx.now().plus(LEASE);
+    while tx.throttles().reserve(limit, lease_until).await.expect("an answer") {
+        free += 1;
+    }
+    free
+}
+
+/// Its own place has ended by then, and others have theirs.
 #[tokio::test]
 async fn an_attempt_that_is_settled_after_its_lease_frees_no_place() {
-    let test = TestAuth::new().await;
-    let mut undecided = Vec::new();
-    for _ in 0..5 {
-        undecided.push(attempt(&test.auth, 1, 0).await.expect("one of its places"));
+    async fn completed(attempt: Attempt) {
+        let mut tx = attempt.auth.begin().await.expect("the writer");
+        attempt.completed(&mut tx).await.expect("an answer");
+        tx.commit().await.expect("commits");
     }
-    let mut late = undecided.pop().expect("one of them");
-    late.judged_by -= LEASE;
-    late.withdrawn().await;
-    let moment = Duration::from_millis(200);
-    assert!(timeout(moment, attempt(&test.auth, 1, 0)).await.is_err(), "it waits for a verdict");
-    undecided.pop().expect("one of them").withdrawn().await;
-    attempt(&test.auth, 1, 0).await.expect("a place is free again").withdrawn().await;
+    for (network, way) in ["withdrawn", "failed", "completed", "completed at a known address"].into_iter().enumerate() {
+        let test = TestAuth::new().await;
+        let network = u16::try_from(network).expect("a few");
+        let attempt = async || attempt(&test.auth, network, 0).await.expect("one of its places");
+        if way.ends_with("known address") {
+            completed(attempt().await).await;
+        }
+        for is_late in [true, false] {
+            let settled = attempt().await;
+            let limit = settled.limits[0].clone();
+            if is_late {
+                test.clock.advance(LEASE);
+            }
+            let other = attempt().await;
+            let left = free(&test.auth, &limit).await;
+            match way {
+                "withdrawn" => settled.withdrawn().await,
+                "failed" => settled.failed().await.expect("the database is there"),
+                _ => completed(settled).await,
+            }
+            let counted = u32::from(way == "failed");
+            assert_eq!(free(&test.auth, &limit).await, left + u32::from(!is_late) - counted, "{way}, late: {is_late}");
+            other.withdrawn().await;
+        }
+    }
 }

@@ -15,6 +15,7 @@ scenarios![on each database:
     a_key_that_speaks_for_any_address_needs_somebody_who_vouches,
     more_invites_than_a_day_allows_need_somebody_who_vouches,
     a_key_that_was_used_in_the_future_is_no_key,
+    a_key_that_was_rotated_takes_no_place_of_another,
     a_key_counts_as_replaced_while_it_ends_and_by_a_key_that_comes_along,
     no_file_brings_a_reserved_slug,
 ];
@@ -61,6 +62,22 @@ async fn a_key_that_was_used_in_the_future_is_no_key(app: &App) {
     let how = OrganizationImport { trust: true, ..OrganizationImport::new(key) };
     let refused = reasons(import(&target(app).await, &file, &how).await);
     assert!(matches!(&refused[..], [only] if only.starts_with("API key key_") && only.contains("future")), "{refused:?}");
+}
+
+async fn a_key_that_was_rotated_takes_no_place_of_another(app: &App) {
+    movers(app).await;
+    let nora = logged_in(app, NORA).await;
+    let mut rotated = String::new();
+    for number in 0..20 {
+        rotated = id_of(&nora.created_key(json!({ "name": format!("Key {number}") })).await.0).to_owned();
+    }
+    nora.post_nothing(&format!("/org/api-keys/{rotated}/rotate")).await.expect(201);
+    let (file, key) = exported(app, false).await;
+    let how = OrganizationImport::new(key);
+    assert_eq!(import(&target(app).await, &file, &how).await.expect("as many as the source may have").api_keys, 21);
+    let fewer = target_with(app, |setup| setup.config.organizations.max_api_keys = 19).await;
+    let refused = reasons(import(&fewer, &file, &how).await);
+    assert!(refused.iter().all(|reason| reason.contains("at most 19 API keys")) && !refused.is_empty(), "{refused:?}");
 }
 
 async fn a_key_counts_as_replaced_while_it_ends_and_by_a_key_that_comes_along(app: &App) {

@@ -1,5 +1,5 @@
 //! The sweep of events (retention of the audit log): removes the beginning of an organization's chain, and keeps the number and the hash
-//! with which the rest begins. An event that waits for its deliveries, or has some in the log, stays with all that came after it.
+//! with which the rest begins. An event that waits for a delivery stays with all that came after it; deliveries that are over go with it.
 
 use crate::{
     error::Error,
@@ -27,18 +27,23 @@ statements! {
                  WHERE f.created_at <= $1
                    AND f.hash IS NOT NULL
                    AND NOT EXISTS (SELECT 1 FROM tenant_auth_outbox WHERE event_id = f.id)
-                   AND NOT EXISTS (SELECT 1 FROM tenant_auth_deliveries WHERE event_id = f.id)
+                   AND NOT EXISTS (SELECT 1 FROM tenant_auth_deliveries WHERE event_id = f.id AND status = 'pending')
                  ORDER BY f.created_at
                  LIMIT $2) e
          ORDER BY e.org_id";
     OLDEST = "
         SELECT sequence, hash,
                EXISTS (SELECT 1 FROM tenant_auth_outbox WHERE event_id = tenant_auth_events.id)
-               OR EXISTS (SELECT 1 FROM tenant_auth_deliveries WHERE event_id = tenant_auth_events.id) AS is_needed
+               OR EXISTS (SELECT 1 FROM tenant_auth_deliveries WHERE event_id = tenant_auth_events.id AND status = 'pending')
+               AS is_needed
           FROM tenant_auth_events
          WHERE org_id = $1 AND created_at <= $3
          ORDER BY sequence
          LIMIT $2";
+    REMOVE_DELIVERIES = "
+        DELETE FROM tenant_auth_deliveries
+         WHERE event_id IN (SELECT id FROM tenant_auth_events WHERE org_id = $1 AND sequence <= $2)
+           AND status <> 'pending'";
     REMOVE = "DELETE FROM tenant_auth_events WHERE org_id = $1 AND sequence <= $2";
 }
 
@@ -77,6 +82,7 @@ impl EventSweep<&mut Tx> {
         let old = oldest.into_iter().take_while(|row| !row.is_needed);
         let chained = old.map_while(|row| row.hash.map(|hash| (row.sequence, hash)));
         let Some((sequence, hash)) = chained.last() else { return Ok(0) };
+        execute!(self.0, REMOVE_DELIVERIES, org.as_str(), sequence)?;
         let removed = execute!(self.0, REMOVE, org.as_str(), sequence)?;
         EventChain(&mut *self.0).begin_after(org, sequence, &hash).await?;
         Ok(removed)

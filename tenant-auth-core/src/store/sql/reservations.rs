@@ -19,7 +19,8 @@ use crate::{
 macro_rules! reserved {
     () => {
         "
-        INSERT INTO tenant_auth_throttles AS t (key, subject, failures, pending, pending_until, window_ends_at, blocked_until, forget_at)"
+        INSERT INTO tenant_auth_throttles AS t
+               (key, subject, failures, pending, pending_since, pending_until, window_ends_at, blocked_until, forget_at)"
     };
 }
 macro_rules! unless_full {
@@ -28,6 +29,7 @@ macro_rules! unless_full {
         ON CONFLICT (key) DO UPDATE
            SET failures = CASE WHEN t.window_ends_at <= $2 THEN 0 ELSE t.failures END,
                pending = CASE WHEN t.pending_until <= $2 THEN 1 ELSE t.pending + 1 END,
+               pending_since = CASE WHEN t.pending_until <= $2 OR t.pending_since > $2 THEN $2 ELSE t.pending_since END,
                pending_until = $3,
                forget_at = CASE WHEN t.forget_at < $3 THEN $3 ELSE t.forget_at END
          WHERE t.blocked_until <= $2
@@ -39,7 +41,7 @@ macro_rules! unless_full {
 
 statements! {
     RESERVE = concat!(reserved!(), "
-        VALUES ($1, $5, 0, 1, $3, 0, 0, $3)", unless_full!());
+        VALUES ($1, $5, 0, 1, $2, $3, 0, 0, $3)", unless_full!());
 }
 
 #[cfg(feature = "postgres")]
@@ -49,7 +51,7 @@ pub(in crate::store) mod postgres {
     statements! {
         // By itself, and its commit need not reach the disk: the setting ends with the statement.
         pub(super) RESERVE_FLEETING = concat!(reserved!(), "
-        SELECT $1::text, $5::text, 0, 1, $3::bigint, 0, 0, $3::bigint
+        SELECT $1::text, $5::text, 0, 1, $2::bigint, $3::bigint, 0, 0, $3::bigint
           FROM (SELECT set_config('synchronous_commit', 'off', true)) AS fleeting
          WHERE TRUE", unless_full!());
     }

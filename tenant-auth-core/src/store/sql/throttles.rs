@@ -13,12 +13,17 @@ use crate::{
 
 pub(crate) struct Throttles<L>(pub(in crate::store) L);
 
+// A reservation that ended with its lease is none of those that are held together since.
 macro_rules! clear {
-    () => {
-        "
+    ($reserved_at:literal) => {
+        concat!(
+            "
         UPDATE tenant_auth_throttles
-           SET pending = CASE WHEN pending > 0 THEN pending - 1 ELSE 0 END, failures = 0, blocked_until = 0
+           SET pending = CASE WHEN pending > 0 AND pending_since <= ",
+            $reserved_at,
+            " THEN pending - 1 ELSE pending END, failures = 0, blocked_until = 0
          WHERE key = $1"
+        )
     };
 }
 
@@ -49,7 +54,7 @@ statements! {
         VALUES ($1, $5, 1, 0, 0, $3, 0, $3)
         ON CONFLICT (key) DO UPDATE
            SET failures = t.failures + 1,
-               pending = CASE WHEN t.pending > 0 THEN t.pending - 1 ELSE 0 END,
+               pending = CASE WHEN t.pending > 0 AND t.pending_since <= $6 THEN t.pending - 1 ELSE t.pending END,
                window_ends_at = CASE WHEN t.failures = 0 OR t.window_ends_at <= $2 OR t.failures + 1 >= $4 THEN $3 ELSE t.window_ends_at END
         RETURNING failures, window_ends_at, blocked_until";
     BLOCK = "
@@ -67,9 +72,9 @@ statements! {
         RETURNING failures, window_ends_at, blocked_until";
     RELEASE = "
         UPDATE tenant_auth_throttles
-           SET pending = CASE WHEN pending > 0 THEN pending - 1 ELSE 0 END
-         WHERE key = $1";
-    CLEAR = clear!();
+           SET pending = pending - 1
+         WHERE key = $1 AND pending > 0 AND pending_since <= $2";
+    CLEAR = clear!("$2");
     FORGET = "DELETE FROM tenant_auth_throttles WHERE key = $1";
     OF_SUBJECT = "SELECT key FROM tenant_auth_throttles WHERE subject = $1";
     ENDED = "SELECT key FROM tenant_auth_throttles WHERE forget_at <= $1 LIMIT $2";
@@ -88,7 +93,7 @@ pub(in crate::store) mod sqlite {
     use crate::store::dialect::statements;
 
     statements! {
-        pub(super) CLEAR_AND_KNOW = concat!(clear!(), ";
+        pub(super) CLEAR_AND_KNOW = concat!(clear!("$5"), ";
         INSERT INTO tenant_auth_known_addresses (account_key, ip_key, last_login_at)
         VALUES ($2, $3, $4)
         ON CONFLICT (account_key, ip_key) DO UPDATE SET last_login_at = excluded.last_login_at");
@@ -102,7 +107,7 @@ pub(in crate::store) mod postgres {
     statements! {
         // The second write counts the first one's rows, and so comes after it.
         pub(super) CLEAR_AND_KNOW = concat!("
-        WITH cleared AS (", clear!(), " RETURNING key)
+        WITH cleared AS (", clear!("$5"), " RETURNING key)
         INSERT INTO tenant_auth_known_addresses (account_key, ip_key, last_login_at)
         SELECT $2, $3, $4 FROM (SELECT COUNT(*) FROM cleared) AS c
         ON CONFLICT (account_key, ip_key) DO UPDATE SET last_login_at = excluded.last_login_at");
@@ -196,11 +201,16 @@ impl<L: Link> Throttles<L> {
 impl Throttles<&mut Tx> {
     /// Counts a failure and releases its reservation. The window begins with the first failure and, where blocks double, again with
     /// each failure that blocks.
-    pub(crate) async fn fail(mut self, limit: &Limit, window_ends: Timestamp) -> Result<Option<ThrottleState>, Error> {
-        let now = self.0.now();
+    pub(crate) async fn fail(
+        mut self,
+        limit: &Limit,
+        reserved_at: Timestamp,
+        window_ends: Timestamp,
+    ) -> Result<Option<ThrottleState>, Error> {
+        let (now, window_ends, reserved_at) = (self.0.now(), window_ends.millis(), reserved_at.millis());
         let extends_from = if limit.doubling { i64::from(limit.most) } else { i64::MAX };
         let (key, subject) = (limit.key.as_str(), limit.subject.as_deref());
-        fetch_optional!(self.0, ThrottleState, FAIL, key, now.millis(), window_ends.millis(), extends_from, subject)
+        fetch_optional!(self.0, ThrottleState, FAIL, key, now.millis(), window_ends, extends_from, subject, reserved_at)
     }
 
     /// Blocks the key until `until`; the counter is kept until `forget_at`.
@@ -229,22 +239,27 @@ impl Throttles<&mut Tx> {
         Ok(spent.is_some())
     }
 
-    /// Releases a reservation without counting a failure.
-    pub(crate) async fn release(mut self, key: &str) -> Result<(), Error> {
-        execute!(self.0, RELEASE, key)?;
+    /// Releases a reservation, made at that time, without counting a failure.
+    pub(crate) async fn release(mut self, key: &str, reserved_at: Timestamp) -> Result<(), Error> {
+        execute!(self.0, RELEASE, key, reserved_at.millis())?;
         Ok(())
     }
 
     /// Releases a reservation and resets the counter.
-    pub(crate) async fn clear(mut self, key: &str) -> Result<(), Error> {
-        execute!(self.0, CLEAR, key)?;
+    pub(crate) async fn clear(mut self, key: &str, reserved_at: Timestamp) -> Result<(), Error> {
+        execute!(self.0, CLEAR, key, reserved_at.millis())?;
         Ok(())
     }
 
     /// The same, and remembers that the account has just logged in from the address.
-    pub(crate) async fn clear_and_know(mut self, key: &str, account_key: &str, ip_key: &str) -> Result<(), Error> {
+    pub(crate) async fn clear_and_know(
+        mut self,
+        key: &str,
+        reserved_at: Timestamp,
+        (account_key, ip_key): (&str, &str),
+    ) -> Result<(), Error> {
         let now = self.0.now();
-        execute_of!(self.0, CLEAR_AND_KNOW, key, account_key, ip_key, now.millis())?;
+        execute_of!(self.0, CLEAR_AND_KNOW, key, account_key, ip_key, now.millis(), reserved_at.millis())?;
         Ok(())
     }
 

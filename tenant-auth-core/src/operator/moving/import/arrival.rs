@@ -78,6 +78,8 @@ pub(super) struct Arrival<'a> {
     pub(super) peppers: Peppers,
     pub(super) chain: ChainCheck,
     pub(super) seen: End,
+    /// How many API keys are not about to die because they were rotated.
+    pub(super) standing_keys: u64,
     /// The pending invites, which are placed last: the log tells of the import before it tells of them.
     pub(super) invites: Vec<PendingInvite>,
     /// The accounts here of people who have one, by the id that the source knows them by.
@@ -140,6 +142,7 @@ impl<'a> Arrival<'a> {
             peppers,
             chain,
             seen,
+            standing_keys: 0,
             invites: Vec::new(),
             linked: HashMap::new(),
             former: Vec::new(),

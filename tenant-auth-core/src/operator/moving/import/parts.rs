@@ -91,7 +91,9 @@ impl Arrival<'_> {
 
     async fn take_key(&mut self, record: ApiKeyRecord) -> Result<Result<(), String>, Error> {
         let limit = self.operator.auth.config().organizations.max_api_keys;
-        if self.seen.api_keys > u64::from(limit) {
+        self.standing_keys += u64::from(record.replaced_by.is_none());
+        // A rotation is allowed at the limit; each key has one predecessor at most.
+        if self.standing_keys > u64::from(limit) || self.seen.api_keys > 2 * u64::from(limit) {
             return Ok(Err(format!("an organization has at most {limit} API keys here")));
         }
         let is_shown = |text: &str, length: usize| text.len() == length && text.bytes().all(|byte| byte.is_ascii_graphic());
