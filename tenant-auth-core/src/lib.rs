@@ -151,7 +151,7 @@ pub mod guides {
     pub mod backends {}
     #[doc = include_str!("../guides/behaviour.md")]
     pub mod behaviour {}
-    #[doc = "[B221]: behaviour#b221\n[embed.md]: embed\n"]
+    #[doc = "[B171]: behaviour#b171\n[B221]: behaviour#b221\n[deployment key]: deploy#one-key-for-every-organization\n[embed.md]: embed\n"]
     #[doc = include_str!("../guides/browsers.md")]
     pub mod browsers {}
     #[doc = include_str!("../guides/call.md")]
