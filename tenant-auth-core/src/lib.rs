@@ -141,7 +141,7 @@ mod worker;
 #[cfg(all(doc, not(doctest)))]
 pub mod guides {
     // A link on GitHub leads to a file, here to a module. Of two definitions of a name the first counts.
-    #[doc = "[behaviour.md]: behaviour\n[B1]: behaviour#b1\n[B4]: behaviour#b4\n[B20]: behaviour#b20\n[B29]: behaviour#b29\n[B149]: behaviour#b149\n"]
+    #[doc = "[behaviour.md]: behaviour\n[B1]: behaviour#b1\n[B4]: behaviour#b4\n[B20]: behaviour#b20\n[B29]: behaviour#b29\n[B149]: behaviour#b149\n[settings.md]: https://github.com/tenant-auth/tenant-auth/blob/main/tenant-auth-server/guides/settings.md\n"]
     #[doc = include_str!("../guides/architecture.md")]
     pub mod architecture {}
     #[doc = "[B167]: behaviour#b167\n[B175]: behaviour#b175\n[B176]: behaviour#b176\n[B177]: behaviour#b177\n[B179]: behaviour#b179\n"]
@@ -151,16 +151,17 @@ pub mod guides {
     pub mod backends {}
     #[doc = include_str!("../guides/behaviour.md")]
     pub mod behaviour {}
-    #[doc = "[B221]: behaviour#b221\n[embed.md]: embed\n"]
+    #[doc = "[B171]: behaviour#b171\n[B221]: behaviour#b221\n[deployment key]: deploy#one-key-for-every-organization\n[embed.md]: embed\n"]
     #[doc = include_str!("../guides/browsers.md")]
     pub mod browsers {}
     #[doc = include_str!("../guides/call.md")]
     pub mod call {}
     #[doc = include_str!("../guides/clients.md")]
     pub mod clients {}
+    #[doc = "[backends.md]: backends\n[browsers.md]: browsers\n[embed.md]: embed\n[operations.md]: https://github.com/tenant-auth/tenant-auth/blob/main/tenant-auth-server/guides/operations.md\n[remember.md]: remember\n[settings.md]: https://github.com/tenant-auth/tenant-auth/blob/main/tenant-auth-server/guides/settings.md\n"]
     #[doc = include_str!("../guides/deploy.md")]
     pub mod deploy {}
-    #[doc = "[deployment key]: deploy#one-key-for-every-organization\n[events.md]: events\n"]
+    #[doc = "[deployment key]: deploy#one-key-for-every-organization\n[events.md]: events\n[operations.md]: https://github.com/tenant-auth/tenant-auth/blob/main/tenant-auth-server/guides/operations.md\n"]
     #[doc = include_str!("../guides/embed.md")]
     pub mod embed {}
     #[doc = "[B163]: behaviour#b163\n[embed.md]: embed\n"]
@@ -172,11 +173,13 @@ pub mod guides {
     #[doc = "[B156]: behaviour#b156\n[deployment key]: deploy#one-key-for-every-organization\n"]
     #[doc = include_str!("../guides/remember.md")]
     pub mod remember {}
+    #[doc = "[SECURITY.md]: https://github.com/tenant-auth/tenant-auth/blob/main/.github/SECURITY.md\n[operations.md]: https://github.com/tenant-auth/tenant-auth/blob/main/tenant-auth-server/guides/operations.md\n"]
     #[doc = include_str!("../guides/security.md")]
     pub mod security {}
     #[doc = "[B142]: behaviour#b142\n[B196]: behaviour#b196\n[B197]: behaviour#b197\n[B198]: behaviour#b198\n[B199]: behaviour#b199\n[B200]: behaviour#b200\n[B201]: behaviour#b201\n[B202]: behaviour#b202\n[B267]: behaviour#b267\n"]
     #[doc = include_str!("../guides/sign-up.md")]
     pub mod sign_up {}
+    #[doc = "[B100]: behaviour#b100\n[audit.md]: audit\n[events.md]: events\n[settings.md]: https://github.com/tenant-auth/tenant-auth/blob/main/tenant-auth-server/guides/settings.md\n"]
     #[doc = include_str!("../guides/webhooks.md")]
     pub mod webhooks {}
 }

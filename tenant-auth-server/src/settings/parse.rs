@@ -18,9 +18,25 @@ pub(super) const SECONDS: &str = "a whole number of seconds from 1 to 3153600000
 const MOST_SECONDS: u64 = 3_153_600_000;
 /// The texts that [`count`] accepts.
 pub(super) const COUNT: &str = "a whole number from 1 to 1000000";
-/// The texts that [`link`] accepts, of a page of an organization.
-pub(super) const LINK: &str = "a URL with {token} in it, and {slug} unless the page knows the organization, such as \
-                               https://app.example.com/invite#org={slug}&token={token}";
+/// What a link in a mail must be, with an example of this page.
+macro_rules! link_of_page {
+    ($page:literal) => {
+        concat!(
+            "a URL with {token} in it, and {slug} unless the page knows the organization, such as https://app.example.com/",
+            $page,
+            "#org={slug}&token={token}"
+        )
+    };
+}
+
+/// The texts that [`link`] accepts, of the page where an invite is accepted.
+pub(super) const INVITE_LINK: &str = link_of_page!("invite");
+/// The same of the page where a password is replaced.
+pub(super) const RESET_LINK: &str = link_of_page!("reset");
+/// The same of the page where an address is verified.
+pub(super) const VERIFY_LINK: &str = link_of_page!("verify");
+/// The same of the page where a new address is confirmed.
+pub(super) const CHANGE_EMAIL_LINK: &str = link_of_page!("change-email");
 /// The same of a page of no organization.
 pub(super) const SIGN_UP_LINK: &str = "a URL with {token} in it, such as https://app.example.com/sign-up#token={token}";
 const LONGEST_WAIT: u64 = 7 * 24 * 3_600;

@@ -26,10 +26,10 @@ pub(super) fn reference() -> String {
     for group in GROUPS {
         let _ = write!(text, "\n## {}\n\n{}\n", group.title, readers(group));
         for row in group.rows {
-            let _ = write!(text, "\n### `{}`\n\n{}\n\n", row.variable(), row.meaning.replace('{', "`{").replace('}', "}`"));
+            let _ = write!(text, "\n### `{}`\n\n{}\n\n", row.variable(), with_code(row.meaning));
             let _ = writeln!(text, "- Key in the file: `{}`{}", row.name, if row.shape.is_list() { ", a list" } else { "" });
             let _ = writeln!(text, "- Default: {}", default_words(row));
-            let _ = writeln!(text, "- Refused unless it is: {}", row.must.replace('{', "`{").replace('}', "}`"));
+            let _ = writeln!(text, "- Refused unless it is: {}", with_code(row.must));
             match row.disclosure {
                 Disclosure::Whole => {}
                 Disclosure::UrlWithoutSecrets => {
@@ -49,13 +49,34 @@ fn rows_of(which: impl Fn(&Row) -> bool) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-fn readers(group: &Group) -> &'static str {
-    match group.part {
+/// The words, with each that has a placeholder in it as code, whole.
+fn with_code(words: &str) -> String {
+    let word = |word: &str| {
+        let code = word.trim_end_matches(['.', ',', ';', ':']);
+        if word.contains('{') { format!("`{code}`{}", &word[code.len()..]) } else { word.to_owned() }
+    };
+    words.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
+fn readers(group: &Group) -> String {
+    let words = match group.part {
         Part::Database => "Read by `serve`, and by every command that opens the database; `dev` has its own.",
         Part::MasterKeys => "Read by `serve`, and by every command that opens the database but `migrate`; `dev` has its own.",
         Part::Service => "Read by `serve`, by `dev`, and by every command that opens the database but `migrate`.",
-        Part::Server => {
-            "Read by `serve`; of these `dev` reads the address, the connections, the notice and the log, and `health` the addresses."
+        Part::Server => return readers_of_server(group),
+    };
+    words.to_owned()
+}
+
+fn readers_of_server(group: &Group) -> String {
+    let unread = table::rows_without_effect_on_dev().filter(|row| group.rows.iter().any(|own| own.name == row.name));
+    let unread: Vec<_> = unread.map(Row::variable).collect();
+    match unread.len() {
+        0 => "Read by `serve` and by `dev`.".to_owned(),
+        all if all == group.rows.len() => "Read by `serve` alone.".to_owned(),
+        _ => {
+            let (unread, listen) = (unread.join("`, `"), table::LISTEN.variable());
+            format!("Read by `serve`, and by `dev` but for `{unread}`; `health` asks at `{listen}`.")
         }
     }
 }

@@ -92,7 +92,8 @@ fn nginx_accepts_its_sample() {
         return;
     }
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let sample = text("deploy/nginx.conf").replace("listen 443 ssl", &format!("listen unix:{}/socket", directory.path().display()));
+    let listen = |name: &str| format!("listen unix:{}/{name}", directory.path().display());
+    let sample = text("deploy/nginx.conf").replace("listen 443 ssl", &listen("https")).replace("listen 80", &listen("http"));
     let sample: String = sample.lines().filter(|line| !line.contains("ssl_certificate")).map(|line| format!("{line}\n")).collect();
     let main = directory.path().join("nginx.conf");
     fs::write(&main, format!("pid {0}/pid;\nevents {{}}\nhttp {{\naccess_log off;\n{sample}}}\n", directory.path().display()))

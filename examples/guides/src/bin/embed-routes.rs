@@ -28,7 +28,7 @@ async fn team(Auth(admin): Auth<OrgAdmin>) -> Result<String, Rejection> {
 }
 
 async fn seat(Auth(admin): Auth<OrgAdmin>, Path(id): Path<UserId>, Json(seat): Json<Metadata>) -> Result<StatusCode, Rejection> {
-    admin.set_metadata(&id, seat).await?; // also: set_role, set_status, remove, invite …
+    admin.set_metadata(&id, seat).await?; // also: set_role, set_status, remove_member, invite …
     Ok(StatusCode::NO_CONTENT)
 }
 

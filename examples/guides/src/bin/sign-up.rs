@@ -21,6 +21,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     config.sign_up.is_open = true;
     let setup = TenantAuth::builder().store(store).master_keys(keys).config(config).mailer(Arc::new(Mailbox(mailbox)));
     let auth = setup.build().await?;
+    // With the person's address, `Client { ip: Some(address), ..Client::default() }`, both steps are limited by client network, too.
     // Your form's first page: the answer is the same for every address.
     auth.request_sign_up(&"ada@example.com".parse()?, &Client::default()).await?;
     auth.worker().tick().await?; // in a server, a task beside it runs the worker

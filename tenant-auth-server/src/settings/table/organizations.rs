@@ -88,7 +88,7 @@ pub(super) const MAIL_LINKS: Group = Group {
             name: "invite_url",
             default: Unset("{public_url}/invite#org={slug}&token={token}"),
             meaning: "The page where an invite is accepted. {token} and {slug} are filled in.",
-            must: parse::LINK,
+            must: parse::INVITE_LINK,
             read: |to, text| put(&mut to.config.mail_links.invite, parse::link(text).map(Some)),
             core: Some(Setting::InviteLink),
             ..Row::BLANK
@@ -97,7 +97,7 @@ pub(super) const MAIL_LINKS: Group = Group {
             name: "reset_url",
             default: Unset("{public_url}/reset#org={slug}&token={token}"),
             meaning: "The page where a forgotten password is replaced. {token} and {slug} are filled in.",
-            must: parse::LINK,
+            must: parse::RESET_LINK,
             read: |to, text| put(&mut to.config.mail_links.reset, parse::link(text).map(Some)),
             core: Some(Setting::ResetLink),
             ..Row::BLANK
@@ -106,7 +106,7 @@ pub(super) const MAIL_LINKS: Group = Group {
             name: "verify_url",
             default: Unset("{public_url}/verify#org={slug}&token={token}"),
             meaning: "The page where a person verifies their address. {token} and {slug} are filled in.",
-            must: parse::LINK,
+            must: parse::VERIFY_LINK,
             read: |to, text| put(&mut to.config.mail_links.verify, parse::link(text).map(Some)),
             core: Some(Setting::VerifyLink),
             ..Row::BLANK
@@ -115,7 +115,7 @@ pub(super) const MAIL_LINKS: Group = Group {
             name: "change_email_url",
             default: Unset("{public_url}/change-email#org={slug}&token={token}"),
             meaning: "The page where a person confirms a new address. {token} and {slug} are filled in.",
-            must: parse::LINK,
+            must: parse::CHANGE_EMAIL_LINK,
             read: |to, text| put(&mut to.config.mail_links.change_email, parse::link(text).map(Some)),
             core: Some(Setting::ChangeEmailLink),
             ..Row::BLANK
