@@ -42,8 +42,10 @@ pub(crate) fn of(trusted_proxies: &[IpNet], peer: Option<IpAddr>, headers: &Head
     }
     let mut rightmost = None;
     for value in headers.get_all("x-forwarded-for").iter().rev() {
-        for hop in value.to_str().unwrap_or_default().rsplit(',') {
-            let Some(hop) = address(hop.trim()) else { return rightmost.or(Some(peer)) };
+        // Hop by hop: a proxy appends to the line of its client, who must not spoil what the proxy says.
+        for hop in value.as_bytes().rsplit(|byte| *byte == b',') {
+            let hop = std::str::from_utf8(hop).ok().and_then(|hop| address(hop.trim()));
+            let Some(hop) = hop else { return rightmost.or(Some(peer)) };
             if !trusts(hop) {
                 return Some(hop);
             }
@@ -96,6 +98,14 @@ mod tests {
         assert_eq!(seen(&["10.0.0.0/8"], "10.0.0.1", &[]), "10.0.0.1");
         assert_eq!(seen(&["::ffff:10.0.0.0/104"], "10.0.0.1", &["198.51.100.1, 10.0.0.2"]), "198.51.100.1");
         assert_eq!(seen(&["::/0"], "10.0.0.1", &["198.51.100.1"]), "10.0.0.1", "IPv6 alone");
+    }
+
+    #[test]
+    fn a_client_cannot_spoil_what_its_proxy_appends() {
+        let line = ::http::HeaderValue::from_bytes(b"\xff\xfe, 198.51.100.1").expect("hyper takes it");
+        let headers = HeaderMap::from_iter([(::http::header::HeaderName::from_static("x-forwarded-for"), line)]);
+        let proxies = ["10.0.0.0/8".parse().expect("a CIDR")];
+        assert_eq!(of(&proxies, "10.0.0.1".parse().ok(), &headers), "198.51.100.1".parse().ok());
     }
 
     #[test]
