@@ -7,23 +7,32 @@ use crate::{
     event::{EndReason, EventKind, UserData},
     id::OrgId,
     mail::{self, Letter},
-    store::{Account, Actor, Tx},
+    model::AccountRole,
+    store::{Account, Actor, DeploymentDeed, Tx},
 };
 
 /// Verifies an account's address for the first time and hands the account over to the holder of the mailed link. Everything that
-/// others may have set up ends: sessions, pending logins, links, the password and the second factor. `false` when the address was
+/// others may have set up ends: sessions, pending logins, links, the password, the second factor and the right of an operator. `false` when the address was
 /// verified before; nothing changes then. The transaction holds the account; `org` is the organization in which the link was used.
 pub(crate) async fn hand_over(tx: &mut Tx, org: &OrgId, account: &mut Account) -> Result<bool, Error> {
     let user = account.user.id.clone();
     if !tx.users().verify_email(&user).await? {
         return Ok(false);
     }
+    let previous = account.user.clone();
     account.user.is_email_verified = true;
     account.password = tx.users().void_password(&user).await?;
     account.epoch = tx.users().bump_epoch(&user).await?;
     tx.links().end_all_of_user(&user).await?;
     tx.pending_logins().end_of_user(&user).await?;
     let actor = Actor::User(user.clone());
+    if previous.role == AccountRole::Admin {
+        // Whoever was appointed need not be who has the mailbox.
+        account.user.role = AccountRole::User;
+        tx.users().set_role(&user, AccountRole::User).await?;
+        tx.record(Actor::System, DeploymentDeed::OperatorRevoked(user.clone()));
+        tell_user(tx, EventKind::UserUpdated, &Actor::System, &UserData::changed(&account.user, &previous)).await?;
+    }
     let had_second_factor = tx.second_factors().in_force(&user).await?;
     tx.second_factors().remove(&user).await?;
     if had_second_factor {

@@ -264,10 +264,21 @@ impl Member {
 /// Locks an account and all its memberships. Lock order: organizations, memberships by organization, account, sessions, event
 /// sequences.
 pub(crate) async fn hold_account(tx: &mut Tx, user: &UserId) -> Result<(), Error> {
+    hold_memberships(tx, user).await?;
+    tx.users().hold(user).await
+}
+
+/// The same for the end of the account: what others write of it is committed then, or cannot be.
+pub(crate) async fn hold_account_alone(tx: &mut Tx, user: &UserId) -> Result<(), Error> {
+    hold_memberships(tx, user).await?;
+    tx.users().hold_alone(user).await
+}
+
+async fn hold_memberships(tx: &mut Tx, user: &UserId) -> Result<(), Error> {
     for org in tx.users().organizations_of(user).await? {
         tx.members().hold(&org.id, user).await?;
     }
-    tx.users().hold(user).await
+    Ok(())
 }
 
 impl Backend {

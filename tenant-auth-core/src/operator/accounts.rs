@@ -10,7 +10,7 @@ use super::{
 use crate::{
     account::{Ending, check_password, tell_ended, tell_user},
     bounded::QueueShare,
-    caller::hold_account,
+    caller::{hold_account, hold_account_alone},
     error::{Error, Thing},
     event::{EndReason, EventKind, InviteData, MemberData, UserData},
     id::{OrgId, UserId},
@@ -134,8 +134,15 @@ impl Operator {
             .ending(async {
                 let known = self.auth.store().read().await?.users().find_by_email(email).await?;
                 let known = known.ok_or(Error::NotFound(Thing::Account))?.user.id;
-                let addressed = self.addressed_to(Sought { email: email.clone(), user: Some(known.clone()) }).await?;
-                let (mut tx, user) = self.hold_everywhere(email, &known).await?;
+                let (mut tx, user, addressed) = loop {
+                    let looked_in = concerned(&mut self.auth.begin().await?, &known).await?;
+                    let addressed = self.addressed_to(Sought { email: email.clone(), user: Some(known.clone()) }).await?;
+                    let (mut tx, user) = self.hold_everywhere(email, &known).await?;
+                    // One that came to be meanwhile may tell of the address as well.
+                    if concerned(&mut tx, &known).await?.keys().all(|org| looked_in.contains_key(org)) {
+                        break (tx, user, addressed);
+                    }
+                };
                 let orgs = tx.users().organizations_of(&user.id).await?;
                 for org in concerned(&mut tx, &user.id).await?.values() {
                     withdraw_invites(&mut tx, org, &user.id).await?;
@@ -203,7 +210,7 @@ impl Operator {
             for org in locked.keys() {
                 tx.organizations().lock(org).await?;
             }
-            hold_account(&mut tx, &user.id).await?;
+            hold_account_alone(&mut tx, &user.id).await?;
             // An invite may have been accepted, or sent, while that was waited for: its organization is not held.
             if !concerned(&mut tx, &user.id).await?.keys().all(|org| locked.contains_key(org)) {
                 continue;

@@ -6,7 +6,7 @@ use std::{collections::HashMap, time::Duration};
 
 use super::erasing::{Addressed, Holding, Sought, addressed_to_each, erase};
 use crate::{
-    caller::hold_account,
+    caller::hold_account_alone,
     error::Error,
     id::{OrgId, UserId},
     model::{AccountRole, OrgRef},
@@ -165,7 +165,7 @@ impl Removal {
         if !member.is_needed {
             forget_known_addresses(&mut tx, &member.email).await?;
         }
-        hold_account(&mut tx, &member.user).await?;
+        hold_account_alone(&mut tx, &member.user).await?;
         let entry = tx.members().find(org, &member.user).await?;
         let now = tx.now();
         let judged = tx.removed().member(org, &member.user, now).await?;

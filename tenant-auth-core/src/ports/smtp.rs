@@ -1,7 +1,7 @@
 //! The shipped mailer: SMTP through lettre, text and HTML alternatives. Each mail has a connection of its own: a connection that
 //! was interrupted in the middle of a conversation would answer the next mail with the replies it still owes the last.
 
-use std::{error::Error, io, time::Duration};
+use std::{error::Error, io, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use lettre::{
@@ -16,7 +16,7 @@ use lettre::{
     },
 };
 use percent_encoding::percent_decode_str;
-use tokio::time::timeout;
+use tokio::{sync::Semaphore, time::timeout};
 use url::Url;
 
 use super::{MailError, Mailer, Message};
@@ -26,6 +26,8 @@ use crate::value::is_loopback_for_secrets;
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// The time limit for taking leave of the server (QUIT).
 const FAREWELL: Duration = Duration::from_secs(5);
+/// How many connections wait for it at a time; others end without.
+const FAREWELLS: usize = 8;
 
 /// A mailer that sends through one SMTP server.
 #[derive(Debug)]
@@ -39,6 +41,7 @@ pub struct SmtpMailer {
     /// Its host and port, for those who look for a failure.
     server: String,
     from: Mailbox,
+    farewells: Arc<Semaphore>,
 }
 
 /// The SMTP settings cannot be used.
@@ -78,6 +81,7 @@ impl SmtpMailer {
             hello_name: ClientId::default(),
             server: format!("{}:{port}", url.host_str().unwrap_or(host)),
             from: mailbox(from)?,
+            farewells: Arc::new(Semaphore::new(FAREWELLS)),
         })
     }
 
@@ -128,7 +132,13 @@ impl SmtpMailer {
         let mut connection = self.connect().await?;
         connection.send(mail.envelope(), &mail.formatted()).await?;
         // The server has the mail. Were its leave waited for, a server that takes none would be sent the mail again and again.
-        tokio::spawn(end(connection));
+        // And it is waited for at few connections, for a server allows a client only so many.
+        if let Ok(place) = Arc::clone(&self.farewells).try_acquire_owned() {
+            tokio::spawn(async move {
+                end(connection).await;
+                drop(place);
+            });
+        }
         Ok(())
     }
 

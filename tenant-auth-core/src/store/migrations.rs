@@ -73,6 +73,7 @@ pub(super) const STEPS: &[Step] = &[
     },
     step(36, "linked_people", include_str!("../../migrations/0036_linked_people.sql")),
     step(37, "pending_since", include_str!("../../migrations/0037_pending_since.sql")),
+    step(38, "former_ids", include_str!("../../migrations/0038_former_ids.sql")),
 ];
 
 /// The words in which an engine's SQL differs.

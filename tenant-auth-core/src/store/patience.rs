@@ -35,7 +35,7 @@ pub(super) const TURN: Duration = Duration::from_secs(16);
 /// The answer to a statement of PostgreSQL, which a request waits for only so long.
 #[cfg(feature = "postgres")]
 pub(in crate::store) async fn answered<T>(asked: impl Future<Output = sqlx::Result<T>> + Unpin) -> sqlx::Result<T> {
-    within(ANSWER, watched(asked)).await
+    within(ANSWER, asked).await
 }
 
 /// A connection of PostgreSQL with a transaction.
@@ -47,7 +47,7 @@ pub(in crate::store) async fn begun<T>(asked: impl Future<Output = sqlx::Result<
 /// The answer to a COMMIT of PostgreSQL. An error may mean that it happened.
 #[cfg(feature = "postgres")]
 pub(in crate::store) async fn committed<T>(asked: impl Future<Output = sqlx::Result<T>> + Unpin) -> sqlx::Result<T> {
-    unless_late(tokio::time::timeout(SILENCE, watched(asked)).await.map_err(|_| Late))
+    unless_late(tokio::time::timeout(SILENCE, asked).await.map_err(|_| Late))
 }
 
 /// What a request waits for at most so long, and whatever else until there is no answer to hope for.
@@ -69,9 +69,9 @@ fn watched<F>(asked: F) -> Watched<F> {
     Watched { asked, is_over: false }
 }
 
-/// What is asked of PostgreSQL, which may be given up at any time: by a limit above, or because a host has no use for its call any more.
-/// It may be done all the same, and the connection is in the middle of it: sqlx takes one whose BEGIN was not answered for one without a
-/// transaction.
+/// A BEGIN, which may be given up at any time: by a limit above, or because a host has no use for its call any more. It may happen all the
+/// same, and sqlx takes a connection whose BEGIN was not answered for one without a transaction. Whatever else is given up it waits for
+/// by itself before the connection is used again.
 #[cfg(feature = "postgres")]
 struct Watched<F> {
     asked: F,

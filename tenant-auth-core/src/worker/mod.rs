@@ -118,7 +118,7 @@ impl Worker {
     }
 
     /// Deletes each kind, also where another could not be deleted, for it waits behind a lock or takes too long. The error is the last
-    /// one's.
+    /// one's, or that of a database that lets nothing begin.
     async fn delete_ended(&self) -> Result<(), Error> {
         let config = self.auth.config();
         let longest_token = config.generation_ttl().max(config.login.partial_token_ttl);
@@ -131,7 +131,7 @@ impl Worker {
         };
         let mut swept = Ok(());
         for kind in Swept::ALL {
-            if let Err(error) = self.delete_kind(kind, retention).await {
+            if let Err(error) = self.delete_kind(kind, retention).await? {
                 tracing::warn!(?kind, error = %error.causes(), "what has ended of a kind was not deleted");
                 swept = Err(error);
             }
@@ -139,14 +139,23 @@ impl Worker {
         swept
     }
 
-    async fn delete_kind(&self, kind: Swept, retention: Retention) -> Result<(), Error> {
+    /// Within it, why this kind could not be deleted.
+    async fn delete_kind(&self, kind: Swept, retention: Retention) -> Result<Result<(), Error>, Error> {
         loop {
             let mut tx = self.auth.begin().await?;
-            let deleted = tx.sweep().run(kind, retention).await?;
-            tx.commit().await?;
-            self.auth.metrics().swept(kind, deleted);
-            if deleted < kind.more_from() {
-                return Ok(());
+            let deleting = async {
+                let deleted = tx.sweep().run(kind, retention).await?;
+                tx.commit().await?;
+                Ok(deleted)
+            };
+            match deleting.await {
+                Ok(deleted) => {
+                    self.auth.metrics().swept(kind, deleted);
+                    if deleted < kind.more_from() {
+                        return Ok(Ok(()));
+                    }
+                }
+                Err(error) => return Ok(Err(error)),
             }
         }
     }

@@ -8,7 +8,7 @@ use crate::{
     secret::{Digest, StoredPassword},
     store::{
         Tx,
-        dialect::{execute, statements},
+        dialect::{execute, fetch_scalar, statements},
         sql::{
             exports::{ExportedChain, ExportedEntry},
             invites::NewInvite,
@@ -27,6 +27,18 @@ statements! {
                 foreign_scheme, foreign_cost)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 1, $10, $11, $12)
         ON CONFLICT DO NOTHING";
+    // Whether the log of another organization tells of somebody with this id, who has no account here, or has one under another id.
+    IS_KNOWN = "
+        SELECT COUNT(*) AS number
+          FROM (SELECT 1 FROM tenant_auth_linked_people WHERE former_id = $1
+                 UNION ALL
+                SELECT 1
+                  FROM tenant_auth_organizations o
+                 WHERE o.id <> $2
+                   AND (EXISTS (SELECT 1 FROM tenant_auth_events e WHERE e.org_id = o.id AND e.user_id = $1)
+                        OR EXISTS (SELECT 1 FROM tenant_auth_events e WHERE e.org_id = o.id AND e.actor_id = $1))
+                 LIMIT 1) known";
+    IS_FORMER_ORGANIZATION = "SELECT COUNT(*) AS number FROM tenant_auth_former_slugs WHERE id = $1";
     INSERT_FACTOR = "
         INSERT INTO tenant_auth_second_factors (user_id, secret, enabled_at, last_step, created_at)
         VALUES ($1, $2, $3, $4, $3)
@@ -97,6 +109,16 @@ pub(crate) struct ImportedSecret<'a> {
 }
 
 impl Imports<&mut Tx> {
+    /// Whether another organization than this one knows the id from its log.
+    pub(crate) async fn is_known_elsewhere(mut self, user: &UserId, org: &OrgId) -> Result<bool, Error> {
+        Ok(fetch_scalar!(self.0, i64, IS_KNOWN, user.as_str(), org.as_str())?.unwrap_or(0) > 0)
+    }
+
+    /// Whether an organization that was removed, and whose slug was not released, had the id.
+    pub(crate) async fn is_former_organization(mut self, org: &OrgId) -> Result<bool, Error> {
+        Ok(fetch_scalar!(self.0, i64, IS_FORMER_ORGANIZATION, org.as_str())?.unwrap_or(0) > 0)
+    }
+
     /// `false` when there is an account with this id or address.
     pub(crate) async fn account(mut self, account: &ImportedAccount<'_>) -> Result<bool, Error> {
         let ImportedAccount { user, password, cost, created_at } = account;

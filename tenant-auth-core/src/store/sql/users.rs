@@ -94,6 +94,7 @@ pub(in crate::store) mod sqlite {
 
     statements! {
         pub(super) HOLD = "SELECT epoch FROM tenant_auth_users WHERE id = $1";
+        pub(super) HOLD_ALONE = "SELECT epoch FROM tenant_auth_users WHERE id = $1";
     }
 }
 
@@ -103,6 +104,7 @@ pub(in crate::store) mod postgres {
 
     statements! {
         pub(super) HOLD = "SELECT epoch FROM tenant_auth_users WHERE id = $1 FOR NO KEY UPDATE";
+        pub(super) HOLD_ALONE = "SELECT epoch FROM tenant_auth_users WHERE id = $1 FOR UPDATE";
     }
 }
 
@@ -199,6 +201,12 @@ impl Users<&mut Tx> {
     /// Locks the account's row until this transaction ends.
     pub(crate) async fn hold(mut self, user: &UserId) -> Result<(), Error> {
         fetch_optional_of!(self.0, EpochRow, HOLD, user.as_str())?;
+        Ok(())
+    }
+
+    /// The same, once no other transaction refers to it with a row that is not committed: for the end of the account.
+    pub(crate) async fn hold_alone(mut self, user: &UserId) -> Result<(), Error> {
+        fetch_optional_of!(self.0, EpochRow, HOLD_ALONE, user.as_str())?;
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! An organization on its way in: the transaction that takes all of it or nothing, and why it will be nothing.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use super::{
     chain::ChainCheck,
@@ -9,7 +9,6 @@ use super::{
 };
 use crate::{
     config::Config,
-    error::Error,
     event::{EventKind, ImportData},
     id::{InviteId, OrgId, UserId},
     model::{Organization, Role},
@@ -123,12 +122,18 @@ impl<'a> Arrival<'a> {
         if tx.organizations().find(&org.id).await?.is_some() {
             return Err(refused("organization: it is here already"));
         }
+        if tx.imports().is_former_organization(&org.id).await? {
+            refusals.push("organization: its id is that of one that was removed here, whose slug was not released".to_owned());
+        }
         if !tx.organizations().insert(&org).await? {
             let taken = "organization: its slug is taken here, or was that of one that is removed and whose slug was not released";
             refusals.push(taken.to_owned());
             // Under a slug that nobody has, and never to be committed: whatever else clashes is told in the same run.
             org.slug = Slug::from_stored(OrgId::generate(tx.now(), tx.entropy()).as_str().replace('_', "-"));
-            if !tx.organizations().insert(&org).await? {
+            if tx.imports().is_former_organization(&org.id).await? {
+            refusals.push("organization: its id is that of one that was removed here, whose slug was not released".to_owned());
+        }
+        if !tx.organizations().insert(&org).await? {
                 return Err(OrganizationImportError::Refused(refusals));
             }
         }
@@ -164,19 +169,6 @@ impl<'a> Arrival<'a> {
         }
     }
 
-    /// Holds the accounts that the file's people are here, in their order: who is erased at the same time is erased before, and refused
-    /// here, or after, and found in what this brings.
-    async fn hold_linked(&mut self) -> Result<(), Error> {
-        let accounts: BTreeSet<UserId> = self.linked.values().cloned().collect();
-        for account in accounts {
-            self.tx.users().hold(&account).await?;
-            if self.tx.users().find(&account).await?.is_none() {
-                self.refuse("an account here that the file's people are linked to was deleted meanwhile".to_owned());
-            }
-        }
-        Ok(())
-    }
-
     pub(super) async fn finish(mut self) -> Result<ImportedOrganization, OrganizationImportError> {
         self.tx.imports().doubt_successors(&self.org.id).await?;
         self.take_over_chain().await?;
@@ -189,8 +181,6 @@ impl<'a> Arrival<'a> {
         let data = ImportData { members, entries, last_sequence: self.chain.last_sequence(), head: self.chain.head() };
         self.tx.push(Event::new(EventKind::OrgImported, &self.org, Actor::System, &data)?);
         let invites = self.place_invites().await?;
-        // Last, for whoever is held cannot log in, wherever that is.
-        self.hold_linked().await?;
         if !self.refusals.is_empty() {
             return Err(OrganizationImportError::Refused(self.refusals));
         }

@@ -19,6 +19,7 @@ use crate::{
     operator::Operator,
     ports::Verdict,
     secret::{Password, StoredPassword},
+    store::is_orphan,
 };
 use arrival::{Arrival, Peppers};
 use checks::{expect_native, printable};
@@ -37,6 +38,20 @@ impl Operator {
     /// # Errors
     /// [`OrganizationImportError`]; nothing is changed then.
     pub async fn import_organization(
+        &self,
+        source: impl AsyncRead + Unpin + Send,
+        import: &OrganizationImport,
+        tell: &mut (dyn FnMut(OrganizationImportStep) + Send),
+    ) -> Result<ImportedOrganization, OrganizationImportError> {
+        match self.take_in_organization(source, import, tell).await {
+            Err(OrganizationImportError::Service(error)) if is_orphan(&error) => {
+                Err(refused("an account here that the file's people are linked to was deleted meanwhile"))
+            }
+            outcome => outcome,
+        }
+    }
+
+    async fn take_in_organization(
         &self,
         source: impl AsyncRead + Unpin + Send,
         import: &OrganizationImport,

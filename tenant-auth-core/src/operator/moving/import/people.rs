@@ -86,6 +86,12 @@ impl Arrival<'_> {
         if !self.tx.imports().account(&account).await? {
             return self.meet(user, membership, former_ids).await;
         }
+        // Whoever brings an id would get what is told of it, and could have it erased.
+        if !self.import.trust && self.tx.imports().is_known_elsewhere(&user.id, &self.org.id).await? {
+            return Ok(Err("the log of another organization here knows the id; only a source that somebody vouches for (--trust) \
+                           may bring it"
+                .to_owned()));
+        }
         self.former.extend(former_ids.into_iter().map(|former| (former, user.id.clone())));
         if let Some(Factor { secret, enabled_at, last_step }) = &opening.factor {
             let sealed = seal_second_factor(&self.tx, &user.id, secret)?;
