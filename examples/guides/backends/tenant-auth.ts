@@ -30,6 +30,12 @@ class Refused extends Error {
 
 const unavailable = () => new Refused(503, "unavailable", "Try again in a moment.", "2");
 
+/** Our fault, and not the person's session. */
+function notSetUp(why: string): Refused {
+  console.error("Tenant Auth", why);
+  return new Refused(500, "internal", "Something is not set up.");
+}
+
 /** Calls `next` with `request.who` set, or answers. */
 export function tenantAuth(options: Options) {
   const base = `${options.url.replace(/\/$/, "")}/api/v1`;
@@ -52,6 +58,9 @@ export function tenantAuth(options: Options) {
       throw unavailable();
     }
     const { status, answer, retryAfter } = asked;
+    if (["unknown_organization", "invalid_slug"].includes(answer.code)) {
+      throw notSetUp(`knows no organization "${options.slug}": is the slug right?`);
+    }
     if (status === 429) throw new Refused(429, answer.code, answer.message, retryAfter);
     if (![200, 401, 403].includes(status)) throw unavailable();
     return asked;
@@ -60,10 +69,7 @@ export function tenantAuth(options: Options) {
   /** Who holds the token, or null when it is no live one. */
   async function verify(token: string): Promise<Who | null> {
     const { status, answer } = await ask("/public/verify", { "X-API-Key": options.apiKey }, { token });
-    if (status !== 200) {
-      console.error("Tenant Auth refused the API key:", answer.code); // Our fault, and not the person's session.
-      throw new Refused(500, "internal", "Something is not set up.");
-    }
+    if (status !== 200) throw notSetUp(`refused the API key for "${options.slug}": ${answer.code}`);
     return answer.data.valid ? answer.data : null;
   }
 

@@ -34,6 +34,12 @@ def unavailable():
     return Refused(503, "unavailable", "Try again in a moment.", [("Retry-After", "2")])
 
 
+def not_set_up(why):
+    """Our fault, and not the person's session."""
+    print("Tenant Auth", why, flush=True)
+    return Refused(500, "internal", "Something is not set up.")
+
+
 def cookie(environ, name):
     """The value of a cookie. Two of one name are nobody's: somebody may have planted one."""
     pairs = [pair.strip().partition("=") for pair in environ.get("HTTP_COOKIE", "").split(";")]
@@ -104,9 +110,8 @@ class TenantAuth:
     def verify(self, token):
         """Who holds the token, or None when it is no live one."""
         status, answer = self.ask("/public/verify", {"X-API-Key": self.api_key}, {"token": token})
-        if status in (401, 403):  # The key was refused: our fault, and not the person's session.
-            print("Tenant Auth refused the API key:", answer.get("code"), flush=True)
-            raise Refused(500, "internal", "Something is not set up.")
+        if status in (401, 403):
+            raise not_set_up(f'refused the API key for "{self.slug}": {answer.get("code")}')
         if status != 200:
             raise unavailable()
         return answer["data"] if answer["data"]["valid"] else None
@@ -132,9 +137,13 @@ class TenantAuth:
                 response = error
             with response:
                 answer = json.loads(response.read(LARGEST))
+                if not isinstance(answer, dict):
+                    raise unavailable()
                 if response.status == 429:
                     delay = response.headers.get("Retry-After", "2")
                     raise Refused(429, answer["code"], answer["message"], [("Retry-After", delay)])
+                if answer.get("code") in ("unknown_organization", "invalid_slug"):
+                    raise not_set_up(f'knows no organization "{self.slug}": is the slug right?')
                 if cookies is not None:
                     cookies += [("Set-Cookie", cookie) for cookie in response.headers.get_all("Set-Cookie") or []]
                 return response.status, answer

@@ -223,11 +223,30 @@ fn the_guide_prints_the_backends() {
     }
 }
 
+/// What a browser says that opens a page.
+const NAVIGATION: &str = "Sec-Fetch-Mode: navigate";
+
 fn backend(interpreter: &str, name: &str, url: &str, key: &str) -> Process {
-    let mut command = Command::new(interpreter);
-    command.arg(of_the_repository("examples/guides/backends").join(name));
+    // With its log, which one of them writes to stderr.
+    let mut command = Command::new("sh");
+    command.args(["-c", r#"exec "$0" "$1" 2>&1"#, interpreter]).arg(of_the_repository("examples/guides/backends").join(name));
     command.env("PORT", "0").env("AUTH_URL", url).env("API_KEY", key).env("PYTHONDONTWRITEBYTECODE", "1");
     Process::start(&mut command, "http://")
+}
+
+/// What a backend answers to a request that begins so and has these headers, as text.
+fn answered(process: &Process, request: &str, headers: &[&str]) -> String {
+    let mut stream = TcpStream::connect(process.address).expect("it listens");
+    let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
+    stream.write_all(format!("{request} HTTP/1.0\r\nHost: evil.example\r\n{headers}\r\n").as_bytes()).expect("sent");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer");
+    answer
+}
+
+#[track_caller]
+fn assert_status(answer: &str, status: &str) {
+    assert_eq!(answer.split(' ').nth(1), Some(status), "{answer}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -269,13 +288,33 @@ async fn a_fresh_token_that_is_not_live_is_403_in_other_languages() {
         })
         .await;
         let process = backend(interpreter, name, &server.url(), "pk_live_any");
-        let mut stream = TcpStream::connect(process.address).expect("it listens");
-        let request = "GET /reports HTTP/1.0\r\nHost: localhost\r\nCookie: access_token=a; refresh_token=b\r\n\r\n";
-        stream.write_all(request.as_bytes()).expect("sent");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("an answer");
+        let answer = answered(&process, "GET /reports", &["Cookie: access_token=a; refresh_token=b", NAVIGATION]);
         assert!(answer.split(' ').nth(1) == Some("403") && answer.contains("not_admitted"), "{name}: {answer}");
         assert_eq!(server.asked().len(), 3, "verify, refresh, verify, and never again");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_slug_of_no_organization_is_named_in_the_log_in_other_languages() {
+    for (_, interpreter, name) in BACKENDS {
+        if !is_runnable(interpreter, name) {
+            eprintln!("{interpreter} does not run {name} here: skipped");
+            continue;
+        }
+        // As the service answers beside a deployment key (behaviour.md, B171), and to a refresh.
+        let server = ScriptedServer::start(|_| {
+            let body = r#"{"status":"error","code":"unknown_organization","message":"There is no organization with this slug."}"#;
+            let head = "HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\nConnection: close\r\n";
+            Some(format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes())
+        })
+        .await;
+        let mut process = backend(interpreter, name, &server.url(), "dk_live_any");
+        for cookie in ["Cookie: access_token=a", "Cookie: refresh_token=b"] {
+            let answer = answered(&process, "GET /reports", &[NAVIGATION, cookie]);
+            assert_status(&answer, "500");
+            assert!(!answer.contains("Set-Cookie") && !answer.contains("acme"), "{name}: {answer}");
+            process.line_with(r#"knows no organization "acme""#);
+        }
     }
 }
 
