@@ -230,8 +230,8 @@ fn backend(interpreter: &str, name: &str, url: &str, key: &str) -> Process {
     // With its log, which one of them writes to stderr.
     let mut command = Command::new("sh");
     command.args(["-c", r#"exec "$0" "$1" 2>&1"#, interpreter]).arg(of_the_repository("examples/guides/backends").join(name));
-    command.env("PORT", "0").env("AUTH_URL", url).env("API_KEY", key).env("PYTHONDONTWRITEBYTECODE", "1");
-    Process::start(&mut command, "http://")
+    command.env("PORT", "0").env("AUTH_URL", url).env("API_KEY", key).env("REACHED_AT", "https://app.example.com");
+    Process::start(command.env("PYTHONDONTWRITEBYTECODE", "1"), "http://")
 }
 
 /// What a backend answers to a request that begins so and has these headers, as text.
@@ -291,6 +291,92 @@ async fn a_fresh_token_that_is_not_live_is_403_in_other_languages() {
         let answer = answered(&process, "GET /reports", &["Cookie: access_token=a; refresh_token=b", NAVIGATION]);
         assert!(answer.split(' ').nth(1) == Some("403") && answer.contains("not_admitted"), "{name}: {answer}");
         assert_eq!(server.asked().len(), 3, "verify, refresh, verify, and never again");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_browser_is_sent_to_sign_in_from_other_languages() {
+    for (_, interpreter, name) in BACKENDS {
+        if !is_runnable(interpreter, name) {
+            eprintln!("{interpreter} does not run {name} here: skipped");
+            continue;
+        }
+        let deployed = Deployed::start().await;
+        let process = backend(interpreter, name, &deployed.url(), &deployed.api_key);
+        let page = format!("{}/sign-in#org=acme", deployed.url());
+        let sent = |path: &str, headers: &[&str]| {
+            let answer = answered(&process, &format!("GET {path}"), headers);
+            assert_status(&answer, "303");
+            between(&answer, "Location: ", "\r\n").to_owned()
+        };
+        let to = |next: &str| format!("{page}&next=https%3A%2F%2Fapp.example.com{next}");
+        assert_eq!(sent("/reports?page=2", &[NAVIGATION]), to("%2Freports%3Fpage%3D2"), "{name}");
+        assert_eq!(sent("/a%20b/@c", &[NAVIGATION]), to("%2Fa%2520b%2F%40c"), "{name}: as it was written");
+        assert_eq!(sent("/a//evil.example", &[NAVIGATION]), to("%2Fa%2F%2Fevil.example"), "{name}: a path is only a path");
+        assert_eq!(sent(&format!("/{}", "x".repeat(2_048)), &[NAVIGATION]), page, "{name}: the service would refuse it");
+        assert_eq!(sent("http://evil.example/reports", &[NAVIGATION]), page, "{name}: no path");
+        for html in ["text/html", "application/xml;q=0.9, TEXT/HTML;q=0.1;level=1", "text/html;charset=utf-8,*/*"] {
+            assert_eq!(sent("/reports", &[&format!("Accept: {html}")]), to("%2Freports"), "{name}: {html}");
+        }
+        let over = answered(&process, "GET /reports", &[NAVIGATION, "Cookie: access_token=x; refresh_token=y"]);
+        assert_status(&over, "303");
+        assert_eq!(over.matches("=; Path=/; Max-Age=0").count(), 2, "{name}: {over}");
+
+        for (request, headers) in [
+            ("GET /reports", &[][..]),
+            ("GET /reports", &["Sec-Fetch-Mode: cors", "Accept: text/html"]),
+            ("GET /reports", &[NAVIGATION, NAVIGATION]),
+            ("GET /reports", &[NAVIGATION, "Authorization: Bearer rubbish"]),
+            ("GET /reports", &[NAVIGATION, "Authorization: Bearer"]),
+            ("GET /reports", &["Accept: */*"]),
+            ("GET /reports", &["Accept: text/html; q=0.0"]),
+            ("HEAD /reports", &[NAVIGATION]),
+            ("POST /reports", &[NAVIGATION]),
+            ("GET /sign-in?a", &[NAVIGATION]),
+        ] {
+            let answer = answered(&process, request, headers);
+            assert_status(&answer, "401");
+            assert!(!answer.contains("Location"), "{name}: {request} {headers:?}");
+        }
+    }
+}
+
+#[test]
+fn only_plain_paths_are_for_everybody_in_other_languages() {
+    for (_, interpreter, name) in BACKENDS {
+        if !is_runnable(interpreter, name) {
+            eprintln!("{interpreter} does not run {name} here: skipped");
+            continue;
+        }
+        // Nobody is asked.
+        let process = backend(interpreter, name, "http://127.0.0.1:9", "pk_live_any");
+        for path in ["/health", "/health?x", "/assets/", "/assets/a.css", "/assets/.well-known/logo@2x.png"] {
+            let answer = answered(&process, &format!("GET {path}"), &["Cookie: access_token=x"]);
+            assert_status(&answer, "200");
+            assert!(answer.contains("For everybody"), "{name}: {path}");
+        }
+        for path in [
+            "/",
+            "/healthy",
+            "/health/",
+            "/health/../reports",
+            "/Health",
+            "/x/health",
+            "/assets",
+            "/assets/..",
+            "/assets/../reports",
+            "/assets/./reports",
+            "/assets//reports",
+            "/assets/%2e%2e/reports",
+            "/assets/..%2freports",
+            "/assets/%252e%252e/reports",
+            "/assets/..;/reports",
+            "/assets/%00",
+            "/reports?/assets/",
+        ] {
+            let answer = answered(&process, &format!("GET {path}"), &[]);
+            assert!(answer.split(' ').nth(1) == Some("401") && !answer.contains("everybody"), "{name}: {path}: {answer}");
+        }
     }
 }
 
