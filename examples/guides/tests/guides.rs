@@ -503,3 +503,25 @@ async fn the_commands_of_deploy_can_be_pasted() {
     let statuses = pasted(&commands("deploy.md"), &replaced, &[("AUTH_URL", &deployed.url())]);
     assert_eq!(statuses, [200, 401]);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_commands_of_backends_can_be_pasted() {
+    for (_, interpreter, name) in BACKENDS {
+        if !is_runnable(interpreter, name) {
+            eprintln!("{interpreter} does not run {name} here: skipped");
+            continue;
+        }
+        let deployed = Deployed::start().await;
+        let process = backend(interpreter, name, &deployed.url(), &deployed.api_key);
+        let address = process.address.to_string();
+        // One of them answers in HTTP/1.0.
+        let replaced = [
+            (LISTENS, address.as_str()),
+            ("admin@acme.example", deployed.admin_email()),
+            ("…", PASSWORD),
+            ("curl -i", r"curl -s -o /dev/null -w 'HTTP/1.1 %{http_code}\n'"),
+        ];
+        let statuses = pasted(&commands("backends.md"), &replaced, &[("AUTH_URL", &deployed.url())]);
+        assert_eq!(statuses, [200, 303, 200, 401], "{name}");
+    }
+}
