@@ -4,6 +4,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { fileURLToPath } from "node:url";
 
 const PATIENCE = 5_000; // Milliseconds. A server that does not answer ends nobody's session: the request is 503.
+const LONGEST = 2_048; // Characters of an address to come back to.
+const PLAIN = /^(?:\/(?!\.+(?:\/|$))[\w.~@+-]+)*\/?$/; // A path that every router reads alike: no `..`, `//`, `%2e`.
 
 /** The data of `POST /public/verify`, of an active member. */
 export type Who = {
@@ -12,7 +14,17 @@ export type Who = {
   org: { id: string; slug: string; plan: string };
   session: { id: string; expiresAt: string };
 };
-type Options = { url: string; slug: string; apiKey: string; origins?: string[]; cookieDomain?: string };
+type Options = {
+  url: string;
+  slug: string;
+  apiKey: string;
+  origins?: string[];
+  cookieDomain?: string;
+  public?: string[];
+  signIn?: string;
+  reachedAt?: string;
+};
+type Asking = IncomingMessage & { who?: Who | undefined; originalUrl?: string };
 type Answered = { status: number; answer: any; cookies: string[]; retryAfter: string | null };
 
 /** An answer instead of the page. */
@@ -30,8 +42,21 @@ class Refused extends Error {
 
 const unavailable = () => new Refused(503, "unavailable", "Try again in a moment.", "2");
 
-/** Calls `next` with `request.who` set, or answers. */
+/** Our fault, and not the person's session. */
+function notSetUp(why: string): Refused {
+  console.error("Tenant Auth", why);
+  return new Refused(500, "internal", "Something is not set up.");
+}
+
+/**
+ * Calls `next` with `request.who` set, or answers; at `public` paths it is undefined. A browser that opens a page without a session is sent
+ * to `signIn`, an address, and comes back to `reachedAt`, our own origin.
+ */
 export function tenantAuth(options: Options) {
+  const pages = options.public ?? [];
+  if (pages.some((page) => !page.startsWith("/"))) throw new Error("public: each path begins with /");
+  const signIn = options.signIn ? new URL(options.signIn) : undefined;
+  const reachedAt = options.reachedAt?.replace(/\/$/, "");
   const base = `${options.url.replace(/\/$/, "")}/api/v1`;
   const domain = options.cookieDomain ? `; Domain=${options.cookieDomain}` : "";
   const ended = ["access_token", "refresh_token"].map((name) => `${name}=; Path=/; Max-Age=0; HttpOnly; Secure${domain}`);
@@ -52,6 +77,9 @@ export function tenantAuth(options: Options) {
       throw unavailable();
     }
     const { status, answer, retryAfter } = asked;
+    if (["unknown_organization", "invalid_slug"].includes(answer.code)) {
+      throw notSetUp(`knows no organization "${options.slug}": is the slug right?`);
+    }
     if (status === 429) throw new Refused(429, answer.code, answer.message, retryAfter);
     if (![200, 401, 403].includes(status)) throw unavailable();
     return asked;
@@ -60,18 +88,34 @@ export function tenantAuth(options: Options) {
   /** Who holds the token, or null when it is no live one. */
   async function verify(token: string): Promise<Who | null> {
     const { status, answer } = await ask("/public/verify", { "X-API-Key": options.apiKey }, { token });
-    if (status !== 200) {
-      console.error("Tenant Auth refused the API key:", answer.code); // Our fault, and not the person's session.
-      throw new Refused(500, "internal", "Something is not set up.");
-    }
+    if (status !== 200) throw notSetUp(`refused the API key for "${options.slug}": ${answer.code}`);
     return answer.data.valid ? answer.data : null;
   }
 
-  async function judge(request: IncomingMessage, response: ServerResponse): Promise<Who> {
-    const [, bearer] = /^bearer +(.*)$/i.exec(request.headers.authorization ?? "") ?? [];
+  /** Whether the path is one of them, or a plain one below one that ends in a slash ("/" is the first page alone). */
+  function isPublic(path: string): boolean {
+    const isBelow = pages.some((page) => page.endsWith("/") && page !== "/" && path.startsWith(page));
+    return pages.includes(path) || (isBelow && PLAIN.test(path));
+  }
+
+  /** The sign-in page, told where to come back to: the path is the request's, never the host. Undefined where a program asks. */
+  function wayIn(request: Asking): string | undefined {
+    if (!signIn || !isNavigation(request) || bearer(request) !== undefined) return undefined;
+    const asked = request.originalUrl ?? request.url ?? "";
+    const trimmed = (path: string) => path.replace(/\/$/, "");
+    if (trimmed(pathOf(asked)) === trimmed(signIn.pathname)) return undefined; // It may lie behind this middleware.
+    const said = new URLSearchParams({ org: options.slug });
+    const address = `${reachedAt}${asked}`;
+    if (reachedAt && asked.startsWith("/") && address.length <= LONGEST) said.set("next", address);
+    return `${signIn.href}#${said}`;
+  }
+
+  async function judge(request: Asking, response: ServerResponse): Promise<Who | undefined> {
+    if (isPublic(pathOf(request.url ?? ""))) return undefined;
+    const token = bearer(request);
     let who: Who | null;
-    if (bearer !== undefined) {
-      who = await verify(bearer.trim()); // It counts alone, and is never refreshed.
+    if (token !== undefined) {
+      who = await verify(token); // It counts alone, and is never refreshed.
     } else {
       judgeOrigin(request, options.origins ?? []);
       const [access, refresh] = ["access_token", "refresh_token"].map((name) => cookie(request, name));
@@ -93,12 +137,14 @@ export function tenantAuth(options: Options) {
     return who;
   }
 
-  return async (request: IncomingMessage & { who?: Who }, response: ServerResponse, next: () => void) => {
+  return async (request: Asking, response: ServerResponse, next: () => void) => {
     try {
       request.who = await judge(request, response);
     } catch (error) {
       const { status, code, message, retryAfter } = error instanceof Refused ? error : unavailable();
-      response.statusCode = status;
+      const page = status === 401 ? wayIn(request) : undefined;
+      response.statusCode = page ? 303 : status;
+      if (page) response.setHeader("Location", page);
       if (retryAfter) response.setHeader("Retry-After", retryAfter);
       response.setHeader("Content-Type", "application/json").setHeader("Cache-Control", "no-store");
       response.end(JSON.stringify({ status: "error", code, message }));
@@ -106,6 +152,22 @@ export function tenantAuth(options: Options) {
     }
     next();
   };
+}
+
+/** The token of a Bearer, or undefined without one. */
+function bearer(request: IncomingMessage): string | undefined {
+  const [scheme = "", ...token] = (request.headers.authorization ?? "").split(" ");
+  return scheme.toLowerCase() === "bearer" ? token.join(" ").trim() : undefined;
+}
+
+const pathOf = (address: string) => address.replace(/\?.*/s, "");
+
+/** Whether a browser asks for a page to show. One that is too old for `Sec-Fetch-Mode` asks for HTML. */
+function isNavigation(request: IncomingMessage): boolean {
+  const { "sec-fetch-mode": mode, accept = "" } = request.headers;
+  const ranges = accept.toLowerCase().split(",").map((text) => text.split(";").map((part) => part.trim()));
+  const isHtml = ranges.some((parts) => parts[0] === "text/html" && !parts.some((part) => /^q=[0.]*$/.test(part)));
+  return request.method === "GET" && (mode === undefined ? isHtml : mode === "navigate");
 }
 
 /** The value of a cookie. Two of one name are nobody's: somebody may have planted one. */
@@ -129,10 +191,13 @@ function judgeOrigin(request: IncomingMessage, origins: string[]) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const guard = tenantAuth({ url: process.env.AUTH_URL!, slug: "acme", apiKey: process.env.API_KEY! });
-  const server = createServer((request: IncomingMessage & { who?: Who }, response) => {
+  const { AUTH_URL = "", API_KEY = "", REACHED_AT: reachedAt = "" } = process.env;
+  const pages = ["/health", "/assets/"];
+  const guard = tenantAuth({ url: AUTH_URL, slug: "acme", apiKey: API_KEY, public: pages, signIn: `${AUTH_URL}/sign-in`, reachedAt });
+  const server = createServer((request: Asking, response) => {
     void guard(request, response, () => {
-      response.setHeader("Content-Type", "text/plain; charset=utf-8").end(`Reports for ${request.who?.user.name}\n`);
+      const said = request.who ? `Reports for ${request.who.user.name}\n` : "For everybody\n";
+      response.setHeader("Content-Type", "text/plain; charset=utf-8").end(said);
     });
   });
   server.listen(Number(process.env.PORT ?? 3000), "127.0.0.1", () => {
