@@ -209,4 +209,12 @@ mod tests {
         assert!(token.digest().matches(&LinkToken::new(token.expose()).digest()));
         assert!(!token.digest().matches(&LinkToken::generate(&OsEntropy).digest()));
     }
+
+    #[test]
+    fn a_token_of_one_kind_is_none_of_the_other_whatever_is_written_behind_it() {
+        let token = LinkToken::generate(&OsEntropy);
+        let forged = LinkToken::new(format!("{}\0holder", token.expose()));
+        assert!(!forged.digest().matches(&token.digest_to_holder()) && !forged.digest().matches(&token.digest()));
+        assert!(!token.digest().matches(&token.digest_to_holder()));
+    }
 }

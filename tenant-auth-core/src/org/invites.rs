@@ -254,11 +254,13 @@ async fn mail_invite(auth: &TenantAuth, tx: &mut Tx, mail: &InviteMail<'_>) -> R
         return Err(Error::rate_limited(oldest.plus(DAY).since(now)));
     }
     let link = auth.config().link(LinkedPage::Invite, org.slug.as_str(), token.expose());
+    // Members alone are named: a file that is imported may say that anybody with an account here had sent it.
     let inviter = match &invite.invited_by {
-        Some(inviter) => tx.users().find(inviter).await?.map(|account| account.user.name),
+        Some(inviter) => tx.members().find(&org.id, inviter).await?.map(|member| member.name),
         None => None,
     };
-    let letter = Letter::Invite { org, invite, inviter: inviter.as_ref(), link: &link, by };
+    let shown = Invite { invited_by_email: invite.invited_by_email.clone().filter(|_| inviter.is_some()), ..invite.clone() };
+    let letter = Letter::Invite { org, invite: &shown, inviter: inviter.as_ref(), link: &link, by };
     let holder = tx.users().find_by_email(&invite.email).await?.map(|account| account.user.email);
     let (to, digest) = match &holder {
         Some(held) if !held.is_written_as(&invite.email) => (held, token.digest_to_holder()),

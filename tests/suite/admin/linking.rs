@@ -16,7 +16,7 @@ use super::{
 use crate::suite::support::{
     account::change_address,
     chain::{column, verified},
-    hooks::run_sql,
+    hooks::{run_sql, texts_in},
 };
 
 scenarios![on each database:
@@ -24,6 +24,8 @@ scenarios![on each database:
     the_account_stays_as_it_is,
     an_address_that_was_never_proved_refuses_the_import,
     an_id_of_another_address_refuses_the_import,
+    an_id_that_another_log_knows_needs_somebody_who_vouches,
+    the_id_of_a_removed_organization_refuses_the_import,
     somebody_suspended_is_not_invited,
     what_waits_in_an_invite_moves_on,
     erasing_the_account_reaches_what_the_source_told,
@@ -133,6 +135,43 @@ async fn an_id_of_another_address_refuses_the_import(app: &App) {
     run_sql(&target, &taken).await;
     let refused = reasons(import(&target, &file, &linking(key)).await);
     assert_eq!(refused, [format!("member {NILS}: the id is that of another account here")]);
+}
+
+async fn an_id_that_another_log_knows_needs_somebody_who_vouches(app: &App) {
+    let (_, nils) = moving(app).await;
+    let (file, key) = exported(app, false).await;
+    let acme = "(SELECT id FROM tenant_auth_organizations WHERE slug = 'acme')";
+    for knowing in [
+        format!("UPDATE tenant_auth_events SET user_id = '{nils}' WHERE org_id = {acme}"),
+        format!("UPDATE tenant_auth_events SET actor_id = '{nils}' WHERE org_id = {acme}"),
+        format!(
+            "INSERT INTO tenant_auth_linked_people SELECT {acme}, '{nils}', user_id FROM tenant_auth_memberships WHERE org_id = {acme} LIMIT 1"
+        ),
+    ] {
+        let target = target(app).await;
+        target.member().logged_in().await;
+        run_sql(&target, &knowing).await;
+        let import =
+            async |trust| import(&target, &file, &OrganizationImport { trust, ..OrganizationImport::new(key.clone()) }).await;
+        let refused = reasons(import(false).await);
+        assert!(matches!(&refused[..], [only] if only.contains(NILS) && only.contains("--trust")), "{knowing}: {refused:?}");
+        assert_eq!(import(true).await.expect("it is vouched for").members, 2);
+    }
+}
+
+async fn the_id_of_a_removed_organization_refuses_the_import(app: &App) {
+    moving(app).await;
+    let id = texts_in(app, "SELECT id FROM tenant_auth_organizations WHERE slug = 'movers'").await.remove(0);
+    let (file, key) = exported(app, false).await;
+    let target = target(app).await;
+    run_sql(
+        &target,
+        &format!("INSERT INTO tenant_auth_former_slugs (digest, id, removed_at) VALUES ('of another slug', '{id}', 0)"),
+    )
+    .await;
+    let how = OrganizationImport { trust: true, ..OrganizationImport::new(key) };
+    let refused = reasons(import(&target, &file, &how).await);
+    assert!(matches!(&refused[..], [only] if only.contains("removed here")), "{refused:?}");
 }
 
 async fn somebody_suspended_is_not_invited(app: &App) {

@@ -103,6 +103,8 @@ async fn an_inviter_with_an_account_here_is_that_account(app: &App) {
     known(&target, true).await;
     import(&target, &file, &linking(key)).await.expect("nothing clashes");
     let nora = logged_in(&target, NORA).await;
+    let mails = target.mail_to(NADIA).await;
+    assert!(mails.iter().all(|mail| !mail.text.contains("Nils")) && !mails.is_empty(), "no file orders a mail in his name");
     let sent_by = |id: String| format!("SELECT email FROM tenant_auth_invites WHERE invited_by = '{id}'");
     assert_eq!(texts_in(&target, &sent_by(user_id(&at_acme(&target, OTHER).await).await)).await, [NADIA]);
     // Nils is no member here yet, and takes the invite along all the same.

@@ -12,7 +12,9 @@ use crate::suite::{
     support::{
         account::{NEW, expect_no_link, guard, mailed_token},
         authenticator::{Authenticator, SecondFactor},
+        hooks::{run_sql, texts_in},
         listener::{Listener, data_of, kinds},
+        stored::operators,
     },
 };
 
@@ -21,6 +23,7 @@ scenarios![
     an_accepted_invite_mails_a_link_that_sets_a_password,
     an_account_that_was_taken_over_is_as_unknown_to_a_login_as_none,
     a_used_reset_link_takes_the_account_over,
+    a_takeover_ends_the_role_of_an_operator,
     a_takeover_is_told_of,
     a_takeover_happens_once,
     a_refused_accept_takes_nothing_over,
@@ -121,6 +124,21 @@ async fn a_used_reset_link_takes_the_account_over(app: &App) {
     let nora = app.other_org().device_of(another.person());
     assert!(nora.login_with(NORA, NEW).await.expect_ok().get("requires2FA").is_none(), "the second factor was not hers");
     assert_eq!(user(&nora).await["isEmailVerified"], true);
+}
+
+/// Whoever was appointed is not who proves the address.
+async fn a_takeover_ends_the_role_of_an_operator(app: &App) {
+    let another = made_by_another(app).await;
+    run_sql(app, &format!("UPDATE tenant_auth_users SET role = 'admin' WHERE email = '{NORA}'")).await;
+    let (greta, token) = (app.other_org().admin().logged_in().await, invited(app).await);
+    let mut listener = Listener::at(app, &greta, "globex").await;
+    let device = app.org().device_of(another.person());
+    device.accept_with_account(&token).await.expect(200);
+    assert_eq!(operators(app).await, Vec::<String>::new());
+    let events = listener.heard().await;
+    assert!(kinds(&events).contains(&"user.updated".to_owned()), "{:?}", kinds(&events));
+    let deeds = texts_in(app, "SELECT kind FROM tenant_auth_deployment_entries WHERE kind = 'operator.revoked'").await;
+    assert_eq!(deeds.len(), 1, "the deployment's log tells of it");
 }
 
 async fn a_takeover_is_told_of(app: &App) {

@@ -23,6 +23,7 @@ scenarios![
     the_sweep_deletes_counters_in_the_order_of_the_keys,
     a_session_that_is_held_holds_up_no_other_refresh,
     a_member_is_told_as_the_person_is_when_the_membership_is_held,
+    an_account_ends_after_what_is_linked_to_it_meanwhile,
     ending_all_sessions_waits_for_those_that_are_being_opened,
     a_migration_waits_for_as_long_as_it_takes,
 ];
@@ -155,6 +156,22 @@ async fn a_member_is_told_as_the_person_is_when_the_membership_is_held(app: &App
     changing.await.expect("it was answered").expect(200);
     let told = column(app, "acme", "data").await;
     assert!(told.last().expect("an event").contains("Newly Named"), "{told:?}");
+}
+
+/// As an import links it, which is not committed yet.
+async fn an_account_ends_after_what_is_linked_to_it_meanwhile(app: &App) {
+    let Some(url) = app.database().url() else { return };
+    let member = app.member();
+    let link = "INSERT INTO tenant_auth_linked_people (org_id, former_id, user_id)
+                SELECT id, 'usr_of_another_deployment', $1 FROM tenant_auth_organizations WHERE slug = 'globex'";
+    let mut importing = holding(&url, link, member.id()).await;
+    let (operator, email) = (app.auth.operator(), member.email().parse().expect("an address"));
+    let ending = tokio::spawn(async move { operator.delete_user(&email).await });
+    somebody_waits(&url).await;
+    sqlx::query("COMMIT").execute(&mut importing).await.expect("it answers");
+    ending.await.expect("no panic").expect("it waits for the import");
+    let told = column(app, "globex", "data").await;
+    assert!(told.last().is_some_and(|last| last.contains("usr_of_another_deployment")), "{told:?}");
 }
 
 async fn ending_all_sessions_waits_for_those_that_are_being_opened(app: &App) {

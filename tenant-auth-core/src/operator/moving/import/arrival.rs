@@ -131,9 +131,9 @@ impl<'a> Arrival<'a> {
             // Under a slug that nobody has, and never to be committed: whatever else clashes is told in the same run.
             org.slug = Slug::from_stored(OrgId::generate(tx.now(), tx.entropy()).as_str().replace('_', "-"));
             if tx.imports().is_former_organization(&org.id).await? {
-            refusals.push("organization: its id is that of one that was removed here, whose slug was not released".to_owned());
-        }
-        if !tx.organizations().insert(&org).await? {
+                refusals.push("organization: its id is that of one that was removed here, whose slug was not released".to_owned());
+            }
+            if !tx.organizations().insert(&org).await? {
                 return Err(OrganizationImportError::Refused(refusals));
             }
         }

@@ -66,8 +66,6 @@ impl Arrival<'_> {
     async fn place(&mut self, PendingInvite { email, role, former, metadata }: PendingInvite) -> Result<bool, Error> {
         let auth = self.operator.auth.clone();
         let id = if let Some(FormerInvite { id, invited_by, created_at }) = former {
-            // A mail in the name of somebody else's account here is not for a file to order.
-            let invited_by = invited_by.filter(|user| !self.linked.contains_key(user));
             let invited_by = self.maker(invited_by).await?;
             let moved = MovedInvite { org: &self.org, id, email, role, invited_by, created_at };
             let Some(invite) = place_moved_invite(&auth, &mut self.tx, moved).await? else { return Ok(false) };

@@ -88,9 +88,11 @@ impl Arrival<'_> {
         }
         // Whoever brings an id would get what is told of it, and could have it erased.
         if !self.import.trust && self.tx.imports().is_known_elsewhere(&user.id, &self.org.id).await? {
-            return Ok(Err("the log of another organization here knows the id; only a source that somebody vouches for (--trust) \
+            return Ok(Err(
+                "the log of another organization here knows the id; only a source that somebody vouches for (--trust) \
                            may bring it"
-                .to_owned()));
+                    .to_owned(),
+            ));
         }
         self.former.extend(former_ids.into_iter().map(|former| (former, user.id.clone())));
         if let Some(Factor { secret, enabled_at, last_step }) = &opening.factor {
