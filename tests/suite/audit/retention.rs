@@ -95,6 +95,7 @@ async fn deliveries_that_are_over_go_with_their_event(app: &App) {
     hook.answers(app, &[200]);
     let deliveries = "SELECT status FROM tenant_auth_deliveries";
     for name in ["Acme once more", "Acme again"] {
+        let admin = app.admin().logged_in().await;
         admin.patch("/org", serde_json::json!({ "name": name })).await.expect(200);
         app.tick().await;
         app.advance(DAY);

@@ -136,7 +136,7 @@ async fn a_takeover_ends_the_role_of_an_operator(app: &App) {
     device.accept_with_account(&token).await.expect(200);
     assert_eq!(operators(app).await, Vec::<String>::new());
     let events = listener.heard().await;
-    assert!(kinds(&events).contains(&"user.updated".to_owned()), "{:?}", kinds(&events));
+    assert!(kinds(&events).contains(&"user.updated"), "{:?}", kinds(&events));
     let deeds = texts_in(app, "SELECT kind FROM tenant_auth_deployment_entries WHERE kind = 'operator.revoked'").await;
     assert_eq!(deeds.len(), 1, "the deployment's log tells of it");
 }

@@ -13,6 +13,7 @@ use crate::suite::{
     support::{
         authenticator::{SecondFactor, guarded_member},
         chain::column,
+        hooks::run_sql,
     },
 };
 
@@ -162,6 +163,9 @@ async fn a_member_is_told_as_the_person_is_when_the_membership_is_held(app: &App
 async fn an_account_ends_after_what_is_linked_to_it_meanwhile(app: &App) {
     let Some(url) = app.database().url() else { return };
     let member = app.member();
+    let known = "UPDATE tenant_auth_events SET actor_id = 'usr_of_another_deployment'
+                  WHERE org_id = (SELECT id FROM tenant_auth_organizations WHERE slug = 'globex')";
+    run_sql(app, known).await;
     let link = "INSERT INTO tenant_auth_linked_people (org_id, former_id, user_id)
                 SELECT id, 'usr_of_another_deployment', $1 FROM tenant_auth_organizations WHERE slug = 'globex'";
     let mut importing = holding(&url, link, member.id()).await;
