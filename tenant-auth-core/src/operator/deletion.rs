@@ -145,7 +145,7 @@ impl TenantAuth {
         for org in orgs {
             // One that fails keeps no other from its turn.
             if let Err(error) = self.remind_of_deletion(&org, until).await {
-                tracing::warn!(org = %org, error = %error.causes(), "reminding of a deletion failed; it is tried again shortly");
+                tracing::warn!(organization_id = %org, error = %error.causes(), "reminding of a deletion failed; it is tried again shortly");
             }
         }
         Ok(())
@@ -171,7 +171,7 @@ impl TenantAuth {
         for org in unproven {
             // One that fails keeps no other from its turn.
             if let Err(error) = self.delete_if_forsaken(&org).await {
-                tracing::warn!(org = %org, error = %error.causes(), "judging an organization failed; it is tried again shortly");
+                tracing::warn!(organization_id = %org, error = %error.causes(), "judging an organization failed; it is tried again shortly");
             }
         }
         Ok(())
@@ -188,7 +188,7 @@ impl TenantAuth {
         }
         let write = OperatorWrite { auth: self.clone(), tx, actor: Actor::System };
         self.ending(write.delete(org, When::InTime)).await?;
-        tracing::info!(org = %id, "nobody came back to an organization that sign-up made; its deletion is ordered");
+        tracing::info!(organization_id = %id, "nobody came back to an organization that sign-up made; its deletion is ordered");
         Ok(())
     }
 
@@ -205,7 +205,7 @@ impl TenantAuth {
             }
             // One that fails keeps no other from its turn.
             if let Err(error) = begin_removal(self, &org).await {
-                tracing::warn!(org = %org.id, error = %error.causes(), "beginning a removal failed; it is tried again shortly");
+                tracing::warn!(organization_id = %org.id, error = %error.causes(), "beginning a removal failed; it is tried again shortly");
             }
         }
         Ok(())

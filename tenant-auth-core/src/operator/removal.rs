@@ -33,7 +33,7 @@ pub(super) async fn begin_removal(auth: &TenantAuth, org: &OrgRef) -> Result<boo
     }
     tx.record(Actor::System, DeploymentDeed::OrganizationRemoved(org.clone()));
     tx.commit().await?;
-    tracing::info!(org = %org.id, "the removal of an organization begins");
+    tracing::info!(organization_id = %org.id, "the removal of an organization begins");
     Ok(true)
 }
 
@@ -110,7 +110,7 @@ impl Removal {
         let is_finished = tx.removed().finish(&org).await?;
         tx.commit().await?;
         if is_finished {
-            tracing::info!(org = %org, "an organization is removed");
+            tracing::info!(organization_id = %org, "an organization is removed");
         }
         Ok(false)
     }

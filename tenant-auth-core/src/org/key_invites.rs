@@ -26,7 +26,7 @@ async fn tell_all(auth: &TenantAuth) -> Result<(), Error> {
     for org in orgs {
         // What fails in one must not keep those of all others.
         if let Err(error) = tell_in(auth, &org).await {
-            tracing::warn!(%org, error = %error.causes(), "invites that ended with their key were not told of; it is tried again shortly");
+            tracing::warn!(organization_id = %org, error = %error.causes(), "invites that ended with their key were not told of; it is tried again shortly");
         }
     }
     Ok(())

@@ -42,7 +42,7 @@ pub(crate) fn log_refused(refusal: &Error, org: &OrgId, client: &Client) {
         Error::RateLimited { .. } => "rate_limited",
         _ => return,
     };
-    tracing::info!(target: "tenant_auth::logins", reason, org = %org, client = %Pseudonym::of(client), "login failed");
+    tracing::info!(target: "tenant_auth::logins", reason, organization_id = %org, client = %Pseudonym::of(client), "login failed");
 }
 
 /// Logs that a client has guessed at keys and links too often.

@@ -51,7 +51,7 @@ impl Worker {
             let org = removal.org().clone();
             if let Err(error) = remove_some(removal, began).await {
                 // It is taken again after its lease; the others go on.
-                tracing::warn!(org = %org, error = %error.causes(), "removing an organization failed; it is tried again shortly");
+                tracing::warn!(organization_id = %org, error = %error.causes(), "removing an organization failed; it is tried again shortly");
             }
             if began.elapsed() >= AT_MOST {
                 break;

@@ -151,7 +151,7 @@ async fn the_log_tells_failed_logins_by_client_and_names_nobody(app: &App) {
     let throttled = wrong("203.0.113.71").await.expect(429);
     let lines = [&first, &second, &elsewhere, &throttled].map(logged);
     for line in &lines {
-        assert!(line.contains("INFO") && line.contains("org=org_"), "{line}");
+        assert!(line.contains("INFO") && line.contains("organization_id=org_"), "{line}");
         assert!(!line.contains(app.member().email()) && !line.contains("203.0.113") && !line.contains("never-logged"), "{line}");
     }
     assert_eq!(

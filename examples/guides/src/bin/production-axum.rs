@@ -4,6 +4,7 @@ use axum::{Router, http::StatusCode, routing::get};
 use tenant_auth_axum::{Auth, guard, panel, routes};
 use tenant_auth_core::{
     Config, MasterKeys, Member, Store, TenantAuth,
+    config::Network,
     http::{Gate, OrganizationFrom},
     operator::NewOrganization,
     ports::{HttpSender, SmtpMailer},
@@ -40,7 +41,7 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), Box<dyn Error>> {
     let mut config = Config::new(setting("PUBLIC_URL", str::parse)?);
     config.product.name = "Acme Reports".parse()?;
-    config.network.trusted_proxies = setting("TRUSTED_PROXIES", |text| text.split_whitespace().map(str::parse).collect())?;
+    config.network = setting("TRUSTED_PROXIES", Network::behind)?;
     let master_keys = setting("MASTER_KEY", MasterKeys::parse)?;
     let from = setting("MAIL_FROM", |from| SmtpMailer::from_url("smtp://localhost", from).map(|_| from.to_owned()))?;
     let mailer = setting("SMTP_URL", |url| SmtpMailer::from_url(url, &from))?;
