@@ -110,12 +110,12 @@ pub(crate) struct ImportedSecret<'a> {
 
 impl Imports<&mut Tx> {
     /// Whether another organization than this one knows the id from its log.
-    pub(crate) async fn is_known_elsewhere(mut self, user: &UserId, org: &OrgId) -> Result<bool, Error> {
+    pub(crate) async fn knows_elsewhere(mut self, user: &UserId, org: &OrgId) -> Result<bool, Error> {
         Ok(fetch_scalar!(self.0, i64, IS_KNOWN, user.as_str(), org.as_str())?.unwrap_or(0) > 0)
     }
 
     /// Whether an organization that was removed, and whose slug was not released, had the id.
-    pub(crate) async fn is_former_organization(mut self, org: &OrgId) -> Result<bool, Error> {
+    pub(crate) async fn had_organization(mut self, org: &OrgId) -> Result<bool, Error> {
         Ok(fetch_scalar!(self.0, i64, IS_FORMER_ORGANIZATION, org.as_str())?.unwrap_or(0) > 0)
     }
 

@@ -122,7 +122,7 @@ impl<'a> Arrival<'a> {
         if tx.organizations().find(&org.id).await?.is_some() {
             return Err(refused("organization: it is here already"));
         }
-        if tx.imports().is_former_organization(&org.id).await? {
+        if tx.imports().had_organization(&org.id).await? {
             refusals.push("organization: its id is that of one that was removed here, whose slug was not released".to_owned());
         }
         if !tx.organizations().insert(&org).await? {
@@ -130,7 +130,7 @@ impl<'a> Arrival<'a> {
             refusals.push(taken.to_owned());
             // Under a slug that nobody has, and never to be committed: whatever else clashes is told in the same run.
             org.slug = Slug::from_stored(OrgId::generate(tx.now(), tx.entropy()).as_str().replace('_', "-"));
-            if tx.imports().is_former_organization(&org.id).await? {
+            if tx.imports().had_organization(&org.id).await? {
                 refusals.push("organization: its id is that of one that was removed here, whose slug was not released".to_owned());
             }
             if !tx.organizations().insert(&org).await? {

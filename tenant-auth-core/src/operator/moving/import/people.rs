@@ -87,7 +87,7 @@ impl Arrival<'_> {
             return self.meet(user, membership, former_ids).await;
         }
         // Whoever brings an id would get what is told of it, and could have it erased.
-        if !self.import.trust && self.tx.imports().is_known_elsewhere(&user.id, &self.org.id).await? {
+        if !self.import.trust && self.tx.imports().knows_elsewhere(&user.id, &self.org.id).await? {
             return Ok(Err(
                 "the log of another organization here knows the id; only a source that somebody vouches for (--trust) \
                            may bring it"
