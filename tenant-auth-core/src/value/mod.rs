@@ -29,7 +29,8 @@ pub use network::Network;
 #[cfg(feature = "http")]
 pub(crate) use network::canonical as canonical_network;
 #[cfg(feature = "service")]
-pub(crate) use network::{parsed as parsed_network, refuse_everybody};
+pub(crate) use network::parsed as parsed_network;
+pub(crate) use network::refuse_everybody;
 pub use origin::{AppUrl, Origin};
 pub use profile::{Bio, Phone};
 pub use return_address::ReturnAddress;
