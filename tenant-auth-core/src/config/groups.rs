@@ -155,7 +155,7 @@ impl Network {
     /// # Errors
     /// [`Rejected`], saying what it must be.
     pub fn behind(proxies: &str) -> Result<Self, Rejected> {
-        let mut named = proxies.split([',', ' ']).filter(|name| !name.is_empty()).peekable();
+        let mut named = proxies.split(|mark: char| mark == ',' || mark.is_whitespace()).filter(|name| !name.is_empty()).peekable();
         let is_stated = named.peek().is_some();
         let trusted_proxies = if proxies.trim() == "none" { Some(Vec::new()) } else { named.map(parsed_network).collect() };
         let trusted_proxies = trusted_proxies.filter(|_| is_stated);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Operator,
-    erasing::{Sought, erase},
+    erasing::{Searched, Sought, erase},
 };
 use crate::{
     account::{Ending, check_password, tell_ended, tell_user},
@@ -134,15 +134,11 @@ impl Operator {
             .ending(async {
                 let known = self.auth.store().read().await?.users().find_by_email(email).await?;
                 let known = known.ok_or(Error::NotFound(Thing::Account))?.user.id;
-                let (mut tx, user, addressed) = loop {
-                    let looked_in = concerned(&mut self.auth.begin().await?, &known).await?;
-                    let addressed = self.addressed_to(Sought { email: email.clone(), user: Some(known.clone()) }).await?;
-                    let (mut tx, user) = self.hold_everywhere(email, &known).await?;
-                    // One that came to be meanwhile may tell of the address as well.
-                    if concerned(&mut tx, &known).await?.keys().all(|org| looked_in.contains_key(org)) {
-                        break (tx, user, addressed);
-                    }
-                };
+                let sought = Sought { email: email.clone(), user: Some(known.clone()) };
+                let searched = Searched::begin(&self.auth, &sought).await?;
+                let mut addressed = self.addressed_to(sought).await?;
+                let (mut tx, user) = self.hold_everywhere(email, &known).await?;
+                addressed.extend(searched.since(&mut tx).await?);
                 let orgs = tx.users().organizations_of(&user.id).await?;
                 for org in concerned(&mut tx, &user.id).await?.values() {
                     withdraw_invites(&mut tx, org, &user.id).await?;

@@ -11,6 +11,8 @@ use std::{
     task::{Context, Poll, ready},
 };
 
+#[cfg(feature = "postgres")]
+use super::stall;
 use crate::deadline::{self, Late};
 
 /// For the answer to one statement of PostgreSQL: longer than a lock is waited for (`lock_timeout`, 4 s). A statement that waits for two
@@ -35,19 +37,19 @@ pub(super) const TURN: Duration = Duration::from_secs(16);
 /// The answer to a statement of PostgreSQL, which a request waits for only so long.
 #[cfg(feature = "postgres")]
 pub(in crate::store) async fn answered<T>(asked: impl Future<Output = sqlx::Result<T>> + Unpin) -> sqlx::Result<T> {
-    within(ANSWER, asked).await
+    within(ANSWER, watched(asked, stall::left_unanswered)).await
 }
 
 /// A connection of PostgreSQL with a transaction.
 #[cfg(feature = "postgres")]
 pub(in crate::store) async fn begun<T>(asked: impl Future<Output = sqlx::Result<T>> + Unpin) -> sqlx::Result<T> {
-    within(CONNECTION, watched(asked)).await
+    within(CONNECTION, watched(asked, stall::saw_silence)).await
 }
 
 /// The answer to a COMMIT of PostgreSQL. An error may mean that it happened.
 #[cfg(feature = "postgres")]
 pub(in crate::store) async fn committed<T>(asked: impl Future<Output = sqlx::Result<T>> + Unpin) -> sqlx::Result<T> {
-    unless_late(tokio::time::timeout(SILENCE, asked).await.map_err(|_| Late))
+    unless_late(tokio::time::timeout(SILENCE, watched(asked, stall::left_unanswered)).await.map_err(|_| Late))
 }
 
 /// What a request waits for at most so long, and whatever else until there is no answer to hope for.
@@ -59,22 +61,22 @@ pub(super) async fn within<T>(most: Duration, asked: impl Future<Output = sqlx::
 fn unless_late<T>(answer: Result<sqlx::Result<T>, Late>) -> sqlx::Result<T> {
     answer.unwrap_or_else(|late| {
         #[cfg(feature = "postgres")]
-        super::stall::saw_silence();
+        stall::saw_silence();
         Err(sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, late)))
     })
 }
 
 #[cfg(feature = "postgres")]
-fn watched<F>(asked: F) -> Watched<F> {
-    Watched { asked, is_over: false }
+fn watched<F>(asked: F, given_up: fn()) -> Watched<F> {
+    Watched { asked, given_up, is_over: false }
 }
 
-/// A BEGIN, which may be given up at any time: by a limit above, or because a host has no use for its call any more. It may happen all the
-/// same, and sqlx takes a connection whose BEGIN was not answered for one without a transaction. Whatever else is given up it waits for
-/// by itself before the connection is used again.
+/// What is asked of PostgreSQL, which may be given up at any time: by a limit above, or because a host has no use for its call any more.
+/// It may be done all the same. Of a BEGIN that is as bad as silence: sqlx takes the connection for one without a transaction.
 #[cfg(feature = "postgres")]
 struct Watched<F> {
     asked: F,
+    given_up: fn(),
     is_over: bool,
 }
 
@@ -94,7 +96,7 @@ impl<F> Drop for Watched<F> {
     /// Before the connection comes back to the pool, which happens when `asked` is dropped.
     fn drop(&mut self) {
         if !self.is_over {
-            super::stall::saw_silence();
+            (self.given_up)();
         }
     }
 }

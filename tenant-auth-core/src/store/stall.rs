@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sqlx::{Executor, PgConnection};
+use sqlx::{Connection, Executor, PgConnection};
 
 /// How long connections are distrusted after the last missing answer: longer than what began in the stall can last.
 const DISTRUST: Duration = Duration::from_secs(60);
@@ -23,17 +23,37 @@ const END: &str = "BEGIN; ROLLBACK";
 /// When an answer last did not come in time. One for the process: connections to other databases merely answer once more.
 static SEEN: Mutex<Option<Instant>> = Mutex::new(None);
 
-/// Remembers that an answer did not come in time, or was not waited for.
+/// When an answer was last not waited for.
+static LEFT: Mutex<Option<Instant>> = Mutex::new(None);
+
+/// Remembers that an answer did not come in time, or that of a BEGIN was not waited for.
 pub(super) fn saw_silence() {
-    *SEEN.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    note(&SEEN);
+}
+
+/// Remembers that an answer was not waited for.
+pub(super) fn left_unanswered() {
+    note(&LEFT);
+}
+
+fn note(when: &Mutex<Option<Instant>>) {
+    *when.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+}
+
+fn is_recent(when: &Mutex<Option<Instant>>) -> bool {
+    when.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|seen| seen.elapsed() < DISTRUST)
 }
 
 /// Whether the connection may go back to the pool. An error has it closed without a farewell, which could not be sent either.
 pub(super) async fn answers(connection: &mut PgConnection) -> sqlx::Result<bool> {
-    let is_distrusted = SEEN.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|seen| seen.elapsed() < DISTRUST);
-    if !is_distrusted {
-        return Ok(true);
-    }
-    let answer = tokio::time::timeout(ANSWER, connection.execute(END)).await;
-    answer.unwrap_or_else(|late| Err(sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, late)))).map(|_| true)
+    let answering = async {
+        if is_recent(&SEEN) {
+            connection.execute(END).await?;
+        } else if is_recent(&LEFT) {
+            connection.ping().await?;
+        }
+        Ok(true)
+    };
+    let answer = tokio::time::timeout(ANSWER, answering).await;
+    answer.unwrap_or_else(|late| Err(sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, late))))
 }

@@ -82,7 +82,9 @@ impl OrgAdmin {
             event_id: &former.event_id,
             event_kind: &former.event,
         };
-        write.deliveries().insert(&new).await?;
+        if !write.deliveries().insert_again(&new).await? {
+            return Err(Error::NotFound(Thing::Delivery));
+        }
         write.commit().await?;
         Ok(again)
     }

@@ -13,10 +13,13 @@ use super::{
     moves::{NILS, NORA, at, exported, import, logged_in, movers, reasons, target},
     round_trip::another,
 };
-use crate::suite::support::{
-    account::change_address,
-    chain::{column, verified},
-    hooks::{run_sql, texts_in},
+use crate::suite::{
+    storage::locks::{HOLD_ACCOUNT, holding, so_many_wait},
+    support::{
+        account::change_address,
+        chain::{column, verified},
+        hooks::{run_sql, texts_in},
+    },
 };
 
 scenarios![on each database:
@@ -25,6 +28,7 @@ scenarios![on each database:
     an_address_that_was_never_proved_refuses_the_import,
     an_id_of_another_address_refuses_the_import,
     an_id_that_another_log_knows_needs_somebody_who_vouches,
+    an_account_that_ends_meanwhile_refuses_the_import,
     the_id_of_a_removed_organization_refuses_the_import,
     somebody_suspended_is_not_invited,
     what_waits_in_an_invite_moves_on,
@@ -157,6 +161,27 @@ async fn an_id_that_another_log_knows_needs_somebody_who_vouches(app: &App) {
         assert!(matches!(&refused[..], [only] if only.contains(NILS) && only.contains("--trust")), "{knowing}: {refused:?}");
         assert_eq!(import(true).await.expect("it is vouched for").members, 2);
     }
+}
+
+/// On PostgreSQL; on SQLite nobody deletes anything meanwhile.
+async fn an_account_that_ends_meanwhile_refuses_the_import(app: &App) {
+    moving(app).await;
+    let (file, key) = exported(app, false).await;
+    let target = target(app).await;
+    let Some(url) = target.database().url() else { return };
+    known(&target, true).await;
+    let id = id_of(&at_acme(&target, OTHER).await.get("/auth/profile").await.expect_ok());
+    let mut ending = holding(&url, HOLD_ACCOUNT, &id).await;
+    let auth = target.auth.clone();
+    let importing = tokio::spawn(async move { auth.operator().import_organization(&file[..], &linking(key), &mut |_| {}).await });
+    so_many_wait(&url, 1).await;
+    for gone in ["memberships WHERE user_id", "users WHERE id"] {
+        let gone = format!("DELETE FROM tenant_auth_{gone} = $1");
+        sqlx::query(sqlx::AssertSqlSafe(gone)).bind(&id).execute(&mut ending).await.expect("it is deleted");
+    }
+    sqlx::query("COMMIT").execute(&mut ending).await.expect("it answers");
+    let refused = reasons(importing.await.expect("no panic"));
+    assert!(matches!(&refused[..], [only] if only.contains("deleted meanwhile")), "{refused:?}");
 }
 
 async fn the_id_of_a_removed_organization_refuses_the_import(app: &App) {

@@ -75,6 +75,10 @@ async fn a_key_that_was_rotated_takes_no_place_of_another(app: &App) {
     let (file, key) = exported(app, false).await;
     let how = OrganizationImport::new(key);
     assert_eq!(import(&target(app).await, &file, &how).await.expect("as many as the source may have").api_keys, 21);
+    run_sql(app, "UPDATE tenant_auth_api_keys SET replaced_by = id").await;
+    let (forged, forged_key) = exported(app, false).await;
+    let refused = reasons(import(&target(app).await, &forged, &OrganizationImport::new(forged_key)).await);
+    assert!(matches!(&refused[..], [only] if only.contains("at most 20 API keys")), "none of them was rotated: {refused:?}");
     let fewer = target_with(app, |setup| setup.config.organizations.max_api_keys = 19).await;
     let refused = reasons(import(&fewer, &file, &how).await);
     assert!(refused.iter().all(|reason| reason.contains("at most 19 API keys")) && !refused.is_empty(), "{refused:?}");

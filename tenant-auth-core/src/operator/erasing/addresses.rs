@@ -12,7 +12,7 @@ use crate::{
     id::{EventId, OrgId, UserId},
     model::OrgRef,
     service::TenantAuth,
-    store::ToldEvent,
+    store::{ToldEvent, Tx},
     time::Timestamp,
     value::Email,
 };
@@ -86,6 +86,61 @@ pub(in crate::operator) async fn addressed_to_each(
                     return Ok(None);
                 }
             }
+        }
+    }
+}
+
+/// What a search for one person has looked through when it begins: organizations that come to be before the person is held, by an import,
+/// are looked through then.
+pub(in crate::operator) struct Searched {
+    claims: Claims,
+    orgs: BTreeSet<OrgId>,
+}
+
+impl Searched {
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub(in crate::operator) async fn begin(auth: &TenantAuth, sought: &Sought) -> Result<Self, Error> {
+        let mut orgs = BTreeSet::new();
+        let mut after = String::new();
+        loop {
+            let some = auth.store().read().await?.erasing().organizations_after(&after).await?;
+            let Some(last) = some.last() else { break };
+            last.id.as_str().clone_into(&mut after);
+            orgs.extend(some.into_iter().map(|org| org.id));
+        }
+        let mut claims = Claims::default();
+        claims.add(0, auth, sought).await?;
+        Ok(Self { claims, orgs })
+    }
+
+    /// The events of the organizations that came to be since.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub(in crate::operator) async fn since(&self, tx: &mut Tx) -> Result<Vec<Addressed>, Error> {
+        let mut found = Vec::new();
+        let mut after = String::new();
+        loop {
+            let some = tx.erasing().organizations_after(&after).await?;
+            let Some(last) = some.last() else { return Ok(found) };
+            last.id.as_str().clone_into(&mut after);
+            for org in some.into_iter().filter(|org| !self.orgs.contains(&org.id)) {
+                for kind in ADDRESSED {
+                    self.find_in(tx, &org, kind, &mut found).await?;
+                }
+            }
+        }
+    }
+
+    async fn find_in(&self, tx: &mut Tx, org: &OrgRef, kind: EventKind, found: &mut Vec<Addressed>) -> Result<(), Error> {
+        let mut after = 0;
+        loop {
+            let events = tx.erasing().of_kind_after(&org.id, kind, after).await?;
+            let Some(last) = events.last() else { return Ok(()) };
+            after = last.sequence;
+            let theirs = events.iter().filter(|event| self.claims.on(event, org).into_iter().next().is_some());
+            found.extend(theirs.map(|event| Addressed { org: org.clone(), event: event.id.clone() }));
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     throttle::SIGN_UPS_IN_ALL,
 };
 use addresses::Nothing;
-pub(super) use addresses::{Addressed, Holding, Sought, addressed_to_each};
+pub(super) use addresses::{Addressed, Holding, Searched, Sought, addressed_to_each};
 
 impl Operator {
     /// The events that tell of invites to a person, in every organization.

@@ -10,7 +10,10 @@ use crate::{
         Link, Tx, Work, attempt_log,
         dialect::{execute, fetch_batch, fetch_optional, fetch_scalar, row, statements},
         payload::KeptEvent,
-        sql::events::{KeptRow, kept},
+        sql::{
+            event_chain::EventChain,
+            events::{KeptRow, kept},
+        },
     },
     time::Timestamp,
 };
@@ -143,6 +146,18 @@ impl<L: Link> Deliveries<L> {
 }
 
 impl Deliveries<&mut Tx> {
+    /// Stores a further delivery of an event; `false` when the event is gone. The sweep holds the organization's chain while it removes
+    /// events that nothing waits for, and so does this.
+    pub(crate) async fn insert_again(mut self, delivery: &NewDelivery<'_>) -> Result<bool, Error> {
+        EventChain(&mut *self.0).head(delivery.org_id).await?;
+        let (org, event) = (delivery.org_id.as_str(), delivery.event_id.as_str());
+        if fetch_optional!(self.0, KeptRow, EVENT, org, event)?.is_none() {
+            return Ok(false);
+        }
+        self.insert(delivery).await?;
+        Ok(true)
+    }
+
     /// Stores a delivery that is due at once.
     pub(crate) async fn insert(mut self, delivery: &NewDelivery<'_>) -> Result<(), Error> {
         let now = self.0.now();

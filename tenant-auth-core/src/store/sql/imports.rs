@@ -56,6 +56,7 @@ statements! {
            AND (expires_at IS NULL
                 OR replaced_by = id
                 OR NOT EXISTS (SELECT 1 FROM tenant_auth_api_keys s WHERE s.org_id = $1 AND s.id = tenant_auth_api_keys.replaced_by))";
+    STANDING_KEYS = "SELECT COUNT(*) AS number FROM tenant_auth_api_keys WHERE org_id = $1 AND replaced_by IS NULL";
     INSERT_WEBHOOK = "
         INSERT INTO tenant_auth_webhooks (id, org_id, url, events, description, status, created_by, created_at)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -112,6 +113,11 @@ impl Imports<&mut Tx> {
     /// Whether another organization than this one knows the id from its log.
     pub(crate) async fn knows_elsewhere(mut self, user: &UserId, org: &OrgId) -> Result<bool, Error> {
         Ok(fetch_scalar!(self.0, i64, IS_KNOWN, user.as_str(), org.as_str())?.unwrap_or(0) > 0)
+    }
+
+    /// How many API keys were not rotated.
+    pub(crate) async fn standing_keys(mut self, org: &OrgId) -> Result<u64, Error> {
+        Ok(fetch_scalar!(self.0, i64, STANDING_KEYS, org.as_str())?.unwrap_or(0).unsigned_abs())
     }
 
     /// Whether an organization that was removed, and whose slug was not released, had the id.

@@ -103,7 +103,7 @@ statements! {
 }
 
 /// A kind of row that is swept. Each kind has a transaction of its own: one transaction that deletes several kinds could deadlock
-/// with others.
+/// with others. Events alone take another kind along, their deliveries that are over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Swept {
     Sessions,

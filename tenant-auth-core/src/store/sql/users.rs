@@ -95,6 +95,7 @@ pub(in crate::store) mod sqlite {
     statements! {
         pub(super) HOLD = "SELECT epoch FROM tenant_auth_users WHERE id = $1";
         pub(super) HOLD_ALONE = "SELECT epoch FROM tenant_auth_users WHERE id = $1";
+        pub(super) REFER_TO = "SELECT epoch FROM tenant_auth_users WHERE id = $1";
     }
 }
 
@@ -105,6 +106,7 @@ pub(in crate::store) mod postgres {
     statements! {
         pub(super) HOLD = "SELECT epoch FROM tenant_auth_users WHERE id = $1 FOR NO KEY UPDATE";
         pub(super) HOLD_ALONE = "SELECT epoch FROM tenant_auth_users WHERE id = $1 FOR UPDATE";
+        pub(super) REFER_TO = "SELECT epoch FROM tenant_auth_users WHERE id = $1 FOR KEY SHARE";
     }
 }
 
@@ -208,6 +210,11 @@ impl Users<&mut Tx> {
     pub(crate) async fn hold_alone(mut self, user: &UserId) -> Result<(), Error> {
         fetch_optional_of!(self.0, EpochRow, HOLD_ALONE, user.as_str())?;
         Ok(())
+    }
+
+    /// Keeps the account from ending before this transaction does, and from nothing else; `false` when there is none.
+    pub(crate) async fn refer_to(mut self, user: &UserId) -> Result<bool, Error> {
+        Ok(fetch_optional_of!(self.0, EpochRow, REFER_TO, user.as_str())?.is_some())
     }
 
     /// Locks the account's row until this transaction ends; `false` when the account has changed since `epoch` was read.

@@ -1,6 +1,6 @@
 //! An organization on its way in: the transaction that takes all of it or nothing, and why it will be nothing.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::{
     chain::ChainCheck,
@@ -24,6 +24,8 @@ use crate::{
 
 /// How many refusals are listed.
 const MOST_LISTED: usize = 1_000;
+/// Why an import that links an account ends with the account.
+pub(super) const DELETED_MEANWHILE: &str = "an account here that the file's people are linked to was deleted meanwhile";
 /// The most origins an organization may allow.
 const MOST_ORIGINS: usize = 50;
 
@@ -77,8 +79,6 @@ pub(super) struct Arrival<'a> {
     pub(super) peppers: Peppers,
     pub(super) chain: ChainCheck,
     pub(super) seen: End,
-    /// How many API keys are not about to die because they were rotated.
-    pub(super) standing_keys: u64,
     /// The pending invites, which are placed last: the log tells of the import before it tells of them.
     pub(super) invites: Vec<PendingInvite>,
     /// The accounts here of people who have one, by the id that the source knows them by.
@@ -130,9 +130,6 @@ impl<'a> Arrival<'a> {
             refusals.push(taken.to_owned());
             // Under a slug that nobody has, and never to be committed: whatever else clashes is told in the same run.
             org.slug = Slug::from_stored(OrgId::generate(tx.now(), tx.entropy()).as_str().replace('_', "-"));
-            if tx.imports().had_organization(&org.id).await? {
-                refusals.push("organization: its id is that of one that was removed here, whose slug was not released".to_owned());
-            }
             if !tx.organizations().insert(&org).await? {
                 return Err(OrganizationImportError::Refused(refusals));
             }
@@ -147,7 +144,6 @@ impl<'a> Arrival<'a> {
             peppers,
             chain,
             seen,
-            standing_keys: 0,
             invites: Vec::new(),
             linked: HashMap::new(),
             former: Vec::new(),
@@ -169,8 +165,22 @@ impl<'a> Arrival<'a> {
         }
     }
 
+    /// Keeps the accounts that the file's people are here, in their order: who is erased at the same time is erased before, and refused
+    /// here, or after, and found in what this brings.
+    async fn refer_to_linked(&mut self) -> Result<(), OrganizationImportError> {
+        let accounts: BTreeSet<UserId> = self.linked.values().cloned().collect();
+        for account in accounts {
+            if !self.tx.users().refer_to(&account).await? {
+                return Err(refused(DELETED_MEANWHILE));
+            }
+        }
+        Ok(())
+    }
+
     pub(super) async fn finish(mut self) -> Result<ImportedOrganization, OrganizationImportError> {
+        self.refer_to_linked().await?;
         self.tx.imports().doubt_successors(&self.org.id).await?;
+        self.expect_few_keys().await?;
         self.take_over_chain().await?;
         for (former, account) in self.former.iter().filter(|(former, account)| former != account) {
             self.tx.imports().linked_person(&self.org.id, former, account).await?;

@@ -21,7 +21,7 @@ use crate::{
     secret::{Password, StoredPassword},
     store::is_orphan,
 };
-use arrival::{Arrival, Peppers};
+use arrival::{Arrival, DELETED_MEANWHILE, Peppers};
 use checks::{expect_native, printable};
 use outcome::refused;
 pub use outcome::{ExistingAccounts, ImportedOrganization, OrganizationImport, OrganizationImportError, OrganizationImportStep};
@@ -44,9 +44,7 @@ impl Operator {
         tell: &mut (dyn FnMut(OrganizationImportStep) + Send),
     ) -> Result<ImportedOrganization, OrganizationImportError> {
         match self.take_in_organization(source, import, tell).await {
-            Err(OrganizationImportError::Service(error)) if is_orphan(&error) => {
-                Err(refused("an account here that the file's people are linked to was deleted meanwhile"))
-            }
+            Err(OrganizationImportError::Service(error)) if is_orphan(&error) => Err(refused(DELETED_MEANWHILE)),
             outcome => outcome,
         }
     }

@@ -7,6 +7,7 @@ use super::{
     checks::{digest, past},
 };
 use crate::{
+    backend::LONGEST_OVERLAP,
     error::Error,
     id::UserId,
     model::{ApiKey, Scope, Webhook, WebhookStatus},
@@ -91,9 +92,8 @@ impl Arrival<'_> {
 
     async fn take_key(&mut self, record: ApiKeyRecord) -> Result<Result<(), String>, Error> {
         let limit = self.operator.auth.config().organizations.max_api_keys;
-        self.standing_keys += u64::from(record.replaced_by.is_none());
-        // A rotation is allowed at the limit; each key has one predecessor at most.
-        if self.standing_keys > u64::from(limit) || self.seen.api_keys > 2 * u64::from(limit) {
+        // A rotation is allowed at the limit, and each key has one predecessor at most: those that stand are counted in the end.
+        if self.seen.api_keys > 2 * u64::from(limit) {
             return Ok(Err(format!("an organization has at most {limit} API keys here")));
         }
         let is_shown = |text: &str, length: usize| text.len() == length && text.bytes().all(|byte| byte.is_ascii_graphic());
@@ -135,7 +135,9 @@ impl Arrival<'_> {
             created_at,
             expires_at: record.expires_at,
             last_used_at,
-            replaced_by: record.replaced_by,
+            replaced_by: record
+                .replaced_by
+                .filter(|_| record.expires_at.is_some_and(|end| end <= self.tx.now().plus(LONGEST_OVERLAP))),
         };
         let is_new = self.tx.imports().api_key(&key, &digest).await?;
         Ok(if is_new { Ok(()) } else { Err("the id is that of another key here".to_owned()) })
@@ -189,6 +191,15 @@ impl Arrival<'_> {
             self.tx.imports().webhook_secret(&secret).await?;
         }
         Ok(Ok(()))
+    }
+
+    /// Refuses more keys than an organization may have, but for those that were rotated and are about to die.
+    pub(super) async fn expect_few_keys(&mut self) -> Result<(), Error> {
+        let limit = self.operator.auth.config().organizations.max_api_keys;
+        if self.tx.imports().standing_keys(&self.org.id).await? > u64::from(limit) {
+            self.refuse(format!("an organization has at most {limit} API keys here"));
+        }
+        Ok(())
     }
 
     /// The maker, if a member or an account here that is invited: an account of somebody who left does not come along.
