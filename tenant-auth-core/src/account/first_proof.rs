@@ -28,7 +28,6 @@ pub(crate) async fn hand_over(tx: &mut Tx, org: &OrgId, account: &mut Account) -
     let actor = Actor::User(user.clone());
     if previous.role == AccountRole::Admin {
         // Whoever was appointed need not be who has the mailbox.
-        tracing::warn!(%user, "the address of an operator was proved for the first time; the person is no operator any more");
         account.user.role = AccountRole::User;
         tx.users().set_role(&user, AccountRole::User).await?;
         tx.record(Actor::System, DeploymentDeed::OperatorRevoked(user.clone()));

@@ -135,10 +135,10 @@ impl Operator {
                 let known = self.auth.store().read().await?.users().find_by_email(email).await?;
                 let known = known.ok_or(Error::NotFound(Thing::Account))?.user.id;
                 let sought = Sought { email: email.clone(), user: Some(known.clone()) };
-                let searched = Searched::begin(&self.auth, &sought).await?;
-                let mut addressed = self.addressed_to(sought).await?;
+                let searched = Searched::begin(&self.auth).await?;
+                let mut addressed = self.addressed_to(sought.clone()).await?;
                 let (mut tx, user) = self.hold_everywhere(email, &known).await?;
-                addressed.extend(searched.since(&mut tx).await?);
+                addressed.extend(searched.since(&mut tx, &sought).await?);
                 let orgs = tx.users().organizations_of(&user.id).await?;
                 for org in concerned(&mut tx, &user.id).await?.values() {
                     withdraw_invites(&mut tx, org, &user.id).await?;

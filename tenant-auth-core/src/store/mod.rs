@@ -79,7 +79,7 @@ pub(crate) use sql::{
     deliveries::NewDelivery,
     delivery_batches::{Held, Judged, QueuedDelivery, Subscriber, Vital},
     delivery_queue::{Attempted, ClaimedDelivery, DueEndpoint},
-    erasing::ToldEvent,
+    erasing::{Erasing, ToldEvent},
     events::UndeliveredEvent,
     exports::{ExportedChain, ExportedEntry, ExportedMember},
     imports::{ImportedAccount, ImportedFactor, ImportedSecret},

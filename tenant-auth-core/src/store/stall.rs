@@ -14,8 +14,10 @@ use sqlx::{Connection, Executor, PgConnection};
 /// How long connections are distrusted after the last missing answer: longer than what began in the stall can last.
 const DISTRUST: Duration = Duration::from_secs(60);
 
-/// How long a connection has to answer: longer than a healthy one needs to end what was asked last (`lock_timeout`, 4 s).
+/// How long a connection has to answer once one did not: longer than a healthy one needs to end what waits for a lock (`lock_timeout`, 4 s).
 const ANSWER: Duration = Duration::from_secs(5);
+/// How long it has where an answer was merely not waited for: longer than PostgreSQL works at a statement (`statement_timeout`, 15 s).
+const LATE_ANSWER: Duration = Duration::from_secs(16);
 
 /// Ends a transaction that is open. A ROLLBACK by itself would be warned of where there is none.
 const END: &str = "BEGIN; ROLLBACK";
@@ -46,14 +48,12 @@ fn is_recent(when: &Mutex<Option<Instant>>) -> bool {
 
 /// Whether the connection may go back to the pool. An error has it closed without a farewell, which could not be sent either.
 pub(super) async fn answers(connection: &mut PgConnection) -> sqlx::Result<bool> {
-    let answering = async {
-        if is_recent(&SEEN) {
-            connection.execute(END).await?;
-        } else if is_recent(&LEFT) {
-            connection.ping().await?;
-        }
-        Ok(true)
+    let answer = if is_recent(&SEEN) {
+        tokio::time::timeout(ANSWER, async { connection.execute(END).await.map(|_| true) }).await
+    } else if is_recent(&LEFT) {
+        tokio::time::timeout(LATE_ANSWER, async { connection.ping().await.map(|()| true) }).await
+    } else {
+        return Ok(true);
     };
-    let answer = tokio::time::timeout(ANSWER, answering).await;
     answer.unwrap_or_else(|late| Err(sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, late))))
 }

@@ -25,6 +25,7 @@ scenarios![
     a_session_that_is_held_holds_up_no_other_refresh,
     a_member_is_told_as_the_person_is_when_the_membership_is_held,
     an_account_ends_after_what_is_linked_to_it_meanwhile,
+    an_invite_that_is_sent_while_an_account_ends_is_erased_with_it,
     ending_all_sessions_waits_for_those_that_are_being_opened,
     a_migration_waits_for_as_long_as_it_takes,
 ];
@@ -176,6 +177,23 @@ async fn an_account_ends_after_what_is_linked_to_it_meanwhile(app: &App) {
     ending.await.expect("no panic").expect("it waits for the import");
     let told = column(app, "globex", "data").await;
     assert!(told.last().is_some_and(|last| last.contains("usr_of_another_deployment")), "{told:?}");
+}
+
+/// The search for the address is over then.
+async fn an_invite_that_is_sent_while_an_account_ends_is_erased_with_it(app: &App) {
+    let Some(url) = app.database().url() else { return };
+    let (member, greta) = (app.member(), app.other_org().admin().logged_in().await);
+    let account = holding(&url, HOLD_ACCOUNT, member.id()).await;
+    let (operator, email) = (app.auth.operator(), member.email().parse().expect("an address"));
+    let ending = tokio::spawn(async move { operator.delete_user(&email).await });
+    somebody_waits(&url).await;
+    greta.invite(member.email()).await.expect(201);
+    let told = column(app, "globex", "data").await;
+    assert!(told.last().is_some_and(|last| last.contains(member.email())), "{told:?}");
+    account.close().await.expect("the account is free");
+    ending.await.expect("no panic").expect("it is deleted");
+    let told = column(app, "globex", "data").await;
+    assert!(told.iter().all(|told| !told.contains(member.email())), "{told:?}");
 }
 
 async fn ending_all_sessions_waits_for_those_that_are_being_opened(app: &App) {

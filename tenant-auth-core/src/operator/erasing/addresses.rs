@@ -12,7 +12,7 @@ use crate::{
     id::{EventId, OrgId, UserId},
     model::OrgRef,
     service::TenantAuth,
-    store::{ToldEvent, Tx},
+    store::{Erasing, Link, ToldEvent, Tx},
     time::Timestamp,
     value::Email,
 };
@@ -73,7 +73,7 @@ pub(in crate::operator) async fn addressed_to_each(
         if !holding.renew().await? {
             return Ok(None);
         }
-        claims.add(person, auth, sought).await?;
+        claims.add(person, &mut auth.store().read().await?, sought).await?;
     }
     let mut after = String::new();
     loop {
@@ -90,59 +90,59 @@ pub(in crate::operator) async fn addressed_to_each(
     }
 }
 
-/// What a search for one person has looked through when it begins: organizations that come to be before the person is held, by an import,
-/// are looked through then.
-pub(in crate::operator) struct Searched {
-    claims: Claims,
-    orgs: BTreeSet<OrgId>,
-}
+/// How far the logs go when a search for one person begins: what they tell between that and the moment at which the person is held is
+/// searched then.
+pub(in crate::operator) struct Searched(HashMap<OrgId, i64>);
 
 impl Searched {
     /// # Errors
     /// [`Error::Unavailable`].
-    pub(in crate::operator) async fn begin(auth: &TenantAuth, sought: &Sought) -> Result<Self, Error> {
-        let mut orgs = BTreeSet::new();
+    pub(in crate::operator) async fn begin(auth: &TenantAuth) -> Result<Self, Error> {
+        let mut lengths = HashMap::new();
         let mut after = String::new();
         loop {
-            let some = auth.store().read().await?.erasing().organizations_after(&after).await?;
-            let Some(last) = some.last() else { break };
+            let some = auth.store().read().await?.erasing().lengths_after(&after).await?;
+            let Some((last, _)) = some.last() else { return Ok(Self(lengths)) };
             last.id.as_str().clone_into(&mut after);
-            orgs.extend(some.into_iter().map(|org| org.id));
+            lengths.extend(some.into_iter().map(|(org, last)| (org.id, last)));
         }
-        let mut claims = Claims::default();
-        claims.add(0, auth, sought).await?;
-        Ok(Self { claims, orgs })
     }
 
-    /// The events of the organizations that came to be since.
+    /// The events that came to be since, those of an import included, as the logs tell now whose the addresses were.
     ///
     /// # Errors
     /// [`Error::Unavailable`].
-    pub(in crate::operator) async fn since(&self, tx: &mut Tx) -> Result<Vec<Addressed>, Error> {
+    pub(in crate::operator) async fn since(&self, tx: &mut Tx, sought: &Sought) -> Result<Vec<Addressed>, Error> {
+        let mut claims = Claims::default();
+        claims.add(0, &mut *tx, sought).await?;
         let mut found = Vec::new();
         let mut after = String::new();
         loop {
-            let some = tx.erasing().organizations_after(&after).await?;
-            let Some(last) = some.last() else { return Ok(found) };
+            let some = tx.erasing().lengths_after(&after).await?;
+            let Some((last, _)) = some.last() else { return Ok(found) };
             last.id.as_str().clone_into(&mut after);
-            for org in some.into_iter().filter(|org| !self.orgs.contains(&org.id)) {
-                for kind in ADDRESSED {
-                    self.find_in(tx, &org, kind, &mut found).await?;
+            for (org, length) in some {
+                let searched = self.0.get(&org.id).copied().unwrap_or(0);
+                if length > searched {
+                    find_since(tx, &org, searched, &claims, &mut found).await?;
                 }
             }
         }
     }
+}
 
-    async fn find_in(&self, tx: &mut Tx, org: &OrgRef, kind: EventKind, found: &mut Vec<Addressed>) -> Result<(), Error> {
-        let mut after = 0;
+async fn find_since(tx: &mut Tx, org: &OrgRef, searched: i64, claims: &Claims, found: &mut Vec<Addressed>) -> Result<(), Error> {
+    for kind in ADDRESSED {
+        let mut after = searched;
         loop {
             let events = tx.erasing().of_kind_after(&org.id, kind, after).await?;
-            let Some(last) = events.last() else { return Ok(()) };
+            let Some(last) = events.last() else { break };
             after = last.sequence;
-            let theirs = events.iter().filter(|event| self.claims.on(event, org).into_iter().next().is_some());
+            let theirs = events.iter().filter(|event| !claims.on(event, org).is_empty());
             found.extend(theirs.map(|event| Addressed { org: org.clone(), event: event.id.clone() }));
         }
     }
+    Ok(())
 }
 
 /// Adds the events of one kind in one organization; `false` when another worker holds what was held.
@@ -188,15 +188,17 @@ struct Claim {
 }
 
 impl Claims {
-    async fn add(&mut self, person: usize, auth: &TenantAuth, Sought { email, user }: &Sought) -> Result<(), Error> {
+    async fn add<R: Send>(&mut self, person: usize, reader: &mut R, Sought { email, user }: &Sought) -> Result<(), Error>
+    where
+        for<'r> &'r mut R: Link,
+    {
         self.put(email, Claim { person, within: None, until: None });
         let Some(user) = user else { return Ok(()) };
-        let mut reader = auth.store().read().await?;
-        for org in reader.erasing().changed_in(user).await? {
-            let imported_before = reader.erasing().imported_before(&org.id).await?;
+        for org in Erasing(&mut *reader).changed_in(user).await? {
+            let imported_before = Erasing(&mut *reader).imported_before(&org.id).await?;
             let mut after = 0;
             loop {
-                let changes = reader.erasing().changes_of(&org.id, user, after).await?;
+                let changes = Erasing(&mut *reader).changes_of(&org.id, user, after).await?;
                 let Some(last) = changes.last() else { break };
                 after = last.sequence;
                 for change in changes {
@@ -205,10 +207,10 @@ impl Claims {
                 }
             }
         }
-        for former in reader.erasing().former_selves(user).await? {
+        for former in Erasing(&mut *reader).former_selves(user).await? {
             let mut after = 0;
             loop {
-                let changes = reader.erasing().changes_of(&former.org.id, &former.id, after).await?;
+                let changes = Erasing(&mut *reader).changes_of(&former.org.id, &former.id, after).await?;
                 let Some(last) = changes.last() else { break };
                 after = last.sequence;
                 for change in changes.iter().filter(|change| change.sequence < former.before) {

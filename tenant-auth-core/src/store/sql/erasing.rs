@@ -13,7 +13,7 @@ use crate::{
     value::Slug,
 };
 
-pub(crate) struct Erasing<L>(pub(in crate::store) L);
+pub(crate) struct Erasing<L>(pub(crate) L);
 
 statements! {
     TOLD_OF_USER = "
@@ -52,6 +52,13 @@ statements! {
          WHERE id > $1 AND removed_at IS NULL
          ORDER BY id
          LIMIT $2";
+    LENGTHS_AFTER = "
+        SELECT o.id AS id, o.slug AS slug, COALESCE(s.sequence, 0) AS last
+          FROM tenant_auth_organizations o
+          LEFT JOIN tenant_auth_event_sequences s ON s.org_id = o.id
+         WHERE o.id > $1 AND o.removed_at IS NULL
+         ORDER BY o.id
+         LIMIT $2";
     OF_KIND_AFTER = "
         SELECT id, sequence, created_at, data
           FROM tenant_auth_events
@@ -81,6 +88,7 @@ statements! {
 }
 
 row! { OrganizationRow { id: String, slug: String, } }
+row! { LengthRow { id: String, slug: String, last: i64, } }
 row! { FormerRow { id: String, slug: String, former_id: String, } }
 row! { ToldRow { id: String, sequence: i64, created_at: i64, data: String, } }
 
@@ -116,6 +124,12 @@ impl<L: Link> Erasing<L> {
     /// Some organizations, those after an id.
     pub(crate) async fn organizations_after(mut self, after: &str) -> Result<Vec<OrgRef>, Error> {
         Ok(fetch_all!(self.0, OrganizationRow, ORGANIZATIONS_AFTER, after, PAGE)?.into_iter().map(org_ref).collect())
+    }
+
+    /// Some organizations, those after an id, each with the number of its last event.
+    pub(crate) async fn lengths_after(mut self, after: &str) -> Result<Vec<(OrgRef, i64)>, Error> {
+        let rows = fetch_all!(self.0, LengthRow, LENGTHS_AFTER, after, PAGE)?;
+        Ok(rows.into_iter().map(|LengthRow { id, slug, last }| (org_ref(OrganizationRow { id, slug }), last)).collect())
     }
 
     /// Some events of a kind, those after a number.

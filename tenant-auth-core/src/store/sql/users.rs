@@ -212,7 +212,7 @@ impl Users<&mut Tx> {
         Ok(())
     }
 
-    /// Keeps the account from ending before this transaction does, and from nothing else; `false` when there is none.
+    /// Keeps the account from ending, and from another address, before this transaction ends; `false` when there is none.
     pub(crate) async fn refer_to(mut self, user: &UserId) -> Result<bool, Error> {
         Ok(fetch_optional_of!(self.0, EpochRow, REFER_TO, user.as_str())?.is_some())
     }

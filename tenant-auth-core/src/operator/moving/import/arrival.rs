@@ -171,7 +171,8 @@ impl<'a> Arrival<'a> {
         let accounts: BTreeSet<UserId> = self.linked.values().cloned().collect();
         for account in accounts {
             if !self.tx.users().refer_to(&account).await? {
-                return Err(refused(DELETED_MEANWHILE));
+                self.refuse(DELETED_MEANWHILE.to_owned());
+                return Err(OrganizationImportError::Refused(std::mem::take(&mut self.refusals)));
             }
         }
         Ok(())

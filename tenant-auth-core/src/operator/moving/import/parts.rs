@@ -14,6 +14,7 @@ use crate::{
     operator::moving::record::{ApiKeyRecord, InviteRecord, WebhookRecord, WebhookSecret},
     org::{Invitation, Inviter, MovedInvite, place_invite, place_moved_invite},
     store::{Actor, ImportedSecret},
+    time::CLOCKS_DIFFER,
     webhooks::{SigningSecret, seal_secret},
 };
 
@@ -137,7 +138,7 @@ impl Arrival<'_> {
             last_used_at,
             replaced_by: record
                 .replaced_by
-                .filter(|_| record.expires_at.is_some_and(|end| end <= self.tx.now().plus(LONGEST_OVERLAP))),
+                .filter(|_| record.expires_at.is_some_and(|end| end <= self.tx.now().plus(LONGEST_OVERLAP + CLOCKS_DIFFER))),
         };
         let is_new = self.tx.imports().api_key(&key, &digest).await?;
         Ok(if is_new { Ok(()) } else { Err("the id is that of another key here".to_owned()) })
