@@ -7,9 +7,21 @@ use crate::{
     event::{EndReason, EventKind, UserData},
     id::OrgId,
     mail::{self, Letter},
-    model::AccountRole,
+    model::{AccountRole, User},
     store::{Account, Actor, DeploymentDeed, Tx},
+    throttle::{forget_known_addresses, forgive_codes},
 };
+
+/// Forgets what the rate limiter keeps of an account whose address nobody has proved: where it is known, and wrong codes. Both are of
+/// whoever had it until then, and a known network may guess beyond the limits that hold for strangers. To be called before the account is
+/// locked, as for all counters, where [`hand_over`] follows.
+pub(crate) async fn forget_predecessor(tx: &mut Tx, user: &User) -> Result<(), Error> {
+    if user.is_email_verified {
+        return Ok(());
+    }
+    forgive_codes(tx, &user.id).await?;
+    forget_known_addresses(tx, &user.email).await
+}
 
 /// Verifies an account's address for the first time and hands the account over to the holder of the mailed link. Everything that
 /// others may have set up ends: sessions, pending logins, links, the password, the second factor and the right of an operator. `false` when the address was

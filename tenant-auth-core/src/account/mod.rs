@@ -16,7 +16,7 @@ pub(crate) mod two_factor;
 mod verify_two_factor;
 
 pub use email::{AddressProof, NewEmail};
-pub(crate) use first_proof::hand_over;
+pub(crate) use first_proof::{forget_predecessor, hand_over};
 #[cfg(feature = "http")]
 pub(crate) use given_up::GivenUp;
 pub(crate) use login::Login;

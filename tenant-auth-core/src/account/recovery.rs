@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use crate::{
-    account::{Ending, check_password, hand_over, tell_ended, tell_user},
+    account::{Ending, check_password, forget_predecessor, hand_over, tell_ended, tell_user},
     bounded::QueueShare,
     caller::{Client, Tenant, hold_account},
     config::{Config, LinkedPage},
@@ -99,6 +99,7 @@ impl Tenant {
 
         let mut tx = self.auth.begin().await?;
         tx.serve(self.client.request_in(&self.org.id, None));
+        forget_predecessor(&mut tx, &user).await?;
         forgive_passwords(&mut tx, &user.email).await?;
         hold_account(&mut tx, &user.id).await?;
         tx.links().take(&self.org.id, LinkPurpose::ResetPassword, &digest).await?.ok_or(Error::InvalidLink)?;

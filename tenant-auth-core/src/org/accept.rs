@@ -2,7 +2,7 @@
 //! has a session. A preview never uses up an invite; accepting does, once.
 
 use crate::{
-    account::{Entrant, Login, Opening, check_password, hand_over, mail_reset_link},
+    account::{Entrant, Login, Opening, check_password, forget_predecessor, hand_over, mail_reset_link},
     caller::{Client, Tenant},
     error::{Error, InvalidValue},
     event::{EventKind, InviteData, UserData},
@@ -90,6 +90,9 @@ impl Tenant {
         let invitee = self.invitee(token, registration, &client).await?;
 
         let mut tx = self.auth.begin().await?;
+        if let Invitee::Known(account) = &invitee {
+            forget_predecessor(&mut tx, &account.user).await?;
+        }
         let org = tx.organizations().lock(&self.org.id).await?.ok_or(Error::UnknownOrganization)?;
         if org.status == Status::Suspended {
             return Err(Error::Suspended);

@@ -6,9 +6,10 @@ use tenant_auth_conformance::{App, Caller, PASSWORD, Response, scenarios};
 use tenant_auth_core::{model::Role, operator::NewUser, secret::Password};
 
 use crate::suite::{
+    auth::recovery::reset::{forgot, reset},
     limits::addresses::{at, behind_proxy},
     support::{
-        account::mailed_token,
+        account::{NEW, mailed_token},
         authenticator::{SecondFactor, guarded_member},
     },
 };
@@ -22,10 +23,12 @@ scenarios![
     a_completed_login_clears_neither_wide_count,
     who_came_in_from_an_address_lately_is_not_shut_out_there,
     an_address_is_known_for_thirty_days,
+    an_account_is_known_at_its_last_fifty_addresses,
     a_known_address_has_its_five_tries_all_the_same,
     a_known_address_is_known_for_its_account_only,
     known_addresses_follow_an_account_to_its_new_email_address,
     nobody_is_known_by_the_email_address_of_a_deleted_account,
+    a_takeover_forgets_where_the_account_was_known,
     accepting_an_invite_makes_no_address_known,
     the_first_step_alone_makes_no_address_known,
     wrong_confirmations_count_widely_too,
@@ -152,6 +155,20 @@ async fn an_address_is_known_for_thirty_days(app: &App) {
     login_from(app.member(), "192.0.2.2").await.expect(200);
 }
 
+async fn an_account_is_known_at_its_last_fifty_addresses(app: &App) {
+    let app = behind_proxy(app).await;
+    for home in ["192.0.2.1", "192.0.2.2"] {
+        login_from(app.member(), home).await.expect(200);
+        app.advance(1);
+    }
+    for n in 1..50 {
+        login_from(app.member(), &format!("198.51.100.{n}")).await.expect(200);
+    }
+    besiege(&app, app.member().email(), "203.0.113", 100).await;
+    expect_blocked(login_from(app.member(), "192.0.2.1").await);
+    login_from(app.member(), "192.0.2.2").await.expect(200);
+}
+
 async fn a_known_address_has_its_five_tries_all_the_same(app: &App) {
     let app = behind_proxy(app).await;
     login_from(app.member(), "192.0.2.1").await.expect(200);
@@ -199,6 +216,29 @@ async fn nobody_is_known_by_the_email_address_of_a_deleted_account(app: &App) {
     newcomer(&app, &email).await;
     besiege(&app, &email, "203.0.113", 100).await;
     expect_blocked(at(app.anonymous(), "192.0.2.1").login_with(&email, PASSWORD).await);
+}
+
+async fn a_takeover_forgets_where_the_account_was_known(app: &App) {
+    let app = behind_proxy(app).await;
+    let email = "nia@elsewhere.example";
+    for by_invite in [true, false] {
+        newcomer(&app, email).await;
+        at(app.anonymous(), "192.0.2.1").login_with(email, PASSWORD).await.expect(200);
+        let org = if by_invite { app.other_org() } else { app.org() };
+        if by_invite {
+            org.admin().logged_in().await.invite(email).await.expect(201);
+            let invite = app.link_token_of(email).await;
+            org.anonymous().accept_with_account(&invite).await.expect(200);
+        } else {
+            forgot(&org.anonymous(), email).await.expect(200);
+        }
+        let reset_link = app.link_token_of(email).await;
+        reset(&org.anonymous(), &reset_link, NEW).await.expect(200);
+        besiege(&app, email, "203.0.113", 100).await;
+        expect_blocked(at(app.anonymous(), "192.0.2.1").login_with(email, NEW).await);
+        app.auth.operator().delete_user(&email.parse().expect("an address")).await.expect("an account");
+        app.advance(HOUR);
+    }
 }
 
 async fn accepting_an_invite_makes_no_address_known(app: &App) {

@@ -2,7 +2,7 @@
 //! address, which is handed over to the holder of the mailed link (`account/first_proof.rs`).
 
 use crate::{
-    account::{hand_over, tell_user},
+    account::{forget_predecessor, hand_over, tell_user},
     caller::hold_account,
     error::Error,
     event::{EventKind, UserData},
@@ -71,6 +71,7 @@ impl Newcomer {
 /// The account that the address has, read under lock: it may have another address by then, or another's mailbox may be meant (B25).
 async fn held_account_of(tx: &mut Tx, email: &Email) -> Result<Option<Account>, Error> {
     let Some(found) = tx.users().find_by_email(email).await? else { return Ok(None) };
+    forget_predecessor(tx, &found.user).await?;
     hold_account(tx, &found.user.id).await?;
     Ok(tx.users().find(&found.user.id).await?.filter(|account| account.user.email.is_written_as(email)))
 }

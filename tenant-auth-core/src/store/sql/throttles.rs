@@ -36,14 +36,20 @@ statements! {
         SELECT key, blocked_until
           FROM tenant_auth_throttles
          WHERE key IN ($1, $2, $3) AND blocked_until > $4";
+    // Known at the last 50 of them, however many there are: each of them has guesses of its own.
     STANDING = "
         SELECT key, blocked_until
           FROM tenant_auth_throttles
          WHERE key IN ($1, $2, $3) AND blocked_until > $4
         UNION ALL
         SELECT '', last_login_at
-          FROM tenant_auth_known_addresses
-         WHERE account_key = $5 AND ip_key = $6 AND last_login_at > $7";
+          FROM tenant_auth_known_addresses k
+         WHERE account_key = $5 AND ip_key = $6 AND last_login_at > $7
+           AND (SELECT COUNT(*)
+                  FROM (SELECT 1
+                          FROM tenant_auth_known_addresses n
+                         WHERE n.account_key = $5 AND n.last_login_at > k.last_login_at
+                         LIMIT 50) AS later) < 50";
     CUT_BLOCK = "
         UPDATE tenant_auth_throttles
            SET blocked_until = $2, window_ends_at = CASE WHEN window_ends_at > $2 THEN $2 ELSE window_ends_at END
