@@ -25,43 +25,37 @@ pub(crate) struct NewInvite<'a> {
     pub(crate) mail_id: &'a MailId,
 }
 
-statements! {
-    LIST = "
+// Whoever sent it is named while being a member: a file that is imported may say that anybody with an account here had, and the
+// organization would follow that account's address from then on.
+macro_rules! invites {
+    ($which:literal) => {
+        concat!(
+            "
         SELECT i.id AS id, i.org_id AS org_id, i.email AS email, i.role AS role, i.invited_by AS invited_by,
                u.email AS invited_by_email, i.created_at AS created_at, i.expires_at AS expires_at, i.mail_id AS mail_id,
                COALESCE(l.status, 'sent') AS mail
           FROM tenant_auth_invites i
-          LEFT JOIN tenant_auth_users u ON u.id = i.invited_by
-          LEFT JOIN tenant_auth_mails l ON l.id = i.mail_id
+          LEFT JOIN tenant_auth_memberships m ON m.org_id = i.org_id AND m.user_id = i.invited_by
+          LEFT JOIN tenant_auth_users u ON u.id = m.user_id
+          LEFT JOIN tenant_auth_mails l ON l.id = i.mail_id",
+            $which
+        )
+    };
+}
+
+statements! {
+    LIST = invites!("
          WHERE i.org_id = $4 AND (i.created_at, i.id) > ($1, $2) AND i.expires_at > $5
          ORDER BY i.created_at, i.id
-         LIMIT $3";
-    LIST_DESCENDING = "
-        SELECT i.id AS id, i.org_id AS org_id, i.email AS email, i.role AS role, i.invited_by AS invited_by,
-               u.email AS invited_by_email, i.created_at AS created_at, i.expires_at AS expires_at, i.mail_id AS mail_id,
-               COALESCE(l.status, 'sent') AS mail
-          FROM tenant_auth_invites i
-          LEFT JOIN tenant_auth_users u ON u.id = i.invited_by
-          LEFT JOIN tenant_auth_mails l ON l.id = i.mail_id
+         LIMIT $3");
+    LIST_DESCENDING = invites!("
          WHERE i.org_id = $4 AND (i.created_at, i.id) < ($1, $2) AND i.expires_at > $5
          ORDER BY i.created_at DESC, i.id DESC
-         LIMIT $3";
-    FIND = "
-        SELECT i.id AS id, i.org_id AS org_id, i.email AS email, i.role AS role, i.invited_by AS invited_by,
-               u.email AS invited_by_email, i.created_at AS created_at, i.expires_at AS expires_at, i.mail_id AS mail_id,
-               COALESCE(l.status, 'sent') AS mail
-          FROM tenant_auth_invites i
-          LEFT JOIN tenant_auth_users u ON u.id = i.invited_by
-          LEFT JOIN tenant_auth_mails l ON l.id = i.mail_id
-         WHERE i.org_id = $1 AND i.id = $2 AND i.expires_at > $3";
-    FIND_BY_TOKEN = "
-        SELECT i.id AS id, i.org_id AS org_id, i.email AS email, i.role AS role, i.invited_by AS invited_by,
-               u.email AS invited_by_email, i.created_at AS created_at, i.expires_at AS expires_at, i.mail_id AS mail_id,
-               COALESCE(l.status, 'sent') AS mail
-          FROM tenant_auth_invites i
-          LEFT JOIN tenant_auth_users u ON u.id = i.invited_by
-          LEFT JOIN tenant_auth_mails l ON l.id = i.mail_id
-         WHERE i.org_id = $1 AND i.token_digest = $2 AND i.expires_at > $3";
+         LIMIT $3");
+    FIND = invites!("
+         WHERE i.org_id = $1 AND i.id = $2 AND i.expires_at > $3");
+    FIND_BY_TOKEN = invites!("
+         WHERE i.org_id = $1 AND i.token_digest = $2 AND i.expires_at > $3");
     INSERT = "
         INSERT INTO tenant_auth_invites
                (id, org_id, email, email_key, role, token_digest, invited_by, mail_id, created_at, expires_at)
@@ -92,15 +86,9 @@ statements! {
           FROM tenant_auth_invites
          WHERE invited_by_key IS NOT NULL AND expires_at = 0
          ORDER BY org_id";
-    ENDED = "
-        SELECT i.id AS id, i.org_id AS org_id, i.email AS email, i.role AS role, i.invited_by AS invited_by,
-               u.email AS invited_by_email, i.created_at AS created_at, i.expires_at AS expires_at, i.mail_id AS mail_id,
-               COALESCE(l.status, 'sent') AS mail
-          FROM tenant_auth_invites i
-          LEFT JOIN tenant_auth_users u ON u.id = i.invited_by
-          LEFT JOIN tenant_auth_mails l ON l.id = i.mail_id
+    ENDED = invites!("
          WHERE i.org_id = $1 AND i.invited_by_key IS NOT NULL AND i.expires_at = 0
-         ORDER BY i.created_at, i.id";
+         ORDER BY i.created_at, i.id");
     SET_METADATA = "UPDATE tenant_auth_invites SET metadata = $3 WHERE org_id = $1 AND id = $2";
     ACCEPT = "
         DELETE FROM tenant_auth_invites
@@ -110,15 +98,9 @@ statements! {
         DELETE FROM tenant_auth_invites
          WHERE org_id = $1 AND id = $2
         RETURNING id";
-    SENT_BY = "
-        SELECT i.id AS id, i.org_id AS org_id, i.email AS email, i.role AS role, i.invited_by AS invited_by,
-               u.email AS invited_by_email, i.created_at AS created_at, i.expires_at AS expires_at, i.mail_id AS mail_id,
-               COALESCE(l.status, 'sent') AS mail
-          FROM tenant_auth_invites i
-          LEFT JOIN tenant_auth_users u ON u.id = i.invited_by
-          LEFT JOIN tenant_auth_mails l ON l.id = i.mail_id
+    SENT_BY = invites!("
          WHERE i.org_id = $1 AND i.invited_by = $2
-         ORDER BY i.created_at, i.id";
+         ORDER BY i.created_at, i.id");
 }
 
 row! {
