@@ -134,7 +134,7 @@ impl Operator {
             .ending(async {
                 let known = self.auth.store().read().await?.users().find_by_email(email).await?;
                 let known = known.ok_or(Error::NotFound(Thing::Account))?.user.id;
-                let sought = Sought { email: email.clone(), user: Some(known.clone()) };
+                let sought = Sought { email: email.clone(), is_theirs: true, user: Some(known.clone()) };
                 let searched = Searched::begin(&self.auth).await?;
                 let mut addressed = self.addressed_to(sought.clone()).await?;
                 let (mut tx, user) = self.hold_everywhere(email, &known).await?;

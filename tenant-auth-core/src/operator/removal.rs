@@ -37,8 +37,15 @@ pub(super) async fn begin_removal(auth: &TenantAuth, org: &OrgRef) -> Result<boo
     Ok(true)
 }
 
-/// What tells of invites to the people who leave, by the account and its address, as it is compared, when that was read.
-type ByPerson = HashMap<(UserId, String), Vec<Addressed>>;
+/// What tells of invites to the people who leave, by what was known of them when that was read.
+type ByPerson = HashMap<SearchedAs, Vec<Addressed>>;
+
+/// The account, its address as it is compared, and whether it was proved.
+type SearchedAs = (UserId, String, bool);
+
+fn searched_as(member: &Leaving) -> SearchedAs {
+    (member.user.clone(), member.email.key(), member.is_email_verified)
+}
 
 /// What came of a step of a removal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,12 +148,16 @@ impl Removal {
 
     async fn remove_members(&mut self, leaving: Vec<Leaving>) -> Result<Step, Error> {
         let last: Vec<&Leaving> = leaving.iter().filter(|member| !member.is_needed).collect();
-        let sought = |member: &&Leaving| Sought { email: member.email.clone(), user: Some(member.user.clone()) };
+        let sought = |member: &&Leaving| Sought {
+            email: member.email.clone(),
+            is_theirs: member.is_email_verified,
+            user: Some(member.user.clone()),
+        };
         let sought: Vec<Sought> = last.iter().map(sought).collect();
         // Read before anything is locked: invites to these addresses are told in every organization.
         let auth = self.auth.clone();
         let Some(found) = addressed_to_each(&auth, &sought, self).await? else { return Ok(Step::Rests) };
-        let mut addressed: ByPerson = last.iter().map(|member| (member.user.clone(), member.email.key())).zip(found).collect();
+        let mut addressed: ByPerson = last.iter().map(|member| searched_as(member)).zip(found).collect();
         auth.ending(async {
             for member in leaving {
                 if self.remove_member(&member, &mut addressed).await? == Step::Rests {
@@ -176,7 +187,7 @@ impl Removal {
         };
         if judged.is_needed {
             tx.members().remove(&entry.membership).await?;
-        } else if let Some(told) = addressed.remove(&(judged.user, judged.email.key())) {
+        } else if let Some(told) = addressed.remove(&searched_as(&judged)) {
             erase(&mut tx, &member.user, &[], told).await?;
             let account = tx.users().find(&member.user).await?;
             if account.is_some_and(|account| account.user.role == AccountRole::Admin) {
@@ -184,7 +195,7 @@ impl Removal {
             }
             tx.users().delete(&member.user).await?;
         }
-        // Else it became the last one, or got another address, since the invites were read: the next look at the members finds it.
+        // Else it became the last one, or got or proved another address, since the invites were read: the next look at the members finds it.
         tx.commit().await?;
         Ok(Step::GoesOn)
     }

@@ -20,6 +20,7 @@ scenarios![on each database:
     nothing_is_left_of_a_removed_organization,
     an_account_goes_with_its_last_membership,
     an_account_that_goes_is_erased_by_its_former_address_too,
+    what_others_told_of_an_address_that_nobody_proved_stays,
     an_account_stays_while_an_invite_waits_for_its_address,
     who_had_gone_before_keeps_the_account,
     a_removed_slug_is_not_given_out_again,
@@ -205,6 +206,19 @@ async fn an_account_that_goes_is_erased_by_its_former_address_too(app: &App) {
     assert!(!has_account(app, "gus.next@elsewhere.example").await);
     let told = texts_in(app, "SELECT COALESCE(data, '') FROM tenant_auth_events").await.concat();
     assert!(!told.contains(gus.email()), "acme invited that address when it was his");
+    verified(app, "acme").await;
+}
+
+/// Anybody may have made an account with it.
+async fn what_others_told_of_an_address_that_nobody_proved_stays(app: &App) {
+    let gus = app.other_org().member();
+    told_of(app, gus.email()).await;
+    run_sql(app, &format!("UPDATE tenant_auth_users SET is_email_verified = FALSE WHERE email = '{}'", gus.email())).await;
+    remove(app).await;
+    app.tick().await;
+    assert!(!has_account(app, gus.email()).await);
+    let told = texts_in(app, "SELECT COALESCE(data, '') FROM tenant_auth_events").await.concat();
+    assert!(told.contains(gus.email()), "acme invited that address");
     verified(app, "acme").await;
 }
 

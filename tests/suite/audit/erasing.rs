@@ -6,7 +6,7 @@ use tenant_auth_conformance::{App, Caller, id_of, scenarios};
 use crate::suite::support::{
     account::change_address,
     chain::{column, verified},
-    hooks::{Hook, RECEIVER, event_in},
+    hooks::{Hook, RECEIVER, event_in, run_sql},
 };
 
 scenarios![
@@ -14,6 +14,7 @@ scenarios![
     what_a_deleted_person_did_keeps_its_data_and_loses_its_context,
     an_address_is_erased_where_it_was_only_invited,
     an_address_of_before_is_erased_up_to_the_change,
+    an_address_of_before_that_nobody_proved_is_left_to_other_organizations,
     who_has_a_former_address_now_is_not_erased_with_it,
     a_waiting_delivery_tells_nothing_of_the_person_any_more,
     a_former_organization_is_told_and_others_are_not,
@@ -107,6 +108,23 @@ async fn an_address_of_before_is_erased_up_to_the_change(app: &App) {
     for slug in ["acme", "globex"] {
         verified(app, slug).await;
     }
+}
+
+/// Anybody may have made an account with it: what others told of invites to it is not the account's to wipe.
+async fn an_address_of_before_that_nobody_proved_is_left_to_other_organizations(app: &App) {
+    let (max, other) = (app.member().logged_in().await, app.other_org().admin().logged_in().await);
+    let old = max.email();
+    let unproved = format!("UPDATE tenant_auth_users SET is_email_verified = FALSE WHERE email = '{old}'");
+    run_sql(app, &unproved).await;
+    other.invite(old).await.expect(201);
+    other.delete(&format!("/org/invites/{}", id_of(&other.pending_invites().await[0]))).await.expect(200);
+    app.advance(60);
+    change_address(app, &max, NEXT).await;
+    let before = entries(&other, "kind=invite.*").await;
+    deleted(app, NEXT).await;
+    assert_eq!(entries(&other, "kind=invite.*").await, before);
+    assert!(told(app, "globex").await.contains(old));
+    assert!(!told(app, "acme").await.contains(old), "where it was a member it is erased");
 }
 
 async fn who_has_a_former_address_now_is_not_erased_with_it(app: &App) {

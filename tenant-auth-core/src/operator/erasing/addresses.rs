@@ -25,6 +25,9 @@ const ADDRESSED: [EventKind; 4] =
 #[derive(Debug, Clone)]
 pub(in crate::operator) struct Sought {
     pub(in crate::operator) email: Email,
+    /// Whether the address is theirs: they proved it, or an operator says so. Until then anybody may have made an account with it
+    /// (behaviour.md, B142), and what was told of invites to it is nobody's to wipe or to read.
+    pub(in crate::operator) is_theirs: bool,
     /// The account, if there is one, whose former addresses count too.
     pub(in crate::operator) user: Option<UserId>,
 }
@@ -180,19 +183,21 @@ struct Claims(HashMap<String, Vec<Claim>>);
 #[derive(PartialEq, Eq)]
 struct Claim {
     person: usize,
-    /// The only organization in which the claim holds: one whose imported log alone knows of it. A file may claim any address, and must
-    /// not have an organization's log lose what it tells of others.
+    /// The only organization in which the claim holds: one whose imported log alone knows of it, or one that an address was used in which
+    /// nobody proved. Anybody may claim an address so, and must not have another organization's log lose what it tells of others.
     within: Option<OrgId>,
     /// The last moment at which it was theirs; `None` where it still is.
     until: Option<Timestamp>,
 }
 
 impl Claims {
-    async fn add<R: Send>(&mut self, person: usize, reader: &mut R, Sought { email, user }: &Sought) -> Result<(), Error>
+    async fn add<R: Send>(&mut self, person: usize, reader: &mut R, Sought { email, is_theirs, user }: &Sought) -> Result<(), Error>
     where
         for<'r> &'r mut R: Link,
     {
-        self.put(email, Claim { person, within: None, until: None });
+        if *is_theirs {
+            self.put(email, Claim { person, within: None, until: None });
+        }
         let Some(user) = user else { return Ok(()) };
         for org in Erasing(&mut *reader).changed_in(user).await? {
             let imported_before = Erasing(&mut *reader).imported_before(&org.id).await?;
@@ -202,8 +207,8 @@ impl Claims {
                 let Some(last) = changes.last() else { break };
                 after = last.sequence;
                 for change in changes {
-                    let within = (change.sequence < imported_before).then(|| org.id.clone());
-                    self.put_former(person, within, &change);
+                    let told = if change.sequence < imported_before { Told::ByFile(&org.id) } else { Told::Here(&org.id) };
+                    self.put_former(person, told, &change);
                 }
             }
         }
@@ -214,7 +219,7 @@ impl Claims {
                 let Some(last) = changes.last() else { break };
                 after = last.sequence;
                 for change in changes.iter().filter(|change| change.sequence < former.before) {
-                    self.put_former(person, Some(former.org.id.clone()), change);
+                    self.put_former(person, Told::ByFile(&former.org.id), change);
                 }
             }
         }
@@ -222,8 +227,12 @@ impl Claims {
     }
 
     /// The address that somebody gave up with a change.
-    fn put_former(&mut self, person: usize, within: Option<OrgId>, change: &ToldEvent) {
+    fn put_former(&mut self, person: usize, told: Told<'_>, change: &ToldEvent) {
         let Ok(Change { user, previous: Some(previous) }) = serde_json::from_str(&change.data) else { return };
+        let within = match told {
+            Told::Here(_) if previous.is_email_verified => None,
+            Told::Here(org) | Told::ByFile(org) => Some(org.clone()),
+        };
         if let (Ok(now), Ok(before)) = (user.email.parse::<Email>(), previous.email.parse::<Email>())
             && now != before
         {
@@ -248,8 +257,17 @@ impl Claims {
     }
 }
 
+/// Where a change is told.
+#[derive(Clone, Copy)]
+enum Told<'a> {
+    /// In what this deployment wrote.
+    Here(&'a OrgId),
+    /// In what a file brought.
+    ByFile(&'a OrgId),
+}
+
 #[derive(Deserialize)]
-struct Told {
+struct Invited {
     invite: HasAddress,
 }
 
@@ -260,10 +278,14 @@ struct Change {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct HasAddress {
     email: String,
+    /// An invite does not say.
+    #[serde(default)]
+    is_email_verified: bool,
 }
 
 fn address_in(data: &str) -> Option<Email> {
-    serde_json::from_str::<Told>(data).ok()?.invite.email.parse().ok()
+    serde_json::from_str::<Invited>(data).ok()?.invite.email.parse().ok()
 }

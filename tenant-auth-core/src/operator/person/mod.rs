@@ -54,7 +54,7 @@ impl Operator {
     pub async fn export_person(&self, email: &Email) -> Result<PersonExport, Error> {
         // Before the snapshot: this may take a while where there are many entries.
         let known = self.auth.store().read().await?.users().find_by_email(email).await?.map(|account| account.user.id);
-        let addressed = self.addressed_to(Sought { email: email.clone(), user: known.clone() }).await?;
+        let addressed = self.addressed_to(Sought { email: email.clone(), is_theirs: true, user: known.clone() }).await?;
         let mut tx = self.auth.transactions().begin_snapshot().await?;
         let account = tx.person().account(email).await?;
         let user: Option<UserId> = account.as_ref().map(|account| Id::from_stored(account.id.clone()));

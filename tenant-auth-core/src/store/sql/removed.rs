@@ -69,7 +69,7 @@ statements! {
                        WHERE org_id = $1 AND (kind <> 'notice' OR status <> 'queued' OR created_at <= $3)
                        LIMIT $2)";
     MEMBERS = "
-        SELECT m.user_id AS user_id, u.email AS email,
+        SELECT m.user_id AS user_id, u.email AS email, u.is_email_verified AS is_email_verified,
                EXISTS (SELECT 1 FROM tenant_auth_memberships o WHERE o.user_id = m.user_id AND o.org_id <> m.org_id)
                OR EXISTS (SELECT 1
                             FROM tenant_auth_invites i
@@ -81,7 +81,7 @@ statements! {
          ORDER BY m.user_id
          LIMIT $3";
     MEMBER = "
-        SELECT m.user_id AS user_id, u.email AS email,
+        SELECT m.user_id AS user_id, u.email AS email, u.is_email_verified AS is_email_verified,
                EXISTS (SELECT 1 FROM tenant_auth_memberships o WHERE o.user_id = m.user_id AND o.org_id <> m.org_id)
                OR EXISTS (SELECT 1
                             FROM tenant_auth_invites i
@@ -99,7 +99,7 @@ statements! {
 }
 
 row! { FreeRow { id: String, removal_held_until: i64, } }
-row! { LeavingRow { user_id: String, email: String, is_needed: bool, } }
+row! { LeavingRow { user_id: String, email: String, is_email_verified: bool, is_needed: bool, } }
 
 /// A removal that nobody holds.
 #[derive(Debug)]
@@ -113,13 +113,15 @@ pub(crate) struct FreeRemoval {
 pub(crate) struct Leaving {
     pub(crate) user: UserId,
     pub(crate) email: Email,
+    pub(crate) is_email_verified: bool,
     /// Whether the account is somebody's elsewhere, or an invite waits for its address.
     pub(crate) is_needed: bool,
 }
 
 impl From<LeavingRow> for Leaving {
     fn from(row: LeavingRow) -> Self {
-        Self { user: Id::from_stored(row.user_id), email: Email::from_stored(row.email), is_needed: row.is_needed }
+        let LeavingRow { user_id, email, is_email_verified, is_needed } = row;
+        Self { user: Id::from_stored(user_id), email: Email::from_stored(email), is_email_verified, is_needed }
     }
 }
 
