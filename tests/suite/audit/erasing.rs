@@ -11,6 +11,7 @@ use crate::suite::support::{
 
 scenarios![
     what_is_told_of_a_deleted_person_is_erased_and_the_chain_holds,
+    a_person_is_erased_from_all_of_a_long_log,
     what_a_deleted_person_did_keeps_its_data_and_loses_its_context,
     an_address_is_erased_where_it_was_only_invited,
     an_address_of_before_is_erased_up_to_the_change,
@@ -53,6 +54,20 @@ async fn what_is_told_of_a_deleted_person_is_erased_and_the_chain_holds(app: &Ap
     }
     assert!(told.contains(app.member().email()), "of others, all");
     verified(app, "acme").await;
+}
+
+async fn a_person_is_erased_from_all_of_a_long_log(app: &App) {
+    let pat = app.org().new_member("Pat Person").await.with("User-Agent", "Pat's telephone").logged_in().await;
+    pat.put("/auth/profile", json!({ "name": "Patricia Person" })).await.expect(200);
+    app.tick().await;
+    run_sql(app, "UPDATE tenant_auth_events SET sequence = sequence + 23456").await;
+    run_sql(app, "UPDATE tenant_auth_event_sequences SET sequence = sequence + 23456, chained = chained + 23456").await;
+    pat.put("/auth/profile", json!({ "name": "Pat Person" })).await.expect(200);
+    deleted(app, pat.email()).await;
+    let told = told(app, "acme").await;
+    for trace in [pat.email(), "Pat", "telephone"] {
+        assert!(!told.contains(trace), "{trace} is still told");
+    }
 }
 
 async fn what_a_deleted_person_did_keeps_its_data_and_loses_its_context(app: &App) {

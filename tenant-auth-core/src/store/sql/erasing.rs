@@ -65,22 +65,17 @@ statements! {
          WHERE org_id = $1 AND kind = $2 AND sequence > $3 AND data IS NOT NULL
          ORDER BY kind, sequence
          LIMIT $4";
+    LENGTH = "SELECT COALESCE(MAX(sequence), 0) AS number FROM tenant_auth_events WHERE org_id = $1";
+    // What is wiped already is not written again: who logs in very often has very many entries.
     WIPE_ABOUT = "
         UPDATE tenant_auth_events
            SET data = NULL, data_salt = NULL, context = NULL, context_salt = NULL
-         WHERE org_id = $1 AND user_id = $2 AND kind <> 'user.deleted'";
+         WHERE org_id = $1 AND user_id = $2 AND sequence > $3 AND sequence <= $4 AND kind <> 'user.deleted'
+           AND (data IS NOT NULL OR context IS NOT NULL)";
     WIPE_CONTEXTS = "
         UPDATE tenant_auth_events
            SET context = NULL, context_salt = NULL
-         WHERE org_id = $1 AND actor_id = $2";
-    WIPE_IMPORTED_ABOUT = "
-        UPDATE tenant_auth_events
-           SET data = NULL, data_salt = NULL, context = NULL, context_salt = NULL
-         WHERE org_id = $1 AND user_id = $2 AND sequence < $3 AND kind <> 'user.deleted'";
-    WIPE_IMPORTED_CONTEXTS = "
-        UPDATE tenant_auth_events
-           SET context = NULL, context_salt = NULL
-         WHERE org_id = $1 AND actor_id = $2 AND sequence < $3";
+         WHERE org_id = $1 AND actor_id = $2 AND sequence > $3 AND sequence <= $4 AND context IS NOT NULL";
     WIPE = "
         UPDATE tenant_auth_events
            SET data = NULL, data_salt = NULL, context = NULL, context_salt = NULL
@@ -94,6 +89,9 @@ row! { ToldRow { id: String, sequence: i64, created_at: i64, data: String, } }
 
 /// How many rows are read at once.
 const PAGE: i64 = 500;
+
+/// How many numbers of a log one statement passes: were all of them somebody's, it would take a second or two.
+const AT_ONCE: i64 = 5_000;
 
 /// An event that may hold an address.
 #[derive(Debug)]
@@ -171,15 +169,26 @@ impl Erasing<&mut Tx> {
     /// Wipes what was told of a person. The chains of the organizations are locked already: each of them is told of the deletion.
     pub(in crate::store) async fn run(mut self, person: &ErasedPerson) -> Result<(), Error> {
         for org in &person.orgs {
-            execute!(self.0, WIPE_ABOUT, org.as_str(), person.user.as_str())?;
-            execute!(self.0, WIPE_CONTEXTS, org.as_str(), person.user.as_str())?;
+            let last = fetch_scalar!(self.0, i64, LENGTH, org.as_str())?.unwrap_or(0);
+            self.wipe(org, &person.user, last).await?;
         }
         for FormerSelf { org, id, before } in &person.former {
-            execute!(self.0, WIPE_IMPORTED_ABOUT, org.id.as_str(), id.as_str(), *before)?;
-            execute!(self.0, WIPE_IMPORTED_CONTEXTS, org.id.as_str(), id.as_str(), *before)?;
+            self.wipe(&org.id, id, before.saturating_sub(1)).await?;
         }
         for event in &person.addressed {
             execute!(self.0, WIPE, event.as_str())?;
+        }
+        Ok(())
+    }
+
+    /// Wipes what the entries up to a number tell of somebody, some after others: no statement may meet the limit that is set to each.
+    async fn wipe(&mut self, org: &OrgId, user: &UserId, last: i64) -> Result<(), Error> {
+        let mut after = 0;
+        while after < last {
+            let until = last.min(after + AT_ONCE);
+            execute!(self.0, WIPE_ABOUT, org.as_str(), user.as_str(), after, until)?;
+            execute!(self.0, WIPE_CONTEXTS, org.as_str(), user.as_str(), after, until)?;
+            after = until;
         }
         Ok(())
     }
