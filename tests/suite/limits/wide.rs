@@ -220,8 +220,7 @@ async fn nobody_is_known_by_the_email_address_of_a_deleted_account(app: &App) {
 
 async fn a_takeover_forgets_where_the_account_was_known(app: &App) {
     let app = behind_proxy(app).await;
-    let email = "nia@elsewhere.example";
-    for by_invite in [true, false] {
+    for (email, by_invite) in [("nia@elsewhere.example", true), ("noa@elsewhere.example", false)] {
         newcomer(&app, email).await;
         at(app.anonymous(), "192.0.2.1").login_with(email, PASSWORD).await.expect(200);
         let org = if by_invite { app.other_org() } else { app.org() };
@@ -236,7 +235,6 @@ async fn a_takeover_forgets_where_the_account_was_known(app: &App) {
         reset(&org.anonymous(), &reset_link, NEW).await.expect(200);
         besiege(&app, email, "203.0.113", 100).await;
         expect_blocked(at(app.anonymous(), "192.0.2.1").login_with(email, NEW).await);
-        app.auth.operator().delete_user(&email.parse().expect("an address")).await.expect("an account");
         app.advance(HOUR);
     }
 }
