@@ -4,6 +4,7 @@ mod api_keys;
 pub(crate) mod changes;
 mod cursor;
 mod deployment;
+mod key_lookup;
 mod key_uses;
 mod leaked;
 mod presented_key;
