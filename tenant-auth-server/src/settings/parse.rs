@@ -142,6 +142,7 @@ pub(super) fn sender(text: &str) -> Result<String, Fault> {
 fn because(error: SmtpSetupError) -> Fault {
     match error {
         SmtpSetupError::From(reason) | SmtpSetupError::Url(reason) => Fault::because(reason),
+        other => Fault::Instead(format!("cannot be used: {other}")),
     }
 }
 
