@@ -140,7 +140,7 @@ pub(crate) async fn place_invite(
         Inviter::Admin(author) => (author.user(), author.actor(), invited_by(author)),
         Inviter::Operator(actor) => (None, (*actor).clone(), InvitedBy::Operator),
     };
-    if tx.members().has_email(&org.id, email).await? {
+    if tx.members().has_address(&org.id, email).await? {
         return Err(Error::AlreadyMember);
     }
     let invite = Invite {
@@ -189,7 +189,7 @@ pub(crate) struct MovedInvite<'a> {
 /// there is one with its id, or another to its address.
 pub(crate) async fn place_moved_invite(auth: &TenantAuth, tx: &mut Tx, moved: MovedInvite<'_>) -> Result<Option<Invite>, Error> {
     let MovedInvite { org, id, email, role, invited_by, created_at } = moved;
-    if tx.members().has_email(&org.id, &email).await? {
+    if tx.members().has_address(&org.id, &email).await? {
         return Err(Error::AlreadyMember);
     }
     let inviter = match &invited_by {
