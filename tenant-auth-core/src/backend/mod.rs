@@ -14,8 +14,8 @@ mod users;
 pub(crate) mod verify;
 
 pub use crate::caller::DeploymentBackend;
+pub(crate) use api_keys::LONGEST_OVERLAP;
 pub use api_keys::{CreatedApiKey, NewApiKey};
-pub(crate) use api_keys::{LONGEST_OVERLAP, SHOWN};
 pub(crate) use key_uses::KeyUses;
 #[cfg(feature = "http")]
 pub(crate) use presented_key::PresentedKey;
