@@ -41,7 +41,7 @@ pub(crate) enum Inviter<'a> {
 
 /// The rate limit of invitation mails: how many an organization's admins may send in a day, resent ones included (behaviour.md,
 /// B90).
-const MOST_PER_DAY: u32 = 200;
+pub(crate) const MOST_INVITES_PER_DAY: u32 = 200;
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
 impl OrgAdmin {
@@ -249,7 +249,7 @@ async fn mail_invite(auth: &TenantAuth, tx: &mut Tx, mail: &InviteMail<'_>) -> R
     let now = tx.now();
     // The organization's row is locked, so two requests cannot both pass this count.
     if by == InvitedBy::Admin
-        && let Some(oldest) = tx.mails().nth_latest(&org.id, MailKind::Invite, now.minus(DAY), MOST_PER_DAY).await?
+        && let Some(oldest) = tx.mails().nth_latest(&org.id, MailKind::Invite, now.minus(DAY), MOST_INVITES_PER_DAY).await?
     {
         return Err(Error::rate_limited(oldest.plus(DAY).since(now)));
     }

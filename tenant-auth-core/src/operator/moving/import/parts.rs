@@ -13,7 +13,7 @@ use crate::{
     key_text::are_shown_of_organization_key,
     model::{ApiKey, Scope, Webhook, WebhookStatus},
     operator::moving::record::{ApiKeyRecord, InviteRecord, WebhookRecord, WebhookSecret},
-    org::{Invitation, Inviter, MovedInvite, place_invite, place_moved_invite},
+    org::{Invitation, Inviter, MOST_INVITES_PER_DAY, MovedInvite, place_invite, place_moved_invite},
     store::{Actor, ImportedSecret},
     time::CLOCKS_DIFFER,
     webhooks::{SigningSecret, seal_secret},
@@ -22,7 +22,7 @@ use crate::{
 /// The new secret, and the one before it while it still signs.
 const MOST_SECRETS: usize = 2;
 /// The most invites: as many as an organization may mail in a day (behaviour.md, B90).
-const MOST_INVITES: usize = 200;
+const MOST_INVITES: usize = MOST_INVITES_PER_DAY as usize;
 
 impl Arrival<'_> {
     pub(super) fn invite(&mut self, record: InviteRecord) {
