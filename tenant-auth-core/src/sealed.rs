@@ -15,6 +15,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     error::Error,
+    hex,
     ports::{Entropy, OsEntropy},
 };
 
@@ -156,7 +157,7 @@ impl MasterKey {
         let mut hash = Sha256::new();
         hash.update(b"tenant-auth master key id");
         hash.update(bytes);
-        let id = hash.finalize().iter().take(6).map(|b| format!("{b:02x}")).collect();
+        let id = hex::of(&hash.finalize()[..6]);
         let tag_key = Zeroizing::new(mac(&bytes, TAG_PURPOSE));
         Ok(Self { id, bytes: Zeroizing::new(bytes), tag_key })
     }
