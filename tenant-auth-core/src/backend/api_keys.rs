@@ -14,12 +14,12 @@ use crate::{
     page::{List, Page},
     secret::ApiKeyText,
     throttle::ADMIN_CHANGES,
-    time::Timestamp,
+    time::{DAY, Timestamp},
     value::{DisplayName, SearchText},
 };
 
 /// The longest overlap of a rotated key with its successor: 30 days.
-pub(crate) const LONGEST_OVERLAP: Duration = Duration::from_secs(30 * 24 * 3_600);
+pub(crate) const LONGEST_OVERLAP: Duration = DAY.saturating_mul(30);
 
 /// The values of a key to create.
 #[derive(Debug, Clone)]

@@ -1,8 +1,6 @@
 //! Invites: creating, listing, resending and revoking them. The mail leaves through the outbox, in the transaction of the invite;
 //! its link holds the only copy of the token. A resent invite gets a new link, and the old link stops working.
 
-use std::time::Duration;
-
 use crate::{
     caller::{Author, OrgAdmin, OrgWrite},
     config::LinkedPage,
@@ -17,7 +15,7 @@ use crate::{
     service::TenantAuth,
     store::{Actor, Event, InviteRecord, MailKind, NewInvite, Tx},
     throttle::{DEPLOYMENT_INVITES, NEWCOMERS_INVITES},
-    time::Timestamp,
+    time::{DAY, Timestamp},
     value::{Email, SearchText},
 };
 
@@ -42,7 +40,6 @@ pub(crate) enum Inviter<'a> {
 /// The rate limit of invitation mails: how many an organization's admins may send in a day, resent ones included (behaviour.md,
 /// B90).
 pub(crate) const MOST_INVITES_PER_DAY: u32 = 200;
-const DAY: Duration = Duration::from_secs(24 * 3_600);
 
 impl OrgAdmin {
     /// Invites an address and mails it a link, good for seven days.
