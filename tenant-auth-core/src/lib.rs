@@ -81,6 +81,7 @@ pub mod error;
 mod event;
 #[cfg(feature = "service")]
 pub mod feed;
+mod hex;
 #[cfg(feature = "http")]
 pub mod http;
 pub mod id;

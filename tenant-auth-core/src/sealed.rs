@@ -15,6 +15,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     error::Error,
+    hex,
     ports::{Entropy, OsEntropy},
 };
 
@@ -91,7 +92,7 @@ impl MasterKeys {
     /// Seals under the first key.
     pub(crate) fn seal(&self, plain: &[u8], context: SealContext<'_>, entropy: &dyn Entropy) -> Result<String, Error> {
         let key = self.0.first().ok_or_else(|| Error::internal("no master key"))?;
-        let mut nonce = [0u8; 24];
+        let mut nonce = [0u8; NONCE];
         entropy.fill(&mut nonce);
         let sealed = key
             .cipher()
@@ -134,7 +135,7 @@ impl MasterKeys {
         let mut parts = sealed.split('.');
         let (version, id, nonce, text) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
         let (nonce, text) = (STANDARD.decode(nonce).ok()?, STANDARD.decode(text).ok()?);
-        if version != VERSION || nonce.len() != 24 {
+        if version != VERSION || nonce.len() != NONCE {
             return None;
         }
         let key = self.0.iter().find(|key| key.id == id)?;
@@ -156,7 +157,7 @@ impl MasterKey {
         let mut hash = Sha256::new();
         hash.update(b"tenant-auth master key id");
         hash.update(bytes);
-        let id = hash.finalize().iter().take(6).map(|b| format!("{b:02x}")).collect();
+        let id = hex::of(&hash.finalize()[..6]);
         let tag_key = Zeroizing::new(mac(&bytes, TAG_PURPOSE));
         Ok(Self { id, bytes: Zeroizing::new(bytes), tag_key })
     }

@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::ports::Entropy;
+use crate::{hex, ports::Entropy};
 
 /// A secret text of the kind `K`: shown once to its owner, afterwards recognised by its digest alone.
 pub struct Secret<K> {
@@ -138,10 +138,7 @@ pub struct Digest(String);
 
 impl Digest {
     fn of(bytes: &[u8]) -> Self {
-        const DIGITS: [u8; 16] = *b"0123456789abcdef";
-        // Without the formatting machinery, which takes as long as the hash: each request with an API key comes here.
-        let digits = Sha256::digest(bytes).into_iter().flat_map(|byte| [byte >> 4, byte & 15]);
-        Self(digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect())
+        Self(hex::of(&Sha256::digest(bytes)))
     }
 
     pub(crate) fn from_stored(hex: String) -> Self {

@@ -14,6 +14,11 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339, macros::form
 /// set back.
 pub(crate) const CLOCKS_DIFFER: Duration = Duration::from_secs(60);
 
+#[cfg(feature = "service")]
+pub(crate) const HOUR: Duration = Duration::from_secs(3_600);
+#[cfg(feature = "service")]
+pub(crate) const DAY: Duration = Duration::from_secs(24 * 3_600);
+
 const MILLIS_OF_A_DAY: i64 = 24 * 3_600 * 1_000;
 
 /// Milliseconds since 1970-01-01T00:00:00Z.

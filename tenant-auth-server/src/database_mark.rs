@@ -4,6 +4,8 @@
 
 use std::{fs, path::PathBuf};
 
+use tenant_auth_core::Sqlite;
+
 use crate::settings::{DATABASE_URL, Database, InvalidSettings, SQLITE_MUST_EXIST};
 
 const TEXT: &str = "The database beside this file was opened by tenant-auth-server. While this file is here and the database is not, the\n\
@@ -19,9 +21,12 @@ impl DatabaseMark {
     /// # Errors
     /// [`InvalidSettings`] when there is no database, although its mark or the settings say so.
     pub(crate) fn of(database: &Database) -> Result<Self, InvalidSettings> {
-        let Some(path) = database.url.strip_prefix("sqlite:") else { return Ok(Self(None)) };
-        let path = path.strip_prefix("//").unwrap_or(path).split('?').next().unwrap_or_default();
-        let (file, mark) = (PathBuf::from(path), PathBuf::from(format!("{path}.known")));
+        if database.is_remote() {
+            return Ok(Self(None));
+        }
+        // A URL that names no file is refused where the database is opened.
+        let Ok(file) = Sqlite::file_of(&database.url) else { return Ok(Self(None)) };
+        let mark = PathBuf::from(format!("{}.known", file.display()));
         if file.exists() {
             return Ok(Self(Some(mark)));
         }

@@ -9,7 +9,7 @@ use std::fmt;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-use crate::{ports::Entropy, time::Timestamp};
+use crate::{hex, ports::Entropy, time::Timestamp};
 
 /// What the chain of the deployment's own log has in the place of an organization's id.
 pub(crate) const DEPLOYMENT: &str = "deployment";
@@ -106,7 +106,7 @@ impl Salt {
 
 impl fmt::Display for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&hex::of(&self.0))
     }
 }
 

@@ -13,13 +13,13 @@ use crate::{
     model::EventKind,
     service::TenantAuth,
     store::{Actor, Event},
+    time::{DAY, HOUR},
 };
 
-const DAY: Duration = Duration::from_secs(24 * 3_600);
 /// How many logs one round signs; the next one is a minute later.
 const AT_ONCE: i64 = 1_000;
 /// When a log that could not be signed is tried again: it must not stand before the others for ever.
-const AGAIN_AFTER: Duration = Duration::from_secs(3_600);
+const AGAIN_AFTER: Duration = HOUR;
 
 /// Signs the logs that are due. One that cannot be signed hinders no other.
 ///

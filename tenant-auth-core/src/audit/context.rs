@@ -8,8 +8,8 @@ use crate::{
     value::Language,
 };
 
-/// The most bytes of a `User-Agent` that are kept.
-const USER_AGENT_KEPT: usize = 512;
+/// How much of a `User-Agent` an entry keeps.
+const MOST_USER_AGENT_BYTES: usize = 512;
 
 /// The request that a transaction serves.
 #[derive(Debug, Clone)]
@@ -36,7 +36,7 @@ struct Told<'a> {
 impl RequestContext {
     /// The context as an entry keeps it.
     pub(crate) fn to_json(&self) -> serde_json::Result<String> {
-        let user_agent = self.user_agent.as_deref().map(|text| &text[..text.floor_char_boundary(USER_AGENT_KEPT)]);
+        let user_agent = self.user_agent.as_deref().map(|text| &text[..text.floor_char_boundary(MOST_USER_AGENT_BYTES)]);
         serde_json::to_string(&Told { ip: self.ip.as_deref(), user_agent, session_id: self.session_id.as_ref() })
     }
 }
@@ -47,10 +47,10 @@ mod tests {
 
     #[test]
     fn a_user_agent_is_cut_between_characters() {
-        let agent = format!("{}é", "a".repeat(USER_AGENT_KEPT - 1));
+        let agent = format!("{}é", "a".repeat(MOST_USER_AGENT_BYTES - 1));
         let org_id = OrgId::from_stored("org_1");
         let context = RequestContext { org_id, ip: None, user_agent: Some(agent.clone()), language: None, session_id: None };
         let told = context.to_json().expect("is JSON");
-        assert_eq!(told, format!(r#"{{"ip":null,"userAgent":"{}","sessionId":null}}"#, &agent[..USER_AGENT_KEPT - 1]));
+        assert_eq!(told, format!(r#"{{"ip":null,"userAgent":"{}","sessionId":null}}"#, &agent[..MOST_USER_AGENT_BYTES - 1]));
     }
 }

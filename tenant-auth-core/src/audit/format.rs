@@ -6,7 +6,7 @@ use serde_json::{Value, value::RawValue};
 use sha2::{Digest as _, Sha256};
 
 use super::chain::{ActorFacts, Facts};
-use crate::{error::Error, store::ExportedEntry, time::Timestamp, token::AuditKeyPair};
+use crate::{error::Error, hex, store::ExportedEntry, time::Timestamp, token::AuditKeyPair};
 
 pub(super) const FORMAT: &str = "tenant-auth-audit/1";
 
@@ -135,19 +135,9 @@ pub(super) fn signed_values(line: &impl Serialize, before: &Sha256) -> serde_jso
     let mut object = serde_json::to_value(line)?;
     if let Some(fields) = object.as_object_mut() {
         fields.remove("jws");
-        let digest: [u8; 32] = before.clone().finalize().into();
-        fields.insert("sha256".to_owned(), hex(&digest).into());
+        fields.insert("sha256".to_owned(), hex::of(&before.clone().finalize()).into());
     }
     Ok(object)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        // Writing to a text cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// Writes lines one after the other, and knows what was written.

@@ -8,20 +8,18 @@ use crate::{
     error::{Error, InvalidValue, Thing},
     event::{ApiKeyData, EventKind, RevokeReason},
     id::ApiKeyId,
-    key_text::ORGANIZATION_PREFIX,
+    key_text::{ORGANIZATION_PREFIX, Shown, each_once},
     mail::{self, Letter},
     model::{ApiKey, Scope},
     page::{List, Page},
     secret::ApiKeyText,
     throttle::ADMIN_CHANGES,
-    time::Timestamp,
+    time::{DAY, Timestamp},
     value::{DisplayName, SearchText},
 };
 
-/// How much of the text after the prefix is shown in lists.
-pub(crate) const SHOWN: usize = 8;
 /// The longest overlap of a rotated key with its successor: 30 days.
-pub(crate) const LONGEST_OVERLAP: Duration = Duration::from_secs(30 * 24 * 3_600);
+pub(crate) const LONGEST_OVERLAP: Duration = DAY.saturating_mul(30);
 
 /// The values of a key to create.
 #[derive(Debug, Clone)]
@@ -175,21 +173,13 @@ fn make(write: &OrgWrite, new: NewApiKey) -> CreatedApiKey {
     let OrgWrite { tx, org, author } = write;
     let id: ApiKeyId = tx.new_id();
     let key = tx.new_key_text(&format!("{ORGANIZATION_PREFIX}{}", id.body()));
-    let text = key.expose();
-    let mut scopes = new.scopes;
-    let mut seen = Vec::new();
-    scopes.retain(|scope| {
-        !seen.contains(scope) && {
-            seen.push(*scope);
-            true
-        }
-    });
+    let Shown { prefix, last_four } = Shown::of(&key, ORGANIZATION_PREFIX);
     let api_key = ApiKey {
         org_id: org.id.clone(),
         name: new.name,
-        prefix: text.chars().take(ORGANIZATION_PREFIX.len() + SHOWN).collect(),
-        last_four: text.chars().skip(text.len() - 4).collect(),
-        scopes,
+        prefix,
+        last_four,
+        scopes: each_once(new.scopes),
         created_by: author.user().map(|user| user.id.clone()),
         created_at: tx.now(),
         expires_at: new.expires_at,

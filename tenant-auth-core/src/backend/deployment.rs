@@ -1,7 +1,7 @@
 //! The rights that a deployment key gives: the product acts on organizations as a whole, as an org_admin of any of them, or asks what
 //! changed of all.
 
-use std::{net::IpAddr, sync::Arc};
+use std::net::IpAddr;
 
 use super::presented_key::PresentedKey;
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     model::DeploymentScope,
     secret::ApiKeyText,
     service::TenantAuth,
-    store::{KeyRecord, Reach, Witnessed},
+    store::{KeyRecord, Reach},
     value::Slug,
 };
 
@@ -44,7 +44,7 @@ impl TenantAuth {
     /// [`Error::InvalidApiKey`], the same for every reason; [`Error::MissingScope`].
     pub(crate) async fn product(&self, key: &ApiKeyText, sender: Option<IpAddr>, scope: DeploymentScope) -> Result<Product, Error> {
         let shown = PresentedKey::of_deployment(key, sender).ok_or(Error::InvalidApiKey)?;
-        let record = self.deployment_key(&shown).await?;
+        let record = self.key_record(&shown).await?;
         self.product_of(&record, scope)
     }
 
@@ -57,21 +57,5 @@ impl TenantAuth {
             }
             _ => Err(Error::MissingScope(scope.as_str())),
         }
-    }
-
-    /// The record of a key that counts, remembered or read.
-    async fn deployment_key(&self, shown: &PresentedKey) -> Result<Arc<KeyRecord>, Error> {
-        let view = self.memory().view().await?;
-        if let Some(known) = view.and_then(|view| view.key(shown.id())).filter(|key| shown.is_believed(key, None, self.now())) {
-            return Ok(known);
-        }
-        let fill = view.map(|view| (view, view.fill()));
-        let asked = self.lookups().of_key(shown.id(), None, None, fill.is_some()).await?;
-        let Witnessed { value: asked, incarnation } = asked.ok_or(Error::InvalidApiKey)?;
-        let key = Arc::new(asked.key);
-        if let Some((view, fill)) = fill {
-            view.keep_key(fill, &key, incarnation.as_deref());
-        }
-        if shown.is_believed(&key, None, self.now()) { Ok(key) } else { Err(Error::InvalidApiKey) }
     }
 }

@@ -4,6 +4,7 @@ mod api_keys;
 pub(crate) mod changes;
 mod cursor;
 mod deployment;
+mod key_lookup;
 mod key_uses;
 mod leaked;
 mod presented_key;
@@ -13,8 +14,8 @@ mod users;
 pub(crate) mod verify;
 
 pub use crate::caller::DeploymentBackend;
+pub(crate) use api_keys::LONGEST_OVERLAP;
 pub use api_keys::{CreatedApiKey, NewApiKey};
-pub(crate) use api_keys::{LONGEST_OVERLAP, SHOWN};
 pub(crate) use key_uses::KeyUses;
 #[cfg(feature = "http")]
 pub(crate) use presented_key::PresentedKey;

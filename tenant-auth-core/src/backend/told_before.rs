@@ -4,8 +4,9 @@
 use bytes::Bytes;
 
 use super::{
+    key_lookup::{Found, Question},
     presented_key::PresentedKey,
-    verify::{Found, Question, counts_in},
+    verify::counts_in,
 };
 use crate::{
     metrics::VerifyOutcome,

@@ -18,8 +18,7 @@ use std::{
 
 use tokio::sync::oneshot;
 
-pub use share::QueueShare;
-pub(crate) use share::client_network;
+pub use share::{QueueShare, client_network};
 
 use crate::{
     deadline,

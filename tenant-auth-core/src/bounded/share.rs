@@ -32,7 +32,7 @@ impl QueueShare {
 }
 
 /// The network that a client counts for: IPv4 /24, IPv6 /48, which is about what one customer can choose addresses from.
-pub(crate) fn client_network(address: IpAddr) -> IpNet {
+pub fn client_network(address: IpAddr) -> IpNet {
     let network = match address.to_canonical() {
         IpAddr::V4(address) => Ipv4Net::new(address, 24).map(IpNet::V4),
         IpAddr::V6(address) => Ipv6Net::new(address, 48).map(IpNet::V6),

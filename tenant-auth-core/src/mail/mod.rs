@@ -20,6 +20,7 @@ use crate::{
     service::TenantAuth,
     store::{ClaimedMail, OutgoingMail, Tx},
     throttle::NOTICES,
+    time::DAY,
     value::{Email, Language},
 };
 
@@ -27,7 +28,7 @@ pub(crate) use attempts::{LEASE, PATIENCE, RETRIES, comes_too_late, wait_after};
 pub(crate) use letters::{InvitedBy, Letter};
 
 /// How long a notice may still be sent, where nothing leaves meanwhile: it has no link that could expire.
-const NOTICE_KEPT: Duration = Duration::from_secs(30 * 24 * 3_600);
+const NOTICE_KEPT: Duration = DAY.saturating_mul(30);
 
 /// Writes a letter to the outbox within a transaction, in the language that the recipient's browser asked for at the last login, else in
 /// that of the request that the transaction serves, else in English (behaviour.md, B242). The letter is not sent once its link has expired.

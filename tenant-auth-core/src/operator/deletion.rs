@@ -17,13 +17,12 @@ use crate::{
     service::TenantAuth,
     store::{Actor, Event},
     throttle::DELETIONS,
-    time::Timestamp,
+    time::{DAY, Timestamp},
     value::Slug,
 };
 
-const DAY: Duration = Duration::from_secs(24 * 3_600);
 /// How long before the removal the admins are reminded.
-const REMINDED_BEFORE: Duration = Duration::from_secs(3 * 24 * 3_600);
+const REMINDED_BEFORE: Duration = DAY.saturating_mul(3);
 /// How many organizations one round looks at; the next one comes seconds later.
 const AT_ONCE: i64 = 100;
 /// Whose deletions are counted: all deployment keys' together.

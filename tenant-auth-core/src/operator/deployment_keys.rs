@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use super::Operator;
 use crate::{
-    backend::{LONGEST_OVERLAP, SHOWN},
+    backend::LONGEST_OVERLAP,
     error::{Error, InvalidValue, Thing},
     event::RevokeReason,
     id::DeploymentKeyId,
-    key_text::DEPLOYMENT_PREFIX,
+    key_text::{DEPLOYMENT_PREFIX, Shown, each_once},
     model::{DeploymentKey, DeploymentScope},
     org::revoke_ended_invites,
     secret::ApiKeyText,
@@ -126,18 +126,12 @@ impl Operator {
 fn make(tx: &Tx, new: NewDeploymentKey) -> CreatedDeploymentKey {
     let id: DeploymentKeyId = tx.new_id();
     let key = tx.new_key_text(&format!("{DEPLOYMENT_PREFIX}{}", id.body()));
-    let text = key.expose();
-    let mut scopes: Vec<DeploymentScope> = Vec::new();
-    for scope in new.scopes {
-        if !scopes.contains(&scope) {
-            scopes.push(scope);
-        }
-    }
+    let Shown { prefix, last_four } = Shown::of(&key, DEPLOYMENT_PREFIX);
     let deployment_key = DeploymentKey {
         name: new.name,
-        prefix: text.chars().take(DEPLOYMENT_PREFIX.len() + SHOWN).collect(),
-        last_four: text.chars().skip(text.len() - 4).collect(),
-        scopes,
+        prefix,
+        last_four,
+        scopes: each_once(new.scopes),
         networks: new.networks,
         created_at: tx.now(),
         expires_at: new.expires_at,

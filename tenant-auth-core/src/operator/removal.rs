@@ -13,6 +13,7 @@ use crate::{
     service::TenantAuth,
     store::{Actor, DeploymentDeed, FreeRemoval, Leaving, Tx},
     throttle::forget_known_addresses,
+    time::DAY,
 };
 
 /// How long a worker holds a removal after each of its transactions.
@@ -20,7 +21,7 @@ const LEASE: Duration = Duration::from_secs(30);
 /// How many members are looked at together.
 const MEMBERS_AT_ONCE: i64 = 200;
 /// How long a notice may wait for the mail server.
-const NOTICES_WAIT: Duration = Duration::from_secs(24 * 3_600);
+const NOTICES_WAIT: Duration = DAY;
 
 /// Begins the removal of an organization whose time has come. `false` when it was cancelled, or another process began.
 ///

@@ -43,7 +43,7 @@ pub struct OrganizationUpdate {
 }
 
 /// The most origins an organization may allow; no real frontend needs as many.
-const MOST_ORIGINS: usize = 50;
+pub(crate) const MOST_ORIGINS: usize = 50;
 
 impl OrgAdmin {
     /// Changes the organization's details.

@@ -1,8 +1,6 @@
 //! Invites: creating, listing, resending and revoking them. The mail leaves through the outbox, in the transaction of the invite;
 //! its link holds the only copy of the token. A resent invite gets a new link, and the old link stops working.
 
-use std::time::Duration;
-
 use crate::{
     caller::{Author, OrgAdmin, OrgWrite},
     config::LinkedPage,
@@ -17,7 +15,7 @@ use crate::{
     service::TenantAuth,
     store::{Actor, Event, InviteRecord, MailKind, NewInvite, Tx},
     throttle::{DEPLOYMENT_INVITES, NEWCOMERS_INVITES},
-    time::Timestamp,
+    time::{DAY, Timestamp},
     value::{Email, SearchText},
 };
 
@@ -41,8 +39,7 @@ pub(crate) enum Inviter<'a> {
 
 /// The rate limit of invitation mails: how many an organization's admins may send in a day, resent ones included (behaviour.md,
 /// B90).
-const MOST_PER_DAY: u32 = 200;
-const DAY: Duration = Duration::from_secs(24 * 3_600);
+pub(crate) const MOST_INVITES_PER_DAY: u32 = 200;
 
 impl OrgAdmin {
     /// Invites an address and mails it a link, good for seven days.
@@ -140,7 +137,7 @@ pub(crate) async fn place_invite(
         Inviter::Admin(author) => (author.user(), author.actor(), invited_by(author)),
         Inviter::Operator(actor) => (None, (*actor).clone(), InvitedBy::Operator),
     };
-    if tx.members().has_email(&org.id, email).await? {
+    if tx.members().has_address(&org.id, email).await? {
         return Err(Error::AlreadyMember);
     }
     let invite = Invite {
@@ -189,7 +186,7 @@ pub(crate) struct MovedInvite<'a> {
 /// there is one with its id, or another to its address.
 pub(crate) async fn place_moved_invite(auth: &TenantAuth, tx: &mut Tx, moved: MovedInvite<'_>) -> Result<Option<Invite>, Error> {
     let MovedInvite { org, id, email, role, invited_by, created_at } = moved;
-    if tx.members().has_email(&org.id, &email).await? {
+    if tx.members().has_address(&org.id, &email).await? {
         return Err(Error::AlreadyMember);
     }
     let inviter = match &invited_by {
@@ -249,7 +246,7 @@ async fn mail_invite(auth: &TenantAuth, tx: &mut Tx, mail: &InviteMail<'_>) -> R
     let now = tx.now();
     // The organization's row is locked, so two requests cannot both pass this count.
     if by == InvitedBy::Admin
-        && let Some(oldest) = tx.mails().nth_latest(&org.id, MailKind::Invite, now.minus(DAY), MOST_PER_DAY).await?
+        && let Some(oldest) = tx.mails().nth_latest(&org.id, MailKind::Invite, now.minus(DAY), MOST_INVITES_PER_DAY).await?
     {
         return Err(Error::rate_limited(oldest.plus(DAY).since(now)));
     }

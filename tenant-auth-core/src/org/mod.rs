@@ -10,8 +10,9 @@ mod members;
 mod sign_up;
 
 pub use accept::{InvitePreview, Registration};
+pub(crate) use details::MOST_ORIGINS;
 pub use details::{OrganizationUpdate, Patch};
-pub(crate) use invites::{Invitation, Inviter, MovedInvite, place_invite, place_moved_invite};
+pub(crate) use invites::{Invitation, Inviter, MOST_INVITES_PER_DAY, MovedInvite, place_invite, place_moved_invite};
 pub(crate) use join::{Place, join, join_with};
 pub(crate) use key_invites::{revoke_ended_invites, tell_ended};
 pub(crate) use member_list::{ReadBy, list_members, list_members_with_sequence};

@@ -26,7 +26,7 @@ mod sender;
 mod smtp;
 
 #[cfg(feature = "service")]
-pub use crate::bounded::QueueShare;
+pub use crate::bounded::{QueueShare, client_network};
 #[cfg(feature = "service")]
 pub use argon2_hasher::{Argon2Hasher, Argon2Params};
 #[cfg(feature = "testing")]

@@ -179,6 +179,7 @@ pub(super) fn is_not_allowed(error: &sqlx::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hex;
 
     /// What the released files, then one for each engine, left in every database that was migrated with them (SHA-384).
     const RELEASED: [[&str; 2]; 3] = [
@@ -190,14 +191,10 @@ mod tests {
         ["5b70d69d0c8459f0302a5e7a5ab06b37af1a9f74929c0051844546ada71895945298a07a28ac3367580f1e9c267906c0"; 2],
     ];
 
-    fn hex(bytes: &[u8]) -> String {
-        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-    }
-
     #[track_caller]
     fn assert_as_released(dialect: &Dialect, engine: usize) {
         for (migration, released) in migrator(dialect).iter().zip(RELEASED) {
-            assert_eq!(hex(&migration.checksum), released[engine], "version {}", migration.version);
+            assert_eq!(hex::of(&migration.checksum), released[engine], "version {}", migration.version);
             assert!(!migration.sql.as_str().contains(['{', '}']), "a word of no engine is left in version {}", migration.version);
         }
         assert!(STEPS.len() >= RELEASED.len(), "a released version is missing");
@@ -253,7 +250,7 @@ mod tests {
         migrator(&SQLITE).run_direct(None, &mut connection, false).await.expect("migrates");
         let book = "SELECT checksum FROM tenant_auth_migrations ORDER BY version";
         let rows = sqlx::query(book).fetch_all(&mut connection).await.expect("a book");
-        let kept: Vec<String> = rows.iter().map(|row| hex(&row.get::<Vec<u8>, _>("checksum"))).collect();
+        let kept: Vec<String> = rows.iter().map(|row| hex::of(&row.get::<Vec<u8>, _>("checksum"))).collect();
         assert_eq!(kept[..RELEASED.len()], RELEASED.map(|versions| versions[0].to_owned()));
         migrator(&SQLITE).run_direct(None, &mut connection, false).await.expect("has nothing to do");
 

@@ -2,10 +2,7 @@
 //! under load with BUSY_SNAPSHOT, which no busy timeout helps. `synchronous=FULL`: a commit is on the disk before it is
 //! acknowledged.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{path::Path, time::Duration};
 
 use sqlx::{
     Connection, SqlitePool,
@@ -47,11 +44,11 @@ impl Sqlite {
     /// # Errors
     /// As [`Sqlite::open`].
     pub async fn open_with(path: &str, options: StoreOptions) -> Result<Self, SetupError> {
-        let path = path_of(path)?;
-        if !options.create && !Path::new(path).exists() {
+        let path = Self::file_of(path)?;
+        if !options.create && !path.exists() {
             return Err(options::absent().into());
         }
-        DatabaseFile::prepare(&PathBuf::from(path));
+        DatabaseFile::prepare(path);
         let reading = SqliteConnectOptions::new()
             .filename(path)
             // It was made above. A connection that is opened while the file is away must not make another, empty one.
@@ -75,8 +72,20 @@ impl Sqlite {
         let writer = pool(1).connect_with(syncing).await.map_err(failure::of)?;
         let readers = pool(options.connections.max(1)).connect_with(reading.clone()).await.map_err(failure::of)?;
         let looks = pool(1).connect_lazy_with(reading);
-        let file = DatabaseFile::opened(PathBuf::from(path));
+        let file = DatabaseFile::opened(path.to_owned());
         Ok(Self { file, writer, readers, looks })
+    }
+
+    /// The file that a URL such as `sqlite:tenant-auth.db` or `sqlite://tenant-auth.db` names, or a path.
+    ///
+    /// # Errors
+    /// [`ConfigError`] for one that names none.
+    pub fn file_of(url: &str) -> Result<&Path, ConfigError> {
+        let path = url.strip_prefix("sqlite:").unwrap_or(url);
+        match path.strip_prefix("//").unwrap_or(path).split('?').next().unwrap_or_default() {
+            "" | ":memory:" => Err(ConfigError::new(Setting::DatabaseUrl, "must name a file, such as sqlite:tenant-auth.db")),
+            path => Ok(Path::new(path)),
+        }
     }
 
     /// Begins a write, while the file is the one that was opened: what is written to a removed file is lost with the process.
@@ -155,17 +164,5 @@ impl Sqlite {
         self.looks.close().await;
         self.readers.close().await;
         self.writer.close().await;
-    }
-}
-
-/// The file that a path or a URL names.
-///
-/// # Errors
-/// [`ConfigError`] for one that names none.
-pub(super) fn path_of(url: &str) -> Result<&str, ConfigError> {
-    let path = url.strip_prefix("sqlite:").unwrap_or(url);
-    match path.strip_prefix("//").unwrap_or(path).split('?').next().unwrap_or_default() {
-        "" | ":memory:" => Err(ConfigError::new(Setting::DatabaseUrl, "must name a file, such as sqlite:tenant-auth.db")),
-        path => Ok(path),
     }
 }

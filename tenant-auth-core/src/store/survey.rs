@@ -100,7 +100,7 @@ impl Store {
 
 #[cfg(feature = "sqlite")]
 async fn of_sqlite(url: &str) -> Result<Survey, SetupError> {
-    let path = std::path::Path::new(super::sqlite::path_of(url)?);
+    let path = super::Sqlite::file_of(url)?;
     let file = DatabaseFile::opened(path.to_owned());
     if !path.exists() {
         let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());

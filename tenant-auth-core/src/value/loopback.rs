@@ -1,14 +1,13 @@
 //! Loopback hosts: the hosts of URLs that are this machine itself, where plain http is as safe as https. There are two rules,
 //! because a name is only as trustworthy as its resolver.
 
-#[cfg(any(feature = "remote", feature = "smtp"))]
 use std::net::IpAddr;
 
 use url::{Host, Url};
 
-/// For URLs that browsers open: a loopback address, `localhost`, and every name below `localhost`, which browsers resolve to this
-/// machine without a network (RFC 6761, section 6.3).
-pub(crate) fn is_loopback(url: &Url) -> bool {
+/// Whether the host of a URL that browsers open is this machine: a loopback address, `localhost`, or a name below `localhost`, which
+/// browsers resolve to this machine without a network (RFC 6761, section 6.3).
+pub fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),
@@ -17,10 +16,9 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// For URLs to which this process sends a key or a password: a loopback address or `localhost`. Names below `localhost` do not
-/// count, because the system's resolver may ask the network for them.
-#[cfg(any(feature = "remote", feature = "smtp"))]
-pub(crate) fn is_loopback_for_secrets(url: &Url) -> bool {
+/// The same of a URL to which this process sends a key or a password: a loopback address or `localhost`. Names below `localhost` do
+/// not count, because the system's resolver may ask the network for them.
+pub fn is_loopback_for_secrets(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),
@@ -49,7 +47,6 @@ mod tests {
         assert!(is_loopback(&url("http://acme.localhost")));
     }
 
-    #[cfg(any(feature = "remote", feature = "smtp"))]
     #[test]
     fn secrets_go_to_no_name_that_a_resolver_could_send_elsewhere() {
         for own in

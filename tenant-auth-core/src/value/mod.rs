@@ -20,9 +20,7 @@ mod webhook_url;
 pub use appearance::{Colour, Logo, SupportUrl};
 pub use email::Email;
 pub use language::Language;
-pub(crate) use loopback::is_loopback;
-#[cfg(any(feature = "remote", feature = "smtp"))]
-pub(crate) use loopback::is_loopback_for_secrets;
+pub use loopback::{is_loopback, is_loopback_for_secrets};
 pub use metadata::Metadata;
 pub use names::{Description, DisplayName};
 pub use network::Network;

@@ -13,10 +13,10 @@ use serde_json::json;
 use tenant_auth_core::{
     Timestamp,
     audit::{AuditExport, AuditExportError, AuditFileError, AuditKeySet, AuditRange, AuditVerifier, VerifiedAuditFile},
-    value::Slug,
+    value::{Slug, is_loopback},
 };
 use tokio::io::BufWriter;
-use url::{Host, Url};
+use url::Url;
 
 use super::{Links, export_files::NewFile, operator, report::Format};
 use crate::{failure::Failure, settings::Input};
@@ -182,13 +182,4 @@ async fn fetched(url: &Url) -> Result<String, String> {
         }
     }
     String::from_utf8(text).map_err(|_| "This is no text.".to_owned())
-}
-
-fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(Host::Ipv4(ip)) => ip.is_loopback(),
-        Some(Host::Ipv6(ip)) => ip.is_loopback(),
-        None => false,
-    }
 }

@@ -10,7 +10,8 @@ use std::{
     },
 };
 
-use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+use ipnet::IpNet;
+use tenant_auth_core::ports::client_network;
 use tokio::sync::{Notify, watch};
 
 use super::pulse::Pulse;
@@ -111,11 +112,7 @@ impl ConnectionSlots {
         if self.proxies.iter().any(|proxy| proxy.contains(&address)) {
             return Network::Proxy;
         }
-        let network = match address {
-            IpAddr::V4(address) => Ipv4Net::new(address, 24).map(IpNet::V4),
-            IpAddr::V6(address) => Ipv6Net::new(address, 48).map(IpNet::V6),
-        };
-        Network::Client(network.map_or_else(|_| IpNet::from(address), |network| network.trunc()))
+        Network::Client(client_network(address))
     }
 
     fn taken(&self) -> MutexGuard<'_, Taken> {

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use reqwest::{Client, Method, redirect::Policy};
 use serde_json::Value;
-use url::{Host, Url};
+use tenant_auth_core::value::is_loopback_for_secrets;
+use url::Url;
 
 use crate::failure::Failure;
 
@@ -81,13 +82,7 @@ impl Service {
     /// # Errors
     /// [`Failure::Unchecked`] for another URL.
     pub(super) fn at(url: &Url) -> Result<Self, Failure> {
-        let is_here = match url.host() {
-            Some(Host::Ipv4(ip)) => ip.is_loopback(),
-            Some(Host::Ipv6(ip)) => ip.is_loopback(),
-            Some(Host::Domain(name)) => name == "localhost",
-            None => false,
-        };
-        if url.scheme() != "https" && !(url.scheme() == "http" && is_here) {
+        if url.scheme() != "https" && !(url.scheme() == "http" && is_loopback_for_secrets(url)) {
             return Err(Failure::Unchecked("--url must be https, or http on this machine: credentials are sent there.".to_owned()));
         }
         let path = url.path().trim_end_matches('/');

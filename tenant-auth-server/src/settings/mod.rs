@@ -279,13 +279,17 @@ impl Server {
     /// [`InvalidSettings`], naming the setting that cannot be used.
     pub(crate) fn mailer(&self) -> Result<Option<SmtpMailer>, InvalidSettings> {
         let Some(mail) = &self.mail else { return Ok(None) };
-        SmtpMailer::from_url(&mail.smtp_url, &mail.from).map(Some).map_err(|error| match error {
-            SmtpSetupError::Url(reason) => {
-                InvalidSettings::setting(&table::SMTP_URL, table::SMTP_URL.reason(Fault::because(reason)))
-            }
-            SmtpSetupError::From(reason) => {
-                InvalidSettings::setting(&table::MAIL_FROM, table::MAIL_FROM.reason(Fault::because(reason)))
-            }
-        })
+        SmtpMailer::from_url(&mail.smtp_url, &mail.from).map(Some).map_err(unusable_mail)
     }
+}
+
+/// Names the setting that mails cannot be sent with.
+fn unusable_mail(error: SmtpSetupError) -> InvalidSettings {
+    let (row, fault) = match error {
+        SmtpSetupError::Url(reason) => (table::SMTP_URL, Fault::because(reason)),
+        SmtpSetupError::From(reason) => (table::MAIL_FROM, Fault::because(reason)),
+        // Nothing is wrong with the value.
+        other => (table::SMTP_URL, Fault::Instead(format!("cannot be used: {other}"))),
+    };
+    InvalidSettings::setting(&row, row.reason(fault))
 }

@@ -6,10 +6,10 @@ use std::{net::SocketAddr, time::Duration};
 use ipnet::IpNet;
 use tenant_auth_core::{
     ports::{Argon2Params, SmtpMailer, SmtpSetupError},
-    value::{Network, Origin, Slug},
+    value::{Network, Origin, Slug, is_loopback},
 };
 use tracing_subscriber::EnvFilter;
-use url::{Host, Url};
+use url::Url;
 
 use super::row::Fault;
 
@@ -142,6 +142,7 @@ pub(super) fn sender(text: &str) -> Result<String, Fault> {
 fn because(error: SmtpSetupError) -> Fault {
     match error {
         SmtpSetupError::From(reason) | SmtpSetupError::Url(reason) => Fault::because(reason),
+        other => Fault::Instead(format!("cannot be used: {other}")),
     }
 }
 
@@ -190,15 +191,6 @@ pub(super) fn otlp_endpoint(text: &str) -> Result<Url, Fault> {
     let url = Url::parse(text).map_err(Fault::because)?;
     let is_plain = url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none();
     if is_plain && ["http", "https"].contains(&url.scheme()) { Ok(url) } else { Err(Fault::Other) }
-}
-
-fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        None => false,
-    }
 }
 
 pub(super) fn link(text: &str) -> Result<String, Fault> {

@@ -1,5 +1,5 @@
 //! The `webhooks` section of the OpenAPI document: what each kind of event sends, so that a receiver's types can be generated. Its
-//! data are those of `event.rs`, which the service writes as text; what must stay true is held by the conformance suite, which
+//! data are those of `event/`, which the service writes as text; what must stay true is held by the conformance suite, which
 //! compares every event that is told with the schema of its kind.
 
 use serde_json::{Map, Value, json};
@@ -106,7 +106,7 @@ macro_rules! told {
         $(#[$attribute])*
         #[derive(ToSchema)]
         #[schema(as = $schema, rename_all = "camelCase")]
-        #[expect(dead_code, reason = "the data are written by `event.rs`; this describes them")]
+        #[expect(dead_code, reason = "the data are written by `event/`; this describes them")]
         struct $name { $($(#[$field_attribute])* $field: $type,)* }
     )* };
 }

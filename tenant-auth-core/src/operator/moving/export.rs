@@ -161,7 +161,7 @@ impl<W: AsyncWrite + Unpin + Send> Export<W> {
     }
 
     async fn members(&mut self, tell: &mut (dyn FnMut(ExportStep) + Send)) -> Result<(), ExportError> {
-        let of = self.tx.exports().count_members(&self.org.id).await?;
+        let of = u64::try_from(self.tx.members().count(&self.org.id).await?).unwrap_or_default();
         let mut after = String::new();
         loop {
             let page = self.tx.exports().members(&self.org.id, &after, PAGE).await?;

@@ -17,6 +17,7 @@ use crate::{
     service::TenantAuth,
     store::{Account, Actor, DeploymentDeed, Event, Tx},
     throttle::{Attempt, log_refused},
+    time::DAY,
     value::{DisplayName, Email, Plan, Slug, password::Owner},
 };
 
@@ -55,7 +56,7 @@ enum Founder {
 }
 
 /// How long an organization waits for somebody to come back to it (behaviour.md, B202).
-const UNPROVEN: Duration = Duration::from_secs(14 * 24 * 3_600);
+const UNPROVEN: Duration = DAY.saturating_mul(14);
 /// What stands for the organization that there is not yet, in the turns of the hashing queue and in the log.
 const NO_ORGANIZATION: &str = "sign-up";
 

@@ -11,10 +11,11 @@ use crate::{
     service::TenantAuth,
     store::{SignUpLimit, Tx},
     throttle::{Rate, SIGN_UPS_IN_ALL, SIGN_UPS_OF_ACCOUNT, SIGN_UPS_OF_NETWORK, sign_ups_of_deployment, wide_network_of},
+    time::DAY,
 };
 
-/// A day, which is the longest that anybody is told to wait.
-const DAY: Duration = Duration::from_secs(24 * 3_600);
+/// The longest that anybody is told to wait.
+const LONGEST_WAIT: Duration = DAY;
 
 /// A limit, and whose organizations it counts.
 struct Count {
@@ -56,7 +57,7 @@ impl Count {
     fn refused(&self, error: Error) -> Refused {
         match error {
             Error::RateLimited { retry_after } => {
-                Refused { error: Error::RateLimited { retry_after: retry_after.min(DAY) }, limit: Some(self.limit) }
+                Refused { error: Error::RateLimited { retry_after: retry_after.min(LONGEST_WAIT) }, limit: Some(self.limit) }
             }
             other => other.into(),
         }

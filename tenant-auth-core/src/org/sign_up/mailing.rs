@@ -17,11 +17,11 @@ use crate::{
     service::TenantAuth,
     store::{LinkPurpose, SignUpLink, SignUpRequest, Tx},
     throttle::count_mail,
-    time::Timestamp,
+    time::{DAY, Timestamp},
 };
 
 /// How long a link works (behaviour.md, B196).
-const LINK_TTL: Duration = Duration::from_secs(24 * 3_600);
+const LINK_TTL: Duration = DAY;
 /// How many mails are under way at once.
 const AT_ONCE: u32 = 8;
 

@@ -38,7 +38,6 @@ statements! {
           FROM tenant_auth_linked_people
          WHERE org_id = $1 AND user_id > $2 AND user_id <= $3
          ORDER BY user_id, former_id";
-    COUNT_MEMBERS = "SELECT COUNT(*) AS number FROM tenant_auth_memberships WHERE org_id = $1";
     RECOVERY_CODES = "SELECT digest FROM tenant_auth_recovery_codes WHERE user_id = $1 ORDER BY digest";
     API_KEY_DIGEST = "SELECT digest FROM tenant_auth_api_keys WHERE org_id = $1 AND id = $2";
     WEBHOOK_SECRETS = "
@@ -203,12 +202,6 @@ impl<L: Link> Exports<L> {
             Ok(ExportedMember { former_ids, ..ExportedMember::of(row, org)? })
         };
         rows.into_iter().map(whole).collect()
-    }
-
-    /// How many people there are.
-    pub(crate) async fn count_members(mut self, org: &OrgId) -> Result<u64, Error> {
-        let count = fetch_scalar!(self.0, i64, COUNT_MEMBERS, org.as_str())?.unwrap_or_default();
-        Ok(u64::try_from(count).unwrap_or_default())
     }
 
     /// The digests of a person's recovery codes.

@@ -86,11 +86,6 @@ statements! {
          WHERE m.org_id = $1 AND m.role = 'org_admin' AND m.status = 'active'
          ORDER BY m.joined_at, m.user_id
          LIMIT 100";
-    EMAIL_BELONGS = "
-        SELECT COUNT(*) AS number
-          FROM tenant_auth_memberships m
-          JOIN tenant_auth_users u ON u.id = m.user_id
-         WHERE m.org_id = $1 AND u.email_key = $2";
     INSERT = "
         INSERT INTO tenant_auth_memberships (org_id, user_id, id, role, status, metadata, joined_at)
         VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -267,11 +262,6 @@ impl<L: Link> Members<L> {
     pub(crate) async fn active_admins(mut self, org: &OrgId) -> Result<Vec<Email>, Error> {
         let rows = fetch_all!(self.0, EmailRow, ACTIVE_ADMINS, org.as_str())?;
         Ok(rows.into_iter().map(|row| Email::from_stored(row.email)).collect())
-    }
-
-    /// Whether the address belongs to a member.
-    pub(crate) async fn has_email(mut self, org: &OrgId, email: &Email) -> Result<bool, Error> {
-        Ok(fetch_scalar!(self.0, i64, EMAIL_BELONGS, org.as_str(), email.key())?.is_some_and(|number| number > 0))
     }
 }
 

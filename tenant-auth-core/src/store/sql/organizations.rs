@@ -10,6 +10,7 @@ use crate::{
     store::{
         Change, Link, Tx,
         dialect::{execute, fetch_batch, fetch_optional, row, statements},
+        row::{FromRow, Row},
         sql::{
             corrupt,
             live_session::{Witnessed, incarnation},
@@ -94,55 +95,12 @@ row! {
     }
 }
 
-row! {
-    WitnessedRow {
-        incarnation: Option<String>,
-        id: String,
-        name: String,
-        slug: String,
-        plan: String,
-        status: String,
-        app_url: Option<String>,
-        allowed_origins: String,
-        created_at: i64,
-        deletes_at: Option<i64>,
-        is_trusted: bool,
-        unproven_until: Option<i64>,
-    }
-}
+/// An organization, and the incarnation of the database that answered.
+struct WitnessedRow(OrganizationRow, Option<String>);
 
-impl TryFrom<WitnessedRow> for Witnessed<Organization> {
-    type Error = Error;
-    fn try_from(row: WitnessedRow) -> Result<Self, Error> {
-        let WitnessedRow {
-            incarnation,
-            id,
-            name,
-            slug,
-            plan,
-            status,
-            app_url,
-            allowed_origins,
-            created_at,
-            deletes_at,
-            is_trusted,
-            unproven_until,
-        } = row;
-        let value = OrganizationRow {
-            id,
-            name,
-            slug,
-            plan,
-            status,
-            app_url,
-            allowed_origins,
-            created_at,
-            deletes_at,
-            is_trusted,
-            unproven_until,
-        }
-        .try_into()?;
-        Ok(Self { value, incarnation })
+impl FromRow for WitnessedRow {
+    fn from_row(row: &Row) -> Result<Self, Error> {
+        Ok(Self(OrganizationRow::from_row(row)?, row.get("incarnation")?))
     }
 }
 
@@ -174,7 +132,8 @@ impl<L: Link> Organizations<L> {
 
     /// The same, to be remembered.
     pub(crate) async fn find_by_slug_to_keep(mut self, slug: &Slug) -> Result<Option<Witnessed<Organization>>, Error> {
-        fetch_optional!(self.0, WitnessedRow, FIND_BY_SLUG_TO_KEEP, slug.as_str())?.map(Witnessed::try_from).transpose()
+        let found = fetch_optional!(self.0, WitnessedRow, FIND_BY_SLUG_TO_KEEP, slug.as_str())?;
+        found.map(|WitnessedRow(org, incarnation)| Ok(Witnessed { value: org.try_into()?, incarnation })).transpose()
     }
 
     pub(crate) async fn find(mut self, org: &OrgId) -> Result<Option<Organization>, Error> {

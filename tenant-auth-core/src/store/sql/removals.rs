@@ -5,6 +5,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     error::Error,
+    hex,
     id::{Id, OrgId},
     model::OrgRef,
     store::{
@@ -148,9 +149,5 @@ impl Removals<&mut Tx> {
 }
 
 fn digest_of(slug: &Slug) -> String {
-    use std::fmt::Write;
-    Sha256::digest(slug.as_str()).iter().fold(String::with_capacity(64), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    hex::of(&Sha256::digest(slug.as_str()))
 }

@@ -309,6 +309,13 @@ async fn mail_settings_are_checked_and_no_smtp_is_a_warning() {
     assert_eq!(mailer(Env::complete().without("MAIL_FROM").with("PUBLIC_URL", "http://127.0.0.1")), Ok(true));
 }
 
+/// As on a system without root certificates: whoever reads it must not look for a mistake in the URL.
+#[test]
+fn tls_that_cannot_be_set_up_is_no_fault_of_the_url() {
+    let refused = unusable_mail(SmtpSetupError::Tls("no roots".into())).to_string();
+    assert!(refused.starts_with("TENANT_AUTH_SMTP_URL cannot be used: TLS ") && refused.contains("no roots"), "{refused}");
+}
+
 #[test]
 fn two_listeners_do_not_share_a_port() {
     let at = |listen: &str, metrics: &str| Env::complete().with("LISTEN", listen).with("METRICS_LISTEN", metrics);

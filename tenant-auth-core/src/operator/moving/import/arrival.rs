@@ -16,7 +16,7 @@ use crate::{
         Operator,
         moving::record::{End, OrganizationRecord},
     },
-    org::is_reserved,
+    org::{MOST_ORIGINS, is_reserved},
     store::{Actor, DeploymentDeed, Event, Tx},
     time::Timestamp,
     value::{Email, Metadata, Plan, Slug},
@@ -26,8 +26,6 @@ use crate::{
 const MOST_LISTED: usize = 1_000;
 /// Why an import that links an account ends with the account.
 pub(super) const DELETED_MEANWHILE: &str = "an account here that the file's people are linked to was deleted meanwhile";
-/// The most origins an organization may allow.
-const MOST_ORIGINS: usize = 50;
 
 /// An invite to place: one that was pending at the source, or one for a person who was a member there.
 pub(super) struct PendingInvite {

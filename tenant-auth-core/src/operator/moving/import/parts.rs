@@ -10,22 +10,19 @@ use crate::{
     backend::LONGEST_OVERLAP,
     error::Error,
     id::UserId,
+    key_text::are_shown_of_organization_key,
     model::{ApiKey, Scope, Webhook, WebhookStatus},
     operator::moving::record::{ApiKeyRecord, InviteRecord, WebhookRecord, WebhookSecret},
-    org::{Invitation, Inviter, MovedInvite, place_invite, place_moved_invite},
+    org::{Invitation, Inviter, MOST_INVITES_PER_DAY, MovedInvite, place_invite, place_moved_invite},
     store::{Actor, ImportedSecret},
     time::CLOCKS_DIFFER,
     webhooks::{SigningSecret, seal_secret},
 };
 
-/// What the text of every key begins with, and how much of the text is shown.
-const KEY_PREFIX: &str = "pk_live_";
-const KEY_SHOWN: usize = 16;
-const KEY_LAST: usize = 4;
 /// The new secret, and the one before it while it still signs.
 const MOST_SECRETS: usize = 2;
 /// The most invites: as many as an organization may mail in a day (behaviour.md, B90).
-const MOST_INVITES: usize = 200;
+const MOST_INVITES: usize = MOST_INVITES_PER_DAY as usize;
 
 impl Arrival<'_> {
     pub(super) fn invite(&mut self, record: InviteRecord) {
@@ -97,9 +94,7 @@ impl Arrival<'_> {
         if self.seen.api_keys > 2 * u64::from(limit) {
             return Ok(Err(format!("an organization has at most {limit} API keys here")));
         }
-        let is_shown = |text: &str, length: usize| text.len() == length && text.bytes().all(|byte| byte.is_ascii_graphic());
-        if !record.prefix.starts_with(KEY_PREFIX) || !is_shown(&record.prefix, KEY_SHOWN) || !is_shown(&record.last_four, KEY_LAST)
-        {
+        if !are_shown_of_organization_key(&record.prefix, &record.last_four) {
             return Ok(Err("the shown parts of it are malformed".to_owned()));
         }
         if record.scopes.is_empty() {

@@ -1,0 +1,203 @@
+//! The shipped mailer: SMTP through lettre, text and HTML alternatives. Each mail has a connection of its own: a connection that
+//! was interrupted in the middle of a conversation would answer the next mail with the replies it still owes the last.
+
+mod failure;
+mod message;
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use lettre::{
+    message::Mailbox,
+    transport::smtp::{
+        authentication::{Credentials, DEFAULT_MECHANISMS},
+        client::{AsyncSmtpConnection, Tls, TlsParameters},
+        extension::ClientId,
+    },
+};
+use percent_encoding::percent_decode_str;
+use tokio::{sync::Semaphore, time::timeout};
+use url::Url;
+
+use super::{MailError, Mailer, Message};
+use crate::{error::Cause, value::is_loopback_for_secrets};
+
+/// The time limit for connecting; the worker limits the whole conversation.
+const TIMEOUT: Duration = Duration::from_secs(30);
+/// The time limit for taking leave of the server (QUIT).
+const FAREWELL: Duration = Duration::from_secs(5);
+/// How many connections wait for it at a time; others end without.
+const FAREWELLS: usize = 8;
+
+/// A mailer that sends through one SMTP server.
+#[derive(Debug)]
+pub struct SmtpMailer {
+    host: String,
+    port: u16,
+    tls: Tls,
+    credentials: Option<Credentials>,
+    /// What this machine calls itself (EHLO).
+    hello_name: ClientId,
+    /// Its host and port, for those who look for a failure.
+    server: String,
+    from: Mailbox,
+    farewells: Arc<Semaphore>,
+}
+
+/// The SMTP settings cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SmtpSetupError {
+    /// Not `smtp://[user:password@]host[:port]` or `smtps://…`.
+    #[error("the SMTP URL must be smtp://[user:password@]host[:port] or smtps://…: {0}")]
+    Url(String),
+    /// The sender is not a mailbox such as `Acme <no-reply@example.com>`.
+    #[error("the sender must be an address such as 'Acme <no-reply@example.com>': {0}")]
+    From(String),
+    /// The system has no root certificates, or rustls refuses its settings.
+    #[error("TLS with the mail server cannot be set up (are the system's root certificates installed?): {0}")]
+    Tls(#[source] Cause),
+}
+
+impl SmtpMailer {
+    /// From `smtp://[user:password@]host[:port]` (port 587; STARTTLS is required unless the host is loopback) or `smtps://…`
+    /// (port 465, TLS from the first byte). Connects at the first mail, not here.
+    ///
+    /// # Errors
+    /// [`SmtpSetupError`], naming the part that cannot be used.
+    pub fn from_url(url: &str, from: &str) -> Result<Self, SmtpSetupError> {
+        let url = parsed(url)?;
+        let host = url.host_str().unwrap_or_default();
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        let tls = || TlsParameters::new(host.to_owned()).map_err(|error| SmtpSetupError::Tls(error.into()));
+        let (tls, default_port) = match url.scheme() {
+            "smtps" => (Tls::Wrapper(tls()?), 465),
+            "smtp" if is_loopback_for_secrets(&url) => (Tls::None, 587),
+            _ => (Tls::Required(tls()?), 587),
+        };
+        let port = url.port().unwrap_or(default_port);
+        let credentials = || Credentials::new(decoded(url.username()), decoded(url.password().unwrap_or("")));
+        Ok(Self {
+            host: host.to_owned(),
+            port,
+            tls,
+            credentials: (!url.username().is_empty()).then(credentials),
+            hello_name: ClientId::default(),
+            server: format!("{}:{port}", url.host_str().unwrap_or(host)),
+            from: mailbox(from)?,
+            farewells: Arc::new(Semaphore::new(FAREWELLS)),
+        })
+    }
+
+    /// Whether this names a mail server; the system's root certificates are not looked for.
+    ///
+    /// # Errors
+    /// [`SmtpSetupError::Url`].
+    pub fn check_url(url: &str) -> Result<(), SmtpSetupError> {
+        parsed(url).map(drop)
+    }
+
+    /// Whether mails can have this sender.
+    ///
+    /// # Errors
+    /// [`SmtpSetupError::From`].
+    pub fn check_sender(from: &str) -> Result<(), SmtpSetupError> {
+        mailbox(from).map(drop)
+    }
+
+    /// Connects and logs in as before a mail, and sends none.
+    ///
+    /// # Errors
+    /// [`MailError::Transient`] with the server's status code or the kind of failure.
+    pub async fn try_connecting(&self) -> Result<(), MailError> {
+        let mut connection = self.connect().await.map_err(|error| MailError::Transient(self.cause(&error)))?;
+        let is_there = connection.test_connected().await;
+        end(connection).await;
+        let ended = || MailError::Transient(format!("the mail server ended the conversation ({})", self.server));
+        is_there.then_some(()).ok_or_else(ended)
+    }
+
+    /// A connection of its own, encrypted and logged in as the settings say.
+    async fn connect(&self) -> Result<AsyncSmtpConnection, lettre::transport::smtp::Error> {
+        let from_the_first_byte = if let Tls::Wrapper(tls) = &self.tls { Some(tls.clone()) } else { None };
+        let server = (self.host.as_str(), self.port);
+        let connecting = AsyncSmtpConnection::connect_tokio1(server, Some(TIMEOUT), &self.hello_name, from_the_first_byte, None);
+        let mut connection = connecting.await?;
+        if let Tls::Required(tls) = &self.tls {
+            connection.starttls(tls.clone(), &self.hello_name).await?;
+        }
+        if let Some(credentials) = &self.credentials {
+            connection.auth(DEFAULT_MECHANISMS, credentials).await?;
+        }
+        Ok(connection)
+    }
+
+    async fn hand_over(&self, mail: &lettre::Message) -> Result<(), lettre::transport::smtp::Error> {
+        let mut connection = self.connect().await?;
+        connection.send(mail.envelope(), &mail.formatted()).await?;
+        // The server has the mail. Were its leave waited for, a server that takes none would be sent the mail again and again.
+        // And it is waited for at few connections, for a server allows a client only so many.
+        if let Ok(place) = Arc::clone(&self.farewells).try_acquire_owned() {
+            tokio::spawn(async move {
+                end(connection).await;
+                drop(place);
+            });
+        }
+        Ok(())
+    }
+
+    /// The server's status code, or the kind of failure, with the server's name and port.
+    fn cause(&self, error: &lettre::transport::smtp::Error) -> String {
+        format!("{} ({})", failure::cause(error), self.server)
+    }
+}
+
+/// The URL of a mail server.
+fn parsed(url: &str) -> Result<Url, SmtpSetupError> {
+    let url = Url::parse(url).map_err(|error| SmtpSetupError::Url(error.to_string()))?;
+    if url.host_str().is_none_or(str::is_empty) {
+        return Err(SmtpSetupError::Url("no host".to_owned()));
+    }
+    match url.scheme() {
+        "smtp" | "smtps" => Ok(url),
+        other => Err(SmtpSetupError::Url(format!("unknown scheme '{other}'"))),
+    }
+}
+
+/// Takes leave of the server and closes the connection; a server that does not answer is not waited for any longer then.
+async fn end(mut connection: AsyncSmtpConnection) {
+    let _ = timeout(FAREWELL, connection.abort()).await;
+}
+
+fn mailbox(from: &str) -> Result<Mailbox, SmtpSetupError> {
+    from.parse().map_err(|error| SmtpSetupError::From(format!("{error}")))
+}
+
+fn decoded(part: &str) -> String {
+    percent_decode_str(part).decode_utf8_lossy().into_owned()
+}
+
+#[async_trait]
+impl Mailer for SmtpMailer {
+    async fn send(&self, message: &Message) -> Result<(), MailError> {
+        match self.hand_over(&message::mail(&self.from, message)?).await {
+            Ok(()) => Ok(()),
+            Err(error) if failure::is_of_the_mail(&error) => Err(MailError::Permanent(self.cause(&error))),
+            Err(error) => Err(MailError::Transient(self.cause(&error))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn urls_that_cannot_work_are_refused() {
+        for url in ["mail.example.com", "http://mail.example.com", "smtp://"] {
+            assert!(SmtpMailer::from_url(url, "a@example.com").is_err(), "{url}");
+        }
+        assert!(SmtpMailer::from_url("smtp://localhost", "not a mailbox").is_err());
+        assert!(SmtpMailer::from_url("smtps://us%40er:p%3Aw@mail.example.com:465", "Acme <a@example.com>").is_ok());
+    }
+}
