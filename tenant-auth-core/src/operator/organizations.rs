@@ -65,6 +65,7 @@ impl OrganizationChange {
 }
 
 /// An org_admin invite made by an operator; the token is shown here once, and mailed.
+#[non_exhaustive]
 pub struct Invited {
     /// The organization.
     pub org: Organization,
