@@ -243,9 +243,9 @@ async fn an_event_that_cannot_be_read_is_named_and_can_be_passed_over(app: &App)
 /// The next event of an organization, or why there is none.
 async fn next_of(events: &mut Events, org: &OrgId) -> Result<Event, Error> {
     loop {
-        let next = events.next().await;
-        if next.as_ref().map_or(true, |event| event.org_id == *org) {
-            return next;
+        match events.next().await {
+            Ok(event) if event.org_id != *org => {}
+            next => return next,
         }
     }
 }
