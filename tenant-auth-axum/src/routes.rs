@@ -44,8 +44,7 @@ pub fn panel<S: Clone + Send + Sync + 'static>(auth: &TenantAuth) -> Router<S> {
 async fn carry(service: Service, request: Request) -> Response {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
     let (parts, body) = with_full_path(request).into_parts();
-    let body = read(body).await;
-    let is_late = matches!(body, CoreBody::TimedOut);
+    let (body, is_late) = read(body).await;
     let mut response = service.call(axum::http::Request::from_parts(parts, body), peer).await.map(sent);
     if is_late {
         // What still comes of the body would be taken for the next request.
@@ -70,9 +69,13 @@ fn with_full_path(mut request: Request) -> Request {
 }
 
 /// Reads at most the limit and no longer than a body may take; what is longer or slower is not read to its end.
-async fn read(body: Body) -> CoreBody {
+/// Whether it was late comes beside it.
+async fn read(body: Body) -> (CoreBody, bool) {
     let announced = body.size_hint().exact();
-    timeout(CoreBody::patience(announced), collect(body)).await.unwrap_or_else(|_| CoreBody::late(announced))
+    match timeout(CoreBody::patience(announced), collect(body)).await {
+        Ok(body) => (body, false),
+        Err(_) => (CoreBody::late(announced), true),
+    }
 }
 
 /// The body in one piece. A frame is copied and let go before the next is waited for: each keeps alive the whole buffer that its read
@@ -149,7 +152,7 @@ mod tests {
     async fn a_body_in_many_frames_keeps_one_alive_at_a_time() {
         let sent = Bytewise { left: BODY_LIMIT, ..Bytewise::default() };
         let most_alive = Arc::clone(&sent.most_alive);
-        let CoreBody::Complete(whole) = read(Body::from_stream(sent)).await else { panic!("it is within the limit") };
+        let (CoreBody::Complete(whole), false) = read(Body::from_stream(sent)).await else { panic!("it is within the limit") };
         assert_eq!(whole.len(), BODY_LIMIT);
         assert!(whole.iter().all(|byte| *byte == b'x'));
         assert_eq!(most_alive.load(Ordering::SeqCst), 1);
@@ -158,7 +161,7 @@ mod tests {
     #[tokio::test]
     async fn what_exceeds_the_limit_by_a_byte_is_too_large() {
         let sent = Bytewise { left: BODY_LIMIT + 1, ..Bytewise::default() };
-        assert!(matches!(read(Body::from_stream(sent)).await, CoreBody::TooLarge));
-        assert!(matches!(read(Body::from(vec![0; BODY_LIMIT + 1])).await, CoreBody::TooLarge));
+        assert!(matches!(read(Body::from_stream(sent)).await, (CoreBody::TooLarge, false)));
+        assert!(matches!(read(Body::from(vec![0; BODY_LIMIT + 1])).await, (CoreBody::TooLarge, false)));
     }
 }

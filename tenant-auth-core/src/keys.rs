@@ -146,7 +146,10 @@ impl Keyring {
         let stored = reader.signing_keys().list().await?;
         let audit_keys = Arc::new(audit_keys::published(&mut reader).await?);
         drop(reader);
-        let fresh = read(&stored, &self.config, &self.master).map_err(|error| Error::internal(error.to_string()))?;
+        let fresh = read(&stored, &self.config, &self.master).map_err(|error| match error {
+            KeyringError::Failed(error) => error,
+            KeyringError::MasterKey => Error::internal(error),
+        })?;
         let keys: Vec<_> = stored.into_iter().map(identity).collect();
         let mut in_use = self.in_use.write().unwrap_or_else(PoisonError::into_inner);
         if in_use.keys == keys {
@@ -267,6 +270,18 @@ mod tests {
         assert!(Arc::ptr_eq(&before, &test.auth.signer()));
         test.auth.operator().rotate_keys(false).await.expect("they are replaced");
         assert!(!Arc::ptr_eq(&before, &test.auth.signer()));
+    }
+
+    #[tokio::test]
+    async fn why_a_key_cannot_be_read_is_told() {
+        let test = TestAuth::new().await;
+        let mut tx = test.auth.begin().await.expect("nobody else writes");
+        let private_key = tx.seal(b"", seal_context("key_1")).expect("it is sealed");
+        let [kid, purpose, status] = ["key_1", "other", "retired"].map(str::to_owned);
+        tx.signing_keys().insert(&SigningKeyRecord { kid, purpose, status, private_key }).await.expect("it is kept");
+        tx.commit().await.expect("it is written");
+        let error = test.auth.reload_keys().await.expect_err("no key has this purpose");
+        assert!(error.causes().to_string().contains("signing key of an unknown purpose"), "{}", error.causes());
     }
 
     #[tokio::test]

@@ -100,6 +100,8 @@ mod memory;
 #[cfg(feature = "service")]
 mod metrics;
 pub mod model;
+#[cfg(any(feature = "service", feature = "remote"))]
+mod one_task;
 #[cfg(feature = "service")]
 pub mod operator;
 #[cfg(feature = "service")]

@@ -14,7 +14,13 @@ use tokio::{
     time::{Instant, sleep_until, timeout, timeout_at},
 };
 
-use crate::{error::Error, keys::Keyring, memory::Memory, store::Store};
+use crate::{
+    error::Error,
+    keys::Keyring,
+    memory::Memory,
+    one_task::{OneTask, Running},
+    store::Store,
+};
 
 /// The time limit of a trial, after which the trial has failed, and of the answer to a health check.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -59,7 +65,7 @@ struct Tried {
 #[derive(Debug, Default)]
 struct Interest {
     asked_at: Option<Instant>,
-    is_trying: bool,
+    trials: OneTask,
 }
 
 impl Readiness {
@@ -70,10 +76,11 @@ impl Readiness {
         T: Fn(Instant) -> F + Send + Sync + 'static,
         F: Future<Output = Outcome> + Send,
     {
-        if self.0.is_first_to_ask() {
+        if let Some(mut trying) = self.0.begin_trials() {
             let board = Arc::downgrade(&self.0);
             runtime.spawn(async move {
-                while let Some(next) = round(&board, &trial).await {
+                while let Some((next, still)) = round(&board, &trial, trying).await {
+                    trying = still;
                     sleep_until(next).await;
                 }
             });
@@ -89,7 +96,7 @@ fn is_fresh(tried: &Option<Tried>) -> bool {
 }
 
 /// Runs one trial; returns when the next one is due, or `None` when the trials end.
-async fn round<T, F>(board: &Weak<Board>, trial: &T) -> Option<Instant>
+async fn round<T, F>(board: &Weak<Board>, trial: &T, trying: Running) -> Option<(Instant, Running)>
 where
     T: Fn(Instant) -> F,
     F: Future<Output = Outcome>,
@@ -98,22 +105,21 @@ where
     let outcome = trial(began + PATIENCE).await;
     let board = board.upgrade()?; // gone with the service
     board.last.send_replace(Some(Tried { at: Instant::now(), outcome }));
-    board.goes_on().then_some(began + EVERY)
+    Some((began + EVERY, board.goes_on(trying)?))
 }
 
 impl Board {
-    /// Notes a health check; `true` when the trials must be started for it.
-    fn is_first_to_ask(&self) -> bool {
+    /// Notes a health check; the trials must be started for it when there are none.
+    fn begin_trials(&self) -> Option<Running> {
         let mut interest = self.interest();
         interest.asked_at = Some(Instant::now());
-        !std::mem::replace(&mut interest.is_trying, true)
+        interest.trials.begin()
     }
 
-    /// Whether health checks still come in, so that the trials go on.
-    fn goes_on(&self) -> bool {
-        let mut interest = self.interest();
-        interest.is_trying = interest.asked_at.is_some_and(|asked_at| asked_at.elapsed() < QUIET);
-        interest.is_trying
+    /// The trials go on while health checks still come in.
+    fn goes_on(&self, trying: Running) -> Option<Running> {
+        let interest = self.interest();
+        interest.asked_at.is_some_and(|asked_at| asked_at.elapsed() < QUIET).then_some(trying)
     }
 
     fn interest(&self) -> MutexGuard<'_, Interest> {
@@ -232,6 +238,22 @@ mod tests {
         advance(EVERY * 10).await;
         sleep(EVERY).await;
         assert!(database.trials.load(Ordering::Relaxed) <= trials + 1, "it ends with the service");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_trial_that_panicked_is_followed_by_others() {
+        let (readiness, tried) = (Readiness::default(), Arc::new(AtomicU64::new(0)));
+        for expected in [Outcome::default(), GOOD] {
+            let tried = Arc::clone(&tried);
+            let trial = move |_: Instant| {
+                let number = tried.fetch_add(1, Ordering::Relaxed);
+                async move {
+                    assert!(number > 0, "a defect, made to order");
+                    GOOD
+                }
+            };
+            assert_eq!(readiness.told(&Handle::current(), trial).await, expected);
+        }
     }
 
     #[tokio::test(start_paused = true)]

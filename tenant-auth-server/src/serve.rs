@@ -10,7 +10,10 @@ use std::{
 use axum::Router;
 use ipnet::IpNet;
 use tenant_auth_core::{BuildError, Error, SchemaError, Store, StoreOptions, TenantAuth, config::SetupError, ports::Mailer};
-use tokio::net::TcpListener;
+use tokio::{
+    net::TcpListener,
+    task::{JoinError, JoinHandle},
+};
 
 use crate::{
     answer,
@@ -155,7 +158,7 @@ const METRICS_CONNECTIONS: usize = 32;
 /// Answers requests on the listeners and runs the worker until a signal comes, then shuts down gracefully.
 ///
 /// # Errors
-/// [`Failure`] when the server or its worker ends by itself: a supervisor should start the program again.
+/// [`Failure`] when a listener or the worker ends by itself: a supervisor should start the program again.
 pub(crate) async fn until_stopped(opened: Opened, front: Front, mut signals: Signals) -> Result<(), Failure> {
     let Opened { auth, store } = opened;
     let Front { public, metrics, rules, extra, around } = front;
@@ -190,6 +193,9 @@ pub(crate) async fn until_stopped(opened: Opened, front: Front, mut signals: Sig
         () = signals.received() => {}
         ended = &mut server => return Err(Failure::Service(format!("The server ended by itself: {ended:?}. Start it again."))),
         gone = store.replaced() => return Err(Failure::Service(format!("The server ends: {}.", gone.causes()))),
+        ended = ended(&mut metrics_server) => {
+            return Err(Failure::Service(format!("The metrics listener ended by itself: {ended:?}. Start the server again.")));
+        }
         ended = &mut worker => return Err(Failure::Service(format!("The worker ended by itself: {ended:?}. Start the server again."))),
     }
     tracing::info!(
@@ -209,6 +215,14 @@ pub(crate) async fn until_stopped(opened: Opened, front: Front, mut signals: Sig
         () = signals.received() => tracing::warn!("stopped at once by a second signal"),
     }
     Ok(())
+}
+
+/// The end of a task; never, where there is none.
+async fn ended<T>(task: &mut Option<JoinHandle<T>>) -> Result<T, JoinError> {
+    match task {
+        Some(task) => task.await,
+        None => std::future::pending().await,
+    }
 }
 
 fn address_of(listener: &TcpListener) -> Result<SocketAddr, Failure> {

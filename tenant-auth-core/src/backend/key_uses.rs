@@ -15,7 +15,8 @@ pub(crate) struct KeyUses(Mutex<HashMap<KeyId, Timestamp>>);
 impl KeyUses {
     /// Whether a use at `now` must be written.
     pub(super) fn is_news(&self, key: &KeyId, last_used_at: Option<Timestamp>, now: Timestamp) -> bool {
-        let recent = |at: Timestamp| now < at.plus(WITHIN);
+        // One that is further ahead is of before the clock was set back.
+        let recent = |at: Timestamp| now < at.plus(WITHIN) && at < now.plus(WITHIN);
         if last_used_at.is_some_and(recent) {
             return false;
         }
@@ -26,5 +27,20 @@ impl KeyUses {
         written.retain(|_, at| recent(*at));
         written.insert(key.clone(), now);
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_use_is_news_once_a_minute_also_after_the_clock_was_set_back() {
+        let (uses, key) = (KeyUses::default(), "key_01k9f3s8v6q2w4x7y9z0a1b2c3".parse().expect("an id"));
+        let noon = Timestamp::from_secs(1_800_000_000);
+        let is_news = |now: Timestamp| uses.is_news(&key, Some(noon), now);
+        assert!(!is_news(noon) && is_news(noon.plus(WITHIN)) && !is_news(noon.plus(WITHIN * 3 / 2)));
+        let earlier = noon.minus(WITHIN * 60);
+        assert!(is_news(earlier) && !is_news(earlier.plus(WITHIN / 2)) && is_news(earlier.plus(WITHIN)));
     }
 }

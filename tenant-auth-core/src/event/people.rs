@@ -108,18 +108,16 @@ struct DeletedUser {
 pub(crate) struct LoginBlockedData {
     user: UserView,
     until: Timestamp,
-    #[serde(skip)]
-    about: UserId,
 }
 
 impl EventData for LoginBlockedData {
     fn about(&self) -> Option<&UserId> {
-        Some(&self.about)
+        Some(&self.user.id)
     }
 }
 
 impl LoginBlockedData {
     pub(crate) fn of(user: &User, until: Timestamp) -> Self {
-        Self { user: user.into(), until, about: user.id.clone() }
+        Self { user: user.into(), until }
     }
 }

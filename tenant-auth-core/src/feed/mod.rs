@@ -44,6 +44,8 @@ pub enum After {
 pub(crate) struct Read {
     /// The payloads of events, as webhooks get them.
     pub(crate) payloads: Vec<String>,
+    /// The number after which the page begins.
+    before: i64,
     /// The number of the last event in the page; without any, the number that was asked after.
     pub(crate) last: i64,
     /// The number of the organization's last event.
@@ -75,7 +77,7 @@ async fn read(auth: &TenantAuth, org: &OrgId, after: Option<&After>, most: u32) 
         return Err(Error::EventsExpired);
     }
     let told = auth.told().up_to(org, reach.newest);
-    let mut read = Read { payloads: Vec::new(), last: after, newest: reach.newest, is_held: false };
+    let mut read = Read { payloads: Vec::new(), before: after, last: after, newest: reach.newest, is_held: false };
     fill(&mut reader, org, Bounds { most: most as usize, told }, &mut read).await?;
     // A sweep may have come between the statements.
     if read.payloads.is_empty() && read.newest > after && !read.is_held {
@@ -83,6 +85,11 @@ async fn read(auth: &TenantAuth, org: &OrgId, after: Option<&After>, most: u32) 
     }
     read.newest = read.newest.max(read.last);
     Ok(read)
+}
+
+/// Why an event cannot be read, with its place: only whoever knows that can go on after it.
+fn unreadable(org: &OrgId, sequence: i64, error: &Error) -> Error {
+    Error::internal(format!("event {sequence} of {org} cannot be read: {}", error.causes()))
 }
 
 /// Waits until all events of an organization that are there may be told. Waiting holds nothing.
@@ -115,7 +122,11 @@ async fn fill(reader: &mut Reader, org: &OrgId, bounds: Bounds, read: &mut Read)
                 read.is_held = true;
                 return Ok(());
             }
-            let payload = event.payload()?;
+            let payload = match event.payload() {
+                Ok(payload) => payload,
+                Err(_) if !read.payloads.is_empty() => return Ok(()), // what comes before it is told first
+                Err(error) => return Err(unreadable(org, event.sequence, &error)),
+            };
             bytes += payload.len() + AROUND_ENTRY;
             if bytes > MOST_BYTES && !read.payloads.is_empty() {
                 return Ok(());

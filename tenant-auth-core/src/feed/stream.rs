@@ -12,7 +12,7 @@ use std::{
 
 use tokio::time::{Instant, sleep, timeout};
 
-use super::{After, BATCH, Event, held::Held, read};
+use super::{After, BATCH, Event, held::Held, read, unreadable};
 use crate::{caller::Tenant, error::Error, id::OrgId, service::TenantAuth, store::Work};
 
 /// How long is waited for one organization's events before the database is asked itself.
@@ -60,7 +60,7 @@ impl Events {
         Self { auth: auth.clone(), only, read, waiting, behind, held: Held::default(), expired: None }
     }
 
-    /// Begins after an event that was dealt with: its organization and its number.
+    /// Begins after an event that was dealt with, or is to be passed over: its organization and its number.
     #[must_use]
     pub fn after(mut self, org: &OrgId, sequence: i64) -> Self {
         self.read.insert(org.clone(), sequence);
@@ -72,7 +72,9 @@ impl Events {
     /// # Errors
     /// [`Error::EventsExpired`] when events of an organization are gone that were not read ([`Events::expired`] names it): compare
     /// with the list of its members. The next call goes on with the oldest event that is kept. [`Error::UnknownOrganization`] when the
-    /// only organization is gone, [`Error::Unavailable`] when the database is away; the next call tries again.
+    /// only organization is gone, [`Error::Unavailable`] when the database is away; the next call tries again. [`Error::Internal`], which
+    /// names organization and number in its [causes](Error::causes), when an event cannot be read: so does every further call, until
+    /// [`Events::after`] passes it over.
     pub async fn next(&mut self) -> Result<Event, Error> {
         loop {
             if let Some(event) = self.waiting.pop_front() {
@@ -125,9 +127,16 @@ impl Events {
         let after = self.read.get(org).map(|sequence| After::Sequence(*sequence));
         match read(&self.auth, org, after.as_ref(), BATCH).await {
             Ok(page) => {
-                let events: Vec<Event> = page.payloads.iter().map(|payload| Event::parse(payload)).collect::<Result<_, _>>()?;
-                self.waiting.extend(events);
-                self.read.insert(org.clone(), page.last);
+                let mut last = page.before;
+                for payload in &page.payloads {
+                    match Event::parse(payload) {
+                        Ok(event) => self.waiting.push_back(event),
+                        Err(_) if !self.waiting.is_empty() => break, // what comes before it is told first
+                        Err(error) => return Err(unreadable(org, last + 1, &error)),
+                    }
+                    last += 1;
+                }
+                self.read.insert(org.clone(), last);
                 if page.must_wait() {
                     self.held.hold(&self.auth, org, page.newest);
                 }
@@ -163,7 +172,8 @@ impl Events {
             let heads = self.auth.store().read().await?.event_feed().newest_of_all(&last, AT_ONCE).await?;
             let Some((org, _)) = heads.last() else { break };
             last = org.as_str().to_owned();
-            let is_behind = |org: &OrgId, newest: i64| *self.read.get(org).unwrap_or(&0) < newest && !self.held.has(org);
+            // Read beyond the newest: a fail-over or a restored backup lost events, which whoever reads on is told.
+            let is_behind = |org: &OrgId, newest: i64| *self.read.get(org).unwrap_or(&0) != newest && !self.held.has(org);
             behind.extend(heads.into_iter().filter(|(org, newest)| is_behind(org, *newest)).map(|(org, _)| org));
         }
         if behind.is_empty() {

@@ -77,7 +77,8 @@ async fn a_removed_organization_has_no_events() {
 async fn events_that_are_gone_are_told_once() {
     let test = TestAuth::new().await;
     let org = test.org.organization().id.clone();
-    for mut events in [test.org.events().after(&org, 999), test.auth.events().after(&org, -5)] {
+    let (of_one, of_all) = (|after| test.org.events().after(&org, after), |after| test.auth.events().after(&org, after));
+    for mut events in [of_one(999), of_one(-5), of_all(999), of_all(-5)] {
         assert!(matches!(timeout(SOON, events.next()).await, Ok(Err(Error::EventsExpired))));
         assert_eq!(events.expired(), Some(&org));
         assert_eq!(next(&mut events).await.sequence, 1, "it goes on with the oldest that is kept");

@@ -18,6 +18,7 @@ use tokio::{
 use crate::{
     error::{Error, Overload},
     id::{KeyId, OrgId},
+    one_task::{OneTask, Running},
     store::Store,
 };
 
@@ -46,7 +47,7 @@ struct Inner {
     of_org: HashMap<OrgId, Waiting>,
     of_key: HashMap<(KeyId, OrgId), usize>,
     of_all: usize,
-    has_driver: bool,
+    looks: OneTask,
 }
 
 /// Those who wait for events of one organization.
@@ -106,9 +107,8 @@ impl Place {
             if let Some(waiting) = inner.of_org.get_mut(&self.org) {
                 waiting.seen = waiting.seen.min(seen);
             }
-            if !inner.has_driver {
-                inner.has_driver = true;
-                self.shared.runtime.spawn(Arc::clone(&self.shared).look_while_waited_for());
+            if let Some(looking) = inner.looks.begin() {
+                self.shared.runtime.spawn(Arc::clone(&self.shared).look_while_waited_for(looking));
             }
         }
         let _ = timeout_at(deadline, changed).await; // over as well once it is too late
@@ -141,13 +141,13 @@ impl Shared {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn look_while_waited_for(self: Arc<Self>) {
+    async fn look_while_waited_for(self: Arc<Self>, looking: Running) {
         loop {
             sleep(LOOK_EVERY).await;
             let orgs: Vec<OrgId> = {
-                let mut inner = self.inner();
+                let inner = self.inner();
                 if inner.of_org.is_empty() {
-                    inner.has_driver = false;
+                    drop(looking);
                     return;
                 }
                 inner.of_org.iter().filter(|(_, waiting)| waiting.seen < i64::MAX).map(|(org, _)| org.clone()).collect()

@@ -76,11 +76,12 @@ pub(crate) async fn preflight(context: &Context, path: &str, methods: &[Method])
     let mut answered =
         Answered { status: StatusCode::NO_CONTENT, headers: HeaderMap::new(), body: Bytes::new().into(), cause: None };
     let Ok(Some(origin)) = context.single_header("origin") else { return answered };
-    let allowed = match () {
-        () if is_public(path) => Ok(false),
-        () if is_deployments(context.auth.config(), origin) => Ok(true),
-        () if is_operators(path) || is_sign_up(path) => Ok(false),
-        () => any_organization_allows(context, origin).await,
+    let allowed = if is_deployments(context.auth.config(), origin) {
+        Ok(!is_public(path))
+    } else if is_public(path) || is_operators(path) || is_sign_up(path) {
+        Ok(false)
+    } else {
+        any_organization_allows(context, origin).await
     };
     match allowed {
         Ok(true) => {

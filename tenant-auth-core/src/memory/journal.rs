@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     id::OrgId,
+    one_task::{OneTask, Running},
     store::{Named, Sight},
 };
 
@@ -40,7 +41,7 @@ struct Inner {
     of_any: Notices,
     waiting_of: HashMap<Asker, usize>,
     waiting_of_all: usize,
-    has_driver: bool,
+    looks: OneTask,
 }
 
 /// Those who wait for changes of one organization.
@@ -158,16 +159,15 @@ impl Journal {
         Known::Since(news, now.clone())
     }
 
-    /// Whether a task must be started that looks while somebody waits.
-    pub(super) fn wants_driver(&self) -> bool {
-        !std::mem::replace(&mut self.inner().has_driver, true)
+    /// Whether a task must be started that looks while somebody waits: what it holds.
+    pub(super) fn begin_looks(&self) -> Option<Running> {
+        self.inner().looks.begin()
     }
 
-    /// Whether that task may end, for nobody waits.
-    pub(super) fn is_idle(&self) -> bool {
-        let mut inner = self.inner();
-        inner.has_driver = inner.waiting_of_all > 0;
-        !inner.has_driver
+    /// That task goes on while somebody waits.
+    pub(super) fn goes_on(&self, looking: Running) -> Option<Running> {
+        let inner = self.inner();
+        (inner.waiting_of_all > 0).then_some(looking)
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {

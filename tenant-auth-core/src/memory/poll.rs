@@ -14,7 +14,10 @@ use super::{
     journal::{Full, Known, Notices},
     news::{Asker, Bookmark},
 };
-use crate::error::{Error, Overload};
+use crate::{
+    error::{Error, Overload},
+    one_task::Running,
+};
 
 /// How often a process looks while somebody waits.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -51,12 +54,11 @@ impl Memory {
     }
 
     /// Looks while somebody waits.
-    async fn look_while_waited_for(self: Arc<Self>) {
+    async fn look_while_waited_for(self: Arc<Self>, mut looking: Running) {
         loop {
             tokio::time::sleep(LOOK_EVERY).await;
-            if self.journal.is_idle() {
-                return;
-            }
+            let Some(still) = self.journal.goes_on(looking) else { return };
+            looking = still;
             // One that fails is followed by one that says that anything may have changed.
             let _ = self.next_look().await;
         }
@@ -88,8 +90,8 @@ impl Poll {
         if is_news() {
             return;
         }
-        if self.memory.journal.wants_driver() {
-            self.memory.runtime.spawn(Arc::clone(&self.memory).look_while_waited_for());
+        if let Some(looking) = self.memory.journal.begin_looks() {
+            self.memory.runtime.spawn(Arc::clone(&self.memory).look_while_waited_for(looking));
         }
         let _ = timeout_at(deadline, changed).await; // over as well once it is too late
     }

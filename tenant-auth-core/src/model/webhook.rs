@@ -11,6 +11,7 @@ use crate::{
 
 /// An organization's subscription to its events.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Webhook {
     /// `whk_…`
     pub id: WebhookId,
@@ -34,6 +35,7 @@ pub struct Webhook {
 
 /// One event on its way to one webhook.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Delivery {
     /// `dlv_…`
     pub id: DeliveryId,

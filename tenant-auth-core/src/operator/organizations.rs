@@ -65,6 +65,7 @@ impl OrganizationChange {
 }
 
 /// An org_admin invite made by an operator; the token is shown here once, and mailed.
+#[non_exhaustive]
 pub struct Invited {
     /// The organization.
     pub org: Organization,
@@ -210,12 +211,12 @@ impl Operator {
     /// # Errors
     /// [`Error::UnknownOrganization`]; [`Error::OperatorOrganization`] for suspending the operators' own.
     pub async fn change_organization(&self, slug: &Slug, change: OrganizationChange) -> Result<Organization, Error> {
-        let is_waited_for = change.may_narrow() || change.status.is_some();
+        let narrows = change.may_narrow();
         let changing = async {
             let (tx, org) = self.begin_in(slug).await?;
             self.write(tx).change(org, change).await
         };
-        if is_waited_for { self.auth.ending(changing).await } else { changing.await }
+        if narrows { self.auth.ending(changing).await } else { changing.await }
     }
 
     /// Suspends or reactivates an organization; it takes effect with the next request.

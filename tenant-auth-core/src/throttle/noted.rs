@@ -52,11 +52,13 @@ impl BlockedLogins {
     pub(super) fn is_news(&self, org: &OrgId, key: &str, now: Timestamp, until: Timestamp) -> bool {
         let mut notes = self.notes();
         let key = (org.clone(), key.to_owned());
-        if notes.noted.get(&key).is_some_and(|until| now < *until) {
+        // One that ends later is of before the clock was set back, and would count for longer than it may.
+        let counts = |known: Timestamp| now < known && known <= until;
+        if notes.noted.get(&key).is_some_and(|known| counts(*known)) {
             return false;
         }
         if notes.noted.len() >= MOST {
-            notes.noted.retain(|_, until| now < *until);
+            notes.noted.retain(|_, known| counts(*known));
         }
         let has_room = notes.noted.len() < MOST;
         if has_room {
@@ -86,5 +88,24 @@ impl BlockedLogins {
 
     fn notes(&self) -> MutexGuard<'_, Notes> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const NOON: Timestamp = Timestamp::from_secs(1_800_000_000);
+    const HOUR: Duration = Duration::from_secs(3_600);
+
+    #[test]
+    fn a_clock_set_back_keeps_no_note_for_longer_than_it_counts() {
+        let (logins, org) = (BlockedLogins::default(), OrgId::from_stored("org_1"));
+        let is_news = |now: Timestamp| logins.is_news(&org, "account", now, now.plus(HOUR));
+        assert!(is_news(NOON) && !is_news(NOON.plus(HOUR / 2)));
+        let earlier = NOON.minus(HOUR * 5);
+        assert!(is_news(earlier) && !is_news(earlier.plus(HOUR / 2)) && is_news(earlier.plus(HOUR)));
     }
 }

@@ -65,16 +65,24 @@ fn content_type_of(bytes: &[u8]) -> Option<&'static str> {
 fn is_svg(text: &str) -> bool {
     let mut rest = text.trim_start_matches('\u{feff}').trim_start();
     loop {
-        let end = match rest {
-            _ if rest.starts_with("<?") => "?>",
-            _ if rest.starts_with("<!--") => "-->",
-            _ if rest.starts_with("<!DOCTYPE") => ">",
+        let after = match rest {
+            _ if rest.starts_with("<?") => rest.split_once("?>").map(|(_, after)| after),
+            _ if rest.starts_with("<!--") => rest.split_once("-->").map(|(_, after)| after),
+            _ if rest.starts_with("<!DOCTYPE") => after_document_type(rest),
             _ => break,
         };
-        let Some((_, after)) = rest.split_once(end) else { return false };
+        let Some(after) = after else { return false };
         rest = after.trim_start();
     }
     rest.strip_prefix("<svg").is_some_and(|after| after.starts_with(|c: char| c.is_ascii_whitespace() || c == '>' || c == '/'))
+}
+
+/// What comes after a document type. It may have declarations in brackets, each with a `>` of its own: drawing programs write those of
+/// their namespaces. Nothing here expands them, and browsers load nothing for them.
+fn after_document_type(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_at(text.find(['[', '>'])?);
+    let end = if rest.starts_with('[') { rest.split_once(']')?.1.trim_start() } else { rest };
+    end.strip_prefix('>')
 }
 
 /// A colour: `#` and six hexadecimal digits, red, green and blue.
@@ -186,6 +194,8 @@ mod tests {
         for svg in [
             "<svg xmlns='http://www.w3.org/2000/svg'/>",
             "\u{feff}<?xml version='1.0'?>\n<!-- a > b -->\n<!DOCTYPE svg>\n<svg>",
+            "<!DOCTYPE svg PUBLIC '-//W3C//DTD SVG 1.1//EN' 'svg11.dtd' [\n<!ENTITY ns_svg 'http://www.w3.org/2000/svg'>\n] >\n<svg/>",
+            "<!DOCTYPE svg><svg id='a[0]'/>",
             "<svg/>",
         ] {
             assert_eq!(kind(svg.as_bytes()), Some("image/svg+xml"), "{svg}");
@@ -194,6 +204,9 @@ mod tests {
             ["", "<html><svg></svg></html>", "<svgx>", "<!-- <svg>", "GIF89a", "RIFF\0\0\0\0WAVE", "svg", "PNG", "<script>"]
         {
             assert_eq!(kind(other.as_bytes()), None, "{other}");
+        }
+        for open in ["<!DOCTYPE svg", "<!DOCTYPE svg [<!ENTITY a 'b'>", "<!DOCTYPE svg [] <svg/>", "<!DOCTYPE svg []><html>"] {
+            assert_eq!(kind(open.as_bytes()), None, "{open}");
         }
         assert_eq!(kind(b"\xfe\xfe<svg>"), None, "no UTF-8");
         let png = |size: usize| [b"\x89PNG\r\n\x1a\n".to_vec(), vec![0; size - 8]].concat();

@@ -33,6 +33,7 @@ pub struct NewWebhook {
 
 /// A created webhook and its secret, which is shown only here.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct CreatedWebhook {
     /// The webhook as it is stored.
     pub webhook: Webhook,

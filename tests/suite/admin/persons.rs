@@ -16,6 +16,7 @@ scenarios![on each database:
     nothing_in_it_opens_anything,
     what_is_somebody_elses_is_left_out,
     an_address_without_an_account_may_have_left_traces,
+    a_mail_that_does_not_open_is_counted,
     what_was_told_of_an_address_of_before_is_given_too,
     every_table_that_names_the_person_is_told,
 ];
@@ -142,6 +143,17 @@ async fn an_address_without_an_account_may_have_left_traces(app: &App) {
     assert!(!list(&document, "counters").is_empty() && !list(&document, "mails").is_empty(), "{document:#}");
     let nobody = export(app, "nobody@acme.example").await;
     assert!(nobody.as_object().expect("an object").values().all(|value| value.as_array().is_none_or(Vec::is_empty)), "{nobody:#}");
+}
+
+async fn a_mail_that_does_not_open_is_counted(app: &App) {
+    let admin = app.admin().logged_in().await;
+    admin.invite("nora@acme.example").await.expect(201);
+    let before = export(app, "nora@acme.example").await;
+    assert_eq!((list(&before, "mails").len(), &before["unreadableMails"]), (1, &json!(0)));
+    run_sql(app, "UPDATE tenant_auth_mails SET content = 'sealed under a lost key' WHERE content IS NOT NULL").await;
+    let after = export(app, "nora@acme.example").await;
+    assert!(list(&after, "mails").is_empty() && after["unreadableMails"].as_u64() >= Some(1), "{after:#}");
+    assert_eq!(list(&after, "invites").len(), 1, "and all else is told");
 }
 
 async fn what_was_told_of_an_address_of_before_is_given_too(app: &App) {

@@ -137,11 +137,13 @@ impl Site<'_> {
             let request = ask[client % ask.len()].clone();
             let (is_told, is_over, asked) = (Arc::clone(&is_told), Arc::clone(&is_over), Arc::clone(&asked));
             clients.spawn(async move {
-                let mut stale = Vec::new();
-                while !is_over.load(Ordering::SeqCst) {
+                let (mut stale, mut judged) = (Vec::new(), 0);
+                // However slow the machine is, each has asked once since the change was acknowledged.
+                while judged == 0 || !is_over.load(Ordering::SeqCst) {
                     let was_told = is_told.load(Ordering::SeqCst);
                     let answer = request.clone().into_future().await;
                     asked.fetch_add(1, Ordering::SeqCst);
+                    judged += usize::from(was_told);
                     if was_told && is_old(&answer) {
                         stale.push(answer.shown());
                     }

@@ -64,12 +64,15 @@ async fn a_loop_that_fails_shows_by_its_age(app: &App) {
     }
     app.tick().await;
     run_sql(app, NO_MAILS).await;
-    tokio::time::sleep(Duration::from_millis(500)).await; // a round that is under way is over
-    app.advance(6 * MINUTE);
-    for of in ["deliveries", "reset_requests", "sign_ups", "removals"] {
-        until_fresh(app, of).await;
+    // A round that was under way may end well meanwhile; none after it does.
+    for _ in 0..2 {
+        app.advance(6 * MINUTE);
+        for of in ["deliveries", "reset_requests", "sign_ups", "removals"] {
+            until_fresh(app, of).await;
+        }
     }
-    assert_eq!(age(app, "mails").await, 360.0, "it fails, and the others do not");
+    let mails = age(app, "mails").await;
+    assert!([360.0, 720.0].contains(&mails), "it fails, and the others do not: {mails}");
 }
 
 async fn a_loop_that_fails_from_the_start_shows_too(app: &App) {

@@ -8,10 +8,18 @@ use std::{
 
 use serde_json::json;
 use tenant_auth_conformance::{App, hold_sql, scenarios};
+use tenant_auth_core::{
+    Error,
+    feed::{Event, Events},
+    id::OrgId,
+};
 use tokio::task::JoinSet;
 
 use super::events::{events, newest, numbers, page, reader};
-use crate::suite::{deliveries::workers::rename, support::stored::file_url};
+use crate::suite::{
+    deliveries::workers::rename,
+    support::{hooks::run_sql, stored::file_url},
+};
 
 scenarios![a_waiting_question_is_answered_at_once, a_key_that_ended_meanwhile_is_refused, of_one_key_sixteen_may_wait,];
 scenarios![on each database:
@@ -19,6 +27,7 @@ scenarios![on each database:
     while_a_transaction_is_slow_nothing_is_told_before_what_comes_first,
     another_process_wakes_who_waits,
     what_tells_of_an_ending_waits_for_those_who_remember_and_delays_no_other_organization,
+    an_event_that_cannot_be_read_is_named_and_can_be_passed_over,
 ];
 
 /// How often a scenario begins anew where the machine was too slow for it.
@@ -201,6 +210,44 @@ async fn what_tells_of_an_ending_waits_for_those_who_remember_and_delays_no_othe
     let again = Instant::now();
     assert_eq!(numbers(&page(&backend, &format!("after={before}")).await), [before + 1]);
     assert!(again.elapsed() < UNTIL_FORGOTTEN, "it was waited for once");
+}
+
+async fn an_event_that_cannot_be_read_is_named_and_can_be_passed_over(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let backend = reader(app).await;
+    let tenant = app.auth.tenant(&app.org().slug().parse().expect("a slug")).await.expect("it is there");
+    let (org, before) = (tenant.organization().id.clone(), newest(&backend).await);
+    for n in 1..=3 {
+        admin.set_metadata(admin.id(), json!({ "told": n })).await.expect(200);
+    }
+    for part in ["data", "payload"] {
+        let place = format!("org_id = '{org}' AND sequence = {}", before + 2);
+        run_sql(app, &format!("UPDATE tenant_auth_events SET {part} = 'rubbish' WHERE {place}")).await;
+        for events in [tenant.events(), app.auth.events()] {
+            let mut events = events.after(&org, before);
+            assert_eq!(
+                next_of(&mut events, &org).await.expect("is read").sequence,
+                before + 1,
+                "what comes before it is told first"
+            );
+            for _ in 0..2 {
+                let error = next_of(&mut events, &org).await.expect_err("it cannot be read").causes().to_string();
+                assert!(error.contains(&format!("event {} of {org}", before + 2)), "{error}");
+            }
+            let mut events = events.after(&org, before + 2);
+            assert_eq!(next_of(&mut events, &org).await.expect("is read").sequence, before + 3);
+        }
+    }
+}
+
+/// The next event of an organization, or why there is none.
+async fn next_of(events: &mut Events, org: &OrgId) -> Result<Event, Error> {
+    loop {
+        match events.next().await {
+            Ok(event) if event.org_id != *org => {}
+            next => return next,
+        }
+    }
 }
 
 /// Another process that remembers for a second, which on SQLite one process may: it is asked before the others.

@@ -79,7 +79,9 @@ impl Operator {
         tell("invites", traces::invites(&mut tx, email).await?);
         tell("resetRequests", traces::reset_requests(&mut tx, email).await?);
         tell("signUps", traces::sign_ups(&mut tx, email).await?);
-        tell("mails", traces::mails(&self.auth, &mut tx, email).await?);
+        let (mails, unreadable) = traces::mails(&self.auth, &mut tx, email).await?;
+        tell("mails", mails);
+        tell("unreadableMails", json!(unreadable));
         tell("counters", traces::counters(&mut tx, email, user.as_ref()).await?);
         tell("networks", traces::networks(&mut tx, email).await?);
         tell("entries", entries::entries(&mut tx, user.as_ref(), &addressed).await?);

@@ -39,16 +39,20 @@ pub(super) async fn sign_ups(tx: &mut Tx, email: &Email) -> Result<Value, Error>
     Ok(tx.person().sign_ups(email).await?.into_iter().map(told).collect())
 }
 
-/// Mails that wait to be sent, without what they say: the links in them are credentials.
-pub(super) async fn mails(auth: &TenantAuth, tx: &mut Tx, email: &Email) -> Result<Value, Error> {
-    let (mut found, mut after) = (Vec::new(), String::new());
+/// Mails that wait to be sent, without what they say: the links in them are credentials. And how many wait for the address's domain that
+/// no key of this server opens, such as after a master key was lost: to whom they are is not known.
+pub(super) async fn mails(auth: &TenantAuth, tx: &mut Tx, email: &Email) -> Result<(Value, u64), Error> {
+    let (mut found, mut unreadable, mut after) = (Vec::new(), 0, String::new());
     loop {
         let page = tx.person().mails(&after, &email.domain()).await?;
-        let Some(last) = page.last() else { return Ok(Value::Array(found)) };
+        let Some(last) = page.last() else { return Ok((Value::Array(found), unreadable)) };
         after.clone_from(&last.id);
         for mail in page {
-            let message =
-                mail::open_content(auth, &Id::from_stored(mail.id.clone()), &Id::from_stored(mail.org_id), &mail.content)?;
+            let (id, org) = (Id::from_stored(mail.id.clone()), Id::from_stored(mail.org_id));
+            let Ok(message) = mail::open_content(auth, &id, &org, &mail.content) else {
+                unreadable += 1;
+                continue;
+            };
             if message.to.key() == email.key() {
                 found.push(json!({
                     "org": mail.org,

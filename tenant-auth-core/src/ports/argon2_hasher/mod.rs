@@ -1,5 +1,5 @@
-//! Password hashing with Argon2id, on a bounded number of threads behind a bounded, fair queue. A hash costs some 20 MiB and 15 ms
-//! of a core, so both are resources an attacker would like to spend: organizations and client networks take turns, and who finds no
+//! Password hashing with Argon2id, on a bounded number of threads behind a bounded, fair queue. A hash costs some 20 MiB and 10 to
+//! 25 ms of a core, so both are resources an attacker would like to spend: organizations and client networks take turns, and who finds no
 //! place in the queue gets [`Error::Unavailable`].
 
 mod engine;

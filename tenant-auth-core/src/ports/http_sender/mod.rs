@@ -63,6 +63,7 @@ struct Pool {
 
 /// HTTPS cannot be set up.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SenderSetupError {
     /// The system has no root certificates, or rustls refuses its settings.
     #[error("TLS for webhooks cannot be set up (are the system's root certificates installed?): {0}")]

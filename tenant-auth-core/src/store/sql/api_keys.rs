@@ -47,10 +47,11 @@ statements! {
          WHERE org_id = $1 AND id = $2";
     DELETE = "DELETE FROM tenant_auth_api_keys WHERE org_id = $1 AND id = $2";
     DELETE_PREDECESSORS = "DELETE FROM tenant_auth_api_keys WHERE org_id = $1 AND replaced_by = $2 RETURNING id";
+    // One that is further ahead is of before the clock was set back.
     MARK_USED = "
         UPDATE tenant_auth_api_keys
            SET last_used_at = $2
-         WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)";
+         WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2 OR last_used_at > $2 + 60000)";
 }
 
 row! {

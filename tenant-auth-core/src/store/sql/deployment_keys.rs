@@ -37,10 +37,11 @@ statements! {
     DELETE = "DELETE FROM tenant_auth_deployment_keys WHERE id = $1";
     DELETE_PREDECESSORS = "DELETE FROM tenant_auth_deployment_keys WHERE replaced_by = $1 RETURNING id";
     HOLD = "UPDATE tenant_auth_deployment_keys SET name = name WHERE id = $1";
+    // One that is further ahead is of before the clock was set back.
     MARK_USED = "
         UPDATE tenant_auth_deployment_keys
            SET last_used_at = $2
-         WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)";
+         WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2 OR last_used_at > $2 + 60000)";
 }
 
 row! {

@@ -52,6 +52,9 @@ statements! {
          WHERE i.org_id = $4 AND (i.created_at, i.id) < ($1, $2) AND i.expires_at > $5
          ORDER BY i.created_at DESC, i.id DESC
          LIMIT $3");
+    COUNT = "
+        SELECT COUNT(*) AS number
+          FROM (SELECT id FROM tenant_auth_invites WHERE org_id = $1 AND expires_at > $2 LIMIT 1000) AS pending";
     FIND = invites!("
          WHERE i.org_id = $1 AND i.id = $2 AND i.expires_at > $3");
     FIND_BY_TOKEN = invites!("
@@ -156,6 +159,11 @@ impl<L: Link> Invites<L> {
     pub(crate) async fn list(mut self, org: &OrgId, bounds: &Bounds, now: Timestamp) -> Result<Vec<Invite>, Error> {
         let rows = fetch_batch!(self.0, InviteRow, LIST, LIST_DESCENDING, bounds, org.as_str(), now.millis())?;
         rows.into_iter().map(|row| InviteRecord::try_from(row).map(|record| record.invite)).collect()
+    }
+
+    /// How many invites are pending; counted up to a thousand.
+    pub(crate) async fn count(mut self, org: &OrgId, now: Timestamp) -> Result<i64, Error> {
+        Ok(fetch_scalar!(self.0, i64, COUNT, org.as_str(), now.millis())?.unwrap_or(0))
     }
 
     pub(crate) async fn find(mut self, org: &OrgId, invite: &InviteId, now: Timestamp) -> Result<Option<InviteRecord>, Error> {

@@ -90,7 +90,6 @@ statements! {
         INSERT INTO tenant_auth_memberships (org_id, user_id, id, role, status, metadata, joined_at)
         VALUES ($1, $2, $3, $4, $5, $6, $7)
         ON CONFLICT DO NOTHING";
-    // A row lock in the SQL of both engines: it changes nothing. SQLite has no FOR UPDATE.
     UPDATE = "
         UPDATE tenant_auth_memberships
            SET role = $3, status = $4, metadata = $5

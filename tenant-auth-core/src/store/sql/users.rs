@@ -55,7 +55,6 @@ statements! {
                 foreign_scheme, foreign_cost)
         VALUES ($1, $2, $3, $4, $5, $6, NULL, NULL, $7, 1, $8, $9, $10)
         ON CONFLICT (email_key) DO NOTHING";
-    // Row locks in the SQL of both engines: both change nothing. SQLite has no FOR UPDATE.
     SET_PROFILE = "UPDATE tenant_auth_users SET name = $2, bio = $3, phone = $4 WHERE id = $1";
     SET_PASSWORD = "
         UPDATE tenant_auth_users

@@ -1,7 +1,8 @@
 //! How long an API key works: until it expires, is revoked, or was replaced and its overlap is over; its maker may be gone long before.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tenant_auth_conformance::{App, id_of, scenarios};
+use tenant_auth_core::Timestamp;
 
 scenarios![
     a_key_may_expire,
@@ -14,6 +15,7 @@ scenarios![
     the_last_use_is_known_within_a_minute,
     a_key_outlives_its_maker,
 ];
+scenarios![on each database: a_clock_set_back_leaves_no_use_in_the_future];
 
 async fn a_key_may_expire(app: &App) {
     let admin = app.admin().logged_in().await;
@@ -111,6 +113,30 @@ async fn the_last_use_is_known_within_a_minute(app: &App) {
     let last = entry["lastUsedAt"].as_str().expect("a time").to_owned();
     assert!(("2026-11-20T08:22:00.000Z".."2026-11-20T08:23:00.001Z").contains(&last.as_str()), "used at 08:23:00, known as {last}");
     assert_eq!(entry["createdAt"], "2026-11-20T08:21:00.000Z");
+}
+
+async fn a_clock_set_back_leaves_no_use_in_the_future(app: &App) {
+    let (api_key, key) = app.admin().logged_in().await.created_key(json!({ "name": "Back end" })).await;
+    app.advance(2 * 60 * 60);
+    assert!(app.key_works(&key).await);
+    until_used(app, &api_key, |last| last > "2026-11-20T10").await;
+    app.clock.set(Timestamp::parse("2026-11-20T08:40:00Z").expect("a time"));
+    assert!(app.key_works(&key).await);
+    until_used(app, &api_key, |last| last < "2026-11-20T09").await;
+}
+
+/// Until the last use of a key is told so: it is written beside the request, not in it.
+async fn until_used(app: &App, key: &Value, is_so: impl Fn(&str) -> bool) {
+    let admin = app.admin().logged_in().await;
+    let told = async {
+        loop {
+            let entry = admin.api_keys().await.into_iter().find(|entry| entry["id"] == key["id"]).expect("listed");
+            if entry["lastUsedAt"].as_str().is_some_and(&is_so) {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(20), told).await.expect("the use is written soon");
 }
 
 async fn a_key_outlives_its_maker(app: &App) {

@@ -23,6 +23,7 @@ use super::{
 use crate::{
     error::Error,
     memory::{Moment, Shelf},
+    one_task::OneTask,
     secret::ApiKeyText,
     value::Slug,
 };
@@ -57,7 +58,7 @@ pub(super) struct Remembering {
 pub(super) struct OfKey {
     pub(super) remembered: Remembered,
     was_asked: AtomicBool,
-    is_followed: AtomicBool,
+    polls: OneTask,
     wanted: Notify,
 }
 
@@ -98,12 +99,13 @@ impl Remembering {
 
     /// Notes that somebody asks, and has the task begin if there is none yet.
     pub(super) fn follow(&self, of_key: &Arc<OfKey>, poller: impl FnOnce() -> Poller) {
-        if !of_key.was_asked.load(Ordering::Relaxed) {
-            of_key.was_asked.store(true, Ordering::Relaxed);
-            of_key.wanted.notify_one();
-        }
-        if !of_key.is_followed.swap(true, Ordering::AcqRel) {
-            let task = poll_on(Arc::downgrade(of_key), poller(), self.max_age);
+        of_key.note_question();
+        if let Some(polling) = of_key.polls.begin() {
+            let polls = poll_on(Arc::downgrade(of_key), poller(), self.max_age);
+            let task = async move {
+                polls.await;
+                drop(polling);
+            };
             let task = match &self.runtime {
                 Some(runtime) => runtime.spawn(task),
                 None => tokio::spawn(task),
@@ -124,8 +126,23 @@ impl OfKey {
         Self {
             remembered: Remembered::new(max_age, answers),
             was_asked: AtomicBool::new(false),
-            is_followed: AtomicBool::new(false),
+            polls: OneTask::default(),
             wanted: Notify::new(),
+        }
+    }
+
+    /// Notes that somebody asks.
+    fn note_question(&self) {
+        if !self.was_asked.load(Ordering::Relaxed) {
+            self.was_asked.store(true, Ordering::Relaxed);
+            self.wanted.notify_one();
+        }
+    }
+
+    /// Waits until somebody asks. The notice of a question may be left from before, when nobody waited for it.
+    async fn asked(&self) {
+        while !self.was_asked.swap(false, Ordering::Relaxed) {
+            self.wanted.notified().await;
         }
     }
 }
@@ -153,7 +170,7 @@ async fn poll_on(of_key: Weak<OfKey>, poller: Poller, max_age: Duration) {
         }
         if Moment::now().since(last_asked) > IDLE_AFTER {
             is_current = false;
-            known.wanted.notified().await;
+            known.asked().await;
             last_asked = Moment::now();
         }
         drop(known);
@@ -172,5 +189,22 @@ impl Poller {
         }
         let answer = exchange::answered(question, patience).await?;
         Ok(if answer.status == 200 { answers::told(&answer) } else { None })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::timeout;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_question_of_before_ends_no_idleness() {
+        let of_key = OfKey::new(MAX_AGE, &Arc::new(Shelf::new(BYTES)));
+        of_key.note_question();
+        assert!(of_key.was_asked.swap(false, Ordering::Relaxed), "it is seen between two polls");
+        assert!(timeout(IDLE_AFTER, of_key.asked()).await.is_err(), "nobody asked since");
+        of_key.note_question();
+        assert!(timeout(IDLE_AFTER, of_key.asked()).await.is_ok());
     }
 }
