@@ -65,7 +65,10 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("work on threads of its own", &["bounded"]),
     ("the model", &["model", "scope", "audit::chain", "audit::context"]),
     ("checked values, errors, counters", &["value", "error", "config::error", "metrics"]),
-    ("the ground", &["id", "secret", "key_text", "hex", "time", "schema", "deadline", "one_task", "ports::entropy", "ports::clock"]),
+    (
+        "the ground",
+        &["id", "secret", "key_text", "hex", "time", "schema", "deadline", "one_task", "ports::entropy", "ports::clock"],
+    ),
 ];
 
 /// Where a module stands, counted from the roof.
