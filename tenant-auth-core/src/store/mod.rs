@@ -103,7 +103,7 @@ pub(crate) use sql::{
     tallies::{DAYS_SHOWN, DayTally},
     throttles::{BlockRow, ThrottleState},
     users::Account,
-    webhooks::SealedSecret,
+    webhooks::{Ending, EndingWebhook, SealedSecret},
 };
 pub(crate) use statement::Conn;
 pub(crate) use transaction::{Committed, Context, FollowUp, Transactions, Tx};
