@@ -75,9 +75,9 @@ pub(super) async fn serve(auth: &TenantAuth, waiting: &Waiting, free: &mut FreeS
 
 async fn serve_in(auth: &TenantAuth, waiting: &Waiting, free: &mut FreeSlots<'_>) -> Result<Served, Error> {
     let mut shares = shares(&waiting.due, free);
-    let served_ones = waiting.due.iter().filter(|endpoint| !free.is_set_aside(endpoint)).count();
+    let servable = waiting.due.iter().filter(|endpoint| !free.is_set_aside(endpoint)).count();
     if waiting.events.is_empty() && shares.is_empty() {
-        return Ok(Served { leaves_deliveries: served_ones > 0, ..Served::default() });
+        return Ok(Served { leaves_deliveries: servable > 0, ..Served::default() });
     }
     let mut tx = auth.begin().await?;
     let news = match waiting.events.as_slice() {
@@ -93,7 +93,7 @@ async fn serve_in(auth: &TenantAuth, waiting: &Waiting, free: &mut FreeSlots<'_>
     let targets = hold(&mut tx, served.chain(news.planned.iter().filter(|new| new.has_slot).map(|new| &new.webhook))).await?;
     let mut claimed = write(auth, &mut tx, &news, &targets).await?;
     let mut unserved = Vec::new();
-    let mut leaves_deliveries = shares.len() < served_ones || news.planned.iter().any(|new| !new.has_slot);
+    let mut leaves_deliveries = shares.len() < servable || news.planned.iter().any(|new| !new.has_slot);
     for share in &shares {
         match claim_due(auth, &mut tx, share, targets.get(&share.endpoint.id)).await? {
             Some(claims) => {
