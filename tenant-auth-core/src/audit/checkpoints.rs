@@ -12,7 +12,7 @@ use crate::{
     id::OrgId,
     model::EventKind,
     service::TenantAuth,
-    store::{Actor, Event},
+    store::{Actor, Event, Tx},
     time::{DAY, HOUR},
 };
 
@@ -21,10 +21,12 @@ const AT_ONCE: i64 = 1_000;
 /// When a log that could not be signed is tried again: it must not stand before the others for ever.
 const AGAIN_AFTER: Duration = HOUR;
 
-/// Signs the logs that are due. One that cannot be signed hinders no other.
+/// Signs the logs that are due. One that cannot be signed, or whose organization is held for long, as by an export that closes it, hinders no
+/// other.
 ///
 /// # Errors
-/// [`Error::Unavailable`], and [`Error::Internal`] when nothing can be signed; what is left is due still.
+/// [`Error::Unavailable`] when the database lets nothing begin, or of the last log that could not be reached; [`Error::Internal`] when
+/// nothing can be signed. What is left is due still.
 pub(crate) async fn sign_due(auth: &TenantAuth) -> Result<(), Error> {
     let until = auth.now().minus(DAY);
     let due = auth.store().read().await?.checkpoints().due(until, AT_ONCE).await?;
@@ -32,9 +34,13 @@ pub(crate) async fn sign_due(auth: &TenantAuth) -> Result<(), Error> {
         // A key that does not open is no log's defect.
         audit_keys::active(&mut auth.begin().await?).await?;
     }
+    let mut signed = Ok(());
     for org in due {
-        match sign(auth, &org).await {
-            Err(error @ Error::Unavailable(_)) => return Err(error),
+        match sign(auth.begin().await?, &org).await {
+            Err(error @ Error::Unavailable(_)) => {
+                tracing::warn!(organization_id = %org, error = %error.causes(), "an audit log was not signed; it is tried again in a minute");
+                signed = Err(error);
+            }
             Err(error) => {
                 tracing::error!(organization_id = %org, error = %error.causes(), "an audit log cannot be signed; it is tried again in an hour");
                 postpone(auth, &org).await?;
@@ -42,7 +48,7 @@ pub(crate) async fn sign_due(auth: &TenantAuth) -> Result<(), Error> {
             Ok(()) => {}
         }
     }
-    Ok(())
+    signed
 }
 
 async fn postpone(auth: &TenantAuth, org: &OrgId) -> Result<(), Error> {
@@ -53,8 +59,7 @@ async fn postpone(auth: &TenantAuth, org: &OrgId) -> Result<(), Error> {
 }
 
 /// Signs a log, unless another worker did. The organization is locked before its sequence, as in every transaction.
-async fn sign(auth: &TenantAuth, org: &OrgId) -> Result<(), Error> {
-    let mut tx = auth.begin().await?;
+async fn sign(mut tx: Tx, org: &OrgId) -> Result<(), Error> {
     let Some(org) = tx.organizations().lock(org).await? else { return Ok(()) };
     let Some(state) = tx.checkpoints().state(&org.id).await? else { return Ok(()) };
     let is_due = state.checkpoint_at <= tx.now().minus(DAY).millis() && state.chained > state.checkpointed;

@@ -66,6 +66,11 @@ impl Config {
         if self.webhooks.timeout > Duration::from_secs(30) {
             return Err(ConfigError::new(Setting::WebhookTimeout, "must be at most 30 seconds"));
         }
+        // Deliveries are kept for 30 days, those that wait, too; and each wait is varied by 15 %.
+        let waits = self.webhooks.retry_schedule.iter().fold(Duration::ZERO, |all, wait| all.saturating_add(*wait));
+        if waits >= Duration::from_secs(26 * 24 * 3_600) {
+            return Err(ConfigError::new(Setting::WebhookRetrySchedule, "must be waits of less than 26 days in all"));
+        }
         if self.sessions.refresh_grace > Duration::from_secs(60) {
             return Err(ConfigError::new(Setting::RefreshGrace, "must be between 0 and 60 seconds"));
         }

@@ -78,6 +78,8 @@ settings! {
     OperatorOrg => "organizations.operator_org",
     /// [`Webhooks::timeout`](super::Webhooks::timeout).
     WebhookTimeout => "webhooks.timeout",
+    /// [`Webhooks::retry_schedule`](super::Webhooks::retry_schedule).
+    WebhookRetrySchedule => "webhooks.retry_schedule",
     /// [`MailLinks::invite`](super::MailLinks::invite).
     InviteLink => "mail_links.invite",
     /// [`MailLinks::reset`](super::MailLinks::reset).

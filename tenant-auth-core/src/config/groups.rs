@@ -102,8 +102,8 @@ pub struct Webhooks {
     pub allow_private_networks: bool,
     /// The ports that deliveries may go to. Default 443 and 8443.
     pub ports: Vec<u16>,
-    /// Waits before the retries of a delivery, each varied by 15 %; the first attempt is made at once. Default nine waits, from 5 s
-    /// to 24 h.
+    /// Waits before the retries of a delivery, each varied by 15 %; the first attempt is made at once. Less than 26 days in all, for
+    /// deliveries are kept for 30; default nine waits, from 5 s to 24 h.
     pub retry_schedule: Vec<Duration>,
     /// The time that one attempt may take in all. At least 1 s; default 15 s.
     pub timeout: Duration,

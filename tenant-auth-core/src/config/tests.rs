@@ -64,6 +64,10 @@ fn what_could_not_work_is_refused_by_the_name_of_its_field() {
     refused(Setting::PurgeAfter, |config| config.organizations.purge_after_days = 3_651);
     refused(Setting::WebhookTimeout, |config| config.webhooks.timeout = Duration::ZERO);
     refused(Setting::WebhookTimeout, |config| config.webhooks.timeout = Duration::from_secs(31));
+    let day = Duration::from_secs(24 * 3_600);
+    for waits in [vec![26 * day], vec![day; 26], vec![Duration::MAX; 2]] {
+        refused(Setting::WebhookRetrySchedule, |config| config.webhooks.retry_schedule.clone_from(&waits));
+    }
     refused(Setting::PasswordMinScore, |config| config.passwords.min_score = 5);
     refused(Setting::InviteLink, |config| config.mail_links.invite = Some("https://app.example.com".to_owned()));
     refused(Setting::ChangeEmailLink, |config| config.mail_links.change_email = Some("{slug}".to_owned()));

@@ -138,10 +138,13 @@ impl Chain {
     async fn catch_up(&mut self, transaction: &mut Transaction, entropy: &dyn Entropy) -> Result<(), Error> {
         let former = EventChain(&mut *transaction).former(&self.org_id, self.sequence, BATCH).await?;
         let is_all = i64::try_from(former.len()).is_ok_and(|count| count < BATCH);
+        let mut chained = Vec::with_capacity(former.len());
         for event in former {
             self.begin_at(transaction, event.sequence).await?;
             let written = Timestamp::from_millis(event.created_at);
-            let chained = self.append(taken_apart(event, entropy)?, written)?;
+            chained.push(self.append(taken_apart(event, entropy)?, written)?);
+        }
+        if !chained.is_empty() {
             EventChain(&mut *transaction).take_apart(&chained).await?;
         }
         if is_all {

@@ -74,6 +74,9 @@ pub(super) const STEPS: &[Step] = &[
     step(36, "linked_people", include_str!("../../migrations/0036_linked_people.sql")),
     step(37, "pending_since", include_str!("../../migrations/0037_pending_since.sql")),
     step(38, "former_ids", include_str!("../../migrations/0038_former_ids.sql")),
+    step(39, "webhook_endings", include_str!("../../migrations/0039_webhook_endings.sql")),
+    step(40, "mail_domains", include_str!("../../migrations/0040_mail_domains.sql")),
+    step(41, "pending_logins_by_user", include_str!("../../migrations/0041_pending_logins_by_user.sql")),
 ];
 
 /// The words in which an engine's SQL differs.

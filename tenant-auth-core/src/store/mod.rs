@@ -87,7 +87,8 @@ pub(crate) use sql::{
     links::{LinkPurpose, MailedLink, ResetRequest},
     live_session::{LiveSession, Witnessed},
     logins::{Entry, Known},
-    mails::{ClaimedMail, MailKind, OutgoingMail, PASSED_OVER},
+    mail_queue::PASSED_OVER,
+    mails::{ClaimedMail, MailKind, OutgoingMail},
     members::{MEMBERS_AT_ONCE, Members},
     pending_logins::PendingLogin,
     person::{
@@ -103,7 +104,7 @@ pub(crate) use sql::{
     tallies::{DAYS_SHOWN, DayTally},
     throttles::{BlockRow, ThrottleState},
     users::Account,
-    webhooks::SealedSecret,
+    webhooks::{Ending, EndingWebhook, SealedSecret},
 };
 pub(crate) use statement::Conn;
 pub(crate) use transaction::{Committed, Context, FollowUp, Transactions, Tx};

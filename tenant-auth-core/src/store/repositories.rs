@@ -34,6 +34,7 @@ repositories! {
     api_keys: ApiKeys,
     deployment_keys: DeploymentKeys,
     deployment_log: DeploymentLog,
+    mail_queue: MailQueue,
     mails: Mails,
     events: Events,
     event_chain: EventChain,

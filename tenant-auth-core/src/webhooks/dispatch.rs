@@ -155,6 +155,7 @@ impl Dispatcher {
         // What others leave is looked for in time all the same.
         let again_at = if served.leaves_events { Some(began) } else { self.look.again_at };
         self.look_at = again_at.unwrap_or(began + LOOK_EVERY);
+        served.unserved.into_iter().for_each(|webhook| self.slots.set_aside(webhook));
         self.start(served.claimed);
         Ok(worked)
     }

@@ -4,7 +4,8 @@
 //! (SSRF).
 //!
 //! Where to find what: SSRF protection in `target`, the retry schedule in `attempt`, the concurrency limits in `slots`, the lease
-//! in `serve`, the outbox's fan-out in `fan_out`, what must be waited for before in `tellable`, the delivery loop in `dispatch`, the disabling of dead endpoints in `outcome`.
+//! in `serve`, the outbox's fan-out in `fan_out`, what must be waited for before in `tellable`, the delivery loop in `dispatch`, the
+//! disabling of dead endpoints in `outcome`, what becomes of the deliveries of a webhook that was disabled or deleted in `ending`.
 
 #[cfg(feature = "service")]
 mod attempt;
@@ -12,6 +13,8 @@ mod attempt;
 mod deliveries;
 #[cfg(feature = "service")]
 mod dispatch;
+#[cfg(feature = "service")]
+mod ending;
 #[cfg(feature = "service")]
 mod fan_out;
 #[cfg(feature = "service")]
@@ -34,6 +37,8 @@ mod tellable;
 
 #[cfg(feature = "service")]
 pub(crate) use dispatch::Dispatcher;
+#[cfg(feature = "service")]
+pub(crate) use ending::finish_ended;
 #[cfg(feature = "service")]
 pub(crate) use secrets::{open_secret, seal_secret};
 pub use signature::{SignatureError, SignedHeaders, SigningSecret, verify_webhook};

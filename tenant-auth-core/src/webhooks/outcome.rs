@@ -3,7 +3,10 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use super::attempt::{Endpoint, Outcome};
+use super::{
+    attempt::{Endpoint, Outcome},
+    ending,
+};
 use crate::{
     error::Error,
     event::{DisableReason, EventKind, WebhookData},
@@ -109,7 +112,7 @@ async fn disable(auth: &TenantAuth, called: &Webhook, reason: DisableReason) -> 
     }
     webhook.status = WebhookStatus::Disabled;
     tx.webhooks().update(&webhook).await?;
-    tx.deliveries().cancel_pending(&webhook.id).await?;
+    ending::cancel_pending(&mut tx, &webhook).await?;
     let data = WebhookData::disabled(&webhook, reason);
     tx.push(Event::new(EventKind::WebhookDisabled, &org, Actor::System, &data)?);
     let host = webhook.url.host().to_string();

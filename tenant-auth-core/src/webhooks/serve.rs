@@ -6,12 +6,13 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use super::{
     attempt::Endpoint,
+    ending,
     fan_out::{FanOut, fan_out},
     slots::FreeSlots,
 };
 use crate::{
     error::Error,
-    id::WebhookId,
+    id::{OrgId, WebhookId},
     model::WebhookStatus,
     service::TenantAuth,
     store::{ClaimedDelivery, DueEndpoint, Held, QueuedDelivery, Tx, UndeliveredEvent, is_orphan},
@@ -38,6 +39,8 @@ pub(super) struct Served {
     pub(super) leaves_events: bool,
     /// Whether deliveries wait for a free slot.
     pub(super) leaves_deliveries: bool,
+    /// Webhooks with due deliveries that cannot be made now, whoever has a slot.
+    pub(super) unserved: Vec<WebhookId>,
 }
 
 /// A claimed delivery and its endpoint.
@@ -52,7 +55,7 @@ enum Target {
     Open(Arc<Endpoint>),
     /// This version cannot read it, or its secrets do not open.
     Broken,
-    Disabled,
+    Disabled(OrgId),
 }
 
 /// A due endpoint and how many of its deliveries may be claimed.
@@ -72,8 +75,9 @@ pub(super) async fn serve(auth: &TenantAuth, waiting: &Waiting, free: &mut FreeS
 
 async fn serve_in(auth: &TenantAuth, waiting: &Waiting, free: &mut FreeSlots<'_>) -> Result<Served, Error> {
     let mut shares = shares(&waiting.due, free);
+    let servable = waiting.due.iter().filter(|endpoint| !free.is_set_aside(endpoint)).count();
     if waiting.events.is_empty() && shares.is_empty() {
-        return Ok(Served { leaves_deliveries: !waiting.due.is_empty(), ..Served::default() });
+        return Ok(Served { leaves_deliveries: servable > 0, ..Served::default() });
     }
     let mut tx = auth.begin().await?;
     let news = match waiting.events.as_slice() {
@@ -88,14 +92,19 @@ async fn serve_in(auth: &TenantAuth, waiting: &Waiting, free: &mut FreeSlots<'_>
     let served = shares.iter().map(|share| &share.endpoint.id);
     let targets = hold(&mut tx, served.chain(news.planned.iter().filter(|new| new.has_slot).map(|new| &new.webhook))).await?;
     let mut claimed = write(auth, &mut tx, &news, &targets).await?;
-    let mut leaves_deliveries = shares.len() < waiting.due.len() || news.planned.iter().any(|new| !new.has_slot);
+    let mut unserved = Vec::new();
+    let mut leaves_deliveries = shares.len() < servable || news.planned.iter().any(|new| !new.has_slot);
     for share in &shares {
-        let claims = claim_due(auth, &mut tx, share, targets.get(&share.endpoint.id)).await?;
-        leaves_deliveries |= claims.len() == share.slots;
-        claimed.extend(claims);
+        match claim_due(auth, &mut tx, share, targets.get(&share.endpoint.id)).await? {
+            Some(claims) => {
+                leaves_deliveries |= claims.len() == share.slots;
+                claimed.extend(claims);
+            }
+            None => unserved.push(share.endpoint.id.clone()),
+        }
     }
     tx.commit().await?;
-    Ok(Served { claimed, leaves_events: news.left > 0, leaves_deliveries })
+    Ok(Served { claimed, leaves_events: news.left > 0, leaves_deliveries, unserved })
 }
 
 /// Shares out the free slots among the due endpoints, to each at most what was counted; nothing to those that have none left.
@@ -138,7 +147,7 @@ async fn write(
             Some(Target::Open(endpoint)) => (1, lease_until, Some(endpoint)),
             Some(Target::Broken) => (0, lease_until, None),
             None if !new.has_slot => (0, now, None),
-            Some(Target::Disabled) | None => continue,
+            Some(Target::Disabled(_)) | None => continue,
         };
         let id = tx.new_id();
         if let Some(endpoint) = endpoint {
@@ -154,22 +163,26 @@ async fn write(
     Ok(claimed)
 }
 
-/// Claims due deliveries of an endpoint.
-async fn claim_due(auth: &TenantAuth, tx: &mut Tx, share: &Share<'_>, target: Option<&Target>) -> Result<Vec<Claimed>, Error> {
+/// Claims due deliveries of an endpoint; `None` when it has some that nobody can make now.
+async fn claim_due(
+    auth: &TenantAuth,
+    tx: &mut Tx,
+    share: &Share<'_>,
+    target: Option<&Target>,
+) -> Result<Option<Vec<Claimed>>, Error> {
     let (webhook, lease_until) = (&share.endpoint.id, lease(auth, tx));
     match target {
         Some(Target::Open(endpoint)) => {
             let limit = u32::try_from(share.slots).unwrap_or(u32::MAX);
             let claims = tx.delivery_queue().claim(webhook, lease_until, limit).await?;
-            return Ok(claims.into_iter().map(|claim| Claimed { endpoint: Arc::clone(endpoint), claim }).collect());
+            Ok(Some(claims.into_iter().map(|claim| Claimed { endpoint: Arc::clone(endpoint), claim }).collect()))
         }
         // The defect is this one endpoint's; the other endpoints' deliveries must not wait for it.
-        Some(Target::Broken) => tx.delivery_queue().postpone(webhook, lease_until).await?,
-        // The webhook was disabled while an event was being turned into this delivery.
-        Some(Target::Disabled) => tx.deliveries().cancel_pending(webhook).await.map(drop)?,
-        None => {}
+        Some(Target::Broken) => Ok(None),
+        // The webhook was disabled while an event was being turned into this delivery, or with a backlog that another loop cancels.
+        Some(Target::Disabled(org)) => Ok(ending::cancel_few(tx, org, webhook).await?.then(Vec::new)),
+        None => Ok(Some(Vec::new())),
     }
-    Ok(Vec::new())
 }
 
 /// When the claims of this transaction lapse.
@@ -180,7 +193,7 @@ fn lease(auth: &TenantAuth, tx: &Tx) -> Timestamp {
 impl Target {
     fn of(tx: &Tx, Held { id, org_id, webhook, secrets }: Held) -> Self {
         if webhook.as_ref().is_ok_and(|webhook| webhook.status == WebhookStatus::Disabled) {
-            return Self::Disabled;
+            return Self::Disabled(org_id);
         }
         match webhook.and_then(|webhook| Endpoint::open(tx, webhook, &secrets)) {
             Ok(endpoint) => Self::Open(Arc::new(endpoint)),

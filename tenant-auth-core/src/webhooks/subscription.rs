@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use super::{SigningSecret, secrets};
+use super::{SigningSecret, ending, secrets};
 use crate::{
     caller::{OrgAdmin, OrgWrite},
     error::{Error, InvalidValue, Thing},
@@ -122,15 +122,20 @@ impl OrgAdmin {
         Ok(CreatedWebhook { webhook, secret })
     }
 
-    /// Changes a webhook. Enabling a webhook forgets its failures; disabling cancels its pending deliveries.
+    /// Changes a webhook. Enabling a webhook forgets its failures; disabling cancels its pending deliveries: none is sent from now on, and
+    /// of a long backlog some is cancelled by the worker.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::Invalid`] for a URL deliveries may not go to; [`Error::RateLimited`].
+    /// [`Error::NotFound`]; [`Error::Invalid`] for a URL deliveries may not go to; [`Error::RateLimited`]; [`Error::Unavailable`], also
+    /// when it is enabled before all that disabling it cancels was.
     pub async fn update_webhook(&self, id: &WebhookId, update: WebhookUpdate) -> Result<Webhook, Error> {
         let url = match &update.url {
             Some(text) => Some(self.admit_target(text).await?),
             None => None,
         };
+        if update.status == Some(WebhookStatus::Active) {
+            ending::finish_cancelling(self.auth(), self.org_id(), id).await?;
+        }
         let mut write = self.begin_write().await?;
         ADMIN_CHANGES.spend_by_author(&mut write).await?;
         // A worker writes the webhook's health (`failing_since`). The row is held so that this update does not overwrite it.
@@ -143,10 +148,12 @@ impl OrgAdmin {
         if moved || status != webhook.status {
             webhook.failing_since = None;
         }
-        webhook.status = status;
+        let former = std::mem::replace(&mut webhook.status, status);
         write.webhooks().update(&webhook).await?;
-        if webhook.status == WebhookStatus::Disabled {
-            write.deliveries().cancel_pending(&webhook.id).await?;
+        match (former, status) {
+            (_, WebhookStatus::Disabled) => ending::cancel_pending(&mut write.tx, &webhook).await?,
+            (WebhookStatus::Disabled, WebhookStatus::Active) => ending::cancel_rest(&mut write.tx, &webhook).await?,
+            (WebhookStatus::Active, WebhookStatus::Active) => {}
         }
         if moved {
             tell_of(&webhook, &mut write).await?;
@@ -155,14 +162,14 @@ impl OrgAdmin {
         Ok(webhook)
     }
 
-    /// Deletes a webhook with its deliveries.
+    /// Deletes a webhook with its deliveries. It is unknown from now on; of a long log some is deleted by the worker.
     ///
     /// # Errors
     /// [`Error::NotFound`].
     pub async fn delete_webhook(&self, id: &WebhookId) -> Result<(), Error> {
         let mut write = self.begin_write().await?;
-        let webhook = write.webhooks().find(self.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
-        write.webhooks().delete(&webhook).await?;
+        let webhook = write.webhooks().hold(self.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
+        ending::delete(&mut write.tx, &webhook).await?;
         write.commit().await
     }
 

@@ -1,8 +1,10 @@
-//! Background work: deliveries, mails, requests for reset mails, the removal of organizations and the sweep of expired rows, each in a
-//! loop of its own, so that a slow mail server delays no webhook. Work is claimed with a lease, done outside any transaction and recorded afterwards. So several workers, in one
-//! process or many, share the work, and when one of them dies, another takes over once the lease has expired.
+//! Background work: deliveries, mails, requests for reset mails, links to sign up with, the removal of organizations and the sweep of
+//! expired rows, each in a loop of its own, so that a slow mail server delays no webhook. Work is claimed with a lease, done outside any
+//! transaction and recorded afterwards. So several workers, in one process or many, share the work, and when one of them dies, another
+//! takes over once the lease has expired.
 
 mod mails;
+mod old_events;
 mod removals;
 mod reset_requests;
 mod scrape;
@@ -46,7 +48,8 @@ impl TenantAuth {
 
 impl Worker {
     /// Runs until `shutdown` is ready. Deliveries that are being made then are finished; mails have three seconds, and what is not
-    /// sent by then is tried again after its lease, 45 seconds at most.
+    /// sent by then is tried again after its lease, 45 seconds at most. A sweep or a removal ends where it stands, and goes on with the
+    /// next worker.
     pub async fn run_until(&self, shutdown: impl Future<Output = ()>) {
         let (stop, stopped) = watch::channel(false);
         let announce = async {
@@ -85,13 +88,17 @@ impl Worker {
     async fn sweep_until(&self, shutdown: impl Future<Output = ()>) {
         let mut shutdown = pin!(shutdown);
         loop {
-            if let Err(error) = self.sweep().await {
-                tracing::warn!(error = %error.causes(), "sweeping failed; it is tried again in a minute");
-            }
+            let sweeping = async {
+                if let Err(error) = self.sweep().await {
+                    tracing::warn!(error = %error.causes(), "sweeping failed; it is tried again in a minute");
+                }
+                tokio::time::sleep(SWEEP_EVERY).await;
+            };
+            // Dropped wherever it stands: each transaction of a sweep stands alone.
             tokio::select! {
                 biased;
                 () = &mut shutdown => return,
-                () = tokio::time::sleep(SWEEP_EVERY) => {}
+                () = sweeping => {}
             }
         }
     }
@@ -131,7 +138,11 @@ impl Worker {
         };
         let mut swept = Ok(());
         for kind in Swept::ALL {
-            if let Err(error) = self.delete_kind(kind, retention).await? {
+            let deleted = match kind {
+                Swept::Events => self.delete_old_events(retention).await?,
+                kind => self.delete_kind(kind, retention).await?,
+            };
+            if let Err(error) = deleted {
                 tracing::warn!(?kind, error = %error.causes(), "what has ended of a kind was not deleted");
                 swept = Err(error);
             }
@@ -151,7 +162,7 @@ impl Worker {
             match deleting.await {
                 Ok(deleted) => {
                     self.auth.metrics().swept(kind, deleted);
-                    if deleted < kind.more_from() {
+                    if deleted < Swept::BATCH {
                         return Ok(Ok(()));
                     }
                 }

@@ -1,5 +1,6 @@
-//! The loop that removes organizations: it orders the deletion of those that nobody came back to, reminds their admins, begins removals whose time has come, and deletes what is left of those
-//! that have begun. A large organization takes a while, so the loop stands beside the others.
+//! The loop that removes organizations: it orders the deletion of those that nobody came back to, reminds their admins, begins removals
+//! whose time has come, and deletes what is left of those that have begun. A large organization takes a while, so the loop stands beside
+//! the others. So does a webhook that was disabled or deleted with a long backlog, whose deliveries are ended here, too.
 
 use std::{
     future::Future,
@@ -8,10 +9,10 @@ use std::{
 };
 
 use super::Worker;
-use crate::{error::Error, metrics::WorkerLoop, operator::Removal};
+use crate::{error::Error, metrics::WorkerLoop, operator::Removal, webhooks::finish_ended};
 
 const LOOK_EVERY: Duration = Duration::from_secs(5);
-/// How long a round works at what is left of organizations, so that others are reminded and begun meanwhile.
+/// How long a round works at what is left of webhooks, and then of organizations, so that others are reminded and begun meanwhile.
 const AT_MOST: Duration = Duration::from_secs(10);
 
 impl Worker {
@@ -33,11 +34,13 @@ impl Worker {
         }
     }
 
-    /// Does what there is to do now, for a while; nothing while the clock may be wrong, for nothing undoes a removal.
+    /// Does what there is to do now, for a while; no organization is removed while the clock may be wrong, for nothing undoes that.
     pub(super) async fn remove(&self) -> Result<(), Error> {
+        let ended = finish_ended(&self.auth, AT_MOST).await;
         if self.auth.clock_leap().is_none() {
             self.remove_due().await?;
         }
+        ended?;
         self.auth.worked(WorkerLoop::Removals);
         Ok(())
     }

@@ -1,10 +1,11 @@
 //! The daily signature at the head of each log that grew.
 
 use serde_json::{Value, json};
-use tenant_auth_conformance::{App, Caller, logs, scenarios};
+use tenant_auth_conformance::{App, Caller, hold_sql, logs, scenarios};
 use tenant_auth_core::{
     audit::{AuditKeySet, AuditRange, AuditVerifier, VerifiedAuditFile},
     ports::Clock,
+    testing::internals,
 };
 
 use crate::suite::support::{
@@ -19,6 +20,7 @@ scenarios![on each database:
     a_checkpoint_proves_that_a_log_was_rewritten,
     a_new_organization_is_due_after_a_day,
     a_log_that_cannot_be_signed_hinders_no_other,
+    a_log_whose_organization_is_held_hinders_no_other,
 ];
 
 const DAY: u64 = 24 * 3_600;
@@ -155,4 +157,26 @@ async fn a_log_that_cannot_be_signed_hinders_no_other(app: &App) {
     app.tick().await;
     assert_eq!(checkpoints(app, "acme").await.len(), 1);
     verified(app, "acme").await;
+}
+
+/// As an export that closes an organization holds it until its file is written.
+async fn a_log_whose_organization_is_held_hinders_no_other(app: &App) {
+    let Some(url) = app.database().url() else { return }; // on SQLite nobody else writes meanwhile
+    made_now(app).await;
+    app.admin().logged_in().await;
+    app.other_org().admin().logged_in().await;
+    run_sql(
+        app,
+        "UPDATE tenant_auth_event_sequences SET checkpoint_at = checkpoint_at - 1
+          WHERE org_id = (SELECT id FROM tenant_auth_organizations WHERE slug = 'acme')",
+    )
+    .await;
+    app.advance(DAY);
+    let hold = "BEGIN; SELECT id FROM tenant_auth_organizations WHERE slug = 'acme' FOR UPDATE";
+    let held = hold_sql(&url, hold).expect("it is held");
+    assert!(internals::sweep(&app.auth).await.is_err(), "one is left");
+    assert_eq!((checkpoints(app, "acme").await.len(), checkpoints(app, "globex").await.len()), (0, 1));
+    tokio::task::spawn_blocking(move || drop(held)).await.expect("it ends");
+    app.tick().await;
+    assert_eq!(checkpoints(app, "acme").await.len(), 1);
 }

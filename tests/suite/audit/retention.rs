@@ -17,6 +17,7 @@ scenarios![
     deliveries_that_are_over_go_with_their_event,
     what_one_organization_keeps_holds_up_no_other,
     many_organizations_are_shortened_in_one_go,
+    a_long_log_is_shortened_in_one_go,
     contexts_are_wiped_after_ninety_days,
     contexts_are_never_written_where_they_are_not_kept,
 ];
@@ -154,6 +155,30 @@ async fn many_organizations_are_shortened_in_one_go(app: &App) {
     app.tick().await;
     app.advance(400 * DAY + LATE);
     app.tick().await;
+    assert_eq!(texts_in(app, old).await, Vec::<String>::new());
+}
+
+/// Again more than one transaction takes.
+async fn a_long_log_is_shortened_in_one_go(app: &App) {
+    app.tick().await;
+    let (last, at) = (head(app, "acme", "chained").await, app.clock.now().millis());
+    let long = format!(
+        "INSERT INTO tenant_auth_events (id, org_id, sequence, kind, created_at, hash)
+         WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 2500)
+         SELECT 'evt_old_' || n, o.id, {last} + n, 'org.updated', {at}, 'x'
+           FROM numbers, tenant_auth_organizations o
+          WHERE o.slug = 'acme'"
+    );
+    run_sql(app, &long).await;
+    run_sql(
+        app,
+        "UPDATE tenant_auth_event_sequences SET sequence = sequence + 2500, chained = chained + 2500
+          WHERE org_id = (SELECT id FROM tenant_auth_organizations WHERE slug = 'acme')",
+    )
+    .await;
+    app.advance(400 * DAY + LATE);
+    app.tick().await;
+    let old = "SELECT id FROM tenant_auth_events WHERE id LIKE 'evt_old_%'";
     assert_eq!(texts_in(app, old).await, Vec::<String>::new());
 }
 

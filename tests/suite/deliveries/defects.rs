@@ -19,6 +19,7 @@ use crate::suite::support::hooks::{ANOTHER, Hook, RECEIVER, run_sql, texts_in, u
 
 scenarios![on each database:
     a_webhook_that_cannot_be_read_hinders_no_other,
+    what_waits_for_a_webhook_that_cannot_be_read_is_not_written,
     a_webhook_without_a_secret_is_sent_nothing,
     a_disabled_webhook_without_a_secret_is_not_looked_at_again,
     an_event_that_cannot_be_read_hinders_no_other,
@@ -64,6 +65,24 @@ async fn a_webhook_that_cannot_be_read_hinders_no_other(app: &App) {
     app.clock.advance(LEASE);
     app.tick().await;
     assert_eq!(unreadable.sent(app).len(), 1, "its deliveries have waited");
+}
+
+/// A backlog of hundreds of thousands would be, every half minute.
+async fn what_waits_for_a_webhook_that_cannot_be_read_is_not_written(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let hook = Hook::new(&admin, RECEIVER, &["org.updated"]).await;
+    hook.answers(app, &[500, 200]);
+    rename(&admin).await;
+    app.tick().await;
+    run_sql(app, "UPDATE tenant_auth_webhooks SET url = 'rubbish'").await;
+    app.clock.advance(LEASE);
+    let due = "SELECT CAST(next_attempt_at AS TEXT) FROM tenant_auth_deliveries";
+    let before = texts_in(app, due).await;
+    app.tick().await;
+    assert_eq!(texts_in(app, due).await, before);
+    run_sql(app, &format!("UPDATE tenant_auth_webhooks SET url = '{RECEIVER}'")).await;
+    app.tick().await;
+    assert_eq!(hook.sent(app).len(), 2);
 }
 
 /// A receiver that checks no signature would believe it, and one that does would count it as an attack.

@@ -4,6 +4,7 @@ pub(crate) mod again;
 pub(crate) mod background;
 pub(crate) mod changes;
 pub(crate) mod defects;
+pub(crate) mod endings;
 pub(crate) mod health;
 pub(crate) mod log;
 pub(crate) mod retries;

@@ -2,15 +2,19 @@
 
 use std::time::Duration;
 
-use tenant_auth_conformance::{App, scenarios};
+use tenant_auth_conformance::{App, hold_sql, scenarios};
 use tokio::sync::oneshot;
 
-use crate::suite::{operation::metrics::seen, support::hooks::run_sql};
+use crate::suite::{
+    operation::metrics::seen,
+    support::{hooks::run_sql, stored::file_url},
+};
 
 scenarios![on each database:
     each_loop_tells_when_it_last_did_what_was_due,
     a_loop_that_fails_shows_by_its_age,
     a_loop_that_fails_from_the_start_shows_too,
+    a_sweep_ends_where_the_worker_is_told_to_stop,
 ];
 
 const LOOPS: [&str; 6] = ["deliveries", "mails", "reset_requests", "sign_ups", "removals", "sweep"];
@@ -84,4 +88,20 @@ async fn a_loop_that_fails_from_the_start_shows_too(app: &App) {
     app.advance(6 * MINUTE);
     until_fresh(app, "deliveries").await;
     assert_eq!(age(app, "mails").await, 360.0);
+}
+
+async fn a_sweep_ends_where_the_worker_is_told_to_stop(app: &App) {
+    app.tick().await; // so that only the sweep has something to do
+    let (url, hold) = match app.database().url() {
+        Some(url) => (url, "BEGIN; LOCK TABLE tenant_auth_sessions IN EXCLUSIVE MODE"),
+        None => (file_url(app), "BEGIN IMMEDIATE"),
+    };
+    let held = hold_sql(&url, hold).expect("it is held");
+    let (stop, stopped) = oneshot::channel::<()>();
+    let worker = app.auth.worker();
+    let running = tokio::spawn(async move { worker.run_until(async { drop(stopped.await) }).await });
+    tokio::time::sleep(Duration::from_millis(500)).await; // it waits for what is held
+    stop.send(()).expect("it works");
+    tokio::time::timeout(Duration::from_secs(2), running).await.expect("nothing is waited for").expect("it stops");
+    tokio::task::spawn_blocking(move || drop(held)).await.expect("it ends");
 }

@@ -61,10 +61,23 @@ statements! {
          GROUP BY e.id, e.created_at
          ORDER BY e.created_at DESC
          LIMIT 1 OFFSET $4";
-    CANCEL_PENDING = "
+    // In the order of an index each, so that a batch does not read what the ones before it left dead.
+    CANCEL_SOME = "
         UPDATE tenant_auth_deliveries
            SET status = 'cancelled', next_attempt_at = NULL
-         WHERE webhook_id = $1 AND next_attempt_at IS NOT NULL";
+         WHERE id IN (SELECT id
+                        FROM tenant_auth_deliveries
+                       WHERE webhook_id = $1 AND next_attempt_at IS NOT NULL
+                       ORDER BY next_attempt_at
+                       LIMIT $2)
+           AND next_attempt_at IS NOT NULL";
+    DELETE_SOME = "
+        DELETE FROM tenant_auth_deliveries
+         WHERE id IN (SELECT id
+                        FROM tenant_auth_deliveries
+                       WHERE org_id = $1 AND webhook_id = $2
+                       ORDER BY created_at, id
+                       LIMIT $3)";
 }
 
 row! {
@@ -175,8 +188,13 @@ impl Deliveries<&mut Tx> {
         Ok(())
     }
 
-    /// Cancels the pending deliveries of an endpoint.
-    pub(crate) async fn cancel_pending(mut self, endpoint: &WebhookId) -> Result<u64, Error> {
-        execute!(self.0, CANCEL_PENDING, endpoint.as_str())
+    /// Cancels up to `most` pending deliveries of an endpoint, those due first before the others, and returns their number.
+    pub(crate) async fn cancel_some(mut self, endpoint: &WebhookId, most: i64) -> Result<u64, Error> {
+        execute!(self.0, CANCEL_SOME, endpoint.as_str(), most)
+    }
+
+    /// Deletes up to `most` deliveries to a webhook, the oldest first, and returns their number.
+    pub(crate) async fn delete_some(mut self, org: &OrgId, webhook: &WebhookId, most: i64) -> Result<u64, Error> {
+        execute!(self.0, DELETE_SOME, org.as_str(), webhook.as_str(), most)
     }
 }

@@ -91,10 +91,6 @@ statements! {
                        LIMIT $4)
            AND next_attempt_at <= $2
         RETURNING id, event_id, attempts";
-    POSTPONE = "
-        UPDATE tenant_auth_deliveries
-           SET next_attempt_at = $3, scheduled_at = $2
-         WHERE webhook_id = $1 AND next_attempt_at <= $2";
     // The count stops at 10000, so that a large backlog does not make the metrics slow.
     WAITING = "
         SELECT COUNT(*) AS waiting, COALESCE(MIN(d.next_attempt_at), 0) AS oldest
@@ -190,13 +186,6 @@ impl DeliveryQueue<&mut Tx> {
             lease_until,
         };
         Ok(rows.into_iter().map(claimed).collect())
-    }
-
-    /// Moves the due deliveries of an endpoint to `until`.
-    pub(crate) async fn postpone(mut self, endpoint: &WebhookId, until: Timestamp) -> Result<(), Error> {
-        let now = self.0.now();
-        execute!(self.0, POSTPONE, endpoint.as_str(), now.millis(), until.millis())?;
-        Ok(())
     }
 
     /// Counts the waits of a batch of deliveries that were scheduled after `latest` from now on, and returns their number.

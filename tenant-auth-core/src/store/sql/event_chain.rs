@@ -1,13 +1,15 @@
 //! The chain of events: the head of an organization's chain, which a commit reads under its row's lock, and events of a former version, which
 //! are chained before others are. What a commit writes then is in `event_writing.rs`.
 
+use serde_json::{Value, json};
+
 use crate::{
     error::Error,
     id::OrgId,
     store::{
         Link,
         chain_head::ChainHead,
-        dialect::{execute, fetch_all, fetch_optional_of, row, statements},
+        dialect::{execute, execute_of, fetch_all, fetch_optional_of, row, statements},
     },
     time::Timestamp,
 };
@@ -21,11 +23,6 @@ statements! {
          WHERE org_id = $1 AND sequence > $2
          ORDER BY sequence
          LIMIT $3";
-    TAKE_APART = "
-        UPDATE tenant_auth_events
-           SET payload = NULL, created_at = $2, actor_type = $3, actor_id = $4, user_id = $5, data = $6, data_salt = $7,
-               data_digest = $8, context = $9, context_salt = $10, context_digest = $11, hash = $12
-         WHERE id = $1";
     BEGIN_AT = "
         UPDATE tenant_auth_event_sequences
            SET first_sequence = $2, first_previous = $3
@@ -40,6 +37,28 @@ statements! {
          WHERE org_id = $1";
 }
 
+/// Takes a batch of events apart: its rows are one parameter, a JSON array of arrays, as in `delivery_batches.rs`.
+macro_rules! take_apart {
+    ($rows:literal, $joined:literal) => {
+        concat!(
+            "
+            UPDATE tenant_auth_events AS e
+               SET payload = NULL, created_at = said.created_at, actor_type = said.actor_type, actor_id = said.actor_id,
+                   user_id = said.user_id, data = said.data, data_salt = said.data_salt, data_digest = said.data_digest,
+                   context = said.context, context_salt = said.context_salt, context_digest = said.context_digest, hash = said.hash
+              FROM (SELECT a.value ->> 0 AS id, CAST(a.value ->> 1 AS BIGINT) AS created_at, a.value ->> 2 AS actor_type,
+                           a.value ->> 3 AS actor_id, a.value ->> 4 AS user_id, a.value ->> 5 AS data, a.value ->> 6 AS data_salt,
+                           a.value ->> 7 AS data_digest, a.value ->> 8 AS context, a.value ->> 9 AS context_salt,
+                           a.value ->> 10 AS context_digest, a.value ->> 11 AS hash
+                      FROM ",
+            $rows,
+            ") AS said
+             WHERE e.id = said.id",
+            $joined
+        )
+    };
+}
+
 /// The head as a commit reads it: PostgreSQL locks it with that, for a condition inside a statement that waited would be judged by the rows
 /// as they were before.
 #[cfg(feature = "sqlite")]
@@ -48,6 +67,7 @@ pub(in crate::store) mod sqlite {
 
     statements! {
         pub(super) HEAD = "SELECT sequence, chained, hash, last_at FROM tenant_auth_event_sequences WHERE org_id = $1";
+        pub(super) TAKE_APART = take_apart!("json_each($1) AS a", "");
     }
 }
 
@@ -58,6 +78,10 @@ pub(in crate::store) mod postgres {
     statements! {
         pub(super) HEAD = "
             SELECT sequence, chained, hash, last_at FROM tenant_auth_event_sequences WHERE org_id = $1 FOR NO KEY UPDATE";
+        pub(super) TAKE_APART = take_apart!(
+            "jsonb_array_elements(CAST($1 AS jsonb)) AS a (value)",
+            " AND e.id = ANY (ARRAY(SELECT a.value ->> 0 FROM jsonb_array_elements(CAST($1 AS jsonb)) AS a (value)))"
+        );
     }
 }
 
@@ -113,24 +137,18 @@ impl<L: Link> EventChain<L> {
         fetch_all!(self.0, FormerEvent, FORMER, org.as_str(), after, limit)
     }
 
-    /// Replaces the payload of such an event by its parts.
-    pub(in crate::store) async fn take_apart(mut self, event: &ChainedEvent) -> Result<(), Error> {
-        execute!(
-            self.0,
-            TAKE_APART,
-            event.id.as_str(),
-            event.created_at.millis(),
-            event.actor_type.as_str(),
-            event.actor_id.as_deref(),
-            event.user_id.as_deref(),
-            event.data.as_str(),
-            event.data_salt.as_str(),
-            event.data_digest.as_str(),
-            event.context.as_str(),
-            event.context_salt.as_str(),
-            event.context_digest.as_str(),
-            event.hash.as_str()
-        )?;
+    /// Replaces the payload of each of such events by its parts.
+    pub(in crate::store) async fn take_apart(mut self, events: &[ChainedEvent]) -> Result<(), Error> {
+        let row = |event: &ChainedEvent| {
+            let ChainedEvent { id, created_at, actor_type, actor_id, user_id, .. } = event;
+            let ChainedEvent { data, data_salt, data_digest, context, context_salt, context_digest, hash, .. } = event;
+            let (what, context) = ([data, data_salt, data_digest], [context, context_salt, context_digest]);
+            let mut cells = vec![json!(id), json!(created_at.millis()), json!(actor_type), json!(actor_id), json!(user_id)];
+            cells.extend(what.into_iter().chain(context).chain([hash]).map(|text| json!(text)));
+            Value::Array(cells)
+        };
+        let rows = Value::Array(events.iter().map(row).collect()).to_string();
+        execute_of!(self.0, TAKE_APART, rows.as_str())?;
         Ok(())
     }
 

@@ -5,32 +5,34 @@ use crate::{
     error::Error,
     id::{Id, OrgId},
     store::{
-        Tx,
+        Link, Tx,
         dialect::{execute, fetch_all, fetch_scalars, row, statements},
-        sql::event_chain::EventChain,
+        sql::{event_chain::EventChain, sweep::BATCH},
     },
     time::Timestamp,
 };
 
-/// How many organizations are shortened in one transaction: whoever writes in one of them waits for its end.
-const ORGANIZATIONS: i64 = 20;
+/// How many organizations are looked up at once.
+const ORGANIZATIONS: i64 = 1_000;
 
 pub(crate) struct EventSweep<L>(pub(in crate::store) L);
 
 statements! {
-    // An organization whose first event is needed is passed by: what waits behind it must not keep the others from being shortened.
+    // An organization whose first event is needed is passed by. A CROSS JOIN, which SQLite does in the order in which it is written: by
+    // the first event of each organization, one step of an index, and not by all events that are old.
     WITH_OLD_EVENTS = "
-        SELECT e.org_id
-          FROM (SELECT f.org_id
-                  FROM tenant_auth_events f
-                  JOIN tenant_auth_event_sequences s ON s.org_id = f.org_id AND s.first_sequence = f.sequence
-                 WHERE f.created_at <= $1
-                   AND f.hash IS NOT NULL
-                   AND NOT EXISTS (SELECT 1 FROM tenant_auth_outbox WHERE event_id = f.id)
-                   AND NOT EXISTS (SELECT 1 FROM tenant_auth_deliveries WHERE event_id = f.id AND status = 'pending')
-                 ORDER BY f.created_at
-                 LIMIT $2) e
-         ORDER BY e.org_id";
+        SELECT s.org_id
+          FROM tenant_auth_event_sequences s
+         CROSS JOIN tenant_auth_events f
+         WHERE s.org_id > $2
+           AND f.org_id = s.org_id
+           AND f.sequence = s.first_sequence
+           AND f.created_at <= $1
+           AND f.hash IS NOT NULL
+           AND NOT EXISTS (SELECT 1 FROM tenant_auth_outbox WHERE event_id = f.id)
+           AND NOT EXISTS (SELECT 1 FROM tenant_auth_deliveries WHERE event_id = f.id AND status = 'pending')
+         ORDER BY s.org_id
+         LIMIT $3";
     OLDEST = "
         SELECT sequence, hash,
                EXISTS (SELECT 1 FROM tenant_auth_outbox WHERE event_id = tenant_auth_events.id)
@@ -55,30 +57,22 @@ row! {
     }
 }
 
-impl EventSweep<&mut Tx> {
-    /// Removes up to `most` events of a few organizations that happened at `until` or before, and returns their number. None: nothing
-    /// that is so old is left that may be removed now.
-    pub(in crate::store) async fn run(mut self, until: Timestamp, most: i64) -> Result<u64, Error> {
-        let orgs: Vec<OrgId> = fetch_scalars!(self.0, String, WITH_OLD_EVENTS, until.millis(), ORGANIZATIONS)?
-            .into_iter()
-            .map(Id::from_stored)
-            .collect();
-        let mut removed = 0;
-        for org in orgs {
-            let left = most - i64::try_from(removed).unwrap_or(most);
-            if left <= 0 {
-                break;
-            }
-            removed += self.shorten(&org, until, left).await?;
-        }
-        Ok(removed)
+impl<L: Link> EventSweep<L> {
+    /// Some organizations after `after`, in the order of their ids, whose first event happened at `until` or before and may be removed.
+    pub(crate) async fn with_old_events(mut self, after: &str, until: Timestamp) -> Result<Vec<OrgId>, Error> {
+        let orgs = fetch_scalars!(self.0, String, WITH_OLD_EVENTS, until.millis(), after, ORGANIZATIONS)?;
+        Ok(orgs.into_iter().map(Id::from_stored).collect())
     }
+}
 
-    async fn shorten(&mut self, org: &OrgId, until: Timestamp, most: i64) -> Result<u64, Error> {
+impl EventSweep<&mut Tx> {
+    /// Removes a batch of an organization's events that happened at `until` or before, the first before the others, and returns their
+    /// number. After a full batch there may be more.
+    pub(crate) async fn shorten(mut self, org: &OrgId, until: Timestamp) -> Result<u64, Error> {
         if EventChain(&mut *self.0).head(org).await?.is_none() {
             return Ok(0);
         }
-        let oldest = fetch_all!(self.0, OldRow, OLDEST, org.as_str(), most, until.millis())?;
+        let oldest = fetch_all!(self.0, OldRow, OLDEST, org.as_str(), BATCH, until.millis())?;
         let old = oldest.into_iter().take_while(|row| !row.is_needed);
         let chained = old.map_while(|row| row.hash.map(|hash| (row.sequence, hash)));
         let Some((sequence, hash)) = chained.last() else { return Ok(0) };
@@ -86,5 +80,29 @@ impl EventSweep<&mut Tx> {
         let removed = execute!(self.0, REMOVE, org.as_str(), sequence)?;
         EventChain(&mut *self.0).begin_after(org, sequence, &hash).await?;
         Ok(removed)
+    }
+}
+
+#[cfg(all(test, feature = "sqlite"))]
+mod tests {
+    use sqlx::{ConnectOptions, Row, sqlite::SqliteConnectOptions};
+
+    use crate::store::{Sqlite, Store};
+
+    /// With hundreds of thousands of old events, too, an organization costs a step of an index.
+    #[tokio::test]
+    async fn old_events_are_found_by_the_first_of_each_organization() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("events.db");
+        let store = Store::from(Sqlite::open(&path.display().to_string()).await.expect("opens"));
+        store.migrate().await.expect("migrates");
+        store.close().await;
+        let mut connection = SqliteConnectOptions::new().filename(&path).connect().await.expect("a connection");
+        let plan = sqlx::query(sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {}", super::WITH_OLD_EVENTS)));
+        let steps = plan.fetch_all(&mut connection).await.expect("a plan");
+        let steps: Vec<String> = steps.iter().map(|step| step.get("detail")).collect();
+        let by_sequence = |step: &String| step.starts_with("SEARCH f ") && step.ends_with("(org_id=? AND sequence=?)");
+        assert!(steps[0].starts_with("SEARCH s ") && steps.iter().any(by_sequence), "{steps:#?}");
+        assert!(!steps.iter().any(|step| step.contains("TEMP B-TREE")), "{steps:#?}");
     }
 }

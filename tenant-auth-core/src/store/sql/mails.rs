@@ -1,13 +1,12 @@
-//! The outbox of mails. Each organization's due mails are found by themselves, so that the backlog of one does not hide the others';
-//! and those for servers that have their share of attempts are passed over. A worker claims mails one at a time with a lease. A claim is recognised by its attempt number, so that
-//! a worker whose lease ran out cannot overwrite the outcome of the next attempt.
+//! The outbox of mails. A worker finds what is due (`mail_queue.rs`) and claims mails one at a time with a lease. A claim is recognised by
+//! its attempt number, so that a worker whose lease ran out cannot overwrite the outcome of the next attempt.
 
 use crate::{
     error::Error,
     id::{Id, MailId, OrgId},
     store::{
         Link, Tx, Work,
-        dialect::{execute, fetch_all, fetch_optional, fetch_scalar, fetch_scalars, row, statements},
+        dialect::{execute, fetch_optional, fetch_scalar, row, statements},
         sql::waiting::WaitingRow,
     },
     time::Timestamp,
@@ -60,17 +59,6 @@ pub(crate) struct OutgoingMail {
     pub(crate) useless_after: Timestamp,
 }
 
-/// A mail that is due and not claimed yet.
-#[derive(Debug)]
-pub(crate) struct DueMail {
-    pub(crate) id: MailId,
-    /// The domain of the recipient's address; empty for a mail that an older version wrote.
-    pub(crate) recipient_domain: String,
-}
-
-/// How many domains [`Mails::due`] can pass over.
-pub(crate) const PASSED_OVER: usize = 4;
-
 /// A mail claimed by this worker, to be attempted now.
 #[derive(Debug)]
 pub(crate) struct ClaimedMail {
@@ -91,28 +79,6 @@ statements! {
         INSERT INTO tenant_auth_mails
                (id, org_id, kind, content, status, attempts, next_attempt_at, scheduled_at, useless_after, created_at, recipient_domain)
         VALUES ($1, $2, $3, $4, 'queued', 0, $5, $5, $6, $5, $7)";
-    // A loose index scan: one step of the index per organization with waiting mails, however many mails each has.
-    DUE_ORGANIZATIONS = "
-        WITH RECURSIVE queues (org_id) AS (
-            SELECT MIN(org_id) FROM tenant_auth_mails WHERE next_attempt_at IS NOT NULL AND org_id > $2
-             UNION ALL
-            SELECT (SELECT MIN(org_id) FROM tenant_auth_mails WHERE next_attempt_at IS NOT NULL AND org_id > queues.org_id)
-              FROM queues
-             WHERE queues.org_id IS NOT NULL
-        )
-        SELECT org_id
-          FROM queues
-         WHERE org_id IS NOT NULL
-           AND EXISTS (SELECT 1
-                         FROM tenant_auth_mails
-                        WHERE org_id = queues.org_id AND next_attempt_at <= $1 AND COALESCE(recipient_domain, '') NOT IN ($4, $5, $6, $7))
-         LIMIT $3";
-    DUE = "
-        SELECT id, COALESCE(recipient_domain, '') AS recipient_domain
-          FROM tenant_auth_mails
-         WHERE org_id = $1 AND next_attempt_at <= $2 AND COALESCE(recipient_domain, '') NOT IN ($4, $5, $6, $7)
-         ORDER BY next_attempt_at
-         LIMIT $3";
     CLAIM = "
         UPDATE tenant_auth_mails
            SET attempts = attempts + 1, next_attempt_at = $3, scheduled_at = $2
@@ -162,8 +128,6 @@ statements! {
          WHERE id = $1 AND status = 'queued'";
 }
 
-row! { DueRow { id: String, recipient_domain: String, } }
-
 row! {
     ClaimedRow {
         id: String,
@@ -175,42 +139,7 @@ row! {
     }
 }
 
-/// The domains that a statement passes over: it always has as many, and no domain is a blank.
-fn blanks_added<'a>(passed_over: &[&'a str]) -> [&'a str; PASSED_OVER] {
-    std::array::from_fn(|place| passed_over.get(place).copied().unwrap_or(" "))
-}
-
 impl<L: Link> Mails<L> {
-    /// Up to `limit` organizations whose ids come after `after`, in the order of their ids, with a due mail that is not for one of
-    /// the domains of `passed_over`: at most [`PASSED_OVER`] of them count.
-    pub(crate) async fn due_organizations(
-        mut self,
-        now: Timestamp,
-        after: &str,
-        limit: u32,
-        passed_over: &[&str],
-    ) -> Result<Vec<OrgId>, Error> {
-        let [a, b, c, d] = blanks_added(passed_over);
-        let rows = fetch_scalars!(self.0, String, DUE_ORGANIZATIONS, now.millis(), after, i64::from(limit), a, b, c, d)?;
-        Ok(rows.into_iter().map(Id::from_stored).collect())
-    }
-
-    /// Up to `limit` due mails of an organization, the ones due longest first, without those for the domains of `passed_over`: at
-    /// most [`PASSED_OVER`] of them count.
-    pub(crate) async fn due(
-        mut self,
-        org: &OrgId,
-        now: Timestamp,
-        limit: usize,
-        passed_over: &[&str],
-    ) -> Result<Vec<DueMail>, Error> {
-        let [a, b, c, d] = blanks_added(passed_over);
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let rows = fetch_all!(self.0, DueRow, DUE, org.as_str(), now.millis(), limit, a, b, c, d)?;
-        let due = |row: DueRow| DueMail { id: Id::from_stored(row.id), recipient_domain: row.recipient_domain };
-        Ok(rows.into_iter().map(due).collect())
-    }
-
     /// When the `nth` latest mail of a kind after `since` was written; `None` when there are fewer.
     pub(crate) async fn nth_latest(
         mut self,

@@ -26,6 +26,7 @@ pub(super) mod links;
 pub(super) mod live_session;
 pub(super) mod logins;
 pub(super) mod lookups;
+pub(super) mod mail_queue;
 pub(super) mod mails;
 pub(super) mod members;
 pub(super) mod opening;

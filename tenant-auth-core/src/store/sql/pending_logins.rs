@@ -137,3 +137,25 @@ impl PendingLogins<&mut Tx> {
         Ok(())
     }
 }
+
+#[cfg(all(test, feature = "sqlite"))]
+mod tests {
+    use sqlx::{ConnectOptions, Row, sqlite::SqliteConnectOptions};
+
+    use crate::store::{Sqlite, Store};
+
+    /// A password that changes ends them in every organization.
+    #[tokio::test]
+    async fn those_of_a_person_are_found_by_an_index() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("logins.db");
+        let store = Store::from(Sqlite::open(&path.display().to_string()).await.expect("opens"));
+        store.migrate().await.expect("migrates");
+        store.close().await;
+        let mut connection = SqliteConnectOptions::new().filename(&path).connect().await.expect("a connection");
+        let plan = sqlx::query(sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {}", super::DELETE_OF_USER)));
+        let steps = plan.fetch_all(&mut connection).await.expect("a plan");
+        let steps: Vec<String> = steps.iter().map(|step| step.get("detail")).collect();
+        assert!(steps.iter().all(|step| step.ends_with("tenant_auth_pending_logins_by_user (user_id=?)")), "{steps:#?}");
+    }
+}

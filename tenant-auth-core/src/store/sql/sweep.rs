@@ -9,7 +9,7 @@ use crate::{
     store::{
         Tx,
         dialect::{execute, statements},
-        sql::{changes::Changes, event_sweep::EventSweep, tallies::Tallies, throttles::Throttles},
+        sql::{changes::Changes, tallies::Tallies, throttles::Throttles},
     },
     time::Timestamp,
 };
@@ -29,8 +29,15 @@ pub(crate) struct Retention {
     pub(crate) contexts: Duration,
 }
 
-/// How many rows of one kind one sweep deletes at most.
-const BATCH: i64 = 1_000;
+impl Retention {
+    /// Until when events are old; `None`: none ever is.
+    pub(crate) fn events_until(&self, now: Timestamp) -> Option<Timestamp> {
+        self.events.map(|kept| now.minus(TEN_MINUTES).minus(kept))
+    }
+}
+
+/// How many rows of one kind one transaction deletes at most.
+pub(super) const BATCH: i64 = 1_000;
 const THIRTY_DAYS: Duration = Duration::from_secs(30 * 24 * 3_600);
 const TEN_MINUTES: Duration = Duration::from_secs(600);
 const ONE_HOUR: Duration = Duration::from_secs(3_600);
@@ -153,13 +160,7 @@ impl Swept {
     ];
 
     /// With so many rows deleted in one transaction there may be more.
-    pub(crate) const fn more_from(self) -> u64 {
-        match self {
-            // Of few organizations at a time.
-            Self::Events => 1,
-            _ => BATCH.unsigned_abs(),
-        }
-    }
+    pub(crate) const BATCH: u64 = BATCH.unsigned_abs();
 }
 
 impl Label for Swept {
@@ -220,11 +221,8 @@ impl Sweep<&mut Tx> {
                 let first_that_stays = DeliveryId::first_at(Timestamp::from_millis(long_ago));
                 execute!(self.0, DELIVERIES, first_that_stays.as_str(), BATCH)
             }
-            // The beginning of a chain, and never a part of its middle.
-            Swept::Events => match retention.events {
-                Some(kept) => EventSweep(self.0).run(now.minus(kept), BATCH).await,
-                None => Ok(0),
-            },
+            // The beginning of a chain, and never a part of its middle: log by log (`event_sweep.rs`).
+            Swept::Events => Ok(0),
             Swept::EventContexts => execute!(self.0, CONTEXTS, now.minus(retention.contexts).millis(), BATCH),
             Swept::Mails => execute!(self.0, MAILS, long_ago, BATCH),
             // A worker mails no link for a request that is older than the link would have lived, half an hour.

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use tokio::{sync::Semaphore, task::Id as TaskId};
+use tokio::{sync::Semaphore, task::Id as TaskId, time::Instant};
 
 use crate::{id::WebhookId, store::DueEndpoint};
 
@@ -33,6 +33,9 @@ const ANSWERS_OF_ONE_MORE: usize = LANES_OF_A_QUICK_ONE;
 /// memory stays bounded.
 const REMEMBERED: usize = 10_000;
 
+/// How long an endpoint whose deliveries cannot be made is set aside: as long as one of its deliveries would be claimed.
+const ASIDE: Duration = Duration::from_secs(30);
+
 /// The claimed deliveries that hold a slot of the concurrency limits.
 #[derive(Debug, Default)]
 pub(super) struct Slots {
@@ -40,6 +43,8 @@ pub(super) struct Slots {
     endpoints: HashMap<WebhookId, Taken>,
     /// The endpoints whose last answer was quick.
     quick: HashMap<WebhookId, Pace>,
+    /// The endpoints that are given nothing, and until when.
+    aside: HashMap<WebhookId, Instant>,
 }
 
 /// How quickly an endpoint answers.
@@ -75,6 +80,8 @@ struct Taken {
 #[derive(Debug)]
 pub(super) struct FreeSlots<'a> {
     quick: &'a HashMap<WebhookId, Pace>,
+    aside: &'a HashMap<WebhookId, Instant>,
+    now: Instant,
     endpoints: &'a HashMap<WebhookId, Taken>,
     lanes: usize,
     failing: usize,
@@ -137,6 +144,14 @@ impl Slots {
         }
     }
 
+    /// Gives an endpoint nothing for a while, however many of its deliveries are due: none of them can be made. Nothing is written for
+    /// that, for the backlog may be long.
+    pub(super) fn set_aside(&mut self, webhook: WebhookId) {
+        let now = Instant::now();
+        self.aside.retain(|_, until| *until > now);
+        self.aside.insert(webhook, now + ASIDE);
+    }
+
     /// Has every claim that stands in line given back, and every later one.
     pub(super) fn send_home(&self) {
         self.endpoints.values().for_each(|taken| taken.lanes.close());
@@ -154,8 +169,9 @@ impl Slots {
             failing = failing.saturating_sub(usize::from(endpoint.is_failing));
         }
         let claims = self.endpoints.iter().map(|(webhook, taken)| (webhook.clone(), taken.claims)).collect();
-        let (quick, endpoints) = (&self.quick, &self.endpoints);
-        FreeSlots { quick, endpoints, lanes, failing, claims, served: HashSet::new(), is_closed: lanes == 0 }
+        let Self { quick, endpoints, aside, .. } = self;
+        let (now, served, is_closed) = (Instant::now(), HashSet::new(), lanes == 0);
+        FreeSlots { quick, aside, now, endpoints, lanes, failing, claims, served, is_closed }
     }
 }
 
@@ -217,9 +233,14 @@ impl FreeSlots<'_> {
         self.served.contains(webhook)
     }
 
+    /// Whether an endpoint is given nothing, whatever is free.
+    pub(super) fn is_set_aside(&self, endpoint: &DueEndpoint) -> bool {
+        self.aside.get(&endpoint.id).is_some_and(|until| *until > self.now)
+    }
+
     /// How many more deliveries may be claimed for one endpoint.
     pub(super) fn of(&self, endpoint: &DueEndpoint) -> usize {
-        if self.is_closed {
+        if self.is_closed || self.is_set_aside(endpoint) {
             return 0;
         }
         let (most, of_a_lane) = match (endpoint.is_failing, self.quick.get(&endpoint.id)) {

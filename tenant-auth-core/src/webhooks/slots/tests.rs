@@ -188,3 +188,16 @@ fn no_more_is_promised_than_there_is() {
         .sum();
     assert!(served == LANES && free.are_none());
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_endpoint_that_is_set_aside_is_given_nothing_for_a_while() {
+    let (mut slots, aside, other) = (Slots::default(), endpoint(false), endpoint(false));
+    slots.set_aside(aside.id.clone());
+    let given = |slots: &Slots| {
+        let free = slots.free_slots();
+        (free.of(&aside), free.of(&other))
+    };
+    assert_eq!(given(&slots), (0, LANES_OF_ONE));
+    tokio::time::advance(ASIDE).await;
+    assert_eq!(given(&slots), (LANES_OF_ONE, LANES_OF_ONE));
+}

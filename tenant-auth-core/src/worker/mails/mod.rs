@@ -9,7 +9,7 @@ use std::{future::Future, pin::pin, time::Duration};
 use tokio::{
     sync::watch,
     task::{Id as TaskId, JoinError, JoinSet},
-    time::timeout,
+    time::{Instant, timeout},
 };
 use tracing::Instrument;
 
@@ -29,6 +29,9 @@ use slots::{Held, SLOTS, Slots};
 const ORGANIZATIONS: u32 = 100;
 /// How often the outbox is looked at when no commit of this process wakes the worker: another process may have filled it.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// A look that finds nothing is followed by so many times its duration without another: attempts end often, and each lets the outbox be
+/// looked at.
+const REST: u32 = 4;
 /// How long a stop waits for attempts: most end within it, and what hangs is let go and tried again once its lease has expired.
 const STOP_WITHIN: Duration = Duration::from_secs(3);
 
@@ -38,6 +41,8 @@ pub(super) struct Post {
     filled: watch::Receiver<()>,
     attempts: JoinSet<()>,
     slots: Slots,
+    /// Until when the outbox is not looked at.
+    rests_until: Instant,
     /// Round robin: the organization that got the last slot when slots ran out. The next round begins after it.
     after: String,
 }
@@ -47,7 +52,8 @@ type Ended = Result<(TaskId, ()), JoinError>;
 impl Post {
     pub(super) fn new(auth: &TenantAuth) -> Self {
         let (filled, attempts) = (auth.work_left(Work::Mails), JoinSet::new());
-        Self { auth: auth.clone(), filled, attempts, slots: Slots::default(), after: String::new() }
+        let (slots, rests_until) = (Slots::default(), Instant::now());
+        Self { auth: auth.clone(), filled, attempts, slots, rests_until, after: String::new() }
     }
 
     /// Runs until `shutdown` is ready. Attempts that are running then have a moment to end.
@@ -55,18 +61,8 @@ impl Post {
         let mut shutdown = pin!(shutdown);
         loop {
             self.filled.borrow_and_update();
-            let served = self.serve().await;
-            if served.is_ok() {
-                self.auth.worked(WorkerLoop::Mails);
-            }
-            let pause = match served {
-                Ok(true) => Duration::ZERO,
-                Ok(false) => self.pause().await,
-                Err(error) => {
-                    tracing::warn!(error = %error.causes(), "the outbox cannot be read; it is tried again shortly");
-                    LOOK_EVERY
-                }
-            };
+            let rest = self.rests_until.saturating_duration_since(Instant::now());
+            let pause = if rest.is_zero() { self.serve_or_rest().await } else { rest };
             tokio::select! {
                 biased;
                 () = &mut shutdown => break,
@@ -80,6 +76,26 @@ impl Post {
         }
         if timeout(STOP_WITHIN, self.wait()).await.is_err() {
             tracing::info!("mails that are being sent are let go; they are tried again after their leases");
+        }
+    }
+
+    /// Serves what is due, and returns how long this worker may sleep then.
+    async fn serve_or_rest(&mut self) -> Duration {
+        let began = Instant::now();
+        let served = self.serve().await;
+        if served.is_ok() {
+            self.auth.worked(WorkerLoop::Mails);
+        }
+        match served {
+            Ok(true) => Duration::ZERO,
+            Ok(false) => {
+                self.rests_until = Instant::now() + (began.elapsed() * REST).min(LOOK_EVERY);
+                self.pause().await
+            }
+            Err(error) => {
+                tracing::warn!(error = %error.causes(), "the outbox cannot be read; it is tried again shortly");
+                LOOK_EVERY
+            }
         }
     }
 
@@ -141,7 +157,7 @@ impl Post {
 
     async fn due_organizations(&self, now: Timestamp, after: &str) -> Result<Vec<OrgId>, Error> {
         let mut reader = self.auth.store().read().await?;
-        reader.mails().due_organizations(now, after, ORGANIZATIONS, &self.slots.full_domains()).await
+        reader.mail_queue().due_organizations(now, after, ORGANIZATIONS, &self.slots.full_domains()).await
     }
 
     /// Claims and starts as many of an organization's due mails as the limits allow.
@@ -151,7 +167,7 @@ impl Post {
             return Ok(false);
         }
         let now = self.auth.now();
-        let due = self.auth.store().read().await?.mails().due(org, now, SLOTS, &self.slots.full_domains()).await?;
+        let due = self.auth.store().read().await?.mail_queue().due(org, now, SLOTS, &self.slots.full_domains()).await?;
         let mut worked = false;
         for mail in due {
             if share == 0 {

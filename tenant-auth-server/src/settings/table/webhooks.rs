@@ -47,8 +47,9 @@ pub(super) const WEBHOOKS: Group = Group {
             shape: Shape::List,
             default: Is("5,300,1800,7200,18000,36000,50400,72000,86400"),
             meaning: "Seconds to wait before each retry of a failed delivery, each varied by 15 %; the first attempt is made at once.",
-            must: "a list of whole numbers of seconds from 0 to 604800 (7 days)",
+            must: "a list of whole numbers of seconds from 0 to 604800 (7 days), in all less than 26 days",
             read: |to, text| put(&mut to.config.webhooks.retry_schedule, parse::waits(text)),
+            core: Some(Setting::WebhookRetrySchedule),
             ..Row::BLANK
         },
     ],
