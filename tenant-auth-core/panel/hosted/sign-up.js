@@ -1,7 +1,7 @@
 // Making an organization of one's own: asking for a link (the answer is always the same) and using it. Looking at the link uses nothing
 // up; what is then asked for depends on whether an account has proved the address.
 
-import { codeField, emailField, fill, form, guest, h, is, linkButton, loading, nameField, newPasswordField, passwordField, sentence, slugField, t, tell, told } from '../kit.js';
+import { codeField, emailField, fill, form, guest, h, is, linkButton, loading, nameField, newPasswordField, ownerField, passwordField, sentence, slugField, t, tell, told } from '../kit.js';
 import { signedIn } from '../store.js';
 
 const signIn = () => linkButton(t('title.sign-in'), 'sign-in');
@@ -33,14 +33,12 @@ function open(body, token, go) {
 function offer(body, token, { email, accountExists }, go) {
 	const organization = nameField({ label: t('sign_up.organization'), name: 'organization', autocomplete: 'organization' });
 	const slug = slugField({ label: t('sign_up.slug'), name: 'slug', autocomplete: 'off', hint: t('sign_up.slug_hint') });
-	// Password managers file the password under this address.
-	const owner = h('input', { type: 'email', autocomplete: 'username', value: email, hidden: true, readOnly: true });
 	const name = nameField({ label: t('field.your_name'), autocomplete: 'name' });
 	const password = accountExists ? passwordField() : newPasswordField({ label: t('field.choose_password'), name: 'password' });
 	const code = codeField();
 	const show = (...own) => {
 		const element = form({
-			fields: [organization, slug, owner, ...own], submit: t('sign_up.submit'),
+			fields: [organization, slug, ownerField(email), ...own], submit: t('sign_up.submit'),
 			onsubmit: async () => {
 				const sent = { token, organization: { name: organization.value, slug: slug.value } };
 				for (const one of own) sent[one.input.name] = one.input.name === 'code' ? one.value.trim() : one.value;

@@ -155,6 +155,6 @@ function resend(one, state, changed) {
 		again.disabled = true;
 		toast(t('panel.invites.resent', { email: one.email }));
 		changed();
-	}, (error) => toast(is(error, 'not_found') ? t('panel.bulk.gone') : words(error)))));
+	}, (error) => toast(is(error, 'not_found') ? t('panel.bulk.gone') : words(error), true))));
 	return again;
 }
