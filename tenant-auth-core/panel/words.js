@@ -1,6 +1,7 @@
 // What errors are called here, where the API's own words are for programmers or in another language.
 
 import { ApiError } from './api.js';
+import { inTime } from './format.js';
 import { hasText, LANGUAGE, t } from './text.js';
 
 // Of these the API's own words say more, to whoever reads English.
@@ -8,7 +9,7 @@ const SPECIFIC = ['invalid_request', 'weak_password', 'limit_reached'];
 const isEnglish = LANGUAGE.startsWith('en');
 
 // How long to wait, as a sentence.
-export const againIn = (error) => (error.code === 'rate_limited' && error.retryAfter ? t('error.again_in', { seconds: error.retryAfter }) : '');
+export const againIn = (error) => (error.code === 'rate_limited' && error.retryAfter ? t('error.again', { when: inTime(error.retryAfter) }) : '');
 
 // Why, without how long to wait.
 export function reason(error) {
