@@ -97,6 +97,6 @@ async fn the_log_is_exported_and_a_refusal_is_shown_in_its_place(stage: &Stage) 
         admin.post("/org/audit/export", json!({})).await.expect(200);
     }
     page.press("Export").await;
-    page.reads("Too many attempts. Try again in 1 day.").await;
+    page.reads("A limit is reached for now. Try again in 1 day.").await;
     page.was_refused(429, "/org/audit/export").await;
 }
