@@ -39,8 +39,7 @@ pub(super) fn page(config: &Config, catalogue: &Catalogue, is_panel: bool, [styl
     said.into_iter().fold(marked, |page, (mark, text)| page.replace(mark, &escaped(text))).into()
 }
 
-/// The product's colour, which the other styles take where there is one: with an edge, for it may be that of the page, and near it while
-/// the mouse rests there.
+/// The product's colour, which the other styles take where there is one. Its buttons have an edge, for the colour may be that of the page.
 pub(super) fn style(product: &Product) -> String {
     let colour = product.accent.map(|accent| {
         format!(
