@@ -15,6 +15,7 @@ mod browser {
     pub(crate) mod links;
     pub(crate) mod lists;
     pub(crate) mod look;
+    pub(crate) mod meanwhile;
     pub(crate) mod operator;
     pub(crate) mod organization;
     pub(crate) mod people;
@@ -32,8 +33,8 @@ mod browser {
 }
 
 use browser::{
-    account, aloud, audit, dialogs, docs, figures, frame, identity, judge, languages, links, lists, look, operator, organization,
-    people, pictures, returning, sentences, sign_in, start, tabs, unsaved, vision, webhooks, words,
+    account, aloud, audit, dialogs, docs, figures, frame, identity, judge, languages, links, lists, look, meanwhile, operator,
+    organization, people, pictures, returning, sentences, sign_in, start, tabs, unsaved, vision, webhooks, words,
 };
 
 fn main() -> std::process::ExitCode {
@@ -50,6 +51,7 @@ fn main() -> std::process::ExitCode {
         operator::scenarios(),
         figures::scenarios(),
         unsaved::scenarios(),
+        meanwhile::scenarios(),
         identity::scenarios(),
         dialogs::scenarios(),
         docs::scenarios(),

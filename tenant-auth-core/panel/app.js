@@ -102,7 +102,7 @@ function mayLeave(isNew, next) {
 	const dialog = topDialog();
 	const isFirst = dialog && (!isNew || dialog.matches('.stop'));
 	if (isFirst) dialog.leave('back');
-	else if (unsaved()) askToDiscard(document, next);
+	else if (unsaved()) askToDiscard(document, () => (closeDialogs(), setTimeout(next))); // dialogs put the address right as they close
 	else closeDialogs();
 	return !isFirst && !unsaved();
 }
@@ -123,8 +123,9 @@ async function signOut() {
 function standstill(error) {
 	const say = notice();
 	const out = button(t('panel.shell.out'), () => busy(out, () => signOut().catch(say.fail)));
+	const again = button(t('try_again'), () => busy(again, start), { kind: 'primary' });
 	const isFinal = is(error, 'suspended');
 	sheet(root, isFinal ? t('panel.app.suspended') : t('panel.app.broken'), say,
-		h('div.actions', !isFinal && button(t('try_again'), start, { kind: 'primary' }), out, linkButton(t('panel.shell.switch'), 'sign-in')));
+		h('div.actions', !isFinal && again, out, linkButton(t('panel.shell.switch'), 'sign-in')));
 	say.fail(error);
 }

@@ -44,11 +44,11 @@ function problemOf({ validity, type, title, minLength }) {
 }
 
 function reveal(input) {
-	const toggle = h('button.eye', { 'aria-pressed': 'false', 'aria-label': t('field.show_password') }, t('field.show'));
+	const toggle = h('button.eye', { 'aria-label': t('field.show_password') }, t('field.show'));
 	toggle.addEventListener('click', () => {
 		const shown = input.type === 'password';
 		input.type = shown ? 'text' : 'password';
-		toggle.setAttribute('aria-pressed', String(shown));
+		toggle.ariaLabel = shown ? null : t('field.show_password');
 		toggle.textContent = shown ? t('field.hide') : t('field.show');
 	});
 	return toggle;
@@ -88,6 +88,8 @@ export const passwordField = (rest) => field({ label: t('field.your_password'), 
 /** @param {Partial<FieldOptions>} [rest] */
 export const newPasswordField = (rest) =>
 	field({ label: t('field.new_password'), name: 'newPassword', type: 'password', autocomplete: 'new-password', hint: t('field.new_password_hint'), ...rest });
+// Password managers file the password of the form under this address.
+export const ownerField = (email) => h('input', { type: 'email', autocomplete: 'username', value: email, hidden: true, readOnly: true });
 // Digits, unless somebody asks for letters: phones show the keys for one or the other.
 export function codeField(hint = t('field.code_hint'), isDigits = false) {
 	const element = field({ label: t('field.code'), name: 'code', autocomplete: 'one-time-code', inputmode: 'numeric', ...VERBATIM, maxlength: 40, hint });

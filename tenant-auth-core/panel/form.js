@@ -13,6 +13,9 @@ const FIELD_OF = {
 	unknown_organization: ['org'], invalid_slug: ['org'], slug_taken: ['slug'], slug_reserved: ['slug'], already_member: ['email'], already_invited: ['email'],
 };
 
+// What was changed in what a form reads. The rest is not sent: somebody else may have changed it meanwhile.
+export const changes = (before, now) => Object.fromEntries(Object.entries(now).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name])));
+
 /**
  * `check` may refuse beforehand, by answering a field's name and a message. With `cancel`, which leaves, the buttons stand as in a
  * question. `before` may ask first; nothing is sent when it

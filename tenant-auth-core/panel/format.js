@@ -24,12 +24,19 @@ export const dayText = (date) => CALENDAR_DAY.format(new Date(date));
 // `20 Nov 2026, 08:21`
 export const moment = (iso) => time(iso, MINUTE.format(new Date(iso)));
 
+function relative(amount, rounded) {
+	const [unit] = STEPS.find(([, size]) => Math.abs(amount) < size * 0.95 || ((amount /= size), false));
+	return RELATIVE.format(rounded(amount), unit);
+}
+
+// `in 3 minutes`, rather too late than too soon.
+export const inTime = (seconds) => relative(seconds, Math.ceil);
+
 // `3 minutes ago`, `in 6 days`
 export function ago(iso) {
-	let amount = (Date.parse(iso) - Date.now()) / 1000;
+	const amount = (Date.parse(iso) - Date.now()) / 1000;
 	if (Math.abs(amount) < 45) return time(iso, amount > 0 ? t('panel.time.soon') : t('panel.time.now'));
-	const [unit] = STEPS.find(([, size]) => Math.abs(amount) < size * 0.95 || ((amount /= size), false));
-	return time(iso, RELATIVE.format(Math.round(amount), unit));
+	return time(iso, relative(amount, Math.round));
 }
 
 const BROWSERS = [[/Edg\//, 'Edge'], [/Firefox\//, 'Firefox'], [/Chrome\/|CriOS/, 'Chrome'], [/Safari\//, 'Safari']];

@@ -35,26 +35,33 @@ export function listing({ path, key, noun, columns, line, nothing, search, filte
 		const mine = (turn += 1);
 		const found = cursor ? [...items] : [];
 		const asked = { ...query, ...chosen(), ...(search && text() && { [search]: text() }) };
-		do {
-			const limit = Math.min(MOST, Math.max(PAGE, count - found.length));
-			const part = await page(path, key, { cursor, limit, parse, order, query: asked });
-			found.push(...part.items);
-			cursor = part.next;
-		} while (cursor && found.length < count);
+		try {
+			do {
+				const limit = Math.min(MOST, Math.max(PAGE, count - found.length));
+				const part = await page(path, key, { cursor, limit, parse, order, query: asked });
+				found.push(...part.items);
+				cursor = part.next;
+			} while (cursor && found.length < count);
+		} catch (error) {
+			if (mine === turn) throw error;
+		}
 		if (mine !== turn) return;
 		[items, next] = [prepare ? prepare(found) : found, cursor];
 	};
 
 	const [say, count, rows, none, more] = [notice(), live('status', '.count-line'), keyedRows(many, columns, line), h('div'), h('div.actions.center')];
-	const bar = h('div.toolbar', search && h('div.search', icon('search'), input), selects, count);
+	const find = search && h('div.search', icon('search'), input);
+	const bar = h('div.toolbar', find, selects, count);
 	const draw = () => {
 		if (box.isConnected) memory().least = items.length;
 		const isAsked = Boolean(text() || selects.some((one) => one.value));
 		const loadedSo = { count: number(items.length), noun: nouns(items.length) };
-		count.say(isAsked ? t(next ? 'panel.list.found_more' : 'panel.list.found', loadedSo) : t(next ? 'panel.list.first' : 'panel.list.count', loadedSo));
+		const isNothing = !(items.length || isAsked);
+		if (isNothing) count.clear();
+		else count.say(isAsked ? t(next ? 'panel.list.found_more' : 'panel.list.found', loadedSo) : t(next ? 'panel.list.first' : 'panel.list.count', loadedSo));
 		rows.show(sort ? items.toSorted(sort) : items);
 		rows.hidden = !items.length;
-		bar.hidden = !(search || selects.length) || !(items.length || isAsked);
+		for (const one of [find, ...selects]) if (one) one.hidden = isNothing;
 		keepFocus(none, () => fill(none, !items.length && (isAsked ? empty('search', t('panel.list.nothing'), t('panel.list.none', { noun: many }), button(t('panel.list.all'), clear)) : nothing?.())));
 		more.hidden = !next;
 	};

@@ -12,7 +12,15 @@ const memories = new Map();
 export function place(hash = location.hash) {
 	const [path, query] = hash.replace(/^#\/?/, '').split('?');
 	const [view, detail] = path.split('/');
-	return { view, detail: detail && decodeURIComponent(detail), query: Object.fromEntries(new URLSearchParams(query)) };
+	return { view, detail: detail && decoded(detail), query: Object.fromEntries(new URLSearchParams(query)) };
+}
+
+function decoded(part) {
+	try {
+		return decodeURIComponent(part);
+	} catch {
+		return part; // typed by hand
+	}
 }
 
 // Does something once the address is the one of the view that is shown: at once, or when a step has been taken back.

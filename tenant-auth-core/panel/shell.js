@@ -19,16 +19,17 @@ export function shell(signOut) {
 		toggle.setAttribute('aria-expanded', String(isOpen));
 	};
 	const mark = () => links.forEach((link, path) => (path === current ? link.setAttribute('aria-current', 'page') : link.removeAttribute('aria-current')));
-	frame.addEventListener('keydown', (event) => {
-		if (event.key !== 'Escape' || !frame.classList.contains('unfolded')) return;
+	const fold = () => {
+		if (!frame.classList.contains('unfolded')) return;
 		unfold(false);
 		toggle.focus();
-	});
+	};
+	frame.addEventListener('keydown', (event) => event.key === 'Escape' && fold());
 	return Object.assign(frame, {
 		tell({ org, user, isAdmin }, views) {
-			links = new Map(views.map((view) => [view.path, h('a', { href: `#/${view.path}` }, icon(view.path), view.title)]));
+			links = new Map(views.map((view) => [view.path, h('a', { href: `#/${view.path}`, onclick: () => view.path === current && fold() }, icon(view.path), view.title)]));
 			const groups = Map.groupBy(views, (view) => view.group);
-			const leave = h('button.side-action', { onclick: () => busy(leave, () => Promise.resolve(signOut()).catch((error) => toast(words(error)))) }, icon('out'), t('panel.shell.out'));
+			const leave = h('button.side-action', { onclick: () => busy(leave, () => Promise.resolve(signOut()).catch((error) => toast(words(error), true))) }, icon('out'), t('panel.shell.out'));
 			fill(side,
 				h('div.org', h('span.avatar', { 'aria-hidden': 'true' }, initial(org.name)), h('div', h('strong', h('bdi', org.name)), h('small', org.slug)),
 					h('a.round', { href: 'sign-in', title: t('panel.shell.switch') }, icon('switch'))),

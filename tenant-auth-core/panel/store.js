@@ -47,8 +47,9 @@ export const currentSlug = () => read('sessionStorage', 'org') ?? named() ?? las
 
 export const chooseSlug = (slug) => write('sessionStorage', 'org', slug);
 
-export function signedIn(slug, name) {
+export function signedIn(slug, name, { name: called, email }) {
 	chooseSlug(slug);
+	setSignedInAs({ slug, name: called, email });
 	write('localStorage', 'last', slug);
 	remember(slug, name);
 }

@@ -3,7 +3,7 @@
 import { ApiError, is } from './api.js';
 import { fill, h, icon } from './dom.js';
 import { keepFocus } from './focus.js';
-import { roleName } from './format.js';
+import { inTime, roleName } from './format.js';
 import { live, waiting } from './live.js';
 import { apart, t } from './text.js';
 import { againIn, reason } from './words.js';
@@ -45,7 +45,7 @@ export function notice() {
 		const left = h('span', { 'aria-hidden': 'true' });
 		const tick = () => {
 			const rest = Math.ceil((until - Date.now()) / 1000);
-			left.textContent = rest > 0 ? t('try_in', { seconds: rest }) : t('try_now');
+			left.textContent = rest <= 0 ? t('try_now') : rest < 90 ? t('try_in', { seconds: rest }) : t('error.again', { when: inTime(rest) });
 			if (rest <= 0 || (rest < seconds && !element.isConnected)) clearInterval(clock);
 		};
 		tick();

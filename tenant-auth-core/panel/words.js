@@ -1,18 +1,23 @@
 // What errors are called here, where the API's own words are for programmers or in another language.
 
 import { ApiError } from './api.js';
+import { inTime } from './format.js';
 import { hasText, LANGUAGE, t } from './text.js';
 
 // Of these the API's own words say more, to whoever reads English.
 const SPECIFIC = ['invalid_request', 'weak_password', 'limit_reached'];
 const isEnglish = LANGUAGE.startsWith('en');
 
+// Limits of attempts end within the hour; who waits for longer met a quota.
+const isQuota = (error) => error.code === 'rate_limited' && error.retryAfter > 3600 && hasText('panel.error.quota');
+
 // How long to wait, as a sentence.
-export const againIn = (error) => (error.code === 'rate_limited' && error.retryAfter ? t('error.again_in', { seconds: error.retryAfter }) : '');
+export const againIn = (error) => (error.code === 'rate_limited' && error.retryAfter ? t('error.again', { when: inTime(error.retryAfter) }) : '');
 
 // Why, without how long to wait.
 export function reason(error) {
 	if (!(error instanceof ApiError)) return t('error.broken');
+	if (isQuota(error)) return t('panel.error.quota');
 	const key = hasText(`error.${error.code}`) ? `error.${error.code}` : `panel.error.${error.code}`;
 	const ours = hasText(key) && !(isEnglish && error.message && SPECIFIC.includes(error.code));
 	return ours ? t(key, { status: error.status }) : error.message;

@@ -12,6 +12,7 @@ visits! {
     a_profile_is_edited,
     a_password_is_changed,
     a_second_factor_is_enrolled_from_its_qr_code,
+    recovery_codes_that_did_not_arrive_are_made_again,
     sessions_are_ended_one_by_one_and_all,
 }
 
@@ -97,6 +98,7 @@ async fn a_second_factor_is_enrolled_from_its_qr_code(stage: &Stage) {
     page.press("Continue").await;
     let phone = Phone::scanning(page).await;
     assert_eq!(phone.label, "/Acme Rockets:max@acme.example");
+    page.offers("Open it in an app on this device").await;
     page.press("I cannot scan it").await;
     page.is_accessible().await;
     page.fill("Code", "000000").await;
@@ -153,6 +155,25 @@ async fn a_second_factor_is_enrolled_from_its_qr_code(stage: &Stage) {
     page.part("Two-factor authentication").offers("Turn on").await;
 }
 
+/// Loses the answer that has the recovery codes.
+const LOSES: &str = "const ask = fetch;
+    fetch = (url, how) => (url.endsWith('/2fa/enable') ? ask(url, how).then(() => Promise.reject(new TypeError('lost'))) : ask(url, how))";
+
+async fn recovery_codes_that_did_not_arrive_are_made_again(stage: &Stage) {
+    let page = &stage.page;
+    opens(stage, "Security").await;
+    page.part("Two-factor authentication").press("Turn on").await;
+    page.fill("Your password", PASSWORD).await;
+    page.press("Continue").await;
+    let phone = Phone::scanning(page).await;
+    page.run(LOSES, vec![]).await;
+    page.fill("Code", &phone.code(stage)).await;
+    page.press("Turn on").await;
+    page.reads("your recovery codes did not arrive").await;
+    page.part("Two-factor authentication").press("New recovery codes").await;
+    page.asks("New recovery codes").await;
+}
+
 fn codes_in(text: &str) -> Vec<String> {
     let (_, list) = text.split_once("\n\n").expect("an explanation, and a list");
     list.split_whitespace().map(str::to_owned).collect()
@@ -184,6 +205,8 @@ async fn sessions_are_ended_one_by_one_and_all(stage: &Stage) {
     page.asks_nothing().await;
     page.reads_no("iOS").await;
     phone.get("/auth/profile").await.expect_error(401, "session_required");
+    let count = "return [...document.querySelectorAll('[role=status]')].some((one) => one.textContent === '1 session')";
+    page.comes_true("a count of one", count).await;
     page.press("Members").await;
     page.arrives_at("Members").await;
 }

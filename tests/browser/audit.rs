@@ -10,6 +10,7 @@ use tenant_auth_conformance::{
 visits! {
     what_happened_is_found_and_shown,
     a_members_own_history_is_one_click_away,
+    no_entry_waits_for_the_list_of_members,
     the_log_is_exported_and_a_refusal_is_shown_in_its_place,
 }
 
@@ -29,7 +30,7 @@ async fn what_happened_is_found_and_shown(stage: &Stage) {
     page.row("org.updated").reads("Ada Admin").await;
     page.row("member.updated").reads("Max Member").await;
     page.is_accessible().await;
-    page.choose("What happened", "Every org event").await;
+    page.choose("What happened", "Every organization event").await;
     page.press("Show").await;
     page.offers_no("Details member.updated").await;
     page.row("org.updated").press("Details org.updated").await;
@@ -63,6 +64,26 @@ async fn a_members_own_history_is_one_click_away(stage: &Stage) {
     page.offers_no("Details org.updated").await;
 }
 
+/// The list of members never comes.
+const HELD: &str =
+    "const ask = fetch; fetch = (url, how) => (url.includes('/org/members?limit=1000') ? new Promise(() => {}) : ask(url, how))";
+
+async fn no_entry_waits_for_the_list_of_members(stage: &Stage) {
+    stage.page.begins_with(HELD).await;
+    let page = opens(stage).await;
+    page.row("member.updated").reads("Ada Admin").await;
+    page.offers("Details org.updated").await;
+    let count = "return [...document.querySelectorAll('[role=status]')].some((one) => /^\\d+ entries$/.test(one.textContent))";
+    page.comes_true("a count", count).await;
+    page.fill("Person", "MAX@acme.example").await;
+    page.press("Show").await;
+    page.offers_no("Details org.updated").await;
+    page.row("member.updated").reads("Ada Admin").await;
+    page.fill("Person", "nobody@acme.example").await;
+    page.press("Show").await;
+    page.reads("Nobody here has this address.").await;
+}
+
 async fn the_log_is_exported_and_a_refusal_is_shown_in_its_place(stage: &Stage) {
     let page = opens(stage).await;
     page.press("Export").await;
@@ -76,6 +97,6 @@ async fn the_log_is_exported_and_a_refusal_is_shown_in_its_place(stage: &Stage) 
         admin.post("/org/audit/export", json!({})).await.expect(200);
     }
     page.press("Export").await;
-    page.reads("Too many").await;
+    page.reads("A limit is reached for now. Try again in 1 day.").await;
     page.was_refused(429, "/org/audit/export").await;
 }

@@ -11,6 +11,7 @@ visits! {
     back_leaves_a_dialog_and_not_its_view,
     a_question_is_read_aloud_and_its_buttons_stand_alike,
     a_message_comes_into_a_region_that_was_there,
+    a_refusal_stays_until_it_is_closed,
 }
 
 async fn ada_opens<'a>(stage: &'a Stage, view: &str) -> &'a Page {
@@ -101,4 +102,23 @@ async fn a_message_comes_into_a_region_that_was_there(stage: &Stage) {
     page.comes_true("an empty region", "return region && !region.textContent").await;
     page.press("Copy").await;
     page.comes_true("the message in it", "return region.isConnected && region.textContent.includes('Copied')").await;
+}
+
+/// Breaks the connection as the members are asked for as a file.
+const BREAKS: &str = "const ask = fetch;
+    fetch = (url, how) => (url.includes('/org/members?limit=1000') ? Promise.reject(new TypeError('broken')) : ask(url, how))";
+
+async fn a_refusal_stays_until_it_is_closed(stage: &Stage) {
+    let page = ada_opens(stage, "Members").await;
+    page.run(BREAKS, vec![]).await;
+    page.press("Export CSV").await;
+    page.reads("The service cannot be reached.").await;
+    let alert =
+        "return [...document.querySelectorAll('[role=alert]')].some((one) => one.textContent.includes('cannot be reached'))";
+    page.comes_true("an alert", alert).await;
+    page.is_accessible().await;
+    page.run("setTimeout(() => (globalThis.isLater = true), 7000)", vec![]).await;
+    page.comes_true("seven seconds", "return globalThis.isLater").await;
+    page.press("Close").await;
+    page.reads_no("The service cannot be reached.").await;
 }

@@ -36,7 +36,7 @@ async fn the_days_are_shown_as_charts_and_as_a_table(stage: &Stage) {
     page.is_accessible().await;
     page.press("Create organization").await;
     page.fill("Name", "Initech").await;
-    page.fill("Slug", "initech").await;
+    page.fill("Short name", "initech").await;
     page.fill("Email address of the first admin", "bill@initech.example").await;
     page.press("Create organization").await;
     page.reads("Active organizations 3").await;

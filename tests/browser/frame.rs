@@ -52,6 +52,10 @@ async fn a_small_screen_has_the_navigation_behind_a_button(stage: &Stage) {
     page.type_keys(keys::ESCAPE).await;
     page.offers_no("Sessions").await;
     assert_eq!(page.focused().await, "Menu");
+    page.press("Menu").await;
+    page.press("Profile").await;
+    page.offers_no("Sessions").await;
+    assert_eq!(page.focused().await, "Menu", "where the view is shown already");
 }
 
 async fn going_back_goes_back(stage: &Stage) {

@@ -1,5 +1,6 @@
 //! A tab acts as the person it shows, with the rights it shows, or not at all.
 
+use serde_json::json;
 use tenant_auth_conformance::{
     PASSWORD,
     browser::{Page, Stage},
@@ -13,6 +14,8 @@ visits! {
     an_address_survives_the_sign_in,
     who_is_signed_in_can_go_on_from_the_sign_in_page,
     an_invite_for_somebody_else_says_who_is_signed_in,
+    the_sign_in_page_names_whoever_joined_last,
+    a_new_address_is_confirmed_where_somebody_else_is_signed_in,
 }
 
 const ADA: &str = "ada@acme.example";
@@ -132,4 +135,39 @@ async fn an_invite_for_somebody_else_says_who_is_signed_in(stage: &Stage) {
     page.open(&stage.link("hal@acme.example", "/invite").await).await;
     page.arrives_at("Join Acme Rockets").await;
     page.reads_no("is signed in at this browser").await;
+}
+
+async fn the_sign_in_page_names_whoever_joined_last(stage: &Stage) {
+    let page = &stage.page;
+    stage.admin().logged_in().await.invite("nora@acme.example").await.expect(201);
+    signs_in_at(page, MAX).await;
+    page.open(&stage.link("nora@acme.example", "/invite").await).await;
+    page.arrives_at("Join Acme Rockets").await;
+    page.fill("Your name", "Nora New").await;
+    page.fill("Choose a password", PASSWORD).await;
+    page.press("Create account and join").await;
+    page.arrives_at("Welcome to Acme Rockets").await;
+    page.open("/sign-in").await;
+    page.reads("Nora New is signed in to “acme”.").await;
+}
+
+async fn a_new_address_is_confirmed_where_somebody_else_is_signed_in(stage: &Stage) {
+    let page = &stage.page;
+    let wanted = json!({ "newEmail": "maximilian@acme.example", "password": PASSWORD });
+    stage.member().logged_in().await.post("/auth/change-email", wanted).await.expect(200);
+    let link = stage.link("maximilian@acme.example", "/change-email").await;
+    stage.signs_in("ada@acme.example", PASSWORD).await;
+    page.arrives_at("Members").await;
+    page.open(&link).await;
+    page.reads("You are signed in to acme as Ada Admin, ada@acme.example.").await;
+    page.press("Use this address").await;
+    page.reads("Sign in to “acme” first").await;
+    page.was_refused(400, "/auth/change-email/confirm").await;
+    page.is_accessible().await;
+    page.fill("Email address", "max@acme.example").await;
+    page.fill("Password", PASSWORD).await;
+    page.press("Sign in").await;
+    page.reads("You are signed in to acme as Max Member, max@acme.example.").await;
+    page.press("Use this address").await;
+    page.arrives_at("Your address was changed").await;
 }

@@ -9,6 +9,7 @@ visits! {
     an_organization_with_a_long_name_is_offered_within_the_card,
     a_picture_is_one_whole_sign,
     a_long_name_of_a_key_stays_within_its_dialog,
+    a_long_name_of_an_organization_widens_no_page,
 }
 
 const LONG: &str = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerk AG";
@@ -82,4 +83,25 @@ async fn a_long_name_of_a_key_stays_within_its_dialog(stage: &Stage) {
     assert_eq!(page.run(inside, vec![]).await, true);
     let label = "return dialog().querySelector('label').scrollWidth <= dialog().querySelector('label').clientWidth";
     assert_eq!(page.run(label, vec![]).await, true);
+}
+
+async fn a_long_name_of_an_organization_widens_no_page(stage: &Stage) {
+    let (page, admin) = (&stage.page, stage.admin().logged_in().await);
+    let fits = "return document.documentElement.scrollWidth <= document.documentElement.clientWidth";
+    let join = "International Business Solutions Group GmbH";
+    admin.patch("/org", json!({ "name": join })).await.expect(200);
+    admin.invite("gus@globex.example").await.expect(201);
+    page.is_narrow(true).await;
+    page.open(&stage.link("gus@globex.example", "/invite").await).await;
+    page.offers(&format!("Join {join}")).await;
+    assert_eq!(page.run(fits, vec![]).await, true, "the button of an invite");
+    admin.patch("/org", json!({ "name": LONG })).await.expect(200);
+    stage.signs_in("ada@acme.example", PASSWORD).await;
+    page.arrives_at("Members").await;
+    for view in ["members", "settings"] {
+        page.open(&format!("/#/{view}")).await;
+        page.reads(LONG).await;
+        page.comes_true("a page at rest", "return resting()").await;
+        assert_eq!(page.run(fits, vec![]).await, true, "{view}");
+    }
 }

@@ -33,10 +33,10 @@ async fn organizations_are_created_changed_and_suspended(stage: &Stage) {
     opens_organizations(stage).await;
     page.is_accessible().await;
     creates(page, "globex").await;
-    page.reads("This slug is taken.").await;
+    page.reads("This short name is taken.").await;
     page.was_refused(409, "/admin/organizations").await;
     page.is_accessible().await;
-    page.fill("Slug", "initech").await;
+    page.fill("Short name", "initech").await;
     page.press("Create organization").await;
     page.reads("Initech was created").await;
     stage.link("bill@initech.example", "/invite").await;
@@ -84,7 +84,7 @@ async fn organizations_are_created_changed_and_suspended(stage: &Stage) {
     page.is_accessible().await;
     page.fill("Type", "initec").await;
     page.press("Delete").await;
-    page.reads("This is not its slug.").await;
+    page.reads("This is not its short name.").await;
     page.fill("Type", "initech").await;
     page.press("Delete").await;
     page.reads("It is deleted with everything in it on").await;
@@ -114,7 +114,7 @@ async fn creates(page: &Page, slug: &str) {
     page.asks("Create an organization").await;
     page.is_accessible().await;
     page.fill("Name", "Initech").await;
-    page.fill("Slug", slug).await;
+    page.fill("Short name", slug).await;
     page.fill("Email address of the first admin", "bill@initech.example").await;
     page.press("Create organization").await;
 }

@@ -9,6 +9,7 @@ use tenant_auth_conformance::{
 
 visits! {
     many_are_invited_at_once,
+    what_was_not_sent_is_kept,
     a_member_has_an_address_sessions_and_a_history,
     the_members_are_saved_as_a_file_that_runs_nothing,
 }
@@ -79,6 +80,37 @@ async fn many_are_invited_at_once(stage: &Stage) {
     page.asks_nothing().await;
     page.row("otto@new.example").reads("Admin").await;
     stage.link("otto@new.example", "/invite").await;
+}
+
+/// Loses the answer to the first invites that are sent, of one more than go at once.
+const LOSES: &str = "
+    const ask = fetch;
+    let isLost = false;
+    fetch = (url, how) => {
+        if (isLost || !url.endsWith('/invite/bulk')) return ask(url, how);
+        isLost = true;
+        return ask(url, how).then(() => Promise.reject(new TypeError('lost')));
+    };
+    find('field', 'Addresses').value = Array.from({ length: 101 }, (_, at) => `p${at}@new.example, admin`).join('\\n')";
+
+async fn what_was_not_sent_is_kept(stage: &Stage) {
+    let page = ada_opens(stage, "Invites").await;
+    page.press("Invite many").await;
+    page.asks("Invite many people").await;
+    page.run(LOSES, vec![]).await;
+    page.press("Look at them first").await;
+    page.press("Send 101 invites").await;
+    page.reads("100 people are invited; 1 line was not sent.").await;
+    page.press("Done").await;
+    page.asks("Discard your changes?").await;
+    page.press("Keep editing").await;
+    page.press("Back").await;
+    assert_eq!(page.value("Addresses").await, "p100@new.example, org_admin");
+    page.press("Look at them first").await;
+    page.press("Send 1 invite").await;
+    page.reads("1 person is invited.").await;
+    page.press("Done").await;
+    page.asks_nothing().await;
 }
 
 async fn a_member_has_an_address_sessions_and_a_history(stage: &Stage) {

@@ -14,6 +14,7 @@ visits! {
     signing_out_in_another_tab_leaves_what_was_typed,
     a_late_answer_closes_nothing,
     another_view_and_back_ask_before_edits_are_lost,
+    discarding_what_a_dialog_holds_leads_on,
     signing_out_asks_before_edits_are_lost,
 }
 
@@ -165,6 +166,19 @@ async fn another_view_and_back_ask_before_edits_are_lost(stage: &Stage) {
     page.press("Settings").await;
     page.arrives_at("Settings").await;
     assert_eq!(page.value("Name").await, "Acme Rockets");
+}
+
+async fn discarding_what_a_dialog_holds_leads_on(stage: &Stage) {
+    let page = ada_opens(stage, "Members").await;
+    edits_metadata(page).await;
+    page.press("What happened to this member").await;
+    page.asks("Discard your changes?").await;
+    page.press("Discard").await;
+    page.arrives_at("Audit log").await;
+    page.asks_nothing().await;
+    page.goes_back().await;
+    page.arrives_at("Members").await;
+    page.asks_nothing().await;
 }
 
 async fn signing_out_asks_before_edits_are_lost(stage: &Stage) {

@@ -1,7 +1,7 @@
 // Accepting an invite. Looking at it uses nothing up; what is then asked for depends on whether the address has an account.
 
-import { fill, form, guest, h, is, linkButton, loading, moment, nameField, newPasswordField, put, sentence, t, tell } from '../kit.js';
-import { signedIn, signedInAs } from '../store.js';
+import { fill, form, guest, h, is, linkButton, loading, moment, nameField, newPasswordField, ownerField, put, sentence, t, tell } from '../kit.js';
+import { home, signedIn, signedInAs } from '../store.js';
 import { leaving, to } from './next.js';
 import { secondStep } from './sign-in.js';
 
@@ -22,14 +22,12 @@ function offer(body, said, { invite: invited, org }, go) {
 	const { token, next } = said;
 	const name = nameField({ label: t('field.your_name'), autocomplete: 'name' });
 	const password = newPasswordField({ label: t('field.choose_password'), name: 'password' });
-	// Password managers file the password under this address.
-	const owner = h('input', { type: 'email', autocomplete: 'username', value: invited.email, hidden: true, readOnly: true });
 	const done = (data) => {
-		signedIn(org.slug, org.name);
-		tell('signed-in', org.slug, data.user?.id);
+		signedIn(org.slug, org.name, data.user);
+		tell('signed-in', org.slug, data.user.id);
 		const app = data.org?.appUrl;
 		const onward = data.next ? leaving(data.next) : app && linkButton(t('invite.open', { organization: org.name }), app, 'primary');
-		go(t('invite.done.title', { organization: org.name }), t('invite.done.text'), onward, linkButton(t('home'), './', onward ? '' : 'primary'));
+		go(t('invite.done.title', { organization: org.name }), t('invite.done.text'), onward, linkButton(t('home'), home(), onward ? '' : 'primary'));
 	};
 	const accept = async (registration) => {
 		try {
@@ -43,7 +41,7 @@ function offer(body, said, { invite: invited, org }, go) {
 	};
 	const element = invited.accountExists
 		? form({ fields: [], submit: t('invite.title', { organization: org.name }), onsubmit: () => accept() })
-		: form({ fields: [name, owner, password], submit: t('invite.create'), onsubmit: () => accept({ name: name.value, password: password.value }) });
+		: form({ fields: [name, ownerField(invited.email), password], submit: t('invite.create'), onsubmit: () => accept({ name: name.value, password: password.value }) });
 	const role = h('strong', t(`invite.as.${invited.role}`));
 	go(t('invite.title', { organization: org.name }), [
 		sentence('invite.lead', { role, email: h('strong', invited.email), until: moment(invited.expiresAt) }),

@@ -36,5 +36,5 @@ export async function present({ org: slug = currentSlug(), next }) {
 export function stay(body, { user, org, next }, other) {
 	fill(body,
 		h('p.lead', parts('sign_in.present_as', { organization: h('strong', h('bdi', org.name)), name: h('strong', h('bdi', user.name)), email: h('strong', user.email) })),
-		h('div.actions', next ? leaving(next) : linkButton(t('home'), './', 'primary'), button(t('sign_in.other'), other)));
+		h('div.actions', next ? leaving(next) : linkButton(t('home'), home(), 'primary'), button(t('sign_in.other'), other)));
 }

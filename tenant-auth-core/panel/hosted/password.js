@@ -1,6 +1,6 @@
 // A forgotten password: asking for a link (the answer is always the same) and using it.
 
-import { emailField, fill, form, guest, h, is, linkButton, loading, newPasswordField, sentence, slugField, t } from '../kit.js';
+import { emailField, fill, form, guest, h, is, linkButton, loading, newPasswordField, ownerField, sentence, slugField, t } from '../kit.js';
 import { currentSlug } from '../store.js';
 import { to } from './next.js';
 
@@ -35,10 +35,8 @@ export const linkOf = ({ org, token }) => guest('POST', '/auth/links/preview', o
 
 function choose(body, said, { email }, go) {
 	const [password, { org, next }] = [newPasswordField(), said];
-	// Password managers file the password under this address.
-	const owner = h('input', { type: 'email', autocomplete: 'username', value: email, hidden: true, readOnly: true });
 	fill(body, h('p.lead', sentence('reset.lead', { email: h('strong', email) })), form({
-		fields: [owner, password], submit: t('reset.submit'), extra: linkButton(t('new_link'), to('forgot', { org, next })),
+		fields: [ownerField(email), password], submit: t('reset.submit'), extra: linkButton(t('new_link'), to('forgot', { org, next })),
 		onsubmit: async () => {
 			const data = await guest('POST', '/auth/reset-password', org, { token: said.token, newPassword: password.value, next });
 			go(t('reset.done.title'), t('reset.done.text'), linkButton(t('title.sign-in'), to('sign-in', { org, next: data.next }), 'primary'));

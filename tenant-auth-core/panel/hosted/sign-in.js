@@ -1,11 +1,11 @@
 // Signing in. Organizations that were signed in to before on this browser are offered.
 
-import { button, codeField, emailField, fill, form, guest, h, hasText, icon, initial, linkButton, passwordField, sentence, slugField, t, tell, told } from '../kit.js';
+import { button, codeField, emailField, fill, form, guest, h, hasText, icon, initial, linkButton, loading, passwordField, sentence, slugField, t, tell, told } from '../kit.js';
 import { currentSlug, forget, home, keepPlace, knownOrganizations, signedIn, signedInAs } from '../store.js';
 import { leave, present, stay, to } from './next.js';
 
 // The server marks its pages where sign-up is open.
-const offersSignUp = 'signUp' in document.documentElement.dataset;
+export const offersSignUp = 'signUp' in document.documentElement.dataset;
 
 // `said` may name the organization, the address, where to go then, and why somebody is here who did not ask for it.
 export function signIn(body, said) {
@@ -17,7 +17,7 @@ export function signIn(body, said) {
 	};
 	if (said.place?.startsWith('#/')) keepPlace(said.place);
 	if (!said.next) return ask();
-	present(said).then((found) => (found ? stay(body, found, ask) : ask()));
+	return fill(body, loading(() => present(said), (found) => (found ? stay(body, found, ask) : ask())));
 }
 
 // Somebody who is signed in came here to see, or by mistake.
@@ -39,7 +39,7 @@ export function signInForm(body, { org, email, next, second, fixed = false, onsi
 	};
 	const done = (data) => {
 		isHalfway('');
-		signedIn(slug.value);
+		signedIn(slug.value, undefined, data.user);
 		tell('signed-in', slug.value, data.user.id);
 		return onsignedin(data);
 	};

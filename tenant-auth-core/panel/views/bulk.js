@@ -73,8 +73,9 @@ export function inviteMany(done) {
 			onsubmit: async () => {
 				const list = await judged(peopleIn(people.value, role.value));
 				choice.hidden = true;
-				preview(outcome, list, { back, close: () => dialog.close(), changed: done, sent: () => {
-					look.settle();
+				preview(outcome, list, { back, close: () => dialog.leave('cross'), changed: done, sent(unsent) {
+					if (unsent.length) people.value = unsent.map((one) => `${one.email}, ${one.role}`).join('\n');
+					else look.settle();
 					done();
 				} });
 			},
@@ -96,22 +97,28 @@ async function judged(people) {
 	return people.map((one) => ({ ...one, id: waiting.get(lower(one)), state: one.state ?? (inside.has(lower(one)) ? 'member' : waiting.has(lower(one)) ? 'invited' : 'new') }));
 }
 
-function preview(box, list, { back, close, changed, sent }) {
+function preview(box, list, ways) {
 	const wanted = list.filter((one) => one.state === 'new');
 	const say = notice();
 	const others = list.length - wanted.length;
 	const title = headed(t('panel.bulk.ahead'), others ? counted('panel.bulk.will_but', wanted.length, { others: counted('panel.bulk.lines', others) }) : counted('panel.bulk.will', wanted.length));
+	const leave = button(t('panel.bulk.back'), ways.back);
 	const send = button(counted('panel.bulk.send', wanted.length), () => busy(send, async () => {
+		say.clear();
+		leave.disabled = true;
 		try {
 			await sendAll(wanted);
 		} catch (error) {
+			await lookAgain(wanted, error);
 			if (wanted.every((one) => one.state === 'new')) return say.fail(error);
-			for (const one of wanted) if (one.state === 'new') [one.state, one.why] = ['unsent', words(error)];
+			for (const one of wanted) if (one.state === 'new') one.state = 'unsent';
+		} finally {
+			leave.disabled = false;
 		}
-		sent();
-		results(box, await withIds(list), close, changed);
+		ways.sent(list.filter(isUnsent));
+		results(box, await withIds(list), ways);
 	}), { kind: 'primary', disabled: !wanted.length });
-	fill(box, title, lines(list, changed), say, h('div.actions.end', button(t('panel.bulk.back'), back), send));
+	fill(box, title, lines(list, ways.changed), say, h('div.actions.end', leave, send));
 	title.querySelector('h3').focus();
 }
 
@@ -124,6 +131,16 @@ async function sendAll(wanted) {
 	}
 }
 
+// Where an answer was lost, the invites may have been sent all the same.
+async function lookAgain(wanted, error) {
+	const rest = wanted.filter((one) => one.state === 'new');
+	const now = await judged(rest.map((one) => ({ ...one, state: null }))).catch(() => []);
+	now.forEach(({ id, state }, index) => Object.assign(rest[index], { id, state: state === 'invited' ? 'sent' : state }));
+	for (const one of rest) one.why = words(error);
+}
+
+const isUnsent = ({ state }) => ['unsent', 'rate_limited'].includes(state);
+
 // Whoever was invited meanwhile by somebody else can be sent the link again, too.
 async function withIds(list) {
 	if (!list.some((one) => one.state === 'already_invited')) return list;
@@ -131,11 +148,11 @@ async function withIds(list) {
 	return list.map((one) => ({ ...one, id: one.id ?? waiting.get(lower(one)) }));
 }
 
-function results(box, list, close, changed) {
+function results(box, list, { back, close, changed }) {
 	const sent = list.filter((one) => one.state === 'sent').length;
 	const others = list.length - sent;
 	const title = headed(t('panel.bulk.happened'), others ? counted('panel.bulk.sent_but', sent, { others: counted('panel.bulk.unsent', others) }) : counted('panel.bulk.sent', sent));
-	fill(box, title, lines(list, changed), h('div.actions.end', button(t('panel.bulk.done'), close, { kind: 'primary' })));
+	fill(box, title, lines(list, changed), h('div.actions.end', list.some(isUnsent) && button(t('panel.bulk.back'), back), button(t('panel.bulk.done'), close, { kind: 'primary' })));
 	title.querySelector('h3').focus();
 }
 
@@ -155,6 +172,6 @@ function resend(one, state, changed) {
 		again.disabled = true;
 		toast(t('panel.invites.resent', { email: one.email }));
 		changed();
-	}, (error) => toast(is(error, 'not_found') ? t('panel.bulk.gone') : words(error)))));
+	}, (error) => toast(is(error, 'not_found') ? t('panel.bulk.gone') : words(error), true))));
 	return again;
 }

@@ -19,7 +19,7 @@ export function deliveries(path, isActive) {
 	const again = (one) => api('POST', `${path}/deliveries/${one.id}/redeliver`).then(() => {
 		toast(t('panel.delivery.sent'));
 		return list.reload();
-	}, (error) => toast(words(error)));
+	}, (error) => toast(words(error), true));
 	const line = (one) => {
 		const redeliver = rowButton(t('panel.delivery.redeliver'), `${one.event} ${one.eventId}`, () => busy(redeliver, () => again(one)), '', { disabled: !isActive });
 		return [h('div.who', h('strong', one.event), h('code', one.eventId)), h('div.badges', outcome(one)), String(one.attempts), moment(one.createdAt), h('div.buttons', rowButton(t('panel.details'), `${one.event} ${one.eventId}`, () => details(path, one)), redeliver)];

@@ -11,7 +11,7 @@ export function invites({ org }) {
 	const resend = (one) => api('POST', `/org/invites/${one.id}/resend`).then(() => {
 		toast(t('panel.invites.resent', { email: one.email }));
 		return list.reload();
-	}, (error) => toast(words(error)));
+	}, (error) => toast(words(error), true));
 	const revoke = (one) => confirm({
 		title: t('panel.invites.revoke.title'), action: t('panel.revoke'), run: () => api('DELETE', `/org/invites/${one.id}`).then(() => t('panel.invites.revoked')), done: list.reload, request: () => ['DELETE', `/org/invites/${one.id}`],
 		text: t('panel.invites.revoke.text', { email: one.email }),

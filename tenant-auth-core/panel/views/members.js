@@ -15,8 +15,14 @@ const FILTERS = [
 
 export function members(context) {
 	const { org, user, isAdmin, detail } = context;
-	const show = (one) => openMember(context, one, list.reload);
-	const store = button(t('panel.members.export'), () => busy(store, () => exportMembers(org).catch((error) => toast(words(error)))), { title: t('panel.members.export.title') });
+	// As the member is now, which the list may have learned long ago; nobody waits for what comes late.
+	const isAwaited = () => list.isConnected && !topDialog();
+	const show = (id) => findMember(id).then((one) => isAwaited() && openMember(context, one, list.reload), (error) => isAwaited() && toast(is(error, 'not_found') ? t('panel.members.unknown') : words(error), true));
+	const manage = (one) => {
+		const element = rowButton(isAdmin ? t('panel.members.manage') : t('panel.details'), one.name, () => busy(element, () => show(one.userId)));
+		return element;
+	};
+	const store = button(t('panel.members.export'), () => busy(store, () => exportMembers(org).catch((error) => toast(words(error), true))), { title: t('panel.members.export.title') });
 	const list = listing({
 		path: '/org/members', key: 'members', noun: 'members', columns: [t('panel.role.member'), t('panel.role'), t('panel.column.status'), t('panel.column.joined'), ''], parse: parseKeepingMetadata,
 		search: 'q', filters: FILTERS,
@@ -25,10 +31,10 @@ export function members(context) {
 			roleBadge(one),
 			statusBadge(one),
 			day(one.joinedAt),
-			rowButton(isAdmin ? t('panel.members.manage') : t('panel.details'), one.name, () => show(one)),
+			manage(one),
 		],
 	});
-	if (detail) findMember(detail).then((one) => topDialog() || show(one), (error) => toast(is(error, 'not_found') ? t('panel.members.unknown') : words(error)));
+	if (detail) show(detail);
 	return [
 		heading(t('panel.view.members'), sentence('panel.members.lead', { organization: org.name }), isAdmin && addButton(t('panel.invite'), () => inviteSomebody()), isAdmin && button(t('panel.invite_many'), () => inviteMany(() => {})), isAdmin && store),
 		list,

@@ -1,7 +1,7 @@
 // All organizations of the deployment, for its operator.
 
 import {
-	addButton, api, appField, ask, badge, button, card, confirm, copyButton, day, emailField, empty, facts, field, h, heading, is, linkButton, listing, loading, moment, nameField, number, parts, rowButton,
+	addButton, api, appField, ask, badge, button, card, changes, confirm, copyButton, day, emailField, empty, facts, field, h, heading, is, linkButton, listing, loading, moment, nameField, number, parts, rowButton,
 	sentence, slugField, statusBadge, t,
 } from '../kit.js';
 import { figures } from './figures.js';
@@ -103,9 +103,11 @@ function create(done) {
 
 function edit(org, done) {
 	const [name, plan, app] = [nameField({ value: org.name }), planField(org.plan), appField(org.appUrl)];
+	const read = () => ({ name: name.value, plan: plan.value || 'free', appUrl: app.value || null });
+	const before = read();
 	ask({
 		title: sentence('panel.operator.edit.title', { organization: org.name }), fields: [name, plan, app], submit: t('panel.save_changes'), done,
-		onsubmit: () => api('PATCH', at(org), { name: name.value, plan: plan.value || 'free', appUrl: app.value || null }).then(() => t('panel.operator.saved')),
+		onsubmit: () => api('PATCH', at(org), changes(before, read())).then(() => t('panel.operator.saved')),
 	});
 }
 

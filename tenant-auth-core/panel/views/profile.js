@@ -1,6 +1,6 @@
 // A person's own name, texts and address. A new address counts once its mailed link was used.
 
-import { api, ask, badge, busy, button, card, codeField, emailField, facts, field, form, h, heading, loading, nameField, notice, passwordField, t, toast } from '../kit.js';
+import { api, ask, badge, busy, button, card, codeField, emailField, facts, field, form, h, heading, loading, nameField, notice, passwordField, t, toast, topDialog } from '../kit.js';
 
 export function profile(context) {
 	return [heading(t('panel.view.profile'), t('panel.profile.lead')), loading(() => api('GET', '/auth/profile'), ({ user }) => [about(context, user), address(user)])];
@@ -24,14 +24,14 @@ function about(context, user) {
 function address(user) {
 	const say = notice();
 	const send = button(t('panel.profile.verify'), () => busy(send, () => api('POST', '/auth/verify-email/send').then(() => say.say('good', t('panel.profile.verify.sent')), say.fail)));
-	const change = button(t('panel.profile.change'), () => busy(change, changeAddress));
+	const look = () => api('GET', '/auth/2fa').then(({ enabled }) => change.isConnected && !topDialog() && changeAddress(enabled), say.fail);
+	const change = button(t('panel.profile.change'), () => busy(change, look));
 	return card(t('field.email'), t('panel.profile.email.text'),
 		facts([t('panel.audit.address'), [h('span.break', user.email, ' '), user.isEmailVerified ? badge(t('panel.profile.verified'), 'good') : badge(t('panel.profile.not_verified'), 'wait')]]), say,
 		h('div.actions', change, !user.isEmailVerified && send));
 }
 
-async function changeAddress() {
-	const { enabled } = await api('GET', '/auth/2fa').catch(() => ({ enabled: false }));
+function changeAddress(enabled) {
 	const [email, password, code] = [emailField({ label: t('panel.profile.new_email'), name: 'newEmail', autocomplete: 'off' }), passwordField(), codeField()];
 	ask({
 		title: t('panel.profile.change.title'), text: t('panel.profile.change.text'),

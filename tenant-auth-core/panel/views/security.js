@@ -1,14 +1,14 @@
 // What guards a person's account: the password and the second factor.
 
-import { api, badge, button, card, facts, form, h, heading, loading, moment, newPasswordField, passwordField, t } from '../kit.js';
+import { api, badge, button, card, facts, form, h, heading, loading, moment, newPasswordField, ownerField, passwordField, t } from '../kit.js';
 import { disable, enrol, renewCodes } from './two-factor.js';
 
-export const security = () => [heading(t('panel.view.security'), t('panel.security.lead')), password(), secondFactor()];
+export const security = ({ user }) => [heading(t('panel.view.security'), t('panel.security.lead')), password(user.email), secondFactor()];
 
-function password() {
+function password(email) {
 	const [current, next] = [passwordField({ label: t('panel.security.current'), name: 'currentPassword' }), newPasswordField()];
 	const element = form({
-		fields: [current, next], submit: t('panel.security.change'),
+		fields: [ownerField(email), current, next], submit: t('panel.security.change'),
 		check: () => current.value === next.value && ['newPassword', t('panel.security.same')],
 		onsubmit: async () => {
 			await api('POST', '/auth/change-password', { currentPassword: current.value, newPassword: next.value });

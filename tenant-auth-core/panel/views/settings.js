@@ -1,6 +1,6 @@
 // The organization itself: admins change it, everybody sees the facts and may leave.
 
-import { api, appField, badge, button, card, confirm, facts, field, fill, form, h, heading, moment, nameField, sentence, statusBadge, t, toast } from '../kit.js';
+import { api, appField, badge, button, card, changes, confirm, facts, field, fill, form, h, heading, loading, moment, nameField, sentence, statusBadge, t, toast } from '../kit.js';
 import { leave } from '../stops.js';
 import { forget } from '../store.js';
 
@@ -15,13 +15,16 @@ export function settings(context) {
 			leave('left');
 		},
 	});
-	const known = h('div');
-	const show = () => fill(known, factsOf(context.org));
-	show();
+	// As it is now, which the page may have learned long ago.
+	const whole = loading(() => api('GET', '/org'), ({ org: now }) => {
+		const known = h('div');
+		const show = (one) => fill(known, factsOf(one));
+		show(now);
+		return [isAdmin && details(context, now, show), card(t('panel.details'), null, known)];
+	});
 	return [
 		heading(t('panel.view.settings'), isAdmin ? t('panel.settings.lead.admin', { organization: org.name }) : t('panel.settings.lead.member', { organization: org.name })),
-		isAdmin && details(context, show),
-		card(t('panel.details'), null, known),
+		whole,
 		card(t('panel.settings.leave'), t('panel.settings.leave.card', { organization: org.name }), button(t('panel.settings.leave.action'), quit, { kind: 'danger-quiet' })),
 	];
 }
@@ -35,20 +38,22 @@ const factsOf = (org) => facts(
 	[t('panel.column.status'), statusBadge(org)],
 	[t('panel.column.created'), moment(org.createdAt)]);
 
-function details(context, done) {
-	const { org } = context;
+function details(context, org, done) {
 	const [name, app] = [nameField({ value: org.name }), appField(org.appUrl)];
 	const origins = field({
 		label: t('panel.settings.origins'), name: 'allowedOrigins', type: 'textarea', rows: 3, value: org.allowedOrigins.join('\n'), optional: true, class: 'code',
 		placeholder: 'https://admin.example.com', hint: t('panel.settings.origins.hint'),
 	});
+	const read = () => ({ name: name.value, appUrl: app.value.trim() || null, allowedOrigins: origins.value.split(/\s+/).filter(Boolean) });
+	let saved = read();
 	return card(t('panel.view.organization'), null, form({
 		fields: [name, app, origins], submit: t('panel.save_changes'),
 		onsubmit: async () => {
-			const { org: now } = await api('PATCH', '/org', { name: name.value, appUrl: app.value.trim() || null, allowedOrigins: origins.value.split(/\s+/).filter(Boolean) });
+			const wanted = read();
+			const { org: now } = await api('PATCH', '/org', changes(saved, wanted));
+			saved = wanted;
 			toast(t('panel.settings.saved'));
-			context.org = now;
-			done();
+			done(now);
 			context.refresh();
 		},
 	}));

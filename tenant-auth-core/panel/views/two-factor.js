@@ -1,25 +1,34 @@
 // The second factor: in force once a first code was accepted; recovery codes are shown once.
 
-import { api, ask, button, codeField, copy, fill, form, h, open, passwordField, put, save, showSecret, t } from '../kit.js';
+import { api, ask, button, codeField, copy, fill, form, h, is, open, passwordField, put, save, showSecret, t, toast } from '../kit.js';
 import { PRODUCT } from '../product.js';
 
 export function enrol(done) {
 	open(t('panel.second.on.title'), (dialog) => {
 		const [box, password] = [h('div'), passwordField()];
 		const cancel = () => dialog.close();
-		const scan = ({ secret, qrCode }) => {
+		// An answer that was lost took the codes with it.
+		const withoutCodes = async (error) => {
+			const { enabled } = is(error, 'unreachable', 'two_factor_enabled') ? await api('GET', '/auth/2fa').catch(() => ({})) : {};
+			if (!enabled) throw error;
+			dialog.close();
+			done();
+			toast(t('panel.second.lost'), true);
+		};
+		const scan = ({ secret, qrCode, otpauthUrl }) => {
 			const code = codeField(t('panel.second.digits'), true);
 			const enable = form({
 				fields: [code], submit: t('panel.security.turn_on'), cancel,
 				onsubmit: async () => {
-					const { recoveryCodes } = await api('POST', '/auth/2fa/enable', { code: code.value.replace(/\s/g, '') });
+					const enabled = await api('POST', '/auth/2fa/enable', { code: code.value.replace(/\s/g, '') }).catch(withoutCodes);
+					if (!enabled) return;
 					dialog.close();
 					done();
-					showCodes(recoveryCodes);
+					showCodes(enabled.recoveryCodes);
 				},
 			});
 			fill(box, h('ol.steps',
-				h('li', h('p', t('panel.second.scan')), h('img.qr', { src: qrCode, alt: t('panel.second.picture'), width: 200, height: 200 }),
+				h('li', h('p', t('panel.second.scan')), h('img.qr', { src: qrCode, alt: t('panel.second.picture'), width: 200, height: 200 }), h('p', h('a', { href: otpauthUrl }, t('panel.second.here'))),
 					h('details', h('summary', t('panel.second.cannot')), h('p', t('panel.second.key')), h('code.secret-key', secret.match(/.{1,4}/g).join(' ')), button(t('panel.second.copy_key'), () => copy(secret), { kind: 'small', mark: 'copy' }))),
 				h('li', h('p', t('panel.second.enter')), enable)));
 			code.input.focus();

@@ -1,6 +1,6 @@
 // One webhook: its settings, a test, its deliveries.
 
-import { api, ask, askOverlap, badge, busy, button, card, confirm, facts, h, heading, is, linkButton, live, loading, moment, notice, statusBadge, t } from '../kit.js';
+import { api, ask, askOverlap, badge, busy, button, card, changes, confirm, facts, h, heading, is, linkButton, live, loading, moment, notice, statusBadge, t } from '../kit.js';
 import { kindName } from '../kinds.js';
 import { deliveries, outcome } from './deliveries.js';
 import { showSigningSecret, webhookFields } from './webhooks.js';
@@ -34,7 +34,9 @@ function whole(path, one, reload) {
 	});
 	const edit = () => {
 		const { fields, check, read } = webhookFields(one);
-		ask({ title: t('panel.webhook.edit.title'), wide: true, fields, check, submit: t('panel.webhook.save'), request: () => ['PATCH', path, read()], onsubmit: () => patch(read(), t('panel.webhook.saved')), done: reload });
+		const before = read();
+		const changed = () => changes(before, read());
+		ask({ title: t('panel.webhook.edit.title'), wide: true, fields, check, submit: t('panel.webhook.save'), request: () => ['PATCH', path, changed()], onsubmit: () => patch(changed(), t('panel.webhook.saved')), done: reload });
 	};
 	return [
 		card(one.url, one.description,

@@ -39,9 +39,14 @@ pub(super) fn page(config: &Config, catalogue: &Catalogue, is_panel: bool, [styl
     said.into_iter().fold(marked, |page, (mark, text)| page.replace(mark, &escaped(text))).into()
 }
 
-/// The product's colour, which the other styles take where there is one.
+/// The product's colour, which the other styles take where there is one. Its buttons have an edge, for the colour may be that of the page.
 pub(super) fn style(product: &Product) -> String {
-    let colour = product.accent.map(|accent| format!(":root {{ --product: {accent}; --on-product: {} }}\n", accent.text()));
+    let colour = product.accent.map(|accent| {
+        format!(
+            ":root {{ --product: {accent}; --on-product: {}; --product-edge: var(--edge); --product-hover: color-mix(in srgb, {accent}, var(--edge) 12%) }}\n",
+            accent.text()
+        )
+    });
     format!("/* The product's own colour, and what is readable on it. */\n{}", colour.unwrap_or_default())
 }
 
