@@ -121,7 +121,7 @@ mod tests {
         let test = crate::testing::TestAuth::new().await;
         let mut tx = test.auth.begin().await.expect("a transaction");
         let now = tx.now();
-        let due = tx.mails().due(&test.org.org.id, now, 1, &[]).await.expect("it can be read").remove(0);
+        let due = tx.mail_queue().due(&test.org.org.id, now, 1, &[]).await.expect("it can be read").remove(0);
         let claimed = tx.mails().claim(&due.id, now.plus(mail::LEASE)).await.expect("it can be written").expect("it is due");
         tx.commit().await.expect("a commit");
         test.clock.advance(mail::LEASE - PATIENCE + Duration::from_millis(1));
