@@ -99,8 +99,8 @@ impl Tenant {
 
         let mut tx = self.auth.begin().await?;
         tx.serve(self.client.request_in(&self.org.id, None));
-        forget_predecessor(&mut tx, &user).await?;
         forgive_passwords(&mut tx, &user.email).await?;
+        forget_predecessor(&mut tx, &user).await?;
         hold_account(&mut tx, &user.id).await?;
         tx.links().take(&self.org.id, LinkPurpose::ResetPassword, &digest).await?.ok_or(Error::InvalidLink)?;
         // Read again under lock: the mailbox that got the link may not be the account's any more.

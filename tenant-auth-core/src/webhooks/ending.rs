@@ -10,7 +10,7 @@ use std::{
 use crate::{
     error::Error,
     id::{OrgId, WebhookId},
-    model::Webhook,
+    model::{Webhook, WebhookStatus},
     service::TenantAuth,
     store::{Ending, EndingWebhook, Tx},
 };
@@ -39,13 +39,12 @@ pub(super) async fn delete(tx: &mut Tx, webhook: &Webhook) -> Result<(), Error> 
     tx.webhooks().delete(org, id).await
 }
 
-/// Cancels a few pending deliveries of a disabled webhook that this transaction holds; `false` when more are left, for another loop.
-pub(super) async fn cancel_few(tx: &mut Tx, org: &OrgId, webhook: &WebhookId) -> Result<bool, Error> {
-    if tx.deliveries().cancel_some(webhook, FEW).await? < FEW.unsigned_abs() {
-        return Ok(true);
+/// Cancels a few pending deliveries of a disabled webhook that this transaction holds, and leaves more to another loop.
+pub(super) async fn cancel_few(tx: &mut Tx, org: &OrgId, webhook: &WebhookId) -> Result<(), Error> {
+    if tx.deliveries().cancel_some(webhook, FEW).await? >= FEW.unsigned_abs() {
+        tx.webhooks().leave_cancelling(org, webhook).await?;
     }
-    tx.webhooks().leave_cancelling(org, webhook).await?;
-    Ok(false)
+    Ok(())
 }
 
 /// Cancels what the disabling of a webhook left, before it is enabled: no such delivery may be made then.
@@ -53,6 +52,10 @@ pub(super) async fn cancel_few(tx: &mut Tx, org: &OrgId, webhook: &WebhookId) ->
 /// # Errors
 /// [`Error::Unavailable`]; what was cancelled until then stays so.
 pub(super) async fn finish_cancelling(auth: &TenantAuth, org: &OrgId, id: &WebhookId) -> Result<(), Error> {
+    let stands = auth.store().read().await?.webhooks().find(org, id).await?;
+    if stands.is_none_or(|webhook| webhook.status == WebhookStatus::Active) {
+        return Ok(());
+    }
     let webhook = EndingWebhook { id: id.clone(), org_id: org.clone(), ending: Ending::Cancelling };
     while go_on(auth, &webhook).await? {}
     Ok(())

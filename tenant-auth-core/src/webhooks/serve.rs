@@ -180,7 +180,10 @@ async fn claim_due(
         // The defect is this one endpoint's; the other endpoints' deliveries must not wait for it.
         Some(Target::Broken) => Ok(None),
         // The webhook was disabled while an event was being turned into this delivery, or with a backlog that another loop cancels.
-        Some(Target::Disabled(org)) => Ok(ending::cancel_few(tx, org, webhook).await?.then(Vec::new)),
+        Some(Target::Disabled(org)) => {
+            ending::cancel_few(tx, org, webhook).await?;
+            Ok(Some(Vec::new()))
+        }
         None => Ok(Some(Vec::new())),
     }
 }

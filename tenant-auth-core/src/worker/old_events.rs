@@ -14,13 +14,21 @@ impl Worker {
     /// Within it, why a log could not be shortened: the last one's reason.
     pub(super) async fn delete_old_events(&self, retention: Retention) -> Result<Result<(), Error>, Error> {
         let Some(until) = retention.events_until(self.auth.now()) else { return Ok(Ok(())) };
+        match self.auth.store().read().await?.event_sweep().has_old_events(until).await {
+            Ok(true) => {}
+            Ok(false) => return Ok(Ok(())),
+            Err(error) => return Ok(Err(error)),
+        }
         let mut after = String::new();
         let mut shortened = Ok(());
         loop {
-            let orgs = self.auth.store().read().await?.event_sweep().with_old_events(&after, until).await?;
-            let Some(last) = orgs.last() else { return Ok(shortened) };
+            let orgs = match self.auth.store().read().await?.event_sweep().first_events(&after, until).await {
+                Ok(orgs) => orgs,
+                Err(error) => return Ok(Err(error)),
+            };
+            let Some((last, _)) = orgs.last() else { return Ok(shortened) };
             last.as_str().clone_into(&mut after);
-            for org in &orgs {
+            for (org, _) in orgs.iter().filter(|(_, is_old)| *is_old) {
                 if let Err(error) = self.shorten(org, until).await? {
                     tracing::warn!(organization_id = %org, error = %error.causes(), "an audit log was not shortened; it is tried again in a minute");
                     shortened = Err(error);

@@ -201,6 +201,6 @@ async fn organizations_that_wait_for_a_full_domain_are_not_looked_at_one_by_one(
     test.auth.worker().tick().instrument(host.clone()).await.expect("the database is there");
     assert_eq!(test.mails.sent().len() - before, ORGANIZATIONS);
     let statements = children(&host, "statement");
-    let looks = statements.iter().filter(|seen| seen.fields.0.get("name").is_some_and(|name| name == "mails::DUE")).count();
+    let looks = statements.iter().filter(|seen| seen.fields.0.get("name").is_some_and(|name| name == "mail_queue::DUE")).count();
     assert!((ORGANIZATIONS..=2 * ORGANIZATIONS).contains(&looks), "{looks} looks at {ORGANIZATIONS} organizations");
 }

@@ -65,7 +65,14 @@ statements! {
          WHERE org_id = $1 AND kind = $2 AND sequence > $3 AND data IS NOT NULL
          ORDER BY kind, sequence
          LIMIT $4";
-    LENGTH = "SELECT COALESCE(MAX(sequence), 0) AS number FROM tenant_auth_events WHERE org_id = $1";
+    NEXT_ABOUT = "
+        SELECT COALESCE(MIN(sequence), 0) AS number
+          FROM tenant_auth_events
+         WHERE org_id = $1 AND user_id = $2 AND sequence > $3 AND sequence <= $4";
+    NEXT_BY = "
+        SELECT COALESCE(MIN(sequence), 0) AS number
+          FROM tenant_auth_events
+         WHERE org_id = $1 AND actor_id = $2 AND sequence > $3 AND sequence <= $4";
     // What is wiped already is not written again: who logs in very often has very many entries.
     WIPE_ABOUT = "
         UPDATE tenant_auth_events
@@ -169,8 +176,7 @@ impl Erasing<&mut Tx> {
     /// Wipes what was told of a person. The chains of the organizations are locked already: each of them is told of the deletion.
     pub(in crate::store) async fn run(mut self, person: &ErasedPerson) -> Result<(), Error> {
         for org in &person.orgs {
-            let last = fetch_scalar!(self.0, i64, LENGTH, org.as_str())?.unwrap_or(0);
-            self.wipe(org, &person.user, last).await?;
+            self.wipe(org, &person.user, i64::MAX).await?;
         }
         for FormerSelf { org, id, before } in &person.former {
             self.wipe(&org.id, id, before.saturating_sub(1)).await?;
@@ -181,13 +187,20 @@ impl Erasing<&mut Tx> {
         Ok(())
     }
 
-    /// Wipes what the entries up to a number tell of somebody, some after others: no statement may meet the limit that is set to each.
+    /// Wipes what the entries up to a number tell of somebody, some after others: no statement may meet the limit that is set to each. From
+    /// entry to entry of theirs, for the numbers of a log that was imported are the file's choice.
     async fn wipe(&mut self, org: &OrgId, user: &UserId, last: i64) -> Result<(), Error> {
+        let (org, user) = (org.as_str(), user.as_str());
         let mut after = 0;
-        while after < last {
-            let until = last.min(after + AT_ONCE);
-            execute!(self.0, WIPE_ABOUT, org.as_str(), user.as_str(), after, until)?;
-            execute!(self.0, WIPE_CONTEXTS, org.as_str(), user.as_str(), after, until)?;
+        while let Some(first) = fetch_scalar!(self.0, i64, NEXT_ABOUT, org, user, after, last)?.filter(|first| *first > 0) {
+            let until = first.saturating_add(AT_ONCE).min(last);
+            execute!(self.0, WIPE_ABOUT, org, user, after, until)?;
+            after = until;
+        }
+        after = 0;
+        while let Some(first) = fetch_scalar!(self.0, i64, NEXT_BY, org, user, after, last)?.filter(|first| *first > 0) {
+            let until = first.saturating_add(AT_ONCE).min(last);
+            execute!(self.0, WIPE_CONTEXTS, org, user, after, until)?;
             after = until;
         }
         Ok(())

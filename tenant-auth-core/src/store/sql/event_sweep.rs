@@ -6,7 +6,7 @@ use crate::{
     id::{Id, OrgId},
     store::{
         Link, Tx,
-        dialect::{execute, fetch_all, fetch_scalars, row, statements},
+        dialect::{execute, fetch_all, fetch_scalar, row, statements},
         sql::{event_chain::EventChain, sweep::BATCH},
     },
     time::Timestamp,
@@ -18,19 +18,22 @@ const ORGANIZATIONS: i64 = 1_000;
 pub(crate) struct EventSweep<L>(pub(in crate::store) L);
 
 statements! {
-    // An organization whose first event is needed is passed by. A CROSS JOIN, which SQLite does in the order in which it is written: by
-    // the first event of each organization, one step of an index, and not by all events that are old.
-    WITH_OLD_EVENTS = "
-        SELECT s.org_id
+    AGED = "SELECT COALESCE(MIN(created_at), $1 + 1) AS number FROM tenant_auth_events WHERE created_at <= $1";
+    // One whose first event is needed is passed by. By the first event of each organization, one step of an index, and not by all events
+    // that are old.
+    FIRST_EVENTS = "
+        SELECT s.org_id AS org_id,
+               EXISTS (SELECT 1
+                         FROM tenant_auth_events f
+                        WHERE f.org_id = s.org_id
+                          AND f.sequence = s.first_sequence
+                          AND f.created_at <= $1
+                          AND f.hash IS NOT NULL
+                          AND NOT EXISTS (SELECT 1 FROM tenant_auth_outbox WHERE event_id = f.id)
+                          AND NOT EXISTS (SELECT 1 FROM tenant_auth_deliveries WHERE event_id = f.id AND status = 'pending'))
+               AS is_old
           FROM tenant_auth_event_sequences s
-         CROSS JOIN tenant_auth_events f
          WHERE s.org_id > $2
-           AND f.org_id = s.org_id
-           AND f.sequence = s.first_sequence
-           AND f.created_at <= $1
-           AND f.hash IS NOT NULL
-           AND NOT EXISTS (SELECT 1 FROM tenant_auth_outbox WHERE event_id = f.id)
-           AND NOT EXISTS (SELECT 1 FROM tenant_auth_deliveries WHERE event_id = f.id AND status = 'pending')
          ORDER BY s.org_id
          LIMIT $3";
     OLDEST = "
@@ -49,6 +52,7 @@ statements! {
     REMOVE = "DELETE FROM tenant_auth_events WHERE org_id = $1 AND sequence <= $2";
 }
 
+row! { FirstRow { org_id: String, is_old: bool, } }
 row! {
     OldRow {
         sequence: i64,
@@ -58,10 +62,17 @@ row! {
 }
 
 impl<L: Link> EventSweep<L> {
-    /// Some organizations after `after`, in the order of their ids, whose first event happened at `until` or before and may be removed.
-    pub(crate) async fn with_old_events(mut self, after: &str, until: Timestamp) -> Result<Vec<OrgId>, Error> {
-        let orgs = fetch_scalars!(self.0, String, WITH_OLD_EVENTS, until.millis(), after, ORGANIZATIONS)?;
-        Ok(orgs.into_iter().map(Id::from_stored).collect())
+    /// Whether any event happened at `until` or before.
+    pub(crate) async fn has_old_events(mut self, until: Timestamp) -> Result<bool, Error> {
+        let oldest = fetch_scalar!(self.0, i64, AGED, until.millis())?;
+        Ok(oldest.is_some_and(|oldest| oldest <= until.millis()))
+    }
+
+    /// Some organizations after `after`, in the order of their ids, each with whether its first event happened at `until` or before and may
+    /// be removed.
+    pub(crate) async fn first_events(mut self, after: &str, until: Timestamp) -> Result<Vec<(OrgId, bool)>, Error> {
+        let rows = fetch_all!(self.0, FirstRow, FIRST_EVENTS, until.millis(), after, ORGANIZATIONS)?;
+        Ok(rows.into_iter().map(|row| (Id::from_stored(row.org_id), row.is_old)).collect())
     }
 }
 
@@ -98,7 +109,7 @@ mod tests {
         store.migrate().await.expect("migrates");
         store.close().await;
         let mut connection = SqliteConnectOptions::new().filename(&path).connect().await.expect("a connection");
-        let plan = sqlx::query(sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {}", super::WITH_OLD_EVENTS)));
+        let plan = sqlx::query(sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {}", super::FIRST_EVENTS)));
         let steps = plan.fetch_all(&mut connection).await.expect("a plan");
         let steps: Vec<String> = steps.iter().map(|step| step.get("detail")).collect();
         let by_sequence = |step: &String| step.starts_with("SEARCH f ") && step.ends_with("(org_id=? AND sequence=?)");

@@ -38,6 +38,7 @@ statements! {
         SELECT org_id
           FROM queues
          WHERE org_id IS NOT NULL
+           AND (SELECT MIN(next_attempt_at) FROM tenant_auth_mails WHERE org_id = queues.org_id AND next_attempt_at IS NOT NULL) <= $1
            AND (EXISTS (
                     WITH RECURSIVE domains (name) AS (
                         SELECT MIN(recipient_domain)

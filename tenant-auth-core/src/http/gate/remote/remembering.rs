@@ -110,7 +110,10 @@ impl Remembering {
                 Some(runtime) => runtime.spawn(task),
                 None => tokio::spawn(task),
             };
-            self.tasks.lock().unwrap_or_else(PoisonError::into_inner).push(task.abort_handle());
+            let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+            // On a runtime that has ended each of them ends at once.
+            tasks.retain(|task| !task.is_finished());
+            tasks.push(task.abort_handle());
         }
     }
 }

@@ -93,7 +93,7 @@ statements! {
         SELECT o.slug AS org, w.id AS id, w.created_at AS created_at
           FROM tenant_auth_webhooks w
           JOIN tenant_auth_organizations o ON o.id = w.org_id
-         WHERE w.created_by = $1
+         WHERE w.created_by = $1 AND w.status <> 'deleted'
          ORDER BY w.created_at, w.id";
     ENTRIES_ABOUT = "
         SELECT id, sequence, kind, created_at, COALESCE(actor_type, '') AS actor_type, actor_id, user_id, data, context
