@@ -16,8 +16,8 @@ pub fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// The same of a URL to which this process sends a key or a password: a loopback address or `localhost`. Names below `localhost` do
-/// not count, because the system's resolver may ask the network for them.
+/// The same of a URL to which this process sends a key or a password, or whose answer it believes: a loopback address or `localhost`.
+/// Names below `localhost` do not count, because the system's resolver may ask the network for them.
 pub fn is_loopback_for_secrets(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),

@@ -13,7 +13,7 @@ use serde_json::json;
 use tenant_auth_core::{
     Timestamp,
     audit::{AuditExport, AuditExportError, AuditFileError, AuditKeySet, AuditRange, AuditVerifier, VerifiedAuditFile},
-    value::{Slug, is_loopback},
+    value::{Slug, is_loopback_for_secrets},
 };
 use tokio::io::BufWriter;
 use url::Url;
@@ -167,7 +167,7 @@ async fn keys_of(place: &str) -> Result<AuditKeySet, Failure> {
 }
 
 async fn fetched(url: &Url) -> Result<String, String> {
-    if url.scheme() == "http" && !is_loopback(url) {
+    if url.scheme() == "http" && !is_loopback_for_secrets(url) {
         return Err("Keys that came over http prove nothing. Use https.".to_owned());
     }
     let failed = |error: reqwest::Error| format!("The keys cannot be fetched: {error}");
@@ -182,4 +182,18 @@ async fn fetched(url: &Url) -> Result<String, String> {
         }
     }
     String::from_utf8(text).map_err(|_| "This is no text.".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A name below `localhost` is asked of the system's resolver, which may send this process anywhere.
+    #[tokio::test]
+    async fn keys_over_http_come_from_this_machine_alone() {
+        for place in ["http://keys.localhost/audit-keys.json", "http://keys.example/audit-keys.json"] {
+            let Err(refused) = keys_of(place).await else { panic!("{place} was asked") };
+            assert!(matches!(&refused, Failure::Unchecked(why) if why.ends_with("Use https.")), "{place}");
+        }
+    }
 }
