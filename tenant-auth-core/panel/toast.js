@@ -1,6 +1,7 @@
 // Short messages at the foot of the page. Each place has a live region from the start, the page and every dialog.
 
 import { h, icon } from './dom.js';
+import { focusTitle } from './focus.js';
 import { live, sayIn, silence } from './live.js';
 import { t } from './text.js';
 
@@ -24,7 +25,11 @@ export function toast(text, isBad = false) {
 		silence(quiet);
 		const alert = live('alert', '.toasts');
 		place.append(alert);
-		return alert.say(h('div.toast.bad', icon('warn'), h('span', text), h('button.round', { 'aria-label': t('panel.close'), onclick: () => alert.remove() }, icon('close'))));
+		const close = () => {
+			alert.remove();
+			focusTitle();
+		};
+		return alert.say(h('div.toast.bad', icon('warn'), h('span', text), h('button.round', { 'aria-label': t('panel.close'), onclick: close }, icon('close'))));
 	});
 }
 

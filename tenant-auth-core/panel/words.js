@@ -8,7 +8,7 @@ import { hasText, LANGUAGE, t } from './text.js';
 const SPECIFIC = ['invalid_request', 'weak_password', 'limit_reached'];
 const isEnglish = LANGUAGE.startsWith('en');
 
-// Limits of attempts end within the hour; who waits for longer met a quota.
+// Most limits of attempts end within the hour, and most who wait for longer met a quota: the code does not tell.
 const isQuota = (error) => error.code === 'rate_limited' && error.retryAfter > 3600 && hasText('panel.error.quota');
 
 // How long to wait, as a sentence.

@@ -121,4 +121,5 @@ async fn a_refusal_stays_until_it_is_closed(stage: &Stage) {
     page.comes_true("seven seconds", "return globalThis.isLater").await;
     page.press("Close").await;
     page.reads_no("The service cannot be reached.").await;
+    page.comes_true("the focus on the title", "return document.activeElement === document.querySelector('h1')").await;
 }

@@ -161,6 +161,7 @@ async fn a_new_address_is_confirmed_where_somebody_else_is_signed_in(stage: &Sta
     page.open(&link).await;
     page.reads("You are signed in to acme as Ada Admin, ada@acme.example.").await;
     page.press("Use this address").await;
+    page.press("Use another account").await;
     page.reads("Sign in to “acme” first").await;
     page.was_refused(400, "/auth/change-email/confirm").await;
     page.is_accessible().await;

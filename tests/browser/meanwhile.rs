@@ -35,6 +35,7 @@ async fn what_another_admin_changed_meanwhile_stays(stage: &Stage) {
     page.reads("The settings were saved.").await;
     let org = bea.get("/org").await.expect_ok();
     assert_eq!((&org["org"]["name"], &org["org"]["allowedOrigins"]), (&json!("Acme Reworked"), &json!([one])));
+    assert_eq!(page.value("Further allowed origins").await, one, "the next save sends it no more");
     page.press("Members").await;
     page.arrives_at("Members").await;
     bea.set_metadata(stage.member().id(), json!({ "team": "lift-off" })).await.expect(200);
@@ -46,9 +47,15 @@ async fn what_another_admin_changed_meanwhile_stays(stage: &Stage) {
 
 /// Holds back what is asked for of one member until `release` is run.
 const HOLD: &str = "const ask = fetch; globalThis.held = [];
-    fetch = (url, how) => url.includes('/org/members/usr_') ? new Promise((go) => held.push(() => go(ask(url, how)))) : ask(url, how)";
-/// And lets half a second pass.
-const RELEASE: &str = "held.splice(0).forEach((go) => go()); setTimeout(() => (globalThis.isOver = true), 500)";
+    const send = (url, how) => {
+        const answer = ask(url, how);
+        const over = () => setTimeout(() => (globalThis.isOver = true), 500);
+        answer.then((copy) => copy.clone().text().then(over));
+        return answer;
+    };
+    fetch = (url, how) => url.includes('/org/members/usr_') ? new Promise((go) => held.push(() => go(send(url, how)))) : ask(url, how)";
+/// Half a second after the answer came it is over.
+const RELEASE: &str = "held.splice(0).forEach((go) => go())";
 
 async fn a_member_who_comes_late_opens_over_nothing(stage: &Stage) {
     let page = ada_opens_members(stage).await;

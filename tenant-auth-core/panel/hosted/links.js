@@ -1,8 +1,7 @@
 // Links that prove an address or change it. A change needs a session (sign-in happens in place); a proof a session or the password.
 
-import { api, fill, form, guest, h, is, linkButton, loading, ownerField, passwordField, sentence, t, told } from '../kit.js';
+import { api, button, fill, form, guest, h, is, linkButton, loading, ownerField, passwordField, sentence, t, told } from '../kit.js';
 import { home, signedInAs } from '../store.js';
-import { words } from '../words.js';
 import { linkOf } from './password.js';
 import { signInForm } from './sign-in.js';
 
@@ -44,21 +43,26 @@ function present(slug) {
 }
 
 export function changeEmail(body, said, go) {
-	let isSure = false; // whose session it is
 	const confirm = async () => {
 		try {
 			await api('POST', '/auth/change-email/confirm', { token: said.token }, { slug: said.org });
 			go(t('change_email.done.title'), t('change_email.done.text'), profile());
 		} catch (error) {
-			// The link of one account is no link to another.
-			const isForeign = is(error, 'invalid_link');
-			if (isForeign ? isSure : !is(error, 'session_required', 'wrong_organization')) throw error;
-			isSure = true;
-			const box = h('div');
-			fill(body, isForeign && told('.notice.wait', words(error)), told('.lead', t('change_email.sign_in', { organization: said.org })), box);
-			signInForm(box, { org: said.org, fixed: true, onsignedin: ask });
+			if (is(error, 'session_required', 'wrong_organization')) return signIn();
+			// The link of one account is no link to another: whoever is signed in as somebody else may go on as that one.
+			other.hidden = !is(error, 'invalid_link');
+			throw error;
 		}
 	};
-	const ask = () => fill(body, h('p.lead', t('change_email.lead')), present(said.org), form({ fields: [], submit: t('change_email.submit'), onsubmit: confirm }));
+	const signIn = () => {
+		const box = h('div');
+		fill(body, told('.lead', t('change_email.sign_in', { organization: said.org })), box);
+		signInForm(box, { org: said.org, fixed: true, onsignedin: ask });
+	};
+	const other = button(t('sign_in.other'), signIn);
+	const ask = () => {
+		other.hidden = true;
+		fill(body, h('p.lead', t('change_email.lead')), present(said.org), form({ fields: [], submit: t('change_email.submit'), extra: [other], onsubmit: confirm }));
+	};
 	ask();
 }

@@ -45,11 +45,14 @@ function search(people, wanted, show, org) {
 		keeps: false,
 		onsubmit: () => look(true),
 	});
+	let turn = 0;
 	const look = async (isAsked) => {
+		const mine = (turn += 1);
 		const chosen = Object.fromEntries([who, part, kind, from, to].map((one) => [one.input.name, one.value.trim()]));
 		const query = { ...(kind.value && { kind: kind.value }), ...days() };
 		const typed = text();
 		const id = !typed || typed.startsWith('usr_') ? typed : await find(typed);
+		if (mine !== turn) return; // something else was asked for meanwhile
 		if (typed && !id) {
 			who.fail(t('panel.audit.nobody'));
 			return who.input.focus();

@@ -139,7 +139,8 @@ async function lookAgain(wanted, error) {
 	for (const one of rest) one.why = words(error);
 }
 
-const isUnsent = ({ state }) => ['unsent', 'rate_limited'].includes(state);
+// Whatever else kept one from being sent may be over the next time.
+const isUnsent = ({ state }) => state === 'rate_limited' || !Object.hasOwn(SAID, state);
 
 // Whoever was invited meanwhile by somebody else can be sent the link again, too.
 async function withIds(list) {

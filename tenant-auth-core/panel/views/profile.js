@@ -24,7 +24,7 @@ function about(context, user) {
 function address(user) {
 	const say = notice();
 	const send = button(t('panel.profile.verify'), () => busy(send, () => api('POST', '/auth/verify-email/send').then(() => say.say('good', t('panel.profile.verify.sent')), say.fail)));
-	const look = () => api('GET', '/auth/2fa').then(({ enabled }) => change.isConnected && !topDialog() && changeAddress(enabled), say.fail);
+	const look = () => (say.clear(), api('GET', '/auth/2fa')).then(({ enabled }) => change.isConnected && !topDialog() && changeAddress(enabled), say.fail);
 	const change = button(t('panel.profile.change'), () => busy(change, look));
 	return card(t('field.email'), t('panel.profile.email.text'),
 		facts([t('panel.audit.address'), [h('span.break', user.email, ' '), user.isEmailVerified ? badge(t('panel.profile.verified'), 'good') : badge(t('panel.profile.not_verified'), 'wait')]]), say,

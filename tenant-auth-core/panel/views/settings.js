@@ -1,6 +1,6 @@
 // The organization itself: admins change it, everybody sees the facts and may leave.
 
-import { api, appField, badge, button, card, changes, confirm, facts, field, fill, form, h, heading, loading, moment, nameField, sentence, statusBadge, t, toast } from '../kit.js';
+import { api, appField, badge, button, card, changes, confirm, facts, field, fill, form, h, heading, keepFocus, loading, moment, nameField, sentence, statusBadge, t, toast } from '../kit.js';
 import { leave } from '../stops.js';
 import { forget } from '../store.js';
 
@@ -17,10 +17,10 @@ export function settings(context) {
 	});
 	// As it is now, which the page may have learned long ago.
 	const whole = loading(() => api('GET', '/org'), ({ org: now }) => {
-		const known = h('div');
-		const show = (one) => fill(known, factsOf(one));
+		const box = h('div');
+		const show = (one) => fill(box, isAdmin && details(context, one, (saved) => keepFocus(box, () => show(saved))), card(t('panel.details'), null, factsOf(one)));
 		show(now);
-		return [isAdmin && details(context, now, show), card(t('panel.details'), null, known)];
+		return box;
 	});
 	return [
 		heading(t('panel.view.settings'), isAdmin ? t('panel.settings.lead.admin', { organization: org.name }) : t('panel.settings.lead.member', { organization: org.name })),
@@ -51,10 +51,11 @@ function details(context, org, done) {
 		onsubmit: async () => {
 			const wanted = read();
 			const { org: now } = await api('PATCH', '/org', changes(saved, wanted));
-			saved = wanted;
 			toast(t('panel.settings.saved'));
-			done(now);
 			context.refresh();
+			// What others have changed is shown, but over nothing that was typed meanwhile.
+			if (!Object.keys(changes(wanted, read())).length) return done(now);
+			saved = wanted;
 		},
 	}));
 }

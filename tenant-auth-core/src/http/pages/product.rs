@@ -42,9 +42,11 @@ pub(super) fn page(config: &Config, catalogue: &Catalogue, is_panel: bool, [styl
 /// The product's colour, which the other styles take where there is one. Its buttons have an edge, for the colour may be that of the page.
 pub(super) fn style(product: &Product) -> String {
     let colour = product.accent.map(|accent| {
+        let text = accent.text();
+        // Away from the text: what is readable on the colour stays so.
+        let hover = text.text();
         format!(
-            ":root {{ --product: {accent}; --on-product: {}; --product-edge: var(--edge); --product-hover: color-mix(in srgb, {accent}, var(--edge) 12%) }}\n",
-            accent.text()
+            ":root {{ --product: {accent}; --on-product: {text}; --product-edge: var(--edge); --product-hover: color-mix(in srgb, {accent}, {hover} 12%) }}\n"
         )
     });
     format!("/* The product's own colour, and what is readable on it. */\n{}", colour.unwrap_or_default())
