@@ -54,6 +54,8 @@ impl Driver {
     fn capabilities(&self) -> Value {
         json!({
             "browserName": "chrome",
+            // axe-core works at the longest page for half of it where the machine is busy.
+            "timeouts": { "script": 90_000 },
             "goog:loggingPrefs": { "browser": "ALL", "performance": "ALL" },
             "goog:chromeOptions": {
                 "binary": self.chromium,
