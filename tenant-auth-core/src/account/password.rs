@@ -14,7 +14,7 @@ use crate::{
     secret::Password,
     service::TenantAuth,
     store::{Account, LinkPurpose},
-    throttle::{SECURITY_CHANGES, log_refused},
+    throttle::log_refused,
     value::password::{self, Owner},
 };
 
@@ -57,7 +57,6 @@ impl Member {
         if !write.users().set_password(self.user_id(), &hash, account.epoch).await? {
             return Err(Error::WrongPassword);
         }
-        SECURITY_CHANGES.spend(&mut write.tx, self.user_id().as_str()).await?;
         write.links().end_of_user(self.user_id(), LinkPurpose::ResetPassword).await?;
         write.links().end_of_user(self.user_id(), LinkPurpose::ChangeEmail).await?;
         let data = UserData::of(&write.live.user);

@@ -17,7 +17,7 @@ use crate::{
     sealed::SealContext,
     secret::{Digest, Password, RecoveryCodeKind, Secret, TotpKind},
     store::Tx,
-    throttle::{Attempt, SECURITY_CHANGES, log_refused},
+    throttle::{Attempt, log_refused},
     time::Timestamp,
     value::Email,
 };
@@ -144,7 +144,6 @@ impl Member {
     pub async fn renew_recovery_codes(&self, password: &Password, code: &str) -> Result<RecoveryCodes, Error> {
         let mut write = self.begin_guarded_write(password, Some(code)).await?;
         let codes = self.issue_codes(&mut write).await?;
-        SECURITY_CHANGES.spend(&mut write.tx, self.user_id().as_str()).await?;
         let owner = &write.live.user.email;
         mail::enqueue(&mut write.tx, self.org_id(), owner, &Letter::RecoveryCodesReplaced).await?;
         write.commit().await?;
@@ -200,7 +199,6 @@ impl Member {
     }
 
     async fn changed(&self, mut write: Write, kind: EventKind, notice: &Letter<'_>) -> Result<(), Error> {
-        SECURITY_CHANGES.spend(&mut write.tx, self.user_id().as_str()).await?;
         let data = UserData::of(&write.live.user);
         tell_user(&mut write.tx, kind, &self.actor(), &data).await?;
         end_all_others(self, &mut write, EndReason::TwoFactor).await?;

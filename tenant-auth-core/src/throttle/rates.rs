@@ -64,10 +64,6 @@ pub(crate) const PROFILE_CHANGES: Rate = Rate { name: "profile-changes", most: 6
 /// Requests to change the address, by member and organization: each mails somebody who may be a stranger (behaviour.md, B147).
 pub(crate) const EMAIL_CHANGES: Rate = Rate { name: "email-changes", most: 5, window: HOUR };
 
-/// Changes of the password and of the second factor, by account: each mails an address that may be a stranger's, and is told in every
-/// organization of the person (behaviour.md, B147).
-pub(crate) const SECURITY_CHANGES: Rate = Rate { name: "security-changes", most: 30, window: HOUR };
-
 /// Changes that an org_admin makes to organization, members, keys and webhooks, by admin (or deployment key) and organization: each is
 /// told to webhooks (behaviour.md, B148).
 pub(crate) const ADMIN_CHANGES: Rate = Rate { name: "admin-changes", most: 2_000, window: Duration::from_secs(15 * 60) };

@@ -13,8 +13,6 @@ use tenant_auth_core::{
 use crate::suite::{
     public::deployment_keys::{made, new_key},
     support::{
-        account::{NEW, login_with_code},
-        authenticator::{Authenticator, SecondFactor, guarded_member},
         hooks::{ANOTHER, Hook, RECEIVER, hooking, run_sql, texts_in},
         listener::Listener,
     },
@@ -23,7 +21,6 @@ use crate::suite::{
 scenarios![
     a_profile_is_changed_sixty_times_an_hour,
     a_member_asks_for_five_addresses_an_hour,
-    a_password_and_a_second_factor_change_thirty_times_an_hour,
     an_admins_changes_are_counted,
     metadata_that_the_log_keeps_is_counted_by_the_byte,
     co_admins_are_mailed_so_often_an_hour,
@@ -75,30 +72,6 @@ async fn a_member_asks_for_five_addresses_an_hour(app: &App) {
     app.advance(HOUR);
     change(&app.member().logged_in().await, 6).await.expect(200);
     assert_eq!(app.mail_to("max6@elsewhere.example").await.len(), 1);
-}
-
-async fn a_password_and_a_second_factor_change_thirty_times_an_hour(app: &App) {
-    let (max, authenticator) = guarded_member(app).await;
-    let paper = |n: usize| authenticator.recovery_codes[n].as_str();
-    as_if_done(app, "security-changes", 29).await;
-    max.change_password(PASSWORD, NEW).await.expect(200);
-    let admin = app.admin().logged_in().await;
-    let mut listener = Listener::new(app, &admin).await;
-    let mails = app.mail_to(max.email()).await.len();
-    for request in [max.change_password(NEW, PASSWORD), max.renew_codes(NEW, paper(0)), max.disable(NEW, paper(0))] {
-        expect_refused(request, "3570").await;
-    }
-    listener.nothing().await;
-    assert_eq!(app.mail_to(max.email()).await.len(), mails);
-    admin.guard(app).await;
-    app.advance(HOUR);
-    let again = app.member();
-    login_with_code(&again, NEW, paper(0)).await;
-    let codes = again.renew_codes(NEW, paper(1)).await.expect_ok()["recoveryCodes"].clone();
-    again.disable(NEW, codes[0].as_str().expect("a code")).await.expect(200);
-    let setup = again.set_up(NEW).await.expect_ok();
-    as_if_done(app, "security-changes", 30).await;
-    expect_refused(again.enable(&Authenticator::new(&setup["secret"]).code(app)), "3600").await;
 }
 
 /// Changes of the organization, its members, keys and webhooks share a count; what takes a right away is never refused for it.
