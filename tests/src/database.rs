@@ -96,7 +96,7 @@ fn file(directory: &tempfile::TempDir) -> String {
 impl Drop for Database {
     fn drop(&mut self) {
         if let Location::Named { name } = &self.location {
-            Cluster::shared().run(format!("DROP DATABASE {name} WITH (FORCE)"));
+            Cluster::shared().remove(name);
         }
     }
 }

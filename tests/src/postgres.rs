@@ -47,10 +47,15 @@ pub(crate) struct Cluster {
     directory: PathBuf,
     guard: Mutex<Option<Child>>,
     orders: Mutex<Option<mpsc::Sender<Order>>>,
+    /// Beside the others: a database is removed once its last connections have ended, and nobody waits for that.
+    removals: Mutex<Option<Administrator>>,
 }
 
-/// A statement for the administrator's connection, and where to say that it is done.
+/// A statement for an administrator's connection, and where to say that it is done.
 type Order = (String, mpsc::Sender<()>);
+
+/// Where one takes orders, and the thread that ends once nobody can give any more.
+type Administrator = (mpsc::Sender<Order>, std::thread::JoinHandle<()>);
 
 /// Where the server's programs are: in `PATH`, or where Debian puts them.
 pub(crate) fn programs() -> Option<PathBuf> {
@@ -157,6 +162,10 @@ impl Cluster {
     pub(crate) fn stop_shared() {
         let Some(cluster) = CLUSTER.get() else { return };
         cluster.orders.lock().expect("not poisoned").take();
+        if let Some((removals, administrator)) = cluster.removals.lock().expect("not poisoned").take() {
+            drop(removals);
+            administrator.join().expect("every database can be removed");
+        }
         if let Some(mut guard) = cluster.guard.lock().expect("not poisoned").take() {
             drop(guard.stdin.take());
             guard.wait().expect("the cluster's guard ends");
@@ -174,6 +183,14 @@ impl Cluster {
         let orders = self.orders.lock().expect("not poisoned").clone().expect("the cluster is running");
         orders.send((sql.into(), done)).expect("the administrator is there");
         wait.recv().expect("the statement succeeds");
+    }
+
+    /// Has a database removed some time from now.
+    pub(crate) fn remove(&self, database: &str) {
+        let (done, _) = mpsc::channel();
+        let removals = self.removals.lock().expect("not poisoned");
+        let (orders, _) = removals.as_ref().expect("the cluster is running");
+        orders.send((format!("DROP DATABASE {database} WITH (FORCE)"), done)).expect("the administrator is there");
     }
 
     fn start(bin: &Path) -> Self {
@@ -196,8 +213,14 @@ impl Cluster {
             .stdin(Stdio::piped())
             .spawn()
             .expect("a shell can be run");
-        let orders = administrator(&directory);
-        Self { directory, guard: Mutex::new(Some(guard)), orders: Mutex::new(Some(orders)) }
+        let (orders, _) = administrator(&directory);
+        let removals = administrator(&directory);
+        Self {
+            directory,
+            guard: Mutex::new(Some(guard)),
+            orders: Mutex::new(Some(orders)),
+            removals: Mutex::new(Some(removals)),
+        }
     }
 }
 
@@ -230,11 +253,11 @@ pub(crate) fn as_owner(command: &mut Command, owner: Option<(u32, u32)>) -> &mut
 }
 
 /// A thread with one connection to the server, which it first waits for.
-fn administrator(directory: &Path) -> mpsc::Sender<Order> {
+fn administrator(directory: &Path) -> Administrator {
     let url = format!("postgres:///postgres?host={}&user=postgres", directory.display());
     let log = directory.join("log");
     let (orders, inbox) = mpsc::channel::<Order>();
-    std::thread::spawn(move || {
+    let administrator = std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async {
             let Ok(mut connection) = tokio::time::timeout(PATIENCE, connected(&url)).await else {
@@ -247,7 +270,7 @@ fn administrator(directory: &Path) -> mpsc::Sender<Order> {
             }
         });
     });
-    orders
+    (orders, administrator)
 }
 
 async fn connected(url: &str) -> PgConnection {
