@@ -15,7 +15,9 @@ use tracing::{
     span::{Attributes, Id, Record},
 };
 use tracing_subscriber::{
-    EnvFilter, Layer, fmt,
+    Layer,
+    filter::{LevelFilter, Targets},
+    fmt,
     layer::{Context, SubscriberExt},
 };
 
@@ -33,14 +35,22 @@ struct Pages {
     last: Vec<u8>,
 }
 
-/// What the service and the libraries under it say at their most talkative. The frameworks' own chatter is the host's business.
-const FILTER: &str =
-    "off,tenant_auth=trace,tenant_auth_core=trace,tenant_auth_axum=trace,tenant_auth_actix=trace,sqlx=info,lettre=trace";
+/// What the service and the libraries under it say at their most talkative. The frameworks' own chatter is the host's business, and the
+/// span of a statement holds the statement's name and a number, of which each test has hundreds.
+const TALKATIVE: [(&str, LevelFilter); 7] = [
+    ("tenant_auth", LevelFilter::TRACE),
+    ("tenant_auth::statements", LevelFilter::OFF),
+    ("tenant_auth_core", LevelFilter::TRACE),
+    ("tenant_auth_axum", LevelFilter::TRACE),
+    ("tenant_auth_actix", LevelFilter::TRACE),
+    ("sqlx", LevelFilter::INFO),
+    ("lettre", LevelFilter::TRACE),
+];
 
 /// Keeps what is logged from now on.
 pub(crate) fn keep() {
     let lines = fmt::layer().with_ansi(false).with_writer(|| Keeper);
-    let subscriber = tracing_subscriber::registry().with(EnvFilter::new(FILTER)).with(lines).with(Spans);
+    let subscriber = tracing_subscriber::registry().with(Targets::new().with_targets(TALKATIVE)).with(lines).with(Spans);
     tracing::subscriber::set_global_default(subscriber).expect("nobody else keeps the log");
 }
 
