@@ -6,10 +6,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard},
 };
 
+use crate::{Adapter, App, BASE, CookieRules, Host, Request, cookies::Jar, setup::DEFAULTS};
 use serde_json::Value;
-use tenant_auth_core::Config;
-
-use crate::{Adapter, App, BASE, CookieRules, Host, Request, cookies::Jar, template::public_url};
 
 /// Where requests go, and what the cookies of that server must look like.
 #[derive(Debug, Clone)]
@@ -54,7 +52,7 @@ impl Caller {
 
     /// A caller of a server that is no scenario's, such as a process of its own.
     pub fn at(address: SocketAddr, slug: &str) -> Self {
-        let cookies = CookieRules::of(&Config::new(public_url()));
+        let cookies = CookieRules::of(&DEFAULTS);
         Self::new(Target { address, adapter: Adapter::Axum, cookies, is_host: true }, slug)
     }
 

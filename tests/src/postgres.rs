@@ -215,12 +215,7 @@ impl Cluster {
             .expect("a shell can be run");
         let (orders, _) = administrator(&directory);
         let removals = administrator(&directory);
-        Self {
-            directory,
-            guard: Mutex::new(Some(guard)),
-            orders: Mutex::new(Some(orders)),
-            removals: Mutex::new(Some(removals)),
-        }
+        Self { directory, guard: Mutex::new(Some(guard)), orders: Mutex::new(Some(orders)), removals: Mutex::new(Some(removals)) }
     }
 }
 

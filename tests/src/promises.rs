@@ -21,7 +21,7 @@ static PROMISES: LazyLock<HashMap<Answer, Promise>> = LazyLock::new(promises);
 static EVENTS: LazyLock<HashMap<String, Validator>> = LazyLock::new(events);
 
 /// Method, path template and status.
-type Answer = (String, String, u16);
+type Answer = (&'static str, &'static str, u16);
 
 struct Promise {
     content_type: String,
@@ -39,7 +39,7 @@ pub fn document() -> &'static Value {
 pub(crate) fn broken(request: &Request, response: &Response) -> Vec<String> {
     let row = request.path.strip_prefix(BASE).and_then(|path| routes::row_for(&request.method, path));
     let Some(row) = row else { return Vec::new() };
-    let Some(promise) = PROMISES.get(&(row.method.clone(), row.template.clone(), response.status)) else {
+    let Some(promise) = PROMISES.get(&(row.method.as_str(), row.template.as_str(), response.status)) else {
         return vec![format!("the document does not promise {} for {} {}", response.status, row.method, row.template)];
     };
     let mut broken = promise.headers_broken(response);
@@ -101,7 +101,7 @@ fn promises() -> HashMap<Answer, Promise> {
         let responses = &document()["paths"][&row.template][row.method.to_lowercase()]["responses"];
         for (status, response) in responses.as_object().into_iter().flatten() {
             let status = status.parse().expect("a status");
-            promises.insert((row.method.clone(), row.template.clone(), status), Promise::of(response));
+            promises.insert((row.method.as_str(), row.template.as_str(), status), Promise::of(response));
         }
     }
     promises

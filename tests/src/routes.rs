@@ -17,12 +17,21 @@ pub struct Route {
     pub template: String,
     /// Every status the row may answer.
     pub statuses: Vec<u16>,
+    segments: Vec<Segment>,
+}
+
+/// What stands between two slashes of a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Segment {
+    Literal(String),
+    Parameter,
 }
 
 static TABLE: LazyLock<Vec<Route>> = LazyLock::new(read_table);
 static SEEN: Mutex<BTreeSet<Visit>> = Mutex::new(BTreeSet::new());
 
-type Visit = (Adapter, String, String, u16);
+/// Who answered, the row's method and template, and the status.
+type Visit = (Adapter, &'static str, &'static str, u16);
 
 /// The whole table.
 pub fn table() -> &'static [Route] {
@@ -87,15 +96,25 @@ impl Route {
         example.unwrap_or_else(|| panic!("the document has no example of {{{parameter}}} in {}", self.template))
     }
 
-    fn leads(&self, path: &str) -> bool {
-        let path = path.split('?').next().unwrap_or_default();
-        let (ours, theirs) = (self.template.split('/'), path.split('/'));
-        ours.clone().count() == theirs.clone().count()
-            && ours.zip(theirs).all(|(ours, theirs)| ours == theirs || (ours.starts_with('{') && !theirs.is_empty()))
+    fn leads(&self, path: &[&str]) -> bool {
+        self.segments.len() == path.len() && self.segments.iter().zip(path).all(|(ours, theirs)| ours.takes(theirs))
     }
 
     fn parameters(&self) -> usize {
-        self.template.matches('{').count()
+        self.segments.iter().filter(|segment| **segment == Segment::Parameter).count()
+    }
+}
+
+impl Segment {
+    fn of(template: &str) -> Self {
+        if template.starts_with('{') { Self::Parameter } else { Self::Literal(template.to_owned()) }
+    }
+
+    fn takes(&self, segment: &str) -> bool {
+        match self {
+            Self::Literal(literal) => literal == segment,
+            Self::Parameter => !segment.is_empty(),
+        }
     }
 }
 
@@ -103,14 +122,15 @@ impl Route {
 /// change to a member called `invite`.
 pub fn row_for(method: &str, path: &str) -> Option<&'static Route> {
     let method = if method == "HEAD" { "GET" } else { method };
-    let template = &table().iter().filter(|row| row.leads(path)).min_by_key(|row| row.parameters())?.template;
+    let path: Vec<_> = path.split('?').next().unwrap_or_default().split('/').collect();
+    let template = &table().iter().filter(|row| row.leads(&path)).min_by_key(|row| row.parameters())?.template;
     table().iter().find(|row| row.method == method && row.template == *template)
 }
 
 /// Notes what a row answered.
 pub(crate) fn record(adapter: Adapter, method: &str, path: &str, status: u16) {
     if let Some(row) = path.strip_prefix(BASE).and_then(|path| row_for(method, path)) {
-        let visit = (adapter, row.method.clone(), row.template.clone(), status);
+        let visit = (adapter, row.method.as_str(), row.template.as_str(), status);
         SEEN.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(visit);
     }
 }
@@ -118,8 +138,9 @@ pub(crate) fn record(adapter: Adapter, method: &str, path: &str, status: u16) {
 /// The rows that no scenario visited on this adapter.
 pub fn unvisited(adapter: Adapter) -> Vec<String> {
     let seen = SEEN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let visited =
-        |row: &Route| seen.iter().any(|(by, method, template, _)| (*by, method, template) == (adapter, &row.method, &row.template));
+    let visited = |row: &Route| {
+        seen.iter().any(|(by, method, template, _)| (*by, *method, *template) == (adapter, &*row.method, &*row.template))
+    };
     table().iter().filter(|row| !visited(row)).map(|row| format!("{} {}", row.method, row.template)).collect()
 }
 
@@ -139,7 +160,7 @@ pub fn undeclared() -> Vec<String> {
 pub fn unseen() -> Vec<String> {
     let seen = SEEN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let answered = |row: &Route, status: u16| {
-        seen.iter().any(|(_, method, template, have)| (method, template, *have) == (&row.method, &row.template, status))
+        seen.iter().any(|(_, method, template, have)| (*method, *template, *have) == (&*row.method, &*row.template, status))
     };
     table()
         .iter()
@@ -156,6 +177,7 @@ fn read_table() -> Vec<Route> {
             method: row.method.to_string(),
             template: row.path.to_owned(),
             statuses: std::iter::once(row.success()).chain(row.refusals().iter().map(|code| code.status())).collect(),
+            segments: row.path.split('/').map(Segment::of).collect(),
         })
         .collect()
 }

@@ -1,6 +1,10 @@
 //! The setup of the service under test: what a scenario may change before the service starts (settings, mailer, hasher, time).
 
-use std::{net::IpAddr, sync::Arc, time::Duration};
+use std::{
+    net::IpAddr,
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
 
 use tenant_auth_core::{
     Config, Timestamp,
@@ -16,6 +20,9 @@ pub(crate) const START: &str = "2026-11-20T08:21:00.000Z";
 
 /// A host with a public address, for webhooks.
 pub const HOOKS: &str = "hooks.example.com";
+
+/// The service's defaults, with the address that every link begins with. Made once: they hold the templates of the mails, read.
+pub(crate) static DEFAULTS: LazyLock<Config> = LazyLock::new(|| Config::new(public_url()));
 
 /// How the service under test is built.
 #[derive(Debug, Clone)]
@@ -45,7 +52,7 @@ pub struct Setup {
 impl Setup {
     /// The defaults of the matrix.
     pub fn new() -> Self {
-        let mut config = Config::new(public_url());
+        let mut config = DEFAULTS.clone();
         config.passwords.argon2 = Argon2Params { memory_kib: 64, iterations: 1, parallelism: 1 };
         config.memory.freshness = Duration::from_millis(20); // for which every change waits that ends a right
         config.sign_up.is_open = true;

@@ -8,14 +8,14 @@ use std::{
 };
 
 use tenant_auth_core::{
-    Config, MasterKeys, Sqlite, TenantAuth,
+    MasterKeys, Sqlite, TenantAuth,
     model::{Role, Scope},
     operator::OrganizationChange,
     ports::{Clock, SystemClock},
     testing::TestAuth,
 };
 
-use crate::{Adapter, Caller, PASSWORD, Process, Response, caller::Person, server::Server, template};
+use crate::{Adapter, Caller, PASSWORD, Process, Response, caller::Person, server::Server, setup::DEFAULTS, template};
 
 /// A database that a program and its test both open.
 #[derive(Debug)]
@@ -40,9 +40,8 @@ impl SharedFile {
     /// A member whom the program's operator creates while it runs.
     async fn member(&self) -> Person {
         let store = Sqlite::open(&self.path().display().to_string()).await.expect("the program's file");
-        let config = Config::new(template::public_url());
         let keys = MasterKeys::parse(&self.master_key).expect("a generated key");
-        let auth = TenantAuth::builder().store(store).master_keys(keys).config(config).build().await.expect("it opens");
+        let auth = TenantAuth::builder().store(store).master_keys(keys).config(DEFAULTS.clone()).build().await.expect("it opens");
         template::person(&auth, "acme", "Max Member", Role::Member).await
     }
 }

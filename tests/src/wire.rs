@@ -3,6 +3,7 @@
 
 use std::{net::SocketAddr, time::Duration};
 
+use memchr::memmem;
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -121,8 +122,8 @@ impl<R: AsyncRead + Unpin> Incoming<R> {
 
     async fn until(&mut self, end: &[u8]) -> Result<Vec<u8>, String> {
         loop {
-            if let Some(at) = self.buffer.windows(end.len()).position(|window| window == end) {
-                return Ok(self.buffer.drain(..at + end.len()).collect());
+            if let Some(at) = memmem::find(&self.buffer, end) {
+                return Ok(self.taken(at + end.len()));
             }
             self.more().await?;
         }
@@ -132,7 +133,13 @@ impl<R: AsyncRead + Unpin> Incoming<R> {
         while self.buffer.len() < length {
             self.more().await?;
         }
-        Ok(self.buffer.drain(..length).collect())
+        Ok(self.taken(length))
+    }
+
+    /// The first bytes, which the buffer holds.
+    fn taken(&mut self, length: usize) -> Vec<u8> {
+        let rest = self.buffer.split_off(length);
+        std::mem::replace(&mut self.buffer, rest)
     }
 
     async fn more(&mut self) -> Result<(), String> {
