@@ -220,8 +220,9 @@ impl Letter<'_> {
             Self::DeletionScheduled { .. } | Self::DeletionNear { .. } => (&["line"], "mail.object"),
             Self::WebhookDisabled { reason: DisableReason::Gone, .. } => (&["line_gone", "line_2"], "footer"),
             Self::WebhookDisabled { reason: DisableReason::Failing, .. } => (&["line_failing", "line_2"], "footer"),
+            // It goes to the address that the account had, which no link to reset the password can reach any more.
+            Self::EmailChanged { .. } => (&["line"], "footer"),
             Self::EmailChangeRequested { .. }
-            | Self::EmailChanged { .. }
             | Self::PasswordChanged
             | Self::SecondFactorEnabled
             | Self::SecondFactorDisabled

@@ -116,6 +116,10 @@ async fn the_old_address_is_told_at_once(app: &App) {
     let told = app.mail_to(member.email()).await;
     assert_eq!(told.len(), 2, "and when it is done");
     expect_no_link(&told[1]);
+    // Nothing can be mailed to it from now on, no link to reset the password either.
+    assert!(told[0].text.contains("reset your password at once"), "{}", told[0].text);
+    assert!(told[1].text.contains("no longer belongs to the account"), "{}", told[1].text);
+    assert!(!told[1].text.contains("reset your password"), "{}", told[1].text);
 }
 
 async fn a_change_needs_a_code_where_a_second_factor_is_in_force(app: &App) {
