@@ -26,7 +26,7 @@ pub(super) enum Command {
     Suspend(Which),
     /// Reopen a suspended organization
     Reactivate(Which),
-    /// Delete an organization: it is suspended at once, and removed some days later
+    /// Delete an organization: it is suspended at once, and removed TENANT_AUTH_PURGE_AFTER days later (without a question at once, where that is 0)
     Delete(Delete),
     /// Cancel the deletion of an organization, which stays suspended
     CancelDeletion(Which),
