@@ -60,8 +60,8 @@ pub(crate) enum Letter<'a> {
     LeakedDeploymentKey { name: &'a DisplayName },
     /// A webhook was made.
     NewWebhook { organization: &'a DisplayName, host: &'a str },
-    /// The organization is to be deleted.
-    DeletionScheduled { organization: &'a DisplayName, at: Timestamp },
+    /// The organization is to be deleted, or is deleted with the order already.
+    DeletionScheduled { organization: &'a DisplayName, at: Timestamp, is_over: bool },
     /// The organization will be deleted in a few days.
     DeletionNear { organization: &'a DisplayName, at: Timestamp },
     /// The organization is not to be deleted any more.
@@ -190,7 +190,7 @@ impl Letter<'_> {
                 tell("organization", unlinked(organization));
                 tell("host", (*host).to_owned());
             }
-            Self::DeletionScheduled { organization, at } | Self::DeletionNear { organization, at } => {
+            Self::DeletionScheduled { organization, at, .. } | Self::DeletionNear { organization, at } => {
                 tell("organization", unlinked(organization));
                 tell("at", words.moment(*at));
             }
@@ -217,7 +217,8 @@ impl Letter<'_> {
             Self::AddressWanted | Self::DeletionCancelled { .. } => (&["line"], "mail.nothing_to_do"),
             Self::LeakedApiKey { .. } | Self::LeakedDeploymentKey { .. } => (&["line", "line_2"], "mail.review"),
             Self::NewAdmin { .. } | Self::NewApiKey { .. } | Self::NewWebhook { .. } => (&["line"], "mail.review"),
-            Self::DeletionScheduled { .. } | Self::DeletionNear { .. } => (&["line"], "mail.object"),
+            Self::DeletionScheduled { is_over: true, .. } => (&["line_now"], "footer_now"),
+            Self::DeletionScheduled { is_over: false, .. } | Self::DeletionNear { .. } => (&["line"], "mail.object"),
             Self::WebhookDisabled { reason: DisableReason::Gone, .. } => (&["line_gone", "line_2"], "footer"),
             Self::WebhookDisabled { reason: DisableReason::Failing, .. } => (&["line_failing", "line_2"], "footer"),
             // It goes to the address that the account had, which no link to reset the password can reach any more.
@@ -228,6 +229,14 @@ impl Letter<'_> {
             | Self::SecondFactorDisabled
             | Self::RecoveryCodesReplaced
             | Self::CodesGuessed => (&["line"], "mail.not_me"),
+        }
+    }
+
+    /// The key of the mail's subject.
+    const fn subject(&self) -> &'static str {
+        match self {
+            Self::DeletionScheduled { is_over: true, .. } => "subject_now",
+            _ => "subject",
         }
     }
 
@@ -255,7 +264,7 @@ impl Letter<'_> {
             link => self.link(),
             footer => text(footer),
         };
-        let subject = text("subject");
+        let subject = text(self.subject());
         let (template, heading) = if let Self::Invite { .. } = self {
             shown = context! { until => text("mail.link_until"), app => text("app"), app_url => values.get("app_url"), ..shown };
             (&render::INVITE, text("heading"))

@@ -59,7 +59,8 @@ impl OperatorWrite {
         }
         self.tell_of_deletion(EventKind::OrgDeletionScheduled, &deleted)?;
         self.tx.removals().schedule(&org.id, at, waits <= REMINDED_BEFORE).await?;
-        mail::tell_admins(&mut self.tx, &org.id, &Letter::DeletionScheduled { organization: &org.name, at }).await?;
+        let notice = Letter::DeletionScheduled { organization: &org.name, at, is_over: waits.is_zero() };
+        mail::tell_admins(&mut self.tx, &org.id, &notice).await?;
         let auth = self.auth;
         self.tx.commit().await?;
         if waits.is_zero() && !begin_removal(&auth, &OrgRef::from(&deleted)).await? {
