@@ -9,6 +9,7 @@ use tenant_auth_conformance::{
 
 visits! {
     many_are_invited_at_once,
+    a_role_is_named_as_the_page_names_it_or_refused,
     what_was_not_sent_is_kept,
     a_member_has_an_address_sessions_and_a_history,
     the_members_are_saved_as_a_file_that_runs_nothing,
@@ -71,7 +72,7 @@ async fn many_are_invited_at_once(stage: &Stage) {
     page.run(FILE, vec![]).await;
     page.press("Look at them first").await;
     page.row("otto@new.example").reads("Admin").await;
-    page.row("pia@new.example").reads("No such role").await;
+    page.row("pia@new.example").reads("Unknown role: write member or admin").await;
     page.press("Send 1 invite").await;
     page.reads("1 person is invited; 1 line was not sent.").await;
     page.row("otto@new.example").reads("Invited").await;
@@ -80,6 +81,25 @@ async fn many_are_invited_at_once(stage: &Stage) {
     page.asks_nothing().await;
     page.row("otto@new.example").reads("Admin").await;
     stage.link("otto@new.example", "/invite").await;
+}
+
+async fn a_role_is_named_as_the_page_names_it_or_refused(stage: &Stage) {
+    let page = ada_opens(stage, "Invites").await;
+    page.prefers("de").await;
+    page.reload().await;
+    page.arrives_at("Einladungen").await;
+    page.press("Viele einladen").await;
+    page.asks("Viele Personen einladen").await;
+    page.choose("Rolle", "Admin").await;
+    let people = "erika@new.example, Mitglied\notto@new.example, ADMIN\npia@new.example, owner\nnora@new.example, Nora";
+    page.fill("Adressen", people).await;
+    page.press("Erst ansehen").await;
+    page.row("erika@new.example").reads("Mitglied").await;
+    page.row("otto@new.example").reads("Admin").await;
+    page.row("pia@new.example").reads("Unbekannte Rolle: member oder admin").await;
+    page.row("nora@new.example").reads("Admin").await;
+    page.press("3 Einladungen senden").await;
+    page.reads("3 Personen sind eingeladen; 1 Zeile wurde nicht gesendet.").await;
 }
 
 /// Loses the answer to the first invites that are sent, of one more than go at once.

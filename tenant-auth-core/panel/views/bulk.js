@@ -1,13 +1,15 @@
 // Inviting many people at once: addresses are pasted or read from a file, each line is shown with what will become of it before
 // anything is sent, and with what became of it afterwards.
 
-import { all, api, badge, busy, button, counted, emailField, field, fill, form, h, is, notice, number, open, roleBadge, roleField, rowButton, t, table, toast, told } from '../kit.js';
+import { all, api, badge, busy, button, counted, emailField, field, fill, form, h, is, notice, number, open, roleBadge, roleField, roleName, rowButton, t, table, toast, told } from '../kit.js';
 import { rowsOf } from '../csv.js';
 import { words } from '../words.js';
 
 const MOST = 1000;
 const AT_ONCE = 100;
-const ROLES = { member: 'member', admin: 'org_admin', org_admin: 'org_admin' };
+// As the API names them, and as this page does.
+const ROLES = new Map([['member', 'member'], ['admin', 'org_admin'], ['org_admin', 'org_admin']]);
+for (const role of ['member', 'org_admin']) ROLES.set(roleName(role).toLowerCase(), role);
 const SAID = {
 	new: [t('panel.bulk.new'), 'good'], member: [t('panel.bulk.member')], invited: [t('panel.bulk.already'), 'wait'], malformed: [t('panel.bulk.malformed'), 'bad'],
 	twice: [t('panel.bulk.twice')], role: [t('panel.bulk.role'), 'bad'], sent: [t('panel.column.invited'), 'good'], resent: [t('panel.bulk.again'), 'good'],
@@ -24,16 +26,23 @@ export function peopleIn(text, role) {
 	const column = isHead ? rows[0].findIndex((cell) => /^role$/i.test(cell)) : -1;
 	const known = new Set();
 	return rows.slice(isHead ? 1 : 0).flatMap((row) => {
-		const named = column < 0 ? row.find((cell) => Object.hasOwn(ROLES, cell.toLowerCase())) : row[column];
+		const named = column < 0 ? row.find((cell) => ROLES.has(cell.toLowerCase())) ?? meantForRole(row) : row[column];
 		const addresses = row.filter((cell) => cell.includes('@'));
 		return (addresses.length ? addresses : [row.join(' ')]).map((cell) => {
 			const email = (/<([^<>]+)>\s*$/.exec(cell)?.[1] ?? cell).trim();
-			const own = named ? ROLES[named.toLowerCase()] : role;
+			const own = named ? ROLES.get(named.toLowerCase()) : role;
 			const state = !isAddress(email) ? 'malformed' : known.has(email.toLowerCase()) ? 'twice' : own ? null : 'role';
 			if (!state || state === 'role') known.add(email.toLowerCase());
 			return { email, role: own, state };
 		});
 	});
+}
+
+// A word in small letters behind an address: a name begins with a capital, and a role that is not known must not pass for one, or whoever
+// has it is invited with another.
+function meantForRole(row) {
+	const [address, word, ...rest] = row.filter(Boolean);
+	return address.includes('@') && !rest.length && /^[\p{Ll}_-]+$/u.test(word ?? '') ? word : undefined;
 }
 
 // As a browser judges one.
