@@ -10,6 +10,7 @@ const WHY = {
 	ended: t('panel.stop.ended'),
 	'signed-out': t('panel.stop.signed_out'),
 	other: t('panel.stop.other'),
+	elsewhere: t('panel.stop.elsewhere.why'),
 };
 
 // The tab's open stop: its dialog, and the requests that wait for it.
@@ -94,9 +95,9 @@ export function elsewhere(me, there = lastSlug()) {
 		chooseSlug(there);
 		location.replace(home());
 	};
-	const back = () => (me && unsaved() ? fill(body, signInPlace('other', me)) : leave('elsewhere', me));
+	const back = () => (me && unsaved() ? fill(body, signInPlace('elsewhere', me)) : leave('elsewhere', me));
 	const body = h('div',
-		h('p.dialog-text', t('panel.stop.elsewhere.text', { here, there: there === here ? t('panel.stop.elsewhere.another') : there })),
+		h('p.dialog-text', t('panel.stop.elsewhere.text', { here, there: there && there !== here ? there : t('panel.stop.elsewhere.another') })),
 		h('div.actions.end', button(t('panel.stop.elsewhere.back', { here }), back), there !== here && there && button(t('panel.stop.elsewhere.follow', { there }), follow, { kind: 'primary', mark: 'switch' })));
 	const waits = stopped(t('panel.stop.elsewhere.title'), () => body);
 	stop.there = there;

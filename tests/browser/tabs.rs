@@ -11,6 +11,8 @@ visits! {
     two_tabs_outlive_their_access_token,
     signing_out_in_one_tab_leaves_the_other_too,
     another_organization_in_another_tab_is_noticed,
+    who_is_called_back_from_another_organization_is_told_why,
+    an_organization_whose_name_is_forgotten_is_called_another,
     who_lost_the_session_comes_back_to_where_they_were,
 }
 
@@ -69,6 +71,44 @@ async fn another_organization_in_another_tab_is_noticed(stage: &Stage) {
     first.press("Switch to globex").await;
     first.arrives_at("Members").await;
     first.reads("Globex Corporation").await;
+}
+
+async fn who_is_called_back_from_another_organization_is_told_why(stage: &Stage) {
+    let first = &stage.page;
+    stage.signs_in(MAX, PASSWORD).await;
+    first.arrives_at("Members").await;
+    first.press("Profile").await;
+    first.arrives_at("Profile").await;
+    first.fill("Bio", "Keeps the rockets pointed up.").await;
+    let second = first.another_tab().await;
+    second.open("/sign-in#org=globex").await;
+    second.was_sent_by_the_panel().await;
+    second.fill("Email address", "gus@globex.example").await;
+    second.fill("Password", PASSWORD).await;
+    second.press("Sign in").await;
+    second.arrives_at("Members").await;
+    first.asks("Signed in to another organization").await;
+    first.press("Sign in to acme").await;
+    first.reads("Another tab signed in to another organization. Sign in again to keep what you have not saved.").await;
+    first.is_accessible().await;
+    first.fill("Password", PASSWORD).await;
+    first.press("Sign in").await;
+    first.asks_nothing().await;
+    assert_eq!(first.value("Bio").await, "Keeps the rockets pointed up.");
+}
+
+/// As where storage is forbidden: nobody knows which organization was signed in to last.
+const FORGETS: &str = "localStorage.clear();
+    new BroadcastChannel(`tenant-auth${new URL('api/v1', location).pathname}`).postMessage({ what: 'signed-in' })";
+
+async fn an_organization_whose_name_is_forgotten_is_called_another(stage: &Stage) {
+    let page = &stage.page;
+    stage.signs_in(MAX, PASSWORD).await;
+    page.arrives_at("Members").await;
+    page.run(FORGETS, vec![]).await;
+    page.asks("Signed in to another organization").await;
+    page.reads("Another tab of this browser signed in to another organization, so this one can no longer show acme.").await;
+    page.is_accessible().await;
 }
 
 async fn who_lost_the_session_comes_back_to_where_they_were(stage: &Stage) {
