@@ -76,11 +76,12 @@ async function relearn() {
 	const next = await learn();
 	if (next.user.id !== me.user.id) return somebodyElse(me);
 	goOn();
-	const isSame = next.isAdmin === me.isAdmin && next.user.role === me.user.role;
+	const isAdminAsBefore = next.isAdmin === me.isAdmin;
+	const isSame = isAdminAsBefore && next.user.role === me.user.role;
 	Object.assign(me, next);
 	frame.tell(me, mine());
 	if (isSame) return;
-	toast(me.isAdmin ? t('panel.app.admin') : t('panel.app.no_admin'));
+	if (!isAdminAsBefore) toast(me.isAdmin ? t('panel.app.admin') : t('panel.app.no_admin'));
 	if (!unsaved()) show(true, true);
 }
 

@@ -11,6 +11,7 @@ visits! {
     another_person_in_another_tab_stops_this_one,
     stepping_down_is_asked_about,
     who_is_demoted_elsewhere_is_told,
+    who_becomes_an_operator_hears_nothing_of_admins,
     an_address_survives_the_sign_in,
     who_is_signed_in_can_go_on_from_the_sign_in_page,
     an_invite_for_somebody_else_says_who_is_signed_in,
@@ -86,6 +87,18 @@ async fn who_is_demoted_elsewhere_is_told(stage: &Stage) {
     page.was_refused(403, "/org/api-keys").await;
     page.offers_no("API keys").await;
     assert_eq!(page.run("return location.hash", vec![]).await, "#/members");
+}
+
+async fn who_becomes_an_operator_hears_nothing_of_admins(stage: &Stage) {
+    let page = &stage.page;
+    signs_in_at(page, MAX).await;
+    page.press("Profile").await;
+    page.arrives_at("Profile").await;
+    stage.auth.operator().appoint(&MAX.parse().expect("an address")).await.expect("a member of the operators' organization");
+    page.fill("Bio", "Keeps the rockets pointed up.").await;
+    page.press("Save profile").await;
+    page.offers("Organizations").await;
+    page.reads_no("an admin here").await;
 }
 
 async fn an_address_survives_the_sign_in(stage: &Stage) {
