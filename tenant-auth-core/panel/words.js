@@ -9,7 +9,7 @@ const SPECIFIC = ['invalid_request', 'weak_password', 'limit_reached'];
 const isEnglish = LANGUAGE.startsWith('en');
 
 // Most limits of attempts end within the hour, and most who wait for longer met a quota: the code does not tell.
-const isQuota = (error) => error.code === 'rate_limited' && error.retryAfter > 3600 && hasText('panel.error.quota');
+const isQuota = (error) => error.code === 'rate_limited' && error.retryAfter > 3600 && hasText('error.quota');
 
 // How long to wait, as a sentence.
 export const againIn = (error) => (error.code === 'rate_limited' && error.retryAfter ? t('error.again', { when: inTime(error.retryAfter) }) : '');
@@ -17,7 +17,7 @@ export const againIn = (error) => (error.code === 'rate_limited' && error.retryA
 // Why, without how long to wait.
 export function reason(error) {
 	if (!(error instanceof ApiError)) return t('error.broken');
-	if (isQuota(error)) return t('panel.error.quota');
+	if (isQuota(error)) return t('error.quota');
 	const key = hasText(`error.${error.code}`) ? `error.${error.code}` : `panel.error.${error.code}`;
 	const ours = hasText(key) && !(isEnglish && error.message && SPECIFIC.includes(error.code));
 	return ours ? t(key, { status: error.status }) : error.message;
