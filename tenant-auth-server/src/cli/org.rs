@@ -259,7 +259,7 @@ async fn list(input: &Input, format: &Format) -> Result<(), Failure> {
             org.plan.as_str(),
             org.created_at.to_iso(),
             org.name,
-            org.deletes_at.map_or_else(String::new, |at| format!("  deleted at {}", at.to_iso()))
+            org.deletes_at.map_or_else(String::new, |at| format!("  to be deleted at {}", at.to_iso()))
         )
     };
     let text: String = organizations.iter().map(line).collect();

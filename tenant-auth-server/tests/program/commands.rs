@@ -97,7 +97,7 @@ fn an_organization_is_deleted_in_time_or_now() {
     assert!(deleted["status"] == "suspended" && deleted["deletesAt"].is_string(), "{deleted}");
     assert_eq!(org(&["delete"]), deleted);
     let said = program.run(&["org", "list"]);
-    assert!(String::from_utf8_lossy(&said.stdout).contains("deleted at 2"), "{said:?}");
+    assert!(String::from_utf8_lossy(&said.stdout).contains("  to be deleted at 2"), "{said:?}");
     assert!(error(&program.run(&["org", "reactivate", "--slug", "acme"])).contains("cancel-deletion"));
     let kept = org(&["cancel-deletion"]);
     assert!(kept["status"] == "suspended" && kept["deletesAt"].is_null(), "{kept}");
