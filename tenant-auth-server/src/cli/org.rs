@@ -145,6 +145,10 @@ impl InviteAdmin {
                 revoke_pending(&operator.in_organization(&slug).await?, &email).await?;
                 operator.invite_admin(&slug, &email).await?
             }
+            Err(Error::AlreadyInvited) => {
+                let why = "This email address already has a pending invite. Give --replace to revoke it and send another.";
+                return Err(Failure::Service(why.to_owned()));
+            }
             invited => invited?,
         };
         print_invited(&format, &invited, "")

@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 use serde_json::json;
 use tenant_auth_core::{
+    Error,
     model::Role,
     operator::NewUser,
     secret::Password,
@@ -76,7 +77,13 @@ impl Command {
         match self {
             Self::Create(create) => create.run(input).await,
             Self::ResetSecondFactor(Whom { email, format }) => {
-                let user = operator(input, Links::None).await?.reset_second_factor(&email).await?;
+                let user = match operator(input, Links::None).await?.reset_second_factor(&email).await {
+                    Err(Error::SecondFactorMissing) => {
+                        let why = format!("{email} has no second factor in force. There is nothing to remove.");
+                        return Err(Failure::Service(why));
+                    }
+                    user => user?,
+                };
                 let text = format!("{} logs in with the password alone now. Every session of the account has ended.", user.email);
                 format.print(&json!({ "user": UserView::from(&user) }), &text)
             }
