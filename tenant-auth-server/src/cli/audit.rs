@@ -19,7 +19,7 @@ use tokio::io::BufWriter;
 use url::Url;
 
 use super::{Links, export_files::NewFile, operator, report::Format};
-use crate::{failure::Failure, settings::Input};
+use crate::{failure::Failure, logging, settings::Input};
 
 /// How long the keys may take to arrive.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
@@ -130,7 +130,7 @@ impl Verify {
         let verifier = earlier.iter().fold(verifier, AuditVerifier::since);
         let found = verified(&verifier, &path)?;
         for remark in found.findings.iter().chain(&found.uncompared).chain(&found.notes) {
-            eprintln!("{remark}");
+            logging::remark(&remark.to_string());
         }
         // The file may be anybody's, and a terminal obeys control characters.
         let (org, entries) = (found.org.escape_debug().to_string(), found.entries);
@@ -146,8 +146,7 @@ impl Verify {
             }
             (false, _) => ("is NOT good", Err(Failure::Hole("The file was tampered with, or is not whole.".to_owned()))),
         };
-        format.print(&data, &format!("{}: {entries} entries of {org}; the file {verdict}.", path.display()))?;
-        outcome
+        format.print_check(&data, &format!("{}: {entries} entries of {org}; the file {verdict}.", path.display()), outcome)
     }
 }
 

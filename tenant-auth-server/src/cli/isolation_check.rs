@@ -51,13 +51,13 @@ impl Options {
         }
         let (a, b) = (Credentials::from_environment("A", org_a)?, Credentials::from_environment("B", org_b)?);
         let report = isolation::check(&Aim { url, at_risk }, a, b).await?;
-        format.print(&report, &report.text())?;
-        match report.verdict {
+        let outcome = match report.verdict {
             Verdict::Isolated => Ok(()),
             Verdict::Hole => Err(Failure::Hole("There is a hole between the two organizations; the report says where.".to_owned())),
             Verdict::Incomplete => {
                 Err(Failure::Unchecked("Nothing was reached, but not everything could be tried; the report says what.".to_owned()))
             }
-        }
+        };
+        format.print_check(&report, &report.text(), outcome)
     }
 }

@@ -32,4 +32,15 @@ impl Format {
             .and_then(|()| stdout.flush())
             .map_err(Failure::system("The command was carried out, but printing its outcome to stdout"))
     }
+
+    /// Prints what a check found, and passes its verdict on. The exit code is a verdict, too: a bad one holds whether it could be printed or
+    /// not, and a report that nobody got is none of a good one.
+    ///
+    /// # Errors
+    /// The verdict's; [`Failure::Unchecked`] when stdout does not take the report of a good one.
+    pub(super) fn print_check(&self, data: &impl Serialize, text: &str, verdict: Result<(), Failure>) -> Result<(), Failure> {
+        let printed = self.print(data, text);
+        verdict?;
+        printed.map_err(|failure| Failure::Unchecked(failure.to_string()))
+    }
 }

@@ -140,6 +140,21 @@ fn an_earlier_file_is_compared() {
 }
 
 #[test]
+fn a_verdict_that_cannot_be_printed_is_never_taken_for_another() {
+    let deployment = Deployment::start();
+    json(&deployment.program.run(&EXPORT));
+    let text = fs::read_to_string(deployment.path("acme.ndjson")).expect("it is there");
+    fs::write(deployment.path("changed"), text.replace("org.suspended", "org.suspendeb")).expect("written");
+    let full = || fs::File::options().write(true).open("/dev/full").expect("Linux has one");
+    let keys = deployment.keys();
+    let code = |file: &str| {
+        let mut command = deployment.program.command(&["audit", "verify", "--keys", &keys, file]);
+        command.stdout(full()).stderr(full()).status().expect("it runs").code()
+    };
+    assert_eq!((code("acme.ndjson"), code("changed"), code("nowhere.ndjson")), (Some(2), Some(1), Some(2)));
+}
+
+#[test]
 fn what_cannot_be_verified_has_an_exit_code_of_its_own() {
     let deployment = Deployment::start();
     json(&deployment.program.run(&EXPORT));

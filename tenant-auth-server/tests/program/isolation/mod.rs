@@ -2,7 +2,10 @@
 
 mod leaky;
 
-use std::process::Output;
+use std::{
+    fs::File,
+    process::{Output, Stdio},
+};
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{Adapter, Neighbours};
@@ -96,6 +99,18 @@ async fn every_kind_of_hole_is_found_and_not_used() {
 
 fn at(seen: &Seen, method: &str, path: &str) -> bool {
     seen.method == method && seen.is_foreign && seen.path == path
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_report_that_cannot_be_printed_is_no_finding() {
+    let neighbours = Neighbours::start(Adapter::Axum).await;
+    let program = Program::new();
+    let url = format!("http://{}", neighbours.address());
+    let mut command = program.command(&["isolation-check", "--url", &url, "--org-a", "acme", "--org-b", "globex"]);
+    command.envs(neighbours.environment()).stderr(Stdio::null());
+    command.stdout(File::options().write(true).open("/dev/full").expect("Linux has one"));
+    let status = tokio::task::spawn_blocking(move || command.status().expect("the program runs")).await.expect("it ends");
+    assert_eq!(status.code(), Some(2));
 }
 
 #[tokio::test(flavor = "multi_thread")]
