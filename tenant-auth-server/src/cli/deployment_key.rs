@@ -85,7 +85,7 @@ impl Command {
             Self::Rotate(Rotate { id, overlap_seconds, format }) => {
                 let overlap = Duration::from_secs(overlap_seconds.into());
                 let rotated = operator(input, Links::None).await?.rotate_deployment_key(&id, overlap).await?;
-                print_created(&format, &rotated, &format!("replaces {id}, which works for {overlap_seconds} seconds more"))
+                print_created(&format, &rotated, &format!("replaces {id}, which works for at most {overlap_seconds} seconds more"))
             }
             Self::Revoke(Revoke { id, format }) => {
                 let key = operator(input, Links::None).await?.revoke_deployment_key(&id).await?;
