@@ -43,4 +43,9 @@ impl Format {
         verdict?;
         printed.map_err(|failure| Failure::Unchecked(failure.to_string()))
     }
+
+    /// Whether the outcome is asked for as JSON.
+    pub(super) const fn is_json(&self) -> bool {
+        self.json
+    }
 }

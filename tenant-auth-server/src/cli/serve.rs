@@ -60,6 +60,9 @@ struct Report {
 impl Options {
     pub(super) async fn run(self, input: &Input) -> Result<(), Failure> {
         if !self.check {
+            if self.format.is_json() {
+                return Err(Failure::Usage("--json goes with --check.".to_owned()));
+            }
             return serve::run(input).await;
         }
         let settings = settings::for_server(input)?;

@@ -186,6 +186,8 @@ fn an_export_can_go_to_stdout_and_takes_no_files_place() {
     assert!(piped.status.success());
     fs::write(deployment.path("piped"), &piped.stdout).expect("written");
     assert_eq!(said(&deployment.verify(&["piped"])).0, Some(0));
+    let refused = error(&deployment.program.run(&["audit", "export", "--org", "acme", "--json"]));
+    assert!(refused.contains("--json goes with --out FILE"), "{refused}");
     json(&deployment.program.run(&EXPORT));
     assert!(error(&deployment.program.run(&EXPORT)).contains("is there already"));
     assert!(error(&deployment.program.run(&["audit", "export", "--org", "nobody", "--out", "nobody"])).contains("org list"));

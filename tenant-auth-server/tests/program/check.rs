@@ -34,6 +34,13 @@ fn it_tells_what_a_start_would_do_to_a_file_and_does_nothing() {
     expect(&found, "address ok: 127.0.0.1:0 is free");
 }
 
+/// Whoever asks for JSON waits for an outcome, which a server has none of.
+#[test]
+fn without_check_there_is_nothing_to_print_as_json() {
+    let refused = error(&Program::new().run(&["serve", "--json"]));
+    assert!(refused.contains("--json goes with --check."), "{refused}");
+}
+
 #[test]
 fn every_part_is_tried_though_one_failed() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
