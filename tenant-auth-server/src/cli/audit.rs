@@ -98,7 +98,7 @@ impl Export {
         let entries = export.write(BufWriter::with_capacity(1 << 20, file.handle()?)).await.map_err(failure)?;
         file.keep()?;
         let whose = org.map_or_else(|| "the deployment".to_owned(), |org| format!("organization '{org}'"));
-        let text = format!("The audit log of {whose} is exported to {}: {entries} entries.", out.display());
+        let text = format!("The audit log of {whose} is exported to {}. Entries: {entries}.", out.display());
         format.print(&json!({ "entries": entries }), &text)
     }
 }
@@ -149,7 +149,7 @@ impl Verify {
             }
             (false, _) => ("is NOT good", Err(Failure::Hole("The file was tampered with, or is not whole.".to_owned()))),
         };
-        format.print_check(&data, &format!("{}: {entries} entries of {org}; the file {verdict}.", path.display()), outcome)
+        format.print_check(&data, &format!("{}: entries of {org}: {entries}; the file {verdict}.", path.display()), outcome)
     }
 }
 

@@ -86,8 +86,8 @@ impl Export {
     fn print(&self, exported: &Exported) -> Result<(), Failure> {
         let Exported { members, invites, api_keys, webhooks, entries, .. } = exported;
         let text = format!(
-            "Organization '{}' is exported to {}: {members} members, {invites} invites, {api_keys} API keys, {webhooks} webhooks, \
-             {entries} entries of the audit log.{}",
+            "Organization '{}' is exported to {}. Members: {members}, invites: {invites}, API keys: {api_keys}, webhooks: {webhooks}, \
+             entries of the audit log: {entries}.{}",
             self.slug,
             self.out.display(),
             if self.close { " It is suspended here." } else { "" },

@@ -65,11 +65,11 @@ impl Users {
         format.print(&json!({ "imported": done.imported, "refused": done.refused }), &format!("{}.", text(&done)))?;
         match done.refused {
             0 => Ok(()),
-            refused => Err(Failure::Service(format!("{refused} rows were refused; the lines above say why."))),
+            refused => Err(Failure::Service(format!("Rows refused: {refused}; the lines above say why."))),
         }
     }
 }
 
 fn text(done: &ImportedUsers) -> String {
-    format!("{} people imported, {} rows refused", done.imported, done.refused)
+    format!("People imported: {}, rows refused: {}", done.imported, done.refused)
 }

@@ -53,7 +53,7 @@ impl Import {
         let size = file.metadata().await.map_err(Failure::system(reading()))?.len();
         let operator = operator_of_new(input, Links::Printed).await?;
         let mut progress = Progress::of(size);
-        let mut tell = |step: OrganizationImportStep| progress.show(step.bytes, &format!("{} members", step.members));
+        let mut tell = |step: OrganizationImportStep| progress.show(step.bytes, &format!("members: {}", step.members));
         let outcome = operator.import_organization(BufReader::new(file), &import, &mut tell).await;
         progress.end();
         let done = outcome.map_err(|error| match error {
@@ -86,8 +86,8 @@ fn print(format: &Format, done: &ImportedOrganization, dry_run: bool) -> Result<
     let ImportedOrganization { org, members, linked, invites, api_keys, webhooks, entries, without_password, .. } = done;
     let verb = if dry_run { "would be" } else { "is" };
     let text = format!(
-        "Organization '{}' {verb} imported, {}: {members} members ({without_password} of them set a password by a reset link), {linked} \
-         with an account here, {invites} invites mailed, {api_keys} API keys, {webhooks} webhooks (disabled), {entries} entries of the audit log.",
+        "Organization '{}' {verb} imported, {}. Members: {members} (who set a password by a reset link: {without_password}), with an account \
+         here: {linked}, invites mailed: {invites}, API keys: {api_keys}, webhooks (disabled): {webhooks}, entries of the audit log: {entries}.",
         org.slug,
         org.status.as_str(),
     );

@@ -48,6 +48,6 @@ impl Command {
             Whose { all: _, org: None, email: None } => SessionsOf::All,
         };
         let revoked = operator(input, Links::None).await?.revoke_sessions(whose).await?;
-        format.print(&json!({ "revoked": revoked }), &format!("{revoked} sessions ended."))
+        format.print(&json!({ "revoked": revoked }), &format!("Sessions ended: {revoked}."))
     }
 }

@@ -43,7 +43,7 @@ fn refused_rows_fail_the_command_and_hinder_no_other() {
     let program = with_file("{\"email\":\"p@example.com\",\"name\":\"P\"}\n{\"email\":\"q\",\"name\":\"Q\"}\n");
     let said = program.run(&IMPORT[..6]);
     assert_eq!(said.status.code(), Some(1));
-    assert_eq!(String::from_utf8_lossy(&said.stdout), "1 people imported, 1 rows refused.\n");
+    assert_eq!(String::from_utf8_lossy(&said.stdout), "People imported: 1, rows refused: 1.\n");
     let stderr = String::from_utf8_lossy(&said.stderr).into_owned();
     assert!(stderr.starts_with("line 2: email: must be an email address\n"), "{stderr}");
 }
