@@ -4,9 +4,9 @@ import { ago, api, badge, busy, button, empty, facts, h, listing, loading, momen
 import { parseKeeping, pretty } from '../json.js';
 import { words } from '../words.js';
 
-const STATUS = { pending: [t('panel.delivery.pending'), 'wait'], retrying: [t('panel.delivery.retrying'), 'wait'], succeeded: [t('panel.delivery.succeeded'), 'good'], failed: [t('panel.failed'), 'bad'], cancelled: [t('panel.delivery.cancelled')] };
+const STATUS = { pending: [t('panel.delivery.pending'), 'wait'], retrying: [t('panel.delivery.retrying'), 'wait'], succeeded: [t('panel.delivery.succeeded'), 'good'], failed: [t('panel.delivery.failed'), 'bad'], cancelled: [t('panel.delivery.cancelled')] };
 const ERRORS = { blocked: t('panel.delivery.error.blocked'), unreachable: t('panel.delivery.error.unreachable'), timeout: t('panel.delivery.error.timeout'), tls: t('panel.delivery.error.tls'), status: t('panel.delivery.error.status') };
-const FILTERS = [['status', t('panel.column.result'), [['', t('panel.delivery.every')], ['failed', t('panel.failed')], ['pending', t('panel.delivery.pending')], ['succeeded', t('panel.delivery.succeeded')], ['cancelled', t('panel.delivery.cancelled')]]]];
+const FILTERS = [['status', t('panel.column.result'), [['', t('panel.delivery.every')], ['failed', t('panel.delivery.failed')], ['pending', t('panel.delivery.pending')], ['succeeded', t('panel.delivery.succeeded')], ['cancelled', t('panel.delivery.cancelled')]]]];
 
 export const outcome = (one) => [
 	badge(...STATUS[one.status === 'pending' && one.lastError ? 'retrying' : one.status]),
