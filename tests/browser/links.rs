@@ -163,7 +163,7 @@ async fn hosted_pages_speak_the_language_of_the_browser(stage: &Stage) {
     page.fill("E-Mail-Adresse", "max@acme.example").await;
     page.press("Anmelden").await;
     page.reads("Schreiben Sie Kleinbuchstaben, Ziffern und Bindestriche.").await;
-    page.reads("Das wird gebraucht.").await;
+    page.reads("Füllen Sie dieses Feld aus.").await;
     page.fill("Organisation", "acme").await;
     page.fill("Passwort", "not-my-password-1").await;
     page.press("Anmelden").await;
@@ -191,10 +191,10 @@ async fn hosted_pages_speak_the_language_of_the_browser(stage: &Stage) {
     page.prefers("fr").await;
     page.open(&stage.link(NEW, "/invite").await).await;
     page.arrives_at("Rejoindre Acme Rockets").await;
-    page.reads("Vous êtes invité comme membre avec l’adresse nora@acme.example").await;
+    page.reads("Vous êtes invité en tant que membre avec l’adresse nora@acme.example").await;
     page.fill("Votre nom", "Nora New").await;
     page.fill("Choisissez un mot de passe", "teal-badger-awning-78").await;
-    page.press("Créer un compte et rejoindre").await;
+    page.press("Créer un compte et rejoindre l’organisation").await;
     page.arrives_at("Bienvenue chez Acme Rockets").await;
     page.press("Aller à votre compte").await;
     page.arrives_at("Membres").await;
