@@ -166,6 +166,16 @@ mod tests {
         }
     }
 
+    /// Else a line may begin with the mark that ends its sentence.
+    #[test]
+    fn in_french_no_line_breaks_before_a_mark() {
+        let languages = Languages::default();
+        for (key, text) in &languages.of(Some(&"fr".parse().expect("a tag"))).words {
+            let breaks = [" :", " ;", " !", " ?", " »", "« "].into_iter().find(|mark| text.contains(mark));
+            assert_eq!(breaks, None, "{key}: {text}: a no-break space (U+00A0) stands there");
+        }
+    }
+
     #[test]
     fn a_catalogue_adds_a_language_or_replaces_words_and_is_judged() {
         let languages = Languages::default();
