@@ -39,6 +39,7 @@ async fn many_are_invited_at_once(stage: &Stage) {
     let page = ada_opens(stage, "Invites").await;
     page.press("Invite many").await;
     page.asks("Invite many people").await;
+    page.reads("One a line, with a role where it is another; up to 1,000.").await;
     page.is_accessible().await;
     page.press("Look at them first").await;
     page.reads("This is required.").await;

@@ -56,7 +56,7 @@ export function inviteMany(done) {
 		const [choice, outcome] = [h('div'), h('div')];
 		const people = field({
 			label: t('panel.bulk.addresses'), name: 'people', type: 'textarea', rows: 8, class: 'code', placeholder: 'name@example.com\nboss@example.com, admin',
-			hint: t('panel.bulk.addresses.hint', { most: MOST }),
+			hint: t('panel.bulk.addresses.hint', { most: number(MOST) }),
 		});
 		const file = field({ label: t('panel.bulk.file'), name: 'file', type: 'file', accept: '.csv,.txt,text/csv,text/plain', optional: true, hint: t('panel.bulk.file.hint') });
 		file.input.addEventListener('change', async () => {
@@ -77,7 +77,7 @@ export function inviteMany(done) {
 			fields: [people, file, role], submit: t('panel.bulk.look'), cancel: () => dialog.leave('cross'), keeps: false,
 			check() {
 				const count = peopleIn(people.value, role.value).length;
-				return count > MOST ? ['people', t('panel.bulk.many', { count: number(count), most: MOST })] : !count && ['people', t('panel.bulk.nobody')];
+				return count > MOST ? ['people', t('panel.bulk.many', { count: number(count), most: number(MOST) })] : !count && ['people', t('panel.bulk.nobody')];
 			},
 			onsubmit: async () => {
 				const list = await judged(peopleIn(people.value, role.value));
