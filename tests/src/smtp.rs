@@ -25,6 +25,10 @@ pub enum Mood {
     RefusingForGood,
     /// 535: it wants another password.
     RefusingThePassword,
+    /// 554 instead of a greeting: no SMTP service here (RFC 5321, section 3.1).
+    RefusingTheSession,
+    /// 550 to whoever logs in, as a service answers that closed this way of logging in.
+    RefusingTheLogin,
     /// Accepts connections and says nothing, until its mood changes.
     Silent,
     /// Hangs up at once.
@@ -83,6 +87,11 @@ impl SmtpSink {
         format!("smtp://127.0.0.1:{}", self.address.port())
     }
 
+    /// The same, with a user and a password.
+    pub fn url_with_login(&self) -> String {
+        format!("smtp://us:secret@127.0.0.1:{}", self.address.port())
+    }
+
     /// Changes its mood, for those who are connected too.
     pub fn be(&self, mood: Mood) {
         self.state().mood = mood;
@@ -134,17 +143,25 @@ impl Inner {
 
 /// One connection, until either side hangs up.
 async fn converse(stream: TcpStream, inner: Arc<Inner>) -> Option<()> {
-    if matches!(inner.state().mood, Mood::Silent | Mood::Down) {
+    let mood = inner.state().mood;
+    if matches!(mood, Mood::Silent | Mood::Down | Mood::RefusingTheSession | Mood::RefusingTheLogin) {
         inner.state().attempts += 1;
     }
     let mut lines = BufReader::new(stream);
+    if mood == Mood::RefusingTheSession {
+        return say(&mut lines, &inner, "554 no SMTP service here").await;
+    }
     say(&mut lines, &inner, "220 sink ESMTP").await?;
     let mut to = String::new();
     loop {
         let line = hear(&mut lines).await?;
         let verb = line.split([' ', ':']).next().unwrap_or_default().to_ascii_uppercase();
         match verb.as_str() {
-            "EHLO" | "HELO" => say(&mut lines, &inner, "250 sink").await?,
+            "EHLO" | "HELO" => say(&mut lines, &inner, "250-sink\r\n250 AUTH PLAIN").await?,
+            "AUTH" if inner.state().mood == Mood::RefusingTheLogin => {
+                say(&mut lines, &inner, "550 5.7.30 basic authentication is closed").await?;
+            }
+            "AUTH" => say(&mut lines, &inner, "235 2.7.0 welcome").await?,
             "RCPT" => {
                 inner.state().attempts += 1;
                 to = line.split(['<', '>']).nth(1).unwrap_or_default().to_owned();
@@ -152,7 +169,7 @@ async fn converse(stream: TcpStream, inner: Arc<Inner>) -> Option<()> {
                     Mood::RefusingForNow => "451 4.3.0 come back later",
                     Mood::RefusingForGood => "550 5.1.1 nobody of that name",
                     Mood::RefusingThePassword => "535 5.7.8 another password",
-                    Mood::Taking | Mood::Silent | Mood::Down => "250 go on",
+                    Mood::Taking | Mood::Silent | Mood::Down | Mood::RefusingTheSession | Mood::RefusingTheLogin => "250 go on",
                 };
                 say(&mut lines, &inner, verdict).await?;
             }

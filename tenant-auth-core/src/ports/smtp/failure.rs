@@ -2,9 +2,9 @@
 
 use std::{error::Error, io};
 
-/// Whether the refusal is of this mail or its recipient for good (RFC 5321, section 4.2.3). Other permanent answers are of the session:
-/// a password that was changed (535), a command that the server does not know (502). An operator mends those, and no mail is lost
-/// until then.
+/// Whether a refusal that came once the mail was offered is of this mail or its recipient for good (RFC 5321, section 4.2.3). Other
+/// permanent answers are of the session, such as to a command that the server does not know (502). An operator mends those, and no mail
+/// is lost until then.
 pub(super) fn is_of_the_mail(error: &lettre::transport::smtp::Error) -> bool {
     error.status().is_some_and(|code| (550..=559).contains(&u16::from(code)))
 }

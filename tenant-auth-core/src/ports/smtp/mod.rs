@@ -110,15 +110,20 @@ impl SmtpMailer {
     /// # Errors
     /// [`MailError::Transient`] with the server's status code or the kind of failure.
     pub async fn try_connecting(&self) -> Result<(), MailError> {
-        let mut connection = self.connect().await.map_err(|error| MailError::Transient(self.cause(&error)))?;
+        let mut connection = self.connect().await?;
         let is_there = connection.test_connected().await;
         end(connection).await;
         let ended = || MailError::Transient(format!("the mail server ended the conversation ({})", self.server));
         is_there.then_some(()).ok_or_else(ended)
     }
 
-    /// A connection of its own, encrypted and logged in as the settings say.
-    async fn connect(&self) -> Result<AsyncSmtpConnection, lettre::transport::smtp::Error> {
+    /// A connection of its own, encrypted and logged in as the settings say. Whatever goes wrong until then is of the session and of no
+    /// mail, also where the server's answer is permanent: a greeting of 554 (RFC 5321, section 3.1), a login that is closed with 550.
+    async fn connect(&self) -> Result<AsyncSmtpConnection, MailError> {
+        self.try_opening().await.map_err(|error| MailError::Transient(self.cause(&error)))
+    }
+
+    async fn try_opening(&self) -> Result<AsyncSmtpConnection, lettre::transport::smtp::Error> {
         let from_the_first_byte = if let Tls::Wrapper(tls) = &self.tls { Some(tls.clone()) } else { None };
         let server = (self.host.as_str(), self.port);
         let connecting = AsyncSmtpConnection::connect_tokio1(server, Some(TIMEOUT), &self.hello_name, from_the_first_byte, None);
@@ -132,9 +137,9 @@ impl SmtpMailer {
         Ok(connection)
     }
 
-    async fn hand_over(&self, mail: &lettre::Message) -> Result<(), lettre::transport::smtp::Error> {
+    async fn hand_over(&self, mail: &lettre::Message) -> Result<(), MailError> {
         let mut connection = self.connect().await?;
-        connection.send(mail.envelope(), &mail.formatted()).await?;
+        connection.send(mail.envelope(), &mail.formatted()).await.map_err(|error| self.refused(&error))?;
         // The server has the mail. Were its leave waited for, a server that takes none would be sent the mail again and again.
         // And it is waited for at few connections, for a server allows a client only so many.
         if let Ok(place) = Arc::clone(&self.farewells).try_acquire_owned() {
@@ -144,6 +149,12 @@ impl SmtpMailer {
             });
         }
         Ok(())
+    }
+
+    /// Why the server did not take a mail that it was offered.
+    fn refused(&self, error: &lettre::transport::smtp::Error) -> MailError {
+        let of = if failure::is_of_the_mail(error) { MailError::Permanent } else { MailError::Transient };
+        of(self.cause(error))
     }
 
     /// The server's status code, or the kind of failure, with the server's name and port.
@@ -180,11 +191,7 @@ fn decoded(part: &str) -> String {
 #[async_trait]
 impl Mailer for SmtpMailer {
     async fn send(&self, message: &Message) -> Result<(), MailError> {
-        match self.hand_over(&message::mail(&self.from, message)?).await {
-            Ok(()) => Ok(()),
-            Err(error) if failure::is_of_the_mail(&error) => Err(MailError::Permanent(self.cause(&error))),
-            Err(error) => Err(MailError::Transient(self.cause(&error))),
-        }
+        self.hand_over(&message::mail(&self.from, message)?).await
     }
 }
 

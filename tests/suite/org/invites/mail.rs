@@ -22,6 +22,7 @@ scenarios![
     a_mail_server_that_takes_a_mail_and_no_leave_gets_it_once,
     a_mail_server_that_says_not_now_is_asked_again,
     a_mail_server_that_wants_another_password_loses_nothing,
+    a_mail_server_that_refuses_the_session_for_good_loses_nothing,
     a_mail_server_that_refuses_for_good_fails_the_mail,
     a_silent_mail_server_delays_no_request,
     retries_follow_the_schedule,
@@ -37,7 +38,7 @@ scenarios![
 /// A service whose mails go to a sink.
 async fn with_sink(app: &App) -> (App, SmtpSink) {
     let sink = SmtpSink::start().await;
-    let mailer = SmtpMailer::from_url(&sink.url(), "Tenant Auth <no-reply@auth.example.com>").expect("usable settings");
+    let mailer = SmtpMailer::from_url(&sink.url_with_login(), "Tenant Auth <no-reply@auth.example.com>").expect("usable settings");
     (app.beside(|setup| setup.mailer = Some(Arc::new(mailer))).await, sink)
 }
 
@@ -165,6 +166,21 @@ async fn a_mail_server_that_wants_another_password_loses_nothing(app: &App) {
     assert_eq!((mail_status(&admin).await, sink.attempts()), ("queued".to_owned(), 1));
     sink.be(Mood::Taking);
     app.advance(5);
+    app.tick().await;
+    assert_eq!((mail_status(&admin).await, sink.taken().len()), ("sent".to_owned(), 1));
+}
+
+async fn a_mail_server_that_refuses_the_session_for_good_loses_nothing(app: &App) {
+    let (app, sink) = with_sink(app).await;
+    let admin = app.admin().logged_in().await;
+    admin.invite("nora@acme.example").await.expect(201);
+    for (attempts, mood) in [(1, Mood::RefusingTheSession), (2, Mood::RefusingTheLogin)] {
+        sink.be(mood);
+        app.tick().await;
+        assert_eq!((mail_status(&admin).await, sink.attempts()), ("queued".to_owned(), attempts), "{mood:?}");
+        app.advance(30);
+    }
+    sink.be(Mood::Taking);
     app.tick().await;
     assert_eq!((mail_status(&admin).await, sink.taken().len()), ("sent".to_owned(), 1));
 }
