@@ -30,9 +30,8 @@ impl Header for AutoSubmitted {
 /// The mail as it is sent. Receivers refuse one without an id, and it must not tell this machine's name (RFC 5322, section 3.6.4).
 pub(super) fn mail(from: &Mailbox, message: &Message) -> Result<lettre::Message, MailError> {
     let to = message.to.as_str().parse().map_err(|error| MailError::Permanent(format!("recipient: {error}")))?;
-    let domain = idna::domain_to_ascii(from.email.domain()).map_err(|error| MailError::Permanent(format!("sender: {error}")))?;
     lettre::Message::builder()
-        .message_id(Some(format!("<{}@{domain}>", message.id)))
+        .message_id(Some(format!("<{}@{}>", message.id, from.email.domain())))
         .header(AutoSubmitted)
         .from(from.clone())
         .to(Mailbox::new(None, to))
@@ -85,7 +84,7 @@ mod tests {
             id: "mail_1".to_owned(),
             to,
             subject: String::new(),
-            text: "text".to_owned(),
+            text: "Grüße".to_owned(),
             html,
             logo: Some(logo),
             kind: String::new(),
@@ -93,13 +92,22 @@ mod tests {
             link: None,
             values: std::collections::BTreeMap::new(),
         };
-        let from = mailbox("Acme <no-reply@münchen.example>").expect("a sender");
-        let mail = |message: &Message| String::from_utf8(super::mail(&from, message).expect("a mail").formatted()).expect("UTF-8");
+        let from = mailbox("Büro <no-reply@münchen.example>").expect("a sender");
+        let mail = |message: &Message| {
+            let mail = super::mail(&from, message).expect("a mail");
+            let sender = mail.envelope().from().map(ToString::to_string);
+            assert_eq!(sender.as_deref(), Some("no-reply@xn--mnchen-3ya.example"));
+            String::from_utf8(mail.formatted()).expect("UTF-8")
+        };
         let written = mail(&message);
         let at = |text: &str| written.find(text).unwrap_or_else(|| panic!("{text} in {written}"));
         let order =
             ["multipart/alternative", "text/plain", "multipart/related", "text/html", "cid:logo", "Content-ID: <logo>"].map(at);
         assert!(order.is_sorted(), "{written}");
+        assert!(
+            written.is_ascii() && written.contains(" <no-reply@xn--mnchen-3ya.example>\r\n"),
+            "no extension is needed: {written}"
+        );
         assert!(written.contains("image/svg+xml") && written.contains("Content-Disposition: inline"), "{written}");
         let other = mail(&Message { logo: None, ..message });
         assert!(!other.contains("image/"));

@@ -4,10 +4,11 @@
 mod failure;
 mod message;
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use lettre::{
+    Address,
     message::Mailbox,
     transport::smtp::{
         authentication::{Credentials, DEFAULT_MECHANISMS},
@@ -180,8 +181,20 @@ async fn end(mut connection: AsyncSmtpConnection) {
     let _ = timeout(FAREWELL, connection.abort()).await;
 }
 
+/// The sender, with an international domain in its ASCII form (RFC 5891): as it is typed, only servers with SMTPUTF8 (RFC 6531) take it,
+/// and others would get no mail at all.
 fn mailbox(from: &str) -> Result<Mailbox, SmtpSetupError> {
-    from.parse().map_err(|error| SmtpSetupError::From(format!("{error}")))
+    let unusable = |reason: &dyn fmt::Display| SmtpSetupError::From(reason.to_string());
+    let Mailbox { name, email } = from.parse::<Mailbox>().map_err(|error| unusable(&error))?;
+    if !email.user().is_ascii() {
+        return Err(unusable(&"not every mail server takes what is not ASCII before the @"));
+    }
+    if email.domain().is_ascii() {
+        return Ok(Mailbox::new(name, email));
+    }
+    let domain = idna::domain_to_ascii(email.domain()).map_err(|error| unusable(&error))?;
+    let email = Address::new(email.user(), domain).map_err(|error| unusable(&error))?;
+    Ok(Mailbox::new(name, email))
 }
 
 fn decoded(part: &str) -> String {
@@ -206,5 +219,16 @@ mod tests {
         }
         assert!(SmtpMailer::from_url("smtp://localhost", "not a mailbox").is_err());
         assert!(SmtpMailer::from_url("smtps://us%40er:p%3Aw@mail.example.com:465", "Acme <a@example.com>").is_ok());
+    }
+
+    #[test]
+    fn a_sender_is_one_to_every_mail_server() {
+        for (given, sent) in
+            [("Büro <no-reply@münchen.example>", "no-reply@xn--mnchen-3ya.example"), ("a@EXAMPLE.com", "a@EXAMPLE.com")]
+        {
+            assert_eq!(mailbox(given).expect("a sender").email.to_string(), sent);
+        }
+        let refused = SmtpMailer::check_sender("Acme <büro@example.com>").expect_err("RFC 6531 is not everywhere");
+        assert!(refused.to_string().ends_with("not every mail server takes what is not ASCII before the @"), "{refused}");
     }
 }

@@ -69,7 +69,7 @@ pub(in crate::settings) const SMTP_URL: Row = Row {
 pub(in crate::settings) const MAIL_FROM: Row = Row {
     name: "mail_from",
     default: Unset("no-reply@ the host of public_url"),
-    meaning: "The sender of mails.",
+    meaning: "The sender of mails. An international domain is sent in its ASCII form.",
     must: "an address such as 'Acme <no-reply@example.com>'",
     read: |to, text| put(&mut to.mail_from, parse::sender(text).map(Some)),
     ..Row::BLANK

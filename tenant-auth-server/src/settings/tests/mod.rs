@@ -302,6 +302,8 @@ async fn mail_settings_are_checked_and_no_smtp_is_a_warning() {
     Env::complete().with("SMTP_URL", "http://mail").refused_naming("SMTP_URL");
     Env::complete().with("SMTP_URL", "mail.example.com").refused_naming("SMTP_URL");
     Env::complete().with("MAIL_FROM", "nobody").refused_naming("MAIL_FROM");
+    Env::complete().with("MAIL_FROM", "Acme <büro@example.com>").refused_naming("MAIL_FROM");
+    assert_eq!(mailer(Env::complete().with("MAIL_FROM", "Büro <no-reply@münchen.example>")), Ok(true));
     Env::complete().with("MAIL_FROM", "nobody").without("SMTP_URL").refused_naming("MAIL_FROM");
     let warnings = |env: Env| env.server().expect("starts").deployment.warnings.join("\n");
     assert!(warnings(Env::complete().without("SMTP_URL")).contains("TENANT_AUTH_SMTP_URL is not set"));
