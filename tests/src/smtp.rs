@@ -62,6 +62,7 @@ struct State {
     mood: Mood,
     taken: Vec<Taken>,
     attempts: usize,
+    hello: Option<String>,
     hanging: HashSet<String>,
     hangs_at_quit: bool,
 }
@@ -71,7 +72,14 @@ impl SmtpSink {
     pub async fn start() -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let address = listener.local_addr().expect("a bound socket");
-        let state = State { mood: Mood::Taking, taken: Vec::new(), attempts: 0, hanging: HashSet::new(), hangs_at_quit: false };
+        let state = State {
+            mood: Mood::Taking,
+            taken: Vec::new(),
+            attempts: 0,
+            hello: None,
+            hanging: HashSet::new(),
+            hangs_at_quit: false,
+        };
         let inner = Arc::new(Inner { state: Mutex::new(state), changed: Notify::new() });
         let serving = Arc::clone(&inner);
         tokio::spawn(async move {
@@ -118,6 +126,11 @@ impl SmtpSink {
         self.state().attempts
     }
 
+    /// What the last client called itself.
+    pub fn hello(&self) -> Option<String> {
+        self.state().hello.clone()
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.inner.state()
     }
@@ -157,7 +170,10 @@ async fn converse(stream: TcpStream, inner: Arc<Inner>) -> Option<()> {
         let line = hear(&mut lines).await?;
         let verb = line.split([' ', ':']).next().unwrap_or_default().to_ascii_uppercase();
         match verb.as_str() {
-            "EHLO" | "HELO" => say(&mut lines, &inner, "250-sink\r\n250 AUTH PLAIN").await?,
+            "EHLO" | "HELO" => {
+                inner.state().hello = line.split(' ').nth(1).map(str::to_owned);
+                say(&mut lines, &inner, "250-sink\r\n250 AUTH PLAIN").await?;
+            }
             "AUTH" if inner.state().mood == Mood::RefusingTheLogin => {
                 say(&mut lines, &inner, "550 5.7.30 basic authentication is closed").await?;
             }

@@ -77,15 +77,16 @@ impl SmtpMailer {
             _ => (Tls::Required(tls()?), 587),
         };
         let port = url.port().unwrap_or(default_port);
+        let from = mailbox(from)?;
         let credentials = || Credentials::new(decoded(url.username()), decoded(url.password().unwrap_or("")));
         Ok(Self {
             host: host.to_owned(),
             port,
             tls,
             credentials: (!url.username().is_empty()).then(credentials),
-            hello_name: ClientId::default(),
+            hello_name: hello_name(ClientId::default(), &from),
             server: format!("{}:{port}", url.host_str().unwrap_or(host)),
-            from: mailbox(from)?,
+            from,
             farewells: Arc::new(Semaphore::new(FAREWELLS)),
         })
     }
@@ -197,6 +198,15 @@ fn mailbox(from: &str) -> Result<Mailbox, SmtpSetupError> {
     Ok(Mailbox::new(name, email))
 }
 
+/// What a machine calls itself: the system's name, or the sender's domain where that name has none of its own, such as a container's
+/// (RFC 5321, section 4.1.1.1). Servers refuse a bare name (504).
+fn hello_name(system: ClientId, from: &Mailbox) -> ClientId {
+    match system {
+        ClientId::Domain(name) if !name.contains('.') => ClientId::Domain(from.email.domain().to_owned()),
+        other => other,
+    }
+}
+
 fn decoded(part: &str) -> String {
     percent_decode_str(part).decode_utf8_lossy().into_owned()
 }
@@ -219,6 +229,13 @@ mod tests {
         }
         assert!(SmtpMailer::from_url("smtp://localhost", "not a mailbox").is_err());
         assert!(SmtpMailer::from_url("smtps://us%40er:p%3Aw@mail.example.com:465", "Acme <a@example.com>").is_ok());
+    }
+
+    #[test]
+    fn a_machine_calls_itself_by_a_name_with_a_domain() {
+        let from = mailbox("Acme <no-reply@münchen.example>").expect("a sender");
+        let told = |system: &str| hello_name(ClientId::Domain(system.to_owned()), &from).to_string();
+        assert_eq!([told("3f2a1b9c"), told("auth-1.example.com")], ["xn--mnchen-3ya.example", "auth-1.example.com"]);
     }
 
     #[test]

@@ -66,6 +66,7 @@ async fn the_mail_carries_the_link_as_text_and_html(app: &App) {
     }
     assert!(taken[0].header("From").is_some_and(|from| from.contains("no-reply@auth.example.com")));
     assert!(taken[0].header("Subject").is_some_and(|subject| !subject.is_empty()));
+    assert!(sink.hello().is_some_and(|name| name.contains('.')), "servers refuse a name without a domain: {:?}", sink.hello());
     app.anonymous().accept(&token, "Nora").await.expect(200);
 }
 
