@@ -1,13 +1,19 @@
 //! Attempts to send a mail, of the outbox as of sign-up: the lease of a claim, the time limit of an attempt, and the retry schedule.
 
-use std::time::Duration;
+use std::{future::Future, time::Duration};
 
-use crate::time::Timestamp;
+use tokio::time::timeout;
+
+use crate::{
+    ports::{MailError, Mailer, Message},
+    time::Timestamp,
+};
 
 /// The lease of a claimed mail, during which no other worker tries it. What a process that died had claimed goes out after it.
 pub(crate) const LEASE: Duration = Duration::from_secs(45);
-/// The time limit of one attempt; within the lease by more than the outcome takes to record and the servers' clocks differ.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+/// How often the lease of a mail that is on its way is renewed: a mail server may take minutes to accept it, and a mail that another
+/// worker sends meanwhile arrives twice.
+pub(crate) const RENEW_EVERY: Duration = Duration::from_secs(15);
 /// The retry schedule: the wait after each failed attempt; the last one repeats (behaviour.md, B111).
 pub(crate) const RETRIES: [Duration; 5] = [
     Duration::from_secs(5),
@@ -24,18 +30,38 @@ pub(crate) fn wait_after(attempt: i64) -> Duration {
     RETRIES.get(tried).copied().unwrap_or(last)
 }
 
-/// For recording what came of an attempt, and for clocks that differ.
-const MARGIN: Duration = Duration::from_secs(5);
+/// Hands a message over within the mailer's time limit; `claimed` renews the claim meanwhile, and ends where that is lost.
+pub(crate) async fn hand_over(mailer: &dyn Mailer, message: &Message, claimed: impl Future<Output = ()>) -> Result<(), MailError> {
+    let not_now = |reason: &str| Err(MailError::Transient(reason.to_owned()));
+    tokio::select! {
+        biased;
+        sent = timeout(mailer.time_limit(), mailer.send(message)) => {
+            sent.unwrap_or_else(|_| not_now("the mail server did not answer in time"))
+        }
+        () = claimed => not_now("another worker has it, or nobody wants it any more"),
+    }
+}
 
-/// Whether so little is left of a claim's lease that another worker might begin before an attempt ends: the answer to the commit of the
+/// For a renewal that the database delays, and for clocks that differ.
+const MARGIN: Duration = Duration::from_secs(20);
+
+/// Whether so little is left of a claim's lease that another worker might begin before it is renewed: the answer to the commit of the
 /// claim came late. The mail is not sent then, so that nobody gets it twice; after the lease it is tried again.
 pub(crate) fn comes_too_late(lease_until: Timestamp, now: Timestamp) -> bool {
-    lease_until.since(now) < PATIENCE + MARGIN
+    lease_until.since(now) < RENEW_EVERY + MARGIN
 }
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        collections::BTreeMap,
+        sync::atomic::{AtomicUsize, Ordering},
+    };
+
+    use tokio::time::Instant;
+
     use super::*;
+    use crate::value::{Email, Language};
 
     #[test]
     fn the_last_wait_repeats() {
@@ -46,8 +72,68 @@ mod tests {
     fn an_attempt_that_would_outlast_its_lease_comes_too_late() {
         let claimed_at = Timestamp::from_millis(0);
         let until = claimed_at.plus(LEASE);
-        assert!(!comes_too_late(until, claimed_at) && !comes_too_late(until, claimed_at.plus(LEASE - PATIENCE - MARGIN)));
-        assert!(comes_too_late(until, claimed_at.plus(LEASE - PATIENCE - MARGIN + Duration::from_millis(1))));
+        assert!(!comes_too_late(until, claimed_at) && !comes_too_late(until, claimed_at.plus(LEASE - RENEW_EVERY - MARGIN)));
+        assert!(comes_too_late(until, claimed_at.plus(LEASE - RENEW_EVERY - MARGIN + Duration::from_millis(1))));
         assert!(comes_too_late(until, until.plus(LEASE)));
+    }
+
+    /// Takes every mail after five minutes.
+    #[derive(Debug)]
+    struct Slow;
+
+    #[async_trait::async_trait]
+    impl Mailer for Slow {
+        async fn send(&self, _: &Message) -> Result<(), MailError> {
+            tokio::time::sleep(Duration::from_secs(5 * 60)).await;
+            Ok(())
+        }
+    }
+
+    /// The same, and it may.
+    #[derive(Debug)]
+    struct Patient;
+
+    #[async_trait::async_trait]
+    impl Mailer for Patient {
+        async fn send(&self, message: &Message) -> Result<(), MailError> {
+            Slow.send(message).await
+        }
+
+        fn time_limit(&self) -> Duration {
+            Duration::from_secs(10 * 60)
+        }
+    }
+
+    /// Renews the claim until it is lost.
+    async fn renewed(times: &AtomicUsize, most: usize) {
+        while times.load(Ordering::SeqCst) < most {
+            tokio::time::sleep(RENEW_EVERY).await;
+            times.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_mail_that_a_server_takes_slowly_is_kept_claimed_until_the_mailers_limit() {
+        let message = Message {
+            id: "mail_1".to_owned(),
+            to: Email::parse("a@example.com").expect("an address"),
+            subject: String::new(),
+            text: String::new(),
+            html: String::new(),
+            logo: None,
+            kind: String::new(),
+            language: Language::ENGLISH,
+            link: None,
+            values: BTreeMap::new(),
+        };
+        let times = AtomicUsize::new(0);
+        assert!(hand_over(&Patient, &message, renewed(&times, usize::MAX)).await.is_ok());
+        assert!((18..=20).contains(&times.load(Ordering::SeqCst)), "{times:?}");
+        let begun = Instant::now();
+        assert!(matches!(hand_over(&Slow, &message, renewed(&times, usize::MAX)).await, Err(MailError::Transient(_))));
+        assert_eq!(begun.elapsed(), Duration::from_secs(30));
+        let (lost, begun) = (AtomicUsize::new(0), Instant::now());
+        assert!(matches!(hand_over(&Patient, &message, renewed(&lost, 2)).await, Err(MailError::Transient(_))));
+        assert_eq!(begun.elapsed(), 2 * RENEW_EVERY);
     }
 }

@@ -17,4 +17,4 @@ pub(crate) use join::{Place, join, join_with};
 pub(crate) use key_invites::{revoke_ended_invites, tell_ended};
 pub(crate) use member_list::{ReadBy, list_members, list_members_with_sequence};
 pub use sign_up::{SignUpCompletion, SignUpPreview};
-pub(crate) use sign_up::{is_reserved, mail_sign_up_links};
+pub(crate) use sign_up::{SignUpPost, is_reserved};

@@ -1,6 +1,6 @@
 //! The port for sending mails. The worker hands a [`Message`] over and records the outcome; the retry schedule is the worker's.
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, time::Duration};
 
 use async_trait::async_trait;
 
@@ -64,6 +64,12 @@ pub trait Mailer: fmt::Debug + Send + Sync {
     /// # Errors
     /// [`MailError::Permanent`] for a refusal that will not change, [`MailError::Transient`] for everything else.
     async fn send(&self, message: &Message) -> Result<(), MailError>;
+
+    /// The time limit of one attempt, after which the worker gives it up for the moment. The claim of a mail is renewed until then, so a
+    /// long one makes nobody get a mail twice.
+    fn time_limit(&self) -> Duration {
+        Duration::from_secs(30)
+    }
 }
 
 /// A test double: keeps the newest 1,000 messages.

@@ -3,7 +3,7 @@
 use std::{future::Future, pin::pin, time::Duration};
 
 use super::Worker;
-use crate::{error::Error, metrics::WorkerLoop, org::mail_sign_up_links, store::Work};
+use crate::{error::Error, metrics::WorkerLoop, org::SignUpPost, store::Work};
 
 /// How often requests are looked for when no commit of this process wakes the loop.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
@@ -12,18 +12,32 @@ impl Worker {
     pub(super) async fn mail_sign_ups_until(&self, shutdown: impl Future<Output = ()>) {
         let mut shutdown = pin!(shutdown);
         let mut filled = self.auth.work_left(Work::SignUps);
+        let mut post = SignUpPost::new(&self.auth);
         loop {
             filled.borrow_and_update();
             let working = async {
-                let worked = self.mail_some().await.unwrap_or_else(|error| {
+                if let Err(error) = self.begin_some(&mut post).await {
                     tracing::warn!(error = %error.causes(), "links to sign up with cannot be mailed; it is tried again shortly");
-                    false
-                });
-                if !worked {
-                    tokio::select! {
-                        _ = filled.changed() => {}
-                        () = tokio::time::sleep(LOOK_EVERY) => {}
+                    tokio::time::sleep(LOOK_EVERY).await;
+                    return;
+                }
+                let one_is_done = async {
+                    while let Some(ended) = post.ended().await {
+                        match ended {
+                            Ok(true) => return,
+                            // Another worker claimed it.
+                            Ok(false) => {}
+                            Err(error) => {
+                                tracing::warn!(error = %error.causes(), "what became of a link to sign up with was not recorded");
+                            }
+                        }
                     }
+                    std::future::pending().await
+                };
+                tokio::select! {
+                    () = one_is_done => {}
+                    _ = filled.changed() => {}
+                    () = tokio::time::sleep(LOOK_EVERY) => {}
                 }
             };
             // Dropped wherever it stands: what was claimed is tried again after its lease.
@@ -37,8 +51,15 @@ impl Worker {
 
     /// Mails some links; `true` when there were any to mail.
     pub(super) async fn mail_some(&self) -> Result<bool, Error> {
-        let worked = mail_sign_up_links(&self.auth).await?;
+        let worked = SignUpPost::new(&self.auth).round().await?;
         self.auth.worked(WorkerLoop::SignUps);
         Ok(worked)
+    }
+
+    /// Begins to mail what is due.
+    async fn begin_some(&self, post: &mut SignUpPost) -> Result<(), Error> {
+        post.begin().await?;
+        self.auth.worked(WorkerLoop::SignUps);
+        Ok(())
     }
 }

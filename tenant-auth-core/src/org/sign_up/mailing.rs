@@ -4,14 +4,14 @@
 
 use std::time::Duration;
 
-use tokio::{task::JoinSet, time::timeout};
+use tokio::task::JoinSet;
 use tracing::Instrument;
 
 use crate::{
     config::LinkedPage,
     error::Error,
     id::DeliveryId,
-    mail::{self, LEASE, Letter, PATIENCE, comes_too_late, wait_after},
+    mail::{self, LEASE, Letter, RENEW_EVERY, comes_too_late, wait_after},
     metrics::MailOutcome,
     ports::{MailError, Message},
     service::TenantAuth,
@@ -23,45 +23,81 @@ use crate::{
 /// How long a link works (behaviour.md, B196).
 const LINK_TTL: Duration = DAY;
 /// How many mails are under way at once.
-const AT_ONCE: u32 = 8;
+const AT_ONCE: usize = 8;
 
-/// Mails the links that were asked for, as many as go at once; `true` when some were claimed or put off. Called by the worker.
-///
-/// # Errors
-/// [`Error::Unavailable`]; the requests wait on then.
-pub(crate) async fn mail_sign_up_links(auth: &TenantAuth) -> Result<bool, Error> {
-    if auth.mailer().is_none() {
-        return Ok(false);
+/// The mailing of the links that were asked for. Places are filled one by one, as attempts end: a mail server may take minutes to accept
+/// one mail, and the others do not wait for it. One per worker.
+pub(crate) struct SignUpPost {
+    auth: TenantAuth,
+    sending: JoinSet<Result<bool, Error>>,
+}
+
+impl SignUpPost {
+    pub(crate) fn new(auth: &TenantAuth) -> Self {
+        Self { auth: auth.clone(), sending: JoinSet::new() }
     }
-    let due = auth.store().read().await?.sign_ups().due(auth.now(), AT_ONCE).await?;
-    let mut sending = JoinSet::new();
-    for id in &due {
-        let (auth, id) = (auth.clone(), id.clone());
-        let span = tracing::info_span!(target: "tenant_auth::mails", "mail", mail = %id);
-        let attempt = async move {
-            match attempt(&auth, &id).await {
-                Err(error) if !matches!(error, Error::Unavailable(_)) => {
-                    tracing::error!(error = %error.causes(), "a link to sign up with could not be mailed; it is put off");
-                    put_off(&auth, &id).await
+
+    /// Begins to mail what is due, as much as there are places for.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`]; the requests wait on then.
+    pub(crate) async fn begin(&mut self) -> Result<(), Error> {
+        let places = AT_ONCE.saturating_sub(self.sending.len());
+        if self.auth.mailer().is_none() || places == 0 {
+            return Ok(());
+        }
+        let limit = u32::try_from(places).unwrap_or(u32::MAX);
+        let due = self.auth.store().read().await?.sign_ups().due(self.auth.now(), limit).await?;
+        for id in due {
+            let auth = self.auth.clone();
+            let span = tracing::info_span!(target: "tenant_auth::mails", "mail", mail = %id);
+            let attempt = async move {
+                match attempt(&auth, &id).await {
+                    Err(error) if !matches!(error, Error::Unavailable(_)) => {
+                        tracing::error!(error = %error.causes(), "a link to sign up with could not be mailed; it is put off");
+                        put_off(&auth, &id).await
+                    }
+                    attempted => attempted,
                 }
-                attempted => attempted,
-            }
-        };
-        sending.spawn(attempt.instrument(span));
+            };
+            self.sending.spawn(attempt.instrument(span));
+        }
+        Ok(())
     }
-    // All are waited for, whatever becomes of one: a mail that was sent and not noted would be sent again.
-    let (mut worked, mut unavailable) = (false, None);
-    while let Some(ended) = sending.join_next().await {
-        match ended.unwrap_or_else(|panic| Err(Error::internal(panic))) {
-            Ok(is_claimed) => worked |= is_claimed,
-            Err(error @ Error::Unavailable(_)) => unavailable = Some(error),
-            // It is tried again after its lease, and hinders no other.
-            Err(error) => tracing::error!(error = %error.causes(), "a link to sign up with could not be mailed"),
+
+    /// Waits for an attempt to end: whether its request was claimed or put off by it. `None` where none is under way.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`]; the request waits on then.
+    pub(crate) async fn ended(&mut self) -> Option<Result<bool, Error>> {
+        match self.sending.join_next().await?.unwrap_or_else(|panic| Err(Error::internal(panic))) {
+            Err(error) if !matches!(error, Error::Unavailable(_)) => {
+                // It is tried again after its lease, and hinders no other.
+                tracing::error!(error = %error.causes(), "a link to sign up with could not be mailed");
+                Some(Ok(false))
+            }
+            ended => Some(ended),
         }
     }
-    match unavailable {
-        Some(error) => Err(error),
-        None => Ok(worked),
+
+    /// Mails what is due, as much as goes at once; `true` when something was claimed or put off. For `Worker::tick`.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`]; the requests wait on then.
+    pub(crate) async fn round(&mut self) -> Result<bool, Error> {
+        self.begin().await?;
+        // All are waited for, whatever becomes of one: a mail that was sent and not noted would be sent again.
+        let (mut worked, mut unavailable) = (false, None);
+        while let Some(ended) = self.ended().await {
+            match ended {
+                Ok(is_claimed) => worked |= is_claimed,
+                Err(error) => unavailable = Some(error),
+            }
+        }
+        match unavailable {
+            Some(error) => Err(error),
+            None => Ok(worked),
+        }
     }
 }
 
@@ -141,8 +177,7 @@ async fn compose(auth: &TenantAuth, tx: &mut Tx, request: &SignUpRequest) -> Res
 
 async fn send(auth: &TenantAuth, request: &SignUpRequest, message: &Message) -> Result<(), Error> {
     let Some(mailer) = auth.mailer().filter(|_| !comes_too_late(request.lease_until, auth.now())) else { return Ok(()) };
-    let sent = timeout(PATIENCE, mailer.send(message)).await;
-    let sent = sent.unwrap_or_else(|_| Err(MailError::Transient("the mail server did not answer in time".to_owned())));
+    let sent = mail::hand_over(mailer, message, keep(auth, request)).await;
     let mut tx = auth.begin().await?;
     let outcome = match sent {
         Ok(()) => {
@@ -166,6 +201,29 @@ async fn send(auth: &TenantAuth, request: &SignUpRequest, message: &Message) -> 
     Ok(())
 }
 
+/// Keeps the claim of a request whose mail is on its way; ends where it is lost.
+async fn keep(auth: &TenantAuth, request: &SignUpRequest) {
+    loop {
+        tokio::time::sleep(RENEW_EVERY).await;
+        match renew(auth, request).await {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(error) => {
+                tracing::warn!(mail = %request.id, error = %error.causes(), "the claim of a mail that is being sent was not renewed");
+            }
+        }
+    }
+}
+
+/// `false` when the claim is lost.
+async fn renew(auth: &TenantAuth, request: &SignUpRequest) -> Result<bool, Error> {
+    let mut tx = auth.begin().await?;
+    let until = tx.now().plus(LEASE);
+    let is_renewed = tx.sign_ups().renew(request, until).await?;
+    tx.commit().await?;
+    Ok(is_renewed)
+}
+
 /// When a request is tried again; the next attempt drops it once its link would have ended.
 fn next_attempt(request: &SignUpRequest, now: Timestamp) -> Timestamp {
     now.plus(wait_after(request.attempt))
@@ -187,10 +245,10 @@ mod tests {
         let claimed = tx.sign_ups().claim(&due, now.plus(LEASE)).await.expect("it can be written").expect("it is due");
         let message = compose(&test.auth, &mut tx, &claimed).await.expect("it can be read").expect("it is wanted");
         tx.commit().await.expect("a commit");
-        test.clock.advance(LEASE - PATIENCE + Duration::from_millis(1));
+        test.clock.advance(LEASE - RENEW_EVERY + Duration::from_millis(1));
         send(&test.auth, &claimed, &message).await.expect("nothing is to be recorded");
         assert!(test.mails.sent().is_empty(), "another worker may have it before this one is done");
-        test.clock.advance(PATIENCE);
+        test.clock.advance(RENEW_EVERY);
         test.tick().await;
         assert_eq!(test.mails.sent().iter().filter(|sent| sent.to == rita).count(), 1);
     }

@@ -13,7 +13,7 @@ mod refused;
 mod slugs;
 
 pub use completion::SignUpCompletion;
-pub(crate) use mailing::mail_sign_up_links;
+pub(crate) use mailing::SignUpPost;
 pub(crate) use slugs::is_reserved;
 
 use crate::{

@@ -3,16 +3,20 @@
 
 mod failure;
 mod message;
+#[cfg(test)]
+mod tests;
 
 use std::{fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use lettre::{
     Address,
+    address::Envelope,
     message::Mailbox,
     transport::smtp::{
         authentication::{Credentials, DEFAULT_MECHANISMS},
         client::{AsyncSmtpConnection, Tls, TlsParameters},
+        commands::{Data, Mail, Rcpt},
         extension::ClientId,
     },
 };
@@ -23,8 +27,11 @@ use url::Url;
 use super::{MailError, Mailer, Message};
 use crate::{error::Cause, value::is_loopback_for_secrets};
 
-/// The time limit for connecting; the worker limits the whole conversation.
-const TIMEOUT: Duration = Duration::from_secs(30);
+/// The time limit of a conversation until the server asks for the mail's content.
+const UNTIL_CONTENT: Duration = Duration::from_secs(30);
+/// The time limit of the content and of the server's word that it has it (RFC 5321, section 4.5.3.2.6). Servers look for viruses and for
+/// spam meanwhile, or let their clients wait on purpose, and who gives up before gets the mail delivered again with each attempt.
+const UNTIL_TAKEN: Duration = Duration::from_secs(10 * 60);
 /// The time limit for taking leave of the server (QUIT).
 const FAREWELL: Duration = Duration::from_secs(5);
 /// How many connections wait for it at a time; others end without.
@@ -42,6 +49,8 @@ pub struct SmtpMailer {
     /// Its host and port, for those who look for a failure.
     server: String,
     from: Mailbox,
+    until_content: Duration,
+    until_taken: Duration,
     farewells: Arc<Semaphore>,
 }
 
@@ -87,6 +96,8 @@ impl SmtpMailer {
             hello_name: hello_name(ClientId::default(), &from),
             server: format!("{}:{port}", url.host_str().unwrap_or(host)),
             from,
+            until_content: UNTIL_CONTENT,
+            until_taken: UNTIL_TAKEN,
             farewells: Arc::new(Semaphore::new(FAREWELLS)),
         })
     }
@@ -128,7 +139,8 @@ impl SmtpMailer {
     async fn try_opening(&self) -> Result<AsyncSmtpConnection, lettre::transport::smtp::Error> {
         let from_the_first_byte = if let Tls::Wrapper(tls) = &self.tls { Some(tls.clone()) } else { None };
         let server = (self.host.as_str(), self.port);
-        let connecting = AsyncSmtpConnection::connect_tokio1(server, Some(TIMEOUT), &self.hello_name, from_the_first_byte, None);
+        let connecting =
+            AsyncSmtpConnection::connect_tokio1(server, Some(self.until_content), &self.hello_name, from_the_first_byte, None);
         let mut connection = connecting.await?;
         if let Tls::Required(tls) = &self.tls {
             connection.starttls(tls.clone(), &self.hello_name).await?;
@@ -140,17 +152,34 @@ impl SmtpMailer {
     }
 
     async fn hand_over(&self, mail: &lettre::Message) -> Result<(), MailError> {
+        let slow = |_| MailError::Transient(format!("the mail server did not answer in time ({})", self.server));
+        let mut connection = timeout(self.until_content, Box::pin(self.offer(mail.envelope()))).await.map_err(slow)??;
+        let taken = timeout(self.until_taken, connection.message(&mail.formatted())).await.map_err(slow)?;
+        self.take_leave(connection);
+        taken.map(drop).map_err(|error| self.refused(&error))
+    }
+
+    /// A connection whose server wants the content of a mail with this envelope. No extension is asked for: addresses and mails are ASCII.
+    async fn offer(&self, envelope: &Envelope) -> Result<AsyncSmtpConnection, MailError> {
         let mut connection = self.connect().await?;
-        connection.send(mail.envelope(), &mail.formatted()).await.map_err(|error| self.refused(&error))?;
-        // The server has the mail. Were its leave waited for, a server that takes none would be sent the mail again and again.
-        // And it is waited for at few connections, for a server allows a client only so many.
+        match announce(&mut connection, envelope).await {
+            Ok(()) => Ok(connection),
+            Err(error) => {
+                self.take_leave(connection);
+                Err(self.refused(&error))
+            }
+        }
+    }
+
+    /// Takes leave of the server in the background: what became of the mail is known. Were its leave waited for, a server that takes none
+    /// would be sent the mail again and again. And it is waited for at few connections, for a server allows a client only so many.
+    fn take_leave(&self, connection: AsyncSmtpConnection) {
         if let Ok(place) = Arc::clone(&self.farewells).try_acquire_owned() {
             tokio::spawn(async move {
                 end(connection).await;
                 drop(place);
             });
         }
-        Ok(())
     }
 
     /// Why the server did not take a mail that it was offered.
@@ -175,6 +204,15 @@ fn parsed(url: &str) -> Result<Url, SmtpSetupError> {
         "smtp" | "smtps" => Ok(url),
         other => Err(SmtpSetupError::Url(format!("unknown scheme '{other}'"))),
     }
+}
+
+/// Names sender and recipient, and asks to send the content.
+async fn announce(connection: &mut AsyncSmtpConnection, envelope: &Envelope) -> Result<(), lettre::transport::smtp::Error> {
+    connection.command(Mail::new(envelope.from().cloned(), Vec::new())).await?;
+    for to in envelope.to() {
+        connection.command(Rcpt::new(to.clone(), Vec::new())).await?;
+    }
+    connection.command(Data).await.map(drop)
 }
 
 /// Takes leave of the server and closes the connection; a server that does not answer is not waited for any longer then.
@@ -216,36 +254,8 @@ impl Mailer for SmtpMailer {
     async fn send(&self, message: &Message) -> Result<(), MailError> {
         self.hand_over(&message::mail(&self.from, message)?).await
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn urls_that_cannot_work_are_refused() {
-        for url in ["mail.example.com", "http://mail.example.com", "smtp://"] {
-            assert!(SmtpMailer::from_url(url, "a@example.com").is_err(), "{url}");
-        }
-        assert!(SmtpMailer::from_url("smtp://localhost", "not a mailbox").is_err());
-        assert!(SmtpMailer::from_url("smtps://us%40er:p%3Aw@mail.example.com:465", "Acme <a@example.com>").is_ok());
-    }
-
-    #[test]
-    fn a_machine_calls_itself_by_a_name_with_a_domain() {
-        let from = mailbox("Acme <no-reply@münchen.example>").expect("a sender");
-        let told = |system: &str| hello_name(ClientId::Domain(system.to_owned()), &from).to_string();
-        assert_eq!([told("3f2a1b9c"), told("auth-1.example.com")], ["xn--mnchen-3ya.example", "auth-1.example.com"]);
-    }
-
-    #[test]
-    fn a_sender_is_one_to_every_mail_server() {
-        for (given, sent) in
-            [("Büro <no-reply@münchen.example>", "no-reply@xn--mnchen-3ya.example"), ("a@EXAMPLE.com", "a@EXAMPLE.com")]
-        {
-            assert_eq!(mailbox(given).expect("a sender").email.to_string(), sent);
-        }
-        let refused = SmtpMailer::check_sender("Acme <büro@example.com>").expect_err("RFC 6531 is not everywhere");
-        assert!(refused.to_string().ends_with("not every mail server takes what is not ASCII before the @"), "{refused}");
+    fn time_limit(&self) -> Duration {
+        self.until_content + self.until_taken
     }
 }

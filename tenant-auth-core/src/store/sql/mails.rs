@@ -110,6 +110,10 @@ statements! {
          WHERE org_id = $1 AND kind = $2 AND created_at > $3
          ORDER BY created_at DESC
          LIMIT 1 OFFSET $4";
+    RENEW = "
+        UPDATE tenant_auth_mails
+           SET next_attempt_at = $3, scheduled_at = $4
+         WHERE id = $1 AND attempts = $2 AND status = 'queued'";
     SENT = "
         UPDATE tenant_auth_mails
            SET status = 'sent', content = NULL, recipient_domain = NULL, next_attempt_at = NULL, last_error = NULL
@@ -199,6 +203,13 @@ impl Mails<&mut Tx> {
             useless_after: Timestamp::from_millis(row.useless_after),
             created_at: Timestamp::from_millis(row.created_at),
         }))
+    }
+
+    /// Renews the lease of a claimed mail that is on its way; `false` when another worker has it, or nobody wants it any more.
+    pub(crate) async fn renew(mut self, mail: &ClaimedMail, lease_until: Timestamp) -> Result<bool, Error> {
+        let now = self.0.now();
+        let renewed = execute!(self.0, RENEW, mail.id.as_str(), mail.attempt, lease_until.millis(), now.millis())?;
+        Ok(renewed > 0)
     }
 
     pub(crate) async fn sent(mut self, mail: &ClaimedMail) -> Result<(), Error> {

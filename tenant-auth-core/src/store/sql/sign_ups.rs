@@ -123,6 +123,12 @@ impl SignUps<&mut Tx> {
         Ok(())
     }
 
+    /// Renews the lease of a claimed request whose mail is on its way; `false` when another worker has it.
+    pub(crate) async fn renew(mut self, request: &SignUpRequest, lease_until: Timestamp) -> Result<bool, Error> {
+        let renewed = execute!(self.0, RETRY, request.id.as_str(), request.attempt, lease_until.millis())?;
+        Ok(renewed > 0)
+    }
+
     /// Deletes a claimed request: its mail was sent, or never will be. One that was renewed since it was claimed is due again.
     pub(crate) async fn done(mut self, request: &SignUpRequest) -> Result<(), Error> {
         let SignUpRequest { id, attempt, asked_at, .. } = request;

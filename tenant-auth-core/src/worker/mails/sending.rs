@@ -3,12 +3,11 @@
 
 use std::time::Duration;
 
-use tokio::time::timeout;
 use tracing::{Span, field::Empty};
 
 use crate::{
     error::Error,
-    mail::{self, PATIENCE, RETRIES, comes_too_late, wait_after},
+    mail::{self, RENEW_EVERY, RETRIES, comes_too_late, wait_after},
     metrics::{Label, MailOutcome},
     ports::MailError,
     service::TenantAuth,
@@ -33,10 +32,7 @@ pub(super) async fn send(auth: &TenantAuth, mail: &ClaimedMail, span: &Span) -> 
     let outcome = match auth.mailer() {
         _ if is_useless => Err(MailError::Permanent("its time was over before it could be sent".to_owned())),
         Some(mailer) => match mail::open(auth, mail) {
-            Ok(message) => match timeout(PATIENCE, mailer.send(&message)).await {
-                Ok(sent) => sent,
-                Err(_) => Err(MailError::Transient("the mail server did not answer in time".to_owned())),
-            },
+            Ok(message) => mail::hand_over(mailer, &message, keep(auth, mail)).await,
             // Not for good: another server may have sealed it with a master key that this one is given at its next start.
             Err(error) => {
                 tracing::error!(mail = %mail.id, error = %error.causes(), "a mail cannot be read with the master keys of this server");
@@ -73,6 +69,29 @@ pub(super) async fn send(auth: &TenantAuth, mail: &ClaimedMail, span: &Span) -> 
     span.record("outcome", came_of_it.as_str());
     auth.metrics().mail(came_of_it);
     Ok(())
+}
+
+/// Keeps the claim of a mail that is on its way; ends where it is lost.
+async fn keep(auth: &TenantAuth, mail: &ClaimedMail) {
+    loop {
+        tokio::time::sleep(RENEW_EVERY).await;
+        match renew(auth, mail).await {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(error) => {
+                tracing::warn!(mail = %mail.id, error = %error.causes(), "the claim of a mail that is being sent was not renewed");
+            }
+        }
+    }
+}
+
+/// `false` when the claim is lost.
+async fn renew(auth: &TenantAuth, mail: &ClaimedMail) -> Result<bool, Error> {
+    let mut tx = auth.begin().await?;
+    let until = tx.now().plus(mail::LEASE);
+    let is_renewed = tx.mails().renew(mail, until).await?;
+    tx.commit().await?;
+    Ok(is_renewed)
 }
 
 /// The span of one attempt, below the current one. It names nobody: neither recipient nor subject.
@@ -124,11 +143,36 @@ mod tests {
         let due = tx.mail_queue().due(&test.org.org.id, now, 1, &[]).await.expect("it can be read").remove(0);
         let claimed = tx.mails().claim(&due.id, now.plus(mail::LEASE)).await.expect("it can be written").expect("it is due");
         tx.commit().await.expect("a commit");
-        test.clock.advance(mail::LEASE - PATIENCE + Duration::from_millis(1));
+        test.clock.advance(mail::LEASE - RENEW_EVERY + Duration::from_millis(1));
         send(&test.auth, &claimed, &Span::none()).await.expect("nothing is to be recorded");
         assert!(test.mails.sent().is_empty(), "another worker may have it before this one is done");
-        test.clock.advance(PATIENCE);
+        test.clock.advance(RENEW_EVERY);
         test.tick().await;
         assert_eq!(test.mails.sent().iter().filter(|sent| sent.id == claimed.id.as_str()).count(), 1);
+    }
+
+    #[cfg(all(feature = "testing", feature = "sqlite"))]
+    #[tokio::test]
+    async fn no_other_worker_tries_a_mail_whose_claim_is_renewed() {
+        let test = crate::testing::TestAuth::new().await;
+        let mut tx = test.auth.begin().await.expect("a transaction");
+        let now = tx.now();
+        let due = tx.mail_queue().due(&test.org.org.id, now, 1, &[]).await.expect("it can be read").remove(0);
+        let claimed = tx.mails().claim(&due.id, now.plus(mail::LEASE)).await.expect("it can be written").expect("it is due");
+        tx.commit().await.expect("a commit");
+        let tries = || test.mails.sent().iter().filter(|sent| sent.id == claimed.id.as_str()).count();
+        for _ in 0..3 {
+            test.clock.advance(mail::LEASE - Duration::from_millis(1));
+            assert!(renew(&test.auth, &claimed).await.expect("it can be written"));
+            test.tick().await;
+            assert_eq!(tries(), 0, "it is on its way");
+        }
+        test.clock.advance(mail::LEASE);
+        test.tick().await;
+        assert_eq!(tries(), 1, "its worker died");
+        assert!(!renew(&test.auth, &claimed).await.expect("it can be written"), "it is sent");
+        test.clock.advance(mail::LEASE);
+        test.tick().await;
+        assert_eq!(tries(), 1, "who is late changes nothing");
     }
 }

@@ -1,0 +1,105 @@
+//! The shipped mailer against settings that cannot work, and against servers that take their time.
+
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
+    net::TcpListener,
+    time::sleep,
+};
+
+use super::*;
+use crate::value::{Email, Language};
+
+/// The URL of a server that takes one mail, and waits so long before it says each word: the greeting, and that it has the mail.
+async fn slow_server(greeting: Duration, acknowledgement: Duration) -> String {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
+    let url = format!("smtp://127.0.0.1:{}", listener.local_addr().expect("bound").port());
+    tokio::spawn(async move {
+        let (stream, _) = listener.accept().await.expect("somebody comes");
+        let (mut stream, mut line, mut is_content) = (BufReader::new(stream), String::new(), false);
+        sleep(greeting).await;
+        let mut word = "220 slow";
+        loop {
+            if !word.is_empty() && stream.write_all(format!("{word}\r\n").as_bytes()).await.is_err() {
+                return;
+            }
+            line.clear();
+            if stream.read_line(&mut line).await.is_ok_and(|read| read == 0) {
+                return;
+            }
+            word = match line.trim_end() {
+                "." => {
+                    sleep(acknowledgement).await;
+                    is_content = false;
+                    "250 taken"
+                }
+                _ if is_content => "",
+                "DATA" => {
+                    is_content = true;
+                    "354 go on"
+                }
+                _ => "250 yes",
+            };
+        }
+    });
+    url
+}
+
+async fn sent_to(url: &str) -> Result<(), MailError> {
+    let mut mailer = SmtpMailer::from_url(url, "a@example.com").expect("usable settings");
+    (mailer.until_content, mailer.until_taken) = (Duration::from_secs(1), Duration::from_secs(20));
+    let message = Message {
+        id: "mail_1".to_owned(),
+        to: Email::parse("b@example.com").expect("an address"),
+        subject: String::new(),
+        text: "text".to_owned(),
+        html: "html".to_owned(),
+        logo: None,
+        kind: String::new(),
+        language: Language::ENGLISH,
+        link: None,
+        values: std::collections::BTreeMap::new(),
+    };
+    mailer.send(&message).await
+}
+
+/// Given up, the mail would be sent again, and arrive twice.
+#[tokio::test]
+async fn a_server_may_take_longer_over_a_mail_than_over_a_command() {
+    let (at_once, long) = (Duration::ZERO, Duration::from_millis(1_500));
+    sent_to(&slow_server(at_once, long).await).await.expect("it is taken");
+    let Err(MailError::Transient(reason)) = sent_to(&slow_server(long, at_once).await).await else { panic!("it is slow") };
+    assert!(reason.starts_with("the mail server did not answer in time (127.0.0.1:"), "{reason}");
+}
+
+#[test]
+fn an_attempt_is_given_the_minutes_of_the_standard() {
+    let mailer = SmtpMailer::from_url("smtp://localhost", "a@example.com").expect("usable settings");
+    assert!(mailer.time_limit() >= Duration::from_secs(10 * 60));
+}
+
+#[tokio::test]
+async fn urls_that_cannot_work_are_refused() {
+    for url in ["mail.example.com", "http://mail.example.com", "smtp://"] {
+        assert!(SmtpMailer::from_url(url, "a@example.com").is_err(), "{url}");
+    }
+    assert!(SmtpMailer::from_url("smtp://localhost", "not a mailbox").is_err());
+    assert!(SmtpMailer::from_url("smtps://us%40er:p%3Aw@mail.example.com:465", "Acme <a@example.com>").is_ok());
+}
+
+#[test]
+fn a_machine_calls_itself_by_a_name_with_a_domain() {
+    let from = mailbox("Acme <no-reply@münchen.example>").expect("a sender");
+    let told = |system: &str| hello_name(ClientId::Domain(system.to_owned()), &from).to_string();
+    assert_eq!([told("3f2a1b9c"), told("auth-1.example.com")], ["xn--mnchen-3ya.example", "auth-1.example.com"]);
+}
+
+#[test]
+fn a_sender_is_one_to_every_mail_server() {
+    for (given, sent) in
+        [("Büro <no-reply@münchen.example>", "no-reply@xn--mnchen-3ya.example"), ("a@EXAMPLE.com", "a@EXAMPLE.com")]
+    {
+        assert_eq!(mailbox(given).expect("a sender").email.to_string(), sent);
+    }
+    let refused = SmtpMailer::check_sender("Acme <büro@example.com>").expect_err("RFC 6531 is not everywhere");
+    assert!(refused.to_string().ends_with("not every mail server takes what is not ASCII before the @"), "{refused}");
+}
