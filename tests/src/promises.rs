@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::{BASE, Request, Response, routes};
 
 /// The headers that an operation promises or leaves out; the others come with every answer.
-const PROMISED: [&str; 3] = ["Set-Cookie", "Retry-After", "Allow"];
+const PROMISED: [&str; 4] = ["Set-Cookie", "Retry-After", "Allow", "WWW-Authenticate"];
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(|| tenant_auth_core::http::openapi::document(BASE));
 static PROMISES: LazyLock<HashMap<Answer, Promise>> = LazyLock::new(promises);

@@ -40,6 +40,8 @@ fn broken_rules(request: &Request, response: &Response, cookies: &CookieRules) -
     }
     let retry_after = header("Retry-After").iter().any(|value| value.parse::<u32>().is_ok());
     rule(!matches!(response.status, 429 | 503) || retry_after, "an integer Retry-After");
+    let challenge: &[&str] = if response.status == 401 { &["Bearer"] } else { &[] };
+    rule(header("WWW-Authenticate") == challenge, "WWW-Authenticate: Bearer beside 401 alone");
     rule(response.status != 405 || header("Allow").len() == 1, "Allow beside 405");
     rule(!response.body.contains("$argon2"), "no password hash leaves the service");
 

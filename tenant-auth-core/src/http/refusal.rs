@@ -211,7 +211,12 @@ pub(crate) fn envelope_of_host(status: StatusCode, code: &str, message: &str) ->
 
 fn written(status: StatusCode, envelope: &ErrorEnvelope<'_>) -> Answered {
     let body = serde_json::to_vec(envelope).unwrap_or_default();
-    Answered { status, headers: json_headers(), body: body.into(), cause: None }
+    let mut headers = json_headers();
+    // Some HTTP clients take a 401 without a challenge for a broken answer. Browsers ask nobody for a Bearer.
+    if status == StatusCode::UNAUTHORIZED {
+        headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    Answered { status, headers, body: body.into(), cause: None }
 }
 
 /// Why no row of the route table answers a request.

@@ -39,6 +39,7 @@ impl Refuses for Response {
         let refused = self.expect_error(status, code);
         assert_eq!(refused.header("Cache-Control"), Some("no-store"), "{}", refused.shown());
         assert_eq!(refused.json()["status"], "error", "{}", refused.shown());
+        assert_eq!(refused.header("WWW-Authenticate"), (status == 401).then_some("Bearer"), "{}", refused.shown());
         refused
     }
 }

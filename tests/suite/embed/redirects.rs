@@ -57,6 +57,7 @@ fn opened(request: Request) -> Request {
 fn sent(response: Response) -> (String, HashMap<String, String>) {
     let response = response.expect(303);
     assert_eq!(response.header("Cache-Control"), Some("no-store"), "{}", response.shown());
+    assert_eq!(response.header("WWW-Authenticate"), None, "{}", response.shown());
     let (page, said) = response.header("Location").and_then(|to| to.split_once('#')).expect("a fragment");
     (page.to_owned(), url::form_urlencoded::parse(said.as_bytes()).into_owned().collect())
 }

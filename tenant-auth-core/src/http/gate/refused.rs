@@ -140,6 +140,7 @@ impl Refused {
         *response.headers_mut() = headers;
         if let Some(sign_in) = &self.sign_in {
             *response.status_mut() = StatusCode::SEE_OTHER;
+            response.headers_mut().remove(header::WWW_AUTHENTICATE);
             response.headers_mut().insert(header::LOCATION, HeaderValue::clone(sign_in));
         }
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -236,6 +236,10 @@ fn shared_headers() -> Value {
             "description": "The methods this path answers.", "required": true,
             "schema": { "type": "string" },
         },
+        "Challenge": {
+            "description": "The scheme by which a token may be sent.", "required": true,
+            "schema": { "type": "string" },
+        },
     })
 }
 

@@ -127,6 +127,9 @@ fn refusal(status: u16, refusals: &BTreeSet<&'static str>, caller: &CallerFacts)
     if matches!(status, 429 | 503) {
         headers.insert("Retry-After".to_owned(), component("headers", "RetryAfter"));
     }
+    if status == ErrorCode::SessionRequired.status() {
+        headers.insert("WWW-Authenticate".to_owned(), component("headers", "Challenge"));
+    }
     if status == ErrorCode::MethodNotAllowed.status() {
         headers.insert("Allow".to_owned(), component("headers", "Allow"));
     }
