@@ -7,6 +7,7 @@ use bytes::Bytes;
 
 use super::{
     answered::Answered,
+    body::Request,
     context::Context,
     presented::is_cross_site,
     refusal::{Refusal, method_list},
@@ -50,10 +51,39 @@ pub(crate) fn cors(mut answered: Answered, context: &Context, path: &str) -> Ans
     if let Ok(Some(origin)) = context.single_header("origin")
         && (context.origin_allowed() || (!is_public(path) && is_deployments(context.auth.config(), origin)))
     {
-        grant(&mut answered.headers, origin);
-        answered.headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED_HEADERS));
+        let_read(&mut answered.headers, origin);
     }
     answered
+}
+
+/// The page that a request comes from, kept for an answer that is given without looking at the request: where too many are in flight,
+/// and in the place of a handler that panicked. Which organization's page it may be is not known there.
+pub(super) struct Page(Option<HeaderValue>);
+
+impl Page {
+    /// Kept unless it asks what is for backends only. `base` is the path below which the routes lie.
+    pub(super) fn of(request: &Request, base: &str) -> Self {
+        let is_for_backends = || request.uri().path().strip_prefix(base).is_some_and(is_public);
+        let mut origins = request.headers().get_all(header::ORIGIN).iter();
+        match (origins.next(), origins.next()) {
+            (Some(origin), None) if !is_for_backends() => Self(Some(origin.clone())),
+            _ => Self(None),
+        }
+    }
+
+    /// Adds the CORS headers that let it read the answer, where it is the deployment's.
+    pub(super) fn reads(&self, mut answered: Answered, config: &Config) -> Answered {
+        let origin = self.0.as_ref().and_then(|origin| origin.to_str().ok());
+        if let Some(origin) = origin.filter(|origin| is_deployments(config, origin)) {
+            let_read(&mut answered.headers, origin);
+        }
+        answered
+    }
+}
+
+fn let_read(headers: &mut HeaderMap, origin: &str) {
+    grant(headers, origin);
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED_HEADERS));
 }
 
 fn grant(headers: &mut HeaderMap, origin: &str) {

@@ -88,6 +88,7 @@ impl Service {
         if let Some(answered) = traced.span().in_scope(told_before) {
             return complete(answered, &request_id);
         }
+        let page = browser::Page::of(&request, &self.0.base);
         let client = client_ip::of(&self.0.auth.config().network.trusted_proxies, peer, request.headers());
         let place = match self.0.auth.in_flight().take(client) {
             Ok(place) => place,
@@ -96,7 +97,7 @@ impl Service {
                 self.count_overload(&answered);
                 self.0.auth.metrics().requests().watch(request.method()).answered(answered.status.as_u16());
                 traced.answered(answered.status.as_u16());
-                return complete(answered, &request_id);
+                return complete(page.reads(answered, self.0.auth.config()), &request_id);
             }
         };
         let (service, id, known) = (self.clone(), request_id.clone(), traced.clone());
@@ -109,7 +110,7 @@ impl Service {
             traced.span().in_scope(|| tracing::error!(request_id = %request_id, error = %panic, "a handler panicked"));
             let answered = Refusal::from(crate::Error::internal("panic")).into_answered();
             traced.answered(answered.status.as_u16());
-            answered
+            page.reads(answered, self.0.auth.config())
         });
         complete(answered, &request_id)
     }

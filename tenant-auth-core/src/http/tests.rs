@@ -14,7 +14,7 @@ use crate::{
     ports::{EvenVerdict, ForeignCost, PasswordHasher, QueueShare, Verdict},
     secret::{Password, StoredPassword},
     testing::{SLUG, TestAuth},
-    value::{Metadata, Plan},
+    value::{Metadata, Origin, Plan},
 };
 
 /// So long a test waits for what must come at once.
@@ -41,10 +41,21 @@ async fn beyond_the_bound_a_request_is_503_before_it_begins() {
     assert_eq!(refused.status(), 503);
     assert_eq!(refused.headers()[header::RETRY_AFTER], "2");
     assert!(refused.headers().contains_key("x-request-id"));
+    let own = Origin::of(&test.auth.config().public_url).as_str().to_owned();
+    for (origin, path, read_by) in [
+        (own.as_str(), "/api/v1/org", Some(own.as_str())),
+        (own.as_str(), "/api/v1/public/verify", None),
+        ("https://evil.example", "/api/v1/org", None),
+    ] {
+        let asked = ::http::Request::get(path).header(header::ORIGIN, origin).body(Body::Complete(Bytes::new()));
+        let refused = service.call(asked.expect("a request"), peer).await;
+        let allowed = refused.headers().get(header::ACCESS_CONTROL_ALLOW_ORIGIN).and_then(|value| value.to_str().ok());
+        assert_eq!((refused.status().as_u16(), allowed), (503, read_by), "{origin} at {path}");
+    }
     let visit = ::http::Request::get("/").header("x-org-slug", SLUG).body(()).expect("a request");
     let visitor = gate.visitor(visit, peer);
     assert_eq!(visitor.admit::<Principal>().await.expect_err("no place").status(), 503);
-    assert_refused_for_load(&test.auth, "in_flight", 2).await;
+    assert_refused_for_load(&test.auth, "in_flight", 5).await;
     drop(crowd);
     assert_eq!(service.call(get_keys(), peer).await.status(), 200);
     assert_eq!(visitor.admit::<Principal>().await.expect_err("no session").status(), 401);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use tenant_auth_conformance::{App, BusyHasher, GatedHasher, PASSWORD, PanickingHasher, Response, scenarios, shape};
+use tenant_auth_conformance::{App, BusyHasher, GatedHasher, PASSWORD, PUBLIC_URL, PanickingHasher, Response, scenarios, shape};
 
 scenarios![
     the_right_password_opens_a_session,
@@ -154,7 +154,9 @@ async fn a_full_hashing_queue_is_503_and_clears_no_cookie(app: &App) {
 async fn a_panic_is_500_in_the_envelope_and_the_service_goes_on(app: &App) {
     let defective = app.beside(|setup| setup.hasher = Some(Arc::new(PanickingHasher))).await;
     for _ in 0..3 {
-        let refused = defective.member().login().may_fail().await.expect(500);
+        let refused = defective.member().login().from_origin(PUBLIC_URL).may_fail().await.expect(500);
+        assert_eq!(refused.header("Access-Control-Allow-Origin"), Some(PUBLIC_URL), "{}", refused.shown());
+        assert_eq!(refused.header("Access-Control-Expose-Headers"), Some("x-request-id, retry-after"), "{}", refused.shown());
         assert!(refused.cookies().is_empty());
         assert!(!refused.body.contains("made to order"), "details stay in the log: {}", refused.shown());
     }
