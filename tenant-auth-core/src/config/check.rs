@@ -26,6 +26,9 @@ impl Config {
                 format!("names {name}, of a language that mails are not written in"),
             ));
         }
+        if self.browser.cookie_domain.as_deref().is_some_and(|domain| !is_cookie_domain(domain)) {
+            return Err(ConfigError::new(Setting::CookieDomain, "must be a domain such as example.com, in ASCII"));
+        }
         if self.browser.cookie_same_site == SameSite::None && self.public_url.scheme() != "https" {
             return Err(ConfigError::new(Setting::CookieSameSite, "none needs an https public URL"));
         }
@@ -125,4 +128,12 @@ impl Config {
             None => Ok(()),
         }
     }
+}
+
+/// Whether browsers keep cookies that have this domain (RFC 6265, section 4.1.2.3). Of another one a login would set no cookie at all.
+fn is_cookie_domain(domain: &str) -> bool {
+    // A leading dot means nothing since RFC 6265.
+    let domain = domain.strip_prefix('.').unwrap_or(domain);
+    let is_label = |label: &str| !label.is_empty() && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    domain.split('.').all(is_label)
 }

@@ -94,6 +94,8 @@ settings! {
     MailTemplates => "mail_templates",
     /// [`SignUp::per_day`](super::SignUp::per_day).
     SignUpsPerDay => "sign_up.per_day",
+    /// [`Browser::cookie_domain`](super::Browser::cookie_domain).
+    CookieDomain => "browser.cookie_domain",
     /// [`Browser::cookie_same_site`](super::Browser::cookie_same_site).
     CookieSameSite => "browser.cookie_same_site",
     /// [`Organizations::purge_after_days`](super::Organizations::purge_after_days).

@@ -132,8 +132,9 @@ pub struct MailLinks {
 pub struct Browser {
     /// Browser origins that every organization allows, beside the organization's own. Default none.
     pub allowed_origins: Vec<Origin>,
-    /// The `Domain` of the cookies. Default none: then only the public URL's host gets the cookies. Every host below it gets the refresh
-    /// tokens of whoever visits it, so each must be as trusted as the service.
+    /// The `Domain` of the cookies, in ASCII. Default none: then only the public URL's host gets the cookies. Every host below it gets the
+    /// refresh tokens of whoever visits it, so each must be as trusted as the service. Browsers drop the cookies where the host that they
+    /// ask is neither that domain nor below it.
     pub cookie_domain: Option<String>,
     /// The `SameSite` of the cookies. [`SameSite::None`] needs an https public URL; default [`SameSite::Lax`].
     pub cookie_same_site: SameSite,

@@ -23,6 +23,15 @@ fn the_defaults_are_usable() {
 }
 
 #[test]
+fn cookies_may_be_of_a_domain_above_the_public_url() {
+    for domain in ["example.com", ".example.com", "Auth.Example.com", "xn--mnchen-3ya.example", "localhost"] {
+        let mut config = config();
+        config.browser.cookie_domain = Some(domain.to_owned());
+        assert_eq!(config.check(), Ok(()), "{domain}");
+    }
+}
+
+#[test]
 fn proxies_are_addresses_and_networks() {
     let behind = |text: &str| {
         super::Network::behind(text).map(|network| network.trusted_proxies.iter().map(ToString::to_string).collect::<Vec<_>>())
@@ -73,6 +82,9 @@ fn what_could_not_work_is_refused_by_the_name_of_its_field() {
     refused(Setting::ChangeEmailLink, |config| config.mail_links.change_email = Some("{slug}".to_owned()));
     refused(Setting::SignUpLink, |config| config.mail_links.sign_up = Some("https://app.example.com".to_owned()));
     refused(Setting::SignUpsPerDay, |config| config.sign_up.per_day = 0);
+    for unusable in ["münchen.example", "https://example.com", "example.com; Secure", "*.example.com", "example..com", "."] {
+        refused(Setting::CookieDomain, |config| config.browser.cookie_domain = Some(unusable.to_owned()));
+    }
     refused(Setting::CookieSameSite, |config| {
         config.public_url = url("http://localhost");
         config.browser.cookie_same_site = SameSite::None;

@@ -199,11 +199,9 @@ pub(super) fn link(text: &str) -> Result<String, Fault> {
     if usable { Ok(text.to_owned()) } else { Err(Fault::Other) }
 }
 
-pub(super) fn cookie_domain(text: &str) -> Result<String, Fault> {
-    // A leading dot means nothing since RFC 6265.
-    let domain = text.strip_prefix('.').unwrap_or(text);
-    let is_label = |label: &str| !label.is_empty() && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-    if domain.split('.').all(is_label) { Ok(domain.to_ascii_lowercase()) } else { Err(Fault::Other) }
+/// A domain in one form; whether it is one is judged by the core. A leading dot means nothing since RFC 6265.
+pub(super) fn cookie_domain(text: &str) -> String {
+    text.strip_prefix('.').unwrap_or(text).to_ascii_lowercase()
 }
 
 pub(super) fn slug(text: &str) -> Result<Slug, Fault> {

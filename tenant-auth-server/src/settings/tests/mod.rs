@@ -337,6 +337,13 @@ fn two_listeners_do_not_share_a_port() {
 }
 
 #[test]
+fn a_cookie_domain_that_no_browser_keeps_is_refused() {
+    for bad in ["münchen.example", "https://example.com", "*.example.com", "example..com"] {
+        Env::complete().with("COOKIE_DOMAIN", bad).refused_naming("COOKIE_DOMAIN");
+    }
+}
+
+#[test]
 fn values_arrive_where_they_belong() {
     let server = Env::complete()
         .with("LISTEN", "[::1]:0")
