@@ -17,6 +17,7 @@ use reqwest::redirect;
 use tokio::runtime::Handle;
 use url::Url;
 
+use super::conventions::conventional;
 use crate::{
     failure::Failure,
     settings::{InvalidSettings, OTLP_ENDPOINT},
@@ -59,7 +60,7 @@ impl HttpClient for Client {
     }
 }
 
-/// An exporter that logs when exports begin to fail, and when they succeed again: not each failure, because a collector may be away
+/// An exporter of spans with conventional names, that logs when exports begin to fail, and when they succeed again: not each failure, because a collector may be away
 /// for days.
 #[derive(Debug)]
 struct Outspoken<E> {
@@ -69,7 +70,7 @@ struct Outspoken<E> {
 
 impl<E: SpanExporter> SpanExporter for Outspoken<E> {
     async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
-        let outcome = self.exporter.export(batch).await;
+        let outcome = self.exporter.export(batch.into_iter().map(conventional).collect()).await;
         let was_failing = self.is_failing.swap(outcome.is_err(), Ordering::Relaxed);
         match &outcome {
             Err(error) if !was_failing => {

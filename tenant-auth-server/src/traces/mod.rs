@@ -6,6 +6,8 @@ mod collector;
 #[cfg(feature = "otlp")]
 mod continued;
 #[cfg(feature = "otlp")]
+mod conventions;
+#[cfg(feature = "otlp")]
 mod exporter;
 #[cfg(not(feature = "otlp"))]
 mod without;

@@ -18,6 +18,9 @@ use crate::{
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const CALLER: &str = "00f067aa0ba902b7";
 const PASSWORD: &str = "mauve-otter-plinth";
+/// A span's kind (`SpanKind` of `trace.proto`).
+const SERVER: u64 = 2;
+const CLIENT: u64 = 3;
 
 /// A collector: takes batches of spans over HTTP.
 struct Collector {
@@ -72,6 +75,7 @@ struct Span {
     id: String,
     parent: String,
     name: String,
+    kind: u64,
     attributes: BTreeMap<String, String>,
 }
 
@@ -91,6 +95,7 @@ fn span_of(message: &[u8]) -> Span {
             2 => span.id = hex(value.bytes()),
             4 => span.parent = hex(value.bytes()),
             5 => span.name = value.text(),
+            6 => span.kind = value.number(),
             9 => {
                 let [(1, key), (2, value)] = fields(value.bytes())[..] else { panic!("a KeyValue") };
                 let told = fields(value.bytes()).first().map(|(_, value)| value.text()).unwrap_or_default();
@@ -114,6 +119,13 @@ impl<'a> Value<'a> {
         match self {
             Self::Bytes(bytes) => bytes,
             Self::Number(number) => panic!("{number} is no message"),
+        }
+    }
+
+    fn number(self) -> u64 {
+        match self {
+            Self::Number(number) => number,
+            Self::Bytes(bytes) => panic!("{bytes:?} are no number"),
         }
     }
 
@@ -194,16 +206,18 @@ async fn spans_reach_the_collector_with_their_attributes_and_without_secrets() {
 
     let (bytes, spans) = collector.received();
     let named = |name: &str| spans.iter().filter(|span| span.name == name).collect::<Vec<_>>();
-    let [request] = named("request")[..] else { panic!("one request: {spans:#?}") };
+    let [request] = named("POST /auth/login")[..] else { panic!("one request: {spans:#?}") };
     assert_eq!((request.trace.as_str(), request.parent.as_str()), (TRACE, CALLER));
-    let told = ["method", "route", "organization", "status"].map(|name| request.attributes[name].as_str());
-    assert_eq!(told, ["POST", "/auth/login", "acme", "401"]);
+    let names = ["http.request.method", "http.route", "organization", "http.response.status_code"];
+    assert_eq!(names.map(|name| request.attributes[name].as_str()), ["POST", "/auth/login", "acme", "401"]);
+    assert_eq!(request.kind, SERVER);
     assert!(request.attributes["request_id"].starts_with("req_"));
     let below = named("statement").into_iter().filter(|span| span.parent == request.id && span.trace == TRACE);
     let statements: Vec<_> = below.map(|span| span.attributes["name"].as_str()).collect();
     assert!(statements.contains(&"organizations::FIND_BY_SLUG"), "{statements:?}");
     let mails = named("mail");
-    assert!(mails.iter().any(|mail| mail.attributes["outcome"] == "sent" && mail.attributes["attempt"] == "1"), "{mails:#?}");
+    let is_sent = |mail: &Span| mail.attributes["outcome"] == "sent" && mail.attributes["attempt"] == "1" && mail.kind == CLIENT;
+    assert!(mails.iter().copied().any(is_sent), "{mails:#?}");
 
     let raw = String::from_utf8_lossy(&bytes);
     let token = made["inviteToken"].as_str().expect("a token");
