@@ -29,6 +29,7 @@ scenarios![
     the_link_is_good_for_a_day,
     one_request_waits_however_often_it_is_made,
     who_asks_again_while_the_mail_is_on_its_way_gets_another,
+    a_mail_that_hangs_delays_no_other,
     an_address_gets_three_mails_an_hour,
     a_network_may_ask_thirty_times_in_a_quarter_of_an_hour,
     a_request_nobody_fulfils_is_dropped_after_a_day,
@@ -124,6 +125,56 @@ async fn who_asks_again_while_the_mail_is_on_its_way_gets_another(app: &App) {
     meanwhile.tick().await;
     meanwhile.tick().await;
     assert_eq!(mailer.mails.load(Ordering::SeqCst), 2);
+}
+
+/// A mail server that never says whether it has the mails to one recipient.
+#[derive(Debug, Default)]
+struct Hanging {
+    hang: AtomicUsize,
+    taken: AtomicUsize,
+}
+
+#[async_trait]
+impl Mailer for Hanging {
+    async fn send(&self, message: &Message) -> Result<(), MailError> {
+        if message.to.as_str().starts_with("hangs@") {
+            self.hang.fetch_add(1, Ordering::SeqCst);
+            std::future::pending::<()>().await;
+        }
+        self.taken.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn time_limit(&self) -> Duration {
+        Duration::from_secs(10 * 60)
+    }
+}
+
+/// Waits until there are as many; the limit is far below the time that a hanging mail is given.
+async fn until(count: &AtomicUsize, least: usize) {
+    let reached = async {
+        while count.load(Ordering::SeqCst) < least {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(15), reached).await.expect("nothing that hangs delays them");
+}
+
+async fn a_mail_that_hangs_delays_no_other(app: &App) {
+    let mailer = Arc::new(Hanging::default());
+    let here = app.beside(|setup| setup.mailer = Some(Arc::clone(&mailer) as Arc<dyn Mailer>)).await;
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let worker = here.auth.worker();
+    let running = tokio::spawn(async move { worker.run_until(async { drop(stopped.await) }).await });
+    ask(&nobody(&here), "hangs@rockets.example").await.expect(200);
+    until(&mailer.hang, 1).await;
+    for n in 0..12 {
+        ask(&nobody(&here), &format!("waits{n}@rockets.example")).await.expect(200);
+    }
+    until(&mailer.taken, 12).await;
+    drop(stop);
+    running.await.expect("it stops");
+    assert_eq!(mailer.hang.load(Ordering::SeqCst), 1, "its claim is kept");
 }
 
 async fn an_address_gets_three_mails_an_hour(app: &App) {
