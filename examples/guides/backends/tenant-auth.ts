@@ -1,6 +1,6 @@
 // Lets in who has a live session at Tenant Auth: a middleware for node:http, Express and whatever else calls (request, response, next).
 
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
 import { fileURLToPath } from "node:url";
 
 const PATIENCE = 5_000; // Milliseconds. A server that does not answer ends nobody's session: the request is 503.
@@ -123,10 +123,7 @@ export function tenantAuth(options: Options) {
       if (!who && refresh) {
         const { status, answer, cookies } = await ask("/auth/refresh", { Cookie: `refresh_token=${refresh}` }, {});
         if (status === 401 && answer.code === "session_required") cookies.push(...ended); // The session is over.
-        if (cookies.length > 0) {
-          response.appendHeader("Set-Cookie", cookies); // The server's, as they are.
-          response.setHeader("Cache-Control", "no-store");
-        }
+        if (cookies.length > 0) settle(response, cookies); // The server's, as they are.
         if (status !== 200) throw new Refused(status, answer.code, answer.message);
         who = await verify(answer.data.accessToken);
         if (!who) throw new Refused(403, "not_admitted", "This session gives no access here. Log in again.");
@@ -151,6 +148,31 @@ export function tenantAuth(options: Options) {
       return;
     }
     next();
+  };
+}
+
+/**
+ * Adds these cookies to the answer when its head is written, beside those that the route sets. A cache that kept it would hand one person's
+ * session to the next: `no-store`, whatever the route says, and nothing that goes before it (RFC 9213).
+ */
+function settle(response: ServerResponse, cookies: string[]) {
+  type Head = OutgoingHttpHeaders | OutgoingHttpHeader[];
+  const write: (status: number, message?: string) => ServerResponse = response.writeHead.bind(response);
+  response.writeHead = (status: number, message?: string | Head, head?: Head) => {
+    const set = head ?? (typeof message === "string" ? undefined : message) ?? {};
+    if (Array.isArray(set)) {
+      const flat: OutgoingHttpHeader[] = Array.isArray(set[0]) ? set.flat() : set;
+      const pairs = flat.flatMap((name, n) => (n % 2 === 0 ? [[String(name), flat[n + 1] ?? ""] as const] : []));
+      for (const [name] of pairs) response.removeHeader(name);
+      for (const [name, value] of pairs) response.appendHeader(name, typeof value === "number" ? String(value) : value);
+    } else {
+      for (const [name, value] of Object.entries(set)) if (value !== undefined) response.setHeader(name, value);
+    }
+    const own = [response.getHeader("Set-Cookie") ?? []].flat().map(String);
+    response.setHeader("Set-Cookie", [...cookies, ...own]).setHeader("Cache-Control", "no-store");
+    const goesBefore = (name: string) => name === "surrogate-control" || name.endsWith("cdn-cache-control");
+    for (const name of response.getHeaderNames().filter(goesBefore)) response.removeHeader(name);
+    return write(status, typeof message === "string" ? message : undefined);
   };
 }
 

@@ -11,6 +11,7 @@ import urllib.request
 PATIENCE = 5  # Seconds. A server that does not answer ends nobody's session: the request is 503.
 LARGEST = 256 * 1024  # Bytes of an answer.
 LONGEST = 2048  # Characters of an address to come back to.
+CACHING = re.compile("(?:.*cdn-)?cache-control|surrogate-control", re.IGNORECASE)  # RFC 9213: some go before Cache-Control.
 PLAIN = re.compile(r"(?:/(?!\.+(?:/|$))[\w.~@+-]+)*/?", re.ASCII)  # A path that every router reads alike: no `..`, `//`, `%2e`.
 
 
@@ -96,7 +97,7 @@ class TenantAuth:
 
         def start(status, headers, exc_info=None):
             if cookies:  # A cache that kept this answer would hand one person's session to the next.
-                headers = [pair for pair in headers if pair[0].lower() != "cache-control"] + [("Cache-Control", "no-store")]
+                headers = [pair for pair in headers if not CACHING.fullmatch(pair[0])] + [("Cache-Control", "no-store")]
             return start_response(status, headers + cookies, exc_info)
 
         return self.app(environ, start)

@@ -96,6 +96,94 @@ async fn a_fresh_token_that_is_not_live_is_403_in_other_languages() {
     }
 }
 
+/// Routes that set cookies and let caches keep their answers, behind the middlewares: what runs each, the program, and its paths.
+const ROUTES: [(&str, &str, &str, &[&str]); 2] = [
+    (
+        "python3",
+        "tenant_auth.py",
+        r#"
+import os, sys
+from wsgiref.simple_server import make_server
+sys.path.insert(0, os.environ["BACKENDS"])
+from tenant_auth import TenantAuth
+SET = [("Set-Cookie", "own=1"), ("Cache-Control", "public, max-age=60"), ("CDN-Cache-Control", "max-age=60"),
+       ("Vercel-CDN-Cache-Control", "max-age=60"), ("Surrogate-Control", "max-age=60"), ("X-Own", "yes")]
+def reports(environ, start_response):
+    start_response("200 OK", SET)
+    return [b"Reports"]
+server = make_server("127.0.0.1", 0, TenantAuth(reports, os.environ["AUTH_URL"], "acme", "pk_live_any"))
+print(f"http://127.0.0.1:{server.server_port}", flush=True)
+server.serve_forever()
+"#,
+        &["/set"],
+    ),
+    (
+        "node",
+        "tenant-auth.ts",
+        r#"
+const { createServer } = await import("node:http");
+const { tenantAuth } = await import(`${process.env.BACKENDS}/tenant-auth.ts`);
+const set = { "Set-Cookie": "own=1", "Cache-Control": "public, max-age=60", "CDN-Cache-Control": "max-age=60",
+  "Vercel-CDN-Cache-Control": "max-age=60", "Surrogate-Control": "max-age=60", "X-Own": "yes" };
+const routes = {
+  "/set": (response) => { for (const [name, value] of Object.entries(set)) response.setHeader(name, value); response.end("Reports"); },
+  "/head": (response) => response.writeHead(200, set).end("Reports"),
+  "/message": (response) => response.writeHead(200, "OK", set).end("Reports"),
+  "/flat": (response) => response.writeHead(200, Object.entries(set).flat()).end("Reports"),
+  "/pairs": (response) => response.writeHead(200, Object.entries(set)).end("Reports"),
+};
+const guard = tenantAuth({ url: process.env.AUTH_URL, slug: "acme", apiKey: "pk_live_any" });
+const server = createServer((request, response) => void guard(request, response, () => routes[request.url](response)));
+server.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}`));
+"#,
+        &["/set", "/head", "/message", "/flat", "/pairs"],
+    ),
+];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_refreshed_session_leaves_with_the_answer_and_no_cache_keeps_it_in_other_languages() {
+    for (interpreter, name, program, paths) in ROUTES {
+        if !is_runnable(interpreter, name) {
+            continue;
+        }
+        let server = ScriptedServer::start(|asked| {
+            let (headers, data) = match asked.starts_with("POST /api/v1/public/verify ") {
+                true => ("", r#"{"valid":true,"membership":{"status":"active"}}"#),
+                false => {
+                    let cookies = "Set-Cookie: access_token=next; Path=/\r\nSet-Cookie: refresh_token=after; Path=/\r\n";
+                    (cookies, r#"{"accessToken":"next"}"#)
+                }
+            };
+            let body = format!(r#"{{"status":"success","data":{data}}}"#);
+            let length = body.len();
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n";
+            Some(format!("{head}{headers}Content-Length: {length}\r\n\r\n{body}").into_bytes())
+        })
+        .await;
+        let mut command = Command::new(interpreter);
+        if interpreter == "node" {
+            command.arg("--input-type=module");
+        }
+        let in_line = if interpreter == "node" { "-e" } else { "-c" };
+        let backends = of_the_repository("examples/guides/backends").canonicalize().expect("the programs");
+        command.args([in_line, program]).env("AUTH_URL", server.url()).env("BACKENDS", backends);
+        let process = Process::start(command.env("PYTHONDONTWRITEBYTECODE", "1"), "http://");
+        for path in paths {
+            let answer = answered(&process, &format!("GET {path}"), &["Cookie: refresh_token=b"]);
+            assert_status(&answer, "200");
+            let head = answer.to_lowercase();
+            for said in ["access_token=next", "refresh_token=after", "own=1", "x-own: yes", "cache-control: no-store"] {
+                assert_eq!(head.matches(said).count(), 1, "{name}: {path}: {said}: {answer}");
+            }
+            for dropped in ["max-age=60", "surrogate-control", "cdn-"] {
+                assert!(!head.contains(dropped), "{name}: {path}: {answer}");
+            }
+            let kept = answered(&process, &format!("GET {path}"), &["Authorization: Bearer next"]);
+            assert!(kept.contains("public, max-age=60") && kept.contains("own=1"), "{name}: {path}: {kept}");
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_browser_is_sent_to_sign_in_from_other_languages() {
     for (interpreter, name) in runnable() {
