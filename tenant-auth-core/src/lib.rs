@@ -167,7 +167,7 @@ pub mod guides {
     #[doc = "[deployment key]: deploy#one-key-for-every-organization\n[events.md]: events\n[operations.md]: https://github.com/tenant-auth/tenant-auth/blob/main/tenant-auth-server/guides/operations.md\n"]
     #[doc = include_str!("../guides/embed.md")]
     pub mod embed {}
-    #[doc = "[B163]: behaviour#b163\n[embed.md]: embed\n"]
+    #[doc = "[B163]: behaviour#b163\n[B290]: behaviour#b290\n[embed.md]: embed\n"]
     #[doc = include_str!("../guides/events.md")]
     pub mod events {}
     #[doc = "[browsers.md]: browsers\n[B230]: behaviour#b230\n[B231]: behaviour#b231\n[B232]: behaviour#b232\n[B233]: behaviour#b233\n[B246]: behaviour#b246\n[B247]: behaviour#b247\n[B256]: behaviour#b256\n[B266]: behaviour#b266\n"]

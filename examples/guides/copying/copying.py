@@ -1,5 +1,6 @@
 """Keeps a copy of an organization's members in an SQLite file, true to the feed of its events."""
 
+import http.client
 import json
 import os
 import sqlite3
@@ -32,12 +33,25 @@ def put(db, member):
     db.execute("REPLACE INTO members VALUES (?, ?)", (member["userId"], json.dumps(member, sort_keys=True)))
 
 
+def last_event(sequence):
+    """The id of the event with this number; None where it is no longer kept."""
+    try:
+        events = ask("/events", after=sequence - 1, limit=1)["events"] if sequence > 0 else []
+    except urllib.error.HTTPError as refusal:
+        if refusal.code != 410:
+            raise
+        events = []
+    return events[0]["id"] if events else None
+
+
 def begin(db):
     """Reads the whole list, and from where its first page wants the events read."""
     page = ask("/members", limit=1000)
+    sequence = page["sequence"]
+    event = last_event(sequence)
     with db:  # One transaction: the copy is whole, or it is as it was.
         db.execute("DELETE FROM members")
-        db.execute("REPLACE INTO place VALUES (1, ?)", (page["sequence"],))
+        db.execute("REPLACE INTO place VALUES (1, ?, ?)", (sequence, event))
         while True:
             for member in page["members"]:
                 put(db, member)
@@ -65,30 +79,32 @@ def apply(db, event):
 
 def follow(db):
     """Reads what came after the place of the copy, and waits for it."""
-    place = db.execute("SELECT sequence FROM place").fetchone()
+    place = db.execute("SELECT sequence, event FROM place").fetchone()
     if place is None:
         return begin(db)
-    try:
-        answer = ask("/events", after=place[0], limit=1000, wait=1000)
+    sequence, event = place
+    try:  # By its id: after a restored backup its number is another event's.
+        answer = ask("/events", after=event or sequence, limit=1000, wait=1000)
     except urllib.error.HTTPError as refusal:
-        if refusal.code == 410:  # Some events are gone.
+        if refusal.code == 410:  # Some events are gone, or the copy is of another past.
             return begin(db)
         raise
     with db:  # What the events tell and how far they were read, in one transaction.
         for event in answer["events"]:
             apply(db, event)
-        db.execute("UPDATE place SET sequence = ?", (answer["lastSequence"],))
+        if answer["events"]:
+            db.execute("UPDATE place SET sequence = ?, event = ?", (answer["lastSequence"], answer["events"][-1]["id"]))
 
 
 def main():
     db = sqlite3.connect(os.environ.get("COPY", "members.db"))
     db.execute("CREATE TABLE IF NOT EXISTS members (id TEXT PRIMARY KEY, member TEXT NOT NULL)")
-    db.execute("CREATE TABLE IF NOT EXISTS place (only_one INTEGER PRIMARY KEY, sequence INTEGER NOT NULL)")
+    db.execute("CREATE TABLE IF NOT EXISTS place (only_one INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, event TEXT)")
     while True:
         try:
             follow(db)
-        except (OSError, ValueError, KeyError) as error:  # URLError is an OSError.
-            print("the service cannot be read:", error, flush=True)
+        except (OSError, http.client.HTTPException, ValueError, KeyError, sqlite3.OperationalError) as error:
+            print("the copy has to wait:", repr(error), flush=True)  # The service is away, or the file is locked.
             time.sleep(1)
 
 

@@ -1,7 +1,8 @@
 //! The guide's copy of the members: its program is killed at any moment, again and again, while people come, change and go; and in
-//! the end its copy is true.
+//! the end its copy is true. So it is after the service was restored from a backup.
 
 use std::{
+    net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
@@ -12,10 +13,14 @@ use tenant_auth_conformance::{
     walks::{blocks, printed},
 };
 use tenant_auth_core::{
+    Config, MasterKeys, Sqlite, Store, TenantAuth,
     backend::NewApiKey,
     model::{Role, Scope},
+    operator::{NewOrganization, NewUser},
+    secret::Password,
     testing::TestPerson,
 };
+use tokio::{net::TcpListener, task::JoinHandle};
 
 /// How often the program is killed.
 const KILLED: usize = 20;
@@ -79,6 +84,34 @@ impl Copying {
         let entries = self.of_copy("print(json.dumps([json.loads(row[0]) for row in db.execute('SELECT member FROM members')]))");
         sorted(serde_json::from_str(&entries).expect("JSON"))
     }
+
+    /// Waits until the copy has seen all that happened, and compares it with the list; how many members it has.
+    async fn expect_true(&self, backend: &Caller) -> usize {
+        let newest = backend.get("/public/events?limit=1").await.expect_ok()["newest"].as_i64();
+        let began = Instant::now();
+        while self.place() != newest {
+            assert!(began.elapsed() < Duration::from_secs(60), "the copy is at {:?}, the feed at {newest:?}", self.place());
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        let list = backend.get("/public/members?limit=1000").await.expect_ok();
+        let members = list["members"].as_array().expect("a list").clone();
+        assert_eq!(self.members(), sorted(members.clone()));
+        members.len()
+    }
+}
+
+fn is_python_here() -> bool {
+    let is_here = Command::new("python3").arg("--version").stdout(Stdio::null()).status().is_ok_and(|status| status.success());
+    if !is_here {
+        assert!(std::env::var_os("TENANT_AUTH_REQUIRE_LANGUAGES").is_none(), "python3 does not run copying.py");
+        eprintln!("python3 does not run copying.py here: skipped");
+    }
+    is_here
+}
+
+fn new_key() -> NewApiKey {
+    let scopes = vec![Scope::EventsRead, Scope::MembersRead];
+    NewApiKey { name: "Copy".parse().expect("a name"), scopes, expires_at: None }
 }
 
 fn sorted(mut members: Vec<serde_json::Value>) -> Vec<serde_json::Value> {
@@ -128,16 +161,12 @@ impl Crowd {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_copy_is_true_however_often_its_program_is_killed() {
-    let has_python = Command::new("python3").arg("--version").stdout(Stdio::null()).status().is_ok_and(|status| status.success());
-    if !has_python {
-        assert!(std::env::var_os("TENANT_AUTH_REQUIRE_LANGUAGES").is_none(), "python3 does not run copying.py");
-        return eprintln!("python3 does not run copying.py here: skipped");
+    if !is_python_here() {
+        return;
     }
     let neighbours = Neighbours::start(Adapter::Axum).await;
-    let scopes = vec![Scope::EventsRead, Scope::MembersRead];
-    let new = NewApiKey { name: "Copy".parse().expect("a name"), scopes, expires_at: None };
-    let key =
-        neighbours.service().auth.operator().create_api_key(&"acme".parse().expect("a slug"), new).await.expect("room for a key");
+    let operator = neighbours.service().auth.operator();
+    let key = operator.create_api_key(&"acme".parse().expect("a slug"), new_key()).await.expect("room for a key");
     let (url, api_key) = (format!("http://{}", neighbours.address()), key.key.expose().to_owned());
     let copying = Copying { directory: tempfile::tempdir().expect("a directory"), url, api_key };
     let admin = Caller::at(neighbours.address(), "acme");
@@ -152,20 +181,98 @@ async fn a_copy_is_true_however_often_its_program_is_killed() {
             tokio::time::sleep(Duration::from_millis(moment % 120)).await;
         }
         drop(at_work);
-        if round == KILLED / 2 {
-            // As if the service had been restored from a backup: the copy is further than the feed.
-            copying.of_copy("db.execute('UPDATE place SET sequence = 999999')\ndb.commit()");
-        }
     }
     let backend = Caller::at(neighbours.address(), "acme").with("X-API-Key", &copying.api_key);
-    let newest = backend.get("/public/events?limit=1").await.expect_ok()["newest"].as_i64();
-    let (_at_work, began) = (copying.start(), Instant::now());
-    while copying.place() != newest {
-        assert!(began.elapsed() < Duration::from_secs(60), "the copy is at {:?}, the feed at {newest:?}", copying.place());
-        tokio::time::sleep(Duration::from_millis(100)).await;
+    let _at_work = copying.start();
+    let members = copying.expect_true(&backend).await;
+    assert!(members > 20, "{members}");
+}
+
+/// The service over a file, from one start to the next stop.
+struct Life {
+    auth: TenantAuth,
+    store: Store,
+    address: SocketAddr,
+    serving: JoinHandle<()>,
+}
+
+impl Life {
+    async fn begin(file: &Path, keys: &str, address: SocketAddr) -> Self {
+        let store = Store::from(Sqlite::open(&file.display().to_string()).await.expect("it opens"));
+        let auth = TenantAuth::builder()
+            .store(store.clone())
+            .master_keys(MasterKeys::parse(keys).expect("master keys"))
+            .config(Config::new("http://localhost".parse().expect("a URL")))
+            .build()
+            .await
+            .expect("the service builds");
+        let listener = TcpListener::bind(address).await.expect("a free port");
+        let address = listener.local_addr().expect("a bound socket");
+        let app = tenant_auth_axum::routes(&auth).into_make_service_with_connect_info::<SocketAddr>();
+        let serving = tokio::spawn(async move { axum::serve(listener, app).await.expect("it serves") });
+        Self { auth, store, address, serving }
     }
-    let list = backend.get("/public/members?limit=1000").await.expect_ok();
-    let members = list["members"].as_array().expect("a list").clone();
-    assert!(members.len() > 20, "{}", members.len());
-    assert_eq!(copying.members(), sorted(members));
+
+    async fn hire(&self, name: &str) {
+        let new = NewUser {
+            email: format!("{name}@acme.example").parse().expect("an address"),
+            name: name.parse().expect("a name"),
+            role: Role::Member,
+            password: Password::new(PASSWORD),
+        };
+        self.auth.operator().create_user(&"acme".parse().expect("a slug"), new).await.expect("they are new");
+    }
+
+    async fn end(self) {
+        self.serving.abort();
+        let _ = self.serving.await;
+        self.store.close().await;
+    }
+}
+
+/// The copy is of what the backup has forgotten; when the program starts again, others have the numbers of those events.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_copy_begins_anew_after_a_restored_backup() {
+    if !is_python_here() {
+        return;
+    }
+    for has_read_events in [false, true] {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (file, backup) = (directory.path().join("auth.db"), directory.path().join("backup"));
+        let (keys, anywhere) = (MasterKeys::generate_text(), SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+        let life = Life::begin(&file, &keys, anywhere).await;
+        let (address, slug) = (life.address, "acme".parse().expect("a slug"));
+        let first = "first@acme.example".parse().expect("an address");
+        let acme = NewOrganization::new("Acme".parse().expect("a name"), "acme".parse().expect("a slug"), first);
+        life.auth.operator().create_organization(acme).await.expect("it is new");
+        let key = life.auth.operator().create_api_key(&slug, new_key()).await.expect("room for a key");
+        let (url, api_key) = (format!("http://{address}"), key.key.expose().to_owned());
+        let backend = Caller::at(address, "acme").with("X-API-Key", &api_key);
+        let copying = Copying { directory: tempfile::tempdir().expect("a directory"), url, api_key };
+        life.hire("anna").await;
+        life.end().await;
+        std::fs::copy(&file, &backup).expect("is copied");
+
+        let life = Life::begin(&file, &keys, address).await;
+        if !has_read_events {
+            life.hire("lost").await;
+        }
+        let at_work = copying.start();
+        copying.expect_true(&backend).await;
+        if has_read_events {
+            life.hire("lost").await;
+        }
+        assert_eq!(copying.expect_true(&backend).await, 2);
+        drop(at_work);
+        life.end().await;
+        std::fs::copy(&backup, &file).expect("is restored");
+
+        let life = Life::begin(&file, &keys, address).await;
+        for name in ["berta", "carl", "dora"] {
+            life.hire(name).await;
+        }
+        let _at_work = copying.start();
+        assert_eq!(copying.expect_true(&backend).await, 4, "anna and those three");
+        life.end().await;
+    }
 }

@@ -36,8 +36,20 @@ const BATCH: u32 = 64;
 pub enum After {
     /// After the event with this number; 0: from the organization's first.
     Sequence(i64),
-    /// After this event.
+    /// After this event. Unlike a number, an id is never another event's, also after a restored backup or a move.
     Event(EventId),
+}
+
+impl From<i64> for After {
+    fn from(sequence: i64) -> Self {
+        Self::Sequence(sequence)
+    }
+}
+
+impl From<EventId> for After {
+    fn from(id: EventId) -> Self {
+        Self::Event(id)
+    }
 }
 
 /// A page as it is read.
@@ -68,12 +80,14 @@ impl Read {
 async fn read(auth: &TenantAuth, org: &OrgId, after: Option<&After>, most: u32) -> Result<Read, Error> {
     let mut reader = auth.store().read().await?;
     let reach = reader.event_feed().reach(org).await?.ok_or(Error::UnknownOrganization)?;
+    let is_stated = after.is_some();
     let after = match after {
         None => reach.oldest - 1,
         Some(After::Sequence(sequence)) => *sequence,
         Some(After::Event(id)) => reader.event_feed().sequence_of(org, id).await?.ok_or(Error::EventsExpired)?,
     };
-    if !(reach.oldest - 1..=reach.newest).contains(&after) {
+    // An import may have made others of the people that the source told of: no reader from there goes on in silence.
+    if !(reach.oldest - 1..=reach.newest).contains(&after) || (is_stated && after < reach.imported) {
         return Err(Error::EventsExpired);
     }
     let told = auth.told().up_to(org, reach.newest);

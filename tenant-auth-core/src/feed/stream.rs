@@ -1,8 +1,9 @@
 //! The feed inside the process: events of one organization or of all, one by one, as they are committed by whichever process. A program
 //! that embeds the service acts on them without a webhook: a member joined, so make a workspace.
 //!
-//! Each event comes at least once. The program stores the number of the last event that it has dealt with, by organization, where it
-//! stores what it made of it, and begins there again.
+//! Each event comes at least once. The program stores the id of the last event that it has dealt with, by organization, where it
+//! stores what it made of it, and begins there again. The number would do until a backup is restored: then other events take the numbers
+//! of those that were lost.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -30,7 +31,7 @@ pub struct Events {
     /// The only organization, where there is one.
     only: Option<OrgId>,
     /// How far each organization's events were read.
-    read: HashMap<OrgId, i64>,
+    read: HashMap<OrgId, After>,
     waiting: VecDeque<Event>,
     /// Organizations that have more.
     behind: VecDeque<OrgId>,
@@ -60,10 +61,11 @@ impl Events {
         Self { auth: auth.clone(), only, read, waiting, behind, held: Held::default(), expired: None }
     }
 
-    /// Begins after an event that was dealt with, or is to be passed over: its organization and its number.
+    /// Begins after an event that was dealt with, or is to be passed over: its organization, and its id or its number. An id that is not
+    /// there any more is told as [`Error::EventsExpired`]; a number may be another event's since a backup was restored.
     #[must_use]
-    pub fn after(mut self, org: &OrgId, sequence: i64) -> Self {
-        self.read.insert(org.clone(), sequence);
+    pub fn after(mut self, org: &OrgId, place: impl Into<After>) -> Self {
+        self.read.insert(org.clone(), place.into());
         self
     }
 
@@ -124,7 +126,7 @@ impl Events {
 
     /// Reads the next events of an organization; the number of its last one.
     async fn read_more(&mut self, org: &OrgId) -> Result<i64, Error> {
-        let after = self.read.get(org).map(|sequence| After::Sequence(*sequence));
+        let after = self.read.get(org).cloned();
         match read(&self.auth, org, after.as_ref(), BATCH).await {
             Ok(page) => {
                 let mut last = page.before;
@@ -136,7 +138,7 @@ impl Events {
                     }
                     last += 1;
                 }
-                self.read.insert(org.clone(), last);
+                self.read.insert(org.clone(), After::Sequence(last));
                 if page.must_wait() {
                     self.held.hold(&self.auth, org, page.newest);
                 }
@@ -154,7 +156,7 @@ impl Events {
 
     fn forget_if_done(&mut self, org: &OrgId, outcome: &Result<i64, Error>) {
         let is_done = match outcome {
-            Ok(newest) => self.held.has(org) || self.read.get(org).is_some_and(|last| last >= newest),
+            Ok(newest) => self.held.has(org) || matches!(self.read.get(org), Some(After::Sequence(last)) if last >= newest),
             Err(Error::EventsExpired | Error::Unavailable(_)) => false,
             Err(_) => true,
         };
@@ -173,7 +175,12 @@ impl Events {
             let Some((org, _)) = heads.last() else { break };
             last = org.as_str().to_owned();
             // Read beyond the newest: a fail-over or a restored backup lost events, which whoever reads on is told.
-            let is_behind = |org: &OrgId, newest: i64| *self.read.get(org).unwrap_or(&0) != newest && !self.held.has(org);
+            let is_read = |org: &OrgId, newest: i64| match self.read.get(org) {
+                Some(After::Sequence(last)) => *last == newest,
+                Some(After::Event(_)) => false,
+                None => newest == 0,
+            };
+            let is_behind = |org: &OrgId, newest: i64| !is_read(org, newest) && !self.held.has(org);
             behind.extend(heads.into_iter().filter(|(org, newest)| is_behind(org, *newest)).map(|(org, _)| org));
         }
         if behind.is_empty() {

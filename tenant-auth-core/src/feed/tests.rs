@@ -3,10 +3,10 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::timeout;
 
-use super::{Event, Events};
+use super::{After, Event, Events};
 use crate::{
     error::Error,
-    id::OrgId,
+    id::{EventId, OrgId},
     model::{EventKind, Role},
     operator::NewOrganization,
     testing::TestAuth,
@@ -58,9 +58,14 @@ async fn events_of_all_organizations_go_on_where_each_was_left() {
         assert!(!numbers.is_empty() && numbers == (1..=numbers.len() as i64).collect::<Vec<_>>(), "{numbers:?}");
     }
     let (last, count) = (numbers_of(&all, &acme).len() as i64, numbers_of(&all, &globex).len());
-    let mut resumed = test.auth.events().after(&acme, last - 1);
-    let again = drained(&mut resumed).await;
-    assert_eq!((numbers_of(&again, &acme), numbers_of(&again, &globex).len()), (vec![last], count));
+    let before_last = all.iter().find(|event| event.org_id == acme && event.sequence == last - 1).expect("one").id.clone();
+    for place in [After::from(last - 1), After::from(before_last)] {
+        let mut resumed = test.auth.events().after(&acme, place);
+        let again = drained(&mut resumed).await;
+        assert_eq!((numbers_of(&again, &acme), numbers_of(&again, &globex).len()), (vec![last], count));
+    }
+    let mut resumed = test.auth.events().after(&acme, last);
+    assert!(numbers_of(&drained(&mut resumed).await, &acme).is_empty());
     let (joined, _) = tokio::join!(next(&mut resumed), test.person("Grace Hopper", Role::Member));
     assert_eq!((joined.org_id, joined.sequence), (acme, last + 1));
 }
@@ -77,8 +82,11 @@ async fn a_removed_organization_has_no_events() {
 async fn events_that_are_gone_are_told_once() {
     let test = TestAuth::new().await;
     let org = test.org.organization().id.clone();
-    let (of_one, of_all) = (|after| test.org.events().after(&org, after), |after| test.auth.events().after(&org, after));
-    for mut events in [of_one(999), of_one(-5), of_all(999), of_all(-5)] {
+    let of_one = |after: After| test.org.events().after(&org, after);
+    let of_all = |after: After| test.auth.events().after(&org, after);
+    let nowhere: EventId = "evt_00000000000000000000000000".parse().expect("an id");
+    let places = || [After::Sequence(999), After::Sequence(-5), After::Event(nowhere.clone())];
+    for mut events in places().map(of_one).into_iter().chain(places().map(of_all)) {
         assert!(matches!(timeout(SOON, events.next()).await, Ok(Err(Error::EventsExpired))));
         assert_eq!(events.expired(), Some(&org));
         assert_eq!(next(&mut events).await.sequence, 1, "it goes on with the oldest that is kept");

@@ -2,6 +2,7 @@
 
 pub(crate) mod accounts;
 pub(crate) mod closing;
+pub(crate) mod copied_before;
 pub(crate) mod deletion;
 pub(crate) mod deployment_keys;
 pub(crate) mod exports;

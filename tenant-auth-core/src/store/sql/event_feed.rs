@@ -83,13 +83,15 @@ pub(crate) struct Reach {
     /// The oldest that is kept; one more than the newest where none is.
     pub(crate) oldest: i64,
     pub(crate) newest: i64,
+    /// The import of the organization, by which it began here; 0 where it was made here.
+    pub(crate) imported: i64,
 }
 
 impl<L: Link> EventFeed<L> {
     /// How far the organization's events reach; `None` when the organization is gone.
     pub(crate) async fn reach(mut self, org: &OrgId) -> Result<Option<Reach>, Error> {
         let row = fetch_optional!(self.0, ReachRow, REACH, org.as_str())?;
-        Ok(row.map(|ReachRow { newest, oldest, imported }| Reach { oldest: oldest.max(imported), newest }))
+        Ok(row.map(|ReachRow { newest, oldest, imported }| Reach { oldest: oldest.max(imported), newest, imported }))
     }
 
     /// The number of an event of the organization; `None` when it is not there.
