@@ -28,6 +28,7 @@ scenarios![
     ends_are_judged_by_the_clock,
     a_revoked_key_opens_nothing_any_more,
     a_service_that_hangs_is_believed_no_longer_than_that,
+    a_lost_question_stops_nobody_while_the_background_one_is_answered,
     an_answer_that_was_named_while_it_was_asked_is_not_kept,
     any_other_status_forgets_everything,
     at_most_two_questions_a_second,
@@ -333,6 +334,20 @@ async fn an_answer_that_was_named_while_it_was_asked_is_not_kept(app: &App) {
     assert_eq!(verified, 6, "each was asked for");
     let with_cursor = server.asked().iter().filter(|asked| !is_poll(asked) && asked.contains(r#""after":"c""#)).count();
     assert!(with_cursor >= 4, "with the cursor held");
+}
+
+async fn a_lost_question_stops_nobody_while_the_background_one_is_answered(app: &App) {
+    let is_lost = AtomicBool::new(false);
+    let server = ScriptedServer::start(move |asked| match is_poll(asked) {
+        true => ok(NOTHING_NEW),
+        false if is_lost.swap(true, Ordering::SeqCst) => ok(INVALID),
+        false => None,
+    })
+    .await;
+    let remote = remembering_at(app, &server.url(), MAX_AGE);
+    let (acme, token) = ("acme".parse().expect("a slug"), SignedToken::new("nobody's"));
+    remote.verify(&acme, &token).await.expect_err("it is lost");
+    assert!(remote.verify(&acme, &token).await.expect("the service is asked").is_none());
 }
 
 async fn any_other_status_forgets_everything(app: &App) {

@@ -1,7 +1,13 @@
 //! A host that asks a deployed service: what it tells, and what happens when there is no clear answer. Only a session that is over
 //! ends; a busy, absent, slow or confused service refuses this request and clears no cookies.
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
 
 use serde_json::json;
 use tenant_auth_conformance::{App, Caller, Host, ScriptedServer, scenarios};
@@ -30,6 +36,7 @@ scenarios![
     the_persons_address_is_told_where_the_key_is_a_proxys,
     no_clear_answer_is_503_and_clears_nothing,
     a_server_that_hangs_is_not_asked_by_everybody,
+    connections_that_died_in_silence_cost_one_question,
     too_many_questions_are_429_with_the_delay,
     a_refresh_without_an_answer_clears_nothing,
     a_fresh_token_that_is_not_valid_is_403,
@@ -235,6 +242,48 @@ async fn a_server_that_hangs_is_not_asked_by_everybody(app: &App) {
         member.visit("/app/who").await.expect_refused(503, "unavailable");
     }
     assert_eq!(answering.asked().len(), 3, "an answer, however bad, comes from a server that does not hang");
+}
+
+/// As after the failover of a machine, or behind a firewall that has forgotten them.
+async fn connections_that_died_in_silence_cost_one_question(app: &App) {
+    let (first_alive, lost) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (alive, swallowed) = (Arc::clone(&first_alive), Arc::clone(&lost));
+    let server = ScriptedServer::start_keeping(move |connection, asked| {
+        if connection < alive.load(Ordering::SeqCst) {
+            swallowed.fetch_add(1, Ordering::SeqCst);
+            return None;
+        }
+        if asked.contains("slow") {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        let (head, length) = ("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n", INVALID.len());
+        Some(format!("{head}Content-Length: {length}\r\n\r\n{INVALID}").into_bytes())
+    })
+    .await;
+    let remote = RemoteVerifier::new(&server.url()).expect("loopback").patience(Duration::from_secs(2));
+    let (remote, acme) = (remote.key("acme", app.org().api_key()).expect("a key"), "acme".parse().expect("a slug"));
+    let (slow, quick) = (SignedToken::new("slow"), SignedToken::new("quick"));
+    let together = tokio::join!(
+        remote.verify(&acme, &slow),
+        remote.verify(&acme, &slow),
+        remote.verify(&acme, &slow),
+        remote.verify(&acme, &slow)
+    );
+    for answer in [together.0, together.1, together.2, together.3] {
+        assert!(answer.expect("an answer").is_none());
+    }
+    // A connection that was begun and is not needed comes a moment later.
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    assert!(server.connections() > 1, "each over a connection of its own");
+
+    first_alive.store(server.connections(), Ordering::SeqCst);
+    remote.verify(&acme, &quick).await.expect_err("it is swallowed");
+    let began = Instant::now();
+    while remote.verify(&acme, &quick).await.is_err() {
+        assert!(began.elapsed() < Duration::from_secs(30), "the server answers on every new connection");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(lost.load(Ordering::SeqCst), 1, "the probe asked over a new connection");
 }
 
 async fn too_many_questions_are_429_with_the_delay(app: &App) {

@@ -45,6 +45,13 @@ impl Breaker {
         Some(Attempt { breaker: self, began: now, is_probe })
     }
 
+    /// The server answered, be it a question that the breaker was not asked about.
+    pub(super) fn answered(&self, now: Instant) {
+        let mut state = self.state();
+        state.answered = Some(now);
+        state.hung = None;
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -53,9 +60,7 @@ impl Breaker {
 impl Attempt<'_> {
     /// The server answered, whatever it was.
     pub(super) fn answered(self, now: Instant) {
-        let mut state = self.breaker.state();
-        state.answered = Some(now);
-        state.hung = None;
+        self.breaker.answered(now);
     }
 
     /// Nothing came in time. Where something was answered meanwhile, it was this question that was slow, and not the server.
@@ -114,6 +119,18 @@ mod tests {
         breaker.begin(at(start, 1)).expect("closed").answered(at(start, 2));
         slow.hung(at(start, 5));
         assert!(breaker.begin(at(start, 5)).is_some());
+    }
+
+    #[test]
+    fn an_answer_in_the_background_counts() {
+        let (breaker, start) = (Breaker::default(), Instant::now());
+        let lost = breaker.begin(start).expect("closed");
+        breaker.answered(at(start, 1));
+        lost.hung(at(start, 5));
+        breaker.begin(at(start, 5)).expect("closed").hung(at(start, 10));
+        assert!(breaker.begin(at(start, 10)).is_none());
+        breaker.answered(at(start, 11));
+        assert!(breaker.begin(at(start, 11)).is_some());
     }
 
     #[test]

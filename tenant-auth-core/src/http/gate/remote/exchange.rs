@@ -1,10 +1,7 @@
 //! One HTTP exchange with the remote server: the wait and the body are limited. A question without an answer is `Unavailable`, with
 //! the reason as its cause.
 
-use std::{
-    net::IpAddr,
-    time::{Duration, Instant},
-};
+use std::{net::IpAddr, time::Duration};
 
 use bytes::Bytes;
 use reqwest::{
@@ -42,8 +39,10 @@ impl RemoteVerifier {
     pub(super) async fn ask_about(&self, org: &Slug, token: &SignedToken, after: Option<&str>) -> Result<Answer, Error> {
         let key = self.key_of(org)?;
         let body = serde_json::to_vec(&Question { token: token.expose(), after }).map_err(Error::internal)?;
-        let question = self.client.post(format!("{}/public/verify", self.base)).header(header::CONTENT_TYPE, "application/json");
-        self.send(question.header("x-org-slug", org.as_str()).header("x-api-key", secret_header(key)?).body(body)).await
+        let pool = self.server.pool();
+        let question = pool.client.post(format!("{}/public/verify", self.base)).header(header::CONTENT_TYPE, "application/json");
+        let question = question.header("x-org-slug", org.as_str()).header("x-api-key", secret_header(key)?).body(body);
+        self.server.ask(&pool, question, self.patience).await
     }
 
     /// `POST /auth/refresh`
@@ -53,30 +52,18 @@ impl RemoteVerifier {
         presented: HeaderValue,
         stated: Option<(&ApiKeyText, IpAddr)>,
     ) -> Result<Answer, Error> {
-        let question = self.client.post(format!("{}/auth/refresh", self.base)).header(header::CONTENT_LENGTH, 0);
+        let pool = self.server.pool();
+        let question = pool.client.post(format!("{}/auth/refresh", self.base)).header(header::CONTENT_LENGTH, 0);
         let mut question = question.header("x-org-slug", org.as_str()).header(header::COOKIE, presented);
         if let Some((key, client)) = stated {
             question = question.header("x-api-key", secret_header(key)?).header("x-client-ip", client.to_string());
         }
-        self.send(question).await
-    }
-
-    /// Sends a question, unless the server let one time out a moment ago.
-    async fn send(&self, question: RequestBuilder) -> Result<Answer, Error> {
-        let Some(attempt) = self.breaker.begin(Instant::now()) else {
-            return Err(unavailable("it let a question time out a moment ago, and is not asked again yet"));
-        };
-        let outcome = exchanged(question, self.patience).await;
-        match &outcome {
-            Err(Failed::Hung) => attempt.hung(Instant::now()),
-            Ok(_) | Err(Failed::Unclear(_)) => attempt.answered(Instant::now()),
-        }
-        outcome.map_err(Error::from)
+        self.server.ask(&pool, question, self.patience).await
     }
 }
 
 /// Why a question has no clear answer.
-enum Failed {
+pub(super) enum Failed {
     /// Nothing, or not all of it, came in time.
     Hung,
     /// At once: no connection, no HTTP, or too much.
@@ -99,11 +86,7 @@ impl From<reqwest::Error> for Failed {
 }
 
 /// Sends a request, and reads its answer in time.
-pub(super) async fn answered(question: RequestBuilder, patience: Duration) -> Result<Answer, Error> {
-    exchanged(question, patience).await.map_err(Error::from)
-}
-
-async fn exchanged(question: RequestBuilder, patience: Duration) -> Result<Answer, Failed> {
+pub(super) async fn exchanged(question: RequestBuilder, patience: Duration) -> Result<Answer, Failed> {
     let asking = async {
         let response = question.send().await?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());

@@ -8,6 +8,7 @@ mod breaker;
 mod exchange;
 mod remembered;
 mod remembering;
+mod server;
 
 use std::{
     collections::{HashMap, HashSet},
@@ -18,7 +19,6 @@ use std::{
 };
 
 use async_trait::async_trait;
-use reqwest::{Client, redirect::Policy};
 use url::Url;
 
 use super::{Renewed, Verifier};
@@ -32,12 +32,11 @@ use crate::{
     secret::{ApiKeyText, SignedToken},
     value::{Slug, is_loopback_for_secrets},
 };
-use breaker::Breaker;
 use remembering::{Poller, Remembering};
+use server::Server;
 
 /// The default timeout of one request, from the connection to the last byte.
 const PATIENCE: Duration = Duration::from_secs(5);
-const CONNECTING: Duration = Duration::from_secs(2);
 
 /// A verifier that asks a deployed server. Made by [`RemoteVerifier::new`]; it serves the organizations whose API keys it was
 /// given, or with a deployment key all of them.
@@ -51,7 +50,7 @@ const CONNECTING: Duration = Duration::from_secs(2);
 /// # Ok(()) }
 /// ```
 pub struct RemoteVerifier {
-    client: Client,
+    server: Arc<Server>,
     base: String,
     keys: HashMap<Slug, ApiKeyText>,
     deployment_key: Option<ApiKeyText>,
@@ -61,7 +60,6 @@ pub struct RemoteVerifier {
     states_client: bool,
     style: CookieStyle,
     remembering: Option<Remembering>,
-    breaker: Breaker,
     clock: Arc<dyn Clock>,
 }
 
@@ -110,15 +108,9 @@ impl RemoteVerifier {
     }
 
     fn at(url: &Url) -> Result<Self, RemoteSetupError> {
-        let client = Client::builder()
-            .connect_timeout(CONNECTING)
-            .redirect(Policy::none())
-            .no_proxy()
-            .user_agent(concat!("tenant-auth/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|error| RemoteSetupError::HttpClient(error.to_string()))?;
+        let server = Server::new().map_err(|error| RemoteSetupError::HttpClient(error.to_string()))?;
         Ok(Self {
-            client,
+            server: Arc::new(server),
             base: format!("{}/api/v1", url.as_str().trim_end_matches('/')),
             keys: HashMap::new(),
             deployment_key: None,
@@ -127,7 +119,6 @@ impl RemoteVerifier {
             states_client: false,
             style: CookieStyle::default(),
             remembering: None,
-            breaker: Breaker::default(),
             clock: Arc::new(SystemClock),
         })
     }
@@ -192,7 +183,8 @@ impl RemoteVerifier {
     }
 
     /// Sets the timeout of one request, from the connection to the last byte; 5 s by default. Once the server let a question time out,
-    /// and answered none meanwhile, requests are refused with 503 at once; 2 s after each such timeout one of them asks again.
+    /// and answered nothing meanwhile, requests are refused with 503 at once; 2 s after each such timeout one of them asks again, over a
+    /// new connection.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
@@ -223,7 +215,7 @@ impl RemoteVerifier {
 
     fn poller(&self, org: &Slug, key: &ApiKeyText) -> Poller {
         let org = self.keys.contains_key(org).then(|| org.clone());
-        Poller { client: self.client.clone(), base: self.base.clone(), org, key: key.clone() }
+        Poller { server: Arc::clone(&self.server), base: self.base.clone(), org, key: key.clone() }
     }
 
     fn key_of(&self, org: &Slug) -> Result<&ApiKeyText, Error> {

@@ -12,13 +12,13 @@ use std::{
 };
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use reqwest::Client;
 use tokio::{runtime::Handle, sync::Notify, task::AbortHandle};
 
 use super::{
     answers,
-    exchange::{self, secret_header},
+    exchange::secret_header,
     remembered::{Answers, Remembered, Told},
+    server::Server,
 };
 use crate::{
     error::Error,
@@ -65,7 +65,7 @@ pub(super) struct OfKey {
 /// Asks what changed of one organization, or of all.
 #[derive(Clone)]
 pub(super) struct Poller {
-    pub(super) client: Client,
+    pub(super) server: Arc<Server>,
     pub(super) base: String,
     /// `None`: of all, with a deployment key.
     pub(super) org: Option<Slug>,
@@ -186,11 +186,11 @@ impl Poller {
     async fn ask(&self, cursor: Option<&str>, wait: Duration, patience: Duration) -> Result<Option<Told>, Error> {
         let after = cursor.map(|cursor| format!("&after={}", utf8_percent_encode(cursor, NON_ALPHANUMERIC)));
         let url = format!("{}/public/changes?wait={}{}", self.base, wait.as_millis(), after.unwrap_or_default());
-        let mut question = self.client.get(url).header("x-api-key", secret_header(&self.key)?);
+        let mut question = self.server.pool().client.get(url).header("x-api-key", secret_header(&self.key)?);
         if let Some(org) = &self.org {
             question = question.header("x-org-slug", org.as_str());
         }
-        let answer = exchange::answered(question, patience).await?;
+        let answer = self.server.ask_in_background(question, patience).await?;
         Ok(if answer.status == 200 { answers::told(&answer) } else { None })
     }
 }
