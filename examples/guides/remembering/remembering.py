@@ -37,21 +37,29 @@ OPENER = urllib.request.build_opener(NoRedirect, urllib.request.ProxyHandler({})
 
 
 class Verifier:
-    """One for each API key, which needs the scope `verify`."""
+    """One for each organization, for whose slug alone its answers count, with a key that has the scope `verify`."""
 
     def __init__(self, url, slug, key):
         self.base = url.rstrip("/") + "/api/v1/public"
         self.headers = {"X-Org-Slug": slug, "X-API-Key": key, "Content-Type": "application/json"}
+        self._begin()
+        if hasattr(os, "register_at_fork"):  # A worker that is forked has its parent's memory, and none of its threads.
+            os.register_at_fork(after_in_child=self._begin)
+
+    def _begin(self):
         self.lock = threading.Lock()
+        self.follower = None
         self.answers = OrderedDict()  # By token.
         self.polled = None  # When the last question what changed BEGAN, of those that were answered.
         self.cursor, self.key_ends, self.generation = None, None, 0
         self.named = OrderedDict()  # Ids, with the generation that named them.
-        threading.Thread(target=self._follow, daemon=True).start()
 
     def verify(self, token):
         """The service's answer about a live token, else None. Raises when nobody can say."""
         with self.lock:
+            if self.follower is None:
+                self.follower = threading.Thread(target=self._follow, daemon=True)
+                self.follower.start()
             known = self.answers.get(token)
             if known and self._counts(known):
                 return known
@@ -86,11 +94,11 @@ class Verifier:
     def _follow(self):
         """Asks what changed, again and again."""
         while True:
-            began, wait = now(), int(400 * MAX_AGE) if self.polled and age(self.polled) < MAX_AGE else 0
+            began, wait = now(), min(1000, int(400 * MAX_AGE)) if self.polled and age(self.polled) < MAX_AGE else 0
             query = {"wait": wait} | ({"after": self.cursor} if self.cursor else {})
             try:
                 self._apply(began, self._ask("/changes?" + urllib.parse.urlencode(query), None, MAX_AGE))
-            except (urllib.error.HTTPError, KeyError, ValueError):
+            except (urllib.error.HTTPError, AttributeError, KeyError, TypeError, ValueError):
                 self._forget()  # The service refuses, or cannot be understood.
             except (OSError, http.client.HTTPException):
                 pass  # No answer: what is kept grows too old by itself.
@@ -127,7 +135,10 @@ class Verifier:
         with OPENER.open(request, timeout=timeout) as response:
             if response.status != 200:
                 raise ValueError(response.status)
-            return json.load(response)["data"]
+            answer = json.load(response)
+            if not isinstance(answer, dict) or not isinstance(answer.get("data"), dict):
+                raise ValueError("an answer, but none of the service's")
+            return answer["data"]
 
 
 if __name__ == "__main__":
@@ -141,7 +152,7 @@ if __name__ == "__main__":
                 who = verifier.verify((self.headers["Authorization"] or "").removeprefix("Bearer "))
                 active = who and who["membership"]["status"] == "active"
                 status, text = (200, "Reports for " + who["user"]["name"]) if active else (403 if who else 401, "")
-            except (OSError, http.client.HTTPException):
+            except (OSError, http.client.HTTPException, KeyError, ValueError):
                 status, text = 503, ""
             self.send_response(status)
             self.send_header("Content-Length", str(len(text.encode())))

@@ -1,6 +1,7 @@
 // Verifies access tokens in this process's own memory, kept true by asking the service what changed.
 
 import { createServer } from "node:http";
+import { fileURLToPath } from "node:url";
 
 const MAX_AGE = 2_000; // Milliseconds after which what changed is in force here.
 const MOST = 100_000; // Answers kept.
@@ -31,7 +32,7 @@ class Refused extends Error {
   }
 }
 
-/** One for each API key, which needs the scope `verify`. */
+/** One for each organization, for whose slug alone its answers count, with a key that has the scope `verify`. */
 export class Verifier {
   base: string;
   headers: Record<string, string>;
@@ -84,7 +85,7 @@ export class Verifier {
   async follow(): Promise<void> {
     for (;;) {
       const began = now();
-      const wait = this.polled && age(this.polled) < MAX_AGE ? 0.4 * MAX_AGE : 0;
+      const wait = this.polled && age(this.polled) < MAX_AGE ? Math.min(1_000, Math.floor(0.4 * MAX_AGE)) : 0;
       const after = this.cursor ? `&after=${encodeURIComponent(this.cursor)}` : "";
       try {
         this.apply(began, await this.ask<Changes>(`/changes?wait=${wait}${after}`, MAX_AGE));
@@ -92,7 +93,8 @@ export class Verifier {
         if (error instanceof Refused || error instanceof SyntaxError) this.forget();
         // No answer: what is kept grows too old by itself.
       }
-      await new Promise((ready) => setTimeout(ready, Math.max(0, MAX_AGE / 4 - age(began))));
+      // No reason for a process to stay that has nothing else to do.
+      await new Promise((ready) => setTimeout(ready, Math.max(0, MAX_AGE / 4 - age(began))).unref());
     }
   }
 
@@ -128,18 +130,20 @@ export class Verifier {
   }
 }
 
-const verifier = new Verifier(process.env.AUTH_URL!, "acme", process.env.API_KEY!);
-const server = createServer(async (request, response) => {
-  try {
-    const who = await verifier.verify((request.headers.authorization ?? "").replace(/^Bearer /, ""));
-    response.statusCode = who === null ? 401 : who.membership.status === "active" ? 200 : 403;
-    response.end(response.statusCode === 200 ? `Reports for ${who!.user.name}` : "");
-  } catch {
-    response.statusCode = 503;
-    response.end();
-  }
-});
-server.listen(Number(process.env.PORT ?? 3000), "127.0.0.1", () => {
-  const address = server.address() as { port: number };
-  console.log(`http://127.0.0.1:${address.port}`);
-});
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const verifier = new Verifier(process.env.AUTH_URL!, "acme", process.env.API_KEY!);
+  const server = createServer(async (request, response) => {
+    try {
+      const who = await verifier.verify((request.headers.authorization ?? "").replace(/^Bearer /, ""));
+      response.statusCode = who === null ? 401 : who.membership.status === "active" ? 200 : 403;
+      response.end(response.statusCode === 200 ? `Reports for ${who!.user.name}` : "");
+    } catch {
+      response.statusCode = 503;
+      response.end();
+    }
+  });
+  server.listen(Number(process.env.PORT ?? 3000), "127.0.0.1", () => {
+    const address = server.address() as { port: number };
+    console.log(`http://127.0.0.1:${address.port}`);
+  });
+}
