@@ -1,6 +1,7 @@
 //! A stranger's path through each guide: the programs printed there are these, are short, and do what the guide says.
 
 mod backends;
+mod browsers;
 mod remembering;
 
 use std::{
