@@ -208,7 +208,8 @@ impl Life {
             .expect("the service builds");
         let listener = TcpListener::bind(address).await.expect("a free port");
         let address = listener.local_addr().expect("a bound socket");
-        let app = tenant_auth_axum::routes(&auth).into_make_service_with_connect_info::<SocketAddr>();
+        let routes: axum::Router = tenant_auth_axum::routes(&auth);
+        let app = routes.into_make_service_with_connect_info::<SocketAddr>();
         let serving = tokio::spawn(async move { axum::serve(listener, app).await.expect("it serves") });
         Self { auth, store, address, serving }
     }

@@ -1,4 +1,4 @@
-//! A copy that was kept true by the feed of the source: after the move it begins anew (behaviour.md, B163), because an import may make
+//! A copy that was kept true by the feed of the source: after the move it begins anew (behaviour.md, B290), because an import may make
 //! others of its people, which no event tells.
 
 use tenant_auth_conformance::{App, Response, scenarios};
