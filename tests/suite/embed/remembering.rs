@@ -26,6 +26,7 @@ scenarios![
     questions_are_answered_without_the_service,
     what_changes_is_in_force_within_the_largest_age,
     ends_are_judged_by_the_clock,
+    a_clock_behind_the_services_prolongs_nothing,
     a_revoked_key_opens_nothing_any_more,
     a_service_that_hangs_is_believed_no_longer_than_that,
     a_lost_question_stops_nobody_while_the_background_one_is_answered,
@@ -225,6 +226,26 @@ async fn ends_are_judged_by_the_clock(app: &App) {
     warm(app, &remote, &token).await;
     app.clock.advance(app.config.sessions.access_token_ttl);
     assert!(who(&remote, &token).await.is_none());
+}
+
+async fn a_clock_behind_the_services_prolongs_nothing(app: &App) {
+    let (token, answer) = token_and_answer(app).await;
+    let server = ScriptedServer::start(move |asked| match is_poll(asked) {
+        true => Some(http("200 OK", "Date: Fri, 01 Jan 2100 00:00:00 GMT\r\n", NOTHING_NEW)),
+        false => ok(&answer),
+    })
+    .await;
+    let remote = remembering_at(app, &server.url(), MAX_AGE);
+    for _ in 0..6 {
+        assert!(who(&remote, &token).await.is_some());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let asked = server.asked();
+    assert_eq!(asked.iter().filter(|asked| !is_poll(asked)).count(), 6, "each was asked for");
+    assert!(
+        asked.iter().any(|asked| !is_poll(asked) && asked.contains(r#""after":"c""#)),
+        "with the cursor held: it could be kept"
+    );
 }
 
 async fn a_revoked_key_opens_nothing_any_more(app: &App) {

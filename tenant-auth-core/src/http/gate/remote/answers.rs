@@ -2,9 +2,9 @@
 //! here; but a word this version does not know (a role, a status) gives no access, and a clear refusal is distinguished from a
 //! fault.
 
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
-use reqwest::header;
+use reqwest::header::{self, HeaderMap};
 use serde::{Deserialize, de::DeserializeOwned};
 
 use super::{
@@ -14,6 +14,7 @@ use super::{
 use crate::{
     error::Error,
     http::{ErrorCode, Renewed, cookies},
+    ports::{Clock, SystemClock},
     principal::Principal,
     secret::SignedToken,
     time::Timestamp,
@@ -99,7 +100,15 @@ impl Named {
 pub(super) fn told(answer: &Answer) -> Option<Told> {
     let Changes { cursor, everything, named, key_expires_at } = data(answer).ok()?;
     let named = (!everything).then(|| named.ids());
-    Some(Told { cursor, named, key_expires_at })
+    Some(Told { cursor, named, key_expires_at, ahead: ahead(&answer.headers, SystemClock.now()) })
+}
+
+/// How far the server's clock is ahead of this machine's, as far as the `Date` of an answer that came now shows it.
+fn ahead(headers: &HeaderMap, now: Timestamp) -> Duration {
+    let date =
+        headers.get(header::DATE).and_then(|value| value.to_str().ok()).and_then(|text| httpdate::parse_http_date(text).ok());
+    let seconds = date.and_then(|date| i64::try_from(date.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok());
+    seconds.map_or(Duration::ZERO, |seconds| Timestamp::from_secs(seconds).since(now))
 }
 
 /// The next tokens, as `POST /auth/refresh` sets them.
@@ -133,4 +142,23 @@ fn refusal(answer: &Answer) -> Error {
 fn retry_after(answer: &Answer) -> Duration {
     let stated = answer.headers.get(header::RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
     Duration::from_secs(stated.unwrap_or(1).clamp(1, 3_600))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_is_ahead_is_told_by_the_date() {
+        let now = Timestamp::parse("2026-11-20T08:21:00Z").expect("a time");
+        let of = |date: &'static str| {
+            let headers = HeaderMap::from_iter([(header::DATE, header::HeaderValue::from_static(date))]);
+            ahead(&headers, now)
+        };
+        assert_eq!(of("Fri, 20 Nov 2026 09:21:00 GMT"), Duration::from_secs(3_600));
+        for date in ["Fri, 20 Nov 2026 08:20:00 GMT", "Thu, 01 Jan 1970 00:00:00 GMT", "tomorrow", ""] {
+            assert_eq!(of(date), Duration::ZERO, "{date}");
+        }
+        assert_eq!(ahead(&HeaderMap::new(), now), Duration::ZERO);
+    }
 }

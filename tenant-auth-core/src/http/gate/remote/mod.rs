@@ -168,8 +168,8 @@ impl RemoteVerifier {
     /// changed is in force here `max_age` after its commit (`None`: 2 s), whatever happens on the way. While the service was not
     /// asked for so long, as when it is away, each token is asked about as without this. At most four questions within `max_age`, for
     /// each organization's key and for the deployment key; none when nobody came for a minute. For an age below 100 ms nothing is remembered. Call it on the
-    /// runtime that lives as long as the verifier. The ends of tokens, sessions and keys are judged by this machine's clock, which must be
-    /// synchronized as the service's is: behind by an hour, it honours what ended an hour ago.
+    /// runtime that lives as long as the verifier. The ends of tokens, sessions and keys are judged by the later of this machine's clock and the
+    /// service's, as the `Date` of its answers tells it.
     #[must_use]
     pub fn remembering(mut self, max_age: impl Into<Option<Duration>>) -> Self {
         self.remembering = Remembering::new(max_age.into(), self.keys.keys());

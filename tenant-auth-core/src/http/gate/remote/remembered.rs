@@ -47,6 +47,7 @@ pub(super) type Answers = Arc<Shelf<Arc<Known>>>;
 struct LastPoll {
     began: Moment,
     key_expires_at: Option<Timestamp>,
+    ahead: Duration,
 }
 
 #[derive(Debug, Default)]
@@ -78,6 +79,8 @@ pub(super) struct Told {
     /// `None`: anything may have changed.
     pub(super) named: Option<Vec<String>>,
     pub(super) key_expires_at: Option<Timestamp>,
+    /// How far the service's clock is ahead of this machine's.
+    pub(super) ahead: Duration,
 }
 
 /// The beginning of a question about a token.
@@ -95,9 +98,7 @@ impl Remembered {
 
     /// Who an access token belongs to in an organization, if that is remembered and still counts.
     pub(super) fn recall(&self, org: &Slug, token: &SignedToken, now: Timestamp) -> Option<Principal> {
-        if !self.is_fresh(now) {
-            return None;
-        }
+        let now = self.by_both_clocks(now)?;
         let known = self.answers.get(tail(token.expose())?)?;
         let Known { of, token: same, principal } = &*known;
         let counts = now < principal.token_expires_at && now < principal.session.expires_at;
@@ -105,10 +106,13 @@ impl Remembered {
         (counts && is_own && principal.org.slug == *org).then(|| principal.clone())
     }
 
-    /// Whether the service was asked recently enough what changed.
-    pub(super) fn is_fresh(&self, now: Timestamp) -> bool {
-        let last = *self.last.read().unwrap_or_else(PoisonError::into_inner);
-        last.is_some_and(|last| Moment::now().since(last.began) < self.max_age && last.key_expires_at.is_none_or(|end| now < end))
+    /// The time by which ends are judged, if the service was asked recently enough what changed: the service's where its clock is ahead,
+    /// because nothing tells of an end that passes by itself.
+    fn by_both_clocks(&self, now: Timestamp) -> Option<Timestamp> {
+        let last = (*self.last.read().unwrap_or_else(PoisonError::into_inner))?;
+        let now = now.plus(last.ahead);
+        let counts = Moment::now().since(last.began) < self.max_age && last.key_expires_at.is_none_or(|end| now < end);
+        counts.then_some(now)
     }
 
     /// Notes that a question about a token begins; `None` without a cursor: then its answer cannot be kept.
@@ -148,7 +152,8 @@ impl Remembered {
             None => self.forget_in(&mut ledger),
         }
         ledger.cursor = Some(told.cursor);
-        *self.last.write().unwrap_or_else(PoisonError::into_inner) = Some(LastPoll { began, key_expires_at: told.key_expires_at });
+        let last = LastPoll { began, key_expires_at: told.key_expires_at, ahead: told.ahead };
+        *self.last.write().unwrap_or_else(PoisonError::into_inner) = Some(last);
     }
 
     /// Forgets everything, what is being asked included.
@@ -217,7 +222,7 @@ mod tests {
 
     fn told(cursor: &str, named: &[&str]) -> Told {
         let named = Some(named.iter().map(|id| (*id).to_owned()).collect());
-        Told { cursor: cursor.to_owned(), named, key_expires_at: None }
+        Told { cursor: cursor.to_owned(), named, key_expires_at: None, ahead: Duration::ZERO }
     }
 
     /// A memory that was told of nothing yet, a token and whose it is.
@@ -314,6 +319,8 @@ mod tests {
         remembered.keep(&remembered.asking().expect("a cursor"), &token, &ada);
         assert!(remembered.recall(&acme(), &token, began.plus(second)).is_some(), "the session's end is later");
         assert!(remembered.recall(&acme(), &token, began.plus(2 * second)).is_none());
+        remembered.apply(Moment::now(), Told { ahead: 2 * second, ..told("ahead", &[]) });
+        assert!(remembered.recall(&acme(), &token, began).is_none(), "the service's clock is beyond it");
         remembered.apply(Moment::now(), Told { key_expires_at: Some(began.plus(second)), ..told("key", &[]) });
         assert!(
             remembered.recall(&acme(), &token, began).is_some() && remembered.recall(&acme(), &token, began.plus(second)).is_none()
