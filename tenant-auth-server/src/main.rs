@@ -27,6 +27,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 #[tokio::main]
 async fn main() -> ExitCode {
+    let _log = logging::WrittenAtTheEnd;
     // One TLS provider for the whole process. It fails only where one is installed already, which serves as well.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     match cli::run().await {

@@ -37,7 +37,7 @@ const DATABASE_PAUSE: Duration = Duration::from_secs(1);
 pub(crate) async fn run(input: &Input) -> Result<(), Failure> {
     let settings = settings::for_server(input)?;
     let traces = Traces::to(settings.otlp_endpoint.as_ref())?;
-    logging::start_beside(traces.layer(), &settings.log_filter, settings.log_format);
+    logging::start_serving(traces.layer(), &settings.log_filter, settings.log_format);
     logging::warn_of(&settings.deployment.warnings);
     let outcome = serve(&settings).await;
     traces.flush().await;

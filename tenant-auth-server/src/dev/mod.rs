@@ -61,7 +61,7 @@ pub(crate) async fn run(options: &Options, input: &Input) -> Result<(), Failure>
                        such as 127.0.0.1:8080, or use 'serve'.";
         return Err(Failure::Usage(refused.to_owned()));
     }
-    logging::start(&front.log_filter, front.log_format);
+    logging::start_serving(None, &front.log_filter, front.log_format);
     let signals = Signals::catch()?;
     let listener = serve::listen(listen, "--listen".to_owned()).await?;
     let address = listener.local_addr().map_err(Failure::system("Asking for the listener's address"))?;

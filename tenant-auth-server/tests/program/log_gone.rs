@@ -1,4 +1,4 @@
-//! A log that cannot be written: a full volume, or a collector that died. It costs the log lines and nothing else.
+//! A log that cannot be written: a full volume, a collector that died, or one that stands still. It costs the log lines and nothing else.
 
 use std::{
     fs::File,
@@ -9,35 +9,57 @@ use std::{
 use crate::{
     Program, json,
     metrics::metrics_address,
-    running::{Running, get},
+    running::{DEADLINE, Running, get},
 };
+
+/// Longer than the stop of an idle server takes without a notice, and shorter than a supervisor's patience.
+const STOPS_WITHIN: Duration = Duration::from_secs(20);
+
+fn with_many_lines() -> Program {
+    Program::new().with("LOG", "trace").with("METRICS_LISTEN", "127.0.0.1:0").with("DRAIN_NOTICE", "0")
+}
 
 /// Each request leaves lines in the log, if there were one.
 #[track_caller]
 fn serves_on(mut server: Running) {
     let metrics = metrics_address(&server);
     let until = Instant::now() + Duration::from_secs(1);
-    while Instant::now() < until {
+    let deadline = Instant::now() + DEADLINE;
+    let lost = |text: &str| {
+        let lost = text.lines().find_map(|line| line.strip_prefix("tenant_auth_log_lines_lost_total "));
+        lost.is_some_and(|lost| lost != "0")
+    };
+    let mut text = String::new();
+    while Instant::now() < until || !lost(&text) {
+        assert!(Instant::now() < deadline, "nothing is lost: {text}");
         assert_eq!(server.get("/health/ready").0, 200);
         assert_eq!(server.get("/api/v1/.well-known/jwks.json").0, 200);
+        text = get(&metrics, "/metrics").1;
     }
-    let (_, text) = get(&metrics, "/metrics");
-    let lost = text.lines().find_map(|line| line.strip_prefix("tenant_auth_log_lines_lost_total "));
-    assert!(lost.is_some_and(|lost| lost != "0"), "{text}");
+    let told = Instant::now();
     server.terminate();
     assert!(server.ended().success());
+    assert!(told.elapsed() < STOPS_WITHIN, "{:?}", told.elapsed());
 }
 
 #[test]
 fn a_full_log_volume_costs_nothing_but_the_log() {
-    let program = Program::new().with("LOG", "trace").with("METRICS_LISTEN", "127.0.0.1:0");
+    let program = with_many_lines();
     serves_on(Running::with_log(&program, &["serve"], File::options().write(true).open("/dev/full").expect("Linux has one")));
 }
 
 #[test]
 fn a_log_pipe_that_nobody_reads_any_more_costs_nothing_but_the_log() {
-    let program = Program::new().with("LOG", "trace").with("METRICS_LISTEN", "127.0.0.1:0");
+    let program = with_many_lines();
     serves_on(Running::with_log(&program, &["serve"], Stdio::piped()));
+}
+
+#[test]
+fn a_log_pipe_whose_reader_stands_still_costs_nothing_but_the_log() {
+    let program = with_many_lines();
+    let (unread, log) = std::io::pipe().expect("a pipe");
+    serves_on(Running::with_log(&program, &["serve"], log));
+    drop(unread);
 }
 
 #[test]
