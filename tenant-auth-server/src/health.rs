@@ -43,6 +43,9 @@ async fn ready(State(health): State<Health>) -> Response {
     }
     match health.auth.ready().await {
         Ok(()) => answer::success(json!({ "ready": true })),
-        Err(_) => not_ready("The database does not answer, is not migrated or takes no writes. The server's log says more."),
+        Err(_) => not_ready(
+            "The database does not answer, is not migrated or takes no writes; or the signing keys cannot be read, or changes not be \
+             looked for. The server's log says which.",
+        ),
     }
 }

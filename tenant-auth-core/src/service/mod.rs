@@ -116,12 +116,8 @@ impl TenantAuth {
         if self.readiness().await.is_ready() { Ok(()) } else { Err(Error::unavailable("not ready; the log says why")) }
     }
 
-    /// Whether the database takes writes, for the metrics.
-    pub(crate) async fn is_writable(&self) -> bool {
-        self.readiness().await.is_writable
-    }
-
-    async fn readiness(&self) -> readiness::Outcome {
+    /// The outcome of the last trial, for the metrics.
+    pub(crate) async fn readiness(&self) -> readiness::Outcome {
         let (store, keys, memory) = (self.store().clone(), Arc::downgrade(&self.inner.keyring), Arc::downgrade(self.memory()));
         let trial = move |until| readiness::trial(store.clone(), keys.clone(), memory.clone(), until);
         self.inner.readiness.told(&self.inner.runtime, trial).await

@@ -46,7 +46,7 @@ impl TenantAuth {
     /// # Errors
     /// [`Error::Internal`] when the text cannot be written, which is a defect.
     pub async fn metrics_text(&self) -> Result<String, Error> {
-        let (queues, is_writable) = tokio::join!(tokio::time::timeout(PATIENCE, self.queues()), self.is_writable());
+        let (queues, tried) = tokio::join!(tokio::time::timeout(PATIENCE, self.queues()), self.readiness());
         let queues = match queues {
             Ok(read) => read.ok(),
             Err(_) => None,
@@ -58,8 +58,12 @@ impl TenantAuth {
         up.set(i64::from(queues.is_some()));
         seen.register("database_up", "Whether the database answers", up);
         let writable: Gauge = Gauge::default();
-        writable.set(i64::from(is_writable));
+        writable.set(i64::from(tried.is_writable));
         seen.register("database_writable", "Whether the database takes writes, tried once a second at most", writable);
+        let ready: Gauge = Gauge::default();
+        ready.set(i64::from(tried.is_ready()));
+        let help = "Whether requests can be served: writes, the signing keys and the look for changes, tried once a second at most";
+        seen.register("ready", help, ready);
         pools(&mut seen, &self.store().pools());
         memory(&mut seen, &self.memory().holdings());
         for (name, waiting) in queues.into_iter().flatten() {

@@ -30,11 +30,11 @@ pub(crate) fn until_ready_is(server: &Running, expected: u16) {
 }
 
 #[track_caller]
-fn until_writable_is(server: &Running, expected: u8) {
-    let (deadline, line) = (Instant::now() + DEADLINE, format!("\ntenant_auth_database_writable {expected}\n"));
+fn until_told(server: &Running, metrics: &[&str]) {
+    let deadline = Instant::now() + DEADLINE;
     loop {
         let (_, text) = get(&metrics_address(server), "/metrics");
-        if text.contains(&line) {
+        if metrics.iter().all(|metric| text.contains(&format!("\ntenant_auth_{metric}\n"))) {
             return;
         }
         assert!(Instant::now() < deadline, "{text}\n{}", server.log());
@@ -67,10 +67,10 @@ fn a_removed_database_file_is_noticed_and_never_silently_replaced() {
     until_ready_is(&server, 503);
     assert!(server.get("/health/ready").1.contains("or takes no writes"), "a full disk is not taken for a lost database");
     until_logged(&server, "not ready trial=\"write\"");
-    until_writable_is(&server, 0);
+    until_told(&server, &["database_writable 0", "ready 0"]);
     std::fs::rename(&away, &file).expect("it is there");
     until_ready_is(&server, 200);
-    until_writable_is(&server, 1);
+    until_told(&server, &["database_writable 1", "ready 1"]);
 
     server.terminate();
     assert!(server.ended().success());
@@ -116,13 +116,17 @@ fn a_database_that_must_exist_is_never_made() {
 
 #[test]
 fn a_replica_that_cannot_open_the_keys_is_not_ready() {
-    let program = Program::new();
+    let program = Program::new().with("METRICS_LISTEN", "127.0.0.1:0");
     let server = Running::start(&program, &["serve"]);
     until_ready_is(&server, 200);
+    until_told(&server, &["ready 1"]);
     let rotating = program.with("MASTER_KEY", &format!("{OTHER_KEY},{MASTER_KEY}"));
     json(&rotating.run(&["keys", "rotate", "--compromised", "--json"]));
     until_ready_is(&server, 503);
     until_logged(&server, "not ready trial=\"keys\"");
+    // No alert about the database is the one that leads to the cure.
+    until_told(&server, &["database_up 1", "database_writable 1", "ready 0"]);
+    assert!(server.get("/health/ready").1.contains("or the signing keys cannot be read"));
 }
 
 /// Like a standby that is promoted: connections that were made while the node was read-only stay so.

@@ -43,7 +43,7 @@ async fn without_its_database_it_answers_and_says_so(app: &App) {
     let asked = Instant::now();
     let away = seen(app).await;
     assert!(asked.elapsed() < Duration::from_secs(4), "{:?}", asked.elapsed());
-    assert_eq!(away["database_up"], 0.0);
+    assert_eq!((away["database_up"], away["ready"]), (0.0, 0.0));
     for absent in ["mails_waiting", "mails_oldest_waiting_seconds", "reset_requests_waiting"] {
         assert!(!away.contains_key(absent), "{absent} is not known");
     }
