@@ -1,7 +1,6 @@
 //! Signing keys and their rotation. A key is `next` (published ahead, signs nothing yet), then `active`, then `retired` (its tokens
 //! are accepted until the last has expired). Keys are stored in the database, sealed; every process reads them again every few
-//! seconds, and when it meets a token of a key it does not know, so that a rotation reaches all processes. Rotation also seals every
-//! stored value again under the first master key.
+//! seconds, and when it meets a token of a key it does not know, so that a rotation reaches all processes.
 
 use std::{
     pin::pin,
@@ -17,7 +16,7 @@ use crate::{
     deadline,
     error::Error,
     sealed::{MasterKeys, SealContext},
-    store::{SealedColumn, SigningKeyRecord, Store, Transactions, Tx},
+    store::{SigningKeyRecord, Store, Transactions, Tx},
     token::{AuditKeySet, KeyPair, KeyPurpose, Signer},
 };
 
@@ -25,8 +24,6 @@ use crate::{
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// The least time between two readings that strangers cause: they make up as many tokens of unknown keys as they like.
 const STRANGERS_EVERY: Duration = Duration::from_millis(200);
-/// How many values one transaction seals again.
-const BATCH: u32 = 100;
 
 /// The signer in use, replaced as a whole when the keys change, and what is needed to read the keys again.
 #[derive(Debug)]
@@ -215,30 +212,6 @@ pub(crate) async fn rotate(tx: &mut Tx, compromised: bool) -> Result<(), Error> 
     }
     audit_keys::rotate(tx, compromised).await?;
     complete(tx).await
-}
-
-/// Seals every value again under the first master key, a batch at a time; returns how many values it sealed. It can be stopped and
-/// started again at any point. A value that changes in the meantime is left as its writer sealed it.
-pub(crate) async fn reseal(transactions: &Transactions, master: &MasterKeys) -> Result<u64, Error> {
-    let mut resealed = 0;
-    for column in SealedColumn::ALL {
-        let mut after = String::new();
-        loop {
-            let rows = transactions.store().read().await?.sealed().list(column, &after, BATCH).await?;
-            let Some(last) = rows.last() else { break };
-            after = last.row.clone();
-            let mut tx = transactions.begin().await?;
-            for row in rows.iter().filter(|row| !master.is_sealed_by_first(&row.value)) {
-                let context = SealContext { table: column.table(), column: column.column(), row: &row.row, org: &row.org };
-                let plain =
-                    master.open(&row.value, context).ok_or_else(|| Error::internal("a sealed value opens under no master key"))?;
-                let sealed = tx.seal(&plain, context)?;
-                resealed += u64::from(tx.sealed().replace(column, row, &sealed).await?);
-            }
-            tx.commit().await?;
-        }
-    }
-    Ok(resealed)
 }
 
 fn read(stored: &[SigningKeyRecord], config: &Config, master: &MasterKeys) -> Result<Signer, KeyringError> {

@@ -10,6 +10,7 @@ mod deployment_keys;
 mod erasing;
 mod figures;
 mod import_users;
+mod key_rotation;
 mod moving;
 mod organizations;
 mod person;
@@ -19,6 +20,7 @@ mod session;
 pub use accounts::{CreatedUser, NewUser, SessionsOf};
 pub use deployment_keys::{CreatedDeploymentKey, NewDeploymentKey};
 pub use import_users::{ImportStep, ImportedUsers, UserImport};
+pub use key_rotation::{RotatedKeys, SealedPlace};
 pub use moving::{
     ExistingAccounts, ExportError, ExportStep, Exported, FileError, FileKey, ImportedOrganization, OrganizationImport,
     OrganizationImportError, OrganizationImportStep, SealedExport,
@@ -34,9 +36,7 @@ use crate::{
     backend::{CreatedApiKey, NewApiKey},
     caller::OrgAdmin,
     error::Error,
-    keys,
     service::TenantAuth,
-    store::{Actor, DeploymentDeed},
     value::Slug,
 };
 
@@ -69,23 +69,5 @@ impl Operator {
     /// [`Error::UnknownOrganization`], [`Error::LimitReached`], [`Error::Invalid`].
     pub async fn create_api_key(&self, slug: &Slug, new: NewApiKey) -> Result<CreatedApiKey, Error> {
         self.in_organization(slug).await?.create_api_key(new).await
-    }
-
-    /// Rotates the signing keys, those of the audit log too, and seals every value again under the first master key; returns the number
-    /// of values. When the keys are compromised, the old ones stop working at once, and every session ends with them.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`]; the rotation can be started again at any point.
-    pub async fn rotate_keys(&self, compromised: bool) -> Result<u64, Error> {
-        let mut tx = self.auth.begin().await?;
-        keys::rotate(&mut tx, compromised).await?;
-        tx.record(Actor::System, DeploymentDeed::KeysRotated { compromised });
-        tx.commit().await?;
-        self.auth.reload_keys().await?;
-        if compromised {
-            // Another process may keep the old keys in memory for a few seconds; without sessions they open nothing.
-            self.revoke_sessions(SessionsOf::All).await?;
-        }
-        keys::reseal(self.auth.transactions(), self.auth.master_keys()).await
     }
 }

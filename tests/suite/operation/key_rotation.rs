@@ -10,7 +10,7 @@ use tenant_auth_core::{MasterKeys, ports::Clock};
 use crate::suite::support::{
     account::{guard, login_with_code},
     authenticator::SecondFactor,
-    hooks::texts_in,
+    hooks::{Hook, RECEIVER, run_sql, texts_in},
 };
 
 scenarios![on each database:
@@ -27,12 +27,13 @@ scenarios![on each database:
     a_new_master_key_opens_everything_after_a_rotation,
     a_mail_that_a_server_cannot_read_yet_waits,
     resealing_is_done_once,
+    a_value_that_no_master_key_opens_is_named_and_keeps_no_other_under_the_old_key,
     audit_keys_are_replaced_and_stay_published,
     a_compromised_audit_key_is_marked,
 ];
 
 async fn rotate(app: &App, compromised: bool) -> u64 {
-    app.auth.operator().rotate_keys(compromised).await.expect("they can be rotated")
+    app.auth.operator().rotate_keys(compromised).await.expect("they can be rotated").resealed
 }
 
 async fn jwks(app: &App) -> Value {
@@ -198,7 +199,7 @@ async fn a_new_master_key_opens_everything_after_a_rotation(app: &App) {
     let new_key = MasterKeys::generate_text();
     let list = format!("{new_key},{}", app.master_key());
     let both = app.beside(|setup| setup.master_keys = Some(list)).await;
-    assert!(both.auth.operator().rotate_keys(false).await.expect("it seals everything again") >= 4, "keys, a mail, a secret");
+    assert!(rotate(&both, false).await >= 4, "keys, a mail, a secret");
     let new = both.beside(|setup| setup.master_keys = Some(new_key)).await;
     member.via(&new).get("/org").await.expect(200);
     member.via(&new).refresh().await.expect(200);
@@ -232,6 +233,28 @@ async fn resealing_is_done_once(app: &App) {
     let both = app.beside(|setup| setup.master_keys = Some(list)).await;
     assert!(rotate(&both, false).await > 0);
     assert_eq!(rotate(&both, false).await, 0, "everything is sealed under the first key already");
+}
+
+async fn a_value_that_no_master_key_opens_is_named_and_keeps_no_other_under_the_old_key(app: &App) {
+    let (member, admin) = (app.member().logged_in().await, app.admin().logged_in().await);
+    guard(app, &member).await;
+    Hook::new(&admin, RECEIVER, &["org.updated"]).await; // its secret is sealed again after the second factors
+    let damage = format!("UPDATE tenant_auth_second_factors SET secret = 'v1.gone.AA.AA' WHERE user_id = '{}'", member.id());
+    run_sql(app, &damage).await;
+    let secrets = async || texts_in(app, "SELECT secret FROM tenant_auth_webhook_secrets").await;
+    let before = secrets().await;
+    let list = format!("{},{}", MasterKeys::generate_text(), app.master_key());
+    let both = app.beside(|setup| setup.master_keys = Some(list)).await;
+    let rotated = both.auth.operator().rotate_keys(false).await.expect("the others can be sealed again");
+    assert!(rotated.resealed >= 2 && rotated.unopened == 1, "{rotated:?}");
+    let [place] = rotated.unopened_at.as_slice() else { panic!("{rotated:?}") };
+    assert_eq!((place.table, place.column, place.row.as_str()), ("tenant_auth_second_factors", "secret", member.id()));
+    assert_eq!(place.organization, None, "an account belongs to none");
+    let after = secrets().await;
+    assert!(before.iter().all(|secret| !after.contains(secret)), "{after:?}");
+    both.auth.operator().reset_second_factor(&member.email().parse().expect("an address")).await.expect("it is theirs");
+    let again = both.auth.operator().rotate_keys(false).await.expect("they can be rotated");
+    assert_eq!((again.resealed, again.unopened, again.unopened_at.len()), (0, 0, 0), "{again:?}");
 }
 
 async fn audit_keys(app: &App) -> Value {
