@@ -251,7 +251,10 @@ fn a_sealed_value_that_no_master_key_opens_is_named_and_fails_the_rotation_alone
     let (said, complained) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert_eq!(output.status.code(), Some(1), "{said}{complained}");
     assert!(said.contains("The signing keys were rotated. Everything else that is sealed was under the first"), "{said}");
-    assert!(complained.contains("tenant_auth_mails.content of row ") && complained.contains(" of organization org_"), "{complained}");
+    assert!(
+        complained.contains("tenant_auth_mails.content of row ") && complained.contains(" of organization org_"),
+        "{complained}"
+    );
     let output = program.run(&["keys", "rotate", "--json"]);
     let data: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one object");
     assert_eq!((output.status.code(), &data["unopened"]), (Some(1), &1.into()), "{data}");

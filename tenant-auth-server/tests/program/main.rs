@@ -3,6 +3,7 @@
 
 mod admin;
 mod audit;
+mod backup;
 mod check;
 mod commands;
 mod crash;
