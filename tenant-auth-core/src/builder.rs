@@ -10,7 +10,7 @@ use crate::{
     bounded::{BoundedWork, Pauses, PoolSize},
     clock_watch::ClockWatch,
     config::{Config, ConfigError, SetupError},
-    error::Error,
+    error::{Error, Overload},
     feed::{told::Told, waits::EventWaits},
     keys::{self, Keyring, KeyringError},
     memory::Memory,
@@ -237,7 +237,8 @@ impl Builder {
             name_lookups: Turns::of_name_lookups(),
             announcements,
             key_uses: KeyUses::default(),
-            estimates: BoundedWork::start("tenant-auth-estimate", PoolSize::default(), WorkMeter::unread(), Pauses::NONE)?,
+            estimates: BoundedWork::start("tenant-auth-estimate", PoolSize::default(), WorkMeter::unread(), Pauses::NONE)?
+                .naming(Overload::Estimates),
             gates: Gates::default(),
             blocked_logins: BlockedLogins::default(),
             #[cfg(feature = "http")]

@@ -72,6 +72,8 @@ impl Pauses {
 pub(crate) struct BoundedWork {
     line: Arc<Line>,
     meter: WorkMeter,
+    /// What a refusal names.
+    full: Overload,
 }
 
 /// What threads and callers share.
@@ -109,12 +111,19 @@ impl BoundedWork {
     /// [`Error::Internal`] when the system gives none.
     pub(crate) fn start(name: &str, size: PoolSize, meter: WorkMeter, pauses: Pauses) -> Result<Self, Error> {
         let waiting = Mutex::new(Waiting { jobs: FairQueue::new(size.places), closed: false });
-        let pool = Self { line: Arc::new(Line { waiting, filled: Condvar::new() }), meter };
+        let line = Arc::new(Line { waiting, filled: Condvar::new() });
+        let pool = Self { line, meter, full: Overload::Passwords };
         for _ in 0..size.threads {
             let line = Arc::clone(&pool.line);
             thread::Builder::new().name(name.to_owned()).spawn(move || line.work(pauses)).map_err(Error::internal)?;
         }
         Ok(pool)
+    }
+
+    /// The same whose refusals name other work than hashes, so that metrics tell the queues apart.
+    pub(crate) fn naming(mut self, full: Overload) -> Self {
+        self.full = full;
+        self
     }
 
     /// Runs `work` on one of the threads, in the caller's span, once it is the share's turn. A job whose caller has gone is skipped,
@@ -162,7 +171,7 @@ impl BoundedWork {
 
     fn refused(&self) -> Error {
         self.meter.refused();
-        Overload::Passwords.into()
+        self.full.into()
     }
 }
 

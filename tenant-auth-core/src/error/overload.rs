@@ -11,6 +11,8 @@ pub(crate) enum Overload {
     LargeAnswers,
     #[error("too much work on passwords waits")]
     Passwords,
+    #[error("too many new passwords wait to be estimated")]
+    Estimates,
     #[error("too many attempts wait at a limit, or are not judged in time")]
     Attempts,
     #[error("too many URLs of webhooks are being looked up")]
@@ -24,10 +26,11 @@ pub(crate) enum Overload {
 }
 
 impl Overload {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::InFlight,
         Self::LargeAnswers,
         Self::Passwords,
+        Self::Estimates,
         Self::Attempts,
         Self::WebhookLookups,
         Self::EventWaits,
@@ -41,6 +44,7 @@ impl Overload {
             Self::InFlight => "in_flight",
             Self::LargeAnswers => "large_answers",
             Self::Passwords => "passwords",
+            Self::Estimates => "estimates",
             Self::Attempts => "attempts",
             Self::WebhookLookups => "webhook_lookups",
             Self::EventWaits => "event_waits",

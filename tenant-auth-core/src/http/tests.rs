@@ -9,7 +9,9 @@ use bytes::Bytes;
 use super::*;
 use crate::{
     Config, Credentials, Error, MasterKeys, Principal, Sqlite, TenantAuth,
+    bounded::PoolSize,
     deadline::wait_in_request,
+    error::Overload,
     operator::NewOrganization,
     ports::{EvenVerdict, ForeignCost, PasswordHasher, QueueShare, Verdict},
     secret::{Password, StoredPassword},
@@ -66,6 +68,28 @@ async fn assert_refused_for_load(auth: &TenantAuth, what: &str, times: u32) {
     let metrics = auth.metrics_text().await.expect("is written");
     let line = format!("\ntenant_auth_overload_refused_total{{what=\"{what}\"}} {times}\n");
     assert!(metrics.contains(&line), "{line} is not in {metrics}");
+}
+
+/// Logins have an alert of their own, which counts hashes: what refuses new passwords must not hide behind it.
+#[tokio::test]
+async fn new_passwords_that_cannot_be_estimated_are_told_apart_from_hashes() {
+    let test = TestAuth::new().await;
+    let share = QueueShare::new(&format!("org_{:026}", 1).parse().expect("an id"), None);
+    let (release, held) = std::sync::mpsc::channel::<()>();
+    let held = Arc::new(std::sync::Mutex::new(held));
+    let PoolSize { threads, places } = PoolSize::default();
+    for _ in 0..threads + places {
+        let (auth, share, held) = (test.auth.clone(), share.clone(), Arc::clone(&held));
+        let hold = move || {
+            let _ = held.lock().expect("nobody panics with it").recv();
+            Ok(())
+        };
+        tokio::spawn(async move { auth.estimates().run(&share, hold).await });
+    }
+    tokio::task::yield_now().await;
+    let refused = test.auth.estimates().run(&share, || Ok(())).await.expect_err("no place, or no turn in time");
+    assert_eq!(refused.overload(), Some(Overload::Estimates));
+    drop(release);
 }
 
 /// Takes all the bytes that answers to this client may wait with.
