@@ -105,6 +105,15 @@ impl Worker {
 
     /// Deletes what has ended, tells of invites that ended with their keys, and signs the audit logs that are due.
     pub(crate) async fn sweep(&self) -> Result<(), Error> {
+        let swept = self.sweep_once().await;
+        match swept {
+            Ok(()) => self.auth.worked(WorkerLoop::Sweep),
+            Err(_) => self.auth.fails(WorkerLoop::Sweep),
+        }
+        swept
+    }
+
+    async fn sweep_once(&self) -> Result<(), Error> {
         self.bring_back().await?;
         Box::pin(revoke_ended_invites(&self.auth)).await;
         Box::pin(self.auth.marks().advance(self.auth.transactions(), || self.auth.now())).await?;
@@ -119,9 +128,7 @@ impl Worker {
             None => self.delete_ended().await,
         };
         checkpoints::sign_due(&self.auth).await?;
-        swept?;
-        self.auth.worked(WorkerLoop::Sweep);
-        Ok(())
+        swept
     }
 
     /// Deletes each kind, also where another could not be deleted, for it waits behind a lock or takes too long. The error is the last
@@ -144,6 +151,7 @@ impl Worker {
             };
             if let Err(error) = deleted {
                 tracing::warn!(?kind, error = %error.causes(), "what has ended of a kind was not deleted");
+                self.auth.fails(WorkerLoop::Sweep);
                 swept = Err(error);
             }
         }
@@ -162,6 +170,7 @@ impl Worker {
             match deleting.await {
                 Ok(deleted) => {
                     self.auth.metrics().swept(kind, deleted);
+                    self.auth.gets_on(WorkerLoop::Sweep);
                     if deleted < Swept::BATCH {
                         return Ok(Ok(()));
                     }

@@ -6,6 +6,7 @@ use super::Worker;
 use crate::{
     error::Error,
     id::OrgId,
+    metrics::WorkerLoop,
     store::{Retention, Swept},
     time::Timestamp,
 };
@@ -31,6 +32,7 @@ impl Worker {
             for (org, _) in orgs.iter().filter(|(_, is_old)| *is_old) {
                 if let Err(error) = self.shorten(org, until).await? {
                     tracing::warn!(organization_id = %org, error = %error.causes(), "an audit log was not shortened; it is tried again in a minute");
+                    self.auth.fails(WorkerLoop::Sweep);
                     shortened = Err(error);
                 }
             }
@@ -49,6 +51,7 @@ impl Worker {
             match deleting.await {
                 Ok(deleted) => {
                     self.auth.metrics().swept(Swept::Events, deleted);
+                    self.auth.gets_on(WorkerLoop::Sweep);
                     if deleted < Swept::BATCH {
                         return Ok(Ok(()));
                     }

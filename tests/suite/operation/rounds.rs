@@ -14,12 +14,16 @@ scenarios![on each database:
     each_loop_tells_when_it_last_did_what_was_due,
     a_loop_that_fails_shows_by_its_age,
     a_loop_that_fails_from_the_start_shows_too,
+    a_long_sweep_is_not_late_and_one_that_fails_each_time_is,
     a_sweep_ends_where_the_worker_is_told_to_stop,
 ];
 
 const LOOPS: [&str; 6] = ["deliveries", "mails", "reset_requests", "sign_ups", "removals", "sweep"];
 /// Without it no mail can be looked for.
 const NO_MAILS: &str = "ALTER TABLE tenant_auth_mails RENAME TO tenant_auth_put_away";
+/// Without it what a sweep deletes last cannot be.
+const NO_TALLIES: &str = "ALTER TABLE tenant_auth_tallies RENAME TO tenant_auth_put_away";
+const TALLIES: &str = "ALTER TABLE tenant_auth_put_away RENAME TO tenant_auth_tallies";
 const MINUTE: u64 = 60;
 
 /// How old the last round of each loop is, in seconds.
@@ -88,6 +92,20 @@ async fn a_loop_that_fails_from_the_start_shows_too(app: &App) {
     app.advance(6 * MINUTE);
     until_fresh(app, "deliveries").await;
     assert_eq!(age(app, "mails").await, 360.0);
+}
+
+async fn a_long_sweep_is_not_late_and_one_that_fails_each_time_is(app: &App) {
+    app.tick().await;
+    run_sql(app, NO_TALLIES).await;
+    app.advance(6 * MINUTE);
+    app.auth.worker().tick().await.expect_err("the last kind cannot be deleted");
+    assert_eq!(age(app, "sweep").await, 0.0, "the others were, and a round that gets on is not late");
+    app.advance(6 * MINUTE);
+    app.auth.worker().tick().await.expect_err("the last kind cannot be deleted");
+    assert_eq!(age(app, "sweep").await, 360.0, "what fails each time gets on before that, too");
+    run_sql(app, TALLIES).await;
+    app.tick().await;
+    assert_eq!(age(app, "sweep").await, 0.0);
 }
 
 async fn a_sweep_ends_where_the_worker_is_told_to_stop(app: &App) {
