@@ -116,7 +116,7 @@ impl Member {
         move_known_addresses(&mut tx, &account.user.email, &email).await?;
         let mut write = self.own_write_in(tx).await?;
         write.links().take(self.org_id(), LinkPurpose::ChangeEmail, &token.digest()).await?.ok_or(Error::InvalidLink)?;
-        if !write.users().set_email(self.user_id(), &email).await? {
+        if !write.users().set_email(self.user_id(), &email, true).await? {
             return Err(Error::InvalidLink);
         }
         write.links().end_all_of_user(self.user_id()).await?;

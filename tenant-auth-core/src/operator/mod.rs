@@ -3,6 +3,7 @@
 //! operator is a person with a session, a [`DeploymentAdmin`], who is checked and may do less.
 
 mod accounts;
+mod address;
 mod appointing;
 mod audit;
 mod deletion;

@@ -1,5 +1,5 @@
-//! The commands `user reset-2fa` and `user delete`, for a device and an account that are gone, and `user create`: an account with a
-//! password and a membership, its address unverified; and `user export`: what is kept about a person. The password comes on stdin, where neither the process list nor the shell's
+//! The commands `user reset-2fa` and `user delete`, for a device and an account that are gone, `user set-email`, for an account that was taken
+//! over, and `user create`: an account with a password and a membership, its address unverified; and `user export`: what is kept about a person. The password comes on stdin, where neither the process list nor the shell's
 //! history sees it.
 
 use std::io::{BufRead, IsTerminal, Read};
@@ -29,6 +29,8 @@ pub(super) enum Command {
     /// Remove a lost second factor; every session of the account ends
     #[command(name = "reset-2fa")]
     ResetSecondFactor(Whom),
+    /// Give an account that was taken over another address: nobody gets in until its holder chose a password by a mailed link
+    SetEmail(SetEmail),
     /// Delete an account with all its memberships
     Delete(Whom),
     /// Print all that is kept about a person as one JSON document, without secrets
@@ -40,6 +42,18 @@ pub(super) struct Whom {
     /// The account's address
     #[arg(long)]
     email: Email,
+    #[command(flatten)]
+    format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SetEmail {
+    /// The account's address now
+    #[arg(long)]
+    email: Email,
+    /// The address that you know to be the owner's
+    #[arg(long)]
+    to: Email,
     #[command(flatten)]
     format: Format,
 }
@@ -85,6 +99,15 @@ impl Command {
                     user => user?,
                 };
                 let text = format!("{} logs in with the password alone now. Every session of the account has ended.", user.email);
+                format.print(&json!({ "user": UserView::from(&user) }), &text)
+            }
+            Self::SetEmail(SetEmail { email, to, format }) => {
+                let user = operator(input, Links::Printed).await?.set_email(&email, &to).await?;
+                let text = format!(
+                    "{} is the account's address now. Its password is void, and every session has ended. A link to choose a password \
+                     is mailed there; it works for 30 minutes, and 'Forgot password' mails another.",
+                    user.email
+                );
                 format.print(&json!({ "user": UserView::from(&user) }), &text)
             }
             Self::Export(Whom { email, format }) => {

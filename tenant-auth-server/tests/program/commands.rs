@@ -183,6 +183,18 @@ fn a_user_is_created_with_the_password_on_stdin() {
 }
 
 #[test]
+fn an_account_that_was_taken_over_gets_another_address() {
+    let program = with_acme();
+    let create = ["user", "create", "--org", "acme", "--email", "bob@example.com", "--name", "Bob", "--json"];
+    let id = json(&program.run_with_stdin(&create, "mauve-otter-plinth-42\n"))["user"]["id"].clone();
+    let give = ["user", "set-email", "--email", "bob@example.com", "--to", "robert@example.com"];
+    let given = json(&program.run(&[&give[..], &["--json"]].concat()));
+    assert_eq!((&given["user"]["id"], &given["user"]["email"]), (&id, &"robert@example.com".into()));
+    assert_eq!(given["user"]["isEmailVerified"], false);
+    assert!(error(&program.run(&give)).contains("account"), "the former address has none any more");
+}
+
+#[test]
 fn sessions_are_revoked_for_exactly_one_scope() {
     let program = with_acme();
     assert_eq!(json(&program.run(&["sessions", "revoke", "--all", "--json"]))["revoked"], 0);

@@ -70,7 +70,7 @@ statements! {
     BUMP_EPOCH = "UPDATE tenant_auth_users SET epoch = epoch + 1 WHERE id = $1 RETURNING epoch";
     SET_EMAIL = "
         UPDATE tenant_auth_users
-           SET email = $2, email_key = $3, is_email_verified = TRUE
+           SET email = $2, email_key = $3, is_email_verified = $4
          WHERE id = $1 AND NOT EXISTS (SELECT id FROM tenant_auth_users o WHERE o.email_key = $3 AND o.id <> $1)";
     DELETE = "DELETE FROM tenant_auth_users WHERE id = $1";
     REHASH = "
@@ -258,9 +258,9 @@ impl Users<&mut Tx> {
         row.map(|row| row.epoch).ok_or(Error::SessionRequired)
     }
 
-    /// Sets a verified address; `false` when another account has it.
-    pub(crate) async fn set_email(mut self, user: &UserId, email: &Email) -> Result<bool, Error> {
-        match execute!(self.0, SET_EMAIL, user.as_str(), email.as_str(), email.key()) {
+    /// Sets the address; `false` when another account has it.
+    pub(crate) async fn set_email(mut self, user: &UserId, email: &Email, is_verified: bool) -> Result<bool, Error> {
+        match execute!(self.0, SET_EMAIL, user.as_str(), email.as_str(), email.key(), is_verified) {
             Ok(changed) => self.changed(Change::EmailChanged, user).await.map(|()| changed == 1),
             // When two accounts take an address at once, the unique index admits one.
             Err(error) if is_duplicate(&error) => Ok(false),
