@@ -1,5 +1,5 @@
 //! The operator's way back for an account that somebody took over and gave an address of their own: a reset link would reach them, and no
-//! request without a session sets an address. The account counts as nobody's until the first proof of the new address
+//! request without a session sets an address (behaviour.md, B285). The account counts as nobody's until the first proof of the new address
 //! (`account/first_proof.rs`), which also ends a second factor and the right of an operator.
 
 use super::Operator;

@@ -1,6 +1,6 @@
 //! The queue of log lines, and the thread that writes them to stderr. A reader of the log that stands still (a journal on a disk that
 //! hangs, a container's runtime) makes a write wait without an end, and no request waits for that: what finds no room is lost, and
-//! counted. A command that does one thing has no thread and writes where it stands.
+//! counted (behaviour.md, B286). A command that does one thing has no thread and writes where it stands.
 
 use std::{
     io::{self, Write},
