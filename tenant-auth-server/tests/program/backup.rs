@@ -11,13 +11,15 @@ use tenant_auth_conformance::run_sql;
 
 use crate::{Program, admin::Admin, running::Running};
 
-/// More than any way of copying copies at once, so that commits of the server fall between its beginning and its end.
+/// More than is copied in one step, so that commits of the server fall between the beginning of the copy and its end.
 const BALLAST: &str = "
     CREATE TABLE ballast (content BLOB NOT NULL);
     INSERT INTO ballast
     WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 8000)
     SELECT randomblob(4000) FROM numbers;";
 const WITHIN: Duration = Duration::from_secs(60);
+/// Between two commits; fewer come within the time than an admin may make.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// What the guide gives to `sqlite3`, with another file to copy to.
 fn statement(copy: &str) -> String {
@@ -45,6 +47,7 @@ fn a_database_in_use_is_copied_while_the_server_writes_and_can_be_restored() {
         scope.spawn(|| {
             while !is_copied.load(Ordering::Relaxed) && began.elapsed() < WITHIN {
                 rename(&format!("During {}", written.fetch_add(1, Ordering::Relaxed)));
+                std::thread::sleep(PAUSE);
             }
         });
         run_sql(&url, &statement(&file("copy.db").display().to_string()));
