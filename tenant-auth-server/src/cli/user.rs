@@ -1,6 +1,6 @@
-//! The commands `user reset-2fa` and `user delete`, for a device and an account that are gone, `user set-email`, for an account that was taken
-//! over, and `user create`: an account with a password and a membership, its address unverified; and `user export`: what is kept about a person. The password comes on stdin, where neither the process list nor the shell's
-//! history sees it.
+//! The commands `user reset-2fa` and `user delete`, for a device and an account that are gone; `user set-email`, for an account that was
+//! taken over; `user create`: an account with a password and a membership, its address unverified; and `user export`: what is kept about a
+//! person. The password comes on stdin, where neither the process list nor the shell's history sees it.
 
 use std::io::{BufRead, IsTerminal, Read};
 
