@@ -16,7 +16,7 @@ use crate::{Adapter, App, Cell, Engine, Scenario, Setup, database::Database, log
 /// A scenario that takes longer hangs. Races may take as long as they are told to run.
 const DEADLINE: Duration = Duration::from_secs(120);
 /// Scenarios wait for sockets and disks, so a few more than there are cores run at once.
-const THREADS_PER_CORE: usize = 2;
+const THREADS_PER_CORE: usize = 3;
 /// Set to 1 it has a whole run of each scenario on all four cells, as a filter has what it finds.
 const EVERY_CELL: &str = "TENANT_AUTH_EVERY_CELL";
 

@@ -42,8 +42,8 @@ fn a_database_in_use_is_copied_while_the_server_writes_and_can_be_restored() {
     let (is_copied, written) = (AtomicBool::new(false), AtomicU32::new(0));
     let rename = |name: &str| admin.data(&server.address, "PATCH /org", &json!({ "name": name }));
     rename("Before");
+    let began = Instant::now();
     std::thread::scope(|scope| {
-        let began = Instant::now();
         scope.spawn(|| {
             while !is_copied.load(Ordering::Relaxed) && began.elapsed() < WITHIN {
                 rename(&format!("During {}", written.fetch_add(1, Ordering::Relaxed)));
