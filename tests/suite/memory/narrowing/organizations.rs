@@ -45,6 +45,7 @@ async fn a_suspended_organization_is_closed_everywhere(app: &App) {
         let operator = site.server.auth.operator();
         site.ends(async || status(operator.set_organization_status(&slug, Status::Suspended).await)).await;
         app.org().reactivate().await;
+        seen_everywhere().await;
     })
     .await;
 }
@@ -110,6 +111,7 @@ async fn an_organization_suspended_by_an_operator_is_closed_everywhere(app: &App
         };
         site.holds(Question { ask, is_old: is_valid }, 200, async || set("suspended").await).await;
         assert_eq!(set("active").await, 200);
+        seen_everywhere().await;
     }
 }
 
