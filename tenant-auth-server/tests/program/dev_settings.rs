@@ -33,12 +33,14 @@ fn each_setting_counts_for_dev_or_is_said_to_have_no_effect() {
     assert!(all.len() > 50, "{all:?}");
     let (of_the_front, others) = refused(all); // where it listens and how it logs is read first
     let (of_the_service, others) = refused(others);
+    let (of_the_core, others) = refused(others); // what can be read, and is judged by whoever builds the service
     for named in ["TENANT_AUTH_LISTEN", "TENANT_AUTH_CONNECTIONS", "TENANT_AUTH_LOG"] {
         assert!(of_the_front.iter().any(|name| name == named), "{named}: {of_the_front:?}");
     }
     for named in ["TENANT_AUTH_OPERATOR_ORG", "TENANT_AUTH_TRUSTED_PROXIES", "TENANT_AUTH_SIGN_UP"] {
         assert!(of_the_service.iter().any(|name| name == named), "{named}: {of_the_service:?}");
     }
+    assert_eq!(of_the_core, ["TENANT_AUTH_COOKIE_DOMAIN"]);
     let program = with_wrong(&others);
     let dev = Running::start(&program, &DEV);
     let log = dev.log();
