@@ -13,7 +13,7 @@ use std::{
 
 use tokio::time::{Instant, sleep, timeout};
 
-use super::{After, BATCH, Event, held::Held, read, unreadable};
+use super::{After, BATCH, Event, Read, held::Held, read, unreadable};
 use crate::{caller::Tenant, error::Error, id::OrgId, service::TenantAuth, store::Work};
 
 /// How long is waited for one organization's events before the database is asked itself.
@@ -31,13 +31,23 @@ pub struct Events {
     /// The only organization, where there is one.
     only: Option<OrgId>,
     /// How far each organization's events were read.
-    read: HashMap<OrgId, After>,
+    read: HashMap<OrgId, Place>,
     waiting: VecDeque<Event>,
     /// Organizations that have more.
     behind: VecDeque<OrgId>,
     /// Organizations whose next event may not be told yet.
     held: Held,
     expired: Option<OrgId>,
+}
+
+/// How far an organization's events were read.
+#[derive(Clone)]
+struct Place {
+    /// The last event that was read, by its id: after a fail-over that lost events others take their numbers, and whoever read on by
+    /// number would pass over what came in their place (behaviour.md, B290).
+    after: After,
+    /// Its number; `None` before anything was read from here.
+    number: Option<i64>,
 }
 
 impl TenantAuth {
@@ -65,7 +75,7 @@ impl Events {
     /// there any more is told as [`Error::EventsExpired`]; a number may be another event's since a backup was restored.
     #[must_use]
     pub fn after(mut self, org: &OrgId, place: impl Into<After>) -> Self {
-        self.read.insert(org.clone(), place.into());
+        self.read.insert(org.clone(), Place { after: place.into(), number: None });
         self
     }
 
@@ -126,19 +136,23 @@ impl Events {
 
     /// Reads the next events of an organization; the number of its last one.
     async fn read_more(&mut self, org: &OrgId) -> Result<i64, Error> {
-        let after = self.read.get(org).cloned();
-        match read(&self.auth, org, after.as_ref(), BATCH).await {
+        let place = self.read.get(org).cloned();
+        match read_on(&self.auth, org, place.as_ref()).await {
             Ok(page) => {
-                let mut last = page.before;
+                let (mut last, mut id) = (page.before, None);
                 for payload in &page.payloads {
                     match Event::parse(payload) {
-                        Ok(event) => self.waiting.push_back(event),
+                        Ok(event) => {
+                            id = Some(event.id.clone());
+                            self.waiting.push_back(event);
+                        }
                         Err(_) if !self.waiting.is_empty() => break, // what comes before it is told first
                         Err(error) => return Err(unreadable(org, last + 1, &error)),
                     }
                     last += 1;
                 }
-                self.read.insert(org.clone(), After::Sequence(last));
+                let after = id.map(After::Event).or(place.map(|place| place.after)).unwrap_or(After::Sequence(last));
+                self.read.insert(org.clone(), Place { after, number: Some(last) });
                 if page.must_wait() {
                     self.held.hold(&self.auth, org, page.newest);
                 }
@@ -156,7 +170,10 @@ impl Events {
 
     fn forget_if_done(&mut self, org: &OrgId, outcome: &Result<i64, Error>) {
         let is_done = match outcome {
-            Ok(newest) => self.held.has(org) || matches!(self.read.get(org), Some(After::Sequence(last)) if last >= newest),
+            Ok(newest) => {
+                let last = self.read.get(org).and_then(|place| place.number);
+                self.held.has(org) || last.is_some_and(|last| last >= *newest)
+            }
             Err(Error::EventsExpired | Error::Unavailable(_)) => false,
             Err(_) => true,
         };
@@ -176,8 +193,7 @@ impl Events {
             last = org.as_str().to_owned();
             // Read beyond the newest: a fail-over or a restored backup lost events, which whoever reads on is told.
             let is_read = |org: &OrgId, newest: i64| match self.read.get(org) {
-                Some(After::Sequence(last)) => *last == newest,
-                Some(After::Event(_)) => false,
+                Some(place) => place.number == Some(newest),
                 None => newest == 0,
             };
             let is_behind = |org: &OrgId, newest: i64| !is_read(org, newest) && !self.held.has(org);
@@ -197,6 +213,20 @@ impl Events {
         self.behind = behind;
         Ok(())
     }
+}
+
+/// Reads the next events after a place. Where retention removed the last event that was read and none after it, nothing was missed, and its
+/// number goes on.
+async fn read_on(auth: &TenantAuth, org: &OrgId, place: Option<&Place>) -> Result<Read, Error> {
+    let outcome = read(auth, org, place.map(|place| &place.after), BATCH).await;
+    let Some(number) = place.and_then(|place| place.number).filter(|_| matches!(outcome, Err(Error::EventsExpired))) else {
+        return outcome;
+    };
+    let reach = auth.store().read().await?.event_feed().reach(org).await?;
+    if reach.is_none_or(|reach| reach.oldest - 1 != number) {
+        return outcome;
+    }
+    read(auth, org, Some(&After::Sequence(number)), BATCH).await
 }
 
 impl fmt::Debug for Events {

@@ -28,6 +28,8 @@ scenarios![on each database:
     another_process_wakes_who_waits,
     what_tells_of_an_ending_waits_for_those_who_remember_and_delays_no_other_organization,
     an_event_that_cannot_be_read_is_named_and_can_be_passed_over,
+    who_follows_is_told_that_others_took_the_numbers_of_what_was_read,
+    who_follows_is_told_nothing_of_what_retention_removed_after_it_was_read,
 ];
 
 /// How often a scenario begins anew where the machine was too slow for it.
@@ -237,6 +239,37 @@ async fn an_event_that_cannot_be_read_is_named_and_can_be_passed_over(app: &App)
             let mut events = events.after(&org, before + 2);
             assert_eq!(next_of(&mut events, &org).await.expect("is read").sequence, before + 3);
         }
+    }
+}
+
+/// As after a fail-over that lost the last events, when as many came in their place before anybody looked.
+async fn who_follows_is_told_that_others_took_the_numbers_of_what_was_read(app: &App) {
+    let (admin, backend) = (app.admin().logged_in().await, reader(app).await);
+    let tenant = app.auth.tenant(&app.org().slug().parse().expect("a slug")).await.expect("it is there");
+    let org = tenant.organization().id.clone();
+    for (n, events) in [tenant.events(), app.auth.events()].into_iter().enumerate() {
+        let last = newest(&backend).await;
+        let mut events = events.after(&org, last - 1);
+        assert_eq!(next_of(&mut events, &org).await.expect("is read").sequence, last);
+        let other = format!("UPDATE tenant_auth_events SET id = 'evt_{n:026}' WHERE org_id = '{org}' AND sequence = {last}");
+        run_sql(app, &other).await;
+        admin.set_metadata(admin.id(), json!({ "told": n })).await.expect(200);
+        assert!(matches!(next_of(&mut events, &org).await, Err(Error::EventsExpired)));
+        assert_eq!(events.expired(), Some(&org));
+    }
+}
+
+async fn who_follows_is_told_nothing_of_what_retention_removed_after_it_was_read(app: &App) {
+    let (admin, backend) = (app.admin().logged_in().await, reader(app).await);
+    let tenant = app.auth.tenant(&app.org().slug().parse().expect("a slug")).await.expect("it is there");
+    let org = tenant.organization().id.clone();
+    for (n, events) in [tenant.events(), app.auth.events()].into_iter().enumerate() {
+        let last = newest(&backend).await;
+        let mut events = events.after(&org, last - 1);
+        assert_eq!(next_of(&mut events, &org).await.expect("is read").sequence, last);
+        run_sql(app, &format!("DELETE FROM tenant_auth_events WHERE org_id = '{org}' AND sequence <= {last}")).await;
+        admin.set_metadata(admin.id(), json!({ "told": n })).await.expect(200);
+        assert_eq!(next_of(&mut events, &org).await.expect("none was missed").sequence, last + 1);
     }
 }
 
