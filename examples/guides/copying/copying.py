@@ -51,7 +51,7 @@ def begin(db):
     event = last_event(sequence)
     with db:  # One transaction: the copy is whole, or it is as it was.
         db.execute("DELETE FROM members")
-        db.execute("REPLACE INTO place VALUES (1, ?, ?)", (sequence, event))
+        db.execute("REPLACE INTO reached VALUES (1, ?, ?)", (sequence, event))
         while True:
             for member in page["members"]:
                 put(db, member)
@@ -79,7 +79,7 @@ def apply(db, event):
 
 def follow(db):
     """Reads what came after the place of the copy, and waits for it."""
-    place = db.execute("SELECT sequence, event FROM place").fetchone()
+    place = db.execute("SELECT sequence, event FROM reached").fetchone()
     if place is None:
         return begin(db)
     sequence, event = place
@@ -93,13 +93,14 @@ def follow(db):
         for event in answer["events"]:
             apply(db, event)
         if answer["events"]:
-            db.execute("UPDATE place SET sequence = ?, event = ?", (answer["lastSequence"], answer["events"][-1]["id"]))
+            db.execute("UPDATE reached SET sequence = ?, event = ?", (answer["lastSequence"], answer["events"][-1]["id"]))
 
 
 def main():
     db = sqlite3.connect(os.environ.get("COPY", "members.db"))
     db.execute("CREATE TABLE IF NOT EXISTS members (id TEXT PRIMARY KEY, member TEXT NOT NULL)")
-    db.execute("CREATE TABLE IF NOT EXISTS place (only_one INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, event TEXT)")
+    # A former version of this program kept numbers alone, in a table `place`: its copy begins anew.
+    db.execute("CREATE TABLE IF NOT EXISTS reached (only_one INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, event TEXT)")
     while True:
         try:
             follow(db)
