@@ -142,6 +142,7 @@ export function tenantAuth(options: Options) {
       const page = status === 401 ? wayIn(request) : undefined;
       response.statusCode = page ? 303 : status;
       if (page) response.setHeader("Location", page);
+      else if (status === 401) response.setHeader("WWW-Authenticate", "Bearer"); // RFC 9110: a 401 names how to log in.
       if (retryAfter) response.setHeader("Retry-After", retryAfter);
       response.setHeader("Content-Type", "application/json").setHeader("Cache-Control", "no-store");
       response.end(JSON.stringify({ status: "error", code, message }));

@@ -91,6 +91,8 @@ class TenantAuth:
             page = self.way_in(environ) if status == 401 else None
             if page:
                 status, headers = 303, headers + [("Location", page)]
+            elif status == 401:
+                headers += [("WWW-Authenticate", "Bearer")]  # RFC 9110: a 401 names how to log in.
             headers += [("Content-Type", "application/json"), ("Cache-Control", "no-store")]
             start_response(f"{status} {http.client.responses[status]}", headers)
             return [refused.body]

@@ -223,6 +223,7 @@ async fn a_browser_is_sent_to_sign_in_from_other_languages() {
             let answer = answered(&process, request, headers);
             assert_status(&answer, "401");
             assert!(!answer.contains("Location"), "{name}: {request} {headers:?}");
+            assert!(answer.contains("WWW-Authenticate: Bearer\r\n"), "{name}: {request} {headers:?}: {answer}");
         }
     }
 }
