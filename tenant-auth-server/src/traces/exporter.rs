@@ -60,8 +60,8 @@ impl HttpClient for Client {
     }
 }
 
-/// An exporter of spans with conventional names, that logs when exports begin to fail, and when they succeed again: not each failure, because a collector may be away
-/// for days.
+/// An exporter of spans with conventional names, that logs when exports begin to fail, and when they succeed again: not each failure,
+/// because a collector may be away for days.
 #[derive(Debug)]
 struct Outspoken<E> {
     exporter: E,
