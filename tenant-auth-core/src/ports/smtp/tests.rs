@@ -44,9 +44,9 @@ async fn slow_server(greeting: Duration, acknowledgement: Duration) -> String {
     url
 }
 
-async fn sent_to(url: &str) -> Result<(), MailError> {
+async fn sent_to(url: &str, until_content: Duration) -> Result<(), MailError> {
     let mut mailer = SmtpMailer::from_url(url, "a@example.com").expect("usable settings");
-    (mailer.until_content, mailer.until_taken) = (Duration::from_secs(1), Duration::from_secs(20));
+    (mailer.until_content, mailer.until_taken) = (until_content, Duration::from_secs(30));
     let message = Message {
         id: "mail_1".to_owned(),
         to: Email::parse("b@example.com").expect("an address"),
@@ -65,9 +65,10 @@ async fn sent_to(url: &str) -> Result<(), MailError> {
 /// Given up, the mail would be sent again, and arrive twice.
 #[tokio::test]
 async fn a_server_may_take_longer_over_a_mail_than_over_a_command() {
-    let (at_once, long) = (Duration::ZERO, Duration::from_millis(1_500));
-    sent_to(&slow_server(at_once, long).await).await.expect("it is taken");
-    let Err(MailError::Transient(reason)) = sent_to(&slow_server(long, at_once).await).await else { panic!("it is slow") };
+    let (at_once, ample, little) = (Duration::ZERO, Duration::from_secs(3), Duration::from_secs(1));
+    sent_to(&slow_server(at_once, ample + little).await, ample).await.expect("it is taken");
+    let slow = slow_server(ample, at_once).await;
+    let Err(MailError::Transient(reason)) = sent_to(&slow, little).await else { panic!("it is slow") };
     assert!(reason.starts_with("the mail server did not answer in time (127.0.0.1:"), "{reason}");
 }
 
