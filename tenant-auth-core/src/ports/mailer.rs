@@ -66,7 +66,7 @@ pub trait Mailer: fmt::Debug + Send + Sync {
     async fn send(&self, message: &Message) -> Result<(), MailError>;
 
     /// The time limit of one attempt, after which the worker gives it up for the moment. The claim of a mail is renewed until then, so a
-    /// long one makes nobody get a mail twice.
+    /// long one makes nobody get a mail twice. A mailer that wraps another one returns that one's.
     fn time_limit(&self) -> Duration {
         Duration::from_secs(30)
     }
