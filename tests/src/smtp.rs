@@ -29,6 +29,8 @@ pub enum Mood {
     RefusingTheSession,
     /// 550 to whoever logs in, as a service answers that closed this way of logging in.
     RefusingTheLogin,
+    /// 553 to whoever names the sender: the login may not send as that one.
+    RefusingTheSender,
     /// Accepts connections and says nothing, until its mood changes.
     Silent,
     /// Hangs up at once.
@@ -178,6 +180,10 @@ async fn converse(stream: TcpStream, inner: Arc<Inner>) -> Option<()> {
                 say(&mut lines, &inner, "550 5.7.30 basic authentication is closed").await?;
             }
             "AUTH" => say(&mut lines, &inner, "235 2.7.0 welcome").await?,
+            "MAIL" if inner.state().mood == Mood::RefusingTheSender => {
+                inner.state().attempts += 1;
+                say(&mut lines, &inner, "553 5.7.1 that sender is not yours").await?;
+            }
             "RCPT" => {
                 inner.state().attempts += 1;
                 to = line.split(['<', '>']).nth(1).unwrap_or_default().to_owned();
@@ -185,7 +191,8 @@ async fn converse(stream: TcpStream, inner: Arc<Inner>) -> Option<()> {
                     Mood::RefusingForNow => "451 4.3.0 come back later",
                     Mood::RefusingForGood => "550 5.1.1 nobody of that name",
                     Mood::RefusingThePassword => "535 5.7.8 another password",
-                    Mood::Taking | Mood::Silent | Mood::Down | Mood::RefusingTheSession | Mood::RefusingTheLogin => "250 go on",
+                    Mood::Taking | Mood::Silent | Mood::Down => "250 go on",
+                    Mood::RefusingTheSession | Mood::RefusingTheLogin | Mood::RefusingTheSender => "250 go on",
                 };
                 say(&mut lines, &inner, verdict).await?;
             }

@@ -48,7 +48,7 @@ impl fmt::Debug for Message {
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum MailError {
-    /// A permanent refusal of this mail or of its recipient (SMTP 550 to 559): do not try again.
+    /// A permanent refusal of this mail or of its recipient (SMTP 550 to 559 to `RCPT` and after it): do not try again.
     #[error("refused for good: {0}")]
     Permanent(String),
     /// A transient failure, such as no answer, SMTP 4xx, or a refusal of whoever sends: try again later.

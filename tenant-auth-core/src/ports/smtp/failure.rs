@@ -2,7 +2,7 @@
 
 use std::{error::Error, io};
 
-/// Whether a refusal that came once the mail was offered is of this mail or its recipient for good (RFC 5321, section 4.2.3). Other
+/// Whether a refusal that came once the recipient was named is of this mail or its recipient for good (RFC 5321, section 4.2.3). Other
 /// permanent answers are of the session, such as to a command that the server does not know (502). An operator mends those, and no mail
 /// is lost until then.
 pub(super) fn is_of_the_mail(error: &lettre::transport::smtp::Error) -> bool {

@@ -160,8 +160,13 @@ impl SmtpMailer {
     }
 
     /// A connection whose server wants the content of a mail with this envelope. No extension is asked for: addresses and mails are ASCII.
+    /// A sender that is refused (550, 553) is every mail's: an operator mends that, and the mails wait until then.
     async fn offer(&self, envelope: &Envelope) -> Result<AsyncSmtpConnection, MailError> {
         let mut connection = self.connect().await?;
+        if let Err(error) = connection.command(Mail::new(envelope.from().cloned(), Vec::new())).await {
+            self.take_leave(connection);
+            return Err(MailError::Transient(self.cause(&error)));
+        }
         match announce(&mut connection, envelope).await {
             Ok(()) => Ok(connection),
             Err(error) => {
@@ -182,7 +187,7 @@ impl SmtpMailer {
         }
     }
 
-    /// Why the server did not take a mail that it was offered.
+    /// Why the server did not take a mail from a sender that it had accepted.
     fn refused(&self, error: &lettre::transport::smtp::Error) -> MailError {
         let of = if failure::is_of_the_mail(error) { MailError::Permanent } else { MailError::Transient };
         of(self.cause(error))
@@ -206,9 +211,8 @@ fn parsed(url: &str) -> Result<Url, SmtpSetupError> {
     }
 }
 
-/// Names sender and recipient, and asks to send the content.
+/// Names the recipient, and asks to send the content.
 async fn announce(connection: &mut AsyncSmtpConnection, envelope: &Envelope) -> Result<(), lettre::transport::smtp::Error> {
-    connection.command(Mail::new(envelope.from().cloned(), Vec::new())).await?;
     for to in envelope.to() {
         connection.command(Rcpt::new(to.clone(), Vec::new())).await?;
     }

@@ -23,6 +23,7 @@ scenarios![
     a_mail_server_that_says_not_now_is_asked_again,
     a_mail_server_that_wants_another_password_loses_nothing,
     a_mail_server_that_refuses_the_session_for_good_loses_nothing,
+    a_mail_server_that_refuses_the_sender_for_good_loses_nothing,
     a_mail_server_that_refuses_for_good_fails_the_mail,
     a_silent_mail_server_delays_no_request,
     retries_follow_the_schedule,
@@ -182,6 +183,19 @@ async fn a_mail_server_that_refuses_the_session_for_good_loses_nothing(app: &App
         app.advance(30);
     }
     sink.be(Mood::Taking);
+    app.tick().await;
+    assert_eq!((mail_status(&admin).await, sink.taken().len()), ("sent".to_owned(), 1));
+}
+
+async fn a_mail_server_that_refuses_the_sender_for_good_loses_nothing(app: &App) {
+    let (app, sink) = with_sink(app).await;
+    sink.be(Mood::RefusingTheSender);
+    let admin = app.admin().logged_in().await;
+    admin.invite("nora@acme.example").await.expect(201);
+    app.tick().await;
+    assert_eq!((mail_status(&admin).await, sink.attempts()), ("queued".to_owned(), 1));
+    sink.be(Mood::Taking);
+    app.advance(5);
     app.tick().await;
     assert_eq!((mail_status(&admin).await, sink.taken().len()), ("sent".to_owned(), 1));
 }
