@@ -21,8 +21,12 @@ struct State {
     hung: Option<Instant>,
     /// Whether somebody is asking again.
     is_probed: bool,
-    /// When the server last answered.
+    /// When the server last answered a question that the breaker lets through.
     answered: Option<Instant>,
+    /// When it last answered a question in the background.
+    heard: Option<Instant>,
+    /// When such an answer made up for a question that timed out, since one that the breaker lets through was answered.
+    forgiven: Option<Instant>,
 }
 
 /// A question that may be asked. Dropped without an outcome, as when its request was given up, it decides nothing.
@@ -45,11 +49,15 @@ impl Breaker {
         Some(Attempt { breaker: self, began: now, is_probe })
     }
 
-    /// The server answered, be it a question that the breaker was not asked about.
-    pub(super) fn answered(&self, now: Instant) {
+    /// The server answered a question that the breaker was not asked about. It may hang at the others alone: such an answer makes up for
+    /// one timeout, and from then on they are judged by themselves.
+    pub(super) fn heard(&self, now: Instant) {
         let mut state = self.state();
-        state.answered = Some(now);
-        state.hung = None;
+        state.heard = Some(now);
+        if state.hung.is_some() && state.forgiven.is_none() {
+            state.forgiven = Some(now);
+            state.hung = None;
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -60,14 +68,18 @@ impl Breaker {
 impl Attempt<'_> {
     /// The server answered, whatever it was.
     pub(super) fn answered(self, now: Instant) {
-        self.breaker.answered(now);
+        let mut state = self.breaker.state();
+        (state.answered, state.hung, state.forgiven) = (Some(now), None, None);
     }
 
     /// Nothing came in time. Where something was answered meanwhile, it was this question that was slow, and not the server.
     pub(super) fn hung(self, now: Instant) {
         let mut state = self.breaker.state();
-        let is_alive = state.answered.is_some_and(|at| at > self.began);
-        if !is_alive && (self.is_probe || state.hung.is_none()) {
+        let is_since = |at: Option<Instant>| at.is_some_and(|at| at > self.began);
+        let is_alive = is_since(state.answered) || is_since(state.forgiven);
+        if !is_alive && state.forgiven.is_none() && is_since(state.heard) {
+            state.forgiven = Some(now);
+        } else if !is_alive && (self.is_probe || state.hung.is_none()) {
             state.hung = Some(now);
         }
     }
@@ -124,13 +136,37 @@ mod tests {
     #[test]
     fn an_answer_in_the_background_counts() {
         let (breaker, start) = (Breaker::default(), Instant::now());
-        let lost = breaker.begin(start).expect("closed");
-        breaker.answered(at(start, 1));
-        lost.hung(at(start, 5));
-        breaker.begin(at(start, 5)).expect("closed").hung(at(start, 10));
-        assert!(breaker.begin(at(start, 10)).is_none());
-        breaker.answered(at(start, 11));
-        assert!(breaker.begin(at(start, 11)).is_some());
+        let (first, second) = (breaker.begin(start).expect("closed"), breaker.begin(at(start, 1)).expect("closed"));
+        first.hung(at(start, 5));
+        assert!(breaker.begin(at(start, 5)).is_none());
+        breaker.heard(at(start, 6));
+        second.hung(at(start, 6)); // began before: over the same connections
+        breaker.begin(at(start, 6)).expect("closed").answered(at(start, 7));
+        breaker.begin(at(start, 7)).expect("closed").hung(at(start, 12));
+        breaker.heard(at(start, 13));
+        assert!(breaker.begin(at(start, 13)).is_some(), "as at first");
+    }
+
+    #[test]
+    fn answers_in_the_background_do_not_hide_that_the_questions_hang() {
+        let (breaker, start) = (Breaker::default(), Instant::now());
+        let mut now = 0;
+        let mut wait = |seconds| {
+            now += seconds;
+            breaker.heard(at(start, now)); // all the time
+            at(start, now)
+        };
+        for _ in 0..2 {
+            let attempt = breaker.begin(wait(1)).expect("closed");
+            attempt.hung(wait(5));
+        }
+        for _ in 0..3 {
+            assert!(breaker.begin(wait(1)).is_none());
+            breaker.begin(wait(1)).expect("a probe").hung(wait(5));
+        }
+        wait(2);
+        breaker.begin(wait(0)).expect("a probe").answered(wait(1));
+        assert!(breaker.begin(wait(0)).is_some());
     }
 
     #[test]

@@ -58,11 +58,12 @@ impl Server {
         outcome.map_err(Error::from)
     }
 
-    /// Sends a question that nobody waits for, whatever happened a moment ago. Its answer shows that the server does not hang.
+    /// Sends a question that nobody waits for, whatever happened a moment ago. Its answer shows that the server does not hang, unless that
+    /// is a proxy's before it.
     pub(super) async fn ask_in_background(&self, question: RequestBuilder, patience: Duration) -> Result<Answer, Error> {
         let outcome = exchanged(question, patience).await;
-        if outcome.is_ok() {
-            self.breaker.answered(Instant::now());
+        if outcome.as_ref().is_ok_and(|answer| answer.status == 200) {
+            self.breaker.heard(Instant::now());
         }
         outcome.map_err(Error::from)
     }
