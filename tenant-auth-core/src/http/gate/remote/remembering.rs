@@ -186,11 +186,12 @@ impl Poller {
     async fn ask(&self, cursor: Option<&str>, wait: Duration, patience: Duration) -> Result<Option<Told>, Error> {
         let after = cursor.map(|cursor| format!("&after={}", utf8_percent_encode(cursor, NON_ALPHANUMERIC)));
         let url = format!("{}/public/changes?wait={}{}", self.base, wait.as_millis(), after.unwrap_or_default());
-        let mut question = self.server.pool().client.get(url).header("x-api-key", secret_header(&self.key)?);
+        let pool = self.server.pool();
+        let mut question = pool.client.get(url).header("x-api-key", secret_header(&self.key)?);
         if let Some(org) = &self.org {
             question = question.header("x-org-slug", org.as_str());
         }
-        let answer = self.server.ask_in_background(question, patience).await?;
+        let answer = self.server.ask_in_background(&pool, question, patience).await?;
         Ok(if answer.status == 200 { answers::told(&answer) } else { None })
     }
 }

@@ -3,7 +3,10 @@
 //! breaker's probes among them (behaviour.md, B212).
 
 use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -21,6 +24,8 @@ const CONNECTING: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(super) struct Server {
     pool: Mutex<Pool>,
+    /// Whether somebody is making the next pool.
+    is_renewing: AtomicBool,
     breaker: Breaker,
 }
 
@@ -34,7 +39,8 @@ pub(super) struct Pool {
 
 impl Server {
     pub(super) fn new() -> Result<Self, reqwest::Error> {
-        Ok(Self { pool: Mutex::new(Pool { client: client()?, number: 0 }), breaker: Breaker::default() })
+        let pool = Mutex::new(Pool { client: client()?, number: 0 });
+        Ok(Self { pool, is_renewing: AtomicBool::new(false), breaker: Breaker::default() })
     }
 
     /// The connections for a question.
@@ -58,24 +64,36 @@ impl Server {
         outcome.map_err(Error::from)
     }
 
-    /// Sends a question that nobody waits for, whatever happened a moment ago. Its answer shows that the server does not hang, unless that
+    /// Sends a question that nobody waits for over its pool, whatever happened a moment ago. Its answer shows that the server does not hang, unless that
     /// is a proxy's before it.
-    pub(super) async fn ask_in_background(&self, question: RequestBuilder, patience: Duration) -> Result<Answer, Error> {
+    pub(super) async fn ask_in_background(
+        &self,
+        pool: &Pool,
+        question: RequestBuilder,
+        patience: Duration,
+    ) -> Result<Answer, Error> {
         let outcome = exchanged(question, patience).await;
-        if outcome.as_ref().is_ok_and(|answer| answer.status == 200) {
-            self.breaker.heard(Instant::now());
+        match &outcome {
+            Ok(answer) if answer.status == 200 => self.breaker.heard(Instant::now()),
+            Err(Failed::Hung) => self.throw_away(pool),
+            Ok(_) | Err(Failed::Unclear(_)) => {}
         }
         outcome.map_err(Error::from)
     }
 
-    /// Has those who ask from now on connect anew. Of many questions that hung together the first one does it.
+    /// Has those who ask from now on connect anew. Of many questions that hung together the first one does it, and keeps nobody from asking
+    /// while it reads the system's root certificates.
     fn throw_away(&self, hung: &Pool) {
-        let mut current = self.current();
-        if current.number == hung.number
-            && let Ok(client) = client()
-        {
-            *current = Pool { client, number: hung.number + 1 };
+        if self.current().number != hung.number || self.is_renewing.swap(true, Ordering::AcqRel) {
+            return;
         }
+        if let Ok(client) = client() {
+            let mut current = self.current();
+            if current.number == hung.number {
+                *current = Pool { client, number: hung.number + 1 };
+            }
+        }
+        self.is_renewing.store(false, Ordering::Release);
     }
 
     fn current(&self) -> MutexGuard<'_, Pool> {
@@ -90,4 +108,24 @@ fn client() -> Result<Client, reqwest::Error> {
         .no_proxy()
         .user_agent(concat!("tenant-auth/", env!("CARGO_PKG_VERSION")))
         .build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_question_in_the_background_that_hangs_throws_its_connections_away() {
+        let silent = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+        let url = format!("http://{}", silent.local_addr().expect("bound"));
+        let server = Server::new().expect("a client");
+        let pool = server.pool();
+        let asked = server.ask_in_background(&pool, pool.client.get(url), Duration::from_millis(50)).await;
+        assert!(asked.is_err());
+        assert_eq!(server.pool().number, 1);
+        server.throw_away(&pool);
+        assert_eq!(server.pool().number, 1, "the first of many did it");
+        server.throw_away(&server.pool());
+        assert_eq!(server.pool().number, 2);
+    }
 }
