@@ -10,7 +10,7 @@ use std::{
 };
 
 use serde_json::json;
-use tenant_auth_conformance::{App, Caller, ScriptedServer, scenarios};
+use tenant_auth_conformance::{App, Caller, ScriptedServer, logs, scenarios};
 use tenant_auth_core::{
     Principal,
     http::{RemoteVerifier, Verifier},
@@ -246,6 +246,7 @@ async fn a_clock_behind_the_services_prolongs_nothing(app: &App) {
         asked.iter().any(|asked| !is_poll(asked) && asked.contains(r#""after":"c""#)),
         "with the cursor held: it could be kept"
     );
+    assert!(logs::mention("the service's clock is ahead of this machine's"));
 }
 
 async fn a_revoked_key_opens_nothing_any_more(app: &App) {

@@ -176,7 +176,8 @@ impl RemoteVerifier {
         self
     }
 
-    /// Replaces the system's clock, by which ends of remembered answers are judged.
+    /// Replaces the system's clock, by which ends of remembered answers are judged. What the service's clock is ahead is measured by the
+    /// system's all the same, and added to this one's time.
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;

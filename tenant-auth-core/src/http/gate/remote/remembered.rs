@@ -7,7 +7,10 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, RwLock,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -15,7 +18,7 @@ use crate::{
     memory::{Entry, Footings, Keyed, Moment, Shelf},
     principal::Principal,
     secret::SignedToken,
-    time::Timestamp,
+    time::{CLOCKS_DIFFER, Timestamp},
     value::Slug,
 };
 
@@ -37,6 +40,8 @@ pub(super) struct Remembered {
     answers: Answers,
     /// By which the answers to this key are told from others' in the same shelf.
     own: Arc<()>,
+    /// Whether it was said that the service's clock is ahead.
+    is_said: AtomicBool,
 }
 
 /// The answers to all keys of a verifier: one bound on memory.
@@ -93,7 +98,14 @@ pub(super) struct Asking {
 
 impl Remembered {
     pub(super) fn new(max_age: Duration, answers: &Answers) -> Self {
-        Self { max_age, last: RwLock::default(), ledger: Mutex::default(), answers: Arc::clone(answers), own: Arc::default() }
+        Self {
+            max_age,
+            last: RwLock::default(),
+            ledger: Mutex::default(),
+            answers: Arc::clone(answers),
+            own: Arc::default(),
+            is_said: AtomicBool::new(false),
+        }
     }
 
     /// Who an access token belongs to in an organization, if that is remembered and still counts.
@@ -146,6 +158,13 @@ impl Remembered {
 
     /// Applies what the service said of a question that began at `began`.
     pub(super) fn apply(&self, began: Moment, told: Told) {
+        if told.ahead > CLOCKS_DIFFER && !self.is_said.swap(true, Ordering::Relaxed) {
+            let seconds = told.ahead.as_secs();
+            tracing::warn!(
+                seconds,
+                "the service's clock is ahead of this machine's: what is remembered ends earlier; set both by NTP"
+            );
+        }
         let mut ledger = self.ledger();
         match told.named {
             Some(named) => ledger.take_in(named),
