@@ -14,6 +14,9 @@ pub(crate) const LEASE: Duration = Duration::from_secs(45);
 /// How often the lease of a mail that is on its way is renewed: a mail server may take minutes to accept it, and a mail that another
 /// worker sends meanwhile arrives twice.
 pub(crate) const RENEW_EVERY: Duration = Duration::from_secs(15);
+/// How long an attempt holds its place among those that are made at once. A mail server may take ten minutes over a mail, and a few of
+/// those would keep all others from it.
+pub(crate) const HELD_FOR: Duration = Duration::from_secs(30);
 /// The retry schedule: the wait after each failed attempt; the last one repeats (behaviour.md, B111).
 pub(crate) const RETRIES: [Duration; 5] = [
     Duration::from_secs(5),

@@ -69,7 +69,9 @@ impl Worker {
     }
 
     /// Runs one round: delivers and sends what is due, removes organizations, then sweeps. For tests and for hosts with a scheduler of
-    /// their own.
+    /// their own. It takes as long as its slowest mail, which a mail server may take ten minutes over ([`Mailer::time_limit`]).
+    ///
+    /// [`Mailer::time_limit`]: crate::ports::Mailer::time_limit
     ///
     /// # Errors
     /// [`Error::Unavailable`] when the database is away; what could not be delivered or sent is no error.

@@ -2,16 +2,19 @@
 //! with a lease, its link is stored and mailed outside any transaction, and the request is deleted once the mail was sent. The link's
 //! token is nowhere but in the mail; a further attempt makes a further link.
 
-use std::time::Duration;
+use std::{collections::HashMap, time::Duration};
 
-use tokio::task::JoinSet;
+use tokio::{
+    task::{Id as TaskId, JoinSet},
+    time::Instant,
+};
 use tracing::Instrument;
 
 use crate::{
     config::LinkedPage,
     error::Error,
     id::DeliveryId,
-    mail::{self, LEASE, Letter, RENEW_EVERY, comes_too_late, wait_after},
+    mail::{self, HELD_FOR, LEASE, Letter, RENEW_EVERY, comes_too_late, wait_after},
     metrics::MailOutcome,
     ports::{MailError, Message},
     service::TenantAuth,
@@ -24,17 +27,21 @@ use crate::{
 const LINK_TTL: Duration = DAY;
 /// How many mails are under way at once.
 const AT_ONCE: usize = 8;
+/// How many more may be that a mail server lets wait for long.
+const LINGERING: usize = 24;
 
-/// The mailing of the links that were asked for. Places are filled one by one, as attempts end: a mail server may take minutes to accept
-/// one mail, and the others do not wait for it. One per worker.
+/// The mailing of the links that were asked for. Places are filled one by one, as attempts end or linger: a mail server may take minutes to
+/// accept one mail, and the others do not wait for it. One per worker.
 pub(crate) struct SignUpPost {
     auth: TenantAuth,
     sending: JoinSet<Result<bool, Error>>,
+    /// The attempts that hold a place, and since when.
+    held: HashMap<TaskId, Instant>,
 }
 
 impl SignUpPost {
     pub(crate) fn new(auth: &TenantAuth) -> Self {
-        Self { auth: auth.clone(), sending: JoinSet::new() }
+        Self { auth: auth.clone(), sending: JoinSet::new(), held: HashMap::new() }
     }
 
     /// Begins to mail what is due, as much as there are places for.
@@ -42,7 +49,8 @@ impl SignUpPost {
     /// # Errors
     /// [`Error::Unavailable`]; the requests wait on then.
     pub(crate) async fn begin(&mut self) -> Result<(), Error> {
-        let places = AT_ONCE.saturating_sub(self.sending.len());
+        self.let_linger();
+        let places = AT_ONCE.saturating_sub(self.held.len());
         if self.auth.mailer().is_none() || places == 0 {
             return Ok(());
         }
@@ -60,9 +68,20 @@ impl SignUpPost {
                     attempted => attempted,
                 }
             };
-            self.sending.spawn(attempt.instrument(span));
+            let task = self.sending.spawn(attempt.instrument(span));
+            self.held.insert(task.id(), Instant::now());
         }
         Ok(())
+    }
+
+    /// Frees the places that were held for long, of as many attempts as may go on without one.
+    fn let_linger(&mut self) {
+        let mut places = LINGERING.saturating_sub(self.sending.len().saturating_sub(self.held.len()));
+        self.held.retain(|_, since| {
+            let lingers = places > 0 && since.elapsed() >= HELD_FOR;
+            places -= usize::from(lingers);
+            !lingers
+        });
     }
 
     /// Waits for an attempt to end: whether its request was claimed or put off by it. `None` where none is under way.
@@ -70,7 +89,12 @@ impl SignUpPost {
     /// # Errors
     /// [`Error::Unavailable`]; the request waits on then.
     pub(crate) async fn ended(&mut self) -> Option<Result<bool, Error>> {
-        match self.sending.join_next().await?.unwrap_or_else(|panic| Err(Error::internal(panic))) {
+        let (task, ended) = match self.sending.join_next_with_id().await? {
+            Ok(ended) => ended,
+            Err(panic) => (panic.id(), Err(Error::internal(panic))),
+        };
+        self.held.remove(&task);
+        match ended {
             Err(error) if !matches!(error, Error::Unavailable(_)) => {
                 // It is tried again after its lease, and hinders no other.
                 tracing::error!(error = %error.causes(), "a link to sign up with could not be mailed");
@@ -233,6 +257,28 @@ fn next_attempt(request: &SignUpRequest, now: Timestamp) -> Timestamp {
 mod tests {
     use super::*;
     use crate::{caller::Client, testing::TestAuth, value::Email};
+
+    #[tokio::test]
+    async fn mails_that_hang_hold_their_places_for_half_a_minute_unless_too_many_do() {
+        let test = TestAuth::new().await;
+        let mut post = SignUpPost::new(&test.auth);
+        tokio::time::pause();
+        for round in 0..=LINGERING / AT_ONCE {
+            for _ in 0..AT_ONCE {
+                let task = post.sending.spawn(std::future::pending());
+                post.held.insert(task.id(), Instant::now());
+            }
+            tokio::time::advance(HELD_FOR - Duration::from_millis(1)).await;
+            post.let_linger();
+            assert_eq!(post.held.len(), AT_ONCE);
+            tokio::time::advance(Duration::from_millis(1)).await;
+            post.let_linger();
+            assert_eq!(post.held.is_empty(), round < LINGERING / AT_ONCE, "round {round}");
+        }
+        post.sending.abort_all();
+        while post.ended().await.is_some() {}
+        assert!(post.held.is_empty());
+    }
 
     #[tokio::test]
     async fn a_claim_whose_commit_was_answered_late_is_left_to_its_lease() {

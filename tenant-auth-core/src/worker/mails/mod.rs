@@ -104,7 +104,7 @@ impl Post {
         loop {
             let served = self.serve().await;
             // The mails being sent must be finished and recorded, whatever happened.
-            if self.slots.are_all_free() {
+            if self.attempts.is_empty() {
                 return served.map(drop);
             }
             match self.attempts.join_next_with_id().await {
@@ -121,6 +121,7 @@ impl Post {
     /// organizations run out; `true` when there was work. Organizations that have mails for full domains only are not looked at one
     /// by one: hundreds of them may wait for one server that hangs.
     async fn serve(&mut self) -> Result<bool, Error> {
+        self.slots.let_linger(self.attempts.len());
         if self.auth.mailer().is_none() {
             return Ok(false);
         }
@@ -193,7 +194,7 @@ impl Post {
     }
 
     fn start(&mut self, mail: ClaimedMail, domain: String) {
-        let (auth, held) = (self.auth.clone(), Held { org: mail.org_id.clone(), domain });
+        let (auth, held) = (self.auth.clone(), Held { org: mail.org_id.clone(), domain, since: Instant::now() });
         let span = span_of(&mail);
         let known = span.clone();
         let attempt = async move {

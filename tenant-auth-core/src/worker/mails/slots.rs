@@ -1,16 +1,19 @@
 //! Concurrency limits of mails: 16 attempts per process, of which an organization and a recipient's domain have at most 4 each. So
-//! neither a tenant with many mails nor a mail server that hangs holds up the others' mail.
+//! neither a tenant with many mails nor a mail server that hangs holds up the others' mail. An attempt that a mail server lets wait for
+//! long goes on without its slot, for the server may take ten minutes; how many do so at a time is limited, too.
 
 use std::collections::HashMap;
 
-use tokio::task::Id as TaskId;
+use tokio::{task::Id as TaskId, time::Instant};
 
-use crate::{id::OrgId, store::PASSED_OVER};
+use crate::{id::OrgId, mail::HELD_FOR, store::PASSED_OVER};
 
 /// The concurrency limit of this process.
 pub(super) const SLOTS: usize = 16;
 /// The limit of one organization, and of one recipient domain.
 const SLOTS_OF_ONE: usize = 4;
+/// How many attempts go on without a slot at a time.
+const LINGERING: usize = 48;
 
 // The domains that have all their slots taken are passed over when due mails are looked for.
 const _: () = assert!(SLOTS / SLOTS_OF_ONE <= PASSED_OVER);
@@ -20,6 +23,7 @@ const _: () = assert!(SLOTS / SLOTS_OF_ONE <= PASSED_OVER);
 pub(super) struct Held {
     pub(super) org: OrgId,
     pub(super) domain: String,
+    pub(super) since: Instant,
 }
 
 /// The attempts that hold a slot, by task.
@@ -35,12 +39,19 @@ impl Slots {
         self.0.remove(&task);
     }
 
-    pub(super) fn are_none_free(&self) -> bool {
-        self.0.len() >= SLOTS
+    /// Frees the slots that were held for long, of as many attempts as may go on without one. `under_way`: all attempts, with a slot or
+    /// without.
+    pub(super) fn let_linger(&mut self, under_way: usize) {
+        let mut places = LINGERING.saturating_sub(under_way.saturating_sub(self.0.len()));
+        self.0.retain(|_, held| {
+            let lingers = places > 0 && held.since.elapsed() >= HELD_FOR;
+            places -= usize::from(lingers);
+            !lingers
+        });
     }
 
-    pub(super) fn are_all_free(&self) -> bool {
-        self.0.is_empty()
+    pub(super) fn are_none_free(&self) -> bool {
+        self.0.len() >= SLOTS
     }
 
     /// How many more attempts the limits allow an organization.
@@ -66,6 +77,8 @@ impl Slots {
 
 #[cfg(all(test, feature = "sqlite"))]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::{id::Id, ports::OsEntropy, time::Timestamp};
 
@@ -76,7 +89,7 @@ mod tests {
     /// Takes a slot for a task that has a number of its own.
     async fn take(slots: &mut Slots, org: &OrgId, domain: &str) -> TaskId {
         let task = tokio::spawn(async {}).id();
-        slots.take(task, Held { org: org.clone(), domain: domain.to_owned() });
+        slots.take(task, Held { org: org.clone(), domain: domain.to_owned(), since: Instant::now() });
         task
     }
 
@@ -107,5 +120,29 @@ mod tests {
         }
         assert!(slots.are_none_free());
         assert_eq!(slots.of_organization(&organization()), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn mails_that_hang_hold_their_slots_for_half_a_minute_unless_too_many_do() {
+        let (mut slots, org) = (Slots::default(), organization());
+        let mut under_way = 0;
+        while under_way < LINGERING {
+            for n in 0..SLOTS {
+                take(&mut slots, &org, &format!("{n}.example")).await;
+            }
+            under_way += SLOTS;
+            tokio::time::advance(HELD_FOR - Duration::from_millis(1)).await;
+            slots.let_linger(under_way);
+            assert!(slots.are_none_free());
+            tokio::time::advance(Duration::from_millis(1)).await;
+            slots.let_linger(under_way);
+            assert_eq!(slots.of_organization(&org), SLOTS_OF_ONE);
+        }
+        take(&mut slots, &org, "hangs.example").await;
+        tokio::time::advance(HELD_FOR).await;
+        slots.let_linger(under_way + 1);
+        assert_eq!(slots.of_domain("hangs.example"), SLOTS_OF_ONE - 1, "enough go on without one");
+        slots.let_linger(under_way); // one of those has ended
+        assert_eq!(slots.of_domain("hangs.example"), SLOTS_OF_ONE);
     }
 }
