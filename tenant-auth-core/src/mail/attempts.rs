@@ -14,6 +14,8 @@ pub(crate) const LEASE: Duration = Duration::from_secs(45);
 /// How often the lease of a mail that is on its way is renewed: a mail server may take minutes to accept it, and a mail that another
 /// worker sends meanwhile arrives twice.
 pub(crate) const RENEW_EVERY: Duration = Duration::from_secs(15);
+/// How long a renewal may take: a server that is cut off from the database notices by it that it is.
+pub(crate) const RENEW_WITHIN: Duration = Duration::from_secs(10);
 /// How long an attempt holds its place among those that are made at once. A mail server may take ten minutes over a mail, and a few of
 /// those would keep all others from it.
 pub(crate) const HELD_FOR: Duration = Duration::from_secs(30);
@@ -41,7 +43,7 @@ pub(crate) async fn hand_over(mailer: &dyn Mailer, message: &Message, claimed: i
         sent = timeout(mailer.time_limit(), mailer.send(message)) => {
             sent.unwrap_or_else(|_| not_now("the mail server did not answer in time"))
         }
-        () = claimed => not_now("another worker has it, or nobody wants it any more"),
+        () = claimed => not_now("another worker has it or may have it soon, or nobody wants it any more"),
     }
 }
 
@@ -52,6 +54,12 @@ const MARGIN: Duration = Duration::from_secs(20);
 /// claim came late. The mail is not sent then, so that nobody gets it twice; after the lease it is tried again.
 pub(crate) fn comes_too_late(lease_until: Timestamp, now: Timestamp) -> bool {
     lease_until.since(now) < RENEW_EVERY + MARGIN
+}
+
+/// Whether a lease that was not renewed would end before another renewal is through. Another worker, which may reach the database, sends
+/// the mail then; so this attempt ends, although a server that has the content may deliver it all the same.
+pub(crate) fn ends_unrenewed(lease_until: Timestamp, now: Timestamp) -> bool {
+    lease_until <= now.plus(RENEW_EVERY + RENEW_WITHIN)
 }
 
 #[cfg(test)]

@@ -24,7 +24,9 @@ use crate::{
     value::{Email, Language},
 };
 
-pub(crate) use attempts::{HELD_FOR, LEASE, RENEW_EVERY, RETRIES, comes_too_late, hand_over, wait_after};
+pub(crate) use attempts::{
+    HELD_FOR, LEASE, RENEW_EVERY, RENEW_WITHIN, RETRIES, comes_too_late, ends_unrenewed, hand_over, wait_after,
+};
 pub(crate) use letters::{InvitedBy, Letter};
 
 /// How long a notice may still be sent, where nothing leaves meanwhile: it has no link that could expire.

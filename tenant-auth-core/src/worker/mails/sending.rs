@@ -3,11 +3,12 @@
 
 use std::time::Duration;
 
+use tokio::time::timeout;
 use tracing::{Span, field::Empty};
 
 use crate::{
     error::Error,
-    mail::{self, RENEW_EVERY, RETRIES, comes_too_late, wait_after},
+    mail::{self, RENEW_EVERY, RENEW_WITHIN, RETRIES, comes_too_late, ends_unrenewed, wait_after},
     metrics::{Label, MailOutcome},
     ports::MailError,
     service::TenantAuth,
@@ -71,27 +72,32 @@ pub(super) async fn send(auth: &TenantAuth, mail: &ClaimedMail, span: &Span) -> 
     Ok(())
 }
 
-/// Keeps the claim of a mail that is on its way; ends where it is lost.
+/// Keeps the claim of a mail that is on its way; ends where it is lost, or would end before it can be renewed.
 async fn keep(auth: &TenantAuth, mail: &ClaimedMail) {
+    let mut until = mail.lease_until;
     loop {
         tokio::time::sleep(RENEW_EVERY).await;
-        match renew(auth, mail).await {
-            Ok(true) => {}
-            Ok(false) => return,
+        let renewal = timeout(RENEW_WITHIN, renew(auth, mail)).await;
+        match renewal.unwrap_or_else(|_| Err(Error::unavailable("the database did not answer in time"))) {
+            Ok(Some(renewed)) => until = renewed,
+            Ok(None) => return,
             Err(error) => {
                 tracing::warn!(mail = %mail.id, error = %error.causes(), "the claim of a mail that is being sent was not renewed");
+                if ends_unrenewed(until, auth.now()) {
+                    return;
+                }
             }
         }
     }
 }
 
-/// `false` when the claim is lost.
-async fn renew(auth: &TenantAuth, mail: &ClaimedMail) -> Result<bool, Error> {
+/// Until when the claim is renewed; `None` when it is lost.
+async fn renew(auth: &TenantAuth, mail: &ClaimedMail) -> Result<Option<Timestamp>, Error> {
     let mut tx = auth.begin().await?;
     let until = tx.now().plus(mail::LEASE);
     let is_renewed = tx.mails().renew(mail, until).await?;
     tx.commit().await?;
-    Ok(is_renewed)
+    Ok(is_renewed.then_some(until))
 }
 
 /// The span of one attempt, below the current one. It names nobody: neither recipient nor subject.
@@ -163,16 +169,44 @@ mod tests {
         let tries = || test.mails.sent().iter().filter(|sent| sent.id == claimed.id.as_str()).count();
         for _ in 0..3 {
             test.clock.advance(mail::LEASE - Duration::from_millis(1));
-            assert!(renew(&test.auth, &claimed).await.expect("it can be written"));
+            assert!(renew(&test.auth, &claimed).await.expect("it can be written").is_some());
             test.tick().await;
             assert_eq!(tries(), 0, "it is on its way");
         }
         test.clock.advance(mail::LEASE);
         test.tick().await;
         assert_eq!(tries(), 1, "its worker died");
-        assert!(!renew(&test.auth, &claimed).await.expect("it can be written"), "it is sent");
+        assert!(renew(&test.auth, &claimed).await.expect("it can be written").is_none(), "it is sent");
         test.clock.advance(mail::LEASE);
         test.tick().await;
         assert_eq!(tries(), 1, "who is late changes nothing");
+    }
+
+    /// So long as a lease, without its last second.
+    #[cfg(all(feature = "testing", feature = "sqlite"))]
+    async fn pass(clock: &crate::ports::MockClock) {
+        for _ in 1..mail::LEASE.as_secs() {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            clock.advance(Duration::from_secs(1));
+        }
+    }
+
+    #[cfg(all(feature = "testing", feature = "sqlite"))]
+    #[tokio::test]
+    async fn a_server_that_is_cut_off_from_the_database_ends_its_attempt_before_another_sends_the_mail() {
+        let test = crate::testing::TestAuth::new().await;
+        let mut tx = test.auth.begin().await.expect("a transaction");
+        let now = tx.now();
+        let due = tx.mail_queue().due(&test.org.org.id, now, 1, &[]).await.expect("it can be read").remove(0);
+        let claimed = tx.mails().claim(&due.id, now.plus(mail::LEASE)).await.expect("it can be written").expect("it is due");
+        tx.commit().await.expect("a commit");
+        test.auth.store().close().await;
+        tokio::time::pause();
+        let has_ended = tokio::select! {
+            biased;
+            () = pass(&test.clock) => false,
+            () = keep(&test.auth, &claimed) => true,
+        };
+        assert!(has_ended);
     }
 }

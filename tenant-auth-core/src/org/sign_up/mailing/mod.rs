@@ -2,11 +2,14 @@
 //! with a lease, its link is stored and mailed outside any transaction, and the request is deleted once the mail was sent. The link's
 //! token is nowhere but in the mail; a further attempt makes a further link.
 
+#[cfg(all(test, feature = "testing", feature = "sqlite"))]
+mod tests;
+
 use std::{collections::HashMap, time::Duration};
 
 use tokio::{
     task::{Id as TaskId, JoinSet},
-    time::Instant,
+    time::{Instant, timeout},
 };
 use tracing::Instrument;
 
@@ -14,7 +17,7 @@ use crate::{
     config::LinkedPage,
     error::Error,
     id::DeliveryId,
-    mail::{self, HELD_FOR, LEASE, Letter, RENEW_EVERY, comes_too_late, wait_after},
+    mail::{self, HELD_FOR, LEASE, Letter, RENEW_EVERY, RENEW_WITHIN, comes_too_late, ends_unrenewed, wait_after},
     metrics::MailOutcome,
     ports::{MailError, Message},
     service::TenantAuth,
@@ -225,77 +228,35 @@ async fn send(auth: &TenantAuth, request: &SignUpRequest, message: &Message) -> 
     Ok(())
 }
 
-/// Keeps the claim of a request whose mail is on its way; ends where it is lost.
+/// Keeps the claim of a request whose mail is on its way; ends where it is lost, or would end before it can be renewed.
 async fn keep(auth: &TenantAuth, request: &SignUpRequest) {
+    let mut until = request.lease_until;
     loop {
         tokio::time::sleep(RENEW_EVERY).await;
-        match renew(auth, request).await {
-            Ok(true) => {}
-            Ok(false) => return,
+        let renewal = timeout(RENEW_WITHIN, renew(auth, request)).await;
+        match renewal.unwrap_or_else(|_| Err(Error::unavailable("the database did not answer in time"))) {
+            Ok(Some(renewed)) => until = renewed,
+            Ok(None) => return,
             Err(error) => {
                 tracing::warn!(mail = %request.id, error = %error.causes(), "the claim of a mail that is being sent was not renewed");
+                if ends_unrenewed(until, auth.now()) {
+                    return;
+                }
             }
         }
     }
 }
 
-/// `false` when the claim is lost.
-async fn renew(auth: &TenantAuth, request: &SignUpRequest) -> Result<bool, Error> {
+/// Until when the claim is renewed; `None` when it is lost.
+async fn renew(auth: &TenantAuth, request: &SignUpRequest) -> Result<Option<Timestamp>, Error> {
     let mut tx = auth.begin().await?;
     let until = tx.now().plus(LEASE);
     let is_renewed = tx.sign_ups().renew(request, until).await?;
     tx.commit().await?;
-    Ok(is_renewed)
+    Ok(is_renewed.then_some(until))
 }
 
 /// When a request is tried again; the next attempt drops it once its link would have ended.
 fn next_attempt(request: &SignUpRequest, now: Timestamp) -> Timestamp {
     now.plus(wait_after(request.attempt))
-}
-
-#[cfg(all(test, feature = "testing", feature = "sqlite"))]
-mod tests {
-    use super::*;
-    use crate::{caller::Client, testing::TestAuth, value::Email};
-
-    #[tokio::test]
-    async fn mails_that_hang_hold_their_places_for_half_a_minute_unless_too_many_do() {
-        let test = TestAuth::new().await;
-        let mut post = SignUpPost::new(&test.auth);
-        tokio::time::pause();
-        for round in 0..=LINGERING / AT_ONCE {
-            for _ in 0..AT_ONCE {
-                let task = post.sending.spawn(std::future::pending());
-                post.held.insert(task.id(), Instant::now());
-            }
-            tokio::time::advance(HELD_FOR - Duration::from_millis(1)).await;
-            post.let_linger();
-            assert_eq!(post.held.len(), AT_ONCE);
-            tokio::time::advance(Duration::from_millis(1)).await;
-            post.let_linger();
-            assert_eq!(post.held.is_empty(), round < LINGERING / AT_ONCE, "round {round}");
-        }
-        post.sending.abort_all();
-        while post.ended().await.is_some() {}
-        assert!(post.held.is_empty());
-    }
-
-    #[tokio::test]
-    async fn a_claim_whose_commit_was_answered_late_is_left_to_its_lease() {
-        let test = TestAuth::with(|config| config.sign_up.is_open = true).await;
-        let rita = Email::parse("rita@rockets.example").expect("an address");
-        test.auth.request_sign_up(&rita, &Client::default()).await.expect("it is open");
-        let mut tx = test.auth.begin().await.expect("a transaction");
-        let now = tx.now();
-        let due = tx.sign_ups().due(now, 1).await.expect("it can be read").remove(0);
-        let claimed = tx.sign_ups().claim(&due, now.plus(LEASE)).await.expect("it can be written").expect("it is due");
-        let message = compose(&test.auth, &mut tx, &claimed).await.expect("it can be read").expect("it is wanted");
-        tx.commit().await.expect("a commit");
-        test.clock.advance(LEASE - RENEW_EVERY + Duration::from_millis(1));
-        send(&test.auth, &claimed, &message).await.expect("nothing is to be recorded");
-        assert!(test.mails.sent().is_empty(), "another worker may have it before this one is done");
-        test.clock.advance(RENEW_EVERY);
-        test.tick().await;
-        assert_eq!(test.mails.sent().iter().filter(|sent| sent.to == rita).count(), 1);
-    }
 }
