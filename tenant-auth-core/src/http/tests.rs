@@ -77,17 +77,29 @@ async fn new_passwords_that_cannot_be_estimated_are_told_apart_from_hashes() {
     let share = QueueShare::new(&format!("org_{:026}", 1).parse().expect("an id"), None);
     let (release, held) = std::sync::mpsc::channel::<()>();
     let held = Arc::new(std::sync::Mutex::new(held));
+    let (begin, mut begun) = tokio::sync::mpsc::unbounded_channel::<()>();
+    let occupy = |jobs| {
+        for _ in 0..jobs {
+            let (auth, share, held, begin) = (test.auth.clone(), share.clone(), Arc::clone(&held), begin.clone());
+            let hold = move || {
+                let _ = begin.send(());
+                let _ = held.lock().expect("nobody panics with it").recv();
+                Ok(())
+            };
+            tokio::spawn(async move { auth.estimates().run(&share, hold).await });
+        }
+    };
     let PoolSize { threads, places } = PoolSize::default();
-    for _ in 0..threads + places {
-        let (auth, share, held) = (test.auth.clone(), share.clone(), Arc::clone(&held));
-        let hold = move || {
-            let _ = held.lock().expect("nobody panics with it").recv();
-            Ok(())
-        };
-        tokio::spawn(async move { auth.estimates().run(&share, hold).await });
+    occupy(threads);
+    for _ in 0..threads {
+        begun.recv().await.expect("each thread begins a job");
     }
-    tokio::task::yield_now().await;
-    let refused = test.auth.estimates().run(&share, || Ok(())).await.expect_err("no place, or no turn in time");
+    occupy(places);
+    for _ in 0..places {
+        tokio::task::yield_now().await; // the scheduler runs some sixty tasks between two looks at this one
+    }
+    let newcomer = test.auth.estimates().run(&share, || Ok(()));
+    let refused = tokio::time::timeout(Duration::ZERO, newcomer).await.expect("at once").expect_err("there is no place");
     assert_eq!(refused.overload(), Some(Overload::Estimates));
     drop(release);
 }
