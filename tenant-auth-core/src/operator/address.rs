@@ -8,21 +8,31 @@ use crate::{
     caller::hold_account,
     error::{Error, Thing},
     event::{EndReason, EventKind, UserData},
-    mail::{self, Letter},
     model::{Organization, Status, User},
     store::{Actor, Tx},
     throttle::{forget_known_addresses, move_known_addresses},
     value::Email,
 };
 
+/// An account that was given another address.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct GivenAddress {
+    /// The account, with the new address.
+    pub user: User,
+    /// Whether a link by which its holder chooses a password is mailed there: `false` where no organization of the account is active.
+    pub is_link_mailed: bool,
+}
+
 impl Operator {
     /// Gives an account another address, unproved: its password is void, its sessions, waiting logins and mailed links end. The new address is
-    /// mailed a link by which its holder chooses a password, the former one a notice, both in an active organization of the account. Whoever
-    /// sets a password by that link or another has proved the address; a second factor and the right of an operator end with it.
+    /// mailed a link by which its holder chooses a password, in an active organization of the account; the former one, which is not the
+    /// owner's, is told nothing. Whoever sets a password by that link or another has proved the address; a second factor and the right of
+    /// an operator end with it. The address that the account has may be given again, to the same effect.
     ///
     /// # Errors
     /// [`Error::NotFound`] for an address without an account, [`Error::EmailTaken`] when another account has the new one.
-    pub async fn set_email(&self, email: &Email, to: &Email) -> Result<User, Error> {
+    pub async fn set_email(&self, email: &Email, to: &Email) -> Result<GivenAddress, Error> {
         self.auth
             .ending(async {
                 let mut tx = self.auth.begin().await?;
@@ -46,12 +56,12 @@ impl Operator {
                 let data = UserData::changed(&user, &previous);
                 tell_user(&mut tx, EventKind::UserUpdated, &Actor::System, &data).await?;
                 tell_ended(&mut tx, &ended, &Ending { reason: EndReason::Email, actor: Actor::System }).await?;
-                if let Some(org) = active_organization(&mut tx, &user).await? {
-                    mail::enqueue(&mut tx, &org.id, &previous.email, &Letter::EmailChanged { to }).await?;
-                    mail_reset_link(&mut tx, &org, &user, self.auth.config()).await?;
+                let org = active_organization(&mut tx, &user).await?;
+                if let Some(org) = &org {
+                    mail_reset_link(&mut tx, org, &user, self.auth.config()).await?;
                 }
                 tx.commit().await?;
-                Ok(user)
+                Ok(GivenAddress { user, is_link_mailed: org.is_some() })
             })
             .await
     }

@@ -19,6 +19,7 @@ mod removal;
 mod session;
 
 pub use accounts::{CreatedUser, NewUser, SessionsOf};
+pub use address::GivenAddress;
 pub use deployment_keys::{CreatedDeploymentKey, NewDeploymentKey};
 pub use import_users::{ImportStep, ImportedUsers, UserImport};
 pub use key_rotation::{RotatedKeys, SealedPlace};

@@ -102,13 +102,21 @@ impl Command {
                 format.print(&json!({ "user": UserView::from(&user) }), &text)
             }
             Self::SetEmail(SetEmail { email, to, format }) => {
-                let user = operator(input, Links::Printed).await?.set_email(&email, &to).await?;
+                let given = operator(input, Links::Printed).await?.set_email(&email, &to).await?;
+                let link = match given.is_link_mailed {
+                    true => {
+                        "A link to choose a password is mailed there; it works for 30 minutes, and 'Forgot password' mails another."
+                    }
+                    false => {
+                        "No link is mailed: no organization of the account is active. Reactivate one, and have its holder ask for \
+                         a link by 'Forgot password' there."
+                    }
+                };
                 let text = format!(
-                    "{} is the account's address now. Its password is void, and every session has ended. A link to choose a password \
-                     is mailed there; it works for 30 minutes, and 'Forgot password' mails another.",
-                    user.email
+                    "{} is the account's address now. Its password is void, and every session has ended. {link}",
+                    given.user.email
                 );
-                format.print(&json!({ "user": UserView::from(&user) }), &text)
+                format.print(&json!({ "user": UserView::from(&given.user), "linkMailed": given.is_link_mailed }), &text)
             }
             Self::Export(Whom { email, format }) => {
                 let person = operator(input, Links::None).await?.export_person(&email).await?;

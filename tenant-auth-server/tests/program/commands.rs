@@ -190,8 +190,13 @@ fn an_account_that_was_taken_over_gets_another_address() {
     let give = ["user", "set-email", "--email", "bob@example.com", "--to", "robert@example.com"];
     let given = json(&program.run(&[&give[..], &["--json"]].concat()));
     assert_eq!((&given["user"]["id"], &given["user"]["email"]), (&id, &"robert@example.com".into()));
-    assert_eq!(given["user"]["isEmailVerified"], false);
+    assert_eq!((&given["user"]["isEmailVerified"], &given["linkMailed"]), (&false.into(), &true.into()));
     assert!(error(&program.run(&give)).contains("account"), "the former address has none any more");
+    json(&program.run(&["org", "suspend", "--org", "acme", "--json"]));
+    let give = ["user", "set-email", "--email", "robert@example.com", "--to", "rob@example.com"];
+    let output = program.run(&give);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("No link is mailed"), "{output:?}");
 }
 
 #[test]

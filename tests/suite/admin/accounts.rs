@@ -1,20 +1,14 @@
-//! What the operator does to a person's account from the command line: taking away a second factor that was lost, giving an account that
-//! was taken over another address, and deleting the account everywhere.
+//! What the operator does to a person's account from the command line: taking away a second factor that was lost, and deleting the account
+//! everywhere.
 
 use serde_json::json;
 use tenant_auth_conformance::{App, Caller, PASSWORD, scenarios};
-use tenant_auth_core::{
-    Error,
-    model::{Role, User},
-    operator::NewUser,
-    secret::Password,
-    value::Email,
-};
+use tenant_auth_core::{Error, model::Role, operator::NewUser, secret::Password, value::Email};
 
 use crate::suite::support::{
-    account::{NEW, expect_no_link, guard, in_both, mailed_token},
+    account::{expect_no_link, guard, in_both, mailed_token},
     authenticator::SecondFactor,
-    stored::{events_of, forget_proof},
+    stored::forget_proof,
 };
 
 scenarios![
@@ -22,10 +16,6 @@ scenarios![
     a_reset_second_factor_ends_every_session_everywhere,
     a_reset_second_factor_is_told_to_its_owner,
     there_is_nothing_to_reset_without_a_second_factor,
-    a_given_address_shuts_everybody_out,
-    whoever_proves_a_given_address_has_the_account,
-    a_given_address_is_told_of,
-    an_address_is_given_to_one_account_alone,
     a_deleted_person_is_gone_everywhere,
     a_deleted_persons_invites_are_revoked,
     a_deleted_persons_address_is_free_again,
@@ -87,76 +77,6 @@ async fn there_is_nothing_to_reset_without_a_second_factor(app: &App) {
     assert!(matches!(reset(member.email()).await, Err(Error::SecondFactorMissing)));
     assert!(matches!(reset("nobody@acme.example").await, Err(Error::NotFound(_))));
     member.get("/org").await.expect(200);
-}
-
-/// An address that the operator knows to be the owner's.
-const OWNERS: &str = "owner@acme.example";
-
-async fn give_address(app: &App, person: &Caller) -> User {
-    let to = OWNERS.parse().expect("an address");
-    app.auth.operator().set_email(&address(person), &to).await.expect("it is nobody's")
-}
-
-async fn a_given_address_shuts_everybody_out(app: &App) {
-    let (here, there) = in_both(app).await;
-    guard(app, &here).await;
-    let waiting = app.member().waiting().await;
-    app.anonymous().post("/auth/forgot-password", json!({ "email": here.email() })).await.expect(200);
-    let reset = mailed_token(app, here.email(), "reset").await;
-    let user = give_address(app, &here).await;
-    assert_eq!((user.id.as_str(), user.email.as_str(), user.is_email_verified), (here.id(), OWNERS, false));
-    for ended in [&here, &there] {
-        ended.get("/org").await.expect_no_session();
-        ended.refresh().await.expect_no_session();
-    }
-    waiting.enter("000000").await.expect_error(401, "second_factor_failed");
-    for known in [here.email(), OWNERS] {
-        app.anonymous().login_with(known, PASSWORD).await.expect_error(401, "invalid_credentials");
-    }
-    let again = json!({ "token": reset, "newPassword": NEW });
-    app.anonymous().post("/auth/reset-password", again).await.expect_error(400, "invalid_link");
-    app.admin().logged_in().await.get("/org").await.expect(200);
-}
-
-async fn whoever_proves_a_given_address_has_the_account(app: &App) {
-    let member = app.member().logged_in().await;
-    guard(app, &member).await;
-    give_address(app, &member).await;
-    let token = mailed_token(app, OWNERS, "reset").await;
-    app.anonymous().post("/auth/reset-password", json!({ "token": token, "newPassword": NEW })).await.expect(200);
-    let owner = app.anonymous();
-    let session = owner.login_with(OWNERS, NEW).await.expect_ok();
-    assert_eq!((&session["user"]["id"], &session["user"]["isEmailVerified"]), (&member.id().into(), &true.into()), "{session}");
-}
-
-async fn a_given_address_is_told_of(app: &App) {
-    let member = app.member().logged_in().await;
-    give_address(app, &member).await;
-    let mails = app.mail_to(member.email()).await;
-    let notice = mails.iter().find(|mail| mail.subject == "Your email address was changed");
-    expect_no_link(notice.unwrap_or_else(|| panic!("no notice in {mails:?}")));
-    let events = events_of(app, "acme").await;
-    let told = events.iter().rfind(|event| event["type"] == "user.updated").expect("it is told");
-    assert_eq!((&told["actor"]["type"], &told["data"]["user"]["id"]), (&"system".into(), &member.id().into()), "{told}");
-    assert_eq!(
-        (&told["data"]["user"]["email"], &told["data"]["user"]["isEmailVerified"]),
-        (&OWNERS.into(), &false.into()),
-        "{told}"
-    );
-    let ended = events.iter().rfind(|event| event["type"] == "session.revoked").expect("it is told");
-    assert_eq!(ended["data"]["reason"], "email", "{ended}");
-}
-
-async fn an_address_is_given_to_one_account_alone(app: &App) {
-    let (member, admin) = (app.member().logged_in().await, app.admin().logged_in().await);
-    let operator = app.auth.operator();
-    assert!(matches!(operator.set_email(&address(&member), &address(&admin)).await, Err(Error::EmailTaken)));
-    let nobody = "nobody@acme.example".parse().expect("an address");
-    assert!(matches!(operator.set_email(&nobody, &OWNERS.parse().expect("an address")).await, Err(Error::NotFound(_))));
-    for untouched in [&member, &admin] {
-        untouched.get("/org").await.expect(200);
-        untouched.elsewhere().login().await.expect(200);
-    }
 }
 
 async fn a_deleted_person_is_gone_everywhere(app: &App) {

@@ -7,6 +7,7 @@ pub(crate) mod deletion;
 pub(crate) mod deployment_keys;
 pub(crate) mod exports;
 pub(crate) mod figures;
+pub(crate) mod given_addresses;
 pub(crate) mod imports;
 pub(crate) mod linking;
 pub(crate) mod moved_invites;
