@@ -63,6 +63,7 @@ async fn serve(settings: &Server) -> Result<(), Failure> {
         drain_notice: settings.drain_notice,
     };
     let front = Front { public, metrics, rules, extra: Router::new(), around: Box::new(|app| app) };
+    logging::settle();
     until_stopped(opened, front, signals).await
 }
 

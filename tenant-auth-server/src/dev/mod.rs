@@ -76,6 +76,7 @@ pub(crate) async fn run(options: &Options, input: &Input) -> Result<(), Failure>
     let proxies = config.network.trusted_proxies.clone();
     let (opened, demo) = demo::open(&files, config, &tools).await?;
     let text = walkthrough::text(&public_url, &tools.url, &demo, &files);
+    logging::settle();
     std::io::stdout().write_all(text.as_bytes()).map_err(Failure::system("Printing the credentials to stdout"))?;
 
     let requests = Requests::new(Arc::clone(&clock), site.clone());

@@ -32,7 +32,7 @@ pub(crate) fn start_serving(spans: Option<SpanLayer>, filter: &str, format: LogF
     queue::begin();
     if !speaks_json() {
         // The standard hook writes to stderr by itself, and a thread that panics would wait for the log's reader.
-        std::panic::set_hook(Box::new(|panic| tell("ERROR", &told(panic))));
+        std::panic::set_hook(Box::new(|panic| tell_panic(&told(panic))));
     }
     subscribe(spans, filter, format);
 }
@@ -62,6 +62,12 @@ impl Drop for WrittenAtTheEnd {
     }
 }
 
+/// Writes what a panic says, and what was logged before it: an abort may follow, which waits for nobody.
+fn tell_panic(text: &str) {
+    tell("ERROR", text);
+    queue::flush();
+}
+
 /// A panic as the standard hook tells it.
 fn told(panic: &PanicHookInfo<'_>) -> String {
     let thread = std::thread::current();
@@ -79,13 +85,17 @@ static IS_JSON: AtomicBool = AtomicBool::new(false);
 /// Makes these lines JSON objects from now on.
 pub(crate) fn speak_json() {
     IS_JSON.store(true, Ordering::Relaxed);
-    std::panic::set_hook(Box::new(|panic| tell("ERROR", &panic.to_string())));
+    std::panic::set_hook(Box::new(|panic| tell_panic(&panic.to_string())));
 }
 
-/// Prints to stdout where the server listens. When stdout is closed, the log tells it. In a terminal, the warnings of the start stand
-/// before it.
-pub(crate) fn announce(line: &str) {
+/// Has the warnings of the start written: in a terminal they stand before what is printed to stdout. Once in a start, because each wait
+/// for a reader of the log that stands still is as long.
+pub(crate) fn settle() {
     queue::flush();
+}
+
+/// Prints to stdout where the server listens. When stdout is closed, the log tells it.
+pub(crate) fn announce(line: &str) {
     let _ = io::stdout().write_all(told_as("INFO", line).as_bytes());
 }
 
@@ -133,5 +143,39 @@ fn told_as(level: &str, line: &str) -> String {
 pub(crate) fn warn_of(warnings: &[String]) {
     for warning in warnings {
         tracing::warn!("{warning}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{env, process};
+
+    use super::*;
+
+    /// Set for the process that dies.
+    const DIES: &str = "DIES_AFTER_A_PANIC";
+
+    #[test]
+    fn an_abort_after_a_panic_loses_no_line() {
+        if env::var_os(DIES).is_some() {
+            die();
+        }
+        let mut this = process::Command::new(env::current_exe().expect("the tests"));
+        let this = this.args(["--exact", "logging::tests::an_abort_after_a_panic_loses_no_line"]).env(DIES, "1");
+        let died = this.output().expect("it runs");
+        let said = String::from_utf8_lossy(&died.stderr);
+        assert!(!died.status.success() && said.contains("the last words"), "{}: {said}", died.status);
+    }
+
+    /// Leaves more in the queue than a pipe takes at once.
+    fn die() -> ! {
+        start_serving(None, "info", LogFormat::Text);
+        for _ in 0..5_000 {
+            remark(&"before".repeat(20));
+        }
+        let _ = std::panic::catch_unwind(|| {
+            panic!("the last words");
+        });
+        process::abort()
     }
 }
