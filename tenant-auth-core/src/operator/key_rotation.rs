@@ -20,8 +20,8 @@ const NAMED: usize = 100;
 pub struct RotatedKeys {
     /// How many values are under the first master key now and were not.
     pub resealed: u64,
-    /// How many values that are not under the first master key no other opens; each was left as it is. The old key must be kept, or
-    /// what they hold be made anew.
+    /// How many values no master key opens, because the key that they are under is missing or they are damaged; each was left as it is.
+    /// That key must be kept, or what they hold be made anew.
     pub unopened: u64,
     /// Where the first of them stand, a hundred at most.
     pub unopened_at: Vec<SealedPlace>,
@@ -72,12 +72,15 @@ async fn reseal(transactions: &Transactions, master: &MasterKeys) -> Result<Rota
             let Some(last) = rows.last() else { break };
             after = last.row.clone();
             let mut tx = transactions.begin().await?;
-            for row in rows.iter().filter(|row| !master.is_sealed_by_first(&row.value)) {
+            for row in &rows {
                 let context = SealContext { table: column.table(), column: column.column(), row: &row.row, org: &row.org };
                 let Some(plain) = master.open(&row.value, context) else {
                     outcome.leave(context);
                     continue;
                 };
+                if master.is_sealed_by_first(&row.value) {
+                    continue;
+                }
                 let sealed = tx.seal(&plain, context)?;
                 outcome.resealed += u64::from(tx.sealed().replace(column, row, &sealed).await?);
             }

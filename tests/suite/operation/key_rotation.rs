@@ -255,6 +255,11 @@ async fn a_value_that_no_master_key_opens_is_named_and_keeps_no_other_under_the_
     both.auth.operator().reset_second_factor(&member.email().parse().expect("an address")).await.expect("it is theirs");
     let again = both.auth.operator().rotate_keys(false).await.expect("they can be rotated");
     assert_eq!((again.resealed, again.unopened, again.unopened_at.len()), (0, 0, 0), "{again:?}");
+    // Damaged under the first key.
+    run_sql(app, "UPDATE tenant_auth_webhook_secrets SET secret = secret || 'AAAA'").await;
+    let damaged = both.auth.operator().rotate_keys(false).await.expect("the others can be sealed again");
+    assert_eq!((damaged.resealed, usize::try_from(damaged.unopened)), (0, Ok(after.len())), "{damaged:?}");
+    assert!(damaged.unopened_at.iter().all(|place| place.table == "tenant_auth_webhook_secrets"), "{damaged:?}");
 }
 
 async fn audit_keys(app: &App) -> Value {
