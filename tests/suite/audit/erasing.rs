@@ -16,6 +16,7 @@ scenarios![
     an_address_is_erased_where_it_was_only_invited,
     an_address_of_before_is_erased_up_to_the_change,
     an_address_of_before_that_nobody_proved_is_left_to_other_organizations,
+    an_address_that_an_intruder_gave_an_account_is_left_to_other_organizations,
     who_has_a_former_address_now_is_not_erased_with_it,
     a_waiting_delivery_tells_nothing_of_the_person_any_more,
     a_former_organization_is_told_and_others_are_not,
@@ -142,6 +143,22 @@ async fn an_address_of_before_that_nobody_proved_is_left_to_other_organizations(
     assert_eq!(entries(&other, "kind=invite.*").await, before);
     assert!(told(app, "globex").await.contains(old));
     assert!(!told(app, "acme").await.contains(old), "where it was a member it is erased");
+}
+
+/// The intruder proved it, and took the account with it; the owner never had it.
+async fn an_address_that_an_intruder_gave_an_account_is_left_to_other_organizations(app: &App) {
+    let (max, other) = (app.member().logged_in().await, app.other_org().admin().logged_in().await);
+    let owners = max.email();
+    change_address(app, &max, NEXT).await;
+    other.invite(NEXT).await.expect(201);
+    other.delete(&format!("/org/invites/{}", id_of(&other.pending_invites().await[0]))).await.expect(200);
+    app.advance(60);
+    let [from, to] = [NEXT, owners].map(|address| address.parse().expect("an address"));
+    app.auth.operator().set_email(&from, &to).await.expect("it is nobody's");
+    let before = entries(&other, "kind=invite.*").await;
+    deleted(app, owners).await;
+    assert_eq!(entries(&other, "kind=invite.*").await, before);
+    assert!(told(app, "globex").await.contains(NEXT));
 }
 
 async fn who_has_a_former_address_now_is_not_erased_with_it(app: &App) {

@@ -184,7 +184,7 @@ struct Claims(HashMap<String, Vec<Claim>>);
 struct Claim {
     person: usize,
     /// The only organization in which the claim holds: one whose imported log alone knows of it, or one that an address was used in which
-    /// nobody proved. Anybody may claim an address so, and must not have another organization's log lose what it tells of others.
+    /// nobody proved, or an operator took from the account. Anybody may claim an address so, and must not have another organization's log lose what it tells of others.
     within: Option<OrgId>,
     /// The last moment at which it was theirs; `None` where it still is.
     until: Option<Timestamp>,
@@ -230,7 +230,8 @@ impl Claims {
     fn put_former(&mut self, person: usize, told: Told<'_>, change: &ToldEvent) {
         let Ok(Change { user, previous: Some(previous) }) = serde_json::from_str(&change.data) else { return };
         let within = match told {
-            Told::Here(_) if previous.is_email_verified => None,
+            // A change that leaves an address unproved is an operator's, who took the account back from whoever had proved the former one.
+            Told::Here(_) if previous.is_email_verified && user.is_email_verified => None,
             Told::Here(org) | Told::ByFile(org) => Some(org.clone()),
         };
         if let (Ok(now), Ok(before)) = (user.email.parse::<Email>(), previous.email.parse::<Email>())
