@@ -26,7 +26,14 @@ pub(crate) struct Turns {
     of_organizations: Mutex<HashMap<OrgId, Weak<Semaphore>>>,
     of_each: usize,
     patience: Duration,
-    full: Overload,
+    full: Full,
+}
+
+/// What a refusal names: the turns of an organization, which are its own affair, or those of all.
+#[derive(Debug, Clone, Copy)]
+struct Full {
+    of_organization: Overload,
+    of_all: Overload,
 }
 
 /// One turn, given back when dropped.
@@ -41,15 +48,17 @@ impl Turns {
     /// to everything else. A turn is waited for as long as a connection.
     pub(crate) fn of_long_reads(connections: u32) -> Self {
         let all = usize::try_from(connections / 2).unwrap_or(usize::MAX).max(1);
-        Self::new(all, 2, Duration::from_secs(8), Overload::LongReads)
+        let full = Full { of_organization: Overload::LongReads, of_all: Overload::LongReadsOfAll };
+        Self::new(all, 2, Duration::from_secs(8), full)
     }
 
     /// Lookups of the names of new webhooks. The system's resolver blocks a thread for as long as a name server is silent.
     pub(crate) fn of_name_lookups() -> Self {
-        Self::new(32, 1, Duration::from_secs(10), Overload::WebhookLookups)
+        let full = Full { of_organization: Overload::WebhookLookups, of_all: Overload::WebhookLookupsOfAll };
+        Self::new(32, 1, Duration::from_secs(10), full)
     }
 
-    fn new(all: usize, of_each: usize, patience: Duration, full: Overload) -> Self {
+    fn new(all: usize, of_each: usize, patience: Duration, full: Full) -> Self {
         Self { all: Arc::new(Semaphore::new(all)), of_organizations: Mutex::default(), of_each, patience, full }
     }
 
@@ -59,13 +68,16 @@ impl Turns {
     /// [`Error::Unavailable`] when none is free in time.
     pub(crate) async fn turn(&self, org: &OrgId) -> Result<Turn, Error> {
         let own = self.of_organization(org);
+        let mut full = self.full.of_organization;
         let waiting = async {
             // First its own: while an organization waits for itself it keeps nobody else waiting.
             let of_organization = own.acquire_owned().await.map_err(Error::internal)?;
+            full = self.full.of_all;
             let of_all = Arc::clone(&self.all).acquire_owned().await.map_err(Error::internal)?;
             Ok(Turn { _of_all: of_all, _of_organization: of_organization })
         };
-        deadline::wait(self.patience, pin!(waiting)).await.map_err(|_| Error::from(self.full))?
+        let turn = deadline::wait(self.patience, pin!(waiting)).await;
+        turn.map_err(|_| Error::from(full))?
     }
 
     fn of_organization(&self, org: &OrgId) -> Arc<Semaphore> {
@@ -91,16 +103,26 @@ mod tests {
         Id::from_stored(format!("org_{number}"))
     }
 
+    /// What a refusal says is full.
+    fn full(refused: Result<Turn, Error>) -> Option<Overload> {
+        match refused {
+            Err(Error::Unavailable(cause)) => cause.downcast_ref().copied(),
+            _ => None,
+        }
+    }
+
     #[tokio::test(start_paused = true)]
     async fn an_organization_has_few_at_a_time_and_keeps_no_other_waiting() {
         let (busy, other) = (org(1), org(2));
-        for (turns, of_each) in [(Turns::of_long_reads(10), 2), (Turns::of_name_lookups(), 1)] {
+        for (turns, of_each, own) in
+            [(Turns::of_long_reads(10), 2, Overload::LongReads), (Turns::of_name_lookups(), 1, Overload::WebhookLookups)]
+        {
             let mut taken = Vec::new();
             for _ in 0..of_each {
                 taken.push(turns.turn(&busy).await.expect("a turn"));
             }
             let began = tokio::time::Instant::now();
-            assert!(matches!(turns.turn(&busy).await, Err(Error::Unavailable(_))), "no further one");
+            assert_eq!(full(turns.turn(&busy).await), Some(own), "no further one");
             assert_eq!(began.elapsed(), turns.patience);
             let (next, ()) = tokio::join!(turns.turn(&busy), async {
                 turns.turn(&other).await.expect("another's turn");
@@ -112,12 +134,15 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn all_together_have_so_many() {
-        for (turns, all) in [(Turns::of_long_reads(10), 5), (Turns::of_long_reads(1), 1), (Turns::of_name_lookups(), 32)] {
+        let (reads, lookups) = (Overload::LongReadsOfAll, Overload::WebhookLookupsOfAll);
+        for (turns, all, shared) in
+            [(Turns::of_long_reads(10), 5, reads), (Turns::of_long_reads(1), 1, reads), (Turns::of_name_lookups(), 32, lookups)]
+        {
             let mut taken = Vec::new();
             for number in 0..all {
                 taken.push(turns.turn(&org(number)).await.expect("a turn"));
             }
-            assert!(matches!(turns.turn(&org(all)).await, Err(Error::Unavailable(_))), "no further one");
+            assert_eq!(full(turns.turn(&org(all)).await), Some(shared), "no further one");
             taken.clear();
             turns.turn(&org(all)).await.expect("all are free again");
         }

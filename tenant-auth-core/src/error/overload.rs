@@ -23,10 +23,14 @@ pub(crate) enum Overload {
     ChangePolls,
     #[error("too many searches wait for their turn")]
     LongReads,
+    #[error("too many URLs of webhooks of all organizations are being looked up")]
+    WebhookLookupsOfAll,
+    #[error("too many searches of all organizations wait for their turn")]
+    LongReadsOfAll,
 }
 
 impl Overload {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::InFlight,
         Self::LargeAnswers,
         Self::Passwords,
@@ -36,6 +40,8 @@ impl Overload {
         Self::EventWaits,
         Self::ChangePolls,
         Self::LongReads,
+        Self::WebhookLookupsOfAll,
+        Self::LongReadsOfAll,
     ];
 
     /// Its name in metrics.
@@ -50,6 +56,8 @@ impl Overload {
             Self::EventWaits => "event_waits",
             Self::ChangePolls => "change_polls",
             Self::LongReads => "long_reads",
+            Self::WebhookLookupsOfAll => "webhook_lookups_all",
+            Self::LongReadsOfAll => "long_reads_all",
         }
     }
 }
