@@ -19,7 +19,7 @@ use crate::{
     feed::{told::Told, waits::EventWaits},
     keys::Keyring,
     memory::Memory,
-    metrics::{self, WorkerLoop},
+    metrics,
     model::EventKind,
     ports::{Clock, Entropy, Mailer, PasswordHasher, Resolver, Sender},
     readiness::{self, Readiness},
@@ -341,20 +341,5 @@ impl TenantAuth {
     /// The metrics.
     pub(crate) fn metrics(&self) -> &Metrics {
         &self.inner.metrics
-    }
-
-    /// Notes that a loop of the worker did what was due.
-    pub(crate) fn worked(&self, of: WorkerLoop) {
-        self.metrics().rounds().done(of, self.steady());
-    }
-
-    /// Notes that a loop of the worker did a part of what is due.
-    pub(crate) fn gets_on(&self, of: WorkerLoop) {
-        self.metrics().rounds().gets_on(of, self.steady());
-    }
-
-    /// Notes that a round of a loop of the worker fails.
-    pub(crate) fn fails(&self, of: WorkerLoop) {
-        self.metrics().rounds().fails(of);
     }
 }

@@ -7,6 +7,7 @@ mod mails;
 mod old_events;
 mod removals;
 mod reset_requests;
+mod rounds;
 mod scrape;
 mod set_back;
 mod sign_ups;

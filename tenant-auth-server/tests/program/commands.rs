@@ -5,14 +5,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tenant_auth_conformance::{empty_postgres, run_sql};
+use tenant_auth_conformance::empty_postgres;
 
 use crate::{
     Program, error, json,
     running::{DEADLINE, Running, answer},
 };
 
-fn with_acme() -> Program {
+/// A program with an organization, whose admin is invited.
+pub(crate) fn with_acme() -> Program {
     let program = Program::new();
     json(&program.run(&["org", "create", "--name", "Acme", "--slug", "acme", "--admin-email", "ada@example.com", "--json"]));
     program
@@ -169,37 +170,6 @@ fn a_key_is_created_with_the_scopes_asked_for() {
 }
 
 #[test]
-fn a_user_is_created_with_the_password_on_stdin() {
-    let program = with_acme();
-    let create = ["user", "create", "--org", "acme", "--email", "bob@example.com", "--name", "Bob", "--json"];
-    let created = json(&program.run_with_stdin(&create, "mauve-otter-plinth-42\n"));
-    assert_eq!(created["user"]["isEmailVerified"], false);
-    assert_eq!((&created["membership"]["role"], &created["membership"]["status"]), (&"member".into(), &"active".into()));
-    let reset = error(&program.run(&["user", "reset-2fa", "--email", "bob@example.com"]));
-    assert!(reset.contains("bob@example.com has no second factor in force. There is nothing to remove."), "{reset}");
-    assert!(error(&program.run_with_stdin(&create, "")).contains("stdin"));
-    let weak = ["user", "create", "--org", "acme", "--email", "eve@example.com", "--name", "Eve"];
-    assert!(error(&program.run_with_stdin(&weak, "short\n")).contains("at least 8"));
-}
-
-#[test]
-fn an_account_that_was_taken_over_gets_another_address() {
-    let program = with_acme();
-    let create = ["user", "create", "--org", "acme", "--email", "bob@example.com", "--name", "Bob", "--json"];
-    let id = json(&program.run_with_stdin(&create, "mauve-otter-plinth-42\n"))["user"]["id"].clone();
-    let give = ["user", "set-email", "--email", "bob@example.com", "--to", "robert@example.com"];
-    let given = json(&program.run(&[&give[..], &["--json"]].concat()));
-    assert_eq!((&given["user"]["id"], &given["user"]["email"]), (&id, &"robert@example.com".into()));
-    assert_eq!((&given["user"]["isEmailVerified"], &given["linkMailed"]), (&false.into(), &true.into()));
-    assert!(error(&program.run(&give)).contains("account"), "the former address has none any more");
-    json(&program.run(&["org", "suspend", "--org", "acme", "--json"]));
-    let give = ["user", "set-email", "--email", "robert@example.com", "--to", "rob@example.com"];
-    let output = program.run(&give);
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && said.contains("No link is mailed"), "{output:?}");
-}
-
-#[test]
 fn sessions_are_revoked_for_exactly_one_scope() {
     let program = with_acme();
     assert_eq!(json(&program.run(&["sessions", "revoke", "--all", "--json"]))["revoked"], 0);
@@ -257,59 +227,6 @@ fn what_names_what_was_there_makes_no_database() {
         assert!(check["parts"].to_string().contains("is not there; a start creates it"), "{check}");
     }
     assert!(!program.path().join("auth.db").exists() && !program.path().join("auth.db.known").exists());
-}
-
-#[test]
-fn a_sealed_value_that_no_master_key_opens_is_named_and_fails_the_rotation_alone() {
-    let program = with_acme();
-    let url = format!("sqlite:{}", program.path().join("auth.db").display());
-    run_sql(&url, "UPDATE tenant_auth_mails SET content = 'v1.gone.AA.AA'"); // the invite's, which waits
-    let output = program.run(&["keys", "rotate"]);
-    let (said, complained) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert_eq!(output.status.code(), Some(1), "{said}{complained}");
-    assert!(said.contains("The signing keys were rotated. Everything else that is sealed was under the first"), "{said}");
-    assert!(
-        complained.contains("tenant_auth_mails.content of row ") && complained.contains(" of organization org_"),
-        "{complained}"
-    );
-    let output = program.run(&["keys", "rotate", "--json"]);
-    let data: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one object");
-    assert_eq!((output.status.code(), &data["unopened"]), (Some(1), &1.into()), "{data}");
-    assert_eq!(data["unopenedAt"][0]["table"], "tenant_auth_mails");
-}
-
-#[test]
-fn an_operator_is_appointed_and_dismissed() {
-    let program = with_acme();
-    let create = ["user", "create", "--org", "acme", "--email", "bob@example.com", "--name", "Bob", "--json"];
-    json(&program.run_with_stdin(&create, "mauve-otter-plinth-42\n"));
-    let (grant, revoke) = (
-        ["operator", "grant", "--email", "bob@example.com", "--json"],
-        ["operator", "revoke", "--email", "bob@example.com", "--json"],
-    );
-    assert!(error(&program.run(&grant)).contains("TENANT_AUTH_OPERATOR_ORG must name"));
-    let program = program.with("OPERATOR_ORG", "nowhere");
-    assert!(error(&program.run(&grant)).contains("TENANT_AUTH_OPERATOR_ORG names"));
-    let program = program.with("OPERATOR_ORG", "acme");
-    let shown = |program: &Program| String::from_utf8(program.run(&["operator", "list"]).stdout).expect("text");
-    assert!(shown(&program).contains("no operators"), "{}", shown(&program));
-    for _ in 0..2 {
-        assert_eq!(json(&program.run(&grant))["user"]["role"], "admin");
-    }
-    let listed = json(&program.run(&["operator", "list", "--json"]))["operators"].clone();
-    assert_eq!((listed.as_array().map(Vec::len), &listed[0]["email"]), (Some(1), &"bob@example.com".into()));
-    assert!(
-        shown(&program).starts_with("bob@example.com ") && shown(&program).trim_end().ends_with("  Bob"),
-        "{}",
-        shown(&program)
-    );
-    json(&program.run(&["org", "create", "--name", "Ops", "--slug", "ops", "--admin-email", "ops@example.com", "--json"]));
-    let program = program.with("OPERATOR_ORG", "ops");
-    assert_eq!(json(&program.run(&revoke))["user"]["role"], "user", "whoever left the operators' organization, too");
-    assert!(shown(&program).contains("no operators"), "{}", shown(&program));
-    assert!(error(&program.run(&grant)).contains("not a member"));
-    assert!(error(&program.run(&["operator", "grant", "--email", "nobody@example.com"])).contains("account"));
-    assert!(error(&program.run(&["org", "suspend", "--slug", "ops"])).contains("locked out"));
 }
 
 /// Changes wait for the largest freshness that any server announced, until it is lowered.

@@ -14,6 +14,7 @@ mod disk_full;
 mod faults;
 mod hook_receiver;
 mod isolation;
+mod keys;
 mod log_gone;
 mod lost_master_key;
 mod mails;
@@ -25,6 +26,7 @@ mod moving_killed;
 mod moving_many;
 #[cfg(feature = "otlp")]
 mod otlp;
+mod people;
 mod races;
 mod readiness;
 mod real_parts;

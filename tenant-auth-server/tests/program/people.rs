@@ -1,0 +1,68 @@
+//! The commands about people, `user` and `operator`, on one SQLite file.
+
+use crate::{Program, commands::with_acme, error, json};
+
+#[test]
+fn a_user_is_created_with_the_password_on_stdin() {
+    let program = with_acme();
+    let create = ["user", "create", "--org", "acme", "--email", "bob@example.com", "--name", "Bob", "--json"];
+    let created = json(&program.run_with_stdin(&create, "mauve-otter-plinth-42\n"));
+    assert_eq!(created["user"]["isEmailVerified"], false);
+    assert_eq!((&created["membership"]["role"], &created["membership"]["status"]), (&"member".into(), &"active".into()));
+    let reset = error(&program.run(&["user", "reset-2fa", "--email", "bob@example.com"]));
+    assert!(reset.contains("bob@example.com has no second factor in force. There is nothing to remove."), "{reset}");
+    assert!(error(&program.run_with_stdin(&create, "")).contains("stdin"));
+    let weak = ["user", "create", "--org", "acme", "--email", "eve@example.com", "--name", "Eve"];
+    assert!(error(&program.run_with_stdin(&weak, "short\n")).contains("at least 8"));
+}
+
+#[test]
+fn an_account_that_was_taken_over_gets_another_address() {
+    let program = with_acme();
+    let create = ["user", "create", "--org", "acme", "--email", "bob@example.com", "--name", "Bob", "--json"];
+    let id = json(&program.run_with_stdin(&create, "mauve-otter-plinth-42\n"))["user"]["id"].clone();
+    let give = ["user", "set-email", "--email", "bob@example.com", "--to", "robert@example.com"];
+    let given = json(&program.run(&[&give[..], &["--json"]].concat()));
+    assert_eq!((&given["user"]["id"], &given["user"]["email"]), (&id, &"robert@example.com".into()));
+    assert_eq!((&given["user"]["isEmailVerified"], &given["linkMailed"]), (&false.into(), &true.into()));
+    assert!(error(&program.run(&give)).contains("account"), "the former address has none any more");
+    json(&program.run(&["org", "suspend", "--org", "acme", "--json"]));
+    let give = ["user", "set-email", "--email", "robert@example.com", "--to", "rob@example.com"];
+    let output = program.run(&give);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("No link is mailed"), "{output:?}");
+}
+
+#[test]
+fn an_operator_is_appointed_and_dismissed() {
+    let program = with_acme();
+    let create = ["user", "create", "--org", "acme", "--email", "bob@example.com", "--name", "Bob", "--json"];
+    json(&program.run_with_stdin(&create, "mauve-otter-plinth-42\n"));
+    let (grant, revoke) = (
+        ["operator", "grant", "--email", "bob@example.com", "--json"],
+        ["operator", "revoke", "--email", "bob@example.com", "--json"],
+    );
+    assert!(error(&program.run(&grant)).contains("TENANT_AUTH_OPERATOR_ORG must name"));
+    let program = program.with("OPERATOR_ORG", "nowhere");
+    assert!(error(&program.run(&grant)).contains("TENANT_AUTH_OPERATOR_ORG names"));
+    let program = program.with("OPERATOR_ORG", "acme");
+    let shown = |program: &Program| String::from_utf8(program.run(&["operator", "list"]).stdout).expect("text");
+    assert!(shown(&program).contains("no operators"), "{}", shown(&program));
+    for _ in 0..2 {
+        assert_eq!(json(&program.run(&grant))["user"]["role"], "admin");
+    }
+    let listed = json(&program.run(&["operator", "list", "--json"]))["operators"].clone();
+    assert_eq!((listed.as_array().map(Vec::len), &listed[0]["email"]), (Some(1), &"bob@example.com".into()));
+    assert!(
+        shown(&program).starts_with("bob@example.com ") && shown(&program).trim_end().ends_with("  Bob"),
+        "{}",
+        shown(&program)
+    );
+    json(&program.run(&["org", "create", "--name", "Ops", "--slug", "ops", "--admin-email", "ops@example.com", "--json"]));
+    let program = program.with("OPERATOR_ORG", "ops");
+    assert_eq!(json(&program.run(&revoke))["user"]["role"], "user", "whoever left the operators' organization, too");
+    assert!(shown(&program).contains("no operators"), "{}", shown(&program));
+    assert!(error(&program.run(&grant)).contains("not a member"));
+    assert!(error(&program.run(&["operator", "grant", "--email", "nobody@example.com"])).contains("account"));
+    assert!(error(&program.run(&["org", "suspend", "--slug", "ops"])).contains("locked out"));
+}
