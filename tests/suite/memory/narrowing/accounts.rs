@@ -21,6 +21,7 @@ rows! {
     a_second_factor_removed_ends_the_other_sessions_everywhere: CredentialsChanged SessionEnded;
     a_second_factor_reset_ends_every_session_everywhere: CredentialsChanged SessionEnded;
     a_new_address_holds_everywhere: EmailChanged CredentialsChanged SessionEnded;
+    a_given_address_ends_every_session_everywhere: EmailChanged CredentialsChanged SessionEnded;
     a_first_proof_by_an_invite_ends_every_session_everywhere: CredentialsChanged SessionEnded;
     a_first_proof_by_a_sign_up_ends_every_session_everywhere: CredentialsChanged SessionEnded;
     a_deleted_user_is_gone_everywhere: UserDeleted;
@@ -94,6 +95,15 @@ async fn a_new_address_holds_everywhere(app: &App) {
         site.holds(Question { ask, is_old }, 200, confirming).await;
         assert!(!site.server.backend().finds_valid(&site.person.access_token()).await);
         assert!(site.server.backend().finds_valid(&other.access_token()).await, "whoever changed it stays in");
+    })
+    .await;
+}
+
+async fn a_given_address_ends_every_session_everywhere(app: &App) {
+    at_each_and_by_command(app, async |site| {
+        let from = address(&site.person);
+        let to = format!("owner-{from}").parse().expect("an address");
+        site.ends(async || status(site.server.auth.operator().set_email(&from, &to).await)).await;
     })
     .await;
 }
