@@ -78,7 +78,7 @@ async fn new_passwords_that_cannot_be_estimated_are_told_apart_from_hashes() {
     let (release, held) = std::sync::mpsc::channel::<()>();
     let held = Arc::new(std::sync::Mutex::new(held));
     let (begin, mut begun) = tokio::sync::mpsc::unbounded_channel::<()>();
-    let occupy = |jobs| {
+    let occupy = |jobs: usize| {
         for _ in 0..jobs {
             let (auth, share, held, begin) = (test.auth.clone(), share.clone(), Arc::clone(&held), begin.clone());
             let hold = move || {

@@ -102,7 +102,7 @@ async fn a_new_address_holds_everywhere(app: &App) {
 async fn a_given_address_ends_every_session_everywhere(app: &App) {
     at_each_and_by_command(app, async |site| {
         let from = address(&site.person);
-        let to = format!("owner-{from}").parse().expect("an address");
+        let to: Email = format!("owner-{from}").parse().expect("an address");
         site.ends(async || status(site.server.auth.operator().set_email(&from, &to).await)).await;
     })
     .await;
