@@ -2,7 +2,9 @@
 
 use std::{
     fs::File,
+    io::Write,
     process::Stdio,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -14,6 +16,9 @@ use crate::{
 
 /// Longer than the stop of an idle server takes without a notice, and shorter than a supervisor's patience.
 const STOPS_WITHIN: Duration = Duration::from_secs(20);
+
+/// How long a start waits for its lines to be written.
+const WAITS_FOR_THE_LOG: Duration = Duration::from_secs(2);
 
 fn with_many_lines() -> Program {
     Program::new().with("LOG", "trace").with("METRICS_LISTEN", "127.0.0.1:0").with("DRAIN_NOTICE", "0")
@@ -60,6 +65,28 @@ fn a_log_pipe_whose_reader_stands_still_costs_nothing_but_the_log() {
     let (unread, log) = std::io::pipe().expect("a pipe");
     serves_on(Running::with_log(&program, &["serve"], log));
     drop(unread);
+}
+
+/// However many addresses it prints.
+#[test]
+fn a_start_waits_once_for_a_log_whose_reader_stands_still() {
+    let program = with_many_lines();
+    let starting = || {
+        let (unread, log) = std::io::pipe().expect("a pipe");
+        let mut lines = log.try_clone().expect("another end");
+        let filling = thread::spawn(move || while lines.write_all(&[b'\n'; 4_096]).is_ok() {});
+        thread::sleep(Duration::from_millis(200));
+        let began = Instant::now();
+        let mut server = Running::with_log(&program, &["serve"], log);
+        let took = began.elapsed();
+        drop(unread);
+        filling.join().expect("it ends with the reader");
+        server.terminate();
+        assert!(server.ended().success());
+        took
+    };
+    // A busy machine may take long to start, too.
+    assert!((0..3).any(|_| starting() < 2 * WAITS_FOR_THE_LOG), "it waits more than once");
 }
 
 #[test]
