@@ -45,11 +45,12 @@ pub(crate) struct Turn {
 
 impl Turns {
     /// Searches and filters that no index serves, each of which may read all that its organization has: half of the connections are left
-    /// to everything else. A turn is waited for as long as a connection.
+    /// to everything else. A turn is waited for as long as a connection. Where there are few of all, an organization has one, or it alone
+    /// would keep all others waiting.
     pub(crate) fn of_long_reads(connections: u32) -> Self {
         let all = usize::try_from(connections / 2).unwrap_or(usize::MAX).max(1);
         let full = Full { of_organization: Overload::LongReads, of_all: Overload::LongReadsOfAll };
-        Self::new(all, 2, Duration::from_secs(8), full)
+        Self::new(all, if all > 2 { 2 } else { 1 }, Duration::from_secs(8), full)
     }
 
     /// Lookups of the names of new webhooks. The system's resolver blocks a thread for as long as a name server is silent.
@@ -129,6 +130,15 @@ mod tests {
                 taken.pop();
             });
             next.expect("a turn that is free again");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn of_few_connections_no_organization_takes_what_all_have() {
+        for connections in 1..6 {
+            let turns = Turns::of_long_reads(connections);
+            let _one = turns.turn(&org(1)).await.expect("a turn");
+            assert_eq!(full(turns.turn(&org(1)).await), Some(Overload::LongReads), "its own affair, with {connections}");
         }
     }
 
