@@ -175,19 +175,21 @@ pub(crate) async fn until_stopped(opened: Opened, front: Front, mut signals: Sig
         .method_not_allowed_fallback(answer::method_not_allowed);
     let app = traces::continued(around(app));
     let mut server = tokio::spawn(connections::serve(public, app, Arc::clone(&slots), drain.clone()));
+    let mut addresses = Vec::new();
     let mut metrics_server = None;
     if let Some(listener) = metrics {
         let address = address_of(&listener)?;
         let app = metrics::routes(auth.clone(), slots, health);
         let own_slots = ConnectionSlots::new(METRICS_CONNECTIONS, Vec::new());
         metrics_server = Some(tokio::spawn(connections::serve(listener, app, own_slots, drain.clone())));
-        logging::announce(&format!("metrics are at http://{address}/metrics"));
+        addresses.push(format!("metrics are at http://{address}/metrics"));
         tracing::info!(%address, "listening for Prometheus");
     }
     let (worker, closed) = (auth.worker(), drain.closed());
     let mut worker = tokio::spawn(async move { worker.run_until(closed).await });
 
-    logging::announce(&format!("tenant-auth-server {} listens on http://{address}", env!("CARGO_PKG_VERSION")));
+    addresses.push(format!("tenant-auth-server {} listens on http://{address}", env!("CARGO_PKG_VERSION")));
+    logging::announce(&addresses);
     tracing::info!(%address, "listening");
 
     tokio::select! {

@@ -8,7 +8,11 @@ use std::{
     backtrace::{Backtrace, BacktraceStatus},
     io::{self, IsTerminal, Write},
     panic::PanicHookInfo,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
+    thread,
 };
 
 use serde_json::json;
@@ -94,9 +98,18 @@ pub(crate) fn settle() {
     queue::flush();
 }
 
-/// Prints to stdout where the server listens. When stdout is closed, the log tells it.
-pub(crate) fn announce(line: &str) {
-    let _ = io::stdout().write_all(told_as("INFO", line).as_bytes());
+/// Prints to stdout where the server listens. When stdout is closed, the log tells it. Whoever reads it may stand still, as the log's reader
+/// may and often is the same one: after a bounded time the start goes on.
+pub(crate) fn announce(lines: &[String]) {
+    let text: String = lines.iter().map(|line| told_as("INFO", line)).collect();
+    let (done, written) = mpsc::channel();
+    let writing = move || {
+        let _ = io::stdout().write_all(text.as_bytes());
+        let _ = done.send(());
+    };
+    if thread::Builder::new().name("stdout".to_owned()).spawn(writing).is_ok() {
+        let _ = written.recv_timeout(queue::PATIENCE);
+    }
 }
 
 /// Whether lines outside the log are JSON objects.

@@ -16,7 +16,7 @@ use std::{
 /// The most bytes of lines that wait for the log's reader: some thousands of lines.
 const ROOM: usize = 1 << 20;
 /// How long the start and the end of a server, and a panic, wait for lines that are not written yet.
-const PATIENCE: Duration = Duration::from_secs(2);
+pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 /// Between two looks at whether they are.
 const PAUSE: Duration = Duration::from_millis(1);
 
