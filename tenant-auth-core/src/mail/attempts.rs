@@ -16,6 +16,8 @@ pub(crate) const LEASE: Duration = Duration::from_secs(45);
 pub(crate) const RENEW_EVERY: Duration = Duration::from_secs(15);
 /// How long a renewal may take: a server that is cut off from the database notices by it that it is.
 pub(crate) const RENEW_WITHIN: Duration = Duration::from_secs(10);
+/// How soon another renewal follows one that failed: a database that is busy for a moment cancels no delivery.
+pub(crate) const RENEW_AGAIN: Duration = Duration::from_secs(1);
 /// How long an attempt holds its place among those that are made at once. A mail server may take ten minutes over a mail, and a few of
 /// those would keep all others from it.
 pub(crate) const HELD_FOR: Duration = Duration::from_secs(30);
@@ -56,10 +58,13 @@ pub(crate) fn comes_too_late(lease_until: Timestamp, now: Timestamp) -> bool {
     lease_until.since(now) < RENEW_EVERY + MARGIN
 }
 
+/// For the pause before another renewal, and for clocks that differ.
+const SLACK: Duration = Duration::from_secs(5);
+
 /// Whether a lease that was not renewed would end before another renewal is through. Another worker, which may reach the database, sends
 /// the mail then; so this attempt ends, although a server that has the content may deliver it all the same.
 pub(crate) fn ends_unrenewed(lease_until: Timestamp, now: Timestamp) -> bool {
-    lease_until <= now.plus(RENEW_EVERY + RENEW_WITHIN)
+    lease_until <= now.plus(RENEW_WITHIN + SLACK)
 }
 
 #[cfg(test)]
@@ -86,6 +91,16 @@ mod tests {
         assert!(!comes_too_late(until, claimed_at) && !comes_too_late(until, claimed_at.plus(LEASE - RENEW_EVERY - MARGIN)));
         assert!(comes_too_late(until, claimed_at.plus(LEASE - RENEW_EVERY - MARGIN + Duration::from_millis(1))));
         assert!(comes_too_late(until, until.plus(LEASE)));
+    }
+
+    #[test]
+    fn an_attempt_outlasts_a_renewal_that_failed_and_ends_while_another_has_time_to_fail() {
+        let claimed_at = Timestamp::from_millis(0);
+        let until = claimed_at.plus(LEASE);
+        let has_failed = claimed_at.plus(RENEW_EVERY + RENEW_WITHIN);
+        assert!(!ends_unrenewed(until, has_failed), "the next renewal has {:?}", until.since(has_failed));
+        assert!(!ends_unrenewed(until, until.minus(RENEW_WITHIN + SLACK + Duration::from_millis(1))));
+        assert!(ends_unrenewed(until, until.minus(RENEW_WITHIN + SLACK)));
     }
 
     /// Takes every mail after five minutes.

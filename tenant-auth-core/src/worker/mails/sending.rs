@@ -8,7 +8,7 @@ use tracing::{Span, field::Empty};
 
 use crate::{
     error::Error,
-    mail::{self, RENEW_EVERY, RENEW_WITHIN, RETRIES, comes_too_late, ends_unrenewed, wait_after},
+    mail::{self, RENEW_AGAIN, RENEW_EVERY, RENEW_WITHIN, RETRIES, comes_too_late, ends_unrenewed, wait_after},
     metrics::{Label, MailOutcome},
     ports::MailError,
     service::TenantAuth,
@@ -74,18 +74,19 @@ pub(super) async fn send(auth: &TenantAuth, mail: &ClaimedMail, span: &Span) -> 
 
 /// Keeps the claim of a mail that is on its way; ends where it is lost, or would end before it can be renewed.
 async fn keep(auth: &TenantAuth, mail: &ClaimedMail) {
-    let mut until = mail.lease_until;
+    let (mut until, mut pause) = (mail.lease_until, RENEW_EVERY);
     loop {
-        tokio::time::sleep(RENEW_EVERY).await;
+        tokio::time::sleep(pause).await;
         let renewal = timeout(RENEW_WITHIN, renew(auth, mail)).await;
         match renewal.unwrap_or_else(|_| Err(Error::unavailable("the database did not answer in time"))) {
-            Ok(Some(renewed)) => until = renewed,
+            Ok(Some(renewed)) => (until, pause) = (renewed, RENEW_EVERY),
             Ok(None) => return,
             Err(error) => {
                 tracing::warn!(mail = %mail.id, error = %error.causes(), "the claim of a mail that is being sent was not renewed");
                 if ends_unrenewed(until, auth.now()) {
                     return;
                 }
+                pause = RENEW_AGAIN;
             }
         }
     }

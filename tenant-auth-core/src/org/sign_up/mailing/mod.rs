@@ -17,7 +17,7 @@ use crate::{
     config::LinkedPage,
     error::Error,
     id::DeliveryId,
-    mail::{self, HELD_FOR, LEASE, Letter, RENEW_EVERY, RENEW_WITHIN, comes_too_late, ends_unrenewed, wait_after},
+    mail::{self, HELD_FOR, LEASE, Letter, RENEW_AGAIN, RENEW_EVERY, RENEW_WITHIN, comes_too_late, ends_unrenewed, wait_after},
     metrics::MailOutcome,
     ports::{MailError, Message},
     service::TenantAuth,
@@ -230,18 +230,19 @@ async fn send(auth: &TenantAuth, request: &SignUpRequest, message: &Message) -> 
 
 /// Keeps the claim of a request whose mail is on its way; ends where it is lost, or would end before it can be renewed.
 async fn keep(auth: &TenantAuth, request: &SignUpRequest) {
-    let mut until = request.lease_until;
+    let (mut until, mut pause) = (request.lease_until, RENEW_EVERY);
     loop {
-        tokio::time::sleep(RENEW_EVERY).await;
+        tokio::time::sleep(pause).await;
         let renewal = timeout(RENEW_WITHIN, renew(auth, request)).await;
         match renewal.unwrap_or_else(|_| Err(Error::unavailable("the database did not answer in time"))) {
-            Ok(Some(renewed)) => until = renewed,
+            Ok(Some(renewed)) => (until, pause) = (renewed, RENEW_EVERY),
             Ok(None) => return,
             Err(error) => {
                 tracing::warn!(mail = %request.id, error = %error.causes(), "the claim of a mail that is being sent was not renewed");
                 if ends_unrenewed(until, auth.now()) {
                     return;
                 }
+                pause = RENEW_AGAIN;
             }
         }
     }
