@@ -1,10 +1,11 @@
 //! The way to the remote server: one pool of connections, and the circuit breaker before it. A question that hangs throws the pool away:
 //! where a failed machine or a firewall dropped the connections in silence, each idle one of them would swallow a question more, the
-//! breaker's probes among them (behaviour.md, B212).
+//! breaker's probes among them (behaviour.md, B212). A pool that answered nothing yet has no idle connection, for one that hangs is closed;
+//! thrown away, it would only lose those that are being set up, and where that takes long none would ever be there to answer.
 
 use std::{
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
@@ -35,11 +36,19 @@ pub(super) struct Pool {
     pub(super) client: Client,
     /// How many pools there were before.
     number: u64,
+    /// Whether an answer came over it.
+    has_answered: Arc<AtomicBool>,
+}
+
+impl Pool {
+    fn new(number: u64) -> Result<Self, reqwest::Error> {
+        Ok(Self { client: client()?, number, has_answered: Arc::default() })
+    }
 }
 
 impl Server {
     pub(super) fn new() -> Result<Self, reqwest::Error> {
-        let pool = Mutex::new(Pool { client: client()?, number: 0 });
+        let pool = Mutex::new(Pool::new(0)?);
         Ok(Self { pool, is_renewing: AtomicBool::new(false), breaker: Breaker::default() })
     }
 
@@ -54,6 +63,9 @@ impl Server {
             return Err(unavailable("it let a question time out a moment ago, and is not asked again yet"));
         };
         let outcome = exchanged(question, patience).await;
+        if outcome.is_ok() {
+            pool.has_answered.store(true, Ordering::Release);
+        }
         match &outcome {
             Err(Failed::Hung) => {
                 attempt.hung(Instant::now());
@@ -73,6 +85,9 @@ impl Server {
         patience: Duration,
     ) -> Result<Answer, Error> {
         let outcome = exchanged(question, patience).await;
+        if outcome.is_ok() {
+            pool.has_answered.store(true, Ordering::Release);
+        }
         match &outcome {
             Ok(answer) if answer.status == 200 => self.breaker.heard(Instant::now()),
             Err(Failed::Hung) => self.throw_away(pool),
@@ -84,13 +99,16 @@ impl Server {
     /// Has those who ask from now on connect anew. Of many questions that hung together the first one does it, and keeps nobody from asking
     /// while it reads the system's root certificates.
     fn throw_away(&self, hung: &Pool) {
+        if !hung.has_answered.load(Ordering::Acquire) {
+            return;
+        }
         if self.current().number != hung.number || self.is_renewing.swap(true, Ordering::AcqRel) {
             return;
         }
-        if let Ok(client) = client() {
+        if let Ok(next) = Pool::new(hung.number + 1) {
             let mut current = self.current();
             if current.number == hung.number {
-                *current = Pool { client, number: hung.number + 1 };
+                *current = next;
             }
         }
         self.is_renewing.store(false, Ordering::Release);
@@ -106,26 +124,59 @@ fn client() -> Result<Client, reqwest::Error> {
         .connect_timeout(CONNECTING)
         .redirect(Policy::none())
         .no_proxy()
+        .http1_only() // a connection of HTTP/2, which a host's other crates may have enabled, would stay after a question that hung
         .user_agent(concat!("tenant-auth/", env!("CARGO_PKG_VERSION")))
         .build()
 }
 
 #[cfg(test)]
 mod tests {
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        net::TcpListener,
+    };
+
     use super::*;
+
+    /// Answers the first question, and keeps every other waiting.
+    async fn answering_once() -> String {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("bound"));
+        tokio::spawn(async move {
+            let (mut first, _) = listener.accept().await.expect("somebody comes");
+            let mut question = [0; 1_024];
+            assert!(first.read(&mut question).await.is_ok_and(|read| read > 0));
+            first.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await.expect("it is heard");
+            let _others = (first, listener);
+            std::future::pending::<()>().await;
+        });
+        url
+    }
+
+    async fn asked_in_background(server: &Server, pool: &Pool, url: &str) -> bool {
+        server.ask_in_background(pool, pool.client.get(url), Duration::from_secs(1)).await.is_ok()
+    }
 
     #[tokio::test]
     async fn a_question_in_the_background_that_hangs_throws_its_connections_away() {
-        let silent = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
-        let url = format!("http://{}", silent.local_addr().expect("bound"));
-        let server = Server::new().expect("a client");
+        let (server, url) = (Server::new().expect("a client"), answering_once().await);
         let pool = server.pool();
-        let asked = server.ask_in_background(&pool, pool.client.get(url), Duration::from_millis(50)).await;
-        assert!(asked.is_err());
+        assert!(asked_in_background(&server, &pool, &url).await);
+        assert_eq!(server.pool().number, 0);
+        assert!(!asked_in_background(&server, &pool, &url).await);
         assert_eq!(server.pool().number, 1);
         server.throw_away(&pool);
         assert_eq!(server.pool().number, 1, "the first of many did it");
-        server.throw_away(&server.pool());
-        assert_eq!(server.pool().number, 2);
+    }
+
+    #[tokio::test]
+    async fn connections_over_which_nothing_was_answered_yet_are_kept() {
+        let (server, silent) = (Server::new().expect("a client"), TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port"));
+        let url = format!("http://{}", silent.local_addr().expect("bound"));
+        let pool = server.pool();
+        assert!(!asked_in_background(&server, &pool, &url).await);
+        let asked = server.ask(&pool, pool.client.get(&url), Duration::from_millis(50)).await;
+        assert!(asked.is_err());
+        assert_eq!(server.pool().number, 0, "where it takes long to connect, none would ever be there to answer");
     }
 }
