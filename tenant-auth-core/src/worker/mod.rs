@@ -29,6 +29,8 @@ use mails::Post;
 
 /// The interval of the sweep.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
+/// How long a stop waits for mails: most are sent within it, and what hangs is let go and tried again once its lease has expired.
+const STOP_WITHIN: Duration = Duration::from_secs(3);
 /// Between the first rounds of two loops. All at once they would open a connection each, which stays: on SQLite that is a thread with a
 /// cache and the whole schema of its own.
 const APART: Duration = Duration::from_millis(20);

@@ -2,7 +2,9 @@
 
 use std::{future::Future, pin::pin, time::Duration};
 
-use super::Worker;
+use tokio::time::timeout;
+
+use super::{STOP_WITHIN, Worker};
 use crate::{error::Error, metrics::WorkerLoop, org::SignUpPost, store::Work};
 
 /// How often requests are looked for when no commit of this process wakes the loop.
@@ -27,9 +29,7 @@ impl Worker {
                             Ok(true) => return,
                             // Another worker claimed it.
                             Ok(false) => {}
-                            Err(error) => {
-                                tracing::warn!(error = %error.causes(), "what became of a link to sign up with was not recorded");
-                            }
+                            Err(error) => warn(&error),
                         }
                     }
                     std::future::pending().await
@@ -40,12 +40,20 @@ impl Worker {
                     () = tokio::time::sleep(LOOK_EVERY) => {}
                 }
             };
-            // Dropped wherever it stands: what was claimed is tried again after its lease.
+            // Dropped wherever it stands: the attempts go on.
             tokio::select! {
                 biased;
-                () = &mut shutdown => return,
+                () = &mut shutdown => break,
                 () = working => {}
             }
+        }
+        let ending = async {
+            while let Some(ended) = post.ended().await {
+                drop(ended.inspect_err(warn));
+            }
+        };
+        if timeout(STOP_WITHIN, ending).await.is_err() {
+            tracing::info!("links to sign up with that are being mailed are let go; they are tried again after their leases");
         }
     }
 
@@ -62,4 +70,8 @@ impl Worker {
         self.auth.worked(WorkerLoop::SignUps);
         Ok(())
     }
+}
+
+fn warn(error: &Error) {
+    tracing::warn!(error = %error.causes(), "what became of a link to sign up with was not recorded");
 }

@@ -13,6 +13,7 @@ use tokio::{
 };
 use tracing::Instrument;
 
+use super::STOP_WITHIN;
 use crate::{
     error::Error,
     id::{MailId, OrgId},
@@ -32,8 +33,6 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// A look that finds nothing is followed by so many times its duration without another: attempts end often, and each lets the outbox be
 /// looked at.
 const REST: u32 = 4;
-/// How long a stop waits for attempts: most end within it, and what hangs is let go and tried again once its lease has expired.
-const STOP_WITHIN: Duration = Duration::from_secs(3);
 
 /// The mail loop's state. One per worker.
 pub(super) struct Post {

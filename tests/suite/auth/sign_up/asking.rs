@@ -31,6 +31,7 @@ scenarios![
     one_request_waits_however_often_it_is_made,
     who_asks_again_while_the_mail_is_on_its_way_gets_another,
     a_mail_that_hangs_delays_no_other,
+    a_stop_waits_for_a_mail_that_is_on_its_way,
     an_address_gets_three_mails_an_hour,
     a_network_may_ask_thirty_times_in_a_quarter_of_an_hour,
     a_request_nobody_fulfils_is_dropped_after_a_day,
@@ -161,21 +162,60 @@ async fn until(is_so: impl Fn() -> bool) {
     tokio::time::timeout(Duration::from_secs(15), reached).await.expect("nothing that hangs delays them");
 }
 
+/// Runs a worker until the work is done, and stops it.
+async fn while_running(app: &App, work: impl Future<Output = ()>) {
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let worker = app.auth.worker();
+    let running = tokio::spawn(async move { worker.run_until(async { drop(stopped.await) }).await });
+    work.await;
+    drop(stop);
+    running.await.expect("it stops");
+}
+
 async fn a_mail_that_hangs_delays_no_other(app: &App) {
     let mailer = Arc::new(Hanging::default());
     let here = app.beside(|setup| setup.mailer = Some(Arc::clone(&mailer) as Arc<dyn Mailer>)).await;
-    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let worker = here.auth.worker();
-    let running = tokio::spawn(async move { worker.run_until(async { drop(stopped.await) }).await });
-    ask(&nobody(&here), "hangs@rockets.example").await.expect(200);
-    until(|| mailer.hangs.load(Ordering::SeqCst)).await;
-    let others: BTreeSet<String> = (0..12).map(|n| format!("waits{n}@rockets.example")).collect();
-    for other in &others {
-        ask(&nobody(&here), other).await.expect(200);
+    while_running(&here, async {
+        ask(&nobody(&here), "hangs@rockets.example").await.expect(200);
+        until(|| mailer.hangs.load(Ordering::SeqCst)).await;
+        let others: BTreeSet<String> = (0..12).map(|n| format!("waits{n}@rockets.example")).collect();
+        for other in &others {
+            ask(&nobody(&here), other).await.expect(200);
+        }
+        until(|| mailer.taken.lock().expect("nobody panics").is_superset(&others)).await;
+    })
+    .await;
+}
+
+/// A mail server that takes a moment to accept a mail.
+#[derive(Debug, Default)]
+struct Unhurried {
+    asked: AtomicUsize,
+    taken: AtomicUsize,
+}
+
+#[async_trait]
+impl Mailer for Unhurried {
+    async fn send(&self, _: &Message) -> Result<(), MailError> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        self.taken.fetch_add(1, Ordering::SeqCst);
+        Ok(())
     }
-    until(|| mailer.taken.lock().expect("nobody panics").is_superset(&others)).await;
-    drop(stop);
-    running.await.expect("it stops");
+}
+
+async fn a_stop_waits_for_a_mail_that_is_on_its_way(app: &App) {
+    let mailer = Arc::new(Unhurried::default());
+    let here = app.beside(|setup| setup.mailer = Some(Arc::clone(&mailer) as Arc<dyn Mailer>)).await;
+    while_running(&here, async {
+        ask(&nobody(&here), "rita@rockets.example").await.expect(200);
+        until(|| mailer.asked.load(Ordering::SeqCst) == 1).await;
+    })
+    .await;
+    assert_eq!(mailer.taken.load(Ordering::SeqCst), 1);
+    app.advance(45);
+    here.tick().await;
+    assert_eq!(mailer.asked.load(Ordering::SeqCst), 1, "it would arrive twice");
 }
 
 async fn an_address_gets_three_mails_an_hour(app: &App) {
