@@ -31,6 +31,10 @@ pub enum Mood {
     RefusingTheLogin,
     /// 553 to whoever names the sender: the login may not send as that one.
     RefusingTheSender,
+    /// 554 to whoever names a recipient: the login may not send to others.
+    RefusingToRelay,
+    /// 554 once it has the content: the sender is not verified.
+    RefusingTheContent,
     /// Accepts connections and says nothing, until its mood changes.
     Silent,
     /// Hangs up at once.
@@ -191,7 +195,8 @@ async fn converse(stream: TcpStream, inner: Arc<Inner>) -> Option<()> {
                     Mood::RefusingForNow => "451 4.3.0 come back later",
                     Mood::RefusingForGood => "550 5.1.1 nobody of that name",
                     Mood::RefusingThePassword => "535 5.7.8 another password",
-                    Mood::Taking | Mood::Silent | Mood::Down => "250 go on",
+                    Mood::RefusingToRelay => "554 5.7.1 relay access denied",
+                    Mood::Taking | Mood::RefusingTheContent | Mood::Silent | Mood::Down => "250 go on",
                     Mood::RefusingTheSession | Mood::RefusingTheLogin | Mood::RefusingTheSender => "250 go on",
                 };
                 say(&mut lines, &inner, verdict).await?;
@@ -200,6 +205,10 @@ async fn converse(stream: TcpStream, inner: Arc<Inner>) -> Option<()> {
             "DATA" => {
                 say(&mut lines, &inner, "354 end with a dot").await?;
                 let raw = mail(&mut lines).await?;
+                if inner.state().mood == Mood::RefusingTheContent {
+                    say(&mut lines, &inner, "554 that sender is not verified").await?;
+                    continue;
+                }
                 inner.state().taken.push(Taken { to: std::mem::take(&mut to), raw });
                 say(&mut lines, &inner, "250 taken").await?;
             }

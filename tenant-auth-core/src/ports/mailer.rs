@@ -48,10 +48,10 @@ impl fmt::Debug for Message {
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum MailError {
-    /// A permanent refusal of this mail or of its recipient (SMTP 550 to 559 to `RCPT` and after it): do not try again.
+    /// A permanent refusal of this mail or of its recipient (such as SMTP 550 5.1.1: no such mailbox): do not try again.
     #[error("refused for good: {0}")]
     Permanent(String),
-    /// A transient failure, such as no answer, SMTP 4xx, or a refusal of whoever sends: try again later.
+    /// A transient failure, such as no answer, SMTP 4xx, or a refusal of whoever sends (such as 554 5.7.1: no relaying): try again later.
     #[error("not now: {0}")]
     Transient(String),
 }

@@ -24,6 +24,7 @@ use percent_encoding::percent_decode_str;
 use tokio::{sync::Semaphore, time::timeout};
 use url::Url;
 
+use self::failure::Phase;
 use super::{MailError, Mailer, Message};
 use crate::{error::Cause, value::is_loopback_for_secrets};
 
@@ -156,7 +157,7 @@ impl SmtpMailer {
         let mut connection = timeout(self.until_content, Box::pin(self.offer(mail.envelope()))).await.map_err(slow)??;
         let taken = timeout(self.until_taken, connection.message(&mail.formatted())).await.map_err(slow)?;
         self.take_leave(connection);
-        taken.map(drop).map_err(|error| self.refused(&error))
+        taken.map(drop).map_err(|error| self.refused(&error, Phase::Content))
     }
 
     /// A connection whose server wants the content of a mail with this envelope. No extension is asked for: addresses and mails are ASCII.
@@ -167,13 +168,22 @@ impl SmtpMailer {
             self.take_leave(connection);
             return Err(MailError::Transient(self.cause(&error)));
         }
-        match announce(&mut connection, envelope).await {
+        match self.announce(&mut connection, envelope).await {
             Ok(()) => Ok(connection),
-            Err(error) => {
+            Err(refused) => {
                 self.take_leave(connection);
-                Err(self.refused(&error))
+                Err(refused)
             }
         }
+    }
+
+    /// Names the recipient, and asks to send the content.
+    async fn announce(&self, connection: &mut AsyncSmtpConnection, envelope: &Envelope) -> Result<(), MailError> {
+        for to in envelope.to() {
+            let named = connection.command(Rcpt::new(to.clone(), Vec::new())).await;
+            named.map_err(|error| self.refused(&error, Phase::Recipient))?;
+        }
+        connection.command(Data).await.map(drop).map_err(|error| self.refused(&error, Phase::Content))
     }
 
     /// Takes leave of the server in the background: what became of the mail is known. Were its leave waited for, a server that takes none
@@ -187,9 +197,9 @@ impl SmtpMailer {
         }
     }
 
-    /// Why the server did not take a mail from a sender that it had accepted.
-    fn refused(&self, error: &lettre::transport::smtp::Error) -> MailError {
-        let of = if failure::is_of_the_mail(error) { MailError::Permanent } else { MailError::Transient };
+    /// Why the server did not take a mail whose sender it let pass so far.
+    fn refused(&self, error: &lettre::transport::smtp::Error, phase: Phase) -> MailError {
+        let of = if failure::is_of_the_mail(error, phase) { MailError::Permanent } else { MailError::Transient };
         of(self.cause(error))
     }
 
@@ -209,14 +219,6 @@ fn parsed(url: &str) -> Result<Url, SmtpSetupError> {
         "smtp" | "smtps" => Ok(url),
         other => Err(SmtpSetupError::Url(format!("unknown scheme '{other}'"))),
     }
-}
-
-/// Names the recipient, and asks to send the content.
-async fn announce(connection: &mut AsyncSmtpConnection, envelope: &Envelope) -> Result<(), lettre::transport::smtp::Error> {
-    for to in envelope.to() {
-        connection.command(Rcpt::new(to.clone(), Vec::new())).await?;
-    }
-    connection.command(Data).await.map(drop)
 }
 
 /// Takes leave of the server and closes the connection; a server that does not answer is not waited for any longer then.

@@ -24,6 +24,7 @@ scenarios![
     a_mail_server_that_wants_another_password_loses_nothing,
     a_mail_server_that_refuses_the_session_for_good_loses_nothing,
     a_mail_server_that_refuses_the_sender_for_good_loses_nothing,
+    a_mail_server_that_refuses_the_sender_late_loses_nothing,
     a_mail_server_that_refuses_for_good_fails_the_mail,
     a_silent_mail_server_delays_no_request,
     retries_follow_the_schedule,
@@ -196,6 +197,22 @@ async fn a_mail_server_that_refuses_the_sender_for_good_loses_nothing(app: &App)
     assert_eq!((mail_status(&admin).await, sink.attempts()), ("queued".to_owned(), 1));
     sink.be(Mood::Taking);
     app.advance(5);
+    app.tick().await;
+    assert_eq!((mail_status(&admin).await, sink.taken().len()), ("sent".to_owned(), 1));
+}
+
+/// Together with the recipient, as servers do that judge all at once, or after the content.
+async fn a_mail_server_that_refuses_the_sender_late_loses_nothing(app: &App) {
+    let (app, sink) = with_sink(app).await;
+    let admin = app.admin().logged_in().await;
+    admin.invite("nora@acme.example").await.expect(201);
+    for (attempts, mood) in [(1, Mood::RefusingToRelay), (2, Mood::RefusingTheContent)] {
+        sink.be(mood);
+        app.tick().await;
+        assert_eq!((mail_status(&admin).await, sink.attempts()), ("queued".to_owned(), attempts), "{mood:?}");
+        app.advance(30);
+    }
+    sink.be(Mood::Taking);
     app.tick().await;
     assert_eq!((mail_status(&admin).await, sink.taken().len()), ("sent".to_owned(), 1));
 }
