@@ -120,7 +120,7 @@ impl Post {
     /// organizations run out; `true` when there was work. Organizations that have mails for full domains only are not looked at one
     /// by one: hundreds of them may wait for one server that hangs.
     async fn serve(&mut self) -> Result<bool, Error> {
-        self.slots.let_linger(self.attempts.len());
+        self.slots.let_linger();
         if self.auth.mailer().is_none() {
             return Ok(false);
         }

@@ -1,6 +1,7 @@
 //! Concurrency limits of mails: 16 attempts per process, of which an organization and a recipient's domain have at most 4 each. So
 //! neither a tenant with many mails nor a mail server that hangs holds up the others' mail. An attempt that a mail server lets wait for
-//! long goes on without its slot, for the server may take ten minutes; how many do so at a time is limited, too.
+//! long goes on without its slot, for the server may take ten minutes; how many do so at a time is limited, too, also of one organization
+//! and one domain.
 
 use std::collections::HashMap;
 
@@ -12,8 +13,11 @@ use crate::{id::OrgId, mail::HELD_FOR, store::PASSED_OVER};
 pub(super) const SLOTS: usize = 16;
 /// The limit of one organization, and of one recipient domain.
 const SLOTS_OF_ONE: usize = 4;
-/// How many attempts go on without a slot at a time.
-const LINGERING: usize = 48;
+/// How many attempts go on without a slot at a time. With those of sign-up and the farewells, all the connections of a process stay below
+/// 50, which is what Postfix lets a client have (`smtpd_client_connection_count_limit`).
+const LINGERING: usize = 8;
+/// How many of those are of one organization, and of one recipient domain.
+const LINGERING_OF_ONE: usize = 4;
 
 // The domains that have all their slots taken are passed over when due mails are looked for.
 const _: () = assert!(SLOTS / SLOTS_OF_ONE <= PASSED_OVER);
@@ -26,48 +30,57 @@ pub(super) struct Held {
     pub(super) since: Instant,
 }
 
-/// The attempts that hold a slot, by task.
+/// The attempts under way, by task.
 #[derive(Debug, Default)]
-pub(super) struct Slots(HashMap<TaskId, Held>);
+pub(super) struct Slots {
+    taken: HashMap<TaskId, Held>,
+    /// Those that go on without a slot, and what for.
+    lingering: HashMap<TaskId, Held>,
+}
 
 impl Slots {
     pub(super) fn take(&mut self, task: TaskId, held: Held) {
-        self.0.insert(task, held);
+        self.taken.insert(task, held);
     }
 
     pub(super) fn free(&mut self, task: TaskId) {
-        self.0.remove(&task);
+        self.taken.remove(&task);
+        self.lingering.remove(&task);
     }
 
-    /// Frees the slots that were held for long, of as many attempts as may go on without one. `under_way`: all attempts, with a slot or
-    /// without.
-    pub(super) fn let_linger(&mut self, under_way: usize) {
-        let mut places = LINGERING.saturating_sub(under_way.saturating_sub(self.0.len()));
-        self.0.retain(|_, held| {
-            let lingers = places > 0 && held.since.elapsed() >= HELD_FOR;
-            places -= usize::from(lingers);
+    /// Frees the slots that were held for long, of as many attempts as may go on without one.
+    pub(super) fn let_linger(&mut self) {
+        let Self { taken, lingering } = self;
+        taken.retain(|task, held| {
+            let of_organization = lingering.values().filter(|other| other.org == held.org).count();
+            let of_domain = lingering.values().filter(|other| other.domain == held.domain).count();
+            let has_place = lingering.len() < LINGERING && of_organization.max(of_domain) < LINGERING_OF_ONE;
+            let lingers = has_place && held.since.elapsed() >= HELD_FOR;
+            if lingers {
+                lingering.insert(*task, held.clone());
+            }
             !lingers
         });
     }
 
     pub(super) fn are_none_free(&self) -> bool {
-        self.0.len() >= SLOTS
+        self.taken.len() >= SLOTS
     }
 
     /// How many more attempts the limits allow an organization.
     pub(super) fn of_organization(&self, org: &OrgId) -> usize {
-        let taken = self.0.values().filter(|held| held.org == *org).count();
-        SLOTS_OF_ONE.saturating_sub(taken).min(SLOTS.saturating_sub(self.0.len()))
+        let taken = self.taken.values().filter(|held| held.org == *org).count();
+        SLOTS_OF_ONE.saturating_sub(taken).min(SLOTS.saturating_sub(self.taken.len()))
     }
 
     /// How many more attempts the limits allow at a domain.
     pub(super) fn of_domain(&self, domain: &str) -> usize {
-        SLOTS_OF_ONE.saturating_sub(self.0.values().filter(|held| held.domain == domain).count())
+        SLOTS_OF_ONE.saturating_sub(self.taken.values().filter(|held| held.domain == domain).count())
     }
 
     /// The domains that have all their slots taken.
     pub(super) fn full_domains(&self) -> Vec<&str> {
-        let mut full: Vec<&str> = self.0.values().map(|held| held.domain.as_str()).collect();
+        let mut full: Vec<&str> = self.taken.values().map(|held| held.domain.as_str()).collect();
         full.sort_unstable();
         full.dedup();
         full.retain(|domain| self.of_domain(domain) == 0);
@@ -124,25 +137,40 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn mails_that_hang_hold_their_slots_for_half_a_minute_unless_too_many_do() {
-        let (mut slots, org) = (Slots::default(), organization());
-        let mut under_way = 0;
-        while under_way < LINGERING {
-            for n in 0..SLOTS {
-                take(&mut slots, &org, &format!("{n}.example")).await;
+        let (mut slots, mut last) = (Slots::default(), None);
+        for round in 0..LINGERING / LINGERING_OF_ONE {
+            let org = organization();
+            for n in 0..LINGERING_OF_ONE {
+                last = Some(take(&mut slots, &org, &format!("{round}-{n}.example")).await);
             }
-            under_way += SLOTS;
             tokio::time::advance(HELD_FOR - Duration::from_millis(1)).await;
-            slots.let_linger(under_way);
-            assert!(slots.are_none_free());
+            slots.let_linger();
+            assert_eq!(slots.of_organization(&org), 0);
             tokio::time::advance(Duration::from_millis(1)).await;
-            slots.let_linger(under_way);
+            slots.let_linger();
             assert_eq!(slots.of_organization(&org), SLOTS_OF_ONE);
         }
-        take(&mut slots, &org, "hangs.example").await;
+        take(&mut slots, &organization(), "hangs.example").await;
         tokio::time::advance(HELD_FOR).await;
-        slots.let_linger(under_way + 1);
+        slots.let_linger();
         assert_eq!(slots.of_domain("hangs.example"), SLOTS_OF_ONE - 1, "enough go on without one");
-        slots.let_linger(under_way); // one of those has ended
+        slots.free(last.expect("they were taken"));
+        slots.let_linger();
         assert_eq!(slots.of_domain("hangs.example"), SLOTS_OF_ONE);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn neither_an_organization_nor_a_domain_goes_on_without_slots_alone() {
+        let (mut of_one, busy) = (Slots::default(), organization());
+        let mut of_domain = Slots::default();
+        for n in 0..=LINGERING_OF_ONE {
+            take(&mut of_one, &busy, &format!("{n}.example")).await;
+            take(&mut of_domain, &organization(), "hangs.example").await;
+            tokio::time::advance(HELD_FOR).await;
+            of_one.let_linger();
+            of_domain.let_linger();
+        }
+        assert_eq!(of_one.of_organization(&busy), SLOTS_OF_ONE - 1);
+        assert_eq!(of_domain.of_domain("hangs.example"), SLOTS_OF_ONE - 1);
     }
 }

@@ -30,8 +30,8 @@ use crate::{
 const LINK_TTL: Duration = DAY;
 /// How many mails are under way at once.
 const AT_ONCE: usize = 8;
-/// How many more may be that a mail server lets wait for long.
-const LINGERING: usize = 24;
+/// How many more may be that a mail server lets wait for long: few, for it allows a client only so many connections.
+const LINGERING: usize = 8;
 
 /// The mailing of the links that were asked for. Places are filled one by one, as attempts end or linger: a mail server may take minutes to
 /// accept one mail, and the others do not wait for it. One per worker.
