@@ -52,7 +52,8 @@ impl Backend<EventsRead> {
                 has_waited = true;
             } else if page.payloads.is_empty() && Instant::now() < deadline {
                 place.beyond(page.newest, deadline).await;
-                after = Some(After::Sequence(page.last));
+                // An id stays one: other events may take the numbers of those that a fail-over lost meanwhile.
+                after = after.or(Some(After::Sequence(page.last)));
             } else {
                 break;
             }

@@ -14,7 +14,13 @@ use std::{
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{After, BATCH, Event, Read, held::Held, read, unreadable};
-use crate::{caller::Tenant, error::Error, id::OrgId, service::TenantAuth, store::Work};
+use crate::{
+    caller::Tenant,
+    error::Error,
+    id::{EventId, OrgId},
+    service::TenantAuth,
+    store::{NewestEvent, Work},
+};
 
 /// How long is waited for one organization's events before the database is asked itself.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -48,6 +54,16 @@ struct Place {
     after: After,
     /// Its number; `None` before anything was read from here.
     number: Option<i64>,
+}
+
+impl Place {
+    /// Whether the event with the place's number can be the one that was read; none has the number where retention removed it.
+    fn may_be(&self, event: Option<&EventId>) -> bool {
+        match (&self.after, event) {
+            (After::Event(read), Some(event)) => read == event,
+            (After::Event(_) | After::Sequence(_), _) => true,
+        }
+    }
 }
 
 impl TenantAuth {
@@ -189,15 +205,15 @@ impl Events {
         let mut behind = VecDeque::new();
         loop {
             let heads = self.auth.store().read().await?.event_feed().newest_of_all(&last, AT_ONCE).await?;
-            let Some((org, _)) = heads.last() else { break };
-            last = org.as_str().to_owned();
-            // Read beyond the newest: a fail-over or a restored backup lost events, which whoever reads on is told.
-            let is_read = |org: &OrgId, newest: i64| match self.read.get(org) {
-                Some(place) => place.number == Some(newest),
-                None => newest == 0,
+            let Some(newest) = heads.last() else { break };
+            last = newest.org.as_str().to_owned();
+            // Read beyond the newest, or another in its place: a fail-over or a restored backup lost events, which whoever reads on is told.
+            let is_read = |newest: &NewestEvent| match self.read.get(&newest.org) {
+                Some(place) => place.number == Some(newest.sequence) && place.may_be(newest.id.as_ref()),
+                None => newest.sequence == 0,
             };
-            let is_behind = |org: &OrgId, newest: i64| !is_read(org, newest) && !self.held.has(org);
-            behind.extend(heads.into_iter().filter(|(org, newest)| is_behind(org, *newest)).map(|(org, _)| org));
+            let is_behind = |newest: &NewestEvent| !is_read(newest) && !self.held.has(&newest.org);
+            behind.extend(heads.into_iter().filter(is_behind).map(|newest| newest.org));
         }
         if behind.is_empty() {
             let took = began.elapsed();

@@ -80,6 +80,7 @@ pub(crate) use sql::{
     delivery_batches::{Held, Judged, QueuedDelivery, Subscriber, Vital},
     delivery_queue::{Attempted, ClaimedDelivery, DueEndpoint},
     erasing::{Erasing, ToldEvent},
+    event_feed::NewestEvent,
     events::UndeliveredEvent,
     exports::{ExportedChain, ExportedEntry, ExportedMember},
     imports::{ImportedAccount, ImportedFactor, ImportedSecret},

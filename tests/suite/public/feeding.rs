@@ -29,6 +29,7 @@ scenarios![on each database:
     what_tells_of_an_ending_waits_for_those_who_remember_and_delays_no_other_organization,
     an_event_that_cannot_be_read_is_named_and_can_be_passed_over,
     who_follows_is_told_that_others_took_the_numbers_of_what_was_read,
+    who_follows_all_is_told_of_that_also_where_nothing_comes_after_it,
     who_follows_is_told_nothing_of_what_retention_removed_after_it_was_read,
 ];
 
@@ -257,6 +258,19 @@ async fn who_follows_is_told_that_others_took_the_numbers_of_what_was_read(app: 
         assert!(matches!(next_of(&mut events, &org).await, Err(Error::EventsExpired)));
         assert_eq!(events.expired(), Some(&org));
     }
+}
+
+async fn who_follows_all_is_told_of_that_also_where_nothing_comes_after_it(app: &App) {
+    let last = newest(&reader(app).await).await;
+    let tenant = app.auth.tenant(&app.org().slug().parse().expect("a slug")).await.expect("it is there");
+    let org = tenant.organization().id.clone();
+    let mut events = app.auth.events().after(&org, last - 1);
+    assert_eq!(next_of(&mut events, &org).await.expect("is read").sequence, last);
+    let place = format!("org_id = '{org}' AND sequence = {last}");
+    run_sql(app, &format!("UPDATE tenant_auth_events SET id = 'evt_00000000000000000000000002' WHERE {place}")).await;
+    let told = tokio::time::timeout(Duration::from_secs(20), next_of(&mut events, &org)).await;
+    assert!(matches!(told, Ok(Err(Error::EventsExpired))));
+    assert_eq!(events.expired(), Some(&org));
 }
 
 async fn who_follows_is_told_nothing_of_what_retention_removed_after_it_was_read(app: &App) {

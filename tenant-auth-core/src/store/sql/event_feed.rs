@@ -30,7 +30,8 @@ statements! {
          ORDER BY sequence
          LIMIT $3");
     NEWEST_OF_ALL = "
-        SELECT s.org_id AS org_id, s.sequence AS sequence
+        SELECT s.org_id AS org_id, s.sequence AS sequence,
+               (SELECT e.id FROM tenant_auth_events e WHERE e.org_id = s.org_id AND e.sequence = s.sequence) AS event_id
           FROM tenant_auth_event_sequences s
          WHERE s.org_id > $1
            AND EXISTS (SELECT 1 FROM tenant_auth_organizations o WHERE o.id = s.org_id AND o.removed_at IS NULL)
@@ -77,6 +78,24 @@ row! {
     }
 }
 
+row! {
+    NewestRow {
+        org_id: String,
+        sequence: i64,
+        event_id: Option<String>,
+    }
+}
+
+/// The last event of an organization.
+#[derive(Debug)]
+pub(crate) struct NewestEvent {
+    pub(crate) org: OrgId,
+    /// Its number; 0 where there was none yet.
+    pub(crate) sequence: i64,
+    /// `None` where retention removed it.
+    pub(crate) id: Option<EventId>,
+}
+
 /// How far an organization's events reach, by their numbers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reach {
@@ -105,9 +124,15 @@ impl<L: Link> EventFeed<L> {
         Ok(rows.into_iter().map(KeptEvent::from).collect())
     }
 
-    /// The number of the last event of each organization after this one, in the order of their ids.
-    pub(crate) async fn newest_of_all(mut self, after: &str, most: u32) -> Result<Vec<(OrgId, i64)>, Error> {
-        Ok(heads(fetch_all!(self.0, HeadRow, NEWEST_OF_ALL, after, i64::from(most))?))
+    /// The last event of each organization after this one, in the order of their ids.
+    pub(crate) async fn newest_of_all(mut self, after: &str, most: u32) -> Result<Vec<NewestEvent>, Error> {
+        let rows = fetch_all!(self.0, NewestRow, NEWEST_OF_ALL, after, i64::from(most))?;
+        let newest = |row: NewestRow| NewestEvent {
+            org: Id::from_stored(row.org_id),
+            sequence: row.sequence,
+            id: row.event_id.map(Id::from_stored),
+        };
+        Ok(rows.into_iter().map(newest).collect())
     }
 
     /// The number of the last event of each of these organizations.
