@@ -2,9 +2,10 @@
 
 use std::{future::Future, time::Duration};
 
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::{
+    error::Error,
     ports::{MailError, Mailer, Message},
     time::Timestamp,
 };
@@ -18,6 +19,8 @@ pub(crate) const RENEW_EVERY: Duration = Duration::from_secs(15);
 pub(crate) const RENEW_WITHIN: Duration = Duration::from_secs(10);
 /// How soon another renewal follows one that failed: a database that is busy for a moment cancels no delivery.
 pub(crate) const RENEW_AGAIN: Duration = Duration::from_secs(1);
+/// How soon an outcome that could not be recorded is recorded again.
+const RECORD_AGAIN: Duration = Duration::from_secs(1);
 /// How long an attempt holds its place among those that are made at once. A mail server may take ten minutes over a mail, and a few of
 /// those would keep all others from it.
 pub(crate) const HELD_FOR: Duration = Duration::from_secs(30);
@@ -49,6 +52,24 @@ pub(crate) async fn hand_over(mailer: &dyn Mailer, message: &Message, claimed: i
     }
 }
 
+/// Records what came of an attempt. A database that is busy for a moment is asked again while the lease lasts: were the outcome lost, a
+/// mail that was accepted would be sent once more. `lasts`: what is left of the lease, as it was last renewed.
+///
+/// # Errors
+/// What `recording` failed with last.
+pub(crate) async fn record_while_claimed<T, R>(lasts: Duration, recording: impl Fn() -> R) -> Result<T, Error>
+where
+    R: Future<Output = Result<T, Error>>,
+{
+    let deadline = Instant::now() + lasts;
+    loop {
+        match recording().await {
+            Err(Error::Unavailable(_)) if Instant::now() + RECORD_AGAIN < deadline => sleep(RECORD_AGAIN).await,
+            recorded => return recorded,
+        }
+    }
+}
+
 /// For a renewal that the database delays, and for clocks that differ.
 const MARGIN: Duration = Duration::from_secs(20);
 
@@ -73,8 +94,6 @@ mod tests {
         collections::BTreeMap,
         sync::atomic::{AtomicUsize, Ordering},
     };
-
-    use tokio::time::Instant;
 
     use super::*;
     use crate::value::{Email, Language};
@@ -161,5 +180,23 @@ mod tests {
         let (lost, begun) = (AtomicUsize::new(0), Instant::now());
         assert!(matches!(hand_over(&Patient, &message, renewed(&lost, 2)).await, Err(MailError::Transient(_))));
         assert_eq!(begun.elapsed(), 2 * RENEW_EVERY);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_outcome_is_recorded_once_the_database_takes_it_while_the_lease_lasts() {
+        let tries = &AtomicUsize::new(0);
+        let busy_for = |most: usize| {
+            move || async move {
+                let is_busy = tries.fetch_add(1, Ordering::SeqCst) < most;
+                if is_busy { Err(Error::unavailable("busy")) } else { Ok(()) }
+            }
+        };
+        assert!(record_while_claimed(LEASE, busy_for(3)).await.is_ok());
+        assert_eq!(tries.load(Ordering::SeqCst), 4);
+        let begun = Instant::now();
+        assert!(record_while_claimed(LEASE, busy_for(usize::MAX)).await.is_err());
+        assert!(begun.elapsed() < LEASE && begun.elapsed() + 2 * RECORD_AGAIN >= LEASE, "{:?}", begun.elapsed());
+        tries.store(0, Ordering::SeqCst);
+        assert!(record_while_claimed(Duration::ZERO, busy_for(1)).await.is_err(), "another worker may have it");
     }
 }

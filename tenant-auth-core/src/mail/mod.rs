@@ -25,7 +25,8 @@ use crate::{
 };
 
 pub(crate) use attempts::{
-    HELD_FOR, LEASE, RENEW_AGAIN, RENEW_EVERY, RENEW_WITHIN, RETRIES, comes_too_late, ends_unrenewed, hand_over, wait_after,
+    HELD_FOR, LEASE, RENEW_AGAIN, RENEW_EVERY, RENEW_WITHIN, RETRIES, comes_too_late, ends_unrenewed, hand_over,
+    record_while_claimed, wait_after,
 };
 pub(crate) use letters::{InvitedBy, Letter};
 

@@ -30,10 +30,11 @@ pub(super) async fn send(auth: &TenantAuth, mail: &ClaimedMail, span: &Span) -> 
         return Ok(());
     }
     let is_useless = auth.now() >= mail.useless_after;
+    let mut lease_until = mail.lease_until;
     let outcome = match auth.mailer() {
         _ if is_useless => Err(MailError::Permanent("its time was over before it could be sent".to_owned())),
         Some(mailer) => match mail::open(auth, mail) {
-            Ok(message) => mail::hand_over(mailer, &message, keep(auth, mail)).await,
+            Ok(message) => mail::hand_over(mailer, &message, keep(auth, mail, &mut lease_until)).await,
             // Not for good: another server may have sealed it with a master key that this one is given at its next start.
             Err(error) => {
                 tracing::error!(mail = %mail.id, error = %error.causes(), "a mail cannot be read with the master keys of this server");
@@ -42,6 +43,20 @@ pub(super) async fn send(auth: &TenantAuth, mail: &ClaimedMail, span: &Span) -> 
         },
         None => return Ok(()),
     };
+    let lasts = lease_until.since(auth.now());
+    let came_of_it = mail::record_while_claimed(lasts, || record(auth, mail, &outcome, is_useless)).await?;
+    span.record("outcome", came_of_it.as_str());
+    auth.metrics().mail(came_of_it);
+    Ok(())
+}
+
+/// Records what came of an attempt. Whoever repeats it changes nothing: a claim is known by its number.
+async fn record(
+    auth: &TenantAuth,
+    mail: &ClaimedMail,
+    outcome: &Result<(), MailError>,
+    is_useless: bool,
+) -> Result<MailOutcome, Error> {
     let mut tx = auth.begin().await?;
     let came_of_it = match outcome {
         Ok(()) => {
@@ -50,40 +65,38 @@ pub(super) async fn send(auth: &TenantAuth, mail: &ClaimedMail, span: &Span) -> 
         }
         Err(MailError::Permanent(reason)) => {
             tracing::warn!(mail = %mail.id, %reason, "a mail was given up");
-            tx.mails().fail(mail, &reason).await?;
+            tx.mails().fail(mail, reason).await?;
             if is_useless { MailOutcome::Expired } else { MailOutcome::Failed }
         }
         Err(MailError::Transient(reason)) => match next_attempt(mail, tx.now()) {
             Some(at) => {
                 tracing::info!(mail = %mail.id, %reason, next = %at.to_iso(), "a mail could not be sent yet");
-                tx.mails().retry(mail, at, &reason).await?;
+                tx.mails().retry(mail, at, reason).await?;
                 MailOutcome::Retried
             }
             None => {
                 tracing::warn!(mail = %mail.id, %reason, "a mail was given up after a day");
-                tx.mails().fail(mail, &reason).await?;
+                tx.mails().fail(mail, reason).await?;
                 MailOutcome::Expired
             }
         },
     };
     tx.commit().await?;
-    span.record("outcome", came_of_it.as_str());
-    auth.metrics().mail(came_of_it);
-    Ok(())
+    Ok(came_of_it)
 }
 
 /// Keeps the claim of a mail that is on its way; ends where it is lost, or would end before it can be renewed.
-async fn keep(auth: &TenantAuth, mail: &ClaimedMail) {
-    let (mut until, mut pause) = (mail.lease_until, RENEW_EVERY);
+async fn keep(auth: &TenantAuth, mail: &ClaimedMail, lease_until: &mut Timestamp) {
+    let mut pause = RENEW_EVERY;
     loop {
         tokio::time::sleep(pause).await;
         let renewal = timeout(RENEW_WITHIN, renew(auth, mail)).await;
         match renewal.unwrap_or_else(|_| Err(Error::unavailable("the database did not answer in time"))) {
-            Ok(Some(renewed)) => (until, pause) = (renewed, RENEW_EVERY),
+            Ok(Some(renewed)) => (*lease_until, pause) = (renewed, RENEW_EVERY),
             Ok(None) => return,
             Err(error) => {
                 tracing::warn!(mail = %mail.id, error = %error.causes(), "the claim of a mail that is being sent was not renewed");
-                if ends_unrenewed(until, auth.now()) {
+                if ends_unrenewed(*lease_until, auth.now()) {
                     return;
                 }
                 pause = RENEW_AGAIN;
@@ -203,10 +216,11 @@ mod tests {
         tx.commit().await.expect("a commit");
         test.auth.store().close().await;
         tokio::time::pause();
+        let mut lease_until = claimed.lease_until;
         let has_ended = tokio::select! {
             biased;
             () = pass(&test.clock) => false,
-            () = keep(&test.auth, &claimed) => true,
+            () = keep(&test.auth, &claimed, &mut lease_until) => true,
         };
         assert!(has_ended);
     }

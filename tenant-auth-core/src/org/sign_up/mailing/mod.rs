@@ -204,7 +204,16 @@ async fn compose(auth: &TenantAuth, tx: &mut Tx, request: &SignUpRequest) -> Res
 
 async fn send(auth: &TenantAuth, request: &SignUpRequest, message: &Message) -> Result<(), Error> {
     let Some(mailer) = auth.mailer().filter(|_| !comes_too_late(request.lease_until, auth.now())) else { return Ok(()) };
-    let sent = mail::hand_over(mailer, message, keep(auth, request)).await;
+    let mut lease_until = request.lease_until;
+    let sent = mail::hand_over(mailer, message, keep(auth, request, &mut lease_until)).await;
+    let lasts = lease_until.since(auth.now());
+    let outcome = mail::record_while_claimed(lasts, || record(auth, request, &sent)).await?;
+    auth.metrics().mail(outcome);
+    Ok(())
+}
+
+/// Records what came of an attempt. Whoever repeats it changes nothing: a claim is known by its number.
+async fn record(auth: &TenantAuth, request: &SignUpRequest, sent: &Result<(), MailError>) -> Result<MailOutcome, Error> {
     let mut tx = auth.begin().await?;
     let outcome = match sent {
         Ok(()) => {
@@ -224,22 +233,21 @@ async fn send(auth: &TenantAuth, request: &SignUpRequest, message: &Message) -> 
         }
     };
     tx.commit().await?;
-    auth.metrics().mail(outcome);
-    Ok(())
+    Ok(outcome)
 }
 
 /// Keeps the claim of a request whose mail is on its way; ends where it is lost, or would end before it can be renewed.
-async fn keep(auth: &TenantAuth, request: &SignUpRequest) {
-    let (mut until, mut pause) = (request.lease_until, RENEW_EVERY);
+async fn keep(auth: &TenantAuth, request: &SignUpRequest, lease_until: &mut Timestamp) {
+    let mut pause = RENEW_EVERY;
     loop {
         tokio::time::sleep(pause).await;
         let renewal = timeout(RENEW_WITHIN, renew(auth, request)).await;
         match renewal.unwrap_or_else(|_| Err(Error::unavailable("the database did not answer in time"))) {
-            Ok(Some(renewed)) => (until, pause) = (renewed, RENEW_EVERY),
+            Ok(Some(renewed)) => (*lease_until, pause) = (renewed, RENEW_EVERY),
             Ok(None) => return,
             Err(error) => {
                 tracing::warn!(mail = %request.id, error = %error.causes(), "the claim of a mail that is being sent was not renewed");
-                if ends_unrenewed(until, auth.now()) {
+                if ends_unrenewed(*lease_until, auth.now()) {
                     return;
                 }
                 pause = RENEW_AGAIN;

@@ -84,10 +84,11 @@ async fn a_server_that_is_cut_off_from_the_database_ends_its_attempt_before_anot
     let (test, _, claimed) = claimed().await;
     test.auth.store().close().await;
     tokio::time::pause();
+    let mut lease_until = claimed.lease_until;
     let has_ended = tokio::select! {
         biased;
         () = pass(&test.clock) => false,
-        () = keep(&test.auth, &claimed) => true,
+        () = keep(&test.auth, &claimed, &mut lease_until) => true,
     };
     assert!(has_ended);
 }
