@@ -18,10 +18,11 @@ async fn next(events: &mut Events) -> Event {
     timeout(SOON, events.next()).await.expect("there is one").expect("is read")
 }
 
-/// Everything there is so far, also what is told after a wait.
+/// Everything there is so far, also what is told after a wait: the silence is longer than the second between two looks at all
+/// organizations, on a slow machine, too.
 async fn drained(events: &mut Events) -> Vec<Event> {
     let mut all = Vec::new();
-    while let Ok(event) = timeout(Duration::from_secs(1), events.next()).await {
+    while let Ok(event) = timeout(Duration::from_secs(3), events.next()).await {
         all.push(event.expect("is read"));
     }
     all
