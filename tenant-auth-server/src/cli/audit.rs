@@ -85,9 +85,6 @@ impl Export {
         let Self { org, from, to, out, format, .. } = self;
         let range = AuditRange { from, to };
         if out.as_os_str() == STDOUT {
-            if format.is_json() {
-                return Err(Failure::Usage("--json goes with --out FILE: stdout is the log itself.".to_owned()));
-            }
             let export = begun(input, org.as_ref(), range).await?;
             let stdout = std::io::stdout().as_fd().try_clone_to_owned().map_err(Failure::system("Writing to stdout"))?;
             export.write(tokio::fs::File::from_std(stdout.into())).await.map_err(failure)?;
