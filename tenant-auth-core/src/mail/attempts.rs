@@ -1,6 +1,6 @@
 //! Attempts to send a mail, of the outbox as of sign-up: the lease of a claim, the time limit of an attempt, and the retry schedule.
 
-use std::{future::Future, time::Duration};
+use std::{fmt::Display, future::Future, time::Duration};
 
 use tokio::time::{Instant, sleep, timeout};
 
@@ -14,11 +14,11 @@ use crate::{
 pub(crate) const LEASE: Duration = Duration::from_secs(45);
 /// How often the lease of a mail that is on its way is renewed: a mail server may take minutes to accept it, and a mail that another
 /// worker sends meanwhile arrives twice.
-pub(crate) const RENEW_EVERY: Duration = Duration::from_secs(15);
+const RENEW_EVERY: Duration = Duration::from_secs(15);
 /// How long a renewal may take: a server that is cut off from the database notices by it that it is.
-pub(crate) const RENEW_WITHIN: Duration = Duration::from_secs(10);
+const RENEW_WITHIN: Duration = Duration::from_secs(10);
 /// How soon another renewal follows one that failed: a database that is busy for a moment cancels no delivery.
-pub(crate) const RENEW_AGAIN: Duration = Duration::from_secs(1);
+const RENEW_AGAIN: Duration = Duration::from_secs(1);
 /// How soon an outcome that could not be recorded is recorded again.
 const RECORD_AGAIN: Duration = Duration::from_secs(1);
 /// How long an attempt holds its place among those that are made at once. A mail server may take ten minutes over a mail, and a few of
@@ -49,6 +49,34 @@ pub(crate) async fn hand_over(mailer: &dyn Mailer, message: &Message, claimed: i
             sent.unwrap_or_else(|_| not_now("the mail server did not answer in time"))
         }
         () = claimed => not_now("another worker has it or may have it soon, or nobody wants it any more"),
+    }
+}
+
+/// Keeps the claim of a mail that is on its way; ends where it is lost, or would end before it can be renewed. `renew` tells until when it
+/// is renewed, and nothing where another worker has it.
+pub(crate) async fn keep_claimed<R>(
+    mail: &(dyn Display + Sync),
+    lease_until: &mut Timestamp,
+    now: impl Fn() -> Timestamp,
+    renew: impl Fn() -> R,
+) where
+    R: Future<Output = Result<Option<Timestamp>, Error>>,
+{
+    let mut pause = RENEW_EVERY;
+    loop {
+        sleep(pause).await;
+        let renewal = timeout(RENEW_WITHIN, renew()).await;
+        match renewal.unwrap_or_else(|_| Err(Error::unavailable("the database did not answer in time"))) {
+            Ok(Some(renewed)) => (*lease_until, pause) = (renewed, RENEW_EVERY),
+            Ok(None) => return,
+            Err(error) => {
+                tracing::warn!(%mail, error = %error.causes(), "the claim of a mail that is being sent was not renewed");
+                if ends_unrenewed(*lease_until, now()) {
+                    return;
+                }
+                pause = RENEW_AGAIN;
+            }
+        }
     }
 }
 
@@ -84,7 +112,7 @@ const SLACK: Duration = Duration::from_secs(5);
 
 /// Whether a lease that was not renewed would end before another renewal is through. Another worker, which may reach the database, sends
 /// the mail then; so this attempt ends, although a server that has the content may deliver it all the same.
-pub(crate) fn ends_unrenewed(lease_until: Timestamp, now: Timestamp) -> bool {
+fn ends_unrenewed(lease_until: Timestamp, now: Timestamp) -> bool {
     lease_until <= now.plus(RENEW_WITHIN + SLACK)
 }
 

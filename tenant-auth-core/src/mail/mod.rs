@@ -24,10 +24,7 @@ use crate::{
     value::{Email, Language},
 };
 
-pub(crate) use attempts::{
-    HELD_FOR, LEASE, RENEW_AGAIN, RENEW_EVERY, RENEW_WITHIN, RETRIES, comes_too_late, ends_unrenewed, hand_over,
-    record_while_claimed, wait_after,
-};
+pub(crate) use attempts::{HELD_FOR, LEASE, RETRIES, comes_too_late, hand_over, keep_claimed, record_while_claimed, wait_after};
 pub(crate) use letters::{InvitedBy, Letter};
 
 /// How long a notice may still be sent, where nothing leaves meanwhile: it has no link that could expire.

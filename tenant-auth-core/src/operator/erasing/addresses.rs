@@ -184,7 +184,8 @@ struct Claims(HashMap<String, Vec<Claim>>);
 struct Claim {
     person: usize,
     /// The only organization in which the claim holds: one whose imported log alone knows of it, or one that an address was used in which
-    /// nobody proved, or an operator took from the account. Anybody may claim an address so, and must not have another organization's log lose what it tells of others.
+    /// nobody proved, or an operator took from the account. Anybody may claim an address so, and must not have another organization's log
+    /// lose what it tells of others.
     within: Option<OrgId>,
     /// The last moment at which it was theirs; `None` where it still is.
     until: Option<Timestamp>,

@@ -3,12 +3,11 @@
 
 use std::time::Duration;
 
-use tokio::time::timeout;
 use tracing::{Span, field::Empty};
 
 use crate::{
     error::Error,
-    mail::{self, RENEW_AGAIN, RENEW_EVERY, RENEW_WITHIN, RETRIES, comes_too_late, ends_unrenewed, wait_after},
+    mail::{self, RETRIES, comes_too_late, wait_after},
     metrics::{Label, MailOutcome},
     ports::MailError,
     service::TenantAuth,
@@ -87,22 +86,7 @@ async fn record(
 
 /// Keeps the claim of a mail that is on its way; ends where it is lost, or would end before it can be renewed.
 async fn keep(auth: &TenantAuth, mail: &ClaimedMail, lease_until: &mut Timestamp) {
-    let mut pause = RENEW_EVERY;
-    loop {
-        tokio::time::sleep(pause).await;
-        let renewal = timeout(RENEW_WITHIN, renew(auth, mail)).await;
-        match renewal.unwrap_or_else(|_| Err(Error::unavailable("the database did not answer in time"))) {
-            Ok(Some(renewed)) => (*lease_until, pause) = (renewed, RENEW_EVERY),
-            Ok(None) => return,
-            Err(error) => {
-                tracing::warn!(mail = %mail.id, error = %error.causes(), "the claim of a mail that is being sent was not renewed");
-                if ends_unrenewed(*lease_until, auth.now()) {
-                    return;
-                }
-                pause = RENEW_AGAIN;
-            }
-        }
-    }
+    mail::keep_claimed(&mail.id, lease_until, || auth.now(), || renew(auth, mail)).await;
 }
 
 /// Until when the claim is renewed; `None` when it is lost.
@@ -163,10 +147,10 @@ mod tests {
         let due = tx.mail_queue().due(&test.org.org.id, now, 1, &[]).await.expect("it can be read").remove(0);
         let claimed = tx.mails().claim(&due.id, now.plus(mail::LEASE)).await.expect("it can be written").expect("it is due");
         tx.commit().await.expect("a commit");
-        test.clock.advance(mail::LEASE - RENEW_EVERY + Duration::from_millis(1));
+        test.clock.advance(2 * mail::LEASE / 3 + Duration::from_millis(1));
         send(&test.auth, &claimed, &Span::none()).await.expect("nothing is to be recorded");
         assert!(test.mails.sent().is_empty(), "another worker may have it before this one is done");
-        test.clock.advance(RENEW_EVERY);
+        test.clock.advance(mail::LEASE / 3);
         test.tick().await;
         assert_eq!(test.mails.sent().iter().filter(|sent| sent.id == claimed.id.as_str()).count(), 1);
     }

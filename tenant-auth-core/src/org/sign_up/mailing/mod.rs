@@ -9,7 +9,7 @@ use std::{collections::HashMap, time::Duration};
 
 use tokio::{
     task::{Id as TaskId, JoinSet},
-    time::{Instant, timeout},
+    time::Instant,
 };
 use tracing::Instrument;
 
@@ -17,7 +17,7 @@ use crate::{
     config::LinkedPage,
     error::Error,
     id::DeliveryId,
-    mail::{self, HELD_FOR, LEASE, Letter, RENEW_AGAIN, RENEW_EVERY, RENEW_WITHIN, comes_too_late, ends_unrenewed, wait_after},
+    mail::{self, HELD_FOR, LEASE, Letter, comes_too_late, wait_after},
     metrics::MailOutcome,
     ports::{MailError, Message},
     service::TenantAuth,
@@ -238,22 +238,7 @@ async fn record(auth: &TenantAuth, request: &SignUpRequest, sent: &Result<(), Ma
 
 /// Keeps the claim of a request whose mail is on its way; ends where it is lost, or would end before it can be renewed.
 async fn keep(auth: &TenantAuth, request: &SignUpRequest, lease_until: &mut Timestamp) {
-    let mut pause = RENEW_EVERY;
-    loop {
-        tokio::time::sleep(pause).await;
-        let renewal = timeout(RENEW_WITHIN, renew(auth, request)).await;
-        match renewal.unwrap_or_else(|_| Err(Error::unavailable("the database did not answer in time"))) {
-            Ok(Some(renewed)) => (*lease_until, pause) = (renewed, RENEW_EVERY),
-            Ok(None) => return,
-            Err(error) => {
-                tracing::warn!(mail = %request.id, error = %error.causes(), "the claim of a mail that is being sent was not renewed");
-                if ends_unrenewed(*lease_until, auth.now()) {
-                    return;
-                }
-                pause = RENEW_AGAIN;
-            }
-        }
-    }
+    mail::keep_claimed(&request.id, lease_until, || auth.now(), || renew(auth, request)).await;
 }
 
 /// Until when the claim is renewed; `None` when it is lost.
