@@ -1,17 +1,22 @@
-//! chromedriver, started once for the run on a port of its own, and Chromium's command line. The runner closes each scenario's
-//! session, however the scenario ended; sessions left at the end of the run are closed before the driver is stopped.
+//! chromedriver, started once for the run on a port of its own, and Chromium's command line. To start a browser costs as much as half a
+//! scenario, so one that a scenario passed in is used again, by a tab that knows nothing of it. The others are closed, however their
+//! scenario ended; sessions left at the end of the run are closed before the driver is stopped.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{Ipv4Addr, TcpStream},
     path::PathBuf,
     process::{Child, Command, Stdio},
+    sync::{Mutex, PoisonError},
     time::Duration,
 };
 
-use fantoccini::{Client, ClientBuilder};
+use fantoccini::{Client, ClientBuilder, error::CmdError, wd::WindowHandle};
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+
+use super::commands;
 
 const CHROMIUMS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 /// How long the driver may take to close the browsers it still has.
@@ -23,6 +28,10 @@ pub(super) struct Driver {
     process: Child,
     port: u16,
     chromium: PathBuf,
+    /// What speaks to the browsers, which outlive the runtimes of scenarios.
+    runtime: Runtime,
+    /// Browsers that nobody uses now.
+    idle: Mutex<Vec<Client>>,
 }
 
 impl Driver {
@@ -38,17 +47,34 @@ impl Driver {
             .expect("chromedriver starts");
         let said = BufReader::new(process.stdout.take().expect("a pipe"));
         let port = said.lines().map_while(Result::ok).find_map(|line| port_in(&line)).expect("chromedriver says its port");
-        Some(Self { process, port, chromium })
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
+        Some(Self { process, port, chromium, runtime, idle: Mutex::default() })
     }
 
-    /// A browser of its own: no cookie, no memory, no way to any host but this one.
-    pub(super) async fn session(&self) -> Client {
+    /// A browser of its own, and its one tab: no cookie, no memory, no way to any host but this one.
+    pub(super) async fn session(&self) -> (Client, WindowHandle) {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        if let Some(client) = idle {
+            match forgetting(&client).await {
+                Ok(tab) => return (client, tab),
+                Err(_) => drop(client.close().await),
+            }
+        }
+        let client = self.started().await;
+        let tab = client.window().await.expect("a first tab");
+        (client, tab)
+    }
+
+    /// Takes back a browser in which all was well.
+    pub(super) fn keep(&self, client: Client) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(client);
+    }
+
+    async fn started(&self) -> Client {
         let Value::Object(capabilities) = self.capabilities() else { unreachable!("an object literal") };
-        ClientBuilder::new(HttpConnector::new())
-            .capabilities(capabilities)
-            .connect(&format!("http://127.0.0.1:{}", self.port))
-            .await
-            .expect("Chromium starts")
+        let url = format!("http://127.0.0.1:{}", self.port);
+        let starting = async move { ClientBuilder::new(HttpConnector::new()).capabilities(capabilities).connect(&url).await };
+        self.runtime.spawn(starting).await.expect("it does not panic").expect("Chromium starts")
     }
 
     fn capabilities(&self) -> Value {
@@ -87,6 +113,24 @@ impl Drop for Driver {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// Makes a browser one that has seen nothing. What was set for a tab ends with it: scripts, sizes, headers, colours.
+async fn forgetting(client: &Client) -> Result<WindowHandle, CmdError> {
+    let former = client.windows().await?;
+    let tab = client.new_window(true).await?.handle;
+    for former in former {
+        client.switch_to_window(former).await?;
+        client.close_window().await?;
+    }
+    client.switch_to_window(tab.clone()).await?;
+    for method in ["Network.clearBrowserCookies", "Network.clearBrowserCache", "Browser.resetPermissions"] {
+        client.issue_cmd(commands::Command::devtools(method, json!({}))).await?;
+    }
+    for kind in ["browser", "performance"] {
+        client.issue_cmd(commands::Command::log(kind)).await?;
+    }
+    Ok(tab)
 }
 
 fn port_in(line: &str) -> Option<u16> {

@@ -1,4 +1,4 @@
-//! The runner of the browser suite: runs each scenario over SQLite, with a service and a browser of its own, two at a time. A panic
+//! The runner of the browser suite: runs each scenario over SQLite, with a service of its own and a browser to itself, two at a time. A panic
 //! fails its scenario alone, and the report shows what was on the page. Without Chromium no scenario runs, and the output says so.
 //!
 //! Both adapters serve the same bytes, which the scenarios without a browser prove. So a browser walks each scenario on one of them, half
@@ -94,7 +94,7 @@ fn run(adapter: Adapter, scenario: Scenario, driver: &Driver) {
     if outcome.is_err() {
         eprintln!("{adapter}::{}: {}", scenario.name, runtime.block_on(stage.page.shown()));
     }
-    runtime.block_on(stage.strike());
+    runtime.block_on(stage.strike(driver, outcome.is_ok()));
     runtime.shutdown_timeout(Duration::from_secs(5));
     if let Err(panic) = outcome {
         resume_unwind(panic);

@@ -37,8 +37,7 @@ pub(super) struct Session {
 impl Session {
     /// Starts a browser, and returns its first tab.
     pub(super) async fn start(driver: &Driver, origin: String) -> (Arc<Self>, WindowHandle) {
-        let client = driver.session().await;
-        let first = client.window().await.expect("a first tab");
+        let (client, first) = driver.session().await;
         let session = Self {
             client,
             origin,

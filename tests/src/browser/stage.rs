@@ -52,10 +52,15 @@ impl Stage {
         Self { app, page: Page::new(session, window), outbox, read: Mutex::new(0), worker }
     }
 
-    /// Closes the browser.
-    pub(super) async fn strike(self) {
+    /// Closes the browser, or gives it back where all was well in it.
+    pub(super) async fn strike(self, driver: &Driver, was_well: bool) {
         self.worker.abort();
-        let _ = self.page.session.client.clone().close().await;
+        let client = self.page.session.client.clone();
+        if was_well {
+            driver.keep(client);
+        } else {
+            let _ = client.close().await;
+        }
     }
 
     /// Where the pages are.
