@@ -17,6 +17,7 @@ mod organizations;
 mod person;
 mod removal;
 mod session;
+mod support;
 
 pub use accounts::{CreatedUser, NewUser, SessionsOf};
 pub use address::GivenAddress;
@@ -31,6 +32,7 @@ pub use organizations::{Invited, NewOrganization, OrganizationChange};
 pub use person::PersonExport;
 pub(crate) use removal::Removal;
 pub use session::DeploymentAdmin;
+pub use support::{AccountBlock, AccountMembership, AccountState, Blocked};
 
 pub use crate::store::Survey;
 

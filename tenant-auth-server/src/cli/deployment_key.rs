@@ -14,7 +14,7 @@ use tenant_auth_core::{
     view::DeploymentKeyView,
 };
 
-use super::{Links, operator, operator_of_new, report::Format};
+use super::{Links, operator, operator_of_new, report::Format, time};
 use crate::{failure::Failure, settings::Input};
 
 #[derive(Debug, Subcommand)]
@@ -67,10 +67,6 @@ pub(super) struct Revoke {
     id: DeploymentKeyId,
     #[command(flatten)]
     format: Format,
-}
-
-fn time(text: &str) -> Result<Timestamp, String> {
-    Timestamp::parse(text).ok_or_else(|| "must be a time such as 2027-01-31T00:00:00Z".to_owned())
 }
 
 impl Command {

@@ -11,6 +11,7 @@ mod import;
 mod import_org;
 mod isolation_check;
 mod keys;
+mod member;
 mod migrate;
 mod openapi;
 mod operators;
@@ -22,11 +23,12 @@ mod sessions;
 mod shell;
 mod show_settings;
 mod user;
+mod user_show;
 
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
-use tenant_auth_core::{StoreOptions, operator::Operator};
+use tenant_auth_core::{Error, List, Page, StoreOptions, Timestamp, model::Role, operator::Operator};
 
 use crate::{
     dev,
@@ -59,6 +61,9 @@ enum Command {
     /// Manage organizations
     #[command(subcommand)]
     Org(org::Command),
+    /// Manage an organization's members
+    #[command(subcommand)]
+    Member(member::Command),
     /// Manage API keys
     #[command(subcommand)]
     ApiKey(api_key::Command),
@@ -123,6 +128,7 @@ pub(crate) async fn run() -> Result<(), Failure> {
         Command::Health => health::run(&input).await,
         Command::Migrate(options) => options.run(&input).await,
         Command::Org(command) => command.run(&input).await,
+        Command::Member(command) => command.run(&input).await,
         Command::ApiKey(command) => command.run(&input).await,
         Command::DeploymentKey(command) => command.run(&input).await,
         Command::User(command) => command.run(&input).await,
@@ -175,6 +181,31 @@ async fn operator_of(deployment: &Deployment, options: StoreOptions) -> Result<O
 /// Reads one of the few words an enum of the API has.
 fn word<T>(text: &str, parse: impl Fn(&str) -> Option<T>, words: &[&str]) -> Result<T, String> {
     parse(text).ok_or_else(|| format!("must be one of: {}", words.join(", ")))
+}
+
+fn role(text: &str) -> Result<Role, String> {
+    word(text, Role::parse, &["member", "org_admin"])
+}
+
+fn time(text: &str) -> Result<Timestamp, String> {
+    Timestamp::parse(text).ok_or_else(|| "must be a time such as 2027-01-31T00:00:00Z".to_owned())
+}
+
+/// How many entries of a list are read at once.
+const MOST_ON_A_PAGE: u32 = 1_000;
+
+/// A whole list, page by page.
+async fn pages<T>(read: impl AsyncFn(Page) -> Result<List<T>, Error>) -> Result<Vec<T>, Failure> {
+    let mut all = Vec::new();
+    let mut page = Page::first(MOST_ON_A_PAGE)?;
+    loop {
+        let list = read(page).await?;
+        all.extend(list.items);
+        match list.next {
+            Some(next) => page = Page::after(next, MOST_ON_A_PAGE)?,
+            None => return Ok(all),
+        }
+    }
 }
 
 #[cfg(test)]

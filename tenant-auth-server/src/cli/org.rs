@@ -7,7 +7,8 @@ use serde::Serialize;
 use tenant_auth_core::{
     Error, OrgAdmin, Page, Timestamp,
     model::{Organization, Status},
-    operator::{Invited, NewOrganization},
+    operator::{Invited, NewOrganization, OrganizationChange},
+    org::Patch,
     ports::{Clock, SystemClock},
     value::{AppUrl, DisplayName, Email, Plan, SearchText, Slug},
     view::{InviteView, ManagedOrganizationView},
@@ -22,9 +23,11 @@ pub(super) enum Command {
     Create(Create),
     /// List all organizations
     List(Format),
-    /// Close an organization: nobody gets in until it is reactivated
+    /// Change an organization's name, plan, application or trust
+    Change(Box<Change>),
+    /// Suspend an organization: nobody gets in until it is reactivated
     Suspend(Which),
-    /// Reopen a suspended organization
+    /// Let the people of a suspended organization in again
     Reactivate(Which),
     /// Delete an organization: it is suspended at once, and removed TENANT_AUTH_PURGE_AFTER days later (without a question at once, where that is 0)
     Delete(Delete),
@@ -59,6 +62,38 @@ pub(super) struct Create {
     app_url: Option<AppUrl>,
     #[command(flatten)]
     format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Change {
+    /// The organization
+    #[arg(long = "org", visible_alias = "slug", value_name = "SLUG")]
+    slug: Slug,
+    #[command(flatten)]
+    values: Values,
+    #[command(flatten)]
+    format: Format,
+}
+
+/// At least one of them.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = true)]
+struct Values {
+    /// The name people see
+    #[arg(long)]
+    name: Option<DisplayName>,
+    /// Not interpreted by the service
+    #[arg(long)]
+    plan: Option<Plan>,
+    /// The customer's application; mails link to it
+    #[arg(long)]
+    app_url: Option<AppUrl>,
+    /// The customer has no application any more
+    #[arg(long, conflicts_with = "app_url")]
+    no_app_url: bool,
+    /// Whether it may send as many invites as any other: one that sign-up made may not until somebody says so
+    #[arg(long, value_name = "TRUE|FALSE")]
+    trusted: Option<bool>,
 }
 
 #[derive(Debug, Args)]
@@ -105,6 +140,7 @@ impl Command {
         match self {
             Self::Create(create) => create.run(input).await,
             Self::List(format) => list(input, &format).await,
+            Self::Change(change) => change.run(input).await,
             Self::Suspend(which) => set_status(input, which, Status::Suspended).await,
             Self::Reactivate(which) => set_status(input, which, Status::Active).await,
             Self::Export(export) => export.run(input).await,
@@ -133,6 +169,20 @@ impl Create {
         let invited = operator_of_new(input, Links::Printed).await?.create_organization(new).await?;
         let org = &invited.org;
         print_invited(&format, &invited, &format!("Organization '{}' ({}) is created.\n", org.slug, org.name))
+    }
+}
+
+impl Change {
+    async fn run(self, input: &Input) -> Result<(), Failure> {
+        let Self { slug, values: Values { name, plan, app_url, no_app_url, trusted }, format } = self;
+        let app_url = match app_url {
+            Some(url) => Patch::Set(url),
+            None if no_app_url => Patch::Clear,
+            None => Patch::Keep,
+        };
+        let change = OrganizationChange { name, plan, app_url, is_trusted: trusted, ..OrganizationChange::default() };
+        let org = operator(input, Links::None).await?.change_organization(&slug, change).await?;
+        print_managed(&format, &org, &format!("Organization '{slug}' is changed:\n{}", line(&org)))
     }
 }
 
@@ -255,22 +305,24 @@ fn print_invited(format: &Format, invited: &Invited, before: &str) -> Result<(),
 
 async fn list(input: &Input, format: &Format) -> Result<(), Failure> {
     let organizations = operator(input, Links::None).await?.organizations().await?;
-    let line = |org: &Organization| {
-        format!(
-            "{:<24} {:<10} {:<12} {}  {}{}\n",
-            org.slug.as_str(),
-            org.status.as_str(),
-            org.plan.as_str(),
-            org.created_at.to_iso(),
-            org.name,
-            org.deletes_at.map_or_else(String::new, |at| format!("  to be deleted at {}", at.to_iso()))
-        )
-    };
     let text: String = organizations.iter().map(line).collect();
     let text =
         if text.is_empty() { "There are no organizations yet. Create one with: tenant-auth-server org create" } else { &text };
     let organizations: Vec<_> = organizations.iter().map(ManagedOrganizationView::from).collect();
     format.print(&serde_json::json!({ "organizations": organizations }), text)
+}
+
+fn line(org: &Organization) -> String {
+    format!(
+        "{:<24} {:<10} {:<12} {}  {}{}{}\n",
+        org.slug.as_str(),
+        org.status.as_str(),
+        org.plan.as_str(),
+        org.created_at.to_iso(),
+        org.name,
+        if org.is_trusted { "" } else { "  not trusted" },
+        org.deletes_at.map_or_else(String::new, |at| format!("  to be deleted at {}", at.to_iso()))
+    )
 }
 
 async fn set_status(input: &Input, which: Which, status: Status) -> Result<(), Failure> {

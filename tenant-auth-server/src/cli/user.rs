@@ -1,4 +1,5 @@
-//! The commands `user reset-2fa` and `user delete`, for a device and an account that are gone; `user set-email`, for an account that was
+//! The commands `user show` and `user unlock`, for whoever cannot get in; `user reset-2fa` and `user delete`, for a device and an account
+//! that are gone; `user set-email`, for an account that was
 //! taken over; `user create`: an account with a password and a membership, its address unverified; and `user export`: what is kept about a
 //! person. The password comes on stdin, where neither the process list nor the shell's history sees it.
 
@@ -16,7 +17,7 @@ use tenant_auth_core::{
     view::{MembershipView, UserView},
 };
 
-use super::{Links, operator, report::Format, word};
+use super::{Links, operator, report::Format, role, user_show};
 use crate::{failure::Failure, logging, settings::Input};
 
 /// Longer than any password may be; what stands beyond is not read.
@@ -26,6 +27,10 @@ const MAX_LINE: u64 = 8 * 1024;
 pub(super) enum Command {
     /// Create an account and its membership; the password is read from stdin
     Create(Create),
+    /// Show how an account stands: its organizations, its second factor, and what blocks its logins
+    Show(Whom),
+    /// Forget an account's wrong passwords and codes, which block its logins for a while
+    Unlock(Whom),
     /// Remove a lost second factor; every session of the account ends
     #[command(name = "reset-2fa")]
     ResetSecondFactor(Whom),
@@ -76,10 +81,6 @@ pub(super) struct Create {
     format: Format,
 }
 
-fn role(text: &str) -> Result<Role, String> {
-    word(text, Role::parse, &["member", "org_admin"])
-}
-
 #[derive(Serialize)]
 struct CreatedOutput {
     user: UserView,
@@ -90,6 +91,15 @@ impl Command {
     pub(super) async fn run(self, input: &Input) -> Result<(), Failure> {
         match self {
             Self::Create(create) => create.run(input).await,
+            Self::Show(Whom { email, format }) => {
+                let account = operator(input, Links::None).await?.account(&email).await?;
+                user_show::print(&format, &account)
+            }
+            Self::Unlock(Whom { email, format }) => {
+                let user = operator(input, Links::None).await?.unlock(&email).await?;
+                let text = format!("Nothing is counted against {} any more.", user.email);
+                format.print(&json!({ "user": UserView::from(&user) }), &text)
+            }
             Self::ResetSecondFactor(Whom { email, format }) => {
                 let user = match operator(input, Links::None).await?.reset_second_factor(&email).await {
                     Err(Error::SecondFactorMissing) => {

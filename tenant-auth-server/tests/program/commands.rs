@@ -170,6 +170,46 @@ fn a_key_is_created_with_the_scopes_asked_for() {
 }
 
 #[test]
+fn an_api_key_is_listed_rotated_and_revoked() {
+    let program = with_acme();
+    let create = ["api-key", "create", "--org", "acme", "--name", "ci", "--expires-at", "2100-01-01T00:00:00Z", "--json"];
+    let created = json(&program.run(&create));
+    let id = created["apiKey"]["id"].as_str().expect("an id");
+    assert_eq!(created["apiKey"]["expiresAt"], "2100-01-01T00:00:00.000Z");
+    let listed = || json(&program.run(&["api-key", "list", "--org", "acme", "--json"]))["apiKeys"].clone();
+    assert_eq!(listed()[0], created["apiKey"]);
+    let rotate = ["api-key", "rotate", "--org", "acme", "--id", id, "--overlap-seconds", "0", "--json"];
+    let rotated = json(&program.run(&rotate));
+    assert_eq!(rotated["apiKey"]["expiresAt"], created["apiKey"]["expiresAt"]);
+    assert!(error(&program.run(&rotate)).contains("no such API key"), "it ended with the overlap");
+    let successor = rotated["apiKey"]["id"].as_str().expect("an id");
+    let said = program.run(&["api-key", "list", "--org", "acme"]);
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    let key = rotated["key"].as_str().expect("a key");
+    assert!(said.contains(successor) && !said.contains(key), "never shown again: {said}");
+    json(&program.run(&["api-key", "revoke", "--org", "acme", "--id", successor, "--json"]));
+    assert_eq!(listed().as_array().map(Vec::len), Some(0));
+    let said = program.run(&["api-key", "list", "--org", "acme"]);
+    assert!(String::from_utf8_lossy(&said.stdout).contains("no API keys"), "{said:?}");
+    error(&program.run(&["api-key", "revoke", "--org", "acme", "--id", successor]));
+}
+
+#[test]
+fn an_organization_is_changed() {
+    let program = with_acme();
+    let change = |values: &[&str]| program.run(&[&["org", "change", "--org", "acme", "--json"], values].concat());
+    let values = ["--name", "Acme Inc.", "--plan", "pro", "--app-url", "https://app.acme.example", "--trusted", "false"];
+    let changed = json(&change(&values))["org"].clone();
+    assert_eq!((&changed["name"], &changed["plan"]), (&"Acme Inc.".into(), &"pro".into()));
+    assert_eq!((&changed["appUrl"], &changed["trusted"]), (&"https://app.acme.example".into(), &false.into()));
+    let said = program.run(&["org", "list"]);
+    assert!(String::from_utf8_lossy(&said.stdout).contains("  not trusted"), "{said:?}");
+    assert!(json(&change(&["--no-app-url"]))["org"]["appUrl"].is_null());
+    assert_eq!(change(&[]).status.code(), Some(2), "nothing to change");
+    assert_eq!(change(&["--no-app-url", "--app-url", "https://app.acme.example"]).status.code(), Some(2));
+}
+
+#[test]
 fn sessions_are_revoked_for_exactly_one_scope() {
     let program = with_acme();
     assert_eq!(json(&program.run(&["sessions", "revoke", "--all", "--json"]))["revoked"], 0);
@@ -210,6 +250,9 @@ fn what_names_what_was_there_makes_no_database() {
             &["deployment-key", "list"],
             &["deployment-key", "revoke", "--id", "dpk_00000000000000000000000000"],
             &["api-key", "create", "--org", "acme", "--name", "Backend"],
+            &["api-key", "list", "--org", "acme"],
+            &["member", "list", "--org", "acme"],
+            &["user", "show", "--email", "ada@example.com"],
             &["user", "export", "--email", "ada@example.com"],
             &["user", "delete", "--email", "ada@example.com"],
             &["operator", "grant", "--email", "ada@example.com"],

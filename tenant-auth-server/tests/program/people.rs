@@ -34,6 +34,38 @@ fn an_account_that_was_taken_over_gets_another_address() {
 }
 
 #[test]
+fn a_member_is_managed_by_address() {
+    let program = with_acme();
+    for (email, name, role) in [("bob@example.com", "Bob", "member"), ("cora@example.com", "Cora", "org_admin")] {
+        let create = ["user", "create", "--org", "acme", "--email", email, "--name", name, "--role", role, "--json"];
+        json(&program.run_with_stdin(&create, "mauve-otter-plinth-42\n"));
+    }
+    let member = |command: &str, more: &[&str]| {
+        let command = ["member", command, "--org", "acme", "--email", "bob@example.com", "--json"];
+        program.run(&[&command, more].concat())
+    };
+    let listed = || json(&program.run(&["member", "list", "--org", "acme", "--json"]))["members"].clone();
+    assert_eq!(listed().as_array().map(Vec::len), Some(2));
+    for (command, status) in [("suspend", "suspended"), ("reactivate", "active")] {
+        assert_eq!(json(&member(command, &[]))["membership"]["status"], status);
+    }
+    assert_eq!(json(&member("role", &["--role", "org_admin"]))["membership"]["role"], "org_admin");
+    let shown = json(&program.run(&["user", "show", "--email", "BOB@example.com", "--json"]));
+    assert_eq!((&shown["memberships"][0]["org"]["slug"], &shown["memberships"][0]["role"]), (&"acme".into(), &"org_admin".into()));
+    assert_eq!((&shown["secondFactor"], &shown["sessions"], &shown["blocks"]), (&false.into(), &0.into(), &serde_json::json!([])));
+    assert_eq!(json(&member("remove", &[]))["member"]["email"], "bob@example.com");
+    assert!(error(&member("remove", &[])).contains("bob@example.com is no member"));
+    assert_eq!(listed()[0]["email"], "cora@example.com");
+    assert!(error(&program.run(&["member", "suspend", "--org", "acme", "--email", "cora@example.com"])).contains("last"));
+
+    let said = program.run(&["user", "show", "--email", "bob@example.com"]);
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(said.contains("Second factor: none") && said.contains("No organization"), "{said}");
+    json(&program.run(&["user", "unlock", "--email", "bob@example.com", "--json"]));
+    assert!(error(&program.run(&["user", "unlock", "--email", "nobody@example.com"])).contains("account"));
+}
+
+#[test]
 fn an_operator_is_appointed_and_dismissed() {
     let program = with_acme();
     let create = ["user", "create", "--org", "acme", "--email", "bob@example.com", "--name", "Bob", "--json"];

@@ -3,7 +3,13 @@
 
 use serde_json::json;
 use tenant_auth_conformance::{App, Caller, PASSWORD, scenarios};
-use tenant_auth_core::{Error, model::Role, operator::NewUser, secret::Password, value::Email};
+use tenant_auth_core::{
+    Error,
+    model::Role,
+    operator::{AccountState, Blocked, NewUser},
+    secret::Password,
+    value::Email,
+};
 
 use crate::suite::support::{
     account::{expect_no_link, guard, in_both, mailed_token},
@@ -23,6 +29,8 @@ scenarios![
     a_deleted_admins_keys_go_on_working,
     deleting_one_person_touches_nobody_else,
     a_stranger_cannot_be_deleted,
+    an_account_is_looked_up_and_unlocked,
+    a_stranger_is_neither_looked_up_nor_unlocked,
 ];
 
 fn address(person: &Caller) -> Email {
@@ -175,4 +183,44 @@ async fn deleting_one_person_touches_nobody_else(app: &App) {
 async fn a_stranger_cannot_be_deleted(app: &App) {
     let nobody = "nobody@acme.example".parse().expect("an address");
     assert!(matches!(app.auth.operator().delete_user(&nobody).await, Err(Error::NotFound(_))));
+}
+
+async fn state_of(app: &App, person: &Caller) -> AccountState {
+    app.auth.operator().account(&address(person)).await.expect("there is an account")
+}
+
+/// What blocks an account is seen and ended by whoever helps its owner; its password and its second factor go on as they were.
+async fn an_account_is_looked_up_and_unlocked(app: &App) {
+    let (here, _there) = in_both(app).await;
+    let guarded = guard(app, &here).await;
+    let state = state_of(app, &here).await;
+    assert_eq!((state.user.id.as_str(), state.has_second_factor, state.recovery_codes_remaining), (here.id(), true, 10));
+    assert_eq!((state.memberships.len(), state.sessions, state.blocks.len()), (2, 1, 0), "{state:?}");
+    assert!(state.memberships.iter().any(|membership| membership.slug.as_str() == "acme" && membership.role == Role::Member));
+
+    for _ in 0..5 {
+        app.member().with_password("mauve-otter-plinth-43").login().await.expect_error(401, "invalid_credentials");
+    }
+    // Two waiting logins of five tries each.
+    for _ in 0..2 {
+        let waiting = app.member().at("203.0.113.77").waiting().await;
+        for _ in 0..5 {
+            waiting.enter("000000").await.expect_error(401, "second_factor_failed");
+        }
+    }
+    app.member().login().await.expect_error(429, "rate_limited");
+    app.member().at("203.0.113.78").waiting().await.enter(&guarded.fresh_code(app)).await.expect_error(429, "rate_limited");
+    let mut blocked: Vec<Blocked> = state_of(app, &here).await.blocks.iter().map(|block| block.of).collect();
+    blocked.sort_by_key(|blocked| blocked.as_str());
+    assert_eq!(blocked, [Blocked::Codes, Blocked::PasswordsOfNetwork]);
+
+    app.auth.operator().unlock(&address(&here)).await.expect("there is an account");
+    assert_eq!(state_of(app, &here).await.blocks, []);
+    app.member().waiting().await.enter(&guarded.fresh_code(app)).await.expect(200);
+}
+
+async fn a_stranger_is_neither_looked_up_nor_unlocked(app: &App) {
+    let nobody: Email = "nobody@acme.example".parse().expect("an address");
+    assert!(matches!(app.auth.operator().account(&nobody).await, Err(Error::NotFound(_))));
+    assert!(matches!(app.auth.operator().unlock(&nobody).await, Err(Error::NotFound(_))));
 }

@@ -125,8 +125,8 @@ const HOLD_NONE: [&[&str]; 16] = [
     &["OrganizationImportError", "OrganizationImportStep", "PersonExport", "UserImport"],
     // What happened, as webhooks are told it: no payload holds a secret.
     &["After", "Event", "EventActor", "EventPage", "EventQuery", "Events"],
-    // Where sealed values stand, and how many there are; an account that was given an address.
-    &["GivenAddress", "RotatedKeys", "SealedPlace"],
+    // Where sealed values stand, and how many there are; an account that was given an address, and how one stands.
+    &["AccountBlock", "AccountMembership", "AccountState", "Blocked", "GivenAddress", "RotatedKeys", "SealedPlace"],
     // The log of changes, for this repository's tests.
     &["ChangeLog", "ChangeReader", "Look", "OpenChange"],
     // How much is read, and for how long.
