@@ -93,8 +93,13 @@ impl Reading {
 
     fn put(&mut self, row: &'static Row, value: &str, source: Source) {
         let text = if row.shape == Shape::Verbatim { value } else { value.trim() };
-        if !text.is_empty() {
-            self.given.insert(row.name, Given { text: text.to_owned(), source });
+        if text.is_empty() {
+            return;
+        }
+        let former = self.given.insert(row.name, Given { text: text.to_owned(), source });
+        // Without the values: either may be a secret.
+        if former.is_some_and(|former| former.text != text) {
+            self.warn(format!("{} of the environment overrides '{}' of the settings file", row.variable(), row.name));
         }
     }
 

@@ -86,6 +86,15 @@ fn prometheus_accepts_the_alerts_and_each_fires() {
     assert_eq!(fired, text("deploy/alerts.yml").matches("- alert: ").count(), "alerts.test.yml lets each alert fire");
 }
 
+/// The environment overrides a settings file, so a database that the image named would silently be used in the place of the file's.
+#[test]
+fn the_image_sets_only_what_every_container_needs() {
+    let image = text("deploy/Containerfile");
+    let variables = image.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once("TENANT_AUTH_"));
+    let names: Vec<_> = variables.filter_map(|(_, rest)| Some(rest.split_once('=')?.0)).collect();
+    assert_eq!(names, ["LISTEN", "LOG_FORMAT"]);
+}
+
 #[test]
 fn nginx_accepts_its_sample() {
     if !is_installed("nginx") {

@@ -23,6 +23,18 @@ fn the_environment_overrides_the_file() {
     assert_eq!(server.deployment.config.network.trusted_proxies.len(), 2);
 }
 
+/// As a variable that an image or a unit sets, which nobody sees beside the file.
+#[test]
+fn a_value_of_the_file_that_the_environment_overrides_is_a_warning_without_either_value() {
+    let mut input = with_file("database_url = 'postgres://ada:hunter2@db/auth'\nsession_ttl = 60\nlisten = '127.0.0.1:1'");
+    input.env.insert("TENANT_AUTH_SESSION_TTL".to_owned(), " 60 ".to_owned());
+    input.env.insert("TENANT_AUTH_LISTEN".to_owned(), String::new());
+    let server = for_server(&input).expect("starts");
+    assert_eq!(server.deployment.database.url, "sqlite:auth.db");
+    let warning = "TENANT_AUTH_DATABASE_URL of the environment overrides 'database_url' of the settings file";
+    assert_eq!(server.deployment.warnings, [warning], "neither the same value nor an empty one replaces any");
+}
+
 #[test]
 fn in_a_file_a_switch_is_a_boolean_or_its_word() {
     for text in ["true", "'true'"] {
