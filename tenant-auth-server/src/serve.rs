@@ -154,7 +154,7 @@ pub(crate) struct Rules {
 }
 
 /// The connection limit of the metrics listener: it serves few clients, and must not use up the file descriptors.
-const METRICS_CONNECTIONS: usize = 32;
+pub(crate) const METRICS_CONNECTIONS: usize = 32;
 
 /// Answers requests on the listeners and runs the worker until a signal comes, then shuts down gracefully.
 ///

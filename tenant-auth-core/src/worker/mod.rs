@@ -23,7 +23,7 @@ use crate::{
     org::revoke_ended_invites,
     service::TenantAuth,
     store::{Retention, Swept},
-    webhooks::Dispatcher,
+    webhooks::{Dispatcher, LANES},
 };
 use mails::Post;
 
@@ -50,6 +50,10 @@ impl TenantAuth {
 }
 
 impl Worker {
+    /// The most attempts of deliveries and mails that one worker makes at a time. Each may have a connection of its own, and so a file
+    /// descriptor; those that a sender keeps open between attempts (`HttpSender::CONNECTIONS`) come on top.
+    pub const ATTEMPTS: usize = LANES + mails::CONNECTIONS;
+
     /// Runs until `shutdown` is ready. Deliveries that are being made then are finished; mails have three seconds, and what is not
     /// sent by then is tried again after its lease, 45 seconds at most. A sweep or a removal ends where it stands, and goes on with the
     /// next worker.

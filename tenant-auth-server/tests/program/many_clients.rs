@@ -90,5 +90,5 @@ fn the_soft_limit_of_files_is_raised_to_the_hard_one() {
     let program = Program::new().with("METRICS_LISTEN", "127.0.0.1:0").with_open_files("-S -n 128 && ulimit -H -n 2000");
     let server = Running::start(&program, &["serve"]);
     let (_, text) = get(&metrics_address(&server), "/metrics");
-    assert!(text.contains("\nprocess_max_fds 2000\n") && text.contains("\ntenant_auth_connections_max 1870\n"), "{text}");
+    assert!(text.contains("\nprocess_max_fds 2000\n") && text.contains("\ntenant_auth_connections_max 1440\n"), "{text}");
 }

@@ -77,6 +77,9 @@ pub enum SenderSetupError {
 }
 
 impl HttpSender {
+    /// The most connections that it keeps open between attempts.
+    pub const CONNECTIONS: usize = OPENED_BY_ONE_POOL as usize;
+
     /// Trusts the operating system's root certificates.
     ///
     /// # Errors

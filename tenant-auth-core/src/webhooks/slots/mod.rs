@@ -14,7 +14,7 @@ use tokio::{sync::Semaphore, task::Id as TaskId, time::Instant};
 use crate::{id::WebhookId, store::DueEndpoint};
 
 /// The concurrency limit of this process.
-const LANES: usize = 128;
+pub(crate) const LANES: usize = 128;
 /// The limit of one endpoint whose last answer was quick.
 const LANES_OF_A_QUICK_ONE: usize = 8;
 /// The limit of one endpoint that is not known to be quick.

@@ -24,6 +24,7 @@ use crate::{
     time::Timestamp,
 };
 use sending::{send, span_of};
+pub(crate) use slots::CONNECTIONS;
 use slots::{Held, SLOTS, Slots};
 
 /// How many organizations one look at the outbox finds.

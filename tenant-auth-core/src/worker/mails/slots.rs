@@ -13,8 +13,10 @@ use crate::{id::OrgId, mail::HELD_FOR, store::PASSED_OVER};
 pub(super) const SLOTS: usize = 16;
 /// The limit of one organization, and of one recipient domain.
 const SLOTS_OF_ONE: usize = 4;
-/// How many attempts go on without a slot at a time. With those of sign-up and the farewells, all the connections of a process stay below
-/// 50, which is what Postfix lets a client have (`smtpd_client_connection_count_limit`).
+/// All the connections of a process to mail servers stay below it, those of sign-up and the farewells included: it is what Postfix lets a
+/// client have (`smtpd_client_connection_count_limit`).
+pub(crate) const CONNECTIONS: usize = 50;
+/// How many attempts go on without a slot at a time.
 const LINGERING: usize = 8;
 /// How many of those are of one organization, and of one recipient domain.
 const LINGERING_OF_ONE: usize = 4;
