@@ -8,7 +8,7 @@ use tenant_auth_core::{
     ports::{Argon2Params, SmtpMailer, SmtpSetupError},
     value::{Network, Origin, Slug, is_loopback},
 };
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::{EnvFilter, filter::LevelFilter};
 use url::Url;
 
 use super::row::Fault;
@@ -220,6 +220,21 @@ pub(super) fn socket_or_none(text: &str) -> Result<Option<SocketAddr>, Fault> {
     if text == "none" { Ok(None) } else { socket(text).map(Some) }
 }
 
+/// A filter takes every bare word that is no level for a module, and a module of that name there is none: the log would be silent.
 pub(super) fn log_filter(text: &str) -> Result<String, Fault> {
-    EnvFilter::try_new(text).map(|_| text.to_owned()).map_err(Fault::because)
+    let read = |item: &str| match is_directive(item) {
+        true => Ok(item.to_owned()),
+        false => Err(Fault::Because(format!(
+            "; '{item}' is neither a level (error, warn, info, debug, trace, off) nor a module with one"
+        ))),
+    };
+    let filter = some_items(text, read)?.join(",");
+    EnvFilter::try_new(&filter).map(|_| filter).map_err(Fault::because)
+}
+
+/// Whether an item of a filter is what it seems to be: a level, a module or span with one, or a path that can only be a module's.
+fn is_directive(item: &str) -> bool {
+    let is_whole = !item.contains(char::is_whitespace) || item.contains('[');
+    let is_more_than_a_word = item.contains(['=', '[', '{', '}']) || item.contains("::") || item.starts_with("tenant_auth");
+    is_whole && (is_more_than_a_word || item.parse::<LevelFilter>().is_ok())
 }

@@ -168,7 +168,7 @@ pub(super) const LOG: Group = Group {
             name: "log",
             default: Is("info,sqlx=warn"),
             meaning: "Which log lines are written: a level for all of them, then levels for modules.",
-            must: "a log filter such as info or info,tenant_auth=debug",
+            must: "a log filter such as info or info,tenant_auth=debug: levels, and modules with a level",
             read: |to, text| put(&mut to.log_filter, parse::log_filter(text)),
             ..Row::BLANK
         },

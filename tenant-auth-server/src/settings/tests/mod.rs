@@ -278,6 +278,26 @@ fn what_cannot_be_meant_is_refused_or_warned_of() {
     assert_eq!(server.deployment.warnings, Vec::<String>::new());
 }
 
+/// A mistyped level would be taken for a module, and nothing would be logged.
+#[test]
+fn a_log_filter_is_levels_and_modules_with_one() {
+    for bad in ["warning", "verbose", "sqlx=warn, inf", "info,sqlx", "info sqlx=warn", "sqlx = warn", "sqlx=loud", "'info'"] {
+        Env::complete().with("LOG", bad).refused_naming("LOG");
+    }
+    let refused = Env::complete().with("LOG", "info, warning").refused_naming("LOG");
+    assert!(refused.contains("'warning' is neither a level (error, warn, info, debug, trace, off)"), "{refused}");
+    for (given, read) in [
+        ("sqlx=warn, info", "sqlx=warn,info"),
+        ("INFO,", "INFO"),
+        ("off", "off"),
+        ("info,tenant_auth::requests", "info,tenant_auth::requests"),
+        ("tenant_auth_core=debug", "tenant_auth_core=debug"),
+        ("info,[request{method=GET}]=debug", "info,[request{method=GET}]=debug"),
+    ] {
+        assert_eq!(Env::complete().with("LOG", given).server().expect(given).log_filter, read);
+    }
+}
+
 #[test]
 fn one_connection_is_enough_to_start() {
     assert_eq!(Env::complete().with("CONNECTIONS", "1").server().expect("starts").connections, 1);
