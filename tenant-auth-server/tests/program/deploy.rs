@@ -95,6 +95,21 @@ fn the_image_sets_only_what_every_container_needs() {
     assert_eq!(names, ["LISTEN", "LOG_FORMAT"]);
 }
 
+/// A statement that writes a large table anew says nothing until its end: nothing on the way to the database may take that for an end.
+#[test]
+fn haproxy_accepts_its_sample_and_lets_a_long_migration_be_silent() {
+    let sample = text("deploy/haproxy.cfg");
+    let to_the_database = sample.split("frontend database").nth(1).expect("a way to the database");
+    for line in ["timeout client 24h", "option clitcpka", "timeout server 24h", "option srvtcpka"] {
+        assert!(to_the_database.lines().any(|told| told.trim() == line), "no '{line}' in {to_the_database}");
+    }
+    if !is_installed("haproxy") {
+        return;
+    }
+    let output = Command::new("haproxy").arg("-c").arg("-f").arg(file("deploy/haproxy.cfg")).output().expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+}
+
 #[test]
 fn nginx_accepts_its_sample() {
     if !is_installed("nginx") {
