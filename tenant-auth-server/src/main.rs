@@ -20,13 +20,21 @@ mod traces;
 use std::process::ExitCode;
 
 use mimalloc::MiMalloc;
+use rustix::process::{Resource, Rlimit, setrlimit};
 
 /// The system's allocator keeps an arena for each thread and seldom gives memory back: with the system's the idle service holds a third more.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
+/// A core dump would hold the master key, and whatever was open when the program crashed. Where the limit cannot be set it stays what the
+/// supervisor made it.
+fn leave_no_core_dump() {
+    let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+}
+
 #[tokio::main]
 async fn main() -> ExitCode {
+    leave_no_core_dump();
     let _log = logging::WrittenAtTheEnd;
     // One TLS provider for the whole process. It fails only where one is installed already, which serves as well.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();

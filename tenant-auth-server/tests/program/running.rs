@@ -67,6 +67,11 @@ impl Running {
         get(&self.address, path)
     }
 
+    /// The id of the process, which is its own until it was waited for.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends SIGTERM. The child was not waited for yet, so the id is still its own.
     pub(crate) fn terminate(&self) {
         self.signal("-TERM");

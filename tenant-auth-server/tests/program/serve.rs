@@ -113,6 +113,19 @@ fn logs_are_json_when_asked_and_stay_off_stdout() {
     assert!(serde_json::from_str::<serde_json::Value>(server.printed.trim()).is_ok(), "{}", server.printed);
 }
 
+/// It would hold the master key.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_crash_leaves_no_core_dump() {
+    let wanted = "ulimit -S -c $(ulimit -H -c) && exec \"$0\" \"$@\"";
+    let program = Program::new().run_by(&["sh", "-c", wanted]);
+    let server = Running::start(&program, &["serve"]);
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", server.id())).expect("the limits");
+    let core = limits.lines().find_map(|line| line.strip_prefix("Max core file size")).expect("one of them");
+    let bounds: Vec<_> = core.split_whitespace().take(2).collect();
+    assert_eq!(bounds, ["0", "0"]);
+}
+
 #[test]
 fn nothing_of_dev_is_there() {
     let program = Program::new();
