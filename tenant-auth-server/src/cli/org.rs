@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 use tenant_auth_core::{
     Error, OrgAdmin, Page, Timestamp,
-    model::{Organization, Status},
+    model::{Invite, Organization, Role, Status},
     operator::{Invited, NewOrganization, OrganizationChange},
     org::Patch,
     ports::{Clock, SystemClock},
@@ -128,7 +128,7 @@ pub(super) struct InviteAdmin {
     /// Whom to invite
     #[arg(long)]
     email: Email,
-    /// Revoke a pending invite of this address first, of whatever role and whoever sent it: its link stops working
+    /// Revoke a pending invite of this address as org_admin first, whoever sent it: its link stops working
     #[arg(long)]
     replace: bool,
     #[command(flatten)]
@@ -191,13 +191,10 @@ impl InviteAdmin {
         let Self { slug, email, replace, format } = self;
         let operator = operator(input, Links::Printed).await?;
         let invited = match operator.invite_admin(&slug, &email).await {
-            Err(Error::AlreadyInvited) if replace => {
-                revoke_pending(&operator.in_organization(&slug).await?, &email).await?;
-                operator.invite_admin(&slug, &email).await?
-            }
             Err(Error::AlreadyInvited) => {
-                let why = "This email address already has a pending invite. Give --replace to revoke it and send another.";
-                return Err(Failure::Service(why.to_owned()));
+                let admin = operator.in_organization(&slug).await?;
+                take_back(&admin, &pending(&admin, &email).await?, replace).await?;
+                operator.invite_admin(&slug, &email).await?
             }
             invited => invited?,
         };
@@ -208,22 +205,42 @@ impl InviteAdmin {
 /// How many invites are read at once.
 const MOST_INVITES: u32 = 1_000;
 
-async fn revoke_pending(admin: &OrgAdmin, email: &Email) -> Result<(), Failure> {
+/// The pending invites of this address.
+async fn pending(admin: &OrgAdmin, email: &Email) -> Result<Vec<Invite>, Failure> {
     let address = SearchText::parse(email.as_str()).ok();
-    let mut page = Page::default();
+    let (mut page, mut pending) = (Page::default(), Vec::new());
     loop {
         let found = admin.invites_like(address.as_ref(), &page).await?;
-        for invite in found.items.iter().filter(|invite| invite.email == *email) {
-            match admin.revoke_invite(&invite.id).await {
-                Ok(()) | Err(Error::NotFound(_)) => {} // it was accepted or has ended meanwhile
-                Err(error) => return Err(error.into()),
-            }
-        }
+        pending.extend(found.items.into_iter().filter(|invite| invite.email == *email));
         match found.next {
             Some(next) => page = Page::after(next, MOST_INVITES)?,
-            None => return Ok(()),
+            None => return Ok(pending),
         }
     }
+}
+
+/// Revokes what an invite as org_admin takes the place of. An invite of another role is not replaced: whoever only sends a mail again would
+/// make a member an administrator.
+async fn take_back(admin: &OrgAdmin, pending: &[Invite], replace: bool) -> Result<(), Failure> {
+    if let Some(other) = pending.iter().find(|invite| invite.role != Role::OrgAdmin) {
+        let role = other.role.as_str();
+        return Err(Failure::Service(format!(
+            "This email address has a pending invite as {role}, which is not replaced by one as org_admin. Let an administrator \
+             send it again, or revoke it first ({}) if its person shall be an administrator.",
+            other.id
+        )));
+    }
+    if !replace {
+        let why = "This email address already has a pending invite. Give --replace to revoke it and send another.";
+        return Err(Failure::Service(why.to_owned()));
+    }
+    for invite in pending {
+        match admin.revoke_invite(&invite.id).await {
+            Ok(()) | Err(Error::NotFound(_)) => {} // it was accepted or has ended meanwhile
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
 }
 
 /// Longer than any slug may be; what stands beyond is not read.

@@ -8,7 +8,9 @@ use std::{
 use tenant_auth_conformance::empty_postgres;
 
 use crate::{
-    Program, error, json,
+    Program,
+    admin::Admin,
+    error, json,
     running::{DEADLINE, Running, answer},
 };
 
@@ -58,6 +60,25 @@ fn a_pending_invite_of_an_admin_is_replaced() {
     assert_ne!(first["invite"]["id"], second["invite"]["id"]);
     let refused = error(&invite(&[]));
     assert!(refused.contains("pending invite. Give --replace"), "{refused}");
+}
+
+/// Whoever only sends a mail again must not make an administrator of a member.
+#[test]
+fn a_pending_invite_of_a_member_is_not_replaced_by_one_of_an_admin() {
+    let program = Program::new();
+    let server = Running::start(&program, &["serve"]);
+    let admin = Admin::of_new_organization(&program, &server.address);
+    let bob = serde_json::json!({ "email": "bob@example.com", "role": "member" });
+    let made = admin.data(&server.address, "POST /org/members/invite", &bob);
+    for more in [&["--replace"][..], &[]] {
+        let command = ["org", "invite-admin", "--org", "acme", "--email", "bob@example.com"];
+        let refused = error(&program.run(&[&command, more].concat()));
+        let id = made["invite"]["id"].as_str().expect("an id");
+        assert!(refused.contains("a pending invite as member") && refused.contains(id), "{refused}");
+    }
+    let listed = admin.data(&server.address, "GET /org/invites", &serde_json::Value::Null);
+    let invites = listed["invites"].as_array().expect("a list");
+    assert!(invites.iter().any(|invite| invite["email"] == "bob@example.com" && invite["role"] == "member"), "{listed}");
 }
 
 #[test]
