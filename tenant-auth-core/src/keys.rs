@@ -16,7 +16,7 @@ use crate::{
     deadline,
     error::Error,
     sealed::{MasterKeys, SealContext},
-    store::{SigningKeyRecord, Store, Transactions, Tx},
+    store::{SigningKeyRecord, Store, Survey, Transactions, Tx},
     token::{AuditKeySet, KeyPair, KeyPurpose, Signer},
 };
 
@@ -224,6 +224,15 @@ fn open(record: &SigningKeyRecord, master: &MasterKeys) -> Result<KeyPair, Keyri
     let purpose = KeyPurpose::ALL.into_iter().find(|purpose| purpose.as_str() == record.purpose);
     let purpose = purpose.ok_or_else(|| Error::internal("signing key of an unknown purpose"))?;
     Ok(KeyPair::from_der(&der, purpose, record.status == "active")?)
+}
+
+impl Survey {
+    /// Whether these master keys open the signing keys of the database, without which nothing starts. `None` where it has none yet, and of a
+    /// database that was asked for its schema alone ([`Store::schema`](crate::Store::schema)).
+    pub fn opened_by(&self, master: &MasterKeys) -> Option<bool> {
+        let opens = |(kid, sealed): &(String, String)| master.open(sealed, seal_context(kid)).is_some();
+        (!self.signing_keys.is_empty()).then(|| self.signing_keys.iter().all(opens))
+    }
 }
 
 fn seal_context(kid: &str) -> SealContext<'_> {

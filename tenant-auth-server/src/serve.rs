@@ -232,6 +232,14 @@ fn address_of(listener: &TcpListener) -> Result<SocketAddr, Failure> {
     listener.local_addr().map_err(Failure::system("Asking for the listener's address"))
 }
 
+/// The refusal of master keys that do not open what a start needs.
+pub(crate) fn wrong_master_key(deployment: &Deployment) -> settings::InvalidSettings {
+    settings::InvalidSettings::setting(
+        &deployment.master_keys_from,
+        "opens none of the sealed values in this database. Give the key it was set up with, after the new one if you changed it.",
+    )
+}
+
 impl Failure {
     /// A database that could not be opened.
     pub(crate) fn of_opening(error: SetupError) -> Self {
@@ -249,11 +257,7 @@ impl Failure {
     /// A service that could not be put together on a database that was opened.
     fn of_building(error: BuildError, deployment: &Deployment) -> Self {
         match error {
-            BuildError::MasterKey => settings::InvalidSettings::setting(
-                &deployment.master_keys_from,
-                "opens none of the sealed values in this database. Give the key it was set up with, after the new one if you changed it.",
-            )
-            .into(),
+            BuildError::MasterKey => wrong_master_key(deployment).into(),
             BuildError::Config(error) => settings::InvalidSettings::from(error).into(),
             BuildError::Failed(error) => error.into(),
             other => Self::Service(other.to_string()),

@@ -27,6 +27,9 @@ const IS_READ_ONLY: &str = "SELECT current_setting('transaction_read_only') = 'o
 #[cfg(feature = "postgres")]
 const MAY_CREATE: &str = "SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), FALSE)";
 
+/// What the master keys must open. The table has been there since the first version.
+const SIGNING_KEYS: &str = "SELECT kid, private_key FROM tenant_auth_signing_keys";
+
 /// How long the trial may take.
 #[cfg(feature = "postgres")]
 const SHORTLY: &str = "SET statement_timeout = '5s'";
@@ -45,6 +48,8 @@ pub struct Survey {
     pub version: Option<i64>,
     /// The names of the migrations that would be run, in their order.
     pub pending: Vec<&'static str>,
+    /// The signing keys, each with its id, as they are sealed.
+    pub(crate) signing_keys: Vec<(String, String)>,
 }
 
 impl Survey {
@@ -55,7 +60,8 @@ impl Survey {
             return Err(Error::internal(SchemaError::Newer(*newer)));
         }
         let pending = migrations::STEPS.iter().filter(|step| !applied.contains(&step.version));
-        Ok(Self { exists: true, version: applied.first().copied(), pending: pending.map(|step| step.name).collect() })
+        let (version, pending) = (applied.first().copied(), pending.map(|step| step.name).collect());
+        Ok(Self { exists: true, version, pending, signing_keys: Vec::new() })
     }
 
     /// Where there is no database yet.
@@ -119,8 +125,12 @@ async fn of_sqlite(url: &str) -> Result<Survey, SetupError> {
         Err(error) if is_busy(&error) => {} // whoever writes at this moment shows that one can
         tried => tried.map(drop).map_err(failure::of)?,
     }
+    let mut survey = Survey::of(&applied)?;
+    if survey.version.is_some() {
+        survey.signing_keys = sqlx::query_as(SIGNING_KEYS).fetch_all(&mut connection).await.map_err(failure::of)?;
+    }
     connection.close().await.map_err(failure::of)?;
-    Ok(Survey::of(&applied)?)
+    Ok(survey)
 }
 
 #[cfg(feature = "sqlite")]
@@ -152,13 +162,16 @@ async fn of_postgres(url: &str) -> Result<Survey, SetupError> {
         return Err(Error::unavailable("it takes no writes: a standby, or set to read only").into());
     }
     let may_create: bool = sqlx::query_scalar(MAY_CREATE).fetch_one(&mut connection).await.map_err(failure::of)?;
-    let survey = Survey::of(&applied)?;
+    let mut survey = Survey::of(&applied)?;
     if !survey.pending.is_empty() && !may_create {
         return Err(Error::internal(SchemaError::NotAllowed).into());
     }
     rights::judge(&mut connection).await?;
     let trial = format!("{SHORTLY}; {}", taken_back(&format!("BEGIN; {TAKE_ROOM}"), &applied));
     sqlx::raw_sql(AssertSqlSafe(trial)).execute(&mut connection).await.map_err(failure::of)?;
+    if survey.version.is_some() {
+        survey.signing_keys = sqlx::query_as(SIGNING_KEYS).fetch_all(&mut connection).await.map_err(failure::of)?;
+    }
     connection.close().await.map_err(failure::of)?;
     Ok(survey)
 }

@@ -1,4 +1,4 @@
-//! The command `serve`, and its `--check`: tries what the server would need, the database, the mail server, names and addresses, says
+//! The command `serve`, and its `--check`: tries what the server would need, database, master key, mail server, names and addresses, says
 //! what a start would do, and changes nothing (behaviour.md, B220). Every part is tried, also when one before it failed.
 
 use std::{net::SocketAddr, time::Duration};
@@ -15,7 +15,7 @@ use crate::{
     database_mark::DatabaseMark,
     failure::Failure,
     logging, serve,
-    settings::{self, Input, LogFormat, Server},
+    settings::{self, Deployment, Input, LogFormat, Server},
 };
 
 /// How long a name server may take.
@@ -69,7 +69,7 @@ impl Options {
         logging::start("error", LogFormat::Text);
         let mut parts: Vec<Tried> =
             settings.deployment.warnings.iter().map(|warning| Tried::new("settings", Verdict::Warning, warning)).collect();
-        parts.push(database(&settings).await);
+        parts.extend(database(&settings).await);
         parts.push(mail(&settings).await);
         parts.push(public_name(&settings.deployment.config.public_url).await);
         for (part, address) in [("address", Some(settings.listen)), ("metrics", settings.metrics_listen)] {
@@ -93,19 +93,30 @@ impl Tried {
             Verdict::Warning => "warning",
             Verdict::Failed => "FAILED",
         };
-        format!("{:<9} {verdict:<8} {}\n", self.part, self.found)
+        format!("{:<10} {verdict:<8} {}\n", self.part, self.found)
     }
 }
 
-async fn database(settings: &Server) -> Tried {
+/// The database, and whether the master keys open what is sealed in it.
+async fn database(settings: &Server) -> Vec<Tried> {
     let database = &settings.deployment.database;
     let found = match DatabaseMark::of(database) {
         Ok(_) => Store::survey(&database.url).await.map_err(Failure::of_opening),
         Err(lost) => Err(lost.into()),
     };
     match found {
-        Ok(survey) => Tried::new("database", Verdict::Ok, intention(&survey)),
-        Err(failure) => Tried::new("database", Verdict::Failed, failure.to_string()),
+        Ok(survey) => {
+            let opens = survey.opened_by(&settings.deployment.master_keys).map(|opens| master_key(opens, &settings.deployment));
+            std::iter::once(Tried::new("database", Verdict::Ok, intention(&survey))).chain(opens).collect()
+        }
+        Err(failure) => vec![Tried::new("database", Verdict::Failed, failure.to_string())],
+    }
+}
+
+fn master_key(opens: bool, deployment: &Deployment) -> Tried {
+    match opens {
+        true => Tried::new("master key", Verdict::Ok, "opens the signing keys in this database"),
+        false => Tried::new("master key", Verdict::Failed, serve::wrong_master_key(deployment).to_string()),
     }
 }
 

@@ -5,7 +5,7 @@ use std::{fs, net::TcpListener, os::unix::fs::PermissionsExt, process::Command};
 use serde_json::Value;
 use tenant_auth_conformance::{as_postgres_administrator, empty_postgres, free_port, run_sql, smtp::SmtpSink};
 
-use crate::{MASTER_KEY, Program, error, json, running::Running, small_disk::SmallDisk};
+use crate::{MASTER_KEY, OTHER_KEY, Program, error, json, running::Running, small_disk::SmallDisk};
 
 /// What was tried, as `part verdict: found`.
 fn tried(report: &Value) -> Vec<String> {
@@ -34,6 +34,29 @@ fn it_tells_what_a_start_would_do_to_a_file_and_does_nothing() {
     expect(&found, "address ok: 127.0.0.1:0 is free");
 }
 
+fn the_master_key_is_tried(program: Program) {
+    let report = |program: &Program| -> Value {
+        serde_json::from_slice(&program.run(&["serve", "--check", "--json"]).stdout).expect("a report")
+    };
+    json(&program.run(&["migrate", "--json"]));
+    assert!(!tried(&report(&program)).iter().any(|line| line.starts_with("master key")), "nothing is sealed yet");
+    json(&program.run(&["org", "create", "--name", "Acme", "--slug", "acme", "--admin-email", "ada@example.com", "--json"]));
+    expect(&tried(&report(&program)), "master key ok: opens the signing keys");
+    let another = report(&program.with("MASTER_KEY", OTHER_KEY));
+    expect(&tried(&another), "master key failed: TENANT_AUTH_MASTER_KEY opens none of the sealed values in this database");
+    expect(&tried(&another), "database ok: ");
+    assert_eq!(another["starts"], false);
+}
+
+/// A start with another key is refused, which is to be known before the former server was stopped.
+#[test]
+fn a_master_key_that_opens_nothing_is_found() {
+    the_master_key_is_tried(Program::new());
+    if let Some(url) = empty_postgres() {
+        the_master_key_is_tried(Program::new().with("DATABASE_URL", &url));
+    }
+}
+
 /// Whoever asks for JSON waits for an outcome, which a server has none of.
 #[test]
 fn without_check_there_is_nothing_to_print_as_json() {
@@ -59,7 +82,7 @@ fn every_part_is_tried_though_one_failed() {
     expect(&found, "address warning: 127.0.0.1:");
     let text = program.run(&["serve", "--check"]);
     let text = String::from_utf8_lossy(&text.stdout);
-    assert!(text.contains("database  FAILED") && text.contains("names     ok"), "{text}");
+    assert!(text.contains("database   FAILED") && text.contains("names      ok"), "{text}");
     assert!(!text.contains(MASTER_KEY), "{text}");
 }
 
