@@ -3,15 +3,20 @@
 use std::{
     collections::BTreeSet,
     fs,
+    net::TcpStream,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Stdio},
+    thread,
+    time::{Duration, Instant},
 };
+
+use tenant_auth_conformance::free_port;
 
 use crate::{
     Program,
     metrics::metrics_address,
-    real_parts::is_installed,
-    running::{Running, get},
+    real_parts::{Part, is_installed},
+    running::{DEADLINE, Running, get},
 };
 
 fn file(name: &str) -> PathBuf {
@@ -110,18 +115,66 @@ fn haproxy_accepts_its_sample_and_lets_a_long_migration_be_silent() {
     assert!(output.status.success(), "{output:?}");
 }
 
+/// The sample as a whole configuration of files below a directory: one address, and no TLS.
+fn nginx_configuration(directory: &Path, listen: &str) -> PathBuf {
+    let below = directory.display().to_string();
+    let sample = text("deploy/nginx.conf").replace("listen 443 ssl", &format!("listen {listen}"));
+    let sample = sample.replace("listen 80", &format!("listen unix:{below}/http")).replace("/var/log/nginx", &below);
+    let sample: String = sample.lines().filter(|line| !line.contains("ssl_certificate")).map(|line| format!("{line}\n")).collect();
+    let places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(|of| format!("{of}_temp_path {below}/{of};\n")).concat();
+    let main = directory.join("nginx.conf");
+    let whole = format!("pid {below}/pid;\nevents {{}}\nhttp {{\naccess_log off;\n{places}{sample}}}\n");
+    fs::write(&main, whole).expect("written");
+    main
+}
+
 #[test]
 fn nginx_accepts_its_sample() {
     if !is_installed("nginx") {
         return;
     }
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let listen = |name: &str| format!("listen unix:{}/{name}", directory.path().display());
-    let sample = text("deploy/nginx.conf").replace("listen 443 ssl", &listen("https")).replace("listen 80", &listen("http"));
-    let sample: String = sample.lines().filter(|line| !line.contains("ssl_certificate")).map(|line| format!("{line}\n")).collect();
-    let main = directory.path().join("nginx.conf");
-    fs::write(&main, format!("pid {0}/pid;\nevents {{}}\nhttp {{\naccess_log off;\n{sample}}}\n", directory.path().display()))
-        .expect("written");
+    let main = nginx_configuration(directory.path(), &format!("unix:{}/https", directory.path().display()));
     let output = Command::new("nginx").arg("-t").arg("-c").arg(&main).arg("-p").arg(directory.path()).output().expect("it runs");
     assert!(output.status.success(), "{output:?}");
+}
+
+/// Whoever reads the log of a proxy is not the one who was invited. Nothing answers behind this proxy, for then the token goes on being good.
+#[test]
+fn the_logs_of_nginx_hold_no_token_and_no_query() {
+    if !is_installed("nginx") {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let address = format!("127.0.0.1:{}", free_port());
+    let main = nginx_configuration(directory.path(), &address);
+    let configuration = fs::read_to_string(&main).expect("it was written").replace("127.0.0.1:8080", "127.0.0.1:9");
+    fs::write(&main, configuration).expect("written");
+    let mut nginx = Command::new("nginx");
+    nginx.args(["-g", "daemon off; master_process off;"]).arg("-c").arg(&main).arg("-p").arg(directory.path());
+    let _nginx = Part(nginx.stdin(Stdio::null()).stderr(Stdio::null()).spawn().expect("it runs"));
+    let log = |name: &str| fs::read_to_string(directory.path().join(name)).unwrap_or_default();
+    let deadline = Instant::now() + DEADLINE;
+    let wait = || {
+        assert!(Instant::now() < deadline, "{}{}", log("auth.access.log"), log("auth.error.log"));
+        thread::sleep(Duration::from_millis(10));
+    };
+    while TcpStream::connect(&address).is_err() {
+        wait();
+    }
+    for path in [
+        "/api/v1/org/invites/live-token/accept",
+        "/auth/api/v1/org/invites/live-token/accept?from=mail",
+        "/api/v1/org/members?q=ada",
+    ] {
+        assert_eq!(get(&address, path).0, 502, "nothing is behind it");
+    }
+    while log("auth.access.log").lines().count() < 3 {
+        wait();
+    }
+    let (told, errors) = (log("auth.access.log"), log("auth.error.log"));
+    assert_eq!(told.matches("/api/v1/org/invites/***/accept HTTP/1.1\"").count(), 2, "{told}");
+    for kept_out in ["live-token", "from=mail", "ada"] {
+        assert!(!told.contains(kept_out) && !errors.contains(kept_out), "{told}{errors}");
+    }
 }

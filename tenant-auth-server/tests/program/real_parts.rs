@@ -29,7 +29,7 @@ use crate::{
 const WRITERS: usize = 4;
 
 /// A program that is no child of ours without us: killed when dropped.
-struct Part(Child);
+pub(crate) struct Part(pub(crate) Child);
 
 impl Drop for Part {
     fn drop(&mut self) {
