@@ -56,6 +56,23 @@ async fn commits_are_on_the_disk_and_files_are_their_owners() {
 
 #[cfg(feature = "sqlite")]
 #[tokio::test]
+async fn what_is_deleted_is_not_left_in_the_file() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let path = directory.path().join("store.db");
+    let sqlite = Sqlite::open(path.to_str().expect("a text path")).await.expect("opens");
+    let mut writer = sqlite.writer().acquire().await.expect("a connection");
+    let kept = "CREATE TABLE people (email TEXT); INSERT INTO people VALUES ('ada@acme.example'), ('bob@acme.example')";
+    for statements in [kept, "DELETE FROM people WHERE email LIKE 'ada%'"] {
+        sqlx::raw_sql(statements).execute(&mut *writer).await.expect("it is done");
+        sqlx::raw_sql("PRAGMA wal_checkpoint(TRUNCATE)").execute(&mut *writer).await.expect("it is done");
+    }
+    let file = std::fs::read(&path).expect("it is there");
+    let holds = |text: &str| file.windows(text.len()).any(|bytes| bytes == text.as_bytes());
+    assert!(holds("bob@acme.example") && !holds("ada@acme.example"));
+}
+
+#[cfg(feature = "sqlite")]
+#[tokio::test]
 async fn migrating_waits_for_no_writer_where_nothing_is_to_do() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let path = directory.path().join("store.db");
