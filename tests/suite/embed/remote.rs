@@ -26,6 +26,7 @@ use crate::suite::public::deployment_keys::{made, new_key};
 scenarios![
     a_remote_principal_is_what_the_service_knows,
     a_session_ended_elsewhere_is_401_here_at_once,
+    a_suspended_organization_is_401_and_ends_at_the_host,
     another_organizations_session_is_401_and_stays,
     an_organization_without_a_key_is_404,
     a_deployment_key_serves_every_organization,
@@ -88,6 +89,16 @@ async fn a_session_ended_elsewhere_is_401_here_at_once(app: &App) {
     expect_text(tab.visit("/app/who").await, "max@acme.example member acme");
     member.logout().await.expect(200);
     tab.visit("/app/who").await.expect_refused(401, "session_required");
+}
+
+/// The server tells of it no more than that nothing is live there.
+async fn a_suspended_organization_is_401_and_ends_at_the_host(app: &App) {
+    let host = Host::start(app.cell.adapter, Gate::new(remote(app)), None);
+    let member = app.member().logged_in().await.at_host(&host);
+    expect_text(member.visit("/app/who").await, "max@acme.example member acme");
+    app.org().suspend().await;
+    let refused = member.visit("/app/who").await.expect_refused(401, "session_required");
+    assert!(refused.cookie("access_token").is_cleared() && refused.cookie("refresh_token").is_cleared());
 }
 
 async fn another_organizations_session_is_401_and_stays(app: &App) {
