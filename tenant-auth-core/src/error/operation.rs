@@ -28,7 +28,9 @@ pub enum Error {
     #[error("This session belongs to another organization. Log in to this one.")]
     WrongOrganization,
     /// The membership or the organization is suspended.
-    #[error("Access is suspended. Ask an administrator of the organization.")]
+    #[error(
+        "Access is suspended. Ask an administrator of the organization or, if all of it is suspended, whoever provides this service."
+    )]
     Suspended,
     /// The caller is a member but not an org_admin.
     #[error("Only an org_admin of this organization may do this.")]
