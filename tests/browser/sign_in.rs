@@ -134,6 +134,7 @@ async fn a_suspended_member_is_told(stage: &Stage) {
     page.was_refused(403, "/auth/profile").await;
     page.reload().await;
     page.arrives_at("Access is suspended").await;
+    page.reads("or, if all of it is suspended, whoever provides this service").await;
     page.is_accessible().await;
     stage.signs_out().await;
     page.was_refused(403, "/auth/profile").await;
