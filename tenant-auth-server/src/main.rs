@@ -26,8 +26,8 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-/// A core dump would hold the master key, and whatever was open when the program crashed. Where the limit cannot be set it stays what the
-/// supervisor made it.
+/// A core dump would hold the master key, and whatever was open when the program crashed (behaviour.md, B312). Where the limit cannot be set
+/// it stays what the supervisor made it.
 fn leave_no_core_dump() {
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
 }

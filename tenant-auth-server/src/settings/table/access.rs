@@ -39,7 +39,9 @@ pub(in crate::settings) const COOKIE_DOMAIN: Row = Row {
     name: "cookie_domain",
     default: Unset("the cookies are for the host of public_url alone"),
     meaning: "The Domain of the session cookies, so that the applications on its subdomains get them too. Every host below it gets the \
-              refresh tokens of whoever visits it, so each must be as trusted as the service: none may be a tenant's own.",
+              refresh tokens of whoever visits it, so each must be as trusted as the service: none may be a tenant's own, and none \
+              another deployment's, such as a staging one: its cookies have the same names, and a browser that has both is \
+              answered 401.",
     must: "a domain such as example.com, in ASCII",
     read: |to, text| put(&mut to.config.browser.cookie_domain, Ok(Some(parse::cookie_domain(text)))),
     core: Some(Setting::CookieDomain),
