@@ -41,9 +41,9 @@ pub(crate) use dispatch::Dispatcher;
 pub(crate) use ending::finish_ended;
 #[cfg(feature = "service")]
 pub(crate) use secrets::{open_secret, seal_secret};
+pub use signature::{SignatureError, SignedHeaders, SigningSecret, verify_webhook};
 #[cfg(feature = "service")]
 pub(crate) use slots::LANES;
-pub use signature::{SignatureError, SignedHeaders, SigningSecret, verify_webhook};
 #[cfg(feature = "service")]
 pub use subscription::{CreatedWebhook, NewWebhook, WebhookUpdate};
 #[cfg(feature = "service")]
