@@ -231,7 +231,8 @@ impl Survey {
     /// database that was asked for its schema alone ([`Store::schema`](crate::Store::schema)).
     pub fn opened_by(&self, master: &MasterKeys) -> Option<bool> {
         let opens = |(kid, sealed): &(String, String)| master.open(sealed, seal_context(kid)).is_some();
-        (!self.signing_keys.is_empty()).then(|| self.signing_keys.iter().all(opens))
+        let keys = &self.signing_keys.0;
+        (!keys.is_empty()).then(|| keys.iter().all(opens))
     }
 }
 

@@ -1,6 +1,8 @@
 //! A survey of a database: whether it answers and takes writes, and what opening it would change. Nothing is created or migrated by it, and
 //! what it writes it takes back; what a crash left in SQLite's log is folded into the file, as by every opening.
 
+use std::fmt;
+
 use sqlx::AssertSqlSafe;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 use sqlx::Connection;
@@ -48,8 +50,17 @@ pub struct Survey {
     pub version: Option<i64>,
     /// The names of the migrations that would be run, in their order.
     pub pending: Vec<&'static str>,
-    /// The signing keys, each with its id, as they are sealed.
-    pub(crate) signing_keys: Vec<(String, String)>,
+    pub(crate) signing_keys: SealedKeys,
+}
+
+/// The signing keys, each with its id, as they are sealed. Not printed: a log that holds them is as good as a dump.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub(crate) struct SealedKeys(pub(crate) Vec<(String, String)>);
+
+impl fmt::Debug for SealedKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} sealed", self.0.len())
+    }
 }
 
 impl Survey {
@@ -61,7 +72,7 @@ impl Survey {
         }
         let pending = migrations::STEPS.iter().filter(|step| !applied.contains(&step.version));
         let (version, pending) = (applied.first().copied(), pending.map(|step| step.name).collect());
-        Ok(Self { exists: true, version, pending, signing_keys: Vec::new() })
+        Ok(Self { exists: true, version, pending, signing_keys: SealedKeys::default() })
     }
 
     /// Where there is no database yet.
@@ -127,7 +138,7 @@ async fn of_sqlite(url: &str) -> Result<Survey, SetupError> {
     }
     let mut survey = Survey::of(&applied)?;
     if survey.version.is_some() {
-        survey.signing_keys = sqlx::query_as(SIGNING_KEYS).fetch_all(&mut connection).await.map_err(failure::of)?;
+        survey.signing_keys.0 = sqlx::query_as(SIGNING_KEYS).fetch_all(&mut connection).await.map_err(failure::of)?;
     }
     connection.close().await.map_err(failure::of)?;
     Ok(survey)
@@ -170,7 +181,7 @@ async fn of_postgres(url: &str) -> Result<Survey, SetupError> {
     let trial = format!("{SHORTLY}; {}", taken_back(&format!("BEGIN; {TAKE_ROOM}"), &applied));
     sqlx::raw_sql(AssertSqlSafe(trial)).execute(&mut connection).await.map_err(failure::of)?;
     if survey.version.is_some() {
-        survey.signing_keys = sqlx::query_as(SIGNING_KEYS).fetch_all(&mut connection).await.map_err(failure::of)?;
+        survey.signing_keys.0 = sqlx::query_as(SIGNING_KEYS).fetch_all(&mut connection).await.map_err(failure::of)?;
     }
     connection.close().await.map_err(failure::of)?;
     Ok(survey)
