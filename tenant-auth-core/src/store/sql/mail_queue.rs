@@ -33,7 +33,7 @@ statements! {
              UNION ALL
             SELECT (SELECT MIN(org_id) FROM tenant_auth_mails WHERE next_attempt_at IS NOT NULL AND org_id > queues.org_id)
               FROM queues
-             WHERE queues.org_id IS NOT NULL
+             WHERE queues.org_id IS NOT NULL AND ($8 = '' OR queues.org_id < $8)
         )
         SELECT org_id
           FROM queues
@@ -109,16 +109,18 @@ fn blanks_added<'a>(passed_over: &[&'a str]) -> [&'a str; PASSED_OVER] {
 
 impl<L: Link> MailQueue<L> {
     /// Up to `limit` organizations whose ids come after `after`, in the order of their ids, with a due mail that is not for one of
-    /// the domains of `passed_over`: at most [`PASSED_OVER`] of them count.
+    /// the domains of `passed_over`: at most [`PASSED_OVER`] of them count. They end with `until` or the first one behind it; with the
+    /// last of all where it is empty.
     pub(crate) async fn due_organizations(
         mut self,
         now: Timestamp,
-        after: &str,
+        (after, until): (&str, &str),
         limit: u32,
         passed_over: &[&str],
     ) -> Result<Vec<OrgId>, Error> {
         let [a, b, c, d] = blanks_added(passed_over);
-        let rows = fetch_scalars!(self.0, String, DUE_ORGANIZATIONS, now.millis(), after, i64::from(limit), a, b, c, d)?;
+        let limit = i64::from(limit);
+        let rows = fetch_scalars!(self.0, String, DUE_ORGANIZATIONS, now.millis(), after, limit, a, b, c, d, until)?;
         Ok(rows.into_iter().map(Id::from_stored).collect())
     }
 
@@ -174,7 +176,7 @@ mod tests {
     /// The domains of what is due, the one domain passed over.
     async fn due(auth: &TenantAuth, org: &OrgId, passed_over: &[&str]) -> Vec<String> {
         let mut reader = auth.store().read().await.expect("a connection");
-        let organizations = reader.mail_queue().due_organizations(auth.now(), "", 10, passed_over).await.expect("a list");
+        let organizations = reader.mail_queue().due_organizations(auth.now(), ("", ""), 10, passed_over).await.expect("a list");
         let due = reader.mail_queue().due(org, auth.now(), 16, passed_over).await.expect("a list");
         assert_eq!(organizations.contains(org), !due.is_empty(), "it is found where it has some");
         due.into_iter().map(|mail| mail.recipient_domain).collect()

@@ -3,6 +3,8 @@
 
 mod sending;
 mod slots;
+#[cfg(all(test, feature = "testing", feature = "sqlite"))]
+mod tests;
 
 use std::{future::Future, pin::pin, time::Duration};
 
@@ -25,7 +27,7 @@ use crate::{
 };
 use sending::{send, span_of};
 pub(crate) use slots::CONNECTIONS;
-use slots::{Held, SLOTS, Slots};
+use slots::{Held, SLOTS, SLOTS_OF_ONE, Slots};
 
 /// How many organizations one look at the outbox finds.
 const ORGANIZATIONS: u32 = 100;
@@ -35,6 +37,19 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// looked at.
 const REST: u32 = 4;
 
+/// How many mails of an organization without attempts are begun before others have had their turn: half of what it may have.
+const AT_FIRST: usize = SLOTS_OF_ONE / 2;
+
+/// What came of looking at an organization's mails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Served {
+    Nothing,
+    /// Some were begun, and more are due for which the domains have slots.
+    InPart,
+    /// All were begun for which there are slots.
+    Wholly,
+}
+
 /// The mail loop's state. One per worker.
 pub(super) struct Post {
     auth: TenantAuth,
@@ -43,7 +58,7 @@ pub(super) struct Post {
     slots: Slots,
     /// Until when the outbox is not looked at.
     rests_until: Instant,
-    /// Round robin: the organization that got the last slot when slots ran out. The next round begins after it.
+    /// Round robin: the organization without attempts that was served last. The next round begins after it.
     after: String,
 }
 
@@ -117,29 +132,59 @@ impl Post {
         }
     }
 
-    /// Claims and starts due mails organization by organization, beginning where slots ran out the last time, until slots or
-    /// organizations run out; `true` when there was work. Organizations that have mails for full domains only are not looked at one
-    /// by one: hundreds of them may wait for one server that hangs.
+    /// Claims and starts due mails, until slots or organizations run out; `true` when there was work. First come the organizations without
+    /// an attempt under way, in turns; what they leave goes to the others, the one with the fewest attempts first. So whoever has a backlog
+    /// for one server takes no freed place of it before those that wait for their first. Organizations that have mails for full domains only
+    /// are not looked at one by one: hundreds of them may wait for one server that hangs.
     async fn serve(&mut self) -> Result<bool, Error> {
         self.slots.let_linger();
         if self.auth.mailer().is_none() {
             return Ok(false);
         }
-        let mut after = std::mem::take(&mut self.after);
+        let mut behind = Vec::new();
+        let mut worked = self.serve_in_turn(&mut behind).await?;
+        behind.sort_by_key(|org| self.slots.held_by(org));
+        for org in &behind {
+            if self.slots.are_none_free() {
+                break;
+            }
+            worked |= self.serve_one(org, SLOTS).await? != Served::Nothing;
+        }
+        Ok(worked)
+    }
+
+    /// Serves each organization that has no attempt under way, at first with a part of what it may have, beginning after the one that was
+    /// served last. Those that are to have what is left are put into `behind`: they hold slots, so they are few.
+    async fn serve_in_turn(&mut self, behind: &mut Vec<OrgId>) -> Result<bool, Error> {
+        let (begun_after, mut after) = (self.after.clone(), self.after.clone());
         let mut is_last_lap = after.is_empty();
         let mut worked = false;
         loop {
             let now = self.auth.now();
             let full = self.slots.full_domains().len();
-            let due = self.due_organizations(now, &after).await?;
+            let until = if is_last_lap { begun_after.as_str() } else { "" };
+            let due = self.due_organizations(now, &after, until).await?;
             let mut is_outdated = false;
             for org in &due {
                 if self.slots.are_none_free() {
-                    self.after = after;
                     return Ok(worked);
                 }
-                worked |= self.serve_one(org).await?;
                 org.as_str().clone_into(&mut after);
+                if self.slots.held_by(org) > 0 {
+                    if !behind.contains(org) {
+                        behind.push(org.clone());
+                    }
+                    continue;
+                }
+                let served = self.serve_one(org, AT_FIRST).await?;
+                if served == Served::Nothing {
+                    continue;
+                }
+                worked = true;
+                self.after.clone_from(&after);
+                if served == Served::InPart {
+                    behind.push(org.clone());
+                }
                 // Another domain is full: who waits for nothing else is passed over from here on.
                 is_outdated = self.slots.full_domains().len() != full;
                 if is_outdated {
@@ -156,33 +201,33 @@ impl Post {
         }
     }
 
-    async fn due_organizations(&self, now: Timestamp, after: &str) -> Result<Vec<OrgId>, Error> {
+    async fn due_organizations(&self, now: Timestamp, after: &str, until: &str) -> Result<Vec<OrgId>, Error> {
         let mut reader = self.auth.store().read().await?;
-        reader.mail_queue().due_organizations(now, after, ORGANIZATIONS, &self.slots.full_domains()).await
+        reader.mail_queue().due_organizations(now, (after, until), ORGANIZATIONS, &self.slots.full_domains()).await
     }
 
-    /// Claims and starts as many of an organization's due mails as the limits allow.
-    async fn serve_one(&mut self, org: &OrgId) -> Result<bool, Error> {
-        let mut share = self.slots.of_organization(org);
+    /// Claims and starts as many of an organization's due mails as the limits allow, `most` of them.
+    async fn serve_one(&mut self, org: &OrgId, most: usize) -> Result<Served, Error> {
+        let mut share = self.slots.of_organization(org).min(most);
+        let mut served = Served::Nothing;
         if share == 0 {
-            return Ok(false);
+            return Ok(served);
         }
         let now = self.auth.now();
         let due = self.auth.store().read().await?.mail_queue().due(org, now, SLOTS, &self.slots.full_domains()).await?;
-        let mut worked = false;
         for mail in due {
-            if share == 0 {
-                break;
-            }
             if self.slots.of_domain(&mail.recipient_domain) == 0 {
                 continue;
+            }
+            if share == 0 {
+                return Ok(Served::InPart);
             }
             let Some(claimed) = self.claim(&mail.id).await? else { continue };
             self.start(claimed, mail.recipient_domain);
             share -= 1;
-            worked = true;
+            served = Served::Wholly;
         }
-        Ok(worked)
+        Ok(served)
     }
 
     async fn claim(&self, mail: &MailId) -> Result<Option<ClaimedMail>, Error> {

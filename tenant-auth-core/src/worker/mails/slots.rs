@@ -12,7 +12,7 @@ use crate::{id::OrgId, mail::HELD_FOR, store::PASSED_OVER};
 /// The concurrency limit of this process.
 pub(super) const SLOTS: usize = 16;
 /// The limit of one organization, and of one recipient domain.
-const SLOTS_OF_ONE: usize = 4;
+pub(super) const SLOTS_OF_ONE: usize = 4;
 /// All the connections of a process to mail servers stay below it, those of sign-up and the farewells included: it is what Postfix lets a
 /// client have (`smtpd_client_connection_count_limit`).
 pub(crate) const CONNECTIONS: usize = 50;
@@ -69,10 +69,14 @@ impl Slots {
         self.taken.len() >= SLOTS
     }
 
+    /// How many slots an organization has taken.
+    pub(super) fn held_by(&self, org: &OrgId) -> usize {
+        self.taken.values().filter(|held| held.org == *org).count()
+    }
+
     /// How many more attempts the limits allow an organization.
     pub(super) fn of_organization(&self, org: &OrgId) -> usize {
-        let taken = self.taken.values().filter(|held| held.org == *org).count();
-        SLOTS_OF_ONE.saturating_sub(taken).min(SLOTS.saturating_sub(self.taken.len()))
+        SLOTS_OF_ONE.saturating_sub(self.held_by(org)).min(SLOTS.saturating_sub(self.taken.len()))
     }
 
     /// How many more attempts the limits allow at a domain.
