@@ -62,7 +62,7 @@ impl Member {
         let data = UserData::of(&write.live.user);
         tell_user(&mut write.tx, EventKind::UserPasswordChanged, &self.actor(), &data).await?;
         end_all_others(self, &mut write, EndReason::Password).await?;
-        mail::enqueue(&mut write, self.org_id(), &account.user.email, &Letter::PasswordChanged).await?;
+        mail::tell_owner(&mut write, self.org_id(), &account.user, &Letter::PasswordChanged).await?;
         write.commit().await
     }
 

@@ -144,8 +144,7 @@ impl Member {
     pub async fn renew_recovery_codes(&self, password: &Password, code: &str) -> Result<RecoveryCodes, Error> {
         let mut write = self.begin_guarded_write(password, Some(code)).await?;
         let codes = self.issue_codes(&mut write).await?;
-        let owner = &write.live.user.email;
-        mail::enqueue(&mut write.tx, self.org_id(), owner, &Letter::RecoveryCodesReplaced).await?;
+        mail::tell_owner(&mut write.tx, self.org_id(), &write.live.user, &Letter::RecoveryCodesReplaced).await?;
         write.commit().await?;
         Ok(codes)
     }
@@ -202,7 +201,7 @@ impl Member {
         let data = UserData::of(&write.live.user);
         tell_user(&mut write.tx, kind, &self.actor(), &data).await?;
         end_all_others(self, &mut write, EndReason::TwoFactor).await?;
-        mail::enqueue(&mut write.tx, self.org_id(), &write.live.user.email, notice).await?;
+        mail::tell_owner(&mut write.tx, self.org_id(), &write.live.user, notice).await?;
         write.commit().await
     }
 }

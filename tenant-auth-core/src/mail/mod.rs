@@ -15,11 +15,12 @@ use crate::{
     config::Product,
     error::Error,
     id::{MailId, OrgId},
+    model::User,
     ports::Message,
     sealed::SealContext,
     service::TenantAuth,
     store::{ClaimedMail, OutgoingMail, Tx},
-    throttle::NOTICES,
+    throttle::{NOTICES, NOTICES_TO_AUTHOR, OWN_NOTICES},
     time::DAY,
     value::{Email, Language},
 };
@@ -62,20 +63,34 @@ pub(crate) async fn tell_admins(tx: &mut Tx, org: &OrgId, notice: &Letter<'_>) -
     write_to(tx, org, &admins, notice).await
 }
 
-/// Does what [`tell_admins`] does, for a deed that its author can repeat: where it mails others, it is counted, unless the process
-/// itself did it.
+/// Writes a notice to people of what they did to their own account. Beyond the rate of this mail it is left out, and what was done stands:
+/// nobody is kept from securing an account by the mails that tell of it.
+pub(crate) async fn tell_owner(tx: &mut Tx, org: &OrgId, owner: &User, notice: &Letter<'_>) -> Result<(), Error> {
+    if OWN_NOTICES.allows(tx, &format!("{}:{}", owner.id, notice.name())).await? {
+        enqueue(tx, org, &owner.email, notice).await?;
+    } else {
+        tracing::debug!(kind = notice.name(), "an account's own notice was left out: it has had enough of them in this hour");
+    }
+    Ok(())
+}
+
+/// Does what [`tell_admins`] does, for a deed that its author can repeat: it is counted, unless the process itself did it. Where it mails
+/// its author alone, the mail is left out beyond the rate; else the deed is refused, for nobody silences the others' notices.
 ///
 /// # Errors
-/// [`Error::RateLimited`] when the organization's deeds have mailed too much.
+/// [`Error::RateLimited`] when the organization's deeds have mailed others too much.
 pub(crate) async fn tell_admins_of_deed(tx: &mut Tx, org: &OrgId, author: &Author, notice: &Letter<'_>) -> Result<(), Error> {
     let admins = tx.members().active_admins(org).await?;
-    let is_counted = match author {
-        Author::Member(_) => admins.len() > 1,
-        Author::Product(_) => !admins.is_empty(),
-        Author::Process => false,
-    };
-    if is_counted {
-        NOTICES.spend(tx, org.as_str()).await?;
+    match author {
+        Author::Member(_) if admins.len() <= 1 => {
+            if !NOTICES_TO_AUTHOR.allows(tx, org.as_str()).await? {
+                tracing::debug!(organization_id = %org, kind = notice.name(), "the only org_admin's own notice was left out");
+                return Ok(());
+            }
+        }
+        Author::Product(_) if admins.is_empty() => {}
+        Author::Member(_) | Author::Product(_) => NOTICES.spend(tx, org.as_str()).await?,
+        Author::Process => {}
     }
     write_to(tx, org, &admins, notice).await
 }
@@ -86,9 +101,8 @@ pub(crate) async fn tell_admins_of_deed(tx: &mut Tx, org: &OrgId, author: &Autho
 /// [`Error::RateLimited`] when the organization's deeds have mailed too much.
 pub(crate) async fn tell_admins_counted(tx: &mut Tx, org: &OrgId, notice: &Letter<'_>) -> Result<(), Error> {
     let admins = tx.members().active_admins(org).await?;
-    if admins.len() > 1 {
-        NOTICES.spend(tx, org.as_str()).await?;
-    }
+    let rate = if admins.len() > 1 { NOTICES } else { NOTICES_TO_AUTHOR };
+    rate.spend(tx, org.as_str()).await?;
     write_to(tx, org, &admins, notice).await
 }
 

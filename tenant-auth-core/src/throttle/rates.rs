@@ -78,6 +78,12 @@ pub(crate) const NEWCOMERS_METADATA_BYTES: Rate = Rate { most: 6 << 20, ..METADA
 /// Changes that mail the other org_admins, by organization (behaviour.md, B148).
 pub(crate) const NOTICES: Rate = Rate { name: "notices", most: 120, window: HOUR };
 
+/// The same where the only org_admin made them: the mail is left out then (behaviour.md, B148).
+pub(crate) const NOTICES_TO_AUTHOR: Rate = Rate { name: "notices-to-author", ..NOTICES };
+
+/// Mails that tell people what they did to their own account, by account and mail: beyond, the mail is left out (behaviour.md, B300).
+pub(crate) const OWN_NOTICES: Rate = Rate { name: "own-notices", most: 5, window: HOUR };
+
 /// Deliveries that are made again on request, by organization (behaviour.md, B148).
 pub(crate) const REDELIVERIES: Rate = Rate { name: "redeliveries", most: 600, window: HOUR };
 
@@ -133,6 +139,17 @@ impl Rate {
     /// [`Error::RateLimited`] when the window is used up.
     pub(crate) async fn spend(&self, tx: &mut Tx, whose: &str) -> Result<(), Error> {
         self.spend_some(tx, whose, 1).await
+    }
+
+    /// Counts a deed of `whose` that is done in any case; `false` when the window is used up, for what would come of it to be left out.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub(crate) async fn allows(&self, tx: &mut Tx, whose: &str) -> Result<bool, Error> {
+        match self.spend(tx, whose).await {
+            Err(Error::RateLimited { .. }) => Ok(false),
+            counted => counted.map(|()| true),
+        }
     }
 
     /// The last amount may go beyond the limit.

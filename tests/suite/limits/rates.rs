@@ -150,11 +150,18 @@ async fn metadata_that_the_log_keeps_is_counted_by_the_byte(app: &App) {
 
 async fn who_has_no_co_admins_mails_nobody_else(app: &App) {
     let admin = app.admin().logged_in().await;
+    let before = app.mail_to(admin.email()).await.len();
     let hook = Hook::new(&admin, RECEIVER, &["*"]).await;
     for n in 0..130_usize {
         let url = if n.is_multiple_of(2) { ANOTHER } else { RECEIVER };
         admin.patch(&hook.path(), json!({ "url": url })).await.expect(200);
     }
+    let told = app.mail_to(admin.email()).await.len() - before;
+    assert!((117..=120).contains(&told), "with what was told before: {told}");
+    let dora = app.org().new_admin("Dora").await;
+    let before = app.mail_to(dora.email()).await.len();
+    admin.create_key("Back end").await.expect(201);
+    assert_eq!(app.mail_to(dora.email()).await.len() - before, 1, "nobody else's notices are left out");
 }
 
 async fn a_webhook_that_is_disabled_again_and_again_mails_no_more(app: &App) {
