@@ -194,7 +194,7 @@ pub(crate) fn table<P: Purpose>() -> Vec<Group<P::Facts>> {
         ]),
         group("Invites", "Inviting people, and accepting.", vec![
             P::route(POST, "/org/members/invite", invites::create)
-                .says("createInvite", "Invite somebody", "Mails a link that is good for seven days.")
+                .says("createInvite", "Invite somebody", "Mails a link that is good for seven days. One address: 10 mails an hour, 20 a day.")
                 .created().may(&[AlreadyMember, AlreadyInvited, RateLimited]),
             P::route(POST, "/org/members/invite/bulk", bulk_invites::create)
                 .says("createInvites", "Invite several people",
@@ -212,7 +212,7 @@ pub(crate) fn table<P: Purpose>() -> Vec<Group<P::Facts>> {
                     the second step of a login.")
                 .may(&[InvalidInvite, WeakPassword, AccountExists, AlreadyMember, Suspended, RateLimited]),
             P::route(POST, "/org/invites/{invite}/resend", invites::resend)
-                .says("resendInvite", "Send an invite again", "With a new link; the old one is dead.")
+                .says("resendInvite", "Send an invite again", "With a new link; the old one is dead. One address: 10 mails an hour, 20 a day.")
                 .may(&[RateLimited]),
             P::route(DELETE, "/org/invites/{invite}", invites::revoke)
                 .says("revokeInvite", "Revoke an invite", "Its link is dead at once."),

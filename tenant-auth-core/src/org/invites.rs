@@ -14,7 +14,7 @@ use crate::{
     secret::{Digest, LinkToken},
     service::TenantAuth,
     store::{Actor, Event, InviteRecord, MailKind, NewInvite, Tx},
-    throttle::{DEPLOYMENT_INVITES, NEWCOMERS_INVITES},
+    throttle::{DEPLOYMENT_INVITES, INVITES_TO_ADDRESS, INVITES_TO_ADDRESS_A_DAY, NEWCOMERS_INVITES, account_key},
     time::{DAY, Timestamp},
     value::{Email, SearchText},
 };
@@ -46,7 +46,7 @@ impl OrgAdmin {
     ///
     /// # Errors
     /// [`Error::AlreadyMember`], [`Error::AlreadyInvited`]; [`Error::RateLimited`] after 200 invitation mails in a day, or 10 of an
-    /// organization that sign-up made.
+    /// organization that sign-up made; after 10 to this address in an hour, or 20 in a day.
     pub async fn invite(&self, email: &Email, role: Role) -> Result<Invite, Error> {
         let mut write = self.begin_write().await?;
         let invitation = Invitation { org: &write.org, email, role, by: Inviter::Admin(&write.author) };
@@ -82,7 +82,7 @@ impl OrgAdmin {
     ///
     /// # Errors
     /// [`Error::NotFound`] unless the invite is pending here; [`Error::RateLimited`] after 200 invitation mails in a day, 10 of an
-    /// organization that sign-up made, or 1,000 by deployment keys.
+    /// organization that sign-up made, or 1,000 by deployment keys; after 10 to this address in an hour, or 20 in a day.
     pub async fn resend_invite(&self, id: &InviteId) -> Result<Invite, Error> {
         let auth = self.auth();
         let mut write = self.begin_write().await?;
@@ -98,7 +98,7 @@ impl OrgAdmin {
             return Err(Error::NotFound(Thing::Invite));
         }
         count_for_product(&mut write.tx, &write.author.actor()).await?;
-        count_for_newcomer(&mut write.tx, &write.org, invited_by(&write.author)).await?;
+        count_for_admins(&mut write.tx, &write.org, &invite.email, invited_by(&write.author)).await?;
         write.push(EventKind::InviteResent, &InviteData::of(&invite))?;
         write.commit().await?;
         Ok(invite)
@@ -162,7 +162,7 @@ pub(crate) async fn place_invite(
     if let Actor::DeploymentKey(key) = &actor {
         tx.invites().set_key(&org.id, &invite.id, key).await?;
     }
-    count_for_newcomer(tx, org, invited_by).await?;
+    count_for_admins(tx, org, &invite.email, invited_by).await?;
     if org.unproven_until.is_some() {
         tx.organizations().prove(&org.id).await?; // whoever invites means to stay
     }
@@ -234,9 +234,19 @@ async fn count_for_product(tx: &mut Tx, actor: &Actor) -> Result<(), Error> {
     if let Actor::DeploymentKey(_) = actor { DEPLOYMENT_INVITES.spend(tx, "all").await } else { Ok(()) }
 }
 
-/// Counts an invitation mail of an organization that anybody may have made. The rate's row is taken after every other lock (lock order).
-async fn count_for_newcomer(tx: &mut Tx, org: &Organization, by: InvitedBy) -> Result<(), Error> {
-    if org.is_trusted || by == InvitedBy::Operator { Ok(()) } else { NEWCOMERS_INVITES.spend(tx, org.id.as_str()).await }
+/// Counts an invitation mail by whoever has an org_admin's right: by its address, and those of an organization that anybody may have made.
+/// Such organizations share the counts of an address, for many are made soon; another's own mails keep nobody else from inviting a person.
+/// The rates' rows are taken after every other lock (lock order), by their keys.
+async fn count_for_admins(tx: &mut Tx, org: &Organization, recipient: &Email, by: InvitedBy) -> Result<(), Error> {
+    if by == InvitedBy::Operator {
+        return Ok(());
+    }
+    let sender = if org.is_trusted { org.id.as_str() } else { "newcomers" };
+    let whose = format!("{sender}:{}", account_key(recipient));
+    for rate in [INVITES_TO_ADDRESS_A_DAY, INVITES_TO_ADDRESS] {
+        rate.spend(tx, &whose).await?;
+    }
+    if org.is_trusted { Ok(()) } else { NEWCOMERS_INVITES.spend(tx, org.id.as_str()).await }
 }
 
 /// Writes the mail of an invite to the outbox, within the rate limit; with the digest that says to which form of the address it goes. Where

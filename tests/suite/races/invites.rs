@@ -33,6 +33,7 @@ async fn of_two_accepts_by_an_account_one_succeeds(app: &App) {
     let other = second_server(app).await;
     let (admin, gus) = (app.admin().logged_in().await, app.other_org().member());
     for _ in 0..rounds() {
+        forget_rates(app).await;
         let token = app.invited(&admin, gus.email()).await;
         let devices = [app.org().device_of(gus.person()), app.org().device_of(gus.person()).via(&other)];
         let answers = together(devices.iter().map(|device| device.accept_with_account(&token)).collect()).await;

@@ -90,7 +90,7 @@ async fn texts(app: &App, sql: &'static str, parameter: &str) -> Vec<String> {
 
 /// As if an hour had passed for the rates of what is told to others, and for nothing else.
 pub(crate) async fn forget_rates(app: &App) {
-    let told = "key LIKE 'notices:%' OR key LIKE 'email-changes:%'";
+    let told = "key LIKE 'notices:%' OR key LIKE 'email-changes:%' OR key LIKE 'invites-to-address%'";
     let signed_up = "key LIKE 'sign-up%' OR key LIKE 'mail:sign_up:%'";
     run_sql(app, &format!("DELETE FROM tenant_auth_throttles WHERE {told} OR {signed_up}")).await;
 }

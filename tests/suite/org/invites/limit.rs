@@ -1,12 +1,14 @@
 //! How many invitation mails an organization may cause in a day: 200, resends included, the operator's own not (behaviour.md,
-//! B90).
+//! B90); and how many to one address (B301).
 
 use std::time::Duration;
 
-use tenant_auth_conformance::{App, id_of, scenarios};
+use serde_json::{Value, json};
+use tenant_auth_conformance::{App, Caller, id_of, scenarios};
 use tenant_auth_core::model::{DeploymentScope, Role};
 
 use crate::suite::{
+    auth::sign_up::founded,
     public::deployment_keys::{made, new_key},
     support::hooks::run_sql,
 };
@@ -14,6 +16,8 @@ use crate::suite::{
 scenarios![on each database:
     two_hundred_invites_and_resends_a_day_are_the_limit,
     what_a_deployment_key_sends_again_is_counted_with_what_it_sends,
+    an_address_is_invited_ten_times_an_hour_and_twenty_a_day,
+    organizations_that_sign_up_made_share_the_counts_of_an_address,
 ];
 
 async fn two_hundred_invites_and_resends_a_day_are_the_limit(app: &App) {
@@ -23,10 +27,12 @@ async fn two_hundred_invites_and_resends_a_day_are_the_limit(app: &App) {
         let inviter = if n % 2 == 0 { &admin } else { &product };
         inviter.invite(&format!("pat{n}@acme.example")).await.expect(201);
     }
-    let resend = format!("/org/invites/{}/resend", id_of(&admin.pending_invites().await[0]));
-    for _ in 0..50 {
-        admin.post_nothing(&resend).await.expect(200);
+    let pending = admin.pending_invites().await;
+    let resending = |invite: &Value| format!("/org/invites/{}/resend", id_of(invite));
+    for invite in &pending[..50] {
+        admin.post_nothing(&resending(invite)).await.expect(200);
     }
+    let resend = resending(&pending[0]);
     app.clock.advance(Duration::from_millis(1));
     let refused = admin.invite("one-too-many@acme.example").await.expect_error(429, "rate_limited");
     assert_eq!(refused.header("retry-after"), Some("86400"), "rounded up: whoever waits as told is let in");
@@ -58,4 +64,68 @@ async fn what_a_deployment_key_sends_again_is_counted_with_what_it_sends(app: &A
     product.post_nothing(&resend).await.expect_error(429, "rate_limited");
     product.invite("one-too-many@acme.example").await.expect_error(429, "rate_limited");
     admin.post_nothing(&resend).await.expect(200);
+}
+
+const NORA: &str = "nora@acme.example";
+
+/// Nora's pending invite.
+async fn noras(admin: &Caller) -> String {
+    let pending = admin.pending_invites().await;
+    let hers = pending.iter().find(|invite| invite["email"].as_str().is_some_and(|email| email.eq_ignore_ascii_case(NORA)));
+    format!("/org/invites/{}", id_of(hers.expect("she is invited")))
+}
+
+/// Revokes Nora's invite and sends nine more.
+async fn nine_more(admin: &Caller) {
+    admin.delete(&noras(admin).await).await.expect(200);
+    admin.invite("NORA@Acme.example").await.expect(201);
+    let resend = format!("{}/resend", noras(admin).await);
+    for _ in 0..8 {
+        admin.post_nothing(&resend).await.expect(200);
+    }
+}
+
+/// Whether an invite is new or sent again, and however the address is written; another organization may still invite the person.
+async fn an_address_is_invited_ten_times_an_hour_and_twenty_a_day(app: &App) {
+    let admin = app.admin().logged_in().await;
+    admin.invite(NORA).await.expect(201);
+    nine_more(&admin).await;
+    let invite = noras(&admin).await;
+    let refused = admin.post_nothing(&format!("{invite}/resend")).await.expect_error(429, "rate_limited");
+    assert_eq!(refused.header("retry-after"), Some("3600"));
+    admin.delete(&invite).await.expect(200);
+    admin.invite(NORA).await.expect_error(429, "rate_limited");
+    let many = json!({ "invites": [{ "email": NORA }, { "email": "olga@acme.example" }] });
+    let told = admin.post("/org/members/invite/bulk", many).await.expect_ok();
+    assert_eq!(told["results"][0]["code"], "rate_limited", "{told}");
+    assert_eq!(told["results"][1]["invite"]["email"], "olga@acme.example", "{told}");
+
+    let (slug, nora) = ("acme".parse().expect("a slug"), NORA.parse().expect("an address"));
+    let process = app.auth.operator().in_organization(&slug).await.expect("it is there");
+    process.invite(&nora, Role::Member).await.expect("the process is not counted");
+    app.other_org().admin().logged_in().await.invite(NORA).await.expect(201);
+
+    app.advance(3_600);
+    let admin = app.admin().logged_in().await;
+    nine_more(&admin).await;
+    let resend = format!("{}/resend", noras(&admin).await);
+    admin.post_nothing(&resend).await.expect(200);
+    app.advance(3_600);
+    let refused = app.admin().logged_in().await.post_nothing(&resend).await.expect_error(429, "rate_limited");
+    assert_eq!(refused.header("retry-after"), Some("79200"), "those of the day are used up");
+    app.advance(22 * 3_600);
+    app.admin().logged_in().await.post_nothing(&resend).await.expect(200);
+}
+
+async fn organizations_that_sign_up_made_share_the_counts_of_an_address(app: &App) {
+    const STRANGER: &str = "stranger@elsewhere.example";
+    let rita = founded(app, "rita@rockets.example", "rockets").await;
+    rita.invite(STRANGER).await.expect(201);
+    run_sql(app, "UPDATE tenant_auth_throttles SET failures = 9 WHERE key LIKE 'invites-to-address:%'").await;
+    let rolf = founded(app, "rolf@boats.example", "boats").await;
+    rolf.invite(STRANGER).await.expect(201);
+    let resend = format!("/org/invites/{}/resend", id_of(&rolf.pending_invites().await[0]));
+    rolf.post_nothing(&resend).await.expect_error(429, "rate_limited");
+    founded(app, "rosa@trains.example", "trains").await.invite(STRANGER).await.expect_error(429, "rate_limited");
+    app.admin().logged_in().await.invite(STRANGER).await.expect(201);
 }
