@@ -77,6 +77,7 @@ pub(super) const STEPS: &[Step] = &[
     step(39, "webhook_endings", include_str!("../../migrations/0039_webhook_endings.sql")),
     step(40, "mail_domains", include_str!("../../migrations/0040_mail_domains.sql")),
     step(41, "pending_logins_by_user", include_str!("../../migrations/0041_pending_logins_by_user.sql")),
+    step(43, "sign_up_queues", include_str!("../../migrations/0043_sign_up_queues.sql")),
 ];
 
 /// The words in which an engine's SQL differs.

@@ -46,6 +46,12 @@ pub(crate) fn sign_ups_of_deployment(config: &Config) -> Rate {
     Rate { name: "sign-ups-day", most: config.sign_up.per_day, window: DAY }
 }
 
+/// Links to sign up with that are mailed, by deployment: twice as many an hour as organizations a day. Beyond, requests wait (behaviour.md,
+/// B302).
+pub(crate) fn sign_up_mails_of_deployment(config: &Config) -> Rate {
+    Rate { name: "sign-up-mails", most: config.sign_up.per_day.saturating_mul(2), window: HOUR }
+}
+
 /// Refused sign-ups that the deployment's own log tells, by client network (behaviour.md, B267).
 pub(crate) const SIGN_UP_REFUSALS_OF_NETWORK: Rate = Rate { name: "sign-up-refusals-network", most: 10, window: DAY };
 
@@ -148,6 +154,16 @@ impl Rate {
         self.spend_some(tx, whose, 1).await
     }
 
+    /// Whether the window of `whose` is used up, also by what the transaction itself has counted.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub(crate) async fn is_spent(&self, tx: &mut Tx, whose: &str) -> Result<bool, Error> {
+        let now = tx.now();
+        let state = tx.throttles().state(&self.key(whose)).await?;
+        Ok(state.is_some_and(|state| state.is_spent(self.most, now, now.plus(self.window))))
+    }
+
     /// Counts a deed of `whose` that is done in any case; `false` when the window is used up, for what would come of it to be left out.
     ///
     /// # Errors
@@ -182,6 +198,18 @@ impl Rate {
             Some(state) => Err(Error::rate_limited(state.window_ends_at().since(now).min(self.window))),
             None => Ok(()),
         }
+    }
+
+    /// How many deeds of `whose` [`Rate::spend`] would still count. It only reads.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub(crate) async fn left(&self, auth: &TenantAuth, whose: &str) -> Result<u32, Error> {
+        let now = auth.now();
+        let state = auth.store().read().await?.throttles().state(&self.key(whose)).await?;
+        let lasting = state.filter(|state| state.is_spent(1, now, now.plus(self.window)));
+        let done = lasting.map_or(0, |state| u32::try_from(state.failures).unwrap_or(u32::MAX));
+        Ok(self.most.saturating_sub(done))
     }
 
     /// Forgets what was counted of `whose`.

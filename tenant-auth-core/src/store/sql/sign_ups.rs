@@ -43,19 +43,41 @@ pub(crate) struct SignUpLink<'a> {
 /// No attempt is scheduled further ahead than this, so one that seems to be was scheduled before the clock was set back.
 const LONGEST_WAIT: Duration = Duration::from_secs(2 * 3_600);
 
+/// Those of a queue that are due, and behind them those that seem to be scheduled too far ahead: each part in the order of an index.
+macro_rules! due {
+    ($queue:literal) => {
+        concat!(
+            "
+        SELECT id
+          FROM (SELECT id
+                  FROM tenant_auth_sign_up_requests
+                 WHERE ",
+            $queue,
+            " AND next_attempt_at <= $1
+                 ORDER BY next_attempt_at, id
+                 LIMIT $3) AS due
+        UNION ALL
+        SELECT id
+          FROM (SELECT id
+                  FROM tenant_auth_sign_up_requests
+                 WHERE ",
+            $queue,
+            " AND next_attempt_at > $2
+                 ORDER BY next_attempt_at, id
+                 LIMIT $3) AS ahead
+         LIMIT $3"
+        )
+    };
+}
+
 statements! {
     // Who asks again while a request waits renews it, and it keeps its place.
     REQUEST = "
         INSERT INTO tenant_auth_sign_up_requests (id, email, email_key, attempts, next_attempt_at, created_at, language)
         VALUES ($1, $2, $3, 0, $4, $4, $5)
         ON CONFLICT (email_key) DO UPDATE SET created_at = excluded.created_at, language = excluded.language";
-    // First what was not tried yet: mail servers that hang delay those who ask again, and nobody else.
-    DUE = "
-        SELECT id
-          FROM tenant_auth_sign_up_requests
-         WHERE next_attempt_at <= $1 OR next_attempt_at > $2
-         ORDER BY CASE WHEN attempts = 0 THEN 0 ELSE 1 END, next_attempt_at, id
-         LIMIT $3";
+    UNTRIED = due!("attempts = 0");
+    TRIED = due!("attempts > 0");
     CLAIM = "
         UPDATE tenant_auth_sign_up_requests
            SET attempts = attempts + 1, next_attempt_at = $4
@@ -80,9 +102,15 @@ row! { LinkRow { email: String, } }
 row! { TakenRow { token_digest: String, } }
 
 impl<L: Connection> SignUps<L> {
-    /// Up to `limit` requests that are due, those that have waited longest first.
-    pub(crate) async fn due(mut self, now: Timestamp, limit: u32) -> Result<Vec<DeliveryId>, Error> {
-        let rows = fetch_scalars!(self.0, String, DUE, now.millis(), now.plus(LONGEST_WAIT).millis(), i64::from(limit))?;
+    /// Up to `limit` requests that are due and were not tried yet, those that have waited longest first.
+    pub(crate) async fn untried(mut self, now: Timestamp, limit: u32) -> Result<Vec<DeliveryId>, Error> {
+        let rows = fetch_scalars!(self.0, String, UNTRIED, now.millis(), now.plus(LONGEST_WAIT).millis(), i64::from(limit))?;
+        Ok(rows.into_iter().map(Id::from_stored).collect())
+    }
+
+    /// The same of those that are to be tried again.
+    pub(crate) async fn tried(mut self, now: Timestamp, limit: u32) -> Result<Vec<DeliveryId>, Error> {
+        let rows = fetch_scalars!(self.0, String, TRIED, now.millis(), now.plus(LONGEST_WAIT).millis(), i64::from(limit))?;
         Ok(rows.into_iter().map(Id::from_stored).collect())
     }
 
@@ -161,5 +189,31 @@ impl SignUps<&mut Tx> {
         let now = self.0.now();
         let taken = fetch_all!(self.0, TakenRow, TAKE_LINKS, token.as_str(), now.millis())?;
         Ok(taken.iter().any(|row| row.token_digest == token.as_str()))
+    }
+}
+
+#[cfg(all(test, feature = "sqlite"))]
+mod tests {
+    use sqlx::{ConnectOptions, Row, sqlite::SqliteConnectOptions};
+
+    use crate::store::{Sqlite, Store};
+
+    /// A flood of requests is not sorted for each mail.
+    #[tokio::test]
+    async fn those_that_are_due_are_read_in_the_order_of_an_index() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("sign-ups.db");
+        let store = Store::from(Sqlite::open(&path.display().to_string()).await.expect("opens"));
+        store.migrate().await.expect("migrates");
+        store.close().await;
+        let mut connection = SqliteConnectOptions::new().filename(&path).connect().await.expect("a connection");
+        for (sql, index) in [(super::UNTRIED, "untried"), (super::TRIED, "tried")] {
+            let plan = sqlx::query(sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}")));
+            let steps = plan.fetch_all(&mut connection).await.expect("a plan");
+            let steps: Vec<String> = steps.iter().map(|step| step.get("detail")).collect();
+            let by_index = |step: &&String| step.contains(&format!("INDEX tenant_auth_sign_up_requests_{index} (next_attempt_at"));
+            assert_eq!(steps.iter().filter(by_index).count(), 2, "{steps:#?}");
+            assert!(!steps.iter().any(|step| step.contains("TEMP B-TREE")), "{steps:#?}");
+        }
     }
 }

@@ -1,8 +1,8 @@
-//! How many organizations sign-up makes (behaviour.md, B199).
+//! How many organizations sign-up makes (behaviour.md, B199), and how many links it mails (B302).
 
 use tenant_auth_conformance::{App, scenarios};
 
-use super::{complete, holder, newcomer, nobody, refusals::last_told, sign_up_token};
+use super::{ask, complete, holder, newcomer, nobody, refusals::last_told, sign_up_mails, sign_up_token};
 use crate::suite::{
     limits::addresses::{at, behind_proxy},
     support::hooks::texts_in,
@@ -12,6 +12,7 @@ scenarios![
     an_account_makes_three_a_day_and_ten_in_all,
     what_an_account_made_is_forgotten_with_it,
     a_network_makes_ten_a_day,
+    a_deployment_mails_twice_as_many_links_an_hour,
     a_deployment_makes_as_many_a_day_as_its_settings_say,
 ];
 
@@ -59,6 +60,30 @@ async fn a_network_makes_ten_a_day(app: &App) {
     complete(&at(nobody(app), "203.0.113.77"), newcomer(&token, "rockets")).await.expect_error(429, "rate_limited");
     assert_eq!(last_told(app).await["limit"], "network");
     complete(&at(nobody(app), "203.0.114.1"), newcomer(&token, "rockets")).await.expect(201);
+}
+
+/// What waits is mailed when the hour is over, and what was asked for first goes first (behaviour.md, B302).
+async fn a_deployment_mails_twice_as_many_links_an_hour(app: &App) {
+    let app = &app.beside(|setup| setup.config.sign_up.per_day = 1).await;
+    let address = |n: usize| format!("rita{n}@rockets.example");
+    for n in 0..5 {
+        ask(&nobody(app), &address(n)).await.expect(200);
+        app.advance(1);
+    }
+    let mailed = async || {
+        let mut mailed = Vec::new();
+        for n in 0..5 {
+            mailed.push(sign_up_mails(app, &address(n)).await.len());
+        }
+        mailed
+    };
+    assert_eq!(mailed().await, [1, 1, 0, 0, 0]);
+    app.advance(3_599);
+    assert_eq!(mailed().await, [1, 1, 0, 0, 0]);
+    app.advance(1);
+    assert_eq!(mailed().await, [1, 1, 1, 1, 0]);
+    app.advance(3_600);
+    assert_eq!(mailed().await, [1, 1, 1, 1, 1]);
 }
 
 async fn a_deployment_makes_as_many_a_day_as_its_settings_say(app: &App) {

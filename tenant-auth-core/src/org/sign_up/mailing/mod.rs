@@ -22,7 +22,7 @@ use crate::{
     ports::{MailError, Message},
     service::TenantAuth,
     store::{LinkPurpose, SignUpLink, SignUpRequest, Tx},
-    throttle::count_mail,
+    throttle::{count_mail, sign_up_mails_of_deployment},
     time::{DAY, Timestamp},
 };
 
@@ -57,9 +57,7 @@ impl SignUpPost {
         if self.auth.mailer().is_none() || places == 0 {
             return Ok(());
         }
-        let limit = u32::try_from(places).unwrap_or(u32::MAX);
-        let due = self.auth.store().read().await?.sign_ups().due(self.auth.now(), limit).await?;
-        for id in due {
+        for id in self.due(places).await? {
             let auth = self.auth.clone();
             let span = tracing::info_span!(target: "tenant_auth::mails", "mail", mail = %id);
             let attempt = async move {
@@ -75,6 +73,18 @@ impl SignUpPost {
             self.held.insert(task.id(), Instant::now());
         }
         Ok(())
+    }
+
+    /// Up to so many requests that are due: first what was not tried yet, as much as may still be mailed in this hour, so that mail servers
+    /// that hang delay those who ask again and nobody else.
+    async fn due(&self, places: usize) -> Result<Vec<DeliveryId>, Error> {
+        let (now, limit) = (self.auth.now(), |places: usize| u32::try_from(places).unwrap_or(u32::MAX));
+        let may_be_mailed = sign_up_mails_of_deployment(self.auth.config()).left(&self.auth, "all").await?;
+        let mut reader = self.auth.store().read().await?;
+        let mut due = reader.sign_ups().untried(now, limit(places).min(may_be_mailed)).await?;
+        let left = places.saturating_sub(due.len());
+        due.extend(reader.sign_ups().tried(now, limit(left)).await?);
+        Ok(due)
     }
 
     /// Frees the places that were held for long, of as many attempts as may go on without one.
@@ -128,21 +138,21 @@ impl SignUpPost {
     }
 }
 
-/// Claims a request and mails its link; `false` when another worker has claimed it.
+/// Claims a request and mails its link; `false` when another worker has claimed it, or when it is to wait: what it wrote is taken back then.
 async fn attempt(auth: &TenantAuth, id: &DeliveryId) -> Result<bool, Error> {
     let mut tx = auth.begin().await?;
     let until = tx.now().plus(LEASE);
     let Some(request) = tx.sign_ups().claim(id, until).await? else { return Ok(false) };
-    match compose(auth, &mut tx, &request).await? {
-        Some(message) => {
-            tx.commit().await?;
-            send(auth, &request, &message).await?;
-        }
-        None => {
-            tx.sign_ups().done(&request).await?;
-            tx.commit().await?;
-        }
+    let Some(message) = compose(auth, &mut tx, &request).await? else {
+        tx.sign_ups().done(&request).await?;
+        tx.commit().await?;
+        return Ok(true);
+    };
+    if !may_be_mailed(auth, &mut tx, &request).await? {
+        return Ok(false);
     }
+    tx.commit().await?;
+    send(auth, &request, &message).await?;
     Ok(true)
 }
 
@@ -174,6 +184,20 @@ async fn is_one_too_many(tx: &mut Tx, request: &SignUpRequest) -> Result<bool, E
         Err(Error::RateLimited { .. }) => Ok(true),
         counted => counted.map(|()| false),
     }
+}
+
+/// Counts the mail among all the deployment's, at its first attempt; `false` when as many were mailed as may be in an hour. The last of
+/// them warns.
+async fn may_be_mailed(auth: &TenantAuth, tx: &mut Tx, request: &SignUpRequest) -> Result<bool, Error> {
+    if request.attempt > 1 {
+        return Ok(true);
+    }
+    let rate = sign_up_mails_of_deployment(auth.config());
+    let is_one_of_them = rate.allows(tx, "all").await?;
+    if is_one_of_them && rate.is_spent(tx, "all").await? {
+        tracing::warn!("as many links to sign up with are mailed as may be in an hour; further requests wait until it is over");
+    }
+    Ok(is_one_of_them)
 }
 
 /// Makes the link and its mail; `None` when nobody waits for it any more, or the address gets too many.

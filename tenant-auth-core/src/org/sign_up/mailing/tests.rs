@@ -10,7 +10,7 @@ async fn claimed() -> (TestAuth, Email, SignUpRequest) {
     test.auth.request_sign_up(&rita, &Client::default()).await.expect("it is open");
     let mut tx = test.auth.begin().await.expect("a transaction");
     let now = tx.now();
-    let due = tx.sign_ups().due(now, 1).await.expect("it can be read").remove(0);
+    let due = tx.sign_ups().untried(now, 1).await.expect("it can be read").remove(0);
     let claimed = tx.sign_ups().claim(&due, now.plus(LEASE)).await.expect("it can be written").expect("it is due");
     tx.commit().await.expect("a commit");
     (test, rita, claimed)
