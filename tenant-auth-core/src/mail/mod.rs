@@ -66,7 +66,7 @@ pub(crate) async fn tell_admins(tx: &mut Tx, org: &OrgId, notice: &Letter<'_>) -
 /// Writes a notice to people of what they did to their own account. Beyond the rate of this mail it is left out, and what was done stands:
 /// nobody is kept from securing an account by the mails that tell of it.
 pub(crate) async fn tell_owner(tx: &mut Tx, org: &OrgId, owner: &User, notice: &Letter<'_>) -> Result<(), Error> {
-    if OWN_NOTICES.allows(tx, &format!("{}:{}", owner.id, notice.name())).await? {
+    if OWN_NOTICES.allows(tx, &format!("{}:{}", notice.name(), owner.id)).await? {
         enqueue(tx, org, &owner.email, notice).await?;
     } else {
         tracing::debug!(kind = notice.name(), "an account's own notice was left out: it has had enough of them in this hour");
