@@ -1,25 +1,19 @@
-//! The operator's operations on accounts: creating one without an invite, removing a lost second factor, deleting an account, and
-//! ending sessions.
+//! The operator's operations on accounts: creating one without an invite, removing a lost second factor, and ending
+//! sessions.
 
-use std::collections::BTreeMap;
-
-use super::{
-    Operator,
-    erasing::{Searched, Sought, erase},
-};
+use super::Operator;
 use crate::{
     account::{Ending, check_password, tell_ended, tell_user},
     bounded::QueueShare,
-    caller::{hold_account, hold_account_alone},
+    caller::hold_account,
     error::{Error, Thing},
-    event::{EndReason, EventKind, InviteData, MemberData, UserData},
-    id::{OrgId, UserId},
+    event::{EndReason, EventKind, UserData},
     mail::{self, Letter},
-    model::{AccountRole, Membership, OrgRef, Profile, Role, User},
+    model::{AccountRole, Membership, Profile, Role, User},
     org::join,
     secret::Password,
-    store::{Actor, DeploymentDeed, Ended, Event, Tx},
-    throttle::{forget_known_addresses, forgive_codes},
+    store::{Actor, Ended, Tx},
+    throttle::forgive_codes,
     value::{DisplayName, Email, Slug, password::Owner},
 };
 
@@ -123,45 +117,6 @@ impl Operator {
             .await
     }
 
-    /// Deletes an account everywhere, with its memberships, its sessions and the invites it sent, and erases the person: what the audit
-    /// log, the feed and waiting deliveries tell of them, by id or address, in every organization. An organization may be left
-    /// without an org_admin: invite one with [`Self::invite_admin`].
-    ///
-    /// # Errors
-    /// [`Error::NotFound`] for an address without an account.
-    pub async fn delete_user(&self, email: &Email) -> Result<User, Error> {
-        self.auth
-            .ending(async {
-                let known = self.auth.store().read().await?.users().find_by_email(email).await?;
-                let known = known.ok_or(Error::NotFound(Thing::Account))?.user.id;
-                let sought = Sought { email: email.clone(), is_theirs: true, user: Some(known.clone()) };
-                let searched = Searched::begin(&self.auth).await?;
-                let mut addressed = self.addressed_to(sought.clone()).await?;
-                let (mut tx, user) = self.hold_everywhere(email, &known).await?;
-                addressed.extend(searched.since(&mut tx, &sought).await?);
-                let orgs = tx.users().organizations_of(&user.id).await?;
-                for org in concerned(&mut tx, &user.id).await?.values() {
-                    withdraw_invites(&mut tx, org, &user.id).await?;
-                }
-                let mut ended = Vec::new();
-                for org in &orgs {
-                    let Some(member) = tx.members().find(&org.id, &user.id).await? else { continue };
-                    ended.extend(tx.sessions().end_of_member(&org.id, &user.id).await?);
-                    let data = MemberData::of(&member);
-                    tx.push(Event::new(EventKind::MemberRemoved, org.clone(), Actor::System, &data)?);
-                }
-                tell_ended(&mut tx, &ended, &Ending { reason: EndReason::Removed, actor: Actor::System }).await?;
-                erase(&mut tx, &user.id, &orgs, addressed).await?;
-                if user.role == AccountRole::Admin {
-                    tx.record(Actor::System, DeploymentDeed::OperatorRevoked(user.id.clone()));
-                }
-                tx.users().delete(&user.id).await?;
-                tx.commit().await?;
-                Ok(user)
-            })
-            .await
-    }
-
     /// Ends sessions and returns their number; their tokens stop working at once.
     ///
     /// # Errors
@@ -195,29 +150,6 @@ impl Operator {
             .await
     }
 
-    /// Begins the end of an account: holds the organizations that it concerns, in their order, and then the account.
-    async fn hold_everywhere(&self, email: &Email, known: &UserId) -> Result<(Tx, User), Error> {
-        loop {
-            let mut tx = self.auth.begin().await?;
-            let account = tx.users().find_by_email(email).await?.filter(|account| account.user.id == *known);
-            let user = account.ok_or(Error::NotFound(Thing::Account))?.user;
-            forget_known_addresses(&mut tx, &user.email).await?;
-            let locked = concerned(&mut tx, &user.id).await?;
-            for org in locked.keys() {
-                tx.organizations().lock(org).await?;
-            }
-            hold_account_alone(&mut tx, &user.id).await?;
-            // An invite may have been accepted, or sent, while that was waited for: its organization is not held.
-            if !concerned(&mut tx, &user.id).await?.keys().all(|org| locked.contains_key(org)) {
-                continue;
-            }
-            let held = tx.users().find(known).await?.ok_or(Error::NotFound(Thing::Account))?.user;
-            if held.email == user.email {
-                return Ok((tx, held));
-            }
-        }
-    }
-
     /// In batches: the organization is locked while those of one are told of.
     async fn revoke_in(&self, slug: &Slug) -> Result<u64, Error> {
         let (mut tx, org) = self.begin_in(slug).await?;
@@ -243,24 +175,6 @@ impl Operator {
         tx.commit().await?;
         u64::try_from(ended.len()).map_err(Error::internal)
     }
-}
-
-/// The organizations that the end of an account concerns: those it belongs to, and those it sent invites in.
-async fn concerned(tx: &mut Tx, user: &UserId) -> Result<BTreeMap<OrgId, OrgRef>, Error> {
-    let orgs = tx.users().organizations_of(user).await?;
-    let sent_in = tx.invites().organizations_of_sender(user).await?;
-    Ok(orgs.into_iter().chain(sent_in).map(|org| (org.id.clone(), org)).collect())
-}
-
-/// Withdraws the invites that somebody sent whose account goes.
-async fn withdraw_invites(tx: &mut Tx, org: &OrgRef, user: &UserId) -> Result<(), Error> {
-    for record in tx.invites().sent_by(&org.id, user).await? {
-        tx.invites().take(&org.id, &record.invite.id).await?;
-        tx.mails().cancel(&record.mail_id).await?;
-        let data = InviteData::of(&record.invite);
-        tx.push(Event::new(EventKind::InviteRevoked, org.clone(), Actor::System, &data)?);
-    }
-    Ok(())
 }
 
 #[cfg(all(test, feature = "testing", feature = "sqlite"))]

@@ -4,7 +4,7 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use super::erasing::{Addressed, Holding, Sought, addressed_to_each, erase};
+use super::erasing::{Addressed, Holding, Searched, Sought, addressed_to_each, erase, withdraw_invites_of};
 use crate::{
     caller::hold_account_alone,
     error::Error,
@@ -38,14 +38,20 @@ pub(super) async fn begin_removal(auth: &TenantAuth, org: &OrgRef) -> Result<boo
     Ok(true)
 }
 
-/// What tells of invites to the people who leave, by what was known of them when that was read.
-type ByPerson = HashMap<SearchedAs, Vec<Addressed>>;
+/// What was read before anything was locked: what tells of invites to the people who leave with their accounts.
+struct Read {
+    /// How far the logs went then.
+    searched: Searched,
+    addressed: HashMap<UserId, Vec<Addressed>>,
+}
 
-/// The account, its address as it is compared, and whether it was proved.
-type SearchedAs = (UserId, String, bool);
+/// By what somebody is sought: the address as it is compared, and whether it was proved.
+fn searched_as(member: &Leaving) -> (String, bool) {
+    (member.email.key(), member.is_email_verified)
+}
 
-fn searched_as(member: &Leaving) -> SearchedAs {
-    (member.user.clone(), member.email.key(), member.is_email_verified)
+fn sought(member: &Leaving) -> Sought {
+    Sought { email: member.email.clone(), is_theirs: member.is_email_verified, user: Some(member.user.clone()) }
 }
 
 /// What came of a step of a removal.
@@ -149,19 +155,16 @@ impl Removal {
 
     async fn remove_members(&mut self, leaving: Vec<Leaving>) -> Result<Step, Error> {
         let last: Vec<&Leaving> = leaving.iter().filter(|member| !member.is_needed).collect();
-        let sought = |member: &&Leaving| Sought {
-            email: member.email.clone(),
-            is_theirs: member.is_email_verified,
-            user: Some(member.user.clone()),
-        };
-        let sought: Vec<Sought> = last.iter().map(sought).collect();
+        let sought: Vec<Sought> = last.iter().map(|member| sought(member)).collect();
         // Read before anything is locked: invites to these addresses are told in every organization.
         let auth = self.auth.clone();
+        let searched = Searched::begin(&auth).await?;
         let Some(found) = addressed_to_each(&auth, &sought, self).await? else { return Ok(Step::Rests) };
-        let mut addressed: ByPerson = last.iter().map(|member| searched_as(member)).zip(found).collect();
+        let addressed = last.iter().map(|member| member.user.clone()).zip(found).collect();
+        let mut read = Read { searched, addressed };
         auth.ending(async {
             for member in leaving {
-                if self.remove_member(&member, &mut addressed).await? == Step::Rests {
+                if self.remove_member(&member, &mut read).await? == Step::Rests {
                     return Ok(Step::Rests);
                 }
             }
@@ -170,34 +173,56 @@ impl Removal {
         .await
     }
 
-    /// Ends a membership, and the account with the last one. Lock order: the organization, the account's memberships, the account.
-    async fn remove_member(&mut self, member: &Leaving, addressed: &mut ByPerson) -> Result<Step, Error> {
+    /// Ends a membership, and the account with the last one.
+    async fn remove_member(&mut self, member: &Leaving, read: &mut Read) -> Result<Step, Error> {
+        let before = self.held.held_until;
         let Some(mut tx) = self.begin().await? else { return Ok(Step::Rests) };
-        let org: &OrgId = &self.held.org;
-        if !member.is_needed {
-            forget_known_addresses(&mut tx, &member.email).await?;
-        }
-        hold_account_alone(&mut tx, &member.user).await?;
-        let entry = tx.members().find(org, &member.user).await?;
-        let now = tx.now();
-        let judged = tx.removed().member(org, &member.user, now).await?;
-        let (Some(entry), Some(judged)) = (entry, judged) else {
-            // The lease is renewed in this transaction.
+        if self.end_member(&mut tx, member, read).await? {
             tx.commit().await?;
-            return Ok(Step::GoesOn);
-        };
-        if judged.is_needed {
-            tx.members().remove(&entry.membership).await?;
-        } else if let Some(told) = addressed.remove(&searched_as(&judged)) {
-            erase(&mut tx, &member.user, &[], told).await?;
-            let account = tx.users().find(&member.user).await?;
-            if account.is_some_and(|account| account.user.role == AccountRole::Admin) {
-                tx.record(Actor::System, DeploymentDeed::OperatorRevoked(member.user.clone()));
-            }
-            tx.users().delete(&member.user).await?;
+        } else {
+            // Undone, the longer lease too.
+            drop(tx);
+            self.held.held_until = before;
         }
-        // Else it became the last one, or got or proved another address, since the invites were read: the next look at the members finds it.
-        tx.commit().await?;
         Ok(Step::GoesOn)
+    }
+
+    /// `false` when it became the last membership, an invite came, or the account sent one or got or proved another address, since the
+    /// members were read: the transaction must not be committed, and the next look at the members finds what there is. Lock order: the
+    /// organization, those in which the account sent invites, its memberships, the account.
+    async fn end_member(&self, tx: &mut Tx, member: &Leaving, read: &mut Read) -> Result<bool, Error> {
+        let (org, user): (&OrgId, &UserId) = (&self.held.org, &member.user);
+        let mut locked = Vec::new();
+        if !member.is_needed {
+            forget_known_addresses(tx, &member.email).await?;
+            locked = tx.invites().organizations_of_sender(user).await?;
+            for org in &locked {
+                tx.organizations().lock(&org.id).await?;
+            }
+        }
+        hold_account_alone(tx, user).await?;
+        let entry = tx.members().find(org, user).await?;
+        let now = tx.now();
+        let judged = tx.removed().member(org, user, now).await?;
+        let is_as_read =
+            judged.is_some_and(|judged| searched_as(&judged) == searched_as(member) && judged.is_needed == member.is_needed);
+        let Some(entry) = entry.filter(|_| is_as_read) else { return Ok(false) };
+        if member.is_needed {
+            tx.members().remove(&entry.membership).await?;
+            return Ok(true);
+        }
+        if !tx.invites().organizations_of_sender(user).await?.iter().all(|org| locked.contains(org)) {
+            return Ok(false);
+        }
+        let Some(mut addressed) = read.addressed.remove(user) else { return Ok(false) };
+        addressed.extend(read.searched.since(tx, &sought(member)).await?);
+        withdraw_invites_of(tx, user).await?;
+        erase(tx, user, &[], addressed).await?;
+        let account = tx.users().find(user).await?;
+        if account.is_some_and(|account| account.user.role == AccountRole::Admin) {
+            tx.record(Actor::System, DeploymentDeed::OperatorRevoked(user.clone()));
+        }
+        tx.users().delete(user).await?;
+        Ok(true)
     }
 }

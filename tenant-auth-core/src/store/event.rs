@@ -78,6 +78,12 @@ impl Event {
         self
     }
 
+    /// Says whom the event is about, where its data name nobody by id: it is erased with the person.
+    pub(crate) fn about(mut self, user: &UserId) -> Self {
+        self.about = Some(user.clone());
+        self
+    }
+
     /// Tells the context of this request.
     pub(crate) fn of_request(mut self, request: RequestContext) -> Self {
         self.request = Some(request);

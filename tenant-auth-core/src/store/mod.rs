@@ -94,7 +94,7 @@ pub(crate) use sql::{
     pending_logins::PendingLogin,
     person::{
         Deed, PersonAccount, PersonCounter, PersonDeed, PersonEntry, PersonFormerId, PersonInvite, PersonLink, PersonLogin,
-        PersonMembership, PersonNetwork, PersonReset, PersonSession, PersonSignUp,
+        PersonMail, PersonMembership, PersonNetwork, PersonReset, PersonSession, PersonSignUp,
     },
     removed::{FreeRemoval, Leaving},
     sealed::SealedColumn,

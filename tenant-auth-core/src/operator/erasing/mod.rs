@@ -1,6 +1,8 @@
 //! Erasing a person with their account: what the audit log, the feed and waiting deliveries tell of them goes, in every organization.
 
+mod account;
 mod addresses;
+mod traces;
 
 use std::collections::BTreeMap;
 
@@ -13,6 +15,8 @@ use crate::{
     store::{Actor, ErasedPerson, Event, Tx},
     throttle::SIGN_UPS_IN_ALL,
 };
+pub use account::DeletedUser;
+pub(super) use account::withdraw_invites_of;
 use addresses::Nothing;
 pub(super) use addresses::{Addressed, Holding, Searched, Sought, addressed_to_each};
 
@@ -27,14 +31,14 @@ impl Operator {
     }
 }
 
-/// Tells every organization that was told of the person of the deletion, and has the transaction erase the person. Where an imported log
+/// Tells every organization that was told of the person, and those in `others`, of the deletion, and has the transaction erase the person. Where an imported log
 /// knows them by another id, the deletion is told by that id: the chain explains what was wiped by it.
 ///
 /// # Errors
 /// [`Error::Unavailable`].
-pub(super) async fn erase(tx: &mut Tx, user: &UserId, members_of: &[OrgRef], addressed: Vec<Addressed>) -> Result<(), Error> {
+pub(super) async fn erase(tx: &mut Tx, user: &UserId, others: &[OrgRef], addressed: Vec<Addressed>) -> Result<(), Error> {
     let told = tx.erasing().told_of(user).await?;
-    let everywhere = told.into_iter().chain(members_of.iter().cloned()).chain(addressed.iter().map(|one| one.org.clone()));
+    let everywhere = told.into_iter().chain(others.iter().cloned()).chain(addressed.iter().map(|one| one.org.clone()));
     let orgs: BTreeMap<OrgId, OrgRef> = everywhere.map(|org| (org.id.clone(), org)).collect();
     for org in orgs.values() {
         tx.push(Event::new(EventKind::UserDeleted, org.clone(), Actor::System, &UserDeletedData::of(user))?);

@@ -3,14 +3,14 @@
 
 use crate::{
     error::Error,
-    id::{EventId, Id, OrgId, UserId},
+    id::{DeliveryId, EventId, Id, OrgId, UserId},
     model::{EventKind, OrgRef},
     store::{
         ErasedPerson, FormerSelf, Link, Tx,
-        dialect::{execute, fetch_all, fetch_scalar, row, statements},
+        dialect::{execute, fetch_all, fetch_scalar, fetch_scalars, row, statements},
     },
     time::Timestamp,
-    value::Slug,
+    value::{Email, Slug},
 };
 
 pub(crate) struct Erasing<L>(pub(crate) L);
@@ -83,6 +83,19 @@ statements! {
         UPDATE tenant_auth_events
            SET context = NULL, context_salt = NULL
          WHERE org_id = $1 AND actor_id = $2 AND sequence > $3 AND sequence <= $4 AND context IS NOT NULL";
+    INVITED_IN = "
+        SELECT o.id AS id, o.slug AS slug
+          FROM tenant_auth_invites i
+          JOIN tenant_auth_organizations o ON o.id = i.org_id
+         WHERE i.email_key = $1 AND o.removed_at IS NULL
+         ORDER BY o.id";
+    RESET_REQUESTS = "
+        SELECT r.id AS id
+          FROM tenant_auth_organizations o
+          JOIN tenant_auth_reset_requests r ON r.org_id = o.id AND r.email_key = $1
+         ORDER BY r.id";
+    FORGET_SIGN_UP_REQUEST = "DELETE FROM tenant_auth_sign_up_requests WHERE email_key = $1";
+    FORGET_SIGN_UP_LINKS = "DELETE FROM tenant_auth_sign_up_links WHERE email_key = $1";
     WIPE = "
         UPDATE tenant_auth_events
            SET data = NULL, data_salt = NULL, context = NULL, context_salt = NULL
@@ -160,6 +173,16 @@ impl<L: Link> Erasing<L> {
         Ok(fetch_scalar!(self.0, i64, IMPORTED_BEFORE, org.as_str())?.unwrap_or(0))
     }
 
+    /// The organizations with an invite to an address, also one that has ended, in the order of their ids.
+    pub(crate) async fn invited_in(mut self, email: &Email) -> Result<Vec<OrgRef>, Error> {
+        Ok(fetch_all!(self.0, OrganizationRow, INVITED_IN, email.key())?.into_iter().map(org_ref).collect())
+    }
+
+    /// The requests for reset mails to an address that wait, in the order in which they are fulfilled.
+    pub(crate) async fn reset_requests(mut self, email: &Email) -> Result<Vec<DeliveryId>, Error> {
+        Ok(fetch_scalars!(self.0, String, RESET_REQUESTS, email.key())?.into_iter().map(Id::from_stored).collect())
+    }
+
     /// As whom imported logs know a user.
     pub(crate) async fn former_selves(mut self, user: &UserId) -> Result<Vec<FormerSelf>, Error> {
         let mut found = Vec::new();
@@ -173,6 +196,16 @@ impl<L: Link> Erasing<L> {
 }
 
 impl Erasing<&mut Tx> {
+    /// Deletes the wish of an address for a link to sign up with; returns the number of rows.
+    pub(crate) async fn forget_sign_up_request(mut self, email: &Email) -> Result<u64, Error> {
+        execute!(self.0, FORGET_SIGN_UP_REQUEST, email.key())
+    }
+
+    /// Deletes the links to sign up with that were mailed to an address; returns their number.
+    pub(crate) async fn forget_sign_up_links(mut self, email: &Email) -> Result<u64, Error> {
+        execute!(self.0, FORGET_SIGN_UP_LINKS, email.key())
+    }
+
     /// Wipes what was told of a person. The chains of the organizations are locked already: each of them is told of the deletion.
     pub(in crate::store) async fn run(mut self, person: &ErasedPerson) -> Result<(), Error> {
         for org in &person.orgs {

@@ -104,6 +104,8 @@ statements! {
     SENT_BY = invites!("
          WHERE i.org_id = $1 AND i.invited_by = $2
          ORDER BY i.created_at, i.id");
+    SENT_TO = invites!("
+         WHERE i.org_id = $1 AND i.email_key = $2");
 }
 
 row! {
@@ -196,6 +198,11 @@ impl<L: Link> Invites<L> {
     pub(crate) async fn sent_by(mut self, org: &OrgId, user: &UserId) -> Result<Vec<InviteRecord>, Error> {
         let rows = fetch_all!(self.0, InviteRow, SENT_BY, org.as_str(), user.as_str())?;
         rows.into_iter().map(InviteRecord::try_from).collect()
+    }
+
+    /// The invite to an address, also one that has ended.
+    pub(crate) async fn sent_to(mut self, org: &OrgId, email: &Email) -> Result<Option<InviteRecord>, Error> {
+        fetch_optional!(self.0, InviteRow, SENT_TO, org.as_str(), email.key())?.map(InviteRecord::try_from).transpose()
     }
 
     /// The organizations in which a user sent invites that are still there, in the order of their ids. An import lets somebody have sent

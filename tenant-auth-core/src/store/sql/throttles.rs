@@ -277,10 +277,17 @@ impl Throttles<&mut Tx> {
 
     /// Deletes every counter of a subject.
     pub(crate) async fn forgive(mut self, subject: &str) -> Result<(), Error> {
-        for key in in_order(fetch_scalars!(self.0, String, OF_SUBJECT, subject)?) {
-            execute!(self.0, FORGET, key.as_str())?;
+        let keys = fetch_scalars!(self.0, String, OF_SUBJECT, subject)?;
+        self.forget_all(keys).await.map(drop)
+    }
+
+    /// Deletes these counters, and returns how many there were.
+    pub(crate) async fn forget_all(mut self, keys: Vec<String>) -> Result<u64, Error> {
+        let mut deleted = 0;
+        for key in in_order(keys) {
+            deleted += execute!(self.0, FORGET, key.as_str())?;
         }
-        Ok(())
+        Ok(deleted)
     }
 
     /// Deletes a batch of the counters that were to be kept until `ended` at most, and returns their number.
