@@ -18,6 +18,7 @@ mod person;
 mod removal;
 mod session;
 mod support;
+mod without_organization;
 
 pub use accounts::{CreatedUser, NewUser, SessionsOf};
 pub use address::GivenAddress;
@@ -34,6 +35,7 @@ pub use person::PersonExport;
 pub(crate) use removal::Removal;
 pub use session::DeploymentAdmin;
 pub use support::{AccountBlock, AccountMembership, AccountState, Blocked};
+pub use without_organization::{AccountWithoutOrganization, AccountsWithoutOrganization};
 
 pub use crate::store::Survey;
 

@@ -49,6 +49,7 @@ repositories! {
     removals: Removals,
     removed: Removed,
     person: Person,
+    without_organization: WithoutOrganization,
     webhooks: Webhooks,
     deliveries: Deliveries,
     delivery_queue: DeliveryQueue,

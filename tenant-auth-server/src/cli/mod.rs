@@ -3,6 +3,7 @@
 
 mod api_key;
 mod audit;
+mod confirmation;
 mod deployment_key;
 mod export;
 mod export_files;

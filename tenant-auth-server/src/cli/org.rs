@@ -1,7 +1,5 @@
 //! The commands `org`: creating, suspending, reactivating and deleting organizations, and inviting an org_admin when none is left.
 
-use std::io::{BufRead, IsTerminal};
-
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use tenant_auth_core::{
@@ -14,8 +12,10 @@ use tenant_auth_core::{
     view::{InviteView, ManagedOrganizationView},
 };
 
-use super::{Links, export::Export, import_org::Import, operator, operator_of_new, report::Format};
-use crate::{failure::Failure, logging, settings::Input};
+use super::{
+    Links, confirmation::confirm_in_terminal, export::Export, import_org::Import, operator, operator_of_new, report::Format,
+};
+use crate::{failure::Failure, settings::Input};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -243,9 +243,6 @@ async fn take_back(admin: &OrgAdmin, pending: &[Invite], replace: bool) -> Resul
     Ok(())
 }
 
-/// Longer than any slug may be; what stands beyond is not read.
-const MAX_LINE: u64 = 1024;
-
 impl Delete {
     async fn run(self, input: &Input) -> Result<(), Failure> {
         let Self { slug, now, yes, format } = self;
@@ -262,7 +259,7 @@ impl Delete {
             return print_managed(&format, &org, &text);
         }
         if !yes {
-            confirm_in_terminal(&slug)?;
+            confirm_in_terminal(slug.as_str(), "slug", &format!("This removes '{slug}' and its people for good."))?;
         }
         let org = operator.delete_organization_now(&slug).await?;
         print_managed(&format, &org, &removed_or_kept(&slug, org.deletes_at))
@@ -275,25 +272,6 @@ fn removed_or_kept(slug: &Slug, deletes_at: Option<Timestamp>) -> String {
         Some(_) => format!("Organization '{slug}' is gone. The server deletes what is left of it."),
         None => format!("Organization '{slug}' stays: its deletion was cancelled meanwhile."),
     }
-}
-
-/// Has a person type the slug once more. A script, which has no terminal, has said what it wants.
-fn confirm_in_terminal(slug: &Slug) -> Result<(), Failure> {
-    let stdin = std::io::stdin().lock();
-    if !stdin.is_terminal() {
-        return Ok(());
-    }
-    logging::ask(&format!("This removes '{slug}' and its people for good. Type the slug once more:"));
-    expect_repeated(slug, stdin)
-}
-
-fn expect_repeated(slug: &Slug, typed: impl BufRead) -> Result<(), Failure> {
-    let mut line = String::new();
-    typed.take(MAX_LINE).read_line(&mut line).map_err(Failure::system("Reading the slug from the terminal"))?;
-    if line.trim() == slug.as_str() {
-        return Ok(());
-    }
-    Err(Failure::Usage("Nothing was deleted: this is not its slug. With --yes it is not asked for.".to_owned()))
 }
 
 fn print_managed(format: &Format, org: &Organization, text: &str) -> Result<(), Failure> {
@@ -346,21 +324,4 @@ async fn set_status(input: &Input, which: Which, status: Status) -> Result<(), F
     let org = operator(input, Links::None).await?.set_organization_status(&which.slug, status).await?;
     let text = format!("Organization '{}' is {}.", org.slug, org.status.as_str());
     print_managed(&which.format, &org, &text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_slug_itself_confirms_a_removal() {
-        let slug = Slug::parse("acme").expect("a slug");
-        for typed in ["acme\n", " acme \n", "acme"] {
-            expect_repeated(&slug, typed.as_bytes()).expect("that is it");
-        }
-        for typed in ["", "\n", "globex\n", "acme2\n", "yes\nacme\n"] {
-            let refused = expect_repeated(&slug, typed.as_bytes()).expect_err("that is not it");
-            assert!(refused.to_string().contains("Nothing was deleted"), "{refused}");
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! The commands `user show` and `user unlock`, for whoever cannot get in; `user reset-2fa` and `user delete`, for a device and an account
-//! that are gone; `user set-email`, for an account that was
-//! taken over; `user create`: an account with a password and a membership, its address unverified; and `user export`: what is kept about a
-//! person. The password comes on stdin, where neither the process list nor the shell's history sees it.
+//! that are gone; `user list`, for accounts that nobody needs; `user set-email`, for an account that was taken over; `user create`: an
+//! account with a password and a membership, its address unverified; and `user export`: what is kept about a person. The password comes on
+//! stdin, where neither the process list nor the shell's history sees it.
 
 use std::io::{BufRead, IsTerminal, Read};
 
@@ -9,15 +9,15 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 use serde_json::json;
 use tenant_auth_core::{
-    Error,
+    Error, Timestamp,
     model::Role,
-    operator::NewUser,
+    operator::{AccountWithoutOrganization, DeletedUser, NewUser},
     secret::Password,
     value::{DisplayName, Email, Slug},
     view::{MembershipView, UserView},
 };
 
-use super::{Links, operator, report::Format, role, user_show};
+use super::{Links, confirmation::confirm_in_terminal, operator, report::Format, role, user_show};
 use crate::{failure::Failure, logging, settings::Input};
 
 /// Longer than any password may be; what stands beyond is not read.
@@ -36,8 +36,10 @@ pub(super) enum Command {
     ResetSecondFactor(Whom),
     /// Give an account that was taken over another address: nobody gets in until its holder chose a password by a mailed link
     SetEmail(SetEmail),
-    /// Delete an account with all its memberships
-    Delete(Whom),
+    /// List accounts: those that belong to no organization, so that nothing but 'user delete' ends them
+    List(List),
+    /// Delete an account with all its memberships, and erase the person; an address without an account is erased, too
+    Delete(Delete),
     /// Print all that is kept about a person as one JSON document, without secrets
     Export(Whom),
 }
@@ -47,6 +49,35 @@ pub(super) struct Whom {
     /// The account's address
     #[arg(long)]
     email: Email,
+    #[command(flatten)]
+    format: Format,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct List {
+    #[command(flatten)]
+    which: Which,
+    #[command(flatten)]
+    format: Format,
+}
+
+/// All accounts together are no list that anybody reads.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+struct Which {
+    /// Those that belong to no organization
+    #[arg(long)]
+    without_organization: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Delete {
+    /// The address of the account, or of whoever has none
+    #[arg(long)]
+    email: Email,
+    /// Do not ask, in a terminal either
+    #[arg(long)]
+    yes: bool,
     #[command(flatten)]
     format: Format,
 }
@@ -137,14 +168,72 @@ impl Command {
                 let text = text.map_err(|error| Failure::Service(format!("The document cannot be shown as JSON: {error}")))?;
                 format.print(person.as_json(), &text)
             }
-            Self::Delete(Whom { email, format }) => {
-                let user = operator(input, Links::None).await?.delete_user(&email).await?;
-                format.print(
-                    &json!({ "user": UserView::from(&user) }),
-                    &format!("The account {} and all its memberships are deleted.", user.email),
-                )
+            Self::List(list) => list.run(input).await,
+            Self::Delete(delete) => delete.run(input).await,
+        }
+    }
+}
+
+impl List {
+    async fn run(self, input: &Input) -> Result<(), Failure> {
+        let Self { which: Which { without_organization: _ }, format } = self;
+        let operator = operator(input, Links::None).await?;
+        let (mut all, mut after) = (Vec::new(), None);
+        loop {
+            let found = operator.accounts_without_organization(after.as_ref()).await?;
+            all.extend(found.accounts);
+            after = found.next;
+            if after.is_none() {
+                break;
             }
         }
+        let text: String = all.iter().map(|account| format!("{}\n", line(account))).collect();
+        let text = if text.is_empty() { "Every account belongs to an organization." } else { &text };
+        let accounts: Vec<_> = all.iter().map(ListedOutput::from).collect();
+        format.print(&json!({ "accounts": accounts }), text)
+    }
+}
+
+fn line(account: &AccountWithoutOrganization) -> String {
+    let AccountWithoutOrganization { user, created_at, is_invited, .. } = account;
+    let invited = if *is_invited { "  (invited)" } else { "" };
+    format!("{:<40} {}  {}{invited}", user.email.as_str(), created_at.to_iso(), user.name)
+}
+
+/// An account of `user list`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ListedOutput {
+    user: UserView,
+    created_at: Timestamp,
+    is_invited: bool,
+}
+
+impl From<&AccountWithoutOrganization> for ListedOutput {
+    fn from(account: &AccountWithoutOrganization) -> Self {
+        Self { user: (&account.user).into(), created_at: account.created_at, is_invited: account.is_invited }
+    }
+}
+
+impl Delete {
+    async fn run(self, input: &Input) -> Result<(), Failure> {
+        let Self { email, yes, format } = self;
+        let operator = operator(input, Links::None).await?;
+        if !yes {
+            let warning = format!("This deletes {email} and erases the person everywhere, for good.");
+            confirm_in_terminal(email.as_str(), "address", &warning)?;
+        }
+        let DeletedUser { user, without_admin, .. } = operator.delete_user(&email).await?;
+        let mut text = match &user {
+            Some(user) => format!("The account {} and all its memberships are deleted.", user.email),
+            None => format!("{email} has no account. What was kept about the address is erased."),
+        };
+        for org in &without_admin {
+            text.push_str(&format!(
+                "\nOrganization '{org}' has no active org_admin any more: org invite-admin --org {org} --email …"
+            ));
+        }
+        format.print(&json!({ "user": user.as_ref().map(UserView::from), "organizationsWithoutAdmin": without_admin }), &text)
     }
 }
 

@@ -49,6 +49,7 @@ pub(super) mod throttles;
 pub(super) mod users;
 mod waiting;
 pub(super) mod webhooks;
+pub(super) mod without_organization;
 
 use crate::error::Error;
 
