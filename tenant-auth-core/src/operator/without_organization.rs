@@ -48,3 +48,33 @@ impl Operator {
         Ok(AccountsWithoutOrganization { accounts: accounts.collect(), next })
     }
 }
+
+#[cfg(all(test, feature = "testing", feature = "sqlite"))]
+mod tests {
+    use crate::{model::Role, testing::TestAuth};
+
+    #[tokio::test]
+    async fn accounts_are_found_some_at_a_time_among_all() {
+        let test = TestAuth::new().await;
+        let (operator, admin) = (test.auth.operator(), test.org_admin().await);
+        let mut left = Vec::new();
+        for name in ["Ann", "Bea", "Cleo"] {
+            let person = test.person(name, Role::Member).await;
+            admin.remove_member(&person.id).await.expect("they are a member");
+            left.push(person.id);
+        }
+        let (mut found, mut looks, mut after) = (Vec::new(), 0, None);
+        loop {
+            let some = operator.accounts_without_organization(after.as_ref()).await.expect("a list");
+            assert!(some.accounts.len() <= super::AT_ONCE);
+            found.extend(some.accounts.into_iter().map(|account| account.user.id));
+            (looks, after) = (looks + 1, some.next);
+            if after.is_none() {
+                break;
+            }
+        }
+        left.sort();
+        assert_eq!(found, left);
+        assert!(looks > 1, "more than one look was needed");
+    }
+}

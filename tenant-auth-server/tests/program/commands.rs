@@ -276,6 +276,7 @@ fn what_names_what_was_there_makes_no_database() {
             &["user", "show", "--email", "ada@example.com"],
             &["user", "export", "--email", "ada@example.com"],
             &["user", "delete", "--email", "ada@example.com"],
+            &["user", "list", "--without-organization"],
             &["operator", "grant", "--email", "ada@example.com"],
             &["operator", "list"],
             &["sessions", "revoke", "--all"],

@@ -1,5 +1,7 @@
 //! The commands about people, `user` and `operator`, on one SQLite file.
 
+use tenant_auth_conformance::hold_sql;
+
 use crate::{Program, commands::with_acme, error, json};
 
 #[test]
@@ -31,6 +33,45 @@ fn an_account_that_was_taken_over_gets_another_address() {
     let output = program.run(&give);
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && said.contains("No link is mailed"), "{output:?}");
+}
+
+/// Piped, as here, nothing is asked.
+#[test]
+fn a_person_is_deleted_and_an_address_that_was_only_invited() {
+    let program = with_acme();
+    let create =
+        ["user", "create", "--org", "acme", "--email", "bob@example.com", "--name", "Bob", "--role", "org_admin", "--json"];
+    let id = json(&program.run_with_stdin(&create, "mauve-otter-plinth-42\n"))["user"]["id"].clone();
+    let deleted = json(&program.run(&["user", "delete", "--email", "bob@example.com", "--json"]));
+    assert_eq!((&deleted["user"]["id"], &deleted["organizationsWithoutAdmin"]), (&id, &serde_json::json!(["acme"])));
+    json(&program.run_with_stdin(&create, "mauve-otter-plinth-42\n"));
+    let said = program.run(&["user", "delete", "--email", "bob@example.com", "--yes"]);
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(said.contains("are deleted") && said.contains("org invite-admin --org acme --email"), "{said}");
+
+    let ada = ["user", "delete", "--email", "ada@example.com"];
+    let said = program.run_with_stdin(&ada, "");
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(said.contains("ada@example.com has no account") && !said.contains("org_admin"), "{said}");
+    assert!(error(&program.run(&ada)).contains("account"), "nothing is left of the address");
+    json(&program.run(&["org", "invite-admin", "--org", "acme", "--email", "ada@example.com", "--json"]));
+}
+
+#[test]
+fn accounts_that_belong_to_no_organization_are_listed() {
+    let program = with_acme();
+    let list = ["user", "list", "--without-organization"];
+    let said = |program: &Program| String::from_utf8_lossy(&program.run(&list).stdout).into_owned();
+    let create = ["user", "create", "--org", "acme", "--email", "bob@example.com", "--name", "Bob", "--json"];
+    let id = json(&program.run_with_stdin(&create, "mauve-otter-plinth-42\n"))["user"]["id"].clone();
+    assert!(said(&program).contains("Every account belongs to an organization"), "{}", said(&program));
+    let url = format!("sqlite:{}", program.path().join("auth.db").display());
+    drop(hold_sql(&url, "DELETE FROM tenant_auth_memberships").expect("they are removed"));
+    let listed = json(&program.run(&[&list[..], &["--json"]].concat()))["accounts"].clone();
+    assert_eq!((listed.as_array().map(Vec::len), &listed[0]["user"]["id"]), (Some(1), &id));
+    assert!(listed[0]["isInvited"] == false && listed[0]["createdAt"].is_string(), "{listed}");
+    assert!(said(&program).starts_with("bob@example.com ") && said(&program).trim_end().ends_with("  Bob"), "{}", said(&program));
+    assert!(error(&program.run(&["user", "list"])).contains("--without-organization"));
 }
 
 #[test]

@@ -31,6 +31,7 @@ scenarios![
     a_stranger_cannot_be_deleted,
     an_account_is_looked_up_and_unlocked,
     a_stranger_is_neither_looked_up_nor_unlocked,
+    an_organization_that_loses_its_last_admin_is_named,
 ];
 
 fn address(person: &Caller) -> Email {
@@ -43,7 +44,7 @@ async fn reset_second_factor(app: &App, person: &Caller) {
 
 async fn delete(app: &App, person: &Caller) {
     let deleted = app.auth.operator().delete_user(&address(person)).await.expect("there is an account");
-    assert_eq!(deleted.id.as_str(), person.id());
+    assert_eq!(deleted.user.expect("an account").id.as_str(), person.id());
 }
 
 async fn a_reset_second_factor_is_asked_for_no_more(app: &App) {
@@ -178,6 +179,19 @@ async fn deleting_one_person_touches_nobody_else(app: &App) {
         untouched.refresh().await.expect(200);
     }
     assert_eq!(admin.members().await.len(), 1);
+}
+
+async fn an_organization_that_loses_its_last_admin_is_named(app: &App) {
+    let dora = app.org().new_admin("Dora").await;
+    let without = async |person: &Caller| {
+        let deleted = app.auth.operator().delete_user(&address(person)).await.expect("there is an account");
+        deleted.without_admin.into_iter().map(|slug| slug.to_string()).collect::<Vec<_>>()
+    };
+    assert!(without(&dora).await.is_empty(), "there is another");
+    assert!(without(&app.member()).await.is_empty());
+    assert_eq!(without(&app.admin()).await, ["acme"]);
+    let gus = app.other_org().member();
+    assert!(without(&gus).await.is_empty());
 }
 
 async fn a_stranger_cannot_be_deleted(app: &App) {

@@ -2,11 +2,13 @@
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, Caller, PASSWORD, id_of, scenarios};
+use tenant_auth_core::operator::NewOrganization;
 
 use crate::suite::{
     admin::removal::{DAY, number},
     support::{
         account::{change_address, guard, mailed_token},
+        chain::verified,
         hooks::{Hook, RECEIVER, run_sql, texts_in},
     },
 };
@@ -19,6 +21,7 @@ scenarios![on each database:
     a_mail_that_does_not_open_is_counted,
     what_was_told_of_an_address_of_before_is_given_too,
     every_table_that_names_the_person_is_told,
+    nothing_names_a_deleted_person_but_facts,
 ];
 
 const WRONG: &str = "wrong-otter-plinth-42";
@@ -191,7 +194,7 @@ const TOLD: [(&str, &str); 17] = [
 ];
 
 /// The tables that name somebody by id or address, whatever the column is called, but for the log of changes, which does for minutes.
-async fn naming(app: &App, id: &str, email: &str) -> Vec<String> {
+pub(crate) async fn naming(app: &App, id: &str, email: &str) -> Vec<String> {
     let columns = match app.database().url() {
         Some(_) => {
             "SELECT table_name || ' ' || column_name FROM information_schema.columns
@@ -233,4 +236,26 @@ async fn every_table_that_names_the_person_is_told(app: &App) {
     let unseen: Vec<_> =
         TOLD.iter().filter(|(table, _)| *table != "deployment_entries" && !seen.iter().any(|name| name == table)).collect();
     assert!(unseen.is_empty(), "the walk does not see {unseen:?}");
+}
+
+/// With an invite that waits elsewhere, and what a worker has not done yet.
+async fn nothing_names_a_deleted_person_but_facts(app: &App) {
+    let member = busy(app).await;
+    let email = app.member().email().to_lowercase();
+    let address = || email.parse().expect("an address");
+    let (name, slug) = ("Umbra".parse().expect("a name"), "umbra".parse().expect("a slug"));
+    let operator = app.auth.operator();
+    operator.create_organization(NewOrganization::new(name, slug, address())).await.expect("the slug is free");
+    let before = export(app, &email).await;
+    for name in ["invites", "resetRequests", "signUps", "mails", "counters", "networks"] {
+        assert!(!list(&before, name).is_empty(), "{name}: {before:#}");
+    }
+    operator.delete_user(&address()).await.expect("there is an account");
+    assert_eq!(naming(app, &email, &email).await, Vec::<String>::new());
+    assert_eq!(naming(app, member.id(), member.id()).await, ["events"], "what happened, without who it was");
+    for slug in ["acme", "globex", "umbra"] {
+        verified(app, slug).await;
+    }
+    let after = export(app, &email).await;
+    assert!(after.as_object().expect("an object").values().all(|value| value.as_array().is_none_or(Vec::is_empty)), "{after:#}");
 }

@@ -22,7 +22,9 @@ scenarios![on each database:
     an_account_that_goes_is_erased_by_its_former_address_too,
     what_others_told_of_an_address_that_nobody_proved_stays,
     an_account_stays_while_an_invite_waits_for_its_address,
+    an_account_that_goes_withdraws_the_invites_it_sent_elsewhere,
     who_had_gone_before_keeps_the_account,
+    accounts_that_belong_to_no_organization_are_found,
     a_removed_slug_is_not_given_out_again,
     without_days_it_is_removed_at_once,
     a_removal_that_fails_names_its_organization_and_goes_on,
@@ -90,7 +92,7 @@ pub(super) async fn is_there(app: &App, org: &str) -> bool {
 }
 
 /// `acme` is told of an address that is nobody's there.
-pub(super) async fn told_of(app: &App, email: &str) -> Caller {
+pub(crate) async fn told_of(app: &App, email: &str) -> Caller {
     let admin = app.admin().logged_in().await;
     admin.invite(email).await.expect(201);
     let invites = admin.pending_invites().await;
@@ -235,6 +237,52 @@ async fn an_account_stays_while_an_invite_waits_for_its_address(app: &App) {
     here.accept_with_account(&token).await.expect(200);
     here.get("/org").await.expect(200);
     app.org().device_of(gus.person()).login().await.expect(200);
+}
+
+/// As an import lets somebody have sent one who is no member there.
+async fn an_account_that_goes_withdraws_the_invites_it_sent_elsewhere(app: &App) {
+    let (admin, gus) = (app.admin().logged_in().await, app.other_org().member());
+    admin.invite("nora@acme.example").await.expect(201);
+    let sent = format!("UPDATE tenant_auth_invites SET invited_by = '{}' WHERE email = 'nora@acme.example'", gus.id());
+    run_sql(app, &sent).await;
+    remove(app).await;
+    app.tick().await;
+    assert!(!has_account(app, gus.email()).await);
+    assert!(admin.pending_invites().await.is_empty());
+    let revoked = admin.get("/org/audit?kind=invite.revoked").await.expect_ok()["entries"].clone();
+    assert_eq!((revoked.as_array().map(Vec::len), &revoked[0]["data"]["invite"]["email"]), (Some(1), &json!("nora@acme.example")));
+    verified(app, "acme").await;
+}
+
+/// Each, and whether an invite waits for it.
+async fn without_organization(app: &App) -> Vec<(String, bool)> {
+    let (mut all, mut after) = (Vec::new(), None);
+    loop {
+        let found = app.auth.operator().accounts_without_organization(after.as_ref()).await.expect("a list");
+        all.extend(found.accounts.into_iter().map(|account| (account.user.email.to_string(), account.is_invited)));
+        after = found.next;
+        if after.is_none() {
+            return all;
+        }
+    }
+}
+
+async fn accounts_that_belong_to_no_organization_are_found(app: &App) {
+    let (kept, gone) = (app.other_org().member(), app.other_org().new_member("Gina").await);
+    assert!(without_organization(app).await.is_empty());
+    app.other_org().admin().logged_in().await.delete(&format!("/org/members/{}", gone.id())).await.expect(200);
+    app.admin().logged_in().await.invite(kept.email()).await.expect(201);
+    remove(app).await;
+    app.tick().await;
+    let mut found = without_organization(app).await;
+    found.sort_by_key(|(_, is_invited)| *is_invited);
+    assert_eq!(found, [(gone.email().to_owned(), false), (kept.email().to_owned(), true)]);
+    app.advance(8 * DAY);
+    assert!(without_organization(app).await.iter().all(|(_, is_invited)| !is_invited), "the invite has expired");
+    for person in [&gone, &kept] {
+        app.auth.operator().delete_user(&person.email().parse().expect("an address")).await.expect("there is an account");
+    }
+    assert!(without_organization(app).await.is_empty());
 }
 
 /// An account without any membership is nobody's business: its person left before.

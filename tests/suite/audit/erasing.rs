@@ -2,11 +2,15 @@
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, Caller, id_of, scenarios};
+use tenant_auth_core::Error;
 
-use crate::suite::support::{
-    account::change_address,
-    chain::{column, verified},
-    hooks::{Hook, RECEIVER, event_in, run_sql},
+use crate::suite::{
+    admin::persons::naming,
+    support::{
+        account::change_address,
+        chain::{column, verified},
+        hooks::{Hook, RECEIVER, event_in, run_sql},
+    },
 };
 
 scenarios![
@@ -14,6 +18,8 @@ scenarios![
     a_person_is_erased_from_all_of_a_long_log,
     what_a_deleted_person_did_keeps_its_data_and_loses_its_context,
     an_address_is_erased_where_it_was_only_invited,
+    an_address_that_never_had_an_account_is_erased,
+    an_address_that_is_told_again_is_erased_again,
     an_address_of_before_is_erased_up_to_the_change,
     an_address_of_before_that_nobody_proved_is_left_to_other_organizations,
     an_address_that_an_intruder_gave_an_account_is_left_to_other_organizations,
@@ -95,12 +101,53 @@ async fn an_address_is_erased_where_it_was_only_invited(app: &App) {
     deleted(app, max.email()).await;
     let kinds = entries(&other, "kind=invite.*,user.deleted").await;
     let told_of: Vec<_> = kinds.iter().map(|entry| (entry["type"].as_str().expect("a kind"), entry["erased"] == true)).collect();
-    assert_eq!(told_of[..3], [("user.deleted", false), ("invite.created", false), ("invite.created", true)], "{kinds:#?}");
+    let expected = [("user.deleted", false), ("invite.revoked", true), ("invite.created", false), ("invite.created", true)];
+    assert_eq!(told_of[..4], expected, "{kinds:#?}");
+    assert_eq!(other.pending_invites().await.len(), 1, "the invite to the address has ended");
+    assert!(app.mail_to(max.email()).await.is_empty());
     assert!(!told(app, "globex").await.to_lowercase().contains(max.email()));
     for slug in ["acme", "globex"] {
         verified(app, slug).await;
     }
     admin.get("/org").await.expect(200);
+}
+
+const NORA: &str = "nora@elsewhere.example";
+
+async fn an_address_that_never_had_an_account_is_erased(app: &App) {
+    let (admin, other) = (app.admin().logged_in().await, app.other_org().admin().logged_in().await);
+    admin.invite(NORA).await.expect(201);
+    admin.delete(&format!("/org/invites/{}", id_of(&admin.pending_invites().await[0]))).await.expect(200);
+    app.invited(&other, &NORA.to_uppercase()).await;
+    other.post_nothing(&format!("/org/invites/{}/resend", id_of(&other.pending_invites().await[0]))).await.expect(200);
+    app.anonymous().login_with(NORA, "wrong-otter-plinth-42").await.expect_error(401, "invalid_credentials");
+    app.anonymous().without_slug().post("/auth/sign-up", json!({ "email": NORA })).await.expect(200);
+    let address = NORA.parse().expect("an address");
+    let gone = app.auth.operator().delete_user(&address).await.expect("there are traces");
+    assert!(gone.user.is_none() && gone.without_admin.is_empty());
+    assert_eq!(naming(app, NORA, NORA).await, Vec::<String>::new());
+    assert!(other.pending_invites().await.is_empty());
+    assert_eq!(app.mail_to(NORA).await.len(), 1, "what waited is sent to nobody");
+    for (slug, caller) in [("acme", &admin), ("globex", &other)] {
+        let told = entries(caller, "kind=user.deleted").await;
+        let [told] = &told[..] else { panic!("{slug} is told once: {told:#?}") };
+        assert!(id_of(&told["data"]["user"]).starts_with("usr_"), "{told}");
+        verified(app, slug).await;
+    }
+    let again = app.auth.operator().delete_user(&address).await;
+    assert!(matches!(again, Err(Error::NotFound(_))), "nothing is left: {again:?}");
+}
+
+async fn an_address_that_is_told_again_is_erased_again(app: &App) {
+    let other = app.other_org().admin().logged_in().await;
+    let max = app.member();
+    deleted(app, max.email()).await;
+    other.invite(max.email()).await.expect(201);
+    assert!(told(app, "globex").await.contains(max.email()));
+    deleted(app, max.email()).await;
+    assert!(!told(app, "globex").await.contains(max.email()));
+    assert_eq!(entries(&other, "kind=user.deleted").await.len(), 1);
+    verified(app, "globex").await;
 }
 
 const NEXT: &str = "max.next@elsewhere.example";

@@ -6,14 +6,16 @@ use std::{future::IntoFuture, time::Duration};
 use serde_json::json;
 use sqlx::{Connection, PgConnection};
 use tenant_auth_conformance::{App, Caller, PASSWORD, scenarios, together};
-use tenant_auth_core::operator::SessionsOf;
+use tenant_auth_core::{Error, operator::SessionsOf};
+use tokio::task::JoinHandle;
 
 use crate::suite::{
+    admin::removal::{globex, told_of},
     limits::addresses::{at, behind_proxy},
     support::{
         authenticator::{SecondFactor, guarded_member},
         chain::column,
-        hooks::run_sql,
+        hooks::{run_sql, ticking},
     },
 };
 
@@ -26,6 +28,8 @@ scenarios![
     a_member_is_told_as_the_person_is_when_the_membership_is_held,
     an_account_ends_after_what_is_linked_to_it_meanwhile,
     an_invite_that_is_sent_while_an_account_ends_is_erased_with_it,
+    an_invite_that_is_told_while_a_removal_ends_an_account_is_erased_with_it,
+    a_removal_forgets_nothing_of_an_account_that_an_invite_keeps,
     ending_all_sessions_waits_for_those_that_are_being_opened,
     a_migration_waits_for_as_long_as_it_takes,
 ];
@@ -39,6 +43,8 @@ const FREE_CODE_COUNTERS: &str =
 const PAIRS: &str = "SELECT key FROM tenant_auth_throttles WHERE key LIKE 'pair:%' AND key LIKE $1 ORDER BY key COLLATE \"C\"";
 const HOLD_COUNTER: &str = "SELECT key FROM tenant_auth_throttles WHERE key = $1 FOR UPDATE";
 const FREE_PAIRS: &str = "SELECT key FROM tenant_auth_throttles WHERE key LIKE 'pair:%' AND key LIKE $1 ORDER BY key COLLATE \"C\" FOR UPDATE SKIP LOCKED";
+const ACCOUNT: &str = "SELECT id FROM tenant_auth_users WHERE id = $1";
+const KNOWN: &str = "SELECT account_key || ip_key FROM tenant_auth_known_addresses WHERE account_key <> $1 ORDER BY 1";
 const WAITING: &str = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
 
 /// Longer than a request waits for a lock.
@@ -194,6 +200,47 @@ async fn an_invite_that_is_sent_while_an_account_ends_is_erased_with_it(app: &Ap
     ending.await.expect("no panic").expect("it is deleted");
     let told = column(app, "globex", "data").await;
     assert!(told.iter().all(|told| !told.contains(member.email())), "{told:?}");
+}
+
+/// Begins the removal of `globex`, whose worker waits for this person's account.
+async fn removal_waiting_for(app: &App, url: &str, person: &Caller) -> (PgConnection, JoinHandle<Result<(), Error>>) {
+    app.auth.operator().delete_organization_now(&globex()).await.expect("it is there");
+    let account = holding(url, HOLD_ACCOUNT, person.id()).await;
+    let removing = ticking(app);
+    somebody_waits(url).await;
+    (account, removing)
+}
+
+/// The search for the address is over then.
+async fn an_invite_that_is_told_while_a_removal_ends_an_account_is_erased_with_it(app: &App) {
+    let Some(url) = app.database().url() else { return };
+    let gus = app.other_org().member();
+    let (account, removing) = removal_waiting_for(app, &url, &gus).await;
+    told_of(app, gus.email()).await;
+    let told = column(app, "acme", "data").await;
+    assert!(told.last().is_some_and(|last| last.contains(gus.email())), "{told:?}");
+    account.close().await.expect("the account is free");
+    removing.await.expect("no panic").expect("the database answers");
+    app.tick().await;
+    assert!(texts(&url, ACCOUNT, gus.id()).await.is_empty());
+    let told = column(app, "acme", "data").await;
+    assert!(told.iter().all(|told| !told.contains(gus.email())), "{told:?}");
+}
+
+async fn a_removal_forgets_nothing_of_an_account_that_an_invite_keeps(app: &App) {
+    let Some(url) = app.database().url() else { return };
+    let (admin, gus) = (app.admin().logged_in().await, app.other_org().member());
+    gus.login().await.expect(200);
+    let known = async || texts(&url, KNOWN, "").await;
+    let before = known().await;
+    assert!(!before.is_empty());
+    let (account, removing) = removal_waiting_for(app, &url, &gus).await;
+    admin.invite(gus.email()).await.expect(201);
+    account.close().await.expect("the account is free");
+    removing.await.expect("no panic").expect("the database answers");
+    app.tick().await;
+    assert_eq!(texts(&url, ACCOUNT, gus.id()).await.len(), 1);
+    assert_eq!(known().await, before);
 }
 
 async fn ending_all_sessions_waits_for_those_that_are_being_opened(app: &App) {

@@ -9,7 +9,7 @@ use std::{
 use super::Printed;
 
 /// Types that hold no secret, by what they are.
-const HOLD_NONE: [&[&str]; 16] = [
+const HOLD_NONE: [&[&str]; 17] = [
     // Choices of ours, with and without a number or an address.
     &[
         "AccountRole",
@@ -125,8 +125,10 @@ const HOLD_NONE: [&[&str]; 16] = [
     &["OrganizationImportError", "OrganizationImportStep", "PersonExport", "UserImport"],
     // What happened, as webhooks are told it: no payload holds a secret.
     &["After", "Event", "EventActor", "EventPage", "EventQuery", "Events"],
-    // Where sealed values stand, and how many there are; an account that was given an address, and how one stands.
-    &["AccountBlock", "AccountMembership", "AccountState", "Blocked", "GivenAddress", "RotatedKeys", "SealedPlace"],
+    // Where sealed values stand, and how many there are; how an account stands, one that was given an address, that was deleted, or belongs
+    // nowhere.
+    &["AccountBlock", "AccountMembership", "AccountState", "AccountWithoutOrganization", "AccountsWithoutOrganization"],
+    &["Blocked", "DeletedUser", "GivenAddress", "RotatedKeys", "SealedPlace"],
     // The log of changes, for this repository's tests.
     &["ChangeLog", "ChangeReader", "Look", "OpenChange"],
     // How much is read, and for how long.

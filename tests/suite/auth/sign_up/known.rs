@@ -135,5 +135,7 @@ async fn an_account_deleted_meanwhile_makes_nothing(app: &App) {
     let completing = complete(&nobody(&gated), holder(&token, "rockets"));
     let deleted = async { drop(app.auth.operator().delete_user(&email).await.expect("deleted")) };
     hasher.meanwhile(completing, deleted).await.expect_error(401, "wrong_password");
+    complete(&nobody(app), newcomer(&token, "rockets")).await.expect_error(400, "invalid_link");
+    let token = sign_up_token(app, max.email()).await;
     complete(&nobody(app), newcomer(&token, "rockets")).await.expect(201);
 }

@@ -169,7 +169,10 @@ async fn an_account_deleted_meanwhile_gives_way_to_a_new_one(app: &App) {
     let token = sign_up_token(app, NORA).await;
     let address = NORA.parse().expect("an address");
     let deleted = async { drop(app.auth.operator().delete_user(&address).await.expect("there is an account")) };
-    let data = hasher.meanwhile(complete(&nobody(&gated), nora(&token)), deleted).await.expect(201).data();
+    let completing = complete(&nobody(&gated), nora(&token));
+    hasher.meanwhile(completing, deleted).await.expect_error(400, "invalid_link"); // the address was erased with its links
+    let token = sign_up_token(app, NORA).await;
+    let data = complete(&nobody(app), nora(&token)).await.expect(201).data();
     assert_ne!(data["user"]["id"], another.id());
     app.other_org().anonymous().login_with(NORA, NEW).await.expect_error(403, "not_a_member");
 }
