@@ -1,6 +1,6 @@
 //! Finding the accounts that belong to no organization. Nothing deletes them: their people left the last one themselves, or an invite kept
 //! the account when its organization was removed. Whoever may not keep them without a reason deletes them with
-//! [`Operator::delete_user`].
+//! [`Operator::delete_user`] (behaviour.md, B294).
 
 use super::Operator;
 use crate::{error::Error, id::UserId, model::User, time::Timestamp};

@@ -1,5 +1,5 @@
 //! Deleting a person by address: the account with all that hangs on it, and what is kept about an address that has none, such as one
-//! that was invited and never answered.
+//! that was invited and never answered (behaviour.md, B130 and B295).
 
 use std::collections::BTreeMap;
 
