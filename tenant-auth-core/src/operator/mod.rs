@@ -24,7 +24,7 @@ pub use accounts::{CreatedUser, NewUser, SessionsOf};
 pub use address::GivenAddress;
 pub use deployment_keys::{CreatedDeploymentKey, NewDeploymentKey};
 pub use erasing::DeletedUser;
-pub use import_users::{ImportStep, ImportedUsers, UserImport};
+pub use import_users::{ExistingPeople, ImportStep, ImportedUsers, UserImport};
 pub use key_rotation::{RotatedKeys, SealedPlace};
 pub use moving::{
     ExistingAccounts, ExportError, ExportStep, Exported, FileError, FileKey, ImportedOrganization, OrganizationImport,

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use serde_json::json;
 use tenant_auth_core::{
-    operator::{ImportStep, ImportedUsers, UserImport},
+    operator::{ExistingPeople, ImportStep, ImportedUsers, UserImport},
     value::Slug,
 };
 use tokio::{fs::File, io::BufReader};
 
-use super::{Links, operator, progress::Progress, report::Format};
+use super::{Links, operator, progress::Progress, report::Format, word};
 use crate::{failure::Failure, settings::Input};
 
 #[derive(Debug, Subcommand)]
@@ -34,6 +34,10 @@ pub(super) struct Users {
     /// Mail everybody a link to choose a password
     #[arg(long)]
     invite: bool,
+    /// What becomes of people who have an account in another organization: refuse the row, or invite the account, where it proved the
+    /// address, to the row's role and metadata
+    #[arg(long, value_name = "refuse|invite", default_value = "refuse", value_parser = existing)]
+    existing: ExistingPeople,
     #[command(flatten)]
     format: Format,
 }
@@ -47,11 +51,11 @@ impl Command {
 
 impl Users {
     async fn run(self, input: &Input) -> Result<(), Failure> {
-        let Self { org, file: path, trust, invite, format } = self;
+        let Self { org, file: path, trust, invite, existing, format } = self;
         let reading = || format!("Reading {}", path.display());
         let file = File::open(&path).await.map_err(Failure::system(reading()))?;
         let size = file.metadata().await.map_err(Failure::system(reading()))?.len();
-        let links = if invite { Links::Printed } else { Links::None };
+        let links = if invite || existing == ExistingPeople::Invite { Links::Printed } else { Links::None };
         let operator = operator(input, links).await?;
         let mut progress = Progress::of(size);
         let mut tell = |step: ImportStep<'_>| match step {
@@ -59,10 +63,12 @@ impl Users {
             ImportStep::Written { so_far, bytes, .. } => progress.show(bytes, &text(&so_far)),
             _ => {}
         };
-        let outcome = operator.import_users(&org, BufReader::new(file), UserImport { trust, invite }, &mut tell).await;
+        let import = UserImport { trust, invite, existing };
+        let outcome = operator.import_users(&org, BufReader::new(file), import, &mut tell).await;
         progress.end();
         let done = outcome?;
-        format.print(&json!({ "imported": done.imported, "refused": done.refused }), &format!("{}.", text(&done)))?;
+        let counts = json!({ "imported": done.imported, "invited": done.invited, "refused": done.refused });
+        format.print(&counts, &format!("{}.", text(&done)))?;
         match done.refused {
             0 => Ok(()),
             refused => Err(Failure::Service(format!("Rows refused: {refused}; the lines above say why."))),
@@ -71,5 +77,14 @@ impl Users {
 }
 
 fn text(done: &ImportedUsers) -> String {
-    format!("People imported: {}, rows refused: {}", done.imported, done.refused)
+    format!("People imported: {}, with an account and invited: {}, rows refused: {}", done.imported, done.invited, done.refused)
+}
+
+fn existing(text: &str) -> Result<ExistingPeople, String> {
+    let parse = |text: &str| match text {
+        "refuse" => Some(ExistingPeople::Refuse),
+        "invite" => Some(ExistingPeople::Invite),
+        _ => None,
+    };
+    word(text, parse, &["refuse", "invite"])
 }

@@ -28,14 +28,14 @@ fn people_are_imported_and_a_second_run_refuses_them() {
     let rows: String =
         (0..500).map(|n| format!("{{\"email\":\"p{n}@example.com\",\"name\":\"P {n}\",\"hash\":\"{HASH}\"}}\n")).collect();
     let program = with_file(&rows);
-    assert_eq!(json(&program.run(&IMPORT)), value!({ "imported": 500, "refused": 0 }));
+    assert_eq!(json(&program.run(&IMPORT)), value!({ "imported": 500, "invited": 0, "refused": 0 }));
     let again = program.run(&IMPORT);
     assert_eq!(again.status.code(), Some(1));
     let outcome: Value = serde_json::from_slice(&again.stdout).expect("an object");
-    assert_eq!(outcome, value!({ "imported": 0, "refused": 500 }));
+    assert_eq!(outcome, value!({ "imported": 0, "invited": 0, "refused": 500 }));
     let said = String::from_utf8_lossy(&again.stderr).into_owned();
-    assert!(said.starts_with("line 1: account_exists"), "{said}");
-    assert!(said.contains("\nline 500: account_exists") && !said.contains('\r') && !said.contains(HASH), "{said}");
+    assert!(said.starts_with("line 1: already_member"), "{said}");
+    assert!(said.contains("\nline 500: already_member") && !said.contains('\r') && !said.contains(HASH), "{said}");
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn refused_rows_fail_the_command_and_hinder_no_other() {
     let program = with_file("{\"email\":\"p@example.com\",\"name\":\"P\"}\n{\"email\":\"q\",\"name\":\"Q\"}\n");
     let said = program.run(&IMPORT[..6]);
     assert_eq!(said.status.code(), Some(1));
-    assert_eq!(String::from_utf8_lossy(&said.stdout), "People imported: 1, rows refused: 1.\n");
+    assert_eq!(String::from_utf8_lossy(&said.stdout), "People imported: 1, with an account and invited: 0, rows refused: 1.\n");
     let stderr = String::from_utf8_lossy(&said.stderr).into_owned();
     assert!(stderr.starts_with("line 2: email: must be an email address\n"), "{stderr}");
 }
@@ -65,11 +65,24 @@ fn with_json_lines_whatever_a_command_says_is_one() {
 }
 
 #[test]
+fn somebody_of_another_organization_is_invited_where_that_is_asked_for() {
+    let program = with_file("{\"email\":\"p@example.com\",\"name\":\"P\",\"emailVerified\":true}\n");
+    json(&program.run(&["org", "create", "--name", "Globex", "--slug", "globex", "--admin-email", "ada@example.com", "--json"]));
+    json(&program.run(&[IMPORT.as_slice(), &["--trust"]].concat()));
+    let there: Vec<&str> = IMPORT.iter().map(|word| if *word == "acme" { "globex" } else { word }).collect();
+    let refused = program.run(&there);
+    assert!(String::from_utf8_lossy(&refused.stderr).starts_with("line 1: account_exists"), "{refused:?}");
+    let invited = json(&program.run(&[there.as_slice(), &["--existing", "invite"]].concat()));
+    assert_eq!(invited, value!({ "imported": 0, "invited": 1, "refused": 0 }));
+    assert!(error(&program.run(&[there.as_slice(), &["--existing", "link"]].concat())).contains("refuse, invite"));
+}
+
+#[test]
 fn a_file_that_is_not_there_is_named() {
     let program = with_file("");
     let said = error(&program.run(&["import", "users", "--org", "acme", "--file", "nothing.ndjson"]));
     assert!(said.contains("nothing.ndjson"), "{said}");
-    assert_eq!(json(&program.run(&IMPORT)), value!({ "imported": 0, "refused": 0 }));
+    assert_eq!(json(&program.run(&IMPORT)), value!({ "imported": 0, "invited": 0, "refused": 0 }));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! People who are imported with the password hashes of another system (behaviour.md, B160 and B161).
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tenant_auth_conformance::{App, PASSWORD, scenarios};
-use tenant_auth_core::operator::{ImportStep, ImportedUsers, UserImport};
+use tenant_auth_core::operator::{ExistingPeople, ImportStep, ImportedUsers, UserImport};
 
 use crate::suite::{
     auth::{email::verify::user, recovery::reset::reset},
@@ -22,22 +22,28 @@ scenarios![
     an_invited_person_chooses_a_password,
     whoever_first_proves_an_imported_address_owns_the_account,
     an_import_into_no_organization_is_refused,
+    somebody_of_another_organization_is_invited_to_the_rows_role_and_metadata,
+    an_account_that_never_proved_its_address_is_not_invited,
 ];
 
 /// bcrypt with Python, of "correct horse battery".
 const HASH: &str = "$2b$06$T5r16lmVmHnQL5XO3.umcuiP83iRsh1pBV/d9TGjwF1MsINiFNNvG";
 const TYPED: &str = "correct horse battery";
-const QUIET: UserImport = UserImport { trust: false, invite: false };
+const QUIET: UserImport = UserImport { trust: false, invite: false, existing: ExistingPeople::Refuse };
 
 async fn import(app: &App, file: &str, import: UserImport) -> (ImportedUsers, Vec<(u64, String)>) {
+    import_to(app, "acme", file, import).await
+}
+
+async fn import_to(app: &App, slug: &str, file: &str, import: UserImport) -> (ImportedUsers, Vec<(u64, String)>) {
     let mut refused = Vec::new();
     let mut tell = |step: ImportStep<'_>| {
         if let ImportStep::Refused { line, reason, .. } = step {
             refused.push((line, reason.to_owned()));
         }
     };
-    let slug = "acme".parse().expect("a slug");
-    let done = app.auth.operator().import_users(&slug, file.as_bytes(), import, &mut tell).await.expect("acme is there");
+    let slug = slug.parse().expect("a slug");
+    let done = app.auth.operator().import_users(&slug, file.as_bytes(), import, &mut tell).await.expect("it is there");
     (done, refused)
 }
 
@@ -97,8 +103,8 @@ async fn each_row_is_imported_whole_or_refused_with_its_reason(app: &App) {
         "7 metadata: must be a JSON object",
         "8 passwordHash: unknown field",
         "9 missing field `name`",
-        "10 account_exists: ",
-        "11 account_exists: ",
+        "10 already_member: ",
+        "11 already_member: ",
         "12 must be a JSON object",
         "13 must be well-formed JSON",
         "14 has more than 65536 bytes",
@@ -119,7 +125,7 @@ async fn a_second_import_makes_nothing_twice(app: &App) {
     import_all(app, &file, QUIET).await;
     let (done, refused) = import(app, &file, QUIET).await;
     assert_eq!((done.imported, done.refused), (0, 450));
-    assert!(refused.iter().zip(1..).all(|((line, reason), number)| *line == number && reason.starts_with("account_exists")));
+    assert!(refused.iter().zip(1..).all(|((line, reason), number)| *line == number && reason.starts_with("already_member")));
     app.anonymous().login_with("person-449@acme.example", TYPED).await.expect(200);
 }
 
@@ -162,7 +168,7 @@ async fn each_imported_person_is_told_of_and_mailed_nothing(app: &App) {
 async fn an_address_is_verified_only_where_the_file_is_trusted(app: &App) {
     let row = |email: &str| json!({ "email": email, "name": "Nora", "hash": HASH, "emailVerified": true }).to_string();
     import_all(app, &row("nora@acme.example"), QUIET).await;
-    import_all(app, &row("nils@acme.example"), UserImport { trust: true, invite: false }).await;
+    import_all(app, &row("nils@acme.example"), UserImport { trust: true, ..QUIET }).await;
     for (email, is_verified) in [("nora@acme.example", false), ("nils@acme.example", true)] {
         let person = app.anonymous();
         person.login_with(email, TYPED).await.expect(200);
@@ -173,7 +179,7 @@ async fn an_address_is_verified_only_where_the_file_is_trusted(app: &App) {
 async fn an_invited_person_chooses_a_password(app: &App) {
     let email = "nora@acme.example";
     let row = json!({ "email": email, "name": "Nora" }).to_string();
-    import_all(app, &row, UserImport { trust: false, invite: true }).await;
+    import_all(app, &row, UserImport { invite: true, ..QUIET }).await;
     app.anonymous().login_with(email, PASSWORD).await.expect_error(401, "invalid_credentials");
     app.tick().await;
     let link = mailed_token(app, email, "reset").await;
@@ -203,4 +209,51 @@ async fn an_import_into_no_organization_is_refused(app: &App) {
     let slug = "nowhere".parse().expect("a slug");
     let refused = app.auth.operator().import_users(&slug, row.as_bytes(), QUIET, &mut |_| {}).await;
     assert!(matches!(refused, Err(tenant_auth_core::Error::UnknownOrganization)), "{refused:?}");
+}
+
+async fn somebody_of_another_organization_is_invited_to_the_rows_role_and_metadata(app: &App) {
+    let email = "nora@acme.example";
+    let metadata = json!({ "team": "research" });
+    let row = |role: &str, metadata: Value| {
+        json!({ "email": email, "name": "Nora", "hash": HASH, "role": role, "metadata": metadata, "emailVerified": true })
+            .to_string()
+    };
+    import_all(app, &row("member", json!({})), UserImport { trust: true, ..QUIET }).await;
+    let there = row("org_admin", metadata.clone());
+    let (done, refused) = import_to(app, "globex", &there, QUIET).await;
+    assert_eq!((done.imported, done.invited, done.refused), (0, 0, 1));
+    assert!(refused[0].1.starts_with("account_exists: "), "{refused:?}");
+
+    let inviting = UserImport { existing: ExistingPeople::Invite, ..QUIET };
+    let (done, refused) = import_to(app, "globex", &there, inviting).await;
+    assert_eq!(((done.imported, done.invited, done.refused), refused), ((0, 1, 0), Vec::new()));
+    let (done, refused) = import_to(app, "globex", &there, inviting).await;
+    assert_eq!((done.invited, done.refused), (0, 1));
+    assert!(refused[0].1.starts_with("already_invited: "), "{refused:?}");
+    let mails = app.mail_to(email).await;
+    assert_eq!(mails.len(), 1, "one invite, and no mail of a row that was refused");
+
+    let token = app.link_token_of(email).await;
+    let nora = app.anonymous();
+    nora.login_with(email, TYPED).await.expect(200);
+    let nora = nora.at_org("globex");
+    nora.accept_with_account(&token).await.expect(200);
+    nora.login_with(email, TYPED).await.expect(200);
+    let members = nora.members().await;
+    let member = members.iter().find(|member| member["email"] == email).expect("a member");
+    assert_eq!((&member["role"], &member["metadata"]), (&json!("org_admin"), &metadata));
+    for how in [QUIET, inviting] {
+        let (done, refused) = import_to(app, "globex", &there, how).await;
+        assert_eq!((done.invited, done.refused), (0, 1));
+        assert!(refused[0].1.starts_with("already_member: "), "{refused:?}");
+    }
+}
+
+async fn an_account_that_never_proved_its_address_is_not_invited(app: &App) {
+    let row = json!({ "email": "nora@acme.example", "name": "Nora", "hash": HASH }).to_string();
+    import_all(app, &row, QUIET).await;
+    let (done, refused) = import_to(app, "globex", &row, UserImport { existing: ExistingPeople::Invite, ..QUIET }).await;
+    assert_eq!((done.invited, done.refused), (0, 1));
+    assert!(refused[0].1.starts_with("account_exists: ") && refused[0].1.contains("never proved"), "{refused:?}");
+    assert_eq!(app.mail_to("nora@acme.example").await.len(), 0);
 }

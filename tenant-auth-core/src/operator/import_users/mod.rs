@@ -1,6 +1,7 @@
 //! Importing people with their password hashes from another system (migration), one JSON object a line. Rows are read and written in
 //! batches, each a transaction of its own, so that neither memory nor a lock grows with the file. Each row is taken whole or refused
-//! with its reason. A second run makes nothing twice: an address that has an account is refused.
+//! with its reason. A second run makes nothing twice: whoever is a member is refused as one, and an account that is none is refused, or
+//! invited where that is asked for.
 
 mod lines;
 mod row;
@@ -13,10 +14,11 @@ use crate::{
     error::Error,
     event::{EventKind, MemberData},
     model::{AccountRole, MemberEntry, Membership, Organization, Profile, Role, Status, User},
+    org::{Invitation, Inviter, place_invite},
     ports::ForeignHash,
     secret::StoredPassword,
     store::{Actor, Event, Tx},
-    value::Slug,
+    value::{Email, Metadata, Slug},
 };
 use lines::{Line, Lines, MAX_ROW};
 use row::Row;
@@ -34,6 +36,19 @@ pub struct UserImport {
     pub trust: bool,
     /// Whether each person is mailed a link by which they choose a password. Otherwise nobody gets a mail.
     pub invite: bool,
+    /// What becomes of a row whose address has an account that is no member of the organization.
+    pub existing: ExistingPeople,
+}
+
+/// What becomes of people of an import who have an account, in another organization, and are no members of this one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ExistingPeople {
+    /// The row is refused.
+    #[default]
+    Refuse,
+    /// Where the account proved its address, it stays as it is and is invited by mail: the row's role and metadata wait in the invite,
+    /// its name and hash are not needed. Where it never did, the row is refused.
+    Invite,
 }
 
 /// The outcome of an import.
@@ -42,6 +57,8 @@ pub struct UserImport {
 pub struct ImportedUsers {
     /// How many people were imported.
     pub imported: u64,
+    /// How many people have an account and were invited.
+    pub invited: u64,
     /// How many rows were refused.
     pub refused: u64,
 }
@@ -77,6 +94,28 @@ struct Refused {
     line: u64,
     reason: String,
 }
+
+/// What came of a row.
+enum Arrived {
+    /// An account and a membership.
+    New(User),
+    /// An invite for an account that was there.
+    Invited,
+    /// Nothing, and why.
+    Nowhere(&'static str),
+}
+
+/// A row about an account that was there.
+struct KnownRow {
+    email: Email,
+    role: Role,
+    metadata: Option<Metadata>,
+}
+
+const ALREADY_MEMBER: &str = "already_member: the address is a member's already";
+const ACCOUNT_EXISTS: &str = "account_exists: the address has an account already";
+const UNPROVED: &str = "account_exists: the address has an account that never proved it, and is not invited";
+const ALREADY_INVITED: &str = "already_invited: an invite to the address is pending";
 
 impl Operator {
     /// Imports people into an organization: each row `{"email", "name"}`, and optionally `"hash"` (a [`ForeignHash`]), `"role"`,
@@ -115,7 +154,9 @@ impl Operator {
                 }
             }
             if !batch.is_empty() {
-                done.imported += self.import_batch(slug, batch, import, &mut refused).await?;
+                let batch = self.import_batch(slug, batch, import, &mut refused).await?;
+                done.imported += batch.imported;
+                done.invited += batch.invited;
             }
             done.refused += refused.len() as u64;
             refused.sort_by_key(|refusal| refusal.line);
@@ -129,32 +170,91 @@ impl Operator {
         }
     }
 
-    /// Writes a batch in one transaction, and returns the number of people it made.
+    /// Writes a batch in one transaction, and returns the numbers of people it made and invited.
     async fn import_batch(
         &self,
         slug: &Slug,
         mut batch: Vec<Numbered>,
         import: UserImport,
         refused: &mut Vec<Refused>,
-    ) -> Result<u64, Error> {
+    ) -> Result<ImportedUsers, Error> {
         // Two imports that name the same addresses take them in one order, so that neither waits for the other in a circle.
         batch.sort_by_cached_key(|numbered| (numbered.row.email.key(), numbered.line));
         let (mut tx, org) = self.begin_in(slug).await?;
-        let (mut imported, mut known) = (0, Vec::new());
+        let (mut done, mut known) = (ImportedUsers::default(), Vec::new());
         for Numbered { line, row } in batch {
-            match import_row(&mut tx, &org, row, import).await? {
-                Some(user) => {
-                    imported += 1;
+            match self.import_row(&mut tx, &org, row, import).await? {
+                Arrived::New(user) => {
+                    done.imported += 1;
                     if import.invite {
                         mail_welcome_link(&mut tx, &org, &user, self.auth.config()).await?;
                     }
                 }
-                None => known.push(Refused { line, reason: "account_exists: the address has an account already".to_owned() }),
+                Arrived::Invited => done.invited += 1,
+                Arrived::Nowhere(reason) => known.push(Refused { line, reason: reason.to_owned() }),
             }
         }
         tx.commit().await?;
         refused.append(&mut known);
-        Ok(imported)
+        Ok(done)
+    }
+
+    /// Makes the account and its membership, or meets the account that the address has.
+    async fn import_row(&self, tx: &mut Tx, org: &Organization, row: Row, import: UserImport) -> Result<Arrived, Error> {
+        let Row { email, name, hash, role, metadata, email_verified } = row;
+        let role = role.unwrap_or(Role::Member);
+        let user = User {
+            id: tx.new_id(),
+            name,
+            email,
+            role: AccountRole::User,
+            is_email_verified: import.trust && email_verified == Some(true),
+            profile: Profile::default(),
+        };
+        let password = hash.as_ref().map_or_else(StoredPassword::void, ForeignHash::stored);
+        if !tx.users().insert(&user, &password).await? {
+            return self.meet(tx, org, KnownRow { email: user.email, role, metadata }, import.existing).await;
+        }
+        let membership = Membership {
+            id: tx.new_id(),
+            org_id: org.id.clone(),
+            user_id: user.id.clone(),
+            role,
+            status: Status::Active,
+            joined_at: tx.now(),
+            metadata: metadata.unwrap_or_default(),
+        };
+        if !tx.members().insert(&membership).await? {
+            return Err(Error::internal("a new account is a member already"));
+        }
+        // Without the notice that other new org_admins get: an import mails nobody who was not asked to be mailed.
+        let member = MemberEntry { membership, name: user.name.clone(), email: user.email.clone() };
+        tx.push(Event::new(EventKind::MemberJoined, org, Actor::System, &MemberData::of(&member))?);
+        Ok(Arrived::New(user))
+    }
+
+    /// Invites the account that the address has, where that is asked for: nobody becomes a member of another organization unasked. The
+    /// organization is held, so that no other invite comes between the look and the placing, and none is mailed that is not kept.
+    async fn meet(&self, tx: &mut Tx, org: &Organization, row: KnownRow, existing: ExistingPeople) -> Result<Arrived, Error> {
+        let KnownRow { email, role, metadata } = row;
+        if tx.members().has_address(&org.id, &email).await? {
+            return Ok(Arrived::Nowhere(ALREADY_MEMBER));
+        }
+        if existing == ExistingPeople::Refuse {
+            return Ok(Arrived::Nowhere(ACCOUNT_EXISTS));
+        }
+        if !tx.users().find_by_email(&email).await?.is_some_and(|account| account.user.is_email_verified) {
+            return Ok(Arrived::Nowhere(UNPROVED));
+        }
+        if tx.invites().is_invited(&org.id, &email).await? {
+            return Ok(Arrived::Nowhere(ALREADY_INVITED));
+        }
+        let invitation = Invitation { org, email: &email, role, by: Inviter::Operator(&Actor::System) };
+        let (invite, _) = place_invite(&self.auth, tx, &invitation).await?;
+        if let Some(metadata) = metadata {
+            tx.invites().set_metadata(&org.id, &invite.id, &metadata).await?;
+        }
+        Ok(Arrived::Invited)
     }
 }
 
@@ -164,37 +264,4 @@ fn read(Line { number: line, row }: Line) -> Result<Numbered, Refused> {
         Ok(row) => Ok(Numbered { line, row }),
         Err(reason) => Err(Refused { line, reason }),
     }
-}
-
-/// Makes the account and its membership; `None` when the address has an account.
-async fn import_row(tx: &mut Tx, org: &Organization, row: Row, import: UserImport) -> Result<Option<User>, Error> {
-    let Row { email, name, hash, role, metadata, email_verified } = row;
-    let user = User {
-        id: tx.new_id(),
-        name,
-        email,
-        role: AccountRole::User,
-        is_email_verified: import.trust && email_verified == Some(true),
-        profile: Profile::default(),
-    };
-    let password = hash.as_ref().map_or_else(StoredPassword::void, ForeignHash::stored);
-    if !tx.users().insert(&user, &password).await? {
-        return Ok(None);
-    }
-    let membership = Membership {
-        id: tx.new_id(),
-        org_id: org.id.clone(),
-        user_id: user.id.clone(),
-        role: role.unwrap_or(Role::Member),
-        status: Status::Active,
-        joined_at: tx.now(),
-        metadata: metadata.unwrap_or_default(),
-    };
-    if !tx.members().insert(&membership).await? {
-        return Err(Error::internal("a new account is a member already"));
-    }
-    // Without the notice that other new org_admins get: an import mails nobody who was not asked to be mailed.
-    let member = MemberEntry { membership, name: user.name.clone(), email: user.email.clone() };
-    tx.push(Event::new(EventKind::MemberJoined, org, Actor::System, &MemberData::of(&member))?);
-    Ok(Some(user))
 }

@@ -69,6 +69,8 @@ statements! {
                expires_at = excluded.expires_at, metadata = NULL, invited_by_key = NULL
          WHERE tenant_auth_invites.expires_at <= excluded.created_at AND tenant_auth_invites.expires_at > 0
         RETURNING id";
+    IS_INVITED = "
+        SELECT COUNT(*) AS number FROM tenant_auth_invites WHERE org_id = $1 AND email_key = $2 AND expires_at > $3";
     RENEW = "
         UPDATE tenant_auth_invites
            SET token_digest = $3, mail_id = $4, expires_at = $5
@@ -236,6 +238,12 @@ impl Invites<&mut Tx> {
     pub(crate) async fn end_of_key(mut self, key: &DeploymentKeyId) -> Result<(), Error> {
         let now = self.0.now();
         execute!(self.0, END_OF_KEY, key.as_str(), now.millis()).map(drop)
+    }
+
+    /// Whether the address has a pending invite.
+    pub(crate) async fn is_invited(mut self, org: &OrgId, email: &Email) -> Result<bool, Error> {
+        let now = self.0.now();
+        Ok(fetch_scalar!(self.0, i64, IS_INVITED, org.as_str(), email.key(), now.millis())?.unwrap_or(0) > 0)
     }
 
     /// `false` when the address has a pending invite; an expired one is replaced, but none whose end is still to be told.
