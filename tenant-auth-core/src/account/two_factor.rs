@@ -51,6 +51,8 @@ pub struct RecoveryCodes(pub Vec<Secret<RecoveryCodeKind>>);
 const RECOVERY_CODES: usize = 10;
 /// How much of an organization's name is shown by an authenticator where the whole of it does not fit into a QR code: characters.
 const LONGEST_ISSUER: usize = 30;
+/// The bytes of a secret that was made elsewhere: RFC 4226 asks for 16, and 64 fill the hash's block.
+pub(crate) const SECOND_FACTOR_BYTES: std::ops::RangeInclusive<usize> = 16..=64;
 /// Four groups of seven base-32 characters: 140 random bits.
 const GROUPS: usize = 4;
 const GROUP: usize = 7;
@@ -228,6 +230,15 @@ pub(crate) fn seal_second_factor(tx: &Tx, user: &UserId, secret: &[u8]) -> Resul
     tx.seal(secret, seal_context(user))
 }
 
+/// Reads such a secret in base 32, as authenticators show it: in groups or not, in either case, with or without padding. `None` for another
+/// text, and for too short or too long a secret.
+pub(crate) fn read_second_factor(text: &str) -> Option<Zeroizing<Vec<u8>>> {
+    let bare = text.chars().filter(|c| !c.is_whitespace() && *c != '-').map(|c| c.to_ascii_uppercase());
+    let bare: Zeroizing<String> = Zeroizing::new(bare.collect());
+    let secret = totp_rs::Secret::try_from_base32(bare.trim_end_matches('=')).ok()?;
+    SECOND_FACTOR_BYTES.contains(&secret.as_bytes().len()).then(|| Zeroizing::new(secret.as_bytes().to_vec()))
+}
+
 /// Finds the TOTP time step that the code belongs to, at most one step before or after now; `None` when the code is wrong.
 fn matching_step(tx: &Tx, user: &UserId, sealed: &str, code: &str) -> Result<Option<i64>, Error> {
     let secret = open_second_factor(tx, user, sealed)?;
@@ -310,6 +321,22 @@ mod tests {
         let code = recovery_code(&OsEntropy);
         assert_eq!(code.expose().len(), 31);
         assert!(digest_of(code.expose()).matches(&digest_of(&code.expose().to_uppercase().replace('-', " "))));
+    }
+
+    #[test]
+    fn a_secret_of_another_system_is_read_as_authenticators_show_it() {
+        let secret = b"12345678901234567890";
+        for text in [
+            "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ",
+            "gezd gnbv gy3t qojq gezd gnbv gy3t qojq",
+            "GEZDGNBV-GY3TQOJQ-GEZDGNBV-GY3TQOJQ====",
+        ] {
+            assert_eq!(read_second_factor(text).as_deref().map(Vec::as_slice), Some(secret.as_slice()), "{text}");
+        }
+        let long = "A".repeat(105);
+        for text in ["", "1", "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJ!", "\u{e9}", "GEZDGNBVGY3TQOJQ", long.as_str()] {
+            assert!(read_second_factor(text).is_none(), "{text}");
+        }
     }
 
     #[test]

@@ -25,10 +25,11 @@ pub(super) struct Users {
     /// The organization's slug
     #[arg(long, visible_alias = "slug")]
     org: Slug,
-    /// A file with one JSON object a line: {"email", "name", "hash", "role", "metadata", "emailVerified"}; the first two are needed
+    /// A file with one JSON object a line: {"email", "name", "hash", "role", "metadata", "emailVerified", "totpSecret"}; the first two are
+    /// needed
     #[arg(long, value_name = "FILE")]
     file: PathBuf,
-    /// Believe the file's emailVerified
+    /// Believe the file's emailVerified, and take the second factors of people who have it
     #[arg(long)]
     trust: bool,
     /// Mail everybody a link to choose a password

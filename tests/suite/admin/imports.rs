@@ -8,6 +8,7 @@ use crate::suite::{
     auth::{email::verify::user, recovery::reset::reset},
     support::{
         account::{NEW, mailed_token},
+        authenticator::{Authenticator, STEP, SecondFactor, recovery_codes_in},
         listener::{Listener, kinds},
     },
 };
@@ -24,6 +25,8 @@ scenarios![
     an_import_into_no_organization_is_refused,
     somebody_of_another_organization_is_invited_to_the_rows_role_and_metadata,
     an_account_that_never_proved_its_address_is_not_invited,
+    an_imported_second_factor_guards_the_login,
+    a_second_factor_comes_with_a_verified_address_only,
 ];
 
 /// bcrypt with Python, of "correct horse battery".
@@ -256,4 +259,41 @@ async fn an_account_that_never_proved_its_address_is_not_invited(app: &App) {
     assert_eq!((done.invited, done.refused), (0, 1));
     assert!(refused[0].1.starts_with("account_exists: ") && refused[0].1.contains("never proved"), "{refused:?}");
     assert_eq!(app.mail_to("nora@acme.example").await.len(), 0);
+}
+
+const SECRET: &str = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP";
+
+async fn an_imported_second_factor_guards_the_login(app: &App) {
+    let email = "nora@acme.example";
+    let row = json!({ "email": email, "name": "Nora", "hash": HASH, "emailVerified": true, "totpSecret": SECRET });
+    import_all(app, &row.to_string(), UserImport { trust: true, ..QUIET }).await;
+    let authenticator = Authenticator::new(&json!(SECRET));
+    let guess = app.anonymous();
+    assert_eq!(guess.login_with(email, TYPED).await.expect_ok(), json!({ "requires2FA": true }));
+    guess.enter(&authenticator.wrong_code(app)).await.expect_error(401, "second_factor_failed");
+    let nora = app.anonymous();
+    nora.login_with(email, TYPED).await.expect(200);
+    nora.enter(&authenticator.code(app)).await.expect(200);
+    let status = nora.status().await;
+    assert_eq!((&status["enabled"], &status["recoveryCodesRemaining"]), (&json!(true), &json!(0)));
+    app.advance(STEP);
+    let renewed = nora.renew_codes(TYPED, &authenticator.code(app)).await.expect_ok();
+    assert_eq!(recovery_codes_in(&renewed).len(), 10);
+}
+
+async fn a_second_factor_comes_with_a_verified_address_only(app: &App) {
+    let row = |verified: bool, secret: &str| {
+        json!({ "email": "nora@acme.example", "name": "Nora", "emailVerified": verified, "totpSecret": secret }).to_string()
+    };
+    let trusting = UserImport { trust: true, ..QUIET };
+    for (row, how, begin) in [
+        (row(true, SECRET), QUIET, "totpSecret: needs emailVerified true"),
+        (row(false, SECRET), trusting, "totpSecret: needs emailVerified true"),
+        (row(true, "JBSWY3DPEHPK3PXP"), trusting, "totpSecret: must be an authenticator's secret"),
+        (row(true, "not base 32, at all!"), trusting, "totpSecret: must be an authenticator's secret"),
+    ] {
+        let (done, refused) = import(app, &row, how).await;
+        assert_eq!((done.imported, done.refused), (0, 1), "{begin}");
+        assert!(refused[0].1.starts_with(begin) && !refused[0].1.contains("JBSW"), "{refused:?}");
+    }
 }

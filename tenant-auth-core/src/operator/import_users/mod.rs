@@ -10,14 +10,14 @@ use tokio::io::AsyncBufRead;
 
 use super::Operator;
 use crate::{
-    account::mail_welcome_link,
+    account::{mail_welcome_link, seal_second_factor},
     error::Error,
     event::{EventKind, MemberData},
     model::{AccountRole, MemberEntry, Membership, Organization, Profile, Role, Status, User},
     org::{Invitation, Inviter, place_invite},
     ports::ForeignHash,
     secret::StoredPassword,
-    store::{Actor, Event, Tx},
+    store::{Actor, Event, ImportedFactor, Tx},
     value::{Email, Metadata, Slug},
 };
 use lines::{Line, Lines, MAX_ROW};
@@ -31,8 +31,8 @@ const BATCH: usize = 200;
 /// What an import does beyond making accounts and memberships.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct UserImport {
-    /// Whether `emailVerified` of a row is believed. Otherwise every address counts as unverified, and whoever first proves it owns
-    /// the account.
+    /// Whether `emailVerified` of a row is believed, and a `totpSecret` beside it taken. Otherwise every address counts as unverified, and
+    /// whoever first proves it owns the account.
     pub trust: bool,
     /// Whether each person is mailed a link by which they choose a password. Otherwise nobody gets a mail.
     pub invite: bool,
@@ -47,7 +47,7 @@ pub enum ExistingPeople {
     #[default]
     Refuse,
     /// Where the account proved its address, it stays as it is and is invited by mail: the row's role and metadata wait in the invite,
-    /// its name and hash are not needed. Where it never did, the row is refused.
+    /// its name, hash and second factor are not needed. Where it never did, the row is refused.
     Invite,
 }
 
@@ -119,7 +119,7 @@ const ALREADY_INVITED: &str = "already_invited: an invite to the address is pend
 
 impl Operator {
     /// Imports people into an organization: each row `{"email", "name"}`, and optionally `"hash"` (a [`ForeignHash`]), `"role"`,
-    /// `"metadata"` and `"emailVerified"`, at most 64 KiB, and at most a million of them. A refused row hinders no other: `tell`
+    /// `"metadata"`, `"emailVerified"` and `"totpSecret"` (base 32; SHA-1, six digits, 30 seconds), at most 64 KiB, and at most a million of them. A refused row hinders no other: `tell`
     /// learns of it.
     ///
     /// # Errors
@@ -148,7 +148,7 @@ impl Operator {
                     is_last = true;
                     break;
                 }
-                match read(line) {
+                match read(line, import.trust) {
                     Ok(row) => batch.push(row),
                     Err(refusal) => refused.push(refusal),
                 }
@@ -201,7 +201,7 @@ impl Operator {
 
     /// Makes the account and its membership, or meets the account that the address has.
     async fn import_row(&self, tx: &mut Tx, org: &Organization, row: Row, import: UserImport) -> Result<Arrived, Error> {
-        let Row { email, name, hash, role, metadata, email_verified } = row;
+        let Row { email, name, hash, role, metadata, email_verified, totp_secret } = row;
         let role = role.unwrap_or(Role::Member);
         let user = User {
             id: tx.new_id(),
@@ -214,6 +214,11 @@ impl Operator {
         let password = hash.as_ref().map_or_else(StoredPassword::void, ForeignHash::stored);
         if !tx.users().insert(&user, &password).await? {
             return self.meet(tx, org, KnownRow { email: user.email, role, metadata }, import.existing).await;
+        }
+        if let Some(secret) = &totp_secret {
+            let sealed = seal_second_factor(tx, &user.id, secret.as_bytes())?;
+            let factor = ImportedFactor { user: &user.id, sealed: &sealed, enabled_at: tx.now(), last_step: 0 };
+            tx.imports().factor(&factor).await?;
         }
         let membership = Membership {
             id: tx.new_id(),
@@ -258,9 +263,9 @@ impl Operator {
     }
 }
 
-fn read(Line { number: line, row }: Line) -> Result<Numbered, Refused> {
+fn read(Line { number: line, row }: Line, trust: bool) -> Result<Numbered, Refused> {
     let row = row.ok_or_else(|| format!("has more than {MAX_ROW} bytes")).and_then(|row| Row::parse(&row));
-    match row {
+    match row.and_then(|row| row.expect_guardable(trust)) {
         Ok(row) => Ok(Numbered { line, row }),
         Err(reason) => Err(Refused { line, reason }),
     }

@@ -1,8 +1,12 @@
 //! One row of an import: a line of JSON, parsed into values like a request's body.
 
-use serde::Deserialize;
+use std::fmt;
+
+use serde::{Deserialize, Deserializer};
+use zeroize::Zeroizing;
 
 use crate::{
+    account::read_second_factor,
     model::Role,
     ports::ForeignHash,
     value::{DisplayName, Email, Metadata},
@@ -22,6 +26,31 @@ pub(super) struct Row {
     pub(super) metadata: Option<Metadata>,
     #[serde(default)]
     pub(super) email_verified: Option<bool>,
+    #[serde(default)]
+    pub(super) totp_secret: Option<TotpSecret>,
+}
+
+/// What the person's authenticator was set up with.
+pub(super) struct TotpSecret(Zeroizing<Vec<u8>>);
+
+impl TotpSecret {
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for TotpSecret {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        let malformed = || serde::de::Error::custom("must be an authenticator's secret in base 32, of 16 to 64 bytes");
+        read_second_factor(&text).map(Self).ok_or_else(malformed)
+    }
+}
+
+impl fmt::Debug for TotpSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[second factor]")
+    }
 }
 
 impl Row {
@@ -45,6 +74,16 @@ impl Row {
         })?;
         reader.end().map_err(|error| reason(&error))?;
         Ok(row)
+    }
+
+    /// Refuses a second factor of an address that does not count as verified: whoever first proves the address owns the account without it
+    /// (behaviour.md, B142), so that it would guard nothing.
+    pub(super) fn expect_guardable(self, trust: bool) -> Result<Self, String> {
+        let is_verified = trust && self.email_verified == Some(true);
+        if self.totp_secret.is_some() && !is_verified {
+            return Err("totpSecret: needs emailVerified true, and somebody who vouches for the file (--trust)".to_owned());
+        }
+        Ok(self)
     }
 }
 

@@ -9,7 +9,7 @@ use super::{
     outcome::ExistingAccounts,
 };
 use crate::{
-    account::seal_second_factor,
+    account::{SECOND_FACTOR_BYTES, seal_second_factor},
     error::Error,
     id::UserId,
     model::{AccountRole, Membership, Profile, Status, User},
@@ -24,9 +24,6 @@ use crate::{
 const MOST_CODES: usize = 32;
 /// The most ids of deployments before: each of them linked the person to an account that was there.
 const MOST_FORMER_IDS: usize = 16;
-/// The bytes of an authenticator's secret: RFC 4226 asks for 16, and 64 fill the hash's block.
-const SECRET_BYTES: std::ops::RangeInclusive<usize> = 16..=64;
-
 /// The length of an authenticator's time step.
 const STEP_SECONDS: i64 = 30;
 
@@ -192,7 +189,7 @@ impl Arrival<'_> {
     fn factor(&self, SecondFactor { secret, enabled_at, last_step }: SecondFactor) -> Result<Factor, String> {
         let malformed = || "the second factor is malformed".to_owned();
         let secret = STANDARD.decode(secret).map(Zeroizing::new).map_err(|_| malformed())?;
-        if !SECRET_BYTES.contains(&secret.len()) {
+        if !SECOND_FACTOR_BYTES.contains(&secret.len()) {
             return Err(malformed());
         }
         // A step of the future would shut the person out until then.
