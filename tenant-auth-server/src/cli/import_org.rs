@@ -32,7 +32,7 @@ pub(super) struct Import {
     #[arg(long)]
     plan: Option<Plan>,
     /// What becomes of people whose address has an account here: refuse the import, or link them: invite the account, where it proved
-    /// the address, to the role and the metadata that it has in the file
+    /// the address, to the role and the metadata that it has in the file; with --trust, an account of the same id is a member at once
     #[arg(long, value_name = "refuse|link", default_value = "refuse", value_parser = existing)]
     existing: ExistingAccounts,
     /// Leave passwords that were hashed with a pepper that is not ours to reset links
@@ -83,6 +83,12 @@ fn print(format: &Format, done: &ImportedOrganization, dry_run: bool) -> Result<
             "One of the source's peppers is missing here: whoever's hash was made with it sets a password by a reset link.",
         );
     }
+    if done.lacks_admin {
+        logging::remark(&format!(
+            "No member is an active org_admin: 'org invite-admin --org {}' invites one, unless somebody with an account here accepts as one.",
+            done.org.slug,
+        ));
+    }
     let ImportedOrganization { org, members, linked, invites, api_keys, webhooks, entries, without_password, .. } = done;
     let verb = if dry_run { "would be" } else { "is" };
     let text = format!(
@@ -96,7 +102,8 @@ fn print(format: &Format, done: &ImportedOrganization, dry_run: bool) -> Result<
         "entries": entries,
     });
     let data = json!({
-        "org": OrganizationView::from(org), "imported": counts, "sourceLives": done.source_lives, "dryRun": dry_run,
+        "org": OrganizationView::from(org), "imported": counts, "sourceLives": done.source_lives, "lacksAdmin": done.lacks_admin,
+        "dryRun": dry_run,
     });
     format.print(&data, &text)
 }

@@ -19,3 +19,4 @@ pub(crate) mod removal;
 pub(crate) mod removers;
 pub(crate) mod round_trip;
 pub(crate) mod vouching;
+mod whole_deployment;

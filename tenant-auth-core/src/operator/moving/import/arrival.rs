@@ -11,7 +11,7 @@ use crate::{
     config::Config,
     event::{EventKind, ImportData},
     id::{InviteId, OrgId, UserId},
-    model::{Organization, Role},
+    model::{Membership, Organization, Role},
     operator::{
         Operator,
         moving::record::{End, OrganizationRecord},
@@ -35,6 +35,12 @@ pub(super) struct PendingInvite {
     pub(super) former: Option<FormerInvite>,
     /// What waits in it for the person.
     pub(super) metadata: Option<Metadata>,
+}
+
+/// A membership of an account that is here.
+pub(super) struct Joining {
+    pub(super) email: Email,
+    pub(super) membership: Membership,
 }
 
 /// An invite as the source knew it.
@@ -79,6 +85,8 @@ pub(super) struct Arrival<'a> {
     pub(super) seen: End,
     /// The pending invites, which are placed last: the log tells of the import before it tells of them.
     pub(super) invites: Vec<PendingInvite>,
+    /// The memberships of people who have an account here and are not asked anew; placed once the accounts are held.
+    pub(super) joining: Vec<Joining>,
     /// The accounts here of people who have one, by the id that the source knows them by.
     pub(super) linked: HashMap<UserId, UserId>,
     /// By which ids the log knows people, each with the account here.
@@ -143,6 +151,7 @@ impl<'a> Arrival<'a> {
             chain,
             seen,
             invites: Vec::new(),
+            joining: Vec::new(),
             linked: HashMap::new(),
             former: Vec::new(),
             without_password: 0,
@@ -178,6 +187,8 @@ impl<'a> Arrival<'a> {
 
     pub(super) async fn finish(mut self) -> Result<ImportedOrganization, OrganizationImportError> {
         self.refer_to_linked().await?;
+        let joined = self.joining.len() as u64;
+        self.join_linked().await?;
         self.tx.imports().doubt_successors(&self.org.id).await?;
         self.expect_few_keys().await?;
         self.take_over_chain().await?;
@@ -185,10 +196,11 @@ impl<'a> Arrival<'a> {
             self.tx.imports().linked_person(&self.org.id, former, account).await?;
         }
         let End { members, api_keys, webhooks, entries, .. } = self.seen;
-        let linked = self.linked.len() as u64;
+        let linked = (self.linked.len() as u64).saturating_sub(joined);
         let members = members.saturating_sub(linked);
         let data = ImportData { members, entries, last_sequence: self.chain.last_sequence(), head: self.chain.head() };
         self.tx.push(Event::new(EventKind::OrgImported, &self.org, Actor::System, &data)?);
+        let lacks_admin = self.tx.members().count_active_admins(&self.org.id).await? == 0;
         let invites = self.place_invites().await?;
         if !self.refusals.is_empty() {
             return Err(OrganizationImportError::Refused(self.refusals));
@@ -207,6 +219,7 @@ impl<'a> Arrival<'a> {
             entries,
             without_password,
             lacks_pepper,
+            lacks_admin,
             source_lives: true,
         })
     }

@@ -32,7 +32,9 @@ pub enum ExistingAccounts {
     #[default]
     Refuse,
     /// Where the address was proved here, the account stays as it is and is invited: role and metadata wait in the invite, and what the
-    /// person made names that account. Somebody suspended is not invited. Where the address was never proved, nothing is imported.
+    /// person made names that account. Somebody suspended is not invited. An account that has the file's id as well becomes a member as the
+    /// file says, without an invite, of a source that is trusted: it is the same person, who came with another organization of a deployment
+    /// that moves. Where the address was never proved, nothing is imported.
     Link,
 }
 
@@ -49,9 +51,9 @@ impl OrganizationImport {
 pub struct ImportedOrganization {
     /// The organization.
     pub org: Organization,
-    /// How many members it has.
+    /// How many members it has, people among them whose account was here by the same id.
     pub members: u64,
-    /// How many people have an account here and were invited.
+    /// How many people have an account here, and are members once they accept an invite.
     pub linked: u64,
     /// How many invites were mailed anew.
     pub invites: u64,
@@ -66,6 +68,8 @@ pub struct ImportedOrganization {
     /// Whether one of the source's peppers is none of ours. Whoever's hash was made with it has to set a password by a link, too; no hash says
     /// with which it was made.
     pub lacks_pepper: bool,
+    /// Whether no member is an active org_admin: nobody can administer it until somebody is invited who may.
+    pub lacks_admin: bool,
     /// Whether the organization went on at the source after the file's moment.
     pub source_lives: bool,
 }

@@ -4,7 +4,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use zeroize::Zeroizing;
 
 use super::{
-    arrival::{Arrival, PendingInvite},
+    arrival::{Arrival, Joining, PendingInvite},
     checks::{digest, expect_native, past},
     outcome::ExistingAccounts,
 };
@@ -24,6 +24,7 @@ use crate::{
 const MOST_CODES: usize = 32;
 /// The most ids of deployments before: each of them linked the person to an account that was there.
 const MOST_FORMER_IDS: usize = 16;
+const TAKEN_MEMBERSHIP: &str = "the membership's id is that of another one here";
 /// The length of an authenticator's time step.
 const STEP_SECONDS: i64 = 30;
 
@@ -64,8 +65,8 @@ impl Arrival<'_> {
             Ok(opening) => opening,
             Err(reason) => return Ok(Err(reason)),
         };
-        let (created_at, joined_at) = match (past(user.created_at, &self.tx), past(membership.joined_at, &self.tx)) {
-            (Ok(created_at), Ok(joined_at)) => (created_at, joined_at),
+        let created_at = match (past(user.created_at, &self.tx), past(membership.joined_at, &self.tx)) {
+            (Ok(created_at), Ok(_)) => created_at,
             (Err(reason), _) | (_, Err(reason)) => return Ok(Err(reason)),
         };
         let UserRecord { id, name, email, is_email_verified, bio, phone, .. } = user;
@@ -98,17 +99,9 @@ impl Arrival<'_> {
             self.tx.imports().factor(&factor).await?;
             self.tx.second_factors().replace_codes(&user.id, &opening.codes).await?;
         }
-        let membership = Membership {
-            id: membership.id,
-            org_id: self.org.id.clone(),
-            user_id: user.id,
-            role: membership.role,
-            status: membership.status,
-            joined_at,
-            metadata: membership.metadata,
-        };
+        let membership = self.membership(user.id, membership);
         if !self.tx.members().insert(&membership).await? {
-            return Ok(Err("the membership's id is that of another one here".to_owned()));
+            return Ok(Err(TAKEN_MEMBERSHIP.to_owned()));
         }
         if opening.password.is_void() {
             self.without_password += 1;
@@ -138,8 +131,15 @@ impl Arrival<'_> {
         }
         let ids = former_ids.into_iter().chain([user.id.clone()]);
         self.former.extend(ids.map(|former| (former, known.id.clone())));
-        if self.linked.insert(user.id, known.id).is_some() {
+        // Of a deployment that moves organization by organization: it is the person who came with another one before.
+        let is_same = self.import.trust && known.id == user.id;
+        if self.linked.insert(user.id, known.id.clone()).is_some() {
             return refused("the file holds it twice");
+        }
+        if is_same {
+            let membership = self.membership(known.id, membership);
+            self.joining.push(Joining { email: known.email, membership });
+            return Ok(Ok(()));
         }
         // An invite would let somebody in again whom the source shut out.
         if membership.status == Status::Active {
@@ -147,6 +147,21 @@ impl Arrival<'_> {
             self.invites.push(PendingInvite { email: known.email, role, former: None, metadata: Some(metadata) });
         }
         Ok(Ok(()))
+    }
+
+    fn membership(&self, user: UserId, record: MembershipRecord) -> Membership {
+        let MembershipRecord { id, role, status, metadata, joined_at } = record;
+        Membership { id, org_id: self.org.id.clone(), user_id: user, role, status, joined_at, metadata }
+    }
+
+    /// Makes people members whose accounts are here, by the same ids: nobody is asked anew.
+    pub(super) async fn join_linked(&mut self) -> Result<(), Error> {
+        for Joining { email, membership } in std::mem::take(&mut self.joining) {
+            if !self.tx.members().insert(&membership).await? {
+                self.refuse(format!("member {email}: {TAKEN_MEMBERSHIP}"));
+            }
+        }
+        Ok(())
     }
 
     /// The cost that a failed login must hide: that of another system's hash, and of one of ours that is dearer than today's.
