@@ -10,12 +10,13 @@ use super::moves::{NILS, NORA, at, exported, import, logged_in, movers, target};
 use crate::suite::support::{
     account::guard,
     authenticator::SecondFactor,
-    hooks::{Hook, is_signed_with},
+    hooks::{Hook, is_signed_with, run_sql},
 };
 
 scenarios![on each database:
     an_organization_that_moves_twice_is_the_same,
     what_opens_accounts_and_interfaces_moves_twice,
+    a_webhook_whose_secret_was_lost_moves_without_one,
 ];
 
 /// What the portable file says of the organization, without what an import makes anew.
@@ -126,4 +127,18 @@ async fn what_opens_accounts_and_interfaces_moves_twice(app: &App) {
     back.tick().await;
     let sent = hook.sent(&back);
     assert!(is_signed_with(sent.last().expect("a delivery"), &hook.secret), "with the old secret");
+}
+
+async fn a_webhook_whose_secret_was_lost_moves_without_one(app: &App) {
+    movers(app).await;
+    let nora = logged_in(app, NORA).await;
+    let hook = Hook::new(&nora, "https://hooks.example.com/movers", &["*"]).await;
+    run_sql(app, "DELETE FROM tenant_auth_webhook_secrets").await;
+    let there = moved(app, target(app).await).await;
+    let nora = logged_in(&there, NORA).await;
+    let secret = hook.rotated(&nora, 0).await;
+    hook.switching(&nora, "active").await.expect(200);
+    hook.test(&nora).await;
+    there.tick().await;
+    assert!(is_signed_with(hook.sent(&there).last().expect("a delivery"), &secret));
 }
