@@ -7,6 +7,7 @@ use std::{
 };
 
 use serde_json::json;
+use sqlx::{Connection, PgConnection};
 use tenant_auth_conformance::{App, Database, scenarios};
 use tenant_auth_core::{
     Error,
@@ -17,12 +18,14 @@ use tenant_auth_core::{
 use tokio::io::{AsyncReadExt, AsyncWrite};
 
 use super::moves::{NILS, NORA, import, logged_in, movers, target};
+use crate::suite::storage::locks::texts;
 
 scenarios![on each database:
     a_closed_organization_goes_on_at_the_target_alone,
     what_changes_while_it_is_closed_is_refused,
     an_export_that_fails_closes_nothing,
     an_export_is_whole_also_where_its_closing_is_not_answered,
+    a_closing_outlasts_a_disk_that_is_slow_to_take_the_file,
     a_suspension_from_before_moves_and_can_be_closed_again,
     the_operators_own_organization_is_not_closed,
 ];
@@ -139,6 +142,46 @@ async fn an_export_is_whole_also_where_its_closing_is_not_answered(app: &App) {
     let unanswered = close(app, "movers", Last(app.database())).await;
     app.database().set_reachable(true);
     assert!(matches!(unanswered, Err(ExportError::Unsettled(Error::Unavailable(_)))), "{unanswered:?}");
+}
+
+/// Takes everything, and has it on the disk once this has ended.
+struct Slow(Pin<Box<dyn Future<Output = ()> + Send>>);
+
+impl AsyncWrite for Slow {
+    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        self.0.as_mut().poll(context).map(Ok)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        self.poll_flush(context)
+    }
+}
+
+/// How many transactions that wait were asked something since the moment.
+const STAYED: &str = "SELECT count(*) FROM pg_stat_activity
+     WHERE datname = current_database() AND state = 'idle in transaction' AND query_start > $1::timestamptz";
+
+/// On PostgreSQL, which ends a transaction in which nothing is asked: the flush ends once something was, while it went on.
+async fn a_closing_outlasts_a_disk_that_is_slow_to_take_the_file(app: &App) {
+    let Some(url) = app.database().url() else { return };
+    movers(app).await;
+    let flushed = async move {
+        let begun = texts(&url, "SELECT clock_timestamp()::text || $1", "").await.remove(0);
+        let mut connection = PgConnection::connect(&url).await.expect("it answers");
+        let stayed = async {
+            while sqlx::query_scalar::<_, i64>(STAYED).bind(&begun).fetch_one(&mut connection).await.expect("it answers") == 0 {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        // Long after the transaction would have been ended.
+        drop(tokio::time::timeout(Duration::from_secs(60), stayed).await);
+    };
+    close(app, "movers", Slow(Box::pin(flushed))).await.expect("it is there");
+    assert_eq!(status(app).await, Status::Suspended);
 }
 
 async fn a_suspension_from_before_moves_and_can_be_closed_again(app: &App) {

@@ -2,6 +2,8 @@
 //! file's moment, and that suspends it once the file is written. So the file is good only where the suspension was committed after it, and
 //! a program that dies before leaves the organization as it was.
 
+use std::{pin::pin, time::Duration};
+
 use crate::{
     error::Error,
     event::{EventKind, ExportData},
@@ -10,6 +12,9 @@ use crate::{
     store::{Actor, Event, Tx},
     value::Slug,
 };
+
+/// How often a closing asks something while it waits: more than once in the ten seconds after which PostgreSQL ends it.
+const STAYS: Duration = Duration::from_secs(3);
 
 /// An organization that will be closed.
 pub(super) struct Closing {
@@ -34,6 +39,17 @@ impl Closing {
     /// Keeps the transaction: PostgreSQL ends one in which nothing is asked for a while.
     pub(super) async fn stay(&mut self) -> Result<(), Error> {
         self.tx.organizations().find(&self.org.id).await.map(drop)
+    }
+
+    /// The same, while something goes on that may take long: a disk that is slow to take the end of a file.
+    pub(super) async fn stay_while<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Error> {
+        let mut work = pin!(work);
+        loop {
+            if let Ok(done) = tokio::time::timeout(STAYS, &mut work).await {
+                return Ok(done);
+            }
+            self.stay().await?;
+        }
     }
 
     /// Suspends the organization, and tells of its export.

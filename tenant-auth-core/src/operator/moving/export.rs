@@ -86,12 +86,16 @@ impl Operator {
         let (slug, is_portable) = (org.slug.clone(), opening.is_none());
         let mut export = Export { tx, sink, org, opening, line: Zeroizing::default(), done: Exported::default() };
         export.write(tell).await?;
-        let done = export.done;
-        export.sink.finish().await?;
-        drop(export.tx);
+        let Export { tx, sink, opening, done, .. } = export;
+        drop(tx);
+        let mut closing = opening.and_then(|opening| opening.closing);
+        match &mut closing {
+            Some(closing) => closing.stay_while(sink.finish()).await??,
+            None => sink.finish().await?,
+        }
 
         let data = ExportData { members: done.members, is_portable };
-        match export.opening.and_then(|opening| opening.closing) {
+        match closing {
             Some(closing) => closing.commit(self, &data).await.map_err(|error| match error {
                 Error::Unavailable(_) => ExportError::Unsettled(error),
                 refused => refused.into(),
