@@ -14,7 +14,7 @@ use tokio::io::BufWriter;
 use super::{
     Links,
     export_files::{ExportKey, NewFile, key_for_export},
-    operator,
+    operator, operator_beside_a_held,
     progress::Progress,
     report::Format,
 };
@@ -47,7 +47,8 @@ pub(super) struct Export {
 
 impl Export {
     pub(super) async fn run(self, input: &Input) -> Result<(), Failure> {
-        let operator = operator(input, Links::None).await?;
+        let operator =
+            if self.close { operator_beside_a_held(input, Links::None).await } else { operator(input, Links::None).await }?;
         let mut file = NewFile::create(&self.out)?;
         let sink = BufWriter::with_capacity(1 << 20, file.handle()?);
         let mut progress = Progress::of(1);

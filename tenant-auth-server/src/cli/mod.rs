@@ -161,6 +161,14 @@ async fn operator(input: &Input, links: Links) -> Result<Operator, Failure> {
     operator_of(&deployment, options).await
 }
 
+/// The same for a command that reads beside a transaction which it holds from its beginning to its end: on PostgreSQL each takes a connection.
+async fn operator_beside_a_held(input: &Input, links: Links) -> Result<Operator, Failure> {
+    let deployment = settings_of(input, links)?;
+    let mut options = deployment.database.options().existing();
+    options.connections = options.connections.max(2);
+    operator_of(&deployment, options).await
+}
+
 /// The operator's operations for a command that can begin with an empty database: one is made where there is none.
 async fn operator_of_new(input: &Input, links: Links) -> Result<Operator, Failure> {
     let deployment = settings_of(input, links)?;

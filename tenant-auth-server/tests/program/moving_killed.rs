@@ -169,3 +169,13 @@ fn an_export_whose_closing_is_not_answered_leaves_the_file_and_its_key() {
     }
     assert_eq!(json(&target.run(&IMPORT))["imported"]["members"], 1);
 }
+
+/// The closing holds one from beginning to end, and the file is read through another.
+#[test]
+fn an_organization_is_closed_also_where_a_process_may_have_one_connection() {
+    let Some(url) = empty_postgres() else { return };
+    let source = Program::new().with("DATABASE_URL", &url).with("DATABASE_CONNECTIONS", "1");
+    settle(&source, 1);
+    json(&source.run(&[EXPORT.as_slice(), &["--close"]].concat()));
+    assert_eq!(json(&source.run(&["org", "list", "--json"]))["organizations"][0]["status"], "suspended");
+}
