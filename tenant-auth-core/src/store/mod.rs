@@ -83,7 +83,7 @@ pub(crate) use sql::{
     event_feed::NewestEvent,
     events::UndeliveredEvent,
     exports::{ExportedChain, ExportedEntry, ExportedMember},
-    imports::{ImportedAccount, ImportedFactor, ImportedSecret},
+    imports::{ArrivedMember, ImportedAccount, ImportedFactor, ImportedSecret},
     invites::{InviteRecord, NewInvite},
     links::{LinkPurpose, MailedLink, ResetRequest},
     live_session::{LiveSession, Witnessed},

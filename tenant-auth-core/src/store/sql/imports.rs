@@ -8,7 +8,7 @@ use crate::{
     secret::{Digest, StoredPassword},
     store::{
         Tx,
-        dialect::{execute, fetch_scalar, statements},
+        dialect::{execute, fetch_all, fetch_scalar, row, statements},
         sql::{
             exports::{ExportedChain, ExportedEntry},
             invites::NewInvite,
@@ -27,17 +27,29 @@ statements! {
                 foreign_scheme, foreign_cost)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 1, $10, $11, $12)
         ON CONFLICT DO NOTHING";
-    // Whether the log of another organization tells of somebody with this id, who has no account here, or has one under another id.
-    IS_KNOWN = "
-        SELECT COUNT(*) AS number
-          FROM (SELECT 1 FROM tenant_auth_linked_people WHERE former_id = $1
-                 UNION ALL
-                SELECT 1
-                  FROM tenant_auth_organizations o
-                 WHERE o.id <> $2
-                   AND (EXISTS (SELECT 1 FROM tenant_auth_events e WHERE e.org_id = o.id AND e.user_id = $1)
-                        OR EXISTS (SELECT 1 FROM tenant_auth_events e WHERE e.org_id = o.id AND e.actor_id = $1))
-                 LIMIT 1) known";
+    // A hundred members, and which of them the log of another organization tells of, where nobody had an account of that id. All the other
+    // organizations are gone through once for the hundred, and each log is asked by its index.
+    ARRIVED = "
+          WITH arrived AS (
+                   SELECT user_id FROM tenant_auth_memberships WHERE org_id = $1 AND user_id > $2 ORDER BY user_id LIMIT 100
+               ),
+               known AS (
+                   SELECT l.former_id AS user_id
+                     FROM arrived n
+                     JOIN tenant_auth_linked_people l ON l.former_id = n.user_id
+                    UNION
+                   SELECT n.user_id
+                     FROM tenant_auth_organizations o
+                    CROSS JOIN arrived n
+                    WHERE o.id <> $1
+                      AND (EXISTS (SELECT 1 FROM tenant_auth_events e WHERE e.org_id = o.id AND e.user_id = n.user_id)
+                           OR EXISTS (SELECT 1 FROM tenant_auth_events e WHERE e.org_id = o.id AND e.actor_id = n.user_id))
+               )
+        SELECT n.user_id AS user_id, u.email AS email, k.user_id AS known
+          FROM arrived n
+          JOIN tenant_auth_users u ON u.id = n.user_id
+          LEFT JOIN known k ON k.user_id = n.user_id
+         ORDER BY n.user_id";
     IS_FORMER_ORGANIZATION = "SELECT COUNT(*) AS number FROM tenant_auth_former_slugs WHERE id = $1";
     INSERT_FACTOR = "
         INSERT INTO tenant_auth_second_factors (user_id, secret, enabled_at, last_step, created_at)
@@ -83,6 +95,15 @@ statements! {
          WHERE org_id = $1";
 }
 
+row! {
+    /// A member whom an import brought, and whether the log of another organization knows the id.
+    ArrivedMember {
+        user_id: String,
+        email: String,
+        known: Option<String>,
+    }
+}
+
 /// An account to import.
 pub(crate) struct ImportedAccount<'a> {
     pub(crate) user: &'a User,
@@ -110,9 +131,9 @@ pub(crate) struct ImportedSecret<'a> {
 }
 
 impl Imports<&mut Tx> {
-    /// Whether another organization than this one knows the id from its log.
-    pub(crate) async fn knows_elsewhere(mut self, user: &UserId, org: &OrgId) -> Result<bool, Error> {
-        Ok(fetch_scalar!(self.0, i64, IS_KNOWN, user.as_str(), org.as_str())?.unwrap_or(0) > 0)
+    /// Up to a hundred members after this one, in the order of their ids.
+    pub(crate) async fn arrived(mut self, org: &OrgId, after: &str) -> Result<Vec<ArrivedMember>, Error> {
+        fetch_all!(self.0, ArrivedMember, ARRIVED, org.as_str(), after)
     }
 
     /// How many API keys were not rotated.
@@ -277,5 +298,29 @@ impl Imports<&mut Tx> {
             chain.first_previous.as_deref()
         )?;
         Ok(())
+    }
+}
+
+#[cfg(all(test, feature = "sqlite"))]
+mod tests {
+    use sqlx::{ConnectOptions, Row, sqlite::SqliteConnectOptions};
+
+    use crate::store::{Sqlite, Store};
+
+    #[tokio::test]
+    async fn other_organizations_are_gone_through_once_for_many_members() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("imports.db");
+        let store = Store::from(Sqlite::open(&path.display().to_string()).await.expect("opens"));
+        store.migrate().await.expect("migrates");
+        store.close().await;
+        let mut connection = SqliteConnectOptions::new().filename(&path).connect().await.expect("a connection");
+        let plan = sqlx::query(sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {}", super::ARRIVED)));
+        let steps = plan.fetch_all(&mut connection).await.expect("a plan");
+        let steps: Vec<String> = steps.iter().map(|step| step.get("detail")).collect();
+        let of = |start: &str| steps.iter().filter(|step| step.starts_with(start)).count();
+        assert_eq!((of("SCAN o "), of("SCAN e"), of("SEARCH e "), of("SCAN l"), of("SCAN u")), (1, 0, 2, 0, 0), "{steps:#?}");
+        let outer = steps.iter().position(|step| step.starts_with("SCAN o ")).expect("it is there");
+        assert_eq!(steps[outer + 1], "SCAN n", "{steps:#?}");
     }
 }

@@ -186,6 +186,7 @@ impl<'a> Arrival<'a> {
     }
 
     pub(super) async fn finish(mut self) -> Result<ImportedOrganization, OrganizationImportError> {
+        self.expect_unknown_ids().await?;
         self.refer_to_linked().await?;
         let joined = self.joining.len() as u64;
         self.join_linked().await?;

@@ -16,7 +16,7 @@ use crate::{
     operator::moving::record::{Credentials, MemberRecord, MembershipRecord, SecondFactor, UserRecord},
     ports::{ForeignCost, ForeignHash},
     secret::{Digest, StoredPassword},
-    store::{Account, ImportedAccount, ImportedFactor},
+    store::{Account, ArrivedMember, ImportedAccount, ImportedFactor},
     time::Timestamp,
 };
 
@@ -84,14 +84,6 @@ impl Arrival<'_> {
         if !self.tx.imports().account(&account).await? {
             return self.meet(user, membership, former_ids).await;
         }
-        // Whoever brings an id would get what is told of it, and could have it erased.
-        if !self.import.trust && self.tx.imports().knows_elsewhere(&user.id, &self.org.id).await? {
-            return Ok(Err(
-                "the log of another organization here knows the id; only a source that somebody vouches for (--trust) \
-                           may bring it"
-                    .to_owned(),
-            ));
-        }
         self.former.extend(former_ids.into_iter().map(|former| (former, user.id.clone())));
         if let Some(Factor { secret, enabled_at, last_step }) = &opening.factor {
             let sealed = seal_second_factor(&self.tx, &user.id, secret)?;
@@ -147,6 +139,25 @@ impl Arrival<'_> {
             self.invites.push(PendingInvite { email: known.email, role, former: None, metadata: Some(metadata) });
         }
         Ok(Ok(()))
+    }
+
+    /// Whoever brings an id would get what is told of it, and could have it erased.
+    pub(super) async fn expect_unknown_ids(&mut self) -> Result<(), Error> {
+        if self.import.trust {
+            return Ok(());
+        }
+        let mut after = String::new();
+        loop {
+            let members = self.tx.imports().arrived(&self.org.id, &after).await?;
+            let Some(last) = members.last() else { return Ok(()) };
+            after.clone_from(&last.user_id);
+            for ArrivedMember { email, .. } in members.iter().filter(|member| member.known.is_some()) {
+                self.refuse(format!(
+                    "member {email}: the log of another organization here knows the id; only a source that somebody vouches for \
+                     (--trust) may bring it"
+                ));
+            }
+        }
     }
 
     fn membership(&self, user: UserId, record: MembershipRecord) -> Membership {
