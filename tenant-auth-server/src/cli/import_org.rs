@@ -22,7 +22,7 @@ pub(super) struct Import {
     /// The key that the file is sealed under
     #[arg(long, value_name = "FILE")]
     key_file: PathBuf,
-    /// Write nothing; say what the import would come to, and exit as it would
+    /// Write nothing; say what the import would come to, and exit as it would. On SQLite everybody who writes waits for it, as for the import
     #[arg(long)]
     dry_run: bool,
     /// Vouch for the source: addresses that it calls verified are, and the plan is the file's

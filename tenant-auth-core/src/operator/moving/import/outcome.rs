@@ -21,7 +21,8 @@ pub struct OrganizationImport {
     pub reset_passwords: bool,
     /// What becomes of a person whose address has an account here.
     pub existing: ExistingAccounts,
-    /// Whether nothing is written: the outcome is what the import would come to.
+    /// Whether nothing is written: the outcome is what the import would come to. It is found by a transaction that is taken back, for which
+    /// on SQLite everybody who writes waits.
     pub dry_run: bool,
 }
 
