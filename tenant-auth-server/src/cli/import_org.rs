@@ -85,7 +85,8 @@ fn print(format: &Format, done: &ImportedOrganization, dry_run: bool) -> Result<
     }
     if done.lacks_admin {
         logging::remark(&format!(
-            "No member is an active org_admin: 'org invite-admin --org {}' invites one, unless somebody with an account here accepts as one.",
+            "No member is an active org_admin: 'org invite-admin --org {}' invites one, unless somebody who was invited by now accepts as \
+             one.",
             done.org.slug,
         ));
     }

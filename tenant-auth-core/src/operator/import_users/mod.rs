@@ -119,8 +119,8 @@ const ALREADY_INVITED: &str = "already_invited: an invite to the address is pend
 
 impl Operator {
     /// Imports people into an organization: each row `{"email", "name"}`, and optionally `"hash"` (a [`ForeignHash`]), `"role"`,
-    /// `"metadata"`, `"emailVerified"` and `"totpSecret"` (base 32; SHA-1, six digits, 30 seconds), at most 64 KiB, and at most a million of them. A refused row hinders no other: `tell`
-    /// learns of it.
+    /// `"metadata"`, `"emailVerified"` and `"totpSecret"` (base 32; SHA-1, six digits, 30 seconds), at most 64 KiB, and at most a million of
+    /// them. A refused row hinders no other: `tell` learns of it.
     ///
     /// # Errors
     /// [`Error::UnknownOrganization`]; [`Error::Unavailable`] while the database is away, [`Error::Internal`] when the source
