@@ -178,7 +178,7 @@ async fn a_closing_outlasts_a_disk_that_is_slow_to_take_the_file(app: &App) {
             }
         };
         // Long after the transaction would have been ended.
-        drop(tokio::time::timeout(Duration::from_secs(60), stayed).await);
+        let _ = tokio::time::timeout(Duration::from_secs(60), stayed).await;
     };
     close(app, "movers", Slow(Box::pin(flushed))).await.expect("it is there");
     assert_eq!(status(app).await, Status::Suspended);
