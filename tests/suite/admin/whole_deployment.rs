@@ -61,6 +61,9 @@ async fn who_belongs_to_two_organizations_belongs_to_both_at_the_target(app: &Ap
         let done = import(&target, &file, &trusting(key)).await.expect("nothing clashes");
         assert_eq!((done.members, done.linked, done.without_password, done.lacks_admin), (2, 0, 0, false), "{slug}");
     }
+    for email in [NORA, NILS] {
+        assert_eq!(target.mail_to(email).await.len(), 0, "nobody is asked anew");
+    }
     let there = |email: &'static str, slug: &'static str| {
         let caller = target.anonymous().at_org(slug);
         async move { (caller.login_with(email, PASSWORD).await, caller) }
@@ -71,7 +74,7 @@ async fn who_belongs_to_two_organizations_belongs_to_both_at_the_target(app: &Ap
     there(NILS, "shippers").await.0.expect_error(403, "suspended");
     let (_, nora) = there(NORA, "shippers").await;
     assert_eq!(places(&nora.members().await), before);
-    assert!(nora.pending_invites().await.is_empty(), "nobody is asked anew");
+    assert!(nora.pending_invites().await.is_empty());
 }
 
 async fn who_is_linked_by_a_source_that_nobody_vouches_for_is_invited(app: &App) {
