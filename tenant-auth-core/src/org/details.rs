@@ -71,10 +71,30 @@ impl OrgAdmin {
         org.name = update.name.unwrap_or(org.name);
         org.app_url = update.app_url.apply(org.app_url);
         org.allowed_origins = update.allowed_origins.apply(Some(org.allowed_origins)).unwrap_or_default();
+        if !only_takes_away(&org, &previous) {
+            write.spend_log_bytes(told_of(&org) + told_of(&previous)).await?;
+        }
         write.organizations().update(&org, &previous).await?;
         let data = OrgData::changed(&org, &previous);
         write.push(EventKind::OrgUpdated, &data)?;
         write.commit().await?;
         Ok(org)
     }
+}
+
+/// Whether a change takes an address of the application or an allowed origin away and does nothing else. Nobody keeps what is taken away by
+/// what was written before.
+fn only_takes_away(org: &Organization, previous: &Organization) -> bool {
+    let is_less = org.app_url != previous.app_url || org.allowed_origins.len() < previous.allowed_origins.len();
+    is_less
+        && org.name == previous.name
+        && (org.app_url.is_none() || org.app_url == previous.app_url)
+        && org.allowed_origins.iter().all(|origin| previous.allowed_origins.contains(origin))
+}
+
+/// How many bytes an event tells of an organization, of those that its admins choose.
+fn told_of(org: &Organization) -> usize {
+    let app_url = org.app_url.as_ref().map_or(0, |url| url.as_str().len());
+    let origins = org.allowed_origins.iter().map(|origin| origin.as_str().len());
+    org.name.as_str().len() + app_url + origins.sum::<usize>()
 }

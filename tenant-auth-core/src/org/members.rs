@@ -16,8 +16,8 @@ use crate::{
     value::Metadata,
 };
 
-/// So many bytes of metadata in a change are not counted: of those the number of changes is bound.
-const LITTLE_METADATA: usize = 1_024;
+/// So many bytes in a change are not counted: of those the number of changes is bound.
+const LITTLE: usize = 1_024;
 
 async fn find_member(store: &Store, org: &OrgId, user: &UserId) -> Result<MemberEntry, Error> {
     store.read().await?.members().find(org, user).await?.ok_or(Error::NotFound(Thing::Member))
@@ -86,7 +86,15 @@ impl OrgWrite {
         let is_narrowed = before.status != after.status && after.status == Status::Suspended
             || before.role != after.role && after.role != Role::OrgAdmin;
         let bytes = before.metadata.as_json().len() + after.metadata.as_json().len();
-        if is_narrowed || bytes <= LITTLE_METADATA {
+        if is_narrowed {
+            return Ok(());
+        }
+        self.spend_log_bytes(bytes).await
+    }
+
+    /// Counts what an event keeps of a change, where it is much.
+    pub(super) async fn spend_log_bytes(&mut self, bytes: usize) -> Result<(), Error> {
+        if bytes <= LITTLE {
             return Ok(());
         }
         let rate = if self.org.is_trusted { METADATA_BYTES } else { NEWCOMERS_METADATA_BYTES };

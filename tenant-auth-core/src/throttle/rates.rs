@@ -81,8 +81,8 @@ pub(crate) const EMAIL_CHANGES: Rate = Rate { name: "email-changes", most: 5, wi
 /// told to webhooks (behaviour.md, B148).
 pub(crate) const ADMIN_CHANGES: Rate = Rate { name: "admin-changes", most: 2_000, window: Duration::from_secs(15 * 60) };
 
-/// Bytes of metadata, what they were and what they are, that changes of members write into the log of an organization, which keeps them for
-/// as long as the log: no tenant fills the disk that all tenants share (behaviour.md, B148).
+/// Bytes that changes of members and of the organization itself write into the log of an organization, what was and what is, which are kept
+/// for as long as the log: no tenant fills the disk that all tenants share (behaviour.md, B148).
 pub(crate) const METADATA_BYTES: Rate = Rate { name: "metadata-bytes", most: 64 << 20, window: DAY };
 
 /// The same where sign-up made the organization and no operator trusts it yet.
@@ -99,6 +99,9 @@ pub(crate) const OWN_NOTICES: Rate = Rate { name: "own-notices", most: 5, window
 
 /// Deliveries that are made again on request, by organization (behaviour.md, B148).
 pub(crate) const REDELIVERIES: Rate = Rate { name: "redeliveries", most: 600, window: HOUR };
+
+/// Test deliveries, by organization: a webhook that is deleted and made again has used up what its organization has (behaviour.md, B91).
+pub(crate) const TEST_DELIVERIES: Rate = Rate { name: "test-deliveries", ..REDELIVERIES };
 
 /// Exports of the audit log, by organization (behaviour.md, B175).
 pub(crate) const AUDIT_EXPORTS: Rate = Rate { name: "audit-exports", most: 24, window: Duration::from_secs(24 * 3_600) };

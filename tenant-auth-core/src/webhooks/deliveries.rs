@@ -10,7 +10,7 @@ use crate::{
     model::{Delivery, DeliveryDetails, DeliveryStatus, Webhook, WebhookStatus},
     page::{List, Page},
     store::{Event, NewDelivery, Tx},
-    throttle::REDELIVERIES,
+    throttle::{REDELIVERIES, TEST_DELIVERIES},
 };
 
 /// Test deliveries a webhook gets in an hour at most.
@@ -47,7 +47,7 @@ impl OrgAdmin {
     /// Sends a `webhook.test` event to one webhook, also when the webhook did not select that kind of event.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::WebhookDisabled`]; [`Error::RateLimited`] beyond 60 in an hour.
+    /// [`Error::NotFound`]; [`Error::WebhookDisabled`]; [`Error::RateLimited`] beyond 60 in an hour, and beyond 600 in the organization.
     pub async fn test_webhook(&self, id: &WebhookId) -> Result<DeliveryId, Error> {
         let mut write = self.begin_write().await?;
         let webhook = enabled(&mut write.tx, self, id).await?;
@@ -56,6 +56,7 @@ impl OrgAdmin {
         if let Some(oldest) = write.deliveries().nth_latest_test(self.org_id(), id, since, TESTS_PER_HOUR).await? {
             return Err(Error::rate_limited(oldest.plus(HOUR).since(write.now())));
         }
+        TEST_DELIVERIES.spend_in_organization(&mut write, 1).await?;
         let delivery: DeliveryId = write.new_id();
         let data = WebhookData::of(&webhook);
         let event = Event::new(EventKind::WebhookTest, &write.org, write.author.actor(), &data)?;
