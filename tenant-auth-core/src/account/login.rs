@@ -220,7 +220,7 @@ impl Tenant {
 
     /// The client's share of the hashing queue.
     pub(crate) fn queue_share(&self, client: &Client) -> QueueShare {
-        QueueShare::new(&self.org.id, client.ip)
+        client.queue_share(&self.org.id)
     }
 
     /// Completes a login: opens the session, commits, and issues the session's first tokens.

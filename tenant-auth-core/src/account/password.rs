@@ -73,7 +73,7 @@ impl Member {
     }
 
     fn queue_share(&self) -> QueueShare {
-        QueueShare::new(self.org_id(), self.client.ip)
+        self.client.queue_share(self.org_id())
     }
 }
 

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use crate::{
     account::{Ending, check_password, forget_predecessor, hand_over, tell_ended, tell_user},
-    bounded::QueueShare,
     caller::{Client, Tenant, hold_account},
     config::{Config, LinkedPage},
     error::Error,
@@ -93,7 +92,7 @@ impl Tenant {
         drop(reader);
         let user = account.user;
         let owner = Owner { email: &user.email, name: &user.name, slug: &self.org.slug, organization: &self.org.name };
-        let share = QueueShare::new(&self.org.id, self.client.ip);
+        let share = self.client.queue_share(&self.org.id);
         let checked = check_password(&self.auth, new, owner, &share).await?;
         let hash = self.auth.hasher().hash(&checked, &share).await?;
 

@@ -7,17 +7,33 @@ use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use crate::id::OrgId;
 
 /// The share of the hashing queue that a job takes its place of: an organization's, and in it a client network's. The queue is
-/// served in turn by these, and a full queue takes places from whoever holds most (behaviour.md, B88).
+/// served in turn by these, a network of many organizations has one turn for them all, and a full queue takes places from whoever holds
+/// most (behaviour.md, B88).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueShare {
     organization: OrgId,
+    origin: Origin,
+}
+
+/// Where a job comes from, in its organization.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Origin {
     network: Option<IpNet>,
+    /// Whether a backend stated the address. Its network counts in this organization alone then.
+    is_stated: bool,
 }
 
 impl QueueShare {
     /// The share of a client in an organization. Clients without a known address share one place in the turn.
     pub fn new(organization: &OrgId, client: Option<IpAddr>) -> Self {
-        Self { organization: organization.clone(), network: client.map(client_network) }
+        Self { organization: organization.clone(), origin: Origin { network: client.map(client_network), is_stated: false } }
+    }
+
+    /// The same, where the organization's backend stated the address: no tenant steers what other tenants' clients hold.
+    #[must_use]
+    pub(crate) fn stated(mut self, is_stated: bool) -> Self {
+        self.origin.is_stated = is_stated;
+        self
     }
 
     /// The organization in which the password is typed.
@@ -27,7 +43,18 @@ impl QueueShare {
 
     /// The client's network, where its address is known: IPv4 /24, IPv6 /48.
     pub fn network(&self) -> Option<IpNet> {
-        self.network
+        self.origin.network
+    }
+
+    pub(super) fn origin(&self) -> Origin {
+        self.origin
+    }
+}
+
+impl Origin {
+    /// The network as what it holds in all organizations counts, where it is known and nobody's word.
+    pub(super) fn in_all(self) -> Option<IpNet> {
+        self.network.filter(|_| !self.is_stated)
     }
 }
 

@@ -16,6 +16,7 @@ use std::{marker::PhantomData, net::IpAddr, sync::Arc};
 use crate::token::AccessToken;
 use crate::{
     audit::context::RequestContext,
+    bounded::QueueShare,
     error::Error,
     id::{KeyId, OrgId, SessionId, UserId},
     memory::View,
@@ -58,6 +59,11 @@ pub struct Client {
 }
 
 impl Client {
+    /// The client's share of the hashing queue, for a password typed in this organization.
+    pub(crate) fn queue_share(&self, org_id: &OrgId) -> QueueShare {
+        QueueShare::new(org_id, self.ip).stated(self.stated_by.is_some())
+    }
+
     /// A request of this client, as the audit log of the organization tells it.
     pub(crate) fn request_in(&self, org_id: &OrgId, session_id: Option<&SessionId>) -> RequestContext {
         RequestContext {

@@ -1,22 +1,38 @@
 //! A fair queue: bounded, served in turn (round robin) by organization and in an organization by client network, first come first
-//! served in a network. No tenant and no client network keeps the others waiting with many jobs, nor out: when the queue is full,
-//! whoever holds most gives up its newest place for a newcomer that holds less.
+//! served in a network. A network that waits in many organizations has one turn for them all, or whoever names many slugs would have as
+//! many turns. No tenant and no client network keeps the others waiting with many jobs, nor out: when the queue is full, whoever holds
+//! most gives up its newest place for a newcomer that holds less.
 //!
-//! Looking for a share or for the largest holder reads the whole queue at worst: some thousand entries, against the milliseconds
+//! Looking for a share, for the next turn or for the largest holder reads the whole queue at worst: some thousand entries, against the milliseconds
 //! that each job takes.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use ipnet::IpNet;
 
-use crate::{bounded::share::QueueShare, id::OrgId};
+use crate::{
+    bounded::share::{Origin, QueueShare},
+    id::OrgId,
+};
 
 /// The queue of jobs `J`. Whoever stands first in each line is served next.
 pub(super) struct FairQueue<J> {
     room: usize,
     held: usize,
     last: Ticket,
+    /// How many turns there have been.
+    turns: u64,
     organizations: VecDeque<Organization<J>>,
+    /// What networks hold in all organizations together.
+    networks: HashMap<IpNet, Held>,
+}
+
+/// What a network holds in all organizations, while it holds any.
+#[derive(Debug, Default)]
+struct Held {
+    places: usize,
+    /// The last turn that it had since then, of all turns counted; 0 for none.
+    served: u64,
 }
 
 /// The number of a place. No two places have the same.
@@ -34,12 +50,23 @@ pub(super) struct Joined<J> {
 struct Organization<J> {
     id: OrgId,
     held: usize,
+    /// The turn since which it waits: its last one, or the one that was when it came.
+    since: u64,
     networks: VecDeque<Network<J>>,
 }
 
 struct Network<J> {
-    of: Option<IpNet>,
+    of: Origin,
     places: VecDeque<Place<J>>,
+}
+
+/// The places of a network in an organization, as they are weighed against others'.
+#[derive(Debug, Clone, Copy)]
+struct Line {
+    of: Origin,
+    /// Since which turn the organization waits.
+    since: u64,
+    held: usize,
 }
 
 struct Place<J> {
@@ -50,7 +77,7 @@ struct Place<J> {
 impl<J> FairQueue<J> {
     /// An empty queue with room for so many jobs.
     pub(super) fn new(room: usize) -> Self {
-        Self { room, held: 0, last: Ticket(0), organizations: VecDeque::new() }
+        Self { room, held: 0, last: Ticket(0), turns: 0, organizations: VecDeque::new(), networks: HashMap::new() }
     }
 
     /// How many jobs wait.
@@ -65,56 +92,108 @@ impl<J> FairQueue<J> {
         let ticket = self.last;
         let organization = self.organization(share.organization());
         organization.held += 1;
-        organization.network(share.network()).places.push_back(Place { ticket, job });
+        organization.network(share.origin()).places.push_back(Place { ticket, job });
         self.held += 1;
+        if let Some(network) = share.origin().in_all() {
+            self.networks.entry(network).or_default().places += 1;
+        }
         Some(Joined { ticket, given_up })
     }
 
     /// Takes the job whose turn it is.
     pub(super) fn take(&mut self) -> Option<J> {
-        let mut organization = self.organizations.pop_front()?;
-        let mut network = organization.networks.pop_front()?;
+        let (_, organization, network) = self.lines().min_by_key(|(line, ..)| self.waits(line))?;
+        self.turns += 1;
+        let mut organization = self.organizations.remove(organization)?;
+        let mut network = organization.networks.remove(network)?;
         let place = network.places.pop_front()?;
+        let of = network.of;
         if !network.places.is_empty() {
             organization.networks.push_back(network);
         }
         organization.held -= 1;
-        self.held -= 1;
+        organization.since = self.turns;
         if organization.held > 0 {
             self.organizations.push_back(organization);
         }
+        self.gone(of);
+        if let Some(held) = of.in_all().and_then(|network| self.networks.get_mut(&network)) {
+            held.served = self.turns;
+        }
         Some(place.job)
+    }
+
+    /// Since which turn a line waits: since the organization or the network had its last one, whichever was later. Of those that wait as
+    /// long, the one comes first whose network is in no other organization, then the one whose network holds least. A network that is in
+    /// one organization alone never had its turn later than that, so that organizations with networks of their own are served in the order
+    /// in which they stand.
+    fn waits(&self, line: &Line) -> (u64, usize) {
+        let in_all = self.held_by(line.of);
+        (line.since.max(in_all.served), if in_all.places > line.held { in_all.places } else { 0 })
+    }
+
+    fn held_by(&self, origin: Origin) -> &Held {
+        const NONE: &Held = &Held { places: 0, served: 0 };
+        origin.in_all().and_then(|network| self.networks.get(&network)).unwrap_or(NONE)
+    }
+
+    /// All lines, in the order of their organizations' turns and of their own in each, with the indexes of both.
+    fn lines(&self) -> impl Iterator<Item = (Line, usize, usize)> {
+        self.organizations.iter().enumerate().flat_map(|(organization, Organization { since, networks, .. })| {
+            networks.iter().enumerate().map(move |(index, network)| {
+                (Line { of: network.of, since: *since, held: network.places.len() }, organization, index)
+            })
+        })
     }
 
     /// Takes a job out before its turn. `None` when it has no place any more.
     pub(super) fn leave(&mut self, share: &QueueShare, ticket: Ticket) -> Option<J> {
         let organization = self.organizations.iter().position(|organization| organization.id == *share.organization())?;
         let networks = &self.organizations[organization].networks;
-        let network = networks.iter().position(|network| network.of == share.network())?;
+        let network = networks.iter().position(|network| network.of == share.origin())?;
         let place = networks[network].places.iter().position(|place| place.ticket == ticket)?;
         self.remove(organization, network, place)
     }
 
-    /// The newest place of whoever holds most: of the organization, and in it of the network. Where several hold as many, the one
-    /// that would be served last. A newcomer competes with the networks of its own organization once no organization holds more.
+    /// The newest place of whoever holds most: of the organization, and in it of the network; or of the network that holds more in all
+    /// organizations, and of these in the one where it holds most. Where several hold as many, the one that would be served last. A newcomer
+    /// competes with its own network, or with the networks of its own organization, once nobody holds more.
     fn give_up_for(&mut self, share: &QueueShare) -> Option<J> {
         let (largest, most) = largest(self.organizations.iter().map(|organization| organization.held))?;
+        let of_network = self.lines().map(|(line, ..)| self.held_by(line.of).places).max().unwrap_or(0);
+        let own_network = self.held_by(share.origin()).places;
+        if own_network >= most.max(of_network) || of_network > most {
+            return self.give_up_of_network(share, of_network);
+        }
         let own = self.organizations.iter().position(|organization| organization.id == *share.organization());
         let own = own.filter(|own| self.organizations[*own].held == most);
         let loser = own.unwrap_or(largest);
         let networks = &self.organizations[loser].networks;
         let (network, most) = largest_of(networks)?;
-        let held = networks.iter().find(|network| network.of == share.network()).map_or(0, |network| network.places.len());
+        let held = networks.iter().find(|network| network.of == share.origin()).map_or(0, |network| network.places.len());
         if own.is_some() && held >= most {
             return None;
         }
         self.remove(loser, network, most - 1)
     }
 
+    /// The newest place of a network that holds so many in all organizations: of the newcomer's own, where that does.
+    fn give_up_of_network(&mut self, share: &QueueShare, most: usize) -> Option<J> {
+        let own = share.origin();
+        let is_own = self.held_by(own).places == most;
+        let losing = |line: &Line| if is_own { line.of == own } else { self.held_by(line.of).places == most };
+        let (line, organization, network) = self.lines().filter(|(line, ..)| losing(line)).max_by_key(|(line, ..)| line.held)?;
+        let here = self.lines().find(|(line, at, _)| line.of == own && self.organizations[*at].id == *share.organization());
+        if is_own && here.is_some_and(|(here, ..)| here.held >= line.held) {
+            return None;
+        }
+        self.remove(organization, network, line.held - 1)
+    }
+
     fn remove(&mut self, organization: usize, network: usize, place: usize) -> Option<J> {
         let losing = self.organizations.get_mut(organization)?;
         let line = losing.networks.get_mut(network)?;
-        let removed = line.places.remove(place)?;
+        let (of, removed) = (line.of, line.places.remove(place)?);
         if line.places.is_empty() {
             losing.networks.remove(network);
         }
@@ -122,13 +201,25 @@ impl<J> FairQueue<J> {
         if losing.held == 0 {
             self.organizations.remove(organization);
         }
-        self.held -= 1;
+        self.gone(of);
         Some(removed.job)
+    }
+
+    /// A place is held no more.
+    fn gone(&mut self, of: Origin) {
+        self.held -= 1;
+        let Some(network) = of.in_all() else { return };
+        if let Some(held) = self.networks.get_mut(&network) {
+            held.places -= 1;
+            if held.places == 0 {
+                self.networks.remove(&network);
+            }
+        }
     }
 
     fn organization(&mut self, id: &OrgId) -> &mut Organization<J> {
         let index = self.organizations.iter().position(|organization| organization.id == *id).unwrap_or_else(|| {
-            self.organizations.push_back(Organization { id: id.clone(), held: 0, networks: VecDeque::new() });
+            self.organizations.push_back(Organization { id: id.clone(), held: 0, since: self.turns, networks: VecDeque::new() });
             self.organizations.len() - 1
         });
         &mut self.organizations[index]
@@ -136,7 +227,7 @@ impl<J> FairQueue<J> {
 }
 
 impl<J> Organization<J> {
-    fn network(&mut self, of: Option<IpNet>) -> &mut Network<J> {
+    fn network(&mut self, of: Origin) -> &mut Network<J> {
         let index = self.networks.iter().position(|network| network.of == of).unwrap_or_else(|| {
             self.networks.push_back(Network { of, places: VecDeque::new() });
             self.networks.len() - 1

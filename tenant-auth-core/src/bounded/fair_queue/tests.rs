@@ -6,10 +6,22 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The share of the `network`th client network in the `organization`th organization.
+/// The share of the `network`th of the client networks that the `organization`th organization has to itself.
 fn share(organization: u8, network: u8) -> QueueShare {
+    share_from([198, organization, network, 7], organization)
+}
+
+/// The share of this address in the `organization`th organization.
+fn share_from(client: [u8; 4], organization: u8) -> QueueShare {
     let id = format!("org_{organization:026}").parse().expect("an id");
-    QueueShare::new(&id, Some(IpAddr::from([198, 51, network, 7])))
+    QueueShare::new(&id, Some(IpAddr::from(client)))
+}
+
+/// One place in each of so many organizations, of one network: its jobs are the numbers of the organizations.
+fn join_everywhere(queue: &mut FairQueue<u8>, network: u8, organizations: std::ops::RangeInclusive<u8>) {
+    for organization in organizations {
+        queue.join(&share_from([203, 0, network, 7], organization), organization).expect("there is room");
+    }
 }
 
 /// Takes a place whose job is the share itself.
@@ -51,6 +63,60 @@ fn who_leaves_makes_room() {
     assert_eq!(queue.leave(&share(1, 1), ticket), Some((1, 1)));
     assert_eq!(queue.leave(&share(1, 1), ticket), None);
     assert!(join(&mut queue, 2, 1).expect("there is room again").given_up.is_none());
+}
+
+#[test]
+fn a_network_that_names_many_organizations_has_one_turn_for_them_all() {
+    let mut queue = FairQueue::new(1_000);
+    join_everywhere(&mut queue, 1, 1..=100);
+    assert_eq!(queue.take(), Some(1), "at work when the other comes");
+    queue.join(&share_from([198, 51, 100, 7], 200), 200).expect("there is room");
+    assert_eq!(queue.take(), Some(200), "the next");
+    join_everywhere(&mut queue, 2, 101..=199);
+    assert_eq!(queue.take(), Some(2));
+    queue.join(&share_from([198, 51, 100, 7], 200), 200).expect("there is room");
+    queue.join(&share_from([198, 51, 101, 7], 50), 250).expect("there is room");
+    let next: Vec<u8> = std::iter::from_fn(|| queue.take()).take(4).collect();
+    assert!(
+        next.contains(&200) && next.contains(&250),
+        "one of each network goes before, also in an organization that it names: {next:?}"
+    );
+    assert_eq!(std::iter::from_fn(|| queue.take()).count(), 195, "and nobody is forgotten");
+}
+
+#[test]
+fn organizations_of_one_network_take_turns_all_the_same() {
+    let mut queue = FairQueue::new(10);
+    for organization in [1, 1, 1, 2, 3] {
+        queue.join(&share_from([203, 0, 113, 7], organization), organization).expect("there is room");
+    }
+    assert_eq!(std::iter::from_fn(|| queue.take()).collect::<Vec<_>>(), [1, 2, 3, 1, 1]);
+}
+
+#[test]
+fn a_full_queue_takes_from_the_network_that_holds_most_in_all_organizations() {
+    let mut queue = FairQueue::new(101);
+    join_everywhere(&mut queue, 1, 1..=100);
+    let other = |organization| share_from([198, 51, 100, 7], organization);
+    queue.join(&other(200), 200).expect("there is room");
+    for (organization, lost) in [(201, 100), (202, 99), (50, 98)] {
+        let joined = queue.join(&other(organization), organization).expect("for one that holds less");
+        assert_eq!(joined.given_up, Some(lost), "the newest of the greediest");
+    }
+    let again = queue.join(&share_from([203, 0, 1, 7], 150), 150).expect("for its own");
+    assert_eq!(again.given_up, Some(97), "not another network's");
+    assert!(queue.join(&share_from([203, 0, 1, 7], 150), 150).is_none(), "nobody holds more");
+}
+
+/// No tenant may steer what counts against other tenants' clients.
+#[test]
+fn a_stated_network_counts_in_its_organization_alone() {
+    let mut queue = FairQueue::new(10);
+    for organization in 1..=3 {
+        queue.join(&share_from([203, 0, 113, 7], organization).stated(true), organization).expect("there is room");
+    }
+    queue.join(&share_from([203, 0, 113, 7], 4), 4).expect("there is room");
+    assert_eq!(std::iter::from_fn(|| queue.take()).collect::<Vec<_>>(), [1, 2, 3, 4]);
 }
 
 /// What may happen to a queue.

@@ -93,7 +93,7 @@ impl TenantAuth {
         self.refuse_closed_sign_up()?;
         let (email, account) = self.invited_to_sign_up(&sign_up).await?;
         limits::refuse_spent(self, account.as_ref(), &client).await?;
-        let share = QueueShare::new(&OrgId::from_stored(NO_ORGANIZATION), client.ip);
+        let share = client.queue_share(&OrgId::from_stored(NO_ORGANIZATION));
         let code = sign_up.code.clone();
         let founder = match account {
             Some(user) if user.is_email_verified => self.known_founder(user, &sign_up, (&client, share)).await?,
