@@ -195,6 +195,7 @@ impl Builder {
         let announcements = Arc::new(Announcements::default());
         let memory = Memory::new(store.clone(), &config.memory, metrics.memory().clone());
         let long_reads = Turns::of_long_reads(store.connections());
+        let writes = Turns::of_writes(store.connections());
         let transactions = Transactions::new(
             store,
             Context {
@@ -246,6 +247,7 @@ impl Builder {
             #[cfg(feature = "http")]
             given_up: crate::account::GivenUp::default(),
             long_reads,
+            writes,
             #[cfg(feature = "http")]
             in_flight: crate::in_flight::InFlight::new(),
             #[cfg(feature = "http")]

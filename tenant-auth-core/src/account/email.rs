@@ -111,7 +111,7 @@ impl Member {
         let (_, email) = link.filter(|(user, _)| user == self.user_id()).ok_or(Error::InvalidLink)?;
         let account = reader.users().find(self.user_id()).await?.ok_or(Error::SessionRequired)?;
         drop(reader);
-        let mut tx = self.auth.begin().await?;
+        let mut tx = self.auth.begin_in_turn(self.org_id()).await?;
         // Counters come before accounts. The address cannot have changed since it was read where the link is still good: a change ends it.
         move_known_addresses(&mut tx, &account.user.email, &email).await?;
         let mut write = self.own_write_in(tx).await?;

@@ -184,7 +184,7 @@ impl Member {
 
     /// Begins the write in which the attempt is settled as right; `None` when the code is wrong, which undoes that.
     async fn write_with_code(&self, attempt: &Attempt, code: &str) -> Result<Option<Write>, Error> {
-        let mut tx = self.auth.begin().await?;
+        let mut tx = self.auth.begin_in_turn(self.org_id()).await?;
         attempt.released(&mut tx).await?;
         let mut write = self.own_write_in(tx).await?;
         let right = use_code(&mut write, self.user_id(), code).await?;

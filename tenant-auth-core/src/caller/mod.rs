@@ -235,7 +235,7 @@ impl Member {
     /// Begins a write in the organization. It is serialised with every other write in that organization, so that what is read after
     /// it stays true until the commit, and with the end of the caller's own session.
     pub(crate) async fn begin_write(&self) -> Result<Write, Error> {
-        let mut tx = self.auth.begin().await?;
+        let mut tx = self.auth.begin_in_turn(self.org_id()).await?;
         tx.organizations().lock(self.org_id()).await?.ok_or(Error::SessionRequired)?;
         tx.members().hold(self.org_id(), self.user_id()).await?.ok_or(Error::SessionRequired)?;
         self.judge_again(tx).await
@@ -243,10 +243,10 @@ impl Member {
 
     /// Begins a write to the caller's own account, which sessions in every organization share.
     pub(crate) async fn begin_own_write(&self) -> Result<Write, Error> {
-        self.own_write_in(self.auth.begin().await?).await
+        self.own_write_in(self.auth.begin_in_turn(self.org_id()).await?).await
     }
 
-    /// Begins such a write in a transaction that has settled an attempt and done nothing else.
+    /// Begins such a write in a transaction that was begun in the organization's turn, and has done nothing but settle counters.
     pub(crate) async fn own_write_in(&self, mut tx: Tx) -> Result<Write, Error> {
         tx.organizations().lock(self.org_id()).await?.ok_or(Error::SessionRequired)?;
         hold_account(&mut tx, self.user_id()).await?;

@@ -100,7 +100,7 @@ impl Tenant {
     /// Begins a write of somebody who is no member. It keeps nothing of the request: where the product or the process runs is not the
     /// organization's business.
     async fn begin_write_by(&self, author: Author) -> Result<OrgWrite, Error> {
-        let mut tx = self.auth.begin().await?;
+        let mut tx = self.auth.begin_in_turn(&self.org.id).await?;
         let org = tx.organizations().lock(&self.org.id).await?.ok_or(Error::UnknownOrganization)?;
         Ok(OrgWrite { tx, org, author })
     }

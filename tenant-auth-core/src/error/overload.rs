@@ -23,6 +23,8 @@ pub(crate) enum Overload {
     ChangePolls,
     #[error("too many searches wait for their turn")]
     LongReads,
+    #[error("too many writes in an organization wait for their turn")]
+    Writes,
     #[error("too many URLs of webhooks of all organizations are being looked up")]
     WebhookLookupsOfAll,
     #[error("too many searches of all organizations wait for their turn")]
@@ -30,7 +32,7 @@ pub(crate) enum Overload {
 }
 
 impl Overload {
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::InFlight,
         Self::LargeAnswers,
         Self::Passwords,
@@ -40,6 +42,7 @@ impl Overload {
         Self::EventWaits,
         Self::ChangePolls,
         Self::LongReads,
+        Self::Writes,
         Self::WebhookLookupsOfAll,
         Self::LongReadsOfAll,
     ];
@@ -56,6 +59,7 @@ impl Overload {
             Self::EventWaits => "event_waits",
             Self::ChangePolls => "change_polls",
             Self::LongReads => "long_reads",
+            Self::Writes => "writes",
             Self::WebhookLookupsOfAll => "webhook_lookups_all",
             Self::LongReadsOfAll => "long_reads_all",
         }

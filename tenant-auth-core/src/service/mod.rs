@@ -17,6 +17,7 @@ use crate::{
     config::Config,
     error::Error,
     feed::{told::Told, waits::EventWaits},
+    id::OrgId,
     keys::Keyring,
     memory::Memory,
     metrics,
@@ -75,6 +76,7 @@ pub(crate) struct Inner {
     #[cfg(feature = "http")]
     pub(crate) given_up: crate::account::GivenUp,
     pub(crate) long_reads: Turns,
+    pub(crate) writes: Turns,
     #[cfg(feature = "http")]
     pub(crate) in_flight: crate::in_flight::InFlight,
     #[cfg(feature = "http")]
@@ -148,6 +150,18 @@ impl TenantAuth {
     /// [`Error::Unavailable`] when the database gives none in time.
     pub(crate) async fn begin(&self) -> Result<Tx, Error> {
         self.inner.transactions.begin().await
+    }
+
+    /// Begins a write transaction of a caller in an organization, once it is the organization's turn: its writes wait for each other, and
+    /// while they do nobody else's connections are held. Whoever holds such a transaction waits for no other one.
+    ///
+    /// # Errors
+    /// As [`TenantAuth::begin`]; also when the organization has no turn in time.
+    pub(crate) async fn begin_in_turn(&self, org: &OrgId) -> Result<Tx, Error> {
+        let turn = self.inner.writes.turn(org).await?;
+        let mut tx = self.begin().await?;
+        tx.keep(turn);
+        Ok(tx)
     }
 
     /// Begins a write transaction whose commit need not be on the disk when it is acknowledged.

@@ -27,6 +27,7 @@ use crate::{
     sealed::{MasterKeys, SealContext},
     secret::{ApiKeyText, LinkToken, random_text},
     time::Timestamp,
+    turns::Turn,
     value::Language,
 };
 
@@ -121,6 +122,7 @@ impl Transactions {
             erases: None,
             deeds: Vec::new(),
             left: LeftWork::default(),
+            turn: None,
         }
     }
 }
@@ -141,6 +143,8 @@ pub(crate) struct Tx {
     /// What the transaction does to the deployment.
     pub(super) deeds: Vec<Done>,
     left: LeftWork,
+    /// Held as long as the connection; after the transaction, so that both are given back in this order.
+    turn: Option<Turn>,
 }
 
 impl Tx {
@@ -158,6 +162,11 @@ impl Tx {
     /// The same for longer than the transaction is borrowed.
     pub(super) fn entropy_handle(&self) -> Arc<dyn Entropy> {
         Arc::clone(&self.context.entropy)
+    }
+
+    /// Keeps the turn that this transaction was begun in, until its end.
+    pub(crate) fn keep(&mut self, turn: Turn) {
+        self.turn = Some(turn);
     }
 
     /// Says which request this transaction serves: its events tell it to the admins of the request's organization (audit log).
@@ -297,6 +306,7 @@ impl Tx {
         let deeds = std::mem::take(&mut self.deeds);
         self.write_deeds(deeds).await?;
         self.transaction.commit().await?;
+        drop(self.turn.take());
         self.context.follow_up.committed(&Committed { events: kinds, left: self.left });
         if touched {
             self.context.follow_up.acknowledged(narrows).await;

@@ -3,8 +3,8 @@
 //! many turns. No tenant and no client network keeps the others waiting with many jobs, nor out: when the queue is full, whoever holds
 //! most gives up its newest place for a newcomer that holds less.
 //!
-//! Looking for a share, for the next turn or for the largest holder reads the whole queue at worst: some thousand entries, against the milliseconds
-//! that each job takes.
+//! Looking for a share, for the next turn or for the largest holder reads the whole queue at worst: some thousand entries, against the
+//! milliseconds that each job takes.
 
 use std::collections::{HashMap, VecDeque};
 
