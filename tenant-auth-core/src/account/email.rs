@@ -14,7 +14,7 @@ use crate::{
     model::User,
     secret::{LinkToken, Password},
     store::{Actor, LinkPurpose, MailedLink, Tx},
-    throttle::{EMAIL_CHANGES, NEWCOMERS_EMAIL_CHANGES, count_mail, move_known_addresses},
+    throttle::{EMAIL_CHANGES, NEWCOMERS_EMAIL_CHANGES, count_mail, move_known_addresses, refuse_spent_mail},
     value::Email,
 };
 
@@ -59,6 +59,9 @@ impl Member {
     /// # Errors
     /// [`Error::RateLimited`] after three mails in an hour.
     pub async fn send_email_verification(&self) -> Result<(), Error> {
+        if !self.user().is_email_verified {
+            refuse_spent_mail(&self.auth, LinkPurpose::VerifyEmail, &self.user().email).await?;
+        }
         let mut write = self.begin_own_write().await?;
         if write.live.user.is_email_verified {
             return Ok(());
@@ -76,6 +79,7 @@ impl Member {
     /// # Errors
     /// [`Error::WrongPassword`]; [`Error::WrongCode`]; [`Error::Invalid`] when a code is needed; [`Error::RateLimited`].
     pub async fn request_email_change(&self, change: NewEmail) -> Result<(), Error> {
+        EMAIL_CHANGES.refuse_spent_by(self).await?;
         // Without a second factor a code is ignored, as every field without a meaning is.
         let code = if self.second_factor().await?.enabled_at.is_some() { change.code } else { None };
         let mut write = self.begin_guarded_write(&change.password, code.as_deref()).await?;

@@ -26,6 +26,7 @@ impl Member {
     /// [`Error::SessionRequired`] or [`Error::Suspended`] when the session or the right ended meanwhile; [`Error::RateLimited`] beyond
     /// 60 changes in an hour.
     pub async fn update_profile(&self, update: ProfileUpdate) -> Result<User, Error> {
+        PROFILE_CHANGES.refuse_spent_by(self).await?;
         let mut write = self.begin_own_write().await?;
         PROFILE_CHANGES.spend_by_caller(&mut write).await?;
         let previous = write.live.user.clone();

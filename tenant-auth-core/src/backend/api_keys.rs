@@ -82,8 +82,7 @@ impl OrgAdmin {
         if new.scopes.contains(&Scope::Proxy) && self.as_member().is_some() {
             return Err(Error::ScopeOfOperators(Scope::Proxy.as_str()));
         }
-        let mut write = self.begin_write().await?;
-        ADMIN_CHANGES.spend_by_author(&mut write).await?;
+        let mut write = ADMIN_CHANGES.begin_write_of(self).await?;
         let created = self.create_key(&mut write, new).await?;
         let data = ApiKeyData::of(&created.api_key);
         write.push(EventKind::ApiKeyCreated, &data)?;
@@ -103,8 +102,7 @@ impl OrgAdmin {
                 if overlap > LONGEST_OVERLAP {
                     return Err(InvalidValue::OverlapTooLong { longest: LONGEST_OVERLAP }.into());
                 }
-                let mut write = self.begin_write().await?;
-                ADMIN_CHANGES.spend_by_author(&mut write).await?;
+                let mut write = ADMIN_CHANGES.begin_write_of(self).await?;
                 let now = write.now();
                 let old = write.api_keys().find(self.org_id(), id, now).await?.ok_or(Error::NotFound(Thing::ApiKey))?;
                 if old.replaced_by.is_some() {

@@ -70,6 +70,15 @@ impl OrgAdmin {
         self.as_member().is_some_and(|member| member.user_id() == user)
     }
 
+    /// The id of who acts; `None` for the process itself.
+    pub(crate) fn author_id(&self) -> Option<&str> {
+        match &self.0 {
+            Origin::Session(member) => Some(member.user_id().as_str()),
+            Origin::Key(product, _) => Some(product.key.as_str()),
+            Origin::Process(_) => None,
+        }
+    }
+
     /// Whether nobody calls: the process itself acts.
     pub(crate) fn is_process(&self) -> bool {
         matches!(self.0, Origin::Process(_))

@@ -64,8 +64,7 @@ impl OrgAdmin {
     }
 
     async fn change_details(&self, update: OrganizationUpdate) -> Result<Organization, Error> {
-        let mut write = self.begin_write().await?;
-        ADMIN_CHANGES.spend_by_author(&mut write).await?;
+        let mut write = ADMIN_CHANGES.begin_write_of(self).await?;
         let previous = write.org.clone();
         let mut org = previous.clone();
         org.name = update.name.unwrap_or(org.name);

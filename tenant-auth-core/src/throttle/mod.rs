@@ -48,7 +48,8 @@ use crate::{
 use attempt::Origin;
 use gates::PATIENCE;
 pub(crate) use limits::account_key;
-use limits::{HOUR, longest_block, network_gate, network_of, pair_limit, wide_limits};
+use limits::{longest_block, network_gate, network_of, pair_limit, wide_limits};
+use rates::MAILS;
 
 /// The lease of a reservation: a reservation whose process died expires after it, before an attempt that waits gives up.
 const LEASE: Duration = Duration::from_millis(4_500);
@@ -251,21 +252,24 @@ pub(crate) async fn forgive_codes(tx: &mut Tx, user: &UserId) -> Result<(), Erro
     tx.throttles().forgive(user.as_str()).await
 }
 
-/// The limit of mails per hour with a link of one purpose to one recipient, whoever asks for them (behaviour.md, B89).
-const MAILS_PER_HOUR: u32 = 3;
-
 /// Counts a mail with a link, in the transaction that enqueues the mail. The recipient stands in the table as a digest.
 ///
 /// # Errors
 /// [`Error::RateLimited`] when the recipient's limit is reached.
 pub(crate) async fn count_mail(tx: &mut Tx, purpose: LinkPurpose, recipient: &Email) -> Result<(), Error> {
-    let now = tx.now();
-    let key = format!("mail:{}:{}", purpose.as_str(), account_key(recipient));
-    if tx.throttles().spend(&key, now.plus(HOUR), MAILS_PER_HOUR).await? {
-        return Ok(());
-    }
-    let until = tx.throttles().state(&key).await?.map_or(now, |state| state.window_ends_at());
-    Err(Error::rate_limited(until.since(now).min(HOUR)))
+    MAILS.spend(tx, &mails_of(purpose, recipient)).await
+}
+
+/// Refuses a mail that [`count_mail`] would refuse; see [`Rate::refuse_spent`].
+///
+/// # Errors
+/// [`Error::RateLimited`] when the recipient's limit is reached.
+pub(crate) async fn refuse_spent_mail(auth: &TenantAuth, purpose: LinkPurpose, recipient: &Email) -> Result<(), Error> {
+    MAILS.refuse_spent(auth, &mails_of(purpose, recipient)).await
+}
+
+fn mails_of(purpose: LinkPurpose, recipient: &Email) -> String {
+    format!("{}:{}", purpose.as_str(), account_key(recipient))
 }
 
 #[cfg(all(test, feature = "testing", feature = "sqlite"))]

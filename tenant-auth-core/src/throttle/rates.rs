@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use crate::{
     bounded::client_network,
-    caller::{Author, Client, OrgWrite, Write},
+    caller::{Author, Client, Member, OrgAdmin, OrgWrite, Write},
     config::Config,
     error::Error,
+    id::OrgId,
     service::TenantAuth,
     store::Tx,
 };
@@ -22,6 +23,9 @@ pub(crate) struct Rate {
     /// The length of the window, which begins with its first deed.
     window: Duration,
 }
+
+/// Mails with a link, by purpose and recipient, whoever asks for them (behaviour.md, B89).
+pub(super) const MAILS: Rate = Rate { name: "mail", most: 3, window: HOUR };
 
 /// Requests for reset mails, by client network (behaviour.md, B145).
 pub(crate) const RESET_REQUESTS: Rate = Rate { name: "reset-requests", most: 30, window: Duration::from_secs(15 * 60) };
@@ -119,8 +123,30 @@ impl Rate {
     /// # Errors
     /// [`Error::RateLimited`] when the window is used up.
     pub(crate) async fn spend_by_caller(&self, write: &mut Write) -> Result<(), Error> {
-        let whose = format!("{}:{}", write.live.org.id, write.live.user.id);
+        let whose = in_organization(&write.live.org.id, write.live.user.id.as_str());
         self.spend(&mut write.tx, &whose).await
+    }
+
+    /// Refuses a deed of the caller that [`Rate::spend_by_caller`] would refuse, before its write begins; see [`Rate::refuse_spent`].
+    ///
+    /// # Errors
+    /// [`Error::RateLimited`] when the window is used up.
+    pub(crate) async fn refuse_spent_by(&self, caller: &Member) -> Result<(), Error> {
+        let whose = in_organization(caller.org_id(), caller.user_id().as_str());
+        self.refuse_spent(&caller.auth, &whose).await
+    }
+
+    /// Begins a write of an admin and counts it; see [`Rate::spend_by_author`]. Where the window is used up, no write begins.
+    ///
+    /// # Errors
+    /// [`Error::RateLimited`] when the window is used up; as [`OrgAdmin::begin_write`].
+    pub(crate) async fn begin_write_of(&self, admin: &OrgAdmin) -> Result<OrgWrite, Error> {
+        if let Some(author) = admin.author_id() {
+            self.refuse_spent(admin.auth(), &in_organization(admin.org_id(), author)).await?;
+        }
+        let mut write = admin.begin_write().await?;
+        self.spend_by_author(&mut write).await?;
+        Ok(write)
     }
 
     /// Counts a deed of the author of a write, in its organization alone. The process itself is not counted: no limit protects from
@@ -134,7 +160,7 @@ impl Rate {
             Author::Product(key) => key.as_str(),
             Author::Process => return Ok(()),
         };
-        let whose = format!("{}:{author}", write.org.id);
+        let whose = in_organization(&write.org.id, author);
         self.spend(&mut write.tx, &whose).await
     }
 
@@ -226,6 +252,11 @@ impl Rate {
     fn key(&self, whose: &str) -> String {
         format!("{}:{whose}", self.name)
     }
+}
+
+/// Somebody, as counted in one organization alone.
+fn in_organization(org: &OrgId, whose: &str) -> String {
+    format!("{org}:{whose}")
 }
 
 /// The network that a client's requests are counted by: IPv4 /24, IPv6 /48. An address that a backend stated counts for the

@@ -99,8 +99,7 @@ impl OrgAdmin {
         auth.targets().expect_url(&new.url)?;
         reached(auth.store().read().await?.webhooks().count(self.org_id()).await?)?;
         let url = self.admit_target(&new.url).await?;
-        let mut write = self.begin_write().await?;
-        ADMIN_CHANGES.spend_by_author(&mut write).await?;
+        let mut write = ADMIN_CHANGES.begin_write_of(self).await?;
         reached(write.webhooks().count(self.org_id()).await?)?;
         let webhook = Webhook {
             id: write.new_id(),
@@ -136,8 +135,7 @@ impl OrgAdmin {
         if update.status == Some(WebhookStatus::Active) {
             ending::finish_cancelling(self.auth(), self.org_id(), id).await?;
         }
-        let mut write = self.begin_write().await?;
-        ADMIN_CHANGES.spend_by_author(&mut write).await?;
+        let mut write = ADMIN_CHANGES.begin_write_of(self).await?;
         // A worker writes the webhook's health (`failing_since`). The row is held so that this update does not overwrite it.
         let mut webhook = write.webhooks().hold(self.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
         let moved = url.as_ref().is_some_and(|url| *url != webhook.url);
@@ -182,8 +180,7 @@ impl OrgAdmin {
         if overlap > LONGEST_OVERLAP {
             return Err(InvalidValue::OverlapTooLong { longest: LONGEST_OVERLAP }.into());
         }
-        let mut write = self.begin_write().await?;
-        ADMIN_CHANGES.spend_by_author(&mut write).await?;
+        let mut write = ADMIN_CHANGES.begin_write_of(self).await?;
         let webhook = write.webhooks().find(self.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
         let (secret, sealed) = secrets::make(&write, &webhook)?;
         let former_until: Timestamp = write.now().plus(overlap);

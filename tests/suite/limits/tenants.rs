@@ -1,12 +1,16 @@
 //! No tenant steers what is counted elsewhere (behaviour.md, B87): whatever addresses a backend states, they are its own
-//! organization's. Globex is the tenant that means no good.
+//! organization's. Nor does a tenant's work hold up others' (B303). Globex is the tenant that means no good.
 
-use tenant_auth_conformance::{App, Caller, PASSWORD, scenarios};
+use std::{future::IntoFuture, time::Duration};
+
+use serde_json::json;
+use tenant_auth_conformance::{App, Caller, PASSWORD, hold_sql, scenarios};
 use tenant_auth_core::model::Scope;
 
 use crate::suite::{
     limits::addresses::{at, behind_proxy},
-    support::{account::in_both, authenticator::guarded_member},
+    storage::locks::so_many_wait,
+    support::{account::in_both, authenticator::guarded_member, hooks::run_sql},
 };
 
 scenarios![
@@ -18,6 +22,8 @@ scenarios![
     where_a_person_logs_in_from_cannot_be_probed,
     stated_addresses_do_not_spray,
     strangers_do_not_close_the_way_for_members,
+    writes_that_wait_for_each_other_hold_no_connections_of_others,
+    a_change_that_is_refused_waits_for_no_other,
 ];
 
 const WRONG: &str = "not-the-password";
@@ -132,4 +138,45 @@ async fn strangers_do_not_close_the_way_for_members(app: &App) {
     }
     let member = app.other_org().member();
     member.clone().with("X-API-Key", &key).with("X-Client-IP", HOME).login().await.expect(200);
+}
+
+const HOLD_GLOBEX: &str = "BEGIN; SELECT id FROM tenant_auth_organizations WHERE slug = 'globex' FOR UPDATE";
+
+/// More writes than there are connections, and somebody holds what they wait for.
+async fn writes_that_wait_for_each_other_hold_no_connections_of_others(app: &App) {
+    // SQLite has one writer, which nobody holds while waiting.
+    let Some(url) = app.database().url() else { return };
+    let evil = app.other_org().member().logged_in().await;
+    let held = hold_sql(&url, HOLD_GLOBEX).expect("it is free");
+    let writes: Vec<_> = (0..20)
+        .map(|n| tokio::spawn(evil.put("/auth/profile", json!({ "name": format!("Name {n}") })).may_fail().into_future()))
+        .collect();
+    so_many_wait(&url, 2).await;
+    tokio::time::sleep(Duration::from_millis(500)).await; // the others have come
+    app.member().login().await.expect(200);
+    app.admin().logged_in().await.patch("/org", json!({ "name": "Acme" })).await.expect(200);
+    tokio::task::spawn_blocking(move || drop(held)).await.expect("it ends");
+    for write in writes {
+        let status = write.await.expect("it was answered").status;
+        assert!([200, 503].contains(&status), "{status}");
+    }
+    evil.put("/auth/profile", json!({ "name": "The last" })).await.expect(200);
+}
+
+async fn a_change_that_is_refused_waits_for_no_other(app: &App) {
+    let Some(url) = app.database().url() else { return };
+    let (evil, admin) = (app.other_org().member().logged_in().await, app.other_org().admin().logged_in().await);
+    let profile = || evil.put("/auth/profile", json!({ "name": "Gus" }));
+    let details = || admin.patch("/org", json!({ "name": "Globex" }));
+    profile().await.expect(200);
+    details().await.expect(200);
+    run_sql(
+        app,
+        "UPDATE tenant_auth_throttles SET failures = 2000 WHERE key LIKE 'profile-changes:%' OR key LIKE 'admin-changes:%'",
+    )
+    .await;
+    let held = hold_sql(&url, HOLD_GLOBEX).expect("it is free");
+    profile().await.expect_error(429, "rate_limited");
+    details().await.expect_error(429, "rate_limited");
+    tokio::task::spawn_blocking(move || drop(held)).await.expect("it ends");
 }
