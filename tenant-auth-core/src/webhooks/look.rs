@@ -1,16 +1,28 @@
-//! The look for what waits: events of the outbox, and endpoints with due deliveries. Where few deliveries are due, one step of an
-//! index finds them all. Where many are, endpoints are visited one by one, so that the backlog of one hides nobody else's; such a
-//! deep look walks every endpoint with a pending delivery, so it takes place at most a fifth of the time.
+//! The look for what waits: events of the outbox, and endpoints with due deliveries. Where more events wait than a look sees,
+//! organizations are visited one by one, a few at a time (round robin), so that the events of a large import hide no other tenant's.
+//! Where few deliveries are due, one step of an index finds them all. Where many are, endpoints are visited one by one, so that the
+//! backlog of one hides nobody else's; such a deep look walks every endpoint with a pending delivery, so it takes place at most a fifth
+//! of the time.
 
 use tokio::time::Instant;
 
 use super::{serve::Waiting, slots::FreeSlots, tellable::Tellable};
-use crate::{error::Error, service::TenantAuth, store::DueEndpoint, time::Timestamp};
+use crate::{
+    error::Error,
+    id::OrgId,
+    service::TenantAuth,
+    store::{DueEndpoint, Reader, UndeliveredEvent},
+    time::Timestamp,
+};
 
 /// How many events one transaction turns.
 const EVENTS: usize = 50;
 /// Of how many events those are chosen: many of one organization that may not be told yet leave room for the others'.
-const SEEN: u32 = 500;
+const SEEN: usize = 500;
+/// Where more events wait: of how many organizations some are seen instead.
+const ORGANIZATIONS: usize = 10;
+/// How many events of each go before all others: of all these organizations as many as one transaction turns.
+const FIRST: usize = EVENTS / ORGANIZATIONS;
 /// Below so many due deliveries, all of them are found at once.
 const FEW: usize = 64;
 /// How many endpoints a deep look returns.
@@ -24,6 +36,8 @@ pub(super) struct Look {
     /// Round robin: the endpoint that got the last slot when slots ran out, or the last that a deep look returned. The next round
     /// begins after it.
     after: String,
+    /// The same for events: the last organization that was visited.
+    after_org: String,
     /// Whether a deep look takes place however soon after the last one.
     pub(super) is_restless: bool,
     /// Until when no deep look takes place.
@@ -39,11 +53,15 @@ impl Look {
     pub(super) async fn take(&mut self, auth: &TenantAuth, has_slots: bool) -> Result<Waiting, Error> {
         let now = auth.now();
         let mut reader = auth.store().read().await?;
-        let seen = reader.events().undelivered(SEEN).await?;
+        let mut seen = reader.events().undelivered(SEEN).await?;
+        let is_deep = seen.len() == SEEN;
+        if is_deep {
+            seen = self.by_organization(&mut reader).await?;
+        }
         let few = if has_slots { reader.delivery_queue().few_due(now, FEW).await? } else { Some(Vec::new()) };
         drop(reader);
         let events = self.tellable.choose(auth, seen, EVENTS);
-        self.again_at = (events.len() == EVENTS).then(Instant::now);
+        self.again_at = (events.len() == EVENTS || is_deep && !events.is_empty()).then(Instant::now);
         let due = match few {
             Some(mut few) => {
                 let first = few.partition_point(|endpoint| endpoint.id.as_str() <= self.after.as_str());
@@ -53,6 +71,33 @@ impl Look {
             None => self.deeply(auth, now).await?,
         };
         Ok(Waiting { events, due })
+    }
+
+    /// The events of the next organizations: the first few of each, then those behind them. Each organization's stay in their order.
+    async fn by_organization(&mut self, reader: &mut Reader) -> Result<Vec<UndeliveredEvent>, Error> {
+        let (mut first, mut behind) = (Vec::new(), Vec::new());
+        let organizations = self.next_organizations(reader).await?;
+        for org in &organizations {
+            let mut events = reader.events().undelivered_of(org, SEEN / organizations.len()).await?.into_iter();
+            first.extend(events.by_ref().take(FIRST));
+            behind.extend(events);
+        }
+        first.append(&mut behind);
+        Ok(first)
+    }
+
+    /// The next organizations that have events, once around.
+    async fn next_organizations(&mut self, reader: &mut Reader) -> Result<Vec<OrgId>, Error> {
+        let mut next = reader.events().waiting_organizations(&self.after_org, ORGANIZATIONS).await?;
+        if !self.after_org.is_empty() {
+            for org in reader.events().waiting_organizations("", ORGANIZATIONS).await? {
+                if next.len() < ORGANIZATIONS && !next.contains(&org) {
+                    next.push(org);
+                }
+            }
+        }
+        next.last().map_or("", OrgId::as_str).clone_into(&mut self.after_org);
+        Ok(next)
     }
 
     /// Endpoints with due deliveries, from the one after the last on, once around.
@@ -88,6 +133,90 @@ impl Look {
             Some(last) => last.id.as_str().clone_into(&mut self.after),
             None if has_slots => self.after.clear(),
             None => {}
+        }
+    }
+}
+
+#[cfg(all(test, feature = "testing", feature = "sqlite"))]
+mod tests {
+    use std::{collections::HashSet, net::Ipv4Addr, time::Duration};
+
+    use super::*;
+    use crate::{
+        event::OrgData,
+        id::EventId,
+        model::{EventKind, EventSelection, Organization},
+        operator::NewOrganization,
+        store::{Actor, Event},
+        testing::TestAuth,
+        value::Description,
+        webhooks::NewWebhook,
+    };
+
+    /// Organizations with a webhook each, beside that of the test.
+    async fn others(test: &TestAuth, count: usize) -> Vec<Organization> {
+        test.resolver.answer("hooks.acme.example", [Ipv4Addr::new(93, 184, 216, 34).into()]);
+        let operator = test.auth.operator();
+        let mut made = Vec::new();
+        for n in 0..count {
+            let slug = format!("other-{n}").parse().expect("a slug");
+            let new =
+                NewOrganization::new("Other".parse().expect("a name"), slug, "olga@other.example".parse().expect("an address"));
+            made.push(operator.create_organization(new).await.expect("the slug is free").org);
+        }
+        for org in made.iter().chain([test.org.organization()]) {
+            let url = "https://hooks.acme.example/inbox".to_owned();
+            let new =
+                NewWebhook { url, events: EventSelection::parse(&["*"]).expect("kinds"), description: Description::default() };
+            let admin = operator.in_organization(&org.slug).await.expect("it is there");
+            admin.create_webhook(new).await.expect("a public target");
+        }
+        made
+    }
+
+    /// Leaves so many events of an organization.
+    async fn leave(test: &TestAuth, org: &Organization, events: usize) {
+        test.clock.advance(Duration::from_secs(1));
+        let mut tx = test.auth.begin().await.expect("a transaction");
+        for _ in 0..events {
+            let data = OrgData::changed(org, org);
+            tx.push(Event::new(EventKind::OrgReactivated, org, Actor::System, &data).expect("is written"));
+        }
+        tx.commit().await.expect("commits");
+    }
+
+    #[tokio::test]
+    async fn a_deep_backlog_of_one_organization_keeps_no_others_waiting() {
+        let test = TestAuth::new().await;
+        let others = others(&test, 12).await;
+        leave(&test, test.org.organization(), 2_000).await;
+        for org in &others {
+            leave(&test, org, 1).await;
+        }
+        let mut look = Look::default();
+        let mut found = HashSet::new();
+        for _ in 0..2 {
+            let events = look.take(&test.auth, true).await.expect("a look").events;
+            found.extend(events.into_iter().map(|event| event.org_id));
+            assert!(look.again_at.is_some(), "more waits");
+        }
+        assert!(others.iter().all(|org| found.contains(&org.id)), "two looks reach all thirteen: {found:?}");
+    }
+
+    #[tokio::test]
+    async fn each_organizations_events_stay_in_their_order() {
+        let test = TestAuth::new().await;
+        let others = others(&test, 1).await;
+        leave(&test, test.org.organization(), 600).await;
+        leave(&test, &others[0], 20).await;
+        let taken = Look::default().take(&test.auth, true).await.expect("a look").events;
+        assert_eq!(taken.len(), EVENTS, "a transaction's worth");
+        let mut reader = test.auth.store().read().await.expect("a connection");
+        for org in [test.org.organization(), &others[0]] {
+            let waiting = reader.events().undelivered_of(&org.id, 1_000).await.expect("a list");
+            let waiting: Vec<EventId> = waiting.into_iter().map(|event| event.id).collect();
+            let some: Vec<EventId> = taken.iter().filter(|event| event.org_id == org.id).map(|event| event.id.clone()).collect();
+            assert!(some.len() >= FIRST && waiting.starts_with(&some), "the first, and in their order");
         }
     }
 }

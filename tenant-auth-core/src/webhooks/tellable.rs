@@ -13,10 +13,13 @@ use crate::{
     store::UndeliveredEvent,
 };
 
+/// How many events may be remembered before those are forgotten that a look does not see.
+const MANY: usize = 4_096;
+
 /// What is known of the events that wait for fan-out.
 #[derive(Debug, Default)]
 pub(super) struct Tellable {
-    /// Those that were waited for and are not turned yet.
+    /// Those that were waited for; some are turned already.
     known: HashSet<EventId>,
     /// The wait that is under way; at most one.
     wait: JoinSet<Vec<EventId>>,
@@ -29,8 +32,11 @@ impl Tellable {
         while let Some(done) = self.wait.try_join_next() {
             self.waited(done.unwrap_or_default());
         }
-        let ids: HashSet<&EventId> = seen.iter().map(|event| &event.id).collect();
-        self.known.retain(|id| ids.contains(id));
+        // Not at once: where many wait, a look does not see each organization's.
+        if self.known.len() > MANY {
+            let ids: HashSet<&EventId> = seen.iter().map(|event| &event.id).collect();
+            self.known.retain(|id| ids.contains(id));
+        }
         let mut waiting: HashSet<OrgId> = HashSet::new();
         let mut untold = Vec::new();
         let mut chosen = Vec::new();

@@ -22,6 +22,25 @@ statements! {
         SELECT e.id, e.org_id, e.kind
           FROM (SELECT event_id AS id, org_id, sequence, kind, created_at FROM tenant_auth_outbox ORDER BY event_id LIMIT $1) e
          ORDER BY e.created_at, e.org_id, e.sequence";
+    // A loose index scan: one step of an index for each organization, however many events each has.
+    WAITING_ORGANIZATIONS = "
+        WITH RECURSIVE queues (org_id) AS (
+            SELECT MIN(org_id) FROM tenant_auth_outbox WHERE org_id > $1
+             UNION ALL
+            SELECT (SELECT MIN(org_id) FROM tenant_auth_outbox WHERE org_id > queues.org_id)
+              FROM queues
+             WHERE queues.org_id IS NOT NULL
+        )
+        SELECT org_id
+          FROM queues
+         WHERE org_id IS NOT NULL
+         LIMIT $2";
+    UNDELIVERED_OF = "
+        SELECT event_id AS id, org_id, kind
+          FROM tenant_auth_outbox
+         WHERE org_id = $1
+         ORDER BY sequence
+         LIMIT $2";
     WAITING = "
         SELECT COUNT(*) AS waiting, COALESCE(MIN(e.created_at), 0) AS oldest
           FROM (SELECT created_at FROM tenant_auth_outbox ORDER BY event_id LIMIT 10000) e";
@@ -89,13 +108,34 @@ pub(crate) struct UndeliveredEvent {
     pub(crate) kind: String,
 }
 
+/// A limit as statements take it.
+fn at_most(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+impl From<EventRow> for UndeliveredEvent {
+    fn from(EventRow { id, org_id, kind }: EventRow) -> Self {
+        Self { id: Id::from_stored(id), org_id: Id::from_stored(org_id), kind }
+    }
+}
+
 impl<L: Link> Events<L> {
     /// Up to `limit` events that wait for fan-out, the oldest first.
-    pub(crate) async fn undelivered(mut self, limit: u32) -> Result<Vec<UndeliveredEvent>, Error> {
-        let rows = fetch_all!(self.0, EventRow, UNDELIVERED, i64::from(limit))?;
-        let event =
-            |row: EventRow| UndeliveredEvent { id: Id::from_stored(row.id), org_id: Id::from_stored(row.org_id), kind: row.kind };
-        Ok(rows.into_iter().map(event).collect())
+    pub(crate) async fn undelivered(mut self, limit: usize) -> Result<Vec<UndeliveredEvent>, Error> {
+        let rows = fetch_all!(self.0, EventRow, UNDELIVERED, at_most(limit))?;
+        Ok(rows.into_iter().map(UndeliveredEvent::from).collect())
+    }
+
+    /// Up to `limit` organizations after this id that have events which wait for fan-out, in the order of their ids.
+    pub(crate) async fn waiting_organizations(mut self, after: &str, limit: usize) -> Result<Vec<OrgId>, Error> {
+        let rows = fetch_scalars!(self.0, String, WAITING_ORGANIZATIONS, after, at_most(limit))?;
+        Ok(rows.into_iter().map(Id::from_stored).collect())
+    }
+
+    /// Up to `limit` events of an organization that wait for fan-out, in their order.
+    pub(crate) async fn undelivered_of(mut self, org: &OrgId, limit: usize) -> Result<Vec<UndeliveredEvent>, Error> {
+        let rows = fetch_all!(self.0, EventRow, UNDELIVERED_OF, org.as_str(), at_most(limit))?;
+        Ok(rows.into_iter().map(UndeliveredEvent::from).collect())
     }
 
     /// How many events wait for fan-out, counted up to ten thousand, and since when the oldest of them has waited.
