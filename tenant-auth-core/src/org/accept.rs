@@ -89,7 +89,7 @@ impl Tenant {
         }
         let invitee = self.invitee(token, registration, &client).await?;
 
-        let mut tx = self.auth.begin().await?;
+        let mut tx = self.auth.begin_in_turn(&self.org.id).await?;
         if let Invitee::Known(account) = &invitee {
             forget_predecessor(&mut tx, &account.user).await?;
         }
