@@ -78,7 +78,7 @@ pub(super) const STEPS: &[Step] = &[
     step(40, "mail_domains", include_str!("../../migrations/0040_mail_domains.sql")),
     step(41, "pending_logins_by_user", include_str!("../../migrations/0041_pending_logins_by_user.sql")),
     step(43, "sign_up_queues", include_str!("../../migrations/0043_sign_up_queues.sql")),
-    step(45, "outbox_by_sequence", include_str!("../../migrations/0045_outbox_by_sequence.sql")),
+    step(44, "outbox_by_sequence", include_str!("../../migrations/0044_outbox_by_sequence.sql")),
 ];
 
 /// The words in which an engine's SQL differs.
