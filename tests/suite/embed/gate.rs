@@ -26,6 +26,7 @@ scenarios![
     the_organization_may_stand_in_the_path_or_be_fixed,
     a_public_url_with_a_path_moves_the_service_and_nothing_else,
     a_gate_of_one_organization_knows_no_other,
+    a_gate_of_one_organization_stands_in_the_services_process_all_the_same,
 ];
 
 /// The refusal of a host's route: the envelope, and nothing that a cache would keep.
@@ -289,4 +290,22 @@ async fn a_gate_of_one_organization_knows_no_other(app: &App) {
     let stranger = app.other_org().member().logged_in().await.at_host(&host);
     expect_cookies_kept(&stranger.visit("/app/who").await.expect_refused(404, "unknown_organization"));
     member.visit("/app/member").await.expect_refused(500, "internal");
+}
+
+async fn a_gate_of_one_organization_stands_in_the_services_process_all_the_same(app: &App) {
+    let proxied = app.beside(|setup| setup.config.network.trusted_proxies = vec!["10.0.0.0/8".parse().expect("a network")]).await;
+    let acme = proxied.auth.tenant(&"acme".parse().expect("a slug")).await.expect("acme exists");
+    let gate = Gate::new(acme).redirecting();
+
+    let mut request = http::Request::new(());
+    request.headers_mut().insert("x-forwarded-for", http::HeaderValue::from_static("203.0.113.7"));
+    let visitor = gate.visitor(request, Some([10, 0, 0, 1].into()));
+    assert_eq!(visitor.client_ip(), Some([203, 0, 113, 7].into()), "the settings trust the proxy");
+
+    let host = Host::start(app.cell.adapter, gate, None);
+    let page = proxied.anonymous().at_host(&host).visit("/app/who").header("Sec-Fetch-Mode", "navigate");
+    let sent = page.await.expect(303);
+    let (_, said) = sent.header("Location").and_then(|to| to.split_once('#')).expect("a fragment");
+    let next = url::form_urlencoded::parse(said.as_bytes()).find(|(name, _)| name == "next").map(|(_, next)| next.into_owned());
+    assert_eq!(next, Some(format!("{PUBLIC_URL}/app/who")), "the way back is known");
 }

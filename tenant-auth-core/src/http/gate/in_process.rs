@@ -25,17 +25,17 @@ pub(super) type Place = Option<Permit>;
 
 /// The runtime that the verifier's connections belong to.
 pub(super) fn runtime(verifier: &dyn Verifier) -> Option<Handle> {
-    verifier.service().map(|auth| auth.runtime().clone())
+    verifier.host().map(|auth| auth.runtime().clone())
 }
 
 /// The proxies that the settings trust.
 pub(super) fn trusted_proxies(verifier: &dyn Verifier) -> Vec<IpNet> {
-    verifier.service().map(|auth| auth.config().network.trusted_proxies.clone()).unwrap_or_default()
+    verifier.host().map(|auth| auth.config().network.trusted_proxies.clone()).unwrap_or_default()
 }
 
 /// Where browsers reach this process.
 pub(super) fn public_origin(verifier: &dyn Verifier) -> Option<Origin> {
-    Some(Origin::of(&verifier.service()?.config().public_url))
+    Some(Origin::of(&verifier.host()?.config().public_url))
 }
 
 /// A place among the requests in flight, which an admission takes as any request does.
@@ -43,7 +43,7 @@ pub(super) fn public_origin(verifier: &dyn Verifier) -> Option<Origin> {
 /// # Errors
 /// [`Error::Unavailable`] where there are too many.
 pub(super) fn place(verifier: &dyn Verifier, client: impl FnOnce() -> Option<IpAddr>) -> Result<Place, Error> {
-    let Some(auth) = verifier.service() else { return Ok(None) };
+    let Some(auth) = verifier.host() else { return Ok(None) };
     let place = auth.in_flight().take(client()).inspect_err(|_| auth.metrics().overload(Overload::InFlight))?;
     Ok(Some(place))
 }
@@ -159,6 +159,11 @@ impl Verifier for Tenant {
 
     fn public_url(&self) -> Option<Url> {
         self.auth.public_url()
+    }
+
+    // No `service`: rights of other organizations are not this verifier's to give.
+    fn host(&self) -> Option<&TenantAuth> {
+        Some(&self.auth)
     }
 }
 

@@ -83,6 +83,14 @@ pub trait Verifier: fmt::Debug + Send + Sync {
     fn service(&self) -> Option<&TenantAuth> {
         None
     }
+
+    /// The service in whose process the gate stands, also where the verifier gives no rights of it: its runtime, its proxies, its public
+    /// address and its places among the requests in flight are those of the process.
+    #[cfg(feature = "service")]
+    #[doc(hidden)]
+    fn host(&self) -> Option<&TenantAuth> {
+        self.service()
+    }
 }
 
 /// A session's next access token, and the cookies that carry the whole pair to the browser.
@@ -145,5 +153,10 @@ impl<V: Verifier + ?Sized> Verifier for Arc<V> {
     #[cfg(feature = "service")]
     fn service(&self) -> Option<&TenantAuth> {
         (**self).service()
+    }
+
+    #[cfg(feature = "service")]
+    fn host(&self) -> Option<&TenantAuth> {
+        (**self).host()
     }
 }
