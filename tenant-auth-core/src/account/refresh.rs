@@ -111,7 +111,7 @@ impl Tenant {
     #[cfg(feature = "http")]
     pub(crate) async fn foreseen_member(&self, refresh_token: &str) -> Result<Option<Member>, Error> {
         let live = self.foreseen(refresh_token).await?;
-        Ok(live.map(|live| Member { auth: self.auth.clone(), live, client: Client::default() }))
+        Ok(live.map(|live| Member { auth: self.auth.clone(), live, client: self.client.clone() }))
     }
 
     /// Refreshes a session that was [foreseen](Self::foreseen); `None` where somebody else did so longer ago than the reuse grace. The token

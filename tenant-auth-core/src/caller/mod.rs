@@ -135,7 +135,8 @@ impl Tenant {
         self.auth.return_address(&self.org, asked)
     }
 
-    /// Sets the client of the request, as the audit log tells it where an operation takes none.
+    /// Sets the client of the request, as the audit log tells it where an operation takes none. A member who is
+    /// [authenticated](Self::authenticate) through this tenant has the same client.
     #[must_use]
     pub fn seen_from(mut self, client: Client) -> Self {
         self.client = client;
@@ -164,7 +165,7 @@ impl Tenant {
             return Err(Error::WrongOrganization);
         }
         live.admitted()?;
-        Ok(Member { auth: self.auth.clone(), live, client: Client::default() })
+        Ok(Member { auth: self.auth.clone(), live, client: self.client.clone() })
     }
 }
 

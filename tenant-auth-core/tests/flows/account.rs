@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use tenant_auth_core::{
-    Client, Error,
+    Client, Error, Page,
     account::{AddressProof, NewEmail, NewPassword, ProfileUpdate},
-    model::Profile,
+    model::{AuditFilter, Profile},
     secret::Password,
     testing::{PASSWORD, TestAuth},
     value::Email,
@@ -37,6 +37,26 @@ async fn a_changed_password_ends_every_other_session() {
     member.second_factor().await.expect("this session lives");
     assert!(test.org.login(credentials(&test.member, PASSWORD)).await.is_err());
     test.org.login(credentials(&test.member, NEW)).await.expect("the new password");
+}
+
+#[tokio::test]
+async fn a_member_has_the_client_of_the_tenant_that_authenticates() {
+    let test = TestAuth::new().await;
+    let tokens = test.login(&test.member).await;
+    let seen = test.org.clone().seen_from(Client { ip: Some([203, 0, 113, 8].into()), ..Client::default() });
+    let member = seen.authenticate(tokens.access.expose()).await.expect("a live token");
+    let update = ProfileUpdate { name: value("Maximilian"), profile: Profile::default() };
+    member.update_profile(update).await.expect("a right name");
+    let filter = AuditFilter { kinds: Some(vec!["user.updated".to_owned()]), ..AuditFilter::default() };
+    let log = test.org_admin().await.audit(&filter, &Page::default()).await.expect("the log");
+    let context = log.items.into_iter().next().expect("an entry").context.expect("what was known");
+    assert_eq!(context.ip.as_deref(), Some("203.0.113.8"));
+
+    let confirm = || member.change_password(NewPassword { current: "wrong".into(), new: NEW.into() });
+    for _ in 0..5 {
+        assert!(matches!(confirm().await, Err(Error::WrongPassword)));
+    }
+    assert!(matches!(confirm().await, Err(Error::RateLimited { .. })), "they are counted by the address");
 }
 
 #[tokio::test]
