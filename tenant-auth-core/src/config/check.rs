@@ -49,6 +49,9 @@ impl Config {
         if self.public_url.path().trim_end_matches('/').ends_with("/api/v1") {
             return refused("must end before /api/v1, which the service adds itself");
         }
+        if !is_plain_path(self.public_url.path()) {
+            return refused("must have a path, if any, of letters, digits and . _ ~ - between single slashes, such as /auth");
+        }
         Ok(())
     }
 
@@ -136,4 +139,11 @@ fn is_cookie_domain(domain: &str) -> bool {
     let domain = domain.strip_prefix('.').unwrap_or(domain);
     let is_label = |label: &str| !label.is_empty() && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
     domain.split('.').all(is_label)
+}
+
+/// Whether every router takes the path as it is written: some compare what they have decoded, and some read `:x` and `*x` as parameters.
+fn is_plain_path(path: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._~-".contains(&byte);
+    let path = path.trim_end_matches('/').strip_prefix('/').unwrap_or_default();
+    path.is_empty() || path.split('/').all(|segment| !segment.is_empty() && segment.bytes().all(is_plain))
 }

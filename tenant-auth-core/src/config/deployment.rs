@@ -30,7 +30,7 @@ use crate::value::Origin;
 #[non_exhaustive]
 pub struct Config {
     /// Where people and browsers reach the service, without `/api/v1`; also the issuer (`iss`) of its tokens. An https URL
-    /// (http for loopback) without query and fragment.
+    /// (http for loopback) without query and fragment; a path, if any, is of letters, digits and `.`, `_`, `~`, `-` between single slashes.
     pub public_url: Url,
     /// Lifetimes of sessions and tokens.
     pub sessions: Sessions,

@@ -23,6 +23,15 @@ fn the_defaults_are_usable() {
 }
 
 #[test]
+fn the_public_url_may_have_a_path_that_every_router_takes_as_it_is_written() {
+    for path in ["", "/", "/auth", "/auth/", "/company/auth/", "/a.b_c~d-E9"] {
+        let mut config = config();
+        config.public_url = format!("https://auth.example.com{path}").parse().expect("a URL");
+        assert_eq!(config.check(), Ok(()), "{path}");
+    }
+}
+
+#[test]
 fn cookies_may_be_of_a_domain_above_the_public_url() {
     for domain in ["example.com", ".example.com", "Auth.Example.com", "xn--mnchen-3ya.example", "localhost"] {
         let mut config = config();
@@ -54,6 +63,9 @@ fn what_could_not_work_is_refused_by_the_name_of_its_field() {
     refused(Setting::PublicUrl, |config| config.public_url = url("https://somebody:secret@auth.example.com"));
     refused(Setting::PublicUrl, |config| config.public_url = url("https://auth.example.com/api/v1"));
     refused(Setting::PublicUrl, |config| config.public_url = url("https://auth.example.com/x/api/v1/"));
+    for path in ["my auth", "anmeldung-für-alle", "a%2Fb", "{org}", ":org", "*rest", "a/:org/b", "a//b", "/auth", "a+b", "a@b"] {
+        refused(Setting::PublicUrl, |config| config.public_url = url(&format!("https://auth.example.com/{path}")));
+    }
     for everybody in ["0.0.0.0/0", "::/0", "::ffff:0:0/96"] {
         refused(Setting::TrustedProxies, |config| config.network.trusted_proxies.push(everybody.parse().expect("a network")));
     }

@@ -15,7 +15,8 @@ pub(crate) const PUBLIC_URL: Row = Row {
     name: "public_url",
     default: Required("give the URL people reach the service at, such as https://auth.example.com"),
     meaning: "Where people and browsers reach the service, without /api/v1; also the issuer of its tokens.",
-    must: "an https URL such as https://auth.example.com (http on loopback only) without user name, query and fragment",
+    must: "an https URL such as https://auth.example.com (http on loopback only) without user name, query and fragment; its path, \
+           if any, of letters, digits and . _ ~ - between single slashes",
     read: |to, text| put(&mut to.config.public_url, parse::public_url(text)),
     core: Some(Setting::PublicUrl),
     // A refused one may hold a user name and a password.
