@@ -78,7 +78,7 @@ pub use {
     body_stream::{BodyStream, BrokenBody},
     route::Row,
     service::Service,
-    session_cookies::session_cookies,
+    session_cookies::{cleared_cookies, partial_cookies, session_cookies},
     table::routes,
 };
 

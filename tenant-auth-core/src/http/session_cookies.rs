@@ -41,6 +41,19 @@ pub fn session_cookies(auth: &TenantAuth, tokens: &Tokens) -> Vec<HeaderValue> {
     carrying(auth.config(), tokens, auth.now())
 }
 
+/// The values of the `Set-Cookie` headers that carry the partial token to the second step, for a host that answers a login itself where it
+/// returned [`Login::SecondFactor`](crate::Login::SecondFactor): the browser then completes the login at the service's own
+/// endpoint, as after a login there.
+pub fn partial_cookies(auth: &TenantAuth, partial: &PartialToken) -> Vec<HeaderValue> {
+    waiting(auth.config(), partial, auth.now())
+}
+
+/// The values of the `Set-Cookie` headers that clear the cookies of the access, the refresh and the partial token, for a host that answers
+/// a logout itself.
+pub fn cleared_cookies(auth: &TenantAuth) -> Vec<HeaderValue> {
+    cleared(auth.config())
+}
+
 /// Clears the cookies of the access, the refresh and the partial token.
 pub(crate) fn cleared(config: &Config) -> Vec<HeaderValue> {
     let style = CookieStyle::of(config);

@@ -45,6 +45,25 @@ async fn a_guarded_login_takes_both_steps() {
     assert!(finish(&test, &token, &test.one_time_password(&setup)).await.is_err(), "a waiting login is used once");
 }
 
+#[cfg(feature = "http")]
+#[tokio::test]
+async fn a_host_that_answers_a_login_itself_carries_the_partial_token_and_clears_all() {
+    use tenant_auth_core::http::{cleared_cookies, partial_cookies};
+    let test = TestAuth::new().await;
+    guarded(&test).await;
+    let token = waiting(&test).await;
+    let text = |cookies: Vec<http::HeaderValue>| -> Vec<String> {
+        cookies.iter().map(|cookie| cookie.to_str().expect("a text").to_owned()).collect()
+    };
+    let carried = text(partial_cookies(&test.auth, &token));
+    assert!(carried.iter().all(|cookie| cookie.starts_with(&format!("partial_token={};", token.token.expose()))), "{carried:?}");
+    assert!(carried[0].contains("HttpOnly") && carried[0].contains("Secure"), "{carried:?}");
+    let cleared = text(cleared_cookies(&test.auth));
+    for name in ["access_token", "refresh_token", "partial_token"] {
+        assert!(cleared.iter().any(|cookie| cookie.starts_with(&format!("{name}=;")) && cookie.contains("Max-Age=0")), "{cleared:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_code_works_once() {
     let test = TestAuth::new().await;
