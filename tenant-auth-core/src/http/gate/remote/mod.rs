@@ -167,7 +167,7 @@ impl RemoteVerifier {
     /// Remembers answers, and asks the service in the background what changed: a token is then verified in this process, and what
     /// changed is in force here `max_age` after its commit (`None`: 2 s), whatever happens on the way. While the service was not
     /// asked for so long, as when it is away, each token is asked about as without this. At most four questions within `max_age`, for
-    /// each organization's key and for the deployment key; none when nobody came for a minute. For an age below 100 ms nothing is remembered. Call it on the
+    /// each organization's key and for the deployment key; none when nobody came for a minute. For an age below 100 ms nothing is remembered; one above an hour is an hour. Call it on the
     /// runtime that lives as long as the verifier. The ends of tokens, sessions and keys are judged by the later of this machine's clock and the
     /// service's, as the `Date` of its answers tells it.
     #[must_use]

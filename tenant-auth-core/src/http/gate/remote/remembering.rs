@@ -33,6 +33,8 @@ const MAX_AGE: Duration = Duration::from_secs(2);
 /// The smallest age for which anything is remembered: for less, the service would be asked what changed more often than it is asked
 /// who somebody is.
 const LEAST_AGE: Duration = Duration::from_millis(100);
+/// The largest age: what is older than that was changed by somebody, and a longer wait would be one that no clock counts to.
+const MOST_AGE: Duration = Duration::from_secs(3_600);
 /// The longest that the service waits.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// The memory of a verifier.
@@ -73,9 +75,9 @@ pub(super) struct Poller {
 }
 
 impl Remembering {
-    /// For the organizations that have a key of their own. `None` for an age below [`LEAST_AGE`].
+    /// For the organizations that have a key of their own. `None` for an age below [`LEAST_AGE`]; one above [`MOST_AGE`] is that.
     pub(super) fn new<'a>(max_age: Option<Duration>, orgs: impl Iterator<Item = &'a Slug>) -> Option<Self> {
-        let max_age = max_age.unwrap_or(MAX_AGE);
+        let max_age = max_age.unwrap_or(MAX_AGE).min(MOST_AGE);
         let answers = Arc::new(Shelf::new(BYTES));
         let of_key = || Arc::new(OfKey::new(max_age, &answers));
         (max_age >= LEAST_AGE).then(|| Self {
@@ -201,6 +203,15 @@ mod tests {
     use tokio::time::timeout;
 
     use super::*;
+
+    #[test]
+    fn no_age_is_beyond_what_can_be_reckoned_with() {
+        let remembering = |age| Remembering::new(age, std::iter::empty()).map(|remembering| remembering.max_age);
+        assert_eq!(remembering(Some(Duration::MAX)), Some(MOST_AGE));
+        assert_eq!(remembering(Some(MOST_AGE)), Some(MOST_AGE));
+        assert_eq!(remembering(None), Some(MAX_AGE));
+        assert_eq!(remembering(Some(Duration::ZERO)), None);
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_question_of_before_ends_no_idleness() {
