@@ -5,6 +5,7 @@ use std::{
     net::{SocketAddr, TcpListener},
     process::ExitCode,
     sync::Arc,
+    time::Duration,
 };
 
 use actix_web::{App, HttpResponse, HttpServer, web};
@@ -22,6 +23,7 @@ use tokio::{
         unix::{SignalKind, signal},
     },
     sync::oneshot,
+    time::timeout,
 };
 use tracing_subscriber::EnvFilter;
 
@@ -92,7 +94,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     server.listen(listener)?.run().await?; // requests under way are answered, for 20 s
     drop(end_worker); // and only then: what they queued is sent, or kept for the next start
     worker.await?;
-    store.close().await;
+    let _ = timeout(Duration::from_secs(5), store.close()).await; // whoever was too slow may hold a connection
     Ok(())
 }
 
