@@ -86,6 +86,9 @@ pub async fn require<C: Admission, B: MessageBody>(
 ///
 /// To cover a whole scope see [`require`]. To answer differently in one handler take `Result<Auth<C>, Rejection>`; for all of
 /// them see [`Gate::on_refusal`].
+///
+/// For a page that shows more to those who are logged in take `Auth<Option<C>>`, never `Option<Auth<C>>`: actix-web makes the latter of any
+/// extractor, and it is `None` for every refusal, also for somebody suspended (403) and while the service is away (503).
 #[derive(Debug, Clone, Copy)]
 pub struct Auth<C>(pub C);
 
@@ -126,6 +129,12 @@ impl fmt::Display for Rejection {
     }
 }
 
+impl std::error::Error for Rejection {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source()
+    }
+}
+
 impl ResponseError for Rejection {
     fn status_code(&self) -> StatusCode {
         convert::status(self.0.status())
@@ -133,5 +142,20 @@ impl ResponseError for Rejection {
 
     fn error_response(&self) -> HttpResponse {
         convert::response(self.0.response())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as StdError;
+
+    use super::*;
+
+    #[test]
+    fn a_rejection_is_an_error_that_tells_the_fact_behind_it() {
+        let rejection: Box<dyn StdError + Send + Sync> = Box::new(Rejection::from(Error::SlugTaken));
+        let fact = rejection.source().and_then(|fact| fact.downcast_ref::<Error>());
+        assert!(matches!(fact, Some(Error::SlugTaken)));
+        assert!(!rejection.to_string().is_empty());
     }
 }

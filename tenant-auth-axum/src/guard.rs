@@ -1,6 +1,6 @@
 //! Tenant Auth before the host's own routes: a layer that puts a visitor beside each request, and the extractor that asks it.
 
-use std::{future::Future, net::SocketAddr, pin::Pin};
+use std::{fmt, future::Future, net::SocketAddr, pin::Pin};
 
 use axum::{
     body::Body,
@@ -54,8 +54,11 @@ async fn keep(gate: Gate, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     visitor.depart().await;
     visitor.settle(response.headers_mut());
-    // For layers further out, such as an access log: `response.extensions().get::<Visitor>()`.
-    response.extensions_mut().insert(visitor);
+    // For layers further out, such as an access log: `response.extensions().get::<Visitor>()`. Of nested guards the innermost knows who
+    // was admitted.
+    if response.extensions().get::<Visitor>().is_none() {
+        response.extensions_mut().insert(visitor);
+    }
     response
 }
 
@@ -94,8 +97,35 @@ impl From<Error> for Rejection {
     }
 }
 
+impl fmt::Display for Rejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Rejection {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source()
+    }
+}
+
 impl IntoResponse for Rejection {
     fn into_response(self) -> Response {
         self.0.response().map(Body::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as StdError;
+
+    use super::*;
+
+    #[test]
+    fn a_rejection_is_an_error_that_tells_the_fact_behind_it() {
+        let rejection: Box<dyn StdError + Send + Sync> = Box::new(Rejection::from(Error::SlugTaken));
+        let fact = rejection.source().and_then(|fact| fact.downcast_ref::<Error>());
+        assert!(matches!(fact, Some(Error::SlugTaken)));
+        assert!(!rejection.to_string().is_empty());
     }
 }

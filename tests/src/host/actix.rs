@@ -30,8 +30,8 @@ pub(super) fn serve(gate: Gate, mounted: Option<TenantAuth>, listener: TcpListen
                             config.service(tenant_auth_actix::routes(auth));
                         }
                     })
-                    .service(routes("/app").wrap(guard(&gate)).wrap(from_fn(log)))
-                    .service(routes("/t/{slug}/app").wrap(guard(&gate)))
+                    .service(routes("/app", &gate).wrap(guard(&gate)).wrap(from_fn(log)))
+                    .service(routes("/t/{slug}/app", &gate).wrap(guard(&gate)))
                     .route("/open", web::get().to(|| async { "open" }))
                     .route("/unguarded", web::get().to(async |_: Auth<Principal>| "never"))
                     .default_service(web::to(|| async { HttpResponse::NotFound().body("the host's own 404") }))
@@ -44,8 +44,10 @@ pub(super) fn serve(gate: Gate, mounted: Option<TenantAuth>, listener: TcpListen
     Running::Actix { handle: handle.recv().expect("the server starts"), thread: Some(thread) }
 }
 
-fn routes(prefix: &str) -> Scope {
+fn routes(prefix: &str, gate: &Gate) -> Scope {
+    let nested = web::scope("/nested").route("/who", web::to(async |Auth(who): Auth<Principal>| super::principal(&who)));
     web::scope(prefix)
+        .service(nested.wrap(guard(gate)))
         .route("/who", web::to(async |Auth(who): Auth<Principal>| super::principal(&who)))
         .route("/member", web::to(async |Auth(member): Auth<Member>| super::member(&member)))
         .route(

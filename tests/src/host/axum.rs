@@ -20,6 +20,9 @@ use crate::server::Running;
 
 pub(super) fn serve(gate: Gate, mounted: Option<TenantAuth>, listener: TcpListener) -> Running {
     let covered = Router::new().route("/page", any(|| async { "covered" })).route_layer(from_extractor::<Auth<Member>>());
+    let nested = Router::new()
+        .route("/who", any(|Auth(who): Auth<Principal>| async move { super::principal(&who) }))
+        .layer(guard(&gate));
     let routes = Router::new()
         .route("/who", any(|Auth(who): Auth<Principal>| async move { super::principal(&who) }))
         .route("/member", any(|Auth(member): Auth<Member>| async move { super::member(&member) }))
@@ -36,7 +39,8 @@ pub(super) fn serve(gate: Gate, mounted: Option<TenantAuth>, listener: TcpListen
         .route("/paid", get(|Auth(super::Paying): Auth<super::Paying>| async { "paid" }))
         .route("/choice", get(choice))
         .route("/cached", get(cached))
-        .nest("/covered", covered);
+        .nest("/covered", covered)
+        .nest("/nested", nested);
     let mut app = Router::new()
         .nest("/app", routes.clone())
         .layer(guard(&gate))

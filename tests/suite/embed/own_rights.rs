@@ -87,7 +87,7 @@ async fn a_right_of_the_hosts_own_refuses_in_its_own_words(app: &App) {
 async fn an_access_log_around_the_guard_tells_who_was_let_in(app: &App) {
     let host = Host::embedding(app);
     let member = app.member().logged_in().await.at_host(&host);
-    for path in ["/app/who", "/app/member", "/app/greeting", "/app/covered/page"] {
+    for path in ["/app/who", "/app/member", "/app/greeting", "/app/covered/page", "/app/nested/who"] {
         assert_eq!(member.visit(path).await.expect(200).header("x-seen"), Some("max@acme.example"), "{path}");
     }
     for path in ["/app/keys", "/app/paid"] {

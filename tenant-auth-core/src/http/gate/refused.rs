@@ -185,4 +185,23 @@ impl fmt::Debug for Refused {
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for Refused {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        let error: &(dyn std::error::Error + 'static) = self.error()?;
+        Some(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[test]
+    fn a_refusal_tells_the_fact_behind_it() {
+        let refused = Refused::from(Error::SlugTaken);
+        assert!(refused.source().is_some_and(|fact| matches!(fact.downcast_ref::<Error>(), Some(Error::SlugTaken))));
+        assert!(Refused::new(StatusCode::FORBIDDEN, "plan_required", "Not in your plan.").source().is_none());
+    }
+}

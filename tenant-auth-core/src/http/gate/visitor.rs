@@ -106,8 +106,8 @@ impl Visitor {
 
     /// Admits the visitor as a `C`.
     ///
-    /// The admission runs as a task of its own on the runtime that the gate was made on, so that a client that disconnects cannot
-    /// stop a refresh half-way. The task keeps the caller's span. All its waits together end after 30 seconds, and where too many
+    /// The admission runs as a task of its own, so that a client that disconnects cannot stop a refresh half-way: on the runtime of the
+    /// service where that is in this process, and else on the one that the gate was made on. The task keeps the caller's span. All its waits together end after 30 seconds, and where too many
     /// requests are in flight at the service it is refused before it begins.
     ///
     /// # Errors
