@@ -60,7 +60,10 @@ async fn a_host_that_answers_a_login_itself_carries_the_partial_token_and_clears
     assert!(carried[0].contains("HttpOnly") && carried[0].contains("Secure"), "{carried:?}");
     let cleared = text(cleared_cookies(&test.auth));
     for name in ["access_token", "refresh_token", "partial_token"] {
-        assert!(cleared.iter().any(|cookie| cookie.starts_with(&format!("{name}=;")) && cookie.contains("Max-Age=0")), "{cleared:?}");
+        assert!(
+            cleared.iter().any(|cookie| cookie.starts_with(&format!("{name}=;")) && cookie.contains("Max-Age=0")),
+            "{cleared:?}"
+        );
     }
 }
 

@@ -20,9 +20,8 @@ use crate::server::Running;
 
 pub(super) fn serve(gate: Gate, mounted: Option<TenantAuth>, listener: TcpListener) -> Running {
     let covered = Router::new().route("/page", any(|| async { "covered" })).route_layer(from_extractor::<Auth<Member>>());
-    let nested = Router::new()
-        .route("/who", any(|Auth(who): Auth<Principal>| async move { super::principal(&who) }))
-        .layer(guard(&gate));
+    let nested =
+        Router::new().route("/who", any(|Auth(who): Auth<Principal>| async move { super::principal(&who) })).layer(guard(&gate));
     let routes = Router::new()
         .route("/who", any(|Auth(who): Auth<Principal>| async move { super::principal(&who) }))
         .route("/member", any(|Auth(member): Auth<Member>| async move { super::member(&member) }))
