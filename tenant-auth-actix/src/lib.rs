@@ -16,6 +16,10 @@
 //! # }
 //! ```
 //!
+//! Each worker of actix-web has one thread and a runtime of its own. The service's endpoints, the admissions of [`Auth`] and the connections to
+//! the database are on the runtime that the service was built on; a handler, and what it calls of the library, is polled by its worker.
+//! So work that blocks belongs in `web::block`: it would stop whatever else the worker serves, though no connection is lost by it.
+//!
 //! The address of the socket is what failed logins and guesses are counted by. A Unix socket (`bind_uds`) has none: nothing is
 //! counted by address then, and the log says so once, as an error.
 //!

@@ -155,7 +155,7 @@ impl Builder {
     /// # Panics
     /// Outside a tokio runtime.
     pub async fn build(self) -> Result<TenantAuth, BuildError> {
-        let store = self.store.ok_or(BuildError::Missing("store"))?;
+        let store = self.store.ok_or(BuildError::Missing("store"))?.on(Handle::current());
         let master_keys = Arc::new(self.master_keys.ok_or(BuildError::Missing("master_keys"))?);
         let config = Arc::new(self.config.ok_or(BuildError::Missing("config"))?);
         config.check()?;

@@ -228,7 +228,7 @@ impl Store {
 
     /// Whether there is more.
     async fn chain_batch(&self, org_id: &OrgId, entropy: &dyn Entropy) -> Result<bool, Error> {
-        let mut transaction = self.0.begin(Purpose::Write).await?;
+        let mut transaction = self.begin_for(Purpose::Write).await?;
         let Some(mut chain) = Chain::read(&mut transaction, org_id).await? else { return Ok(false) };
         if chain.is_behind() {
             chain.catch_up(&mut transaction, entropy).await?;

@@ -2,18 +2,18 @@
 
 #[cfg(feature = "postgres")]
 use super::patience;
-use super::{Engine, failure, statement::Conn};
+use super::{Engine, Store, failure, home::AtHome, statement::Conn};
 use crate::error::Error;
 
 /// Dropped without [`Transaction::commit`] it leaves nothing behind.
 pub(super) enum Transaction {
     #[cfg(feature = "sqlite")]
-    Sqlite(sqlx::Transaction<'static, sqlx::Sqlite>),
+    Sqlite(AtHome<sqlx::Transaction<'static, sqlx::Sqlite>>),
     #[cfg(feature = "postgres")]
-    Postgres(sqlx::Transaction<'static, sqlx::Postgres>),
+    Postgres(AtHome<sqlx::Transaction<'static, sqlx::Postgres>>),
     /// For one statement, which commits by itself.
     #[cfg(feature = "postgres")]
-    PostgresAlone(sqlx::pool::PoolConnection<sqlx::Postgres>),
+    PostgresAlone(AtHome<sqlx::pool::PoolConnection<sqlx::Postgres>>),
 }
 
 /// What a transaction is for.
@@ -29,33 +29,38 @@ pub(super) enum Purpose {
     OneStatement,
 }
 
-impl Engine {
-    pub(super) async fn begin(&self, purpose: Purpose) -> Result<Transaction, Error> {
-        match self {
+impl Store {
+    pub(super) async fn begin_for(&self, purpose: Purpose) -> Result<Transaction, Error> {
+        let Self(engine, home) = self;
+        match engine {
             #[cfg(feature = "sqlite")]
-            Self::Sqlite(sqlite) => {
-                let begun = match purpose {
-                    Purpose::FleetingWrite => sqlite.begin_fleeting().await,
-                    Purpose::Snapshot => sqlite.begin_snapshot().await,
-                    Purpose::Write => sqlite.begin().await,
-                    #[cfg(feature = "postgres")]
-                    Purpose::OneStatement => sqlite.begin().await,
+            Engine::Sqlite(sqlite) => {
+                let beginning = async {
+                    match purpose {
+                        Purpose::FleetingWrite => sqlite.begin_fleeting().await,
+                        Purpose::Snapshot => sqlite.begin_snapshot().await,
+                        Purpose::Write => sqlite.begin().await,
+                        #[cfg(feature = "postgres")]
+                        Purpose::OneStatement => sqlite.begin().await,
+                    }
                 };
-                begun.map(Transaction::Sqlite)
+                home.keep(Box::pin(beginning)).await.map(|begun| Transaction::Sqlite(home.keep(begun)))
             }
             #[cfg(feature = "postgres")]
-            Self::Postgres(postgres) => {
+            Engine::Postgres(postgres) => {
                 let statement = match purpose {
                     Purpose::Write => "BEGIN",
                     Purpose::FleetingWrite => "BEGIN; SET LOCAL synchronous_commit = off",
                     Purpose::Snapshot => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
                     Purpose::OneStatement => {
-                        let acquired = patience::within(patience::CONNECTION, Box::pin(postgres.pool().acquire())).await;
-                        return acquired.map(Transaction::PostgresAlone).map_err(failure::of);
+                        let acquiring = home.keep(Box::pin(postgres.pool().acquire()));
+                        let acquired = patience::within(patience::CONNECTION, acquiring).await.map_err(failure::of)?;
+                        return Ok(Transaction::PostgresAlone(home.keep(acquired)));
                     }
                 };
-                let begun = patience::begun(Box::pin(postgres.pool().begin_with(statement))).await;
-                begun.map(Transaction::Postgres).map_err(failure::of)
+                let begun =
+                    patience::begun(home.keep(Box::pin(postgres.pool().begin_with(statement)))).await.map_err(failure::of)?;
+                Ok(Transaction::Postgres(home.keep(begun)))
             }
         }
     }
@@ -78,9 +83,12 @@ impl Transaction {
     pub(super) async fn commit(self) -> Result<(), Error> {
         match self {
             #[cfg(feature = "sqlite")]
-            Self::Sqlite(transaction) => transaction.commit().await.map_err(failure::of),
+            Self::Sqlite(transaction) => transaction.ended(|begun| Box::pin(begun.commit())).await.map_err(failure::of),
             #[cfg(feature = "postgres")]
-            Self::Postgres(transaction) => patience::committed(Box::pin(transaction.commit())).await.map_err(failure::of),
+            Self::Postgres(transaction) => {
+                let committing = transaction.ended(|begun| Box::pin(begun.commit()));
+                patience::committed(committing).await.map_err(failure::of)
+            }
             #[cfg(feature = "postgres")]
             Self::PostgresAlone(connection) => {
                 drop(connection);

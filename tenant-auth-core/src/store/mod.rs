@@ -23,6 +23,7 @@ mod event;
 mod failure;
 mod freshness;
 mod gathering;
+mod home;
 mod key_record;
 mod lookups;
 mod marks;
@@ -111,6 +112,8 @@ pub(crate) use statement::Conn;
 pub(crate) use transaction::{Committed, Context, FollowUp, Transactions, Tx};
 pub(crate) use work::{Announcements, LeftWork, Work};
 
+use tokio::runtime::Handle;
+
 use crate::{
     config::{ConfigError, Setting, SetupError},
     error::Error,
@@ -118,10 +121,11 @@ use crate::{
 };
 use change::{Change, ChangedRow};
 use engine_transaction::Transaction;
+use home::{AtHome, Home};
 
 /// A database, opened and ready. Made by [`Sqlite::open`], [`Postgres::connect`] or [`Store::open`].
 #[derive(Clone, Debug)]
-pub struct Store(Engine);
+pub struct Store(Engine, Home);
 
 #[derive(Clone, Debug)]
 enum Engine {
@@ -134,14 +138,14 @@ enum Engine {
 #[cfg(feature = "sqlite")]
 impl From<Sqlite> for Store {
     fn from(sqlite: Sqlite) -> Self {
-        Self(Engine::Sqlite(sqlite))
+        Self(Engine::Sqlite(sqlite), Home::default())
     }
 }
 
 #[cfg(feature = "postgres")]
 impl From<Postgres> for Store {
     fn from(postgres: Postgres) -> Self {
-        Self(Engine::Postgres(postgres))
+        Self(Engine::Postgres(postgres), Home::default())
     }
 }
 
@@ -187,17 +191,23 @@ impl Store {
         self.chain_former_events(&OsEntropy).await
     }
 
+    /// The same with the connections on this runtime, whichever one calls.
+    pub(crate) fn on(self, runtime: Handle) -> Self {
+        Self(self.0, Home::on(runtime))
+    }
+
     /// A connection for reading. On SQLite reads never queue behind a writer; on PostgreSQL both share one pool.
     pub(crate) async fn read(&self) -> Result<Reader, Error> {
         // On the heap: waiting for a connection is the largest part of what a request holds, and is moved about with it, also where
         // it is answered from memory.
         match &self.0 {
             #[cfg(feature = "sqlite")]
-            Engine::Sqlite(sqlite) => Ok(Reader::Sqlite(Box::pin(sqlite.acquire()).await?)),
+            Engine::Sqlite(sqlite) => Ok(Reader::Sqlite(self.1.keep(self.1.keep(Box::pin(sqlite.acquire())).await?))),
             #[cfg(feature = "postgres")]
             Engine::Postgres(postgres) => {
-                let acquired = patience::within(patience::CONNECTION, Box::pin(postgres.pool().acquire())).await;
-                Ok(Reader::Postgres(acquired.map_err(failure::of)?))
+                let acquiring = self.1.keep(Box::pin(postgres.pool().acquire()));
+                let acquired = patience::within(patience::CONNECTION, acquiring).await.map_err(failure::of)?;
+                Ok(Reader::Postgres(self.1.keep(acquired)))
             }
         }
     }
@@ -273,9 +283,9 @@ impl Pool {
 /// A connection for reading.
 pub(crate) enum Reader {
     #[cfg(feature = "sqlite")]
-    Sqlite(sqlx::pool::PoolConnection<sqlx::Sqlite>),
+    Sqlite(AtHome<sqlx::pool::PoolConnection<sqlx::Sqlite>>),
     #[cfg(feature = "postgres")]
-    Postgres(sqlx::pool::PoolConnection<sqlx::Postgres>),
+    Postgres(AtHome<sqlx::pool::PoolConnection<sqlx::Postgres>>),
 }
 
 #[cfg(test)]

@@ -106,7 +106,7 @@ impl Transactions {
     }
 
     async fn begin_for(&self, purpose: Purpose) -> Result<Tx, Error> {
-        Ok(self.wrapped(self.store.0.begin(purpose).await?))
+        Ok(self.wrapped(self.store.begin_for(purpose).await?))
     }
 
     fn wrapped(&self, transaction: Transaction) -> Tx {

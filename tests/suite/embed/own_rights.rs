@@ -3,7 +3,7 @@
 
 use tenant_auth_conformance::{App, Host, PUBLIC_URL, logs, scenarios, walks::SharedFile};
 use tenant_auth_core::{
-    Config, MasterKeys, Sqlite, TenantAuth,
+    Config, MasterKeys, Page, Sqlite, TenantAuth,
     http::{Body, Gate, OrganizationFrom, RemoteVerifier, Service},
 };
 
@@ -24,6 +24,7 @@ scenarios![
     a_session_that_is_over_names_nothing_and_its_cookies_go,
     from_afar_the_session_names_the_only_organization,
     routes_that_are_nested_by_hand_are_explained_once,
+    a_host_that_blocks_its_worker_after_a_call_keeps_no_connection,
     a_service_that_nobody_sends_mail_for_says_so_once,
     a_service_at_an_http_address_says_that_no_browser_can_sign_in,
 ];
@@ -193,6 +194,36 @@ async fn routes_that_are_nested_by_hand_are_explained_once(app: &App) {
         assert_eq!(service.call(request, None).await.status().as_u16(), 404, "{asked}");
         let lines = logs::lines_with(&path);
         assert_eq!(lines.iter().filter(|line| line.contains("mount the routes at the root")).count(), said, "{lines:?}");
+    }
+}
+
+/// More workers than the service has connections.
+const WORKERS: usize = 8;
+
+async fn a_host_that_blocks_its_worker_after_a_call_keeps_no_connection(app: &App) {
+    let token = app.admin().logged_in().await.access_token();
+    let acme = app.auth.tenant(&"acme".parse().expect("a slug")).await.expect("acme exists");
+    let admin = acme.authenticate(&token).await.expect("logged in").into_admin().expect("an admin");
+    let mut blocked = Vec::new();
+    for _ in 0..WORKERS {
+        let (release, held) = std::sync::mpsc::channel::<()>();
+        let (told, has_read) = tokio::sync::oneshot::channel();
+        let admin = admin.clone();
+        let worker = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            runtime.block_on(async {
+                let read = admin.api_keys(&Page::default()).await;
+                told.send(read.is_ok()).expect("somebody waits");
+                drop(held.recv()); // blocks this runtime, with every task that it has
+            });
+        });
+        assert!(has_read.await.expect("the worker lives"), "there was a connection");
+        blocked.push((release, worker));
+    }
+    app.member().logged_in().await;
+    for (release, worker) in blocked {
+        drop(release);
+        worker.join().expect("the worker ends");
     }
 }
 
