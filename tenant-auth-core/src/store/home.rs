@@ -95,7 +95,7 @@ mod tests {
 
     impl Drop for Farewell {
         fn drop(&mut self) {
-            drop(self.0.send(Handle::current().id()));
+            let _ = self.0.send(Handle::current().id());
         }
     }
 

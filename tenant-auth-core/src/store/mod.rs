@@ -257,7 +257,7 @@ impl Store {
             #[cfg(feature = "sqlite")]
             Engine::Sqlite(sqlite) => sqlite.close().await,
             #[cfg(feature = "postgres")]
-            Engine::Postgres(postgres) => postgres.pool().close().await,
+            Engine::Postgres(postgres) => postgres.close().await,
         }
     }
 }

@@ -10,7 +10,9 @@ use sqlx::{
 };
 
 use super::{
-    StoreOptions, failure, migrations, options,
+    StoreOptions,
+    change_log::postgres::Eyes,
+    failure, migrations, options,
     outlived::{self, Renewal},
     patience, postgres_url, rights,
     sql::probe,
@@ -45,6 +47,7 @@ pub struct Postgres {
     pool: PgPool,
     connecting: Arc<PgConnectOptions>,
     renewal: Renewal,
+    eyes: Eyes,
 }
 
 /// Without the options of its connections, which hold the password.
@@ -92,7 +95,7 @@ impl Postgres {
             Err(sqlx::Error::PoolTimedOut) => return Err(failure::of(reason(&connecting).await).into()),
             connected => connected.map_err(failure::of)?,
         };
-        Ok(Self { pool, connecting: Arc::new(connecting), renewal })
+        Ok(Self { pool, connecting: Arc::new(connecting), renewal, eyes: Eyes::default() })
     }
 
     /// Migrates under sqlx's advisory lock: when several servers start together, one migrates and the others wait. On a large database a
@@ -121,8 +124,11 @@ impl Postgres {
         self.renewal.of_all();
     }
 
-    /// A connection beside the pool.
+    /// A connection beside the pool, unless that is closed.
     pub(super) async fn connect_alone(&self) -> sqlx::Result<PgConnection> {
+        if self.pool.is_closed() {
+            return Err(sqlx::Error::PoolClosed);
+        }
         let mut connection = PgConnection::connect_with(&self.connecting).await?;
         connection.execute(SESSION).await?;
         Ok(connection)
@@ -130,6 +136,17 @@ impl Postgres {
 
     pub(super) fn pool(&self) -> &PgPool {
         &self.pool
+    }
+
+    pub(super) fn eyes(&self) -> &Eyes {
+        &self.eyes
+    }
+
+    /// Closes the pool and the connections beside it.
+    pub(super) async fn close(&self) {
+        let closing = self.pool.close(); // closed from here on: nothing is opened any more
+        self.eyes.close().await;
+        closing.await;
     }
 }
 

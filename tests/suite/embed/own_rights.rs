@@ -214,7 +214,7 @@ async fn a_host_that_blocks_its_worker_after_a_call_keeps_no_connection(app: &Ap
             runtime.block_on(async {
                 let read = admin.api_keys(&Page::default()).await;
                 told.send(read.is_ok()).expect("somebody waits");
-                drop(held.recv()); // blocks this runtime, with every task that it has
+                let _ = held.recv(); // blocks this runtime, with every task that it has
             });
         });
         assert!(has_read.await.expect("the worker lives"), "there was a connection");

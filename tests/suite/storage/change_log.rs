@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use sqlx::{Connection, PgConnection};
 use tenant_auth_conformance::{App, Engine, hold_sql, scenarios};
 use tenant_auth_core::testing::change_log::{ChangeLog, ChangeReader};
 use tokio::task::JoinSet;
@@ -23,6 +24,7 @@ scenarios![on each database:
     an_unfinished_reader_holds_no_look_back,
     too_many_changes_are_everything,
     a_replaced_file_is_an_error,
+    a_closed_store_leaves_no_connection_of_its_looks,
 ];
 
 fn ids(name: &str, count: usize) -> Vec<String> {
@@ -198,4 +200,40 @@ async fn a_replaced_file_is_an_error(app: &App) {
     let copy = file.with_extension("copy");
     std::fs::copy(file, &copy).and_then(|_| std::fs::rename(&copy, file)).expect("the file can be replaced");
     reader.look().await.expect_err("what it reads is nobody's database");
+}
+
+async fn a_closed_store_leaves_no_connection_of_its_looks(app: &App) {
+    let store = app.database().store().await;
+    let mut reader = ChangeLog::reader_of(store.clone());
+    let Some(url) = app.database().url() else {
+        reader.look().await.expect("is read");
+        store.close().await;
+        assert!(reader.look().await.is_err(), "no other connection is opened");
+        return;
+    };
+    let mut database = PgConnection::connect(&url).await.expect("it answers");
+    let before = looking(&mut database).await;
+    reader.look().await.expect("is read");
+    let mut opened = looking(&mut database).await;
+    opened.retain(|process| !before.contains(process));
+    assert!(!opened.is_empty(), "a look has a connection of its own");
+    store.close().await;
+    assert!(reader.look().await.is_err(), "no other connection is opened");
+    let ended = async {
+        loop {
+            let open = looking(&mut database).await;
+            if opened.iter().any(|process| !open.contains(process)) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), ended).await.expect("it ends with the store");
+}
+
+/// The server processes whose last statement was a look.
+async fn looking(database: &mut PgConnection) -> Vec<i32> {
+    // What stands in a parameter is no part of this statement's own text.
+    let looking = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE $1";
+    sqlx::query_scalar(looking).bind("%FROM tenant_auth_incarnation %").fetch_all(database).await.expect("it answers")
 }

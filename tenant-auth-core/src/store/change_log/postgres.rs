@@ -4,10 +4,11 @@
 
 use std::{
     pin::pin,
+    sync::{Arc, Mutex, PoisonError, Weak},
     time::{Duration, Instant},
 };
 
-use sqlx::PgConnection;
+use sqlx::{Connection, PgConnection};
 
 use super::{LIMIT, Place, Seen, SeenChange};
 use crate::{
@@ -99,13 +100,46 @@ row! {
 /// The connection of the looks.
 #[derive(Debug)]
 pub(super) struct Eye {
-    connection: PgConnection,
+    connection: Arc<Shared>,
     opened: Instant,
+}
+
+/// A connection of looks; `None` once the store was closed.
+type Shared = tokio::sync::Mutex<Option<PgConnection>>;
+
+/// The connections of the looks into one database: they are beside its pool, and end with it.
+#[derive(Debug, Clone, Default)]
+pub(in crate::store) struct Eyes(Arc<Mutex<Vec<Weak<Shared>>>>);
+
+impl Eyes {
+    /// Notes a connection, unless the store was closed while that was opened.
+    fn note(&self, connection: &Arc<Shared>, postgres: &Postgres) -> sqlx::Result<()> {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if postgres.pool().is_closed() {
+            return Err(sqlx::Error::PoolClosed);
+        }
+        open.retain(|connection| connection.strong_count() > 0);
+        open.push(Arc::downgrade(connection));
+        Ok(())
+    }
+
+    /// Ends them, each after the look that is under way. No other is opened once the pool is closed.
+    pub(in crate::store) async fn close(&self) {
+        let open = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        for shared in open.iter().filter_map(Weak::upgrade) {
+            let connection = shared.lock().await.take();
+            if let Some(connection) = connection {
+                let _ = connection.close().await; // one that is lost cannot be told
+            }
+        }
+    }
 }
 
 impl Eye {
     pub(super) async fn open(postgres: &Postgres) -> Result<Self, Error> {
         let connection = postgres.connect_alone().await.map_err(failure::of)?;
+        let connection = Arc::new(Shared::new(Some(connection)));
+        postgres.eyes().note(&connection, postgres).map_err(failure::of)?;
         Ok(Self { connection, opened: Instant::now() })
     }
 
@@ -115,12 +149,14 @@ impl Eye {
 
     /// On a standby this fails, for an unlogged table cannot be read there.
     pub(super) async fn look(&mut self, after: &Place) -> Result<Seen, Error> {
-        let mut rows = looked(&mut self.connection, after).await?;
+        let mut shared = self.connection.lock().await;
+        let connection = shared.as_mut().ok_or_else(|| failure::of(sqlx::Error::PoolClosed))?;
+        let mut rows = looked(connection, after).await?;
         if rows.is_empty() {
             // After a crash or a failover, or for the first time. Of several processes one makes the row.
-            let making = sqlx::query(MAKE_INCARNATION).execute(&mut self.connection);
+            let making = sqlx::query(MAKE_INCARNATION).execute(&mut *connection);
             patience::answered(pin!(making)).await.map_err(failure::of)?;
-            rows = looked(&mut self.connection, after).await?;
+            rows = looked(connection, after).await?;
         }
         seen(rows)
     }
