@@ -8,7 +8,9 @@ use super::facts::{InvalidValue, Thing};
 /// What a failure was caused by.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why an operation was refused or could not be done. Nothing has been changed when one of these is returned.
+/// Why an operation was refused or could not be done. What was asked for has not been done then, with one exception: a write whose
+/// COMMIT was not answered may have been ([`Error::is_unsettled`]), so look before you repeat it. What a refusal itself brings about is
+/// kept: a failed attempt counts, and a refresh token that was replayed ends its session.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -144,7 +146,8 @@ pub enum Error {
         /// When to try again; whole seconds.
         retry_after: Duration,
     },
-    /// The database is away or a queue is full; nothing was decided. The cause is for the log ([`Error::causes`]).
+    /// The database is away or a queue is full; nothing was decided, unless [`Error::is_unsettled`]. The cause is for the log
+    /// ([`Error::causes`]).
     #[error("The service is temporarily unavailable. Try again shortly.")]
     Unavailable(#[source] Cause),
     /// A defect or corrupt data. The cause is for the log ([`Error::causes`]).
@@ -161,6 +164,19 @@ impl Error {
     /// [`Error::Internal`]: a defect of our own code or data.
     pub fn internal(cause: impl Into<Cause>) -> Self {
         Self::Internal(cause.into())
+    }
+
+    /// [`Error::Unavailable`] where it is a COMMIT that was not answered.
+    pub(crate) fn unsettled(cause: impl Into<Cause>) -> Self {
+        Self::unavailable(UnansweredCommit(cause.into()))
+    }
+
+    /// Whether a write may have been done all the same, because its COMMIT was not answered. Look before you repeat it. `false`
+    /// for a refresh, which may be repeated: within the reuse grace the same token gets the tokens that there are.
+    pub fn is_unsettled(&self) -> bool {
+        let is_unavailable = matches!(self, Self::Unavailable(_));
+        is_unavailable
+            && std::iter::successors(self.source(), |cause| (*cause).source()).any(|cause| cause.is::<UnansweredCommit>())
     }
 
     /// The text for a log: the error with all that caused it. Causes may name what callers must not learn (hosts, tables, files).
@@ -180,6 +196,11 @@ impl Error {
         Self::RateLimited { retry_after: Duration::from_secs(seconds) }
     }
 }
+
+/// A COMMIT was sent and not answered.
+#[derive(Debug, thiserror::Error)]
+#[error("a COMMIT was not answered")]
+struct UnansweredCommit(#[source] Cause);
 
 /// How the log names an [`Error::Unavailable`], before its cause.
 const UNAVAILABLE: &str = "unavailable";
@@ -219,6 +240,15 @@ mod tests {
         assert!(!error.to_string().contains("disk"));
         assert_eq!(error.causes().to_string(), "unavailable: the disk is full");
         assert_eq!(Error::SlugTaken.causes().to_string(), Error::SlugTaken.to_string());
+    }
+
+    #[test]
+    fn only_a_commit_without_an_answer_leaves_a_write_unsettled() {
+        let lost = Error::unsettled("the connection was lost");
+        assert!(lost.is_unsettled());
+        assert_eq!(lost.causes().to_string(), "unavailable: a COMMIT was not answered: the connection was lost");
+        assert!(!Error::unavailable("the connection was lost").is_unsettled());
+        assert!(!Error::SlugTaken.is_unsettled());
     }
 
     #[test]

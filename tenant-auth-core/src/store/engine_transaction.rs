@@ -83,11 +83,11 @@ impl Transaction {
     pub(super) async fn commit(self) -> Result<(), Error> {
         match self {
             #[cfg(feature = "sqlite")]
-            Self::Sqlite(transaction) => transaction.ended(|begun| Box::pin(begun.commit())).await.map_err(failure::of),
+            Self::Sqlite(transaction) => transaction.ended(|begun| Box::pin(begun.commit())).await.map_err(failure::of_commit),
             #[cfg(feature = "postgres")]
             Self::Postgres(transaction) => {
                 let committing = transaction.ended(|begun| Box::pin(begun.commit()));
-                patience::committed(committing).await.map_err(failure::of)
+                patience::committed(committing).await.map_err(failure::of_commit)
             }
             #[cfg(feature = "postgres")]
             Self::PostgresAlone(connection) => {

@@ -27,6 +27,15 @@ pub(in crate::store) fn of(error: sqlx::Error) -> Error {
     if is_unavailable(&error) { Error::unavailable(error) } else { Error::internal(error) }
 }
 
+/// What the failure of a COMMIT means: that nothing was committed says the database alone, and not while it ends (SQLSTATE class 57).
+pub(in crate::store) fn of_commit(error: sqlx::Error) -> Error {
+    let is_refused = error.as_database_error().and_then(|refusal| refusal.code()).is_some_and(|code| !code.starts_with("57"));
+    match of(error) {
+        Error::Unavailable(cause) if !is_refused => Error::unsettled(cause),
+        settled => settled,
+    }
+}
+
 /// What the failure of the statement with this name means.
 pub(in crate::store) fn of_statement(statement: &'static str, cause: sqlx::Error) -> Error {
     let is_unavailable = is_unavailable(&cause);
@@ -108,6 +117,13 @@ mod tests {
     fn a_read_only_database_is_known_by_its_code() {
         assert!(["25006", "0A000", "8", "1032", "776"].into_iter().all(is_read_only_code));
         assert!(!["25P03", "08006", "10", "00008"].into_iter().any(is_read_only_code));
+    }
+
+    #[test]
+    fn a_commit_that_is_not_answered_is_unsettled() {
+        let lost = || sqlx::Error::Io(std::io::ErrorKind::ConnectionReset.into());
+        assert!(super::of_commit(lost()).is_unsettled());
+        assert!(!super::of(lost()).is_unsettled(), "any other statement is undone with its transaction");
     }
 
     #[test]
