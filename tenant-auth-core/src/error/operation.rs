@@ -171,8 +171,8 @@ impl Error {
         Self::unavailable(UnansweredCommit(cause.into()))
     }
 
-    /// Whether a write may have been done all the same, because its COMMIT was not answered. Look before you repeat it. `false`
-    /// for a refresh, which may be repeated: within the reuse grace the same token gets the tokens that there are.
+    /// Whether a write may have been done all the same, because its COMMIT was not answered. Look before you repeat it. A refresh
+    /// may be repeated in any case: within the reuse grace the same token gets the tokens that there are.
     pub fn is_unsettled(&self) -> bool {
         let is_unavailable = matches!(self, Self::Unavailable(_));
         is_unavailable
