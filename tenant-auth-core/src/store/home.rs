@@ -1,6 +1,6 @@
-//! The home of the connections: the tokio runtime that the service was built on (behaviour.md, B310). A host may call the library on runtimes of its own, of
-//! which each may be blocked or end (actix-web has one for each worker). What is opened there would stand still or end with it, and sqlx
-//! gives a connection back to its pool by a task of whichever runtime it is dropped on.
+//! The home of the connections: the tokio runtime that the service was built on (behaviour.md, B310). A host may call the library on
+//! runtimes of its own, of which each may be blocked or end (actix-web has one for each worker). What is opened there would stand still or
+//! end with it, and sqlx gives a connection back to its pool by a task of whichever runtime it is dropped on.
 //!
 //! What must stay true: what waits for a connection is polled and dropped at home, and so is what holds one.
 

@@ -33,7 +33,7 @@ const MAX_AGE: Duration = Duration::from_secs(2);
 /// The smallest age for which anything is remembered: for less, the service would be asked what changed more often than it is asked
 /// who somebody is.
 const LEAST_AGE: Duration = Duration::from_millis(100);
-/// The largest age: what is older than that was changed by somebody, and a longer wait would be one that no clock counts to.
+/// The largest age: a verifier that the service's answers do not reach goes by memory for no longer, and multiples of it can be reckoned with.
 const MOST_AGE: Duration = Duration::from_secs(3_600);
 /// The longest that the service waits.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
