@@ -166,18 +166,3 @@ impl ResponseError for Rejection {
         convert::response(self.0.response())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use std::error::Error as StdError;
-
-    use super::*;
-
-    #[test]
-    fn a_rejection_is_an_error_that_tells_the_fact_behind_it() {
-        let rejection: Box<dyn StdError + Send + Sync> = Box::new(Rejection::from(Error::SlugTaken));
-        let fact = rejection.source().and_then(|fact| fact.downcast_ref::<Error>());
-        assert!(matches!(fact, Some(Error::SlugTaken)));
-        assert!(!rejection.to_string().is_empty());
-    }
-}

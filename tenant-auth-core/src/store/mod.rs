@@ -20,6 +20,8 @@ mod deployment_log;
 mod dialect;
 mod engine_transaction;
 mod event;
+#[cfg(feature = "postgres")]
+mod eyes;
 mod failure;
 mod freshness;
 mod gathering;

@@ -11,7 +11,7 @@ use sqlx::{
 
 use super::{
     StoreOptions,
-    change_log::postgres::Eyes,
+    eyes::Eyes,
     failure, migrations, options,
     outlived::{self, Renewal},
     patience, postgres_url, rights,

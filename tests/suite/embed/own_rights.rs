@@ -1,9 +1,9 @@
 //! What a host builds on the gate: pages for everybody that know who is logged in, rights with words of their own, the organization of
 //! the session, an access log, and what identifies a refusal.
 
-use tenant_auth_conformance::{App, Host, PUBLIC_URL, logs, scenarios, walks::SharedFile};
+use tenant_auth_conformance::{Adapter, App, Host, PUBLIC_URL, logs, scenarios, walks::SharedFile};
 use tenant_auth_core::{
-    Config, MasterKeys, Page, Sqlite, TenantAuth,
+    Config, Error, MasterKeys, Page, Sqlite, TenantAuth,
     http::{Body, Gate, OrganizationFrom, RemoteVerifier, Service},
 };
 
@@ -19,6 +19,7 @@ scenarios![
     a_right_of_the_hosts_own_refuses_in_its_own_words,
     an_access_log_around_the_guard_tells_who_was_let_in,
     what_a_handler_refuses_by_itself_is_answered_as_the_gate_says,
+    a_rejection_is_an_error_that_tells_the_fact_behind_it,
     each_refusal_has_a_request_id_which_the_log_names,
     the_session_names_the_organization,
     an_expired_session_still_names_its_organization,
@@ -110,7 +111,6 @@ async fn what_a_handler_refuses_by_itself_is_answered_as_the_gate_says(app: &App
     let gate = || Gate::new(app.auth.clone());
     let host = Host::start(app.cell.adapter, gate(), None);
     app.anonymous().at_host(&host).visit("/app/raise").await.expect_refused(401, "session_required");
-
     let worded = gate().on_refusal(|refused| {
         (refused.code() == "session_required").then(|| {
             let mut response = http::Response::new("go and log in".into());
@@ -128,11 +128,18 @@ async fn what_a_handler_refuses_by_itself_is_answered_as_the_gate_says(app: &App
         "nothing of the envelope is left"
     );
     assert_eq!(sent_away.header("x-seen"), Some("nobody"), "the access log sees it as any answer");
-
     let host = Host::start(app.cell.adapter, gate().redirecting(), None);
     let page = app.anonymous().at_host(&host).visit("/app/raise").header("Sec-Fetch-Mode", "navigate").await.expect(303);
     assert!(page.header("location").is_some_and(|to| to.starts_with(&format!("{PUBLIC_URL}/sign-in#"))), "{}", page.shown());
     app.anonymous().at_host(&host).visit("/app/raise").await.expect_refused(401, "session_required");
+}
+
+async fn a_rejection_is_an_error_that_tells_the_fact_behind_it(app: &App) {
+    let rejection: Box<dyn std::error::Error + Send + Sync> = match app.cell.adapter {
+        Adapter::Axum => Box::new(tenant_auth_axum::Rejection::from(Error::SlugTaken)),
+        Adapter::Actix => Box::new(tenant_auth_actix::Rejection::from(Error::SlugTaken)),
+    };
+    assert!(matches!(rejection.source().and_then(|fact| fact.downcast_ref::<Error>()), Some(Error::SlugTaken)));
 }
 
 async fn each_refusal_has_a_request_id_which_the_log_names(app: &App) {

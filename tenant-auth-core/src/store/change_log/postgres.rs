@@ -4,11 +4,11 @@
 
 use std::{
     pin::pin,
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
-use sqlx::{Connection, PgConnection};
+use sqlx::PgConnection;
 
 use super::{LIMIT, Place, Seen, SeenChange};
 use crate::{
@@ -17,6 +17,7 @@ use crate::{
     store::{
         ChangedRow, MARKS_KEPT, Postgres,
         dialect::{row, statements},
+        eyes::Shared,
         failure, patience,
         statement::Statement,
     },
@@ -104,42 +105,11 @@ pub(super) struct Eye {
     opened: Instant,
 }
 
-/// A connection of looks; `None` once the store was closed.
-type Shared = tokio::sync::Mutex<Option<PgConnection>>;
-
-/// The connections of the looks into one database: they are beside its pool, and end with it.
-#[derive(Debug, Clone, Default)]
-pub(in crate::store) struct Eyes(Arc<Mutex<Vec<Weak<Shared>>>>);
-
-impl Eyes {
-    /// Notes a connection, unless the store was closed while that was opened.
-    fn note(&self, connection: &Arc<Shared>, postgres: &Postgres) -> sqlx::Result<()> {
-        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if postgres.pool().is_closed() {
-            return Err(sqlx::Error::PoolClosed);
-        }
-        open.retain(|connection| connection.strong_count() > 0);
-        open.push(Arc::downgrade(connection));
-        Ok(())
-    }
-
-    /// Ends them, each after the look that is under way. No other is opened once the pool is closed.
-    pub(in crate::store) async fn close(&self) {
-        let open = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        for shared in open.iter().filter_map(Weak::upgrade) {
-            let connection = shared.lock().await.take();
-            if let Some(connection) = connection {
-                let _ = connection.close().await; // one that is lost cannot be told
-            }
-        }
-    }
-}
-
 impl Eye {
     pub(super) async fn open(postgres: &Postgres) -> Result<Self, Error> {
         let connection = postgres.connect_alone().await.map_err(failure::of)?;
         let connection = Arc::new(Shared::new(Some(connection)));
-        postgres.eyes().note(&connection, postgres).map_err(failure::of)?;
+        postgres.eyes().note(&connection, postgres.pool()).map_err(failure::of)?;
         Ok(Self { connection, opened: Instant::now() })
     }
 
