@@ -224,6 +224,8 @@ impl Tenant {
     /// Ends a session of this organization whose superseded refresh token came after the reuse grace.
     pub(super) async fn end_reused(&self, live: &LiveSession) -> Result<(), Error> {
         let mut tx = self.auth.begin().await?;
+        // The request is the replay's: from where it came is what an admin looks for.
+        tx.serve(self.client.request_in(&self.org.id, Some(&live.session.id)));
         if let Some(ended) = tx.sessions().end(&self.org.id, &live.session.id).await? {
             let data = SessionData::of(&ended.session, &live.user);
             tx.push(Event::new(EventKind::SessionReuseDetected, &*self.org, Actor::System, &data)?);
