@@ -14,7 +14,8 @@ pub(super) fn longest_block(limit: &Limit) -> Duration {
     if limit.doubling { LONGEST_BLOCK } else { limit.window }
 }
 
-pub(super) fn pair_key(account: &str, network: &str) -> String {
+/// The counter of an account at a network.
+pub(crate) fn pair_key(account: &str, network: &str) -> String {
     format!("pair:{account}:{network}")
 }
 

@@ -47,7 +47,7 @@ use crate::{
 };
 use attempt::Origin;
 use gates::PATIENCE;
-pub(crate) use limits::account_key;
+pub(crate) use limits::{account_key, pair_key};
 use limits::{longest_block, network_gate, network_of, pair_limit, wide_limits};
 use rates::MAILS;
 

@@ -6,6 +6,7 @@ use tenant_auth_core::operator::NewOrganization;
 
 use crate::suite::{
     admin::removal::{DAY, number},
+    limits::addresses::{at, behind_proxy},
     support::{
         account::{change_address, guard, mailed_token},
         chain::verified,
@@ -17,6 +18,7 @@ scenarios![on each database:
     a_person_is_given_all_that_is_kept,
     nothing_in_it_opens_anything,
     what_is_somebody_elses_is_left_out,
+    the_network_of_whoever_guessed_is_left_out,
     an_address_without_an_account_may_have_left_traces,
     a_mail_that_does_not_open_is_counted,
     what_was_told_of_an_address_of_before_is_given_too,
@@ -132,6 +134,21 @@ async fn what_is_somebody_elses_is_left_out(app: &App) {
     // And of others nothing is told.
     let other = export(app, app.other_org().admin().email()).await;
     assert!(!other.to_string().contains(app.member().email()), "{other:#}");
+}
+
+async fn the_network_of_whoever_guessed_is_left_out(app: &App) {
+    let app = behind_proxy(app).await;
+    let email = app.member().email().to_owned();
+    at(app.member(), "203.0.113.1").login().await.expect(200);
+    for guess in ["203.0.113.1", "203.0.113.66"] {
+        at(app.anonymous(), guess).login_with(&email, WRONG).await.expect_error(401, "invalid_credentials");
+    }
+    let document = export(&app, &email).await;
+    assert!(!document.to_string().contains("203.0.113.66"), "{document:#}");
+    let counters: Vec<&str> = list(&document, "counters").iter().filter_map(|one| one["counter"].as_str()).collect();
+    let at_networks = counters.iter().filter(|counter| counter.starts_with("pair:")).count();
+    let own = counters.iter().filter(|counter| counter.starts_with("pair:") && counter.ends_with(":203.0.113.1")).count();
+    assert_eq!((at_networks, own), (2, 1), "both are counted, and only the person's own network is named: {counters:?}");
 }
 
 async fn an_address_without_an_account_may_have_left_traces(app: &App) {

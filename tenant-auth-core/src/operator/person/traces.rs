@@ -9,7 +9,7 @@ use crate::{
     mail,
     service::TenantAuth,
     store::{PersonCounter, PersonInvite, PersonNetwork, PersonReset, PersonSignUp, Tx},
-    throttle::account_key,
+    throttle::{account_key, pair_key},
     value::Email,
 };
 
@@ -69,12 +69,17 @@ pub(super) async fn mails(auth: &TenantAuth, tx: &mut Tx, email: &Email) -> Resu
     }
 }
 
-/// Counters of failed attempts and of deeds. In the account's place stands a digest of the address.
+/// Counters of failed attempts and of deeds. In the account's place stands a digest of the address; a network stands there only where it
+/// is one of the person's own: whoever guesses from elsewhere is somebody else.
 pub(super) async fn counters(tx: &mut Tx, email: &Email, user: Option<&UserId>) -> Result<Value, Error> {
     let account = account_key(email);
+    let own: Vec<String> = tx.person().networks(&account).await?.into_iter().map(|network| network.ip_key).collect();
+    let at_network = pair_key(&account, "");
+    let is_strangers = |key: &str| key.strip_prefix(&at_network).is_some_and(|network| !own.iter().any(|known| known == network));
     let told = |counter: PersonCounter| {
+        let name = if is_strangers(&counter.key) { at_network.trim_end_matches(':') } else { counter.key.as_str() };
         json!({
-            "counter": counter.key,
+            "counter": name,
             "count": counter.failures,
             "windowEndsAt": at(counter.window_ends_at),
             "blockedUntil": at(counter.blocked_until),
