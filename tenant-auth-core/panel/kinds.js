@@ -7,11 +7,11 @@ export const KINDS = {
 	member: 'joined updated role_changed suspended reactivated removed',
 	session: 'created revoked reuse_detected',
 	login: 'blocked',
-	user: 'updated password_changed email_verified two_factor_enabled two_factor_disabled deleted',
+	user: 'updated password_changed email_verified two_factor_enabled two_factor_disabled recovery_codes_replaced recovery_code_used deleted',
 	org: 'created updated suspended reactivated deletion_scheduled deletion_cancelled exported imported',
 	audit: 'exported checkpoint',
 	api_key: 'created rotated revoked',
-	webhook: 'test disabled',
+	webhook: 'created updated deleted secret_rotated test disabled',
 };
 
 // What a group of kinds is called.

@@ -12,7 +12,9 @@ use crate::id::UserId;
 
 pub(crate) use crate::model::EventKind;
 pub(crate) use log::{AuditCheckpointData, AuditExportedData};
-pub(crate) use organization::{ApiKeyData, DeletionData, ExportData, ImportData, InviteData, NewOrgData, OrgData, WebhookData};
+pub(crate) use organization::{
+    ApiKeyData, DeletionData, ExportData, ImportData, InviteData, NewOrgData, OrgData, OrgDetailsData, WebhookData,
+};
 pub(crate) use people::{LoginBlockedData, MemberData, SessionData, UserData, UserDeletedData};
 pub(crate) use reasons::{DisableReason, EndReason, RevokeReason};
 

@@ -7,8 +7,27 @@ use crate::{
     id::UserId,
     model::{ApiKey, Invite, Organization, Webhook},
     time::Timestamp,
-    view::{ApiKeyView, InviteView, OrganizationView, WebhookView},
+    view::{ApiKeyView, DetailedOrganizationView, InviteView, OrganizationView, WebhookView},
 };
+
+/// A change of an organization's details, all of them: an allowed origin lets a page act for whoever is signed in.
+#[derive(Serialize)]
+pub(crate) struct OrgDetailsData {
+    org: DetailedOrganizationView,
+    previous: DetailedOrganizationView,
+}
+
+impl EventData for OrgDetailsData {
+    fn about(&self) -> Option<&UserId> {
+        None
+    }
+}
+
+impl OrgDetailsData {
+    pub(crate) fn changed(org: &Organization, previous: &Organization) -> Self {
+        Self { org: org.into(), previous: previous.into() }
+    }
+}
 
 #[derive(Serialize)]
 pub(crate) struct OrgData {
@@ -146,6 +165,8 @@ impl ApiKeyData {
 pub(crate) struct WebhookData {
     webhook: WebhookView,
     #[serde(skip_serializing_if = "Option::is_none")]
+    previous: Option<WebhookView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<DisableReason>,
 }
 
@@ -157,10 +178,14 @@ impl EventData for WebhookData {
 
 impl WebhookData {
     pub(crate) fn of(webhook: &Webhook) -> Self {
-        Self { webhook: webhook.into(), reason: None }
+        Self { webhook: webhook.into(), previous: None, reason: None }
+    }
+
+    pub(crate) fn changed(webhook: &Webhook, previous: &Webhook) -> Self {
+        Self { webhook: webhook.into(), previous: Some(previous.into()), reason: None }
     }
 
     pub(crate) fn disabled(webhook: &Webhook, reason: DisableReason) -> Self {
-        Self { webhook: webhook.into(), reason: Some(reason) }
+        Self { webhook: webhook.into(), previous: None, reason: Some(reason) }
     }
 }

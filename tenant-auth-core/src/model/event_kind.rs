@@ -71,6 +71,10 @@ event_kinds! {
     UserTwoFactorEnabled = "user.two_factor_enabled",
     /// A second factor was removed.
     UserTwoFactorDisabled = "user.two_factor_disabled",
+    /// New recovery codes took the place of the former ones.
+    UserRecoveryCodesReplaced = "user.recovery_codes_replaced",
+    /// A recovery code opened a session, in the place of a one-time password.
+    UserRecoveryCodeUsed = "user.recovery_code_used",
     /// An account was deleted, and what events told of the person was erased.
     UserDeleted = "user.deleted",
     /// An organization was made by sign-up; its first event.
@@ -99,6 +103,14 @@ event_kinds! {
     ApiKeyRotated = "api_key.rotated",
     /// An API key was revoked.
     ApiKeyRevoked = "api_key.revoked",
+    /// A webhook was made. Of its own life a webhook is told nothing, here and in the next three.
+    WebhookCreated = "webhook.created",
+    /// A webhook's URL, selection, description or status changed.
+    WebhookUpdated = "webhook.updated",
+    /// A webhook was deleted.
+    WebhookDeleted = "webhook.deleted",
+    /// A webhook got another signing secret.
+    WebhookSecretRotated = "webhook.secret_rotated",
     /// An org_admin asked for a test delivery.
     WebhookTest = "webhook.test",
     /// A webhook was disabled because its endpoint failed for too long, or is gone.
@@ -160,6 +172,8 @@ impl EventKind {
             | Self::MemberReactivated
             | Self::SessionCreated
             | Self::LoginBlocked
+            | Self::UserRecoveryCodesReplaced
+            | Self::UserRecoveryCodeUsed
             | Self::OrgCreated
             | Self::OrgReactivated
             | Self::OrgDeletionScheduled
@@ -169,9 +183,19 @@ impl EventKind {
             | Self::AuditExported
             | Self::AuditCheckpoint
             | Self::ApiKeyCreated
+            | Self::WebhookCreated
+            | Self::WebhookUpdated
+            | Self::WebhookDeleted
+            | Self::WebhookSecretRotated
             | Self::WebhookTest
             | Self::WebhookDisabled => false,
         }
+    }
+
+    /// Whether the event tells of the life of a webhook, as an org_admin shapes it.
+    #[cfg(feature = "service")]
+    pub(crate) const fn is_of_a_webhooks_life(self) -> bool {
+        matches!(self, Self::WebhookCreated | Self::WebhookUpdated | Self::WebhookDeleted | Self::WebhookSecretRotated)
     }
 }
 

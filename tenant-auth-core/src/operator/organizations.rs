@@ -8,7 +8,7 @@ use super::Operator;
 use crate::{
     config::LinkedPage,
     error::Error,
-    event::{EventKind, OrgData},
+    event::{EventKind, OrgData, OrgDetailsData},
     model::{Invite, Organization, Role, Status},
     org::{Invitation, Inviter, Patch, place_invite},
     page::{MOST, Page},
@@ -137,7 +137,8 @@ impl OperatorWrite {
         let is_kept = org.deletes_at.is_some() && deletes_at.is_none();
         let is_judged = org.is_trusted != is_trusted;
         if is_renamed {
-            self.tell(EventKind::OrgUpdated, &renamed, &org)?;
+            let data = OrgDetailsData::changed(&renamed, &org);
+            self.tx.push(Event::new(EventKind::OrgUpdated, &renamed, self.actor.clone(), &data)?);
         }
         if is_moved {
             let kind = match changed.status {

@@ -3,7 +3,7 @@
 use crate::{
     caller::OrgAdmin,
     error::{Error, InvalidValue},
-    event::{EventKind, OrgData},
+    event::{EventKind, OrgDetailsData},
     model::Organization,
     throttle::ADMIN_CHANGES,
     value::{AppUrl, DisplayName, Origin},
@@ -46,7 +46,7 @@ pub struct OrganizationUpdate {
 pub(crate) const MOST_ORIGINS: usize = 50;
 
 impl OrgAdmin {
-    /// Changes the organization's details.
+    /// Changes the organization's details. What changes nothing is told to nobody.
     ///
     /// # Errors
     /// [`Error::Invalid`] for more than 50 origins; [`Error::AdminRequired`], [`Error::SessionRequired`], [`Error::Suspended`] or
@@ -70,12 +70,13 @@ impl OrgAdmin {
         org.name = update.name.unwrap_or(org.name);
         org.app_url = update.app_url.apply(org.app_url);
         org.allowed_origins = update.allowed_origins.apply(Some(org.allowed_origins)).unwrap_or_default();
-        if !only_takes_away(&org, &previous) {
-            write.spend_log_bytes(told_of(&org) + told_of(&previous)).await?;
+        if details(&org) != details(&previous) {
+            if !only_takes_away(&org, &previous) {
+                write.spend_log_bytes(told_of(&org) + told_of(&previous)).await?;
+            }
+            write.organizations().update(&org, &previous).await?;
+            write.push(EventKind::OrgUpdated, &OrgDetailsData::changed(&org, &previous))?;
         }
-        write.organizations().update(&org, &previous).await?;
-        let data = OrgData::changed(&org, &previous);
-        write.push(EventKind::OrgUpdated, &data)?;
         write.commit().await?;
         Ok(org)
     }
@@ -96,4 +97,9 @@ fn told_of(org: &Organization) -> usize {
     let app_url = org.app_url.as_ref().map_or(0, |url| url.as_str().len());
     let origins = org.allowed_origins.iter().map(|origin| origin.as_str().len());
     org.name.as_str().len() + app_url + origins.sum::<usize>()
+}
+
+/// What an update may change.
+fn details(org: &Organization) -> (&DisplayName, Option<&AppUrl>, &[Origin]) {
+    (&org.name, org.app_url.as_ref(), &org.allowed_origins)
 }

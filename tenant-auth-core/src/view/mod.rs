@@ -20,6 +20,7 @@ pub use deployment_key::DeploymentKeyView;
 pub use invite::InviteView;
 pub(crate) use invite::PendingInviteView;
 pub use member::{MemberView, MembershipView};
+pub(crate) use organization::DetailedOrganizationView;
 pub use organization::{ManagedOrganizationView, OrganizationView};
 pub use session::SessionView;
 pub(crate) use session::ToldSessionView;

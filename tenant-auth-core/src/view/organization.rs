@@ -5,7 +5,7 @@ use crate::{
     id::OrgId,
     model::{Organization, Status},
     time::Timestamp,
-    value::{AppUrl, DisplayName, Plan, Slug},
+    value::{AppUrl, DisplayName, Origin, Plan, Slug},
 };
 
 view! {
@@ -25,6 +25,28 @@ view! {
         app_url: Option<AppUrl>,
         /// When it was created.
         created_at: Timestamp,
+    }
+}
+
+view! {
+    /// An organization (tenant), with all that its admins may set.
+    pub(crate) DetailedOrganizationView of Organization as DetailedOrganization {
+        /// `org_…`
+        id: OrgId,
+        /// Shown to people.
+        name: DisplayName,
+        /// Used in `X-Org-Slug`.
+        slug: Slug,
+        /// Not interpreted by the service.
+        plan: Plan,
+        /// Whether the organization is active; a suspended one lets no member in.
+        status: Status,
+        /// The customer's application; invitation mails link to it.
+        app_url: Option<AppUrl>,
+        /// When it was created.
+        created_at: Timestamp,
+        /// The browser origins that are allowed beside the application's (CORS).
+        allowed_origins: Vec<Origin>,
     }
 }
 

@@ -1,13 +1,17 @@
 //! Fan-out of the outbox: turning events into deliveries, one for each webhook of the organization that selected the kind. A worker
-//! does it, so that a request writes one row however many webhooks there are. An event is taken and its deliveries are written in
+//! does it, so that a request writes one row however many webhooks there are. Of its own life a webhook is told nothing: what its receiver
+//! gets first is what it was made for, and whoever takes a webhook away tells its receiver nothing of it. An event is taken and its deliveries are written in
 //! one transaction, so that every event is turned exactly once.
 
 use std::collections::{BTreeSet, HashMap};
+
+use serde::Deserialize;
 
 use super::slots::FreeSlots;
 use crate::{
     error::Error,
     id::{EventId, OrgId, WebhookId},
+    model::EventKind,
     store::{DueEndpoint, Subscriber, Tx, UndeliveredEvent},
 };
 
@@ -61,8 +65,10 @@ pub(super) async fn fan_out<'a>(
     let payloads = tx.delivery_queue().take(now).await?;
     let backlog: BTreeSet<&WebhookId> = due.iter().map(|endpoint| &endpoint.id).collect();
     let mut planned = Vec::new();
-    for event in now.iter().filter(|event| payloads.contains_key(&event.id)) {
-        for Subscriber { endpoint, .. } in selecting(event) {
+    for event in now {
+        let Some(payload) = payloads.get(&event.id) else { continue };
+        let itself = webhook_of_life(&event.kind, payload);
+        for Subscriber { endpoint, .. } in selecting(event).filter(|one| itself.as_ref() != Some(&one.endpoint.id)) {
             let has_slot = !backlog.contains(&endpoint.id) && free.of(endpoint) > 0;
             if has_slot {
                 free.promise(endpoint, 1);
@@ -71,4 +77,27 @@ pub(super) async fn fan_out<'a>(
         }
     }
     Ok(FanOut { planned, payloads, left: later.len() })
+}
+
+/// The part of a payload that names a webhook.
+#[derive(Deserialize)]
+struct Told {
+    data: Option<TellingOfWebhook>,
+}
+
+#[derive(Deserialize)]
+struct TellingOfWebhook {
+    webhook: NamedWebhook,
+}
+
+#[derive(Deserialize)]
+struct NamedWebhook {
+    id: String,
+}
+
+/// The webhook whose life an event tells, which is the one that is not told of it; `None` for every other event (behaviour.md, B291).
+fn webhook_of_life(kind: &str, payload: &str) -> Option<WebhookId> {
+    EventKind::parse(kind).filter(|kind| kind.is_of_a_webhooks_life())?;
+    let told: Told = serde_json::from_str(payload).ok()?;
+    told.data.map(|data| WebhookId::from_stored(data.webhook.id))
 }

@@ -8,6 +8,7 @@ use super::{SigningSecret, ending, secrets};
 use crate::{
     caller::{OrgAdmin, OrgWrite},
     error::{Error, InvalidValue, Thing},
+    event::{EventKind, WebhookData},
     id::WebhookId,
     mail::{self, Letter},
     model::{EventSelection, Webhook, WebhookStatus},
@@ -116,6 +117,7 @@ impl OrgAdmin {
         write.webhooks().insert(&webhook).await?;
         let (secret, sealed) = secrets::make(&write, &webhook)?;
         write.webhooks().add_secret(&webhook, &sealed, now).await?;
+        write.push(EventKind::WebhookCreated, &WebhookData::of(&webhook))?;
         tell_of(&webhook, &mut write).await?;
         write.commit().await?;
         Ok(CreatedWebhook { webhook, secret })
@@ -138,17 +140,20 @@ impl OrgAdmin {
         let mut write = ADMIN_CHANGES.begin_write_of(self).await?;
         // A worker writes the webhook's health (`failing_since`). The row is held so that this update does not overwrite it.
         let mut webhook = write.webhooks().hold(self.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
+        let previous = webhook.clone();
         let moved = url.as_ref().is_some_and(|url| *url != webhook.url);
         webhook.url = url.unwrap_or(webhook.url);
         webhook.events = update.events.unwrap_or(webhook.events);
         webhook.description = update.description.unwrap_or(webhook.description);
-        let status = update.status.unwrap_or(webhook.status);
-        if moved || status != webhook.status {
+        webhook.status = update.status.unwrap_or(webhook.status);
+        if moved || webhook.status != previous.status {
             webhook.failing_since = None;
         }
-        let former = std::mem::replace(&mut webhook.status, status);
         write.webhooks().update(&webhook).await?;
-        match (former, status) {
+        if shown(&webhook) != shown(&previous) {
+            write.push(EventKind::WebhookUpdated, &WebhookData::changed(&webhook, &previous))?;
+        }
+        match (previous.status, webhook.status) {
             (_, WebhookStatus::Disabled) => ending::cancel_pending(&mut write.tx, &webhook).await?,
             (WebhookStatus::Disabled, WebhookStatus::Active) => ending::cancel_rest(&mut write.tx, &webhook).await?,
             (WebhookStatus::Active, WebhookStatus::Active) => {}
@@ -167,6 +172,7 @@ impl OrgAdmin {
     pub async fn delete_webhook(&self, id: &WebhookId) -> Result<(), Error> {
         let mut write = self.begin_write().await?;
         let webhook = write.webhooks().hold(self.org_id(), id).await?.ok_or(Error::NotFound(Thing::Webhook))?;
+        write.push(EventKind::WebhookDeleted, &WebhookData::of(&webhook))?;
         ending::delete(&mut write.tx, &webhook).await?;
         write.commit().await
     }
@@ -185,6 +191,7 @@ impl OrgAdmin {
         let (secret, sealed) = secrets::make(&write, &webhook)?;
         let former_until: Timestamp = write.now().plus(overlap);
         write.webhooks().add_secret(&webhook, &sealed, former_until).await?;
+        write.push(EventKind::WebhookSecretRotated, &WebhookData::of(&webhook))?;
         write.commit().await?;
         Ok(secret)
     }
@@ -195,6 +202,11 @@ impl OrgAdmin {
         let _turn = auth.name_lookups().turn(self.org_id()).await?;
         auth.targets().admit(text, auth.resolver()).await
     }
+}
+
+/// What an update may change.
+fn shown(webhook: &Webhook) -> (&WebhookUrl, &EventSelection, &Description, WebhookStatus) {
+    (&webhook.url, &webhook.events, &webhook.description, webhook.status)
 }
 
 /// Tells the org_admins by mail to which host events are sent from now on.

@@ -1,6 +1,7 @@
 //! A disk that fills up under the database: writes are refused while it is full, reads are not, and both work again once there is space.
 
 use std::{
+    cell::Cell,
     os::unix::fs::{MetadataExt, chown},
     path::Path,
     time::{Duration, Instant},
@@ -25,8 +26,12 @@ fn sqlite_writes_again_as_soon_as_a_full_disk_has_space() {
     let program = Program::new().with("DATABASE_URL", &database);
     let server = Running::start(&program, &["serve"]);
     let admin = Admin::of_new_organization(&program, &server.address);
-    let write =
-        || admin.ask(&server.address, "PATCH /org", &json!({ "metadata": { "text": "x".repeat(8_000) } })).expect("answers");
+    let written = Cell::new(0);
+    let write = || {
+        written.set(written.get() + 1);
+        let name = format!("Acme {}", written.get());
+        admin.ask(&server.address, "PATCH /org", &json!({ "name": name })).expect("answers")
+    };
 
     disk.fill();
     let deadline = Instant::now() + DEADLINE;

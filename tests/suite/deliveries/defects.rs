@@ -31,8 +31,11 @@ scenarios![on each database:
 /// Longer than any claim lasts.
 const LEASE: Duration = Duration::from_secs(60);
 
+/// Another name each time, for the same one is no change.
 async fn rename(admin: &Caller) {
-    admin.patch("/org", json!({ "name": "Acme Renamed" })).await.expect(200);
+    static TIMES: AtomicUsize = AtomicUsize::new(0);
+    let name = format!("Renamed {}", TIMES.fetch_add(1, Ordering::SeqCst));
+    admin.patch("/org", json!({ "name": name })).await.expect(200);
 }
 
 async fn id_of_acme(app: &App) -> String {

@@ -66,8 +66,9 @@ async fn expect_told(app: &App, victim: &Hook, witness: &Hook, reason: &str) {
 async fn an_endpoint_that_is_gone_is_disabled_and_told_of(app: &App) {
     let admin = app.admin().logged_in().await;
     app.org().new_admin("Dora").await;
-    let victim = Hook::new(&admin, RECEIVER, &["org.updated", "webhook.*"]).await;
     let witness = Hook::new(&admin, ANOTHER, &["webhook.disabled"]).await;
+    app.tick().await; // before there is anybody to tell of it
+    let victim = Hook::new(&admin, RECEIVER, &["org.updated", "webhook.*"]).await;
     victim.answers(app, &[410]);
     for name in ["One", "Two", "Acme Rockets"] {
         admin.patch("/org", json!({ "name": name })).await.expect(200);

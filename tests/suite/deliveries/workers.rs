@@ -30,10 +30,10 @@ pub(crate) fn counts(app: &App) -> BTreeMap<(String, String), usize> {
     counts
 }
 
-/// Causes so many `org.updated`.
+/// Causes so many `org.updated`: no name is the one before.
 pub(crate) async fn rename(admin: &Caller, times: usize) {
     for n in 0..times {
-        admin.patch("/org", json!({ "name": format!("Acme {n}") })).await.expect(200);
+        admin.patch("/org", json!({ "name": format!("Acme {n} of {times}") })).await.expect(200);
     }
 }
 
@@ -153,7 +153,7 @@ async fn a_worker_works_through_more_endpoints_than_it_looks_at_in_a_round(app: 
     assert_eq!(counts.len(), 900);
     assert!(counts.values().all(|count| *count == 1));
     let names: Vec<_> = app.webhooks.sent().iter().map(|sent| event_in(sent)["data"]["org"]["name"].clone()).collect();
-    assert_eq!(names.iter().filter(|name| **name == "Acme 1").count(), 450);
+    assert_eq!(names.iter().filter(|name| **name == "Acme 1 of 2").count(), 450);
 }
 
 /// Its master key may be lost: nothing unsigned leaves, and the others do not wait.

@@ -5,7 +5,7 @@ use tenant_auth_conformance::{App, Caller, id_of, scenarios, together};
 use tenant_auth_core::{backend::NewApiKey, model::Scope};
 
 use crate::suite::support::{
-    hooks::Hook,
+    hooks::{Hook, RECEIVER, event_in},
     listener::{Listener, data_of, kinds, session_of, system, user},
     stored::forget_proof,
 };
@@ -22,6 +22,7 @@ scenarios![
     what_the_operator_does_is_nobodys_doing,
     sequences_have_no_gaps_however_many_write_at_once,
     what_changes_nothing_is_not_told,
+    a_webhook_tells_the_others_of_its_life,
 ];
 
 async fn an_invite_tells_of_its_life(app: &App) {
@@ -141,17 +142,16 @@ async fn an_admin_who_goes_takes_their_invites_along(app: &App) {
 
 async fn the_organization_tells_of_itself(app: &App) {
     let admin = app.admin().logged_in().await;
-    let shown = async || {
-        let mut org = admin.get("/org").await.expect_ok()["org"].clone();
-        org.as_object_mut().expect("an object").remove("allowedOrigins");
-        org
-    };
+    let shown = async || admin.get("/org").await.expect_ok()["org"].clone();
     let mut listener = Listener::new(app, &admin).await;
     let before = shown().await;
-    admin.patch("/org", json!({ "name": "Acme", "appUrl": null })).await.expect(200);
+    let change = json!({ "name": "Acme", "appUrl": null, "allowedOrigins": ["https://extra.example"] });
+    admin.patch("/org", change).await.expect(200);
     let (actor, data) = listener.only("org.updated").await;
     assert_eq!((actor, &data), (user(&admin), &json!({ "org": shown().await, "previous": before })));
-    let active = data["org"].clone();
+    let mut active = data["org"].clone();
+    assert_eq!(active["allowedOrigins"], json!(["https://extra.example"]));
+    active.as_object_mut().expect("an object").remove("allowedOrigins"); // which no other event tells
     let mut suspended = active.clone();
     suspended["status"] = json!("suspended");
     app.org().suspend().await;
@@ -212,7 +212,10 @@ async fn sequences_have_no_gaps_however_many_write_at_once(app: &App) {
 async fn what_changes_nothing_is_not_told(app: &App) {
     let admin = app.admin().logged_in().await;
     let mut listener = Listener::new(app, &admin).await;
+    let org = admin.get("/org").await.expect_ok()["org"].clone();
     for request in [
+        admin.patch("/org", json!({})),
+        admin.patch("/org", json!({ "name": org["name"], "appUrl": org["appUrl"], "allowedOrigins": org["allowedOrigins"] })),
         admin.set_role(app.member().id(), "member"),
         admin.set_status(app.member().id(), "active"),
         admin.set_metadata(app.member().id(), json!({})),
@@ -221,9 +224,33 @@ async fn what_changes_nothing_is_not_told(app: &App) {
     ] {
         request.await.expect(200);
     }
-    let other = Hook::new(&admin, "https://hooks.example.com/other", &["*"]).await;
-    other.rotated(&admin, 0).await;
-    other.switching(&admin, "disabled").await.expect(200);
-    admin.delete(&other.path()).await.expect(200);
     listener.nothing().await;
+}
+
+async fn a_webhook_tells_the_others_of_its_life(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let mut listener = Listener::new(app, &admin).await;
+    listener.nothing().await;
+    let hook = Hook::new(&admin, RECEIVER, &["*"]).await;
+    let made = hook.shown(&admin).await;
+    assert_eq!(listener.only("webhook.created").await, (user(&admin), json!({ "webhook": made })));
+    admin.patch(&hook.path(), json!({ "events": ["webhook.*"] })).await.expect(200);
+    let changed = hook.shown(&admin).await;
+    assert_eq!(listener.only("webhook.updated").await, (user(&admin), json!({ "webhook": changed, "previous": made })));
+    hook.rotated(&admin, 0).await;
+    assert_eq!(listener.only("webhook.secret_rotated").await, (user(&admin), json!({ "webhook": changed })));
+    for nothing in [json!({}), json!({ "url": RECEIVER, "events": ["webhook.*"], "description": "", "status": "active" })] {
+        admin.patch(&hook.path(), nothing).await.expect(200);
+    }
+    listener.nothing().await;
+    admin.patch(&listener.hook.path(), json!({ "description": "Everything" })).await.expect(200);
+    listener.nothing().await;
+    listener.misses(1);
+    let sent = hook.sent(app).iter().map(event_in).map(|event| event["data"]["webhook"]["id"].clone()).collect::<Vec<_>>();
+    assert_eq!(sent, [json!(listener.hook.id)], "of its own life it is told nothing, and of another's all");
+    admin.delete(&hook.path()).await.expect(200);
+    assert_eq!(listener.only("webhook.deleted").await, (user(&admin), json!({ "webhook": changed })));
+    let log = admin.get("/org/audit?kind=webhook.*").await.expect_ok();
+    let told = ["deleted", "updated", "secret_rotated", "updated", "created", "created"].map(|kind| format!("webhook.{kind}"));
+    assert_eq!(kinds(log["entries"].as_array().expect("a list")), told, "the log has all of it");
 }

@@ -174,11 +174,13 @@ impl<'a> BusyDay<'a> {
     async fn webhooks(&mut self, admin: &Caller) {
         let (url, selection) = ("https://hooks.example.com/gone", json!(["org.updated"]));
         let create = admin.post("/org/webhooks", json!({ "url": url, "events": selection }));
-        let data = self.deed(create, "POST /org/webhooks", &[]).await;
+        let data = self.deed(create, "POST /org/webhooks", &["webhook.created"]).await;
         let secret = self.keep_text(&data["secret"]);
         let hook = Hook { id: id_of(&data["webhook"]).to_owned(), url: url.to_owned(), secret };
-        self.deed(admin.patch(&hook.path(), json!({ "description": "x" })), "PATCH /org/webhooks/{id}", &[]).await;
-        let data = self.deed(hook.rotating(admin, 60), "POST /org/webhooks/{id}/rotate-secret", &[]).await;
+        let describe = admin.patch(&hook.path(), json!({ "description": "x" }));
+        self.deed(describe, "PATCH /org/webhooks/{id}", &["webhook.updated"]).await;
+        let row = "POST /org/webhooks/{id}/rotate-secret";
+        let data = self.deed(hook.rotating(admin, 60), row, &["webhook.secret_rotated"]).await;
         self.keep_text(&data["secret"]);
         let own = self.listener.hook.testing(admin);
         self.deed(own, "POST /org/webhooks/{id}/test", &["webhook.test"]).await;
@@ -190,7 +192,7 @@ impl<'a> BusyDay<'a> {
         self.app.webhooks.answer(url, answer(410));
         hook.test(admin).await;
         self.hear("an endpoint that is gone", &["webhook.disabled"]).await;
-        self.deed(admin.delete(&hook.path()), "DELETE /org/webhooks/{id}", &[]).await;
+        self.deed(admin.delete(&hook.path()), "DELETE /org/webhooks/{id}", &["webhook.deleted"]).await;
     }
 
     /// Max changes everything about himself.

@@ -15,7 +15,9 @@ use crate::{
     id::UserId,
     model::EventKind,
     time::Timestamp,
-    view::{ApiKeyView, InviteView, MemberView, OrganizationView, ToldSessionView, UserView, WebhookView},
+    view::{
+        ApiKeyView, DetailedOrganizationView, InviteView, MemberView, OrganizationView, ToldSessionView, UserView, WebhookView,
+    },
 };
 
 /// What webhooks send, by kind: one operation each, which the receiver implements.
@@ -84,9 +86,12 @@ fn data_of(kind: EventKind, schemas: &mut Schemas) -> RefOr<Schema> {
         EventKind::UserPasswordChanged
         | EventKind::UserEmailVerified
         | EventKind::UserTwoFactorEnabled
-        | EventKind::UserTwoFactorDisabled => schemas.answer::<UserTold>(),
+        | EventKind::UserTwoFactorDisabled
+        | EventKind::UserRecoveryCodesReplaced
+        | EventKind::UserRecoveryCodeUsed => schemas.answer::<UserTold>(),
         EventKind::UserDeleted => schemas.answer::<UserDeletion>(),
-        EventKind::OrgUpdated | EventKind::OrgSuspended | EventKind::OrgReactivated => schemas.answer::<OrgChange>(),
+        EventKind::OrgUpdated => schemas.answer::<OrgDetailsChange>(),
+        EventKind::OrgSuspended | EventKind::OrgReactivated => schemas.answer::<OrgChange>(),
         EventKind::OrgDeletionScheduled => schemas.answer::<OrgDeletion>(),
         EventKind::OrgCreated | EventKind::OrgDeletionCancelled => schemas.answer::<OrgTold>(),
         EventKind::OrgExported => schemas.answer::<OrgExport>(),
@@ -95,7 +100,10 @@ fn data_of(kind: EventKind, schemas: &mut Schemas) -> RefOr<Schema> {
         EventKind::AuditCheckpoint => schemas.answer::<AuditSignature>(),
         EventKind::ApiKeyCreated | EventKind::ApiKeyRotated => schemas.answer::<ApiKeyTold>(),
         EventKind::ApiKeyRevoked => schemas.answer::<ApiKeyEnd>(),
-        EventKind::WebhookTest => schemas.answer::<WebhookTold>(),
+        EventKind::WebhookCreated | EventKind::WebhookDeleted | EventKind::WebhookSecretRotated | EventKind::WebhookTest => {
+            schemas.answer::<WebhookTold>()
+        }
+        EventKind::WebhookUpdated => schemas.answer::<WebhookChange>(),
         EventKind::WebhookDisabled => schemas.answer::<WebhookEnd>(),
     }
 }
@@ -141,6 +149,11 @@ told! {
         /// As it was before.
         previous: OrganizationView,
     }
+    OrgDetailsChange as OrgDetailsChangeEventData {
+        org: DetailedOrganizationView,
+        /// As it was before.
+        previous: DetailedOrganizationView,
+    }
     OrgDeletion as OrgDeletionEventData {
         org: OrganizationView,
         /// When it is deleted.
@@ -181,5 +194,10 @@ told! {
     ApiKeyTold as ApiKeyEventData { api_key: ApiKeyView, }
     ApiKeyEnd as ApiKeyEndEventData { api_key: ApiKeyView, reason: RevokeReason, }
     WebhookTold as WebhookEventData { webhook: WebhookView, }
+    WebhookChange as WebhookChangeEventData {
+        webhook: WebhookView,
+        /// As it was before.
+        previous: WebhookView,
+    }
     WebhookEnd as WebhookEndEventData { webhook: WebhookView, reason: DisableReason, }
 }

@@ -11,6 +11,7 @@ mod sqlite;
 
 use std::{
     fmt::Write,
+    sync::atomic::{AtomicUsize, Ordering},
     time::{Duration, Instant},
 };
 
@@ -40,9 +41,11 @@ impl<'a> Walk<'a> {
         walk
     }
 
-    /// Status of the answer to a change.
+    /// Status of the answer to a change, which is another one each time.
     fn write(&self) -> u16 {
-        let answer = self.admin.ask(&self.server.address, "PATCH /org", &json!({ "name": "Acme" }));
+        static CHANGES: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("Acme {}", CHANGES.fetch_add(1, Ordering::SeqCst));
+        let answer = self.admin.ask(&self.server.address, "PATCH /org", &json!({ "name": name }));
         let (status, body) = answer.expect("the server answers, whatever its database does");
         assert!(status == 200 || body["code"] == "unavailable", "{body}\n{}", self.server.log());
         status

@@ -31,7 +31,7 @@ pub(crate) struct Subscribers {
 }
 
 impl Subscribers {
-    /// Makes an organization with a webhook for each of these URLs, all of which get every event.
+    /// Makes an organization with a webhook for each of these URLs, all of which get every change of a member.
     pub(crate) async fn settle(database: &Database, master_key: &str, slug: &str, urls: &[String]) -> Result<Self, Failure> {
         let store = Store::open_with(&database.url, StoreOptions::with_connections(2)).await?;
         let builder = TenantAuth::builder().store(store.clone()).master_keys(MasterKeys::parse(master_key)?);
@@ -57,7 +57,7 @@ impl Subscribers {
         let member = tenant.authenticate(&token).await?;
         let (id, admin) = (member.user().id.clone(), member.into_admin()?);
         for url in urls {
-            let (url, events) = (url.clone(), EventSelection::parse(&["*"])?);
+            let (url, events) = (url.clone(), EventSelection::parse(&["member.*"])?);
             admin.create_webhook(NewWebhook { url, events, description: "".parse()? }).await?;
         }
         auth.worker().tick().await?;
