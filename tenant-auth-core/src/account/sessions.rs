@@ -139,10 +139,14 @@ pub(crate) async fn end_all_others(member: &Member, write: &mut Write, reason: E
 
 /// Pushes an event about the user to every organization of the user.
 pub(crate) async fn tell_user(tx: &mut Tx, kind: EventKind, actor: &Actor, data: &UserData) -> Result<(), Error> {
-    for org in tx.users().organizations_of(&data.user.id).await? {
-        tx.push(Event::new(kind, org, actor.clone(), data)?);
-    }
+    events_of_user(tx, kind, actor, data).await?.into_iter().for_each(|event| tx.push(event));
     Ok(())
+}
+
+/// An event about the user, for every organization of the user.
+pub(crate) async fn events_of_user(tx: &mut Tx, kind: EventKind, actor: &Actor, data: &UserData) -> Result<Vec<Event>, Error> {
+    let orgs = tx.users().organizations_of(&data.user.id).await?.into_iter();
+    orgs.map(|org| Event::new(kind, org, actor.clone(), data)).collect()
 }
 
 /// The sessions of one person in one organization, oldest first.

@@ -7,16 +7,17 @@ use totp_rs::{Builder, Totp};
 use zeroize::Zeroizing;
 
 use crate::{
-    account::{end_all_others, tell_user},
+    account::{end_all_others, events_of_user, tell_user},
     caller::{Member, Write},
     error::{Error, InvalidValue},
     event::{EndReason, EventKind, UserData},
-    id::{CROCKFORD, UserId},
+    id::{CROCKFORD, OrgId, UserId},
     mail::{self, Letter},
+    model::User,
     ports::Entropy,
     sealed::SealContext,
     secret::{Digest, Password, RecoveryCodeKind, Secret, TotpKind},
-    store::Tx,
+    store::{Actor, Event, Tx},
     throttle::{Attempt, log_refused},
     time::Timestamp,
     value::Email,
@@ -146,6 +147,8 @@ impl Member {
     pub async fn renew_recovery_codes(&self, password: &Password, code: &str) -> Result<RecoveryCodes, Error> {
         let mut write = self.begin_guarded_write(password, Some(code)).await?;
         let codes = self.issue_codes(&mut write).await?;
+        let data = UserData::of(&write.live.user);
+        tell_user(&mut write.tx, EventKind::UserRecoveryCodesReplaced, &self.actor(), &data).await?;
         mail::tell_owner(&mut write.tx, self.org_id(), &write.live.user, &Letter::RecoveryCodesReplaced).await?;
         write.commit().await?;
         Ok(codes)
@@ -187,9 +190,9 @@ impl Member {
         let mut tx = self.auth.begin_in_turn(self.org_id()).await?;
         attempt.released(&mut tx).await?;
         let mut write = self.own_write_in(tx).await?;
-        let right = use_code(&mut write, self.user_id(), code).await?;
+        let used = use_code(&mut write, self.user_id(), code).await?;
         attempt.in_time()?;
-        Ok(right.then_some(write))
+        Ok(used.map(|_| write))
     }
 
     async fn issue_codes(&self, write: &mut Write) -> Result<RecoveryCodes, Error> {
@@ -208,16 +211,46 @@ impl Member {
     }
 }
 
-/// Verifies a one-time password or a recovery code and marks it as used, in the transaction that depends on it. `false` when the
+/// A code that was right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UsedCode {
+    OneTime,
+    Recovery,
+}
+
+/// Verifies a one-time password or a recovery code and marks it as used, in the transaction that depends on it. `None` when the
 /// code is wrong or was used before: no code works twice (RFC 6238, 5.2).
-pub(crate) async fn use_code(tx: &mut Tx, user: &UserId, code: &str) -> Result<bool, Error> {
+pub(crate) async fn use_code(tx: &mut Tx, user: &UserId, code: &str) -> Result<Option<UsedCode>, Error> {
     let Some(factor) = tx.second_factors().find(user).await?.filter(|factor| factor.enabled_at().is_some()) else {
-        return Ok(false);
+        return Ok(None);
     };
     match matching_step(tx, user, &factor.secret, code)? {
-        Some(step) => tx.second_factors().use_step(user, step).await,
-        None => tx.second_factors().use_code(user, &digest_of(code)).await,
+        Some(step) => Ok(tx.second_factors().use_step(user, step).await?.then_some(UsedCode::OneTime)),
+        None => Ok(tx.second_factors().use_code(user, &digest_of(code)).await?.then_some(UsedCode::Recovery)),
     }
+}
+
+/// What is told of a login by this code besides the session, everywhere the person belongs; the owner is mailed of it in this organization.
+/// Of a one-time password nothing is. A transaction that tells other organizations holds the one in which the session is opened.
+pub(crate) async fn told_of_code(tx: &mut Tx, used: UsedCode, org: &OrgId, user: &User) -> Result<Vec<Event>, Error> {
+    match used {
+        UsedCode::OneTime => Ok(Vec::new()),
+        UsedCode::Recovery => {
+            mail::enqueue(tx, org, &user.email, &Letter::RecoveryCodeUsed).await?;
+            let actor = Actor::User(user.id.clone());
+            events_of_user(tx, EventKind::UserRecoveryCodeUsed, &actor, &UserData::of(user)).await
+        }
+    }
+}
+
+/// Whether the text has the form of a one-time password; any other may be a recovery code.
+pub(crate) fn is_one_time(code: &str) -> bool {
+    digits_of(code).is_some()
+}
+
+fn digits_of(code: &str) -> Option<String> {
+    let digits: String = code.chars().filter(|c| !c.is_whitespace()).collect();
+    (digits.len() == 6 && digits.bytes().all(|b| b.is_ascii_digit())).then_some(digits)
 }
 
 /// The secret of a stored second factor.
@@ -247,10 +280,7 @@ fn matching_step(tx: &Tx, user: &UserId, sealed: &str, code: &str) -> Result<Opt
 
 /// The same for an opened secret.
 pub(crate) fn step_of(secret: &[u8], code: &str, now: Timestamp) -> Result<Option<i64>, Error> {
-    let digits: String = code.chars().filter(|c| !c.is_whitespace()).collect();
-    if digits.len() != 6 || !digits.bytes().all(|b| b.is_ascii_digit()) {
-        return Ok(None);
-    }
+    let Some(digits) = digits_of(code) else { return Ok(None) };
     let seconds = u64::try_from(now.secs()).unwrap_or(0);
     Ok(totp(secret, "", "")?.check(&digits, seconds).and_then(|step| i64::try_from(step).ok()))
 }

@@ -2,7 +2,10 @@
 //! rate limiter on the account (ten in a quarter of an hour, fifty a day), whose owner gets a mail when that limit is reached.
 
 use crate::{
-    account::{Entrant, Opened, Opening, two_factor::use_code},
+    account::{
+        Entrant, Opened, Opening,
+        two_factor::{is_one_time, told_of_code, use_code},
+    },
     caller::{Client, Tenant},
     error::Error,
     id::{OrgId, UserId},
@@ -101,6 +104,10 @@ impl Tenant {
         if login.method == AuthMethod::Password {
             login_completed(&mut tx, &account.user.email, &client).await?;
         }
+        if !is_one_time(code) {
+            // Every organization of the person is told of a recovery code; who tells others holds the one of the session.
+            tx.organizations().lock(&self.org.id).await?.ok_or(Error::UnknownOrganization)?;
+        }
         let Some(membership) = tx.members().hold(&self.org.id, &login.user_id).await? else { return Ok(None) };
         if !tx.users().hold_at(&login.user_id, login.user_epoch).await? {
             return Ok(None);
@@ -110,18 +117,20 @@ impl Tenant {
         if membership.status == Status::Suspended || org.status == Status::Suspended {
             return Err(Error::Suspended);
         }
-        let right = use_code(&mut tx, &login.user_id, code).await?;
+        let used = use_code(&mut tx, &login.user_id, code).await?;
         attempt.in_time()?;
-        if !right || !tx.pending_logins().take(&self.org.id, &login.id).await? {
+        let Some(used) = used else { return Ok(None) };
+        if !tx.pending_logins().take(&self.org.id, &login.id).await? {
             return Ok(None);
         }
+        let then = told_of_code(&mut tx, used, &self.org.id, &account.user).await?;
         let opening = Opening {
             id: Some(login.id.clone()),
             methods: vec![login.method, AuthMethod::Otp],
             request: request_of(self, login),
             client,
         };
-        self.enter(tx, Entrant { account, membership, opening }).await.map(Some)
+        self.enter_telling(tx, Entrant { account, membership, opening }, then).await.map(Some)
     }
 }
 

@@ -8,7 +8,7 @@ use minijinja::{Environment, UndefinedBehavior, Value, context};
 use crate::value::Language;
 
 /// Every mail by its name, with the names of the values that it tells; a `?` stands after one that may be none.
-pub const MAILS: [(&str, &[&str]); 23] = [
+pub const MAILS: [(&str, &[&str]); 24] = [
     ("invite", &["organization", "role", "inviter?", "app_url?", "until"]),
     ("reset_password", &["until"]),
     ("welcome", &["organization", "until"]),
@@ -22,6 +22,7 @@ pub const MAILS: [(&str, &[&str]); 23] = [
     ("two_factor_enabled", &[]),
     ("two_factor_disabled", &[]),
     ("recovery_codes_replaced", &[]),
+    ("recovery_code_used", &[]),
     ("wrong_codes", &[]),
     ("new_admin", &["organization", "who"]),
     ("new_api_key", &["organization", "name"]),

@@ -48,6 +48,8 @@ pub(crate) enum Letter<'a> {
     SecondFactorDisabled,
     /// New recovery codes replaced the old ones.
     RecoveryCodesReplaced,
+    /// A recovery code opened a session.
+    RecoveryCodeUsed,
     /// Wrong second-factor codes reached the limit.
     CodesGuessed,
     /// A member became an org_admin.
@@ -126,6 +128,7 @@ impl Letter<'_> {
             Self::SecondFactorEnabled => "two_factor_enabled",
             Self::SecondFactorDisabled => "two_factor_disabled",
             Self::RecoveryCodesReplaced => "recovery_codes_replaced",
+            Self::RecoveryCodeUsed => "recovery_code_used",
             Self::CodesGuessed => "wrong_codes",
             Self::NewAdmin { .. } => "new_admin",
             Self::NewApiKey { .. } => "new_api_key",
@@ -228,6 +231,7 @@ impl Letter<'_> {
             | Self::SecondFactorEnabled
             | Self::SecondFactorDisabled
             | Self::RecoveryCodesReplaced
+            | Self::RecoveryCodeUsed
             | Self::CodesGuessed => (&["line"], "mail.not_me"),
         }
     }

@@ -15,6 +15,7 @@ scenarios![
     a_second_factor_is_told_of_on_and_off,
     new_recovery_codes_are_told_of,
     a_change_that_is_repeated_is_mailed_five_times_an_hour,
+    a_recovery_code_that_opened_a_session_is_told_of,
     guessed_codes_are_told_to_the_owner,
     a_new_api_key_is_told_to_every_active_admin,
     a_rotated_api_key_is_told_to_the_admins,
@@ -94,6 +95,18 @@ async fn a_change_that_is_repeated_is_mailed_five_times_an_hour(app: &App) {
     member.refresh().await.expect(200);
     member.renew_codes(NEW, &code).await.expect(200);
     assert_eq!(told("recovery codes").await, 6);
+}
+
+async fn a_recovery_code_that_opened_a_session_is_told_of(app: &App) {
+    let member = app.member().logged_in().await;
+    let guarded = guard(app, &member).await;
+    app.member().waiting().await.enter(&guarded.fresh_code(app)).await.expect(200);
+    assert_eq!(app.mail_to(member.email()).await.len(), 1, "a code of the authenticator is no news");
+    app.member().waiting().await.enter(&guarded.recovery_codes[0]).await.expect(200);
+    let mails = app.mail_to(member.email()).await;
+    assert_eq!(mails.len(), 2);
+    expect_notice(&mails[1], "a recovery code was used to sign in");
+    assert!(!format!("{mails:?}").contains(&guarded.recovery_codes[0]));
 }
 
 async fn guessed_codes_are_told_to_the_owner(app: &App) {

@@ -25,10 +25,9 @@ scenarios![on each database:
 const UNHEARD: [&str; 2] = ["org.created", "org.imported"];
 
 /// Routes that write and tell nothing, and why.
-const SILENT: [(&str, &str); 14] = [
+const SILENT: [(&str, &str); 13] = [
     ("POST /auth/refresh", "the session goes on; only a replay is told"),
     ("POST /auth/2fa/setup", "nothing is in force yet"),
-    ("POST /auth/2fa/recovery-codes", "the second factor is in force as before"),
     ("POST /auth/forgot-password", "anybody may ask; nothing has changed"),
     ("POST /auth/links/preview", "it only looks"),
     ("POST /auth/sign-up", "anybody may ask; nothing has changed"),

@@ -6,7 +6,7 @@ use tenant_auth_conformance::{App, Caller, PASSWORD, scenarios};
 use crate::suite::support::{
     account::{NEW, guard, in_both, mailed_token},
     authenticator::SecondFactor,
-    listener::{Listener, kinds, user},
+    listener::{Listener, data_of, kinds, user},
     stored::forget_proof,
 };
 
@@ -15,6 +15,7 @@ scenarios![
     a_verified_address_is_told_once,
     what_happens_to_a_person_is_told_wherever_they_belong,
     a_former_member_is_nobodys_news,
+    recovery_codes_are_told_of_when_one_opens_a_session_and_when_they_are_replaced,
 ];
 
 async fn a_profile_tells_what_was(app: &App) {
@@ -84,4 +85,28 @@ async fn a_former_member_is_nobodys_news(app: &App) {
     guard(app, &here).await;
     assert_eq!(kinds(&acme.heard().await), ["user.two_factor_enabled"]);
     globex.nothing().await;
+}
+
+async fn recovery_codes_are_told_of_when_one_opens_a_session_and_when_they_are_replaced(app: &App) {
+    let (here, _) = in_both(app).await;
+    let guarded = guard(app, &here).await;
+    let (admin, greta) = (app.admin().logged_in().await, app.other_org().admin().logged_in().await);
+    let (mut acme, mut globex) = (Listener::new(app, &admin).await, Listener::at(app, &greta, "globex").await);
+    let device = app.member().waiting().await;
+    device.enter("no-such-code").await.expect_error(401, "second_factor_failed");
+    device.enter(&guarded.recovery_codes[0]).await.expect(200);
+    let used = "user.recovery_code_used";
+    let (one, two) = (acme.heard().await, globex.heard().await);
+    assert_eq!((kinds(&one), kinds(&two)), (vec!["session.created", used], vec![used]));
+    for event in [&one[1], &two[0]] {
+        assert_eq!((&event["actor"], &event["data"]["user"]["id"]), (&user(&here), &json!(here.id())));
+    }
+    app.member().waiting().await.enter(&guarded.fresh_code(app)).await.expect(200);
+    assert_eq!(kinds(&acme.heard().await), ["session.created"], "a code of the authenticator is no news");
+    here.renew_codes(PASSWORD, &guarded.recovery_codes[1]).await.expect(200);
+    for listener in [&mut acme, &mut globex] {
+        let events = listener.heard().await;
+        assert_eq!(data_of(&events, "user.recovery_codes_replaced")["user"]["id"], here.id(), "the deed, not the code");
+        assert_eq!(events.len(), 1);
+    }
 }

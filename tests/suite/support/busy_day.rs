@@ -246,13 +246,15 @@ impl<'a> BusyDay<'a> {
         let enable = gus.enable(&authenticator.code(app));
         let mut codes = recovery_codes_in(&self.deed(enable, "POST /auth/2fa/enable", &["user.two_factor_enabled"]).await);
         let renew = gus.renew_codes(PASSWORD, &codes[0]);
-        let renewed = recovery_codes_in(&self.deed(renew, "POST /auth/2fa/recovery-codes", &[]).await);
+        let row = "POST /auth/2fa/recovery-codes";
+        let renewed = recovery_codes_in(&self.deed(renew, row, &["user.recovery_codes_replaced"]).await);
         codes.extend(renewed.clone());
         self.secrets.extend(codes);
         let waiting = gus.elsewhere();
         self.deed(waiting.login(), "POST /auth/login", &[]).await;
         self.secrets.push(waiting.partial_token());
-        self.deed(waiting.enter(&renewed[1]), "POST /auth/verify-2fa", &["session.created"]).await;
+        let told = ["session.created", "user.recovery_code_used"];
+        self.deed(waiting.enter(&renewed[1]), "POST /auth/verify-2fa", &told).await;
         self.keep(&waiting);
         self.keep(&gus);
         let told = ["user.two_factor_disabled", "session.revoked"];

@@ -5,7 +5,10 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use super::{account_of, limits, newcomer::Newcomer, refused::Refused, slugs::is_reserved};
 use crate::{
-    account::{Entrant, Opened, Opening, TypedPassword, check_password, two_factor::use_code},
+    account::{
+        Entrant, Opened, Opening, TypedPassword, check_password, events_of_user,
+        two_factor::{told_of_code, use_code},
+    },
     bounded::QueueShare,
     caller::{Client, Tenant},
     error::{Error, InvalidValue},
@@ -205,12 +208,12 @@ impl Founding<'_> {
         if !tx.organizations().insert(&org).await? {
             return Err(Error::SlugTaken.into());
         }
-        let mut methods = vec![AuthMethod::Password];
+        let (mut methods, mut used) = (vec![AuthMethod::Password], None);
         let (account, newly_verified) = self.settle(&mut tx, &org.id, founder).await?;
         if let Some((attempt, code)) = code {
-            let right = use_code(&mut tx, &account.user.id, code).await?;
+            used = use_code(&mut tx, &account.user.id, code).await?;
             attempt.in_time()?;
-            if !right {
+            if used.is_none() {
                 return Ok(None);
             }
             methods.push(AuthMethod::Otp);
@@ -223,10 +226,14 @@ impl Founding<'_> {
         tx.push(Event::new(EventKind::OrgCreated, &org, actor.clone(), &NewOrgData::of(&org))?);
         let membership = join(&mut tx, &org, &account.user, Role::OrgAdmin, actor).await?;
         limits::spend(&mut tx, self.auth.config(), &account.user, &self.client).await?;
-        let proof = if newly_verified { told_everywhere(&mut tx, &account.user).await? } else { Vec::new() };
+        let then = match used {
+            Some(used) => told_of_code(&mut tx, used, &org.id, &account.user).await?,
+            None if newly_verified => told_everywhere(&mut tx, &account.user).await?,
+            None => Vec::new(),
+        };
         let tenant = Tenant { auth: self.auth.clone(), org: Arc::new(org), client: self.client.clone() };
         let opening = Opening { id: None, methods, request: self.client.clone(), client: self.client.clone() };
-        Ok(Some(tenant.enter_telling(tx, Entrant { account, membership, opening }, proof).await?))
+        Ok(Some(tenant.enter_telling(tx, Entrant { account, membership, opening }, then).await?))
     }
 
     /// The founder's account, locked, and whether its address is verified only now.
@@ -247,7 +254,5 @@ impl Founding<'_> {
 
 /// The proof of a member's address, for each organization of the member.
 async fn told_everywhere(tx: &mut Tx, user: &User) -> Result<Vec<Event>, Error> {
-    let (actor, data) = (Actor::User(user.id.clone()), UserData::of(user));
-    let orgs = tx.users().organizations_of(&user.id).await?.into_iter();
-    orgs.map(|org| Event::new(EventKind::UserEmailVerified, org, actor.clone(), &data)).collect()
+    events_of_user(tx, EventKind::UserEmailVerified, &Actor::User(user.id.clone()), &UserData::of(user)).await
 }
