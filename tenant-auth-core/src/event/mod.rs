@@ -16,7 +16,7 @@ pub(crate) use organization::{
     ApiKeyData, DeletionData, ExportData, ImportData, InviteData, NewOrgData, OrgData, OrgDetailsData, WebhookData,
 };
 pub(crate) use people::{LoginBlockedData, MemberData, SessionData, UserData, UserDeletedData};
-pub(crate) use reasons::{DisableReason, EndReason, RevokeReason};
+pub(crate) use reasons::{DisableReason, EndReason, ExportedCredentials, RevokeReason};
 
 /// The data of an event.
 pub(crate) trait EventData: Serialize {

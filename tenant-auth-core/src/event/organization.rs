@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{DisableReason, EventData, RevokeReason};
+use super::{DisableReason, EventData, ExportedCredentials, RevokeReason};
 use crate::{
     id::UserId,
     model::{ApiKey, Invite, Organization, Webhook},
@@ -93,6 +93,7 @@ pub(crate) struct ExportData {
     pub(crate) members: u64,
     /// Whether the file holds nothing that opens anything.
     pub(crate) is_portable: bool,
+    pub(crate) credentials: ExportedCredentials,
 }
 
 impl EventData for ExportData {

@@ -40,6 +40,19 @@ pub(crate) enum RevokeReason {
     Leaked,
 }
 
+/// Whose passwords, second factors and recovery codes an exported organization's file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = ExportedCredentials))]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ExportedCredentials {
+    /// Nobody's: the portable file.
+    None,
+    /// Those of the members who belong to no other organization.
+    Own,
+    /// Every member's.
+    All,
+}
+
 /// Why the worker disabled a webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = WebhookEndReason))]

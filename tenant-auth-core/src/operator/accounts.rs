@@ -108,6 +108,7 @@ impl Operator {
                 let data = UserData::of(&user);
                 tell_user(&mut tx, EventKind::UserTwoFactorDisabled, &Actor::System, &data).await?;
                 tell_ended(&mut tx, &ended, &Ending { reason: EndReason::TwoFactor, actor: Actor::System }).await?;
+                tx.record(Actor::System, DeploymentDeed::SecondFactorReset(user.id.clone()));
                 if let Some(org) = tx.users().organizations_of(&user.id).await?.first() {
                     mail::enqueue(&mut tx, &org.id, &user.email, &Letter::SecondFactorDisabled).await?;
                 }
@@ -126,6 +127,9 @@ impl Operator {
             .ending(async {
                 match whose {
                     SessionsOf::All => {
+                        let mut tx = self.auth.begin().await?;
+                        tx.record(Actor::System, DeploymentDeed::SessionsRevoked { org: None, user: None });
+                        tx.commit().await?;
                         let mut ended = 0;
                         for org in self.organizations().await? {
                             ended += match self.revoke_in(&org.slug).await {
@@ -136,13 +140,19 @@ impl Operator {
                         }
                         Ok(ended)
                     }
-                    SessionsOf::Organization(slug) => self.revoke_in(&slug).await,
+                    SessionsOf::Organization(slug) => {
+                        let (mut tx, org) = self.begin_in(&slug).await?;
+                        tx.record(Actor::System, DeploymentDeed::SessionsRevoked { org: Some((&org).into()), user: None });
+                        tx.commit().await?;
+                        self.revoke_in(&slug).await
+                    }
                     SessionsOf::User(email) => {
                         let mut tx = self.auth.begin().await?;
                         let account = tx.users().find_by_email(&email).await?.ok_or(Error::NotFound(Thing::Account))?;
                         hold_account(&mut tx, &account.user.id).await?;
                         tx.pending_logins().end_of_user(&account.user.id).await?;
                         let ended = tx.sessions().end_of_user(&account.user.id, None).await?;
+                        tx.record(Actor::System, DeploymentDeed::SessionsRevoked { org: None, user: Some(account.user.id) });
                         self.told(tx, &ended).await
                     }
                 }

@@ -9,7 +9,7 @@ use crate::{
     error::{Error, Thing},
     event::{EndReason, EventKind, UserData},
     model::{Organization, Status, User},
-    store::{Actor, Tx},
+    store::{Actor, DeploymentDeed, Tx},
     throttle::{forget_known_addresses, move_known_addresses},
     value::Email,
 };
@@ -56,6 +56,7 @@ impl Operator {
                 let data = UserData::changed(&user, &previous);
                 tell_user(&mut tx, EventKind::UserUpdated, &Actor::System, &data).await?;
                 tell_ended(&mut tx, &ended, &Ending { reason: EndReason::Email, actor: Actor::System }).await?;
+                tx.record(Actor::System, DeploymentDeed::EmailSet(user.id.clone()));
                 let org = active_organization(&mut tx, &user).await?;
                 if let Some(org) = &org {
                     mail_reset_link(&mut tx, org, &user, self.auth.config()).await?;

@@ -15,7 +15,7 @@ use crate::{
     mail::{self, Letter},
     model::{OrgRef, Organization, Status},
     service::TenantAuth,
-    store::{Actor, Event},
+    store::{Actor, DeploymentDeed, Event},
     throttle::DELETIONS,
     time::{DAY, Timestamp},
     value::Slug,
@@ -58,6 +58,7 @@ impl OperatorWrite {
             self.tell(EventKind::OrgSuspended, &deleted, &org)?;
         }
         self.tell_of_deletion(EventKind::OrgDeletionScheduled, &deleted)?;
+        self.tx.record(self.actor.clone(), DeploymentDeed::DeletionScheduled { org: (&org).into(), at });
         self.tx.removals().schedule(&org.id, at, waits <= REMINDED_BEFORE).await?;
         let notice = Letter::DeletionScheduled { organization: &org.name, at, is_over: waits.is_zero() };
         mail::tell_admins(&mut self.tx, &org.id, &notice).await?;
@@ -74,6 +75,7 @@ impl OperatorWrite {
     /// Writes that an organization is not to be deleted any more.
     pub(super) async fn cancel_deletion(&mut self, org: &Organization) -> Result<(), Error> {
         self.tell_of_deletion(EventKind::OrgDeletionCancelled, org)?;
+        self.tx.record(self.actor.clone(), DeploymentDeed::DeletionCancelled(org.into()));
         self.tx.removals().cancel(&org.id).await?;
         mail::tell_admins(&mut self.tx, &org.id, &Letter::DeletionCancelled { organization: &org.name }).await
     }
@@ -129,6 +131,9 @@ impl Operator {
     pub async fn release_slug(&self, slug: &Slug) -> Result<bool, Error> {
         let mut tx = self.auth.begin().await?;
         let is_released = tx.removals().release(slug).await?;
+        if is_released {
+            tx.record(Actor::System, DeploymentDeed::SlugReleased(slug.clone()));
+        }
         tx.commit().await?;
         Ok(is_released)
     }

@@ -111,7 +111,8 @@ impl OperatorWrite {
             return Err(Error::SlugTaken);
         }
         self.tx.record(self.actor.clone(), DeploymentDeed::OrganizationCreated((&org).into()));
-        self.invite_admin(org, &new.admin_email).await
+        let placed = self.place(&org, &new.admin_email).await?;
+        self.finish(org, placed).await
     }
 
     /// Changes details and status, each with its own event. A change to the same values writes no event.
@@ -146,6 +147,11 @@ impl OperatorWrite {
                 Status::Active => EventKind::OrgReactivated,
             };
             self.tell(kind, &changed, &renamed)?;
+            let deed = match changed.status {
+                Status::Suspended => DeploymentDeed::OrganizationSuspended((&org).into()),
+                Status::Active => DeploymentDeed::OrganizationReactivated((&org).into()),
+            };
+            self.tx.record(self.actor.clone(), deed);
         }
         if is_kept {
             self.cancel_deletion(&changed).await?;
@@ -161,9 +167,20 @@ impl OperatorWrite {
         Ok(changed)
     }
 
+    /// Invites an org_admin to an organization that is there.
     pub(super) async fn invite_admin(mut self, org: Organization, email: &Email) -> Result<Invited, Error> {
-        let invitation = Invitation { org: &org, email, role: Role::OrgAdmin, by: Inviter::Operator(&self.actor) };
-        let (invite, token) = place_invite(&self.auth, &mut self.tx, &invitation).await?;
+        let placed = self.place(&org, email).await?;
+        let deed = DeploymentDeed::AdminInvited { org: (&org).into(), invite: placed.0.id.clone() };
+        self.tx.record(self.actor.clone(), deed);
+        self.finish(org, placed).await
+    }
+
+    async fn place(&mut self, org: &Organization, email: &Email) -> Result<(Invite, LinkToken), Error> {
+        let invitation = Invitation { org, email, role: Role::OrgAdmin, by: Inviter::Operator(&self.actor) };
+        place_invite(&self.auth, &mut self.tx, &invitation).await
+    }
+
+    async fn finish(self, org: Organization, (invite, token): (Invite, LinkToken)) -> Result<Invited, Error> {
         self.tx.commit().await?;
         let url = self.auth.config().link(LinkedPage::Invite, org.slug.as_str(), token.expose());
         Ok(Invited { org, invite, token, url })

@@ -7,8 +7,9 @@ use super::Actor;
 use crate::{
     audit::chain::Hash,
     event::{AuditExportedData, RevokeReason},
-    id::{DeploymentKeyId, UserId},
+    id::{DeploymentKeyId, InviteId, UserId},
     model::{DeploymentKey, OrgRef},
+    time::Timestamp,
     value::Slug,
     view::DeploymentKeyView,
 };
@@ -31,8 +32,34 @@ pub(crate) enum Deed {
         org: OrgRef,
         is_trusted: bool,
     },
+    OrganizationSuspended(OrgRef),
+    OrganizationReactivated(OrgRef),
+    /// The removal of an organization was ordered, which suspends it.
+    DeletionScheduled {
+        org: OrgRef,
+        at: Timestamp,
+    },
+    DeletionCancelled(OrgRef),
+    /// An operator invited an org_admin to an organization that was there.
+    AdminInvited {
+        org: OrgRef,
+        invite: InviteId,
+    },
     /// The removal of an organization began, which nothing undoes.
     OrganizationRemoved(OrgRef),
+    /// The slug of an organization that was removed may be given out again.
+    SlugReleased(Slug),
+    /// All that is kept about a person was read; of nobody where the address had no account.
+    PersonExported(Option<UserId>),
+    UserDeleted(UserId),
+    /// An account was given another address, or its own again, and its password and sessions were ended.
+    EmailSet(UserId),
+    SecondFactorReset(UserId),
+    /// Sessions were ended: of one organization, of one person, or of all.
+    SessionsRevoked {
+        org: Option<OrgRef>,
+        user: Option<UserId>,
+    },
     /// Somebody with a good link was refused an organization.
     SignUpRefused {
         refusal: SignUpRefusal,
@@ -78,7 +105,18 @@ impl Deed {
             Self::KeysRotated { .. } => "keys.rotated",
             Self::OrganizationCreated(_) => "org.created",
             Self::OrganizationTrust { .. } => "org.trust_changed",
+            Self::OrganizationSuspended(_) => "org.suspended",
+            Self::OrganizationReactivated(_) => "org.reactivated",
+            Self::DeletionScheduled { .. } => "org.deletion_scheduled",
+            Self::DeletionCancelled(_) => "org.deletion_cancelled",
+            Self::AdminInvited { .. } => "org.admin_invited",
             Self::OrganizationRemoved(_) => "org.removed",
+            Self::SlugReleased(_) => "slug.released",
+            Self::PersonExported(_) => "user.exported",
+            Self::UserDeleted(_) => "user.deleted",
+            Self::EmailSet(_) => "user.email_set",
+            Self::SecondFactorReset(_) => "user.two_factor_reset",
+            Self::SessionsRevoked { .. } => "sessions.revoked",
             Self::SignUpRefused { .. } => "sign_up.refused",
             Self::Exported(_) => "audit.exported",
         }
@@ -87,14 +125,25 @@ impl Deed {
     /// Whom the entry is about.
     pub(super) fn about(&self) -> Option<&UserId> {
         match self {
-            Self::OperatorGranted(user) | Self::OperatorRevoked(user) => Some(user),
+            Self::OperatorGranted(user)
+            | Self::OperatorRevoked(user)
+            | Self::UserDeleted(user)
+            | Self::EmailSet(user)
+            | Self::SecondFactorReset(user) => Some(user),
+            Self::PersonExported(user) | Self::SessionsRevoked { user, .. } => user.as_ref(),
             Self::KeyCreated(_)
             | Self::KeyRotated(..)
             | Self::KeyRevoked(..)
             | Self::KeysRotated { .. }
             | Self::OrganizationCreated(_)
             | Self::OrganizationTrust { .. }
+            | Self::OrganizationSuspended(_)
+            | Self::OrganizationReactivated(_)
+            | Self::DeletionScheduled { .. }
+            | Self::DeletionCancelled(_)
+            | Self::AdminInvited { .. }
             | Self::OrganizationRemoved(_)
+            | Self::SlugReleased(_)
             | Self::SignUpRefused { .. }
             | Self::Exported(_) => None,
         }
@@ -105,9 +154,24 @@ impl Deed {
             Self::KeyCreated(key) => json!({ "deploymentKey": DeploymentKeyView::from(key) }),
             Self::KeyRotated(old, new) => json!({ "deploymentKey": DeploymentKeyView::from(new), "replaces": old }),
             Self::KeyRevoked(key, reason) => json!({ "deploymentKey": DeploymentKeyView::from(key), "reason": reason }),
-            Self::OperatorGranted(user) | Self::OperatorRevoked(user) => json!({ "user": { "id": user } }),
+            Self::OperatorGranted(user)
+            | Self::OperatorRevoked(user)
+            | Self::UserDeleted(user)
+            | Self::EmailSet(user)
+            | Self::SecondFactorReset(user) => json!({ "user": by_id(user) }),
+            Self::PersonExported(user) => json!({ "user": user.as_ref().map(by_id) }),
+            Self::SessionsRevoked { org, user } => {
+                json!({ "org": org.as_ref().map(without_words), "user": user.as_ref().map(by_id) })
+            }
             Self::KeysRotated { compromised } => json!({ "compromised": compromised }),
-            Self::OrganizationCreated(org) | Self::OrganizationRemoved(org) => json!({ "org": without_words(org) }),
+            Self::OrganizationCreated(org)
+            | Self::OrganizationSuspended(org)
+            | Self::OrganizationReactivated(org)
+            | Self::DeletionCancelled(org)
+            | Self::OrganizationRemoved(org) => json!({ "org": without_words(org) }),
+            Self::DeletionScheduled { org, at } => json!({ "org": without_words(org), "deletesAt": at }),
+            Self::AdminInvited { org, invite } => json!({ "org": without_words(org), "invite": { "id": invite } }),
+            Self::SlugReleased(slug) => json!({ "slugDigest": slug_digest(slug) }),
             Self::OrganizationTrust { org, is_trusted } => json!({ "org": without_words(org), "trusted": is_trusted }),
             Self::SignUpRefused { refusal, slug } => {
                 let mut told = json!(refusal);
@@ -117,6 +181,10 @@ impl Deed {
             Self::Exported(told) => json!(told),
         }
     }
+}
+
+fn by_id(user: &UserId) -> Value {
+    json!({ "id": user })
 }
 
 fn without_words(org: &OrgRef) -> Value {

@@ -8,10 +8,13 @@ use tenant_auth_core::{
 };
 use tokio::io::AsyncReadExt;
 
-use crate::suite::support::{
-    account::guard,
-    hooks::Hook,
-    listener::{Listener, data_of},
+use crate::suite::{
+    admin::moves::exported_of,
+    support::{
+        account::guard,
+        hooks::Hook,
+        listener::{Listener, data_of},
+    },
 };
 
 scenarios![
@@ -133,8 +136,14 @@ async fn an_export_is_told_of(app: &App) {
     let records = export(app).await;
     let events = listener.heard().await;
     let members = of_kind(&records, "member").len();
-    assert_eq!(data_of(&events, "org.exported"), json!({ "members": members, "isPortable": true }));
+    let told = json!({ "members": members, "isPortable": true, "credentials": "none" });
+    assert_eq!(data_of(&events, "org.exported"), told);
     assert_eq!(events[0]["actor"], json!({ "type": "system", "id": null }));
+    for (all_credentials, credentials) in [(false, "own"), (true, "all")] {
+        exported_of(app, "acme", all_credentials).await;
+        let (_, data) = listener.only("org.exported").await;
+        assert_eq!((&data["isPortable"], &data["credentials"]), (&json!(false), &json!(credentials)));
+    }
 }
 
 async fn no_organization_has_no_export(app: &App) {

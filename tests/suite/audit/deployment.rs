@@ -9,14 +9,15 @@ use tenant_auth_conformance::{App, scenarios};
 use tenant_auth_core::{
     audit::{AuditRange, AuditVerifier},
     model::DeploymentScope::Organizations,
-    operator::{NewOrganization, Operator},
+    operator::{NewOrganization, Operator, SessionsOf},
     ports::Clock,
+    value::{Email, Slug},
 };
 
 use crate::suite::{
     admin::operators::operator,
     public::deployment_keys::{made, new_key},
-    support::{chain::column, hooks::run_sql},
+    support::{account::guard, chain::column, hooks::run_sql},
 };
 
 scenarios![on each database:
@@ -24,6 +25,8 @@ scenarios![on each database:
     the_log_is_one_chain_from_the_word_on,
     people_and_organizations_are_named_by_ids_alone,
     an_organization_that_is_removed_is_told,
+    who_suspends_an_organization_or_orders_its_removal_is_told,
+    what_the_command_line_does_to_people_is_told,
     what_is_rolled_back_is_not_told,
     a_range_is_a_part_of_the_log,
     one_who_changes_the_log_is_found,
@@ -136,8 +139,9 @@ async fn people_and_organizations_are_named_by_ids_alone(app: &App) {
     for word in ["newcomers", "Newcomers", "nora@", ada.email(), &profile] {
         assert!(!file.contains(word), "{word}");
     }
-    let told = last(&file, 2);
-    assert_eq!((kinds(&told), &told[1]["facts"]["user"]), (vec!["org.created", "operator.revoked"], &json!(ada.id())));
+    let told = last(&file, 3);
+    assert_eq!(kinds(&told), ["org.created", "operator.revoked", "user.deleted"]);
+    assert!(told[1..].iter().all(|entry| entry["facts"]["user"] == ada.id()), "{told:?}");
     assert!(AuditVerifier::new(&app.auth.audit_keys()).verify(file.as_bytes()).expect("an audit file").is_good());
 }
 
@@ -145,10 +149,102 @@ async fn an_organization_that_is_removed_is_told(app: &App) {
     let operators = app.auth.operator();
     let org = operators.create_organization(new_organization("newcomers")).await.expect("made").org;
     operators.delete_organization_now(&org.slug).await.expect("it is there");
-    let told = last(&exported(app).await, 2);
-    assert_eq!(kinds(&told), ["org.created", "org.removed"]);
-    let named = json!({ "org": { "id": org.id.as_str(), "slugDigest": sha256("newcomers") } });
-    assert!(told.iter().all(|entry| entry["data"]["part"] == named), "{told:?}");
+    let told = last(&exported(app).await, 3);
+    assert_eq!(kinds(&told), ["org.created", "org.deletion_scheduled", "org.removed"]);
+    let named = json!({ "id": org.id.as_str(), "slugDigest": sha256("newcomers") });
+    assert!(told.iter().all(|entry| entry["data"]["part"]["org"] == named), "{told:?}");
+}
+
+async fn who_suspends_an_organization_or_orders_its_removal_is_told(app: &App) {
+    let (app, ada, _) = operator(app).await;
+    let (id, key) = made(&app, new_key(&[Organizations])).await;
+    let product = app.anonymous().without_slug().with("X-API-Key", &key);
+    let path = "/admin/organizations/globex";
+    for request in [
+        ada.patch(path, json!({ "status": "suspended" })),
+        ada.patch(path, json!({ "status": "active" })),
+        ada.patch(path, json!({ "status": "active" })),
+        ada.post(&format!("{path}/invites"), json!({ "email": "chief@globex.example" })),
+        product.delete(path),
+        product.delete(path),
+        ada.patch(path, json!({ "deletesAt": null })),
+    ] {
+        let answer = request.await;
+        assert!(answer.status < 300, "{}", answer.shown());
+    }
+    app.auth.operator().delete_organization_now(&"globex".parse().expect("a slug")).await.expect("it is there");
+    let file = exported(&app).await;
+    let told = last(&file, 7);
+    assert_eq!(
+        kinds(&told),
+        [
+            "org.suspended",
+            "org.reactivated",
+            "org.admin_invited",
+            "org.deletion_scheduled",
+            "org.deletion_cancelled",
+            "org.deletion_scheduled",
+            "org.removed"
+        ],
+        "each once: what changes nothing is not told"
+    );
+    let (by_ada, by_key) = (json!({ "type": "user", "id": ada.id() }), json!({ "type": "deployment_key", "id": id.as_str() }));
+    let by_nobody = json!({ "type": "system", "id": null });
+    let actors: Vec<&Value> = told.iter().map(|entry| &entry["facts"]["actor"]).collect();
+    assert_eq!(actors, [&by_ada, &by_ada, &by_ada, &by_key, &by_ada, &by_nobody, &by_nobody]);
+    assert!(told.iter().all(|entry| entry["data"]["part"]["org"]["slugDigest"] == sha256("globex")), "{told:?}");
+    assert!(told[2]["data"]["part"]["invite"]["id"].is_string() && told[3]["data"]["part"]["deletesAt"].is_string(), "{told:?}");
+    assert!(!file.contains("chief@") && !file.contains("\"globex\""), "by ids alone");
+    assert!(AuditVerifier::new(&app.auth.audit_keys()).verify(file.as_bytes()).expect("an audit file").is_good());
+}
+
+async fn what_the_command_line_does_to_people_is_told(app: &App) {
+    let max = app.member().logged_in().await;
+    guard(app, &max).await;
+    let operators = app.auth.operator();
+    let [email, next, nobody] =
+        [max.email(), "max@elsewhere.example", "nobody@acme.example"].map(|address| address.parse::<Email>().expect("an address"));
+    let globex: Slug = "globex".parse().expect("a slug");
+    operators.export_person(&email).await.expect("read");
+    operators.export_person(&nobody).await.expect("read");
+    operators.reset_second_factor(&email).await.expect("there was one");
+    operators.set_email(&email, &next).await.expect("it is free");
+    operators.revoke_sessions(SessionsOf::User(next.clone())).await.expect("ended");
+    operators.revoke_sessions(SessionsOf::Organization(globex.clone())).await.expect("ended");
+    operators.revoke_sessions(SessionsOf::All).await.expect("ended");
+    operators.delete_user(&next).await.expect("there is an account");
+    operators.delete_user(&next).await.expect_err("there is none");
+    operators.delete_organization_now(&globex).await.expect("it is there");
+    app.tick().await;
+    assert!(operators.release_slug(&globex).await.expect("it can be written"));
+    assert!(!operators.release_slug(&globex).await.expect("it can be written"), "it is free");
+    let told = last(&exported(app).await, 11);
+    assert_eq!(
+        kinds(&told),
+        [
+            "user.exported",
+            "user.exported",
+            "user.two_factor_reset",
+            "user.email_set",
+            "sessions.revoked",
+            "sessions.revoked",
+            "sessions.revoked",
+            "user.deleted",
+            "org.deletion_scheduled",
+            "org.removed",
+            "slug.released"
+        ]
+    );
+    let part = |n: usize| &told[n]["data"]["part"];
+    let person = json!({ "id": max.id() });
+    for n in [0, 2, 3, 4, 7] {
+        assert_eq!((&told[n]["facts"]["user"], &part(n)["user"]), (&json!(max.id()), &person), "{}", told[n]);
+    }
+    assert_eq!(part(1), &json!({ "user": null }), "an address without an account is not kept");
+    assert_eq!((&part(5)["org"]["slugDigest"], &part(5)["user"]), (&json!(sha256("globex")), &Value::Null));
+    assert_eq!(part(6), &json!({ "org": null, "user": null }), "of all");
+    assert_eq!(part(10), &json!({ "slugDigest": sha256("globex") }));
+    assert!(!json!(told).to_string().contains('@'), "no address is in it");
 }
 
 async fn what_is_rolled_back_is_not_told(app: &App) {

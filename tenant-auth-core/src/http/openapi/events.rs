@@ -10,7 +10,7 @@ use utoipa::{
 
 use super::schemas::Schemas;
 use crate::{
-    event::{DisableReason, EndReason, RevokeReason},
+    event::{DisableReason, EndReason, ExportedCredentials, RevokeReason},
     http::endpoints::events::EventPayload,
     id::UserId,
     model::EventKind,
@@ -164,6 +164,8 @@ told! {
         members: u64,
         /// Whether the file holds nothing that opens anything.
         is_portable: bool,
+        /// Whose passwords, second factors and recovery codes the file holds.
+        credentials: ExportedCredentials,
     }
     OrgImport as OrgImportEventData {
         /// How many members came.

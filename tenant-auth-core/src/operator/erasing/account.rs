@@ -72,6 +72,7 @@ impl Operator {
             }
             tx.users().delete(&user.id).await?;
         }
+        tx.record(Actor::System, DeploymentDeed::UserDeleted(id));
         tx.commit().await?;
         Ok(Some(DeletedUser { user, without_admin }))
     }

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     bounded::QueueShare,
     error::Error,
-    event::{EventKind, ExportData},
+    event::{EventKind, ExportData, ExportedCredentials},
     model::{Organization, SortOrder, Status},
     operator::Operator,
     page::{Bounds, Listed},
@@ -84,6 +84,11 @@ impl Operator {
         tell: &mut (dyn FnMut(ExportStep) + Send),
     ) -> Result<Exported, ExportError> {
         let (slug, is_portable) = (org.slug.clone(), opening.is_none());
+        let credentials = match &opening {
+            None => ExportedCredentials::None,
+            Some(opening) if opening.all_credentials => ExportedCredentials::All,
+            Some(_) => ExportedCredentials::Own,
+        };
         let mut export = Export { tx, sink, org, opening, line: Zeroizing::default(), done: Exported::default() };
         export.write(tell).await?;
         let Export { tx, sink, opening, done, .. } = export;
@@ -94,7 +99,7 @@ impl Operator {
             None => sink.finish().await?,
         }
 
-        let data = ExportData { members: done.members, is_portable };
+        let data = ExportData { members: done.members, is_portable, credentials };
         match closing {
             Some(closing) => closing.commit(self, &data).await.map_err(|error| match error {
                 Error::Unavailable(_) => ExportError::Unsettled(error),

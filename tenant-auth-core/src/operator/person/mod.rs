@@ -14,7 +14,7 @@ use super::{Operator, erasing::Sought};
 use crate::{
     error::Error,
     id::{Id, UserId},
-    store::Deed,
+    store::{Actor, Deed, DeploymentDeed},
     value::Email,
 };
 
@@ -47,13 +47,16 @@ impl fmt::Debug for PersonExport {
 impl Operator {
     /// Reads all that is kept about the person with this address, whether or not there is an account: the account, memberships,
     /// sessions, links, invites, waiting mails, counters of failed logins, and the entries of every audit log that tell of the person
-    /// or of what the person did. No hash, secret, digest or token is in it.
+    /// or of what the person did. No hash, secret, digest or token is in it. The deployment's own log tells of the reading, before it begins.
     ///
     /// # Errors
     /// [`Error::Unavailable`].
     pub async fn export_person(&self, email: &Email) -> Result<PersonExport, Error> {
         // Before the snapshot: this may take a while where there are many entries.
         let known = self.auth.store().read().await?.users().find_by_email(email).await?.map(|account| account.user.id);
+        let mut deed = self.auth.begin().await?;
+        deed.record(Actor::System, DeploymentDeed::PersonExported(known.clone()));
+        deed.commit().await?;
         let addressed = self.addressed_to(Sought { email: email.clone(), is_theirs: true, user: known.clone() }).await?;
         let mut tx = self.auth.transactions().begin_snapshot().await?;
         let account = tx.person().account(email).await?;
