@@ -5,7 +5,6 @@
 use std::{cmp::Ordering, sync::Arc};
 
 use crate::{
-    account::{Ending, tell_ended},
     caller::Tenant,
     error::Error,
     event::{EndReason, EventKind, SessionData},
@@ -224,12 +223,14 @@ impl Tenant {
     /// Ends a session of this organization whose superseded refresh token came after the reuse grace.
     pub(super) async fn end_reused(&self, live: &LiveSession) -> Result<(), Error> {
         let mut tx = self.auth.begin().await?;
-        // The request is the replay's: from where it came is what an admin looks for.
-        tx.serve(self.client.request_in(&self.org.id, Some(&live.session.id)));
         if let Some(ended) = tx.sessions().end(&self.org.id, &live.session.id).await? {
-            let data = SessionData::of(&ended.session, &live.user);
-            tx.push(Event::new(EventKind::SessionReuseDetected, &*self.org, Actor::System, &data)?);
-            tell_ended(&mut tx, &[ended], &Ending { reason: EndReason::Reuse, actor: Actor::System }).await?;
+            // The request is the replay's: from where it came is what an admin looks for.
+            let request = self.client.request_in(&self.org.id, Some(&live.session.id));
+            let replayed = SessionData::of(&ended.session, &live.user);
+            let over = SessionData::ended(&ended.session, &live.user, EndReason::Reuse);
+            for (kind, data) in [(EventKind::SessionReuseDetected, replayed), (EventKind::SessionRevoked, over)] {
+                tx.push(Event::new(kind, &*self.org, Actor::System, &data)?.of_request(request.clone()));
+            }
             tx.commit().await?;
             tracing::warn!(session = %live.session.id, user = %live.user.id, "a superseded refresh token was used again; the session was ended");
         }
