@@ -16,7 +16,7 @@ visits! {
 
 async fn opens(stage: &Stage) -> &Page {
     let admin = stage.admin().logged_in().await;
-    admin.patch("/org", json!({ "name": "Acme Rockets" })).await.expect(200);
+    admin.patch("/org", json!({ "name": "Acme Liners" })).await.expect(200);
     admin.set_metadata(stage.member().id(), json!({ "team": "lift-off" })).await.expect(200);
     stage.signs_in("ada@acme.example", PASSWORD).await;
     stage.page.arrives_at("Members").await;
@@ -35,7 +35,7 @@ async fn what_happened_is_found_and_shown(stage: &Stage) {
     page.offers_no("Details member.updated").await;
     page.row("org.updated").press("Details org.updated").await;
     page.asks("org.updated").await;
-    page.reads("Acme Rockets").await;
+    page.reads("Acme Liners").await;
     page.is_accessible().await;
     page.press("Close").await;
     page.asks_nothing().await;

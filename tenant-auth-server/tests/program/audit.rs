@@ -202,7 +202,7 @@ fn the_deployments_own_log_is_a_file_too() {
     let deployment = Deployment::start();
     json(&deployment.program.run(&["deployment-key", "create", "--name", "Product", "--scope", "verify", "--json"]));
     let exported = json(&deployment.program.run(&["audit", "export", "--deployment", "--out", "deployment.ndjson", "--json"]));
-    assert_eq!(exported["entries"], 3, "two organizations and a key");
+    assert_eq!(exported["entries"], 7, "two organizations, one of them suspended and opened twice, and a key");
     let found = json(&deployment.verify(&["deployment.ndjson", "--json"]));
     assert_eq!((&found["good"], &found["org"]), (&true.into(), &"deployment".into()));
     let text = fs::read_to_string(deployment.path("deployment.ndjson")).expect("it is there");
