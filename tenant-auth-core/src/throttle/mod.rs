@@ -47,8 +47,8 @@ use crate::{
 };
 use attempt::Origin;
 use gates::PATIENCE;
-pub(crate) use limits::{account_key, pair_key};
 use limits::{longest_block, network_gate, network_of, pair_limit, wide_limits};
+pub(crate) use limits::{account_key, pair_key};
 use rates::MAILS;
 
 /// The lease of a reservation: a reservation whose process died expires after it, before an attempt that waits gives up.

@@ -55,7 +55,8 @@ fn survive(engine: &str, program: Program, database: &str) {
     let admin = Admin::of_new_organization(&twins.programs[0], &twins.address(0));
     let receiver = Receiver::start();
     let hooks = PATHS.map(|path| {
-        let made = admin.data(&twins.address(0), "POST /org/webhooks", &json!({ "url": receiver.url(path), "events": ["member.*"] }));
+        let made =
+            admin.data(&twins.address(0), "POST /org/webhooks", &json!({ "url": receiver.url(path), "events": ["member.*"] }));
         receiver.expect(path, made["secret"].as_str().expect("a secret"));
         made["webhook"]["id"].as_str().expect("an id").to_owned()
     });
