@@ -132,7 +132,7 @@ impl Operator {
                         tx.commit().await?;
                         let mut ended = 0;
                         for org in self.organizations().await? {
-                            ended += match self.revoke_in(&org.slug).await {
+                            ended += match self.revoke_in(&org.slug, false).await {
                                 // It was removed meanwhile, and its sessions with it.
                                 Err(Error::UnknownOrganization) => 0,
                                 outcome => outcome?,
@@ -140,12 +140,7 @@ impl Operator {
                         }
                         Ok(ended)
                     }
-                    SessionsOf::Organization(slug) => {
-                        let (mut tx, org) = self.begin_in(&slug).await?;
-                        tx.record(Actor::System, DeploymentDeed::SessionsRevoked { org: Some((&org).into()), user: None });
-                        tx.commit().await?;
-                        self.revoke_in(&slug).await
-                    }
+                    SessionsOf::Organization(slug) => self.revoke_in(&slug, true).await,
                     SessionsOf::User(email) => {
                         let mut tx = self.auth.begin().await?;
                         let account = tx.users().find_by_email(&email).await?.ok_or(Error::NotFound(Thing::Account))?;
@@ -160,9 +155,12 @@ impl Operator {
             .await
     }
 
-    /// In batches: the organization is locked while those of one are told of.
-    async fn revoke_in(&self, slug: &Slug) -> Result<u64, Error> {
+    /// In batches: the organization is locked while those of one are told of. It is a deed of its own where not those of all are ended.
+    async fn revoke_in(&self, slug: &Slug, is_deed: bool) -> Result<u64, Error> {
         let (mut tx, org) = self.begin_in(slug).await?;
+        if is_deed {
+            tx.record(Actor::System, DeploymentDeed::SessionsRevoked { org: Some((&org).into()), user: None });
+        }
         tx.pending_logins().end_of_organization(&org.id).await?;
         // Whoever opens a session holds this until its commit, so that what follows sees each session there is.
         tx.sessions().place(&org.id).await?;

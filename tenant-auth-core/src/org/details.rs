@@ -101,5 +101,5 @@ fn told_of(org: &Organization) -> usize {
 
 /// What an update may change.
 fn details(org: &Organization) -> (&DisplayName, Option<&AppUrl>, &[Origin]) {
-    (&org.name, org.app_url.as_ref(), &org.allowed_origins)
+    (&org.name, org.app_url.as_ref(), org.allowed_origins.as_slice())
 }
