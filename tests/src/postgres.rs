@@ -78,13 +78,25 @@ pub(crate) fn is_required() -> bool {
 /// # Panics
 /// Where it is not installed but `TENANT_AUTH_REQUIRE_POSTGRES=1`.
 pub fn empty_postgres() -> Option<String> {
+    empty("")
+}
+
+/// The same, of a database whose own order of texts is that of a language, by its ICU name.
+///
+/// # Panics
+/// As [`empty_postgres`], and where PostgreSQL was built without ICU.
+pub fn empty_postgres_of(language: &str) -> Option<String> {
+    empty(&format!(" TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE '{language}'"))
+}
+
+fn empty(options: &str) -> Option<String> {
     if programs().is_none() {
         assert!(!is_required(), "{NOT_INSTALLED}");
         eprintln!("SKIPPED: {NOT_INSTALLED}");
         return None;
     }
     let name = format!("empty_{}", EMPTY.fetch_add(1, Ordering::SeqCst));
-    Cluster::shared().run(format!("CREATE DATABASE {name}"));
+    Cluster::shared().run(format!("CREATE DATABASE {name}{options}"));
     Some(Cluster::shared().url(&name))
 }
 

@@ -77,6 +77,10 @@ pub(super) const STEPS: &[Step] = &[
     step(39, "webhook_endings", include_str!("../../migrations/0039_webhook_endings.sql")),
     step(40, "mail_domains", include_str!("../../migrations/0040_mail_domains.sql")),
     step(41, "pending_logins_by_user", include_str!("../../migrations/0041_pending_logins_by_user.sql")),
+    Step {
+        on_postgres: Some(include_str!("../../migrations/0042_ids_by_bytes.postgres.sql")),
+        ..step(42, "ids_by_bytes", include_str!("../../migrations/0042_ids_by_bytes.sqlite.sql"))
+    },
     step(43, "sign_up_queues", include_str!("../../migrations/0043_sign_up_queues.sql")),
     step(44, "outbox_by_sequence", include_str!("../../migrations/0044_outbox_by_sequence.sql")),
 ];

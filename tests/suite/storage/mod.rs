@@ -4,6 +4,7 @@ pub(crate) mod at_rest;
 pub(crate) mod at_rest_accounts;
 pub(crate) mod change_log;
 pub(crate) mod incarnations;
+pub(crate) mod language_order;
 pub(crate) mod locks;
 pub(crate) mod outage;
 pub(crate) mod printed;

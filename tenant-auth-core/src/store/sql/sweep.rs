@@ -86,9 +86,11 @@ statements! {
                        WHERE created_at <= $1 AND context IS NOT NULL AND context <> 'null'
                        LIMIT $2)
            AND context IS NOT NULL";
+    // Found by their ids and judged by their time: a wrong order of texts deletes nothing that is new.
     DELIVERIES = "
         DELETE FROM tenant_auth_deliveries
-         WHERE id IN (SELECT id FROM tenant_auth_deliveries WHERE id < $1 ORDER BY id LIMIT $2)";
+         WHERE id IN (SELECT id FROM tenant_auth_deliveries WHERE id < $1 AND created_at < $3 ORDER BY id LIMIT $2)
+           AND created_at < $3";
     WEBHOOK_SECRETS = "
         DELETE FROM tenant_auth_webhook_secrets
          WHERE id IN (SELECT id FROM tenant_auth_webhook_secrets WHERE expires_at <= $1 LIMIT $2) AND expires_at <= $1";
@@ -219,7 +221,7 @@ impl Sweep<&mut Tx> {
             Swept::WebhookSecrets => execute!(self.0, WEBHOOK_SECRETS, now.millis(), BATCH),
             Swept::Deliveries => {
                 let first_that_stays = DeliveryId::first_at(Timestamp::from_millis(long_ago));
-                execute!(self.0, DELIVERIES, first_that_stays.as_str(), BATCH)
+                execute!(self.0, DELIVERIES, first_that_stays.as_str(), BATCH, long_ago)
             }
             // The beginning of a chain, and never a part of its middle: log by log (`event_sweep.rs`).
             Swept::Events => Ok(0),

@@ -1,0 +1,1 @@
+-- Nothing: here texts are compared by their bytes.
