@@ -118,7 +118,7 @@ const PROVE_ALL: &str = "UPDATE tenant_auth_users SET is_email_verified = TRUE";
 
 /// The template's organizations were made days before the scenarios begin: without this the first round of each worker would sign their
 /// logs. The scenarios about that (`audit/checkpoints.rs`) say when a log is due.
-const SIGN_LATER: &str = "UPDATE tenant_auth_event_sequences SET checkpoint_at = 9000000000000000";
+const SIGN_LATER: &str = "UPDATE tenant_auth_event_sequences SET checkpointed = 9000000000000000";
 
 /// Organizations begin with an invite to their first admin. It is made so long ago that it has expired when the scenarios begin,
 /// which therefore see none.

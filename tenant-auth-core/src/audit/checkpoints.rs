@@ -13,7 +13,7 @@ use crate::{
     model::EventKind,
     service::TenantAuth,
     store::{Actor, Event, Tx},
-    time::{DAY, HOUR},
+    time::HOUR,
 };
 
 /// How many logs one round signs; the next one is a minute later.
@@ -28,8 +28,7 @@ const AGAIN_AFTER: Duration = HOUR;
 /// [`Error::Unavailable`] when the database lets nothing begin, or of the last log that could not be reached; [`Error::Internal`] when
 /// nothing can be signed. What is left is due still.
 pub(crate) async fn sign_due(auth: &TenantAuth) -> Result<(), Error> {
-    let until = auth.now().minus(DAY);
-    let due = auth.store().read().await?.checkpoints().due(until, AT_ONCE).await?;
+    let due = auth.store().read().await?.checkpoints().due(auth.now(), AT_ONCE).await?;
     if !due.is_empty() {
         // A key that does not open is no log's defect.
         audit_keys::active(&mut auth.begin().await?).await?;
@@ -53,8 +52,7 @@ pub(crate) async fn sign_due(auth: &TenantAuth) -> Result<(), Error> {
 
 async fn postpone(auth: &TenantAuth, org: &OrgId) -> Result<(), Error> {
     let mut tx = auth.begin().await?;
-    let until = tx.now().minus(DAY);
-    tx.checkpoints().postpone(org, until, AGAIN_AFTER).await?;
+    tx.checkpoints().postpone(org, AGAIN_AFTER).await?;
     tx.commit().await
 }
 
@@ -62,8 +60,7 @@ async fn postpone(auth: &TenantAuth, org: &OrgId) -> Result<(), Error> {
 async fn sign(mut tx: Tx, org: &OrgId) -> Result<(), Error> {
     let Some(org) = tx.organizations().lock(org).await? else { return Ok(()) };
     let Some(state) = tx.checkpoints().state(&org.id).await? else { return Ok(()) };
-    let is_due = state.checkpoint_at <= tx.now().minus(DAY).millis() && state.chained > state.checkpointed;
-    if !is_due || !tx.checkpoints().mark(&org.id, &state).await? {
+    if !state.is_due(tx.now()) || !tx.checkpoints().mark(&org.id, &state).await? {
         return Ok(());
     }
     let (sequence, hash) = (state.chained, state.hash.ok_or_else(|| Error::internal("a chain of events without a hash"))?);

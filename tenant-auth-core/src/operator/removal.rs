@@ -87,7 +87,8 @@ impl Removal {
     /// # Errors
     /// [`Error::Unavailable`].
     pub(crate) async fn take(auth: &TenantAuth) -> Result<Option<Self>, Error> {
-        let free = auth.store().read().await?.removed().free(auth.now()).await?;
+        let now = auth.now();
+        let free = auth.store().read().await?.removed().free(now, now.plus(LEASE)).await?;
         let Some(held) = free else { return Ok(None) };
         let mut removal = Self { auth: auth.clone(), held };
         let Some(tx) = removal.begin().await? else { return Ok(None) };

@@ -126,16 +126,14 @@ impl Worker {
         self.bring_back().await?;
         Box::pin(revoke_ended_invites(&self.auth)).await;
         Box::pin(self.auth.marks().advance(self.auth.transactions(), || self.auth.now())).await?;
-        let swept = match self.auth.clock_leap() {
-            Some(leap) => {
-                tracing::error!(
-                    seconds = leap.as_secs(),
-                    "the clock was set forward by more than an hour; nothing is deleted until it is put right, or until a restart says that it is"
-                );
-                Ok(())
-            }
-            None => self.delete_ended().await,
-        };
+        if let Some(leap) = self.auth.clock_leap() {
+            tracing::error!(
+                seconds = leap.as_secs(),
+                "the clock was set forward by more than an hour; nothing is deleted or signed until it is put right, or until a restart says that it is"
+            );
+            return Ok(());
+        }
+        let swept = self.delete_ended().await;
         checkpoints::sign_due(&self.auth).await?;
         swept
     }

@@ -1,8 +1,10 @@
 //! The removal of an organization: it is unknown from one moment on, and nothing is left of it in the end (behaviour.md, B192 and B194).
 
+use std::time::Duration;
+
 use serde_json::json;
 use tenant_auth_conformance::{App, Caller, PASSWORD, id_of, logs, scenarios};
-use tenant_auth_core::{Error, model::DeploymentScope::Organizations, value::Slug};
+use tenant_auth_core::{Error, model::DeploymentScope::Organizations, ports::Clock, value::Slug};
 
 use crate::suite::{
     admin::operators::operator,
@@ -28,6 +30,7 @@ scenarios![on each database:
     a_removed_slug_is_not_given_out_again,
     without_days_it_is_removed_at_once,
     a_removal_that_fails_names_its_organization_and_goes_on,
+    a_removal_that_a_clock_ahead_held_goes_on,
 ];
 
 pub(super) const DAY: u64 = 24 * 3_600;
@@ -339,5 +342,16 @@ async fn a_removal_that_fails_names_its_organization_and_goes_on(app: &App) {
         app.advance(60); // its lease
         app.tick().await;
     }
+    expect_nothing_left(app, &org).await;
+}
+
+/// By a worker that died.
+async fn a_removal_that_a_clock_ahead_held_goes_on(app: &App) {
+    let org = id_of_globex(app).await;
+    remove(app).await;
+    let until = app.clock.now().plus(Duration::from_secs(DAY)).millis();
+    run_sql(app, &format!("UPDATE tenant_auth_organizations SET removal_held_until = {until} WHERE id = '{org}'")).await;
+    app.tick().await;
+    app.tick().await;
     expect_nothing_left(app, &org).await;
 }

@@ -1,5 +1,7 @@
 //! The daily signature at the head of each log that grew.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, Caller, hold_sql, logs, scenarios};
 use tenant_auth_core::{
@@ -21,9 +23,12 @@ scenarios![on each database:
     a_new_organization_is_due_after_a_day,
     a_log_that_cannot_be_signed_hinders_no_other,
     a_log_whose_organization_is_held_hinders_no_other,
+    a_clock_that_leapt_signs_nothing,
+    a_log_that_a_clock_ahead_signed_is_signed_again,
 ];
 
 const DAY: u64 = 24 * 3_600;
+const TWO_DAYS: Duration = Duration::from_secs(2 * DAY);
 
 async fn checkpoints(app: &App, slug: &str) -> Vec<Value> {
     let (kinds, data) = (column(app, slug, "kind").await, column(app, slug, "data").await);
@@ -34,7 +39,7 @@ async fn checkpoints(app: &App, slug: &str) -> Vec<Value> {
 /// As if the organizations had been made now.
 async fn made_now(app: &App) {
     let now = app.clock.now().millis();
-    run_sql(app, &format!("UPDATE tenant_auth_event_sequences SET checkpoint_at = {now}")).await;
+    run_sql(app, &format!("UPDATE tenant_auth_event_sequences SET checkpoint_at = {now}, checkpointed = 0")).await;
 }
 
 async fn a_day(app: &App) {
@@ -179,4 +184,29 @@ async fn a_log_whose_organization_is_held_hinders_no_other(app: &App) {
     tokio::task::spawn_blocking(move || drop(held)).await.expect("it ends");
     app.tick().await;
     assert_eq!(checkpoints(app, "acme").await.len(), 1);
+}
+
+async fn a_clock_that_leapt_signs_nothing(app: &App) {
+    made_now(app).await;
+    app.admin().logged_in().await;
+    app.clock.set(app.clock.now().plus(TWO_DAYS));
+    app.tick().await;
+    assert!(checkpoints(app, "acme").await.is_empty(), "it would tell a time that has not come");
+    app.clock.set(app.clock.now().minus(TWO_DAYS));
+    a_day(app).await;
+    assert_eq!(checkpoints(app, "acme").await.len(), 1);
+}
+
+/// As a server did that was started with a clock that was a year ahead.
+async fn a_log_that_a_clock_ahead_signed_is_signed_again(app: &App) {
+    made_now(app).await;
+    app.admin().logged_in().await;
+    run_sql(app, "UPDATE tenant_auth_event_sequences SET checkpoint_at = checkpoint_at + 31536000000").await;
+    app.tick().await;
+    assert_eq!(checkpoints(app, "acme").await.len(), 1);
+    app.admin().logged_in().await;
+    app.tick().await;
+    assert_eq!(checkpoints(app, "acme").await.len(), 1, "not yet");
+    a_day(app).await;
+    assert_eq!(checkpoints(app, "acme").await.len(), 2);
 }

@@ -308,8 +308,9 @@ impl<'a> BusyDay<'a> {
 
     /// What the worker tells once a day.
     async fn next_day(&mut self) {
-        let org = "(SELECT id FROM tenant_auth_organizations WHERE slug = 'acme')";
-        run_sql(self.app, &format!("UPDATE tenant_auth_event_sequences SET checkpoint_at = 0 WHERE org_id = {org}")).await;
+        let due = "UPDATE tenant_auth_event_sequences SET checkpoint_at = 0, checkpointed = 0
+                    WHERE org_id = (SELECT id FROM tenant_auth_organizations WHERE slug = 'acme')";
+        run_sql(self.app, due).await;
         self.app.tick().await;
         self.hear("a day", &["audit.checkpoint"]).await;
     }

@@ -7,17 +7,18 @@ use crate::{
         Link, Tx,
         dialect::{execute, fetch_scalar, statements},
     },
-    time::Timestamp,
+    time::{CLOCKS_DIFFER, Timestamp},
 };
 
 pub(crate) struct AuditExports<L>(pub(in crate::store) L);
 
 statements! {
+    // A lease that ends later than one of now could is of a clock that was ahead.
     TAKE = "
         INSERT INTO tenant_auth_audit_exports (org_id, token, held_until)
         VALUES ($1, $2, $3)
         ON CONFLICT (org_id) DO UPDATE SET token = excluded.token, held_until = excluded.held_until
-         WHERE tenant_auth_audit_exports.held_until <= $4";
+         WHERE tenant_auth_audit_exports.held_until <= $4 OR tenant_auth_audit_exports.held_until > $5";
     HELD_UNTIL = "SELECT held_until FROM tenant_auth_audit_exports WHERE org_id = $1";
     RENEW = "UPDATE tenant_auth_audit_exports SET held_until = $3 WHERE org_id = $1 AND token = $2";
     RELEASE = "DELETE FROM tenant_auth_audit_exports WHERE org_id = $1 AND token = $2";
@@ -33,8 +34,8 @@ impl<L: Link> AuditExports<L> {
 impl AuditExports<&mut Tx> {
     /// Takes the claim; `false` while another export has it.
     pub(crate) async fn take(mut self, org: &OrgId, token: &str, until: Timestamp) -> Result<bool, Error> {
-        let now = self.0.now();
-        Ok(execute!(self.0, TAKE, org.as_str(), token, until.millis(), now.millis())? == 1)
+        let (now, latest) = (self.0.now(), until.plus(CLOCKS_DIFFER));
+        Ok(execute!(self.0, TAKE, org.as_str(), token, until.millis(), now.millis(), latest.millis())? == 1)
     }
 
     /// Keeps the claim; `false` when another export has it.

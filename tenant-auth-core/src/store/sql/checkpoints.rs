@@ -9,16 +9,17 @@ use crate::{
         Link, Tx,
         dialect::{execute, fetch_optional, fetch_scalars, row, statements},
     },
-    time::Timestamp,
+    time::{CLOCKS_DIFFER, DAY, Timestamp},
 };
 
 pub(crate) struct Checkpoints<L>(pub(in crate::store) L);
 
 statements! {
+    // A signature of the future was made by a clock that was ahead: it postpones no other.
     DUE = "
         SELECT org_id
           FROM tenant_auth_event_sequences
-         WHERE checkpoint_at <= $1 AND chained > checkpointed
+         WHERE (checkpoint_at <= $1 OR checkpoint_at > $3) AND chained > checkpointed
          ORDER BY checkpoint_at
          LIMIT $2";
     STATE = "SELECT chained, hash, checkpoint_at, checkpointed FROM tenant_auth_event_sequences WHERE org_id = $1";
@@ -26,7 +27,10 @@ statements! {
         UPDATE tenant_auth_event_sequences
            SET checkpoint_at = $2, checkpointed = chained + 1
          WHERE org_id = $1 AND checkpoint_at = $3 AND chained = $4";
-    POSTPONE = "UPDATE tenant_auth_event_sequences SET checkpoint_at = $2 WHERE org_id = $1 AND checkpoint_at <= $3";
+    POSTPONE = "
+        UPDATE tenant_auth_event_sequences
+           SET checkpoint_at = $2
+         WHERE org_id = $1 AND (checkpoint_at <= $3 OR checkpoint_at > $4)";
 }
 
 row! {
@@ -40,10 +44,24 @@ row! {
     }
 }
 
+impl CheckpointState {
+    /// Whether the log grew since it was signed, a day ago or longer.
+    pub(crate) fn is_due(&self, now: Timestamp) -> bool {
+        let (until, latest) = bounds(now);
+        (self.checkpoint_at <= until || self.checkpoint_at > latest) && self.chained > self.checkpointed
+    }
+}
+
+/// Until when a signature is a day old, and after when it is one of the future.
+fn bounds(now: Timestamp) -> (i64, i64) {
+    (now.minus(DAY).millis(), now.plus(CLOCKS_DIFFER).millis())
+}
+
 impl<L: Link> Checkpoints<L> {
-    /// Up to `limit` logs that grew since they were signed, at this time or before.
-    pub(crate) async fn due(mut self, until: Timestamp, limit: i64) -> Result<Vec<OrgId>, Error> {
-        Ok(fetch_scalars!(self.0, String, DUE, until.millis(), limit)?.into_iter().map(Id::from_stored).collect())
+    /// Up to `limit` logs that are due.
+    pub(crate) async fn due(mut self, now: Timestamp, limit: i64) -> Result<Vec<OrgId>, Error> {
+        let (until, latest) = bounds(now);
+        Ok(fetch_scalars!(self.0, String, DUE, until, limit, latest)?.into_iter().map(Id::from_stored).collect())
     }
 
     /// The state of a log.
@@ -59,9 +77,11 @@ impl Checkpoints<&mut Tx> {
         Ok(execute!(self.0, MARK, org.as_str(), now.millis(), state.checkpoint_at, state.chained)? == 1)
     }
 
-    /// Lets a log that is due at `until` be due so much later.
-    pub(crate) async fn postpone(mut self, org: &OrgId, until: Timestamp, later: Duration) -> Result<(), Error> {
-        execute!(self.0, POSTPONE, org.as_str(), until.plus(later).millis(), until.millis())?;
+    /// Lets a log that is due be due so much later.
+    pub(crate) async fn postpone(mut self, org: &OrgId, later: Duration) -> Result<(), Error> {
+        let now = self.0.now();
+        let (until, latest) = bounds(now);
+        execute!(self.0, POSTPONE, org.as_str(), now.minus(DAY).plus(later).millis(), until, latest)?;
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use crate::{
         Link, Tx,
         dialect::{execute, fetch_all, fetch_optional, fetch_scalars, row, statements},
     },
-    time::Timestamp,
+    time::{CLOCKS_DIFFER, Timestamp},
     value::Email,
 };
 
@@ -18,11 +18,12 @@ pub(crate) struct Removed<L>(pub(in crate::store) L);
 const BATCH: i64 = 500;
 
 statements! {
-    // The longest untouched first: one that waits hides no other.
+    // The longest untouched first: one that waits hides no other. A lease that ends later than one of now could is of a clock that was
+    // ahead.
     FREE = "
         SELECT id, removal_held_until
           FROM tenant_auth_organizations
-         WHERE deletes_at IS NOT NULL AND removed_at IS NOT NULL AND removal_held_until <= $1
+         WHERE deletes_at IS NOT NULL AND removed_at IS NOT NULL AND (removal_held_until <= $1 OR removal_held_until > $2)
          ORDER BY removal_held_until
          LIMIT 1";
     HOLD = "
@@ -126,9 +127,9 @@ impl From<LeavingRow> for Leaving {
 }
 
 impl<L: Link> Removed<L> {
-    /// A removal that nobody holds.
-    pub(crate) async fn free(mut self, now: Timestamp) -> Result<Option<FreeRemoval>, Error> {
-        let row = fetch_optional!(self.0, FreeRow, FREE, now.millis())?;
+    /// A removal that nobody holds; a lease of now would end at `lease_until`.
+    pub(crate) async fn free(mut self, now: Timestamp, lease_until: Timestamp) -> Result<Option<FreeRemoval>, Error> {
+        let row = fetch_optional!(self.0, FreeRow, FREE, now.millis(), lease_until.plus(CLOCKS_DIFFER).millis())?;
         Ok(row.map(|row| FreeRemoval { org: Id::from_stored(row.id), held_until: Timestamp::from_millis(row.removal_held_until) }))
     }
 
