@@ -3,7 +3,13 @@
 use std::{net::IpAddr, time::Duration};
 
 use super::{gates::Limit, rates::wide_network_of};
-use crate::{caller::Client, config::Config, secret::Secret, value::Email};
+use crate::{
+    caller::Client,
+    config::Config,
+    secret::Secret,
+    time::{CLOCKS_DIFFER, Timestamp},
+    value::Email,
+};
 
 /// The longest block of an account at an address (behaviour.md, B82).
 pub(super) const LONGEST_BLOCK: Duration = Duration::from_secs(900);
@@ -12,6 +18,19 @@ pub(super) const HOUR: Duration = Duration::from_secs(3_600);
 /// How long a limit blocks at most.
 pub(super) fn longest_block(limit: &Limit) -> Duration {
     if limit.doubling { LONGEST_BLOCK } else { limit.window }
+}
+
+impl Limit {
+    /// Until when failures count at least, where one of them blocks until `blocked_until`: a block that doubles is not forgotten with its
+    /// end, but a window later.
+    pub(super) fn counts_until(&self, blocked_until: Timestamp) -> Timestamp {
+        if self.doubling { blocked_until.plus(self.window) } else { blocked_until }
+    }
+
+    /// The latest end of a window that counts at `now`. One that ends later was begun before the clock was set back, and is over.
+    pub(crate) fn latest_end(&self, now: Timestamp) -> Timestamp {
+        self.counts_until(now.plus(longest_block(self))).plus(CLOCKS_DIFFER)
+    }
 }
 
 /// The counter of an account at a network.

@@ -91,3 +91,22 @@ async fn an_attempt_that_is_settled_after_its_lease_frees_no_place() {
         }
     }
 }
+
+/// The windows of their counts end a day ahead then.
+#[tokio::test]
+async fn wrong_codes_of_a_clock_that_was_ahead_are_over() {
+    let test = TestAuth::new().await;
+    let (user, client) = (UserId::from_stored("usr_1"), Client::default());
+    let wrong = async || {
+        let attempt = test.auth.code_attempt(&user, &client).await.expect("no block");
+        attempt.failed().await.expect("the database is there");
+    };
+    for _ in 0..9 {
+        wrong().await;
+    }
+    test.clock.set(test.auth.now().minus(DAY));
+    wrong().await;
+    test.clock.advance(Duration::from_secs(900));
+    wrong().await;
+    wrong().await;
+}

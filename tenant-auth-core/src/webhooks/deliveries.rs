@@ -54,7 +54,7 @@ impl OrgAdmin {
         // The organization's row is locked by `begin_write`, so two requests cannot both pass this count.
         let since = write.now().minus(HOUR);
         if let Some(oldest) = write.deliveries().nth_latest_test(self.org_id(), id, since, TESTS_PER_HOUR).await? {
-            return Err(Error::rate_limited(oldest.plus(HOUR).since(write.now())));
+            return Err(Error::rate_limited(oldest.plus(HOUR).since(write.now()).min(HOUR)));
         }
         TEST_DELIVERIES.spend_in_organization(&mut write, 1).await?;
         let delivery: DeliveryId = write.new_id();

@@ -11,6 +11,7 @@ scenarios![
     the_fifth_wrong_password_is_401_and_the_sixth_try_429,
     the_right_password_makes_no_difference_then,
     the_wait_doubles_to_a_quarter_of_an_hour,
+    a_wait_is_forgotten_a_quarter_of_an_hour_after_its_end,
     a_try_during_the_wait_does_not_lengthen_it,
     after_a_quarter_of_an_hour_failures_are_forgotten,
     failures_spread_wider_than_the_window_never_block,
@@ -75,7 +76,22 @@ async fn the_wait_doubles_to_a_quarter_of_an_hour(app: &App) {
         assert_eq!(expect_blocked(app.member().login().await), 1, "rounded up: a client that waits this long is let in");
         app.clock.advance(std::time::Duration::from_millis(1));
     }
+    fail(app, 1).await;
+    assert_eq!(expect_blocked(app.member().login().await), 900, "the longest wait ends, and is not forgotten with its end");
+    app.advance(900);
     app.member().login().await.expect(200);
+    fail(app, 4).await;
+    app.member().login().await.expect(200);
+}
+
+async fn a_wait_is_forgotten_a_quarter_of_an_hour_after_its_end(app: &App) {
+    fail(app, 5).await;
+    app.advance(60 + WINDOW - 1);
+    fail(app, 1).await;
+    assert_eq!(expect_blocked(app.member().login().await), 120);
+    app.advance(120 + WINDOW);
+    fail(app, 5).await;
+    assert_eq!(expect_blocked(wrong(app).await), 60);
 }
 
 async fn a_try_during_the_wait_does_not_lengthen_it(app: &App) {
@@ -283,4 +299,7 @@ async fn the_limit_follows_the_setting(app: &App) {
     app.advance(30);
     fail(&strict, 2).await;
     assert_eq!(expect_blocked(strict.member().login().await), 60);
+    app.advance(60);
+    fail(&strict, 1).await;
+    assert_eq!(expect_blocked(strict.member().login().await), 120, "also where the window is shorter than the wait");
 }

@@ -23,6 +23,8 @@ scenarios![
     a_wish_for_patience_is_granted_from_now_on,
     what_is_under_way_is_not_begun_twice,
     a_rate_is_counted_anew,
+    failed_logins_are_counted_anew,
+    tests_of_a_webhook_are_counted_anew,
 ];
 
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -124,4 +126,36 @@ async fn a_rate_is_counted_anew(app: &App) {
     assert_eq!(refused.header("retry-after"), Some("900"));
     app.advance(900);
     ask(app).await.expect(200);
+}
+
+/// The limit of a client network: the 50th failure in a window blocks it until the window ends.
+async fn failed_logins_are_counted_anew(app: &App) {
+    let wrong = async |app: &App, number: usize| {
+        let guess = app.anonymous().login_with(&format!("nobody{number}@acme.example"), "not-the-password").await;
+        guess.expect_error(401, "invalid_credentials");
+    };
+    for number in 0..49 {
+        wrong(app, number).await;
+    }
+    let app = &set_back(app).await;
+    wrong(app, 49).await;
+    app.advance(900);
+    wrong(app, 50).await;
+    wrong(app, 51).await;
+}
+
+async fn tests_of_a_webhook_are_counted_anew(app: &App) {
+    let admin = app.admin().logged_in().await;
+    let hook = Hook::new(&admin, RECEIVER, &["org.updated"]).await;
+    for _ in 0..60 {
+        hook.test(&admin).await;
+    }
+    hook.testing(&admin).await.expect_error(429, "rate_limited");
+    let app = &set_back(app).await;
+    let admin = app.admin().logged_in().await;
+    for _ in 0..60 {
+        hook.test(&admin).await;
+    }
+    let refused = hook.testing(&admin).await.expect_error(429, "rate_limited");
+    assert_eq!(refused.header("retry-after"), Some("3600"));
 }

@@ -15,7 +15,7 @@ use crate::{
             events::{KeptRow, kept},
         },
     },
-    time::Timestamp,
+    time::{CLOCKS_DIFFER, Timestamp},
 };
 
 pub(crate) struct Deliveries<L>(pub(in crate::store) L);
@@ -53,11 +53,14 @@ statements! {
         INSERT INTO tenant_auth_deliveries
                (id, org_id, webhook_id, event_id, event_kind, status, attempts, next_attempt_at, scheduled_at, created_at)
         VALUES ($1, $2, $3, $4, $5, 'pending', 0, $6, $6, $6)";
+    // A delivery of the future was made before the clock was set back. Events bear its former time for longer: times in a log never go
+    // back.
     NTH_LATEST = "
         SELECT e.created_at AS number
           FROM tenant_auth_deliveries d
           JOIN tenant_auth_events e ON e.org_id = d.org_id AND e.id = d.event_id
-         WHERE d.org_id = $1 AND d.webhook_id = $2 AND d.created_at > $3 AND d.event_kind = 'webhook.test' AND e.created_at > $3
+         WHERE d.org_id = $1 AND d.webhook_id = $2 AND d.created_at > $3 AND d.created_at <= $5 AND d.event_kind = 'webhook.test'
+           AND e.created_at > $3
          GROUP BY e.id, e.created_at
          ORDER BY e.created_at DESC
          LIMIT 1 OFFSET $4";
@@ -143,7 +146,9 @@ impl<L: Link> Deliveries<L> {
         let payload = event.map(|event| event.payload()).transpose()?;
         Ok(Some(DeliveryDetails { delivery, payload, attempt_log: attempt_log::read(&log) }))
     }
+}
 
+impl Deliveries<&mut Tx> {
     /// When the `nth` latest test after `since` was requested; `None` when there are fewer. One that is delivered again is no other test.
     pub(crate) async fn nth_latest_test(
         mut self,
@@ -152,13 +157,11 @@ impl<L: Link> Deliveries<L> {
         since: Timestamp,
         nth: u32,
     ) -> Result<Option<Timestamp>, Error> {
-        let offset = i64::from(nth) - 1;
-        let row = fetch_scalar!(self.0, i64, NTH_LATEST, org.as_str(), webhook.as_str(), since.millis(), offset)?;
+        let (offset, latest) = (i64::from(nth) - 1, self.0.now().plus(CLOCKS_DIFFER).millis());
+        let row = fetch_scalar!(self.0, i64, NTH_LATEST, org.as_str(), webhook.as_str(), since.millis(), offset, latest)?;
         Ok(row.map(Timestamp::from_millis))
     }
-}
 
-impl Deliveries<&mut Tx> {
     /// Stores a further delivery of an event; `false` when the event is gone. The sweep holds the organization's chain while it removes
     /// events that nothing waits for, and so does this.
     pub(crate) async fn insert_again(mut self, delivery: &NewDelivery<'_>) -> Result<bool, Error> {

@@ -9,7 +9,7 @@ use crate::{
         dialect::{execute, fetch_optional, fetch_scalar, row, statements},
         sql::waiting::WaitingRow,
     },
-    time::Timestamp,
+    time::{CLOCKS_DIFFER, Timestamp},
 };
 
 pub(crate) struct Mails<L>(pub(in crate::store) L);
@@ -104,10 +104,11 @@ statements! {
                  UNION ALL
                 SELECT s.created_at
                   FROM (SELECT created_at FROM tenant_auth_sign_up_requests ORDER BY next_attempt_at LIMIT 10000) s) w";
+    // What is of the future was written before the clock was set back.
     NTH_LATEST = "
         SELECT created_at AS number
           FROM tenant_auth_mails
-         WHERE org_id = $1 AND kind = $2 AND created_at > $3
+         WHERE org_id = $1 AND kind = $2 AND created_at > $3 AND created_at <= $5
          ORDER BY created_at DESC
          LIMIT 1 OFFSET $4";
     RENEW = "
@@ -144,18 +145,6 @@ row! {
 }
 
 impl<L: Link> Mails<L> {
-    /// When the `nth` latest mail of a kind after `since` was written; `None` when there are fewer.
-    pub(crate) async fn nth_latest(
-        mut self,
-        org: &OrgId,
-        kind: MailKind,
-        since: Timestamp,
-        nth: u32,
-    ) -> Result<Option<Timestamp>, Error> {
-        let row = fetch_scalar!(self.0, i64, NTH_LATEST, org.as_str(), kind.as_str(), since.millis(), i64::from(nth) - 1)?;
-        Ok(row.map(Timestamp::from_millis))
-    }
-
     /// How many mails wait, links to sign up with among them, counted up to ten thousand, and since when the oldest of them has waited.
     pub(crate) async fn waiting(mut self) -> Result<(u64, Option<Timestamp>), Error> {
         Ok(WaitingRow::told(fetch_optional!(self.0, WaitingRow, WAITING)?))
@@ -174,6 +163,19 @@ impl<L: Link> Mails<L> {
 }
 
 impl Mails<&mut Tx> {
+    /// When the `nth` latest mail of a kind after `since` was written; `None` when there are fewer.
+    pub(crate) async fn nth_latest(
+        mut self,
+        org: &OrgId,
+        kind: MailKind,
+        since: Timestamp,
+        nth: u32,
+    ) -> Result<Option<Timestamp>, Error> {
+        let (offset, latest) = (i64::from(nth) - 1, self.0.now().plus(CLOCKS_DIFFER).millis());
+        let row = fetch_scalar!(self.0, i64, NTH_LATEST, org.as_str(), kind.as_str(), since.millis(), offset, latest)?;
+        Ok(row.map(Timestamp::from_millis))
+    }
+
     pub(crate) async fn insert(mut self, mail: &OutgoingMail) -> Result<(), Error> {
         self.0.leave(Work::Mails);
         execute!(

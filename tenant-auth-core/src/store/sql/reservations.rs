@@ -23,18 +23,19 @@ macro_rules! reserved {
                (key, subject, failures, pending, pending_since, pending_until, window_ends_at, blocked_until, forget_at)"
     };
 }
+// A window that ends too late was begun before the clock was set back, and is over.
 macro_rules! unless_full {
     () => {
         "
         ON CONFLICT (key) DO UPDATE
-           SET failures = CASE WHEN t.window_ends_at <= $2 THEN 0 ELSE t.failures END,
+           SET failures = CASE WHEN t.window_ends_at <= $2 OR t.window_ends_at > $6 THEN 0 ELSE t.failures END,
                pending = CASE WHEN t.pending_until <= $2 THEN 1 ELSE t.pending + 1 END,
                pending_since = CASE WHEN t.pending_until <= $2 OR t.pending_since > $2 THEN $2 ELSE t.pending_since END,
                pending_until = $3,
                forget_at = CASE WHEN t.forget_at < $3 THEN $3 ELSE t.forget_at END
          WHERE t.blocked_until <= $2
            AND (t.pending = 0 OR t.pending_until <= $2
-                OR (CASE WHEN t.window_ends_at <= $2 THEN 0 ELSE t.failures END) + t.pending < $4)
+                OR (CASE WHEN t.window_ends_at <= $2 OR t.window_ends_at > $6 THEN 0 ELSE t.failures END) + t.pending < $4)
         RETURNING failures, window_ends_at, blocked_until"
     };
 }
@@ -63,7 +64,8 @@ impl Throttles<&mut Tx> {
     pub(crate) async fn reserve(mut self, limit: &Limit, lease_until: Timestamp) -> Result<bool, Error> {
         let now = self.0.now();
         let (key, subject, most) = (limit.key.as_str(), limit.subject.as_deref(), i64::from(limit.most));
-        let taken = fetch_optional!(self.0, ThrottleState, RESERVE, key, now.millis(), lease_until.millis(), most, subject)?;
+        let (lease_until, latest) = (lease_until.millis(), limit.latest_end(now).millis());
+        let taken = fetch_optional!(self.0, ThrottleState, RESERVE, key, now.millis(), lease_until, most, subject, latest)?;
         Ok(taken.is_some())
     }
 
@@ -77,7 +79,8 @@ impl Throttles<&mut Tx> {
             Conn::Sqlite(_) => self.reserve(limit, lease_until).await,
             Conn::Postgres(connection) => {
                 const PATH: &str = concat!(module_path!(), "::RESERVE_FLEETING");
-                let values: [&dyn Value; 5] = [&key, &now.millis(), &lease_until.millis(), &most, &subject];
+                let latest = limit.latest_end(now).millis();
+                let values: [&dyn Value; 6] = [&key, &now.millis(), &lease_until.millis(), &most, &subject, &latest];
                 let reserving = Statement::on_postgres(PATH, connection, postgres::RESERVE_FLEETING, &values).first();
                 Ok(reserving.await?.is_some())
             }

@@ -52,20 +52,23 @@ statements! {
                          LIMIT 50) AS later) < 50";
     CUT_BLOCK = "
         UPDATE tenant_auth_throttles
-           SET blocked_until = $2, window_ends_at = CASE WHEN window_ends_at > $2 THEN $2 ELSE window_ends_at END
+           SET blocked_until = $2, window_ends_at = CASE WHEN window_ends_at > $3 THEN $3 ELSE window_ends_at END
          WHERE key = $1 AND blocked_until > $2";
-    // A reservation may be gone, for it is not kept as a verdict is: the failure counts without it.
+    // A reservation may be gone, for it is not kept as a verdict is: the failure counts without it. A window that ends too late is over,
+    // as for a reservation.
     FAIL = "
         INSERT INTO tenant_auth_throttles AS t (key, subject, failures, pending, pending_until, window_ends_at, blocked_until, forget_at)
         VALUES ($1, $5, 1, 0, 0, $3, 0, $3)
         ON CONFLICT (key) DO UPDATE
-           SET failures = t.failures + 1,
+           SET failures = CASE WHEN t.window_ends_at <= $2 OR t.window_ends_at > $4 THEN 1 ELSE t.failures + 1 END,
                pending = CASE WHEN t.pending > 0 AND t.pending_since <= $6 THEN t.pending - 1 ELSE t.pending END,
-               window_ends_at = CASE WHEN t.failures = 0 OR t.window_ends_at <= $2 OR t.failures + 1 >= $4 THEN $3 ELSE t.window_ends_at END
+               window_ends_at = CASE WHEN t.failures = 0 OR t.window_ends_at <= $2 OR t.window_ends_at > $4 THEN $3 ELSE t.window_ends_at END
         RETURNING failures, window_ends_at, blocked_until";
     BLOCK = "
         UPDATE tenant_auth_throttles
-           SET blocked_until = $2, forget_at = CASE WHEN forget_at < $3 THEN $3 ELSE forget_at END
+           SET blocked_until = $2,
+               window_ends_at = CASE WHEN window_ends_at < $3 THEN $3 ELSE window_ends_at END,
+               forget_at = CASE WHEN forget_at < $4 THEN $4 ELSE forget_at END
          WHERE key = $1";
     SPEND = "
         INSERT INTO tenant_auth_throttles AS t (key, failures, pending, pending_until, window_ends_at, blocked_until, forget_at)
@@ -205,8 +208,7 @@ impl<L: Link> Throttles<L> {
 }
 
 impl Throttles<&mut Tx> {
-    /// Counts a failure and releases its reservation. The window begins with the first failure and, where blocks double, again with
-    /// each failure that blocks.
+    /// Counts a failure and releases its reservation. The window begins with the first failure.
     pub(crate) async fn fail(
         mut self,
         limit: &Limit,
@@ -214,20 +216,26 @@ impl Throttles<&mut Tx> {
         window_ends: Timestamp,
     ) -> Result<Option<ThrottleState>, Error> {
         let (now, window_ends, reserved_at) = (self.0.now(), window_ends.millis(), reserved_at.millis());
-        let extends_from = if limit.doubling { i64::from(limit.most) } else { i64::MAX };
+        let latest = limit.latest_end(now).millis();
         let (key, subject) = (limit.key.as_str(), limit.subject.as_deref());
-        fetch_optional!(self.0, ThrottleState, FAIL, key, now.millis(), window_ends, extends_from, subject, reserved_at)
+        fetch_optional!(self.0, ThrottleState, FAIL, key, now.millis(), window_ends, latest, subject, reserved_at)
     }
 
-    /// Blocks the key until `until`; the counter is kept until `forget_at`.
-    pub(crate) async fn block(mut self, key: &str, until: Timestamp, forget_at: Timestamp) -> Result<(), Error> {
-        execute!(self.0, BLOCK, key, until.millis(), forget_at.millis())?;
+    /// Blocks the key until `until`; its failures count until `counts_until` at least, and the counter is kept until `forget_at`.
+    pub(crate) async fn block(
+        mut self,
+        key: &str,
+        until: Timestamp,
+        counts_until: Timestamp,
+        forget_at: Timestamp,
+    ) -> Result<(), Error> {
+        execute!(self.0, BLOCK, key, until.millis(), counts_until.millis(), forget_at.millis())?;
         Ok(())
     }
 
-    /// Cuts a block that would last beyond `longest`.
-    pub(crate) async fn cut_block(mut self, key: &str, longest: Timestamp) -> Result<(), Error> {
-        execute!(self.0, CUT_BLOCK, key, longest.millis())?;
+    /// Cuts a block that would last beyond `longest`, and failures that would count beyond `counts_until`.
+    pub(crate) async fn cut_block(mut self, key: &str, longest: Timestamp, counts_until: Timestamp) -> Result<(), Error> {
+        execute!(self.0, CUT_BLOCK, key, longest.millis(), counts_until.millis())?;
         Ok(())
     }
 

@@ -1,11 +1,14 @@
 //! How many invitation mails an organization may cause in a day: 200, resends included, the operator's own not (behaviour.md,
 //! B90); and how many to one address (B301).
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use tenant_auth_conformance::{App, Caller, id_of, scenarios};
-use tenant_auth_core::model::{DeploymentScope, Role};
+use tenant_auth_core::{
+    model::{DeploymentScope, Role},
+    ports::{Clock, MockClock},
+};
 
 use crate::suite::{
     auth::sign_up::founded,
@@ -48,6 +51,10 @@ async fn two_hundred_invites_and_resends_a_day_are_the_limit(app: &App) {
     let first = process.invites(&Default::default()).await.expect("a list").items.remove(0);
     process.resend_invite(&first.id).await.expect("nor is the process");
     app.other_org().admin().logged_in().await.invite("pat@globex.example").await.expect(201);
+
+    let clock = Arc::new(MockClock::at(app.clock.now().minus(Duration::from_secs(3_600))));
+    let set_back = app.beside(move |setup| setup.clock = clock).await;
+    set_back.admin().logged_in().await.invite("earlier@acme.example").await.expect(201); // the others are of the future
 
     app.advance(86_400);
     app.admin().logged_in().await.invite("one-too-many@acme.example").await.expect(201);
