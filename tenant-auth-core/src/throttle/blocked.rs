@@ -38,14 +38,15 @@ impl Tenant {
         if !auth.blocked_logins().is_news(&self.org.id, &key, now, now.plus(HOUR)) {
             return;
         }
+        let mark = auth.blocked_logins().mark(&self.org.id, &key);
         let is_blocked = match &whose {
             Whose::Address(email) => auth.is_blocked(email, client).await,
             Whose::Account(_) => Ok(true),
         };
         if !is_blocked.is_ok_and(|is_blocked| is_blocked) {
-            auth.blocked_logins().forget(&self.org.id, &key);
             return;
         }
+        mark.stays();
         let request = client.request_in(&self.org.id, None);
         let note = BlockedLogin { org: Arc::clone(&self.org), whose, until: now.plus(*retry_after), request };
         if auth.blocked_logins().keep(note) {
@@ -70,17 +71,27 @@ impl TenantAuth {
         Ok(!self.store().read().await?.throttles().blocks(&limits, self.now()).await?.is_empty())
     }
 
-    /// Turns the notes about members into events.
+    /// Turns the notes about members into events. One that cannot be told, as while another holds its organization, hinders no other, and
+    /// the next refusal is noted again.
     ///
     /// # Errors
-    /// [`Error::Unavailable`]; what was not told by then is dropped, for the next refusal after the hour is noted again.
+    /// [`Error::Unavailable`]: that of the last note that could not be told, or of a database that is away, when the others wait.
     pub(crate) async fn tell_blocked_logins(&self) -> Result<(), Error> {
-        for note in self.blocked_logins().take() {
-            if let Some(member) = self.member_of(&note).await? {
-                self.tell_blocked(note, &member).await?;
+        let logins = self.blocked_logins();
+        logins.begin_to_tell();
+        let mut told = Ok(());
+        while let Some(note) = logins.next() {
+            let mark = logins.mark(&note.org.id, &note.whose.key());
+            let telling = match self.member_of(&note).await? {
+                Some(member) => self.tell_blocked(note, &member).await,
+                None => Ok(()),
+            };
+            match telling {
+                Ok(()) => mark.stays(),
+                Err(error) => told = Err(error),
             }
         }
-        Ok(())
+        told
     }
 
     /// The person, if a member of the organization.

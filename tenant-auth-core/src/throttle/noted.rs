@@ -1,7 +1,7 @@
 //! Notes of blocked logins, in this process: a refused request leaves one instead of writing to the database.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -23,7 +23,7 @@ pub(crate) struct BlockedLogins(Mutex<Notes>);
 
 #[derive(Debug, Default)]
 struct Notes {
-    waiting: Vec<BlockedLogin>,
+    waiting: VecDeque<BlockedLogin>,
     /// Until when a further refusal is no news, by organization and key of the account.
     noted: HashMap<(OrgId, String), Timestamp>,
     is_scheduled: bool,
@@ -67,27 +67,52 @@ impl BlockedLogins {
         has_room
     }
 
-    /// It was no news after all.
-    pub(super) fn forget(&self, org: &OrgId, key: &str) {
-        self.notes().noted.remove(&(org.clone(), key.to_owned()));
+    /// The mark that this was noted, which is taken back unless something came of it.
+    pub(super) fn mark(&self, org: &OrgId, key: &str) -> Mark<'_> {
+        Mark { logins: self, noted: Some((org.clone(), key.to_owned())) }
     }
 
     /// Keeps a note; `true` when nobody is about to tell the notes.
     pub(super) fn keep(&self, note: BlockedLogin) -> bool {
         let mut notes = self.notes();
-        notes.waiting.push(note);
+        notes.waiting.push_back(note);
         !std::mem::replace(&mut notes.is_scheduled, true)
     }
 
-    /// The notes, to be told now.
-    pub(super) fn take(&self) -> Vec<BlockedLogin> {
-        let mut notes = self.notes();
-        notes.is_scheduled = false;
-        std::mem::take(&mut notes.waiting)
+    /// Says that the notes are told now: whoever keeps another has it told.
+    pub(super) fn begin_to_tell(&self) {
+        self.notes().is_scheduled = false;
+    }
+
+    /// The next note to be told. The others stay, whatever becomes of it.
+    pub(super) fn next(&self) -> Option<BlockedLogin> {
+        self.notes().waiting.pop_front()
     }
 
     fn notes(&self) -> MutexGuard<'_, Notes> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// That a login was noted. Dropped, as where the client goes away, it was not: the next refusal is news.
+#[must_use = "dropped at once it notes nothing"]
+pub(super) struct Mark<'n> {
+    logins: &'n BlockedLogins,
+    noted: Option<(OrgId, String)>,
+}
+
+impl Mark<'_> {
+    /// Something came of it.
+    pub(super) fn stays(mut self) {
+        self.noted = None;
+    }
+}
+
+impl Drop for Mark<'_> {
+    fn drop(&mut self) {
+        if let Some(noted) = self.noted.take() {
+            self.logins.notes().noted.remove(&noted);
+        }
     }
 }
 
@@ -107,5 +132,16 @@ mod tests {
         assert!(is_news(NOON) && !is_news(NOON.plus(HOUR / 2)));
         let earlier = NOON.minus(HOUR * 5);
         assert!(is_news(earlier) && !is_news(earlier.plus(HOUR / 2)) && is_news(earlier.plus(HOUR)));
+    }
+
+    #[test]
+    fn what_came_to_nothing_is_news_again() {
+        let (logins, org) = (BlockedLogins::default(), OrgId::from_stored("org_1"));
+        let is_news = || logins.is_news(&org, "account", NOON, NOON.plus(HOUR));
+        assert!(is_news());
+        logins.mark(&org, "account").stays();
+        assert!(!is_news());
+        drop(logins.mark(&org, "account"));
+        assert!(is_news());
     }
 }

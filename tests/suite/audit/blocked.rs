@@ -3,9 +3,12 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tenant_auth_conformance::{App, PASSWORD, scenarios, shape};
+use tenant_auth_conformance::{App, Caller, PASSWORD, scenarios, shape};
 
-use crate::suite::support::{authenticator::guarded_member, hooks::texts_in, listener::Listener};
+use crate::suite::{
+    storage::locks::{HOLD_CHAIN, holding},
+    support::{authenticator::guarded_member, hooks::texts_in, listener::Listener},
+};
 
 scenarios![
     a_blocked_member_is_told_of_once_an_hour,
@@ -14,16 +17,21 @@ scenarios![
     a_blocked_network_is_nothing_about_a_person,
     two_servers_tell_it_once,
     it_is_told_without_a_worker_that_is_asked_to,
+    one_that_cannot_be_told_hinders_no_other_and_is_noted_again,
 ];
 
 const WRONG: &str = "not-the-password";
 
 async fn blocked(app: &App, email: &str) {
+    blocked_by(&app.anonymous(), email).await;
+}
+
+async fn blocked_by(caller: &Caller, email: &str) {
     for _ in 0..5 {
-        app.anonymous().login_with(email, WRONG).await.expect_error(401, "invalid_credentials");
+        caller.login_with(email, WRONG).await.expect_error(401, "invalid_credentials");
     }
     for _ in 0..3 {
-        app.anonymous().login_with(email, WRONG).header("user-agent", "Guesser/1").await.expect_error(429, "rate_limited");
+        caller.login_with(email, WRONG).header("user-agent", "Guesser/1").await.expect_error(429, "rate_limited");
     }
 }
 
@@ -110,4 +118,25 @@ async fn it_is_told_without_a_worker_that_is_asked_to(app: &App) {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     panic!("nobody was told within 10 s");
+}
+
+async fn one_that_cannot_be_told_hinders_no_other_and_is_noted_again(app: &App) {
+    let Some(url) = app.database().url() else { return }; // on SQLite nobody else writes meanwhile
+    let is_told = async |slug: &str| {
+        let kept = "SELECT e.id FROM tenant_auth_events e JOIN tenant_auth_organizations o ON o.id = e.org_id";
+        !texts_in(app, &format!("{kept} WHERE e.kind = 'login.blocked' AND o.slug = '{slug}'")).await.is_empty()
+    };
+    let (member, other) = (app.member(), app.other_org().member());
+    let chain = holding(&url, HOLD_CHAIN, "acme").await;
+    blocked(app, member.email()).await;
+    blocked_by(&app.other_org().anonymous(), other.email()).await;
+    drop(app.auth.worker().tick().await); // unless it was told without being asked to by now
+    while !is_told("globex").await {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    chain.close().await.expect("the chain is free");
+    while !is_told("acme").await {
+        app.anonymous().login_with(member.email(), WRONG).await.expect_error(429, "rate_limited");
+        app.tick().await;
+    }
 }

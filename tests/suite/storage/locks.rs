@@ -35,7 +35,7 @@ scenarios![
 ];
 
 pub(crate) const HOLD_ACCOUNT: &str = "SELECT id FROM tenant_auth_users WHERE id = $1 FOR UPDATE";
-const HOLD_CHAIN: &str = "SELECT s.org_id FROM tenant_auth_event_sequences s JOIN tenant_auth_organizations o ON o.id = s.org_id WHERE o.slug = $1 FOR UPDATE OF s";
+pub(crate) const HOLD_CHAIN: &str = "SELECT s.org_id FROM tenant_auth_event_sequences s JOIN tenant_auth_organizations o ON o.id = s.org_id WHERE o.slug = $1 FOR UPDATE OF s";
 const HOLD_SESSIONS: &str = "SELECT id FROM tenant_auth_sessions WHERE user_id = $1 FOR UPDATE";
 pub(crate) const HOLD_MEMBERSHIP: &str = "SELECT id FROM tenant_auth_memberships WHERE user_id = $1 FOR UPDATE";
 const FREE_CODE_COUNTERS: &str =
