@@ -113,6 +113,10 @@ fn columns(sql: &str) -> Vec<String> {
 fn both_engines_have_the_same_versions_tables_columns_and_indexes() {
     for step in migrations::STEPS {
         let (lite, pg) = (columns(&migrations::SQLITE.text_of(step)), columns(&migrations::POSTGRES.text_of(step)));
+        if step.version == 42 {
+            assert!(lite.is_empty() && pg.is_empty(), "the order of texts is PostgreSQL's alone");
+            continue;
+        }
         assert!(!lite.is_empty());
         if step.version == 8 {
             // The place of a row in the log: its own number, or its transaction's, which is no key.

@@ -71,10 +71,14 @@ macro_rules! batches {
                       FROM held
                      WHERE w.id = held.id AND w.id ", $named, "
                        AND (held.failing_since IS NULL) = (w.id IN (SELECT a.value ->> 0 FROM ", $failing, "))");
+                // What was recorded by a COMMIT without an answer is recorded again, and its line is there then.
                 pub(super) RECORD = concat!("
                     UPDATE tenant_auth_deliveries AS d
                        SET status = said.status, last_status_code = said.code, last_error = said.error,
-                           next_attempt_at = said.next_attempt_at, scheduled_at = $2, attempt_log = d.attempt_log || said.line
+                           next_attempt_at = said.next_attempt_at, scheduled_at = $2,
+                           attempt_log = d.attempt_log
+                                         || CASE WHEN substr(d.attempt_log, length(d.attempt_log) - length(said.line) + 1) = said.line
+                                                 THEN '' ELSE said.line END
                       FROM (SELECT a.value ->> 0 AS id, CAST(a.value ->> 1 AS BIGINT) AS attempt, a.value ->> 2 AS status,
                                    CAST(a.value ->> 3 AS BIGINT) AS code, a.value ->> 4 AS error,
                                    CAST(a.value ->> 5 AS BIGINT) AS next_attempt_at, a.value ->> 6 AS line
@@ -284,5 +288,40 @@ impl HeldRow {
     fn webhook(self) -> Result<Webhook, Error> {
         let Self { id, org_id, url, events, description, status, failing_since, created_by, created_at, .. } = self;
         WebhookRow { id, org_id, url, events, description, status, failing_since, created_by, created_at }.try_into()
+    }
+}
+
+#[cfg(all(test, feature = "testing", feature = "sqlite"))]
+mod tests {
+    use std::{net::Ipv4Addr, time::Duration};
+
+    use super::*;
+    use crate::{
+        model::{DeliveryAttempt, DeliveryStatus},
+        testing::TestAuth,
+        webhooks::NewWebhook,
+    };
+
+    /// By whoever had no answer to the first COMMIT.
+    #[tokio::test]
+    async fn an_outcome_that_is_recorded_twice_is_one_attempt() {
+        let test = TestAuth::new().await;
+        test.resolver.answer("hooks.acme.example", [Ipv4Addr::new(93, 184, 216, 34).into()]);
+        let admin = test.org_admin().await;
+        let events = EventSelection::parse(&["invite.*"]).expect("kinds there are");
+        let new = NewWebhook { url: "https://hooks.acme.example/inbox".to_owned(), events, description: Default::default() };
+        let webhook = admin.create_webhook(new).await.expect("a public target").webhook.id;
+        let delivery = admin.test_webhook(&webhook).await.expect("it is active");
+        let mut tx = test.auth.begin().await.expect("the writer");
+        let (now, second) = (tx.now(), Duration::from_secs(1));
+        let claim = tx.delivery_queue().claim(&webhook, now.plus(second), 1).await.expect("an answer").remove(0);
+        let first = DeliveryAttempt { at: now, status_code: Some(503), error: Some(DeliveryError::Status), took: second };
+        let later = DeliveryAttempt { at: now.plus(second), ..first };
+        for made in [first, first, later, later] {
+            let attempted = Attempted { status: DeliveryStatus::Pending, next_attempt_at: Some(now.plus(second)), made };
+            tx.delivery_queue().record([Judged { claim: &claim, attempted }]).await.expect("an answer");
+        }
+        tx.commit().await.expect("commits");
+        assert_eq!(admin.delivery(&webhook, &delivery).await.expect("it is there").attempt_log, [first, later]);
     }
 }

@@ -85,8 +85,9 @@ statements! {
         RETURNING email, attempts, created_at, language";
     RETRY = "UPDATE tenant_auth_sign_up_requests SET next_attempt_at = $3 WHERE id = $1 AND attempts = $2";
     DONE = "DELETE FROM tenant_auth_sign_up_requests WHERE id = $1 AND attempts = $2 AND created_at = $3";
-    // Renewed while a mail was on its way: whoever asked again may have seen that mail before, and waits for another.
-    AGAIN = "UPDATE tenant_auth_sign_up_requests SET attempts = 0, next_attempt_at = $3 WHERE id = $1 AND attempts = $2";
+    // Renewed while a mail was on its way: whoever asked again may have seen that mail before, and waits for another. By another id:
+    // whoever repeats this, for want of an answer to the COMMIT, must not take the next claim of the same number for this one.
+    AGAIN = "UPDATE tenant_auth_sign_up_requests SET id = $4, attempts = 0, next_attempt_at = $3 WHERE id = $1 AND attempts = $2";
     INSERT_LINK = "
         INSERT INTO tenant_auth_sign_up_links (id, email, email_key, token_digest, created_at, expires_at)
         VALUES ($1, $2, $3, $4, $5, $6)";
@@ -161,8 +162,8 @@ impl SignUps<&mut Tx> {
     pub(crate) async fn done(mut self, request: &SignUpRequest) -> Result<(), Error> {
         let SignUpRequest { id, attempt, asked_at, .. } = request;
         if execute!(self.0, DONE, id.as_str(), *attempt, asked_at.millis())? == 0 {
-            let now = self.0.now();
-            if execute!(self.0, AGAIN, id.as_str(), *attempt, now.millis())? > 0 {
+            let (now, next) = (self.0.now(), self.0.new_id::<DeliveryKind>());
+            if execute!(self.0, AGAIN, id.as_str(), *attempt, now.millis(), next.as_str())? > 0 {
                 self.0.leave(Work::SignUps);
             }
         }

@@ -8,12 +8,31 @@ async fn claimed() -> (TestAuth, Email, SignUpRequest) {
     let test = TestAuth::with(|config| config.sign_up.is_open = true).await;
     let rita = Email::parse("rita@rockets.example").expect("an address");
     test.auth.request_sign_up(&rita, &Client::default()).await.expect("it is open");
+    let claimed = claim(&test).await.expect("it is due");
+    (test, rita, claimed)
+}
+
+/// The request that is due.
+async fn claim(test: &TestAuth) -> Option<SignUpRequest> {
     let mut tx = test.auth.begin().await.expect("a transaction");
     let now = tx.now();
-    let due = tx.sign_ups().untried(now, 1).await.expect("it can be read").remove(0);
-    let claimed = tx.sign_ups().claim(&due, now.plus(LEASE)).await.expect("it can be written").expect("it is due");
+    let due = tx.sign_ups().untried(now, 1).await.expect("it can be read").pop()?;
+    let claimed = tx.sign_ups().claim(&due, now.plus(LEASE)).await.expect("it can be written");
     tx.commit().await.expect("a commit");
-    (test, rita, claimed)
+    claimed
+}
+
+/// Made again while its mail was on its way, so that the next worker claims it anew.
+#[tokio::test]
+async fn what_is_recorded_twice_frees_no_claim_that_came_in_between() {
+    let (test, rita, claimed) = claimed().await;
+    test.clock.advance(Duration::from_secs(1));
+    test.auth.request_sign_up(&rita, &Client::default()).await.expect("it is open");
+    record(&test.auth, &claimed, &Ok(())).await.expect("it can be written");
+    let next = claim(&test).await.expect("it is due again");
+    assert_eq!((claimed.attempt, next.attempt), (1, 1), "as a request that was not tried yet");
+    record(&test.auth, &claimed, &Ok(())).await.expect("the first COMMIT had no answer");
+    assert!(claim(&test).await.is_none(), "another worker has it");
 }
 
 #[tokio::test]
