@@ -28,6 +28,14 @@ impl KeyUses {
         written.insert(key.clone(), now);
         true
     }
+
+    /// The use at this time could not be written: the next one is news.
+    pub(super) fn forget(&self, key: &KeyId, at: Timestamp) {
+        let mut written = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if written.get(key) == Some(&at) {
+            written.remove(key);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -42,5 +50,16 @@ mod tests {
         assert!(!is_news(noon) && is_news(noon.plus(WITHIN)) && !is_news(noon.plus(WITHIN * 3 / 2)));
         let earlier = noon.minus(WITHIN * 60);
         assert!(is_news(earlier) && !is_news(earlier.plus(WITHIN / 2)) && is_news(earlier.plus(WITHIN)));
+    }
+
+    #[test]
+    fn a_use_that_was_not_written_leaves_the_next_one_news() {
+        let (uses, key) = (KeyUses::default(), "key_01k9f3s8v6q2w4x7y9z0a1b2c3".parse().expect("an id"));
+        let noon = Timestamp::from_secs(1_800_000_000);
+        assert!(uses.is_news(&key, None, noon));
+        uses.forget(&key, noon.minus(WITHIN));
+        assert!(!uses.is_news(&key, None, noon), "that was another one");
+        uses.forget(&key, noon);
+        assert!(uses.is_news(&key, None, noon));
     }
 }

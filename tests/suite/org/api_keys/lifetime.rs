@@ -1,8 +1,12 @@
 //! How long an API key works: until it expires, is revoked, or was replaced and its overlap is over; its maker may be gone long before.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
-use tenant_auth_conformance::{App, id_of, scenarios};
+use tenant_auth_conformance::{App, hold_sql, id_of, logs, scenarios};
 use tenant_auth_core::Timestamp;
+
+use crate::suite::support::stored::file_url;
 
 scenarios![
     a_key_may_expire,
@@ -15,7 +19,10 @@ scenarios![
     the_last_use_is_known_within_a_minute,
     a_key_outlives_its_maker,
 ];
-scenarios![on each database: a_clock_set_back_leaves_no_use_in_the_future];
+scenarios![on each database:
+    a_clock_set_back_leaves_no_use_in_the_future,
+    a_use_that_could_not_be_written_is_made_up_for_by_the_next,
+];
 
 async fn a_key_may_expire(app: &App) {
     let admin = app.admin().logged_in().await;
@@ -123,6 +130,23 @@ async fn a_clock_set_back_leaves_no_use_in_the_future(app: &App) {
     app.clock.set(Timestamp::parse("2026-11-20T08:40:00Z").expect("a time"));
     assert!(app.key_works(&key).await);
     until_used(app, &api_key, |last| last < "2026-11-20T09").await;
+}
+
+async fn a_use_that_could_not_be_written_is_made_up_for_by_the_next(app: &App) {
+    let (api_key, key) = app.admin().logged_in().await.created_key(json!({ "name": "Back end" })).await;
+    let (url, hold) = match app.database().url() {
+        Some(url) => (url, "BEGIN; SELECT id FROM tenant_auth_api_keys FOR UPDATE"),
+        None => (file_url(app), "BEGIN IMMEDIATE"),
+    };
+    let held = hold_sql(&url, hold).expect("it is held");
+    assert!(app.key_works(&key).await);
+    let has_failed = || logs::lines_with("the use of a key was not written").iter().any(|line| line.contains(id_of(&api_key)));
+    while !has_failed() {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    tokio::task::spawn_blocking(move || drop(held)).await.expect("it ends");
+    assert!(app.key_works(&key).await);
+    until_used(app, &api_key, |_| true).await;
 }
 
 /// Until the last use of a key is told so: it is written beside the request, not in it.
