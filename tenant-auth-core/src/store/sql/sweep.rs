@@ -94,11 +94,13 @@ statements! {
     WEBHOOK_SECRETS = "
         DELETE FROM tenant_auth_webhook_secrets
          WHERE id IN (SELECT id FROM tenant_auth_webhook_secrets WHERE expires_at <= $1 LIMIT $2) AND expires_at <= $1";
+    // That a mail failed is told for as long as its link would be good, as in the list of invites.
     MAILS = "
         DELETE FROM tenant_auth_mails
          WHERE id IN (SELECT id
                         FROM tenant_auth_mails
-                       WHERE created_at <= $1 AND (status <> 'queued' OR useless_after <= $1)
+                       WHERE created_at <= $1
+                         AND (status = 'sent' OR useless_after <= $1 OR (status <> 'queued' AND useless_after <= $3))
                        LIMIT $2)";
     RESET_REQUESTS = "
         DELETE FROM tenant_auth_reset_requests
@@ -226,7 +228,7 @@ impl Sweep<&mut Tx> {
             // The beginning of a chain, and never a part of its middle: log by log (`event_sweep.rs`).
             Swept::Events => Ok(0),
             Swept::EventContexts => execute!(self.0, CONTEXTS, now.minus(retention.contexts).millis(), BATCH),
-            Swept::Mails => execute!(self.0, MAILS, long_ago, BATCH),
+            Swept::Mails => execute!(self.0, MAILS, long_ago, BATCH, now.millis()),
             // A worker mails no link for a request that is older than the link would have lived, half an hour.
             Swept::ResetRequests => execute!(self.0, RESET_REQUESTS, an_hour_ago, BATCH),
             // The same, of a link that lives for a day.

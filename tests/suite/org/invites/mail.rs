@@ -26,6 +26,7 @@ scenarios![
     a_mail_server_that_refuses_the_sender_for_good_loses_nothing,
     a_mail_server_that_refuses_the_sender_late_loses_nothing,
     a_mail_server_that_refuses_for_good_fails_the_mail,
+    a_mail_that_failed_is_told_for_as_long_as_its_invite_waits,
     a_silent_mail_server_delays_no_request,
     retries_follow_the_schedule,
     after_a_day_of_failure_the_mail_has_failed,
@@ -247,6 +248,22 @@ async fn a_mail_server_that_refuses_for_good_fails_the_mail(app: &App) {
     admin_again(&app).await.post_nothing(&format!("/org/invites/{id}/resend")).await.expect(200);
     app.tick().await;
     assert_eq!(mail_status(&admin_again(&app).await).await, "sent");
+}
+
+async fn a_mail_that_failed_is_told_for_as_long_as_its_invite_waits(app: &App) {
+    const DAY: u64 = 24 * 3_600;
+    let lasting = app.beside(|setup| setup.config.organizations.invite_ttl = Duration::from_secs(90 * DAY)).await;
+    let (app, sink) = with_sink(&lasting).await;
+    sink.be(Mood::RefusingForGood);
+    app.admin().logged_in().await.invite("nora@acme.example").await.expect(201);
+    app.tick().await;
+    sink.be(Mood::Taking);
+    app.advance(31 * DAY);
+    app.tick().await;
+    assert_eq!(mail_status(&admin_again(&app).await).await, "failed");
+    app.advance(60 * DAY);
+    app.tick().await;
+    assert!(texts_in(&app, "SELECT id FROM tenant_auth_mails WHERE status = 'failed'").await.is_empty());
 }
 
 /// The admin, when time has passed and the first session's tokens with it.
