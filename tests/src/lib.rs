@@ -86,7 +86,9 @@ pub use inventory;
 pub use neighbours::Neighbours;
 pub use org::Org;
 pub use ports::free_port;
-pub use postgres::{HeldConnection, as_postgres_administrator, as_postgres_user, empty_postgres, empty_postgres_of, hold_sql, run_sql};
+pub use postgres::{
+    HeldConnection, as_postgres_administrator, as_postgres_user, empty_postgres, empty_postgres_of, hold_sql, run_sql,
+};
 pub use postgres_server::PostgresServer;
 pub use process::Process;
 pub use race::{Start, decided, rounds, together, together_until_decided};

@@ -12,7 +12,7 @@ use crate::{
     model::{AccountRole, Membership, Profile, Role, User},
     org::join,
     secret::Password,
-    store::{Actor, Ended, Tx},
+    store::{Actor, DeploymentDeed, Ended, Tx},
     throttle::forgive_codes,
     value::{DisplayName, Email, Slug, password::Owner},
 };

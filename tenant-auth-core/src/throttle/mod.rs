@@ -28,8 +28,8 @@ pub(crate) use rates::{
     ADMIN_CHANGES, AUDIT_EXPORTS, DELETIONS, DEPLOYMENT_INVITES, EMAIL_CHANGES, INVITES_TO_ADDRESS, INVITES_TO_ADDRESS_A_DAY,
     METADATA_BYTES, NEWCOMERS_EMAIL_CHANGES, NEWCOMERS_INVITES, NEWCOMERS_METADATA_BYTES, NOTICES, NOTICES_TO_AUTHOR, OWN_NOTICES,
     PROFILE_CHANGES, REDELIVERIES, RESET_REQUESTS, Rate, SIGN_UP_REFUSALS, SIGN_UP_REFUSALS_OF_NETWORK, SIGN_UP_REQUESTS,
-    SIGN_UPS_IN_ALL, SIGN_UPS_OF_ACCOUNT, SIGN_UPS_OF_NETWORK, TEST_DELIVERIES, sign_up_mails_of_deployment, sign_ups_of_deployment,
-    wide_network_of,
+    SIGN_UPS_IN_ALL, SIGN_UPS_OF_ACCOUNT, SIGN_UPS_OF_NETWORK, TEST_DELIVERIES, sign_up_mails_of_deployment,
+    sign_ups_of_deployment, wide_network_of,
 };
 pub(crate) use refused::log_refused;
 use tokio::time::Instant;
@@ -47,8 +47,8 @@ use crate::{
 };
 use attempt::Origin;
 use gates::PATIENCE;
-use limits::{longest_block, network_gate, network_of, pair_limit, wide_limits};
 pub(crate) use limits::{account_key, pair_key};
+use limits::{longest_block, network_gate, network_of, pair_limit, wide_limits};
 use rates::MAILS;
 
 /// The lease of a reservation: a reservation whose process died expires after it, before an attempt that waits gives up.

@@ -15,7 +15,7 @@ use tokio::{
 use super::{
     attempt::{Ended, Outcome, attempt},
     look::Look,
-    outcome::{give_back, record},
+    outcome::{Disablings, give_back, record},
     serve::{Claimed, serve},
     slots::Slots,
 };
@@ -48,6 +48,7 @@ pub(crate) struct Dispatcher {
     outcomes: Vec<Outcome>,
     /// Claims that came to nothing.
     given_back: Vec<(WebhookId, ClaimedDelivery)>,
+    disablings: Disablings,
     /// When outcomes must be recorded.
     record_at: Option<Instant>,
     /// When to look for what waits.
@@ -73,6 +74,7 @@ impl Dispatcher {
             look: Look::default(),
             outcomes: Vec::new(),
             given_back: Vec::new(),
+            disablings: Disablings::default(),
             record_at: None,
             look_at: now,
             retry_at: None,
@@ -100,6 +102,7 @@ impl Dispatcher {
         if let Err(error) = self.record().await {
             tracing::warn!(error = %error.causes(), "the outcome of the last deliveries was not recorded; they are made again");
         }
+        self.disablings.stop().await;
     }
 
     /// Runs until nothing is due and no attempt is in flight. For tests and `Worker::tick`.
@@ -108,6 +111,7 @@ impl Dispatcher {
         while self.serve().await? || !self.slots.are_all_free() || self.look.tellable.is_waiting() {
             self.wait().await;
             self.record().await?;
+            self.disablings.finish().await;
             if self.look.tellable.is_waiting() {
                 self.look.tellable.more().await;
             }
@@ -250,6 +254,7 @@ impl Dispatcher {
             return Ok(());
         }
         let recorded = record(&self.auth, &self.outcomes).await;
+        let recorded = recorded.map(|hopeless| self.disablings.begin(&self.auth, hopeless));
         let now = self.auth.now();
         let retries = self.outcomes.iter().filter_map(|outcome| outcome.attempted.next_attempt_at);
         if let Some(soonest) = retries.min() {

@@ -1,7 +1,17 @@
 //! Recording of attempts: the delivery's state and the endpoint's health. An endpoint that answered 410 Gone, or whose deliveries
-//! have all failed for five days, is disabled; the organization's admins get a mail and its other webhooks an event.
+//! have all failed for five days, is disabled; the organization's admins get a mail and its other webhooks an event. That waits for the
+//! organization, which may be held, and so goes on beside the loop that serves all of them.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+    time::Duration,
+};
+
+use tokio::{
+    sync::Semaphore,
+    task::{Id as TaskId, JoinError, JoinSet},
+};
 
 use super::{
     attempt::{Endpoint, Outcome},
@@ -22,6 +32,14 @@ use crate::{
 /// How long an endpoint fails before it is disabled (behaviour.md, B105).
 const GIVEN_UP_AFTER: Duration = Duration::from_secs(120 * 3_600);
 
+/// How many webhooks are disabled at once: each waits with a connection of its own.
+const AT_ONCE: usize = 2;
+/// How many webhooks may be about to be disabled.
+const MOST: usize = 1_000;
+
+/// An endpoint that is given up, and why.
+pub(super) type Hopeless = (Arc<Endpoint>, DisableReason);
+
 /// What the outcomes of one round say about one endpoint.
 struct Health {
     called: Arc<Endpoint>,
@@ -30,8 +48,8 @@ struct Health {
 }
 
 /// Records outcomes in one transaction. Lock order: webhooks by id, each before its deliveries, as every other writer takes them;
-/// so writers cannot deadlock.
-pub(super) async fn record(auth: &TenantAuth, outcomes: &[Outcome]) -> Result<(), Error> {
+/// so writers cannot deadlock. Returns the endpoints that are to be disabled.
+pub(super) async fn record(auth: &TenantAuth, outcomes: &[Outcome]) -> Result<Vec<Hopeless>, Error> {
     let mut endpoints: BTreeMap<WebhookId, Health> = BTreeMap::new();
     for outcome in outcomes {
         let fresh = || Health { called: Arc::clone(&outcome.endpoint), succeeded: false, gone: false };
@@ -47,15 +65,74 @@ pub(super) async fn record(auth: &TenantAuth, outcomes: &[Outcome]) -> Result<()
     tx.delivery_queue().record(judged).await?;
     tx.commit().await?;
     outcomes.iter().for_each(|outcome| tell(auth, outcome));
-    for health in endpoints.into_values() {
-        if let Some(reason) = health.hopeless(now) {
-            let called = &health.called.webhook;
-            if let Err(error) = disable(auth, called, reason).await {
-                tracing::warn!(webhook = %called.id, error = %error.causes(), "a webhook could not be disabled; it is when its next attempt fails");
+    Ok(endpoints.into_values().filter_map(|health| health.hopeless(now).map(|reason| (health.called, reason))).collect())
+}
+
+/// The webhooks that are being disabled, each in a task of its own.
+pub(super) struct Disablings {
+    turns: Arc<Semaphore>,
+    tasks: JoinSet<()>,
+    webhooks: HashMap<TaskId, WebhookId>,
+}
+
+impl Default for Disablings {
+    fn default() -> Self {
+        Self { turns: Arc::new(Semaphore::new(AT_ONCE)), tasks: JoinSet::new(), webhooks: HashMap::new() }
+    }
+}
+
+impl Disablings {
+    /// Begins to disable webhooks. One that is being disabled, or finds too many before it, is left to its next attempt that fails.
+    pub(super) fn begin(&mut self, auth: &TenantAuth, hopeless: Vec<Hopeless>) {
+        while let Some(ended) = self.tasks.try_join_next_with_id() {
+            self.forget(ended);
+        }
+        for (endpoint, reason) in hopeless {
+            let webhook = endpoint.webhook.id.clone();
+            if self.webhooks.len() >= MOST || self.webhooks.values().any(|other| *other == webhook) {
+                continue;
             }
+            let (auth, turns) = (auth.clone(), Arc::clone(&self.turns));
+            let turn = Arc::clone(&turns).try_acquire_owned();
+            let task = self.tasks.spawn(async move {
+                let turn = match turn {
+                    Ok(turn) => Ok(turn),
+                    Err(_) => turns.acquire_owned().await,
+                };
+                let Ok(_turn) = turn else { return };
+                let called = &endpoint.webhook;
+                if let Err(error) = disable(&auth, called, reason).await {
+                    tracing::warn!(webhook = %called.id, error = %error.causes(), "a webhook could not be disabled; it is when its next attempt fails");
+                }
+            });
+            self.webhooks.insert(task.id(), webhook);
         }
     }
-    Ok(())
+
+    /// Waits until all of them are disabled.
+    pub(super) async fn finish(&mut self) {
+        while let Some(ended) = self.tasks.join_next_with_id().await {
+            self.forget(ended);
+        }
+    }
+
+    /// Waits for those that have their turn, and leaves the others to their next attempts.
+    pub(super) async fn stop(&mut self) {
+        self.turns.close();
+        self.finish().await;
+    }
+
+    fn forget(&mut self, ended: Result<(TaskId, ()), JoinError>) {
+        let task = match ended {
+            Ok((task, ())) => task,
+            Err(panic) => {
+                let (task, error) = (panic.id(), Error::internal(panic));
+                tracing::error!(error = %error.causes(), "a webhook could not be disabled");
+                task
+            }
+        };
+        self.webhooks.remove(&task);
+    }
 }
 
 /// Gives claims back whose attempts were not made: they are due again, and the attempt does not count.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use sqlx::Connection;
 use tenant_auth_conformance::{App, Caller, PASSWORD, scenarios, shape};
 
 use crate::suite::{

@@ -3,12 +3,17 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use sqlx::Connection;
 use tenant_auth_conformance::{App, logs, scenarios};
 use tenant_auth_core::ports::Message;
+use tokio::sync::oneshot;
 
-use crate::suite::support::{
-    account::expect_no_link,
-    hooks::{ANOTHER, Hook, RECEIVER, answer, event_in, ticking, until_sent},
+use crate::suite::{
+    storage::locks::{holding, so_many_wait},
+    support::{
+        account::expect_no_link,
+        hooks::{ANOTHER, Hook, RECEIVER, answer, event_in, texts_in, ticking, until_sent},
+    },
 };
 
 scenarios![
@@ -22,6 +27,7 @@ scenarios![
     an_attempt_that_ends_after_the_disabling_changes_nothing,
     nobody_is_told_twice,
 ];
+scenarios![on each database: an_organization_that_is_held_delays_no_other];
 
 const HOUR: u64 = 3_600;
 
@@ -243,4 +249,38 @@ async fn nobody_is_told_twice(app: &App) {
     app.tick().await;
     assert_eq!(witness.sent(app).len(), 1);
     assert_eq!(notices(app, admin.email()).await.len(), 1);
+}
+
+/// Its webhook, whose receiver is gone, waits for it to be disabled. Where the machine was so slow that it waits no longer, again.
+async fn an_organization_that_is_held_delays_no_other(app: &App) {
+    const HOLD: &str = "SELECT id FROM tenant_auth_organizations WHERE slug = $1 FOR UPDATE";
+    const WAITING: &str = "SELECT CAST(pid AS TEXT) FROM pg_stat_activity
+                            WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    let Some(url) = app.database().url() else { return }; // on SQLite nobody else writes meanwhile
+    let (admin, greta) = (app.admin().logged_in().await, app.other_org().admin().logged_in().await);
+    let gone = Hook::new(&admin, RECEIVER, &["org.updated"]).await;
+    let other = Hook::new(&greta, ANOTHER, &["org.updated"]).await;
+    gone.answers(app, &[410]);
+    let (stop, stopped) = oneshot::channel::<()>();
+    let worker = app.auth.worker();
+    let running = tokio::spawn(async move { worker.run_until(async { drop(stopped.await) }).await });
+    let mut is_delayed = true;
+    for number in 1..=5 {
+        app.webhooks.hold(RECEIVER);
+        gone.test(&admin).await;
+        until_sent(app, RECEIVER, number).await;
+        let held = holding(&url, HOLD, "acme").await;
+        app.webhooks.release(RECEIVER);
+        so_many_wait(&url, 1).await;
+        other.test(&greta).await;
+        until_sent(app, ANOTHER, number).await;
+        is_delayed = texts_in(app, WAITING).await.is_empty();
+        held.close().await.expect("the organization is free");
+        if !is_delayed {
+            break;
+        }
+    }
+    assert!(!is_delayed, "it was served once nobody waited for the other");
+    stop.send(()).expect("it works");
+    running.await.expect("it stops");
 }
