@@ -236,7 +236,7 @@ pub(crate) async fn told_of_code(tx: &mut Tx, used: UsedCode, org: &OrgId, user:
     match used {
         UsedCode::OneTime => Ok(Vec::new()),
         UsedCode::Recovery => {
-            mail::enqueue(tx, org, &user.email, &Letter::RecoveryCodeUsed).await?;
+            mail::tell_owner(tx, org, user, &Letter::RecoveryCodeUsed).await?;
             let actor = Actor::User(user.id.clone());
             events_of_user(tx, EventKind::UserRecoveryCodeUsed, &actor, &UserData::of(user)).await
         }

@@ -5,7 +5,7 @@ use crate::{
     error::{Error, Thing},
     id::OrgId,
     model::{Role, Status, User},
-    store::Tx,
+    store::{Actor, DeploymentDeed, Tx},
     throttle::{account_key, forgive_codes, forgive_passwords},
     time::Timestamp,
     value::{Email, Slug},
@@ -124,6 +124,7 @@ impl Operator {
         // By itself: all counters of one transaction are locked in the order of their keys.
         let mut tx = self.auth.begin().await?;
         forgive_codes(&mut tx, &user.id).await?;
+        tx.record(Actor::System, DeploymentDeed::UserUnlocked(user.id.clone()));
         tx.commit().await?;
         Ok(user)
     }

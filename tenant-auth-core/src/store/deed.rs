@@ -55,6 +55,8 @@ pub(crate) enum Deed {
     /// An account was given another address, or its own again, and its password and sessions were ended.
     EmailSet(UserId),
     SecondFactorReset(UserId),
+    /// What was counted against an account was forgotten.
+    UserUnlocked(UserId),
     /// Sessions were ended: of one organization, of one person, or of all.
     SessionsRevoked {
         org: Option<OrgRef>,
@@ -116,6 +118,7 @@ impl Deed {
             Self::UserDeleted(_) => "user.deleted",
             Self::EmailSet(_) => "user.email_set",
             Self::SecondFactorReset(_) => "user.two_factor_reset",
+            Self::UserUnlocked(_) => "user.unlocked",
             Self::SessionsRevoked { .. } => "sessions.revoked",
             Self::SignUpRefused { .. } => "sign_up.refused",
             Self::Exported(_) => "audit.exported",
@@ -129,7 +132,8 @@ impl Deed {
             | Self::OperatorRevoked(user)
             | Self::UserDeleted(user)
             | Self::EmailSet(user)
-            | Self::SecondFactorReset(user) => Some(user),
+            | Self::SecondFactorReset(user)
+            | Self::UserUnlocked(user) => Some(user),
             Self::PersonExported(user) | Self::SessionsRevoked { user, .. } => user.as_ref(),
             Self::KeyCreated(_)
             | Self::KeyRotated(..)
@@ -158,7 +162,8 @@ impl Deed {
             | Self::OperatorRevoked(user)
             | Self::UserDeleted(user)
             | Self::EmailSet(user)
-            | Self::SecondFactorReset(user) => json!({ "user": by_id(user) }),
+            | Self::SecondFactorReset(user)
+            | Self::UserUnlocked(user) => json!({ "user": by_id(user) }),
             Self::PersonExported(user) => json!({ "user": user.as_ref().map(by_id) }),
             Self::SessionsRevoked { org, user } => {
                 json!({ "org": org.as_ref().map(without_words), "user": user.as_ref().map(by_id) })

@@ -212,18 +212,18 @@ async fn an_account_is_looked_up_and_unlocked(app: &App) {
     assert_eq!((state.memberships.len(), state.sessions, state.blocks.len()), (2, 1, 0), "{state:?}");
     assert!(state.memberships.iter().any(|membership| membership.slug.as_str() == "acme" && membership.role == Role::Member));
 
-    for _ in 0..5 {
-        app.member().with_password("mauve-otter-plinth-43").login().await.expect_error(401, "invalid_credentials");
-    }
     // Two waiting logins of five tries each.
     for _ in 0..2 {
-        let waiting = app.member().at("203.0.113.77").waiting().await;
+        let waiting = app.member().waiting().await;
         for _ in 0..5 {
             waiting.enter("000000").await.expect_error(401, "second_factor_failed");
         }
     }
+    app.member().waiting().await.enter(&guarded.fresh_code(app)).await.expect_error(429, "rate_limited");
+    for _ in 0..5 {
+        app.anonymous().login_with(here.email(), "not-the-password").await.expect_error(401, "invalid_credentials");
+    }
     app.member().login().await.expect_error(429, "rate_limited");
-    app.member().at("203.0.113.78").waiting().await.enter(&guarded.fresh_code(app)).await.expect_error(429, "rate_limited");
     let mut blocked: Vec<Blocked> = state_of(app, &here).await.blocks.iter().map(|block| block.of).collect();
     blocked.sort_by_key(|blocked| blocked.as_str());
     assert_eq!(blocked, [Blocked::Codes, Blocked::PasswordsOfNetwork]);

@@ -212,13 +212,14 @@ async fn what_the_command_line_does_to_people_is_told(app: &App) {
     operators.revoke_sessions(SessionsOf::User(next.clone())).await.expect("ended");
     operators.revoke_sessions(SessionsOf::Organization(globex.clone())).await.expect("ended");
     operators.revoke_sessions(SessionsOf::All).await.expect("ended");
+    operators.unlock(&next).await.expect("there is an account");
     operators.delete_user(&next).await.expect("there is an account");
     operators.delete_user(&next).await.expect_err("there is none");
     operators.delete_organization_now(&globex).await.expect("it is there");
     app.tick().await;
     assert!(operators.release_slug(&globex).await.expect("it can be written"));
     assert!(!operators.release_slug(&globex).await.expect("it can be written"), "it is free");
-    let told = last(&exported(app).await, 11);
+    let told = last(&exported(app).await, 12);
     assert_eq!(
         kinds(&told),
         [
@@ -229,6 +230,7 @@ async fn what_the_command_line_does_to_people_is_told(app: &App) {
             "sessions.revoked",
             "sessions.revoked",
             "sessions.revoked",
+            "user.unlocked",
             "user.deleted",
             "org.deletion_scheduled",
             "org.removed",
@@ -237,13 +239,13 @@ async fn what_the_command_line_does_to_people_is_told(app: &App) {
     );
     let part = |n: usize| &told[n]["data"]["part"];
     let person = json!({ "id": max.id() });
-    for n in [0, 2, 3, 4, 7] {
+    for n in [0, 2, 3, 4, 7, 8] {
         assert_eq!((&told[n]["facts"]["user"], &part(n)["user"]), (&json!(max.id()), &person), "{}", told[n]);
     }
     assert_eq!(part(1), &json!({ "user": null }), "an address without an account is not kept");
     assert_eq!((&part(5)["org"]["slugDigest"], &part(5)["user"]), (&json!(sha256("globex")), &Value::Null));
     assert_eq!(part(6), &json!({ "org": null, "user": null }), "of all");
-    assert_eq!(part(10), &json!({ "slugDigest": sha256("globex") }));
+    assert_eq!(part(11), &json!({ "slugDigest": sha256("globex") }));
     assert!(!json!(told).to_string().contains('@'), "no address is in it");
 }
 
