@@ -1,7 +1,9 @@
 //! The operator's way back for an account that was taken over: `user set-email` gives it another address, and whoever proves that has it.
 
+use std::sync::Arc;
+
 use serde_json::json;
-use tenant_auth_conformance::{App, Caller, PASSWORD, scenarios};
+use tenant_auth_conformance::{App, Caller, GatedHasher, PASSWORD, scenarios};
 use tenant_auth_core::{Error, operator::GivenAddress, value::Email};
 
 use super::operators::{appoint, with_operators};
@@ -14,6 +16,7 @@ use crate::suite::support::{
 
 scenarios![
     a_given_address_shuts_everybody_out,
+    a_login_held_while_an_address_is_given_comes_to_nothing,
     whoever_proves_a_given_address_has_the_account,
     a_given_address_ends_the_right_of_an_operator_with_its_proof,
     where_an_account_was_known_is_forgotten_with_its_address,
@@ -43,7 +46,7 @@ async fn choose_password(app: &App, address: &str) {
 
 async fn a_given_address_shuts_everybody_out(app: &App) {
     let (here, there) = in_both(app).await;
-    guard(app, &here).await;
+    let guarded = guard(app, &here).await;
     let waiting = app.member().waiting().await;
     app.anonymous().post("/auth/forgot-password", json!({ "email": here.email() })).await.expect(200);
     let reset = mailed_token(app, here.email(), "reset").await;
@@ -53,13 +56,26 @@ async fn a_given_address_shuts_everybody_out(app: &App) {
         ended.get("/org").await.expect_no_session();
         ended.refresh().await.expect_no_session();
     }
-    waiting.enter("000000").await.expect_error(401, "second_factor_failed");
+    waiting.enter(&guarded.fresh_code(app)).await.expect_error(401, "second_factor_failed");
     for known in [here.email(), OWNERS] {
         app.anonymous().login_with(known, PASSWORD).await.expect_error(401, "invalid_credentials");
     }
     let again = json!({ "token": reset, "newPassword": NEW });
     app.anonymous().post("/auth/reset-password", again).await.expect_error(400, "invalid_link");
     app.admin().logged_in().await.get("/org").await.expect(200);
+}
+
+async fn a_login_held_while_an_address_is_given_comes_to_nothing(app: &App) {
+    let hasher = GatedHasher::new();
+    let gated = app.beside(|setup| setup.hasher = Some(Arc::clone(&hasher) as _)).await;
+    let intruder = gated.member();
+    let answer = hasher
+        .meanwhile(intruder.login(), async {
+            give_address(app, &app.member()).await;
+        })
+        .await;
+    answer.expect_error(401, "invalid_credentials");
+    intruder.get("/org").await.expect_no_session();
 }
 
 async fn whoever_proves_a_given_address_has_the_account(app: &App) {

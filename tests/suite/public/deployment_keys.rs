@@ -166,6 +166,15 @@ async fn it_lives_like_an_api_key(app: &App) {
     let month = Duration::from_secs(30 * 86_400 + 1);
     operator.rotate_deployment_key(&third.deployment_key.id, month).await.expect_err("too long");
 
+    let expires_at = Some(app.clock.now().plus(Duration::from_secs(60)));
+    let (ending, ending_key) = made(app, NewDeploymentKey { expires_at, ..new_key(&ALL) }).await;
+    let successor = operator.rotate_deployment_key(&ending, Duration::from_secs(3_600)).await.expect("a successor");
+    assert_eq!(successor.deployment_key.expires_at, expires_at, "a rotation prolongs nothing");
+    assert!(app.key_works(&ending_key).await && app.key_works(successor.key.expose()).await);
+    app.advance(60);
+    assert!(!app.key_works(&ending_key).await);
+    assert!(!app.key_works(successor.key.expose()).await);
+
     let of = |keys: Vec<DeploymentKey>| keys.into_iter().map(|key| key.id).collect::<Vec<_>>();
     assert_eq!(of(operator.deployment_keys().await.expect("a list")), std::slice::from_ref(&third.deployment_key.id));
     operator.revoke_deployment_key(&third.deployment_key.id).await.expect("it lives");

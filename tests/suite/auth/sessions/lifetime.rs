@@ -5,6 +5,8 @@ use tenant_auth_conformance::{App, Caller, PASSWORD, scenarios};
 use tenant_auth_core::operator::SessionsOf;
 use tokio::{io::AsyncWriteExt, net::TcpStream};
 
+use crate::suite::support::{account::guard, authenticator::SecondFactor};
+
 scenarios![
     an_access_token_lasts_exactly_fifteen_minutes,
     the_twenty_first_session_ends_the_oldest,
@@ -13,6 +15,7 @@ scenarios![
     an_admin_ends_a_members_sessions_here_only,
     ending_the_sessions_of_a_stranger_is_404,
     the_operator_ends_sessions,
+    revoked_sessions_end_logins_that_wait,
     a_lost_reply_is_no_loss,
 ];
 
@@ -115,6 +118,17 @@ async fn the_operator_ends_sessions(app: &App) {
     end(SessionsOf::All).await;
     gus.refresh().await.expect_no_session();
     app.member().login().await.expect(200);
+}
+
+async fn revoked_sessions_end_logins_that_wait(app: &App) {
+    let code = guard(app, &app.member().logged_in().await).await.fresh_code(app);
+    let user = SessionsOf::User(app.member().email().parse().expect("an address"));
+    for whose in [user, SessionsOf::Organization("acme".parse().expect("a slug")), SessionsOf::All] {
+        let waiting = app.member().waiting().await;
+        app.auth.operator().revoke_sessions(whose).await.expect("they can be ended");
+        waiting.enter(&code).await.expect_error(401, "second_factor_failed");
+    }
+    app.member().waiting().await.enter(&code).await.expect(200);
 }
 
 /// A tab that is closed, or a connection that breaks, between question and answer.

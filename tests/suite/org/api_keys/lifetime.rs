@@ -15,6 +15,7 @@ scenarios![
     rotating_with_a_chosen_overlap,
     rotating_without_an_overlap_kills_the_old_key_now,
     a_rotated_key_cannot_be_rotated_again,
+    a_rotation_prolongs_nothing,
     the_overlap_is_a_sensible_number,
     the_last_use_is_known_within_a_minute,
     a_key_outlives_its_maker,
@@ -88,10 +89,24 @@ async fn a_rotated_key_cannot_be_rotated_again(app: &App) {
     admin.post_nothing(&path).await.expect(409);
 }
 
+async fn a_rotation_prolongs_nothing(app: &App) {
+    let (admin, end) = (app.admin().logged_in().await, "2026-11-20T08:22:00.000Z");
+    let (old, old_key) = admin.created_key(json!({ "name": "Short", "expiresAt": end })).await;
+    let path = format!("/org/api-keys/{}/rotate", id_of(&old));
+    let data = admin.post(&path, json!({ "overlapSeconds": 3_600 })).await.expect(201).data();
+    assert_eq!(data["apiKey"]["expiresAt"], end);
+    let new_key = data["key"].as_str().expect("a key");
+    app.advance(59);
+    assert!(app.key_works(&old_key).await && app.key_works(new_key).await);
+    app.advance(1);
+    assert!(!app.key_works(&old_key).await);
+    assert!(!app.key_works(new_key).await);
+}
+
 async fn the_overlap_is_a_sensible_number(app: &App) {
     let admin = app.admin().logged_in().await;
     let path = format!("/org/api-keys/{}/rotate", app.org().api_key_id());
-    for bad in [json!(-1), json!("60"), json!(1.5), json!(1e300), json!([])] {
+    for bad in [json!(-1), json!("60"), json!(1.5), json!(1e300), json!([]), json!(2_592_001), json!(u64::MAX)] {
         admin.post(&path, json!({ "overlapSeconds": bad })).await.expect_invalid("overlapSeconds");
     }
     admin.post_nothing(&path).text("rubbish").await.expect_error(400, "invalid_request");
@@ -100,6 +115,8 @@ async fn the_overlap_is_a_sensible_number(app: &App) {
     admin.post(&path, json!({ "overlapSeconds": 60.0 })).await.expect(201);
     let (other, _) = admin.created_key(json!({ "name": "Other" })).await;
     admin.post(&format!("/org/api-keys/{}/rotate", id_of(&other)), json!({})).await.expect(201);
+    let (longest, _) = admin.created_key(json!({ "name": "Longest" })).await;
+    admin.post(&format!("/org/api-keys/{}/rotate", id_of(&longest)), json!({ "overlapSeconds": 2_592_000 })).await.expect(201);
 }
 
 async fn the_last_use_is_known_within_a_minute(app: &App) {
